@@ -52,7 +52,7 @@ typedef enum hdx_parameter_flag {
     HDX_PARAMETER_REQUIRED = 1,
     HDX_PARAMETER_REPEATED = 2, /* may be given several times */
     HDX_PARAMETER_WORD = 4,     /* on a command line it stands after the dump, without its name */
-    HDX_PARAMETER_EITHER = 8    /* exactly one of the parameters with this flag is needed */
+    HDX_PARAMETER_EITHER = 8    /* one or more of the parameters with this flag are needed */
 } hdx_parameter_flag;
 
 typedef struct hdx_parameter {
@@ -77,13 +77,14 @@ typedef struct hdx_form {
 } hdx_form;
 
 typedef enum hdx_answer_flag {
-    HDX_ANSWER_LONG = 1,    /* people want its beginning: tables show 25 rows unless told */
-    HDX_ANSWER_PAGES = 2,   /* a row is a page: tables have no room for it */
-    HDX_ANSWER_DUMPS = 4,   /* of one or several dumps (hdx_session_add) */
-    HDX_ANSWER_PLAIN = 8,   /* rows alone, for other programs: there is no document */
-    HDX_ANSWER_HEAP = 16,   /* asks the heap of a dump, and opens its index for that */
-    HDX_ANSWER_VALUES = 64, /* has names of references, labels or values, which the dump alone knows */
-    HDX_ANSWER_SCOPED = 32  /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
+    HDX_ANSWER_LONG = 1,      /* people want its beginning: tables show 25 rows unless told */
+    HDX_ANSWER_PAGES = 2,     /* a row is a page: tables have no room for it */
+    HDX_ANSWER_DUMPS = 4,     /* of one or several dumps (hdx_session_add) */
+    HDX_ANSWER_PLAIN = 8,     /* rows alone, for other programs: there is no document */
+    HDX_ANSWER_HEAP = 16,     /* asks the heap of a dump, and opens its index for that */
+    HDX_ANSWER_VALUES = 64,   /* has names of references, labels or values, which the dump alone knows */
+    HDX_ANSWER_MEMBERS = 128, /* of a set of objects: conditions on what is no column are on fields of these */
+    HDX_ANSWER_SCOPED = 32    /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
 } hdx_answer_flag;
 
 typedef struct hdx_answer {

@@ -27,9 +27,15 @@ typedef struct hdx_query {
     bool sizes; /* a collection whose label would be null has "(size 17)" there, unless labels are asked about */
     /* Told what a person should know of the question, one line each; may be NULL. */
     void (*notice)(void *context, const char *line);
-    void           *notice_context;
-    hdx_wanted      wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
-    struct hdx_mem *mem;    /* a session's: what the question holds counts there (answer.h); NULL: nobody counts */
+    void      *notice_context;
+    hdx_wanted wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
+    /*
+     * Conditions on fields of the objects that a set is described by, "size > 100", ".name ~ ^x" (as hdx_rows_where):
+     * of `objects`, `path`, `retained` and `immediate_dominators`.
+     */
+    const char *const *fields;
+    size_t             field_count;
+    struct hdx_mem    *mem; /* a session's: what the question holds counts there (answer.h); NULL: nobody counts */
 } hdx_query;
 /*
  * The column `label` of rows that were made without (it was not wanted), of those that are left after where, sort and

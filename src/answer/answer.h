@@ -69,7 +69,10 @@ const char *hdx_answer_last(const hdx_arguments *a, const char *name); /* NULL: 
 /* How whole texts must be for conditions and order: none goes by a part of one. */
 hdx_whole  hdx_answer_decides_by(const hdx_arguments *a, const hdx_form *form);
 hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena);
-hdx_code   hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
+/* Of an answer about a set of objects: the conditions that are on fields of these, for the question. */
+hdx_code hdx_answer_fields(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena, hdx_query *q,
+                           hdx_error *err);
+hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
 
 /* ---- head.c ---- */
 hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);

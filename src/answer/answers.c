@@ -231,7 +231,8 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     q.wanted = hdx_answer_wanted(a, form, &arena);
     const hdx_whole decides = hdx_answer_decides_by(a, form);
     q.whole = decides > q.whole ? decides : q.whole;
-    code = question->open(&q, a, out, err);
+    if ((code = hdx_answer_fields(a, form, &arena, &q, err)) == HDX_OK)
+        code = question->open(&q, a, out, err);
     hdx_arena_free(&arena);
     return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, &q, out, err);
 }

@@ -17,6 +17,39 @@ const char *hdx_answer_last(const hdx_arguments *a, const char *name)
     return NULL;
 }
 
+/* ---- conditions on fields ---- */
+
+/* Is it on what is no column, or said to be a field: ".size > 100"? */
+static bool is_of_field(const hdx_arguments *a, const hdx_column *columns, unsigned count, const char *text)
+{
+    hdx_text name;
+    unsigned column;
+    return (a->answer->flags & HDX_ANSWER_MEMBERS) != 0 && hdx_condition_name(text, &name) &&
+           (name.at[0] == '.' || !hdx_condition_column(columns, count, text, &column));
+}
+
+hdx_code hdx_answer_fields(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena, hdx_query *q, hdx_error *err)
+{
+    const char **fields = hdx_arena_get(arena, (a->count + 1) * sizeof *fields);
+    if (fields == NULL)
+        return hdx_no_memory(err, "conditions", a->count * sizeof *fields);
+    q->fields = fields;
+    q->field_count = 0;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->at[i].name, "where") == 0 && is_of_field(a, form->columns, form->column_count, a->at[i].value))
+            fields[q->field_count++] = a->at[i].value;
+    return HDX_OK;
+}
+
+/* Words that are no condition are known before an index is built. */
+static hdx_code check_condition(const char *text, hdx_error *err)
+{
+    hdx_condition *c;
+    const hdx_code code = hdx_condition_open(text, NULL, &c, err);
+    hdx_condition_close(c);
+    return code;
+}
+
 /* ---- which columns ---- */
 
 typedef struct use {
@@ -103,7 +136,7 @@ static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
 }
 
 /* Conditions on late columns, or those on others. */
-static hdx_code where(const hdx_arguments *a, bool of_late, hdx_rows **rows, hdx_error *err)
+static hdx_code where(const hdx_arguments *a, bool asked, bool of_late, hdx_rows **rows, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (size_t i = 0; code == HDX_OK && i < a->count; i++) {
@@ -111,6 +144,11 @@ static hdx_code where(const hdx_arguments *a, bool of_late, hdx_rows **rows, hdx
         const hdx_column *columns = hdx_rows_columns(*rows, &count);
         if (strcmp(a->at[i].name, "where") != 0)
             continue;
+        if (is_of_field(a, columns, count, a->at[i].value)) { /* the question heeds it */
+            if (!asked && (code = check_condition(a->at[i].value, err)) != HDX_OK)
+                return hdx_answer_or_close(rows, code);
+            continue;
+        }
         const bool late = hdx_condition_column(columns, count, a->at[i].value, &column) &&
                           (columns[column].flags & HDX_COLUMN_LATE) != 0;
         if (late == of_late)
@@ -128,11 +166,11 @@ hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows *
     const hdx_column *columns = hdx_rows_columns(*rows, &count);
     const use         u = use_of(a, columns, count);
     const uint64_t    late = q != NULL && q->wanted.columns != 0 ? u.late : 0; /* otherwise the rows came whole */
-    hdx_code          code = where(a, false, rows, err);
+    hdx_code          code = where(a, q != NULL, false, rows, err);
     if (code == HDX_OK && (late & u.decide) != 0)
         code = hdx_query_labels(q, true, rows, err);
     if (code == HDX_OK)
-        code = where(a, true, rows, err);
+        code = where(a, q != NULL, true, rows, err);
     if (code == HDX_OK && order != NULL)
         code = sort(rows, order, err);
     if (code == HDX_OK && limit != NULL && !hdx_argument_declared(a, "limit") && hdx_size_of(limit, &most) && most > 0)

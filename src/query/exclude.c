@@ -6,18 +6,34 @@
  * the field that java.lang.ref has: a field of the same name in a subclass keeps its object alive and is followed. A
  * referrer is passed over when *all* its named references to the object are excluded.
  */
+#include "base/nearest.h"
 #include "query/query.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool has_field(const hdx_class *c, const char *name)
+static bool is_called(hdx_text field, const char *name, hdx_nearest *near, char *room, size_t size)
+{
+    char copy[128];
+    if (hdx_text_is(field, name))
+        return true;
+    if (near == NULL || field.len >= sizeof copy || field.len >= size)
+        return false;
+    memcpy(copy, field.at, field.len);
+    copy[field.len] = '\0';
+    hdx_nearest_offer(near, copy);
+    if (near->best == copy) /* which is gone soon */
+        near->best = memcpy(room, copy, field.len + 1);
+    return false;
+}
+
+bool hdx_has_field(const hdx_class *c, const char *name, hdx_nearest *near, char *room, size_t size)
 {
     for (uint32_t i = 0; i < c->field_count; i++)
-        if (hdx_text_is(c->fields[i].name, name))
+        if (is_called(c->fields[i].name, name, near, room, size))
             return true;
     for (uint32_t i = 0; i < c->static_count; i++)
-        if (hdx_text_is(c->statics[i].name, name))
+        if (is_called(c->statics[i].name, name, near, room, size))
             return true;
     return false;
 }
@@ -35,7 +51,7 @@ static void tell_unknown(const hdx_query *q, const char *text, const char *field
         return;
     for (size_t i = 0; i < count; i++)
         for (uint32_t c = numbers[i], steps = 0; c < classes && steps < classes; c = all[c].super, steps++)
-            if (has_field(&all[c], field))
+            if (hdx_has_field(&all[c], field, NULL, NULL, 0))
                 return;
     (void)snprintf(line, sizeof line, "warning: %.120s: there is no such field, nothing is excluded by it", text);
     q->notice(q->notice_context, line);
@@ -125,8 +141,7 @@ void hdx_excludes_close(hdx_excludes *x)
     *x = (hdx_excludes){ .g = x->g, .mem = x->mem };
 }
 
-/* Rules for the references that `from` holds: those of its class, and of the class it is (its statics). */
-static uint64_t rules_of(const hdx_excludes *x, hdx_id from)
+uint64_t hdx_excludes_rules(const hdx_excludes *x, hdx_id from)
 {
     uint32_t c = hdx_graph_class_of(x->g, from);
     uint64_t rules = c < x->classes ? x->of_class[c] : 0;
@@ -147,7 +162,7 @@ static bool is_below(hdx_graph *g, uint32_t number, const char *class_name)
     return false;
 }
 
-static bool excluded(const hdx_excludes *x, uint64_t rules, const hdx_named_ref *ref)
+bool hdx_excludes_ref(const hdx_excludes *x, uint64_t rules, const hdx_named_ref *ref)
 {
     hdx_text name = { ref->name, (uint32_t)strlen(ref->name) };
     for (; rules != 0; rules &= rules - 1) {
@@ -172,7 +187,7 @@ static bool look(void *context, const hdx_named_ref *ref)
 {
     edge_names *e = context;
     e->any = true;
-    if (excluded(e->x, e->rules, ref))
+    if (hdx_excludes_ref(e->x, e->rules, ref))
         return true;
     e->other = true;
     if (e->keep != NULL)
@@ -185,7 +200,7 @@ hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *
     *yes = false;
     if (x->count == 0)
         return HDX_OK;
-    edge_names e = { .x = x, .rules = rules_of(x, from) };
+    edge_names e = { .x = x, .rules = hdx_excludes_rules(x, from) };
     if (e.rules == 0)
         return HDX_OK;
     hdx_code code = hdx_graph_named_refs(x->g, from, to, look, &e, err);
@@ -203,13 +218,13 @@ typedef struct names_left {
 static bool pass_on(void *context, const hdx_named_ref *ref)
 {
     names_left *n = context;
-    return excluded(n->x, n->rules, ref) || n->visit(n->context, ref);
+    return hdx_excludes_ref(n->x, n->rules, ref) || n->visit(n->context, ref);
 }
 
 hdx_code hdx_excludes_visit(const hdx_excludes *x, hdx_id from, hdx_id only_target,
                             bool (*visit)(void *context, const hdx_named_ref *ref), void *context, hdx_error *err)
 {
-    names_left n = { x, x->count == 0 ? 0 : rules_of(x, from), visit, context };
+    names_left n = { x, x->count == 0 ? 0 : hdx_excludes_rules(x, from), visit, context };
     return n.rules == 0 ? hdx_graph_named_refs(x->g, from, only_target, visit, context, err)
                         : hdx_graph_named_refs(x->g, from, only_target, pass_on, &n, err);
 }
@@ -217,7 +232,7 @@ hdx_code hdx_excludes_visit(const hdx_excludes *x, hdx_id from, hdx_id only_targ
 hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found,
                            hdx_error *err)
 {
-    edge_names e = { .x = x, .rules = x->count == 0 ? 0 : rules_of(x, from), .keep = out };
+    edge_names e = { .x = x, .rules = x->count == 0 ? 0 : hdx_excludes_rules(x, from), .keep = out };
     hdx_code   code = hdx_graph_named_refs(x->g, from, to, look, &e, err);
     *found = code == HDX_OK && e.other;
     return code;

@@ -1,5 +1,6 @@
 /*
- * mark.c - what stays reachable from the GC roots when some objects are not entered (MAT 6.4).
+ * mark.c - what stays reachable from the GC roots when some objects are not entered (MAT 6.4), or hold less than the
+ * index says.
  *
  * Breadth first, level by level. A level of some ten thousand objects is shared among the workers: each takes slices,
  * marks in the one bit set and keeps a list of what it found; narrow levels (a linked list is ten million levels of one
@@ -13,34 +14,52 @@
 #define SLICE      1024u
 
 typedef struct level_job {
-    const hdx_query *q;
-    const uint64_t  *without;
-    uint64_t        *seen;
-    const hdx_ids   *level;
-    hdx_ids         *found; /* one per worker */
-    bool             shared;
-    _Atomic uint64_t next; /* first object no worker has taken */
-    hdx_first_error  fault;
+    const hdx_query   *q;
+    const hdx_marking *how;
+    uint64_t          *seen;
+    const hdx_ids     *level;
+    hdx_ids           *found; /* one per worker */
+    bool               shared;
+    _Atomic uint64_t   next; /* first object no worker has taken */
+    hdx_first_error    fault;
 } level_job;
+
+typedef struct reached {
+    level_job *job;
+    hdx_ids   *found;
+    hdx_error *err;
+} reached;
+
+static hdx_code reach(void *context, hdx_id target)
+{
+    const reached     *r = context;
+    level_job         *job = r->job;
+    const hdx_marking *how = job->how;
+    if (target >= hdx_graph_objects(job->q->graph) || (how->without != NULL && hdx_bits_test(how->without, target)) ||
+        hdx_bits_test(job->seen, target))
+        return HDX_OK;
+    const bool fresh = job->shared ? hdx_bits_set_shared(job->seen, target) : hdx_bits_set(job->seen, target);
+    return fresh ? hdx_ids_push(r->found, target, r->err) : HDX_OK;
+}
 
 static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
 {
-    hdx_refs refs;
-    hdx_id   target;
-    uint64_t n = hdx_graph_objects(job->q->graph);
-    for (uint64_t i = from; i < to; i++) {
-        hdx_graph_outbound(job->q->graph, job->level->at[i], HDX_ALL, &refs); /* what a live object refers to is live */
-        while (hdx_refs_next(&refs, &target)) {
-            if (target >= n || hdx_bits_test(job->without, target) || hdx_bits_test(job->seen, target))
-                continue;
-            if (job->shared ? hdx_bits_set_shared(job->seen, target) : hdx_bits_set(job->seen, target)) {
-                hdx_code code = hdx_ids_push(found, target, err);
-                if (code != HDX_OK)
-                    return code;
-            }
+    const uint64_t *asked = job->how->asked;
+    reached         r = { job, found, err };
+    hdx_code        code = HDX_OK;
+    hdx_refs        refs;
+    hdx_id          target;
+    for (uint64_t i = from; code == HDX_OK && i < to; i++) {
+        const hdx_id id = job->level->at[i];
+        if (asked != NULL && hdx_bits_test(asked, id)) {
+            code = job->how->leave(job->how->context, id, reach, &r, err);
+            continue;
         }
+        hdx_graph_outbound(job->q->graph, id, HDX_ALL, &refs); /* what a live object refers to is live */
+        while (code == HDX_OK && hdx_refs_next(&refs, &target))
+            code = reach(&r, target);
     }
-    return HDX_OK;
+    return code;
 }
 
 static void work(void *context, unsigned n)
@@ -71,24 +90,30 @@ static hdx_code wide(level_job *job, unsigned workers, hdx_ids *next, hdx_error 
 
 static hdx_code push_roots(level_job *job, hdx_ids *level, hdx_error *err)
 {
-    uint64_t        count = 0, n = hdx_graph_objects(job->q->graph);
+    uint64_t        count = 0;
     const hdx_root *roots = hdx_graph_roots(job->q->graph, &count);
     hdx_code        code = HDX_OK;
     for (uint64_t i = 0; roots != NULL && code == HDX_OK && i < count; i++) {
-        hdx_id object = roots[i].object; /* a local is a reference of its thread, no root (MAT 4.2) */
-        if (roots[i].thread == HDX_NO_ID && object < n && !hdx_bits_test(job->without, object) &&
-            hdx_bits_set(job->seen, object))
-            code = hdx_ids_push(level, object, err);
+        reached r = { job, level, err };
+        if (roots[i].thread == HDX_NO_ID && /* a local is a reference of its thread, no root (MAT 4.2) */
+            (job->how->no_roots >> roots[i].type & 1) == 0)
+            code = reach(&r, roots[i].object);
     }
     return code;
 }
 
 hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err)
 {
+    const hdx_marking how = { .without = without };
+    return hdx_mark_as(q, &how, seen, err);
+}
+
+hdx_code hdx_mark_as(const hdx_query *q, const hdx_marking *how, uint64_t *seen, hdx_error *err)
+{
     unsigned  workers = hdx_ask_threads(q);
     hdx_ids   level = hdx_ids_of(q->mem), next = hdx_ids_of(q->mem);
     uint64_t  rounds = 0;
-    level_job job = { .q = q, .without = without, .seen = seen, .level = &level };
+    level_job job = { .q = q, .how = how, .seen = seen, .level = &level };
     hdx_code  code = HDX_OK;
     job.found = hdx_mem_array(q->mem, workers, sizeof *job.found);
     if (job.found == NULL)

@@ -19,33 +19,50 @@ static const hdx_column columns[] = {
 };
 
 typedef struct listing {
-    hdx_ask   ask;
-    uint32_t *numbers;
-    size_t    count, at; /* classes; the one whose instances come next */
-    hdx_refs  refs;
+    hdx_ask    ask;
+    uint32_t  *numbers;
+    size_t     count, at; /* classes; the one whose instances come next */
+    hdx_refs   refs;
+    hdx_sieve *sieve; /* conditions on fields; NULL: none */
 } listing;
 
 static void listing_close(void *state)
 {
     listing *l = state;
     hdx_numbers_free(l->numbers);
+    hdx_sieve_close(l->sieve);
     free(l);
+}
+
+/* HDX_NO_ID: there is none. */
+static hdx_code next_instance(listing *l, hdx_id *id, hdx_error *err)
+{
+    hdx_code code = hdx_ask_turn(&l->ask, err);
+    while (code == HDX_OK && !hdx_refs_next(&l->refs, id)) {
+        *id = HDX_NO_ID;
+        if (++l->at >= l->count)
+            return HDX_OK;
+        hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
+        code = hdx_ask_turn(&l->ask, err);
+    }
+    return code;
 }
 
 static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     listing *l = state;
     hdx_id   id;
-    hdx_code code = hdx_ask_turn(&l->ask, err);
+    bool     keep = false;
     (void)arena;
-    while (code == HDX_OK && !hdx_refs_next(&l->refs, &id)) {
-        if (++l->at >= l->count)
+    while (!keep) {
+        hdx_code code = next_instance(l, &id, err);
+        if (code != HDX_OK)
+            return code;
+        if (id == HDX_NO_ID)
             return hdx_ask_end(&l->ask, more, err);
-        hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
-        code = hdx_ask_turn(&l->ask, err);
+        if ((code = hdx_sieve_keeps(l->sieve, id, &keep, err)) != HDX_OK)
+            return code;
     }
-    if (code != HDX_OK)
-        return code;
     cells[0] = hdx_id_cell(l->ask.g, id);
     cells[1] = hdx_class_cell(l->ask.g, l->numbers[l->at]);
     cells[2] = hdx_cell_null();
@@ -82,13 +99,26 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
         listing_close(l);
         return code;
     }
+    if ((code = hdx_sieve_open(q, &l->sieve, err)) == HDX_OK && l->sieve != NULL) {
+        for (size_t i = 0; i < l->count; i++)
+            hdx_sieve_class(l->sieve, l->numbers[i]);
+        code = hdx_sieve_check(l->sieve, columns, HDX_COUNT(columns), err);
+    }
+    if (code != HDX_OK) {
+        listing_close(l);
+        return code;
+    }
+    const bool           sieved = l->sieve != NULL;
+    const uint64_t       mine = count_rows(l, q->scope);
     const hdx_refs_scope other = q->scope == HDX_LIVE ? HDX_GARBAGE : HDX_LIVE;
     const uint64_t       others = q->scope == HDX_ALL ? 0 : count_rows(l, other), classes = l->count;
     hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, count_rows(l, q->scope) };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, sieved ? 0 : mine };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))
         code = hdx_query_labels(q, false, out, err);
+    if (sieved && mine > 0)
+        return hdx_say_nothing(code, out, err, HDX_NONE_MEETS);
     if (others > 0)
         return hdx_say_nothing(code, out, err, "%" PRIu64 " %s instance%s: --reachable all", others,
                                other == HDX_GARBAGE ? "unreachable" : "live", others == 1 ? "" : "s");
@@ -114,12 +144,12 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
 const hdx_question hdx_question_objects = {
     .declared = {
         .name = "objects",
-        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED | HDX_ANSWER_MEMBERS,
         .sentence = "the instances of a class",
         .more = "PATTERN is an exact name, a glob such as com.acme.* (only * and ? are special: byte[] means "
-                "itself), or a /regular expression/.",
-        .examples = { "heapdex objects app.hprof --class java.lang.Thread", "heapdex objects app.hprof --class "
-                                                                            "'/Map$/' --sort retained --limit 3" },
+                "itself), or a /regular expression/. --where takes fields of the objects, too.",
+        .examples = { "heapdex objects app.hprof --class java.util.HashMap --where 'size > 100'",
+                      "heapdex objects app.hprof --class '/Map$/' --sort retained --limit 3" },
         .forms = &form,
         .form_count = 1,
         .parameters = parameters,

@@ -394,7 +394,8 @@ static const hdx_parameter parameters[] = {
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
       .value = "OBJECT",
       .sentence = "the objects whose paths are wanted" },
-    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_EITHER, "all live instances: a name, glob (* and ?) or /regular expression/"),
+    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
+                           "all live instances: a name, glob (* and ?) or /regular expression/; may be repeated"),
     { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
     { .name = "exclude",
       .kind = HDX_PARAMETER_CHOICES,
@@ -423,23 +424,24 @@ static const hdx_parameter parameters[] = {
       .sentence = "one tree of all paths by class and reference, the branch of most objects first" },
 };
 
-static hdx_code instances_of(const hdx_query *q, const char *pattern, bool subclasses, hdx_ids *ids, hdx_error *err)
+/* The members of a set as a list, objects that are named in the order in which they are. */
+static hdx_code list_members(const hdx_query *q, const hdx_set *set, hdx_ids *ids, bool *sieved, hdx_error *err)
 {
-    uint32_t *numbers = NULL;
-    size_t    count = 0;
-    hdx_ask   ask;
-    hdx_code  code = hdx_ask_begin(q, &ask, err);
+    hdx_ask     ask;
+    hdx_members m = { .bits = NULL };
+    hdx_code    code = hdx_ask_begin(q, &ask, err);
     if (code == HDX_OK)
-        code = hdx_query_classes_named(q, pattern, subclasses, &numbers, &count, err);
-    for (size_t i = 0; code == HDX_OK && i < count; i++) {
-        hdx_refs refs;
-        hdx_id   id;
-        hdx_graph_instances(q->graph, numbers[i], HDX_LIVE, &refs);
-        while (code == HDX_OK && hdx_refs_next(&refs, &id))
-            if ((code = hdx_ids_push(ids, id, err)) == HDX_OK)
-                code = hdx_ask_turn(&ask, err);
-    }
-    hdx_numbers_free(numbers);
+        code = hdx_members_open(&ask, set, &m, err);
+    for (size_t i = 0; code == HDX_OK && i < set->id_count; i++)
+        if (hdx_bits_test(m.bits, set->ids[i])) {
+            hdx_bits_clear(m.bits, set->ids[i]);
+            code = hdx_ids_push(ids, set->ids[i], err);
+        }
+    for (uint64_t w = 0; code == HDX_OK && w < m.words; w++)
+        for (uint64_t bits = m.bits[w]; code == HDX_OK && bits != 0; bits &= bits - 1)
+            code = hdx_ids_push(ids, w * 64 + (uint64_t)__builtin_ctzll(bits), err);
+    *sieved = m.described > 0 && m.named == 0;
+    hdx_members_close(&m);
     return code;
 }
 
@@ -453,36 +455,33 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
                                  .merge = hdx_argument_flag(a, "merge"),
                                  .limit = hdx_argument_number(a, "limit"),
                                  .rows_only = hdx_argument_plain(a) };
-    const char      *pattern = hdx_argument_text(a, "class");
-    hdx_arena        arena = hdx_arena_of(q->mem);
-    hdx_ids          instances = hdx_ids_of(q->mem);
-    hdx_id          *ids = NULL;
-    size_t           count = 0;
+    const hdx_form  *form = hdx_arguments_form(a);
+    hdx_given_set    given;
+    hdx_ids          members = hdx_ids_of(q->mem);
+    bool             sieved = false;
     *out = NULL;
-    if ((pattern != NULL) == (hdx_argument_text(a, "object") != NULL))
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'path' takes objects or --class PATTERN, %s",
-                        pattern != NULL ? "not both" : "and got neither");
-    hdx_code code =
-        hdx_argument_texts(a, "exclude-field", &arena, &options.exclude_fields, &options.exclude_field_count, err);
-    if (code == HDX_OK && pattern == NULL && (code = hdx_argument_objects(q, a, &ids, &count, err)) == HDX_OK)
-        code = hdx_query_path(q, ids, count, &options, out, err);
-    if (code == HDX_OK && pattern != NULL &&
-        (code = instances_of(q, pattern, hdx_argument_flag(a, "subclasses"), &instances, err)) == HDX_OK)
-        code = hdx_query_path(q, instances.at, instances.count, &options, out, err);
-    hdx_ids_drop(&instances);
-    hdx_ids_free(ids);
-    hdx_arena_free(&arena);
-    return code;
+    hdx_code code = hdx_given_set_open(q, a, &given, err);
+    given.set.columns = form->columns;
+    given.set.column_count = form->column_count;
+    if (code == HDX_OK &&
+        (code = hdx_argument_texts(a, "exclude-field", &given.arena, &options.exclude_fields,
+                                   &options.exclude_field_count, err)) == HDX_OK &&
+        (code = list_members(q, &given.set, &members, &sieved, err)) == HDX_OK)
+        code = hdx_query_path(q, members.at, members.count, &options, out, err);
+    hdx_ids_drop(&members);
+    hdx_given_set_close(&given);
+    return code == HDX_OK && sieved ? hdx_say_nothing(code, out, err, HDX_NONE_MEETS) : code;
 }
 
 const hdx_question hdx_question_path = {
     .declared = {
         .name = "path",
-        .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_MEMBERS,
         .sentence = "why objects are alive: shortest paths from GC roots",
         .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
                 "do not use such references then. --merge shows the paths of many objects as one tree, a line for "
-                "all objects of a class on the way; --class takes all live instances.",
+                "all objects of a class on the way; --class takes all live instances. --where takes fields of the "
+                "objects asked about, too.",
         .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer",
                       "heapdex path app.hprof --class java.util.HashMap --merge" },
         .forms = forms,

@@ -4,6 +4,8 @@
  *
  *   names.c      objects and classes as a user names them
  *   mark.c       what stays reachable when objects are taken away
+ *   gone.c       what does not, by class
+ *   members.c    sets of objects as a caller describes them; sieve.c   conditions on their fields
  *   exclude.c    references a path must not use
  *   groups.c     retained sets of many groups of classes at once
  *   kept.c       those of all classes, kept beside the index
@@ -12,10 +14,8 @@
  *   flow.c       through whom each object is held
  *   labels.c     the column `label`, for the rows that are left
  *   nodes.c      the heap as few nodes, for searches done again and again
- *   info.c histogram.c loaders.c dominators.c top.c holders.c object.c objects.c refs.c search.c path.c retained.c
- *   roots.c threads.c suspects.c collections.c entries.c strings.c duplicates.c arrays.c   the questions
+ *   questions.h  the questions, each in the file of its name; table.c has whole tables
  *   content.c    what one object holds, as a file of its own
- *   table.c      whole tables
  *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)
  *   sizes_said.c                           sizes of collections, as labels
  *   layouts.c layouts_known.c contents.c   where collections keep what they hold, and what that is
@@ -128,6 +128,79 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
  * return bits of `without` are clear in it. Both are borrowed.
  */
 hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err);
+typedef struct hdx_marking {  /* all borrowed */
+    const uint64_t *without;  /* NULL: none */
+    unsigned        no_roots; /* bit t: of that hdx_root_type there are none */
+    /* Of these `leave` says what they refer to: `reach` for each, as long as that is HDX_OK. Many threads; NULL: none.
+     */
+    const uint64_t *asked;
+    hdx_code (*leave)(void *context, hdx_id from, hdx_code (*reach)(void *reached, hdx_id to), void *reached,
+                      hdx_error *err);
+    void *context;
+} hdx_marking;
+hdx_code hdx_mark_as(const hdx_query *q, const hdx_marking *how, uint64_t *seen, hdx_error *err);
+
+/* ---- what would be free, by class (gone.c) ---- */
+typedef struct hdx_gone_sum {
+    uint32_t number;
+    uint64_t objects, shallow;
+} hdx_gone_sum;
+typedef struct hdx_gone {
+    hdx_gone_sum *at; /* by class number */
+    uint32_t      classes;
+    uint64_t      objects, bytes;
+    hdx_mem      *mem;
+} hdx_gone;
+enum { HDX_GONE_COLUMNS = 3 };
+extern const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS];
+extern const hdx_column hdx_gone_document[1];
+hdx_code                hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err); /* closed on failure, too */
+void                    hdx_gone_close(hdx_gone *s);
+void                    hdx_gone_add(hdx_gone *s, uint32_t number, uint64_t shallow);
+hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, hdx_error *err);       /* live ones */
+hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **out, hdx_error *err); /* uses it up */
+
+/* ---- sets that a caller describes (members.c), conditions on fields (sieve.c) ---- */
+typedef struct hdx_sieve hdx_sieve;
+/* From hdx_query.fields, copied; *out NULL: there are none. */
+hdx_code hdx_sieve_open(const hdx_query *q, hdx_sieve **out, hdx_error *err);
+void     hdx_sieve_close(hdx_sieve *s); /* NULL: nothing */
+/* Each class that the objects may have; then whether one of them has every field: HDX_NOT_FOUND. */
+void     hdx_sieve_class(hdx_sieve *s, uint32_t number);
+hdx_code hdx_sieve_check(hdx_sieve *s, const hdx_column *columns, unsigned column_count, hdx_error *err);
+/* Do its fields meet all conditions? s NULL: yes. */
+hdx_code hdx_sieve_keeps(hdx_sieve *s, hdx_id id, bool *yes, hdx_error *err);
+
+typedef struct hdx_set { /* all borrowed */
+    const hdx_id      *ids;
+    size_t             id_count;
+    const char *const *patterns; /* live instances of the classes of these */
+    size_t             pattern_count;
+    bool               subclasses;
+    const hdx_column  *columns; /* of the answer, for who misspelt one */
+    unsigned           column_count;
+} hdx_set;
+typedef struct hdx_members {
+    uint64_t *bits; /* those whose fields meet the conditions of the query */
+    uint64_t  words;
+    uint64_t  described, named, live; /* before the conditions; objects of the set; of these, live ones */
+    hdx_id    one;                    /* of the live ones the last */
+    hdx_mem  *mem;
+} hdx_members;
+hdx_code hdx_members_open(hdx_ask *ask, const hdx_set *set, hdx_members *out,
+                          hdx_error *err); /* closed on failure, too */
+void     hdx_members_close(hdx_members *m);
+/* The arguments `object`, `class`, `subclasses` of a question as a set; closed in any case. */
+typedef struct hdx_given_set {
+    hdx_set   set;
+    hdx_arena arena;
+    hdx_id   *ids;
+} hdx_given_set;
+hdx_code hdx_given_set_open(const hdx_query *q, const hdx_arguments *a, hdx_given_set *out, hdx_error *err);
+void     hdx_given_set_close(hdx_given_set *s);
+#define HDX_NONE_MEETS "no object of the set meets the conditions on fields"
+/* Why a set has no live members, for hdx_say_nothing. */
+const char *hdx_members_nothing(const hdx_members *m, const hdx_set *set);
 
 /*
  * Retained sizes of many sets of classes (MAT 6.5): set k holds the class objects and all live instances of each of its
@@ -201,8 +274,14 @@ typedef struct hdx_excludes {
 } hdx_excludes;
 /* Of HDX_EXCLUDE_..., for suspects (MAT 7.5): every referent of java.lang.ref, and the chain of finalizers. */
 #define HDX_EXCLUDE_REFERENTS 256u
+/* Has the class itself a field or static of that name? Else near (may be NULL) is offered those, kept in room. */
+struct hdx_nearest;
+bool     hdx_has_field(const hdx_class *c, const char *name, struct hdx_nearest *near, char *room, size_t size);
 hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err);
 void     hdx_excludes_close(hdx_excludes *x);
+/* Rules for the references that `from` holds, a bit each: those of its class, and of the class it is (its statics). */
+uint64_t hdx_excludes_rules(const hdx_excludes *x, hdx_id from);
+bool     hdx_excludes_ref(const hdx_excludes *x, uint64_t rules, const hdx_named_ref *ref); /* by one of them */
 /* *yes: every named reference from `from` to `to` is excluded (MAT 6.8). */
 hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *yes, hdx_error *err);
 /* hdx_graph_named_refs without what is excluded. */

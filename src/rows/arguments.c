@@ -256,7 +256,7 @@ static void put_name(const hdx_parameter *p, const char *before, char *to, size_
 
 static hdx_code check_either(const hdx_arguments *a, const char *before, hdx_error *err)
 {
-    char     names[128] = "", name[64];
+    char     names[256] = "", name[64];
     unsigned of = 0, have = 0;
     for (unsigned i = 0; i < a->answer->parameter_count; i++) {
         const hdx_parameter *p = &a->answer->parameters[i];
@@ -266,10 +266,10 @@ static hdx_code check_either(const hdx_arguments *a, const char *before, hdx_err
         (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", of++ > 0 ? " or " : "", name);
         have += given(a, p->name) != NULL;
     }
-    if (of == 0 || have == 1)
+    if (of == 0 || have > 0)
         return HDX_OK;
-    return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%s' takes %s, %s", a->answer->name, names,
-                    have > 1 ? "not both" : "and got neither");
+    return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%s' takes %s, and got %s", a->answer->name, names,
+                    of > 2 ? "none" : "neither");
 }
 
 hdx_code hdx_arguments_check(const hdx_arguments *a, const hdx_parameter *common, size_t common_count,

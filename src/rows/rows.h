@@ -87,6 +87,16 @@ bool hdx_condition_column(const hdx_column *columns, unsigned count, const char 
 /* What it says of addresses, natural numbers and equal texts; false: nothing that a source could use. */
 bool hdx_condition_bound(const hdx_column *columns, unsigned count, const char *text, hdx_arena *arena, hdx_bound *out);
 
+/* ---- a condition on what is no column of the rows ---- */
+typedef struct hdx_condition hdx_condition;
+/* What is compared, in `text`; false: there is no name, or no operator. */
+bool hdx_condition_name(const char *text, hdx_text *name);
+/* HDX_USAGE; `progress` may be NULL, it must outlive the condition. */
+hdx_code hdx_condition_open(const char *text, const hdx_progress *progress, hdx_condition **out, hdx_error *err);
+hdx_code hdx_condition_holds(const hdx_condition *c, const hdx_cell *cell, bool *keep, hdx_error *err);
+bool     hdx_condition_is_of_text(const hdx_condition *c); /* compared with a text, neither a number nor null */
+void     hdx_condition_close(hdx_condition *c);            /* NULL: nothing */
+
 /* ---- head, extras and title; set before the rows are handed out ---- */
 hdx_code   hdx_rows_set_head(hdx_rows *rows, const hdx_member *head, unsigned count,
                              hdx_error *err); /* members are copied, not what they point to */

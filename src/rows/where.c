@@ -14,7 +14,7 @@
 
 typedef enum relation { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, MATCHES } relation;
 
-typedef struct condition {
+struct hdx_condition {
     unsigned   column;
     relation   is;
     bool       is_null, is_number, is_bool;
@@ -24,7 +24,8 @@ typedef struct condition {
     size_t     len;
     hdx_regex *pattern; /* of ~ */
     uint64_t   left_out;
-} condition;
+};
+typedef struct hdx_condition condition;
 
 /* ---- parsing ---- */
 
@@ -208,6 +209,38 @@ static hdx_code parse(const hdx_rows *rows, const char *text, condition *c, hdx_
     return check_type(c, &rows->columns[c->column], text, err);
 }
 
+hdx_code hdx_condition_open(const char *text, const hdx_progress *progress, hdx_condition **out, hdx_error *err)
+{
+    const char *word;
+    size_t      len;
+    condition  *c = *out = calloc(1, sizeof *c);
+    if (c == NULL)
+        return hdx_no_memory(err, "a condition", sizeof *c);
+    const char *at = parse_head(text, &word, &len, &c->is);
+    hdx_code    code =
+        at == NULL ? no_operator(text, skip_space(word + len), err) : parse_value(c, at, text, progress, err);
+    if (code == HDX_OK)
+        code = check_type(c, &(hdx_column){ .type = HDX_TYPE_ANY }, text, err);
+    if (code != HDX_OK) {
+        hdx_condition_close(c);
+        *out = NULL;
+    }
+    return code;
+}
+
+bool hdx_condition_name(const char *text, hdx_text *name)
+{
+    const char *word;
+    size_t      len;
+    relation    is;
+    const bool  whole = parse_head(text, &word, &len, &is) != NULL;
+    *name = whole ? (hdx_text){ word, (uint32_t)len } : (hdx_text){ "", 0 };
+    return whole;
+}
+
+bool hdx_condition_is_of_text(const hdx_condition *c) { return !c->is_null && !c->is_number; }
+void hdx_condition_close(hdx_condition *c) { free_condition(c); }
+
 /* ---- bounds ---- */
 
 static bool bound_of_number(relation is, uint64_t v, hdx_bound *out)
@@ -227,13 +260,11 @@ static bool bound_of_number(relation is, uint64_t v, hdx_bound *out)
 
 bool hdx_condition_column(const hdx_column *columns, unsigned count, const char *text, unsigned *column)
 {
-    const char *name;
-    size_t      len;
-    relation    is;
-    if (parse_head(text, &name, &len, &is) == NULL)
+    hdx_text name;
+    if (!hdx_condition_name(text, &name))
         return false;
     for (*column = 0; *column < count; ++*column)
-        if (hdx_text_is((hdx_text){ name, (uint32_t)len }, columns[*column].name))
+        if (hdx_text_is(name, columns[*column].name))
             return true;
     return false;
 }
@@ -288,7 +319,7 @@ static hdx_text as_text(const hdx_cell *cell, char room[40])
     return (hdx_text){ room, (uint32_t)(n < 0 ? 0 : n) };
 }
 
-static hdx_code decide(const condition *c, const hdx_cell *cell, bool *keep, hdx_error *err)
+hdx_code hdx_condition_holds(const hdx_condition *c, const hdx_cell *cell, bool *keep, hdx_error *err)
 {
     char     room[40];
     unsigned rank = hdx_cell_rank(cell);
@@ -316,7 +347,7 @@ static hdx_code where_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
     hdx_code   code;
     bool       keep = false;
     for (; (code = hdx_rows_pull(rows, row, err)) == HDX_OK && *row != NULL; c->left_out++)
-        if ((code = decide(c, &(*row)[c->column], &keep, err)) != HDX_OK || keep)
+        if ((code = hdx_condition_holds(c, &(*row)[c->column], &keep, err)) != HDX_OK || keep)
             return code;
     return code;
 }

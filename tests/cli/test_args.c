@@ -135,7 +135,6 @@ Test(args, refuses_what_makes_no_call)
                                          "objects a",
                                          "export a",
                                          "retained a",
-                                         "retained a #1 --class X",
                                          "refs a #1 --in --out",
                                          "index a --force --no-build",
                                          "retained a #1 --subclasses",

@@ -512,8 +512,6 @@ Test(arguments, that_name_too_many_or_no_objects_are_refused)
     cr_expect(eq(int, open(dominators, &rows, { "object", "class:app.*" }), HDX_USAGE));
     cr_expect(eq(int, open(retained, &rows, { "subclasses", NULL }), HDX_USAGE));
     cr_expect(eq(str, h.err.message, (char *)"'retained' takes objects or --class PATTERN, and got neither"));
-    cr_expect(eq(int, open(retained, &rows, { "object", "0x1000" }, { "class", "app.*" }), HDX_USAGE));
-    cr_expect(eq(str, h.err.message, (char *)"'retained' takes objects or --class PATTERN, not both"));
     cr_expect(eq(int, open(object, &rows, { "object", "0x1001" }), HDX_NOT_FOUND));
     cr_expect(rows == NULL);
     heap_close(&h);

@@ -951,3 +951,40 @@ Test(where, a_value_that_is_none_of_the_type_of_the_column_is_refused_and_named)
         hdx_rows_close(rows);
     }
 }
+
+Test(conditions, on_no_column_hold_for_cells_as_those_on_columns_do)
+{
+    static const struct {
+        const char *text, *name;
+        hdx_cell    cell;
+        bool        of_text, holds;
+    } cases[] = {
+        { "size > 100", "size", { .kind = HDX_CELL_INT, .as.integer = 101 }, false, true },
+        { "size > 100", "size", { .kind = HDX_CELL_INT, .as.integer = 100 }, false, false },
+        { ".size <= 1K", ".size", { .kind = HDX_CELL_UINT, .as.natural = 1024 }, false, true },
+        { "next = null", "next", { .kind = HDX_CELL_NULL }, false, true },
+        { "next != null", "next", { .kind = HDX_CELL_NULL }, false, false },
+        { "next = 0x7f", "next", { .kind = HDX_CELL_ADDRESS, .as.address = 0x7f }, false, true },
+        { "name ~ ^wor", "name", { .kind = HDX_CELL_TEXT, .as.text = { "worker", 6 } }, true, true },
+        { "name = '42'", "name", { .kind = HDX_CELL_TEXT, .as.text = { "42", 2 } }, true, true },
+        { "open = true", "open", { .kind = HDX_CELL_BOOL, .as.boolean = true }, true, true },
+    };
+    hdx_condition *c;
+    hdx_error      err;
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_text name;
+        bool     holds = !cases[i].holds;
+        cr_expect(hdx_condition_name(cases[i].text, &name) && hdx_text_is(name, cases[i].name), "%s", cases[i].text);
+        cr_assert(eq(int, hdx_condition_open(cases[i].text, NULL, &c, &err), HDX_OK), "%s", err.message);
+        cr_expect(eq(int, hdx_condition_is_of_text(c), cases[i].of_text), "%s", cases[i].text);
+        cr_expect(eq(int, hdx_condition_holds(c, &cases[i].cell, &holds, &err), HDX_OK));
+        cr_expect(eq(int, holds, cases[i].holds), "%s", cases[i].text);
+        hdx_condition_close(c);
+    }
+    cr_expect(eq(int, hdx_condition_open("size", NULL, &c, &err), HDX_USAGE));
+    cr_expect_str_eq(err.message, "condition \"size\" is not COLUMN OPERATOR VALUE");
+    cr_expect(eq(int, hdx_condition_open("size < null", NULL, &c, &err), HDX_USAGE));
+    cr_expect_str_eq(err.message, "condition \"size < null\": null has no order");
+    cr_expect(eq(int, hdx_condition_open("name ~ (", NULL, &c, &err), HDX_USAGE));
+    cr_expect(c == NULL);
+}
