@@ -59,6 +59,24 @@ bool hdx_model_own_ancestor(const hdx_class *classes, uint32_t count, hdx_mem *m
  */
 bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem);
 
+/* ---- sizes as HotSpot lays objects out (jvm.c) ---- */
+typedef struct hdx_jvm {
+    uint32_t header, array_header; /* bytes before fields, before elements */
+    uint32_t reference_size, word; /* 4 or 8 */
+    uint32_t alignment;            /* of objects */
+    bool     fills;                /* gaps in super classes: JDK 15 on */
+} hdx_jvm;
+/*
+ * "32bit", "64bit" (class pointers of 8 bytes), "class-pointers" (compressed ones, the default of 64-bit JVMs),
+ * "compact" (compact object headers, JDK 24 on). False: no layout has that name.
+ */
+bool hdx_jvm_named(const char *name, unsigned reference_size, hdx_jvm *out);
+/* sizes[number] of an instance of each class, 0 for arrays; chains of super classes end. False: out of memory. */
+bool     hdx_jvm_sizes(const hdx_jvm *jvm, const hdx_class *classes, uint32_t count, hdx_mem *mem, uint64_t *sizes);
+uint64_t hdx_jvm_array_size(const hdx_jvm *jvm, uint8_t type, uint64_t elements); /* type of the elements */
+/* About, of a class object; bare: of an instance of java.lang.Class. */
+uint64_t hdx_jvm_class_object_size(const hdx_jvm *jvm, const hdx_class *c, uint64_t bare);
+
 /* Bytes of all fields of an instance in the dump, super classes included; no more than `most` are counted. */
 uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size, uint64_t most);
 

@@ -1,0 +1,440 @@
+/*
+ * sizes.c - how the bytes come about: those of the dump by what its records are, those of the heap by how it is
+ * reached, and what other tools would count. With --layout: sizes by class as a JVM lays objects out.
+ *
+ * Shallow sizes follow Eclipse MAT (doc/mat.md 2), so that every number can be compared; they are not the JVM's. What
+ * the JVM's are depends on headers and class pointers, of which a dump says nothing: all four layouts are computed.
+ * VisualVM 2 (its ObjectSizeSettings): as MAT, but fields of super classes are not rounded up one by one, and class
+ * objects count nothing.
+ *
+ * Cost: a pass over class, liveness and length of all objects; without --layout a search from the GC roots that leaves
+ * out referents, which reads a record of the dump for each reference object.
+ */
+#include "graph/graph.h"
+#include "model/model.h"
+#include "query/query.h"
+
+#include <stdlib.h>
+
+/* ---- columns ---- */
+
+static const hdx_column part_columns[] = {
+    HDX_COLUMN("part", TEXT, NONE, 0, "dump: bytes of the file; heap: shallow sizes; tool: what that would count"),
+    HDX_COLUMN("what", TEXT, NONE, 0, "records, objects, or the tool"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "how many"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes; null where they cannot be known"),
+    HDX_COLUMN("how", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "how that is counted"),
+};
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "the class"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "its instances"),
+    HDX_COLUMN("instance", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "size of one in that layout; null for arrays and class objects"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all of them in that layout"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size elsewhere in heapdex, by the rules of MAT"),
+};
+static const char *const layouts[] = { "class-pointers", "64bit", "32bit", "compact" };
+#define LAYOUTS      4u
+#define LAYOUT_NAMES "class-pointers 64bit 32bit compact"
+static const hdx_form forms[] = {
+    { "layout", "class-pointers", class_columns, HDX_COUNT(class_columns) },
+    { "layout", "64bit", class_columns, HDX_COUNT(class_columns) },
+    { "layout", "32bit", class_columns, HDX_COUNT(class_columns) },
+    { "layout", "compact", class_columns, HDX_COUNT(class_columns) },
+    { NULL, NULL, part_columns, HDX_COUNT(part_columns) },
+};
+
+/* ---- sums by class ---- */
+
+typedef struct sum {
+    uint64_t objects, shallow, of_layout[LAYOUTS], elements;
+} sum;
+
+typedef struct sizes {
+    hdx_ask         *ask;
+    const hdx_class *classes;
+    uint32_t         count;
+    hdx_jvm          jvm[LAYOUTS];
+    uint64_t        *instance[LAYOUTS]; /* by class */
+    sum             *sums;              /* by class, of objects in scope */
+    uint32_t         class_class;       /* java.lang.Class; HDX_NO_CLASS */
+} sizes;
+
+static hdx_code open_sizes(hdx_ask *ask, sizes *s, hdx_error *err)
+{
+    hdx_mem                 *mem = ask->q.mem;
+    const hdx_graph_summary *summary = hdx_graph_summary_of(ask->g);
+    bool                     fills = false, ok = true;
+    *s = (sizes){ .ask = ask, .class_class = HDX_NO_CLASS };
+    s->classes = hdx_graph_classes(ask->g, &s->count);
+    for (uint32_t c = 0; c < s->count; c++) {
+        fills |= hdx_text_is(s->classes[c].name, "jdk.internal.loader.NativeLibraries"); /* JDK 15 on, at once */
+        if (s->class_class == HDX_NO_CLASS && hdx_text_is(s->classes[c].name, "java.lang.Class"))
+            s->class_class = c;
+    }
+    s->sums = hdx_mem_array(mem, s->count, sizeof *s->sums);
+    for (unsigned k = 0; k < LAYOUTS; k++) {
+        (void)hdx_jvm_named(layouts[k], summary->reference_size, &s->jvm[k]);
+        s->jvm[k].fills = fills;
+        s->jvm[k].alignment = summary->alignment;
+        s->instance[k] = hdx_mem_array(mem, s->count, sizeof **s->instance);
+        ok = ok && s->instance[k] != NULL && hdx_jvm_sizes(&s->jvm[k], s->classes, s->count, mem, s->instance[k]);
+    }
+    return ok && s->sums != NULL ? HDX_OK : hdx_no_memory(err, "sizes of classes", s->count * sizeof *s->sums);
+}
+
+static void close_sizes(sizes *s)
+{
+    hdx_mem *mem = s->ask->q.mem;
+    for (unsigned k = 0; k < LAYOUTS; k++)
+        hdx_mem_put(mem, s->instance[k], s->count * sizeof **s->instance);
+    hdx_mem_put(mem, s->sums, s->count * sizeof *s->sums);
+}
+
+static uint64_t class_object_size(const sizes *s, hdx_id id, unsigned k)
+{
+    const hdx_class *own = hdx_graph_class_object(s->ask->g, id);
+    const uint64_t   bare = s->class_class < s->count ? s->instance[k][s->class_class] : s->jvm[k].header;
+    return own == NULL ? bare : hdx_jvm_class_object_size(&s->jvm[k], own, bare);
+}
+
+static void add_object(sizes *s, hdx_id id, uint32_t number, hdx_object_kind kind, uint64_t length, uint64_t shallow)
+{
+    sum *of = &s->sums[number];
+    of->objects++;
+    of->shallow += shallow;
+    of->elements += length;
+    for (unsigned k = 0; k < LAYOUTS; k++)
+        of->of_layout[k] += kind == HDX_CLASS_OBJECT ? class_object_size(s, id, k)
+                            : kind == HDX_INSTANCE
+                                ? s->instance[k][number]
+                                : hdx_jvm_array_size(&s->jvm[k], s->classes[number].element_type, length);
+}
+
+/* Objects that the scope has; object 0, the boot loader, is in no dump. */
+static hdx_code add_objects(sizes *s, hdx_refs_scope scope, hdx_error *err)
+{
+    hdx_graph     *g = s->ask->g;
+    const uint64_t n = hdx_graph_objects(g);
+    hdx_code       code = HDX_OK;
+    for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
+        uint64_t       live[HDX_RUN / 64], lengths[HDX_RUN], shallow[HDX_RUN];
+        uint32_t       numbers[HDX_RUN];
+        uint8_t        kinds[HDX_RUN];
+        const uint32_t here = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
+        hdx_graph_read_live(g, first, here, live);
+        hdx_graph_read_classes(g, first, here, numbers);
+        hdx_graph_read_kinds(g, first, here, kinds);
+        hdx_graph_read_lengths(g, first, here, lengths);
+        hdx_graph_read_shallow(g, first, here, shallow);
+        for (uint32_t i = 0; i < here; i++)
+            if (first + i != 0 && numbers[i] < s->count &&
+                (scope == HDX_ALL || hdx_bits_test(live, i) == (scope == HDX_LIVE)))
+                add_object(s, first + i, numbers[i], (hdx_object_kind)kinds[i], lengths[i], shallow[i]);
+        code = hdx_ask_stopped(&s->ask->q, err);
+    }
+    return code;
+}
+
+/* ---- by class ---- */
+
+typedef struct ranked {
+    uint64_t bytes;
+    uint32_t number;
+} ranked;
+
+static int by_bytes(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static hdx_code class_rows(sizes *s, unsigned k, hdx_table *t, hdx_error *err)
+{
+    hdx_mem *mem = s->ask->q.mem;
+    ranked  *order = hdx_mem_array(mem, s->count, sizeof *order);
+    uint32_t used = 0;
+    hdx_code code = order == NULL ? hdx_no_memory(err, "sizes of classes", s->count * sizeof *order)
+                                  : add_objects(s, s->ask->q.scope, err);
+    for (uint32_t c = 0; code == HDX_OK && c < s->count; c++)
+        if (s->sums[c].objects > 0)
+            order[used++] = (ranked){ s->sums[c].of_layout[k], c };
+    if (used > 0)
+        qsort(order, used, sizeof *order, by_bytes);
+    for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
+        const hdx_class *c = &s->classes[order[i].number];
+        const sum       *of = &s->sums[order[i].number];
+        const bool       varies = c->kind != HDX_INSTANCE || c->number == s->class_class;
+        const hdx_cell   cells[] = { hdx_cell_text(c->name), hdx_cell_uint(of->objects),
+                                   varies ? hdx_cell_null() : hdx_cell_uint(s->instance[k][c->number]),
+                                     hdx_cell_uint(of->of_layout[k]), hdx_cell_uint(of->shallow) };
+        code = hdx_table_add(t, cells, err);
+    }
+    hdx_mem_put(mem, order, s->count * sizeof *order);
+    return code;
+}
+
+/* ---- by part ---- */
+
+static hdx_code part(hdx_table *t, const char *of, const char *what, hdx_cell objects, hdx_cell bytes, const char *how,
+                     hdx_error *err)
+{
+    const hdx_cell cells[] = { hdx_cell_string(of), hdx_cell_string(what), objects, bytes, hdx_cell_string(how) };
+    return hdx_table_add(t, cells, err);
+}
+
+/* Bytes of what the dump has of each kind of object. */
+typedef struct in_dump {
+    uint64_t objects[HDX_CLASS_OBJECT + 1], bytes[HDX_CLASS_OBJECT + 1];
+} in_dump;
+
+static in_dump records(const sizes *s)
+{
+    const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
+    const uint64_t           id = sum_up->id_size;
+    const bool               bare = sum_up->sub_records != NULL && sum_up->sub_records[0xC3] > 0;
+    in_dump                  d = { { 0 }, { 0 } };
+    for (uint32_t c = 0; c < s->count; c++) {
+        const hdx_class *of = &s->classes[c];
+        const uint64_t   n = c == s->class_class ? 0 : s->sums[c].objects;
+        d.objects[of->kind] += n;
+        if (of->kind == HDX_INSTANCE)
+            d.bytes[of->kind] += n * (9 + 2 * id + hdx_class_field_bytes(s->classes, c, (unsigned)id, UINT32_MAX));
+        else if (of->kind == HDX_OBJECT_ARRAY)
+            d.bytes[of->kind] += n * (9 + 2 * id) + s->sums[c].elements * id;
+        else
+            d.bytes[of->kind] +=
+                n * (10 + id) + (bare ? 0 : s->sums[c].elements * hdx_type_size(of->element_type, (unsigned)id));
+        uint64_t said = 15 + 7 * id + of->field_count * (id + 1) + of->static_count * (id + 1);
+        for (uint32_t k = 0; k < of->static_count; k++)
+            said += hdx_type_size(of->statics[k].type, (unsigned)id);
+        if (of->address != 0 && (of->flags & HDX_CLASS_INVENTED) == 0) {
+            d.objects[HDX_CLASS_OBJECT]++;
+            d.bytes[HDX_CLASS_OBJECT] += said;
+        }
+    }
+    return d;
+}
+
+static hdx_code dump_rows(const sizes *s, hdx_table *t, hdx_error *err)
+{
+    static const struct {
+        hdx_object_kind kind;
+        const char     *what, *how;
+    } kinds[] = { { HDX_INSTANCE, "instances", "fields with ids as wide as the dump has them" },
+                  { HDX_OBJECT_ARRAY, "object arrays", "an id for each element" },
+                  { HDX_PRIMITIVE_ARRAY, "primitive arrays", NULL },
+                  { HDX_CLASS_OBJECT, "classes", "names and types of fields, values of static fields" } };
+    const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
+    const in_dump            d = records(s);
+    uint64_t                 known = 0;
+    hdx_code                 code = HDX_OK;
+    for (unsigned i = 0; code == HDX_OK && i < 4; i++) {
+        known += d.bytes[kinds[i].kind];
+        code = part(t, "dump", kinds[i].what, hdx_cell_uint(d.objects[kinds[i].kind]),
+                    hdx_cell_uint(d.bytes[kinds[i].kind]), kinds[i].how, err);
+    }
+    if (code == HDX_OK)
+        code = part(t, "dump", "the rest", hdx_cell_null(),
+                    known <= sum_up->dump_size ? hdx_cell_uint(sum_up->dump_size - known) : hdx_cell_null(),
+                    "names, stacks, GC roots, heads of records, and what was skipped", err);
+    return code == HDX_OK
+               ? part(t, "dump", "all", hdx_cell_null(), hdx_cell_uint(sum_up->dump_size), "uncompressed", err)
+               : code;
+}
+
+/* ---- how the heap is reached ---- */
+
+typedef struct strong {
+    sizes              *s;
+    const hdx_excludes *referents;
+} strong;
+
+/* All that it refers to, but for referents. */
+static hdx_code leave(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached, hdx_error *err)
+{
+    const strong *w = context;
+    hdx_code      code = HDX_OK;
+    hdx_refs      refs;
+    hdx_id        to;
+    hdx_graph_outbound(w->s->ask->g, from, HDX_ALL, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
+        bool excluded = false;
+        if ((code = hdx_excludes_edge(w->referents, from, to, &excluded, err)) == HDX_OK && !excluded)
+            code = reach(reached, to);
+    }
+    return code;
+}
+
+/* Live objects that no path reaches without a weak, soft or phantom reference or a finalizer. */
+static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx_error *err)
+{
+    static const hdx_path_options options = { .exclude = HDX_EXCLUDE_WEAK | HDX_EXCLUDE_SOFT | HDX_EXCLUDE_PHANTOM |
+                                                         HDX_EXCLUDE_FINALIZER };
+    hdx_graph                    *g = s->ask->g;
+    const uint64_t                n = hdx_graph_objects(g), words = hdx_bits_words(n);
+    hdx_excludes                  referents = { 0 };
+    hdx_gone                      gone = { 0 };
+    uint64_t                     *asked = hdx_mem_array(s->ask->q.mem, words, sizeof *asked);
+    strong                        w = { s, &referents };
+    const hdx_marking             how = { .asked = asked, .leave = leave, .context = &w };
+    hdx_code                      code = asked == NULL ? hdx_no_memory(err, "marking", words * sizeof *asked)
+                                                       : hdx_excludes_open(&s->ask->q, &options, &referents, err);
+    for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
+        uint32_t       numbers[HDX_RUN];
+        const uint32_t here = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
+        hdx_graph_read_classes(g, first, here, numbers);
+        for (uint32_t i = 0; i < here; i++)
+            if (numbers[i] < s->count && referents.of_class != NULL && referents.of_class[numbers[i]] != 0)
+                hdx_bits_put(asked, first + i);
+    }
+    if (code == HDX_OK && (code = hdx_gone_open(s->ask, &gone, err)) == HDX_OK)
+        code = hdx_gone_unreached(s->ask, &how, &gone, err);
+    *objects = gone.objects;
+    *bytes = gone.bytes;
+    if (gone.mem != NULL || gone.at != NULL)
+        hdx_gone_close(&gone);
+    hdx_excludes_close(&referents);
+    hdx_mem_put(s->ask->q.mem, asked, words * sizeof *asked);
+    return code;
+}
+
+static hdx_code heap_rows(sizes *s, hdx_table *t, hdx_error *err)
+{
+    const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
+    uint64_t                 objects = 0, bytes = 0;
+    hdx_code                 code;
+    hdx_error                mine;
+    code = weakly_reached(s, &objects, &bytes, &mine);
+    if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->ask->g))
+        code = part(t, "heap", "live", hdx_cell_uint(sum_up->live_objects), hdx_cell_uint(sum_up->live_bytes),
+                    "a GC root reaches them; without the dump nobody knows how", err);
+    else if (code != HDX_OK && err != NULL)
+        *err = mine;
+    else if ((code = part(t, "heap", "strongly reachable", hdx_cell_uint(sum_up->live_objects - objects),
+                          hdx_cell_uint(sum_up->live_bytes - bytes), "without a reference of java.lang.ref", err)) ==
+             HDX_OK)
+        code = part(t, "heap", "weakly reachable", hdx_cell_uint(objects), hdx_cell_uint(bytes),
+                    "only by soft, weak and phantom references and finalizers", err);
+    if (code == HDX_OK)
+        code = part(t, "heap", "unreachable", hdx_cell_uint(sum_up->unreachable_objects),
+                    hdx_cell_uint(sum_up->unreachable_bytes), "no GC root reaches them", err);
+    return code == HDX_OK ? part(t, "heap", "all", hdx_cell_uint(sum_up->objects),
+                                 hdx_cell_uint(sum_up->live_bytes + sum_up->unreachable_bytes),
+                                 "shallow sizes by the rules of MAT", err)
+                          : code;
+}
+
+/* ---- other tools ---- */
+
+static uint64_t visualvm(const sizes *s, uint64_t *objects)
+{
+    const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
+    const unsigned           r = sum_up->reference_size;
+    const uint64_t           head = sum_up->id_size + r;
+    uint64_t                 bytes = 0;
+    *objects = 0;
+    for (uint32_t c = 0; c < s->count; c++) {
+        const hdx_class *of = &s->classes[c];
+        const uint64_t   n = c == s->class_class ? 0 : s->sums[c].objects;
+        *objects += n;
+        if (of->kind == HDX_INSTANCE)
+            bytes += n * hdx_round_up(head + hdx_class_field_bytes(s->classes, c, r, UINT32_MAX), 8);
+        else /* as the layout "class-pointers" where that is how long heads are: 16 bytes with the length */
+            bytes += head == 12 ? s->sums[c].of_layout[0] : s->sums[c].shallow;
+    }
+    return bytes;
+}
+
+static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
+{
+    static const char *const says[LAYOUTS] = {
+        "header of 12 bytes: 64-bit with compressed class pointers, as by default",
+        "header of 16 bytes: 64-bit without compressed class pointers",
+        "header of 8 bytes, references of 4: 32-bit",
+        "header of 8 bytes: compact object headers (JDK 24 on)",
+    };
+    static const char *const names[LAYOUTS] = { "JVM, class-pointers", "JVM, 64bit", "JVM, 32bit", "JVM, compact" };
+    const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
+    uint64_t                 objects, all = 0;
+    hdx_code                 code = part(t, "tool", "Eclipse MAT", hdx_cell_uint(sum_up->live_objects),
+                                         hdx_cell_uint(sum_up->live_bytes), "live objects, as heapdex", err);
+    if (strcmp(sum_up->version, "1.0.3") ==
+        0) /* Android: CLASS_DUMP states them, and none of the layouts is its runtime's */
+        return code;
+    const uint64_t bytes = visualvm(s, &objects);
+    if (code == HDX_OK)
+        code = part(t, "tool", "VisualVM", hdx_cell_uint(objects), hdx_cell_uint(bytes),
+                    "all objects but class objects", err);
+    for (uint32_t c = 0; c < s->count; c++)
+        all += s->sums[c].objects;
+    for (unsigned k = 0; code == HDX_OK && k < LAYOUTS; k++) {
+        uint64_t total = 0;
+        for (uint32_t c = 0; c < s->count; c++)
+            total += s->sums[c].of_layout[k];
+        if (s->jvm[k].reference_size == 4 || sum_up->reference_size == 8)
+            code = part(t, "tool", names[k], hdx_cell_uint(all), hdx_cell_uint(total), says[k], err);
+    }
+    return code;
+}
+
+/* ---- the question ---- */
+
+static const hdx_parameter parameters[] = {
+    { .name = "layout",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "LAYOUT",
+      .choices = LAYOUT_NAMES,
+      .sentence = "by class, as such a JVM lays objects out" },
+};
+
+static hdx_code rows_of(sizes *s, int layout, hdx_table *t, hdx_error *err)
+{
+    hdx_code code;
+    if (layout >= 0)
+        return class_rows(s, (unsigned)layout, t, err);
+    if ((code = add_objects(s, HDX_ALL, err)) != HDX_OK || (code = dump_rows(s, t, err)) != HDX_OK ||
+        (code = heap_rows(s, t, err)) != HDX_OK)
+        return code;
+    return tool_rows(s, t, err);
+}
+
+static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const int         layout = hdx_argument_choice(a, "layout");
+    const hdx_column *columns = layout >= 0 ? class_columns : part_columns;
+    hdx_ask           ask;
+    sizes             s;
+    hdx_table        *t = NULL;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK || (code = hdx_table_in(q->mem, columns, HDX_COUNT(part_columns), &t, err)) != HDX_OK)
+        return code;
+    if ((code = open_sizes(&ask, &s, err)) == HDX_OK && (code = rows_of(&s, layout, t, err)) == HDX_OK)
+        code = hdx_graph_check(ask.g, err);
+    close_sizes(&s);
+    if (code != HDX_OK) {
+        hdx_table_free(t);
+        return code;
+    }
+    return hdx_say_nothing(hdx_table_rows(t, out, err), out, err, "there are no such objects");
+}
+
+const hdx_question hdx_question_sizes = {
+    .declared = {
+        .name = "sizes",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "how the bytes of dump and heap come about, and how others count them",
+        .more = "Sizes are those of Eclipse MAT; a dump does not say how its JVM laid objects out. --layout says what "
+                "class histograms of a JVM (jcmd, jmap) would show; fields that a JVM adds to classes of its own are "
+                "not known.",
+        .examples = { "heapdex sizes app.hprof", "heapdex sizes app.hprof --layout compact --limit 20" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_question,
+};
