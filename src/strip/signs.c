@@ -13,7 +13,7 @@
 
 #define FILLED_LEAST 3u /* arrays of two elements or more: fewer equal ones are chance */
 
-enum { NAME_OVERHEAD = 1, NAME_STRING };
+enum { NAME_OVERHEAD, NAME_STRING };
 
 typedef struct fill { /* of the arrays of one element type */
     uint64_t arrays;  /* with content */
@@ -25,10 +25,11 @@ typedef struct fill { /* of the arrays of one element type */
 
 struct signs {
     uint32_t id_size;
-    hdx_map  names;   /* name id -> NAME_... */
+    hdx_map  names;   /* name id -> NAME_...; of the others the keys alone matter */
     hdx_map  strings; /* ids of classes named java.lang.String */
     hdx_map  odd;     /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
-    uint64_t classes, serials, traces;
+    uint64_t classes, serials;
+    bool     traced;
     uint64_t instances, texts; /* texts: instances of String */
     uint64_t arrays;
     fill     of[12];
@@ -88,10 +89,10 @@ hdx_code hdx_strip_signs_load(signs *s, uint32_t serial, uint64_t class_id, uint
     s->classes++;
     s->serials += serial != 0;
     const uint64_t *kind = hdx_map_get(&s->names, name);
-    return kind != NULL && *kind == NAME_STRING ? put(&s->strings, class_id, 1, err) : HDX_OK;
+    return kind != NULL && *kind == NAME_STRING ? put(&s->strings, class_id, NAME_STRING, err) : HDX_OK;
 }
 
-void     hdx_strip_signs_trace(signs *s) { s->traces++; }
+void     hdx_strip_signs_trace(signs *s) { s->traced = true; }
 void     hdx_strip_signs_segment(signs *s) { s->heap_named = false; }
 uint64_t hdx_strip_signs_arrays(const signs *s) { return s->arrays; }
 
@@ -110,21 +111,21 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
     for (hdx_pos p = from; p < end && !f->mixed;) {
         const uint8_t *at;
         size_t         have;
-        hdx_code       code = hdx_strip_reader_at(r, p, end - p < 4096 ? end - p : 4096, &at, &have, err);
+        const uint64_t left = end - p;
+        hdx_code       code = hdx_strip_reader_at(r, p, left < 4096 ? left : 4096, &at, &have, err);
         if (code != HDX_OK)
             return code;
-        if (have > end - p)
-            have = (size_t)(end - p);
-        have -= have % width;
-        if (have == 0)
+        uint64_t n = have < left ? have : left;
+        n -= n % width;
+        if (n == 0)
             return HDX_OK; /* the data end here: whoever walks the record will see it */
         if (p == from && f->arrays == 0) {
             f->value = element(at, width);
             f->zero = f->value == 0;
         }
-        for (size_t k = 0; k < have && !f->mixed; k += width)
+        for (uint64_t k = 0; k < n && !f->mixed; k += width)
             f->mixed = element(at + k, width) != f->value;
-        p += have;
+        p += n;
     }
     f->arrays++;
     f->telling += count > 1;
@@ -180,7 +181,7 @@ hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content
     if (e->tag != HDX_SUB_PRIMITIVE_ARRAY)
         return HDX_OK;
     s->arrays++;
-    if (e->type == 8 && (e->id & 1) != 0 && (code = put(&s->odd, e->id, 1, err)) != HDX_OK)
+    if (e->type == 8 && (e->id & 1) != 0 && (code = put(&s->odd, e->id, NAME_OVERHEAD, err)) != HDX_OK)
         return code;
     return content && e->count > 0 ? look_inside(s, r, e, err) : HDX_OK;
 }
@@ -190,8 +191,7 @@ static __attribute__((format(printf, 4, 5))) void say(hdx_stripping *out, hdx_st
 {
     va_list args;
     out->policy = found;
-    if (out->confidence < confidence)
-        out->confidence = confidence;
+    out->confidence = out->confidence > confidence ? out->confidence : confidence;
     if (out->evidence_count == HDX_EVIDENCE_MAX)
         return;
     va_start(args, format);
@@ -215,9 +215,9 @@ static bool constants(const signs *s, hdx_stripping *out)
     const fill *bytes = &s->of[8], *chars = &s->of[5];
     if (telling < FILLED_LEAST || (bytes->arrays == 0 && chars->arrays == 0))
         return false;
-    if (bytes->value == '?' && bytes->arrays > 0 && (chars->arrays == 0 || chars->value == '?'))
+    if (bytes->value == '?' && (chars->arrays == 0 || chars->value == '?'))
         say(out, HDX_STRIP_SHARK, 95, "%llu byte[] and %llu char[] hold '?' alone", N(bytes->arrays), N(chars->arrays));
-    else if (chars->value == '?' && chars->arrays > 0 && bytes->arrays == 0)
+    else if (chars->value == '?' && bytes->arrays == 0)
         say(out, HDX_STRIP_SHARK, 95, "%llu char[] hold '?' alone", N(chars->arrays));
     else if (s->texts == 0)
         return false; /* zeros or another constant in a few arrays, and no text that was overwritten */
@@ -236,7 +236,7 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
         s->of[4].arrays + s->of[6].arrays + s->of[7].arrays + s->of[9].arrays + s->of[10].arrays + s->of[11].arrays;
     const uint64_t texts = s->of[5].arrays + s->of[8].arrays + s->overhead.arrays;
     const bool     bare = s->overhead_named > 0 && s->overhead_absent == s->overhead_named;
-    if (s->classes > 1 && s->serials == 0 && created_ms == 0 && s->traces == 0) {
+    if (s->classes > 1 && s->serials == 0 && created_ms == 0 && !s->traced) {
         say(out, HDX_STRIP_TAILOR, 95,
             "the serial numbers of all %llu classes and the creation time are 0: restored from Tailor's container",
             N(s->classes));

@@ -1,0 +1,499 @@
+/*
+ * test_signs.c - what is said of a dump whose framing is in order: each sign one short of its threshold, and at it,
+ * with the evidence in words.
+ */
+#include "droid.h"
+
+static char path[64], folder[TEST_FOLDER];
+
+static hdx_stripping judged(dump_maker *m)
+{
+    hdx_source   *source;
+    hdx_stripping what;
+    hdx_error     err = { 0 };
+    test_folder_make_fast(folder, "signs");
+    (void)snprintf(path, sizeof path, "%s/a.hprof", folder);
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+    cr_assert(hdx_source_open(path, NULL, &source, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, &err) == HDX_OK, "%s", err.message);
+    hdx_source_close(source);
+    test_folder_remove(folder);
+    return what;
+}
+
+static void nothing(dump_maker *m, const char *of)
+{
+    const hdx_stripping what = judged(m);
+    cr_expect(what.policy == HDX_STRIP_NONE && what.confidence == 0 && what.evidence_count == 0, "%s: %s", of,
+              what.evidence[0]);
+}
+
+static void said(dump_maker *m, hdx_strip_policy policy, unsigned confidence, const char *evidence)
+{
+    const hdx_stripping what = judged(m);
+    cr_expect(what.policy == policy && what.confidence == confidence && what.evidence_count == 1, "%s: %d, %u, %u",
+              evidence, (int)what.policy, what.confidence, what.evidence_count);
+    cr_expect(strcmp(what.evidence[0], evidence) == 0, "%s, not %s", what.evidence[0], evidence);
+}
+
+/* A dump of now; its heap has a name. */
+static dump_maker *begun(void)
+{
+    dump_maker *m = dump_maker_new(4);
+    m->version = "1.0.3";
+    m->time_ms = 1700000000000;
+    dump_maker_heap_info(m, 'A', "app");
+    return m;
+}
+
+/* `count` times a value, and another one as the last. */
+static void filled(dump_maker *m, char type, uint32_t count, uint64_t value, uint64_t last)
+{
+    uint64_t *values = calloc(count + 1, sizeof *values);
+    for (uint32_t k = 0; k < count; k++)
+        values[k] = k + 1 < count ? value : last;
+    (void)dump_maker_primitives(m, type, values, count);
+    free(values);
+}
+static void same_ones(dump_maker *m, unsigned arrays, char type, uint32_t count, uint64_t value)
+{
+    for (unsigned k = 0; k < arrays; k++)
+        filled(m, type, count, value, value);
+}
+static void odd_bytes(dump_maker *m, char type, uint32_t count) /* as overhead arrays: of differing bytes */
+{
+    const uint64_t values[] = { 1, 2, 3, 4, 5 }, id = m->next_id + 1;
+    m->next_id += 32;
+    (void)dump_maker_primitives_at(m, id, type, values, count);
+}
+static uint64_t instances(dump_maker *m, const char *class_name, unsigned count)
+{
+    const uint64_t class_id = dump_maker_class(m, class_name, 0, "");
+    for (unsigned k = 0; k < count; k++)
+        (void)dump_maker_instance(m, class_id, NULL);
+    return class_id;
+}
+
+/* ---- Tailor ---- */
+
+static dump_maker *serials(unsigned classes, unsigned zero, uint64_t time_ms)
+{
+    dump_maker *m = begun();
+    m->time_ms = time_ms;
+    for (unsigned k = 0; k < classes; k++) {
+        m->next_serial = k < zero ? UINT32_MAX : 4; /* the next one is 0 */
+        (void)dump_maker_class(m, k == 0 ? "a.A" : k == 1 ? "a.B" : "a.C", 0, "");
+    }
+    return m;
+}
+
+Test(signs, two_classes_without_serials_and_no_time_are_tailors)
+{
+    nothing(serials(1, 1, 0), "one class");
+    said(serials(2, 2, 0), HDX_STRIP_TAILOR, 95,
+         "the serial numbers of all 2 classes and the creation time are 0: restored from Tailor's container");
+    said(serials(3, 3, 0), HDX_STRIP_TAILOR, 95,
+         "the serial numbers of all 3 classes and the creation time are 0: restored from Tailor's container");
+    nothing(serials(3, 2, 0), "a serial number");
+    nothing(serials(3, 3, 1), "a time");
+    dump_maker *m = serials(3, 3, 0);
+    dump_maker_trace(m, 1, 1, NULL, 0);
+    nothing(m, "a trace");
+}
+
+/* ---- one constant per type ---- */
+
+Test(signs, three_arrays_of_two_question_marks_are_sharks)
+{
+    dump_maker *m = begun();
+    same_ones(m, 2, 'B', 2, '?');
+    same_ones(m, 1, 'B', 1, '?');
+    same_ones(m, 1, 'B', 0, 0);
+    nothing(m, "two that tell, one of one element, one of none");
+
+    m = begun();
+    same_ones(m, 3, 'B', 2, '?');
+    same_ones(m, 1, 'B', 0, 0);
+    same_ones(m, 1, 'B', 1, '?');
+    said(m, HDX_STRIP_SHARK, 95, "4 byte[] and 0 char[] hold '?' alone");
+
+    m = begun();
+    same_ones(m, 1, 'B', 9, '?');
+    same_ones(m, 2, 'C', 2, '?');
+    said(m, HDX_STRIP_SHARK, 95, "1 byte[] and 2 char[] hold '?' alone");
+
+    m = begun();
+    same_ones(m, 3, 'C', 2, '?');
+    said(m, HDX_STRIP_SHARK, 95, "3 char[] hold '?' alone");
+
+    m = begun();
+    same_ones(m, 3, 'C', 2, 'x');
+    nothing(m, "another char, and no String");
+
+    m = begun();
+    same_ones(m, 3, 'B', 2, '?');
+    same_ones(m, 1, 'C', 2, 'x');
+    nothing(m, "question marks in byte[] alone, and no String");
+
+    m = begun();
+    same_ones(m, 3, 'B', 2, 'x');
+    same_ones(m, 1, 'C', 2, '?');
+    nothing(m, "question marks in char[] alone, and no String");
+}
+
+Test(signs, contents_that_differ_anywhere_are_nobodys)
+{
+    static const char types[] = "ZCFDBSIJ";
+    for (unsigned t = 0; t < 8; t++)
+        for (unsigned how = 0; how < 3; how++) {
+            char of[40];
+            (void)snprintf(of, sizeof of, "%c, %u", types[t], how);
+            dump_maker *m = begun();
+            same_ones(m, 3, 'B', 2, '?');
+            if (how == 0)
+                filled(m, types[t], 2, '?', 1);
+            else if (how == 1) /* longer than what is looked at in one piece: the last element differs */
+                filled(m, types[t], 4097 + t, '?', 1);
+            else { /* each of one constant, but of another */
+                same_ones(m, 1, types[t], 2, '?');
+                same_ones(m, 1, types[t], 2, 1);
+            }
+            nothing(m, of);
+        }
+    dump_maker *m = begun();
+    uint64_t    halves[9000];
+    for (unsigned k = 0; k < 9000; k++)
+        halves[k] = k < 4096 ? 7 : '?'; /* what comes later is no first element */
+    (void)dump_maker_primitives(m, 'B', halves, 9000);
+    same_ones(m, 3, 'B', 2, '?');
+    nothing(m, "two halves");
+}
+
+Test(signs, wide_elements_are_compared_whole)
+{
+    for (unsigned high = 0; high < 2; high++) {
+        const uint64_t one = high == 0 ? 0x0000000000000000 : 0x1111111111111111;
+        dump_maker    *m = begun();
+        same_ones(m, 4, 'B', 2, '?');
+        filled(m, 'J', 2, one, one);
+        filled(m, 'I', 3, one & 0xffffffff, one & 0xffffffff);
+        filled(m, 'S', 3, one & 0xffff, one & 0xffff);
+        said(m, HDX_STRIP_SHARK, 95, "4 byte[] and 0 char[] hold '?' alone");
+        for (unsigned t = 0; t < 3; t++) {
+            static const unsigned widths[] = { 8, 4, 2 };
+            for (unsigned byte = 0; byte < widths[t]; byte++) {
+                m = begun();
+                same_ones(m, 4, 'B', 2, '?');
+                filled(m, "JIS"[t], 2, one & 0xff, (one & 0xff) ^ 1ull << (8 * byte));
+                nothing(m, "one bit in one byte");
+            }
+        }
+    }
+}
+
+Test(signs, bytes_of_overhead_arrays_say_nothing_of_contents)
+{
+    dump_maker *m = begun();
+    same_ones(m, 3, 'B', 2, '?');
+    odd_bytes(m, 'B', 5);
+    said(m, HDX_STRIP_SHARK, 95, "3 byte[] and 0 char[] hold '?' alone");
+
+    m = begun();
+    same_ones(m, 3, 'B', 2, '?');
+    odd_bytes(m, 'C', 5);
+    nothing(m, "overhead arrays are byte[]");
+
+    m = begun();
+    same_ones(m, 2, 'B', 2, '?');
+    for (unsigned k = 0; k < 3; k++)
+        (void)dump_maker_primitives_at(m, m->next_id++ | 1, 'B', NULL, 9);
+    nothing(m, "they do not tell either");
+}
+
+Test(signs, another_constant_wants_a_string_that_was_overwritten)
+{
+    static const char *const strings[] = { "java.lang.String", "java/lang/String" }, *const others[] = {
+        "java.lang.Strinx", "java.lang.Strings", "java.lang"
+    };
+    for (unsigned k = 0; k < 2; k++) {
+        dump_maker *m = begun();
+        same_ones(m, 3, 'B', 2, 0);
+        same_ones(m, 1, 'I', 2, 0);
+        (void)instances(m, strings[k], 1);
+        said(m, HDX_STRIP_KOOM, 80, "all 4 contents of arrays are 0: restored after cutting");
+
+        m = begun();
+        same_ones(m, 3, 'B', 2, 0);
+        same_ones(m, 1, 'I', 2, 1);
+        (void)instances(m, strings[k], 1);
+        said(m, HDX_STRIP_REDACTED, 80,
+             "the contents of 4 arrays are one constant per type (byte[]: 0x00, char[]: 0x0000)");
+
+        m = begun();
+        same_ones(m, 2, 'B', 2, '*');
+        same_ones(m, 1, 'C', 2, 0x12ab);
+        (void)instances(m, strings[k], 1);
+        said(m, HDX_STRIP_REDACTED, 80,
+             "the contents of 3 arrays are one constant per type (byte[]: 0x2a, char[]: 0x12ab)");
+
+        m = begun();
+        same_ones(m, 2, 'B', 2, '?');
+        same_ones(m, 1, 'C', 2, '*');
+        (void)instances(m, strings[k], 1);
+        said(m, HDX_STRIP_REDACTED, 80,
+             "the contents of 3 arrays are one constant per type (byte[]: 0x3f, char[]: 0x002a)");
+
+        m = begun();
+        same_ones(m, 2, 'B', 2, '*');
+        same_ones(m, 1, 'C', 2, '?');
+        (void)instances(m, strings[k], 1);
+        said(m, HDX_STRIP_REDACTED, 80,
+             "the contents of 3 arrays are one constant per type (byte[]: 0x2a, char[]: 0x003f)");
+
+        m = begun();
+        same_ones(m, 5, 'I', 2, 0);
+        (void)instances(m, strings[k], 1);
+        nothing(m, "no array that a text could stand in");
+    }
+    for (unsigned k = 0; k < 3; k++) {
+        dump_maker *m = begun();
+        same_ones(m, 4, 'B', 2, 0);
+        (void)instances(m, others[k], 9);
+        nothing(m, others[k]);
+    }
+    dump_maker *m = begun();
+    same_ones(m, 4, 'B', 2, 0);
+    (void)instances(m, "java.lang.String", 0);
+    nothing(m, "the class alone");
+    m = begun();
+    same_ones(m, 4, 'B', 2, 0);
+    (void)dump_maker_array(m, instances(m, "java.lang.String", 0), NULL, 3);
+    nothing(m, "an array of Strings is none");
+}
+
+/* ---- overhead arrays that are absent ---- */
+
+typedef struct overheads {
+    unsigned    named, there; /* classes that name one; of them so many are in the dump */
+    const char *field;        /* NULL: $classOverhead */
+    char        type;         /* 0: a reference */
+    uint64_t    add;          /* to an even address; 0: 1 */
+    char        heap;         /* named in the segment; 0: none */
+    bool        before;       /* the heap is named in a segment before */
+    char        other;        /* a heap at the end */
+} overheads;
+
+static dump_maker *overheads_of(const overheads *o)
+{
+    dump_maker    *m = dump_maker_new(4);
+    const uint64_t values[] = { 1, 2, 3 };
+    m->version = "1.0.3";
+    m->time_ms = 1700000000000;
+    if (o->heap != 0)
+        dump_maker_heap_info(m, (uint8_t)o->heap, "one");
+    if (o->before)
+        dump_maker_segment(m);
+    for (unsigned k = 0; k < o->named; k++) {
+        char           name[16];
+        const uint64_t of = 0x90000000 + 64 * k + (o->add == 0 ? 1 : o->add - 1);
+        (void)snprintf(name, sizeof name, "a.A%u", k);
+        if (k < o->there)
+            (void)dump_maker_primitives_at(m, of, 'B', values, 3);
+        dump_maker_static(m, "other", 'I', 5);
+        dump_maker_static(m, o->field == NULL ? "$classOverhead" : o->field, o->type == 0 ? 'L' : o->type, of);
+        dump_maker_static(m, "last", 'L', 0);
+        (void)dump_maker_class(m, name, 0, "");
+    }
+    (void)dump_maker_primitives(m, 'I', values, 3);
+    if (o->other != 0)
+        dump_maker_heap_info(m, (uint8_t)o->other, "two");
+    return m;
+}
+
+Test(signs, classes_in_no_heap_whose_overhead_arrays_are_absent_are_kooms)
+{
+    said(overheads_of(&(overheads){ .named = 1 }), HDX_STRIP_KOOM, 80,
+         "1 overhead arrays are absent, 1 classes stand in no heap and none in zygote or image");
+    said(overheads_of(&(overheads){ .named = 7, .field = "$staticOverhead" }), HDX_STRIP_KOOM, 80,
+         "7 overhead arrays are absent, 7 classes stand in no heap and none in zygote or image");
+    said(overheads_of(&(overheads){ .named = 8 }), HDX_STRIP_KOOM, 95,
+         "8 overhead arrays are absent, 8 classes stand in no heap and none in zygote or image");
+    said(overheads_of(&(overheads){ .named = 2, .heap = 'A', .before = true }), HDX_STRIP_KOOM, 80,
+         "2 overhead arrays are absent, 2 classes stand in no heap and none in zygote or image");
+    said(overheads_of(&(overheads){ .named = 2, .other = 'A' }), HDX_STRIP_KOOM, 80,
+         "2 overhead arrays are absent, 2 classes stand in no heap and none in zygote or image");
+}
+
+Test(signs, classes_of_a_heap_whose_overhead_arrays_are_absent_are_matrixs)
+{
+    said(overheads_of(&(overheads){ .named = 1, .heap = 'A' }), HDX_STRIP_MATRIX, 80,
+         "all 1 overhead arrays that classes name are absent");
+    said(overheads_of(&(overheads){ .named = 7, .heap = 'Z' }), HDX_STRIP_MATRIX, 80,
+         "all 7 overhead arrays that classes name are absent");
+    said(overheads_of(&(overheads){ .named = 8, .heap = 'I' }), HDX_STRIP_MATRIX, 95,
+         "all 8 overhead arrays that classes name are absent");
+    said(overheads_of(&(overheads){ .named = 2, .other = 'Z' }), HDX_STRIP_MATRIX, 80,
+         "all 2 overhead arrays that classes name are absent");
+    said(overheads_of(&(overheads){ .named = 2, .other = 'I' }), HDX_STRIP_MATRIX, 80,
+         "all 2 overhead arrays that classes name are absent");
+}
+
+Test(signs, overhead_arrays_are_references_to_odd_addresses_under_their_two_names)
+{
+    static const overheads none[] = {
+        { .named = 2, .there = 1 },
+        { .named = 2, .there = 2 },
+        { .named = 2, .field = "$classOverheads" },
+        { .named = 2, .field = "$class" },
+        { .named = 2, .field = "$staticOverheax" },
+        { .named = 2, .field = "java.lang.String" },
+        { .named = 2, .type = 'I' },
+        { .named = 2, .add = 1 },
+        { .named = 2, .add = 3 },
+        { .named = 0 },
+    };
+    for (unsigned k = 0; k < sizeof none / sizeof *none; k++) {
+        char of[24];
+        (void)snprintf(of, sizeof of, "case %u", k);
+        nothing(overheads_of(&none[k]), of);
+    }
+}
+
+/* ---- roots of the VM without their object ---- */
+
+static dump_maker *lost_roots(unsigned lost, unsigned kept)
+{
+    dump_maker    *m = begun();
+    const uint64_t class_id = dump_maker_class(m, "a.A", 0, "");
+    filled(m, 'I', 2, 1, 2);
+    for (unsigned k = 0; k < lost + kept; k++) {
+        dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, k < lost ? 0x8880 : m->next_id, 0, 0);
+        (void)dump_maker_instance(m, class_id, NULL);
+    }
+    return m;
+}
+
+Test(signs, three_roots_without_their_object_are_kooms)
+{
+    nothing(lost_roots(2, 0), "two");
+    nothing(lost_roots(2, 20), "two of twenty-two");
+    said(lost_roots(3, 0), HDX_STRIP_KOOM, 80,
+         "3 of 3 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+    said(lost_roots(15, 1), HDX_STRIP_KOOM, 80,
+         "15 of 16 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+    said(lost_roots(16, 0), HDX_STRIP_KOOM, 95,
+         "16 of 16 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+    dump_maker *m = lost_roots(16, 0);
+    dump_maker_heap_info(m, 'Z', "zygote");
+    nothing(m, "a zygote heap");
+}
+
+Test(signs, a_root_waits_for_the_next_object_whatever_else_stands_between)
+{
+    const uint8_t  nodata[] = { HDX_SUB_PRIMITIVE_ARRAY_NODATA, 0, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 4, 8 };
+    dump_maker    *m = lost_roots(2, 0);
+    const uint64_t class_id = m->classes[0].id;
+    dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, m->next_id, 0, 0);
+    dump_maker_raw(m, nodata, sizeof nodata);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, 0x70, 0, 0);
+    dump_maker_heap_info(m, 'A', "app");
+    (void)dump_maker_instance(m, class_id, NULL);
+    dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, 0x9990, 0, 0); /* its address, or the one after */
+    (void)dump_maker_instance_at(m, 0x9991, class_id, NULL);
+    dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, 0x77770, 0, 0); /* nothing follows: nobody knows */
+    nothing(m, "two are lost");
+
+    static const char *const kinds[] = { "a class", "an instance", "an array of references", "an array" };
+    for (unsigned k = 0; k < 4; k++) {
+        m = lost_roots(2, 0);
+        dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, 0x8880, 0, 0);
+        if (k == 0)
+            (void)dump_maker_class(m, "a.Other", 0, "");
+        else if (k == 1)
+            (void)dump_maker_instance(m, m->classes[0].id, NULL);
+        else if (k == 2)
+            (void)dump_maker_array(m, m->classes[0].id, NULL, 2);
+        else
+            filled(m, 'I', 2, 1, 1);
+        const hdx_stripping what = judged(m);
+        cr_expect(what.policy == HDX_STRIP_KOOM && strncmp(what.evidence[0], "3 of 3 ", 7) == 0, "%s: %s", kinds[k],
+                  what.evidence[0]);
+    }
+    m = lost_roots(2, 0); /* the first of two is lost, the second has its object */
+    dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, 0x8880, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, m->next_id, 0, 0);
+    (void)dump_maker_instance(m, m->classes[0].id, NULL);
+    said(m, HDX_STRIP_KOOM, 80,
+         "3 of 4 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+
+    m = begun(); /* before the first object they are of another kind */
+    for (unsigned k = 0; k < 9; k++)
+        dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, 0x8880, 0, 0);
+    (void)instances(m, "a.A", 3);
+    filled(m, 'I', 2, 1, 2);
+    nothing(m, "roots before the first object");
+}
+
+/* ---- what Matrix dropped ---- */
+
+static dump_maker *dropped_arrays(unsigned strings, unsigned others, unsigned chars, unsigned bytes, unsigned overhead)
+{
+    dump_maker *m = begun();
+    (void)instances(m, "java.lang.String", strings);
+    (void)instances(m, "a.A", others);
+    for (unsigned k = 0; k < chars; k++)
+        filled(m, 'C', 2, 1, k);
+    for (unsigned k = 0; k < bytes; k++)
+        filled(m, 'B', 2, 1, k);
+    for (unsigned k = 0; k < overhead; k++)
+        odd_bytes(m, 'B', 5);
+    return m;
+}
+
+Test(signs, eleven_objects_with_a_string_and_no_array_are_matrixs)
+{
+    nothing(dropped_arrays(10, 0, 0, 0, 0), "ten");
+    nothing(dropped_arrays(0, 30, 0, 0, 0), "no String");
+    nothing(dropped_arrays(30, 0, 0, 1, 0), "an array");
+    said(dropped_arrays(1, 10, 0, 0, 0), HDX_STRIP_MATRIX, 80,
+         "no primitive array at all among 11 instances, 1 of them Strings");
+    said(dropped_arrays(20, 10, 0, 0, 0), HDX_STRIP_MATRIX, 80,
+         "no primitive array at all among 30 instances, 20 of them Strings");
+    dump_maker *m = begun();
+    same_ones(m, 1, 'I', 0, 0);
+    (void)instances(m, "java.lang.String", 20);
+    nothing(m, "an array of no elements is one");
+}
+
+Test(signs, hundreds_of_objects_with_texts_alone_are_matrixs)
+{
+    static const char *const words = "no array of another type than byte and char among 500 instances and 50 arrays";
+    static const char        types[] = "ZFDSIJ";
+    nothing(dropped_arrays(1, 498, 20, 20, 10), "499 objects");
+    nothing(dropped_arrays(1, 499, 20, 20, 9), "49 arrays");
+    said(dropped_arrays(1, 499, 20, 20, 10), HDX_STRIP_MATRIX, 60, words);
+    said(dropped_arrays(0, 500, 50, 0, 0), HDX_STRIP_MATRIX, 60, words);
+    said(dropped_arrays(0, 500, 0, 50, 0), HDX_STRIP_MATRIX, 60, words);
+    said(dropped_arrays(0, 500, 0, 0, 50), HDX_STRIP_MATRIX, 60, words);
+    for (unsigned t = 0; t < 6; t++) {
+        dump_maker *m = dropped_arrays(0, 500, 50, 0, 0);
+        filled(m, types[t], 1, 1, 1);
+        nothing(m, "an array of another type");
+    }
+}
+
+Test(signs, two_signs_of_matrix_are_both_said_and_the_surer_counts)
+{
+    dump_maker    *m = overheads_of(&(overheads){ .named = 1, .heap = 'A' });
+    const uint64_t class_id = m->classes[0].id;
+    m->heap.len -= 14 + 12; /* without the int[] at the end */
+    for (unsigned k = 0; k < 500; k++)
+        (void)dump_maker_instance(m, class_id, NULL);
+    for (unsigned k = 0; k < 50; k++)
+        filled(m, 'B', 2, 1, k);
+    const hdx_stripping what = judged(m);
+    cr_expect(what.policy == HDX_STRIP_MATRIX && what.confidence == 80 && what.evidence_count == 2, "%u, %u: %s",
+              what.confidence, what.evidence_count, what.evidence[0]);
+    cr_expect(strstr(what.evidence[1], "500 instances and 50 arrays") != NULL, "%s", what.evidence[1]);
+}
