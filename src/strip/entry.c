@@ -46,7 +46,7 @@ static hdx_code class_entry(reader *r, uint32_t i, entry *e, entry_state *state,
             return code;
         *state = hdx_strip_class_shape_of(e->at, have, i, CLASS_POOL(i), &shape);
         if (*state == ENTRY_SHORT && have >= want) {
-            want = shape.size > 2 * want ? shape.size : 2 * want;
+            want *= 2;
             continue;
         }
         e->id = hdx_be_id(e->at + 1, i);

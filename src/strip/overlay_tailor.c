@@ -46,7 +46,7 @@ static hdx_code class_entry(reader *r, hdx_pos p, token *t, uint64_t *used, foun
             return code;
         const entry_state state = hdx_strip_class_shape_of(at, have, 4, CLASS_AT, &shape);
         if (state == ENTRY_SHORT && have >= want) {
-            want = shape.size > 2 * want ? shape.size : 2 * want;
+            want *= 2;
             continue;
         }
         *what = state == ENTRY_WHOLE ? FOUND_ENTRY : state == ENTRY_SHORT ? FOUND_SHORT : FOUND_OTHER;

@@ -10,44 +10,51 @@
 
 static uint64_t mix(uint64_t h, const void *bytes, size_t n) { return hdx_hash_bytes(h, bytes, n); }
 
+/* The first bytes of [from, end), as many as are taken at once. */
+static hdx_code block(reader *r, hdx_pos from, hdx_pos end, const uint8_t **at, uint64_t *n, hdx_error *err)
+{
+    size_t         have;
+    const uint64_t left = end - from;
+    *n = left < 8192 ? left : 8192;
+    hdx_code code = hdx_strip_reader_at(r, from, *n, at, &have, err);
+    if (code == HDX_OK && have < *n)
+        code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), from, "the file ends inside a record");
+    return code;
+}
+
 /* Everything in [from, end) into the hash, a block at a time: the same blocks whatever the reader has at hand. */
 static hdx_code take(reader *r, hdx_pos from, hdx_pos end, uint64_t *h, hdx_error *err)
 {
+    hdx_code code = HDX_OK;
     while (from < end) {
         const uint8_t *at;
-        size_t         have;
-        const uint64_t n = end - from < 8192 ? end - from : 8192;
-        hdx_code       code = hdx_strip_reader_at(r, from, n, &at, &have, err);
-        if (code != HDX_OK)
-            return code;
-        if (have < n)
-            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), from, "the file ends inside a record");
+        uint64_t       n;
+        if ((code = block(r, from, end, &at, &n, err)) != HDX_OK)
+            break;
         *h = mix(*h, at, (size_t)n);
         from += n;
     }
-    return HDX_OK;
+    return code;
 }
 
 static hdx_code uneven(reader *r, const entry *e, uint32_t width, bool *yes, hdx_error *err)
 {
-    uint8_t first[8] = { 0 };
+    const hdx_pos begin = e->pos + e->head, end = begin + e->body;
+    uint8_t       first[8];
+    hdx_code      code = HDX_OK;
     *yes = false;
-    for (uint64_t o = 0; o < e->body && !*yes;) {
+    for (hdx_pos p = begin; p < end && !*yes;) {
         const uint8_t *at;
-        size_t         have;
-        const uint64_t n = e->body - o < 8192 ? e->body - o : 8192;
-        hdx_code       code = hdx_strip_reader_at(r, e->pos + e->head + o, n, &at, &have, err);
-        if (code != HDX_OK)
-            return code;
-        if (have < n)
-            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), e->pos, "the file ends inside an array");
-        if (o == 0)
+        uint64_t       n;
+        if ((code = block(r, p, end, &at, &n, err)) != HDX_OK)
+            break;
+        if (p == begin)
             memcpy(first, at, width);
         for (uint64_t k = 0; k < n && !*yes; k += width)
             *yes = memcmp(at + k, first, width) != 0;
-        o += n;
+        p += n;
     }
-    return HDX_OK;
+    return code;
 }
 
 static hdx_code entry_proof(reader *r, const choice *c, const entry *e, proof *out, hdx_error *err)
@@ -57,9 +64,9 @@ static hdx_code entry_proof(reader *r, const choice *c, const entry *e, proof *o
     const bool     keeps = it.tag == HDX_SUB_PRIMITIVE_ARRAY ? (c->keep_types >> it.type & 1) != 0
                                                              : (choice_class(c, it.class_id) & CLASS_KEEP) != 0;
     hdx_code       code = take(r, it.pos, it.pos + it.head, &out->graph, err);
-    bool           odd = false;
+    bool           odd;
     out->entries++;
-    if (code != HDX_OK || it.body == 0)
+    if (code != HDX_OK)
         return code;
     if (it.tag == HDX_SUB_PRIMITIVE_ARRAY && !keeps) {
         code = uneven(r, &it, hdx_type_size(it.type, c->id_size), &odd, err);

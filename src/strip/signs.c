@@ -143,8 +143,10 @@ static void class_entry(signs *s, const entry *e)
         return;
     while (hdx_class_static_next(&c.statics, s->id_size, &name, &type, &value)) {
         const uint64_t *kind = type == 2 ? hdx_map_get(&s->names, name) : NULL;
-        const uint64_t  id = kind != NULL ? hdx_be_id(value.at, s->id_size) : 0;
-        if (kind == NULL || *kind != NAME_OVERHEAD || (id & 1) == 0)
+        if (kind == NULL || *kind != NAME_OVERHEAD)
+            continue;
+        const uint64_t id = hdx_be_id(value.at, s->id_size);
+        if ((id & 1) == 0)
             continue;
         s->overhead_named++;
         s->overhead_absent += hdx_map_get(&s->odd, id) == NULL;
