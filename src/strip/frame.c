@@ -101,12 +101,18 @@ hdx_code hdx_strip_frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, u
         out->arrays += e.tag == HDX_SUB_PRIMITIVE_ARRAY && e.count > 0;
     }
     out->at_end = !there;
-    if (code == HDX_OK && there && step == FRAME_BROKEN) { /* is it the data that end, inside a head? */
+    if (code == HDX_OK && step == FRAME_BROKEN) { /* is it the data that end, inside a head? */
         entry_state state;
         code = hdx_strip_entry_at(r, id_size, f.pos, &e, &state, err);
         out->at_end = state == ENTRY_SHORT;
     }
     return code;
+}
+
+void hdx_strip_frame_spend(uint64_t *patience, uint64_t entries)
+{
+    const uint64_t cost = entries + 1, left = *patience;
+    *patience -= cost < left ? cost : left;
 }
 
 /* Is this the head of a heap record all of whose entries fit, or an end record? */
@@ -127,7 +133,7 @@ static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t h
             HDX_OK)
             break;
         *yes = fit.fits;
-        *patience -= fit.entries + 1 < *patience ? fit.entries + 1 : *patience;
+        hdx_strip_frame_spend(patience, fit.entries);
     }
     return code;
 }
@@ -137,23 +143,17 @@ hdx_code hdx_strip_frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint6
 {
     hdx_code code = HDX_OK;
     *found = false;
-    for (hdx_pos p = from; p - from<RESUME_MOST && * patience> 0 && code == HDX_OK;) {
+    for (hdx_pos p = from; p - from<RESUME_MOST && * patience> 0 && code == HDX_OK && !*found; p++) {
         const uint8_t *bytes;
-        size_t         have, k = 0;
+        size_t         have;
         uint8_t        head[TOP_HEAD];
         if ((code = hdx_strip_reader_at(r, p, TOP_HEAD, &bytes, &have, err)) != HDX_OK || have < TOP_HEAD)
             return code;
-        while (k + TOP_HEAD <= have && bytes[k] != HDX_TOP_HEAP_DUMP_SEGMENT && bytes[k] != HDX_TOP_HEAP_DUMP_END)
-            k++;
-        p += k;
-        if (k + TOP_HEAD > have)
+        if (bytes[0] != HDX_TOP_HEAP_DUMP_SEGMENT && bytes[0] != HDX_TOP_HEAP_DUMP_END)
             continue;
-        memcpy(head, bytes + k, sizeof head);
-        if ((code = begins(r, id_size, p, head, patience, found, err)) == HDX_OK && *found) {
-            *at = p;
-            return HDX_OK;
-        }
-        p++;
+        memcpy(head, bytes, sizeof head);
+        code = begins(r, id_size, p, head, patience, found, err);
+        *at = p;
     }
     return code;
 }
@@ -204,25 +204,23 @@ hdx_code hdx_strip_frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint
     bool           wide = false;
     hdx_code       code;
     *cut = false;
-    if (stated <= id_size || stated > NAME_MOST + id_size)
+    const uint32_t bytes = stated - id_size;
+    if (bytes > NAME_MOST) /* or fewer than an id */
         return HDX_OK;
     if ((code = hdx_strip_reader_at(r, pos, TOP_HEAD + (uint64_t)stated + TOP_HEAD, &at, &have, err)) != HDX_OK)
         return code;
     const uint8_t *text = at + TOP_HEAD + id_size;
-    const uint32_t bytes = stated - id_size;
     if (have < TOP_HEAD + (uint64_t)id_size)
         return HDX_OK;
     const size_t there = have - TOP_HEAD - id_size;
     for (uint32_t k = plain_part(text, bytes < there ? bytes : there); k < bytes && k < there; k++) {
         wide = wide || text[k] >= 0x80;
-        if (wide ? text[k] < 0x20 : text[k] == 0) {
-            if (!wide)
-                return HDX_OK; /* neither a name nor one that was cut: nothing outside ASCII before the next head */
-            if (k >= (bytes + 2) / 3 && there - k >= TOP_HEAD && follows(text + k, at + 1, id_size)) {
-                *kept = k;
-                *cut = true;
-                return HDX_OK;
-            }
+        if (!wide && text[k] == 0)
+            return HDX_OK; /* neither a name nor one that was cut: nothing outside ASCII before the next head */
+        if (wide && k >= (bytes + 2) / 3 && there - k >= TOP_HEAD && follows(text + k, at + 1, id_size)) {
+            *kept = k;
+            *cut = true;
+            return HDX_OK;
         }
     }
     return HDX_OK;

@@ -153,7 +153,8 @@ hdx_code hdx_strip_frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, boo
  */
 hdx_code hdx_strip_frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
                                 hdx_error *err);
-#define FRAME_PATIENCE (1u << 20) /* entries */
+#define FRAME_PATIENCE (1u << 20)                                 /* entries */
+void hdx_strip_frame_spend(uint64_t *patience, uint64_t entries); /* and one for the walk itself; never below 0 */
 /*
  * STRIP M1: a STRING record of `stated` bytes at pos whose text was cut to its first *kept bytes. *cut false: it is as
  * it says, or nothing is known about it.

@@ -11,12 +11,6 @@
  */
 #include "strip/inside.h"
 
-/* T3: what fits pays for what does not, so that no file makes its reader walk the same entries again and again. */
-static void spend(overlay *v, uint64_t entries)
-{
-    v->patience -= entries + 1 < v->patience ? entries + 1 : v->patience;
-}
-
 /* The file ends inside this record, or nothing fits: what it has up to there is kept. */
 static hdx_code odd_record(overlay *v, reader *r, hdx_pos p, uint64_t stated, overlay_note *note, hdx_error *err)
 {
@@ -32,7 +26,7 @@ static hdx_code odd_record(overlay *v, reader *r, hdx_pos p, uint64_t stated, ov
     *note =
         (overlay_note){ .in = p, .mode = OVERLAY_RECORD, .way = way, .length = part[way].accounted, .end = EVERYTHING };
     v->stats.records_in += part[way].entries;
-    spend(v, part[FRAME_PLAIN].entries + part[FRAME_CUT].entries);
+    hdx_strip_frame_spend(&v->patience, part[FRAME_PLAIN].entries + part[FRAME_CUT].entries);
     if (part[way].at_end) {
         v->stats.truncated = true;
         return HDX_OK;
@@ -63,7 +57,7 @@ static hdx_code decide(overlay *v, reader *r, hdx_pos p, uint64_t stated, overla
             v->patience += fit.entries;
             break;
         }
-        spend(v, fit.entries);
+        hdx_strip_frame_spend(&v->patience, fit.entries); /* T3: what fits pays for what does not */
     }
     if (v->patience == 0) { /* made to be slow: nothing after here is read */
         if (v->stats.broken++ == 0)
