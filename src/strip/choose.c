@@ -58,9 +58,8 @@ static bool is_platform(hdx_text name)
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (begins(name, prefixes[i]))
             return true;
-    hdx_text element = name;
-    while (element.len > 2 && element.at[element.len - 1] == ']')
-        element.len -= 2;
+    const char    *bracket = memchr(name.at, '[', name.len);
+    const hdx_text element = { name.at, bracket == NULL ? name.len : (uint32_t)(bracket - name.at) };
     for (uint8_t t = 4; t < 12; t++)
         if (hdx_text_is(element, hdx_type_name(t)))
             return true;
@@ -117,7 +116,7 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
         hdx_pos p = 31, last = 31;
         top     t;
         bool    more;
-        while (p < tables && (code = hdx_strip_top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
+        while (p != tables && (code = hdx_strip_top_at(r, i, p, &t, &more, err)) == HDX_OK && more) {
             const uint8_t *at;
             size_t         have;
             p = t.end;
@@ -133,7 +132,7 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
                 return no_memory(err);
             if (pass == 2) {
                 const uint64_t *bits = hdx_map_get(&c->names, hdx_be_id(at + 8 + i, i));
-                if (bits != NULL && *bits != 0 && !add_bits(&c->classes, hdx_be_id(at + 4, i), *bits))
+                if (bits != NULL && !add_bits(&c->classes, hdx_be_id(at + 4, i), *bits))
                     return no_memory(err);
             }
             const uint64_t *wanted = pass == 1 ? hdx_map_get(&c->names, hdx_be_id(at, i)) : NULL;
@@ -156,8 +155,8 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
 /* ---- Matrix: what Strings and Bitmaps hold ---- */
 
 typedef struct field_place {
-    int64_t at; /* in the instance's own fields; -1: none */
-    uint8_t type;
+    int64_t at;   /* in the instance's own fields; -1: none */
+    uint8_t type; /* 0: none */
 } field_place;
 
 static bool name_is(const hdx_map *texts, uint64_t id, uint64_t what)
@@ -180,12 +179,13 @@ static hdx_code field_names(choice *c, reader *r, hdx_map *fields, hdx_error *er
         const uint8_t           *at;
         size_t                   have;
         p = t.end;
-        if (t.tag != HDX_TOP_STRING || t.stated < i || t.stated > i + 9)
+        const uint32_t len = t.stated - i; /* very many where there is not even an id */
+        if (t.tag != HDX_TOP_STRING || len > 9)
             continue;
         if ((code = hdx_strip_reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
             break;
         for (unsigned w = 0; w < 3; w++)
-            if (t.stated - i == strlen(words[w]) && memcmp(at + TOP_HEAD + i, words[w], t.stated - i) == 0 &&
+            if (len == strlen(words[w]) && memcmp(at + TOP_HEAD + i, words[w], len) == 0 &&
                 !add_bits(fields, hdx_be_id(at + TOP_HEAD, i), w + 1))
                 return no_memory(err);
     }
@@ -219,7 +219,7 @@ static hdx_code  each_entry(reader *r, uint32_t id_size, entry_call *call, void 
 }
 
 typedef struct buffer { /* of a bitmap */
-    uint64_t hash, id;
+    uint64_t id;
     hdx_pos  at;
     uint32_t count;
     uint8_t  type;
@@ -232,7 +232,8 @@ typedef struct search {
     field_place value, pixels, recycled;
     hdx_map     buffers; /* ids of live bitmaps' buffers */
     buffer     *list;
-    uint64_t    count, capacity;
+    hdx_pair   *order; /* hash of a buffer, its place in the list */
+    uint64_t    count, capacity, order_capacity;
 } search;
 
 static hdx_code find_fields(void *context, reader *r, const entry *e, hdx_error *err)
@@ -273,20 +274,18 @@ static hdx_code find_values(void *context, reader *r, const entry *e, hdx_error 
         return HDX_OK;
     if ((code = hdx_strip_reader_at(r, e->pos + e->head, e->body < 1024 ? e->body : 1024, &at, &have, err)) != HDX_OK)
         return code;
-    if (have > e->body)
-        have = (size_t)e->body;
-    if ((bits & CLASS_STRING) != 0 && s->value.at >= 0 && s->value.type == 2 && (uint64_t)s->value.at + i <= have) {
+    const uint64_t there = have < e->body ? have : e->body;
+    if ((bits & CLASS_STRING) != 0 && s->value.type == 2 && (uint64_t)s->value.at + i <= there) {
         const uint64_t id = hdx_be_id(at + s->value.at, i);
         if (id == 0)
             return HDX_OK;
         if (!hdx_mem_room(c->mem, (void **)&c->texts, &c->text_capacity, c->text_count, sizeof id))
             return no_memory(err);
         c->texts[c->text_count++] = id;
-    } else if ((bits & CLASS_BITMAP) != 0 && s->pixels.at >= 0 && s->pixels.type == 2 &&
-               (uint64_t)s->pixels.at + i <= have) {
+    } else if ((bits & CLASS_BITMAP) != 0 && s->pixels.type == 2 && (uint64_t)s->pixels.at + i <= there) {
         const uint64_t id = hdx_be_id(at + s->pixels.at, i);
-        const bool     gone = s->recycled.at >= 0 && (uint64_t)s->recycled.at < have && at[s->recycled.at] != 0;
-        if (id != 0 && !gone && !add_bits(&s->buffers, id, 1))
+        const bool     gone = (uint64_t)s->recycled.at < there && at[s->recycled.at] != 0;
+        if (id != 0 && !gone && !add_bits(&s->buffers, id, FIELD_BUFFER))
             return no_memory(err);
     }
     return HDX_OK;
@@ -297,97 +296,84 @@ static hdx_code hash_buffer(void *context, reader *r, const entry *e, hdx_error 
     search *s = context;
     if (e->tag != HDX_SUB_PRIMITIVE_ARRAY || hdx_map_get(&s->buffers, e->id) == NULL)
         return HDX_OK;
-    if (!hdx_mem_room(s->c->mem, (void **)&s->list, &s->capacity, s->count, sizeof *s->list))
+    if (!hdx_mem_room(s->c->mem, (void **)&s->list, &s->capacity, s->count, sizeof *s->list) ||
+        !hdx_mem_room(s->c->mem, (void **)&s->order, &s->order_capacity, s->count, sizeof *s->order))
         return no_memory(err);
-    buffer b = {
-        .hash = e->type, .id = e->id, .at = e->pos + e->head, .count = e->count, .type = e->type, .bytes = e->body
-    };
+    buffer   b = { .id = e->id, .at = e->pos + e->head, .count = e->count, .type = e->type, .bytes = e->body };
+    uint64_t hash = b.type;
     for (uint64_t o = 0; o < b.bytes;) {
         const uint8_t *at;
         size_t         have;
-        const uint64_t n = b.bytes - o < 16384 ? b.bytes - o : 16384;
+        const uint64_t left = b.bytes - o, n = left < 16384 ? left : 16384;
         hdx_code       code = hdx_strip_reader_at(r, b.at + o, n, &at, &have, err);
         if (code != HDX_OK)
             return code;
         if (have < n)
             return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), b.at + o, "an array ends behind the file");
-        b.hash = hdx_hash_bytes(b.hash, at, (size_t)n);
+        hash = hdx_hash_bytes(hash, at, (size_t)n);
         o += n;
     }
-    s->list[s->count++] = b;
+    s->list[s->count] = b;
+    s->order[s->count] = (hdx_pair){ hash, s->count };
+    s->count++;
     return HDX_OK;
-}
-
-static int by_content(const void *a, const void *b)
-{
-    const buffer *x = a, *y = b;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    if (x->count != y->count)
-        return x->count < y->count ? -1 : 1;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
 }
 
 static hdx_code same_bytes(hdx_source *source, const buffer *a, const buffer *b, bool *same, hdx_error *err)
 {
-    uint8_t one[4096], two[4096];
-    *same = true;
-    for (uint64_t o = 0; o < a->bytes && *same; o += sizeof one) {
-        const size_t n = a->bytes - o < sizeof one ? (size_t)(a->bytes - o) : sizeof one;
-        size_t       got_one, got_two;
-        hdx_code     code = hdx_source_read_at(source, a->at + o, one, n, &got_one, err);
-        if (code == HDX_OK)
-            code = hdx_source_read_at(source, b->at + o, two, n, &got_two, err);
-        if (code != HDX_OK)
-            return code;
-        *same = got_one == n && got_two == n && memcmp(one, two, n) == 0;
+    uint8_t  one[4096] = { 0 }, two[4096] = { 0 };
+    hdx_code code = HDX_OK;
+    *same = a->type == b->type && a->count == b->count;
+    for (uint64_t o = 0; o < a->bytes && *same && code == HDX_OK; o += sizeof one) {
+        const uint64_t left = a->bytes - o, n = left < sizeof one ? left : sizeof one;
+        size_t         got;
+        if ((code = hdx_source_read_at(source, a->at + o, one, (size_t)n, &got, err)) == HDX_OK)
+            code = hdx_source_read_at(source, b->at + o, two, (size_t)n, &got, err);
+        *same = memcmp(one, two, (size_t)n) == 0;
     }
-    return HDX_OK;
+    return code;
 }
 
 /* Groups of equal buffers: the first of the file stands for all. */
 static hdx_code merge(search *s, hdx_source *source, hdx_error *err)
 {
-    choice  *c = s->c;
-    hdx_code code = HDX_OK;
-    if (s->count > 0)
-        qsort(s->list, (size_t)s->count, sizeof *s->list, by_content);
-    for (uint64_t i = 0; i < s->count && code == HDX_OK; i++) {
-        buffer *first = &s->list[i];
-        bool    shared = false, same, fresh;
+    choice *c = s->c;
+    hdx_sort_pairs(c->mem, s->order, s->count);
+    for (uint64_t i = 0; i < s->count; i++) {
+        const buffer *first = &s->list[s->order[i].second];
+        bool          shared = false, same, fresh;
         if (hdx_map_get(&c->merged, first->id) != NULL)
             continue;
-        for (uint64_t k = i + 1; k < s->count && s->list[k].type == first->type && s->list[k].count == first->count &&
-                                 s->list[k].hash == first->hash;
-             k++) {
-            if (hdx_map_get(&c->merged, s->list[k].id) != NULL || s->list[k].id == first->id)
+        for (uint64_t k = i + 1; k < s->count && s->order[k].first == s->order[i].first; k++) {
+            const buffer *other = &s->list[s->order[k].second];
+            if (hdx_map_get(&c->merged, other->id) != NULL || other->id == first->id)
                 continue;
-            if ((code = same_bytes(source, first, &s->list[k], &same, err)) != HDX_OK)
+            const hdx_code code = same_bytes(source, first, other, &same, err);
+            if (code != HDX_OK)
                 return code;
             if (!same)
                 continue;
-            uint64_t *to = hdx_map_put(&c->merged, s->list[k].id, &fresh);
+            uint64_t *to = hdx_map_put(&c->merged, other->id, &fresh);
             if (to == NULL)
                 return no_memory(err);
             *to = first->id;
             c->merges++;
             shared = true;
         }
-        uint64_t *self = shared || c->options->keep_bitmaps ? hdx_map_put(&c->merged, first->id, &fresh) : NULL;
-        if (self == NULL && (shared || c->options->keep_bitmaps))
-            return no_memory(err);
-        if (self != NULL)
+        if (shared || c->options->keep_bitmaps) {
+            uint64_t *self = hdx_map_put(&c->merged, first->id, &fresh);
+            if (self == NULL)
+                return no_memory(err);
             *self = first->id;
+        }
     }
-    return code;
+    return HDX_OK;
 }
 
 static int by_number(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    return (x > y) - (x < y);
 }
 
 static hdx_code texts_and_bitmaps(choice *c, hdx_source *source, reader *r, hdx_error *err)
@@ -406,9 +392,9 @@ static hdx_code texts_and_bitmaps(choice *c, hdx_source *source, reader *r, hdx_
     if (code == HDX_OK && s.buffers.count > 0 && (code = each_entry(r, c->id_size, hash_buffer, &s, err)) == HDX_OK)
         code = merge(&s, source, err);
     c->buffer_at = s.pixels.type == 2 ? s.pixels.at : -1;
-    if (c->text_count > 0)
-        qsort(c->texts, (size_t)c->text_count, sizeof *c->texts, by_number);
+    hdx_sort(c->mem, c->texts, c->text_count, sizeof *c->texts, 0, by_number);
     hdx_mem_put(c->mem, s.list, s.capacity * sizeof *s.list);
+    hdx_mem_put(c->mem, s.order, s.order_capacity * sizeof *s.order);
     hdx_map_free(&s.fields);
     hdx_map_free(&s.buffers);
     return code;
@@ -416,7 +402,8 @@ static hdx_code texts_and_bitmaps(choice *c, hdx_source *source, reader *r, hdx_
 
 bool hdx_strip_choice_is_text(const choice *c, uint64_t id)
 {
-    return c->text_count > 0 && bsearch(&id, c->texts, (size_t)c->text_count, sizeof id, by_number) != NULL;
+    const uint64_t place = hdx_lower_bound(HDX_NUMBERS(c->texts, c->text_count), id);
+    return place < c->text_count && c->texts[place] == id;
 }
 
 /* ---- redaction: names in use ---- */
