@@ -250,11 +250,11 @@ static hdx_code find_fields(void *context, reader *r, const entry *e, hdx_error 
         !hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, s->c->id_size, &d))
         return HDX_OK;
     while (hdx_class_field_next(&d.fields, s->c->id_size, &name, &type)) {
-        if ((bits & CLASS_STRING) != 0 && s->value.at < 0 && name_is(&s->fields, name, FIELD_VALUE))
+        if ((bits & CLASS_STRING) != 0 && s->value.type == 0 && name_is(&s->fields, name, FIELD_VALUE))
             s->value = (field_place){ at, type };
-        if ((bits & CLASS_BITMAP) != 0 && s->pixels.at < 0 && name_is(&s->fields, name, FIELD_BUFFER))
+        if ((bits & CLASS_BITMAP) != 0 && s->pixels.type == 0 && name_is(&s->fields, name, FIELD_BUFFER))
             s->pixels = (field_place){ at, type };
-        if ((bits & CLASS_BITMAP) != 0 && s->recycled.at < 0 && name_is(&s->fields, name, FIELD_RECYCLED))
+        if ((bits & CLASS_BITMAP) != 0 && s->recycled.type == 0 && name_is(&s->fields, name, FIELD_RECYCLED))
             s->recycled = (field_place){ at, type };
         at += hdx_type_size(type, s->c->id_size);
     }
@@ -408,6 +408,12 @@ bool hdx_strip_choice_is_text(const choice *c, uint64_t id)
 
 /* ---- redaction: names in use ---- */
 
+/* Of the names of a class, its fields and statics. */
+static uint64_t use_by(const choice *c, uint64_t class_id)
+{
+    return (choice_class(c, class_id) & CLASS_PLATFORM) != 0 ? NAME_USED | NAME_KEPT : NAME_USED;
+}
+
 static hdx_code use_names(void *context, reader *r, const entry *e, hdx_error *err)
 {
     choice        *c = context;
@@ -420,7 +426,7 @@ static hdx_code use_names(void *context, reader *r, const entry *e, hdx_error *e
         return add_bits(&c->names, e->id, NAME_USED | NAME_KEPT) ? HDX_OK : no_memory(err);
     if (e->tag != HDX_SUB_CLASS || !hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, c->id_size, &d))
         return HDX_OK;
-    const uint64_t bits = NAME_USED | ((choice_class(c, e->id) & CLASS_PLATFORM) != 0 ? NAME_KEPT : 0);
+    const uint64_t bits = use_by(c, e->id);
     while (hdx_class_static_next(&d.statics, c->id_size, &name, &type, &value))
         if (!add_bits(&c->names, name, bits))
             return no_memory(err);
@@ -462,9 +468,7 @@ static hdx_code names_in_use(choice *c, reader *r, hdx_error *err)
         at += TOP_HEAD;
         bool good = true;
         if (t.tag == HDX_TOP_LOAD_CLASS && t.stated == 8 + 2 * i)
-            good =
-                add_bits(&c->names, hdx_be_id(at + 8 + i, i),
-                         NAME_USED | ((choice_class(c, hdx_be_id(at + 4, i)) & CLASS_PLATFORM) != 0 ? NAME_KEPT : 0));
+            good = add_bits(&c->names, hdx_be_id(at + 8 + i, i), use_by(c, hdx_be_id(at + 4, i)));
         else if (t.tag == HDX_TOP_FRAME && t.stated == 8 + 4 * i)
             for (unsigned k = 1; k < 4 && good; k++)
                 good = add_bits(&c->names, hdx_be_id(at + k * i, i), NAME_USED);

@@ -67,7 +67,7 @@ hdx_code hdx_strip_frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t
     *out = (frame_fit){ .end = body };
     if (of != NULL)
         hdx_strip_signs_segment(of);
-    while (code == HDX_OK && step == FRAME_ENTRY && (stated <= limit || stated - f.left < limit)) {
+    while (code == HDX_OK && step == FRAME_ENTRY && stated - f.left < limit) {
         if ((code = hdx_strip_frame_next(&f, &e, &step, err)) != HDX_OK || step != FRAME_ENTRY)
             break;
         out->entries++;
@@ -78,10 +78,10 @@ hdx_code hdx_strip_frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t
     out->end = f.pos;
     out->stated = stated - f.left;
     out->whole = f.left == 0;
-    if (code != HDX_OK || step == FRAME_BROKEN ||
-        (code = hdx_strip_reader_reaches(r, f.pos, &out->fits, err)) != HDX_OK || !out->fits)
+    if (code != HDX_OK || step == FRAME_BROKEN)
         return code;
-    return out->whole ? hdx_strip_frame_plausible(r, id_size, f.pos, &out->fits, err) : HDX_OK;
+    return out->whole ? hdx_strip_frame_plausible(r, id_size, f.pos, &out->fits, err)
+                      : hdx_strip_reader_reaches(r, f.pos, &out->fits, err);
 }
 
 hdx_code hdx_strip_frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way,

@@ -22,8 +22,6 @@ void hdx_strip_reader_free(reader *r)
 
 static hdx_code grow(reader *r, uint64_t capacity, hdx_error *err)
 {
-    if (capacity <= r->capacity)
-        return HDX_OK;
     uint8_t *at = hdx_mem_resize(r->mem, r->at, r->at == NULL ? 0 : r->capacity + READER_PAD, capacity + READER_PAD);
     if (at == NULL)
         return hdx_no_memory(err, "read buffer", capacity);
@@ -34,17 +32,13 @@ static hdx_code grow(reader *r, uint64_t capacity, hdx_error *err)
 
 hdx_code hdx_strip_reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err)
 {
-    hdx_code code = grow(r, r->chunk, err);
+    hdx_code code = r->at == NULL ? grow(r, r->chunk, err) : HDX_OK;
     if (code != HDX_OK)
         return code;
-    if (pos >= r->from && pos - r->from < r->len) {
-        const size_t drop = (size_t)(pos - r->from);
-        if (drop > 0)
-            memmove(r->at, r->at + drop, r->len - drop);
-        r->len -= drop;
-    } else {
-        r->len = 0;
-    }
+    size_t drop = (size_t)(pos - r->from); /* very many where pos is before what there is */
+    drop = drop < r->len ? drop : r->len;
+    memmove(r->at, r->at + drop, r->len - drop);
+    r->len -= drop;
     r->from = pos;
     while (r->len < want) {
         size_t got = 0, room;

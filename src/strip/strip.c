@@ -62,14 +62,14 @@ static hdx_code unwrap(reader *r, uint32_t id_size, top *t, hdx_error *err)
     const uint64_t wrap = 1ull << 32;
     uint64_t       size;
     bool           fits;
-    if (t->tag != HDX_TOP_HEAP_DUMP || !hdx_source_size(r->source, &size) || size < t->end || size - t->end < wrap)
+    if (t->tag != HDX_TOP_HEAP_DUMP || !hdx_source_size(r->source, &size) || size < t->end + wrap)
         return HDX_OK;
     hdx_code code = hdx_strip_frame_plausible(r, id_size, t->end, &fits, err);
     if (code != HDX_OK || fits)
         return code;
     const uint64_t rest = size - t->pos - TOP_HEAD;
     for (uint64_t less = 0; less <= TOP_HEAD; less += TOP_HEAD)
-        if (rest - less > t->stated && (rest - less - t->stated) % wrap == 0) {
+        if ((rest - less - t->stated) % wrap == 0) {
             t->end = t->pos + TOP_HEAD + rest - less;
             break;
         }

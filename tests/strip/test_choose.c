@@ -433,6 +433,37 @@ Test(bitmaps, that_are_recycled_or_without_pixels_are_left_out)
     end(&a);
 }
 
+Test(bitmaps, are_recycled_by_the_first_field_of_that_name)
+{
+    hdx_strip_options o = { .policy = HDX_STRIP_MATRIX, .keep_bitmaps = true };
+    dump_maker       *m = dump_maker_new(4);
+    const uint64_t    bitmap =
+        dump_maker_class(m, "android.graphics.Bitmap", 0, "mRecycled:Z mBuffer:L mRecycled:Z mRecycled:I");
+    (void)dump_maker_primitives_at(m, 3, 'B', NULL, 9);
+    (void)dump_maker_primitives_at(m, 4, 'B', NULL, 9);
+    (void)dump_maker_instance(m, bitmap, DUMP_VALUES(1, 3, 0, 0));
+    (void)dump_maker_instance(m, bitmap, DUMP_VALUES(0, 4, 1, 1));
+    asked a = choose(m, &o);
+    cr_expect(a.c.merged.count == 1 && instead_of(&a, 4) == 4);
+    end(&a);
+}
+
+Test(bitmaps, and_strings_have_each_their_own_fields)
+{
+    hdx_strip_options o = { .policy = HDX_STRIP_MATRIX, .keep_bitmaps = true };
+    dump_maker       *m = dump_maker_new(4);
+    const uint64_t    string = dump_maker_class(m, "java.lang.String", 0, "mRecycled:Z a:I mBuffer:L"),
+                   bitmap = dump_maker_class(m, "android.graphics.Bitmap", 0, "value:L mBuffer:L mRecycled:Z");
+    for (unsigned k = 1; k < 9; k++)
+        (void)dump_maker_primitives_at(m, k, 'B', NULL, k);
+    (void)dump_maker_instance(m, string, DUMP_VALUES(1, 2, 3));
+    (void)dump_maker_instance(m, bitmap, DUMP_VALUES(4, 5, 0));
+    (void)dump_maker_instance(m, string, DUMP_VALUES(0x01010101, 6, 7));
+    asked a = choose(m, &o);
+    cr_expect(a.c.text_count == 0 && a.c.buffer_at == 4 && a.c.merged.count == 1 && instead_of(&a, 5) == 5);
+    end(&a);
+}
+
 Test(bitmaps, have_their_pixels_where_the_first_field_of_that_name_is)
 {
     static const struct {

@@ -256,7 +256,9 @@ Test(frame, whole_part_ends_at_the_last_entry_that_is_there)
                                               : 0u));
         cr_assert(part.at_end, "%zu bytes", len);
     }
-    frame_part part = part_of(36, FRAME_PLAIN, 0);
+    frame_part part = part_of(0, FRAME_PLAIN, 0);
+    cr_expect(!part.at_end && part.end == 0 && part.entries == 0 && part.accounted == 0);
+    part = part_of(36, FRAME_PLAIN, 0);
     cr_expect(!part.at_end && part.end == 36 && part.entries == 3, "the record ends there");
     part = part_of(37, FRAME_PLAIN, 0);
     cr_expect(!part.at_end && part.end == 36 && part.entries == 3, "an entry passes it");
