@@ -324,12 +324,14 @@ static hdx_code same_bytes(hdx_source *source, const buffer *a, const buffer *b,
     uint8_t  one[4096] = { 0 }, two[4096] = { 0 };
     hdx_code code = HDX_OK;
     *same = a->type == b->type && a->count == b->count;
-    for (uint64_t o = 0; o < a->bytes && *same && code == HDX_OK; o += sizeof one) {
-        const uint64_t left = a->bytes - o, n = left < sizeof one ? left : sizeof one;
+    for (hdx_pos p = a->at, q = b->at, end = p + a->bytes; p < end && *same && code == HDX_OK;) {
+        const uint64_t left = end - p, most = sizeof one, n = left < most ? left : most;
         size_t         got;
-        if ((code = hdx_source_read_at(source, a->at + o, one, (size_t)n, &got, err)) == HDX_OK)
-            code = hdx_source_read_at(source, b->at + o, two, (size_t)n, &got, err);
+        if ((code = hdx_source_read_at(source, p, one, (size_t)n, &got, err)) == HDX_OK)
+            code = hdx_source_read_at(source, q, two, (size_t)n, &got, err);
         *same = memcmp(one, two, (size_t)n) == 0;
+        p += n;
+        q += n;
     }
     return code;
 }
@@ -344,7 +346,7 @@ static hdx_code merge(search *s, hdx_source *source, hdx_error *err)
         bool          shared = false, same, fresh;
         if (hdx_map_get(&c->merged, first->id) != NULL)
             continue;
-        for (uint64_t k = i + 1; k < s->count && s->order[k].first == s->order[i].first; k++) {
+        for (uint64_t k = i; ++k < s->count && s->order[k].first == s->order[i].first;) {
             const buffer *other = &s->list[s->order[k].second];
             if (hdx_map_get(&c->merged, other->id) != NULL || other->id == first->id)
                 continue;

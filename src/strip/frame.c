@@ -168,7 +168,7 @@ static bool follows(const uint8_t *head, const uint8_t *time, uint32_t id_size)
     case HDX_TOP_STRING: return n >= id_size && n <= NAME_MOST + id_size;
     case HDX_TOP_LOAD_CLASS: return n == 8 + 2 * id_size;
     case HDX_TOP_FRAME: return n == 8 + 4 * id_size;
-    case HDX_TOP_TRACE: return n >= 12 && (n - 12) % id_size == 0;
+    case HDX_TOP_TRACE: return n >= 12 && n % id_size == 12 % id_size;
     case HDX_TOP_HEAP_DUMP:
     case HDX_TOP_HEAP_DUMP_SEGMENT: return true;
     case HDX_TOP_HEAP_DUMP_END: return n == 0;

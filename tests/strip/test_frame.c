@@ -412,7 +412,7 @@ static uint32_t kept_of(const cut_one *one)
     const size_t len = c.len != 0 ? c.len : strlen(c.text);
     begin();
     hdx_write_record_head(&b, HDX_TOP_STRING, 0x01020304, c.ids + c.states);
-    bytes_of(0, c.ids);
+    bytes_of(0x11, c.ids);
     hdx_buffer_put(&b, c.text, len);
     hdx_write_record_head(&b, c.tag, c.time == 0 ? 0x01020304 : c.time, c.length);
     if (c.short_by == 0)
@@ -438,6 +438,7 @@ Test(cut_name, ends_where_the_head_of_the_next_record_stands_inside_it)
     cr_expect(KEPT(.text = "abcdef\200\200", .states = 10) == 8);
     cr_expect(KEPT(.text = "abc", .states = 9) == 9999, "a plain one has as many bytes as characters");
     cr_expect(KEPT(.text = "\303\251ab", .states = 5, .ids = 8) == 4);
+    cr_expect(KEPT(.text = "abcdefgh\303\251", .states = 11, .ids = 8) == 10);
 }
 
 Test(cut_name, keeps_a_third_at_the_least)
