@@ -13,8 +13,7 @@ hdx_code hdx_strip_overlay_names(overlay *v, reader *r, bool first, spot *s, tok
 {
     const uint8_t *at;
     size_t         have;
-    bool           there, cut = false;
-    uint32_t       kept = 0;
+    bool           there;
     hdx_code       code;
     if (s->in == 0) {
         *t = (token){ .copy_from = 0, .copy_len = 31 };
@@ -39,13 +38,16 @@ hdx_code hdx_strip_overlay_names(overlay *v, reader *r, bool first, spot *s, tok
             s->end = EVERYTHING;
             return HDX_OK;
         }
+        bool     cut = false;
+        uint32_t kept = stated; /* of a name that is cut another number */
         if (head[0] == HDX_TOP_STRING && first) {
             if ((code = hdx_strip_frame_cut_name(r, v->id_size, s->in, stated, &kept, &cut, err)) != HDX_OK)
                 return code;
         } else if (head[0] == HDX_TOP_STRING) {
             const overlay_note *note = hdx_strip_overlay_note_at(v, s->in);
             cut = note != NULL;
-            kept = cut ? (uint32_t)note->length : 0;
+            if (cut)
+                kept = (uint32_t)note->length;
         }
         if (cut) {
             if (t->copy_len > 0)

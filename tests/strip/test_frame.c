@@ -510,7 +510,10 @@ Test(cut_name, where_the_file_ends_in_the_record_is_found_as_long_as_the_head_is
 {
     cr_expect(KEPT(.text = "gr\303\266", .states = 9, .tag = HDX_TOP_HEAP_DUMP_SEGMENT, .length = 0) == 4);
     for (size_t gone = 1; gone < 9 + 4 + 4 + 9; gone++)
-        cr_expect(KEPT(.text = "gr\303\266", .states = 9, .short_by = gone) == 9999, "%zu", gone);
+        cr_expect(KEPT(.text = "gr\303\266", .states = 9, .short_by = gone) == 9999 &&
+                      KEPT(.text = "gr\303\266", .states = 9, .short_by = gone, .tag = HDX_TOP_HEAP_DUMP_SEGMENT,
+                           .length = 1) == 9999,
+                  "%zu", gone);
     over     o; /* the head is the last of the file */
     uint32_t kept = 0;
     bool     cut = false;
