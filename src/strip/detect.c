@@ -32,7 +32,6 @@ typedef struct look {
         odd;              /* records that come out even only with contents, only without, with both, not at all */
     uint64_t names, lost; /* cut names, bytes gone with them */
     uint64_t patience;
-    bool     all;     /* the end was reached */
     bool     careful; /* signs are taken when it is known how a record is read */
     bool     spoilt;  /* signs hold those of a record that is not read so */
     signs   *signs;
@@ -42,12 +41,13 @@ typedef struct look {
 static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, hdx_error *err)
 {
     const hdx_pos  body = p + TOP_HEAD;
-    const uint64_t room = (l->most - l->r.read) / READINGS,
-                   limit = room < l->window - l->seen ? room : l->window - l->seen;
-    frame_fit plain, cut, mixed = { 0 };
-    frame_way way = FRAME_PLAIN;
-    bool      found;
-    hdx_code  code;
+    const uint64_t room = (l->most - l->r.read) / READINGS, left = l->window - l->seen,
+                   limit = room < left ? room : left, looked_at = stated < limit ? stated : limit;
+    frame_fit  plain, cut, mixed;
+    frame_part with, without;
+    frame_way  way = FRAME_PLAIN;
+    bool       found;
+    hdx_code   code;
     *next = 0;
     if ((code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->careful ? NULL : l->signs,
                                     &plain, err)) != HDX_OK)
@@ -56,53 +56,48 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
         l->spoilt = true;
         return HDX_OK;
     }
-    cut = plain; /* the two differ after the first array with contents */
-    if ((!plain.fits || plain.arrays > 0) &&
-        (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
+    if ((code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
         return code;
-    if (plain.fits && cut.fits && plain.end != cut.end)
-        cut.fits = false; /* both come out even with contents between them: the plain reading it is */
-    if (!plain.fits && !cut.fits &&
-        (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_MIXED, limit, NULL, &mixed, err)) != HDX_OK)
-        return code;
-    if (!plain.fits && !cut.fits && !mixed.fits) {
-        frame_part with, without;
-        if ((code = hdx_strip_frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_PLAIN,
-                                               &with, err)) != HDX_OK ||
-            (code = hdx_strip_frame_whole_part(&l->r, l->id_size, body, stated < limit ? stated : limit, FRAME_CUT,
-                                               &without, err)) != HDX_OK)
+    if (plain.fits) {
+        /* both come out even with contents between them: the plain reading it is; without any nobody knows */
+        l->plain += !cut.fits || plain.end != cut.end;
+    } else if (cut.fits) {
+        way = FRAME_CUT;
+        l->cut++;
+    } else {
+        way = FRAME_MIXED;
+        if ((code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, way, limit, NULL, &mixed, err)) != HDX_OK)
             return code;
-        if (without.at_end && !with.at_end &&
-            without.arrays > 0) { /* the file ends in this record, and only one reading gets there */
-            l->cut++;
-            return HDX_OK;
+        l->mixed += mixed.fits;
+        if (!mixed.fits) {
+            if ((code = hdx_strip_frame_whole_part(&l->r, l->id_size, body, looked_at, FRAME_PLAIN, &with, err)) !=
+                    HDX_OK ||
+                (code = hdx_strip_frame_whole_part(&l->r, l->id_size, body, looked_at, FRAME_CUT, &without, err)) !=
+                    HDX_OK)
+                return code;
+            if (without.at_end && !with.at_end) { /* the file ends in this record, and only one reading gets there */
+                l->cut++;
+                return HDX_OK;
+            }
+            l->odd++;
+            if (l->odd > RESUMES)
+                return HDX_OK;
+            /* entries up to the break tell as much as whole records do */
+            if (l->plain == 0 && (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit,
+                                                             l->signs, &plain, err)) != HDX_OK)
+                return code;
+            code = hdx_strip_frame_resume(&l->r, l->id_size, body, &l->patience, next, &found, err);
+            if (!found)
+                *next = 0;
+            return code;
         }
-        l->odd++;
-        if (l->odd > RESUMES)
-            return HDX_OK;
-        /* entries up to the break tell as much as whole records do */
-        if (l->plain + l->cut + l->mixed == 0 &&
-            (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit, l->signs, &plain, err)) !=
-                HDX_OK)
-            return code;
-        code = hdx_strip_frame_resume(&l->r, l->id_size, body + 1, &l->patience, next, &found, err);
-        if (!found)
-            *next = 0;
-        return code;
     }
-    if (plain.fits != cut.fits) {
-        l->plain += plain.fits && plain.arrays > 0;
-        l->cut += cut.fits && cut.arrays > 0;
-    }
-    l->mixed += mixed.fits && mixed.arrays > 0;
-    if (!plain.fits)
-        way = cut.fits ? FRAME_CUT : FRAME_MIXED;
     if (l->careful &&
         (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, way, limit, l->signs, &plain, err)) != HDX_OK)
         return code;
     *next = plain.end;
     l->seen += *next - body;
-    if (stated > limit)
+    if (!plain.whole)
         l->seen = l->window; /* it ends inside this record */
     return code;
 }
@@ -120,7 +115,7 @@ static hdx_code table(look *l, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *next
         if ((code = hdx_strip_reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK && have >= TOP_HEAD + n)
             code =
                 hdx_strip_signs_load(l->signs, hdx_be32(at + 9), hdx_be_id(at + 13, i), hdx_be_id(at + 17 + i, i), err);
-    } else if (tag == HDX_TOP_STRING && n >= i && n <= 65535u + i) {
+    } else if (tag == HDX_TOP_STRING && n - i <= 65535u) {
         uint32_t kept;
         bool     cut;
         if ((code = hdx_strip_frame_cut_name(&l->r, i, p, n, &kept, &cut, err)) != HDX_OK)
@@ -146,10 +141,8 @@ static hdx_code walk(look *l, hdx_pos p, hdx_error *err)
         hdx_pos        next = 0;
         if ((code = hdx_strip_reader_at(&l->r, p, TOP_HEAD, &at, &have, err)) != HDX_OK)
             return code;
-        if (have < TOP_HEAD) {
-            l->all = have == 0;
+        if (have < TOP_HEAD)
             return HDX_OK;
-        }
         const uint8_t  tag = at[0];
         const uint32_t n = hdx_be32(at + 5);
         if (hdx_top_name(tag) == NULL) {
@@ -200,7 +193,7 @@ static void judge(look *l, hdx_stripping *out)
         out->overlay = HDX_OVERLAY_KOOM;
         out->confidence = 100;
         out->evidence_count = 1;
-        (void)snprintf(out->evidence[0], sizeof out->evidence[0],
+        (void)snprintf(out->evidence[0], sizeof *out->evidence,
                        "%llu heap records come out even only without array contents, %llu only with",
                        (unsigned long long)(l->cut + l->mixed), (unsigned long long)l->plain);
         return;
@@ -215,16 +208,15 @@ static void judge(look *l, hdx_stripping *out)
         }
         out->overlay = HDX_OVERLAY_NAMES;
         out->confidence = 95;
-        if (out->evidence_count < HDX_EVIDENCE_MAX)
-            (void)snprintf(out->evidence[out->evidence_count++], sizeof out->evidence[0],
-                           "%llu names outside ASCII are cut, %llu bytes fewer than their records say",
-                           (unsigned long long)l->names, (unsigned long long)l->lost);
+        (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence, /* signs say two things at most */
+                       "%llu names outside ASCII are cut, %llu bytes fewer than their records say",
+                       (unsigned long long)l->names, (unsigned long long)l->lost);
     }
     if (out->policy == HDX_STRIP_NONE && l->odd > 0 && l->plain == 0) {
         out->policy = HDX_STRIP_UNKNOWN;
         out->confidence = 50;
         out->evidence_count = 1;
-        (void)snprintf(out->evidence[0], sizeof out->evidence[0],
+        (void)snprintf(out->evidence[0], sizeof *out->evidence,
                        "neither reading of a heap record comes out even: damaged, or stripped in an unknown way");
     }
 }
@@ -232,8 +224,7 @@ static void judge(look *l, hdx_stripping *out)
 /* A zlib stream in a gzip file is Tailor's container, packed once more for the way. */
 static hdx_code unpack_again(hdx_source *source, uint8_t *head, size_t *got, hdx_error *err)
 {
-    if (hdx_source_compression(source) != HDX_GZIP || *got < 2 || head[0] != 0x78 ||
-        (head[0] * 256u + head[1]) % 31 != 0)
+    if (hdx_source_compression(source) != HDX_GZIP || head[0] != 0x78 || (head[0] * 256u + head[1]) % 31 != 0)
         return HDX_OK;
     const hdx_code code = hdx_source_nest(source, err);
     return code == HDX_OK ? hdx_source_below(source, 0, head, 32, got, err) : code;
@@ -258,12 +249,12 @@ hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, 
     out->bytes_read = got;
     if (code != HDX_OK || (code = unpack_again(source, head, &got, err)) != HDX_OK)
         return code;
-    if (got >= 18 && memcmp(head, mark, 18) == 0) {
+    if (memcmp(head, mark, 18) == 0) {
         out->policy = HDX_STRIP_TAILOR;
         out->overlay = HDX_OVERLAY_TAILOR;
         out->confidence = 100;
         out->evidence_count = 1;
-        (void)snprintf(out->evidence[0], sizeof out->evidence[0], "%s container mark \"%s\"",
+        (void)snprintf(out->evidence[0], sizeof *out->evidence, "%s container mark \"%s\"",
                        hdx_source_compression(source) == HDX_ZLIB ? "a zlib stream that begins with the" : "the", mark);
         return HDX_OK;
     }

@@ -197,7 +197,7 @@ static __attribute__((format(printf, 4, 5))) void say(hdx_stripping *out, hdx_st
     if (out->evidence_count == HDX_EVIDENCE_MAX)
         return;
     va_start(args, format);
-    (void)vsnprintf(out->evidence[out->evidence_count++], sizeof out->evidence[0], format, args);
+    (void)vsnprintf(out->evidence[out->evidence_count++], sizeof *out->evidence, format, args);
     va_end(args);
 }
 #define N(x) ((unsigned long long)(x))
