@@ -35,21 +35,20 @@ typedef struct writer {
 
 hdx_code hdx_strip_entry_broken(reader *r, const frame *f, hdx_error *err)
 {
-    entry       e = { 0 };
+    entry       e;
     entry_state state;
     hdx_code    code = hdx_strip_entry_at(r, f->id_size, f->pos, &e, &state, err);
     if (code != HDX_OK)
         return code;
-    const char *name = hdx_sub_name(e.tag);
     const char *path = hdx_source_path(r->source);
     if (state == ENTRY_SHORT)
         code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "the file ends inside a heap record");
     else if (state == ENTRY_TAG)
         code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "no heap entry has the tag 0x%02x", e.tag);
     else if (state == ENTRY_TYPE)
-        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s with a type that does not exist", name);
+        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s with a type that does not exist", hdx_sub_name(e.tag));
     else
-        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s passes the end of its record", name);
+        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s passes the end of its record", hdx_sub_name(e.tag));
     return hdx_hint(err, code, "a damaged dump is not stripped; heapdex info tells of the damage");
 }
 
@@ -105,50 +104,50 @@ hdx_code hdx_strip_top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bo
 
 /* ---- deciding ---- */
 
+/* *fill and *bytes: what to blank contents with, and how many bytes of them. */
 static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint64_t *bytes)
 {
     const choice *c = &w->choice;
     const bool    array = e->tag == HDX_SUB_PRIMITIVE_ARRAY;
-    unsigned      what = 0;
+    unsigned      what;
     rule_role     role = ROLE_ANY;
-    uint64_t      bits = 0;
-    *fill = 0;
+    bool          keep = false, drop = false;
     *bytes = e->body;
     switch (e->tag) {
     case HDX_SUB_HEAP_DUMP_INFO: what = RULE_HEAP; break;
     case HDX_SUB_INSTANCE:
-        what = RULE_INSTANCE;
-        bits = choice_class(c, e->class_id);
-        if (bits / CLASS_WRAPPER != 0) {
+    case HDX_SUB_OBJECT_ARRAY: {
+        const uint64_t bits = choice_class(c, e->class_id), width = bits / CLASS_WRAPPER;
+        what = e->tag == HDX_SUB_INSTANCE ? RULE_INSTANCE : RULE_OBJECTS;
+        keep = (bits & CLASS_KEEP) != 0;
+        drop = (bits & CLASS_DROP) != 0;
+        if (width != 0) { /* no rule asks for the role of an array */
             role = ROLE_WRAPPER;
-            *bytes = bits / CLASS_WRAPPER < e->body ? bits / CLASS_WRAPPER : e->body;
+            *bytes = width < e->body ? width : e->body;
         }
         break;
-    case HDX_SUB_OBJECT_ARRAY:
-        what = RULE_OBJECTS;
-        bits = choice_class(c, e->class_id);
-        break;
+    }
     case HDX_SUB_PRIMITIVE_ARRAY:
     case HDX_SUB_PRIMITIVE_ARRAY_NODATA: {
         what = array ? RULE_ARRAY : RULE_NODATA;
-        const uint64_t *one = c->merged.count > 0 ? hdx_map_get(&c->merged, e->id) : NULL;
+        const uint64_t *one = hdx_map_get(&c->merged, e->id);
         if (one != NULL && *one == e->id && array)
             role = ROLE_BITMAP;
         else if (hdx_strip_choice_is_text(c, e->id))
             role = ROLE_TEXT;
-        bits = ((c->keep_types >> e->type & 1) != 0 ? CLASS_KEEP : 0) |
-               ((c->drop_types >> e->type & 1) != 0 ? CLASS_DROP : 0);
+        keep = (c->keep_types >> e->type & 1) != 0;
+        drop = (c->drop_types >> e->type & 1) != 0;
         break;
     }
     default: return RULE_KEEP;
     }
     const rule *r = hdx_strip_policy_rule(w->policy, what, e->type, w->shared_heap, role);
     rule_action action = r != NULL ? r->action : RULE_KEEP;
-    *fill = r != NULL ? r->fill : 0;
-    if ((bits & CLASS_DROP) != 0)
+    if (r != NULL)
+        *fill = r->fill;
+    if (drop)
         return RULE_DROP;
-    if ((bits & CLASS_KEEP) !=
-        0) /* where contents are cut all of them are: a file of both kinds cannot be told apart */
+    if (keep) /* where contents are cut all of them are: a file of both kinds cannot be told apart */
         return action == RULE_DROP && array && w->policy->resizes && !w->policy->texts ? RULE_CUT
                : action == RULE_CUT                                                    ? RULE_CUT
                                                                                        : RULE_KEEP;
@@ -224,7 +223,7 @@ static hdx_code put_bitmap(writer *w, const entry *e, uint64_t at, hdx_error *er
     hdx_code       code = hdx_strip_reader_at(&w->r, begin + at, i, &bytes, &have, err);
     if (code != HDX_OK)
         return code;
-    const uint64_t *to = have >= i ? hdx_map_get(&w->choice.merged, hdx_be_id(bytes, w->id_size)) : NULL;
+    const uint64_t *to = hdx_map_get(&w->choice.merged, hdx_be_id(bytes, w->id_size));
     if (to == NULL)
         return hdx_strip_sink_copy(&w->out, &w->r, begin, body, err);
     for (uint64_t k = 0; k < i; k++)
@@ -248,13 +247,13 @@ static hdx_code put_entry(writer *w, const entry *found, rule_action action, uin
         return (code = hdx_strip_sink_put(&w->out, e.at, 1 + w->id_size, err)) == HDX_OK
                    ? hdx_strip_sink_zeros(&w->out, w->id_size, err)
                    : code;
-    if ((code = hdx_strip_sink_put(&w->out, e.at, e.head, err)) != HDX_OK || action == RULE_CUT || e.body == 0)
+    if ((code = hdx_strip_sink_put(&w->out, e.at, e.head, err)) != HDX_OK || action == RULE_CUT)
         return code;
     if (action == RULE_BLANK)
         return (code = blank(w, bytes, e.type, fill, err)) == HDX_OK
                    ? hdx_strip_sink_copy(&w->out, &w->r, e.pos + e.head + bytes, e.body - bytes, err)
                    : code;
-    if (w->choice.merged.count > 0 && w->choice.buffer_at >= 0 && e.tag == HDX_SUB_INSTANCE &&
+    if (w->choice.buffer_at >= 0 && e.tag == HDX_SUB_INSTANCE &&
         (choice_class(&w->choice, e.class_id) & CLASS_BITMAP) != 0 &&
         (uint64_t)w->choice.buffer_at + w->id_size <= e.body)
         return put_bitmap(w, &e, (uint64_t)w->choice.buffer_at, err);
