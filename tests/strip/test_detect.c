@@ -467,3 +467,80 @@ Test(reading, a_second_time_is_worth_it_where_little_was_read)
     what = behind_tables(64, false, 1000);
     cr_expect(looked_at(&what) == 10, "%s", what.evidence[0]);
 }
+
+/* ---- containers ---- */
+
+static hdx_stripping seen_packed(const void *some, size_t len, uint8_t first[2])
+{
+    hdx_stripping what;
+    hdx_source   *source;
+    hdx_error     err = { 0 };
+    size_t        got = 0;
+    test_folder_make_fast(folder, "detect");
+    (void)snprintf(path, sizeof path, "%.*s/a.gz", TEST_FOLDER, folder);
+    gzFile f = gzopen(path, "wb");
+    cr_assert(f != NULL && gzwrite(f, some, (unsigned)len) == (int)len && gzclose(f) == Z_OK);
+    cr_assert(hdx_source_open(path, NULL, &source, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_strip_recognise(source, NULL, 0, &what, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_source_below(source, 0, first, 2, &got, &err) == HDX_OK && got == 2, "%s", err.message);
+    hdx_source_close(source);
+    test_folder_remove(folder);
+    return what;
+}
+
+Test(containers, of_zlib_in_a_gzip_file_are_unpacked_twice)
+{
+    static const char mark[] = "JAVA PROFILE 6.0.1,";
+    uint8_t           zlib[200], first[2];
+    uLongf            len = sizeof zlib;
+    cr_assert(compress2(zlib, &len, (const Bytef *)mark, 19, 1) == Z_OK && zlib[0] == 0x78);
+    hdx_stripping what = seen_packed(zlib, len, first);
+    cr_expect(what.policy == HDX_STRIP_TAILOR && what.overlay == HDX_OVERLAY_TAILOR && first[0] == 'J');
+    cr_expect_str_eq(what.evidence[0], "the container mark \"JAVA PROFILE 6.0.1\"");
+    zlib[1] ^= 1; /* its check bits */
+    what = seen_packed(zlib, len, first);
+    cr_expect(what.policy == HDX_STRIP_NONE && first[0] == 0x78 && first[1] == zlib[1]);
+    zlib[0] = 0x58, zlib[1] = 0x85; /* right ones, of another window */
+    what = seen_packed(zlib, len, first);
+    cr_expect(what.policy == HDX_STRIP_NONE && first[0] == 0x58 && first[1] == 0x85);
+    what = seen_packed("JAVA PROFILE 6.0.1", 18, first);
+    cr_expect(what.policy == HDX_STRIP_TAILOR && first[0] == 'J');
+
+    over      o; /* not in a plain file */
+    hdx_error err = { 0 };
+    over_open(&o, zlib, len, 64);
+    cr_expect(hdx_strip_unpack(o.source, &err) == HDX_OK, "%s", err.message);
+    over_close(&o);
+    test_folder_make_fast(folder, "detect"); /* and one that is a file of its own says so */
+    (void)snprintf(path, sizeof path, "%.*s/a.tailor", TEST_FOLDER, folder);
+    len = sizeof zlib;
+    cr_assert(compress2(zlib, &len, (const Bytef *)mark, 19, 1) == Z_OK);
+    dump_maker_save_bytes(path, zlib, len);
+    hdx_detected d;
+    cr_expect(hdx_strip_detect(path, NULL, &d, &err) == HDX_OK && d.id_size == 4 && d.compression == HDX_ZLIB &&
+              d.file_size == len);
+    cr_expect_str_eq(d.format, "JAVA PROFILE 6.0.1");
+    cr_expect_str_eq(d.what.evidence[0], "a zlib stream that begins with the container mark \"JAVA PROFILE 6.0.1\"");
+    test_folder_remove(folder);
+}
+
+Test(containers, are_told_from_dumps_by_their_heads)
+{
+    hdx_detected d;
+    hdx_error    err = { 0 };
+    dump_maker  *m = dump_maker_new(8);
+    test_folder_make_fast(folder, "detect");
+    (void)snprintf(path, sizeof path, "%.*s/a.hprof", TEST_FOLDER, folder);
+    dump_maker_save(m, path);
+    const hdx_detect_options options = { .full = true };
+    for (unsigned k = 0; k < 2; k++) {
+        cr_expect(hdx_strip_detect(path, k == 1 ? &options : NULL, &d, &err) == HDX_OK && d.id_size == 8 &&
+                  d.compression == HDX_PLAIN && d.what.policy == HDX_STRIP_NONE);
+        cr_expect_str_eq(d.format, "JAVA PROFILE 1.0.2");
+    }
+    dump_maker_free(m);
+    dump_maker_save_bytes(path, "no dump at all", 14);
+    cr_expect(hdx_strip_detect(path, NULL, &d, &err) == HDX_BAD_DUMP);
+    cr_expect(hdx_strip_detect("/nothing/at/all", NULL, &d, &err) != HDX_OK);
+    test_folder_remove(folder);
+}
