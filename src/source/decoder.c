@@ -29,8 +29,6 @@
 #define INSIDE_AHEAD 1024u
 #define STORED_MAX   65536u /* a stored block ends within so many bytes; a point waits for its end */
 
-static uInt narrow(uint64_t n) { return n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)n; }
-
 hdx_decoder *hdx_decoder_new(hdx_source *source, const _Atomic bool *stop)
 {
     hdx_decoder *d = hdx_mem_get(source->mem, sizeof *d);
@@ -114,8 +112,6 @@ static bool gather(hdx_decoder *d, unsigned want)
 /* The two running sums take in the newest bytes. */
 static void settle(hdx_decoder *d)
 {
-    if (d->run_len == 0)
-        return;
     if (d->source->kind == HDX_GZIP)
         d->check = (uint32_t)crc32_combine(d->check, d->run, (z_off_t)d->run_len);
     d->slice_crc = (uint32_t)crc32_combine(d->slice_crc, d->run, (z_off_t)d->run_len);
@@ -126,7 +122,7 @@ static void settle(hdx_decoder *d)
 static void sum(hdx_decoder *d, const uint8_t *bytes, size_t n)
 {
     if (d->source->kind == HDX_ZLIB)
-        d->check = (uint32_t)adler32(d->check, bytes, narrow(n));
+        d->check = (uint32_t)adler32(d->check, bytes, (uInt)n); /* a piece has at most a slice and one byte */
     d->run = hdx_crc32(d->run, bytes, n);
     d->run_len += n;
     d->out += n;
@@ -160,16 +156,13 @@ static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const ui
                         .kind = (uint8_t)kind };
     if (kind == HDX_POINT_INSIDE)
         point.header_bit = d->header_bit;
-    if (kind == HDX_POINT_MEMBER)
-        len = 0;
-    else if (len > HDX_WINDOW)
-        len = HDX_WINDOW;
+    len = len < HDX_WINDOW ? len : HDX_WINDOW;
     if (len > have)
         return HDX_OK; /* cannot be so far after the last point; without its window a point is none */
     settle(d);
     point.check = d->check;
     point.window_len = (uint32_t)len;
-    hdx_code code = hdx_points_add(&d->source->points, &point, len > 0 ? end - len : end, &added, err);
+    hdx_code code = hdx_points_add(&d->source->points, &point, end - len, &added, err);
     return code == HDX_OK && added ? pass(d, err) : code;
 }
 
@@ -239,7 +232,7 @@ static hdx_code begin_member(hdx_decoder *d, uint64_t at, hdx_error *err)
     uint64_t spacing = hdx_points_around(&d->source->points, d->out, &next, &last);
     settle(d);
     d->check = 0;
-    return next == HDX_NOWHERE && d->out >= last + spacing / 3 ? mark(d, HDX_POINT_MEMBER, at * 8, NULL, 0, err)
+    return next == HDX_NOWHERE && d->out >= last + spacing / 3 ? mark(d, HDX_POINT_MEMBER, at * 8, d->in, 0, err)
                                                                : HDX_OK;
 }
 
