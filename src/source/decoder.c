@@ -36,7 +36,6 @@ hdx_decoder *hdx_decoder_new(hdx_source *source, const _Atomic bool *stop)
         return NULL;
     d->source = source;
     d->stop = stop;
-    d->check = source->kind == HDX_ZLIB ? 1 : 0;
     if (inflateInit2(&d->z, -15) != Z_OK) {
         hdx_mem_put(source->mem, d, sizeof *d);
         return NULL;
@@ -439,14 +438,13 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
     uint64_t limit = p.next != HDX_NOWHERE ? p.next - d->out
                      : d->out < p.giant    ? p.giant - d->out
                                            : STORED_MAX - (d->out - p.giant) % STORED_MAX;
-    if (piece > limit)
-        piece = limit;
+    piece = piece < limit ? piece : limit;
     if (max != 0 && piece > max - d->out)
         piece = max - d->out + 1; /* one too many shows that there is more; it is not handed on */
     p.piece = (size_t)piece;
-    p.isal = p.next != HDX_NOWHERE || p.giant < INSIDE_AHEAD ? HDX_NOWHERE : p.giant - INSIDE_AHEAD;
-    if (max != 0 && p.isal > max - 1)
-        p.isal = max - 1;
+    p.isal = p.next != HDX_NOWHERE ? HDX_NOWHERE : p.giant - INSIDE_AHEAD;
+    max--; /* without a limit: HDX_NOWHERE */
+    p.isal = p.isal < max ? p.isal : max;
     return p;
 }
 
@@ -512,11 +510,11 @@ static hdx_code hand_over(hdx_decoder *d, hdx_error *err)
 /* The same as body() in a block that ISA-L inflates. */
 static hdx_code isal_body(hdx_decoder *d, const plan *p, uint8_t *to, size_t *got, hdx_error *err)
 {
-    const bool     first = p->next == HDX_NOWHERE, dry = d->z.avail_in == 0;
-    uint8_t       *at = to + *got;
-    const uint64_t piece = d->out < p->isal && p->piece > p->isal - d->out ? p->isal - d->out : p->piece;
+    const bool first = p->next == HDX_NOWHERE, dry = d->z.avail_in == 0;
+    uint8_t   *at = to + *got;
     if (d->out >= p->isal)
         return hand_over(d, err);
+    const uint64_t left = p->isal - d->out, piece = p->piece < left ? p->piece : left;
     d->z.next_out = at;
     d->z.avail_out = (uInt)piece;
     const hdx_isal_step step = hdx_isal_run(d->isal, &d->z, &d->odd);
@@ -551,8 +549,8 @@ static hdx_code isal_body(hdx_decoder *d, const plan *p, uint8_t *to, size_t *go
 /* Who inflates the block that begins here. */
 static hdx_code choose(hdx_decoder *d, const plan *p, const uint8_t *end, size_t have, hdx_error *err)
 {
-    if (have > d->out - d->member_out)
-        have = (size_t)(d->out - d->member_out);
+    const uint64_t len = d->out - d->member_out;
+    have = (size_t)(have < len ? have : len);
     d->at_block = false;
     d->block_out = d->out;
     d->by_isal = d->out < p->isal && d->out >= d->zlib_until && hdx_isal_begin(d->isal, &d->z, d->odd, end, have);
@@ -626,8 +624,7 @@ hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point
 {
     hdx_code code = HDX_OK;
     *got = 0;
-    if (d->tail_len > 0)
-        memcpy(to - d->tail_len, d->tail + sizeof d->tail - d->tail_len, d->tail_len);
+    memcpy(to - d->tail_len, d->tail + sizeof d->tail - d->tail_len, d->tail_len);
     while (code == HDX_OK && *got < room && d->step != HDX_DECODE_END) {
         if (d->step == HDX_DECODE_READY) { /* needs no bytes of the file */
             ready(d, to, room, got);
@@ -649,9 +646,8 @@ hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point
         if (to_point && *got > 0 && d->out == d->slice_from)
             break;
     }
-    size_t keep = d->tail_len + *got < sizeof d->tail ? d->tail_len + *got : sizeof d->tail;
-    if (keep > 0)
-        memcpy(d->tail + sizeof d->tail - keep, to + *got - keep, keep);
+    const size_t all = d->tail_len + *got, most = sizeof d->tail, keep = all < most ? all : most;
+    memcpy(d->tail + sizeof d->tail - keep, to + *got - keep, keep);
     d->tail_len = keep;
     return code;
 }
@@ -721,11 +717,9 @@ hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
     d->odd = (unsigned)(-point.bit & 7);
     d->zlib_until = 0;
     d->tail_len = point.window_len;
-    if (point.window_len > 0)
-        memcpy(d->tail + sizeof d->tail - point.window_len, window, point.window_len);
+    memcpy(d->tail + sizeof d->tail - point.window_len, window, point.window_len);
     if (point.kind == HDX_POINT_MEMBER) {
         from_byte(d, point.bit / 8);
-        d->check = d->source->kind == HDX_ZLIB ? 1 : 0;
         d->step = HDX_DECODE_BETWEEN;
         return HDX_OK;
     }
