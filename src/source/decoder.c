@@ -537,7 +537,7 @@ static hdx_code isal_body(hdx_decoder *d, const plan *p, uint8_t *to, size_t *go
         if (first && d->out >= p->due)
             code = mark(d, HDX_POINT_BLOCK, d->bit, to + *got, d->tail_len + *got, err);
     }
-    if (code == HDX_OK && d->out == p->next && n > 0)
+    if (code == HDX_OK && d->out == p->next)
         code = pass(d, err);
     if (step == HDX_ISAL_LAST) {
         d->few_have = 0;
@@ -596,7 +596,7 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
         if (code == HDX_OK && first && (d->z.data_type & 64) == 0 && d->out >= p.due)
             code = mark(d, HDX_POINT_BLOCK, bit, to + *got, d->tail_len + *got, err);
     }
-    if (code == HDX_OK && d->out == p.next && n > 0)
+    if (code == HDX_OK && d->out == p.next)
         code = pass(d, err);
     if (code != HDX_OK)
         return code;
