@@ -20,7 +20,7 @@
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check)
 {
     *points = (hdx_points){ .mem = mem, .spacing = HDX_POINT_SPACING, .bytes_max = HDX_POINTS_BYTES };
-    if (!hdx_mem_room(mem, (void **)&points->list, &points->capacity, 0, sizeof *points->list))
+    if (!hdx_mem_room(mem, (void **)&points->list, &points->capacity, points->count, sizeof *points->list))
         return false;
     points->list[0] = (hdx_point){ .kind = HDX_POINT_MEMBER, .check = first_check };
     points->count = 1;

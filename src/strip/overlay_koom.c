@@ -171,7 +171,7 @@ hdx_code hdx_strip_overlay_koom(overlay *v, reader *r, bool first, spot *s, toke
             v->stats.records_in += first;
             return heap_record(v, r, first, s, t, err);
         }
-        if (have < TOP_HEAD || hdx_top_name(tag) == NULL)
+        if (hdx_top_name(tag) == NULL)
             there = false;
         else if ((code = hdx_strip_reader_reaches(r, s->in + n, &there, err)) != HDX_OK)
             return code;

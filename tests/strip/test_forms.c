@@ -233,21 +233,23 @@ Test(koom, behind_what_is_no_entry_the_next_record_that_fits_is_shown)
 Test(koom, what_is_no_record_is_shown_and_not_restored)
 {
     for (unsigned restoring = 0; restoring < 2; restoring++)
-        for (unsigned what = 0; what < 3; what++) {
+        for (unsigned what = 0; what < 5; what++) { /* no tag, cut or whole; a head that is cut; a record that is */
             begin();
             head_of_file();
             record(HDX_TOP_HEAP_DUMP_SEGMENT, 23, 23);
             cut_array(9);
             table(5);
             const hdx_pos place = in.len;
-            hdx_write_record_head(&in, what == 0 ? 0x55 : HDX_TOP_STRING, 0, 9);
-            fill(&in, 0, 8);
-            if (what == 1)
-                in.len = place + 8; /* not even a head */
+            const bool    no_tag = what == 0 || what >= 3, no_head = what == 1 || what == 4;
+            hdx_write_record_head(&in, no_tag ? 0x55 : HDX_TOP_STRING, 0, 9);
+            fill(&in, 0, what == 3 ? 9 : 8);
+            if (no_head)
+                in.len = place + 8;
             if (restoring == 0)
                 hdx_buffer_put(&out, (const uint8_t *)in.at + place, in.len - place);
             const hdx_overlay_stats s = is_shown(HDX_OVERLAY_KOOM, restoring == 1, "no record");
-            cr_expect(s.truncated == (what > 0) && s.broken == (what == 0 && restoring == 1) && s.records_in == 3);
+            cr_expect(s.truncated == (no_head || !no_tag) && s.broken == (no_tag && !no_head && restoring == 1) &&
+                      s.records_in == 3);
             cr_expect(s.first_broken == (s.broken > 0 ? place : 0));
             end();
         }
