@@ -85,10 +85,13 @@ static void every_ask(heap *h, void (*each)(heap *h, const char *line, const hdx
 
 static unsigned refused;
 
+/* Steps from one limit, or one refused request, to the next: wider where much is held, as each ask takes long. */
+static uint64_t part_of(uint64_t n, uint64_t peak) { return 1 + n / (peak > 256u << 10 ? 1 : 3); }
+
 static void under_falling_limits(heap *h, const char *line, const hdx_buffer *whole, uint64_t peak)
 {
     cr_expect(peak > 0, "%s holds nothing", line);
-    for (uint64_t limit = peak; limit > 100; limit -= limit / 6 + 1) {
+    for (uint64_t limit = peak; limit > 100; limit -= part_of(limit / 2, peak)) {
         hdx_mem        mem = { .limit = limit };
         hdx_buffer     text = hdx_buffer_of(NULL);
         const hdx_code code = bounded(h, line, &mem, &text);
@@ -107,8 +110,7 @@ static void under_falling_limits(heap *h, const char *line, const hdx_buffer *wh
 
 static void refused_once(heap *h, const char *line, const hdx_buffer *whole, uint64_t peak)
 {
-    (void)peak;
-    for (unsigned n = 1;; n += 1 + n / 3) {
+    for (unsigned n = 1;; n += (unsigned)part_of(n, peak)) {
         hdx_mem    mem = { .limit = 0 };
         hdx_buffer text = hdx_buffer_of(NULL);
         faulty_mem f;
