@@ -27,7 +27,7 @@ foreach(room IN LISTS rooms_with_tests)
     if(room MATCHES "^(passes|making|graph|query|leaks|strip|answer)$") # an index is built, opened, asked in one test
       target_link_libraries(${target} PRIVATE making graph query leaks)
     endif()
-    if(room MATCHES "^(graph|strip|leaks)$") # memory that has no budget can be refused (tests/support/refusing.h)
+    if(room MATCHES "^(graph|query|strip|leaks)$") # memory that has no budget can be refused (tests/support/refusing.h)
       target_link_options(${target} PRIVATE LINKER:--wrap=calloc,--wrap=malloc,--wrap=realloc,--undefined=__wrap_calloc)
     endif()
     target_compile_definitions(${target} PRIVATE HDX_TOOL="$<TARGET_FILE:heapdex_cli>" HDX_TREE="${PROJECT_SOURCE_DIR}")

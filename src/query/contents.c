@@ -84,7 +84,7 @@ static const hdx_seen *see(hdx_contents *c, hdx_id id)
     return s;
 }
 
-/* Offset and type of a field in the objects of a class; NO_PLACE: they have none of that name. */
+/* Offset and type of a field in the objects of a class; NO_PLACE: they have none of that name, or it is no class. */
 static uint64_t place_of(hdx_contents *c, uint32_t class, uint16_t name)
 {
     uint64_t        offset, place = NO_PLACE;
@@ -105,7 +105,7 @@ static uint64_t place_of(hdx_contents *c, uint32_t class, uint16_t name)
 /* A field of an object seen as one of `class`, whose fields begin after `skip` bytes. */
 static bool field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uint16_t name, hdx_value *out)
 {
-    const uint64_t place = class == HDX_NO_CLASS ? NO_PLACE : place_of(c, class, name);
+    const uint64_t place = place_of(c, class, name);
     if (place == NO_PLACE)
         return give_up(c, HDX_NOTE_UNKNOWN);
     const uint8_t  type = (uint8_t)place;
@@ -505,16 +505,16 @@ static bool counted(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collect
 
 static bool facts_of(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts *f)
 {
-    if (f->layout == &hdx_layout_of_arrays) {
-        f->size = hdx_graph_length(c->g, id);
-        f->sized = true;
-        return true;
-    }
     hdx_layout_of_class of = layout_of(c, id);
     bool                wrapper = false;
     while (of.layout != NULL && of.class != HDX_NO_CLASS && !of.layout->unknown) {
         const hdx_layout *l = of.layout;
         const at_object   o = { id, of.class, of.skip };
+        if (l == &hdx_layout_of_arrays) {
+            f->size = f->sized ? f->size : hdx_graph_length(c->g, id);
+            f->sized = true;
+            return true;
+        }
         if (!f->sized && l->term_count > 0) {
             if (!size_of(c, o, l, &f->size))
                 return false;
@@ -701,7 +701,7 @@ static bool part_of_node(hdx_contents *c, hdx_id node, const hdx_field_paths *p,
     const at_object o = object_at(c, node);
     bool            null = false;
     for (unsigned i = 0; i < p->count; i++) {
-        if (o.class == HDX_NO_CLASS || place_of(c, o.class, p->at[i].step[0]) == NO_PLACE)
+        if (place_of(c, o.class, p->at[i].step[0]) == NO_PLACE)
             continue;
         if (!value_at(c, o, &p->at[i], 0, out, &null))
             return false;
@@ -743,7 +743,7 @@ static bool out_of_bin(hdx_entry_walk *w, hdx_id *node)
     hdx_contents         *c = w->c;
     const hdx_field_path *bin = &w->of.layout->bin;
     const at_object       o = object_at(c, *node);
-    if (bin->count == 0 || o.class == HDX_NO_CLASS || place_of(c, o.class, bin->step[0]) == NO_PLACE)
+    if (bin->count == 0 || place_of(c, o.class, bin->step[0]) == NO_PLACE)
         return true;
     return object_of_path(c, o, bin, node);
 }
@@ -939,7 +939,7 @@ static bool next_in_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
     const hdx_layout *l = w->of.layout;
     const at_object   o = object_at(w->c, w->node);
     /* a chain may end in an object of another class: the empty list of Scala */
-    if (o.class == HDX_NO_CLASS || place_of(w->c, o.class, l->next.step[0]) == NO_PLACE) {
+    if (place_of(w->c, o.class, l->next.step[0]) == NO_PLACE) {
         if (w->given == 0 && !(w->sized && w->size == 0))
             return give_up(w->c, HDX_NOTE_UNKNOWN);
         *end = true;
