@@ -525,10 +525,12 @@ static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
     hdx_table *t = NULL;
     sums       all = { 0 };
     hdx_code   code;
-    while ((code = next_window(s, err)) == HDX_OK && s->count > 0)
+    do {
+        code = next_window(s, err);
         for (uint64_t i = 0; code == HDX_OK && i < s->count; i++)
             if (in_bounds(s, &s->window[i]))
                 code = add_up(s, &s->window[i], err);
+    } while (code == HDX_OK && s->count > 0);
     if (code == HDX_OK && (code = hdx_graph_check(s->ask.g, err)) == HDX_OK)
         code = hdx_table_in(s->ask.q.mem, s->by == BY_CLASS ? class_columns : holder_columns, HDX_COUNT(class_columns),
                             &t, err);

@@ -4,11 +4,11 @@
  *
  * The answers stand in shelves.txt to be read; HDX_WRITE_CHECKSUMS=/tmp/new makes the test write them as they are now.
  */
+#include "answers.h"
 #include "shelves.h"
 
 #include "query/contents.h"
-#include "support/faulty.h"
-#include "support/refusing.h"
+#include <unistd.h>
 
 #define must(h, call) cr_assert(eq(int, (call), HDX_OK), "%s", (h)->err.message)
 #define NO_END        400u /* steps that none of them needs */
@@ -150,39 +150,6 @@ static void put_collection(shelves *s, hdx_buffer *b, hdx_id id)
 
 /* ---- against the file ---- */
 
-static char *read_all(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    char *text = calloc(1, 1u << 20);
-    if (f != NULL) {
-        cr_assert(fread(text, 1, (1u << 20) - 1, f) < (1u << 20) - 1);
-        fclose(f);
-    }
-    return text;
-}
-
-static void expect_file(const char *name, const hdx_buffer *b)
-{
-    char        path[300];
-    const char *new_path = getenv("HDX_WRITE_CHECKSUMS");
-    unsigned    line = 1;
-    if (new_path != NULL) {
-        FILE *f = fopen(new_path, "w");
-        cr_assert(f != NULL && fwrite(b->at, 1, b->len, f) == b->len && fclose(f) == 0);
-        return;
-    }
-    (void)snprintf(path, sizeof path, HDX_TREE "/tests/query/%s", name);
-    char       *text = read_all(path);
-    const char *want = text, *now = b->at;
-    for (; *want != '\0' && *want == *now; want++, now++)
-        line += *want == '\n';
-    while (want > text && want[-1] != '\n')
-        want--, now--;
-    cr_expect(strcmp(want, now) == 0, "%s, line %u: %.*s\nis now: %.*s", name, line, (int)strcspn(want, "\n"), want,
-              (int)strcspn(now, "\n"), now);
-    free(text);
-}
-
 static void expect_collections(shelves *s, const char *file)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
@@ -290,5 +257,61 @@ Test(shelves, are_whole_or_not_at_all_when_the_dump_cannot_be_read)
         refuse_one_by_one(&s, id_at(&s.heap, s.named[i].id), s.named[i].name, false);
     cr_expect(gt(u32, refused, 500));
     close_layouts();
+    shelves_close(&s);
+}
+
+/* ---- questions ---- */
+
+static void write_layouts(const heap *h)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/layouts", h->folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f != NULL && fputs(shelves_layouts, f) >= 0 && fclose(f) == 0);
+    cr_assert(eq(int, chdir(h->folder), 0));
+}
+
+static const char *const asks[] = {
+    "live collections layouts=layouts",
+    "all collections layouts=layouts class=app.Ring",
+    "live collections layouts=layouts class=app.Ring subclasses",
+    "garbage collections layouts=layouts",
+    "live collections layouts=layouts kind=set",
+    "live collections layouts=layouts kind=queue min-size=3",
+    "live collections layouts=layouts min-size=4 max-size=6 kind=list",
+    "live collections layouts=layouts max-size=0 kind=map",
+    "live collections layouts=layouts by=class",
+    "live collections layouts=layouts by=class min-size=3 max-size=4",
+    "all collections layouts=layouts by=holder",
+    "live collections layouts=layouts by=holder class=app.View",
+    "live collections arrays",
+    "live collections arrays min-size=3",
+    "live collections arrays by=holder",
+    "live collections",
+    "live collections class=app.Nowhere",
+    "live collections layouts=gone",
+    "live collections layouts=.",
+    "live map-keys layouts=layouts",
+    "live map-keys layouts=layouts max-size=3",
+    "live map-keys layouts=layouts class=app.Pairs",
+    "live map-keys",
+    NULL,
+};
+
+Test(shelves, are_told_by_collections)
+{
+    shelves s;
+    shelves_make(&s);
+    write_layouts(&s.heap);
+    answers_expect(&s.heap, "shelves_told.txt", asks);
+    shelves_close(&s);
+}
+
+Test(shelves, are_told_as_a_whole_or_not_at_all)
+{
+    shelves s;
+    shelves_make(&s);
+    write_layouts(&s.heap);
+    answers_refused(&s.heap, asks);
     shelves_close(&s);
 }

@@ -1,0 +1,146 @@
+/*
+ * answers.h - answers to many questions about one heap, as text that stands in a file to be read; and the same
+ * questions while something is refused: then an answer is whole, or it is none.
+ *
+ *     static const char *const asks[] = { "live suspects threshold=2", NULL };
+ *     answers_expect(&h, "trouble.txt", asks);
+ *     answers_refused(&h, asks);
+ *
+ * An argument may hold blanks, written _ . HDX_WRITE_CHECKSUMS=/tmp/new makes a test write its file as it is now.
+ */
+#ifndef HDX_TESTS_QUERY_ANSWERS_H
+#define HDX_TESTS_QUERY_ANSWERS_H
+
+#include "asks.h"
+#include "support/faulty.h"
+#include "support/refusing.h"
+
+/* The text against a file of this folder. */
+static inline void expect_file(const char *name, const hdx_buffer *b)
+{
+    char        path[300], *text = calloc(1, 1u << 20);
+    const char *new_path = getenv("HDX_WRITE_CHECKSUMS");
+    unsigned    line = 1;
+    (void)snprintf(path, sizeof path, HDX_TREE "/tests/query/%s", name);
+    FILE *f = fopen(new_path != NULL ? new_path : path, new_path != NULL ? "w" : "r");
+    cr_assert(f != NULL, "%s", path);
+    if (new_path != NULL)
+        cr_assert(eq(sz, fwrite(b->at, 1, b->len, f), b->len));
+    else
+        cr_assert(lt(sz, fread(text, 1, 1u << 20, f), 1u << 20));
+    (void)fclose(f);
+    const char *want = text, *now = b->at;
+    for (; *want != '\0' && *want == *now; want++, now++)
+        line += *want == '\n';
+    while (want > text && want[-1] != '\n')
+        want--, now--;
+    cr_expect(new_path != NULL || strcmp(want, now) == 0, "%s, line %u: %.*s\nis now: %.*s", name, line,
+              (int)strcspn(want, "\n"), want, (int)strcspn(now, "\n"), now);
+    free(text);
+}
+
+static char        answers_noticed[512];
+static inline void answers_notice(void *context, const char *line)
+{
+    (void)context;
+    (void)snprintf(answers_noticed, sizeof answers_noticed, "%s", line);
+}
+
+/* The whole answer, what is noticed beside it, and why there are no rows; or the words of the error. */
+static inline hdx_code answers_text(heap *h, const char *line, hdx_buffer *b)
+{
+    char                words[512];
+    hdx_argument        at[16];
+    size_t              count = 0;
+    hdx_rows           *rows = NULL;
+    uint64_t            n = 0;
+    const hdx_question *question;
+    hdx_buffer_clear(b);
+    (void)snprintf(words, sizeof words, "%s", line);
+    const char *scope = strtok(words, " "), *name = strtok(NULL, " ");
+    for (char *word; (word = strtok(NULL, " ")) != NULL; count++) {
+        char *value = strchr(word, '=');
+        if (value != NULL)
+            *value++ = '\0';
+        for (char *c = value; c != NULL && *c != '\0'; c++)
+            *c = *c == '_' ? ' ' : *c;
+        cr_assert(count < HDX_COUNT(at));
+        at[count] = (hdx_argument){ word, value };
+    }
+    question = question_named(name);
+    const hdx_arguments a = { &question->declared, at, count };
+    h->q.scope = strcmp(scope, "live") == 0 ? HDX_LIVE : strcmp(scope, "all") == 0 ? HDX_ALL : HDX_GARBAGE;
+    h->q.notice = answers_notice;
+    answers_noticed[0] = '\0';
+    h->err = (hdx_error){ .offset = HDX_NOWHERE };
+    hdx_code code = hdx_arguments_check(&a, NULL, 0, "", &h->err);
+    if (code == HDX_OK)
+        code = question->open(&h->q, &a, &rows, &h->err);
+    cr_expect(eq(int, code == HDX_OK, rows != NULL), "%s", line);
+    if (code == HDX_OK)
+        code = answer_text(rows, b, &n, &h->err);
+    if (code == HDX_OK && n == 0)
+        hdx_buffer_format(b, "nothing: %s\n", hdx_rows_nothing(rows) == NULL ? "-" : hdx_rows_nothing(rows));
+    if (answers_noticed[0] != '\0')
+        hdx_buffer_format(b, "notice: %s\n", answers_noticed);
+    if (code != HDX_OK) {
+        cr_expect(eq(int, h->err.code, code), "%s", line);
+        hdx_buffer_clear(b);
+        hdx_buffer_format(b, "%s %s: %s (%s)\n", hdx_code_name(code), h->err.where, h->err.message, h->err.hint);
+    }
+    hdx_rows_close(rows);
+    return code;
+}
+
+static inline void answers_expect(heap *h, const char *file, const char *const *asks)
+{
+    hdx_buffer all = hdx_buffer_of(NULL), one = hdx_buffer_of(NULL);
+    for (; *asks != NULL; asks++) {
+        (void)answers_text(h, *asks, &one);
+        hdx_buffer_format(&all, "? %s\n", *asks);
+        hdx_buffer_put(&all, one.at, one.len);
+    }
+    expect_file(file, &all);
+    hdx_buffer_free(&all);
+    hdx_buffer_free(&one);
+}
+
+enum { REFUSE_BUDGET, REFUSE_MEMORY, REFUSE_INPUT, REFUSALS };
+
+/* Every request is refused once: for memory that is counted, for memory that is not, for bytes of a file. */
+static inline void answers_refused(heap *h, const char *const *asks)
+{
+    unsigned   refused[REFUSALS] = { 0 };
+    hdx_buffer whole = hdx_buffer_of(NULL), now = hdx_buffer_of(NULL);
+    h->q.threads = 1;
+    for (; *asks != NULL; asks++) {
+        (void)answers_text(h, *asks, &whole);
+        for (unsigned what = 0; what < REFUSALS; what++) {
+            bool fired = true;
+            for (unsigned n = 1; fired; n += 1 + n / 20) {
+                hdx_mem    mem = { .limit = 0 };
+                faulty_mem f;
+                h->q.mem = &mem;
+                faulty_mem_init(&f, &mem, what == REFUSE_BUDGET ? n : 0);
+                if (what == REFUSE_MEMORY)
+                    refusing_memory(n);
+                if (what == REFUSE_INPUT)
+                    refusing_input(n);
+                const hdx_code code = answers_text(h, *asks, &now);
+                fired = what == REFUSE_BUDGET ? faulty_mem_fired(&f) : refusing_ends();
+                refused[what] += fired;
+                const bool told = what == REFUSE_INPUT ? code == HDX_IO || code == HDX_USAGE : code == HDX_LIMIT;
+                cr_expect(code == HDX_OK || !fired ? strcmp(now.at, whole.at) == 0 : told,
+                          "%s, request %u of kind %u: %s", *asks, n, what, now.at);
+                cr_expect(eq(u64, atomic_load(&mem.used), 0), "%s, request %u of kind %u", *asks, n, what);
+            }
+        }
+    }
+    h->q.mem = NULL;
+    for (unsigned what = 0; what < REFUSALS; what++)
+        cr_expect(gt(u32, refused[what], 0), "kind %u", what);
+    hdx_buffer_free(&whole);
+    hdx_buffer_free(&now);
+}
+
+#endif
