@@ -85,7 +85,8 @@ hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
         hdx_id   id;
         hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
         for (uint64_t members = 0; code == HDX_OK && members < of->objects && hdx_refs_next(&refs, &id);)
-            if ((code = turn(s, &seen, err)) == HDX_OK && hdx_graph_class_of(s->ask.g, id) == of->number) {
+            if ((code = turn(s, &seen, err)) == HDX_OK && hdx_graph_class_of(s->ask.g, id) == of->number &&
+                hdx_graph_retained(s->ask.g, id) <= s->threshold) {
                 members++;
                 code = sum_children(s, id, &below, err);
             }

@@ -18,7 +18,6 @@ struct hdx_sizes {
     hdx_layouts       layouts;
     hdx_bound_layouts bound;
     hdx_contents      contents;
-    bool              bound_there, contents_there;
 };
 
 hdx_code hdx_sizes_open(const hdx_query *q, hdx_sizes **out, hdx_error *err)
@@ -26,27 +25,21 @@ hdx_code hdx_sizes_open(const hdx_query *q, hdx_sizes **out, hdx_error *err)
     hdx_sizes *s = *out = hdx_mem_get(q->mem, sizeof *s);
     if (s == NULL)
         return hdx_no_memory(err, "sizes of collections", sizeof *s);
-    s->ask.q.mem = q->mem;
+    s->ask.q.mem = s->layouts.mem = q->mem;
     hdx_code code = hdx_ask_begin(q, &s->ask, err);
-    if (code == HDX_OK && (code = hdx_layouts_open(&s->layouts, NULL, q->mem, err)) == HDX_OK) {
-        s->bound_there = true;
-        if ((code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) == HDX_OK &&
-            (code = hdx_contents_open(&s->contents, s->ask.g, &s->bound, q->mem, err)) == HDX_OK)
-            s->contents_there = true;
-    }
-    return code;
+    if (code != HDX_OK || (code = hdx_layouts_open(&s->layouts, NULL, q->mem, err)) != HDX_OK ||
+        (code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) != HDX_OK)
+        return code;
+    return hdx_contents_open(&s->contents, s->ask.g, &s->bound, q->mem, err);
 }
 
 void hdx_sizes_close(hdx_sizes *s)
 {
     if (s == NULL)
         return;
-    if (s->contents_there)
-        hdx_contents_close(&s->contents);
-    if (s->bound_there) {
-        hdx_layouts_unbind(&s->bound);
-        hdx_layouts_free(&s->layouts);
-    }
+    hdx_contents_close(&s->contents);
+    hdx_layouts_unbind(&s->bound);
+    hdx_layouts_free(&s->layouts);
     hdx_mem_put(s->ask.q.mem, s, sizeof *s);
 }
 

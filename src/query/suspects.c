@@ -158,7 +158,7 @@ typedef struct of_class {
 } of_class;
 
 /* What is too heavy alone goes to the suspects, all others to the sums of their classes (MAT 7.2, 7.3). */
-static hdx_code weigh(hdx_suspects *s, uint64_t threshold, of_class *sums, hdx_error *err)
+static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
 {
     const uint64_t objects = hdx_graph_objects(s->ask.g);
     hdx_code       code = HDX_OK;
@@ -171,7 +171,7 @@ static hdx_code weigh(hdx_suspects *s, uint64_t threshold, of_class *sums, hdx_e
         const uint32_t c = hdx_graph_class_of(s->ask.g, id);
         if (++seen > objects)
             return hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "the roots dominate more than there is");
-        if (bytes > threshold) {
+        if (bytes > s->threshold) {
             code = add_object(s, id, bytes, err);
         } else if (c < s->classes) {
             sums[c].objects++;
@@ -182,7 +182,7 @@ static hdx_code weigh(hdx_suspects *s, uint64_t threshold, of_class *sums, hdx_e
             code = hdx_ask_turn(&s->ask, err);
     }
     for (uint32_t c = 0; code == HDX_OK && c < s->classes; c++) {
-        if (sums[c].bytes <= threshold)
+        if (sums[c].bytes <= s->threshold)
             continue;
         hdx_suspect *one = add(s, err);
         if (one == NULL)
@@ -197,7 +197,7 @@ static hdx_code weigh(hdx_suspects *s, uint64_t threshold, of_class *sums, hdx_e
 }
 
 /* Every n-th member of each group, at most HDX_SUSPECT_PATHS. */
-static hdx_code gather(hdx_suspects *s, uint64_t threshold, of_class *sums, hdx_error *err)
+static hdx_code gather(hdx_suspects *s, of_class *sums, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     hdx_refs refs;
@@ -205,7 +205,7 @@ static hdx_code gather(hdx_suspects *s, uint64_t threshold, of_class *sums, hdx_
     hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
         const uint32_t c = hdx_graph_class_of(s->ask.g, id);
-        if (c >= s->classes || sums[c].suspect == 0 || hdx_graph_retained(s->ask.g, id) > threshold)
+        if (c >= s->classes || sums[c].suspect == 0 || hdx_graph_retained(s->ask.g, id) > s->threshold)
             continue;
         hdx_suspect   *one = &s->at[sums[c].suspect - 1];
         const uint64_t step = (one->objects + HDX_SUSPECT_PATHS - 1) / HDX_SUSPECT_PATHS;
@@ -219,16 +219,16 @@ static hdx_code gather(hdx_suspects *s, uint64_t threshold, of_class *sums, hdx_
 
 static hdx_code find(hdx_suspects *s, uint64_t percent, hdx_error *err)
 {
-    const uint64_t threshold = threshold_of(s->total, percent);
-    bool           groups = false;
-    of_class      *sums = hdx_mem_array(s->ask.q.mem, s->classes, sizeof *sums);
+    bool      groups = false;
+    of_class *sums = hdx_mem_array(s->ask.q.mem, s->classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", s->classes * sizeof *sums);
-    hdx_code code = weigh(s, threshold, sums, err);
+    s->threshold = threshold_of(s->total, percent);
+    hdx_code code = weigh(s, sums, err);
     for (uint64_t i = 0; i < s->count; i++)
         groups = groups || s->at[i].object == HDX_NO_ID;
     if (code == HDX_OK && groups)
-        code = gather(s, threshold, sums, err);
+        code = gather(s, sums, err);
     hdx_mem_put(s->ask.q.mem, sums, s->classes * sizeof *sums);
     return code;
 }

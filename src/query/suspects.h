@@ -35,10 +35,11 @@ typedef struct hdx_suspect {
 
 typedef struct hdx_suspects {
     hdx_ask      ask;
-    hdx_excludes x;     /* Reference.referent, Finalizer.unfinalized, Runtime.<Unfinalized> (MAT 7.5) */
-    double       drop;  /* part of its parent below which a child is a drop */
-    unsigned     share; /* percent of the paths of a group that lead through its accumulation point */
-    uint64_t     total; /* live bytes */
+    hdx_excludes x;         /* Reference.referent, Finalizer.unfinalized, Runtime.<Unfinalized> (MAT 7.5) */
+    double       drop;      /* part of its parent below which a child is a drop */
+    unsigned     share;     /* percent of the paths of a group that lead through its accumulation point */
+    uint64_t     total;     /* live bytes */
+    uint64_t     threshold; /* what keeps more bytes is a suspect by itself, and of no group (MAT 7.1) */
     hdx_suspect *at;
     uint64_t     count, capacity;
     hdx_paths    paths;

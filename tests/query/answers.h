@@ -69,7 +69,8 @@ static inline hdx_code answers_text(heap *h, const char *line, hdx_buffer *b)
     }
     question = question_named(name);
     const hdx_arguments a = { &question->declared, at, count };
-    h->q.scope = strcmp(scope, "live") == 0 ? HDX_LIVE : strcmp(scope, "all") == 0 ? HDX_ALL : HDX_GARBAGE;
+    h->q.sizes = strcmp(scope, "sizes") == 0; /* of what lives, as are "rows", without the document */
+    h->q.scope = strcmp(scope, "all") == 0 ? HDX_ALL : strcmp(scope, "garbage") == 0 ? HDX_GARBAGE : HDX_LIVE;
     h->q.notice = answers_notice;
     answers_noticed[0] = '\0';
     h->err = (hdx_error){ .offset = HDX_NOWHERE };
@@ -79,6 +80,11 @@ static inline hdx_code answers_text(heap *h, const char *line, hdx_buffer *b)
     cr_expect(eq(int, code == HDX_OK, rows != NULL), "%s", line);
     if (code == HDX_OK)
         code = answer_text(rows, b, &n, &h->err);
+    const char *document = code == HDX_OK && strcmp(scope, "rows") == 0 ? strstr(b->at, "\nsuspects: ") : NULL;
+    if (document != NULL) {
+        b->len = (uint64_t)(document + 1 - b->at);
+        b->at[b->len] = '\0';
+    }
     if (code == HDX_OK && n == 0)
         hdx_buffer_format(b, "nothing: %s\n", hdx_rows_nothing(rows) == NULL ? "-" : hdx_rows_nothing(rows));
     if (answers_noticed[0] != '\0')
