@@ -80,6 +80,8 @@ static inline hdx_code answers_text(heap *h, const char *line, hdx_buffer *b)
     cr_expect(eq(int, code == HDX_OK, rows != NULL), "%s", line);
     if (code == HDX_OK)
         code = answer_text(rows, b, &n, &h->err);
+    for (uint64_t i = 0; i < b->len; i++)
+        b->at[i] = b->at[i] == '\0' ? '~' : b->at[i]; /* of a text: it is the end of no line */
     const char *document = code == HDX_OK && strcmp(scope, "rows") == 0 ? strstr(b->at, "\nsuspects: ") : NULL;
     if (document != NULL) {
         b->len = (uint64_t)(document + 1 - b->at);
@@ -98,25 +100,32 @@ static inline hdx_code answers_text(heap *h, const char *line, hdx_buffer *b)
     return code;
 }
 
-static inline void answers_expect(heap *h, const char *file, const char *const *asks)
+static inline void answers_add(heap *h, const char *const *asks, hdx_buffer *all)
 {
-    hdx_buffer all = hdx_buffer_of(NULL), one = hdx_buffer_of(NULL);
+    hdx_buffer one = hdx_buffer_of(NULL);
     for (; *asks != NULL; asks++) {
         (void)answers_text(h, *asks, &one);
-        hdx_buffer_format(&all, "? %s\n", *asks);
-        hdx_buffer_put(&all, one.at, one.len);
+        hdx_buffer_format(all, "? %s\n", *asks);
+        hdx_buffer_put(all, one.at, one.len);
     }
+    hdx_buffer_free(&one);
+}
+
+static inline void answers_expect(heap *h, const char *file, const char *const *asks)
+{
+    hdx_buffer all = hdx_buffer_of(NULL);
+    answers_add(h, asks, &all);
     expect_file(file, &all);
     hdx_buffer_free(&all);
-    hdx_buffer_free(&one);
 }
 
 enum { REFUSE_BUDGET, REFUSE_MEMORY, REFUSE_INPUT, REFUSALS };
 
-/* Every request is refused once: for memory that is counted, for memory that is not, for bytes of a file. */
-static inline void answers_refused(heap *h, const char *const *asks)
+/* Every request is refused once, and their number given: for memory that is counted, for memory that is not, for bytes
+ * of a file. */
+static inline unsigned answers_refused(heap *h, const char *const *asks)
 {
-    unsigned   refused[REFUSALS] = { 0 };
+    unsigned   refused = 0;
     hdx_buffer whole = hdx_buffer_of(NULL), now = hdx_buffer_of(NULL);
     h->q.threads = 1;
     for (; *asks != NULL; asks++) {
@@ -134,7 +143,7 @@ static inline void answers_refused(heap *h, const char *const *asks)
                     refusing_input(n);
                 const hdx_code code = answers_text(h, *asks, &now);
                 fired = what == REFUSE_BUDGET ? faulty_mem_fired(&f) : refusing_ends();
-                refused[what] += fired;
+                refused += fired;
                 const bool told = what == REFUSE_INPUT ? code == HDX_IO || code == HDX_USAGE : code == HDX_LIMIT;
                 cr_expect(code == HDX_OK || !fired ? strcmp(now.at, whole.at) == 0 : told,
                           "%s, request %u of kind %u: %s", *asks, n, what, now.at);
@@ -143,10 +152,9 @@ static inline void answers_refused(heap *h, const char *const *asks)
         }
     }
     h->q.mem = NULL;
-    for (unsigned what = 0; what < REFUSALS; what++)
-        cr_expect(gt(u32, refused[what], 0), "kind %u", what);
     hdx_buffer_free(&whole);
     hdx_buffer_free(&now);
+    return refused;
 }
 
 #endif

@@ -25,6 +25,32 @@ Test(trouble, is_told_as_a_whole_or_not_at_all)
 {
     heap h;
     trouble_make(&h);
-    answers_refused(&h, suspects);
+    cr_expect(gt(u32, answers_refused(&h, suspects), 300));
+    heap_close(&h);
+}
+
+/* Every n-th ask of asked.txt that is about the heap itself. */
+static void refuse_asked(heap *h, unsigned first)
+{
+    char     line[512];
+    unsigned n = 0, refused = 0;
+    FILE    *file = fopen(HDX_TREE "/tests/query/asked.txt", "r");
+    cr_assert(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL) {
+        int at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '#' || sscanf(line, "%*s %*s %n", &at) != 0 || n++ % 4 != first)
+            continue;
+        refused += answers_refused(h, (const char *const[]){ line + at, NULL });
+    }
+    cr_expect(gt(u32, refused, 5000), "%u", refused);
+    (void)fclose(file);
+}
+
+Test(town, is_told_as_a_whole_or_not_at_all)
+{
+    heap h;
+    town_make(&h);
+    refuse_asked(&h, 1);
     heap_close(&h);
 }

@@ -2,7 +2,7 @@
  * test_strings.c - Strings in every layout, equal contents and wasteful arrays, on heaps whose numbers are counted by
  * hand; the same in little memory.
  */
-#include "asks.h"
+#include "answers.h"
 #include "query/sums.h"
 
 static hdx_code open_text(heap *h, const char *name, const hdx_argument *at, size_t count, hdx_rows **rows)
@@ -205,6 +205,116 @@ Test(arrays, tell_what_is_constant_and_what_latin1_could_hold)
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     heap_close(&h);
+}
+
+/* ---- at the bounds ---- */
+
+/* What is slack, constant or narrow by one element, and not; who refers to equal contents; garbage that shares. */
+static void open_bounds(heap *h)
+{
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    uint64_t           all[64], n = 0, units[40] = { 'a', 'b', 'c' };
+    const uint64_t     string = dump_maker_class(m, "java.lang.String", b.object, "value:L coder:B hash:I");
+    const uint64_t     base = dump_maker_class(m, "app.Base", b.object, "of_base:L");
+    const uint64_t     order = dump_maker_class(m, "app.Order", base, "currency:L note:L");
+    const uint64_t     offer = dump_maker_class(m, "app.Offer", b.object, "currency:L");
+    static const char  narrow[] = "A\0B\0C\0D\0E\0F\0G\0H\0", wide[] = "A\0B\0C\0D\0E\0F\0G\0H\1";
+    all[n++] = dump_maker_instance_at(m, 0x9008, b.object, NULL); /* objects begin at multiples of eight bytes */
+    /* arrays of nobody: lengths around a multiple of eight bytes, zeros at their end */
+    for (unsigned zeros = 0; zeros <= 9; zeros++) {
+        units[3] = zeros % 2;
+        all[n++] = dump_maker_primitives(m, 'B', units, 3 + zeros);
+    }
+    units[3] = 0;
+    for (unsigned length = 3; length <= 8; length++)
+        all[n++] = dump_maker_primitives(m, 'C', units, length);
+    all[n++] = dump_maker_primitives(m, 'I', DUMP_VALUES(5), 1);          /* one element is not constant */
+    all[n++] = dump_maker_primitives(m, 'I', DUMP_VALUES(5, 5), 2);       /* two are */
+    all[n++] = dump_maker_primitives(m, 'I', DUMP_VALUES(5, 5, 6), 3);    /* but for the last */
+    all[n++] = dump_maker_primitives(m, 'I', DUMP_VALUES(6, 5, 5, 5), 4); /* and the first */
+    all[n++] = dump_maker_primitives(m, 'Z', DUMP_VALUES(1, 1, 1, 1, 1, 1, 1, 1, 1), 9);
+    all[n++] = dump_maker_primitives(m, 'I', NULL, 0);
+    all[n++] = dump_maker_primitives(m, 'B', NULL, 0);
+    /* Strings of two bytes a character: all could be one, or the last could not */
+    const uint64_t shy = dump_maker_instance(m, string, DUMP_VALUES(bytes(m, narrow, 16), 1, 0));
+    const uint64_t loud = dump_maker_instance(m, string, DUMP_VALUES(bytes(m, wide, 16), 1, 0));
+    const uint64_t low = dump_maker_instance(m, string, DUMP_VALUES(bytes(m, narrow, 16), 0, 0));
+    all[n++] = dump_maker_instance(m, string, DUMP_VALUES(bytes(m, narrow, 2), 1, 0)); /* nothing would be free */
+    all[n++] = dump_maker_instance(m, string, DUMP_VALUES(bytes(m, "", 0), 0, 0));
+    all[n++] = dump_maker_instance(m, string, DUMP_VALUES(bytes(m, "", 0), 1, 0));
+    /* equal texts: two in a field of the class below, two in that of the class above, three by another class */
+    const uint64_t usd = dump_maker_string(m, string, "USD"), usd2 = dump_maker_string(m, string, "USD"),
+                   eur = dump_maker_string(m, string, "EUR"), eur2 = dump_maker_string(m, string, "EUR");
+    all[n++] = dump_maker_instance(m, order, DUMP_VALUES(usd, loud, eur));
+    all[n++] = dump_maker_instance(m, order, DUMP_VALUES(usd2, shy, eur2));
+    all[n++] = dump_maker_instance(m, offer, DUMP_VALUES(eur));
+    all[n++] = dump_maker_instance(m, offer, DUMP_VALUES(eur2));
+    all[n++] = dump_maker_instance(m, offer, DUMP_VALUES(dump_maker_string(m, string, "EUR")));
+    all[n++] = dump_maker_instance(m, offer, DUMP_VALUES(low));
+    all[n++] = low;
+    hold(m, &b, all, (uint32_t)n);
+    /* garbage: a String that shows a live array's text with an array of its own, one that shares an array, an array */
+    (void)dump_maker_string(m, string, "USD");
+    const uint64_t lost = bytes(m, "lost", 4);
+    (void)dump_maker_instance(m, order, DUMP_VALUES(dump_maker_instance(m, string, DUMP_VALUES(lost, 0, 0)), 0, 0));
+    (void)dump_maker_instance(m, string, DUMP_VALUES(lost, 0, 0));
+    (void)dump_maker_primitives(m, 'I', DUMP_VALUES(5, 5), 2);
+    heap_open(h, m);
+}
+
+static const char *const text_asks[] = {
+    "live strings",
+    "all strings match=*S*",
+    "garbage strings",
+    "garbage strings match=lost",
+    "live strings match=/^.$/",
+    "live strings match=/(/",
+    "live strings match=nowhere",
+    "all strings by=value",
+    "live duplicates",
+    "live duplicates holders",
+    "all duplicates holders",
+    "garbage duplicates holders",
+    "live arrays",
+    "all arrays",
+    "garbage arrays",
+    "live arrays waste=slack",
+    "live arrays waste=constant",
+    "all arrays waste=constant",
+    "live arrays waste=latin1",
+    NULL,
+};
+
+static void (*const text_heaps[])(heap *) = { open_parts, open_coded, open_bounds };
+
+Test(texts, are_answered_to_the_element)
+{
+    hdx_buffer all = hdx_buffer_of(NULL);
+    for (unsigned i = 0; i < HDX_COUNT(text_heaps); i++) {
+        heap h;
+        text_heaps[i](&h);
+        hdx_buffer_format(&all, "---- heap %u\n", i + 1);
+        answers_add(&h, text_asks, &all);
+        hdx_graph_close(h.g);
+        ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
+        h.q.graph = h.g;
+        hdx_buffer_format(&all, "---- heap %u without its dump\n", i + 1);
+        answers_add(&h, text_asks, &all);
+        heap_close(&h);
+    }
+    expect_file("texts.txt", &all);
+    hdx_buffer_free(&all);
+}
+
+Test(texts, are_answered_as_a_whole_or_not_at_all)
+{
+    for (unsigned i = 0; i < HDX_COUNT(text_heaps); i++) {
+        heap h;
+        text_heaps[i](&h);
+        cr_expect(gt(u32, answers_refused(&h, text_asks), 300));
+        heap_close(&h);
+    }
 }
 
 /* ---- many ---- */
