@@ -335,6 +335,12 @@ static inline void shelves_make(shelves *s)
     const uint64_t self = CLASS("Self", "item:L next:L");
     SHELF("self: two", self, a, NEW(self, b, 0));
     SHELF("nobody: knows", CLASS("Nobody", "x:L"), a);
+    const uint64_t java_list = dump_maker_class(m, "java.util.ArrayList", object, "elementData:L size:I");
+    const uint64_t java_set = dump_maker_class(m, "java.util.HashSet", object, "map:L");
+    SHELF("java list: three", java_list, four, 3);
+    SHELF("java list: damaged", java_list, four, 5);
+    SHELF("java set: without its map", java_set, 0);
+    SHELF("java set: its map is gone", java_set, GONE);
     shelve(s, "array: of four", four);
     shelve(s, "array: of none", none);
     shelve(s, "array: with nulls", ARRAY(0, a, 0));
