@@ -380,7 +380,7 @@ static bool term(hdx_contents *c, at_object o, const hdx_size_term *t, uint64_t 
             return false;
         n = r.length;
     } else if (t->sign == '?') {
-        n = v.type == 2 ? v.as.address != 0 : !is_zero(&v);
+        n = !is_zero(&v);
     } else {
         if (!number_of(c, &v, &n))
             return false;
@@ -481,7 +481,7 @@ static bool counted(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collect
     const uint64_t steps = c->steps, most = c->most;
     hdx_error     *err = c->err;
     hdx_code       code = hdx_entry_walk_begin(&w, c, id, most - steps, err);
-    if (l->to.count > 0 && l->way == HDX_WAY_SLOTS) { /* the ends of a ring say it */
+    if (l->way == HDX_WAY_SLOTS) { /* the ends of a ring say it */
         bool end = true;
         if (code == HDX_OK && w.note == HDX_NOTE_NONE && next_slots(&w, &end) && !end && ring(&w))
             n = w.limit;
@@ -522,11 +522,7 @@ static bool facts_of(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts
         }
         if (l->way != HDX_WAY_OF) {
             f->backing = wrapper ? id : HDX_NO_ID;
-            if (!f->sized &&
-                (l->way == HDX_WAY_CHAIN || l->way == HDX_WAY_TREE || l->way == HDX_WAY_FIELDS ||
-                 l->way == HDX_WAY_SPARSE || l->way == HDX_WAY_BUCKETS || l->way == HDX_WAY_PAIRS ||
-                 l->way == HDX_WAY_COLUMNS || l->to.count > 0) &&
-                !counted(c, id, l, f))
+            if (!f->sized && (l->way != HDX_WAY_SLOTS || l->to.count > 0) && !counted(c, id, l, f))
                 return false;
             hdx_collection_facts inner = *f;
             if (!measure(c, o, l, scan && !wrapper, &inner))
@@ -752,7 +748,6 @@ static bool out_of_bin(hdx_entry_walk *w, hdx_id *node)
 static bool next_slots(hdx_entry_walk *w, bool *end)
 {
     hdx_id id;
-    *end = false;
     if (!next_array(w->c, walked(w), &w->of.layout->source, &w->arrays, &id))
         return false;
     *end = id == HDX_NO_ID;
@@ -830,13 +825,26 @@ static bool entry_of_element(hdx_entry_walk *w, const hdx_value *v, hdx_entry *e
     return entry_of_node(w, node, e, is);
 }
 
+/* Is there an entry in a place whose key is null: in the last, where a field says so. */
+static bool null_in_last(hdx_entry_walk *w, uint64_t i, bool *is)
+{
+    const hdx_layout *l = w->of.layout;
+    hdx_value         last;
+    bool              null;
+    *is = false;
+    if (l->last.count == 0 || i + 1 != w->slots.length)
+        return true;
+    if (!value_at(w->c, walked(w), &l->last, 0, &last, &null))
+        return false;
+    *is = !null && last.type == 4 && last.as.boolean;
+    return true;
+}
+
 static bool next_slot(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
 {
     hdx_contents     *c = w->c;
     const hdx_layout *l = w->of.layout;
-    const bool        sparse = l->way == HDX_WAY_SPARSE;
-    hdx_value         v, last = { .type = 4 };
-    bool              null = false;
+    hdx_value         v;
     *is = false;
     while (w->slots.array == HDX_NO_ID || w->next == w->limit) {
         if (!next_slots(w, end))
@@ -857,12 +865,8 @@ static bool next_slot(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
             return false;
         v = (hdx_value){ .type = w->slots.type, .absent = true };
     }
-    if (sparse && is_zero(&v)) {
-        if (l->last.count > 0 && i + 1 == w->slots.length &&
-            (!value_at(c, walked(w), &l->last, 0, &last, &null) || last.type != 4))
-            return false;
-        *is = !null && last.as.boolean;
-    }
+    if (l->way == HDX_WAY_SPARSE && is_zero(&v) && !null_in_last(w, i, is))
+        return false;
     return !*is || entry_of_element(w, &v, e, is);
 }
 
@@ -898,8 +902,6 @@ static bool next_column(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
 {
     hdx_contents     *c = w->c;
     const hdx_layout *l = w->of.layout;
-    hdx_value         last = { .type = 4 };
-    bool              null = false;
     *is = false;
     if (w->slots.array == HDX_NO_ID || w->next == w->slots.length)
         return next_slots(w, end);
@@ -910,12 +912,7 @@ static bool next_column(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
     if (!element(c, &w->slots, i, &e->key) || (e->has_value && !element(c, &w->beside, i, &e->value)))
         return false;
     *is = l->free == HDX_FREE_NONE || !is_zero(l->free == HDX_FREE_VALUE ? &e->value : &e->key);
-    if (!*is && l->last.count > 0 && i + 1 == w->slots.length) {
-        if (!value_at(c, walked(w), &l->last, 0, &last, &null))
-            return false;
-        *is = !null && last.type == 4 && last.as.boolean;
-    }
-    return true;
+    return *is || null_in_last(w, i, is);
 }
 
 static bool next_in_buckets(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
@@ -930,12 +927,8 @@ static bool next_in_buckets(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end
            (w->node == HDX_NO_ID || out_of_bin(w, &w->node));
 }
 
-static bool next_in_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+static bool link_of_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
 {
-    *is = false;
-    *end = w->node == HDX_NO_ID;
-    if (*end)
-        return true;
     const hdx_layout *l = w->of.layout;
     const at_object   o = object_at(w->c, w->node);
     /* a chain may end in an object of another class: the empty list of Scala */
@@ -946,6 +939,13 @@ static bool next_in_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
         return true;
     }
     return entry_of_node(w, w->node, e, is) && follow(w, w->node, &w->node);
+}
+
+static bool next_in_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    *is = false;
+    *end = w->node == HDX_NO_ID;
+    return *end || link_of_chain(w, e, is, end);
 }
 
 /* Left side, node, right side: `path` has the nodes whose left sides were gone down. */
@@ -1021,7 +1021,7 @@ hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_
     c->err = err;
     c->note = HDX_NOTE_NONE;
     do {
-        bool end = false;
+        bool end;
         *out = (hdx_entry){ 0 };
         if (!next_entry(w, out, &end)) {
             w->ended = true;
@@ -1069,8 +1069,7 @@ hdx_code hdx_contents_open(hdx_contents *c, hdx_graph *g, const hdx_bound_layout
                          .places = hdx_map_of(mem) };
     if ((c->seen = hdx_mem_array(mem, HDX_SEEN, sizeof *c->seen)) == NULL)
         return hdx_no_memory(err, "records of collections", HDX_SEEN * sizeof *c->seen);
-    for (unsigned i = 0; i < HDX_SEEN; i++)
-        c->seen[i].id = HDX_NO_ID;
+    memset(c->seen, 0xff, HDX_SEEN * sizeof *c->seen); /* each id HDX_NO_ID */
     for (uint64_t i = 0; i < bound->layouts->names.count; i++)
         if (hdx_text_is(bound->layouts->names.at[i], "this"))
             c->this_name = (uint16_t)i;

@@ -42,6 +42,7 @@ static const char shelves_layouts[] =
     "app.Wrapped  map  of=of\n"
     "app.View     list size=n of=of from=start\n"
     "app.Rest     list of=of from=start\n"
+    "app.Inner    list size=of.parts[].n\n"
     "app.Sized    list size=n\n"
     "app.Sums     list size=n+2+#items+?items+?yes+%bits slots=items\n"
     "app.Ends     list size=0\n"
@@ -161,6 +162,7 @@ static inline void shelves_make(shelves *s)
     SHELF("bits: none", bits, four, 0);
     SHELF("many bits: 0, 63, 64, 127", many_bits, hundred, LONGS(0x8000000000000001, 0x8000000000000001), 4);
     SHELF("many bits: no words", many_bits, hundred, 0, 0);
+    SHELF("many bits: in a double", CLASS("ManyBits", "all:L on:D n:I"), hundred, 1, 2);
     SHELF("many bits: words gone", many_bits, four, GONE, 1);
     const uint64_t sparse = CLASS("Sparse", "table:L"), last = CLASS("LastNull", "table:L null:Z n:I");
     SHELF("sparse: two of five", sparse, ARRAY(0, a, 0, b, 0));
@@ -226,6 +228,8 @@ static inline void shelves_make(shelves *s)
     SHELF("parts: of no table", parts, ARRAY(NEW(part, 0, 0)));
     SHELF("parts: none", parts, 0);
     SHELF("parts: an object of another class", parts, ARRAY(a));
+    SHELF("inner: by what another has", CLASS("Inner", "of:L"), NEW(parts, ARRAY(one_part, NEW(part, 3, 0))));
+    SHELF("buckets: a node with other fields", buckets, ARRAY(NEW(ring, four, 1, 3)));
     const uint64_t link = CLASS("Link", "item:L next:L"), head = CLASS("Head", "node:L");
     const uint64_t links = CLASS("Chain", "head:L"), count = CLASS("Count", "head:L n:I");
     SHELF("chain: a, hole, b", links, NEW(head, NEW(link, a, NEW(link, 0, NEW(link, b, 0)))));

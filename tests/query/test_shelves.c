@@ -260,6 +260,40 @@ Test(shelves, are_whole_or_not_at_all_when_the_dump_cannot_be_read)
     shelves_close(&s);
 }
 
+/* A dump of zeros behind the open index: nothing is absent, it is no longer the dump that was indexed. */
+static void overwrite(const heap *h)
+{
+    FILE *f = fopen(h->dump, "r+");
+    cr_assert(f != NULL && fseek(f, 0, SEEK_END) == 0);
+    long left = ftell(f) - 64; /* of the head */
+    cr_assert(eq(int, fseek(f, 64, SEEK_SET), 0));
+    while (left-- > 0)
+        cr_assert(eq(int, fputc(0, f), 0));
+    cr_assert(eq(int, fclose(f), 0));
+}
+
+Test(shelves, of_another_dump_are_refused)
+{
+    shelves    s;
+    hdx_buffer b = hdx_buffer_of(NULL);
+    unsigned   told = 0;
+    shelves_make(&s);
+    overwrite(&s.heap);
+    hdx_graph_close(s.heap.g);
+    must(&s.heap, hdx_graph_open(s.heap.index, s.heap.dump, &s.heap.g, &s.heap.err));
+    s.heap.q.graph = s.heap.g;
+    open_layouts(&s.heap);
+    for (unsigned i = s.first; i < s.count; i++) {
+        const hdx_code code = whole(&s, id_at(&s.heap, s.named[i].id), NULL, &b);
+        told += code == HDX_OK; /* nothing of it is read */
+        cr_expect(code == HDX_BAD_DUMP || code == HDX_OK, "%s: %s", s.named[i].name, hdx_code_name(code));
+    }
+    cr_expect(eq(u32, told, 3), "an end, an array of none, and what nobody knows");
+    hdx_buffer_free(&b);
+    close_layouts();
+    shelves_close(&s);
+}
+
 /* ---- questions ---- */
 
 static void write_layouts(const heap *h)
