@@ -314,12 +314,9 @@ static hdx_layout_of_class layout_of(const hdx_contents *c, hdx_id id)
     const hdx_object_kind kind = hdx_graph_kind(c->g, id);
     if (kind == HDX_OBJECT_ARRAY || kind == HDX_PRIMITIVE_ARRAY)
         return (hdx_layout_of_class){ &hdx_layout_of_arrays, class, 0 };
-    if (kind != HDX_INSTANCE)
-        return (hdx_layout_of_class){ NULL, HDX_NO_CLASS, 0 };
-    return class < c->bound->classes ? c->bound->of[class] : (hdx_layout_of_class)
-    {
-        NULL, HDX_NO_CLASS, 0
-    };
+    if (kind != HDX_INSTANCE || class >= c->bound->classes)
+        return (hdx_layout_of_class){ .class = HDX_NO_CLASS };
+    return c->bound->of[class];
 }
 
 /* ---- sizes ---- */
@@ -477,12 +474,12 @@ static bool counted(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collect
     hdx_entry_walk w;
     hdx_entry      e;
     uint64_t       n = 0;
-    bool           more = false;
+    bool           more;
     const uint64_t steps = c->steps, most = c->most;
     hdx_error     *err = c->err;
     hdx_code       code = hdx_entry_walk_begin(&w, c, id, most - steps, err);
     if (l->way == HDX_WAY_SLOTS) { /* the ends of a ring say it */
-        bool end = true;
+        bool end;
         if (code == HDX_OK && w.note == HDX_NOTE_NONE && next_slots(&w, &end) && !end && ring(&w))
             n = w.limit;
         code = c->code;
@@ -615,7 +612,7 @@ static bool bounds(hdx_entry_walk *w)
     const hdx_layout *l = w->of.layout;
     const at_object   o = walked(w);
     hdx_value         v;
-    bool              null = false;
+    bool              null;
     hdx_id            id;
     if (l->way != HDX_WAY_OF && l->from.count > 0 &&
         (!value_at(c, o, &l->from, 0, &v, &null) || null || !number_of(c, &v, &w->from)))
@@ -642,7 +639,7 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
     w->of = layout_of(c, id);
     for (;;) {
         const hdx_layout *l = w->of.layout;
-        uint64_t          size = 0, from = 0;
+        uint64_t          size, from = 0;
         w->id = id;
         if (l == NULL || w->of.class == HDX_NO_CLASS || l->unknown)
             return give_up(c, HDX_NOTE_UNKNOWN);
@@ -659,7 +656,7 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
         if (l->way != HDX_WAY_OF)
             break;
         hdx_value v;
-        bool      null = false;
+        bool      null;
         if (l->from.count > 0 && (!value_at(c, o, &l->from, 0, &v, &null) || null || !number_of(c, &v, &from)))
             return false;
         w->skip = from > UINT64_MAX - w->skip ? UINT64_MAX : w->skip + from;
@@ -695,7 +692,7 @@ void hdx_entry_walk_end(hdx_entry_walk *w) { hdx_ids_drop(&w->path); }
 static bool part_of_node(hdx_contents *c, hdx_id node, const hdx_field_paths *p, hdx_value *out)
 {
     const at_object o = object_at(c, node);
-    bool            null = false;
+    bool            null;
     for (unsigned i = 0; i < p->count; i++) {
         if (place_of(c, o.class, p->at[i].step[0]) == NO_PLACE)
             continue;
@@ -761,8 +758,8 @@ static bool ring(hdx_entry_walk *w)
     hdx_contents     *c = w->c;
     const hdx_layout *l = w->of.layout;
     hdx_value         v;
-    uint64_t          to = 0;
-    bool              null = false;
+    uint64_t          to;
+    bool              null;
     w->start = 0;
     w->limit = w->slots.length;
     if (l->from.count == 0 && l->to.count == 0)
@@ -787,8 +784,9 @@ static bool bit_set(hdx_entry_walk *w, uint64_t i, bool *set)
     hdx_contents *c = w->c;
     hdx_value     v;
     hdx_id        id;
-    bool          null = false;
-    uint64_t      word = 0;
+    bool          null;
+    uint64_t      word;
+    *set = false;
     if (!value_at(c, walked(w), &w->of.layout->bits, 0, &v, &null))
         return false;
     if (!null && v.type == 2) {
@@ -800,9 +798,11 @@ static bool bit_set(hdx_entry_walk *w, uint64_t i, bool *set)
     } else {
         null = null || i >= 64;
     }
-    if (!null && !number_of(c, &v, &word))
+    if (null)
+        return true;
+    if (!number_of(c, &v, &word))
         return false;
-    *set = !null && (word >> (i % 64) & 1) != 0;
+    *set = (word >> (i % 64) & 1) != 0;
     return true;
 }
 
@@ -973,7 +973,7 @@ static bool next_field(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
     hdx_contents     *c = w->c;
     const hdx_layout *l = w->of.layout;
     const bool        pairs = l->kind == HDX_COLLECTION_MAP;
-    bool              null = false;
+    bool              null;
     *is = false;
     *end = w->next >= l->source.count;
     if (*end)
