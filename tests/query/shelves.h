@@ -43,6 +43,7 @@ static const char shelves_layouts[] =
     "app.View     list size=n of=of from=start\n"
     "app.Rest     list of=of from=start\n"
     "app.Inner    list size=of.parts[].n\n"
+    "app.Behind   list size=of.n\n"
     "app.Sized    list size=n\n"
     "app.Sums     list size=n+2+#items+?items+?yes+%bits slots=items\n"
     "app.Ends     list size=0\n"
@@ -230,6 +231,9 @@ static inline void shelves_make(shelves *s)
     SHELF("parts: an object of another class", parts, ARRAY(a));
     SHELF("inner: by what another has", CLASS("Inner", "of:L"), NEW(parts, ARRAY(one_part, NEW(part, 3, 0))));
     SHELF("buckets: a node with other fields", buckets, ARRAY(NEW(ring, four, 1, 3)));
+    const uint64_t behind = CLASS("Behind", "of:L");
+    SHELF("behind: what another says", behind, one_part);
+    SHELF("behind: nothing", behind, 0);
     const uint64_t link = CLASS("Link", "item:L next:L"), head = CLASS("Head", "node:L");
     const uint64_t links = CLASS("Chain", "head:L"), count = CLASS("Count", "head:L n:I");
     SHELF("chain: a, hole, b", links, NEW(head, NEW(link, a, NEW(link, 0, NEW(link, b, 0)))));

@@ -317,6 +317,110 @@ Test(texts, are_answered_as_a_whole_or_not_at_all)
     }
 }
 
+/* ---- long ---- */
+
+#define LONG 70000u /* characters: more than two parts as they are read, of 64 KiB */
+
+/* 'x' but for a few: three characters on both sides of where a part ends, and of the end. */
+static uint64_t *long_units(const char *at_join, const char *at_end)
+{
+    uint64_t *units = malloc(LONG * sizeof *units);
+    for (unsigned i = 0; i < LONG; i++)
+        units[i] = 'x';
+    for (unsigned i = 0; at_join[i] != '\0'; i++)
+        units[32768 - 2 + i] = (uint8_t)at_join[i];
+    for (unsigned i = 0; at_end[i] != '\0'; i++)
+        units[LONG - strlen(at_end) + i] = (uint8_t)at_end[i];
+    return units;
+}
+
+static void open_long(heap *h, bool with_parts)
+{
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    const uint64_t string = with_parts ? dump_maker_class(m, "java.lang.String", b.object, "value:L offset:I count:I")
+                                       : dump_maker_class(m, "java.lang.String", b.object, "value:L hash:I");
+    uint64_t      *units = long_units("JOIN", "END");
+    uint64_t       all[32], n = 0;
+    dump_maker_primitives_at(m, 0x9000, 'C', units, LONG);
+    dump_maker_primitives_at(m, 0x80000, 'C', units, LONG);
+    if (with_parts) {
+        const uint64_t join = chars(m, "JOIN"), end = chars(m, "END");
+        const uint64_t parts[] = { part(m, string, 0x9000, 32766, 4),    part(m, string, join, 0, 4),
+                                   part(m, string, 0x9000, LONG - 3, 3), part(m, string, 0x80000, LONG - 3, 9),
+                                   part(m, string, end, 0, 3),           part(m, string, 0x9000, 32768, 2),
+                                   part(m, string, 0x80000, 32768, 2),   part(m, string, 0x9000, 0, 32768),
+                                   part(m, string, 0x80000, 0, 32768) };
+        hold(m, &b, parts, HDX_COUNT(parts));
+    } else {
+        all[n++] = dump_maker_instance(m, string, DUMP_VALUES(0x9000, 0));
+        all[n++] = dump_maker_instance(m, string, DUMP_VALUES(0x80000, 0));
+        units[LONG - 1] = 0x20ac;
+        all[n++] = dump_maker_instance(m, string, DUMP_VALUES(dump_maker_primitives(m, 'C', units, LONG), 0));
+    }
+    for (unsigned i = 0; i < LONG; i++)
+        units[i] = 'z';
+    all[n++] = dump_maker_primitives(m, 'C', units, LONG); /* constant */
+    all[n++] = dump_maker_primitives(m, 'C', units, LONG);
+    all[n++] = dump_maker_primitives(m, 'S', units, LONG);
+    units[LONG - 1] = 'y';
+    all[n++] = dump_maker_primitives(m, 'C', units, LONG); /* but for the last */
+    units[LONG - 1] = 'z';
+    units[32768] = 'y';
+    all[n++] = dump_maker_primitives(m, 'C', units, LONG); /* but for the first of a part */
+    memset(units + 32768, 0, (LONG - 32768) * sizeof *units);
+    all[n++] = dump_maker_primitives(m, 'C', units, LONG); /* zeros from a part's first on */
+    units[LONG - 1] = 'y';
+    all[n++] = dump_maker_primitives(m, 'C', units, LONG); /* and something in the end */
+    memset(units + 100, 0, (LONG - 100) * sizeof *units);
+    all[n++] = dump_maker_primitives(m, 'C', units, LONG); /* zeros from within the first part on */
+    free(units);
+    hold(m, &b, all, (uint32_t)n);
+    heap_open(h, m);
+}
+
+static const char *const long_asks[] = {
+    "live duplicates holders",
+    "live duplicates",
+    "live arrays",
+    "live arrays waste=slack",
+    "live arrays waste=constant",
+    "live arrays waste=latin1",
+    "live strings match=/ND$/",
+    "live strings match=JOIN",
+    "live strings match=/xJOINx/",
+    "live strings match=/OI\\w/",
+    NULL,
+};
+
+/* No more than eight of one character in a row. */
+static void shorten(hdx_buffer *b)
+{
+    uint64_t kept = 0, same = 0;
+    for (uint64_t i = 0; i < b->len; i++) {
+        same = i > 0 && b->at[i] == b->at[i - 1] ? same + 1 : 0;
+        if (same < 8)
+            b->at[kept++] = b->at[i];
+    }
+    b->at[b->len = kept] = '\0';
+}
+
+Test(texts, of_several_parts_are_answered_to_the_element)
+{
+    hdx_buffer all = hdx_buffer_of(NULL);
+    for (unsigned parts = 0; parts < 2; parts++) {
+        heap h;
+        open_long(&h, parts == 1);
+        hdx_buffer_format(&all, "---- heap %u\n", parts + 1);
+        h.q.whole = HDX_CUT;
+        answers_add(&h, long_asks, &all);
+        heap_close(&h);
+    }
+    shorten(&all);
+    expect_file("texts_long.txt", &all);
+    hdx_buffer_free(&all);
+}
+
 /* ---- many ---- */
 
 #define MANY 3000u
