@@ -119,10 +119,49 @@ static inline void answers_expect(heap *h, const char *file, const char *const *
     hdx_buffer_free(&all);
 }
 
-enum { REFUSE_BUDGET, REFUSE_MEMORY, REFUSE_INPUT, REFUSALS };
+enum { REFUSE_BUDGET, REFUSE_MEMORY, REFUSE_INPUT, REFUSE_TIME, REFUSALS };
 
-/* Every request is refused once, and their number given: for memory that is counted, for memory that is not, for bytes
- * of a file. */
+typedef struct turns {
+    unsigned left; /* 0: nobody wants to stop */
+    bool     stopped;
+} turns;
+static inline bool answers_stop(void *context)
+{
+    turns *t = context;
+    t->stopped = t->stopped || (t->left > 0 && --t->left == 0);
+    return t->stopped;
+}
+
+/* The answer while the n-th request of a kind is refused; was there one? */
+static inline bool answers_without(heap *h, const char *ask, unsigned what, unsigned n, const char *whole,
+                                   hdx_buffer *now)
+{
+    hdx_mem            mem = { .limit = 0 };
+    faulty_mem         f;
+    turns              t = { what == REFUSE_TIME ? n : 0, false };
+    const hdx_progress progress = { .context = &t, .cancelled = answers_stop };
+    h->q.mem = &mem;
+    h->q.progress = &progress;
+    faulty_mem_init(&f, &mem, what == REFUSE_BUDGET ? n : 0);
+    if (what == REFUSE_MEMORY)
+        refusing_memory(n);
+    if (what == REFUSE_INPUT)
+        refusing_input(n);
+    const hdx_code code = answers_text(h, ask, now);
+    const bool fired = what == REFUSE_BUDGET ? faulty_mem_fired(&f) : what == REFUSE_TIME ? t.stopped : refusing_ends();
+    const bool told = what == REFUSE_INPUT  ? code == HDX_IO || code == HDX_USAGE
+                      : what == REFUSE_TIME ? code == HDX_CANCELLED
+                                            : code == HDX_LIMIT;
+    cr_expect(code == HDX_OK || !fired ? strcmp(now->at, whole) == 0 : told, "%s, request %u of kind %u: %s", ask, n,
+              what, now->at);
+    cr_expect(what != REFUSE_TIME || !fired || told, "%s, turn %u: does not stop", ask, n);
+    cr_expect(eq(u64, atomic_load(&mem.used), 0), "%s, request %u of kind %u", ask, n, what);
+    h->q.mem = NULL;
+    h->q.progress = NULL;
+    return fired;
+}
+
+/* Every request is refused once: for memory that is counted, for memory that is not, for bytes of a file, for time. */
 static inline unsigned answers_refused(heap *h, const char *const *asks)
 {
     unsigned   refused = 0;
@@ -130,28 +169,11 @@ static inline unsigned answers_refused(heap *h, const char *const *asks)
     h->q.threads = 1;
     for (; *asks != NULL; asks++) {
         (void)answers_text(h, *asks, &whole);
-        for (unsigned what = 0; what < REFUSALS; what++) {
-            bool fired = true;
-            for (unsigned n = 1; fired; n += 1 + n / 20) {
-                hdx_mem    mem = { .limit = 0 };
-                faulty_mem f;
-                h->q.mem = &mem;
-                faulty_mem_init(&f, &mem, what == REFUSE_BUDGET ? n : 0);
-                if (what == REFUSE_MEMORY)
-                    refusing_memory(n);
-                if (what == REFUSE_INPUT)
-                    refusing_input(n);
-                const hdx_code code = answers_text(h, *asks, &now);
-                fired = what == REFUSE_BUDGET ? faulty_mem_fired(&f) : refusing_ends();
-                refused += fired;
-                const bool told = what == REFUSE_INPUT ? code == HDX_IO || code == HDX_USAGE : code == HDX_LIMIT;
-                cr_expect(code == HDX_OK || !fired ? strcmp(now.at, whole.at) == 0 : told,
-                          "%s, request %u of kind %u: %s", *asks, n, what, now.at);
-                cr_expect(eq(u64, atomic_load(&mem.used), 0), "%s, request %u of kind %u", *asks, n, what);
-            }
-        }
+        (void)answers_text(h, *asks, &now); /* there is room for it: the test's own memory is not refused */
+        for (unsigned what = 0; what < REFUSALS; what++)
+            for (unsigned n = 1; answers_without(h, *asks, what, n, whole.at, &now); n += 1 + n / 20)
+                refused++;
     }
-    h->q.mem = NULL;
     hdx_buffer_free(&whole);
     hdx_buffer_free(&now);
     return refused;

@@ -207,3 +207,32 @@ Test(names, that_come_twice_are_one_in_the_order_of_the_first)
     hdx_ids_free(ids);
     heap_close(&h);
 }
+
+Test(ids, beyond_the_last_object_are_refused)
+{
+    heap                   h;
+    hdx_rows              *rows;
+    const hdx_path_options options = { 0 };
+    town_make(&h);
+    const hdx_id objects = hdx_graph_objects(h.g);
+    for (unsigned i = 0; i < 4; i++) {
+        const hdx_id   ids[] = { 0, i == 0 ? objects - 1 : i == 1 ? objects : i == 2 ? objects + 1 : HDX_NO_ID };
+        const hdx_code want = i == 0 ? HDX_OK : HDX_NOT_FOUND;
+        char           says[80];
+        (void)snprintf(says, sizeof says, "no object has the id %llu", (unsigned long long)ids[1]);
+        for (unsigned what = 0; what < 5; what++) {
+            h.err = (hdx_error){ .offset = HDX_NOWHERE };
+            const hdx_code code = what == 0   ? hdx_query_retained(&h.q, ids, 2, &rows, &h.err)
+                                  : what == 1 ? hdx_query_object(&h.q, ids, 2, 3, &rows, &h.err)
+                                  : what == 2 ? hdx_query_refs(&h.q, ids[1], true, HDX_BY_OBJECT, &rows, &h.err)
+                                  : what == 3 ? hdx_query_path(&h.q, ids, 2, &options, &rows, &h.err)
+                                              : hdx_query_dominators(&h.q, HDX_BY_NONE, &ids[1], 1, &rows, &h.err);
+            cr_expect(eq(int, code, want), "%u of %u", what, i);
+            cr_expect(code == HDX_OK ? rows != NULL : strcmp(h.err.message, says) == 0, "%u of %u: %s", what, i,
+                      h.err.message);
+            if (code == HDX_OK)
+                hdx_rows_close(rows);
+        }
+    }
+    heap_close(&h);
+}
