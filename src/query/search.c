@@ -34,8 +34,9 @@ hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err)
 
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err)
 {
-    p->at[p->count - 1].count++;
-    return hdx_ids_push(&p->steps, id, err);
+    const hdx_code code = hdx_ids_push(&p->steps, id, err);
+    p->at[p->count - 1].count += code == HDX_OK;
+    return code;
 }
 
 void hdx_path_reverse(hdx_paths *p)
