@@ -29,6 +29,62 @@ Test(trouble, is_told_as_a_whole_or_not_at_all)
     heap_close(&h);
 }
 
+/* What is noticed beside an answer, and what asked.txt does not ask. */
+static const char *const beside[] = {
+    "live path object=#40 exclude-field=app.list.Node#nxt",
+    "live path object=#40 exclude-field=app.list.Node#next",
+    "live path object=#40 exclude-field=app.list.Leaf#next",
+    "live path object=#40 exclude-field=app.list.Leaf#weight",
+    "live path object=#40 exclude-field=app.list.*#nex?",
+    "live path object=#40 exclude-field=app.list.*#nix*",
+    "live path object=#40 exclude-field=app.list.Node#<class>",
+    "live path object=#40 exclude-field=app.list.Node#[0]",
+    "live path object=#40 exclude-field=app.list.Node#only",
+    "live path object=#40 exclude-field=app.Twin#only",
+    "live path object=#40 exclude-field=app.Twn#only",
+    "live path object=#40 exclude-field=app.list.Node#",
+    "live path object=#40 exclude-field=#next",
+    "live path object=#40 exclude-field=next",
+    "live path object=#40 exclude=weak,soft,phantom,finalizer",
+    "live path class=java.lang.String merge exclude=weak",
+    "live path class=java.lang.String merge limit=3",
+    "live path class=java.lang.String paths=3 limit=4",
+    "live refs object=#60 object=#61",
+    "live strings by=value",
+    "all duplicates holders",
+    "live arrays",
+    "live histogram by=heap",
+    "live table:loaders",
+    "live table:threads",
+    NULL,
+};
+
+Test(town, is_told_with_what_is_noticed)
+{
+    heap h;
+    town_make(&h);
+    answers_expect(&h, "town.txt", beside);
+    heap_close(&h);
+}
+
+Test(town, takes_sixty_four_excluded_fields)
+{
+    heap        h;
+    hdx_rows   *rows;
+    const char *fields[65];
+    town_make(&h);
+    for (unsigned i = 0; i < 65; i++)
+        fields[i] = "app.list.Node#next";
+    hdx_path_options options = { .exclude_fields = fields, .exclude_field_count = 64 };
+    const hdx_id     id = 5;
+    ok(hdx_query_path(&h.q, &id, 1, &options, &rows, &h.err));
+    hdx_rows_close(rows);
+    options.exclude_field_count = 65;
+    cr_expect(eq(int, hdx_query_path(&h.q, &id, 1, &options, &rows, &h.err), HDX_USAGE));
+    cr_expect(eq(str, h.err.message, (char *)"more than 64 excluded fields"));
+    heap_close(&h);
+}
+
 /* Every n-th ask of asked.txt that is about the heap itself. */
 static void refuse_asked(heap *h, unsigned first)
 {
