@@ -275,12 +275,10 @@ static bool members(walk *w)
         for (; i < w->special_count && w->specials[i].id == id; i++)
             n = add(w, n, w->specials[i].set);
         uint32_t own = intern(&w->pool, n);
-        if (own == NONE || id >= w->objects || (own = merge(&w->pool, w->nodes[id].member, own, false)) == NONE) {
-            if (own == NONE)
-                return false;
-            continue;
-        }
-        w->nodes[id].member = own;
+        if (own != NONE && id < w->objects)
+            own = w->nodes[id].member = merge(&w->pool, w->nodes[id].member, own, false);
+        if (own == NONE)
+            return false;
     }
     return true;
 }
