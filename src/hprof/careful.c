@@ -88,22 +88,22 @@ static const char *sub_word(uint8_t tag, char word[8])
  */
 static hdx_code look(careful *c, hdx_pos keep, hdx_pos pos, size_t n, uint8_t *to, size_t *have)
 {
-    hdx_window *w = &c->w;
+    hdx_window    *w = &c->w;
+    const uint64_t ahead = pos - keep;
     *have = 0;
-    if (pos < keep || pos - keep > NEAR) {
+    if (pos < keep || ahead > NEAR) {
         if (c->far_looks == FAR_LOOKS)
             return HDX_OK;
         c->far_looks++;
     } else if (w->stream != NULL && keep >= w->from) {
         const uint8_t *at;
         size_t         all;
-        hdx_code       code = hdx_window_at(w, keep, pos - keep + n, &at, &all, c->err);
+        hdx_code       code = hdx_window_at(w, keep, ahead + n, &at, &all, c->err);
         if (code != HDX_OK)
             return code;
-        if (all > pos - keep) {
-            *have = all - (size_t)(pos - keep) < n ? all - (size_t)(pos - keep) : n;
-            memcpy(to, at + (pos - keep), *have);
-        }
+        const size_t before = all < ahead ? all : ahead, rest = all - before;
+        *have = rest < n ? rest : n;
+        memcpy(to, at + before, *have);
         return HDX_OK;
     }
     if (hdx_window_holds(w, pos, n)) {
@@ -126,7 +126,7 @@ static hdx_code plausible(careful *c, hdx_pos keep, hdx_pos q, unsigned more, bo
         /* the byte before q must be there, else q lies after the end */
         const hdx_pos from = q > keep ? q - 1 : q;
         const size_t  before = (size_t)(q - from);
-        if ((code = look(c, keep, from, before + HDX_TOP_HEAD, bytes, &have)) != HDX_OK || have < before)
+        if ((code = look(c, keep, from, before + HDX_TOP_HEAD, bytes, &have)) != HDX_OK)
             return code;
         if (have == before) { /* nothing at q, which no caller asks about after the end: the file ends there */
             *yes = true;
@@ -149,15 +149,14 @@ static hdx_code plausible(careful *c, hdx_pos keep, hdx_pos q, unsigned more, bo
 /* Is there a byte before `end`, that is, does the file reach it? */
 static hdx_code reaches(careful *c, hdx_pos keep, hdx_pos end, bool *yes)
 {
-    uint8_t  byte;
-    size_t   have = 1;
-    hdx_code code = HDX_OK;
-    if (c->size_known)
+    uint8_t byte;
+    size_t  have;
+    if (c->size_known) {
         *yes = end <= c->size;
-    else {
-        code = look(c, keep, end - 1, 1, &byte, &have);
-        *yes = have == 1;
+        return HDX_OK;
     }
+    const hdx_code code = look(c, keep, end - 1, 1, &byte, &have);
+    *yes = have == 1;
     return code;
 }
 
@@ -302,7 +301,7 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
             return code;
         *pos = q + size;
         *done = true;
-        return c->run_from < *pos ? cut_stretch(c, *pos, *pos) : HDX_OK;
+        return cut_stretch(c, *pos, *pos);
     }
     if ((code = plausible(c, q, r->end, 2, &yes)) != HDX_OK)
         return code;
@@ -468,7 +467,7 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
         case HDX_SCAN_FULL: break;
         case HDX_SCAN_WANT: want = scan->want; break;
         case HDX_SCAN_BEYOND:
-            if (c->w.ended && c->w.data_end < pos + size) {
+            if (c->w.ended) { /* then all of the data was seen */
                 code = broken(c, r, &pos, stop, size, &done);
                 break;
             }
@@ -494,14 +493,13 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
         }
         if (code != HDX_OK)
             return code;
-        if (!done && pos > c->run_from && pos - c->run_from >= HDX_STRETCH &&
-            (code = cut_stretch(c, pos, pos)) != HDX_OK)
+        if (!done && pos - c->run_from >= HDX_STRETCH && (code = cut_stretch(c, pos, pos)) != HDX_OK)
             return code;
     }
     *next = pos;
     if ((code = flush(c)) != HDX_OK)
         return code;
-    return pos > c->run_from ? cut_stretch(c, pos, pos) : HDX_OK;
+    return cut_stretch(c, pos, pos);
 }
 
 /* ---- top level ---- */

@@ -16,7 +16,7 @@ static bool is_text(const uint8_t *p, size_t len)
     for (size_t k = 0; k < len; k++)
         if ((p[k] < 0x20 && p[k] != '\n' && p[k] != '\r' && p[k] != '\t') || p[k] == 0x7f)
             return false;
-    return len > 0;
+    return true;
 }
 
 static bool is_zero(const uint8_t *p, size_t len)

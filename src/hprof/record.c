@@ -5,8 +5,6 @@
  */
 #include "hprof/inside.h"
 
-#define CLASS_MOST (4u << 20) /* a CLASS_DUMP has at most three times 65535 entries: 2.4 MiB with ids of 8 bytes */
-
 static hdx_code changed(hdx_source *source, hdx_pos pos, hdx_error *err)
 {
     return hdx_hint(err,
@@ -15,7 +13,7 @@ static hdx_code changed(hdx_source *source, hdx_pos pos, hdx_error *err)
                     "index it again (index --force)");
 }
 
-/* Reads until the class dump is whole. */
+/* Reads until the class dump is whole, which has at most three times 65535 entries: 2.4 MiB with ids of 8 bytes. */
 static hdx_code class_record(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, uint64_t *len,
                              hdx_error *err)
 {
@@ -36,7 +34,7 @@ static hdx_code class_record(hdx_source *source, uint32_t id_size, hdx_pos pos, 
                 code = changed(source, pos, err);
             break;
         }
-        if (state == HDX_CLASS_BAD_TYPE || got < room || room >= CLASS_MOST) {
+        if (state == HDX_CLASS_BAD_TYPE || got < room) {
             code = changed(source, pos, err);
             break;
         }

@@ -16,9 +16,10 @@
 #define TABLE_CHUNK (256u << 10)
 #define HOP_CHUNK   512u
 #define PREFIX_MAX  ((uint64_t)1 << 30)
-#define SINGLE_MIN  (1u << 20) /* heap records from here on are asked whether they are one array */
-#define GLANCES     2048u      /* pieces of all arrays left out, and at least one of each, */
-#define GLANCE      1024u      /* of so many elements */
+#define AT_ONCE     ((uint64_t)1 << 20) /* bytes inflated before somebody may stop it */
+#define SINGLE_MIN  (1u << 20)          /* heap records from here on are asked whether they are one array */
+#define GLANCES     2048u               /* pieces of all arrays left out, and at least one of each, */
+#define GLANCE      1024u               /* of so many elements */
 
 typedef struct part {     /* of the file, in order */
     hdx_pos  from, end;   /* with the head of a heap record, without for tables */
@@ -113,16 +114,15 @@ static hdx_code look(sampler *k, hdx_pos pos, uint64_t want, const uint8_t **at,
 {
     if (k->s->prefix == NULL)
         return hdx_window_at(&k->window, pos, want, at, have, err);
-    *at = k->s->prefix + (pos < k->end ? pos : k->end); /* HDX_WINDOW_PAD zero bytes stand after */
-    *have = pos < k->end ? (size_t)(k->end - pos) : 0;
+    const hdx_pos from = pos < k->end ? pos : k->end;
+    *at = k->s->prefix + from; /* HDX_WINDOW_PAD zero bytes stand after */
+    *have = (size_t)(k->end - from);
     return HDX_OK;
 }
 
 static hdx_code add(sampler *k, part p, hdx_error *err)
 {
     part *last = k->count > 0 ? &k->parts[k->count - 1] : NULL;
-    if (p.from == p.end)
-        return HDX_OK;
     if (last != NULL && !last->heap && !p.heap && last->end == p.from) {
         last->end = p.end;
         return HDX_OK;
@@ -268,10 +268,10 @@ static hdx_code inflate_to(sampler *k, hdx_stream *stream, uint64_t size, hdx_er
     s->prefix = more;
     s->prefix_capacity = size + HDX_WINDOW_PAD;
     while (s->prefix_size < size && got > 0 && code == HDX_OK) {
-        const size_t want = size - s->prefix_size < (1u << 20) ? (size_t)(size - s->prefix_size) : 1u << 20;
+        const uint64_t left = size - s->prefix_size, want = left < AT_ONCE ? left : AT_ONCE;
         if (hdx_tick(k->tick, 0))
             return hdx_tick_stop(err);
-        code = hdx_stream_read(stream, s->prefix + s->prefix_size, want, &got, err);
+        code = hdx_stream_read(stream, s->prefix + s->prefix_size, (size_t)want, &got, err);
         s->prefix_size += got;
     }
     k->cut = got > 0;

@@ -143,17 +143,14 @@ static hdx_scan_stop odd(hdx_entry_scan *s, const hdx_event *e, uint64_t size, h
     return e->addr == 0 && hdx_sub_is_object(e->tag) ? HDX_SCAN_NO_ID : HDX_SCAN_END;
 }
 
-/* An object array whose parts come one by one; *pos is at the first element. */
-static hdx_scan_stop begin_parts(hdx_entry_scan *s, const hdx_event *e, const uint8_t *at, size_t have, hdx_pos *pos,
-                                 hdx_pos end)
+/* An object array whose parts come one by one, from the next call on. */
+static hdx_scan_stop begin_parts(hdx_entry_scan *s, const hdx_event *e)
 {
     s->held = *e;
     s->parts = e->count;
     s->counts[e->tag]++;
-    const hdx_scan_stop stop = next_part(s, at, have, pos);
-    if (stop == HDX_SCAN_END && *pos < end)
-        return s->want = 1, HDX_SCAN_WANT;
-    return stop;
+    s->want = (uint64_t)HDX_PART_MAX * s->id_size;
+    return HDX_SCAN_WANT;
 }
 
 HDX_INLINE hdx_scan_stop run(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *at_pos, const hdx_pos end,
@@ -197,7 +194,7 @@ HDX_INLINE hdx_scan_stop run(hdx_entry_scan *s, const uint8_t *at, size_t have, 
             if (*p == HDX_SUB_OBJECT_ARRAY && e->count > HDX_PART_MAX) {
                 s->n = n;
                 *at_pos = base + o + x.head;
-                return begin_parts(s, e, p + x.head, have - (size_t)(o + x.head), at_pos, end);
+                return begin_parts(s, e);
             }
         }
         if (*p == HDX_SUB_HEAP_DUMP_INFO)

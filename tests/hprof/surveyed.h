@@ -203,6 +203,30 @@ static inline const char *surveys_differ(const surveyed *a, const surveyed *b)
     return NULL;
 }
 
+/* Read by both readers, and packed: they must agree. */
+static inline surveyed *both_readers(const void *bytes, size_t len)
+{
+    gm_bytes packed = { 0 };
+    gm_member_put(&packed, bytes, len, &(gm_member){ .stored = true });
+    surveyed *a = survey_bytes(bytes, len, (how){ .threads = 2 }),
+             *b = survey_bytes(bytes, len, (how){ .sequential = true }),
+             *c = survey_bytes(packed.at, packed.len, (how){ .threads = 1 });
+    const char *differ = surveys_differ(a, b), *packed_differ = surveys_differ(b, c);
+    cr_expect(differ == NULL, "the readers differ in %s", differ);
+    cr_expect(packed_differ == NULL, "packed it differs in %s", packed_differ);
+    surveyed_free(b);
+    surveyed_free(c);
+    gm_free(&packed);
+    return a;
+}
+
+static inline surveyed *both_readers_of(dump_maker *m)
+{
+    size_t         len;
+    const uint8_t *bytes = dump_maker_bytes(m, &len);
+    return both_readers(bytes, len);
+}
+
 /* A heap with a bit of everything: `nodes` nodes among 12 other records. Gives the id of java.lang.Object. */
 static inline uint64_t make_heap(dump_maker *m, unsigned nodes)
 {

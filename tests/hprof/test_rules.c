@@ -10,29 +10,6 @@
 
 #define HEAP_OBJECTS 7u /* of make_heap without nodes */
 
-static surveyed *both(const void *bytes, size_t len)
-{
-    gm_bytes packed = { 0 };
-    gm_member_put(&packed, bytes, len, &(gm_member){ .stored = true });
-    surveyed *a = survey_bytes(bytes, len, (how){ .threads = 2 }),
-             *b = survey_bytes(bytes, len, (how){ .sequential = true }),
-             *c = survey_bytes(packed.at, packed.len, (how){ .threads = 1 });
-    const char *differ = surveys_differ(a, b), *packed_differ = surveys_differ(b, c);
-    cr_expect(differ == NULL, "the readers differ in %s", differ);
-    cr_expect(packed_differ == NULL, "packed it differs in %s", packed_differ);
-    surveyed_free(b);
-    surveyed_free(c);
-    gm_free(&packed);
-    return a;
-}
-
-static surveyed *both_of(dump_maker *m)
-{
-    size_t         len;
-    const uint8_t *bytes = dump_maker_bytes(m, &len);
-    return both(bytes, len);
-}
-
 static void expect_damage(const surveyed *s, uint64_t index, hdx_damage_kind kind, uint64_t offset, uint64_t kept,
                           uint64_t lost, const char *record)
 {
@@ -58,7 +35,7 @@ Test(valid, whole_dump_gives_events_with_every_field)
 {
     dump_maker    *m = dump_maker_new(8);
     const uint64_t object = make_heap(m, 2);
-    surveyed      *s = both_of(m);
+    surveyed      *s = both_readers_of(m);
     cr_assert(eq(int, s->code, HDX_OK));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 2));
     cr_expect(eq(u64, s->survey.damage_count, 0));
@@ -106,7 +83,7 @@ Test(valid, worked_example_of_the_facts)
         bytes[k] = (uint8_t)v;
     }
     cr_assert(eq(sz, sizeof bytes, 303));
-    surveyed *s = both(bytes, sizeof bytes);
+    surveyed *s = both_readers(bytes, sizeof bytes);
     cr_assert(eq(int, s->code, HDX_OK));
     cr_expect(eq(u64, s->survey.objects, 3));
     cr_expect(eq(u64, s->survey.damage_count, 0));
@@ -177,14 +154,14 @@ Test(cut, r4_cut_in_a_record_or_without_end_record)
     dump_maker_between_record(m, HDX_TOP_STRING, "12345678name", 12);
     size_t         len;
     const uint8_t *bytes = dump_maker_bytes(m, &len);
-    surveyed      *s = both(bytes, len - 4);
+    surveyed      *s = both_readers(bytes, len - 4);
     expect_damage(s, 0, HDX_DAMAGE_TRUNCATED, len - 9, HEAP_OBJECTS, 5, "RECORD");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     surveyed_free(s);
-    s = both(bytes, len - 9);
+    s = both_readers(bytes, len - 9);
     expect_damage(s, 0, HDX_DAMAGE_TRUNCATED, len - 9, HEAP_OBJECTS, 0, "HEAP_DUMP_END");
     surveyed_free(s);
-    s = both(bytes, len - 9 - 3);
+    s = both_readers(bytes, len - 9 - 3);
     expect_damage(s, 0, HDX_DAMAGE_TRUNCATED, len - 9 - 21, HEAP_OBJECTS, 18, "STRING_IN_UTF8");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     surveyed_free(s);
@@ -255,7 +232,7 @@ Test(tags, r5_unknown_record_is_skipped_where_its_length_leads_on)
     const uint64_t at = m->heap.len;
     dump_maker_between_record(m, 0x77, "??????????", 10);
     (void)dump_maker_primitives(m, 'I', NULL, 1);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_UNKNOWN_TAG, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 19, "0x77");
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
     cr_expect(s->survey.sequential);
@@ -273,7 +250,7 @@ Test(tags, r5_what_leads_nowhere_is_garbage_and_ends_the_reading)
     (void)dump_maker_primitives(m, 'I', NULL, 1);
     size_t         len;
     const uint8_t *bytes = dump_maker_bytes(m, &len);
-    surveyed      *s = both(bytes, len);
+    surveyed      *s = both_readers(bytes, len);
     expect_damage(s, 0, HDX_DAMAGE_GARBAGE, dump_maker_heap_at(m) + at, HEAP_OBJECTS, len - dump_maker_heap_at(m) - at,
                   "0x6e");
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
@@ -292,7 +269,7 @@ Test(lengths, r6_impossible_lengths_of_tables_are_skipped)
                    "12345678",
                    20);
     (void)make_heap(m, 0);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, 31, 0, 29, "LOAD_CLASS");
     expect_damage(s, 1, HDX_DAMAGE_LENGTH, 60, 0, 12, "STRING_IN_UTF8");
     expect_damage(s, 2, HDX_DAMAGE_LENGTH, 72, 0, 29, "STACK_TRACE");
@@ -313,7 +290,7 @@ Test(cut, r7_a_cut_sub_record_is_not_kept_at_any_cut)
         for (size_t cut = 0; cut <= len; cut++) {
             uint8_t *exact = malloc(cut == 0 ? 1 : cut); /* ASan sees a read after it */
             memcpy(exact, bytes, cut);
-            surveyed *s = both(exact, cut);
+            surveyed *s = both_readers(exact, cut);
             if (cut < dump_maker_heap_at(m) + 9)
                 cr_expect(eq(int, s->code, HDX_BAD_DUMP), "cut at %zu", cut);
             else {
@@ -339,7 +316,7 @@ Test(lengths, r8_length_0_runs_to_the_next_plausible_record)
     (void)make_heap(m, 1);
     dump_maker_segment_says(m, 0);
     (void)dump_maker_primitives(m, 'I', NULL, 1);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, dump_maker_heap_at(m), 0, 0, "HEAP_DUMP_SEGMENT");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 2));
@@ -355,7 +332,7 @@ Test(lengths, r8_an_empty_segment_is_no_damage)
     (void)make_heap(m, 1);
     dump_maker_segment_empty(m);
     dump_maker_segment_empty(m);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     cr_expect(eq(u64, s->survey.damage_count, 0));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
     cr_expect(not(s->survey.sequential));
@@ -372,7 +349,7 @@ Test(lengths, r10_a_sub_record_over_the_end_is_taken_whole_where_a_record_follow
     (void)dump_maker_primitives(m, 'I', NULL, 3);
     dump_maker_segment_says(m, (uint32_t)(at - 9 + 12));
     (void)dump_maker_primitives(m, 'I', NULL, 1);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 0, "HEAP_DUMP_SEGMENT");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 2));
@@ -387,7 +364,7 @@ Test(lengths, r10_a_class_dump_over_the_end_keeps_its_bytes)
     const uint64_t object = make_heap(m, 0), at = dump_maker_mark(m);
     (void)dump_maker_class(m, "app/Cut", object, "a:L b:I c:J");
     dump_maker_segment_says(m, (uint32_t)(at - 9 + 40));
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 0, "HEAP_DUMP_SEGMENT");
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
     cr_expect(eq(u32, s->events[s->count - 1].body_len, 71 + 27));
@@ -402,7 +379,7 @@ Test(lengths, r10_a_length_too_large_ends_where_a_record_begins)
     (void)make_heap(m, 0);
     const uint64_t end = dump_maker_mark(m);
     dump_maker_segment_says(m, (uint32_t)(end - 9 + 9));
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, dump_maker_heap_at(m) + end, HEAP_OBJECTS, 0, "HEAP_DUMP_SEGMENT");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
@@ -418,7 +395,7 @@ Test(lengths, r10_a_length_too_small_is_not_believed_where_nothing_follows)
     for (unsigned k = 0; k < 5; k++)
         (void)dump_maker_primitives(m, 'J', NULL, 3);
     dump_maker_segment_says(m, (uint32_t)(at - 9 + 12));
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 0, "HEAP_DUMP_SEGMENT");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 5));
@@ -435,7 +412,7 @@ Test(lengths, r11_a_sub_record_that_does_not_fit_is_dropped_where_the_end_is_pla
     m->heap.len -= 4;
     dump_maker_segment(m);
     (void)dump_maker_primitives(m, 'I', NULL, 1);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_LENGTH, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 31, "INSTANCE_DUMP");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
@@ -454,7 +431,7 @@ Test(tags, r12_unknown_sub_tag_loses_the_rest_of_its_record)
     const uint64_t end = dump_maker_mark(m);
     dump_maker_segment(m);
     (void)dump_maker_primitives(m, 'I', NULL, 1);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     expect_damage(s, 0, HDX_DAMAGE_UNKNOWN_TAG, dump_maker_heap_at(m) + at, HEAP_OBJECTS, end - at, "0x55");
     cr_expect(eq(u64, s->survey.damage_count, 1));
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
@@ -473,7 +450,7 @@ Test(tags, r12_impossible_types_lose_the_rest_of_their_record)
         const uint64_t at = dump_maker_mark(m);
         hdx_write_primitive_array_head(&m->heap, 4, HDX_SUB_PRIMITIVE_ARRAY, 0x999000, 1, 0, (uint8_t)type);
         dump_maker_segment(m);
-        surveyed *s = both_of(m);
+        surveyed *s = both_readers_of(m);
         expect_damage(s, 0, HDX_DAMAGE_LAYOUT, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 14, "PRIMITIVE_ARRAY_DUMP");
         cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
         surveyed_free(s);
@@ -501,7 +478,7 @@ Test(counts, counts_that_no_file_holds_are_never_believed)
             }
             const uint64_t end = dump_maker_mark(m);
             dump_maker_segment(m);
-            surveyed *s = both_of(m);
+            surveyed *s = both_readers_of(m);
             expect_damage(s, 0, HDX_DAMAGE_COUNT, dump_maker_heap_at(m) + at, HEAP_OBJECTS, end - at,
                           hdx_sub_name(tags[t]));
             cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
@@ -522,7 +499,7 @@ Test(tail, r16_zero_bytes_are_a_warning_other_bytes_garbage)
             memcpy(longer, bytes, len);
             if (other)
                 longer[len + tail - 1] = 'x';
-            surveyed *s = both(longer, len + tail);
+            surveyed *s = both_readers(longer, len + tail);
             cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
             cr_expect(eq(u64, s->survey.damage_count, other), "tail of %zu", tail);
             cr_expect(eq(u32, s->survey.warning_count, 1 - other), "tail of %zu", tail);
@@ -556,7 +533,7 @@ Test(tail, r16_zero_bytes_are_a_warning_only_behind_the_end)
                     memcpy(longer, bytes, len);
                     if (other)
                         longer[len + (tails[i] > 1000 ? 20 : tails[i] - 1)] = 'x';
-                    surveyed *s = both(longer, len + tails[i]);
+                    surveyed *s = both_readers(longer, len + tails[i]);
                     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
                     cr_expect(eq(u32, s->survey.warning_count, ended && !other), "tail of %zu", tails[i]);
                     if (ended && !other)
@@ -597,10 +574,10 @@ Test(cut, r4_any_record_may_be_the_last)
             dump_maker_between_record(m, records[i].tag, zeros, length);
             size_t         len;
             const uint8_t *bytes = dump_maker_bytes(m, &len);
-            surveyed      *s = both(bytes, len);
+            surveyed      *s = both_readers(bytes, len);
             cr_expect(eq(u64, s->survey.damage_count, 0), "%s", hdx_top_name(records[i].tag));
             surveyed_free(s);
-            s = both(bytes, len - 1);
+            s = both_readers(bytes, len - 1);
             cr_expect(eq(u64, s->survey.damage_count, 1), "%s", hdx_top_name(records[i].tag));
             expect_damage(s, 0, HDX_DAMAGE_TRUNCATED, len - 9 - length, HEAP_OBJECTS, 9 + length - 1,
                           hdx_top_name(records[i].tag));
@@ -626,7 +603,7 @@ Test(objects, r18_id_0_is_damage_and_not_kept)
             (void)dump_maker_class_at(m, 0, "app/Zero", object, "");
         (void)dump_maker_primitives(m, 'I', NULL, 1);
         dump_maker_root(m, HDX_SUB_ROOT_UNKNOWN, 0, 0, 0); /* a root with id 0 is legal */
-        surveyed *s = both_of(m);
+        surveyed *s = both_readers_of(m);
         expect_damage(s, 0, HDX_DAMAGE_LAYOUT, dump_maker_heap_at(m) + at, HEAP_OBJECTS, sizes[kind], records[kind]);
         cr_expect(eq(u64, s->survey.damage_count, 1));
         cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
@@ -644,7 +621,7 @@ Test(dumps, r20_the_first_of_several_is_used_unless_told_otherwise)
     dump_maker_end(m);
     (void)dump_maker_primitives(m, 'I', NULL, 1);
     (void)dump_maker_primitives(m, 'I', NULL, 1);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
     cr_expect(eq(u32, s->survey.dumps_in_file, 2));
     cr_assert(eq(u32, s->survey.warning_count, 1));
@@ -670,12 +647,12 @@ Test(dumps, heap_dump_and_end_record_are_one_dump)
     m->whole = true;
     m->version = "1.0.1";
     (void)make_heap(m, 0);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     cr_expect(eq(u32, s->survey.dumps_in_file, 1));
     cr_expect(eq(u32, s->survey.warning_count, 0));
     surveyed_free(s);
     m->no_end = true;
-    s = both_of(m);
+    s = both_readers_of(m);
     cr_expect(eq(u32, s->survey.dumps_in_file, 1));
     cr_expect(eq(u64, s->survey.damage_count, 0));
     surveyed_free(s);
@@ -688,7 +665,7 @@ Test(damage, a_file_of_noise_keeps_a_capped_list)
     (void)make_heap(m, 0);
     for (unsigned k = 0; k < 3 * HDX_DAMAGE_MAX; k++)
         (void)dump_maker_instance_at(m, 0, 1, NULL);
-    surveyed *s = both_of(m);
+    surveyed *s = both_readers_of(m);
     cr_expect(eq(u64, s->survey.damage_count, HDX_DAMAGE_MAX));
     cr_expect(eq(u64, s->survey.damage_more, 2 * HDX_DAMAGE_MAX));
     surveyed_free(s);

@@ -200,3 +200,123 @@ Test(sample, takes_nothing_of_no_bytes)
     gm_free(&file);
     dump_maker_free(m);
 }
+
+/* A sample of bytes in memory; its source stays open in *source. */
+static hdx_sample sample_of(const gm_bytes *file, gm_file *door, uint64_t bytes, hdx_source **source)
+{
+    hdx_sample sample;
+    hdx_error  err;
+    *door = gm_file_of(file);
+    cr_assert_eq(hdx_source_open_io(&door->io, "a.hprof", NULL, source, NULL), HDX_OK);
+    cr_assert(hdx_sample_open(*source, 1, bytes, NULL, NULL, &sample, &err) == HDX_OK, "%s", err.message);
+    return sample;
+}
+
+/* An array in a record of its own is told by its head: where that is cut, the record is one like others. */
+Test(sample, tells_arrays_by_all_of_their_head)
+{
+    for (uint32_t id_size = 4; id_size <= 8; id_size += 4) {
+        dump_maker    *m = dump_maker_new(id_size);
+        const uint64_t object = dump_maker_class(m, "java/lang/Object", 0, "");
+        for (unsigned i = 0; i < 3000; i++)
+            (void)dump_maker_instance(m, object, NULL);
+        dump_maker_segment(m);
+        const uint64_t in_heap = m->heap.len;
+        (void)dump_maker_primitives(m, 'B', NULL, 1 << 20);
+        size_t         len;
+        gm_bytes       packed = { 0 };
+        const uint8_t *plain = dump_maker_bytes(m, &len);
+        const uint64_t body = dump_maker_heap_at(m) + in_heap + 9;
+        gm_member_put(&packed, plain, len, &(gm_member){ 0 });
+        for (uint64_t more = 0; more < 40; more++) {
+            gm_file     door;
+            hdx_source *source;
+            hdx_sample  sample = sample_of(&packed, &door, body + more, &source);
+            const bool  told = more >= 10 + 2 * id_size;
+            cr_expect_eq(sample.arrays, told || more >= 10 + id_size, "%llu bytes", (unsigned long long)more);
+            /* heard of by the array alone, it is left out; with its first bytes at hand it counts as one more record */
+            cr_expect_eq(sample.stretches, more == 0 || (more >= 10 + id_size && !told) ? 2 : 3, "%llu bytes",
+                         (unsigned long long)more);
+            hdx_sample_close(&sample);
+            hdx_source_close(source);
+        }
+        gm_free(&packed);
+        dump_maker_free(m);
+    }
+}
+
+/* A HEAP_DUMP without a length, and after it as many bytes as a head of a record has. */
+Test(sample, takes_a_dump_of_no_length_with_nine_bytes)
+{
+    static const uint8_t root[9] = { HDX_SUB_ROOT_STICKY_CLASS, 1, 2, 3, 4, 5, 6, 7, 8 };
+    for (unsigned less = 0; less < 2; less++) {
+        dump_maker *m = dump_maker_new(8);
+        m->whole = true;
+        m->version = "1.0.1";
+        m->no_end = true;
+        (void)dump_maker_name(m, "a name that makes it longer");
+        dump_maker_raw(m, root, sizeof root);
+        size_t         len;
+        gm_bytes       file = { 0 };
+        const uint8_t *plain = dump_maker_bytes(m, &len);
+        gm_file        door;
+        hdx_source    *source;
+        gm_put(&file, plain, len - less);
+        memset(file.at + dump_maker_heap_at(m) + 5, 0, 4);
+        hdx_sample sample = sample_of(&file, &door, 20, &source);
+        cr_expect_eq(sample.stretches, 1 - less);
+        cr_expect_eq(sample.whole, less == 1); /* nothing was taken */
+        cr_expect_eq(sample.heap_bytes, less == 1 ? len - 1 : 9);
+        hdx_sample_close(&sample);
+        hdx_source_close(source);
+        gm_free(&file);
+        dump_maker_free(m);
+    }
+}
+
+Test(sample, of_a_file_that_begins_with_no_record_is_all_of_it)
+{
+    dump_maker    *m = make(true, false);
+    size_t         len;
+    gm_bytes       file = { 0 };
+    gm_file        door;
+    hdx_source    *source;
+    const uint8_t *plain = dump_maker_bytes(m, &len);
+    gm_put(&file, plain, len);
+    file.at[31] = 0x66;
+    hdx_sample sample = sample_of(&file, &door, 64 << 10, &source);
+    cr_expect(sample.whole && sample.heap_bytes == len && sample.stretches == 0);
+    hdx_sample_close(&sample);
+    hdx_source_close(source);
+    gm_free(&file);
+    dump_maker_free(m);
+}
+
+/* Where the dump becomes shorter, reads of the sample give what is there, and then nothing. */
+Test(sample, of_a_dump_that_becomes_shorter_is_read_as_far_as_it_goes)
+{
+    dump_maker    *m = make(false, false);
+    size_t         len;
+    gm_bytes       file = { 0 };
+    gm_file        door;
+    hdx_source    *source;
+    const uint8_t *plain = dump_maker_bytes(m, &len);
+    gm_put(&file, plain, len);
+    hdx_sample sample = sample_of(&file, &door, 64 << 10, &source);
+    uint8_t   *whole = malloc(sample.size), *part = malloc(sample.size);
+    cr_assert_eq(sample.io.read_at(&sample.io, 0, whole, sample.size, 0), (int64_t)sample.size);
+    const hdx_sample_piece *p = &sample.pieces[2]; /* header and tables, head of the record, its first bytes */
+    cr_assert(sample.count == 4 && p->len > 30000 && !p->made);
+    for (uint64_t kept = 0; kept < 20000; kept += 777) {
+        door.len = p->from + kept;
+        const int64_t got = sample.io.read_at(&sample.io, 0, part, sample.size - 5, 5);
+        cr_assert_eq(got, (int64_t)(p->at + kept - 5), "%llu", (unsigned long long)kept);
+        cr_expect(memcmp(part, whole + 5, (size_t)got) == 0);
+    }
+    free(whole);
+    free(part);
+    hdx_sample_close(&sample);
+    hdx_source_close(source);
+    gm_free(&file);
+    dump_maker_free(m);
+}

@@ -4,6 +4,7 @@
  * every shape with each byte changed in turn. sampled.txt has the checksums (support/checksums.h).
  *
  *     sample 8 segments behind             width of ids, words of the dump (make)
+ *     sweep 8 packed                       the same of a dump of short segments, sampled to nearly any number of bytes
  *     kinds 0                              files that are no dumps
  *     damaged 4 whole two number=2         the same; how it is read: number=, threads=, in_order
  */
@@ -201,6 +202,60 @@ static uint64_t sampled(hdx_buffer *b, unsigned id_size, const char *words)
     return b->len;
 }
 
+/* Segments of 9 to 1500 bytes; the first ones begin with classes and roots, some later ones too. */
+static dump_maker *make_short(unsigned id_size)
+{
+    dump_maker    *m = dump_maker_new(id_size);
+    const uint64_t object = make_heap(m, 3);
+    for (unsigned i = 0; i < 220; i++) {
+        dump_maker_segment(m);
+        if (i < 4 || i % 50 == 33)
+            dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+        for (unsigned k = 0; k < i % 13; k++)
+            (void)dump_maker_instance(m, object, NULL);
+        (void)dump_maker_primitives(m, 'B', NULL, i * 7 % 90);
+        if (i % 29 == 11)
+            (void)dump_maker_class(m, "app/Some", object, "a:I b:L c:J");
+        if (i % 40 == 39)
+            (void)dump_maker_primitives(m, 'J', NULL, 150);
+    }
+    return m;
+}
+
+static uint64_t swept(hdx_buffer *b, unsigned id_size, const char *words)
+{
+    dump_maker    *m = make_short(id_size);
+    size_t         len;
+    const uint8_t *bytes = dump_maker_bytes(m, &len);
+    gm_bytes       file = { 0 };
+    hdx_source    *source;
+    if (has(words, "packed"))
+        store(&file, bytes, len, 0);
+    else
+        gm_put(&file, bytes, len);
+    gm_file door = gm_file_of(&file);
+    cr_assert(hdx_source_open_io(&door.io, "short.hprof", NULL, &source, NULL) == HDX_OK);
+    for (uint64_t n = 1; n < 4000; n++)
+        for (unsigned k = 0; k < 2; k++) { /* any number, and those that are so many for each place */
+            const uint64_t wanted = k == 0 ? n : n < 800 ? 64 * n : len - n + 800;
+            hdx_mem        mem = { 0 };
+            hdx_sample     s;
+            hdx_error      err;
+            const hdx_code code = hdx_sample_open(source, 1, wanted, &mem, NULL, &s, &err);
+            cr_assert(code == HDX_OK, "%llu bytes: %s", (ull)wanted, err.message);
+            hdx_buffer_format(b, "%llu: %llu %llu %llu %llu %llu %d %d %d\n", (ull)wanted, (ull)s.count, (ull)s.size,
+                              (ull)s.heap_bytes, (ull)s.taken_bytes, (ull)s.stretches, s.whole, s.all, s.spread);
+            for (uint64_t i = 0; i < s.count; i++)
+                hdx_buffer_format(b, " %llu %llu", (ull)s.pieces[i].from, (ull)s.pieces[i].len);
+            hdx_sample_close(&s);
+            cr_assert(s.io.open == NULL && s.pieces == NULL && atomic_load(&mem.used) == 0);
+        }
+    hdx_source_close(source);
+    gm_free(&file);
+    dump_maker_free(m);
+    return b->len;
+}
+
 /* ---- surveys ---- */
 
 static void put_survey(hdx_buffer *b, const surveyed *s)
@@ -331,6 +386,8 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     cr_assert(sscanf(ask, "%15s %u%n", what, &id_size, &at) == 2, "%s", ask);
     if (strcmp(what, "kinds") == 0)
         return kinds(b);
+    if (strcmp(what, "sweep") == 0)
+        return swept(b, id_size, ask + at);
     return strcmp(what, "sample") == 0 ? sampled(b, id_size, ask + at) : surveys(b, id_size, ask + at);
 }
 
