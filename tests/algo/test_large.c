@@ -15,9 +15,9 @@
 /* The lists are said by the tests one by one: qsort over 20 million edges would take longer than what is tested. */
 typedef struct large {
     uint32_t       n, classes, leaves;
-    uint64_t       to[2]; /* a list */
-    uint64_t      *all;   /* the long one */
-    uint32_t       root[1];
+    uint64_t       to[2];   /* a list */
+    uint64_t      *all;     /* the long one */
+    uint32_t       root[2]; /* g.root_count of them */
     hdx_packed     packed;
     hdx_digraph_32 g;
     hdx_mem        mem;
@@ -104,7 +104,8 @@ static void large_solve(large *l, list_maker *list_of)
     cr_assert(packed_made(&l->packed, l->n, list_of, l, &l->mem) == HDX_OK);
     l->g.roots = l->root;
     l->g.outbound = &l->packed;
-    hdx_bits_put(is_root, l->root[0]);
+    for (uint64_t i = 0; i < l->g.root_count; i++)
+        hdx_bits_put(is_root, l->root[i]);
     for (uint32_t c = 0; c < l->classes; c++)
         hdx_bits_put(is_class, l->g.class_object[c]);
     large_transpose(l);
@@ -200,6 +201,109 @@ Test(large, star_of_twenty_million_references)
     for (uint32_t k = 0; k < leaves; k++)
         cr_assert(l.inbound.to[l.inbound.at[shared] + k] == k + 1);
     large_free(&l);
+}
+
+/* Two nodes refer to all others: as many dominators are no parents as there are others. */
+static plain_list list_of_fan(void *context, uint64_t v)
+{
+    large *l = context;
+    l->to[0] = 1;
+    l->to[1] = 2;
+    return v == 0 ? (plain_list){ .class = 0, .to = l->to, .count = 2 }
+                  : (plain_list){ .class = 0, .to = l->all, .count = v < 3 ? l->leaves : 0 };
+}
+
+Test(large, as_many_exceptions_as_are_read_at_once)
+{
+    static const uint32_t counts[] = { 1, 8188, 8189, 8190, 8191, 8192, 8193, 9500, 12287, 16384, 16385 };
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        const uint32_t n = counts[k] + 3;
+        large          l = large_of(n, 0, 0);
+        l.leaves = counts[k];
+        l.all = zeroed(l.leaves, 8);
+        for (uint32_t v = 3; v < n; v++)
+            l.all[v - 3] = v;
+        large_solve(&l, list_of_fan);
+        cr_assert(l.search.reached == n);
+        for (uint32_t v = 1; v < n; v++)
+            cr_assert(dominator(&l, v) == 0, "%u leaves: node %u", l.leaves, v);
+        large_free(&l);
+    }
+}
+
+/*
+ * A root refers to many nodes, all of which refer to three; the other root, in the middle of them, does too. Where the
+ * list of those three is asked for and the other root was met, the rest of the list is passed over. The two after the
+ * three have but two referrers.
+ */
+static plain_list list_of_many_to_few(void *context, uint64_t v)
+{
+    large         *l = context;
+    const uint64_t few = l->leaves + 2;
+    if (v == 0)
+        return (plain_list){ .class = 0, .to = l->all, .count = l->leaves };
+    for (unsigned i = 0; i < 5; i++)
+        l->all[l->leaves + i] = few + i;
+    return (plain_list){ .class = 0,
+                         .to = l->all + l->leaves,
+                         .count = v >= few                   ? 0
+                                  : v == 7 || v == l->leaves ? 5
+                                                             : 3 };
+}
+
+Test(large, lists_of_predecessors_are_passed_over)
+{
+    static const uint32_t counts[] = { 40000, 33000, 70000, 32765, 10 };
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (unsigned place = 0; place < 6; place++) {
+            const uint32_t leaves = counts[k], n = leaves + 7, other = 1 + leaves / 3 * (place / 2) + place / 2;
+            large          l = large_of(n, 0, 0);
+            l.root[place % 2] = 0;
+            l.root[1 - place % 2] = other;
+            l.g.root_count = 2;
+            l.leaves = leaves;
+            l.all = zeroed(leaves + 5, 8);
+            for (uint32_t v = 1, i = 0; v < leaves + 2; v++)
+                if (v != other)
+                    l.all[i++] = v;
+            large_solve(&l, list_of_many_to_few);
+            cr_assert(l.search.reached == n);
+            for (uint32_t v = 0; v < n; v++)
+                cr_assert(dominator(&l, v) ==
+                              (v == 0 || v == other || (v >= leaves + 2 && v < leaves + 5) ? UINT32_MAX : 0),
+                          "%u nodes, %u: node %u", leaves, place, v);
+            large_free(&l);
+        }
+}
+
+/* More children than the queue has room for at first, whether what is in it lies around its end or not. */
+Test(large, nearest_of_a_queue_that_grows)
+{
+    static const uint32_t counts[] = { 65530, 65534, 65535, 65536, 70000, 200000 };
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (unsigned order = 0; order < 2; order++) {
+            const uint32_t leaves = counts[k], n = leaves + 7;
+            large          l = large_of(n, 0, 0);
+            uint32_t      *parent = hdx_mem_array(&l.mem, n, 4);
+            l.root[order] = 0;
+            l.root[1 - order] = 5;
+            l.g.root_count = 2;
+            l.leaves = leaves;
+            l.all = zeroed(leaves + 5, 8);
+            for (uint32_t v = 1, i = 0; v < leaves + 2; v++)
+                if (v != 5)
+                    l.all[i++] = v;
+            large_solve(&l, list_of_many_to_few);
+            cr_assert(nearest_32(&l.g, &l.mem, NULL, parent, NULL) == HDX_OK);
+            for (uint32_t v = 0; v < n; v++)
+                cr_assert(parent[v] == (v == 0 || v == 5 ? v
+                                        : v < leaves + 2 ? 0
+                                        : v < leaves + 5 ? 5
+                                                         : 7),
+                          "%u nodes: node %u has %u", leaves, v, parent[v]);
+            hdx_mem_put(&l.mem, parent, n * 4ull);
+            large_free(&l);
+        }
 }
 
 /*
