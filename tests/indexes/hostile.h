@@ -15,12 +15,16 @@ typedef struct memory_io { /* one file, whatever its name */
     uint8_t *bytes;
     size_t   len, room;
     unsigned fail_at, calls; /* fail_at: the how-manieth call that writes gives ENOSPC; 0: none */
+    int      opened;         /* and not closed; the file is number 0, the least there is */
 } memory_io;
 
 static inline int memory_open(hdx_io *io, const char *path)
 {
     (void)path;
-    return ((memory_io *)io)->bytes == NULL ? -ENOENT : 3;
+    if (((memory_io *)io)->bytes == NULL)
+        return -ENOENT;
+    ((memory_io *)io)->opened++;
+    return 0;
 }
 static inline int memory_step(hdx_io *io)
 {
@@ -36,7 +40,8 @@ static inline int memory_create(hdx_io *io, const char *path)
     free(m->bytes);
     m->bytes = calloc(1, m->room = 1);
     m->len = 0;
-    return 3;
+    m->opened++;
+    return 0;
 }
 static inline int memory_write_at(hdx_io *io, int fd, const void *bytes, uint64_t len, uint64_t offset)
 {
@@ -74,7 +79,8 @@ static inline void memory_push(hdx_io *io, int fd)
 }
 static inline int memory_close(hdx_io *io, int fd)
 {
-    (void)fd;
+    if (fd != 0 || ((memory_io *)io)->opened-- == 0)
+        abort();
     return memory_step(io);
 }
 static inline int memory_remove(hdx_io *io, const char *path)
@@ -123,7 +129,12 @@ static inline memory_io memory_io_new(void)
                                 .unmap = memory_unmap,
                                 .forget = memory_forget } };
 }
-static inline void memory_io_free(memory_io *m) { free(m->bytes); }
+static inline void memory_io_free(memory_io *m)
+{
+    if (m->opened != 0)
+        abort();
+    free(m->bytes);
+}
 
 static inline hdx_code hostile_write(const hdx_index_place *place, hdx_kind kind, const uint64_t counts[3],
                                      const hdx_view *sections, unsigned n, hdx_index_file *file)

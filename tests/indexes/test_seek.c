@@ -189,3 +189,50 @@ Test(seek, bytes_as_in_the_readme)
     free(b);
     place_close(&t);
 }
+
+Test(seek, windows_have_32_kib_at_most_and_no_more_bytes_than_they_stand_for)
+{
+    static const struct {
+        uint32_t len, size;
+        hdx_code code;
+    } cases[] = { { HDX_SEEK_WINDOW, HDX_SEEK_WINDOW, HDX_OK },
+                  { HDX_SEEK_WINDOW, 1, HDX_OK },
+                  { HDX_SEEK_WINDOW + 1, 1, HDX_USAGE },
+                  { HDX_SEEK_WINDOW + 1, HDX_SEEK_WINDOW, HDX_USAGE },
+                  { 99, 100, HDX_USAGE },
+                  { 100, 100, HDX_OK } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_place     t;
+        points         p = { .count = 2, .windows = 1, .size = 2000, .file_bytes = 1000 };
+        hdx_index_file file;
+        hdx_seek      *s = NULL;
+        hdx_error      err = { 0 };
+        p.at[1] = (hdx_seek_point){
+            .out = 1000, .bit = 800, .kind = HDX_SEEK_BLOCK, .window_len = cases[i].len, .window_size = cases[i].size
+        };
+        place_open(&t, 1);
+        const hdx_code code = hdx_seek_write(&t.place, p.count, p.windows, p.size, give, &p, &file, &err);
+        cr_expect(eq(int, code, cases[i].code), "case %zu: %s", i, err.message);
+        if (code == HDX_OK) {
+            hdx_seek_cursor cursor = { 0 };
+            hdx_seek_point  got;
+            cr_assert(eq(int, hdx_seek_open(&t.place, &file, p.size, p.file_bytes, &t.note, &s, &err), HDX_OK));
+            cr_expect(hdx_seek_next(s, &cursor, &got) && hdx_seek_next(s, &cursor, &got));
+            cr_expect(eq(u32, got.window_len, cases[i].len));
+            cr_expect(eq(u32, got.window_size, cases[i].size));
+        }
+        hdx_seek_close(s);
+        place_close(&t);
+    }
+}
+
+Test(seek, more_points_than_any_file_holds_are_refused)
+{
+    test_place     t;
+    hdx_index_file file;
+    points         p = { .count = 0 };
+    place_open(&t, 1);
+    cr_expect(eq(int, hdx_seek_write(&t.place, UINT64_MAX / 16, 0, 1, give, &p, &file, NULL), HDX_USAGE));
+    cr_expect(eq(int, hdx_seek_write(&t.place, 0, UINT64_MAX / 16, 1, give, &p, &file, NULL), HDX_USAGE));
+    place_close(&t);
+}
