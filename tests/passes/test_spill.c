@@ -398,3 +398,241 @@ Test(spill, changed_bytes_are_found)
                   strstr(err.message, "otherwise") != NULL,
               "%s", err.message);
 }
+
+/* ---- what is no spill file ---- */
+
+#define OBJECTS 40u
+
+static void anew(void)
+{
+    hdx_spill_remove(&b->work, &spill);
+    cr_assert(hdx_spill_open(&b->work, "a.tmp", &spill, NULL) == HDX_OK);
+}
+
+/* One record an object: arrays and instances of classes whose objects are 3 and 4. */
+typedef struct heap {
+    said     records[OBJECTS];
+    uint64_t targets[OBJECTS][4];
+} heap;
+
+static heap *make_heap(bool bare)
+{
+    heap *h = calloc(1, sizeof *h);
+    cr_assert(h != NULL);
+    b->tables.objects = OBJECTS;
+    b->tables.dump_size = 10000;
+    b->tables.class_count = 10;
+    for (uint32_t i = 0; i < 11; i++) {
+        b->tables.classes[i].id = i < 5 ? 3 : 4;
+        b->tables.classes[i].instances = 0;
+    }
+    for (uint64_t i = 0; i < OBJECTS; i++) {
+        said *s = &h->records[i];
+        *s = (said){ .id = i, .position = bare ? 0 : 101 + 50 * i, .class_number = i % 5 == 0 ? ARRAYS : 1 };
+        s->length = i % 5 == 0 ? i * 1000 : 0;
+        s->targets = h->targets[i];
+        for (uint64_t k = 0; k < i % 4; k++)
+            s->targets[s->count++] = (i + 5 + 9 * k) % OBJECTS;
+        for (uint64_t k = 1; k < s->count; k++)
+            if (s->targets[k] < s->targets[k - 1]) /* around the end: as many as rise */
+                s->count = k;
+        for (uint64_t k = 0; k < s->count; k++)
+            if (s->targets[k] == 3 || s->targets[k] == 4)
+                s->count = k;
+        b->tables.classes[s->class_number].instances++;
+    }
+    return h;
+}
+
+static hdx_code checked(const heap *h, bool counted)
+{
+    anew();
+    (void)write_unit(h->records, OBJECTS);
+    return hdx_spill_check(&b->work, &b->tables, &spill, counted, NULL);
+}
+
+static void is_none(const heap *h, const char *what) { cr_expect(checked(h, false) == HDX_NOT_FOUND, "%s", what); }
+static void is_one(const heap *h, const char *what) { cr_expect(checked(h, false) == HDX_OK, "%s", what); }
+
+Test(spill, is_one_only_with_every_object_and_nothing_that_cannot_be)
+{
+    for (unsigned bare = 0; bare < 2; bare++) {
+        heap     *h = make_heap(bare == 1);
+        said     *s = &h->records[20], kept = *s;
+        uint64_t *to = s->targets;
+        cr_expect(checked(h, true) == HDX_OK, "as it is");
+        s->count = 2;
+        to[0] = 30, to[1] = OBJECTS - 1, is_one(h, "the last object");
+        to[1] = OBJECTS, is_none(h, "one behind the last");
+        to[1] = 30, is_none(h, "one twice");
+        to[1] = 29, is_none(h, "falling ones");
+        to[1] = 31, is_one(h, "rising ones");
+        to[0] = 0, is_one(h, "the first object");
+        to[0] = 3, is_one(h, "the class of others");
+        to[0] = 4, is_none(h, "its class");
+        *s = kept;
+        s->id = 21, is_none(h, "an object twice");
+        s->id = OBJECTS, is_none(h, "an object behind the last");
+        *s = kept;
+        s->class_number = 9, b->tables.classes[9].kind = HDX_INSTANCE, s->length = 0, is_one(h, "the last class");
+        s->class_number = 10, is_none(h, "a class behind the last");
+        *s = kept;
+        s->length = UINT32_MAX, is_one(h, "a length of 32 bits");
+        s->length = 1ull << 32, is_none(h, "a length of 33 bits");
+        *s = kept;
+        b->tables.classes[1].instances++;
+        cr_expect(checked(h, true) == HDX_NOT_FOUND, "one instance less than was counted");
+        is_one(h, "one instance less, but nobody counted");
+        b->tables.heap_count = 3;
+        s->heap = 3, is_one(h, "the last heap");
+        s->heap = 4, is_none(h, "a heap behind the last");
+        b->tables.heap_count = 0;
+        *s = kept;
+        b->tables.objects = OBJECTS + 1, is_none(h, "an object less");
+        b->tables.objects = OBJECTS - 1, is_none(h, "an object more");
+        b->tables.objects = OBJECTS;
+        if (bare == 0) {
+            b->tables.dump_size = h->records[OBJECTS - 1].position, is_one(h, "the last byte of the dump");
+            b->tables.dump_size--, is_none(h, "behind the last byte of the dump");
+        }
+        free(h);
+    }
+}
+
+/* What a unit says of its records, and the spill of its units. */
+Test(spill, is_one_only_where_units_say_what_is_in_them)
+{
+    heap           *h = make_heap(false);
+    hdx_spilled     kept;
+    const hdx_spill all = (checked(h, true), spill);
+    hdx_spilled    *u = &spill.units[0];
+    const uint64_t  end = spill.file.end;
+#define CHECK(what, change, code)                                                                                      \
+    do {                                                                                                               \
+        kept = *u;                                                                                                     \
+        change;                                                                                                        \
+        cr_expect(hdx_spill_check(&b->work, &b->tables, &spill, true, NULL) == (code), "%s", what);                    \
+        *u = kept;                                                                                                     \
+        spill.edges = all.edges;                                                                                       \
+        spill.longest = all.longest;                                                                                   \
+        spill.file.end = end;                                                                                          \
+    } while (0)
+    CHECK("as it is", (void)0, HDX_OK);
+    CHECK("the first id is not in it", u->first = 1, HDX_NOT_FOUND);
+    CHECK("the last id is not in it", u->last = OBJECTS - 2, HDX_NOT_FOUND);
+    CHECK("its last id is none", u->last = OBJECTS, HDX_NOT_FOUND);
+    CHECK("a record more", u->objects--, HDX_NOT_FOUND);
+    CHECK("a record less", u->objects++, HDX_NOT_FOUND);
+    CHECK("an edge more", u->edges--, HDX_NOT_FOUND);
+    CHECK("an edge less", u->edges++, HDX_NOT_FOUND);
+    CHECK("an edge more in all", spill.edges--, HDX_NOT_FOUND);
+    CHECK("it ends behind the file", u->at++, HDX_NOT_FOUND);
+    CHECK("it begins nowhere", u->at = UINT64_MAX, HDX_NOT_FOUND);
+    CHECK("the file is shorter", spill.file.end--, HDX_NOT_FOUND);
+    CHECK("it is longer than the longest", spill.longest--, HDX_NOT_FOUND);
+    CHECK("the longest is longer than the file", spill.longest = end + 1, HDX_NOT_FOUND);
+    CHECK("the longest is as long as the file", spill.longest = end, HDX_OK);
+    CHECK("neither bare nor not", memset(&u->bare, 2, 1), HDX_NOT_FOUND);
+#undef CHECK
+    free(h);
+}
+
+/* Records of two bytes: not one object more could be in as many bytes. */
+Test(spill, may_have_an_object_in_two_bytes)
+{
+    heap *h = make_heap(true);
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        h->records[i].class_number = 1;
+        h->records[i].length = h->records[i].count = 0;
+    }
+    is_one(h, "two bytes each");
+    cr_expect(spill.file.end == 2 * OBJECTS);
+    free(h);
+}
+
+/* Every byte changed to every other, with the sum right: harmless, and as many as ever are taken for records. */
+Test(spill, of_changed_bytes_with_right_sums_does_no_harm)
+{
+    static const struct {
+        bool     bare;
+        unsigned heaps;
+        uint64_t fit, sum;
+    } cases[] = { { false, 0, 1431, 2511943605493966329u },
+                  { true, 0, 1100, 17441321924752525257u },
+                  { false, 3, 1540, 906988755861539503u } };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        heap *h = make_heap(cases[k].bare);
+        b->tables.heap_count = cases[k].heaps;
+        cr_assert(checked(h, true) == HDX_OK);
+        const hdx_spilled unit = spill.units[0];
+        uint8_t          *bytes = malloc(unit.bytes);
+        uint64_t          fit = 0, sum = 0;
+        cr_assert(b->work.io->read_at(b->work.io, spill.file.fd, bytes, unit.bytes, unit.at) == (int64_t)unit.bytes);
+        for (uint64_t at = 0; at < unit.bytes; at++)
+            for (unsigned mask = 1; mask < 256; mask += mask < 16 ? 1 : 13) {
+                hdx_spilled changed = unit;
+                bytes[at] ^= (uint8_t)mask;
+                anew();
+                cr_assert(hdx_spill_put(&b->work, &spill, &changed, bytes, NULL) == HDX_OK);
+                bytes[at] ^= (uint8_t)mask;
+                const hdx_code code = hdx_spill_check(&b->work, &b->tables, &spill, false, NULL);
+                cr_assert(code == HDX_OK || code == HDX_NOT_FOUND);
+                fit += code == HDX_OK;
+                sum = code == HDX_OK ? sum * 31 + at * 256 + mask : sum;
+            }
+        cr_expect(fit == cases[k].fit && sum == cases[k].sum, "case %zu: %llu fit, %llu", k, (unsigned long long)fit,
+                  (unsigned long long)sum);
+        b->tables.heap_count = 0;
+        free(bytes);
+        free(h);
+    }
+}
+
+/* ---- how many at a time ---- */
+
+#define PIECE HDX_PACKED_PIECE
+
+/* Units of 1000 bytes from one id to another. */
+static uint64_t batch_of(uint64_t objects, uint64_t room, uint64_t file_bytes, const uint64_t units[3][3])
+{
+    hdx_spilled made[3];
+    hdx_spill   s = { .units = made, .file.end = file_bytes };
+    for (; s.count < 3 && units[s.count][1] > 0; s.count++)
+        made[s.count] = (hdx_spilled){
+            .bytes = 1000, .first = units[s.count][0], .last = units[s.count][1], .objects = units[s.count][2]
+        };
+    b->work.objects = objects;
+    b->work.room = room;
+    return hdx_spill_batch(&b->work, &s, 8);
+}
+
+Test(spill, is_read_in_pieces_that_fit_and_hardly_more_than_once)
+{
+    static const struct {
+        uint64_t objects, room, file, units[3][3], pieces;
+    } cases[] = {
+        { 0, 1, 0, { { 0 } }, 1 },
+        { 3 * PIECE, 1ull << 50, 0, { { 0 } }, 3 },
+        { 3 * PIECE + 1, 1ull << 50, 0, { { 0 } }, 4 },
+        { 3 * PIECE, 16 * PIECE, 0, { { 0 } }, 2 },
+        { 3 * PIECE, 16 * PIECE - 1, 0, { { 0 } }, 1 },
+        { 3 * PIECE, 8 * PIECE - 1, 0, { { 0 } }, 1 },
+        { 20 * PIECE, 1ull << 50, 1000, { { 0, 20 * PIECE - 1, 5 } }, 20 },
+        { 20 * PIECE, 8 * 17 * PIECE, 1000, { { 0, 20 * PIECE - 1, 5 } }, 17 },
+        { 20 * PIECE, 8 * 16 * PIECE, 1000, { { 0, 20 * PIECE - 1, 5 } }, 16 },
+        { 20 * PIECE, 1ull << 50, 1000, { { 0, 4 * PIECE - 1, 5 } }, 4 },
+        { 20 * PIECE, 1ull << 50, 1000, { { 4 * PIECE, 8 * PIECE - 1, 5 } }, 4 },
+        { 20 * PIECE, 1ull << 50, 1000, { { 4 * PIECE - 1, 4 * PIECE, 5 } }, 8 },
+        { 20 * PIECE, 1ull << 50, 1000, { { 4 * PIECE - 1, 4 * PIECE, 1 } }, 8 },
+        { 20 * PIECE, 1ull << 50, 1000, { { 4 * PIECE - 1, 4 * PIECE, 0 } }, 4 },
+        { 20 * PIECE, 1ull << 50, 2000, { { 4 * PIECE - 1, 4 * PIECE, 5 }, { 1, 2, 5 } }, 4 },
+        { 20 * PIECE, 1ull << 50, 1999, { { 4 * PIECE - 1, 4 * PIECE, 5 }, { 1, 2, 5 } }, 8 },
+        { 20 * PIECE, 1ull << 50, 1999, { { 1, 2, 5 }, { 4 * PIECE - 1, 4 * PIECE, 5 } }, 8 },
+        { 4 * PIECE, 1ull << 50, 1, { { 0, 4 * PIECE - 1, 5 } }, 4 },
+        { 5 * PIECE, 1ull << 50, 1, { { 0, 4 * PIECE - 1, 5 } }, 5 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t ids = batch_of(cases[i].objects, cases[i].room, cases[i].file, cases[i].units);
+        cr_expect(ids == cases[i].pieces * PIECE, "case %zu: %llu pieces", i, (unsigned long long)(ids / PIECE));
+    }
+}

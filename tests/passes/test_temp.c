@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,4 +170,52 @@ Test(temp, that_outgrows_its_memory_on_a_full_disk_says_so)
         cr_expect(b->work.mem.used == 0 && access(path, F_OK) != 0);
     }
     b->work.io = hdx_io_system();
+}
+
+/* To the byte: what is kept beside it counts too. */
+Test(temp, is_in_memory_where_there_is_just_room_for_it)
+{
+    static const struct {
+        uint64_t most, beside;
+        bool     file;
+    } cases[] = { { 1u << 20, 0, false },
+                  { (1u << 20) + 1, 0, true },
+                  { 1u << 20, 1, true },
+                  { 1000, (1u << 20) - 1000, false },
+                  { 1000, (1u << 20) - 999, true },
+                  { 0, 0, false } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_temp t;
+        cr_assert(hdx_temp_begin(&b->work, "a.tmp", cases[i].most, cases[i].beside, &t, NULL) == HDX_OK);
+        cr_expect((access(path, F_OK) == 0) == cases[i].file, "case %zu", i);
+        hdx_temp_remove(&t);
+        cr_expect(access(path, F_OK) != 0);
+    }
+}
+
+/* The least number that an open file can have is 0. */
+Test(temp, may_have_file_number_0)
+{
+    uint8_t bytes[500];
+    (void)close(0);
+    for (unsigned how = 0; how < 4; how++) {
+        hdx_temp t;
+        if (how == 3) {
+            cr_assert(hdx_temp_begin(&b->work, "a.tmp", 500, 0, &t, NULL) == HDX_OK);
+            write_some(&t.tape, 0, 500);
+            cr_assert(hdx_temp_keep(&t, NULL) == HDX_OK);
+        } else {
+            cr_assert(hdx_temp_create(&b->work, "a.tmp", &t, NULL) == HDX_OK);
+            write_some(&t.tape, 0, 500);
+        }
+        if (how == 1 || how == 2) {
+            hdx_temp_close(&t);
+            cr_assert((how == 1 ? hdx_temp_reopen : hdx_temp_change)(&b->work, "a.tmp", &t, NULL) == HDX_OK);
+        }
+        cr_expect(t.fd == 0);
+        cr_expect(t.tape.read(t.tape.context, 0, bytes, 500, NULL) == HDX_OK && bytes[499] == (uint8_t)(499 * 31 >> 3));
+        hdx_temp_remove(&t);
+        cr_expect(access(path, F_OK) != 0 && t.fd < 0 && t.end == 0);
+        cr_expect(fcntl(0, F_GETFD) < 0, "it is closed");
+    }
 }
