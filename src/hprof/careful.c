@@ -258,7 +258,7 @@ static hdx_code wrapped(careful *c, heap_record *r, hdx_pos keep, bool *yes)
     bool           ok;
     hdx_code       code;
     *yes = false;
-    if (r->tag != HDX_TOP_HEAP_DUMP || r->open || r->asked)
+    if (r->tag != HDX_TOP_HEAP_DUMP || r->asked) /* an open one has no end that a file reaches */
         return HDX_OK;
     r->asked = true;
     uint64_t most = c->size;

@@ -20,6 +20,7 @@ typedef struct surveyed {
     size_t          count, capacity;
     uint64_t        tops, top_sum;
     unsigned        restarts;
+    unsigned        threads; /* at most; 0: nobody said */
     uint64_t        walked, body_bytes, body_sum;
     pthread_mutex_t lock;
 } surveyed;
@@ -34,8 +35,8 @@ static inline uint64_t sum_bytes(uint64_t sum, const uint8_t *p, size_t n)
 static inline hdx_code surveyed_heap(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
 {
     surveyed *s = context;
-    (void)worker;
     (void)err;
+    cr_expect(s->threads == 0 || worker < s->threads, "worker %u of %u", worker, s->threads);
     (void)pthread_mutex_lock(&s->lock);
     for (size_t k = 0; k < n; k++) {
         if (s->count == s->capacity) {
@@ -122,6 +123,7 @@ static inline void survey_source(surveyed *s, hdx_source *source, how h)
                                          .dump_number = h.dump_number,
                                          .mem = h.mem };
     const hdx_survey_sink    sink = { s, surveyed_heap, surveyed_top, surveyed_restart };
+    s->threads = h.sequential ? 1 : options.threads;
     s->code = hdx_hprof_survey(source, &options, &sink, &s->survey, &s->err);
     if (s->code != HDX_OK) {
         cr_expect(s->err.code == s->code, "the words say %s: %s", hdx_code_name(s->err.code), s->err.message);
