@@ -522,8 +522,11 @@ static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
             code = hdx_addresses_insert_one(in->t->lookup.ids, c->addr, &new_one, err);
             *place = kept;
             r->classes.at[kept++] = *c;
+        } else if (!hdx_list_room(&in->w->mem, HDX_LIST_REF(&r->skipped))) {
+            code = no_memory(err);
         } else {
             hdx_view first = r->classes.at[*place].record;
+            r->skipped.at[r->skipped.count++] = c->pos;
             if (first.len != c->record.len || memcmp(first.at, c->record.at, first.len) != 0)
                 code =
                     hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,

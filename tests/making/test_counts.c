@@ -99,7 +99,10 @@ static void check_dump(const char *path, uint32_t number, unsigned threads, bool
         cr_expect(a->damage[i].kind == b->damage[i].kind && a->damage[i].offset == b->damage[i].offset &&
                       a->damage[i].kept_objects == b->damage[i].kept_objects &&
                       strcmp(a->damage[i].expected, b->damage[i].expected) == 0,
-                  "%s: %s, want %s", path, a->damage[i].expected, b->damage[i].expected);
+                  "%s: %s (%d at %llu, %llu kept), want %s (%d at %llu, %llu kept)", path, a->damage[i].expected,
+                  (int)a->damage[i].kind, (unsigned long long)a->damage[i].offset,
+                  (unsigned long long)a->damage[i].kept_objects, b->damage[i].expected, (int)b->damage[i].kind,
+                  (unsigned long long)b->damage[i].offset, (unsigned long long)b->damage[i].kept_objects);
     cr_assert_eq(a->warning_count, b->warning_count, "%s", path);
     for (uint32_t i = 0; i < a->warning_count; i++)
         cr_expect_str_eq(a->warnings[i], b->warnings[i]);
@@ -306,4 +309,58 @@ Test(counts, refuse_what_is_no_dump_and_stop_when_asked)
     options = (hdx_index_options){ .dump = dump, .memory = 4096 };
     cr_expect_eq(hdx_counts_take(&options, &counts, &err), HDX_LIMIT);
     hdx_counts_free(NULL);
+}
+
+/* An instance of a class that nothing describes. */
+static void strange(dump_maker *m, uint64_t id, uint64_t class_id, uint8_t bytes)
+{
+    uint8_t record[64] = { HDX_SUB_INSTANCE, [24] = bytes };
+    for (unsigned i = 0; i < 8; i++) {
+        record[1 + i] = (uint8_t)(id >> (56 - 8 * i));
+        record[13 + i] = (uint8_t)(class_id >> (56 - 8 * i));
+    }
+    dump_maker_raw(m, record, 25 + (size_t)bytes);
+}
+
+/* Several MiB for each thread; in all of them classes that nothing describes, of sizes that change on the way. */
+Test(counts, are_the_same_however_many_threads_read)
+{
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        heap     h = begin(8);
+        uint64_t id = 0x70000000;
+        for (unsigned part = 0; part < 120; part++) {
+            for (unsigned i = 0; i < 2000; i++)
+                (void)dump_maker_instance_at(h.m, 0x10000000 + (part * 2000ull + i) * 32, h.node, DUMP_VALUES(0, i, 1));
+            (void)dump_maker_primitives(h.m, 'B', NULL, 60000);
+            strange(h.m, id += 64, 0xbad0000, 12);
+            strange(h.m, id += 64, 0xbad1000, part < 80 ? 12 : 16);
+            strange(h.m, id += 64, 0xbad2000, part > 30 && part < 90 ? 8 : 20);
+            strange(h.m, id += 64, 0xbad3000, (uint8_t)(part % 3 * 4));
+            if (part >= 60)
+                strange(h.m, id += 64, 0xbad4000, 4);
+            if (part == 20 || part == 70 || part == 110)
+                strange(h.m, id += 64, 0xbad5000, part == 110 ? 8 : 24);
+            (void)dump_maker_array_at(h.m, id += 64, 0xbad6000, DUMP_VALUES(0, 0), 2);
+            dump_maker_segment(h.m);
+        }
+        end(&h, threads, false); /* told too late, for records do not fit their classes */
+    }
+}
+
+/* A class twice is one; described otherwise it is damage besides, and the first stands. */
+Test(counts, take_the_first_of_two_that_describe_a_class)
+{
+    for (unsigned threads = 1; threads <= 2; threads++)
+        for (unsigned how = 0; how < 4; how++) {
+            heap h = begin(8);
+            (void)dump_maker_instance(h.m, h.node, DUMP_VALUES(0, 1, 1));
+            (void)dump_maker_class_at(h.m, 0x1800, "app.Other", h.object, "a:I b:J");
+            dump_maker_segment(h.m);
+            if (how > 0)
+                (void)dump_maker_class_at(h.m, 0x1800, "app.Other", h.object,
+                                          how == 1   ? "a:I b:J"
+                                          : how == 2 ? "a:I b:D"
+                                                     : "a:I");
+            end(&h, threads, false);
+        }
 }
