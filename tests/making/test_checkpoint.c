@@ -13,9 +13,10 @@
 #include <stddef.h>
 #include <zlib.h>
 
-static char   folder[TEST_FOLDER], dump[64], part[96], place[96];
-static parted straight, left[PARTED_STEPS]; /* left[k]: behind k + 1 steps */
-static bool   went_on;
+static char     folder[TEST_FOLDER], dump[64], part[96], place[96];
+static parted   straight, left[PARTED_STEPS]; /* left[k]: behind k + 1 steps */
+static bool     went_on;
+static unsigned width; /* of ids; 0: as the heap allows */
 
 static void notice(void *context, const char *line)
 {
@@ -25,21 +26,16 @@ static void notice(void *context, const char *line)
 
 static hdx_index_options options_of(void)
 {
-    return (hdx_index_options){ .dump = dump, .threads = 1, .notice = notice };
+    return (hdx_index_options){ .dump = dump, .threads = 1, .width = width, .notice = notice };
 }
 
-static void make(void)
+/* Builds the index of the dump in one go, and as far as each step. */
+static void build_parts(dump_maker *m)
 {
-    static heap_model h;
     hdx_index_options options = options_of();
     hdx_index_report  report;
     hdx_error         err;
     char              path[96];
-    test_folder_make_fast(folder, "parted"); /* hundreds of builds, each synced */
-    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
-    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
-    (void)snprintf(place, sizeof place, "%s.hdx", dump);
-    dump_maker *m = model_make(&h, 5, 380, 8);
     dump_maker_save(m, dump);
     dump_maker_free(m);
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
@@ -52,11 +48,26 @@ static void make(void)
     }
 }
 
-static void drop(void)
+static void make(void)
+{
+    static heap_model h;
+    test_folder_make_fast(folder, "parted"); /* hundreds of builds, each synced */
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
+    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(place, sizeof place, "%s.hdx", dump);
+    build_parts(model_make(&h, 5, 380, 8));
+}
+
+static void free_parts(void)
 {
     parted_free(&straight);
     for (unsigned k = 0; k < PARTED_STEPS; k++)
         parted_free(&left[k]);
+}
+
+static void drop(void)
+{
+    free_parts();
     test_folder_remove(folder);
 }
 
@@ -587,4 +598,129 @@ Test(checkpoint, stays_when_there_is_no_memory_for_looking)
     cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_LIMIT, "%s", err.message);
     cr_assert(access(part, F_OK) == 0);
     cr_expect(finish("after a refusal"));
+}
+
+/* ---- heaps of which checkpoints are read in several pieces ---- */
+
+/* More than 65 536 objects, lists of more than 1024, roots everywhere. */
+static void make_large(void)
+{
+    enum { NODES = 70000, LONG = 3000 };
+    static uint64_t refs[LONG];
+    dump_maker     *m = dump_maker_new(8);
+    const uint64_t  object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    const uint64_t node = dump_maker_class(m, "app/Node", object, "left:L right:L"),
+                   array = dump_maker_class(m, "[Lapp/Node;", object, "");
+    uint64_t before[2] = { 0, 0 };
+    for (unsigned i = 0; i < NODES; i++) {
+        const uint64_t id = dump_maker_instance(m, node, DUMP_VALUES(before[0], i % 3 == 0 ? before[1] : 0));
+        before[i % 2] = i % 1000 == 0 ? 0 : id;
+        refs[i % LONG] = id;
+        if (i % LONG == LONG - 1)
+            (void)dump_maker_array(m, array, refs, i % 7 == 0 ? LONG : 1025);
+        if (i % 50 == 7)
+            dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, id, 0, 0);
+    }
+    for (unsigned i = 0; i < 5; i++) /* somebody with many referrers */
+        (void)dump_maker_array(m, array, refs, LONG);
+    free_parts();
+    build_parts(m);
+}
+
+Test(checkpoint, of_a_large_heap_is_gone_on_from_behind_each_step)
+{
+    for (width = 32; width <= 64; width += 32) {
+        make_large();
+        for (unsigned k = 0; k < PARTED_STEPS; k++) {
+            parted p = parted_copy(&left[k]);
+            cr_expect(finish_from(&p, "as it was left"), "step %u, ids of %u bits", k, width);
+        }
+    }
+}
+
+static uint64_t pair_place;
+/* Two values that follow each other change places. */
+static void swap_at(forged_lists *f)
+{
+    const uint64_t value = f->values[pair_place];
+    f->values[pair_place] = f->values[pair_place + 1];
+    f->values[pair_place + 1] = value;
+}
+static void same_instances(forgery *f) { forge_lists(f, HDX_KIND_INSTANCES, change_nothing); }
+static void large_instances(forgery *f) { forge_lists(f, HDX_KIND_INSTANCES, swap_at); }
+
+Test(checkpoint, of_a_large_heap_is_read_to_its_end)
+{
+    static const uint64_t places[] = { 1022, 1023, 1024, 2047, 65534, 65535, 65536, 69800 };
+    make_large();
+    change_catalog(1, same_instances, "instances as they were", true);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        pair_place = places[i] + 100; /* behind the class objects' */
+        change_catalog(1, large_instances, "instances that fall", false);
+        of_kind = HDX_KIND_CLASS, at_place = places[i], to_value = 1;
+        change_catalog(1, other_value, "another class", false);
+        of_kind = HDX_KIND_POSITION, at_place = places[i], to_value = 1ull << 40;
+        change_catalog(1, other_value, "a position behind the dump", false);
+    }
+}
+
+/* ---- bounds ---- */
+
+static struct bounds {
+    uint64_t objects;
+    uint32_t classes;
+} bounds;
+static void look(forgery *f) { bounds = (struct bounds){ f->m.objects, f->class_count }; }
+
+static hdx_class *a_class(forgery *f) { return &f->classes[f->class_count - 1]; }
+static void       class_behind(forgery *f) { a_class(f)->id = f->m.objects; }
+static void       aligned_to_4(forgery *f) { f->m.alignment = 4; }
+static void       aligned_to_512(forgery *f) { f->m.alignment = 512; }
+static void       kind_behind(forgery *f) { a_class(f)->kind = HDX_PRIMITIVE_ARRAY + 1; }
+
+/* The number behind the last one is none. */
+Test(checkpoint, is_held_to_the_least_number_that_is_none)
+{
+    change_catalog(0, look, "as it is", true);
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        change_catalog(k, class_behind, "a class behind the last object", false);
+        change_catalog(k, aligned_to_4, "objects at any place of 4 bytes", false);
+        change_catalog(k, aligned_to_512, "objects at any place of 512 bytes", false);
+        change_catalog(k, kind_behind, "a class of no kind", false);
+    }
+    static const struct {
+        const char *what;
+        size_t      at;
+        bool        classes;
+    } roots[] = { { "a root behind the last object", offsetof(hdx_root, object), false },
+                  { "a root of a thread behind the last object", offsetof(hdx_root, thread), false } };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        parted p = parted_copy(&left[0]);
+        memcpy((uint8_t *)parted_roots(&p) + roots[i].at, &bounds.objects, 8);
+        parted_seal(&p, true);
+        cr_expect(!finish_from(&p, roots[i].what), "%s", roots[i].what);
+    }
+    parted p = parted_copy(&left[0]);
+    parted_roots(&p)->type = HDX_ROOT_TYPES;
+    parted_seal(&p, true);
+    cr_expect(!finish_from(&p, "a root of no type"), "a root of no type");
+    for (unsigned k = 0; k < PARTED_STEPS; k++)
+        for (unsigned field = 0; field < 3; field++) {
+            p = parted_copy(&left[k]);
+            hdx_checkpoint_head *head = parted_head(&p);
+            if (field == 0)
+                head->class_class = bounds.classes;
+            else if (field == 1)
+                head->loader_class = bounds.classes;
+            else
+                head->reached = bounds.objects + 1;
+            parted_seal(&p, true);
+            cr_expect(finish_from(&p, "a head") == (field == 2 && k < 2), "step %u, field %u", k, field);
+        }
+    p = parted_copy(&left[0]);
+    parted_units(&p)->last = bounds.objects;
+    parted_seal(&p, true);
+    cr_expect(!finish_from(&p, "a unit"), "a unit with an object behind the last");
 }
