@@ -57,8 +57,18 @@ typedef enum hdx_kind {
     HDX_KIND_RETAINED,
     /* seek: position in the uncompressed dump -> place in the compressed file; file absent for plain dumps */
     HDX_KIND_SEEK,
+    /* of a view that leaves references out (views/NAME): ranks: ids that have one */
+    HDX_KIND_CUT_FROM,
+    /* one_to_n: rank in `cut_from` -> ids ascending, references to which are left out */
+    HDX_KIND_CUT,
+    /* ranks: ids that one leads to */
+    HDX_KIND_CUT_TO,
+    /* one_to_n: rank in `cut_to` -> ids ascending, references of which are left out */
+    HDX_KIND_CUT_BY,
     HDX_KINDS
 } hdx_kind;
+
+#define HDX_CUT_KINDS 4u /* the last ones: no index of a dump has them, views do */
 
 const char *hdx_kind_name(hdx_kind kind); /* "outbound"; the file is NAME.hdx in the index folder */
 
@@ -85,6 +95,8 @@ typedef enum hdx_amount {
     HDX_OF_FILE_BYTES,
     HDX_OF_LIVE_BYTES,
     HDX_OF_LENGTHS,
+    HDX_OF_CUT_FROM,
+    HDX_OF_CUT_TO,
     HDX_AMOUNTS
 } hdx_amount;
 typedef struct hdx_amounts {
@@ -97,7 +109,8 @@ typedef struct hdx_measure { /* this number, and so many more */
 typedef enum hdx_kind_when {
     HDX_ALWAYS,
     HDX_WITH_HEAPS /* of Android */,
-    HDX_IF_COMPRESSED /* and then not for each dump */
+    HDX_IF_COMPRESSED /* and then not for each dump */,
+    HDX_IF_CUT /* of views, where references are left out */
 } hdx_kind_when;
 typedef struct hdx_kind_row {
     const char   *name;
@@ -113,6 +126,8 @@ uint64_t            hdx_measured(const hdx_amounts *amounts, hdx_measure m);
 uint64_t            hdx_kind_keys(hdx_kind kind, const hdx_amounts *amounts);
 /* Can an index that holds this step have such a file? It must, but for seek. */
 bool hdx_kind_there(hdx_kind kind, unsigned step, const hdx_amounts *amounts, bool compressed);
+/* Depends on who counts as root and which references hold: a view has one of its own. All others it shares. */
+bool hdx_kind_of_view(hdx_kind kind);
 #define HDX_INDEX_FORMAT 3u           /* version in every head */
 #define HDX_LENGTH_ODD   (1ull << 32) /* added to a length of a u4 */
 

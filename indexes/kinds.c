@@ -39,6 +39,10 @@ static const hdx_kind_row rows[HDX_KINDS] = {
     ROW(DOMINATED, "dominated", ONE_TO_N, DOMINATORS, 1, OBJECTS, 0, NOTHING, DOMINATORS, HDX_ALWAYS),
     ROW(RETAINED, "retained", INTS, OBJECTS, 0, LIVE_BYTES, 1, NOTHING, DOMINATORS, HDX_ALWAYS),
     ROW(SEEK, "seek", SEEK, NOTHING, 0, DUMP_BYTES, 0, NOTHING, OBJECTS, HDX_IF_COMPRESSED),
+    ROW(CUT_FROM, "cut_from", RANKS, OBJECTS, 0, NOTHING, 0, CUT_FROM, DOMINATORS, HDX_IF_CUT),
+    ROW(CUT, "cut", ONE_TO_N, CUT_FROM, 0, OBJECTS, 0, NOTHING, DOMINATORS, HDX_IF_CUT),
+    ROW(CUT_TO, "cut_to", RANKS, OBJECTS, 0, NOTHING, 0, CUT_TO, DOMINATORS, HDX_IF_CUT),
+    ROW(CUT_BY, "cut_by", ONE_TO_N, CUT_TO, 0, OBJECTS, 0, NOTHING, DOMINATORS, HDX_IF_CUT),
 };
 
 const hdx_kind_row *hdx_kind_of(hdx_kind kind) { return &rows[kind]; }
@@ -56,8 +60,11 @@ bool hdx_kind_there(hdx_kind kind, unsigned step, const hdx_amounts *amounts, bo
 {
     const hdx_kind_row *row = &rows[kind];
     return step >= row->step && (row->when != HDX_WITH_HEAPS || amounts->of[HDX_OF_HEAPS] > 0) &&
-           (row->when != HDX_IF_COMPRESSED || compressed);
+           (row->when != HDX_IF_COMPRESSED || compressed) &&
+           (row->when != HDX_IF_CUT || amounts->of[HDX_OF_CUT_FROM] > 0);
 }
+
+bool hdx_kind_of_view(hdx_kind kind) { return rows[kind].step == HDX_STEP_DOMINATORS; }
 
 static hdx_code open_ranks(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t size,
                            uint64_t members, hdx_damage_note *note, void **out, hdx_error *err)

@@ -42,6 +42,13 @@ typedef struct hdx_graph hdx_graph;
  * HDX_NOT_FOUND: no whole index there; HDX_DAMAGED: an index file is damaged.
  */
 HDX_API hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err);
+/*
+ * The same heap as one of the views of the index has it, where some GC roots do not count or some references do not
+ * hold: what lives, cursors over references, dominators, retained sizes and nearest roots are those of the view.
+ * view NULL: hdx_graph_open. HDX_NOT_FOUND: the index has no such view.
+ */
+HDX_API hdx_code hdx_graph_open_view(const char *index, const char *view, const char *dump, hdx_graph **out,
+                                     hdx_error *err);
 HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
 /*
  * Index files are mapped: who shortens one while it is read sends its readers SIGBUS. The library installs no handler;
@@ -64,8 +71,8 @@ HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
 /* HDX_OK, or HDX_DAMAGED with file, page and offset of the first damage any thread met. */
 HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
 /*
- * Reads every index file whole against its sums, and with `full` every invariant between them (MAT sums, both
- * directions of references, dominators by the parent property ...). HDX_DAMAGED says what does not hold.
+ * Reads every index file whole (of a view its own) against its sums, and with `full` every invariant between them (MAT
+ * sums, both directions of references, dominators by the parent property ...). HDX_DAMAGED says what does not hold.
  */
 HDX_API hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err);
 
@@ -94,13 +101,28 @@ typedef struct hdx_graph_summary {
     const uint64_t      *top_records; /* 256 counts by tag */
     const uint64_t      *sub_records;
     const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: an ordinary dump */
+    const char          *view;      /* the view that is open: its name; NULL: none, and the next two are nothing */
+    const char          *view_spec; /* what it leaves out: "-roots:JAVA_LOCAL -refs:weak" */
+    uint64_t             view_cut;  /* references between objects that it leaves out */
 } hdx_graph_summary;
 HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
-/* Index files, and answers of leaks kept beside them: fills name, bytes for i = 0 ..; false at the end. */
+/* Index files (of a view its own), and answers of leaks kept beside them: fills name, bytes for i = 0 ..; false at the
+ * end. */
 HDX_API bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
 /* Steps of the build: fills for i = 0 ..; false at the end. */
 HDX_API bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns,
                             uint64_t *bytes);
+/* Of a view: its name, and what it leaves out; each with its NUL. */
+#define HDX_VIEW_NAME_SIZE 64u
+#define HDX_VIEW_SPEC_SIZE 1024u
+/* A view of the index: for i = 0 .., by name; false at the end. One that is damaged has no spec. */
+typedef struct hdx_graph_view {
+    char     name[HDX_VIEW_NAME_SIZE];
+    char     spec[HDX_VIEW_SPEC_SIZE];
+    uint64_t bytes;                    /* of its own files */
+    uint64_t live_objects, live_bytes; /* in it */
+} hdx_graph_view;
+HDX_API bool        hdx_graph_view_at(const hdx_graph *g, unsigned i, hdx_graph_view *out);
 HDX_API const char *hdx_graph_record_name(bool top, uint8_t tag); /* "INSTANCE_DUMP"; NULL for an unknown tag */
 
 /* ---- objects ---- */

@@ -17,12 +17,14 @@
 #define HDX_CATALOG_CATALOG_H
 
 #include "base/base.h"
+#include <heapdex/graph.h>
 #include <heapdex/heap.h>
 #include <heapdex/strip.h>
 
 #define HDX_KINDS_MAX    32u
 #define HDX_STEPS_MAX    32u
 #define HDX_WARNINGS_MAX 16u
+#define HDX_VIEW_FOLDER  "views" /* in the folder of an index: a folder for each of its views */
 
 typedef struct hdx_manifest_file { /* one index file; name "" : not written */
     char     name[16];
@@ -85,7 +87,17 @@ typedef struct hdx_manifest {
     uint64_t          built_at_ms, wall_ns, cpu_ns, peak_rss;
     uint32_t          step_count;
     hdx_manifest_step steps[HDX_STEPS_MAX];
+    /* of a view of an index; view "": it is none, and the rest is nothing */
+    char     view[HDX_VIEW_NAME_SIZE];
+    char     view_spec[HDX_VIEW_SPEC_SIZE]; /* what it leaves out, in words that say the same the same way */
+    uint64_t cut_references;                /* references between objects that it leaves out */
+    uint64_t cut_from, cut_to;              /* objects that have one, that one leads to: sizes of ranks files */
 } hdx_manifest;
+
+/* 1 to 63 letters, digits, _ and -, no - at first: it is the name of a folder. */
+bool hdx_view_name_is_one(const char *name);
+/* Identity of the files of a view: of the index, and of what the view is. */
+void hdx_view_identity(const uint8_t index[16], const char *name, const char *spec, uint8_t out[16]);
 
 /*
  * The format of the whole folder, which is what tells an older index from a damaged one: it rises with that of the

@@ -6,6 +6,8 @@
  */
 #include "catalog/values.h"
 
+#include "base/map.h"
+
 #define DAMAGE_LEAST 6u /* bytes of the shortest entry */
 
 typedef struct both {
@@ -218,6 +220,32 @@ static void source_and_build(both *b, hdx_manifest *m)
     }
 }
 
+/* Only a view has any: an index without is as it was before there were views. */
+static void view(both *b, hdx_manifest *m)
+{
+    if (b->to != NULL ? m->view[0] == '\0' : b->from->left.len == 0 || b->from->code != HDX_OK)
+        return;
+    text(b, m->view, sizeof m->view);
+    text(b, m->view_spec, sizeof m->view_spec);
+    u64(b, &m->cut_references);
+    u64(b, &m->cut_from);
+    u64(b, &m->cut_to);
+}
+
+bool hdx_view_name_is_one(const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    const size_t      len = strlen(name);
+    return len > 0 && len < HDX_VIEW_NAME_SIZE && name[0] != '-' && strspn(name, letters) == len;
+}
+
+void hdx_view_identity(const uint8_t index[16], const char *name, const char *spec, uint8_t out[16])
+{
+    const uint64_t low = hdx_hash_bytes(hdx_hash_bytes(hdx_le64(index), name, strlen(name) + 1), spec, strlen(spec));
+    hdx_put64(out, low);
+    hdx_put64(out + 8, hdx_mix64(low ^ hdx_le64(index + 8)));
+}
+
 static hdx_code all_members(both *b, hdx_manifest *m, uint64_t *capacity)
 {
     dump_members(b, m);
@@ -227,6 +255,8 @@ static hdx_code all_members(both *b, hdx_manifest *m, uint64_t *capacity)
     hdx_code code = damage(b, m, capacity);
     if (code == HDX_OK)
         source_and_build(b, m);
+    if (code == HDX_OK)
+        view(b, m);
     return code;
 }
 

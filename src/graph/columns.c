@@ -301,6 +301,13 @@ void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uin
                 outbound[at] = hdx_graph_outbound_count(g, first + at, scope);
             if (!live || special || (class && t->mirror[classes[i]]))
                 inbound[at] = hdx_graph_inbound_count(g, first + at, scope);
+            if (g->m->cut_from == 0)
+                continue;
+            const hdx_cut_list of = hdx_graph_cut_of(g, first + at, false), to = hdx_graph_cut_of(g, first + at, true);
+            if (of.at < of.end)
+                outbound[at] = hdx_graph_outbound_count(g, first + at, scope);
+            if (to.at < to.end)
+                inbound[at] = hdx_graph_inbound_count(g, first + at, scope);
         }
     }
 }

@@ -32,6 +32,7 @@
  *   rescan.c                the whole dump once more
  *   contents.c              what all Strings and primitive arrays hold
  *   remember.c              answers kept
+ *   views.c                 views of the index, and what one leaves out
  *   verify.c, verify_tree.c  whether an index is what it says
  */
 #ifndef HDX_GRAPH_GRAPH_H
@@ -61,6 +62,9 @@ hdx_code hdx_graph_whole_label(hdx_graph *g, hdx_id id, hdx_whole whole, const h
  * was read whole when the graph was opened, what is in the others nobody has looked at. *count: files, it included.
  */
 hdx_code hdx_graph_check_files(const hdx_graph *g, unsigned *count, hdx_error *err);
+/* Of the index or of the view. */
+void hdx_graph_identity(const hdx_graph *g, uint8_t out[16]);
+bool hdx_graph_view_name(const char *name); /* can a view be called that? */
 /* Fields as hdx_graph_fields has them, without those that the record is too short for. */
 hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 void     hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* of arrays; 0 */

@@ -49,10 +49,12 @@ struct hdx_graph {
     hdx_catalog                *catalog;
     const hdx_manifest         *m;
     hdx_sizing                  sizing;
-    hdx_index_place             place;
+    hdx_index_place             place; /* of the index; of its view: */
+    hdx_index_place             view;
     uint64_t                    objects;
-    char                       *folder;
-    char                       *dump; /* NULL: none given */
+    char                       *base;   /* folder of the index */
+    char                       *folder; /* the same, or that of the view: of the catalog, and of notes */
+    char                       *dump;   /* NULL: none given */
     hdx_damage_note             note;
     hdx_damage_note             trouble;
     pthread_mutex_t             lock;
@@ -74,6 +76,13 @@ struct hdx_graph {
 
 extern const char hdx_file_shut;
 #define HDX_FILE_SHUT ((void *)(uintptr_t)&hdx_file_shut)
+
+/* A view has files of its own (hdx_kind_of_view); all others are those of the index. */
+static inline bool                   hdx_graph_is_view(const hdx_graph *g) { return g->m->view[0] != '\0'; }
+static inline const hdx_index_place *hdx_graph_place(const hdx_graph *g, hdx_kind kind)
+{
+    return hdx_graph_is_view(g) && hdx_kind_of_view(kind) ? &g->view : &g->place;
+}
 
 /*
  * The handle of an index file (hdx_ints *, hdx_one_to_n *, hdx_ranks *, hdx_addresses * as the kind has it); NULL: G2.
@@ -112,6 +121,14 @@ const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id); /* wh
 
 /* The only inbound entry of an object that is not in `special`: its dominator and its nearest parent. */
 hdx_id hdx_graph_only_referrer(const hdx_graph *g, hdx_id id);
+
+/* References of an object that the view leaves out, or, `by`, references to it: targets, or sources, ascending. */
+typedef struct hdx_cut_list {
+    const hdx_one_to_n *lists;
+    uint64_t            key, at, end; /* at == end: none */
+} hdx_cut_list;
+hdx_cut_list hdx_graph_cut_of(const hdx_graph *g, hdx_id id, bool by);
+bool         hdx_cut_has(const hdx_cut_list *c, hdx_id id);
 
 /* ---- values ---- */
 /* The record of an object, found and checked; body is where its content begins in the dump and how long it is. */

@@ -17,9 +17,10 @@ typedef struct visitor {
     hdx_graph *g;
     hdx_id     only; /* HDX_NO_ID: every target */
     bool (*visit)(void *context, const hdx_named_ref *ref);
-    void      *context;
-    bool       stopped;
-    hdx_error *err;
+    void        *context;
+    bool         stopped;
+    hdx_cut_list cut; /* left out by the view */
+    hdx_error   *err;
 } visitor;
 
 const char *hdx_ref_kind_name(hdx_ref_kind kind)
@@ -45,7 +46,8 @@ static void copy_name(char *to, size_t room, hdx_text name)
 
 static void give(visitor *v, hdx_id target, hdx_ref_kind kind, hdx_text name, uint32_t owner)
 {
-    if (v->stopped || (v->only != HDX_NO_ID && v->only != target))
+    if (v->stopped || (v->only != HDX_NO_ID && v->only != target) ||
+        (kind != HDX_REF_CLASS && hdx_cut_has(&v->cut, target)))
         return;
     hdx_named_ref ref = { .target = target, .kind = kind, .owner = owner };
     copy_name(ref.name, sizeof ref.name, name);
@@ -270,7 +272,12 @@ static hdx_code elements(visitor *v, hdx_id id)
 hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target,
                               bool (*visit)(void *context, const hdx_named_ref *ref), void *context, hdx_error *err)
 {
-    visitor                v = { .g = g, .only = only_target, .visit = visit, .context = context, .err = err };
+    visitor                v = { .g = g,
+                                 .only = only_target,
+                                 .visit = visit,
+                                 .context = context,
+                                 .cut = hdx_graph_cut_of(g, id, false),
+                                 .err = err };
     const hdx_class_table *t = hdx_graph_class_table(g);
     uint32_t               number = t != NULL ? hdx_graph_class_of(g, id) : HDX_NO_CLASS;
     hdx_code               code;

@@ -48,10 +48,73 @@ static void free_text(char *text)
         hdx_mem_put(NULL, text, strlen(text) + 1);
 }
 
+/*
+ * Of a view: all that does not depend on what it leaves out is as the index has it, for it is read from the files of
+ * the index.
+ */
+static hdx_code check_view(const hdx_manifest *m, const hdx_manifest *index, const char *name, hdx_error *err)
+{
+    uint8_t identity[16];
+    bool    same = m->objects == index->objects && m->classes == index->classes && m->step == index->step &&
+                m->dump_size == index->dump_size && m->file_size == index->file_size &&
+                m->outbound_values == index->outbound_values && m->id_size == index->id_size &&
+                m->reference_size == index->reference_size && m->alignment == index->alignment &&
+                m->compression == index->compression && m->stated_sizes == index->stated_sizes &&
+                m->cut_from <= m->objects && m->cut_to <= m->objects && strcmp(m->view, name) == 0;
+    for (unsigned k = 0; k < HDX_KINDS && same; k++)
+        same = hdx_kind_of_view((hdx_kind)k) ||
+               (strcmp(m->files[k].name, index->files[k].name) == 0 && m->files[k].bytes == index->files[k].bytes &&
+                m->files[k].sum == index->files[k].sum);
+    hdx_view_identity(index->identity, m->view, m->view_spec, identity);
+    if (same && memcmp(identity, m->identity, sizeof identity) == 0)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "the view %s is not one of this index", name),
+                    "heapdex remove --view NAME removes it, and heapdex index --view NAME=SPEC makes it again");
+}
+
+/* The catalog of a view stands in for that of the index, which says what view files there may be. */
+static hdx_code open_view(hdx_graph *g, const char *name, hdx_error *err)
+{
+    hdx_catalog *view = NULL;
+    const size_t size = strlen(g->base) + sizeof HDX_VIEW_FOLDER + strlen(name) + 2;
+    free_text(g->folder);
+    g->folder = hdx_mem_get(NULL, size);
+    if (g->folder == NULL)
+        return hdx_no_memory(err, "paths", size);
+    (void)snprintf(g->folder, size, "%s/%s/%s", g->base, HDX_VIEW_FOLDER, name);
+    hdx_code code = hdx_catalog_open(g->place.io, g->folder, &view, err);
+    if (code == HDX_NOT_FOUND)
+        return hdx_hint(err, hdx_fail(err, code, g->base, HDX_NOWHERE, "the index has no view %s", name),
+                        "heapdex index --view NAME=SPEC makes one");
+    if (code == HDX_OK && (code = check_manifest(hdx_catalog_manifest(view), err)) == HDX_OK)
+        code = check_view(hdx_catalog_manifest(view), g->m, name, err);
+    if (code != HDX_OK) {
+        hdx_catalog_close(view);
+        return code;
+    }
+    hdx_catalog_close(g->catalog);
+    g->catalog = view;
+    g->m = hdx_catalog_manifest(view);
+    g->view = g->place;
+    g->view.folder = g->folder;
+    memcpy(g->view.identity, g->m->identity, sizeof g->view.identity);
+    return HDX_OK;
+}
+
 hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err)
+{
+    return hdx_graph_open_view(index, NULL, dump, out, err);
+}
+
+hdx_code hdx_graph_open_view(const char *index, const char *view, const char *dump, hdx_graph **out, hdx_error *err)
 {
     hdx_code code;
     *out = NULL;
+    if (view != NULL && !hdx_view_name_is_one(view))
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                        "'%.80s' is no name of a view: letters, digits, _ and -, at most %u of them", view,
+                        HDX_VIEW_NAME_SIZE - 1);
     hdx_graph *g = hdx_mem_get(NULL, sizeof *g);
     if (g == NULL)
         return hdx_no_memory(err, "the graph", sizeof *g);
@@ -60,22 +123,31 @@ hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hd
         return hdx_no_memory(err, "a lock", sizeof g->lock);
     }
     g->labelled = hdx_map_of(NULL);
+    g->base = copy_text(index);
     g->folder = copy_text(index);
     g->dump = dump != NULL ? copy_text(dump) : NULL;
-    if (g->folder == NULL || (dump != NULL && g->dump == NULL)) {
+    if (g->base == NULL || g->folder == NULL || (dump != NULL && g->dump == NULL)) {
         code = hdx_no_memory(err, "paths", strlen(index) + 1);
         goto out;
     }
     hdx_io *io = hdx_io_system();
-    if ((code = hdx_catalog_open(io, g->folder, &g->catalog, err)) != HDX_OK)
+    g->place = (hdx_index_place){ .io = io, .folder = g->base };
+    if ((code = hdx_catalog_open(io, g->base, &g->catalog, err)) != HDX_OK)
         goto out;
     g->m = hdx_catalog_manifest(g->catalog);
-    if ((code = check_manifest(g->m, err)) != HDX_OK || (code = check_objects(io, g->folder, g->m, err)) != HDX_OK)
+    memcpy(g->place.identity, g->m->identity, sizeof g->place.identity);
+    if ((code = check_manifest(g->m, err)) != HDX_OK || (code = check_objects(io, g->base, g->m, err)) != HDX_OK)
+        goto out;
+    if (hdx_graph_is_view(g)) {
+        code =
+            hdx_hint(err, hdx_fail(err, HDX_USAGE, g->base, HDX_NOWHERE, "is a view of an index, and no index itself"),
+                     "name the index, and the view by --view NAME");
+        goto out;
+    }
+    if (view != NULL && (code = open_view(g, view, err)) != HDX_OK)
         goto out;
     g->objects = g->m->objects;
     g->sizing = (hdx_sizing){ g->m->id_size, g->m->reference_size, g->m->alignment, g->m->stated_sizes };
-    g->place = (hdx_index_place){ .io = io, .folder = g->folder };
-    memcpy(g->place.identity, g->m->identity, sizeof g->place.identity);
     fill_summary(g);
     *out = g;
     return HDX_OK;
@@ -106,6 +178,7 @@ void hdx_graph_close(hdx_graph *g)
     }
     if (g->catalog != NULL)
         hdx_catalog_close(g->catalog);
+    free_text(g->base);
     free_text(g->folder);
     free_text(g->dump);
     (void)pthread_mutex_destroy(&g->lock);
@@ -177,6 +250,9 @@ static void fill_summary(hdx_graph *g)
         .top_records = m->record_counts[0],
         .sub_records = m->record_counts[1],
         .stripping = &m->stripping,
+        .view = hdx_graph_is_view(g) ? m->view : NULL,
+        .view_spec = hdx_graph_is_view(g) ? m->view_spec : NULL,
+        .view_cut = m->cut_references,
     };
 }
 
@@ -185,7 +261,7 @@ const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g) { return &g->s
 bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes)
 {
     for (unsigned k = 0; k < HDX_KINDS; k++) {
-        if (g->m->files[k].name[0] == '\0' || i-- > 0)
+        if (g->m->files[k].name[0] == '\0' || (hdx_graph_is_view(g) && !hdx_kind_of_view((hdx_kind)k)) || i-- > 0)
             continue;
         *name = g->m->files[k].name;
         *bytes = g->m->files[k].bytes;
@@ -213,7 +289,7 @@ hdx_code hdx_graph_check_files(const hdx_graph *g, unsigned *count, hdx_error *e
         if (g->m->files[k].name[0] == '\0')
             continue;
         (void)snprintf(name, sizeof name, "%s.hdx", g->m->files[k].name);
-        const int n = snprintf(path, sizeof path, "%s/%s", g->folder, name);
+        const int n = snprintf(path, sizeof path, "%s/%s", hdx_graph_place(g, (hdx_kind)k)->folder, name);
         if (n < 0 || (size_t)n >= sizeof path || g->place.io->stat(g->place.io, path, &st) < 0)
             return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is missing: it should have %llu bytes",
                             (unsigned long long)bytes);
@@ -255,14 +331,16 @@ hdx_amounts hdx_graph_amounts(hdx_graph *g, bool with_heaps)
                             [HDX_OF_DOMINATORS] = m->dominators,
                             [HDX_OF_DUMP_BYTES] = m->dump_size,
                             [HDX_OF_FILE_BYTES] = m->file_size,
-                            [HDX_OF_LIVE_BYTES] = m->live_bytes } };
+                            [HDX_OF_LIVE_BYTES] = m->live_bytes,
+                            [HDX_OF_CUT_FROM] = m->cut_from,
+                            [HDX_OF_CUT_TO] = m->cut_to } };
 }
 
 static hdx_code open_kind(hdx_graph *g, hdx_kind kind, void **out, hdx_error *err)
 {
     const hdx_index_file file = { g->m->files[kind].bytes, g->m->files[kind].sum };
     const hdx_amounts    amounts = hdx_graph_amounts(g, hdx_kind_of(kind)->below.of == HDX_OF_HEAPS);
-    return hdx_index_open(&g->place, kind, &file, &amounts, &g->note, out, err);
+    return hdx_index_open(hdx_graph_place(g, kind), kind, &file, &amounts, &g->note, out, err);
 }
 
 /* With the lock held. */

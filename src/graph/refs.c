@@ -19,7 +19,7 @@
 
 #include <assert.h>
 
-enum { ALL_OF_IT, NOT_SPECIAL };
+enum { ALL_OF_IT, NOT_SPECIAL, HOLDING }; /* HOLDING: some references of the lists do not hold in this view */
 #define BATCH ((uint64_t)(sizeof((hdx_refs *)0)->batch / sizeof((hdx_refs *)0)->batch[0]))
 
 static void begin(hdx_graph *g, hdx_id of, hdx_refs_scope scope, hdx_refs *c)
@@ -63,6 +63,15 @@ static void second_run(hdx_refs *c, hdx_kind kind, uint64_t key)
     (void)list_of(c->graph, kind, key, &c->at2, &c->end2);
 }
 
+/* How many references of the object, or to it, the view leaves out. */
+static uint64_t cuts(const hdx_graph *g, hdx_id id, bool to)
+{
+    if (g->m->cut_from == 0)
+        return 0;
+    const hdx_cut_list c = hdx_graph_cut_of(g, id, to);
+    return c.end - c.at;
+}
+
 void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *c)
 {
     begin(g, id, scope, c);
@@ -77,6 +86,7 @@ void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs 
     const hdx_class *class = hdx_graph_class(g, hdx_graph_class_of(g, id));
     c->extra = class != NULL ? class->id : HDX_NO_ID;
     first_run(c, HDX_KIND_OUTBOUND, id);
+    c->kind = cuts(g, id, false) > 0 ? HOLDING : ALL_OF_IT;
 }
 
 /* The number of the class whose object this is; only objects of java.lang.Class are looked up. */
@@ -102,6 +112,7 @@ void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *
     if (number != HDX_NO_CLASS)
         first_run(c, HDX_KIND_INSTANCES, number);
     second_run(c, HDX_KIND_INBOUND, id);
+    c->kind = cuts(g, id, true) > 0 ? HOLDING : ALL_OF_IT;
 }
 
 void hdx_graph_instances(hdx_graph *g, uint32_t number, hdx_refs_scope scope, hdx_refs *c)
@@ -138,13 +149,15 @@ void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *c)
 static unsigned keep(hdx_refs *c, unsigned n, bool second)
 {
     const hdx_ranks *special = second && c->kind == NOT_SPECIAL ? hdx_graph_use(c->graph, HDX_KIND_SPECIAL) : NULL;
+    const bool       some = c->kind == HOLDING && (second || c->state == (int)HDX_KIND_OUTBOUND);
     unsigned         kept = 0;
     uint64_t         rank;
-    if (special == NULL && c->scope == HDX_ALL)
+    if (special == NULL && !some && c->scope == HDX_ALL)
         return n;
+    const hdx_cut_list cut = some ? hdx_graph_cut_of(c->graph, c->of, second) : (hdx_cut_list){ 0 };
     for (unsigned i = 0; i < n; i++) {
         hdx_id id = c->batch[i];
-        bool   in = special == NULL || !hdx_ranks_find(special, id, &rank);
+        bool   in = (special == NULL || !hdx_ranks_find(special, id, &rank)) && !hdx_cut_has(&cut, id);
         if (in && c->scope != HDX_ALL)
             in = hdx_graph_live(c->graph, id) == (c->scope == HDX_LIVE);
         c->batch[kept] = id;
@@ -206,14 +219,14 @@ uint64_t hdx_graph_outbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope)
 {
     hdx_refs c;
     hdx_graph_outbound(g, id, scope, &c);
-    return c.scope == HDX_ALL ? (c.extra != HDX_NO_ID) + (c.end - c.at) : count_all(&c);
+    return c.scope == HDX_ALL && c.kind == ALL_OF_IT ? (c.extra != HDX_NO_ID) + (c.end - c.at) : count_all(&c);
 }
 
 uint64_t hdx_graph_inbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope)
 {
     hdx_refs c;
     hdx_graph_inbound(g, id, scope, &c);
-    if (c.scope == HDX_ALL)
+    if (c.scope == HDX_ALL && c.kind == ALL_OF_IT)
         return (c.end - c.at) + (c.end2 - c.at2);
     if (c.at == c.end)
         return count_all(&c);

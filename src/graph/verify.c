@@ -123,6 +123,9 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
     return at == hdx_one_to_n_values(file) ? HDX_OK : HDX_WRONG(v, hdx_kind_name(kind), "values behind the last list");
 }
 
+/* The files of an index are read when it is verified, and not again for each of its views. */
+static bool is_read(const hdx_graph *g, hdx_kind kind) { return !hdx_graph_is_view(g) || hdx_kind_of_view(kind); }
+
 /* Which files are there follows from the last step the index holds. */
 static hdx_code all_there(hdx_verifier *v)
 {
@@ -138,7 +141,7 @@ static hdx_code all_there(hdx_verifier *v)
         const void *file = named ? hdx_graph_use(v->g, (hdx_kind)k) : NULL;
         if (named && file == NULL)
             return hdx_graph_check(v->g, v->err);
-        if (named) /* also what no key leads to: padding, gaps between sections */
+        if (named && is_read(v->g, (hdx_kind)k)) /* also what no key leads to: padding, gaps between sections */
             hdx_index_whole(file, (hdx_kind)k);
     }
     return hdx_graph_check(v->g, v->err);
@@ -169,7 +172,8 @@ static hdx_code read_all(hdx_verifier *v)
         return hdx_graph_check(v->g, v->err);
     code = all_there(v);
     for (unsigned k = 0; k < HDX_KINDS && code == HDX_OK; k++)
-        code = read_kind(v, (hdx_kind)k);
+        if (is_read(g, (hdx_kind)k))
+            code = read_kind(v, (hdx_kind)k);
     return code != HDX_OK ? code : hdx_graph_check(v->g, v->err);
 }
 
@@ -193,17 +197,19 @@ static hdx_code outbound(hdx_verifier *v, const uint64_t *to, uint32_t n, bool b
             return HDX_WRONG(v, "class", "object %llu has no class", (unsigned long long)v->key);
         v->class = v->t->at[number].id;
         v->references += live;
+        v->cut = hdx_graph_cut_of(v->g, v->key, false);
         if (live && !hdx_bits_test(v->live, v->class))
             return HDX_WRONG(v, "special", "object %llu is live and its class is not", (unsigned long long)v->key);
     }
     for (uint32_t i = 0; i < n; i++) {
         if (to[i] == v->class)
             return HDX_WRONG(v, "outbound", "the list of %llu holds its class", (unsigned long long)v->key);
-        if (live && !hdx_bits_test(v->live, to[i]))
+        const bool holds = !hdx_cut_has(&v->cut, to[i]);
+        if (live && holds && !hdx_bits_test(v->live, to[i]))
             return HDX_WRONG(v, "special", "object %llu is live and refers to garbage", (unsigned long long)v->key);
         v->out_sum += pair(v->key, to[i]);
+        v->references += live && holds;
     }
-    v->references += live ? n : 0;
     return HDX_OK;
 }
 
@@ -212,6 +218,40 @@ static hdx_code inbound(hdx_verifier *v, const uint64_t *from, uint32_t n, bool 
     (void)begins;
     for (uint32_t i = 0; i < n; i++)
         v->in_sum += pair(from[i], v->key);
+    return HDX_OK;
+}
+
+static bool refers_to(const hdx_verifier *v, uint64_t from, uint64_t to)
+{
+    const hdx_one_to_n *file = hdx_graph_use(v->g, HDX_KIND_OUTBOUND);
+    hdx_cut_list        list = { .lists = file, .key = from };
+    uint64_t            length = 0;
+    hdx_one_to_n_list(file, from, &list.at, &length);
+    list.end = list.at + length;
+    return hdx_cut_has(&list, to);
+}
+
+/* INDEX I19: what a view leaves out is there, and the same in both directions. */
+static hdx_code cut(hdx_verifier *v, const uint64_t *to, uint32_t n, bool begins)
+{
+    const uint64_t from = hdx_ranks_at(hdx_graph_use(v->g, HDX_KIND_CUT_FROM), v->key);
+    (void)begins;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!refers_to(v, from, to[i]))
+            return HDX_WRONG(v, "cut", "object %llu does not refer to %llu, which is left out",
+                             (unsigned long long)from, (unsigned long long)to[i]);
+        v->cut_sum += pair(from, to[i]);
+    }
+    v->cuts += n;
+    return HDX_OK;
+}
+
+static hdx_code cut_by(hdx_verifier *v, const uint64_t *from, uint32_t n, bool begins)
+{
+    const uint64_t to = hdx_ranks_at(hdx_graph_use(v->g, HDX_KIND_CUT_TO), v->key);
+    (void)begins;
+    for (uint32_t i = 0; i < n; i++)
+        v->cut_by_sum += pair(from[i], to);
     return HDX_OK;
 }
 
@@ -393,10 +433,8 @@ static hdx_code records(hdx_verifier *v)
 /* ---- all of it ---- */
 
 static visit_list *const visits[HDX_KINDS] = {
-    [HDX_KIND_OUTBOUND] = outbound,
-    [HDX_KIND_INBOUND] = inbound,
-    [HDX_KIND_INSTANCES] = instances,
-    [HDX_KIND_DOMINATED] = dominated,
+    [HDX_KIND_OUTBOUND] = outbound,   [HDX_KIND_INBOUND] = inbound, [HDX_KIND_INSTANCES] = instances,
+    [HDX_KIND_DOMINATED] = dominated, [HDX_KIND_CUT] = cut,         [HDX_KIND_CUT_BY] = cut_by,
 };
 
 static hdx_code compare(hdx_verifier *v, bool full)
@@ -407,7 +445,7 @@ static hdx_code compare(hdx_verifier *v, bool full)
     if (full && v->g->summary.complete && (code = find_live(v)) != HDX_OK)
         return code;
     for (unsigned k = 0; k < HDX_KINDS; k++)
-        if (hdx_kind_of((hdx_kind)k)->encoding == HDX_ENCODING_ONE_TO_N &&
+        if (hdx_kind_of((hdx_kind)k)->encoding == HDX_ENCODING_ONE_TO_N && (full || is_read(v->g, (hdx_kind)k)) &&
             (code = lists(v, (hdx_kind)k, full ? visits[k] : NULL)) != HDX_OK)
             return code;
     if ((code = hdx_graph_check(v->g, v->err)) != HDX_OK || !full)
@@ -418,6 +456,8 @@ static hdx_code compare(hdx_verifier *v, bool full)
                          (unsigned long long)hdx_one_to_n_values(members), (unsigned long long)objects);
     if (hdx_graph_use(v->g, HDX_KIND_INBOUND) != NULL && v->in_sum != v->out_sum)
         return HDX_WRONG(v, "inbound", "it is not the outbound lists transposed");
+    if (v->cut_sum != v->cut_by_sum || v->cuts != m->cut_references)
+        return HDX_WRONG(v, "cut_by", "it is not what is left out, turned round");
     if (v->live != NULL && v->references != m->references)
         return HDX_WRONG(v, "outbound", "%llu references between live objects, the manifest says %llu",
                          (unsigned long long)v->references, (unsigned long long)m->references);

@@ -13,9 +13,11 @@ typedef struct hdx_verifier {
     uint64_t              *live; /* bit set over ids */
     uint64_t               key;  /* of the list being visited */
     hdx_id class;                /* verify.c: class object of that key's object */
-    uint64_t    out_sum, in_sum, references, dominated;
-    hdx_amounts amounts; /* keys of files are counted by */
-    hdx_error  *err;
+    uint64_t     out_sum, in_sum, references, dominated;
+    uint64_t     cut_sum, cut_by_sum, cuts; /* of a view */
+    hdx_cut_list cut;                       /* of that key */
+    hdx_amounts  amounts;                   /* keys of files are counted by */
+    hdx_error   *err;
 } hdx_verifier;
 
 /* What does not hold: HDX_DAMAGED. */

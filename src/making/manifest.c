@@ -28,15 +28,18 @@ hdx_amounts hdx_build_amounts(const hdx_build *b)
                             [HDX_OF_DOMINATORS] = m->dominators,
                             [HDX_OF_DUMP_BYTES] = m->dump_size,
                             [HDX_OF_FILE_BYTES] = m->file_size,
-                            [HDX_OF_LIVE_BYTES] = m->live_bytes } };
+                            [HDX_OF_LIVE_BYTES] = m->live_bytes,
+                            [HDX_OF_CUT_FROM] = m->cut_from,
+                            [HDX_OF_CUT_TO] = m->cut_to } };
 }
 
 hdx_code hdx_build_file_open(const hdx_build *b, hdx_kind kind, hdx_damage_note *note, void **out, hdx_error *err)
 {
     assert(kind < HDX_KINDS); /* M4 */
-    const hdx_index_file file = { b->manifest.files[kind].bytes, b->manifest.files[kind].sum };
-    const hdx_amounts    amounts = hdx_build_amounts(b);
-    return hdx_index_open(&b->work.place, kind, &file, &amounts, note, out, err);
+    const hdx_index_file   file = { b->manifest.files[kind].bytes, b->manifest.files[kind].sum };
+    const hdx_amounts      amounts = hdx_build_amounts(b);
+    const hdx_index_place *place = b->index != NULL && !hdx_kind_of_view(kind) ? &b->index_place : &b->work.place;
+    return hdx_index_open(place, kind, &file, &amounts, note, out, err);
 }
 
 static uint64_t written(const hdx_build *b)
@@ -163,7 +166,7 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
     m->dangling_roots = b->tables.dangling_roots;
     memcpy(m->record_counts[0], s->top_records, sizeof m->record_counts[0]);
     memcpy(m->record_counts[1], s->sub_records, sizeof m->record_counts[1]);
-    m->file_count = HDX_KINDS;
+    m->file_count = HDX_KINDS - HDX_CUT_KINDS;
     m->warning_count = s->warning_count < HDX_WARNINGS_MAX ? s->warning_count : HDX_WARNINGS_MAX;
     for (uint32_t i = 0; i < m->warning_count; i++)
         (void)snprintf(m->warnings[i], sizeof m->warnings[i], "%s", s->warnings[i]);

@@ -19,7 +19,7 @@
 
 #include <unistd.h>
 
-#define FILES (HDX_KINDS + 2u)
+#define FILES (HDX_KINDS - HDX_CUT_KINDS + 2u)
 /* Place of catalog.mdb; catalog.sum is the next, then kinds that came later: so the corpus keeps its meaning. */
 #define CATALOG        14u
 #define PLACE_OF(kind) ((kind) < CATALOG ? (kind) : (kind) + 2u)
@@ -231,7 +231,7 @@ static void repair(piece *files, const uint8_t *edits, size_t edit_count)
     must(hdx_catalog_open(hdx_io_system(), index_path, &c, &err) == HDX_OK, "catalog", &err);
     m = *hdx_catalog_manifest(c);
     memcpy(identity, m.identity, sizeof identity);
-    for (unsigned i = 0; i < HDX_KINDS; i++)
+    for (unsigned i = 0; i < HDX_KINDS - HDX_CUT_KINDS; i++)
         if (files[PLACE_OF(i)].there && files[PLACE_OF(i)].changed)
             save_repaired(&files[PLACE_OF(i)], (hdx_kind)i, identity, &m.files[i]);
     save_catalog(&m);

@@ -13,7 +13,9 @@ static const hdx_amounts amounts = { .of = { [HDX_OF_OBJECTS] = 1000,
                                              [HDX_OF_DOMINATORS] = 500,
                                              [HDX_OF_DUMP_BYTES] = 60000,
                                              [HDX_OF_FILE_BYTES] = 7000,
-                                             [HDX_OF_LIVE_BYTES] = 80000 } };
+                                             [HDX_OF_LIVE_BYTES] = 80000,
+                                             [HDX_OF_CUT_FROM] = 90,
+                                             [HDX_OF_CUT_TO] = 91 } };
 
 /* there: of the steps 1 to 4, one bit each; without heaps, with one, with two; plain and compressed. */
 static const struct {
@@ -38,6 +40,10 @@ static const struct {
     { "dominated", HDX_ENCODING_ONE_TO_N, 501, 1000, HDX_OF_NOTHING, { { 8, 8 }, { 8, 8 }, { 8, 8 } } },
     { "retained", HDX_ENCODING_INTS, 1000, 80001, HDX_OF_NOTHING, { { 8, 8 }, { 8, 8 }, { 8, 8 } } },
     { "seek", HDX_ENCODING_SEEK, 0, 60000, HDX_OF_NOTHING, { { 0, 15 }, { 0, 15 }, { 0, 15 } } },
+    { "cut_from", HDX_ENCODING_RANKS, 1000, 0, HDX_OF_CUT_FROM, { { 8, 8 }, { 8, 8 }, { 8, 8 } } },
+    { "cut", HDX_ENCODING_ONE_TO_N, 90, 1000, HDX_OF_NOTHING, { { 8, 8 }, { 8, 8 }, { 8, 8 } } },
+    { "cut_to", HDX_ENCODING_RANKS, 1000, 0, HDX_OF_CUT_TO, { { 8, 8 }, { 8, 8 }, { 8, 8 } } },
+    { "cut_by", HDX_ENCODING_ONE_TO_N, 91, 1000, HDX_OF_NOTHING, { { 8, 8 }, { 8, 8 }, { 8, 8 } } },
 };
 
 Test(kinds, have_the_rows_of_the_readme)
@@ -62,6 +68,28 @@ Test(kinds, have_the_rows_of_the_readme)
     }
     cr_expect(eq(str, (char *)(uintptr_t)hdx_kind_name(HDX_KINDS), "unknown"));
     cr_expect(eq(str, (char *)(uintptr_t)hdx_kind_name((hdx_kind)-1), "unknown"));
+}
+
+Test(kinds, have_no_lists_of_what_is_left_out_where_nothing_is)
+{
+    hdx_amounts none = amounts;
+    none.of[HDX_OF_CUT_FROM] = 0;
+    for (unsigned k = 0; k < HDX_KINDS; k++)
+        cr_expect(
+            eq(u32, hdx_kind_there((hdx_kind)k, HDX_STEP_DOMINATORS, &none, true), k < HDX_KINDS - HDX_CUT_KINDS));
+}
+
+Test(kinds, of_a_view_are_those_that_depend_on_what_it_leaves_out)
+{
+    static const hdx_kind own[] = { HDX_KIND_SPECIAL,   HDX_KIND_DOMINATOR, HDX_KIND_NEAREST,  HDX_KIND_DOMINATORS,
+                                    HDX_KIND_DOMINATED, HDX_KIND_RETAINED,  HDX_KIND_CUT_FROM, HDX_KIND_CUT,
+                                    HDX_KIND_CUT_TO,    HDX_KIND_CUT_BY };
+    for (unsigned k = 0; k < HDX_KINDS; k++) {
+        bool is_own = false;
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            is_own = is_own || own[i] == (hdx_kind)k;
+        cr_expect(eq(u32, hdx_kind_of_view((hdx_kind)k), is_own), "%s", hdx_kind_name((hdx_kind)k));
+    }
 }
 
 /* ---- files opened by their row ---- */

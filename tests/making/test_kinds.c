@@ -185,7 +185,9 @@ Test(kinds, have_the_encoding_keys_and_bounds_of_their_page)
         { HDX_KIND_SPECIAL, HDX_ENCODING_RANKS, 100, 0 },       { HDX_KIND_DOMINATOR, HDX_ENCODING_INTS, 40, 102 },
         { HDX_KIND_NEAREST, HDX_ENCODING_INTS, 40, 102 },       { HDX_KIND_DOMINATORS, HDX_ENCODING_RANKS, 100, 0 },
         { HDX_KIND_DOMINATED, HDX_ENCODING_ONE_TO_N, 51, 100 }, { HDX_KIND_RETAINED, HDX_ENCODING_INTS, 100, 801 },
-        { HDX_KIND_SEEK, HDX_ENCODING_SEEK, 0, 600 },
+        { HDX_KIND_SEEK, HDX_ENCODING_SEEK, 0, 600 },           { HDX_KIND_CUT_FROM, HDX_ENCODING_RANKS, 100, 0 },
+        { HDX_KIND_CUT, HDX_ENCODING_ONE_TO_N, 9, 100 },        { HDX_KIND_CUT_TO, HDX_ENCODING_RANKS, 100, 0 },
+        { HDX_KIND_CUT_BY, HDX_ENCODING_ONE_TO_N, 8, 100 },
     };
     const hdx_amounts amounts = { { [HDX_OF_OBJECTS] = 100,
                                     [HDX_OF_CLASSES] = 20,
@@ -194,7 +196,9 @@ Test(kinds, have_the_encoding_keys_and_bounds_of_their_page)
                                     [HDX_OF_DOMINATORS] = 50,
                                     [HDX_OF_DUMP_BYTES] = 600,
                                     [HDX_OF_FILE_BYTES] = 700,
-                                    [HDX_OF_LIVE_BYTES] = 800 } };
+                                    [HDX_OF_LIVE_BYTES] = 800,
+                                    [HDX_OF_CUT_FROM] = 9,
+                                    [HDX_OF_CUT_TO] = 8 } };
     cr_assert(eq(sz, sizeof want / sizeof *want, HDX_KINDS));
     for (size_t i = 0; i < HDX_KINDS; i++) {
         const hdx_kind_row *row = hdx_kind_of(want[i].kind);
@@ -205,6 +209,8 @@ Test(kinds, have_the_encoding_keys_and_bounds_of_their_page)
                      want[i].kind == HDX_KIND_SPECIAL      ? HDX_OF_SPECIALS
                      : want[i].kind == HDX_KIND_DOMINATORS ? HDX_OF_DOMINATORS
                      : want[i].kind == HDX_KIND_ADDRESS    ? HDX_OF_OBJECTS
+                     : want[i].kind == HDX_KIND_CUT_FROM   ? HDX_OF_CUT_FROM
+                     : want[i].kind == HDX_KIND_CUT_TO     ? HDX_OF_CUT_TO
                                                            : HDX_OF_NOTHING),
                   "%s", row->name);
     }
