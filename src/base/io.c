@@ -277,4 +277,4 @@ static int remove_folder(hdx_io *io, const char *path, unsigned depth)
     return first < 0 ? first : rc;
 }
 
-int hdx_io_remove_folder(hdx_io *io, const char *path) { return remove_folder(io, path, 1); }
+int hdx_io_remove_folder(hdx_io *io, const char *path) { return remove_folder(io, path, 2); }

@@ -448,23 +448,19 @@ static bool same_dump(const hdx_manifest *now, const hdx_manifest *then)
            strcmp(then->heapdex, HEAPDEX_VERSION) == 0;
 }
 
-/* Classes, threads, heaps and the manifest, out of the checkpoint's catalog: their texts live as long as it is open. */
-static hdx_code read_catalog(hdx_build *b, hdx_error *err)
+hdx_code hdx_build_tables_from(hdx_build *b, hdx_catalog *from, hdx_error *err)
 {
     const hdx_class      *classes;
     const hdx_thread     *threads;
     const hdx_heap_space *heaps;
     uint32_t              class_count;
     uint64_t              thread_count, heap_count;
-    const hdx_manifest    now = b->manifest;
     hdx_code              code;
-    if ((code = hdx_catalog_classes(b->resumed, &classes, &class_count, err)) != HDX_OK ||
-        (code = hdx_catalog_threads(b->resumed, &threads, &thread_count, err)) != HDX_OK ||
-        (code = hdx_catalog_heaps(b->resumed, &heaps, &heap_count, err)) != HDX_OK)
+    if ((code = hdx_catalog_classes(from, &classes, &class_count, err)) != HDX_OK ||
+        (code = hdx_catalog_threads(from, &threads, &thread_count, err)) != HDX_OK ||
+        (code = hdx_catalog_heaps(from, &heaps, &heap_count, err)) != HDX_OK)
         return code;
-    b->manifest = *hdx_catalog_manifest(b->resumed);
-    memcpy(b->manifest.dump_name, now.dump_name, sizeof now.dump_name);
-    b->manifest.file_inode = now.file_inode;
+    b->manifest = *hdx_catalog_manifest(from);
     b->tables.objects = b->manifest.objects;
     b->tables.dump_size = b->manifest.dump_size;
     b->tables.classes = hdx_mem_array(&b->work.mem, class_count, sizeof *b->tables.classes);
@@ -486,6 +482,15 @@ static hdx_code read_catalog(hdx_build *b, hdx_error *err)
     memcpy(b->work.place.identity, b->manifest.identity, sizeof b->work.place.identity);
     hdx_work_measure(&b->work, b->tables.objects);
     return hdx_classes_find_objects(&b->tables, err);
+}
+
+static hdx_code read_catalog(hdx_build *b, hdx_error *err)
+{
+    const hdx_manifest now = b->manifest;
+    const hdx_code     code = hdx_build_tables_from(b, b->resumed, err);
+    memcpy(b->manifest.dump_name, now.dump_name, sizeof now.dump_name);
+    b->manifest.file_inode = now.file_inode;
+    return code;
 }
 
 /* All was read through: a build that is stopped before it does anything else need not do that again. */

@@ -21,7 +21,7 @@ static void notice(const hdx_index_options *options, const char *line)
         options->notice(options->notice_context, line);
 }
 
-static void report_from(const hdx_manifest *m, hdx_index_report *r)
+void hdx_report_from(const hdx_manifest *m, hdx_index_report *r)
 {
     r->objects = m->objects;
     r->live_objects = m->live_objects;
@@ -41,7 +41,7 @@ static void report_from(const hdx_manifest *m, hdx_index_report *r)
     }
 }
 
-static void add_catalog_bytes(hdx_io *io, hdx_index_report *r)
+void hdx_report_add_catalog(hdx_io *io, hdx_index_report *r)
 {
     static const char *const names[] = { "catalog.mdb", "catalog.sum" };
     for (size_t i = 0; i < 2; i++) {
@@ -102,9 +102,10 @@ void hdx_build_close(hdx_build *b)
     hdx_mem_put(mem, b->tables.threads, b->tables.thread_count * sizeof *b->tables.threads);
     hdx_mem_put(mem, b->tables.heaps, b->tables.heap_count * sizeof *b->tables.heaps);
     hdx_mem_put(mem, b->work.damage.list, b->work.damage.capacity * sizeof *b->work.damage.list);
-    if (b->resumed == NULL) /* else it is the catalog's */
+    if (b->resumed == NULL && b->index == NULL) /* else it is the catalog's */
         hdx_build_damage_free(b);
     hdx_catalog_close(b->resumed);
+    hdx_catalog_close(b->index);
     hdx_source_close(b->dump.source);
     hdx_seek_end(&b->dump);
     hdx_ticker_free(&b->work.tick);
@@ -142,19 +143,14 @@ static void prepare(hdx_build *b)
     hdx_mem_prepare(&b->work.mem, size < HDX_BUILD_READY ? size : HDX_BUILD_READY);
 }
 
-hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
-                          hdx_error *err)
+hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err)
 {
-    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed,
-                                          .threads = options->threads,
-                                          .cache = SLICES };
-    hdx_build         *b = calloc(1, sizeof *b);
+    hdx_build *b = calloc(1, sizeof *b);
     if (b == NULL) {
         (void)hdx_no_memory(err, "a build", sizeof *b);
         return NULL;
     }
     b->work.options = options;
-    b->dump.counting = purpose == HDX_FOR_COUNTS;
     b->work.io = doors->io;
     b->dump.windows.fd = -1;
     b->work.mem.limit = options->memory == 0                     ? 0
@@ -186,6 +182,19 @@ hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options 
     b->keeping.version = hdx_checkpoint_version(options);
     (void)hdx_lock_boot(b->keeping.boot);
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
+    return b;
+}
+
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
+                          hdx_error *err)
+{
+    hdx_source_options source_options = { .max_uncompressed = options->max_uncompressed,
+                                          .threads = options->threads,
+                                          .cache = SLICES };
+    hdx_build         *b = hdx_build_blank(doors, options, err);
+    if (b == NULL)
+        return NULL;
+    b->dump.counting = purpose == HDX_FOR_COUNTS;
     hdx_code code = hdx_source_open_mem(b->work.io, &b->work.mem, options->dump, &source_options, &b->dump.source, err);
     if (code == HDX_OK && purpose == HDX_FOR_INDEX)
         prepare(b);
@@ -306,7 +315,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         goto out;
     hdx_checkpoint_remove(&b->work, &b->keeping);
     code = hdx_place_commit(io, home, &b->manifest, err);
-    report_from(&b->manifest, report);
+    hdx_report_from(&b->manifest, report);
 out:
     if (code == HDX_IO && home->lock_fd >= 0 &&
         hdx_place_still_held(home, &taken) == HDX_BUSY) { /* files went away under it */
@@ -356,8 +365,8 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
     report->likeness = report->dump[0] == '\0'                    ? HDX_LIKE_NOTHING
                        : hdx_place_untouched(io, report->dump, m) ? HDX_LIKE_INODE
                                                                   : HDX_LIKE_SIZE;
-    report_from(m, report);
-    add_catalog_bytes(io, report);
+    hdx_report_from(m, report);
+    hdx_report_add_catalog(io, report);
     report->reused = true;
     hdx_catalog_close(catalog);
     return HDX_OK;
@@ -416,10 +425,10 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
         report->reused = true;
         report->likeness =
             hdx_place_untouched(io, options->dump, hdx_catalog_manifest(catalog)) ? HDX_LIKE_INODE : HDX_LIKE_SAMPLES;
-        report_from(hdx_catalog_manifest(catalog), report);
+        hdx_report_from(hdx_catalog_manifest(catalog), report);
         hdx_place_narrow(io, &home);
     }
-    add_catalog_bytes(io, report);
+    hdx_report_add_catalog(io, report);
 out:
     hdx_catalog_close(catalog);
     hdx_place_unlock(&home);
@@ -433,12 +442,7 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
     struct stat    st;
     bool           found;
     int            rc;
-    hdx_code       code = hdx_place_find(io, options, &home, err);
-    if (hdx_place_is_index(io, options->dump)) {
-        hdx_index_options folder = *options;
-        folder.index_dir = options->dump;
-        code = hdx_place_find(io, &folder, &home, err);
-    }
+    hdx_code       code = hdx_place_find_made(io, options, &home, err);
     if (code != HDX_OK || (code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
         return code;
     (void)snprintf(path, path_size, "%s", home.path);

@@ -8,6 +8,7 @@
  *                    checkpoint_values.c: is it what a build leaves
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump
+ *   view.c           a view of a finished index: the last passes again, with fewer roots or references
  *   manifest.c       everything said once, and the catalog
  *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it
  *
@@ -22,6 +23,7 @@
 #ifndef HDX_MAKING_MAKING_H
 #define HDX_MAKING_MAKING_H
 
+#include "making/view.h"
 #include "passes/passes.h"
 
 typedef struct hdx_build {
@@ -33,6 +35,9 @@ typedef struct hdx_build {
     hdx_catalog *resumed; /* of the checkpoint this build goes on from: classes and threads point into it; NULL: none */
     hdx_catalog_writer *catalog; /* of the index, with all but the manifest; NULL: not begun */
     uint64_t            step_wall, step_cpu;
+    /* of a view: the index, whose catalog classes and threads point into, and whose files are read; NULL: no view */
+    hdx_catalog    *index;
+    hdx_index_place index_place;
 } hdx_build;
 
 static inline hdx_reading hdx_reading_of(hdx_build *b)
@@ -62,6 +67,7 @@ typedef struct hdx_pass {
     hdx_columns          columns;
     hdx_objects          objects;
     hdx_referenced       referenced;
+    hdx_referenced       listed; /* of a view: the same by the index inbound, which knows of what is left out, too */
     hdx_ints            *class_file, *size_file;
     hdx_column_files     files; /* those two, for the passes */
     hdx_search           search;
@@ -123,6 +129,8 @@ hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err);
  * cannot, b is to be thrown away and the build to be begun anew.
  */
 hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err);
+/* Of a view: what comes after the step objects, from the files of b->index without these references. */
+hdx_code hdx_passes_view(hdx_build *b, unsigned width, hdx_pair *cuts, uint64_t cut_count, hdx_error *err);
 
 /* ---- manifest.c ---- */
 void hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file *file);
@@ -159,6 +167,8 @@ typedef enum hdx_index_state { HDX_INDEX_ABSENT, HDX_INDEX_VALID, HDX_INDEX_STAL
 
 /* Is this path an index folder (has a catalog)? */
 bool hdx_place_is_index(hdx_io *io, const char *path);
+/* The folder of an index that was named instead of its dump is its own place. */
+hdx_code hdx_place_find_made(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
 /* Where the index of a dump is, or is to be. */
 hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
 /* Looks at an index without trusting it; *catalog stays open for the caller when VALID. HDX_DAMAGED as it is. */
@@ -201,16 +211,27 @@ hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m
  */
 hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err);
 
+/* ---- view.c ---- */
+/* hdx_view_build (view.h) through other doors. */
+typedef struct hdx_build_doors hdx_build_doors;
+hdx_code                       hdx_view_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
+                                                      const hdx_view_wanted *want, hdx_index_report *report, hdx_error *err);
+
 /* ---- index.c ---- */
 /* hdx_index_build through other doors (tests): refuse as in hdx_mem, NULL for none. */
-typedef struct hdx_build_doors {
+struct hdx_build_doors {
     hdx_io *io;
     bool (*refuse)(void *context, uint64_t bytes);
     void    *context;
     uint64_t room;       /* what hdx_work_room says, however much there is; 0: the truth */
     bool     every_step; /* a checkpoint after each, however short it was */
-} hdx_build_doors;
+};
 typedef enum hdx_build_purpose { HDX_FOR_INDEX, HDX_FOR_COUNTS, HDX_FOR_FORECAST } hdx_build_purpose;
+/* A build without a dump. NULL: no memory. */
+hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err);
+void       hdx_report_from(const hdx_manifest *m, hdx_index_report *r);
+/* What is in r->path: its catalog, too. */
+void hdx_report_add_catalog(hdx_io *io, hdx_index_report *r);
 /* A build with its dump open and nothing done. NULL on failure. */
 hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
                           hdx_error *err);

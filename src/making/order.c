@@ -13,14 +13,20 @@
 #define AGAIN       3000000000ull /* ns; less work than this, or than twice what keeping took, is done again; */
 #define AGAIN_LAST  8u /* so many times that in front of the last step, which takes about a twentieth of the time */
 
+/* Bits of a hdx_referenced. */
+static void free_referenced(hdx_pass *p, hdx_referenced *r)
+{
+    const uint64_t bytes = hdx_bits_words(p->b->tables.objects) * 8;
+    hdx_mem_put(&p->b->work.mem, r->once, bytes);
+    hdx_mem_put(&p->b->work.mem, r->many, bytes);
+    r->once = r->many = NULL;
+}
+
 static void free_lists(hdx_pass *p)
 {
-    hdx_mem       *mem = &p->b->work.mem;
-    const uint64_t bytes = hdx_bits_words(p->b->tables.objects) * 8;
-    hdx_packed_free(&p->objects.outbound, mem);
-    hdx_mem_put(mem, p->referenced.once, bytes);
-    hdx_mem_put(mem, p->referenced.many, bytes);
-    p->referenced.once = p->referenced.many = NULL;
+    hdx_packed_free(&p->objects.outbound, &p->b->work.mem);
+    free_referenced(p, &p->referenced);
+    free_referenced(p, &p->listed);
 }
 
 static void free_sums(hdx_pass *p)
@@ -139,16 +145,21 @@ static hdx_code do_outbound(void *context, hdx_error *err)
     return once_only(context, HDX_TASK_OUTBOUND, write_outbound, err);
 }
 
+static hdx_code begin_referenced(hdx_pass *p, hdx_referenced *r, hdx_error *err)
+{
+    hdx_mem       *mem = &p->b->work.mem;
+    const uint64_t objects = p->b->tables.objects;
+    r->once = hdx_mem_array(mem, hdx_bits_words(objects), 8);
+    r->many = hdx_mem_array(mem, hdx_bits_words(objects), 8);
+    return r->once != NULL && r->many != NULL ? HDX_OK
+                                              : hdx_no_memory(err, "which objects are referenced to", objects / 4);
+}
+
 static hdx_code find_referenced(hdx_pass *p, hdx_error *err)
 {
-    hdx_work       *w = &p->b->work;
     hdx_referenced *r = &p->referenced;
-    const uint64_t  objects = p->b->tables.objects;
-    r->once = hdx_mem_array(&w->mem, hdx_bits_words(objects), 8);
-    r->many = hdx_mem_array(&w->mem, hdx_bits_words(objects), 8);
-    return r->once == NULL || r->many == NULL
-               ? hdx_no_memory(err, "which objects are referenced to", objects / 4)
-               : hdx_packed_referred(&p->objects.outbound, &w->tick, r->once, r->many, err);
+    const hdx_code  code = begin_referenced(p, r, err);
+    return code != HDX_OK ? code : hdx_packed_referred(&p->objects.outbound, &p->b->work.tick, r->once, r->many, err);
 }
 
 static hdx_code do_referenced(void *context, hdx_error *err)
@@ -201,9 +212,10 @@ static hdx_code find_inbound(hdx_pass *p, hdx_error *err)
     const hdx_inbound_in in = { .outbound = &p->objects.outbound,
                                 .referenced = &p->referenced,
                                 .is_root = p->until >= HDX_STEP_DOMINATORS ? p->search.is_root : NULL,
-                                .room = p->room };
+                                .room = p->room,
+                                .bare = p->b->index != NULL };
     const hdx_code       code = p->wide->inbound(&p->b->work, &p->b->tables, &in, &p->inbound, err);
-    if (code == HDX_OK)
+    if (code == HDX_OK && !in.bare)
         hdx_manifest_file_written(p->b, HDX_KIND_INBOUND, &p->inbound.file);
     return code;
 }
@@ -218,7 +230,7 @@ static hdx_code search(hdx_pass *p, bool beside, hdx_error *err)
     hdx_manifest       *m = &p->b->manifest;
     const hdx_task      inbound = { do_inbound, p, 0 };
     const hdx_search_in in = { .outbound = &p->objects.outbound,
-                               .referenced = &p->referenced,
+                               .referenced = p->b->index != NULL ? &p->listed : &p->referenced,
                                .beside = beside ? &inbound : NULL };
     const hdx_code      code = p->wide->search(&p->b->work, &p->b->tables, &in, &p->kept.tasks, &p->search, err);
     m->gc_roots = p->search.gc_roots;
@@ -720,7 +732,7 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
          * what follows from objects alone is known at first; references are counted by the second pass, and then asked
          * again
          */
-        if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL) &&
+        if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL || b->index != NULL) &&
             (code = hdx_forecast_check(&b->work, &b->tables, p->columns.spill.edges, pass->forecast, p->until, p->width,
                                        err)) != HDX_OK)
             break;
@@ -728,14 +740,16 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         p->kept.begun = b->manifest;
         hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
         if ((code = pass->run(p, err)) != HDX_OK) {
-            if (code == HDX_CANCELLED)
+            if (code == HDX_CANCELLED && b->index == NULL)
                 save_begun(p, done);
             break;
         }
         hdx_manifest_step_end(b);
         done |= 1ull << i;
         atomic_store(&p->kept.tasks, 0);
-        if (i != HDX_PASS_RETAINED) /* after the last one the index is whole in a moment */
+        if (b->index != NULL)
+            drop_served(p, done);
+        else if (i != HDX_PASS_RETAINED) /* after the last one the index is whole in a moment */
             code = save(p, done, err);
     }
     if (code == HDX_OK) {
@@ -760,13 +774,13 @@ hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err)
     return code;
 }
 
-static hdx_code read_outbound(hdx_pass *p, hdx_error *err)
+static hdx_code read_outbound(hdx_pass *p, const hdx_cuts *cuts, hdx_error *err)
 {
     void    *file;
     hdx_code code = hdx_build_file_open(p->b, HDX_KIND_OUTBOUND, &p->note, &file, err);
     if (code != HDX_OK)
         return code;
-    code = hdx_pass_read_outbound(&p->b->work, &p->b->tables, &p->files, file, &p->objects.outbound, err);
+    code = hdx_pass_read_outbound(&p->b->work, &p->b->tables, &p->files, file, cuts, &p->objects.outbound, err);
     hdx_one_to_n_close(file);
     return code;
 }
@@ -782,7 +796,7 @@ static hdx_code restore(hdx_pass *p, uint64_t done, hdx_error *err)
     if (code == HDX_OK && p->kept.lists && !references)
         code = hdx_checkpoint_take_lists(p, err);
     else if (code == HDX_OK && objects && !references && p->until >= HDX_STEP_INBOUND)
-        code = read_outbound(p, err);
+        code = read_outbound(p, &(hdx_cuts){ 0 }, err);
     if (code == HDX_OK && p->objects.outbound.nodes > 0 && p->referenced.once == NULL && objects)
         code = find_referenced(p, err);
     if (code == HDX_OK && is_done(done, HDX_PASS_DOMINATORS))
@@ -807,6 +821,82 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
     }
     if (code == HDX_OK)
         code = run(&p, done, err);
+    free_passes(&p);
+    return code;
+}
+
+/* ---- a view ---- */
+static hdx_code write_cuts(hdx_pass *p, hdx_pair *cuts, uint64_t count, hdx_error *err)
+{
+    hdx_manifest  *m = &p->b->manifest;
+    hdx_index_file files[HDX_CUT_KINDS];
+    if (count == 0)
+        return HDX_OK;
+    const hdx_code code = hdx_pass_write_cuts(&p->b->work, cuts, count, files, &m->cut_from, &m->cut_to, err);
+    m->cut_references = count;
+    for (unsigned i = 0; i < HDX_CUT_KINDS && code == HDX_OK; i++)
+        hdx_manifest_file_written(p->b, (hdx_kind)(HDX_KIND_CUT_FROM + i), &files[i]);
+    return code;
+}
+
+static hdx_code read_without_cuts(hdx_pass *p, hdx_error *err)
+{
+    hdx_cuts cuts = { .count = p->b->manifest.cut_references };
+    void    *from = NULL, *of = NULL;
+    hdx_code code = HDX_OK;
+    if (cuts.count > 0 && (code = hdx_build_file_open(p->b, HDX_KIND_CUT_FROM, &p->note, &from, err)) == HDX_OK)
+        code = hdx_build_file_open(p->b, HDX_KIND_CUT, &p->note, &of, err);
+    cuts.from = from;
+    cuts.of = of;
+    if (code == HDX_OK && (code = read_outbound(p, &cuts, err)) == HDX_NOT_FOUND) /* what no build writes */
+        code = hdx_note_check(&p->note, err) != HDX_OK
+                   ? HDX_DAMAGED
+                   : hdx_fail(err, HDX_DAMAGED, "outbound", HDX_NOWHERE, "its lists are not as they are written");
+    hdx_one_to_n_close(of);
+    hdx_ranks_close(from);
+    return code;
+}
+
+static hdx_code find_listed(hdx_pass *p, hdx_error *err)
+{
+    void    *inbound;
+    hdx_code code = begin_referenced(p, &p->listed, err);
+    if (code != HDX_OK || (code = hdx_build_file_open(p->b, HDX_KIND_INBOUND, &p->note, &inbound, err)) != HDX_OK)
+        return code;
+    hdx_pass_referenced(&p->b->work, inbound, &p->listed);
+    hdx_one_to_n_close(inbound);
+    return hdx_note_check(&p->note, err);
+}
+
+/* What the steps before `references` leave to a build of an index. */
+static hdx_code begin_view(hdx_pass *p, hdx_pair *cuts, uint64_t cut_count, hdx_error *err)
+{
+    hdx_dump_tables *t = &p->b->tables;
+    hdx_code         code = write_cuts(p, cuts, cut_count, err);
+    if (code != HDX_OK || (code = open_columns(p, err)) != HDX_OK)
+        return code;
+    t->class_class = (uint32_t)hdx_ints_get(p->class_file, t->classes[0].id); /* of any class object */
+    t->loader_class = (uint32_t)hdx_ints_get(p->class_file, 0);               /* of the boot loader */
+    if ((code = hdx_note_check(&p->note, err)) == HDX_OK && (code = read_without_cuts(p, err)) == HDX_OK &&
+        (code = find_listed(p, err)) == HDX_OK)
+        code = find_referenced(p, err);
+    return code;
+}
+
+hdx_code hdx_passes_view(hdx_build *b, unsigned width, hdx_pair *cuts, uint64_t cut_count, hdx_error *err)
+{
+    const uint64_t done = 1u << HDX_PASS_COLUMNS | 1u << HDX_PASS_OBJECTS, edges = b->manifest.outbound_values;
+    hdx_pass       p = { .b = b, .width = width, .wide = hdx_wide_of(width), .until = HDX_STEP_DOMINATORS };
+    hdx_code       code = hdx_forecast_check(&b->work, &b->tables, edges, HDX_FORECAST_REFERENCES, p.until, width, err);
+    p.columns.spill.edges = edges;
+    if (code == HDX_OK) {
+        hdx_manifest_step_begin(b, "outbound", 2 * b->tables.objects, "objects");
+        code = begin_view(&p, cuts, cut_count, err);
+    }
+    if (code == HDX_OK) {
+        hdx_manifest_step_end(b);
+        code = run(&p, done, err);
+    }
     free_passes(&p);
     return code;
 }

@@ -239,6 +239,14 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
     return code;
 }
 
+hdx_code hdx_place_find_made(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
+{
+    hdx_index_options folder = *options;
+    if (hdx_place_is_index(io, options->dump))
+        folder.index_dir = options->dump;
+    return hdx_place_find(io, &folder, home, err);
+}
+
 /* ---- building and commit ---- */
 /* `like`: for those that are made; NULL: the owner's alone, as a cache is. */
 static int make_parents(hdx_io *io, const char *path, const hdx_access *like)

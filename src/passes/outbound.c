@@ -54,11 +54,36 @@ typedef struct again {
     const hdx_dump_tables  *t;
     const hdx_column_files *columns;
     const hdx_one_to_n     *file;
+    const hdx_cuts         *cuts;
     hdx_packed             *lists;
     _Atomic uint64_t        piece; /* to be laid out next */
     _Atomic uint64_t        edges; /* so far */
     hdx_first_error         fault;
 } again;
+
+/* What of a node's list is left out: targets in their order, one at hand. */
+typedef struct left_out {
+    const hdx_one_to_n *lists;
+    uint64_t            key, at, end;
+} left_out;
+
+static left_out cuts_of(const hdx_cuts *cuts, uint64_t node)
+{
+    left_out c = { .lists = cuts->of };
+    uint64_t length;
+    if (cuts->from == NULL || !hdx_ranks_find(cuts->from, node, &c.key))
+        return c;
+    hdx_one_to_n_list(cuts->of, c.key, &c.at, &length);
+    c.end = c.at + length;
+    return c;
+}
+
+static bool is_cut(left_out *c, uint64_t target)
+{
+    const bool cut = c->at < c->end && hdx_one_to_n_get(c->lists, c->key, c->at) == target;
+    c->at += cut;
+    return cut;
+}
 
 /*
  * Lists of the nodes first .. first + n - 1 (at most PART): how many entries they have, or, where that is known, the
@@ -72,8 +97,10 @@ static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
     hdx_ints_read(a->columns->class, first, n, classes);
     for (uint32_t i = 0; i < n; i++) {
         if (entries != NULL) { /* how long they are */
-            if (degrees[i] >= lists->nodes || degrees[i] >= UINT32_MAX)
+            const left_out c = cuts_of(a->cuts, first + i);
+            if (degrees[i] >= lists->nodes || degrees[i] >= UINT32_MAX || c.end - c.at > degrees[i])
                 return false;
+            degrees[i] -= c.end - c.at;
             entries[i] = (uint32_t)hdx_packed_entries((uint32_t)classes[i], degrees[i]);
             (void)atomic_fetch_add(&a->edges, degrees[i]);
             continue;
@@ -84,6 +111,8 @@ static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
             hdx_one_to_n_list(a->file, first + i, &begin, &length);
         if (length != degrees[i])
             return false;
+        left_out cut = cuts_of(a->cuts, first + i);
+        uint64_t left = cut.end - cut.at > degrees[i] ? 0 : degrees[i] - (cut.end - cut.at); /* what was laid out */
         const uint64_t class_object = a->t->classes[classes[i]].id; /* a reference of everyone, which no list has */
         for (uint64_t done = 0; done < degrees[i]; done += 256) {
             const uint32_t part = degrees[i] - done < 256 ? (uint32_t)(degrees[i] - done) : 256;
@@ -91,9 +120,16 @@ static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
             for (uint32_t k = 0; k < part; k++) {
                 if ((done + k > 0 && targets[k] <= last) || targets[k] == class_object)
                     return false;
-                to = hdx_packed_put(to, last = targets[k], lists->width);
+                last = targets[k];
+                if (is_cut(&cut, last))
+                    continue;
+                if (left-- == 0) /* one that is left out is not there */
+                    return false;
+                to = hdx_packed_put(to, last, lists->width);
             }
         }
+        if (left != 0)
+            return false;
     }
     return true;
 }
@@ -142,13 +178,15 @@ static void read_pieces(void *context, unsigned worker)
 }
 
 hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
-                                const hdx_one_to_n *outbound, hdx_packed *out, hdx_error *err)
+                                const hdx_one_to_n *outbound, const hdx_cuts *cuts, hdx_packed *out, hdx_error *err)
 {
-    again    a = { .w = w, .t = t, .columns = files, .file = outbound, .lists = out };
+    again    a = { .w = w, .t = t, .columns = files, .file = outbound, .cuts = cuts, .lists = out };
     hdx_code code = hdx_packed_new(out, t->objects, &w->mem, err);
     if (code != HDX_OK)
         return code;
-    out->edges = hdx_one_to_n_values(outbound);
+    if (cuts->count > hdx_one_to_n_values(outbound))
+        return unusable(err);
+    out->edges = hdx_one_to_n_values(outbound) - cuts->count;
     hdx_workers_run(w->threads, read_pieces, &a);
     code = hdx_first_error_take(&a.fault, err);
     return code != HDX_OK || atomic_load(&a.edges) == out->edges ? code : unusable(err);

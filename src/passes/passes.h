@@ -11,6 +11,7 @@
  *   search_wide.c    who lives, nearest roots
  *   dominators_wide.c, retained_wide.c, tree_wide.c    immediate dominators; retained sizes; what dominates whom
  *   live.c           what lives, by class
+ *   cuts.c           references that a view leaves out: the index files of them; who has a referrer, from inbound
  *   temp.c, spill.c  temporary files between passes; spill_check.c: is a spill file what a build writes
  *
  * Invariants, asserted in debug builds (of what passes hand to each other, never of what a dump or a checkpoint says):
@@ -72,6 +73,13 @@ typedef struct hdx_column_files {
     const hdx_ints *class, *size;
     hdx_damage_note *note;
 } hdx_column_files;
+
+/* References that are left out of the index outbound when it is read. */
+typedef struct hdx_cuts {
+    const hdx_ranks    *from; /* NULL: none are */
+    const hdx_one_to_n *of;
+    uint64_t            count;
+} hdx_cuts;
 
 /* search_wide.c: the depth-first search, and nearest roots. Bit sets are over ids. */
 typedef struct hdx_search {
@@ -209,7 +217,15 @@ static inline unsigned hdx_transpose_parts(unsigned threads, uint64_t single, ui
 /* outbound.c: the index outbound from the packed lists; the packed lists from the index outbound. */
 hdx_code hdx_pass_write_outbound(hdx_work *w, hdx_packed *lists, hdx_index_file *out, hdx_error *err);
 hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
-                                const hdx_one_to_n *outbound, hdx_packed *out, hdx_error *err);
+                                const hdx_one_to_n *outbound, const hdx_cuts *cuts, hdx_packed *out, hdx_error *err);
+/*
+ * cuts.c: the index files cut_from .. cut_by (in the order of their kinds) of these pairs, source and target, sorted,
+ * each once; the pairs are turned round and sorted again. *from, *to: how many have one.
+ */
+hdx_code hdx_pass_write_cuts(hdx_work *w, hdx_pair *pairs, uint64_t count, hdx_index_file out[HDX_CUT_KINDS],
+                             uint64_t *from, uint64_t *to, hdx_error *err);
+/* Who has a referrer, and several, by the index inbound; bits as long as the packed lists. */
+void hdx_pass_referenced(hdx_work *w, const hdx_one_to_n *inbound, const hdx_referenced *out);
 /* live.c: counts of live objects by class and heap. */
 uint64_t hdx_pass_size_unit(const hdx_dump_tables *t); /* a power of two that divides all shallow sizes */
 typedef struct hdx_live_in {
@@ -234,6 +250,7 @@ typedef struct hdx_inbound_in {
     const hdx_referenced *referenced;
     const uint64_t *is_root; /* with it, what dominators will need of the inbound lists; NULL: that is not wanted */
     uint64_t        room;
+    bool            bare; /* what dominators need, and no index */
 } hdx_inbound_in;
 typedef struct hdx_dominators_in {
     const hdx_search     *search;
