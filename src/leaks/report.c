@@ -480,7 +480,7 @@ static const hdx_parameter parameters[] = {
 
 const hdx_answer hdx_leaks_answer = {
     .name = "leaks",
-    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_NO_VIEWS,
     .sentence = "memory leaks as LeakCanary finds them, with the path to each from a GC root",
     .more = "Watched objects that should be gone (KeyedWeakReference), objects whose state says so (--finder filters), "
             "or all instances of classes. "

@@ -43,6 +43,13 @@ static const hdx_column index_members[] = {
     HDX_COLUMN("built_at", TEXT, NONE, HDX_COLUMN_NULLABLE, "when it was finished: ISO 8601, UTC"),
     HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time that building it took"),
 };
+static const hdx_column view_members[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "what --view calls it"),
+    HDX_COLUMN("spec", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it leaves out; null where it is damaged"),
+    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects that a GC root reaches in it"),
+    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "of its files"),
+};
 static const hdx_column info_members[] = {
     HDX_COLUMN("version", TEXT, NONE, 0, "version in the header of the dump, such as 1.0.2"),
     HDX_COLUMN("id_size", UNSIGNED, BYTES, 0, "bytes of an id in the dump: 4 or 8"),
@@ -75,6 +82,7 @@ static const hdx_column info_members[] = {
     HDX_COLUMN("dumps_in_file", UNSIGNED, COUNT, 0, "heaps in the file"),
     HDX_NESTED("records", OBJECT, 0, "records of the dump by kind, such as INSTANCE_DUMP", record_item),
     HDX_NESTED("index", OBJECT, 0, "the index and what it costs", index_members),
+    HDX_NESTED("views", LIST, 0, "views of the index, by name", view_members),
 };
 static const hdx_column document[] = { HDX_NESTED("info", OBJECT, 0, "what is said once about the dump and its index",
                                                   info_members) };
@@ -182,6 +190,30 @@ static hdx_code index_cell(hdx_graph *g, const hdx_graph_summary *s, hdx_arena *
     return HDX_OK;
 }
 
+#define VIEWS_SHOWN 256u
+
+static hdx_code views_cell(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_graph_view view;
+    unsigned       count = 0;
+    while (count < VIEWS_SHOWN && hdx_graph_view_at(g, count, &view))
+        count++;
+    hdx_cell *views = hdx_arena_get(arena, (count + 1) * sizeof *views);
+    for (unsigned i = 0; views != NULL && i < count && hdx_graph_view_at(g, i, &view); i++) {
+        members m = { hdx_arena_get(arena, 5 * sizeof *m.at), 0 };
+        if (m.at == NULL)
+            return hdx_no_memory(err, "views", 5 * sizeof *m.at);
+        put(&m, "name", hdx_cell_copy(arena, view.name));
+        put(&m, "spec", view.spec[0] == '\0' ? hdx_cell_null() : hdx_cell_copy(arena, view.spec));
+        put(&m, "live_objects", hdx_cell_uint(view.live_objects));
+        put(&m, "live_bytes", hdx_cell_uint(view.live_bytes));
+        put(&m, "bytes", hdx_cell_uint(view.bytes));
+        views[i] = hdx_cell_object(m.at, m.count);
+    }
+    *out = hdx_cell_list(views, count);
+    return views != NULL ? HDX_OK : hdx_no_memory(err, "views", count * sizeof *views);
+}
+
 static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     unsigned affected = 0;
@@ -211,13 +243,14 @@ static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_erro
 {
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     members                  m = { hdx_arena_get(arena, KEYS_MAX * sizeof *m.at), 0 };
-    hdx_cell                 heaps, records, index, stripping;
+    hdx_cell                 heaps, records, index, stripping, views;
     hdx_code                 code;
     if (m.at == NULL)
         return hdx_no_memory(err, "info", KEYS_MAX * sizeof *m.at);
     if ((code = heaps_cell(g, arena, &heaps, err)) != HDX_OK ||
         (code = records_cell(s, arena, &records, err)) != HDX_OK ||
         (code = index_cell(g, s, arena, &index, err)) != HDX_OK ||
+        (code = views_cell(g, arena, &views, err)) != HDX_OK ||
         (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK)
         return code;
     put(&m, "version", hdx_cell_string(s->version));
@@ -249,6 +282,7 @@ static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_erro
     put(&m, "dumps_in_file", hdx_cell_uint(s->dumps_in_file));
     put(&m, "records", records);
     put(&m, "index", index);
+    put(&m, "views", views);
     *out = hdx_cell_object(m.at, m.count);
     return HDX_OK;
 }

@@ -9,6 +9,7 @@
  *   exclude.c    references a path must not use
  *   groups.c     retained sets of many groups of classes at once
  *   kept.c       those of all classes, kept beside the index
+ *   views.c      what a view of the index leaves out
  *   merge.c      the tree of the paths of many objects
  *   merged.c     the rows of that tree
  *   flow.c       through whom each object is held
@@ -290,6 +291,30 @@ hdx_code hdx_excludes_visit(const hdx_excludes *x, hdx_id from, hdx_id only_targ
 /* The first reference from `from` to `to` that is not excluded, in MAT's order. */
 hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found,
                            hdx_error *err);
+
+/* ---- views ---- */
+#define HDX_VIEW_FIELDS 64u
+typedef struct hdx_view_spec {
+    char     text[HDX_VIEW_SPEC_SIZE]; /* what means the same has the same text */
+    uint32_t roots;                    /* types of roots that do not count: 1 << hdx_root_type */
+    unsigned exclude;                  /* HDX_EXCLUDE_... */
+    char    *fields[HDX_VIEW_FIELDS];  /* CLASS#FIELD; point into names */
+    size_t   field_count, used;
+    char     names[HDX_VIEW_SPEC_SIZE];
+} hdx_view_spec; /* stays where it was read */
+/* "-roots:TYPE,TYPE -refs:weak,soft -field:CLASS#FIELD": HDX_USAGE says which word is none. */
+hdx_code hdx_view_spec_read(const char *text, hdx_view_spec *out, hdx_error *err);
+typedef struct hdx_view_pairs { /* source and target, sorted, each once */
+    hdx_mem  *mem;
+    hdx_pair *at;
+    uint64_t  count, capacity;
+} hdx_view_pairs;
+/*
+ * References between objects of the index that do not hold in such a view. HDX_BAD_DUMP where the dump is not at hand
+ * and has to be asked which field holds one.
+ */
+hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_pairs *out, hdx_error *err);
+void     hdx_view_pairs_drop(hdx_view_pairs *p);
 
 /* ---- paths ---- */
 typedef struct hdx_path {

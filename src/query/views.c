@@ -1,0 +1,398 @@
+/*
+ * views.c - what a view leaves out (doc/index.md, "Views"): a spec read, and the references of a heap that it means.
+ *
+ * In:  "-roots:JAVA_FRAME,JNI_LOCAL -refs:weak,soft -field:CLASS#FIELD"; the graph of the index.
+ * Out: the same in one way of saying it; types of roots, pairs of objects.
+ * Knows that the index has a reference once, whatever fields hold it: it is left out where every field, static, element
+ *       or local that holds it is. A local is a reference of its thread. Which field holds a reference is in the record
+ *       of the object alone, so records of threads and of instances of the classes named are read, and no others.
+ * Cost: a look at the class of each object, and of those that rules speak of their record and list; 16 bytes a pair.
+ */
+#include "graph/graph.h"
+#include "query/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RUN 1024u /* objects that a worker takes at a time */
+
+/* ---- the spec ---- */
+/* As HPROF calls them, where that differs from the names of types. */
+static const struct {
+    const char   *name;
+    hdx_root_type type;
+} other_names[] = {
+    { "JAVA_FRAME", HDX_ROOT_JAVA_LOCAL },     { "JNI_LOCAL", HDX_ROOT_NATIVE_LOCAL },
+    { "JNI_GLOBAL", HDX_ROOT_NATIVE_STATIC },  { "STICKY_CLASS", HDX_ROOT_SYSTEM_CLASS },
+    { "MONITOR_USED", HDX_ROOT_BUSY_MONITOR }, { "THREAD_OBJECT", HDX_ROOT_THREAD_OBJ },
+    { "DEBUGGER_ROOT", HDX_ROOT_DEBUGGER },
+};
+static const char *const reference_words[] = { "weak", "soft", "phantom",
+                                               "finalizer" }; /* HDX_EXCLUDE_..., a bit each */
+
+static hdx_code wrong(hdx_error *err, const char *what, size_t len)
+{
+    return hdx_hint(
+        err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.*s' says nothing of a view", (int)hdx_least(len, 80), what),
+        "-roots:JAVA_FRAME,JNI_LOCAL,...  -refs:weak,soft,phantom,finalizer  -field:CLASS#FIELD");
+}
+
+static bool take_root(hdx_view_spec *s, const char *word, size_t len)
+{
+    for (unsigned t = 0; t < HDX_ROOT_TYPES; t++) {
+        const char *name = hdx_root_type_name((hdx_root_type)t);
+        if (strlen(name) == len && memcmp(name, word, len) == 0) {
+            s->roots |= 1u << t;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < HDX_COUNT(other_names); i++)
+        if (strlen(other_names[i].name) == len && memcmp(other_names[i].name, word, len) == 0) {
+            s->roots |= 1u << other_names[i].type;
+            return true;
+        }
+    return false;
+}
+
+static bool take_reference(hdx_view_spec *s, const char *word, size_t len)
+{
+    for (unsigned i = 0; i < HDX_COUNT(reference_words); i++)
+        if (strlen(reference_words[i]) == len && memcmp(reference_words[i], word, len) == 0) {
+            s->exclude |= 1u << i;
+            return true;
+        }
+    return false;
+}
+
+static hdx_code take_list(hdx_view_spec *s, bool (*take)(hdx_view_spec *s, const char *word, size_t len),
+                          const char *words, size_t len, hdx_error *err)
+{
+    for (size_t at = 0; at <= len;) {
+        const char  *comma = memchr(words + at, ',', len - at);
+        const size_t n = comma == NULL ? len - at : (size_t)(comma - (words + at));
+        if (!take(s, words + at, n))
+            return wrong(err, words + at, n);
+        at += n + 1;
+    }
+    return HDX_OK;
+}
+
+/* The spec keeps the names of fields in `text`, each with a NUL behind it, until it is said again. */
+static hdx_code take_field(hdx_view_spec *s, const char *word, size_t len, hdx_error *err)
+{
+    const char *mark = memchr(word, '#', len);
+    if (mark == NULL || mark == word || mark + 1 == word + len)
+        return wrong(err, word, len);
+    if (s->field_count == HDX_VIEW_FIELDS || s->used + len + 1 > sizeof s->names)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a view leaves out %u fields at most", HDX_VIEW_FIELDS);
+    memcpy(s->names + s->used, word, len);
+    s->names[s->used + len] = '\0';
+    s->fields[s->field_count++] = s->names + s->used;
+    s->used += len + 1;
+    return HDX_OK;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* What means the same is the same text: types and kinds in their order, fields sorted, each once. */
+static hdx_code say(hdx_view_spec *s, hdx_error *err)
+{
+    size_t n = 0, kept = 0;
+    if (s->field_count > 0)
+        qsort(s->fields, s->field_count, sizeof *s->fields, by_text);
+    for (size_t i = 0; i < s->field_count; i++)
+        if (i == 0 || strcmp(s->fields[i], s->fields[kept - 1]) != 0)
+            s->fields[kept++] = s->fields[i];
+    s->field_count = kept;
+    s->text[0] = '\0';
+    for (unsigned t = 0, any = 0; t < HDX_ROOT_TYPES && n < sizeof s->text; t++)
+        if ((s->roots >> t & 1) != 0)
+            n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%s%s", any++ == 0 ? "-roots:" : ",",
+                                  hdx_root_type_name((hdx_root_type)t));
+    for (unsigned i = 0, any = 0; i < HDX_COUNT(reference_words) && n < sizeof s->text; i++)
+        if ((s->exclude >> i & 1) != 0)
+            n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%s%s",
+                                  any++ > 0 ? ","
+                                  : n == 0  ? "-refs:"
+                                            : " -refs:",
+                                  reference_words[i]);
+    for (size_t i = 0; i < s->field_count && n < sizeof s->text; i++)
+        n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%s-field:%s", n == 0 ? "" : " ", s->fields[i]);
+    return n < sizeof s->text ? HDX_OK
+                              : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                                         "what a view leaves out takes %zu bytes at most", sizeof s->text - 1);
+}
+
+hdx_code hdx_view_spec_read(const char *text, hdx_view_spec *out, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    memset(out, 0, sizeof *out);
+    while (code == HDX_OK && *(text += strspn(text, " ")) != '\0') {
+        const size_t len = strcspn(text, " ");
+        if (len > 7 && memcmp(text, "-roots:", 7) == 0)
+            code = take_list(out, take_root, text + 7, len - 7, err);
+        else if (len > 6 && memcmp(text, "-refs:", 6) == 0)
+            code = take_list(out, take_reference, text + 6, len - 6, err);
+        else if (len > 7 && memcmp(text, "-field:", 7) == 0)
+            code = take_field(out, text + 7, len - 7, err);
+        else
+            code = wrong(err, text, len);
+        text += len;
+    }
+    if (code == HDX_OK && out->roots == 0 && out->exclude == 0 && out->field_count == 0)
+        code = wrong(err, "", 0);
+    return code != HDX_OK ? code : say(out, err);
+}
+
+/* ---- references ---- */
+typedef struct held { /* a reference of the object at hand */
+    hdx_id target;
+    bool   stays;
+} held;
+
+typedef struct cutting {
+    const hdx_query *q;
+    hdx_graph       *g;
+    uint32_t         roots;
+    hdx_excludes     rules;
+    hdx_pair        *locals; /* thread, object: all roots that make it a local of the thread do not count; sorted */
+    uint64_t         local_count, local_room;
+    hdx_ids          more; /* threads with such locals, class objects that rules speak of: sorted, each once */
+    _Atomic uint64_t next;
+    _Atomic uint64_t more_next;
+    pthread_mutex_t  lock; /* guards: */
+    hdx_pair        *found;
+    uint64_t         count, capacity;
+    hdx_first_error  fault;
+} cutting;
+
+typedef struct cutter { /* a worker */
+    cutting  *c;
+    hdx_ask   ask;
+    hdx_id    from;
+    uint64_t  rules;
+    held     *held;
+    uint64_t  held_count, held_room;
+    hdx_pair *found; /* not given to all yet */
+    uint64_t  found_count, found_room;
+    bool      refused;
+} cutter;
+
+static int by_pair(const void *a, const void *b)
+{
+    const hdx_pair *x = a, *y = b;
+    return x->first != y->first ? hdx_order(x->first, y->first) : hdx_order(x->second, y->second);
+}
+
+static bool is_cut_local(const cutting *c, hdx_id thread, hdx_id object)
+{
+    const hdx_pair wanted = { thread, object };
+    return c->local_count > 0 && bsearch(&wanted, c->locals, c->local_count, sizeof *c->locals, by_pair) != NULL;
+}
+
+static bool note_held(void *context, const hdx_named_ref *ref)
+{
+    cutter *k = context;
+    if (ref->kind == HDX_REF_CLASS) /* which every object has */
+        return true;
+    const bool stays = ref->kind == HDX_REF_LOCAL ? !is_cut_local(k->c, k->from, ref->target)
+                                                  : !hdx_excludes_ref(&k->c->rules, k->rules, ref);
+    if (!hdx_mem_room(k->c->q->mem, (void **)&k->held, &k->held_room, k->held_count, sizeof *k->held)) {
+        k->refused = true;
+        return false;
+    }
+    k->held[k->held_count++] = (held){ ref->target, stays };
+    return true;
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const held *x = a, *y = b;
+    return x->target != y->target ? hdx_order(x->target, y->target) : x->stays - y->stays;
+}
+
+/* Targets that nothing holds any longer, of those that the index has. */
+static hdx_code cut_object(cutter *k, hdx_id from, hdx_error *err)
+{
+    hdx_graph *g = k->c->g;
+    hdx_refs   refs;
+    hdx_id     to;
+    uint64_t   at = 0;
+    k->from = from;
+    k->rules = hdx_excludes_rules(&k->c->rules, from);
+    k->held_count = 0;
+    hdx_code code = hdx_graph_named_refs(g, from, HDX_NO_ID, note_held, k, err);
+    if (k->refused)
+        return hdx_no_memory(err, "references that are left out", k->held_room * sizeof *k->held);
+    if (code != HDX_OK || k->held_count == 0)
+        return code;
+    qsort(k->held, k->held_count, sizeof *k->held, by_target);
+    const hdx_class *class = hdx_graph_class(g, hdx_graph_class_of(g, from));
+    hdx_graph_outbound(g, from, HDX_ALL, &refs);
+    while (hdx_refs_next(&refs, &to)) {
+        bool any = false, stays = false;
+        if (class != NULL && to == class->id) /* it comes first, and out of the order */
+            continue;
+        for (; at < k->held_count && k->held[at].target <= to; at++)
+            if (k->held[at].target == to) {
+                any = true;
+                stays = stays || k->held[at].stays;
+            }
+        if (!any || stays)
+            continue;
+        if (!hdx_mem_room(k->c->q->mem, (void **)&k->found, &k->found_room, k->found_count, sizeof *k->found))
+            return hdx_no_memory(err, "references that are left out", k->found_room * sizeof *k->found);
+        k->found[k->found_count++] = (hdx_pair){ from, to };
+    }
+    return HDX_OK;
+}
+
+static hdx_code cut_run(cutter *k, uint64_t first, uint32_t n, hdx_error *err)
+{
+    const cutting *c = k->c;
+    uint32_t       classes[RUN];
+    hdx_code       code = hdx_ask_stopped(c->q, err);
+    hdx_graph_read_classes(c->g, first, n, classes);
+    for (uint32_t i = 0; i < n && code == HDX_OK; i++)
+        if (classes[i] < c->rules.classes && c->rules.of_class[classes[i]] != 0 &&
+            (code = hdx_ask_turn(&k->ask, err)) == HDX_OK)
+            code = cut_object(k, first + i, err);
+    return code;
+}
+
+/* What a worker has found goes to the others' at the end. */
+static hdx_code hand_over(cutter *k, hdx_error *err)
+{
+    cutting *c = k->c;
+    bool     room = true;
+    (void)pthread_mutex_lock(&c->lock);
+    for (uint64_t i = 0; i < k->found_count && room; i++)
+        if ((room = hdx_mem_room(c->q->mem, (void **)&c->found, &c->capacity, c->count, sizeof *c->found)))
+            c->found[c->count++] = k->found[i];
+    (void)pthread_mutex_unlock(&c->lock);
+    return room ? HDX_OK : hdx_no_memory(err, "references that are left out", c->capacity * sizeof *c->found);
+}
+
+static void work(void *context, unsigned worker)
+{
+    cutting       *c = context;
+    cutter         k = { .c = c, .ask = { .q = *c->q, .g = c->g } };
+    const uint64_t objects = hdx_graph_objects(c->g);
+    uint64_t       i;
+    hdx_error      err = { 0 };
+    hdx_code       code = HDX_OK;
+    (void)worker;
+    while (code == HDX_OK && !hdx_first_error_any(&c->fault) &&
+           (i = atomic_fetch_add(&c->more_next, 1)) < c->more.count)
+        code = cut_object(&k, c->more.at[i], &err);
+    while (code == HDX_OK && c->rules.count > 0 && !hdx_first_error_any(&c->fault) &&
+           (i = atomic_fetch_add(&c->next, RUN)) < objects)
+        code = cut_run(&k, i, (uint32_t)hdx_least(objects - i, RUN), &err);
+    if (code == HDX_OK)
+        code = hand_over(&k, &err);
+    hdx_first_error_put(&c->fault, code, &err);
+    hdx_mem_put(c->q->mem, k.held, k.held_room * sizeof *k.held);
+    hdx_mem_put(c->q->mem, k.found, k.found_room * sizeof *k.found);
+}
+
+/* Locals that none of their roots makes one any longer: by thread and object, where all have types that do not count.
+ */
+static hdx_code find_locals(cutting *c, hdx_error *err)
+{
+    uint64_t        count = 0, kept = 0;
+    const hdx_root *roots = c->roots != 0 ? hdx_graph_roots(c->g, &count) : NULL;
+    if (roots == NULL)
+        return c->roots != 0 ? hdx_graph_check(c->g, err) : HDX_OK;
+    c->local_room = count;
+    if ((c->locals = hdx_mem_array(c->q->mem, count, sizeof *c->locals)) == NULL)
+        return hdx_no_memory(err, "locals", count * sizeof *c->locals);
+    for (uint64_t i = 0; i < count; i++)
+        if (roots[i].thread != HDX_NO_ID && (c->roots >> roots[i].type & 1) != 0)
+            c->locals[c->local_count++] = (hdx_pair){ roots[i].thread, roots[i].object };
+    hdx_sort_pairs(c->q->mem, c->locals, c->local_count);
+    uint8_t *stays = hdx_mem_array(c->q->mem, c->local_count, 1);
+    if (stays == NULL)
+        return hdx_no_memory(err, "locals", c->local_count);
+    for (uint64_t i = 0; i < count; i++) {
+        const hdx_pair local = { roots[i].thread, roots[i].object };
+        hdx_pair      *at = roots[i].thread == HDX_NO_ID || (c->roots >> roots[i].type & 1) != 0
+                                ? NULL
+                                : bsearch(&local, c->locals, c->local_count, sizeof local, by_pair);
+        if (at != NULL)
+            stays[at - c->locals] = 1;
+    }
+    for (uint64_t i = 0, end; i < c->local_count; i = end) { /* equal ones: any of them was marked */
+        bool any = false;
+        for (end = i; end < c->local_count && by_pair(&c->locals[i], &c->locals[end]) == 0; end++)
+            any = any || stays[end] != 0;
+        if (!any)
+            c->locals[kept++] = c->locals[i];
+    }
+    hdx_mem_put(c->q->mem, stays, c->local_count);
+    c->local_count = kept;
+    return HDX_OK;
+}
+
+static int by_id(const void *a, const void *b) { return hdx_order(*(const hdx_id *)a, *(const hdx_id *)b); }
+
+/* Objects that a look at the classes of all does not find. */
+static hdx_code find_more(cutting *c, hdx_error *err)
+{
+    uint32_t         classes;
+    const hdx_class *all = hdx_graph_classes(c->g, &classes);
+    hdx_code         code = HDX_OK;
+    uint64_t         kept = 0;
+    for (uint64_t i = 0; i < c->local_count && code == HDX_OK; i++)
+        if (i == 0 || c->locals[i].first != c->locals[i - 1].first)
+            code = hdx_ids_push(&c->more, c->locals[i].first, err);
+    for (uint32_t i = 0; i < c->rules.classes && i < classes && code == HDX_OK; i++)
+        if (c->rules.of_class[i] != 0 && all[i].id < hdx_graph_objects(c->g))
+            code = hdx_ids_push(&c->more, all[i].id, err);
+    if (c->more.count > 0)
+        qsort(c->more.at, c->more.count, sizeof *c->more.at, by_id);
+    for (uint64_t i = 0; i < c->more.count && code == HDX_OK; i++) {
+        const uint32_t of = hdx_graph_class_of(c->g, c->more.at[i]);
+        if ((i == 0 || c->more.at[i] != c->more.at[i - 1]) && (of >= c->rules.classes || c->rules.of_class[of] == 0))
+            c->more.at[kept++] = c->more.at[i];
+    }
+    c->more.count = kept;
+    return code;
+}
+
+hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_pairs *out, hdx_error *err)
+{
+    const hdx_path_options options = { .exclude = spec->exclude,
+                                       .exclude_fields = (const char *const *)spec->fields,
+                                       .exclude_field_count = spec->field_count };
+    cutting                c = { .q = q, .g = q->graph, .roots = spec->roots, .more = hdx_ids_of(q->mem) };
+    hdx_ask                ask;
+    *out = (hdx_view_pairs){ .mem = q->mem };
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK || (code = hdx_excludes_open(q, &options, &c.rules, err)) != HDX_OK)
+        return code;
+    (void)pthread_mutex_init(&c.lock, NULL);
+    if ((code = find_locals(&c, err)) == HDX_OK && (code = find_more(&c, err)) == HDX_OK) {
+        hdx_workers_run(hdx_ask_threads(q), work, &c);
+        code = hdx_first_error_take(&c.fault, err);
+    }
+    if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(q->graph))
+        code = hdx_hint(err, code, "which field holds a reference is read from the dump");
+    if (code == HDX_OK && (code = hdx_graph_check(q->graph, err)) == HDX_OK)
+        hdx_sort_pairs(q->mem, c.found, c.count);
+    out->at = c.found;
+    out->count = c.count;
+    out->capacity = c.capacity;
+    if (code != HDX_OK)
+        hdx_view_pairs_drop(out);
+    hdx_ids_drop(&c.more);
+    hdx_mem_put(q->mem, c.locals, c.local_room * sizeof *c.locals);
+    hdx_excludes_close(&c.rules);
+    (void)pthread_mutex_destroy(&c.lock);
+    return code;
+}
+
+void hdx_view_pairs_drop(hdx_view_pairs *p)
+{
+    hdx_mem_put(p->mem, p->at, p->capacity * sizeof *p->at);
+    *p = (hdx_view_pairs){ .mem = p->mem };
+}
