@@ -77,14 +77,15 @@ typedef struct hdx_form {
 } hdx_form;
 
 typedef enum hdx_answer_flag {
-    HDX_ANSWER_LONG = 1,      /* people want its beginning: tables show 25 rows unless told */
-    HDX_ANSWER_PAGES = 2,     /* a row is a page: tables have no room for it */
-    HDX_ANSWER_DUMPS = 4,     /* of one or several dumps (hdx_session_add) */
-    HDX_ANSWER_PLAIN = 8,     /* rows alone, for other programs: there is no document */
-    HDX_ANSWER_HEAP = 16,     /* asks the heap of a dump, and opens its index for that */
-    HDX_ANSWER_VALUES = 64,   /* has names of references, labels or values, which the dump alone knows */
-    HDX_ANSWER_MEMBERS = 128, /* of a set of objects: conditions on what is no column are on fields of these */
-    HDX_ANSWER_SCOPED = 32    /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
+    HDX_ANSWER_LONG = 1,       /* people want its beginning: tables show 25 rows unless told */
+    HDX_ANSWER_PAGES = 2,      /* a row is a page: tables have no room for it */
+    HDX_ANSWER_DUMPS = 4,      /* of one or several dumps (hdx_session_add) */
+    HDX_ANSWER_PLAIN = 8,      /* rows alone, for other programs: there is no document */
+    HDX_ANSWER_HEAP = 16,      /* asks the heap of a dump, and opens its index for that */
+    HDX_ANSWER_VALUES = 64,    /* has names of references, labels or values, which the dump alone knows */
+    HDX_ANSWER_MEMBERS = 128,  /* of a set of objects: conditions on what is no column are on fields of these */
+    HDX_ANSWER_NO_VIEWS = 256, /* of HDX_ANSWER_HEAP: has its own rules of what holds, and is not asked of views */
+    HDX_ANSWER_SCOPED = 32 /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
 } hdx_answer_flag;
 
 typedef struct hdx_answer {
@@ -105,7 +106,7 @@ HDX_API const hdx_answer *const *hdx_answers(size_t *count);         /* in the o
 HDX_API const hdx_answer        *hdx_answer_named(const char *name); /* NULL: none */
 /* Whole tables (`export`): objects, references, classes ...; their names are those of no question. */
 HDX_API const hdx_answer *const *hdx_tables(size_t *count);
-/* Taken by all answers: columns, where, sort, limit, reachable. */
+/* Taken by all answers: columns, where, sort, limit, reachable, view. */
 HDX_API const hdx_parameter *hdx_answer_common(size_t *count);
 
 /* ---- asking ---- */
@@ -157,7 +158,10 @@ HDX_API void hdx_session_listen(hdx_session *s, const hdx_session_events *events
 /* ---- what a session has; place 0 is the dump it was opened with ---- */
 /* Opened, built first where there is none. The session's. */
 HDX_API hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_error *err);
-/* Of the graph, or of what an answer without an index has read; NULL: neither. */
+/* The same of a view of its index, which is there; view NULL: hdx_session_graph. */
+HDX_API hdx_code hdx_session_view(hdx_session *s, size_t place, const char *view, hdx_graph **out, hdx_error *err);
+/* Of the graph (of that of the view that was asked last), or of what an answer without an index has read; NULL:
+ * neither. */
 HDX_API const hdx_graph_summary *hdx_session_summary(const hdx_session *s, size_t place);
 HDX_API const hdx_index_report  *hdx_session_report(const hdx_session *s, size_t place); /* NULL: no index was opened */
 /* What the answer misses since the dump of that index is not at hand, as a sentence; NULL: nothing. */

@@ -19,12 +19,20 @@
 #include "rows/rows.h"
 #include <heapdex/heapdex.h>
 
+typedef struct answer_view { /* of an index, open */
+    struct answer_view *next;
+    char                name[HDX_VIEW_NAME_SIZE]; /* "": made anew since */
+    hdx_graph          *graph;
+} answer_view;
+
 typedef struct answer_dump {
     const char      *path; /* as it was named */
     bool             opened;
     hdx_index_report report;
     hdx_graph       *graph;
     hdx_leaks       *leaks;
+    answer_view     *views;
+    hdx_graph       *shown; /* what the last answer was about, where that is a view; NULL */
 } answer_dump;
 
 typedef hdx_code answer_run(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
@@ -47,6 +55,10 @@ struct hdx_session {
 
 /* ---- session.c ---- */
 hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g);
+/* The graph of the first dump, or of the view that the arguments name. */
+hdx_code hdx_answer_graph(hdx_session *s, const hdx_arguments *a, hdx_graph **out, hdx_error *err);
+/* A view of this name is no longer what was opened. */
+void hdx_answer_forget_view(hdx_session *s, const char *name);
 /* The index options for a dump of the session. */
 hdx_index_options hdx_answer_index_options(hdx_session *s, size_t place);
 /* Graph and leaks of a dump that is not asked again; of the first none. */

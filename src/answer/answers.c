@@ -17,6 +17,9 @@ static const hdx_parameter common[] = {
       "keep rows: = != < <= > >= ~ (regular expression); may be repeated" },
     { "reachable", HDX_PARAMETER_CHOICE, 0, "WHICH", "live all garbage", NULL, NULL, NULL, 0, 0,
       "objects that rows and counts include; live by default" },
+    { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0,
+      "the heap as that view of the index has it, without the roots or references it leaves out (index --view makes "
+      "one)" },
     { "document", HDX_PARAMETER_FLAG, 0, NULL, NULL, "true", NULL, NULL, 0, 0,
       "what the document holds beside its rows; false where only those are wanted" },
     { "texts", HDX_PARAMETER_CHOICE, 0, "WHICH", "cut whole all", NULL, NULL, NULL, 0, 0,
@@ -169,11 +172,31 @@ static hdx_code check_scope(const hdx_arguments *a, const char *before, hdx_erro
                     "histogram, objects, refs and tables of export know others");
 }
 
+/* Where it makes a difference; index, verify and remove say themselves what they mean by it. */
+static hdx_code check_view(const hdx_arguments *a, const char *before, hdx_error *err)
+{
+    const hdx_answer *of = a->answer;
+    const char       *view = hdx_answer_last(a, "view");
+    if (view == NULL || of == &hdx_answer_index || of == &hdx_answer_verify || of == &hdx_answer_remove)
+        return HDX_OK;
+    if ((of->flags & HDX_ANSWER_HEAP) == 0)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sview: %s does not ask an index", before, of->name);
+    if ((of->flags & HDX_ANSWER_NO_VIEWS) != 0)
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                                 "%sview: %s goes by roots and references of its own, and no view changes that", before,
+                                 of->name),
+                        "leave --view out");
+    return HDX_OK;
+}
+
 static hdx_code check(const hdx_arguments *a, const char *before, hdx_error *err)
 {
     hdx_code code = hdx_arguments_check(a, common, HDX_COUNT(common), before, err);
     if (code == HDX_OK)
         code = check_scope(a, before, err);
+    if (code == HDX_OK)
+        code = check_view(a, before, err);
     return code != HDX_OK ? code : check_sort(hdx_answer_last(a, "sort"), before, err);
 }
 
@@ -209,9 +232,27 @@ hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_er
     return code;
 }
 
+/* The title says that this is another heap than the whole one, and which. */
+static hdx_code name_view(const hdx_session *s, hdx_rows *rows, hdx_error *err)
+{
+    const hdx_graph_summary *of = s->dumps[0].shown != NULL ? hdx_graph_summary_of(s->dumps[0].shown) : NULL;
+    const char              *title = hdx_rows_title(rows);
+    if (of == NULL)
+        return HDX_OK;
+    hdx_buffer text = hdx_buffer_of(NULL);
+    hdx_buffer_format(&text, "View %s: %s%s%s", of->view, of->view_spec, title == NULL ? "" : "\n",
+                      title == NULL ? "" : title);
+    const hdx_code code =
+        text.failed ? hdx_no_memory(err, "a title", text.len) : hdx_rows_set_title(rows, text.at, err);
+    hdx_buffer_free(&text);
+    return code;
+}
+
 hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err)
 {
     hdx_code code = hdx_answer_or_close(rows, hdx_answer_set_head(s, a->answer->name, *rows, err));
+    if (code == HDX_OK)
+        code = hdx_answer_or_close(rows, name_view(s, *rows, err));
     if (code != HDX_OK)
         return code;
     hdx_rows_heed(*rows, &s->progress);
@@ -222,7 +263,7 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
                     hdx_error *err)
 {
     hdx_graph *g;
-    hdx_code   code = hdx_session_graph(s, 0, &g, err);
+    hdx_code   code = hdx_answer_graph(s, a, &g, err);
     if (code != HDX_OK)
         return code;
     hdx_query       q = hdx_answer_query(s, a, g);
@@ -275,6 +316,7 @@ hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *ar
     *out = NULL;
     if (e == NULL)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no answer '%.60s'", name);
+    s->dumps[0].shown = NULL;
     const hdx_arguments a = { e->declared, arguments, count };
     return hdx_mem_explain(&s->mem, run(s, e, &a, out, err), err);
 }

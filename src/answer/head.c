@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { HEAPDEX, COMMAND, DUMP, DAMAGE, WARNINGS, MEMBERS };
+enum { HEAPDEX, COMMAND, DUMP, DAMAGE, WARNINGS, VIEW, MEMBERS }; /* VIEW: where one was asked */
 
 static hdx_cell damage_list(hdx_arena *arena, const hdx_damage *damage, uint64_t count, bool *failed)
 {
@@ -81,6 +81,19 @@ static hdx_cell dump_of(const hdx_session *s, hdx_arena *arena, bool *failed)
     return hdx_cell_object(m, 5);
 }
 
+static hdx_cell view_of(const hdx_graph_summary *sum, hdx_arena *arena, bool *failed)
+{
+    hdx_member *m = hdx_arena_get(arena, 3 * sizeof *m);
+    if (m == NULL) {
+        *failed = true;
+        return hdx_cell_null();
+    }
+    m[0] = (hdx_member){ "name", hdx_cell_string(sum->view) };
+    m[1] = (hdx_member){ "spec", hdx_cell_string(sum->view_spec) };
+    m[2] = (hdx_member){ "references_left_out", hdx_cell_uint(sum->view_cut) };
+    return hdx_cell_object(m, 3);
+}
+
 hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_session_summary(s, 0);
@@ -88,6 +101,7 @@ hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows
     const char              *lacks = answer != NULL ? hdx_session_lacks(s, 0, answer) : NULL;
     hdx_arena               *arena = hdx_rows_arena(rows);
     bool                     failed = false;
+    const bool               viewed = sum != NULL && sum->view != NULL;
     const hdx_member         head[MEMBERS] = {
                 [HEAPDEX] = { "heapdex", hdx_cell_string(HEAPDEX_VERSION) },
                 [COMMAND] = { "command", hdx_cell_string(command) },
@@ -95,6 +109,8 @@ hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows
                 [DAMAGE] = { "damage", sum != NULL ? damage_list(arena, sum->damage, sum->damage_count, &failed)
                                                    : damage_list(arena, NULL, 0, &failed) },
                 [WARNINGS] = { "warnings", warning_list(arena, sum, lacks, &failed) },
+                [VIEW] = { "view", viewed ? view_of(sum, arena, &failed) : hdx_cell_null() },
     };
-    return failed ? hdx_no_memory(err, "the head of the document", 0) : hdx_rows_set_head(rows, head, MEMBERS, err);
+    return failed ? hdx_no_memory(err, "the head of the document", 0)
+                  : hdx_rows_set_head(rows, head, viewed ? MEMBERS : VIEW, err);
 }

@@ -22,6 +22,8 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
     if (hdx_answer_last(a, "reachable") != NULL && q.scope != HDX_ALL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know what is %s: leave --scan out",
                         hdx_answer_last(a, "reachable"));
+    if (hdx_answer_last(a, "view") != NULL)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan reads no index: leave --scan or --view out");
     if (s->counts == NULL) {
         code = hdx_counts_take(&options, &counts, err);
         s->counts = counts;
@@ -53,9 +55,9 @@ hdx_code hdx_answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_ro
         return code;
     if (hdx_argument_flag(a, "scan"))
         return scan(s, a, out, err);
-    s->early = counts_do(&q, a) ? a : NULL;
+    s->early = counts_do(&q, a) && hdx_answer_last(a, "view") == NULL ? a : NULL;
     s->answered = false;
-    code = hdx_session_graph(s, 0, &q.graph, err);
+    code = hdx_answer_graph(s, a, &q.graph, err);
     s->early = NULL;
     if (code != HDX_OK || s->answered)
         return code;

@@ -1,6 +1,7 @@
 /* index.c - answers about the index itself: index, estimate, verify, remove. */
 #include "answer/answer.h"
 #include "graph/graph.h"
+#include "making/view.h"
 
 #include <stdio.h>
 
@@ -56,6 +57,9 @@ static const hdx_parameter index_parameters[] = {
     { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
     { "with", HDX_PARAMETER_CHOICES, 0, "WHAT", "class-retained", NULL, "until", NULL, 0, 0,
       "class-retained: keep retained sizes of classes, packages, loaders and superclasses, too" },
+    { "view", HDX_PARAMETER_TEXT, 0, "NAME=SPEC", NULL, NULL, "until", NULL, 0, 0,
+      "make a view beside the index, without what SPEC says: -roots:TYPE,..., -refs:weak,soft,phantom,finalizer, "
+      "-field:CLASS#FIELD, blanks between" },
 };
 
 const hdx_answer hdx_answer_index = {
@@ -63,8 +67,11 @@ const hdx_answer hdx_answer_index = {
     .sentence = "build the index of a dump (other commands do it when needed)",
     .more = "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where "
             "that place cannot be written. "
-            "A valid index is kept; --force builds it again, over a damaged one too.",
-    .examples = { "heapdex index app.hprof", "heapdex index app.hprof --force --memory 2G --progress always" },
+            "A valid index is kept; --force builds it again, over a damaged one too. --view NAME=SPEC adds a view: the "
+            "same heap where some GC roots do not count or some references do not hold. Other commands take --view "
+            "NAME.",
+    .examples = { "heapdex index app.hprof --force --memory 2G --progress always",
+                  "heapdex index app.hprof --view no-locals='-roots:JAVA_FRAME,JNI_LOCAL'" },
     .forms = &index_form,
     .form_count = 1,
     .document = index_document,
@@ -148,18 +155,104 @@ static hdx_code keep_class_retained(hdx_session *s, const hdx_arguments *a, hdx_
     return code;
 }
 
+/* ---- views ---- */
+/* NAME=SPEC */
+static hdx_code read_view(const char *value, char name[HDX_VIEW_NAME_SIZE], hdx_view_spec *spec, hdx_error *err)
+{
+    const size_t len = strcspn(value, "=");
+    if (value[len] == '\0')
+        return hdx_hint(
+            err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "view '%.80s': what it leaves out is missing", value),
+            "index --view no-locals='-roots:JAVA_FRAME,JNI_LOCAL'");
+    (void)snprintf(name, HDX_VIEW_NAME_SIZE, "%.*s", (int)(len < HDX_VIEW_NAME_SIZE ? len : HDX_VIEW_NAME_SIZE - 1),
+                   value);
+    if (len >= HDX_VIEW_NAME_SIZE || !hdx_graph_view_name(name))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "'%.*s' is no name of a view: letters, digits, _ and -, at most %u of them",
+                        (int)(len < 80 ? len : 80), value, HDX_VIEW_NAME_SIZE - 1);
+    return hdx_view_spec_read(value + len + 1, spec, err);
+}
+
+/* One of this name that leaves out the same. */
+static bool is_there(hdx_session *s, const char *name, const hdx_view_spec *spec, hdx_graph **out)
+{
+    hdx_error unseen;
+    return hdx_session_view(s, 0, name, out, &unseen) == HDX_OK &&
+           strcmp(hdx_graph_summary_of(*out)->view_spec, spec->text) == 0;
+}
+
+static hdx_code make_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, const char *name,
+                          const hdx_view_spec *spec, hdx_index_report *report, hdx_error *err)
+{
+    const hdx_query   q = hdx_answer_query(s, a, g);
+    hdx_index_options options = hdx_answer_index_options(s, 0);
+    hdx_view_pairs    cuts;
+    hdx_code          code = hdx_view_cuts(&q, spec, &cuts, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_view_wanted want = {
+        .name = name, .spec = spec->text, .roots = spec->roots, .cuts = cuts.at, .cut_count = cuts.count
+    };
+    hdx_graph_identity(g, want.index);
+    if (options.memory != 0) { /* the pairs are there meanwhile */
+        const uint64_t held = cuts.capacity * sizeof *cuts.at;
+        options.memory = options.memory > held ? options.memory - held : 1;
+    }
+    code = hdx_view_build(&options, &want, report, err);
+    hdx_view_pairs_drop(&cuts);
+    return code;
+}
+
+/* *out: the graph of the view, made where it was not there. */
+static hdx_code add_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_graph **out,
+                         hdx_index_report *report, hdx_error *err)
+{
+    char           name[HDX_VIEW_NAME_SIZE];
+    hdx_view_spec *spec = hdx_arena_get(&s->arena, sizeof *spec);
+    if (spec == NULL)
+        return hdx_no_memory(err, "a view", sizeof *spec);
+    hdx_code code = read_view(hdx_argument_text(a, "view"), name, spec, err);
+    *report = *hdx_session_report(s, 0);
+    if (code != HDX_OK)
+        return code;
+    if (is_there(s, name, spec, out)) {
+        report->reused = true;
+    } else {
+        if ((code = make_view(s, a, g, name, spec, report, err)) != HDX_OK)
+            return code;
+        hdx_answer_forget_view(s, name);
+        return hdx_session_view(s, 0, name, out, err);
+    }
+    const char *file;
+    uint64_t    bytes;
+    report->bytes = 0;
+    for (unsigned i = 0; hdx_graph_file(*out, i, &file, &bytes); i++)
+        report->bytes += bytes;
+    const hdx_graph_summary *sum = hdx_graph_summary_of(*out);
+    const size_t             len = strlen(report->path);
+    (void)snprintf(report->path + len, sizeof report->path - len, "/views/%s", name);
+    report->live_objects = sum->live_objects;
+    report->references = sum->references;
+    report->wall_ns = sum->build_ns;
+    report->step_count = 0;
+    return HDX_OK;
+}
+
 /* Rows are the steps of the build; a reused index tells of the build that made it. */
 hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    hdx_table  *table;
-    hdx_graph  *g;
-    const char *name;
-    uint64_t    wall, cpu, bytes;
-    unsigned    files = 0;
+    hdx_table        *table;
+    hdx_graph        *g;
+    const char       *name;
+    uint64_t          wall, cpu, bytes;
+    unsigned          files = 0;
+    hdx_index_report *made = hdx_argument_text(a, "view") == NULL ? NULL : hdx_arena_get(&s->arena, sizeof *made);
     s->options.force = hdx_argument_flag(a, "force");
     s->options.until = until_of(a);
     hdx_code code = hdx_session_graph(s, 0, &g, err);
     s->options.force = false;
+    if (code == HDX_OK && hdx_argument_text(a, "view") != NULL)
+        code = made == NULL ? hdx_no_memory(err, "a report", sizeof *made) : add_view(s, a, g, &g, made, err);
     if (code == HDX_OK)
         code = hdx_graph_check_files(g, &files, err);
     if (code == HDX_OK && hdx_argument_text(a, "with") != NULL)
@@ -172,7 +265,9 @@ hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows *
                                            hdx_cell_real(seconds(cpu)), hdx_cell_uint(bytes) },
                              err);
     code = hdx_answer_of_table(table, code, out, err);
-    return code != HDX_OK ? code : hdx_answer_or_close(out, index_of(hdx_session_report(s, 0), files, *out, err));
+    return code != HDX_OK
+               ? code
+               : hdx_answer_or_close(out, index_of(made != NULL ? made : hdx_session_report(s, 0), files, *out, err));
 }
 
 /* ---- estimate ---- */
@@ -318,6 +413,8 @@ static const hdx_column verify_columns[] = {
 static const hdx_form      verify_form = { NULL, NULL, verify_columns, HDX_COUNT(verify_columns) };
 static const hdx_parameter verify_parameters[] = {
     { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "check every promise between the files too" },
+    { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0,
+      "check the files of that view alone, and not the index and all its views" },
 };
 
 const hdx_answer hdx_answer_verify = {
@@ -354,30 +451,67 @@ static hdx_code verify_kept(hdx_session *s, const hdx_arguments *a, hdx_graph *g
     return hdx_query_kept_verify(&q, err);
 }
 
-hdx_code hdx_answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+/* An index or a view: its files are checked, and go into the table. `view`: "", or in front of their names. */
+static hdx_code verify_graph(hdx_session *s, const hdx_arguments *a, hdx_graph *g, const char *view, hdx_table *table,
+                             unsigned *files, hdx_error *err)
 {
     const bool  full = hdx_argument_flag(a, "full");
-    hdx_table  *table;
-    hdx_graph  *g;
     const char *name;
     uint64_t    bytes;
-    unsigned    files = 0;
-    hdx_code    code = hdx_session_graph(s, 0, &g, err);
-    if (code != HDX_OK || (code = hdx_graph_verify(g, full, err)) != HDX_OK ||
-        (full && ((code = hdx_leaks_verify(g, err)) != HDX_OK || (code = verify_kept(s, a, g, err)) != HDX_OK)) ||
-        (code = hdx_table_new(verify_columns, HDX_COUNT(verify_columns), &table, err)) != HDX_OK)
+    hdx_code    code = hdx_graph_verify(g, full, err);
+    if (code == HDX_OK && full && view[0] == '\0' && (code = hdx_leaks_verify(g, err)) == HDX_OK)
+        code = verify_kept(s, a, g, err);
+    for (unsigned i = 0; code == HDX_OK && hdx_graph_file(g, i, &name, &bytes); i++, ++*files) {
+        char path[HDX_VIEW_NAME_SIZE + 64];
+        (void)snprintf(path, sizeof path, "%s%s%s%s", view[0] == '\0' ? "" : "views/", view, view[0] == '\0' ? "" : "/",
+                       name);
+        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_copy(hdx_table_arena(table), path), hdx_cell_uint(bytes) },
+                             err);
+    }
+    return code;
+}
+
+static hdx_code verify_view(hdx_session *s, const hdx_arguments *a, const char *view, hdx_table *table, unsigned *files,
+                            hdx_error *err)
+{
+    hdx_graph *g;
+    hdx_code   code = hdx_session_view(s, 0, view, &g, err);
+    if (code == HDX_OK)
+        code = verify_graph(s, a, g, view, table, files, err);
+    if (code == HDX_DAMAGED && err != NULL) { /* whose file it is */
+        char where[sizeof err->where];
+        (void)snprintf(where, sizeof where, "views/%.40s: %.40s", view, err->where);
+        memcpy(err->where, where, sizeof where);
+        (void)hdx_hint(err, code, "heapdex remove --view %s removes it, and index --view makes it again", view);
+    }
+    return code;
+}
+
+hdx_code hdx_answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const char    *view = hdx_answer_last(a, "view");
+    hdx_table     *table;
+    hdx_graph     *g;
+    hdx_graph_view of;
+    unsigned       files = 0;
+    hdx_code       code = hdx_session_graph(s, 0, &g, err);
+    if (code != HDX_OK || (code = hdx_table_new(verify_columns, HDX_COUNT(verify_columns), &table, err)) != HDX_OK)
         return code;
-    for (; code == HDX_OK && hdx_graph_file(g, files, &name, &bytes); files++)
-        code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_string(name), hdx_cell_uint(bytes) }, err);
+    code = view != NULL ? verify_view(s, a, view, table, &files, err) : verify_graph(s, a, g, "", table, &files, err);
+    for (unsigned i = 0; code == HDX_OK && view == NULL && hdx_graph_view_at(g, i, &of); i++)
+        code = verify_view(s, a, of.name, table, &files, err);
     code = hdx_answer_of_table(table, code, out, err);
-    return code != HDX_OK ? code : hdx_answer_or_close(out, verify_of(files, full, *out, err));
+    return code != HDX_OK ? code : hdx_answer_or_close(out, verify_of(files, hdx_argument_flag(a, "full"), *out, err));
 }
 
 /* ---- remove ---- */
 
-static const hdx_column remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0,
-                                                        "the folder of the index that was deleted") };
-static const hdx_form   remove_form = { NULL, NULL, remove_columns, HDX_COUNT(remove_columns) };
+static const hdx_column    remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0,
+                                                           "the folder of the index that was deleted") };
+static const hdx_form      remove_form = { NULL, NULL, remove_columns, HDX_COUNT(remove_columns) };
+static const hdx_parameter remove_parameters[] = {
+    { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0, "that view alone, and not the index" },
+};
 
 const hdx_answer hdx_answer_remove = {
     .name = "remove",
@@ -386,6 +520,8 @@ const hdx_answer hdx_answer_remove = {
     .examples = { "heapdex remove app.hprof", "heapdex remove app.hprof --dump-number 1" },
     .forms = &remove_form,
     .form_count = 1,
+    .parameters = remove_parameters,
+    .parameter_count = HDX_COUNT(remove_parameters),
 };
 
 /* Needs no index to be opened: a damaged one can be removed too. */
@@ -394,11 +530,15 @@ hdx_code hdx_answer_run_remove(hdx_session *s, const hdx_arguments *a, hdx_rows 
     const hdx_index_options options = hdx_answer_index_options(s, 0);
     hdx_table              *table;
     char                    path[4096];
-    hdx_code                code = hdx_table_new(remove_columns, HDX_COUNT(remove_columns), &table, err);
-    (void)a;
+    const char             *view = hdx_answer_last(a, "view");
+    if (view != NULL && !hdx_graph_view_name(view))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%.80s' is no name of a view", view);
+    hdx_code code = hdx_table_new(remove_columns, HDX_COUNT(remove_columns), &table, err);
     if (code != HDX_OK)
         return code;
-    if ((code = hdx_index_remove(&options, path, sizeof path, err)) == HDX_OK)
+    code = view != NULL ? hdx_view_remove(&options, view, path, sizeof path, err)
+                        : hdx_index_remove(&options, path, sizeof path, err);
+    if (code == HDX_OK)
         code = hdx_table_add(table, (hdx_cell[]){ hdx_cell_copy(hdx_table_arena(table), path) }, err);
     return hdx_answer_of_table(table, code, out, err);
 }

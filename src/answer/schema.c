@@ -131,6 +131,13 @@ static const hdx_column head_keys[] = {
     HDX_NESTED("warnings", LIST, 0, "what else is odd about the dump", warning_item),
 };
 
+static const hdx_column view_keys[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "of the view"),
+    HDX_COLUMN("spec", TEXT, NONE, 0, "what it leaves out"),
+    HDX_COLUMN("references_left_out", UNSIGNED, COUNT, 0, "references between objects that do not hold in it"),
+};
+static const hdx_column view_key = HDX_NESTED("view", OBJECT, 0, "the view of the index that was asked", view_keys);
+
 hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text,
                            hdx_error *err)
 {
@@ -138,11 +145,14 @@ hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *argumen
     hdx_buffer       out = hdx_buffer_of(NULL);
     const hdx_column rows = { "rows",           HDX_TYPE_LIST, HDX_UNIT_NONE,     0,
                               answer->sentence, form->columns, form->column_count };
-    hdx_column       all[HDX_COUNT(head_keys) + 1 + 16];
+    hdx_column       all[HDX_COUNT(head_keys) + 2 + 16];
     unsigned         n = 0;
     *text = NULL;
     for (unsigned i = 0; i < HDX_COUNT(head_keys); i++)
         all[n++] = head_keys[i];
+    if ((answer->flags & HDX_ANSWER_HEAP) != 0 &&
+        hdx_answer_last(&(hdx_arguments){ answer, arguments, count }, "view") != NULL)
+        all[n++] = view_key;
     all[n++] = rows;
     for (unsigned i = 0; i < answer->document_count && n < HDX_COUNT(all); i++)
         all[n++] = answer->document[i];

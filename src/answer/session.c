@@ -70,6 +70,8 @@ void hdx_session_close(hdx_session *s)
         return;
     for (size_t i = 0; i < s->dump_count; i++) {
         hdx_leaks_free(s->dumps[i].leaks);
+        for (answer_view *v = s->dumps[i].views; v != NULL; v = v->next) /* they are in the arena */
+            hdx_graph_close(v->graph);
         hdx_graph_close(s->dumps[i].graph);
     }
     hdx_mem_put(NULL, s->dumps, s->dump_capacity * sizeof *s->dumps);
@@ -149,6 +151,63 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
     return HDX_OK;
 }
 
+/* Which there are, after a name that is none. */
+static void hint_views(const hdx_graph *g, hdx_error *err)
+{
+    char           list[300] = "";
+    size_t         n = 0;
+    hdx_graph_view view;
+    for (unsigned i = 0; n < sizeof list && hdx_graph_view_at(g, i, &view); i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i == 0 ? "" : ", ", view.name);
+    if (n > 0)
+        (void)hdx_hint(err, err->code, "there are %s", list);
+    else
+        (void)hdx_hint(err, err->code, "it has none; heapdex index --view NAME=SPEC makes one");
+}
+
+hdx_code hdx_session_view(hdx_session *s, size_t place, const char *view, hdx_graph **out, hdx_error *err)
+{
+    hdx_error own;
+    hdx_code  code = hdx_session_graph(s, place, out, err == NULL ? (err = &own) : err);
+    if (code != HDX_OK || view == NULL)
+        return code;
+    answer_dump *d = &s->dumps[place];
+    for (const answer_view *v = d->views; v != NULL; v = v->next)
+        if (strcmp(v->name, view) == 0) {
+            *out = v->graph;
+            return HDX_OK;
+        }
+    *out = NULL;
+    answer_view *v = hdx_arena_get(&s->arena, sizeof *v);
+    if (v == NULL)
+        return hdx_no_memory(err, "a view", sizeof *v);
+    code = hdx_graph_open_view(d->report.path, view, d->report.dump[0] != '\0' ? d->report.dump : NULL, &v->graph, err);
+    if (code == HDX_NOT_FOUND)
+        hint_views(d->graph, err);
+    if (code != HDX_OK)
+        return code;
+    (void)snprintf(v->name, sizeof v->name, "%s", view);
+    v->next = d->views;
+    d->views = v; /* whole: hdx_session_mend may be called at any time */
+    *out = v->graph;
+    return HDX_OK;
+}
+
+hdx_code hdx_answer_graph(hdx_session *s, const hdx_arguments *a, hdx_graph **out, hdx_error *err)
+{
+    const char    *view = hdx_answer_last(a, "view");
+    const hdx_code code = hdx_session_view(s, 0, view, out, err);
+    s->dumps[0].shown = code == HDX_OK && view != NULL ? *out : NULL;
+    return code;
+}
+
+void hdx_answer_forget_view(hdx_session *s, const char *name)
+{
+    for (answer_view *v = s->dumps[0].views; v != NULL; v = v->next)
+        if (strcmp(v->name, name) == 0)
+            v->name[0] = '\0'; /* rows may still need the graph */
+}
+
 void hdx_answer_release(hdx_session *s, size_t place)
 {
     if (place > 0) {
@@ -182,7 +241,7 @@ const hdx_graph_summary *hdx_session_summary(const hdx_session *s, size_t place)
     if (place >= s->dump_count)
         return NULL;
     if (s->dumps[place].graph != NULL)
-        return hdx_graph_summary_of(s->dumps[place].graph);
+        return hdx_graph_summary_of(s->dumps[place].shown != NULL ? s->dumps[place].shown : s->dumps[place].graph);
     return place == 0 && s->counts != NULL ? hdx_counts_summary(s->counts) : NULL;
 }
 
@@ -203,8 +262,12 @@ const hdx_leaks *hdx_session_leaks(const hdx_session *s, size_t place)
 
 bool hdx_session_mend(hdx_session *s, const void *address)
 {
-    for (size_t i = 0; i < s->dump_count; i++)
+    for (size_t i = 0; i < s->dump_count; i++) {
         if (s->dumps[i].graph != NULL && hdx_graph_mend(s->dumps[i].graph, address))
             return true;
+        for (const answer_view *v = s->dumps[i].views; v != NULL; v = v->next)
+            if (hdx_graph_mend(v->graph, address))
+                return true;
+    }
     return false;
 }

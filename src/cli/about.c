@@ -315,6 +315,23 @@ static void put_index(page *p, const cli_run *run, const hdx_cell *index)
         hdx_buffer_format(&p->out, "%*sit stops before the dominators\n", KEY_WIDTH, "");
 }
 
+static void put_views(page *p, const hdx_cell *views)
+{
+    for (uint64_t i = 0; views->kind == HDX_CELL_LIST && i < views->as.list.count; i++) {
+        const hdx_cell *view = &views->as.list.at[i], *name = cli_member(view, "name"),
+                       *spec = cli_member(view, "spec");
+        put_key(p, i == 0 ? "views" : "", i == 0 ? 5 : 0);
+        put_cell(p, name, HDX_UNIT_NONE);
+        if (spec->kind == HDX_CELL_TEXT) {
+            put_part(p, ":", "");
+            put_cell(p, spec, HDX_UNIT_NONE);
+            put_size(p, "; live", cli_member(view, "live_bytes"));
+        } else
+            put_part(p, ":", "damaged");
+        end_line(p);
+    }
+}
+
 /* ---- pages ---- */
 
 static hdx_code give_out(page *p, const hdx_sink *sink, hdx_error *err)
@@ -343,5 +360,6 @@ hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_op
     put_stripping(&p, cli_member(p.info, "stripping"));
     put_records(&p, cli_member(p.info, "records"), run->call->verbose);
     put_index(&p, run, cli_member(p.info, "index"));
+    put_views(&p, cli_member(p.info, "views"));
     return give_out(&p, sink, err);
 }

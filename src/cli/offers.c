@@ -314,6 +314,20 @@ static void threads_of(cli_offers *o, const line *l, const char *dump, const cha
     hdx_session_close(s);
 }
 
+static void views_of(cli_offers *o, const line *l, const char *dump, const char *before)
+{
+    hdx_session   *s = open_index(o, l, dump);
+    hdx_graph     *g = NULL;
+    hdx_graph_view view;
+    hdx_error      ignored;
+    if (s != NULL && hdx_session_graph(s, 0, &g, &ignored) == HDX_OK)
+        for (unsigned i = 0; i < CLI_OFFERS_MOST && hdx_graph_view_at(g, i, &view); i++) {
+            const char *spec = hdx_arena_copy(&o->arena, view.spec, strlen(view.spec));
+            offer(o, joined(o, before, view.name, strlen(view.name), NULL), spec);
+        }
+    hdx_session_close(s);
+}
+
 void cli_offer_classes(cli_offers *o, const char *dump, const char *prefix)
 {
     const line nothing = { .answer = NULL };
@@ -386,6 +400,8 @@ static void offer_values(cli_offers *o, const line *l, const cli_option *option,
         offer_columns(o, l, listed(o, before), p->name);
     else if (strcmp(p->name, "sort") == 0 || strcmp(p->name, "where") == 0)
         offer_columns(o, l, before, p->name);
+    else if (strcmp(p->name, "view") == 0 && dump != NULL)
+        views_of(o, l, dump, before);
     else if (p->kind == HDX_PARAMETER_FILE)
         offer_files(o, before, "files");
     else if (option->id == CLI_OPT_INDEX_DIR)

@@ -120,6 +120,17 @@ static void opened(void *context, size_t place)
         warn(run, place);
 }
 
+/* Pages of their own have no title: what is asked of a view says so in front of them. */
+static void put_view(const cli_run *run, const hdx_sink *sink)
+{
+    const hdx_graph_summary *sum = hdx_session_summary(run->session, 0);
+    hdx_buffer               line = hdx_buffer_of(NULL);
+    if (sum != NULL && sum->view != NULL)
+        hdx_buffer_format(&line, "View %s: %s\n\n", sum->view, sum->view_spec);
+    (void)cli_flush(&line, sink); /* a pipe that is closed is noticed by what follows */
+    hdx_buffer_free(&line);
+}
+
 static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
 {
     const cli_call    *c = run->call;
@@ -136,17 +147,23 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
                ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, &sink, err);
-    if (cli_is(c, "info") && !columns && !ordered && cli_given(c, "limit") == NULL)
+    if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
+        return cli_path_page(rows, &options, &sink, err);
+    const bool about = cli_is(c, "info") && !columns && !ordered && cli_given(c, "limit") == NULL,
+               suspects = cli_is(c, "suspects") && !columns && !ordered, object = cli_is(c, "object") && !columns,
+               threads = cli_is(c, "threads") && !columns &&
+                         (cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL);
+    if (about || suspects || object || threads)
+        put_view(run, &sink);
+    if (about)
         return cli_about(run, rows, &options, &sink, err);
     if (cli_is(c, "leaks") && !columns && !ordered)
         return cli_leaks_page(run, &options, &sink, err);
-    if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
-        return cli_path_page(rows, &options, &sink, err);
-    if (cli_is(c, "suspects") && !columns && !ordered)
+    if (suspects)
         return cli_suspects_page(rows, &options, &sink, err);
-    if (cli_is(c, "object") && !columns)
+    if (object)
         return cli_object_page(rows, &options, &sink, err);
-    if (cli_is(c, "threads") && !columns && (cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL))
+    if (threads)
         return cli_threads_page(rows, &options, &sink, err);
     return hdx_render(rows, &options, &sink, err);
 }
@@ -248,6 +265,12 @@ static hdx_code content(cli_run *run, hdx_error *err)
     return put_in_place(run, code, err);
 }
 
+/* The view that the answer is about; NULL: the index. */
+static const char *viewed(const cli_call *c)
+{
+    return (c->answer->flags & HDX_ANSWER_HEAP) != 0 ? cli_given(c, "view") : NULL;
+}
+
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
 {
     const hdx_session_events events = { run, opening, opened, early };
@@ -287,7 +310,7 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
         code = render(run, rows, err);
     hdx_graph *g = NULL;
     if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL &&
-        (code = hdx_session_graph(run->session, 0, &g, err)) == HDX_OK)
+        (code = hdx_session_view(run->session, 0, viewed(c), &g, err)) == HDX_OK)
         code = hdx_graph_check(g, err);
     hdx_rows_close(rows);
     code = put_in_place(run, code, err);

@@ -115,7 +115,9 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
             if (strcmp(common[k].name, "document") != 0 && /* they follow from --format */
                 strcmp(common[k].name, "texts") != 0 && strcmp(common[k].name, "sizes") != 0 &&
                 !takes(answer, common[k].name) &&
-                (answer == NULL || (answer->flags & HDX_ANSWER_HEAP) != 0 || strcmp(common[k].name, "reachable") != 0))
+                (answer == NULL || (answer->flags & HDX_ANSWER_HEAP) != 0 ||
+                 (strcmp(common[k].name, "reachable") != 0 && strcmp(common[k].name, "view") != 0)) &&
+                (answer == NULL || (answer->flags & HDX_ANSWER_NO_VIEWS) == 0 || strcmp(common[k].name, "view") != 0))
                 options[n++] = (cli_option){ CLI_OPT_ANSWER, '\0', true, &common[k] };
         if (o->is.name == NULL || (o->only != NULL && (answer == NULL || strcmp(o->only, answer->name) != 0)) ||
             (o->id == CLI_OPT_FULL_TEXT && answer != NULL && (answer->flags & HDX_ANSWER_VALUES) == 0) ||
