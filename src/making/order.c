@@ -868,6 +868,31 @@ static hdx_code find_listed(hdx_pass *p, hdx_error *err)
     return hdx_note_check(&p->note, err);
 }
 
+/* The same without what is left out, which has been turned round by now: target, source. */
+static hdx_code find_holding(hdx_pass *p, const hdx_pair *cuts, uint64_t count, hdx_error *err)
+{
+    hdx_referenced *r = &p->referenced;
+    const uint64_t  bytes = hdx_bits_words(p->b->tables.objects) * 8;
+    void           *inbound = NULL;
+    hdx_code        code = begin_referenced(p, r, err);
+    if (code != HDX_OK || (code = hdx_build_file_open(p->b, HDX_KIND_INBOUND, &p->note, &inbound, err)) != HDX_OK)
+        return code;
+    memcpy(r->once, p->listed.once, bytes);
+    memcpy(r->many, p->listed.many, bytes);
+    for (uint64_t i = 0, end; i < count; i = end) {
+        const uint64_t target = cuts[i].first;
+        uint64_t       first, length;
+        for (end = i; end < count && cuts[end].first == target; end++) {
+        }
+        hdx_one_to_n_list(inbound, target, &first, &length);
+        const uint64_t left = length > end - i ? length - (end - i) : 0, bit = 1ull << target % 64;
+        r->once[target / 64] = left > 0 ? r->once[target / 64] : r->once[target / 64] & ~bit;
+        r->many[target / 64] = left > 1 ? r->many[target / 64] : r->many[target / 64] & ~bit;
+    }
+    hdx_one_to_n_close(inbound);
+    return hdx_note_check(&p->note, err);
+}
+
 /* What the steps before `references` leave to a build of an index. */
 static hdx_code begin_view(hdx_pass *p, hdx_pair *cuts, uint64_t cut_count, hdx_error *err)
 {
@@ -879,7 +904,7 @@ static hdx_code begin_view(hdx_pass *p, hdx_pair *cuts, uint64_t cut_count, hdx_
     t->loader_class = (uint32_t)hdx_ints_get(p->class_file, 0);               /* of the boot loader */
     if ((code = hdx_note_check(&p->note, err)) == HDX_OK && (code = read_without_cuts(p, err)) == HDX_OK &&
         (code = find_listed(p, err)) == HDX_OK)
-        code = find_referenced(p, err);
+        code = find_holding(p, cuts, cut_count, err);
     return code;
 }
 
