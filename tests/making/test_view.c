@@ -1,0 +1,207 @@
+/*
+ * test_view.c - a view through doors that fail, and under a kill: it is there whole or not at all, the index and the
+ * views that were there stay as they are, and the next build makes it.
+ */
+#include "making/heap_model.h"
+#include "making/making.h"
+#include "support/faulty.h"
+#include "support/folder.h"
+#include <heapdex/heapdex.h>
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char             folder[TEST_FOLDER];
+static hdx_index_report base;
+static hdx_view_wanted  want = { .name = "v", .spec = "-roots:JAVA_LOCAL", .roots = 1u << HDX_ROOT_JAVA_LOCAL };
+static hdx_pair         all[64];
+static uint64_t         pairs;
+
+/* An index, and some references of it that are to be left out. */
+static void enter(void)
+{
+    static heap_model       h;
+    const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+    hdx_graph              *g;
+    hdx_refs                refs;
+    hdx_id                  to;
+    hdx_error               err;
+    test_folder_make(folder, "view");
+    cr_assert(chdir(folder) == 0);
+    dump_maker *m = model_make(&h, 5, 200, 8);
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+    cr_assert(hdx_index_build(&options, &base, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(base.path, NULL, &g, &err) == HDX_OK);
+    pairs = 0;
+    for (hdx_id from = 0; from < hdx_graph_objects(g) && pairs < 64; from += 3) {
+        const hdx_class *class = hdx_graph_class(g, hdx_graph_class_of(g, from));
+        hdx_graph_outbound(g, from, HDX_ALL, &refs);
+        while (pairs < 64 && hdx_refs_next(&refs, &to))
+            if (to != class->id)
+                all[pairs++] = (hdx_pair){ from, to };
+    }
+    hdx_graph_close(g);
+    hdx_catalog *c;
+    cr_assert(hdx_catalog_open(hdx_io_system(), base.path, &c, &err) == HDX_OK);
+    memcpy(want.index, hdx_catalog_manifest(c)->identity, sizeof want.index);
+    hdx_catalog_close(c);
+    cr_assert(pairs == 64);
+}
+static void leave(void)
+{
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
+TestSuite(view, .init = enter, .fini = leave);
+
+static hdx_code make(const hdx_build_doors *doors, hdx_error *err)
+{
+    const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+    hdx_pair                cuts[64];
+    hdx_index_report        report;
+    hdx_view_wanted         w = want;
+    memcpy(cuts, all, sizeof cuts);
+    w.cuts = cuts;
+    w.cut_count = pairs;
+    return hdx_view_build_through(doors, &options, &w, &report, err);
+}
+
+static void expect_sound(const char *view, const char *when, unsigned n)
+{
+    hdx_graph     *g;
+    hdx_error      err;
+    const hdx_code code = hdx_graph_open_view(base.path, view, "a.hprof", &g, &err);
+    cr_expect(code == HDX_OK, "%s %u: %s", when, n, err.message);
+    if (code != HDX_OK)
+        return;
+    cr_expect(hdx_graph_verify(g, true, &err) == HDX_OK, "%s %u: %s: %s", when, n, err.where, err.message);
+    hdx_graph_close(g);
+}
+static bool is_there(const char *name) { return access(name, F_OK) == 0; }
+
+Test(view, is_whole_or_absent_at_every_failing_write, .timeout = 300)
+{
+    hdx_error err;
+    for (unsigned n = 1;; n++) {
+        faulty_io             f;
+        const hdx_build_doors doors = { .io = &f.io };
+        faulty_io_init(&f, n, ENOSPC, true);
+        const hdx_code code = make(&doors, &err);
+        cr_expect(code == HDX_OK || code == HDX_IO || code == HDX_LIMIT || code == HDX_BUSY, "fault %u: %s", n,
+                  err.message);
+        cr_expect(code == HDX_OK || is_there("a.hprof.hdx/views/v") || !is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        expect_sound(NULL, "fault", n);
+        if (is_there("a.hprof.hdx/views/v"))
+            expect_sound("v", "fault", n);
+        cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
+        if (faulty_io_fired(&f))
+            continue;
+        cr_assert(code == HDX_OK && n > 20, "%u calls", n);
+        break;
+    }
+}
+
+Test(view, stays_as_it_was_at_every_failing_write_of_its_successor, .timeout = 300)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+    for (unsigned n = 1;; n++) {
+        faulty_io             f;
+        const hdx_build_doors doors = { .io = &f.io };
+        faulty_io_init(&f, n, EIO, true);
+        (void)make(&doors, &err);
+        expect_sound("v", "fault", n);
+        if (!faulty_io_fired(&f))
+            break;
+    }
+}
+
+static bool refuse(void *context, uint64_t bytes)
+{
+    unsigned *left = context;
+    (void)bytes;
+    return *left > 0 && --*left == 0;
+}
+
+Test(view, leaves_nothing_where_memory_is_refused, .timeout = 300)
+{
+    hdx_error err;
+    for (unsigned n = 1, left = 0; n < 2000; n++) {
+        const hdx_build_doors doors = { .io = hdx_io_system(), .refuse = refuse, .context = &left };
+        left = n;
+        const hdx_code code = make(&doors, &err);
+        cr_expect((code == HDX_OK || code == HDX_LIMIT) && (code == HDX_OK) == is_there("a.hprof.hdx/views/v"),
+                  "%u: %s", n, err.message);
+        cr_expect(!is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
+        if (left > 0) /* none was left to refuse */
+            return;
+    }
+    cr_assert(false, "it never ends");
+}
+
+Test(view, killed_at_every_write_is_made_by_the_next, .timeout = 300)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    for (unsigned n = 1;; n += 3) {
+        int         status;
+        const pid_t child = fork();
+        if (child == 0) {
+            faulty_io             f;
+            const hdx_build_doors doors = { .io = &f.io };
+            faulty_io_init(&f, n, FAULTY_KILL, true);
+            _exit(make(&doors, &err) == HDX_OK ? 0 : 1);
+        }
+        cr_assert(child > 0 && waitpid(child, &status, 0) == child);
+        expect_sound(NULL, "kill", n);
+        if (is_there("a.hprof.hdx/views/v"))
+            expect_sound("v", "kill", n);
+        cr_assert(make(&sound, &err) == HDX_OK, "kill %u: %s", n, err.message);
+        expect_sound("v", "kill", n);
+        cr_expect(!is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
+        if (WIFEXITED(status))
+            break;
+    }
+}
+
+Test(view, of_an_index_that_was_made_anew_meanwhile_is_refused)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    want.index[3] ^= 1;
+    cr_expect(make(&sound, &err) == HDX_BUSY, "%s", err.message);
+    want.index[3] ^= 1;
+    cr_expect(!is_there("a.hprof.hdx/views/v"));
+}
+
+Test(view, is_not_made_through_a_link)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    cr_assert(mkdir("elsewhere", 0700) == 0 && symlink("../elsewhere", "a.hprof.hdx/views") == 0);
+    cr_expect(make(&sound, &err) == HDX_IO, "%s", err.message);
+    cr_expect(!is_there("elsewhere/v"));
+}
+
+Test(view, keeps_to_a_budget_or_says_which_would_do)
+{
+    const hdx_index_options small = { .dump = "a.hprof", .threads = 1, .memory = 20u << 20 };
+    hdx_index_report        report;
+    hdx_error               err;
+    hdx_view_wanted         w = want;
+    w.cuts = all;
+    cr_expect(hdx_view_build(&small, &w, &report, &err) == HDX_LIMIT);
+    cr_expect(strstr(err.message, "the budget is 20 MB") != NULL && strstr(err.hint, "would do") != NULL, "%s / %s",
+              err.message, err.hint);
+    const hdx_index_options enough = { .dump = "a.hprof",
+                                       .threads = 1,
+                                       .memory = strtoull(err.hint + 9, NULL, 10) << 20 };
+    cr_expect(hdx_view_build(&enough, &w, &report, &err) == HDX_OK, "%s", err.message);
+    cr_expect(report.bytes > 4096 && strcmp(report.path, "a.hprof.hdx/views/v") == 0, "%s", report.path);
+}
