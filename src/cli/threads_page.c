@@ -38,15 +38,18 @@ static void put_address(page *p, const hdx_cell *address)
 
 static void put_thread(page *p)
 {
-    const hdx_cell *daemon = cell(p, "daemon"), *name = cell(p, "name");
+    const hdx_cell *daemon = cell(p, "daemon"), *name = cell(p, "name"), *is_virtual = cell(p, "virtual");
     if (name->kind == HDX_CELL_TEXT)
         put(p, p->options->color ? "\x1b[1m\"" : "\"", name, HDX_UNIT_NONE, p->options->color ? "\"\x1b[0m" : "\"");
     else
         hdx_buffer_text(&p->out, "(its name is not in the dump)");
-    if (daemon->kind == HDX_CELL_BOOL && daemon->as.boolean)
+    if (is_virtual->kind == HDX_CELL_BOOL && is_virtual->as.boolean)
+        hdx_buffer_text(&p->out, " virtual");
+    else if (daemon->kind == HDX_CELL_BOOL && daemon->as.boolean) /* all virtual ones are */
         hdx_buffer_text(&p->out, " daemon");
     put(p, " prio=", cell(p, "priority"), HDX_UNIT_NONE, "");
     put(p, " ", cell(p, "state"), HDX_UNIT_NONE, "");
+    put(p, " on ", cell(p, "carrier"), HDX_UNIT_NONE, "");
     put(p, "   retained ", cell(p, "retained"), HDX_UNIT_BYTES, "");
     hdx_buffer_text(&p->out, "   ");
     put_address(p, cell(p, "address"));

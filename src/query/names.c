@@ -345,22 +345,26 @@ static hdx_code class_objects(const hdx_query *q, const char *pattern, hdx_ids *
 
 static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids, hdx_error *err)
 {
-    uint64_t          count = 0, found = 0;
-    const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
-    hdx_arena         arena = hdx_arena_of(q->mem);
-    hdx_query         whole = *q; /* of two long names the ends may differ */
-    char              near[160] = "";
-    unsigned          best = 4;
-    hdx_code          code = HDX_OK;
+    hdx_ask   ask;
+    uint64_t  found = 0;
+    hdx_ids   threads = hdx_ids_of(q->mem);
+    hdx_arena arena = hdx_arena_of(q->mem);
+    hdx_query whole = *q; /* of two long names the ends may differ */
+    char      near[160] = "";
+    unsigned  best = 4;
+    hdx_code  code = hdx_ask_begin(q, &ask, err);
     whole.whole = HDX_WHOLE_TEXTS;
-    for (uint64_t i = 0; threads != NULL && code == HDX_OK && i < count; i++) {
+    if (code == HDX_OK)
+        code = hdx_threads_of(&ask, &threads, err);
+    for (uint64_t i = 0; code == HDX_OK && i < threads.count; i++) {
         hdx_cell label;
-        if ((code = hdx_label_cell(&whole, threads[i].object, &arena, &label, err)) != HDX_OK ||
-            label.kind != HDX_CELL_TEXT)
+        hdx_arena_empty(&arena);
+        if ((code = hdx_label_cell(&whole, threads.at[i], &arena, &label, err)) != HDX_OK ||
+            (code = hdx_ask_turn(&ask, err)) != HDX_OK || label.kind != HDX_CELL_TEXT)
             continue;
         if (hdx_text_is(label.as.text, name)) {
             found++;
-            code = hdx_ids_push(ids, threads[i].object, err);
+            code = hdx_ids_push(ids, threads.at[i], err);
             continue;
         }
         unsigned d = hdx_edit_distance(text_of(name), label.as.text, best);
@@ -371,6 +375,7 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
         }
     }
     hdx_arena_free(&arena);
+    hdx_ids_drop(&threads);
     if (code != HDX_OK || found > 0)
         return code;
     if ((code = hdx_graph_check(q->graph, err)) != HDX_OK)

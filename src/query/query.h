@@ -16,6 +16,9 @@
  *   labels.c     the column `label`, for the rows that are left
  *   nodes.c      the heap as few nodes, for searches done again and again
  *   questions.h  the questions, each in the file of its name; table.c has whole tables
+ *   fields.c     fields of one object by name
+ *   held_in.c    the field that holds an object, in words
+ *   thread_facts.c thread_pools.c          what fields of threads say; threads with like names
  *   content.c    what one object holds, as a file of its own
  *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)
  *   sizes_said.c                           sizes of collections, as labels
@@ -374,12 +377,51 @@ hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *p
 #define HDX_PATH_MEMBERS 6u
 extern const hdx_column hdx_path_members[HDX_PATH_MEMBERS];
 
+/* ---- fields of one object by name (fields.c) ---- */
+typedef struct hdx_fields { /* start with { 0 } and use again and again */
+    hdx_graph *g;
+    hdx_values v;
+} hdx_fields;
+/* Of an instance its fields, of a class object its statics; HDX_NO_ID, or no dump at hand: none. */
+hdx_code hdx_fields_read(hdx_fields *f, hdx_graph *g, hdx_id id, hdx_error *err);
+hdx_code hdx_fields_statics(hdx_fields *f, hdx_graph *g, const char *class_name, hdx_error *err);
+void     hdx_fields_close(hdx_fields *f);
+/* As that class declares it; class_name NULL: any, of several the topmost. NULL: it has none, or its value is absent.
+ */
+const hdx_value *hdx_fields_value(const hdx_fields *f, const char *class_name, const char *name);
+hdx_id hdx_fields_ref(const hdx_fields *f, const char *class_name, const char *name); /* HDX_NO_ID: null or no object */
+bool   hdx_fields_number(const hdx_fields *f, const char *class_name, const char *name, int64_t *out);
+/* Live instances of a class and of those below it, ascending; a name that the dump does not know has none. */
+hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out, hdx_error *err);
+
+/* CLASS#FIELD that holds it, on the shortest way from a GC root (held_in.c); null: nothing does. */
+hdx_code hdx_held_in_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+
 /* ---- threads ---- */
 typedef struct hdx_thread_facts { /* fields of a thread object; null cells where the dump lacks them */
-    hdx_cell name, daemon, priority, state, context_class_loader;
+    hdx_cell name, daemon, priority, state, carrier, context_class_loader;
+    bool     is_virtual;
 } hdx_thread_facts;
-hdx_code hdx_thread_facts_of(const hdx_query *q, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out,
-                             hdx_error *err);
+typedef struct hdx_thread_reader { /* of many threads (thread_facts.c) */
+    hdx_query  q;
+    hdx_fields thread, holder;
+    uint32_t   virtuals; /* number of the class of virtual threads; HDX_NO_CLASS: the dump knows none */
+    unsigned   state_count;
+    struct {
+        int64_t     value; /* of VirtualThread.state, as its class names them */
+        const char *state; /* as java.lang.Thread.State has it */
+    } states[24];
+} hdx_thread_reader;
+hdx_code hdx_thread_reader_open(const hdx_query *q, hdx_thread_reader *out, hdx_error *err); /* to be closed always */
+void     hdx_thread_reader_close(hdx_thread_reader *r);
+bool     hdx_thread_is_virtual(const hdx_thread_reader *r, hdx_id thread);
+hdx_code hdx_thread_read(hdx_thread_reader *r, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err);
+/* Live objects of java.lang.Thread and below it, and what THREAD_OBJ roots name: ids, ascending. */
+hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err);
+/* Summed by names without their numbers (thread_pools.c). */
+enum { HDX_THREAD_POOL_COLUMNS = 6 };
+extern const hdx_column hdx_thread_pool_columns[HDX_THREAD_POOL_COLUMNS];
+hdx_code                hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err);
 typedef struct hdx_frame_local { /* a root entry that belongs to a thread */
     hdx_id  thread;
     int32_t frame;

@@ -1,9 +1,11 @@
 /*
  * threads.c - threads, their state, stacks and the objects their frames hold.
  *
- * A thread is what a THREAD_OBJ root names (MAT 4.8, HPROF 5.4). Name, priority and state are fields of the object,
- * since JDK 19 partly of its `holder` (HPROF 6). A local belongs to the frame its root names; frame -1 to none.
+ * A thread is a live object of java.lang.Thread or below it. Those that run are named by a THREAD_OBJ root (MAT 4.8,
+ * HPROF 5.4), but for virtual ones before JDK 22 (HPROF 4.2); the others were not started or have ended, and have no
+ * frames. A local belongs to the frame its root names; frame -1 to none.
  */
+#include "graph/graph.h"
 #include "query/query.h"
 
 #include <stdlib.h>
@@ -38,92 +40,32 @@ static const hdx_column columns[] = {
     OF_THREAD,
     HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
+    HDX_COLUMN("virtual", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "it is a virtual thread; null in dumps without any"),
+    HDX_COLUMN("carrier", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "of a virtual thread: the thread that runs it at the moment"),
     HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "its context class loader"),
+    HDX_COLUMN("context_loader", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "the same in words: its class, and its name where it has one"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the thread object, without what it refers to"),
     RETAINED,
     HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                "its stack, innermost frame first; null without --stacks", frame_members),
 };
-#define FRAMES (HDX_COUNT(columns) - 1)
+#define CONTEXT_LOADER 8u
+#define FRAMES         (HDX_COUNT(columns) - 1)
 static const hdx_column table_columns[] = {
     OF_THREAD,
     HDX_COLUMN("frames", UNSIGNED, COUNT, 0, "frames of its stack"),
     HDX_COLUMN("locals", UNSIGNED, COUNT, 0, "distinct objects that its frames hold"),
     RETAINED,
 };
-static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) },
-                      table_form = { NULL, NULL, table_columns, HDX_COUNT(table_columns) };
-
-/* ---- fields ---- */
-
-#define THREAD "java.lang.Thread"
-
-/* A field that java.lang.Thread declares, or since JDK 19 its holder. Subclasses' are none. */
-static hdx_code field(hdx_graph *g, hdx_id thread, hdx_id holder, const char *name, uint8_t type, hdx_value *value,
-                      bool *found, hdx_error *err)
-{
-    hdx_code code = hdx_graph_field(g, thread, THREAD, name, value, found, err);
-    if (code == HDX_OK && !*found && holder != HDX_NO_ID)
-        code = hdx_graph_field(g, holder, THREAD "$FieldHolder", name, value, found, err);
-    *found = code == HDX_OK && *found && !value->absent && value->type == type;
-    return code;
-}
-
-/*
- * java.lang.Thread.State from the bits of threadStatus (JVMTI thread states, as sun.misc.VM.toThreadState reads them).
- */
-static const char *state_name(int64_t status)
-{
-    if (status & 0x0004)
-        return "RUNNABLE";
-    if (status & 0x0400)
-        return "BLOCKED";
-    if (status & 0x0010)
-        return "WAITING";
-    if (status & 0x0020)
-        return "TIMED_WAITING";
-    if (status & 0x0002)
-        return "TERMINATED";
-    return status & 0x0001 ? "RUNNABLE" : "NEW";
-}
-
-static hdx_code read_facts(hdx_graph *g, hdx_id thread, hdx_thread_facts *out, hdx_error *err)
-{
-    hdx_value value;
-    bool      found;
-    hdx_id    holder = HDX_NO_ID;
-    hdx_code  code = field(g, thread, HDX_NO_ID, "holder", 2, &value, &found, err);
-    if (found && (value.as.address == 0 || !hdx_graph_find(g, value.as.address, &holder)))
-        holder = HDX_NO_ID;
-    if (code == HDX_OK && (code = field(g, thread, holder, "daemon", 4, &value, &found, err)) == HDX_OK && found)
-        out->daemon = hdx_cell_bool(value.as.boolean);
-    if (code == HDX_OK && (code = field(g, thread, holder, "priority", 10, &value, &found, err)) == HDX_OK && found)
-        out->priority = hdx_cell_int(value.as.integer);
-    if (code == HDX_OK && (code = field(g, thread, holder, "threadStatus", 10, &value, &found, err)) == HDX_OK && found)
-        out->state = hdx_cell_string(state_name(value.as.integer));
-    if (code == HDX_OK)
-        code = field(g, thread, HDX_NO_ID, "contextClassLoader", 2, &value, &found, err);
-    if (code == HDX_OK && found && value.as.address != 0)
-        out->context_class_loader = hdx_cell_address(value.as.address);
-    return code;
-}
-
-hdx_code hdx_thread_facts_of(const hdx_query *q, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err)
-{
-    hdx_graph *g = q->graph;
-    hdx_error  mine;
-    *out = (hdx_thread_facts){ hdx_cell_null(), hdx_cell_null(), hdx_cell_null(), hdx_cell_null(), hdx_cell_null() };
-    hdx_code code = hdx_label_cell(q, thread, arena, &out->name, err);
-    if (code != HDX_OK)
-        return code;
-    code = read_facts(g, thread, out, &mine);
-    if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g))
-        return HDX_OK;
-    if (code != HDX_OK && err != NULL)
-        *err = mine;
-    return code;
-}
+static const hdx_form forms[] = {
+    { "by", "pool", hdx_thread_pool_columns, HDX_THREAD_POOL_COLUMNS },
+    { NULL, NULL, columns, HDX_COUNT(columns) },
+};
+static const hdx_form table_form = { NULL, NULL, table_columns, HDX_COUNT(table_columns) };
 
 /* ---- locals ---- */
 
@@ -179,16 +121,19 @@ uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id 
 
 typedef struct thread_rows {
     hdx_ask           ask;
-    const hdx_thread *threads;
-    uint64_t          count, next;
+    hdx_thread_reader reader;
+    hdx_ids           ids;
+    uint64_t          next;
     hdx_frame_local  *locals;
     uint64_t          local_count, local_capacity;
-    bool              stacks, with_locals, table;
+    bool              stacks, with_locals, table, any_virtual;
 } thread_rows;
 
 static void rows_close(void *state)
 {
     thread_rows *t = state;
+    hdx_thread_reader_close(&t->reader);
+    hdx_ids_drop(&t->ids);
     hdx_mem_put(t->ask.q.mem, t->locals, t->local_capacity * sizeof *t->locals);
     free(t);
 }
@@ -255,16 +200,18 @@ static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number,
     return HDX_OK;
 }
 
-static hdx_code frames_cell(const thread_rows *t, const hdx_thread *thread, hdx_arena *arena, hdx_cell *out,
-                            hdx_error *err)
+/* A thread without a THREAD_OBJ root has none in the dump. */
+static hdx_code frames_cell(const thread_rows *t, hdx_id object, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
-    hdx_code  code = HDX_OK;
-    hdx_cell *cells = hdx_arena_get(arena, thread->frame_count * sizeof *cells);
+    const hdx_thread *thread = hdx_graph_thread_of(t->ask.g, object);
+    const uint32_t    count = thread == NULL ? 0 : thread->frame_count;
+    hdx_code          code = HDX_OK;
+    hdx_cell         *cells = hdx_arena_get(arena, count * sizeof *cells);
     if (cells == NULL)
-        return hdx_no_memory(err, "frames", thread->frame_count * sizeof *cells);
-    for (uint32_t i = 0; code == HDX_OK && i < thread->frame_count; i++)
-        code = frame_cell(t, thread->object, i, &thread->frames[i], arena, &cells[i], err);
-    *out = hdx_cell_list(cells, thread->frame_count);
+        return hdx_no_memory(err, "frames", count * sizeof *cells);
+    for (uint32_t i = 0; code == HDX_OK && i < count; i++)
+        code = frame_cell(t, object, i, &thread->frames[i], arena, &cells[i], err);
+    *out = hdx_cell_list(cells, count);
     return code;
 }
 
@@ -300,35 +247,55 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     hdx_code         code = hdx_ask_stopped(&t->ask.q, err);
     if (code != HDX_OK)
         return code;
-    if (t->next == t->count)
+    if (t->next == t->ids.count)
         return hdx_ask_end(&t->ask, more, err);
-    const hdx_thread *thread = &t->threads[t->next++];
-    if ((code = hdx_thread_facts_of(&t->ask.q, thread->object, arena, &facts, err)) != HDX_OK)
+    const hdx_id id = t->ids.at[t->next++];
+    if ((code = hdx_thread_read(&t->reader, id, arena, &facts, err)) != HDX_OK)
         return code;
-    cells[0] = hdx_id_cell(t->ask.g, thread->object);
+    cells[0] = hdx_id_cell(t->ask.g, id);
     cells[1] = facts.name;
     cells[2] = facts.daemon;
     cells[3] = facts.priority;
-    if (t->table) {
-        if ((code = count_locals(t, thread->object, arena, &locals, err)) != HDX_OK)
-            return code;
-        cells[4] = hdx_cell_uint(thread->frame_count);
-        cells[5] = hdx_cell_uint(locals);
-        cells[6] = hdx_retained_cell(t->ask.g, thread->object);
-    } else {
-        cells[4] = facts.state;
-        cells[5] = facts.context_class_loader;
-        cells[6] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, thread->object));
-        cells[7] = hdx_retained_cell(t->ask.g, thread->object);
-        cells[8] = hdx_cell_null();
-        if (t->stacks && (code = frames_cell(t, thread, arena, &cells[8], err)) != HDX_OK)
-            return code;
-    }
     *more = true;
-    return HDX_OK;
+    if (t->table) {
+        const hdx_thread *thread = hdx_graph_thread_of(t->ask.g, id);
+        code = count_locals(t, id, arena, &locals, err);
+        cells[4] = hdx_cell_uint(thread == NULL ? 0 : thread->frame_count);
+        cells[5] = hdx_cell_uint(locals);
+        cells[6] = hdx_retained_cell(t->ask.g, id);
+        return code;
+    }
+    cells[4] = facts.state;
+    cells[5] = t->any_virtual ? hdx_cell_bool(facts.is_virtual) : hdx_cell_null();
+    cells[6] = facts.carrier;
+    cells[7] = facts.context_class_loader;
+    cells[CONTEXT_LOADER] = hdx_cell_null();
+    cells[9] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, id));
+    cells[10] = hdx_retained_cell(t->ask.g, id);
+    cells[FRAMES] = hdx_cell_null();
+    if (facts.context_class_loader.kind == HDX_CELL_ADDRESS && hdx_column_wanted(&t->ask.q, CONTEXT_LOADER))
+        code = hdx_loader_cell(&t->ask.q, facts.context_class_loader.as.address, arena, &cells[CONTEXT_LOADER], err);
+    return code == HDX_OK && t->stacks ? frames_cell(t, id, arena, &cells[FRAMES], err) : code;
 }
 
-static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, hdx_rows **out, hdx_error *err)
+/* The table of the export has those that a root names alone. */
+static hdx_code list_threads(thread_rows *t, hdx_error *err)
+{
+    uint64_t          count = 0;
+    const hdx_thread *threads = t->table ? hdx_graph_threads(t->ask.g, &count) : NULL;
+    hdx_code          code = t->table ? HDX_OK : hdx_threads_of(&t->ask, &t->ids, err);
+    for (uint64_t i = 0; code == HDX_OK && threads != NULL && i < count; i++)
+        code = hdx_ids_push(&t->ids, threads[i].object, err);
+    for (uint64_t i = 0; i < t->ids.count && !t->any_virtual; i++)
+        t->any_virtual = hdx_thread_is_virtual(&t->reader, t->ids.at[i]);
+    return code;
+}
+
+typedef struct wishes {
+    bool stacks, locals, table;
+} wishes;
+
+static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_error *err)
 {
     hdx_ask ask;
     *out = NULL;
@@ -339,13 +306,13 @@ static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, h
     if (t == NULL)
         return hdx_no_memory(err, "threads", sizeof *t);
     t->ask = ask;
-    t->stacks = stacks || locals; /* locals are shown with their frames */
-    t->with_locals = locals;
-    t->table = table;
-    t->threads = hdx_graph_threads(ask.g, &t->count);
-    if (t->threads == NULL)
-        t->count = 0;
-    if (locals || table)
+    t->ids = hdx_ids_of(q->mem);
+    t->stacks = w->stacks || w->locals; /* locals are shown with their frames */
+    t->with_locals = w->locals;
+    t->table = w->table;
+    if ((code = hdx_thread_reader_open(&ask.q, &t->reader, err)) == HDX_OK)
+        code = list_threads(t, err);
+    if (code == HDX_OK && (w->locals || w->table))
         code = hdx_locals_of(q->mem, ask.g, &t->locals, &t->local_count, &t->local_capacity, err);
     if (code == HDX_OK)
         code = hdx_graph_check(ask.g, err);
@@ -353,29 +320,38 @@ static hdx_code make(const hdx_query *q, bool stacks, bool locals, bool table, h
         rows_close(t);
         return code;
     }
-    hdx_rows_maker maker = { table ? table_columns : columns,
-                             table ? HDX_COUNT(table_columns) : HDX_COUNT(columns),
+    hdx_rows_maker maker = { w->table ? table_columns : columns,
+                             w->table ? HDX_COUNT(table_columns) : HDX_COUNT(columns),
                              t,
                              rows_next,
                              rows_close,
-                             t->count };
+                             t->ids.count };
     return hdx_say_nothing(hdx_rows_make_in(q->mem, &maker, out, err), out, err, "the dump has no threads");
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)
 {
-    return make(q, stacks, locals, false, out, err);
+    return make(q, &(wishes){ .stacks = stacks, .locals = locals }, out, err);
 }
 
 static hdx_code open_threads(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    const bool asked = hdx_column_named(q, FRAMES); /* who asks for the column wants it filled */
-    return hdx_query_threads(q, asked || hdx_argument_flag(a, "stacks"), hdx_argument_flag(a, "locals"), out, err);
+    if (hdx_argument_choice(a, "by") == 0)
+        return hdx_thread_pools(q, out, err);
+    const wishes w = { .stacks = hdx_column_named(q, FRAMES) || /* who asks for the column wants it filled */
+                                 hdx_argument_flag(a, "stacks"),
+                       .locals = hdx_argument_flag(a, "locals") };
+    return make(q, &w, out, err);
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "stacks", .kind = HDX_PARAMETER_FLAG, .sentence = "frames of each thread" },
-    { .name = "locals", .kind = HDX_PARAMETER_FLAG, .sentence = "objects held by each frame" },
+    { .name = "stacks", .kind = HDX_PARAMETER_FLAG, .excludes = "by", .sentence = "frames of each thread" },
+    { .name = "locals", .kind = HDX_PARAMETER_FLAG, .excludes = "by", .sentence = "objects held by each frame" },
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "pool",
+      .sentence = "one row per pool: threads whose names differ in numbers alone" },
 };
 
 const hdx_question hdx_question_threads = {
@@ -383,11 +359,14 @@ const hdx_question hdx_question_threads = {
         .name = "threads",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "threads, their stacks and what they keep alive",
-        .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds.",
+        .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds. Virtual threads are "
+                "among them (dumps of JDK 19 to 21 do not have their stacks), and threads that were not started or "
+                "have ended. --by pool sums those whose names differ "
+                "in numbers alone.",
         .examples = { "heapdex threads app.hprof --sort retained", "heapdex threads app.hprof --stacks --locals "
                                                                    "--where 'name = main'" },
-        .forms = &form,
-        .form_count = 1,
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
@@ -397,7 +376,7 @@ const hdx_question hdx_question_threads = {
 static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     (void)a;
-    return make(q, false, false, true, out, err);
+    return make(q, &(wishes){ .table = true }, out, err);
 }
 
 const hdx_question hdx_table_of_threads = {

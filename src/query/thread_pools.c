@@ -1,0 +1,263 @@
+/*
+ * thread_pools.c - threads summed by their names without numbers: "http-worker-6" and "http-worker-17" are of the pool
+ * "http-worker-#".
+ *
+ * In:  names and states out of the dump, stacks and retained sizes of the index.
+ * Out: a row a pool, the one that retains most first. A thread that is a GC root shares nothing it retains with another
+ *      one, so sums are of distinct bytes.
+ * Cost: 40 bytes a thread and its name.
+ */
+#include "graph/graph.h"
+#include "query/query.h"
+
+#include <stdlib.h>
+
+const hdx_column hdx_thread_pool_columns[HDX_THREAD_POOL_COLUMNS] = {
+    HDX_COLUMN("pool", TEXT, NONE, HDX_COLUMN_NULLABLE, "names of its threads, with # for each run of digits"),
+    HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads with such a name"),
+    HDX_COLUMN("states", TEXT, NONE, HDX_COLUMN_NULLABLE, "how many are in each state"),
+    HDX_COLUMN("frames", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "frames of their stacks"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of what they retain"),
+    HDX_COLUMN("most_at", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "the innermost method outside of the JDK that most of them are in, else the innermost"),
+};
+
+static const char *const states[] = { "NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED" };
+#define STATES 6u
+
+typedef struct member {
+    hdx_text         pool;
+    bool             named;
+    unsigned         state; /* STATES: not known */
+    const hdx_frame *at;    /* NULL: no such frame */
+    hdx_id           id;
+} member;
+
+typedef struct pool {
+    uint64_t         first, count, retained, frames;
+    uint64_t         in[STATES + 1];
+    const hdx_frame *most_at;
+} pool;
+
+typedef struct pools {
+    hdx_ask           ask;
+    hdx_thread_reader reader;
+    hdx_ids           ids;
+    hdx_arena         names;
+    member           *members; /* as many as ids */
+    HDX_LIST(pool)    found;
+} pools;
+
+/* ---- one thread ---- */
+
+static bool fold(const hdx_cell *name, hdx_arena *arena, hdx_text *out)
+{
+    const hdx_text text = name->kind == HDX_CELL_TEXT ? name->as.text : (hdx_text){ "", 0 };
+    char          *to = hdx_arena_get(arena, (uint64_t)text.len + 1);
+    uint32_t       len = 0;
+    if (to == NULL)
+        return false;
+    for (uint32_t i = 0; i < text.len; i++) {
+        const bool digit = text.at[i] >= '0' && text.at[i] <= '9';
+        if (!digit || len == 0 || to[len - 1] != '#' || text.at[i - 1] < '0' || text.at[i - 1] > '9')
+            to[len++] = digit ? '#' : text.at[i];
+    }
+    *out = (hdx_text){ to, len };
+    return true;
+}
+
+static bool is_of_the_jdk(hdx_text class_name)
+{
+    static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        const size_t len = strlen(packages[i]);
+        if (class_name.len > len && memcmp(class_name.at, packages[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where a thread is: the work it was given, or what it waits in. */
+static const hdx_frame *place_of(const hdx_thread *thread)
+{
+    const hdx_frame *first = NULL;
+    for (uint32_t i = 0; thread != NULL && i < thread->frame_count; i++) {
+        if (!is_of_the_jdk(thread->frames[i].class_name))
+            return &thread->frames[i];
+        if (first == NULL && thread->frames[i].line != -3) /* a native method says little */
+            first = &thread->frames[i];
+    }
+    return first;
+}
+
+static unsigned state_of(const hdx_cell *state)
+{
+    unsigned i = 0;
+    while (i < STATES && (state->kind != HDX_CELL_TEXT || !hdx_text_is(state->as.text, states[i])))
+        i++;
+    return i;
+}
+
+static hdx_code read_members(pools *p, hdx_error *err)
+{
+    hdx_arena        arena = hdx_arena_of(p->ask.q.mem);
+    hdx_thread_facts facts;
+    hdx_code         code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < p->ids.count; i++) {
+        member *m = &p->members[i];
+        hdx_arena_empty(&arena);
+        if ((code = hdx_thread_read(&p->reader, p->ids.at[i], &arena, &facts, err)) != HDX_OK)
+            break;
+        m->id = p->ids.at[i];
+        m->named = facts.name.kind == HDX_CELL_TEXT;
+        m->state = state_of(&facts.state);
+        m->at = place_of(hdx_graph_thread_of(p->ask.g, m->id));
+        code = fold(&facts.name, &p->names, &m->pool) ? hdx_ask_turn(&p->ask, err)
+                                                      : hdx_no_memory(err, "names of threads", p->names.size);
+    }
+    hdx_arena_free(&arena);
+    return code;
+}
+
+/* ---- sums ---- */
+
+static int compare_texts(hdx_text a, hdx_text b)
+{
+    const uint32_t len = a.len < b.len ? a.len : b.len;
+    const int      order = len == 0 ? 0 : memcmp(a.at, b.at, len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int compare_places(const hdx_frame *a, const hdx_frame *b)
+{
+    if (a == NULL || b == NULL)
+        return (a == NULL) - (b == NULL);
+    const int order = compare_texts(a->class_name, b->class_name);
+    return order != 0 ? order : compare_texts(a->method, b->method);
+}
+
+static int in_pools(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    int           order = x->named - y->named;
+    if (order == 0 && (order = compare_texts(x->pool, y->pool)) == 0 && (order = compare_places(x->at, y->at)) == 0)
+        order = (x->id > y->id) - (x->id < y->id);
+    return order;
+}
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const pool *x = a, *y = b;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static hdx_code sum_up(pools *p, hdx_error *err)
+{
+    uint64_t run = 0, most = 0;
+    for (uint64_t i = 0; i < p->ids.count; i++) {
+        const member     *m = &p->members[i];
+        const bool        fresh = i == 0 || m->named != m[-1].named || compare_texts(m->pool, m[-1].pool) != 0;
+        const hdx_thread *thread = hdx_graph_thread_of(p->ask.g, m->id);
+        if (fresh && !hdx_list_room(p->ask.q.mem, HDX_LIST_REF(&p->found)))
+            return hdx_no_memory(err, "pools", (p->found.count + 1) * sizeof(pool));
+        if (fresh) {
+            p->found.at[p->found.count++] = (pool){ .first = i };
+            most = 0;
+        }
+        pool *of = &p->found.at[p->found.count - 1];
+        run = fresh || compare_places(m->at, m[-1].at) != 0 ? 1 : run + 1;
+        if (m->at != NULL && run > most) {
+            most = run;
+            of->most_at = m->at;
+        }
+        of->count++;
+        of->in[m->state]++;
+        of->retained += hdx_graph_retained(p->ask.g, m->id);
+        of->frames += thread == NULL ? 0 : thread->frame_count;
+    }
+    if (p->found.count > 0)
+        qsort(p->found.at, (size_t)p->found.count, sizeof(pool), heaviest_first);
+    return HDX_OK;
+}
+
+/* "WAITING 12, RUNNABLE 3": the most frequent first. */
+static hdx_cell states_cell(const pool *of, hdx_buffer *text, hdx_arena *arena)
+{
+    bool said[STATES] = { false };
+    hdx_buffer_clear(text);
+    for (unsigned n = 0; n < STATES; n++) {
+        unsigned best = STATES;
+        for (unsigned i = 0; i < STATES; i++)
+            if (!said[i] && of->in[i] > 0 && (best == STATES || of->in[i] > of->in[best]))
+                best = i;
+        if (best == STATES)
+            break;
+        said[best] = true;
+        hdx_buffer_format(text, "%s%s %llu", text->len > 0 ? ", " : "", states[best], (unsigned long long)of->in[best]);
+    }
+    return text->len == 0 ? hdx_cell_null() : hdx_text_cell(arena, (hdx_text){ text->at, (uint32_t)text->len });
+}
+
+static hdx_code add_rows(pools *p, hdx_table *table, hdx_error *err)
+{
+    hdx_buffer text = hdx_buffer_of(p->ask.q.mem);
+    hdx_arena *arena = hdx_table_arena(table);
+    hdx_code   code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < p->found.count; i++) {
+        const pool   *of = &p->found.at[i];
+        const member *first = &p->members[of->first];
+        hdx_cell      cells[HDX_THREAD_POOL_COLUMNS] = { hdx_cell_null() };
+        if (first->named)
+            cells[0] = hdx_text_cell(arena, first->pool);
+        cells[1] = hdx_cell_uint(of->count);
+        cells[2] = states_cell(of, &text, arena);
+        cells[3] = hdx_cell_uint(of->frames);
+        cells[4] = hdx_cell_uint(of->retained);
+        if (of->most_at != NULL) {
+            hdx_buffer_clear(&text);
+            hdx_buffer_put(&text, of->most_at->class_name.at, of->most_at->class_name.len);
+            hdx_buffer_text(&text, ".");
+            hdx_buffer_put(&text, of->most_at->method.at, of->most_at->method.len);
+            cells[5] = hdx_text_cell(arena, (hdx_text){ text.at, (uint32_t)text.len });
+        }
+        code = text.failed ? hdx_no_memory(err, "pools", text.len) : hdx_table_add(table, cells, err);
+    }
+    hdx_buffer_free(&text);
+    return code;
+}
+
+hdx_code hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err)
+{
+    pools      p = { .names = hdx_arena_of(q->mem), .ids = hdx_ids_of(q->mem) };
+    hdx_table *table = NULL;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &p.ask, err);
+    if (code != HDX_OK)
+        return code;
+    if ((code = hdx_thread_reader_open(&p.ask.q, &p.reader, err)) == HDX_OK &&
+        (code = hdx_threads_of(&p.ask, &p.ids, err)) == HDX_OK &&
+        (p.members = hdx_mem_array(q->mem, p.ids.count, sizeof *p.members)) == NULL)
+        code = hdx_no_memory(err, "threads", p.ids.count * sizeof *p.members);
+    if (code == HDX_OK && (code = read_members(&p, err)) == HDX_OK) {
+        if (p.ids.count > 0)
+            qsort(p.members, (size_t)p.ids.count, sizeof *p.members, in_pools);
+        if ((code = sum_up(&p, err)) == HDX_OK &&
+            (code = hdx_table_in(q->mem, hdx_thread_pool_columns, HDX_THREAD_POOL_COLUMNS, &table, err)) == HDX_OK)
+            code = add_rows(&p, table, err);
+    }
+    if (code == HDX_OK)
+        code = hdx_graph_check(p.ask.g, err);
+    hdx_list_free(q->mem, HDX_LIST_REF(&p.found));
+    if (p.members != NULL)
+        hdx_mem_put(q->mem, p.members, p.ids.count * sizeof *p.members);
+    hdx_arena_free(&p.names);
+    hdx_ids_drop(&p.ids);
+    hdx_thread_reader_close(&p.reader);
+    if (code != HDX_OK) {
+        hdx_table_free(table);
+        return code;
+    }
+    return hdx_say_nothing(hdx_table_rows(table, out, err), out, err, "the dump has no threads");
+}
