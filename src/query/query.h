@@ -18,6 +18,7 @@
  *   questions.h  the questions, each in the file of its name; table.c has whole tables
  *   fields.c     fields of one object by name
  *   held_in.c    the field that holds an object, in words
+ *   strength.c                             how strongly objects are held (strength.h)
  *   thread_facts.c thread_pools.c          what fields of threads say; threads with like names
  *   content.c    what one object holds, as a file of its own
  *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)

@@ -11,6 +11,7 @@
 #include "query/query.h"
 
 #include "base/map.h"
+#include "graph/graph.h"
 #include <stdlib.h>
 
 #define PIECE 1024u /* elements at a time */
@@ -174,8 +175,9 @@ static hdx_code look_at_map(locals *l, hdx_id thread, const char *field, bool pa
 
 static hdx_code find(locals *l, hdx_error *err)
 {
-    hdx_ids  threads = hdx_ids_of(l->ask.q.mem);
-    hdx_code code = hdx_threads_of(&l->ask, &threads, err);
+    hdx_ids          threads = hdx_ids_of(l->ask.q.mem);
+    struct hdx_near *near = hdx_graph_near_begin(l->ask.g);
+    hdx_code         code = hdx_threads_of(&l->ask, &threads, err);
     for (uint64_t i = 0; code == HDX_OK && i < threads.count; i++)
         if ((code = hdx_fields_read(&l->thread, l->ask.g, threads.at[i], err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "threadLocals", false, false, err)) == HDX_OK &&
@@ -183,6 +185,7 @@ static hdx_code find(locals *l, hdx_error *err)
             (code = look_at_map(l, threads.at[i], "localValues", true, false, err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "inheritableValues", true, true, err)) == HDX_OK)
             code = hdx_ask_turn(&l->ask, err);
+    hdx_graph_near_end(near);
     hdx_ids_drop(&threads);
     return code;
 }

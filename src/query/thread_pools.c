@@ -102,6 +102,7 @@ static hdx_code read_members(pools *p, hdx_error *err)
 {
     hdx_arena        arena = hdx_arena_of(p->ask.q.mem);
     hdx_thread_facts facts;
+    struct hdx_near *near = hdx_graph_near_begin(p->ask.g);
     hdx_code         code = HDX_OK;
     for (uint64_t i = 0; code == HDX_OK && i < p->ids.count; i++) {
         member *m = &p->members[i];
@@ -115,6 +116,7 @@ static hdx_code read_members(pools *p, hdx_error *err)
         code = fold(&facts.name, &p->names, &m->pool) ? hdx_ask_turn(&p->ask, err)
                                                       : hdx_no_memory(err, "names of threads", p->names.size);
     }
+    hdx_graph_near_end(near);
     hdx_arena_free(&arena);
     return code;
 }

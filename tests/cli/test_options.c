@@ -270,6 +270,8 @@ static const proof proofs[] = {
     { "threads", "locals", NULL, NULL, "", false },
     { "threads", "by", NULL, NULL, "pool", false },
     { "thread-locals", "by", NULL, NULL, "class", false },
+    { "referents", "by", NULL, NULL, "kind", false },
+    { "referents", "kind", NULL, NULL, "weak", false },
     { "leaks", "finder", "--finder classes --class 'bookshop.*'", "--finder watched", NULL, false },
     { "leaks", "class", NULL, "--finder classes --class java.lang.Thread", NULL, false },
     { "leaks", "matchers", NULL, NULL, "no.such.file", false },

@@ -1,0 +1,359 @@
+/*
+ * referents.c - what soft, weak, final and phantom references refer to, and what nothing stronger holds.
+ *
+ * In:  strengths (strength.c) and retained sizes.
+ * Out: a reference a row, those first whose referents are held by nothing stronger, the heaviest before others; or sums
+ *      by kind of reference or class of the referent.
+ */
+#include "query/strength.h"
+
+#include <stdlib.h>
+
+#define NEAR 64u /* dominators of a referent that are looked at for another one */
+
+enum { ADDRESS, CLASS, LABEL, KIND, REACH, SHALLOW, RETAINED, REFERENCE, REFERENCE_CLASS, FIELD, COLUMNS };
+
+#define KIND_COLUMN HDX_COLUMN("kind", TEXT, NONE, 0, "soft, weak, final (of an object with a finalizer) or phantom")
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the referent"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
+                         "what it says of itself: a text, a name; null for most objects"),
+    [KIND] = KIND_COLUMN,
+    [REACH] =
+        HDX_COLUMN("reach", TEXT, NONE, 0, "the strongest by which it is reachable at all; strong: in other ways"),
+    [SHALLOW] =
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the referent, without what it refers to"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "bytes that would be free if the referent were gone"),
+    [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_SPARE, "the reference"),
+    [REFERENCE_CLASS] = HDX_COLUMN("reference_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "its class"),
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                         "CLASS#FIELD that holds the reference, directly or in collections"),
+};
+#define OF_KIND(name, type, unit, sentence)                                                                            \
+    HDX_COLUMN(name, type, unit, HDX_COLUMN_NULLABLE, sentence "; null where the dump does not tell any")
+static const hdx_column kind_columns[] = {
+    KIND_COLUMN,
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references of that kind"),
+    HDX_COLUMN("unknown", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, whose referent the dump does not tell"),
+    HDX_COLUMN("cleared", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, with no referent any longer"),
+    OF_KIND("referents", UNSIGNED, COUNT, "distinct objects that they refer to"),
+    OF_KIND("only", UNSIGNED, COUNT, "of these, held by nothing stronger"),
+    OF_KIND("objects", UNSIGNED, COUNT, "all objects that are reachable so and not in a stronger way"),
+    OF_KIND("bytes", UNSIGNED, BYTES, "their size: free if references of this kind and weaker ones let go"),
+};
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the referents"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references to such objects"),
+    HDX_COLUMN("referents", UNSIGNED, COUNT, 0, "distinct objects that they refer to"),
+    HDX_COLUMN("only", UNSIGNED, COUNT, 0, "of these, held by nothing strong"),
+    HDX_COLUMN("only_retained", UNSIGNED, BYTES, 0, "what these retain; what one retains for another counts once"),
+};
+static const hdx_form forms[] = {
+    { "by", "kind", kind_columns, HDX_COUNT(kind_columns) },
+    { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { NULL, NULL, columns, COLUMNS },
+};
+
+/* A reference with a referent. */
+typedef struct held {
+    hdx_id       referent, reference;
+    hdx_strength kind, reach;
+    uint64_t     order; /* what comes first: the group of a sum, or bytes */
+} held;
+
+typedef struct referents {
+    hdx_ask        ask;
+    HDX_LIST(held) found;
+    uint64_t       next;
+} referents;
+
+static void referents_close(void *state)
+{
+    referents *r = state;
+    hdx_list_free(r->ask.q.mem, HDX_LIST_REF(&r->found));
+    free(r);
+}
+
+/* kinds: bit k - 1 for strength k; 0: all. */
+static bool is_chosen(unsigned kinds, hdx_strength kind) { return kinds == 0 || (kinds >> ((unsigned)kind - 1) & 1); }
+
+static hdx_code collect(referents *r, const hdx_strengths *s, unsigned kinds, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
+        const hdx_reference *at = &s->at[i];
+        if (at->referent == HDX_NO_ID || !is_chosen(kinds, at->kind))
+            continue;
+        if (!hdx_list_room(r->ask.q.mem, HDX_LIST_REF(&r->found)))
+            return hdx_no_memory(err, "referents", (r->found.count + 1) * sizeof(held));
+        r->found.at[r->found.count++] = (held){ at->referent, at->id, at->kind, hdx_strength_of(s, at->referent), 0 };
+        code = hdx_ask_turn(&r->ask, err);
+    }
+    return code;
+}
+
+/* ---- one by one ---- */
+
+static int held_first(const void *a, const void *b)
+{
+    const held *x = a, *y = b;
+    const bool  only_x = x->reach != HDX_STRONG, only_y = y->reach != HDX_STRONG;
+    if (only_x != only_y)
+        return only_x ? -1 : 1;
+    if (x->order != y->order)
+        return x->order > y->order ? -1 : 1;
+    return (x->reference > y->reference) - (x->reference < y->reference);
+}
+
+static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    referents *r = state;
+    hdx_graph *g = r->ask.g;
+    hdx_code   code = hdx_ask_turn(&r->ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (r->next == r->found.count)
+        return hdx_ask_end(&r->ask, more, err);
+    const held *h = &r->found.at[r->next++];
+    cells[ADDRESS] = hdx_id_cell(g, h->referent);
+    cells[CLASS] = hdx_class_of_cell(g, h->referent);
+    cells[LABEL] = hdx_cell_null();
+    cells[KIND] = hdx_cell_string(hdx_strength_names[h->kind]);
+    cells[REACH] = hdx_cell_string(hdx_strength_names[h->reach]);
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, h->referent));
+    cells[RETAINED] = hdx_retained_cell(g, h->referent);
+    cells[REFERENCE] = hdx_id_cell(g, h->reference);
+    cells[REFERENCE_CLASS] = hdx_class_of_cell(g, h->reference);
+    cells[FIELD] = hdx_cell_null();
+    *more = true;
+    return hdx_column_wanted(&r->ask.q, FIELD) ? hdx_held_in_cell(&r->ask.q, h->reference, arena, &cells[FIELD], err)
+                                               : HDX_OK;
+}
+
+static hdx_code open_rows(referents *r, hdx_rows **out, hdx_error *err)
+{
+    const hdx_query q = r->ask.q;
+    for (uint64_t i = 0; i < r->found.count; i++)
+        r->found.at[i].order = hdx_graph_retained(r->ask.g, r->found.at[i].referent);
+    if (r->found.count > 1)
+        qsort(r->found.at, (size_t)r->found.count, sizeof(held), held_first);
+    hdx_rows_maker maker = { columns, COLUMNS, r, rows_next, referents_close, r->found.count };
+    hdx_code       code = hdx_rows_make_in(q.mem, &maker, out, err);
+    return code == HDX_OK && hdx_column_wanted(&q, LABEL) ? hdx_query_labels(&q, false, out, err) : code;
+}
+
+/* ---- sums ---- */
+
+static int in_groups(const void *a, const void *b)
+{
+    const held *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return (x->referent > y->referent) - (x->referent < y->referent);
+}
+
+typedef struct sum {
+    uint64_t group, references, referents, only, retained;
+} sum;
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const sum *x = a, *y = b;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    if (x->references != y->references)
+        return x->references > y->references ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+static bool counts_as_only(const held *h, bool by_kind)
+{
+    return h->reach != HDX_STRONG && (!by_kind || h->reach == h->kind);
+}
+
+static const held *in_group(const held *from, const held *end, hdx_id referent)
+{
+    while (from < end) {
+        const held *middle = from + (end - from) / 2;
+        if (middle->referent < referent)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+/* Does another one of the group, held by nothing strong either, retain it? */
+static bool is_within_another(const referents *r, const held *from, const held *end, hdx_id referent)
+{
+    hdx_id up = hdx_graph_dominator(r->ask.g, referent);
+    for (unsigned i = 0; i < NEAR && up != HDX_VIRTUAL_ROOT && up != HDX_NO_ID; i++) {
+        const held *at = in_group(from, end, up);
+        if (at < end && at->referent == up && at->reach != HDX_STRONG)
+            return true;
+        up = hdx_graph_dominator(r->ask.g, up);
+    }
+    return false;
+}
+
+/* A referent counts once in each group; `only` are those held by nothing strong, or stronger than the group. */
+static hdx_code sum_up(referents *r, bool by_kind, hdx_list_ref to, hdx_error *err)
+{
+    sum       **sums = (sum **)to.at;
+    const held *end, *last;
+    hdx_code    code = HDX_OK;
+    for (uint64_t i = 0; i < r->found.count; i++) {
+        held *h = &r->found.at[i];
+        h->order = by_kind ? (uint64_t)h->kind : hdx_graph_class_of(r->ask.g, h->referent);
+    }
+    if (r->found.count > 1)
+        qsort(r->found.at, (size_t)r->found.count, sizeof(held), in_groups);
+    last = r->found.at + r->found.count;
+    for (const held *from = r->found.at; code == HDX_OK && from < last; from = end) {
+        for (end = from; end < last && end->order == from->order;)
+            end++;
+        if (!hdx_list_room(r->ask.q.mem, to))
+            return hdx_no_memory(err, "referents", (*to.count + 1) * sizeof(sum));
+        sum *s = &(*sums)[(*to.count)++];
+        *s = (sum){ .group = from->order };
+        for (const held *h = from; code == HDX_OK && h < end; h++) {
+            s->references++;
+            if (h > from && h->referent == h[-1].referent)
+                continue;
+            s->referents++;
+            if (counts_as_only(h, by_kind)) {
+                s->only++;
+                s->retained +=
+                    is_within_another(r, from, end, h->referent) ? 0 : hdx_graph_retained(r->ask.g, h->referent);
+            }
+            code = hdx_ask_turn(&r->ask, err);
+        }
+    }
+    return code;
+}
+
+static hdx_code kind_rows(const hdx_strengths *s, unsigned kinds, const sum *sums, uint64_t count, hdx_table *table,
+                          hdx_error *err)
+{
+    uint64_t references[HDX_STRENGTHS] = { 0 }, cleared[HDX_STRENGTHS] = { 0 }, unknown[HDX_STRENGTHS] = { 0 };
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < s->count; i++) {
+        references[s->at[i].kind]++;
+        cleared[s->at[i].kind] += s->at[i].cleared;
+        unknown[s->at[i].kind] += s->at[i].unknown;
+    }
+    for (unsigned k = HDX_SOFT; code == HDX_OK && k < HDX_STRENGTHS; k++) {
+        sum        found = { .group = k };
+        const bool told = unknown[k] < references[k];
+        if (references[k] == 0 || !is_chosen(kinds, (hdx_strength)k))
+            continue;
+        for (uint64_t i = 0; i < count; i++)
+            if (sums[i].group == k)
+                found = sums[i];
+        const hdx_cell cells[] = { hdx_cell_string(hdx_strength_names[k]),
+                                   hdx_cell_uint(references[k]),
+                                   hdx_cell_uint(unknown[k]),
+                                   hdx_cell_uint(cleared[k]),
+                                   told ? hdx_cell_uint(found.referents) : hdx_cell_null(),
+                                   told ? hdx_cell_uint(found.only) : hdx_cell_null(),
+                                   told ? hdx_cell_uint(s->objects[k]) : hdx_cell_null(),
+                                   told ? hdx_cell_uint(s->bytes[k]) : hdx_cell_null() };
+        code = hdx_table_add(table, cells, err);
+    }
+    return code;
+}
+
+static hdx_code class_rows(hdx_graph *g, sum *sums, uint64_t count, hdx_table *table, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    if (count > 1)
+        qsort(sums, (size_t)count, sizeof *sums, heaviest_first);
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++) {
+        const hdx_cell cells[] = { hdx_class_cell(g, (uint32_t)sums[i].group), hdx_cell_uint(sums[i].references),
+                                   hdx_cell_uint(sums[i].referents), hdx_cell_uint(sums[i].only),
+                                   hdx_cell_uint(sums[i].retained) };
+        code = hdx_table_add(table, cells, err);
+    }
+    return code;
+}
+
+static hdx_code open_sums(referents *r, const hdx_strengths *s, bool by_kind, unsigned kinds, hdx_rows **out,
+                          hdx_error *err)
+{
+    HDX_LIST(sum)   sums = { NULL, 0, 0 };
+    hdx_table      *table = NULL;
+    hdx_mem        *mem = r->ask.q.mem;
+    const hdx_form *form = &forms[by_kind ? 0 : 1];
+    hdx_code        code = hdx_table_in(mem, form->columns, form->column_count, &table, err);
+    if (code == HDX_OK && (code = sum_up(r, by_kind, HDX_LIST_REF(&sums), err)) == HDX_OK)
+        code = by_kind ? kind_rows(s, kinds, sums.at, sums.count, table, err)
+                       : class_rows(r->ask.g, sums.at, sums.count, table, err);
+    hdx_list_free(mem, HDX_LIST_REF(&sums));
+    referents_close(r);
+    if (code == HDX_OK)
+        return hdx_table_rows(table, out, err);
+    hdx_table_free(table);
+    return code;
+}
+
+/* ---- asking ---- */
+
+static hdx_code open_referents(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask        ask;
+    hdx_strengths  s = { .ask = NULL };
+    const unsigned kinds = hdx_argument_choices(a, "kind");
+    const int      by = hdx_argument_choice(a, "by");
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    referents *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return hdx_no_memory(err, "referents", sizeof *r);
+    r->ask = ask;
+    if ((code = hdx_strengths_open(&ask, &s, err)) == HDX_OK)
+        code = collect(r, &s, kinds, err);
+    const bool told = s.unknown == 0 || s.unknown < s.count;
+    if (code != HDX_OK)
+        referents_close(r);
+    else
+        code = by < 0 ? open_rows(r, out, err) : open_sums(r, &s, by == 0, kinds, out, err);
+    hdx_strengths_close(&s);
+    return hdx_say_nothing(code, out, err, "%s",
+                           told ? "no reference has a referent"
+                                : "what references refer to is in the dump, which does not tell it");
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "kind",
+      .kind = HDX_PARAMETER_CHOICES,
+      .value = "KINDS",
+      .choices = "soft weak final phantom",
+      .sentence = "of these references alone, with commas between" },
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "kind class",
+      .sentence = "one row per kind of reference or class of the referents" },
+};
+
+const hdx_question hdx_question_referents = {
+    .declared = {
+        .name = "referents",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "what soft, weak and phantom references and finalizers hold",
+        .more = "A row is a reference with what it refers to; those come first whose referents nothing strong holds, "
+                "since they can go when memory is short (soft) or with the next collection. --by kind says how much "
+                "of the heap is held so, and not in a stronger way. --kind chooses.",
+        .examples = { "heapdex referents app.hprof --by kind",
+                      "heapdex referents app.hprof --kind soft --where 'reach = soft'" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_referents,
+};
