@@ -1,9 +1,10 @@
 /*
  * held_in.c - the field that holds an object, in words: "com.acme.Cache#entries".
  *
- * Goes from the object towards its GC root on the shortest path, out of arrays, of collections of java.util and of
- * java.lang.ref, to the first object that is neither, and names the field of that. Where a reference leads to the
- * object that keeps nothing alive, as the entry of a map of thread locals does to its key, another referrer is taken.
+ * Goes from the object towards its GC root on the shortest path, out of arrays, collections, references, streams and
+ * buffers (java.util, java.lang.ref, java.io, java.nio), to the first object that is none, and names the field of that.
+ * Where a reference leads to the object that keeps nothing alive, as the entry of a map of thread locals does to its
+ * key, another referrer is taken.
  */
 #include "query/query.h"
 
@@ -22,7 +23,8 @@ static bool is_inner(hdx_graph *g, hdx_id id)
 {
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
     return c != NULL && hdx_graph_kind(g, id) != HDX_CLASS_OBJECT &&
-           (c->kind != HDX_INSTANCE || begins(c->name, "java.util.") || begins(c->name, "java.lang.ref."));
+           (c->kind != HDX_INSTANCE || begins(c->name, "java.util.") || begins(c->name, "java.lang.ref.") ||
+            begins(c->name, "java.io.") || begins(c->name, "java.nio."));
 }
 
 static bool is_reference(hdx_graph *g, const hdx_class *top, hdx_id id)

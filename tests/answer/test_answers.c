@@ -218,7 +218,7 @@ Test(answers, are_listed_with_columns_and_names_that_are_unique)
     const hdx_answer *const *all = hdx_answers(&count);
     (void)hdx_tables(&tables);
     (void)hdx_answer_common(&common);
-    cr_expect(eq(sz, count, 29));
+    cr_expect(eq(sz, count, 33));
     cr_expect(eq(sz, tables, 10));
     for (size_t i = 0; i < count; i++) {
         cr_expect(hdx_answer_named(all[i]->name) == all[i], "%s", all[i]->name);
@@ -263,6 +263,14 @@ Test(answers, agree_with_their_schemas)
                                             "referents --limit 9",
                                             "referents --by kind",
                                             "referents --by class",
+                                            "finalizers",
+                                            "finalizers --by class",
+                                            "cleaners",
+                                            "cleaners --by class",
+                                            "direct-buffers",
+                                            "direct-buffers --by kind",
+                                            "open-files",
+                                            "open-files --by kind",
                                             "suspects --threshold 1",
                                             "leaks --finder classes --class java.lang.Thread",
                                             "verify",

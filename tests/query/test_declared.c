@@ -243,6 +243,24 @@ static uint64_t make_locals(dump_maker *m)
     return dump_maker_instance(m, map, DUMP_VALUES(table));
 }
 
+/* One each of what finalizers, cleaners, direct-buffers and open-files have rows of. */
+static void make_outside(dump_maker *m)
+{
+    const uint64_t final = dump_maker_class(m, "java.lang.ref.FinalReference", OBJECT, "referent:L");
+    const uint64_t finalizer = dump_maker_class(m, "java.lang.ref.Finalizer", final, "");
+    const uint64_t phantom = dump_maker_class(m, "java.lang.ref.PhantomReference", OBJECT, "referent:L");
+    const uint64_t cleaner = dump_maker_class(m, "sun.misc.Cleaner", phantom, "next:L thunk:L");
+    const uint64_t buffer = dump_maker_class(m, "java.nio.Buffer", OBJECT, "address:J capacity:I");
+    const uint64_t mapped = dump_maker_class(m, "java.nio.MappedByteBuffer", buffer, "fd:L cleaner:L");
+    const uint64_t descriptor = dump_maker_class(m, "java.io.FileDescriptor", OBJECT, "fd:I");
+    const uint64_t roots[] = { dump_maker_instance(m, finalizer, DUMP_VALUES(A)),
+                               dump_maker_instance(m, cleaner, DUMP_VALUES(0, C, A)),
+                               dump_maker_instance(m, mapped, DUMP_VALUES(0, 0, 4096, 100)),
+                               dump_maker_instance(m, descriptor, DUMP_VALUES(3)) };
+    for (size_t i = 0; i < HDX_COUNT(roots); i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, roots[i], 0, 0);
+}
+
 /* That of test_questions.c, with a text; android: every object lies in the heap "app"; more: what few heaps have. */
 static void make_with(heap *h, bool android, bool more)
 {
@@ -284,6 +302,8 @@ static void make_with(heap *h, bool android, bool more)
     dump_maker_trace(m, 2, 1, (const uint64_t[]){ inner, outer }, 2);
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, classes[i], 0, 0);
+    if (more)
+        make_outside(m);
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, WEAK, 0, 0);
     dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, T, 1, 2);
     dump_maker_root(m, HDX_SUB_ROOT_JAVA_FRAME, E, 1, 1);
@@ -363,7 +383,8 @@ static uint64_t ask_all(heap *h, const hdx_question *question, const hdx_form *f
 
 static bool of_values_alone(const hdx_answer *a)
 {
-    return hdx_word_place("thread-locals referents", a->name, strlen(a->name)) >= 0;
+    return hdx_word_place("thread-locals referents finalizers cleaners direct-buffers open-files", a->name,
+                          strlen(a->name)) >= 0;
 }
 
 static void check_heap(bool android, bool with_dump)

@@ -28,6 +28,7 @@ static inline hdx_code truth_ask(heap *h, const hdx_question *question, const hd
               sizeof((const hdx_argument[]){ __VA_ARGS__ }) / sizeof(hdx_argument), rows)
 #define ask_plainly(heap, question, rows) truth_ask(heap, &hdx_question_##question, NULL, 0, rows)
 #define ok_of(call)                       cr_assert(eq(int, (call), HDX_OK), "%s", t.h.err.message)
+#define ok_in(t, call)                    cr_assert(eq(int, (call), HDX_OK), "%s", (t)->h.err.message)
 
 static inline const hdx_cell *in_column(hdx_rows *rows, const hdx_cell *cells, const char *column)
 {
