@@ -43,6 +43,11 @@ typedef struct hdx_query {
  * order asks for labels. As shaping in rows.h.
  */
 HDX_API hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows, hdx_error *err);
+/*
+ * In the same way the column `field`, CLASS#FIELD: what holds the object in the column `reference`, or `key`, or
+ * `address`, the first of these that there is.
+ */
+HDX_API hdx_code hdx_query_fields(const hdx_query *q, hdx_rows **rows, hdx_error *err);
 
 typedef enum hdx_by {
     HDX_BY_NONE,

@@ -157,6 +157,19 @@ static hdx_code where(const hdx_arguments *a, bool asked, bool of_late, hdx_rows
     return code;
 }
 
+/* Of the rows that are left, or before a condition or the order asks for them. */
+static hdx_code make_late(const hdx_query *q, uint64_t which, bool all_at_once, hdx_rows **rows, hdx_error *err)
+{
+    unsigned          count;
+    const hdx_column *columns = hdx_rows_columns(*rows, &count);
+    hdx_code          code = HDX_OK;
+    for (unsigned i = 0; code == HDX_OK && i < count && i < 64; i++)
+        if ((which >> i & 1) != 0)
+            code = (columns[i].flags & HDX_COLUMN_LABEL) != 0 ? hdx_query_labels(q, all_at_once, rows, err)
+                                                              : hdx_query_fields(q, rows, err);
+    return code;
+}
+
 hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err)
 {
     const char       *order = hdx_answer_last(a, "sort"), *limit = hdx_answer_last(a, "limit");
@@ -167,16 +180,16 @@ hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows *
     const use         u = use_of(a, columns, count);
     const uint64_t    late = q != NULL && q->wanted.columns != 0 ? u.late : 0; /* otherwise the rows came whole */
     hdx_code          code = where(a, q != NULL, false, rows, err);
-    if (code == HDX_OK && (late & u.decide) != 0)
-        code = hdx_query_labels(q, true, rows, err);
+    if (code == HDX_OK)
+        code = make_late(q, late & u.decide, true, rows, err);
     if (code == HDX_OK)
         code = where(a, q != NULL, true, rows, err);
     if (code == HDX_OK && order != NULL)
         code = sort(rows, order, err);
     if (code == HDX_OK && limit != NULL && !hdx_argument_declared(a, "limit") && hdx_size_of(limit, &most) && most > 0)
         code = hdx_rows_limit(rows, most, err);
-    if (code == HDX_OK && (late & u.decide) == 0 && (late & u.show) != 0)
-        code = hdx_query_labels(q, false, rows, err);
+    if (code == HDX_OK)
+        code = make_late(q, late & u.show & ~u.decide, false, rows, err);
     if (code == HDX_OK && chosen != NULL)
         code = hdx_rows_select(rows, chosen, err);
     return code;

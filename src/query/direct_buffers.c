@@ -17,7 +17,7 @@
 
 #define CHAIN 64u /* buffers that show one another */
 
-enum { ADDRESS, CLASS, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RETAINED, FIELD, COLUMNS };
+enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RETAINED, FIELD, COLUMNS };
 
 #define KIND_COLUMN                                                                                                    \
     HDX_COLUMN(                                                                                                        \
@@ -26,6 +26,8 @@ enum { ADDRESS, CLASS, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RETAINED, 
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the buffer that owns the memory, or the widest one"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
+                         "what it says of itself; null for most objects"),
     [KIND] = KIND_COLUMN,
     [CAPACITY] = HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "its memory outside of the heap"),
     [VIEWS] = HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of it"),
@@ -34,7 +36,7 @@ static const hdx_column columns[COLUMNS] = {
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the buffer in the heap"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                             "bytes of the heap that would be free if the buffer were gone"),
-    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE,
                          "CLASS#FIELD that holds it, directly, in collections or by its views"),
 };
 static const hdx_column kind_columns[] = {
@@ -50,8 +52,8 @@ static const hdx_form forms[] = {
 static const hdx_column total_members[] = {
     HDX_COLUMN("buffers", UNSIGNED, COUNT, 0, "pieces of memory"),
     HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of them"),
-    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "memory of direct buffers, mapped files and segments"),
-    HDX_COLUMN("native", UNSIGNED, BYTES, 0, "besides, memory of native code that buffers show"),
+    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "memory outside of the heap that they show"),
+    HDX_COLUMN("native", UNSIGNED, BYTES, 0, "of this, memory of native code, that no buffer owns"),
 };
 static const hdx_column reserved_members[] = {
     HDX_COLUMN("count", SIGNED, COUNT, 0, "direct buffers that java.nio.Bits counts"),
@@ -323,7 +325,8 @@ static hdx_code find(buffers *b, hdx_error *err)
         code = hdx_file_owners_of(&b->ask, &b->owners, err);
     for (uint64_t i = 0; i < b->found.count; i++) {
         b->views += b->found.at[i].views;
-        *(b->found.at[i].is == NATIVE ? &b->native : &b->capacity) += outside(&b->found.at[i]);
+        b->capacity += outside(&b->found.at[i]);
+        b->native += b->found.at[i].is == NATIVE ? outside(&b->found.at[i]) : 0;
     }
     if (b->found.count > 1)
         qsort(b->found.at, (size_t)b->found.count, sizeof(buffer), largest_first);
@@ -348,7 +351,7 @@ static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *mor
     cells[KIND] = hdx_cell_string(kind_names[at->is]);
     cells[CAPACITY] = hdx_cell_uint(outside(at));
     cells[VIEWS] = hdx_cell_uint(at->views);
-    cells[AT] = cells[FILE_NAME] = cells[FIELD] = hdx_cell_null();
+    cells[LABEL] = cells[AT] = cells[FILE_NAME] = cells[FIELD] = hdx_cell_null();
     if (at->memory != 0) {
         (void)snprintf(text, sizeof text, "0x%llx", (unsigned long long)at->memory);
         cells[AT] = hdx_text_cell(arena, (hdx_text){ text, (uint32_t)strlen(text) });
@@ -357,8 +360,6 @@ static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *mor
     cells[RETAINED] = hdx_retained_cell(g, at->id);
     if (file != NULL && file->path != HDX_NO_ID)
         code = hdx_label_cell(q, file->path, arena, &cells[FILE_NAME], err);
-    if (code == HDX_OK && hdx_column_wanted(q, FIELD))
-        code = hdx_held_in_cell(q, at->id, arena, &cells[FIELD], err);
     *more = true;
     return code;
 }
@@ -452,6 +453,10 @@ static hdx_code open_direct_buffers(const hdx_query *q, const hdx_arguments *a, 
     if (code == HDX_OK && hdx_argument_choice(a, "by") < 0) {
         hdx_rows_maker maker = { columns, COLUMNS, b, rows_next, buffers_close, b->found.count };
         code = hdx_rows_make_in(q->mem, &maker, out, err);
+        if (code == HDX_OK && hdx_column_wanted(q, LABEL))
+            code = hdx_query_labels(q, false, out, err);
+        if (code == HDX_OK && hdx_column_wanted(q, FIELD))
+            code = hdx_query_fields(q, out, err);
     } else {
         if (code == HDX_OK &&
             (code = hdx_table_in(q->mem, kind_columns, HDX_COUNT(kind_columns), &table, err)) == HDX_OK)

@@ -9,9 +9,11 @@
 #include "query/query.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-#define CLIMB     1000u /* from the object to who holds it */
-#define REFERRERS 4096u /* that are looked at in place of a weak one */
+#define CLIMB     1000u  /* from the object to who holds it */
+#define MANY      16384u /* rows at once, at most */
+#define REFERRERS 4096u  /* that are looked at on the way, in place of weak ones */
 
 static bool begins(hdx_text name, const char *with)
 {
@@ -32,7 +34,7 @@ static bool is_reference(hdx_graph *g, const hdx_class *top, hdx_id id)
     return top != NULL && hdx_class_extends(g, hdx_graph_class_of(g, id), top->number);
 }
 
-static hdx_id referrer(hdx_graph *g, const hdx_class *top, hdx_id id)
+static hdx_id referrer(hdx_graph *g, const hdx_class *top, hdx_id id, unsigned *left)
 {
     hdx_refs     refs;
     hdx_id       from, near = hdx_graph_nearest(g, id);
@@ -40,7 +42,7 @@ static hdx_id referrer(hdx_graph *g, const hdx_class *top, hdx_id id)
     if (first == HDX_NO_ID || !is_reference(g, top, first))
         return first;
     hdx_graph_inbound(g, id, HDX_LIVE, &refs);
-    for (unsigned i = 0; i < REFERRERS && hdx_refs_next(&refs, &from); i++)
+    for (; *left > 0 && hdx_refs_next(&refs, &from); --*left)
         if (from != id && !is_reference(g, top, from))
             return from;
     return first;
@@ -69,12 +71,13 @@ hdx_code hdx_held_in_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_c
     hdx_graph       *g = q->graph;
     const hdx_class *top = hdx_graph_class_named(g, "java.lang.ref.Reference");
     naming           n = { .g = g };
-    hdx_id           held = id, holder = id == HDX_NO_ID ? HDX_NO_ID : referrer(g, top, id);
+    unsigned         left = REFERRERS;
+    hdx_id           held = id, holder = id == HDX_NO_ID ? HDX_NO_ID : referrer(g, top, id, &left);
     hdx_error        mine;
     *out = hdx_cell_null();
     for (unsigned i = 0; i < CLIMB && holder != HDX_NO_ID && is_inner(g, holder); i++) {
         held = holder;
-        holder = referrer(g, top, held);
+        holder = referrer(g, top, held, &left);
     }
     if (holder == HDX_NO_ID)
         return HDX_OK;
@@ -85,4 +88,44 @@ hdx_code hdx_held_in_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_c
     else if (code == HDX_OK)
         *out = hdx_class_of_cell(g, holder);
     return code;
+}
+
+/* ---- of many rows ---- */
+
+static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                     hdx_error *err)
+{
+    hdx_ask *ask = context;
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++) {
+        hdx_id id;
+        cells[i] = hdx_cell_null();
+        if (keys[i].kind == HDX_CELL_ADDRESS && hdx_graph_find(ask->g, keys[i].as.address, &id) &&
+            (code = hdx_held_in_cell(&ask->q, id, arena, &cells[i], err)) == HDX_OK)
+            code = hdx_ask_turn(ask, err);
+    }
+    return code;
+}
+
+static void close_ask(void *context) { free(context); }
+
+hdx_code hdx_query_fields(const hdx_query *q, hdx_rows **rows, hdx_error *err)
+{
+    static const char *const keys[] = { "reference", "key" };
+    const char              *key = "address";
+    hdx_ask                 *ask = malloc(sizeof *ask);
+    unsigned                 count;
+    const hdx_column        *columns = hdx_rows_columns(*rows, &count);
+    if (ask == NULL) {
+        hdx_rows_close(*rows);
+        *rows = NULL;
+        return hdx_no_memory(err, "fields", sizeof *ask);
+    }
+    for (size_t k = sizeof keys / sizeof *keys; k-- > 0;)
+        for (unsigned i = 0; i < count; i++)
+            if (strcmp(columns[i].name, keys[k]) == 0)
+                key = keys[k];
+    *ask = (hdx_ask){ .q = *q, .g = q->graph };
+    const hdx_filler filler = { fill, close_ask, ask, NULL };
+    return hdx_rows_fill(rows, key, "field", &filler, 0, MANY, err);
 }

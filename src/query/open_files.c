@@ -117,7 +117,8 @@ static const hdx_column columns[COLUMNS] = {
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size in the heap"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                             "bytes of the heap that would be free if it were gone"),
-    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_SPARE,
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE,
+                         HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE | HDX_COLUMN_SPARE,
                          "CLASS#FIELD that holds it, directly or in collections"),
 };
 static const hdx_column kind_columns[] = {
@@ -317,8 +318,6 @@ static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *mor
         code = hdx_label_cell(q, h->path, arena, &cells[NAME], err);
     else if ((strcmp(h->kind, "socket") == 0 || strcmp(h->kind, "server") == 0) && hdx_column_wanted(q, NAME))
         code = socket_cell(f, h->id, arena, &cells[NAME], err);
-    if (code == HDX_OK && hdx_column_wanted(q, FIELD))
-        code = hdx_held_in_cell(q, h->id, arena, &cells[FIELD], err);
     *more = true;
     return code;
 }
@@ -371,6 +370,8 @@ static hdx_code open_open_files(const hdx_query *q, const hdx_arguments *a, hdx_
         code = hdx_rows_make_in(q->mem, &maker, out, err);
         if (code == HDX_OK && hdx_column_wanted(q, LABEL))
             code = hdx_query_labels(q, false, out, err);
+        if (code == HDX_OK && hdx_column_wanted(q, FIELD))
+            code = hdx_query_fields(q, out, err);
     } else {
         if (code == HDX_OK &&
             (code = hdx_table_in(q->mem, kind_columns, HDX_COUNT(kind_columns), &table, err)) == HDX_OK)

@@ -28,7 +28,7 @@ static const hdx_column columns[COLUMNS] = {
                             "bytes that would be free if the referent were gone"),
     [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_SPARE, "the reference"),
     [REFERENCE_CLASS] = HDX_COLUMN("reference_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "its class"),
-    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE,
                          "CLASS#FIELD that holds the reference, directly or in collections"),
 };
 #define OF_KIND(name, type, unit, sentence)                                                                            \
@@ -112,6 +112,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     referents *r = state;
     hdx_graph *g = r->ask.g;
     hdx_code   code = hdx_ask_turn(&r->ask, err);
+    (void)arena;
     if (code != HDX_OK)
         return code;
     if (r->next == r->found.count)
@@ -128,8 +129,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     cells[REFERENCE_CLASS] = hdx_class_of_cell(g, h->reference);
     cells[FIELD] = hdx_cell_null();
     *more = true;
-    return hdx_column_wanted(&r->ask.q, FIELD) ? hdx_held_in_cell(&r->ask.q, h->reference, arena, &cells[FIELD], err)
-                                               : HDX_OK;
+    return HDX_OK;
 }
 
 static hdx_code open_rows(referents *r, hdx_rows **out, hdx_error *err)
@@ -141,7 +141,9 @@ static hdx_code open_rows(referents *r, hdx_rows **out, hdx_error *err)
         qsort(r->found.at, (size_t)r->found.count, sizeof(held), held_first);
     hdx_rows_maker maker = { columns, COLUMNS, r, rows_next, referents_close, r->found.count };
     hdx_code       code = hdx_rows_make_in(q.mem, &maker, out, err);
-    return code == HDX_OK && hdx_column_wanted(&q, LABEL) ? hdx_query_labels(&q, false, out, err) : code;
+    if (code == HDX_OK && hdx_column_wanted(&q, LABEL))
+        code = hdx_query_labels(&q, false, out, err);
+    return code == HDX_OK && hdx_column_wanted(&q, FIELD) ? hdx_query_fields(&q, out, err) : code;
 }
 
 /* ---- sums ---- */

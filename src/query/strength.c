@@ -107,9 +107,12 @@ void hdx_strengths_close(hdx_strengths *s)
 typedef struct search {
     hdx_strengths *s;
     hdx_ask       *ask;
-    uint64_t      *open; /* bits: behind a referent, and not reached yet */
+    uint64_t      *open;    /* bits: behind a referent, and not reached yet */
+    uint64_t       objects; /* bits there are */
     hdx_ids        behind, stack;
 } search;
+
+static bool is_open(const search *x, hdx_id id) { return id < x->objects && hdx_bits_test(x->open, id); }
 
 static hdx_strength strength_of_edge(const hdx_strengths *s, hdx_id from, hdx_id to)
 {
@@ -119,7 +122,7 @@ static hdx_strength strength_of_edge(const hdx_strengths *s, hdx_id from, hdx_id
 
 static hdx_code take(search *x, hdx_id id, hdx_error *err)
 {
-    return hdx_bits_set(x->open, id) ? hdx_ids_push(&x->behind, id, err) : HDX_OK;
+    return id < x->objects && hdx_bits_set(x->open, id) ? hdx_ids_push(&x->behind, id, err) : HDX_OK;
 }
 
 /* All objects with a weak referent on their shortest path. */
@@ -164,12 +167,12 @@ static hdx_code spread(search *x, hdx_id id, hdx_strength strength, hdx_error *e
 {
     hdx_refs refs;
     hdx_id   from, to;
-    hdx_code code = hdx_bits_test(x->open, id) ? reach(x, id, strength, err) : HDX_OK;
+    hdx_code code = is_open(x, id) ? reach(x, id, strength, err) : HDX_OK;
     while (code == HDX_OK && x->stack.count > 0) {
         from = x->stack.at[--x->stack.count];
         hdx_graph_outbound(x->ask->g, from, HDX_LIVE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &to))
-            if (hdx_bits_test(x->open, to) && strength_of_edge(x->s, from, to) <= strength)
+            if (is_open(x, to) && strength_of_edge(x->s, from, to) <= strength)
                 code = reach(x, to, strength, err);
         if (code == HDX_OK)
             code = hdx_ask_turn(x->ask, err);
@@ -184,11 +187,11 @@ static hdx_code spread_strongly(search *x, hdx_error *err)
     hdx_code code = HDX_OK;
     for (uint64_t i = 0; code == HDX_OK && i < x->behind.count; i++) {
         const hdx_id id = x->behind.at[i];
-        if (!hdx_bits_test(x->open, id))
+        if (!is_open(x, id))
             continue;
         hdx_graph_inbound(x->ask->g, id, HDX_LIVE, &refs);
         while (hdx_refs_next(&refs, &from))
-            if (!hdx_bits_test(x->open, from) && strength_of_edge(x->s, from, id) == HDX_STRONG) {
+            if (!is_open(x, from) && strength_of_edge(x->s, from, id) == HDX_STRONG) {
                 code = spread(x, id, HDX_STRONG, err);
                 break;
             }
@@ -203,7 +206,7 @@ static hdx_code spread_by_referents(search *x, hdx_strength strength, hdx_error 
     hdx_code code = HDX_OK;
     for (uint64_t i = 0; code == HDX_OK && i < x->s->count; i++) {
         const hdx_reference *r = &x->s->at[i];
-        if (r->kind <= strength && r->referent != HDX_NO_ID && !hdx_bits_test(x->open, r->id))
+        if (r->kind <= strength && r->referent != HDX_NO_ID && !is_open(x, r->id))
             code = spread(x, r->referent, strength, err);
     }
     return code;
@@ -219,9 +222,11 @@ hdx_code hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
 {
     hdx_mem       *mem = ask->q.mem;
     const uint64_t words = hdx_bits_words(hdx_graph_objects(ask->g));
-    search         x = { .s = out, .ask = ask, .behind = hdx_ids_of(mem), .stack = hdx_ids_of(mem) };
-    bool           fresh;
-    hdx_code       code = hdx_references_open(ask, out, err);
+    search         x = {
+                .s = out, .ask = ask, .objects = hdx_graph_objects(ask->g), .behind = hdx_ids_of(mem), .stack = hdx_ids_of(mem)
+    };
+    bool     fresh;
+    hdx_code code = hdx_references_open(ask, out, err);
     if (code == HDX_OK && !hdx_map_reserve(&out->places, out->count))
         code = hdx_no_memory(err, "references", out->count * sizeof(hdx_map_slot));
     for (uint64_t i = 0; code == HDX_OK && i < out->count; i++) {

@@ -215,8 +215,6 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     if (k->key != HDX_NO_ID) {
         cells[KEY] = hdx_id_cell(l->ask.g, k->key);
         cells[KEY_CLASS] = hdx_class_of_cell(l->ask.g, k->key);
-        if (code == HDX_OK && hdx_column_wanted(q, FIELD))
-            code = hdx_held_in_cell(q, k->key, arena, &cells[FIELD], err);
     }
     *more = true;
     return code;
@@ -371,6 +369,8 @@ static hdx_code open_thread_locals(const hdx_query *q, const hdx_arguments *a, h
         code = hdx_rows_make_in(q->mem, &maker, out, err);
         if (code == HDX_OK && hdx_column_wanted(q, LABEL))
             code = hdx_query_labels(q, false, out, err);
+        if (code == HDX_OK && hdx_column_wanted(q, FIELD))
+            code = hdx_query_fields(q, out, err);
     }
     return hdx_say_nothing(code, out, err, "%s",
                            hdx_graph_lacks_dump(q->graph) ? "what they are is in the dump, which is not at hand"

@@ -506,10 +506,11 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
     const hdx_cell all = { .kind = HDX_CELL_UINT, .as.natural = count + more };
     const hdx_cell rest = { .kind = HDX_CELL_UINT, .as.natural = more };
     const char    *what = l->columns[l->at[l->first].from].name;
-    for (unsigned i = l->first; i <= l->last; i++)
-        if (!l->at[i].hidden && !l->at[i].number) {
+    bool           named = false;
+    for (unsigned i = l->first; i <= l->last; i++) /* the object, or the first column that is no number */
+        if (!l->at[i].hidden && !l->at[i].number && (!named || l->at[i].label != NONE)) {
             what = l->at[i].title;
-            break;
+            named = true;
         }
     if (!cut && left->len == 0 && (hdx_rows_filtered(rows) || total_of(rows, NULL) == NULL))
         return HDX_OK;

@@ -13,7 +13,7 @@ typedef struct answer {
     uint64_t rows, sum; /* two equal answers have equal sums */
 } answer;
 
-enum { ASK_OBJECTS = 8, ASK_QUESTIONS = 40 };
+enum { ASK_OBJECTS = 8, ASK_QUESTIONS = 47 };
 
 static inline void ask_add(answer *a, uint64_t n) { a->sum = (a->sum ^ n) * 0x9e3779b97f4a7c15ull + (a->sum >> 29); }
 
@@ -152,6 +152,16 @@ static inline answer ask_leaks(hdx_graph *g, hdx_leak_finder finder)
     return a;
 }
 
+/* What the names of fields decide; by NULL: a row for each. */
+static inline answer ask_declared(const hdx_query *q, const hdx_question *question, const char *by)
+{
+    const hdx_argument  argument = { "by", by };
+    const hdx_arguments a = { &question->declared, &argument, by != NULL };
+    hdx_rows           *rows = NULL;
+    hdx_error           err;
+    return ask_rows(question->open(q, &a, &rows, &err), &rows);
+}
+
 /* Question 0 .. ASK_QUESTIONS - 1. */
 static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
 {
@@ -206,6 +216,13 @@ static inline answer ask(hdx_graph *g, unsigned question, hdx_refs_scope scope)
     case 37: return ask_leaks(g, HDX_LEAKS_FILTERS);
     case 38: return ask_leaks(g, HDX_LEAKS_CLASSES);
     case 39: return ask_rows(hdx_query_suspects(&q, &(hdx_suspect_options){ .threshold = 1 }, &rows, &err), &rows);
+    case 40: return ask_declared(&q, &hdx_question_threads, "pool");
+    case 41: return ask_declared(&q, &hdx_question_thread_locals, "key");
+    case 42: return ask_declared(&q, &hdx_question_referents, NULL);
+    case 43: return ask_declared(&q, &hdx_question_finalizers, NULL);
+    case 44: return ask_declared(&q, &hdx_question_cleaners, NULL);
+    case 45: return ask_declared(&q, &hdx_question_direct_buffers, NULL);
+    case 46: return ask_declared(&q, &hdx_question_open_files, NULL);
     default: return ask_rows(table_named(&q, tables[(question - 27) % 9], &rows, &err), &rows);
     }
 }
