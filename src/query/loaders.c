@@ -125,29 +125,22 @@ static const hdx_column loader_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the loader"),
 };
 
-typedef struct loader {
-    hdx_id   id;
-    hdx_addr address;
-    hdx_id   module; /* the first named one it defines, in the order of ids; HDX_NO_ID */
-    uint64_t classes, instances, shallow;
-} loader;
-
 typedef struct loader_rows {
-    hdx_ask  ask;
-    loader  *at;
-    uint64_t count, capacity, next;
+    hdx_ask     ask;
+    hdx_loaders all;
+    uint64_t    next;
 } loader_rows;
 
 static void loaders_close(void *state)
 {
     loader_rows *l = state;
-    hdx_mem_put(l->ask.q.mem, l->at, l->capacity * sizeof *l->at);
+    hdx_loaders_drop(&l->all, l->ask.q.mem);
     free(l);
 }
 
 static int by_id(const void *a, const void *b)
 {
-    const loader *x = a, *y = b;
+    const hdx_loader *x = a, *y = b;
     return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -252,8 +245,13 @@ hdx_code hdx_loader_cell(const hdx_query *q, hdx_addr address, hdx_arena *arena,
     return HDX_OK;
 }
 
+hdx_code hdx_loader_name_cell(const hdx_query *q, const hdx_loader *l, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    return name_cell(q, l->id, l->module, arena, out, err);
+}
+
 /* The loader above: ClassLoader.parent where the dump is at hand. */
-static hdx_code parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_error *err)
+hdx_code hdx_loader_parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_error *err)
 {
     hdx_error mine;
     hdx_value value;
@@ -274,12 +272,12 @@ static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     hdx_code     code = hdx_ask_turn(&r->ask, err);
     if (code != HDX_OK)
         return code;
-    if (r->next == r->count)
+    if (r->next == r->all.count)
         return hdx_ask_end(&r->ask, more, err);
-    const loader *l = &r->at[r->next++];
+    const hdx_loader *l = &r->all.at[r->next++];
     cells[0] = hdx_cell_address(l->address);
-    if ((code = name_cell(&r->ask.q, l->id, l->module, arena, &cells[1], err)) != HDX_OK ||
-        (code = parent_cell(r->ask.g, l->id, &cells[2], err)) != HDX_OK)
+    if ((code = hdx_loader_name_cell(&r->ask.q, l, arena, &cells[1], err)) != HDX_OK ||
+        (code = hdx_loader_parent_cell(r->ask.g, l->id, &cells[2], err)) != HDX_OK)
         return code;
     cells[3] = hdx_cell_uint(l->classes);
     cells[4] = hdx_cell_uint(l->instances);
@@ -290,16 +288,16 @@ static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     return HDX_OK;
 }
 
-static loader *find_loader(const loader_rows *r, hdx_id id)
+hdx_loader *hdx_loaders_find(const hdx_loaders *all, hdx_id id)
 {
-    loader key = { .id = id };
-    return r->count == 0 ? NULL : bsearch(&key, r->at, r->count, sizeof *r->at, by_id);
+    const hdx_loader key = { .id = id };
+    return all->count == 0 ? NULL : bsearch(&key, all->at, all->count, sizeof *all->at, by_id);
 }
 
 /* Which loader defines a module its field says; the unnamed module, which each loader has, tells nothing. */
-static hdx_code note_modules(loader_rows *r, hdx_error *err)
+static hdx_code note_modules(hdx_ask *ask, const hdx_loaders *all, hdx_error *err)
 {
-    hdx_graph       *g = r->ask.g;
+    hdx_graph       *g = ask->g;
     const hdx_class *module = hdx_graph_class_named(g, "java.lang.Module");
     hdx_code         code = HDX_OK;
     hdx_refs         refs;
@@ -315,11 +313,11 @@ static hdx_code note_modules(loader_rows *r, hdx_error *err)
         if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g))
             return HDX_OK;
         code = without_dump(g, code, &mine, err);
-        loader *l = of == HDX_NO_ID || name == HDX_NO_ID ? NULL : find_loader(r, of);
+        hdx_loader *l = of == HDX_NO_ID || name == HDX_NO_ID ? NULL : hdx_loaders_find(all, of);
         if (l != NULL && l->module == HDX_NO_ID)
             l->module = id;
         if (code == HDX_OK)
-            code = hdx_ask_turn(&r->ask, err);
+            code = hdx_ask_turn(ask, err);
     }
     return code;
 }
@@ -336,33 +334,41 @@ static hdx_code loader_classes(const hdx_query *q, uint32_t **numbers, size_t *c
     return code;
 }
 
-static hdx_code list_loaders(loader_rows *r, hdx_error *err)
+static hdx_code list_instances(hdx_ask *ask, hdx_loaders *all, hdx_error *err)
 {
-    uint32_t *numbers = NULL, class_count = 0;
+    uint32_t *numbers = NULL;
     size_t    count = 0;
-    hdx_code  code = loader_classes(&r->ask.q, &numbers, &count, err);
+    hdx_code  code = loader_classes(&ask->q, &numbers, &count, err);
     for (size_t i = 0; code == HDX_OK && i < count; i++) {
         hdx_refs refs;
         hdx_id   id;
-        hdx_graph_instances(r->ask.g, numbers[i], HDX_LIVE, &refs);
+        hdx_graph_instances(ask->g, numbers[i], HDX_LIVE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-            if (!hdx_mem_room(r->ask.q.mem, (void **)&r->at, &r->capacity, r->count, sizeof *r->at))
-                code = hdx_no_memory(err, "loaders", r->count * sizeof *r->at);
+            if (!hdx_mem_room(ask->q.mem, (void **)&all->at, &all->capacity, all->count, sizeof *all->at))
+                code = hdx_no_memory(err, "loaders", all->count * sizeof *all->at);
             else
-                r->at[r->count++] = (loader){ id, hdx_graph_address(r->ask.g, id), HDX_NO_ID, 0, 0, 0 };
+                all->at[all->count++] = (hdx_loader){ id, hdx_graph_address(ask->g, id), HDX_NO_ID, 0, 0, 0 };
             if (code == HDX_OK)
-                code = hdx_ask_turn(&r->ask, err);
+                code = hdx_ask_turn(ask, err);
         }
     }
     hdx_numbers_free(numbers);
-    if (r->count > 0)
-        qsort(r->at, r->count, sizeof *r->at, by_id);
-    const hdx_class *classes = hdx_graph_classes(r->ask.g, &class_count);
+    if (all->count > 0)
+        qsort(all->at, all->count, sizeof *all->at, by_id);
+    return code;
+}
+
+hdx_code hdx_loaders_list(hdx_ask *ask, hdx_loaders *all, hdx_error *err)
+{
+    uint32_t class_count = 0;
+    *all = (hdx_loaders){ NULL, 0, 0 };
+    hdx_code         code = list_instances(ask, all, err);
+    const hdx_class *classes = hdx_graph_classes(ask->g, &class_count);
     for (uint32_t i = 0; code == HDX_OK && i < class_count; i++) {
-        hdx_id  id;
-        loader *l = NULL;
-        if (hdx_graph_live(r->ask.g, classes[i].id) && hdx_graph_find(r->ask.g, classes[i].loader, &id))
-            l = find_loader(r, id);
+        hdx_id      id;
+        hdx_loader *l = NULL;
+        if (hdx_graph_live(ask->g, classes[i].id) && hdx_graph_find(ask->g, classes[i].loader, &id))
+            l = hdx_loaders_find(all, id);
         if (l != NULL) {
             l->classes++;
             l->instances += classes[i].live_instances;
@@ -370,8 +376,14 @@ static hdx_code list_loaders(loader_rows *r, hdx_error *err)
         }
     }
     if (code == HDX_OK)
-        code = note_modules(r, err);
-    return code == HDX_OK ? hdx_graph_check(r->ask.g, err) : code;
+        code = note_modules(ask, all, err);
+    return code == HDX_OK ? hdx_graph_check(ask->g, err) : code;
+}
+
+void hdx_loaders_drop(hdx_loaders *all, hdx_mem *mem)
+{
+    hdx_mem_put(mem, all->at, all->capacity * sizeof *all->at);
+    *all = (hdx_loaders){ NULL, 0, 0 };
 }
 
 static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -386,11 +398,11 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (r == NULL)
         return hdx_no_memory(err, "loaders", sizeof *r);
     r->ask = ask;
-    if ((code = list_loaders(r, err)) != HDX_OK) {
+    if ((code = hdx_loaders_list(&r->ask, &r->all, err)) != HDX_OK) {
         loaders_close(r);
         return code;
     }
-    hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loaders_next, loaders_close, r->count };
+    hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loaders_next, loaders_close, r->all.count };
     return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 

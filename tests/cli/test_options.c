@@ -265,6 +265,8 @@ static const proof proofs[] = {
     { "retained", "class", NULL, "--class java.lang.String", NULL, false },
     { "retained", "subclasses", "--class java.util.AbstractMap", "--class java.util.AbstractMap --subclasses", NULL,
       false },
+    { "loaders", "unused", NULL, NULL, "", false },
+    { "duplicate-classes", "retained", NULL, NULL, NULL, false },
     { "roots", "by", NULL, NULL, "type", false },
     { "threads", "stacks", NULL, NULL, "", false },
     { "threads", "locals", NULL, NULL, "", false },

@@ -1,0 +1,464 @@
+/*
+ * loader_explorer.c - class loaders: what each defined, what of that lives outside of it, and what holds it.
+ *
+ *      outside  classes  retained  held by                        object
+ *            0       12    3.1 MB  static app.Registry.listeners  app.PluginLoader "shop-1.2"
+ *
+ * A loader is to be gone when its plugin or application is: nothing but itself needs its classes then. `outside` counts
+ * instances of its classes that it does not dominate, so others keep them, and with them the class and the loader. Of
+ * the loaders of the JVM itself and of its application, which never go, that is not asked.
+ *
+ * What holds a loader is the last step before it on a shortest path from a GC root (without referents of java.lang.ref)
+ * that a programmer knows: a static field of a class that it did not define, a thread, or the GC root.
+ *
+ * Cost: a climb in the dominator tree for each instance of a loader that may go, each object on the way once (4 bytes
+ * for each object of the dump, where there is such a loader); paths are those of the index, one search serves all
+ * loaders whose path there leads over a weak reference.
+ */
+#include "graph/graph.h"
+#include "query/questions.h"
+
+#include <stdlib.h>
+
+enum { ADDRESS, CLASS, LABEL, PARENT, OUTSIDE, CLASSES, INSTANCES, SHALLOW, RETAINED, HELD_BY, COLUMNS };
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the loader"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
+                         "its label, else its name, the first URL it searches, or the first module it defines"),
+    [PARENT] = HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "the loader above it"),
+    [OUTSIDE] = HDX_COLUMN("outside", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                           "of the instances, those that the loader does not dominate: others keep them; null of the "
+                           "loaders of the JVM and of the application, which never go"),
+    [CLASSES] = HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes it defined"),
+    [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "live instances of those classes"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "their own size, without what they refer to"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "bytes that would be free if the loader object were gone"),
+    [HELD_BY] = HDX_COLUMN("held_by", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                           "what holds it: the nearest static field, thread or GC root on a shortest path to it; null "
+                           "of those that never go"),
+};
+static const hdx_form form = { NULL, NULL, columns, COLUMNS };
+
+#define UNKNOWN 0u
+#define NOBODY  UINT32_MAX
+
+typedef struct explorer {
+    hdx_ask       ask;
+    hdx_loaders   all;
+    bool         *stays;   /* of each: it never goes */
+    uint64_t     *outside; /* of each */
+    hdx_pair     *order;   /* second: places of those that have rows */
+    uint64_t      count, next;
+    uint32_t     *nearest; /* of each object: 1 + place of the nearest loader that dominates it, or NOBODY */
+    uint64_t      objects;
+    hdx_excludes  excludes;
+    hdx_path_tree indexed, searched; /* paths to those that go; ends of `searched` are for those without one before */
+    uint64_t     *path;              /* of each loader: its place among the ends of `indexed` */
+    uint64_t     *search;            /* and of `searched`, by the place before; HDX_TREE_NONE */
+    hdx_id       *targets;
+    uint64_t      target_count;
+} explorer;
+
+static void explorer_close(void *state)
+{
+    explorer *e = state;
+    hdx_mem  *mem = e->ask.q.mem;
+    hdx_path_tree_drop(&e->indexed);
+    hdx_path_tree_drop(&e->searched);
+    hdx_excludes_close(&e->excludes);
+    hdx_mem_put(mem, e->nearest, e->objects * sizeof *e->nearest);
+    hdx_mem_put(mem, e->stays, e->all.count * sizeof *e->stays);
+    hdx_mem_put(mem, e->outside, e->all.count * sizeof *e->outside);
+    hdx_mem_put(mem, e->order, e->all.count * sizeof *e->order);
+    hdx_mem_put(mem, e->path, e->all.count * sizeof *e->path);
+    hdx_mem_put(mem, e->search, e->all.count * sizeof *e->search);
+    hdx_mem_put(mem, e->targets, e->all.count * sizeof *e->targets);
+    hdx_loaders_drop(&e->all, mem);
+    free(e);
+}
+
+/* ---- loaders that never go ---- */
+
+static bool begins(hdx_text name, const char *with)
+{
+    const size_t n = strlen(with);
+    return name.len >= n && memcmp(name.at, with, n) == 0;
+}
+
+/* JDK 5 to 8, JDK 9 and later, Android. */
+static bool is_of_vm(hdx_graph *g, hdx_id id)
+{
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
+    hdx_pos          pos;
+    if (!hdx_graph_position(g, id, &pos)) /* object 0 */
+        return true;
+    return c != NULL &&
+           (begins(c->name, "sun.misc.Launcher$") || begins(c->name, "jdk.internal.loader.ClassLoaders$") ||
+            hdx_text_is(c->name, "java.lang.BootClassLoader"));
+}
+
+/* The object in a static field; HDX_NO_ID: none. */
+static hdx_code static_of(hdx_graph *g, const char *class_name, const char *field, hdx_id *out, hdx_error *err)
+{
+    const hdx_class *c = hdx_graph_class_named(g, class_name);
+    hdx_values       v = { 0 };
+    hdx_error        mine;
+    *out = HDX_NO_ID;
+    if (c == NULL)
+        return HDX_OK;
+    hdx_code code = hdx_label_without_dump(g, hdx_graph_statics(g, c->id, &v, &mine), &mine, err);
+    for (uint64_t i = 0; code == HDX_OK && i < v.count; i++)
+        if (hdx_text_is(v.at[i].name, field) && v.at[i].value.type == 2 && !v.at[i].value.absent &&
+            !hdx_graph_find(g, v.at[i].value.as.address, out))
+            *out = HDX_NO_ID;
+    hdx_values_free(&v);
+    return code;
+}
+
+/* ClassLoader.getSystemClassLoader(), whatever its class, and those above it. */
+static hdx_code note_application(explorer *e, const char *class_name, const char *field, hdx_error *err)
+{
+    hdx_id   id = HDX_NO_ID;
+    hdx_code code = static_of(e->ask.g, class_name, field, &id, err);
+    for (uint64_t steps = 0; code == HDX_OK && id != HDX_NO_ID && steps < e->all.count; steps++) {
+        const hdx_loader *l = hdx_loaders_find(&e->all, id);
+        hdx_cell          parent;
+        if (l == NULL)
+            break;
+        e->stays[l - e->all.at] = true;
+        code = hdx_loader_parent_cell(e->ask.g, id, &parent, err);
+        if (code != HDX_OK || parent.kind != HDX_CELL_ADDRESS || !hdx_graph_find(e->ask.g, parent.as.address, &id))
+            break;
+    }
+    return code;
+}
+
+static hdx_code find_those_that_stay(explorer *e, hdx_error *err)
+{
+    for (uint64_t i = 0; i < e->all.count; i++)
+        e->stays[i] = is_of_vm(e->ask.g, e->all.at[i].id);
+    const hdx_code code = note_application(e, "java.lang.ClassLoader", "scl", err);
+    return code != HDX_OK ? code : note_application(e, "java.lang.ClassLoader$SystemClassLoader", "loader", err);
+}
+
+/* ---- instances outside ---- */
+
+/* The nearest loader that dominates an object or is it; every object on the way there learns it, too. */
+static hdx_code nearest_of(explorer *e, hdx_id id, uint32_t *out, hdx_error *err)
+{
+    hdx_id   v = id;
+    uint64_t steps = 0;
+    for (; v < e->objects && e->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
+        if (++steps > e->objects) /* invariant 3 */
+            return hdx_fail(err, HDX_DAMAGED, "dominator", HDX_NOWHERE, "object #%llu is below itself",
+                            (unsigned long long)id);
+    *out = v < e->objects ? e->nearest[v] : NOBODY;
+    for (v = id; v < e->objects && e->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
+        e->nearest[v] = *out;
+    return HDX_OK;
+}
+
+/* Does the loader dominate what has this one nearest? Loaders may stand below each other. */
+static hdx_code is_above(explorer *e, uint32_t loader, uint32_t nearest, bool *yes, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t steps = 0; code == HDX_OK && nearest != loader && nearest != NOBODY && steps < e->all.count;
+         steps++) {
+        const hdx_id above = hdx_graph_dominator(e->ask.g, e->all.at[nearest - 1].id);
+        code = nearest_of(e, above, &nearest, err);
+    }
+    *yes = nearest == loader;
+    return code;
+}
+
+static hdx_code count_outside(explorer *e, const hdx_class *c, uint32_t loader, hdx_error *err)
+{
+    hdx_refs refs;
+    hdx_id   id;
+    uint32_t nearest = NOBODY;
+    hdx_code code = HDX_OK;
+    bool     inside;
+    hdx_graph_instances(e->ask.g, c->number, HDX_LIVE, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id))
+        if ((code = nearest_of(e, id, &nearest, err)) == HDX_OK &&
+            (code = is_above(e, loader, nearest, &inside, err)) == HDX_OK) {
+            e->outside[loader - 1] += !inside;
+            code = hdx_ask_turn(&e->ask, err);
+        }
+    return code;
+}
+
+static hdx_code find_outside(explorer *e, hdx_error *err)
+{
+    uint32_t         class_count = 0;
+    const hdx_class *classes = hdx_graph_classes(e->ask.g, &class_count);
+    hdx_code         code = HDX_OK;
+    bool             any = false;
+    for (uint64_t i = 0; i < e->all.count; i++)
+        any |= !e->stays[i] && e->all.at[i].instances > 0;
+    if (!any)
+        return HDX_OK;
+    if (e->all.count >= NOBODY)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu class loaders", (unsigned long long)e->all.count);
+    e->objects = hdx_graph_objects(e->ask.g);
+    if ((e->nearest = hdx_mem_array(e->ask.q.mem, e->objects, sizeof *e->nearest)) == NULL)
+        return hdx_no_memory(err, "loaders of objects", e->objects * sizeof *e->nearest);
+    for (uint64_t i = 0; i < e->all.count; i++)
+        e->nearest[e->all.at[i].id] = (uint32_t)i + 1;
+    for (uint32_t i = 0; code == HDX_OK && i < class_count; i++) {
+        hdx_id            id;
+        const hdx_loader *l = NULL;
+        if (classes[i].live_instances > 0 && hdx_graph_find(e->ask.g, classes[i].loader, &id))
+            l = hdx_loaders_find(&e->all, id);
+        if (l != NULL && !e->stays[l - e->all.at])
+            code = count_outside(e, &classes[i], (uint32_t)(l - e->all.at) + 1, err);
+    }
+    return code;
+}
+
+/* ---- what holds it ---- */
+
+/* Paths without referents where the dump is at hand to tell them. */
+static hdx_code open_excludes(explorer *e, hdx_error *err)
+{
+    const hdx_path_options options = { .exclude = HDX_EXCLUDE_REFERENTS };
+    hdx_source            *dump = NULL;
+    hdx_error              mine;
+    const hdx_code         code = hdx_graph_dump(e->ask.g, &dump, &mine);
+    e->excludes = (hdx_excludes){ .g = e->ask.g, .mem = e->ask.q.mem };
+    if (code != HDX_OK)
+        return hdx_label_without_dump(e->ask.g, code, &mine, err);
+    return hdx_excludes_open(&e->ask.q, &options, &e->excludes, err);
+}
+
+static hdx_code find_paths(explorer *e, hdx_error *err)
+{
+    uint64_t missing = 0;
+    hdx_code code = open_excludes(e, err);
+    for (uint64_t i = 0; i < e->count; i++)
+        if (!e->stays[e->order[i].second]) {
+            e->path[e->order[i].second] = e->target_count;
+            e->targets[e->target_count++] = e->all.at[e->order[i].second].id;
+        }
+    if (code != HDX_OK || e->target_count == 0)
+        return code;
+    code = hdx_path_tree_climb(&e->ask, &e->excludes, e->targets, e->target_count, &e->indexed, err);
+    for (uint64_t i = 0; code == HDX_OK && i < e->target_count; i++) {
+        e->search[i] = HDX_TREE_NONE;
+        if (e->indexed.ends[i] == HDX_TREE_NONE) {
+            e->search[i] = missing;
+            e->targets[missing++] = e->targets[i];
+        }
+    }
+    return code != HDX_OK || missing == 0
+               ? code
+               : hdx_path_tree_find(&e->ask, &e->excludes, e->targets, missing, &e->searched, err);
+}
+
+/* "thread "main"", "thread 0x5000" */
+static hdx_code say_thread(const explorer *e, hdx_id id, hdx_arena *arena, hdx_buffer *b, hdx_error *err)
+{
+    hdx_cell       label = hdx_cell_null();
+    const hdx_code code = hdx_label_cell(&e->ask.q, id, arena, &label, err);
+    if (label.kind == HDX_CELL_TEXT) {
+        hdx_buffer_text(b, "thread \"");
+        hdx_buffer_put(b, label.as.text.at, label.as.text.len);
+        hdx_buffer_text(b, "\"");
+    } else {
+        hdx_buffer_format(b, "thread 0x%llx", (unsigned long long)hdx_graph_address(e->ask.g, id));
+    }
+    return code;
+}
+
+/* "static app.Registry.listeners"; nothing where the class has it in another way. */
+static hdx_code say_static(const explorer *e, hdx_id from, const hdx_class *of, hdx_id to, hdx_buffer *b,
+                           hdx_error *err)
+{
+    hdx_named_ref ref;
+    hdx_error     mine;
+    bool          found = false;
+    hdx_code      code = hdx_excludes_name(&e->excludes, from, to, &ref, &found, &mine);
+    const bool    untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(e->ask.g);
+    code = hdx_label_without_dump(e->ask.g, code, &mine, err);
+    if (code != HDX_OK ||
+        !(untold ? hdx_reference_kind(e->ask.g, from, to) == HDX_REF_STATIC : found && ref.kind == HDX_REF_STATIC))
+        return code;
+    hdx_buffer_text(b, untold ? "a static of " : "static ");
+    hdx_buffer_put(b, of->name.at, of->name.len);
+    if (!untold) {
+        hdx_buffer_text(b, ".");
+        hdx_buffer_text(b, ref.name);
+    }
+    return HDX_OK;
+}
+
+/* "GC root NATIVE_STATIC app.Node"; of the loader itself without its class. */
+static hdx_code say_root(const explorer *e, hdx_id id, bool itself, hdx_arena *arena, hdx_buffer *b, hdx_error *err)
+{
+    hdx_cell         types = hdx_cell_null();
+    const hdx_class *c = hdx_graph_kind(e->ask.g, id) == HDX_CLASS_OBJECT
+                             ? hdx_graph_class_object(e->ask.g, id)
+                             : hdx_graph_class(e->ask.g, hdx_graph_class_of(e->ask.g, id));
+    const hdx_code   code = hdx_root_types_cell(e->ask.g, id, false, arena, &types, err);
+    hdx_buffer_text(b, "GC root");
+    if (code == HDX_OK && types.kind == HDX_CELL_LIST && types.as.list.count > 0) {
+        hdx_buffer_text(b, " ");
+        hdx_buffer_put(b, types.as.list.at[0].as.text.at, types.as.list.at[0].as.text.len);
+    }
+    if (!itself && c != NULL) {
+        hdx_buffer_text(b, hdx_graph_kind(e->ask.g, id) == HDX_CLASS_OBJECT ? " class " : " ");
+        hdx_buffer_put(b, c->name.at, c->name.len);
+    }
+    return code;
+}
+
+/* From the loader towards the root. */
+static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end, const hdx_loader *l, hdx_arena *arena,
+                         hdx_buffer *b, hdx_error *err)
+{
+    hdx_graph *g = e->ask.g;
+    hdx_code   code = HDX_OK;
+    for (uint64_t place = end, below = HDX_TREE_NONE; code == HDX_OK && b->len == 0; place = t->at[place].parent) {
+        const hdx_id     id = t->at[place].id;
+        const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
+        if (hdx_graph_thread_of(g, id) != NULL)
+            code = say_thread(e, id, arena, b, err);
+        else if (c != NULL && c->loader != l->address && below != HDX_TREE_NONE)
+            code = say_static(e, id, c, t->at[below].id, b, err);
+        if (code == HDX_OK && b->len == 0 && t->at[place].parent == HDX_TREE_NONE) {
+            code = say_root(e, id, below == HDX_TREE_NONE, arena, b, err);
+            break;
+        }
+        below = place;
+    }
+    return code;
+}
+
+static hdx_code held_cell(const explorer *e, uint64_t place, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    const hdx_loader    *l = &e->all.at[place];
+    hdx_buffer           text = hdx_buffer_of(e->ask.q.mem);
+    const uint64_t       n = e->path[place];
+    const bool           again = e->indexed.ends[n] == HDX_TREE_NONE;
+    const hdx_path_tree *t = again ? &e->searched : &e->indexed;
+    const uint64_t       end = again ? t->ends[e->search[n]] : t->ends[n];
+    hdx_code             code = HDX_OK;
+    if (end == HDX_TREE_NONE)
+        hdx_buffer_text(&text, "soft, weak or phantom references alone");
+    else
+        code = say_path(e, t, end, l, arena, &text, err);
+    if (code == HDX_OK && text.failed)
+        code = hdx_no_memory(err, "what holds a loader", text.len);
+    if (code == HDX_OK)
+        *out = hdx_text_cell(arena, (hdx_text){ text.at, (uint32_t)text.len });
+    hdx_buffer_free(&text);
+    return code;
+}
+
+/* ---- rows ---- */
+
+static hdx_code explorer_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    explorer *e = state;
+    hdx_code  code = hdx_ask_turn(&e->ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (e->next == e->count)
+        return hdx_ask_end(&e->ask, more, err);
+    const uint64_t    place = e->order[e->next++].second;
+    const hdx_loader *l = &e->all.at[place];
+    cells[ADDRESS] = hdx_cell_address(l->address);
+    cells[CLASS] = hdx_class_of_cell(e->ask.g, l->id);
+    if ((code = hdx_loader_name_cell(&e->ask.q, l, arena, &cells[LABEL], err)) != HDX_OK ||
+        (code = hdx_loader_parent_cell(e->ask.g, l->id, &cells[PARENT], err)) != HDX_OK)
+        return code;
+    cells[CLASSES] = hdx_cell_uint(l->classes);
+    cells[INSTANCES] = hdx_cell_uint(l->instances);
+    cells[SHALLOW] = hdx_cell_uint(l->shallow);
+    cells[RETAINED] = hdx_retained_cell(e->ask.g, l->id);
+    cells[OUTSIDE] = e->stays[place] ? hdx_cell_null() : hdx_cell_uint(e->outside[place]);
+    cells[HELD_BY] = hdx_cell_null();
+    *more = true;
+    return e->stays[place] || !hdx_column_wanted(&e->ask.q, HELD_BY) ? HDX_OK
+                                                                     : held_cell(e, place, arena, &cells[HELD_BY], err);
+}
+
+/* Those that keep most first; with --unused those alone that nothing outside needs. */
+static void choose(explorer *e, bool unused)
+{
+    for (uint64_t i = 0; i < e->all.count; i++)
+        if (!unused || (!e->stays[i] && e->outside[i] == 0))
+            e->order[e->count++] = (hdx_pair){ ~hdx_graph_retained(e->ask.g, e->all.at[i].id), i };
+    hdx_sort_pairs(e->ask.q.mem, e->order, e->count);
+}
+
+static hdx_code explore(explorer *e, bool unused, hdx_error *err)
+{
+    hdx_mem *mem = e->ask.q.mem;
+    hdx_code code = hdx_loaders_list(&e->ask, &e->all, err);
+    if (code != HDX_OK)
+        return code;
+    const uint64_t n = e->all.count;
+    e->stays = hdx_mem_array(mem, n, sizeof *e->stays);
+    e->outside = hdx_mem_array(mem, n, sizeof *e->outside);
+    e->order = hdx_mem_array(mem, n, sizeof *e->order);
+    e->path = hdx_mem_array(mem, n, sizeof *e->path);
+    e->search = hdx_mem_array(mem, n, sizeof *e->search);
+    e->targets = hdx_mem_array(mem, n, sizeof *e->targets);
+    if (e->stays == NULL || e->outside == NULL || e->order == NULL || e->path == NULL || e->search == NULL ||
+        e->targets == NULL)
+        return hdx_no_memory(err, "loaders", n * 6 * sizeof *e->order);
+    if ((code = find_those_that_stay(e, err)) != HDX_OK ||
+        ((unused || hdx_column_wanted(&e->ask.q, OUTSIDE)) && (code = find_outside(e, err)) != HDX_OK))
+        return code;
+    choose(e, unused);
+    return hdx_column_wanted(&e->ask.q, HELD_BY) ? find_paths(e, err) : HDX_OK;
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "unused",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "only those that should be gone: nothing outside of the loader is of its classes" },
+};
+
+static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    explorer *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return hdx_no_memory(err, "loaders", sizeof *e);
+    e->ask = ask;
+    if ((code = explore(e, hdx_argument_flag(a, "unused"), err)) != HDX_OK) {
+        explorer_close(e);
+        return code;
+    }
+    const uint64_t all = e->all.count;
+    hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, explorer_close, e->count };
+    code = hdx_rows_make_in(q->mem, &maker, out, err);
+    return hdx_say_nothing(code, out, err,
+                           all == 0 ? "the dump has no class loader"
+                                    : "each loader that may go has live instances outside of it");
+}
+
+const hdx_question hdx_question_loaders = {
+    .declared = {
+        .name = "loaders",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "class loaders: what they defined, what is left of it outside, what holds them",
+        .more = "A loader whose plugin or application was taken away should be gone. Where outside is 0 only the "
+                "loader itself still needs its classes, and held_by says what keeps it; where it is not, objects of "
+                "its classes are kept by others. Of the loaders of the JVM and the application that is not asked.",
+        .examples = { "heapdex loaders app.hprof", "heapdex loaders app.hprof --unused" },
+        .forms = &form,
+        .form_count = 1,
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_loaders,
+};

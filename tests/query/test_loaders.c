@@ -1,0 +1,312 @@
+/*
+ * test_loaders.c - class loaders: what is counted as outside of them, what holds them, which of them should be gone;
+ * and classes that several of them define.
+ */
+#include "heap.h"
+#include "support/golden.h"
+#include "rows/arguments.h"
+#include "query/query.h"
+
+#include <unistd.h>
+
+extern const hdx_question hdx_question_loaders, hdx_question_duplicate_classes;
+
+static hdx_rows *ask(heap *h, const hdx_question *question, const char *name, const char *value)
+{
+    const hdx_argument  argument = { name, value };
+    const hdx_arguments given = { &question->declared, &argument, name == NULL ? 0 : 1 };
+    hdx_rows           *rows = NULL;
+    cr_assert(eq(int, question->open(&h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    return rows;
+}
+
+#define OBJECT  0x100
+#define LOADER  0x200
+#define PLUGINS 0x300 /* class app.PluginLoader */
+#define SYSTEM  0x5000
+#define PLUGIN  0x6000 /* loaders: 0x6000, 0x6100 ... */
+
+/*
+ * A system loader; a plugin loader (0x6000) that a static list holds, with a class of two objects that only its own
+ * static has; one (0x6100) of whose class another static has an object; one (0x6200) that a weak reference alone has;
+ * one (0x6300) that a thread has; one (0x6400) that is a root; one below it (0x6500) that it alone has.
+ */
+static void plugins(heap *h)
+{
+    dump_maker *m = dump_maker_new(8);
+    (void)dump_maker_class_at(m, OBJECT, "java.lang.Object", 0, "");
+    dump_maker_static(m, "scl", 'L', SYSTEM);
+    (void)dump_maker_class_at(m, LOADER, "java.lang.ClassLoader", OBJECT, "parent:L");
+    const uint64_t string = dump_maker_class(m, "java.lang.String", OBJECT, "value:L coder:B hash:I");
+    const uint64_t list = dump_maker_class(m, "java.lang.Object[]", OBJECT, "");
+    const uint64_t reference = dump_maker_class(m, "java.lang.ref.Reference", OBJECT, "referent:L");
+    const uint64_t weak = dump_maker_class(m, "java.lang.ref.WeakReference", reference, "");
+    const uint64_t thread = dump_maker_class(m, "java.lang.Thread", OBJECT, "name:L contextClassLoader:L");
+    m->loader = SYSTEM;
+    dump_maker_static(m, "all", 'L', 0x7000);
+    dump_maker_static(m, "leak", 'L', 0x8100);
+    dump_maker_static(m, "cache", 'L', 0x7100);
+    (void)dump_maker_class_at(m, PLUGINS, "app.PluginLoader", LOADER, "child:L");
+    m->loader = PLUGIN;
+    dump_maker_static(m, "own", 'L', 0x8000);
+    const uint64_t first = dump_maker_class_at(m, 0x9000, "plugin.Main", OBJECT, "next:L");
+    m->loader = PLUGIN + 0x100;
+    const uint64_t second = dump_maker_class_at(m, 0x9100, "plugin.Main", OBJECT, "next:L");
+    m->loader = PLUGIN + 0x500;
+    const uint64_t third = dump_maker_class_at(m, 0x9500, "plugin.Below", OBJECT, "next:L");
+    m->loader = 0;
+    dump_maker_instance_at(m, SYSTEM, PLUGINS, NULL);
+    for (uint64_t i = 0; i < 6; i++) /* own field, then parent */
+        dump_maker_instance_at(m, PLUGIN + 0x100 * i, PLUGINS,
+                               DUMP_VALUES(i == 0   ? 0x9000
+                                           : i == 4 ? PLUGIN + 0x500
+                                                    : 0,
+                                           SYSTEM));
+    dump_maker_array_at(m, 0x7000, list, DUMP_VALUES(PLUGIN), 1);
+    dump_maker_instance_at(m, 0x7100, weak, DUMP_VALUES(PLUGIN + 0x200));
+    dump_maker_instance_at(m, 0x8000, first, DUMP_VALUES(0x8010));
+    dump_maker_instance_at(m, 0x8010, first, NULL);
+    dump_maker_instance_at(m, 0x8100, second, DUMP_VALUES(0x8110));
+    dump_maker_instance_at(m, 0x8110, second, NULL);
+    dump_maker_instance_at(m, 0x8500, third, NULL);
+    dump_maker_instance_at(m, 0xa000, thread, DUMP_VALUES(dump_maker_string(m, string, "worker"), PLUGIN + 0x300));
+    for (uint64_t at = OBJECT; at <= LOADER; at += 0x100)
+        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, at, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, PLUGIN + 0x400, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x8500, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, 0xa000, 1, 0);
+    heap_open(h, m);
+}
+
+/* Address, outside, classes, instances and held_by. */
+static hdx_buffer few(hdx_rows *rows)
+{
+    hdx_buffer      b = hdx_buffer_of(NULL);
+    const hdx_cell *c;
+    hdx_error       err;
+    hdx_buffer_text(&b, "");
+    while (hdx_rows_next(rows, &c))
+        for (unsigned i = 0; i < 5; i++) {
+            put_cell(&b, &c[((const unsigned[]){ 0, 4, 5, 6, 9 })[i]]);
+            hdx_buffer_text(&b, i == 4 ? "\n" : ",");
+        }
+    cr_assert(eq(int, hdx_rows_end(rows, &err), HDX_OK), "%s", err.message);
+    hdx_rows_close(rows);
+    return b;
+}
+
+#define expect_few(rows, want)                                                                                         \
+    do {                                                                                                               \
+        hdx_buffer text_ = few(rows);                                                                                  \
+        cr_expect(eq(str, text_.at, (char *)(want)));                                                                  \
+        hdx_buffer_free(&text_);                                                                                       \
+    } while (0)
+
+Test(loader_explorer, counts_what_is_outside_and_says_what_holds_each)
+{
+    heap h;
+    plugins(&h);
+    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6000,0,1,2,static app.PluginLoader.all\n"
+                                                           "0x5000,-,1,7,-\n"
+                                                           "0x6100,2,1,2,static app.PluginLoader.leak\n"
+                                                           "0x6200,0,0,0,soft, weak or phantom references alone\n"
+                                                           "0x6300,0,0,0,thread \"worker\"\n"
+                                                           "0x6400,0,0,0,GC root NATIVE_STATIC\n"
+                                                           "0x6500,1,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
+                                                           "0x0,-,9,19,-\n");
+    heap_close(&h);
+}
+
+Test(loader_explorer, shows_those_that_should_be_gone)
+{
+    heap h;
+    plugins(&h);
+    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x6000,0,1,2,static app.PluginLoader.all\n"
+                                                               "0x6200,0,0,0,soft, weak or phantom references alone\n"
+                                                               "0x6300,0,0,0,thread \"worker\"\n"
+                                                               "0x6400,0,0,0,GC root NATIVE_STATIC\n");
+    heap_close(&h);
+}
+
+Test(loader_explorer, without_the_dump_knows_the_paths_but_no_names)
+{
+    heap h;
+    plugins(&h);
+    hdx_graph_close(h.g);
+    ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
+    h.q.graph = h.g;
+    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6000,0,1,2,a static of app.PluginLoader\n"
+                                                           "0x5000,6,1,7,a static of java.lang.ClassLoader\n"
+                                                           "0x6100,2,1,2,a static of app.PluginLoader\n"
+                                                           "0x6200,0,0,0,a static of app.PluginLoader\n"
+                                                           "0x6300,0,0,0,thread 0xa000\n"
+                                                           "0x6400,0,0,0,GC root NATIVE_STATIC\n"
+                                                           "0x6500,1,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
+                                                           "0x0,-,9,19,-\n");
+    heap_close(&h);
+}
+
+/* ---- classes of one name ---- */
+
+Test(duplicate_classes, are_names_with_several_loaders)
+{
+    heap h;
+    plugins(&h);
+    expect_rows(ask(&h, &hdx_question_duplicate_classes, "retained", NULL),
+                "plugin.Main,2,2,4,96,136,app.PluginLoader 0x6000, app.PluginLoader 0x6100,[{address=0x9000 "
+                "loader=0x6000 loader_name=app.PluginLoader 0x6000 instances=2 shallow=48} {address=0x9100 "
+                "loader=0x6100 loader_name=app.PluginLoader 0x6100 instances=2 shallow=48}]\n");
+    expect_rows(ask(&h, &hdx_question_duplicate_classes, NULL, NULL),
+                "plugin.Main,2,2,4,96,-,app.PluginLoader 0x6000, app.PluginLoader 0x6100,[{address=0x9000 "
+                "loader=0x6000 loader_name=app.PluginLoader 0x6000 instances=2 shallow=48} {address=0x9100 "
+                "loader=0x6100 loader_name=app.PluginLoader 0x6100 instances=2 shallow=48}]\n");
+    heap_close(&h);
+}
+
+Test(duplicate_classes, of_many_loaders_are_counted_by_the_class_of_these)
+{
+    heap        h;
+    dump_maker *m = dump_maker_new(8);
+    (void)dump_maker_class_at(m, OBJECT, "java.lang.Object", 0, "");
+    (void)dump_maker_class_at(m, LOADER, "java.lang.ClassLoader", OBJECT, "");
+    (void)dump_maker_class_at(m, PLUGINS, "app.PluginLoader", LOADER, "");
+    for (uint64_t i = 0; i < 5; i++) {
+        m->loader = i == 4 ? 0 : PLUGIN + 0x100 * i;
+        dump_maker_class_at(m, 0x9000 + 0x100 * i, "app.Twice", OBJECT, "");
+        (void)dump_maker_class_at(m, 0xa000 + 0x100 * i, "[Lapp.Twice;", OBJECT, "");
+        dump_maker_instance_at(m, PLUGIN + 0x100 * i, i == 0 ? LOADER : PLUGINS, NULL);
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x9000 + 0x100 * i, 0, 0);
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0xa000 + 0x100 * i, 0, 0);
+    }
+    (void)dump_maker_class_at(m, 0xb000, "app.Same", OBJECT, ""); /* twice, but one loader has both */
+    (void)dump_maker_class_at(m, 0xb100, "app.Same", OBJECT, "");
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0xb000, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0xb100, 0, 0);
+    heap_open(&h, m);
+    hdx_rows       *rows = ask(&h, &hdx_question_duplicate_classes, NULL, NULL);
+    const hdx_cell *c;
+    cr_assert(hdx_rows_next(rows, &c));
+    cr_expect(hdx_text_is(c[0].as.text, "app.Twice"));
+    cr_expect(eq(u64, c[1].as.natural, 5));
+    cr_expect(eq(u64, c[2].as.natural, 5));
+    cr_expect(hdx_text_is(c[6].as.text, "app.PluginLoader (3), java.lang.ClassLoader (1), boot loader (1)"), "%.*s",
+              (int)c[6].as.text.len, c[6].as.text.at);
+    cr_expect(not(hdx_rows_next(rows, &c)));
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+/* ---- reference dumps ---- */
+
+static void open_dump(heap *h, const char *dump)
+{
+    hdx_index_report report;
+    memset(h, 0, sizeof *h);
+    test_folder_make(h->folder, "loaders");
+    (void)snprintf(h->index, sizeof h->index, "%s/a.hdx", h->folder);
+    const hdx_index_options options = { .dump = dump, .index_dir = h->index, .threads = 2 };
+    cr_assert(eq(int, hdx_index_build(&options, &report, &h->err), HDX_OK), "%s: %s", dump, h->err.message);
+    cr_assert(eq(int, hdx_graph_open(h->index, dump, &h->g, &h->err), HDX_OK), "%s: %s", dump, h->err.message);
+    h->q = (hdx_query){ .graph = h->g, .threads = 2 };
+}
+
+/* Lines of MAT's loaders.csv that end so: "...,classes,instances,shallow". */
+static bool mat_says(const char *csv, hdx_addr address, const char *end)
+{
+    FILE *f = fopen(csv, "r");
+    char  line[512], begin[32];
+    bool  says = false;
+    if (f == NULL)
+        return false;
+    (void)snprintf(begin, sizeof begin, "0x%llx,", (unsigned long long)address);
+    while (!says && fgets(line, sizeof line, f) != NULL) {
+        const size_t len = strcspn(line, "\r\n");
+        line[len] = '\0';
+        says =
+            strncmp(line, begin, strlen(begin)) == 0 && len > strlen(end) && strcmp(line + len - strlen(end), end) == 0;
+    }
+    (void)fclose(f);
+    return says;
+}
+
+static void expect_zoo(heap *h)
+{
+    hdx_rows       *rows = ask(h, &hdx_question_loaders, NULL, NULL);
+    const hdx_cell *c;
+    unsigned        plugins_seen = 0, with_classes = 0, leaked = 0;
+    while (hdx_rows_next(rows, &c))
+        if (hdx_text_is(c[1].as.text, "Zoo$PluginLoader")) {
+            plugins_seen++;
+            with_classes += c[5].as.natural > 0;
+            cr_expect(eq(u64, c[4].as.natural, c[6].as.natural), "statics have the only object of each");
+            leaked += hdx_text_is(c[9].as.text, "static Zoo$Loaders.pluginOfLeakedLoader");
+        }
+    hdx_rows_close(rows);
+    cr_expect(plugins_seen == 4 && with_classes == 3 && leaked == 1, "%u %u %u", plugins_seen, with_classes, leaked);
+    rows = ask(h, &hdx_question_loaders, "unused", NULL);
+    cr_assert(hdx_rows_next(rows, &c));
+    cr_expect(hdx_text_is(c[9].as.text, "static Zoo$Loaders.noClasses"));
+    cr_expect(not(hdx_rows_next(rows, &c)));
+    hdx_rows_close(rows);
+    rows = ask(h, &hdx_question_duplicate_classes, NULL, NULL);
+    cr_assert(hdx_rows_next(rows, &c));
+    cr_expect(hdx_text_is(c[0].as.text, "zoo.plugin.Plugin"));
+    cr_expect(eq(u64, c[2].as.natural, 4));
+    cr_expect(not(hdx_rows_next(rows, &c)));
+    hdx_rows_close(rows);
+}
+
+static void expect_classes(heap *h)
+{
+    hdx_rows       *rows = ask(h, &hdx_question_loaders, "unused", NULL);
+    const hdx_cell *c;
+    unsigned        loaders = 0, classes = 0;
+    for (; hdx_rows_next(rows, &c); loaders++) {
+        classes += (unsigned)c[5].as.natural;
+        cr_expect(eq(u64, c[5].as.natural, c[6].as.natural));
+        cr_expect(hdx_text_is(c[9].as.text, "static Classes.loaders"));
+    }
+    hdx_rows_close(rows);
+    cr_expect(loaders == 6 && classes == 606, "%u %u", loaders, classes);
+    rows = ask(h, &hdx_question_duplicate_classes, NULL, NULL);
+    cr_assert(hdx_rows_next(rows, &c));
+    cr_expect(hdx_text_is(c[0].as.text, "gen.Same"));
+    cr_expect(c[1].as.natural == 6 && c[2].as.natural == 6 && c[3].as.natural == 6);
+    cr_expect(not(hdx_rows_next(rows, &c)));
+    hdx_rows_close(rows);
+}
+
+/* Counts are MAT's where it has an answer; what the makers of the dumps say of their loaders is what is found. */
+Test(loader_explorer, says_of_reference_dumps_what_mat_and_their_makers_say, .timeout = 600)
+{
+    golden_dumps d;
+    unsigned     compared = 0;
+    if (!golden_open(&d))
+        cr_skip("the reference collection is not beside this tree");
+    while (golden_next(&d)) {
+        heap            h;
+        char            csv[1200];
+        const hdx_cell *c;
+        const char     *name = strrchr(d.path, '/') + 1;
+        open_dump(&h, d.path);
+        (void)snprintf(csv, sizeof csv, GOLDEN_DUMPS "/../mat/%.*s/loaders.csv", (int)(strlen(name) - 9), name);
+        hdx_rows *rows = ask(&h, &hdx_question_loaders, NULL, NULL);
+        while (access(csv, R_OK) == 0 && hdx_rows_next(rows, &c)) {
+            char end[80];
+            (void)snprintf(end, sizeof end, ",%llu,%llu,%llu", (unsigned long long)c[5].as.natural,
+                           (unsigned long long)c[6].as.natural, (unsigned long long)c[7].as.natural);
+            if (c[0].as.address != 0) { /* the boot loader, to which heapdex counts further classes */
+                cr_expect(mat_says(csv, c[0].as.address, end), "%s: 0x%llx%s", name,
+                          (unsigned long long)c[0].as.address, end);
+                compared++;
+            }
+        }
+        hdx_rows_close(rows);
+        if (strncmp(name, "zoo-", 4) == 0)
+            expect_zoo(&h);
+        if (strncmp(name, "classes-", 8) == 0)
+            expect_classes(&h);
+        heap_close(&h);
+    }
+    cr_expect(gt(uint, compared, 150), "%u", compared);
+}
