@@ -9,7 +9,7 @@
 
 #define HDX_QUESTIONS(x)                                                                                               \
     x(info) x(histogram) x(dominators) x(top) x(holders) x(object) x(objects) x(refs) x(path) x(retained) x(roots)     \
-        x(threads) x(loaders) x(duplicate_classes) x(thread_locals) x(referents) x(finalizers) x(cleaners)             \
+        x(threads) x(loaders) x(duplicate_classes) x(statics) x(thread_locals) x(referents) x(finalizers) x(cleaners)  \
             x(direct_buffers) x(open_files) x(suspects) x(collections) x(entries) x(map_keys) x(strings) x(duplicates) \
                 x(arrays) x(sizes)
 

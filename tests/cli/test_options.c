@@ -267,6 +267,7 @@ static const proof proofs[] = {
       false },
     { "loaders", "unused", NULL, NULL, "", false },
     { "duplicate-classes", "retained", NULL, NULL, NULL, false },
+    { "statics", "class", NULL, NULL, "bookshop.Bookshop", false },
     { "roots", "by", NULL, NULL, "type", false },
     { "threads", "stacks", NULL, NULL, "", false },
     { "threads", "locals", NULL, NULL, "", false },

@@ -1,0 +1,217 @@
+/*
+ * statics.c - static fields by what they keep: which object each has, and what that retains.
+ *
+ *     retained  static             object                          address
+ *       1.9 MB  Bookshop.SESSIONS  bookshop.Bookshop$SessionCache  0xfeb18ea8
+ *
+ * Which statics a class has the index knows, what is in them the dump alone: records of classes are read in the order
+ * of the file, each once. What an object retains that several hold is no static's alone (holders.c asks for that).
+ */
+#include "graph/graph.h"
+#include "query/questions.h"
+
+#include <stdlib.h>
+
+enum { ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, NAME, OWNER, FIELD, OWNER_ADDRESS, COLUMNS };
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the field refers to"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of that object"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
+                         "what it says of itself: a text, a name; null for most"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without what it refers to"),
+    [RETAINED] =
+        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+    [NAME] = HDX_COLUMN("static", TEXT, NONE, 0, "the field: its class without the package, and its name"),
+    [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_WIDE, "the class that has the field"),
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_WIDE, "name of the field alone"),
+    [OWNER_ADDRESS] =
+        HDX_COLUMN("owner_address", ADDRESS, NONE, HDX_COLUMN_WIDE, "the class object that has the field"),
+};
+static const hdx_form form = { NULL, NULL, columns, COLUMNS };
+
+typedef struct field_of {
+    hdx_id   target;
+    uint64_t retained;
+    uint32_t owner; /* class number */
+    uint32_t place; /* among its statics */
+} field_of;
+
+typedef struct statics {
+    hdx_ask   ask;
+    field_of *at;
+    uint64_t  count, capacity, next;
+    hdx_pair *order; /* classes: position of the record, number */
+    uint64_t  class_count, room;
+    bool      untold; /* the dump is not at hand */
+} statics;
+
+static void statics_close(void *state)
+{
+    statics *s = state;
+    hdx_mem_put(s->ask.q.mem, s->at, s->capacity * sizeof *s->at);
+    hdx_mem_put(s->ask.q.mem, s->order, s->room * sizeof *s->order);
+    free(s);
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const field_of *x = a, *y = b;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Classes with a record whose statics may refer to something, in the order of the dump. */
+static void note_class(statics *s, const hdx_class *c)
+{
+    hdx_pos at;
+    bool    refers = false;
+    for (uint32_t i = 0; !refers && i < c->static_count; i++)
+        refers = c->statics[i].type == 2;
+    if (refers && hdx_graph_live(s->ask.g, c->id) && hdx_graph_position(s->ask.g, c->id, &at))
+        s->order[s->class_count++] = (hdx_pair){ at, c->number };
+}
+
+static hdx_code choose(statics *s, const char *pattern, hdx_error *err)
+{
+    uint32_t         count = 0, *numbers = NULL;
+    size_t           chosen = 0;
+    const hdx_class *classes = hdx_graph_classes(s->ask.g, &count);
+    hdx_code         code = HDX_OK;
+    if (pattern != NULL &&
+        (code = hdx_query_classes_named(&s->ask.q, pattern, false, &numbers, &chosen, err)) != HDX_OK)
+        return code;
+    s->room = pattern != NULL ? chosen : count;
+    if ((s->order = hdx_mem_array(s->ask.q.mem, s->room, sizeof *s->order)) == NULL)
+        code = hdx_no_memory(err, "classes", s->room * sizeof *s->order);
+    for (uint64_t i = 0; code == HDX_OK && i < s->room; i++)
+        note_class(s, &classes[pattern != NULL ? numbers[i] : i]);
+    hdx_numbers_free(numbers);
+    hdx_sort_pairs(s->ask.q.mem, s->order, s->class_count);
+    return code;
+}
+
+static hdx_code read_class(statics *s, const hdx_class *c, hdx_values *v, hdx_error *err)
+{
+    hdx_code code = hdx_graph_statics(s->ask.g, c->id, v, err);
+    for (uint64_t i = 0; code == HDX_OK && i < v->count; i++) {
+        const hdx_value *value = &v->at[i].value;
+        hdx_id           to;
+        if (value->type != 2 || value->absent || value->as.address == 0 ||
+            !hdx_graph_find(s->ask.g, value->as.address, &to))
+            continue;
+        if (!hdx_mem_room(s->ask.q.mem, (void **)&s->at, &s->capacity, s->count, sizeof *s->at))
+            return hdx_no_memory(err, "static fields", s->count * sizeof *s->at);
+        s->at[s->count++] = (field_of){ to, hdx_graph_retained(s->ask.g, to), c->number, (uint32_t)i };
+    }
+    return code == HDX_OK ? hdx_ask_turn(&s->ask, err) : code;
+}
+
+static hdx_code read_all(statics *s, hdx_error *err)
+{
+    hdx_values       v = { 0 };
+    hdx_code         code = HDX_OK;
+    hdx_error        mine;
+    struct hdx_near *near = hdx_graph_near_begin(s->ask.g);
+    for (uint64_t i = 0; code == HDX_OK && i < s->class_count; i++)
+        code = read_class(s, hdx_graph_class(s->ask.g, (uint32_t)s->order[i].second), &v, &mine);
+    hdx_graph_near_end(near);
+    s->untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->ask.g);
+    code = hdx_label_without_dump(s->ask.g, code, &mine, err);
+    hdx_values_free(&v);
+    if (s->count > 0)
+        qsort(s->at, s->count, sizeof *s->at, most_first);
+    return code;
+}
+
+/* "Shop.sessions": the whole name of a class leaves no room for anything else. */
+static hdx_code name_cell(hdx_text owner, hdx_text field, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    for (uint32_t i = owner.len; i-- > 0;)
+        if (owner.at[i] == '.') {
+            owner = (hdx_text){ owner.at + i + 1, owner.len - i - 1 };
+            break;
+        }
+    const uint64_t len = (uint64_t)owner.len + 1 + field.len;
+    char          *text = len > UINT32_MAX ? NULL : hdx_arena_get(arena, len + 1);
+    if (text == NULL)
+        return hdx_no_memory(err, "the name of a field", len);
+    memcpy(text, owner.at, owner.len);
+    text[owner.len] = '.';
+    memcpy(text + owner.len + 1, field.at, field.len);
+    *out = hdx_cell_text((hdx_text){ text, (uint32_t)len });
+    return HDX_OK;
+}
+
+static hdx_code statics_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    statics *s = state;
+    hdx_code code = hdx_ask_turn(&s->ask, err);
+    if (code != HDX_OK)
+        return code;
+    if (s->next == s->count)
+        return hdx_ask_end(&s->ask, more, err);
+    const field_of  *f = &s->at[s->next++];
+    const hdx_class *owner = hdx_graph_class(s->ask.g, f->owner);
+    cells[ADDRESS] = hdx_id_cell(s->ask.g, f->target);
+    cells[CLASS] = hdx_class_of_cell(s->ask.g, f->target);
+    cells[LABEL] = hdx_cell_null();
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(s->ask.g, f->target));
+    cells[RETAINED] = hdx_cell_uint(f->retained);
+    if ((code = name_cell(owner->name, owner->statics[f->place].name, arena, &cells[NAME], err)) != HDX_OK)
+        return code;
+    cells[OWNER] = hdx_cell_text(owner->name);
+    cells[FIELD] = hdx_cell_text(owner->statics[f->place].name);
+    cells[OWNER_ADDRESS] = hdx_cell_address(owner->address);
+    *more = true;
+    return HDX_OK;
+}
+
+static const hdx_parameter parameters[] = {
+    HDX_PARAMETER_OF_CLASS(0, "static fields of these classes only: name, glob (* and ?) or /regular expression/"),
+};
+
+static hdx_code open_statics(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_ask ask;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code != HDX_OK)
+        return code;
+    statics *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return hdx_no_memory(err, "static fields", sizeof *s);
+    s->ask = ask;
+    if ((code = choose(s, hdx_argument_text(a, "class"), err)) != HDX_OK || (code = read_all(s, err)) != HDX_OK) {
+        statics_close(s);
+        return code;
+    }
+    const bool     none = s->class_count == 0, untold = s->untold;
+    hdx_rows_maker maker = { columns, COLUMNS, s, statics_next, statics_close, s->count };
+    code = hdx_rows_make_in(q->mem, &maker, out, err);
+    if (code == HDX_OK && hdx_column_wanted(q, LABEL))
+        code = hdx_query_labels(q, false, out, err);
+    return hdx_say_nothing(code, out, err,
+                           untold ? "the dump is not at hand, and it alone says what static fields refer to"
+                           : none ? "no live class of these has a static field that could refer to an object"
+                                  : "no static field of these refers to an object");
+}
+
+const hdx_question hdx_question_statics = {
+    .declared = {
+        .name = "statics",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "static fields of live classes by what the object in them retains",
+        .more = "A row is a static field that refers to an object, the most retained first; an object that several "
+                "fields have is in the row of each. What such an object shares with other holders is not in retained: "
+                "holders says what statics keep together.",
+        .examples = { "heapdex statics app.hprof --limit 10", "heapdex statics app.hprof --class 'com.acme.*'" },
+        .forms = &form,
+        .form_count = 1,
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_statics,
+};
