@@ -8,7 +8,7 @@ hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **o
 {
     uint32_t         count;
     const hdx_class *classes = hdx_counts_classes(s->counts, &count);
-    return hdx_histogram_of(&s->mem, classes, count, hdx_histogram_by(a), hdx_argument_text(a, "class"), out, err);
+    return hdx_histogram_of(&s->mem, classes, count, a, out, err);
 }
 
 static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

@@ -19,12 +19,15 @@ typedef struct line {
     hdx_addr loader;
     uint64_t classes, objects, shallow, retained;
     bool     twin; /* another class has the name */
+    bool     many; /* its classes are of several loaders */
 } line;
 
 typedef struct histogram {
     hdx_ask          ask; /* g NULL: classes are all there is */
     hdx_by           by;
     bool             has_retained;
+    bool             fold;  /* classes made at run time share a line */
+    hdx_arena        names; /* of such lines */
     const hdx_class *classes;
     uint32_t         class_count;
     uint32_t        *chosen; /* class numbers */
@@ -41,6 +44,7 @@ static void histogram_close(void *state)
     hdx_mem_put(h->ask.q.mem, h->lines, h->capacity * sizeof *h->lines);
     hdx_mem_put(h->ask.q.mem, h->line_of, h->chosen_count * sizeof *h->line_of);
     hdx_numbers_free(h->chosen);
+    hdx_arena_free(&h->names);
     free(h);
 }
 
@@ -85,27 +89,47 @@ static int by_key(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Classes with one key become one line: by class every class has a key of its own. */
+#define FOLDED UINT64_MAX /* as the number of a key: no class has it */
+
+/* The shared name of a class that was made at run time is its key. */
+static hdx_code fold(histogram *h, hdx_text name, hdx_buffer *shared, keyed *key, hdx_error *err)
+{
+    if (!hdx_hidden_name(name, shared))
+        return HDX_OK;
+    const char *copy = shared->failed ? NULL : hdx_arena_copy(&h->names, shared->at, shared->len);
+    if (copy == NULL)
+        return hdx_no_memory(err, "a histogram", name.len);
+    key->text = (hdx_text){ copy, (uint32_t)shared->len };
+    key->number = FOLDED;
+    return HDX_OK;
+}
+
+/* Classes with one key become one line: by class every class has a key of its own, unless it is folded. */
 static hdx_code group(histogram *h, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
-    keyed   *keys = hdx_mem_array(h->ask.q.mem, h->chosen_count, sizeof *keys);
+    hdx_code   code = HDX_OK;
+    hdx_buffer shared = hdx_buffer_of(h->ask.q.mem);
+    keyed     *keys = hdx_mem_array(h->ask.q.mem, h->chosen_count, sizeof *keys);
     if (keys == NULL)
         return hdx_no_memory(err, "a histogram", h->chosen_count * sizeof *keys);
-    for (uint32_t i = 0; i < h->chosen_count; i++) {
+    for (uint32_t i = 0; code == HDX_OK && i < h->chosen_count; i++) {
         const hdx_class *c = &h->classes[h->chosen[i]];
         keys[i] = (keyed){ { "", 0 }, 0, i };
         if (h->by == HDX_BY_PACKAGE)
             keys[i].text = hdx_package_of(c->name);
         else
             keys[i].number = h->by == HDX_BY_LOADER ? c->loader : c->number;
+        if (h->fold)
+            code = fold(h, c->name, &shared, &keys[i], err);
     }
-    qsort(keys, h->chosen_count, sizeof *keys, by_key);
+    hdx_buffer_free(&shared);
+    if (code == HDX_OK)
+        qsort(keys, h->chosen_count, sizeof *keys, by_key);
     for (uint32_t i = 0; code == HDX_OK && i < h->chosen_count; i++) {
         const hdx_class *c = &h->classes[h->chosen[keys[i].place]];
         uint64_t         objects, bytes;
         if (i == 0 || keys[i].number != keys[i - 1].number || texts(keys[i].text, keys[i - 1].text) != 0) {
-            line l = { .name = h->by == HDX_BY_PACKAGE ? keys[i].text : c->name,
+            line l = { .name = h->by == HDX_BY_PACKAGE || keys[i].number == FOLDED ? keys[i].text : c->name,
                        .number = c->number,
                        .loader = c->loader };
             if ((code = add_line(h, &l, err)) != HDX_OK)
@@ -115,6 +139,7 @@ static hdx_code group(histogram *h, hdx_error *err)
         h->lines[h->count - 1].objects += objects;
         h->lines[h->count - 1].shallow += bytes;
         h->lines[h->count - 1].classes += objects > 0;
+        h->lines[h->count - 1].many |= c->loader != h->lines[h->count - 1].loader;
         h->line_of[keys[i].place] = (uint32_t)(h->count - 1);
     }
     hdx_mem_put(h->ask.q.mem, keys, h->chosen_count * sizeof *keys);
@@ -299,7 +324,7 @@ static bool recall(histogram *h, const uint64_t *kept)
  */
 static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh, hdx_error *err)
 {
-    if (pattern != NULL && h->by != HDX_BY_CLASS)
+    if (h->fold || (pattern != NULL && h->by != HDX_BY_CLASS))
         return retain(h, err);
     uint64_t *kept = hdx_kept_retained(h->ask.q.mem, h->ask.g, h->by, h->class_count);
     if (kept == NULL)
@@ -334,6 +359,16 @@ static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh,
         HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                             \
                    "class and name of that loader where another class has the same name, else null")
 static const hdx_column class_columns[] = { OF_CLASS("the class") };
+static const hdx_column folded_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME,
+               "name of the class, or the pattern that all classes of the row match"),
+    HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE,
+               "class loader that defined it; 0x0 is the boot loader; null where there are several"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of the row that have objects"),
+    NUMBERS("the classes"),
+    HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "class and name of that loader where another class has the same name, else null"),
+};
 static const hdx_column superclass_columns[] = { OF_CLASS("the class and all below it") };
 static const hdx_column package_columns[] = {
     HDX_COLUMN("package", TEXT, NONE, 0, "name of the package; arrays count for that of their elements"),
@@ -368,6 +403,7 @@ static const hdx_form   forms[] = {
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
       { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
       { "by", "heap", heap_columns, HDX_COUNT(heap_columns) },
+      { "hidden", "fold", folded_columns, HDX_COUNT(folded_columns) },
       { NULL, NULL, class_columns, HDX_COUNT(class_columns) },
 };
 
@@ -414,8 +450,10 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     case HDX_BY_HEAP: cells[n++] = hdx_cell_text(l->name); break;
     default:
         cells[n++] = hdx_cell_text(l->name);
-        cells[n++] = hdx_cell_address(l->loader);
-        named = l->twin;
+        cells[n++] = l->many ? hdx_cell_null() : hdx_cell_address(l->loader);
+        if (h->fold)
+            cells[n++] = hdx_cell_uint(l->classes);
+        named = l->twin && !l->many;
         break;
     }
     const uint64_t bytes = h->has_retained ? l->retained : l->shallow;
@@ -523,7 +561,7 @@ static hdx_code add_total(const histogram *h, hdx_rows *rows, hdx_error *err)
 
 /* q NULL: of a table of classes, counted in `mem`. */
 static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes, uint32_t class_count, hdx_by by,
-                     const char *class_pattern, bool retained, hdx_rows **out, hdx_error *err)
+                     const char *class_pattern, bool retained, bool folded, hdx_rows **out, hdx_error *err)
 {
     static const char *const titles[] = { "Histogram of live objects", "Histogram of all objects",
                                           "Histogram of unreachable objects" };
@@ -536,8 +574,9 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
     h->by = by == HDX_BY_NONE ? HDX_BY_CLASS : by;
     switch (h->by) {
     case HDX_BY_CLASS:
-        maker.columns = class_columns;
-        maker.column_count = HDX_COUNT(class_columns);
+        maker.columns = folded ? folded_columns : class_columns;
+        maker.column_count = folded ? HDX_COUNT(folded_columns) : HDX_COUNT(class_columns);
+        h->fold = folded;
         break;
     case HDX_BY_SUPERCLASS:
         maker.columns = superclass_columns;
@@ -560,6 +599,7 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                         "a histogram goes by class, package, loader, superclass or heap");
     }
+    h->names = hdx_arena_of(q == NULL ? mem : q->mem);
     if (q == NULL) {
         h->ask.q.scope = HDX_ALL;
         h->ask.q.mem = mem;
@@ -600,19 +640,14 @@ hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pa
 {
     hdx_ask none;
     *out = NULL;
-    return q == NULL ? hdx_ask_begin(q, &none, err) : make(q, NULL, NULL, 0, by, class_pattern, retained, out, err);
+    return q == NULL ? hdx_ask_begin(q, &none, err)
+                     : make(q, NULL, NULL, 0, by, class_pattern, retained, false, out, err);
 }
 
 hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
                                 hdx_rows **out, hdx_error *err)
 {
-    return make(NULL, NULL, classes, count, by, class_pattern, false, out, err);
-}
-
-hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
-                          hdx_rows **out, hdx_error *err)
-{
-    return make(NULL, mem, classes, count, by, class_pattern, false, out, err);
+    return make(NULL, NULL, classes, count, by, class_pattern, false, false, out, err);
 }
 
 hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
@@ -668,6 +703,12 @@ static const hdx_parameter parameters[] = {
       .sentence = "what a row stands for; class by default" },
     HDX_PARAMETER_OF_CLASS(0, "name, glob (* and ?) or /regular expression/"),
     { .name = "retained", .kind = HDX_PARAMETER_FLAG, .sentence = "exact retained sizes of classes (takes longer)" },
+    { .name = "hidden",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "HOW",
+      .choices = "none fold",
+      .preset = "none",
+      .sentence = "fold: lambdas, hidden classes, proxies and reflection's accessors share rows" },
     { .name = "scan",
       .kind = HDX_PARAMETER_FLAG,
       .excludes = "retained",
@@ -682,6 +723,8 @@ hdx_by hdx_histogram_by(const hdx_arguments *a)
     return by < 0 ? HDX_BY_CLASS : keys[by];
 }
 
+static bool folds(const hdx_arguments *a) { return hdx_argument_choice(a, "hidden") == 1; }
+
 bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a)
 {
     const hdx_form *form = hdx_arguments_form(a);
@@ -695,6 +738,8 @@ bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a)
 
 hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err)
 {
+    if (folds(a) && hdx_histogram_by(a) != HDX_BY_CLASS)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--hidden fold is of classes: leave --by out");
     if (!hdx_histogram_retains(q, a))
         return HDX_OK;
     if (hdx_histogram_by(a) == HDX_BY_HEAP)
@@ -707,11 +752,21 @@ hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_err
     return HDX_OK;
 }
 
+hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, const hdx_arguments *a,
+                          hdx_rows **out, hdx_error *err)
+{
+    return make(NULL, mem, classes, count, hdx_histogram_by(a), hdx_argument_text(a, "class"), false, folds(a), out,
+                err);
+}
+
 /* `scan` is answered before there is a graph, by who opens it. */
 static hdx_code open_histogram(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    return hdx_query_histogram(q, hdx_histogram_by(a), hdx_argument_text(a, "class"), hdx_histogram_retains(q, a), out,
-                               err);
+    hdx_ask none;
+    *out = NULL;
+    return q == NULL ? hdx_ask_begin(q, &none, err)
+                     : make(q, NULL, NULL, 0, hdx_histogram_by(a), hdx_argument_text(a, "class"),
+                            hdx_histogram_retains(q, a), folds(a), out, err);
 }
 
 const hdx_question hdx_question_histogram = {
@@ -724,7 +779,9 @@ const hdx_question hdx_question_histogram = {
                 "It takes some seconds on "
                 "a large heap, is kept beside the index, and is there at once the next time. "
                 "--scan answers from one pass over the dump and writes nothing; it counts all objects, since what is "
-                "reachable is not known then.",
+                "reachable is not known then. --hidden fold shows lambdas, hidden classes, forms of method handles, "
+                "dynamic proxies and accessors of reflection under the names they share, app.Shop$$Lambda*, with the "
+                "number of classes; such a name is a pattern of --class.",
         .examples = { "heapdex histogram app.hprof --scan --limit 10", "heapdex histogram app.hprof --class "
                                                                        "'java.util.*' --retained --sort retained" },
         .forms = forms,

@@ -7,6 +7,7 @@
  *   gone.c       what does not, by class
  *   members.c    sets of objects as a caller describes them; sieve.c   conditions on their fields
  *   exclude.c    references a path must not use
+ *   hidden_names.c   names of classes made at run time
  *   groups.c     retained sets of many groups of classes at once
  *   kept.c       those of all classes, kept beside the index
  *   views.c      what a view of the index leaves out
@@ -144,6 +145,10 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
                            const hdx_progress *progress, hdx_mem *mem, uint32_t **numbers, size_t *out_count,
                            hdx_error *err);
 
+/* The name that a class made at run time shares with others of its kind (hidden_names.c); false: it is none of these.
+ */
+bool hdx_hidden_name(hdx_text name, hdx_buffer *out);
+
 /* ---- sets (bit sets over ids) ---- */
 /*
  * Marks what the GC roots reach without entering `without` (MAT 6.4); `seen` holds hdx_graph_objects bits, all zero; on
@@ -243,7 +248,7 @@ hdx_by hdx_histogram_by(const hdx_arguments *a);
 /* Are retained sizes asked for, by the flag or by the column's name; can they be? */
 bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a);
 /* hdx_query_histogram_of that counts what it holds. */
-hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
+hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, const hdx_arguments *a,
                           hdx_rows **out, hdx_error *err);
 hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err);
 /*
