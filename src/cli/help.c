@@ -139,8 +139,8 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
             0, 0);
     hdx_buffer_text(out, "\ncommands:\n");
     for (size_t i = 0; i < count; i++) {
-        hdx_buffer_format(out, "  %-15s", all[i]->name);
-        wrapped(out, all[i]->sentence, 17, 17);
+        hdx_buffer_format(out, "  %-17s ", all[i]->name);
+        wrapped(out, all[i]->sentence, 20, 20);
     }
     hdx_buffer_text(out, "\nmore help:\n"
                          "  heapdex help COMMAND   its options, its columns and two examples\n"

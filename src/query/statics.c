@@ -207,7 +207,7 @@ const hdx_question hdx_question_statics = {
         .more = "A row is a static field that refers to an object, the most retained first; an object that several "
                 "fields have is in the row of each. What such an object shares with other holders is not in retained: "
                 "holders says what statics keep together.",
-        .examples = { "heapdex statics app.hprof --limit 10", "heapdex statics app.hprof --class 'com.acme.*'" },
+        .examples = { "heapdex statics app.hprof --limit 10", "heapdex statics app.hprof --class 'java.lang.*'" },
         .forms = &form,
         .form_count = 1,
         .parameters = parameters,
