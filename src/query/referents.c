@@ -20,8 +20,8 @@ static const hdx_column columns[COLUMNS] = {
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                          "what it says of itself: a text, a name; null for most objects"),
     [KIND] = KIND_COLUMN,
-    [REACH] =
-        HDX_COLUMN("reach", TEXT, NONE, 0, "the strongest by which it is reachable at all; strong: in other ways"),
+    [REACH] = HDX_COLUMN("reach", TEXT, NONE, 0,
+                         "the strongest by which it is reachable; strong: in other ways; none: not in this view"),
     [SHALLOW] =
         HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the referent, without what it refers to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
@@ -94,12 +94,14 @@ static hdx_code collect(referents *r, const hdx_strengths *s, unsigned kinds, hd
     return code;
 }
 
+static bool is_weak(hdx_strength reach) { return reach != HDX_STRONG && reach != HDX_STRENGTHS; }
+
 /* ---- one by one ---- */
 
 static int held_first(const void *a, const void *b)
 {
     const held *x = a, *y = b;
-    const bool  only_x = x->reach != HDX_STRONG, only_y = y->reach != HDX_STRONG;
+    const bool  only_x = is_weak(x->reach), only_y = is_weak(y->reach);
     if (only_x != only_y)
         return only_x ? -1 : 1;
     if (x->order != y->order)
@@ -172,7 +174,7 @@ static int heaviest_first(const void *a, const void *b)
 
 static bool counts_as_only(const held *h, bool by_kind)
 {
-    return h->reach != HDX_STRONG && (!by_kind || h->reach == h->kind);
+    return is_weak(h->reach) && (!by_kind || h->reach == h->kind);
 }
 
 static const held *in_group(const held *from, const held *end, hdx_id referent)
@@ -193,7 +195,7 @@ static bool is_within_another(const referents *r, const held *from, const held *
     hdx_id up = hdx_graph_dominator(r->ask.g, referent);
     for (unsigned i = 0; i < NEAR && up != HDX_VIRTUAL_ROOT && up != HDX_NO_ID; i++) {
         const held *at = in_group(from, end, up);
-        if (at < end && at->referent == up && at->reach != HDX_STRONG)
+        if (at < end && at->referent == up && is_weak(at->reach))
             return true;
         up = hdx_graph_dominator(r->ask.g, up);
     }

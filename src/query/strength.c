@@ -19,7 +19,7 @@
 #include "graph/graph.h"
 #include <stdlib.h>
 
-const char *const hdx_strength_names[HDX_STRENGTHS] = { "strong", "soft", "weak", "final", "phantom" };
+const char *const hdx_strength_names[HDX_STRENGTHS + 1] = { "strong", "soft", "weak", "final", "phantom", "none" };
 
 /* ---- references ---- */
 
@@ -222,11 +222,9 @@ hdx_code hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
 {
     hdx_mem       *mem = ask->q.mem;
     const uint64_t words = hdx_bits_words(hdx_graph_objects(ask->g));
-    search         x = {
-                .s = out, .ask = ask, .objects = hdx_graph_objects(ask->g), .behind = hdx_ids_of(mem), .stack = hdx_ids_of(mem)
-    };
-    bool     fresh;
-    hdx_code code = hdx_references_open(ask, out, err);
+    search         x = { out, ask, NULL, hdx_graph_objects(ask->g), hdx_ids_of(mem), hdx_ids_of(mem) };
+    bool           fresh;
+    hdx_code       code = hdx_references_open(ask, out, err);
     if (code == HDX_OK && !hdx_map_reserve(&out->places, out->count))
         code = hdx_no_memory(err, "references", out->count * sizeof(hdx_map_slot));
     for (uint64_t i = 0; code == HDX_OK && i < out->count; i++) {
@@ -251,10 +249,10 @@ hdx_code hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
     return code == HDX_OK ? hdx_graph_check(ask->g, err) : code;
 }
 
-hdx_strength hdx_strength_of(const hdx_strengths *s, hdx_id live)
+hdx_strength hdx_strength_of(const hdx_strengths *s, hdx_id id)
 {
-    const hdx_weakly  key = { live, HDX_STRONG };
+    const hdx_weakly  key = { id, HDX_STRONG };
     const hdx_weakly *at =
         s->weak.count == 0 ? NULL : bsearch(&key, s->weak.at, (size_t)s->weak.count, sizeof key, by_object);
-    return at == NULL ? HDX_STRONG : at->strength;
+    return at != NULL ? at->strength : hdx_graph_live(s->ask->g, id) ? HDX_STRONG : HDX_STRENGTHS;
 }

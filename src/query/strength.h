@@ -20,7 +20,7 @@
 #include "base/map.h"
 
 typedef enum hdx_strength { HDX_STRONG, HDX_SOFT, HDX_WEAK, HDX_FINAL, HDX_PHANTOM, HDX_STRENGTHS } hdx_strength;
-extern const char *const hdx_strength_names[HDX_STRENGTHS];
+extern const char *const hdx_strength_names[HDX_STRENGTHS + 1]; /* the last: not reachable, as in a view of the index */
 
 typedef struct hdx_reference {
     hdx_id       id, referent; /* referent HDX_NO_ID: cleared, unknown or no object */
@@ -44,7 +44,7 @@ typedef struct hdx_strengths {
 
 hdx_code     hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err); /* to be closed always */
 void         hdx_strengths_close(hdx_strengths *s);
-hdx_strength hdx_strength_of(const hdx_strengths *s, hdx_id live);
+hdx_strength hdx_strength_of(const hdx_strengths *s, hdx_id id); /* HDX_STRENGTHS: it is not reachable */
 /* Without the last question: references alone, nothing of what they hold. */
 hdx_code hdx_references_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err);
 

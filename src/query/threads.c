@@ -2,7 +2,7 @@
  * threads.c - threads, their state, stacks and the objects their frames hold.
  *
  * A thread is a live object of java.lang.Thread or below it. Those that run are named by a THREAD_OBJ root (MAT 4.8,
- * HPROF 5.4), but for virtual ones before JDK 22 (HPROF 4.2); the others were not started or have ended, and have no
+ * HPROF 5.4), but for virtual ones before JDK 22 (HPROF 5.4); the others were not started or have ended, and have no
  * frames. A local belongs to the frame its root names; frame -1 to none.
  */
 #include "graph/graph.h"
