@@ -249,6 +249,12 @@ void     hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, siz
                             hdx_pace pace); /* as hdx_ints_ahead */
 /* Values number first .. first + n - 1 of key's list. */
 void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, uint32_t n, uint64_t *out);
+/*
+ * All values of the lists of a run of keys, one list after the other; degrees as hdx_one_to_n_degrees gave them, and
+ * `out` has room for their sum. About 3 ns a value; 0 on damage.
+ */
+void hdx_one_to_n_run(const hdx_one_to_n *lists, uint64_t first_key, uint32_t n, const uint64_t *degrees,
+                      uint64_t *out);
 /* Runs of keys, for whoever looks at all of them: how long each list is (0 on damage), in about 2 ns a key, ... */
 void hdx_one_to_n_degrees(const hdx_one_to_n *lists, uint64_t first_key, uint32_t n, uint64_t *degrees);
 /* ... and its first value besides (0 for an empty list), in about 5 ns. */

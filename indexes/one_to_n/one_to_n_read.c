@@ -264,3 +264,57 @@ void hdx_one_to_n_firsts(const hdx_one_to_n *lists, uint64_t first_key, uint32_t
 {
     read_keys(lists, first_key, n, degrees, values);
 }
+
+/* The key of each value of a run, some at a time: which list the next belongs to, and how many it has left. */
+typedef struct owners {
+    const uint64_t *degrees;
+    uint64_t        key, left;
+    uint32_t        i, n;
+} owners;
+
+static void next_owners(owners *o, unsigned n, uint64_t *keys)
+{
+    for (unsigned k = 0; k < n;) {
+        while (o->left == 0 && o->i + 1 < o->n)
+            o->left = o->degrees[++o->i];
+        const unsigned part = o->left < n - k ? (unsigned)o->left : n - k;
+        for (unsigned t = 0; t < part; t++)
+            keys[k + t] = o->key + o->i;
+        o->left -= part;
+        k += part;
+        assert(part > 0); /* there are as many values as the degrees say */
+    }
+}
+
+void hdx_one_to_n_run(const hdx_one_to_n *lists, uint64_t first_key, uint32_t n, const uint64_t *degrees, uint64_t *out)
+{
+    uint64_t at = 0, length = 0, all = 0, keys[HDX_PAGE];
+    for (uint32_t i = 0; i < n; i++)
+        all += degrees[i];
+    if (all == 0)
+        return;
+    owners o = { .degrees = degrees, .key = first_key, .left = degrees[0], .n = n };
+    hdx_one_to_n_list(lists, first_key, &at, &length);
+    if (length != degrees[0] || all > lists->values - at) { /* noted, or a line changed since the degrees were read */
+        memset(out, 0, all * sizeof *out);
+        (void)bad_line(lists, first_key, "a line of offsets contradicts itself");
+        return;
+    }
+    for (uint64_t done = 0; done < all;) {
+        const uint64_t page = at / HDX_PAGE, left = all - done;
+        const unsigned k = at % HDX_PAGE, part = left < HDX_PAGE - k ? (unsigned)left : HDX_PAGE - k;
+        uint64_t       greatest = 0;
+        hdx_page       p;
+        next_owners(&o, part, keys);
+        bool fine = hdx_page_find(&lists->file, VALUES, page, &p);
+        if (fine &&
+            !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, part, out + done, &greatest)))
+            (void)bad(lists, page, "a page of values contradicts itself");
+        if (fine && !(fine = greatest <= lists->greatest))
+            (void)bad(lists, page, "a value beyond its bound");
+        if (!fine)
+            memset(out + done, 0, part * sizeof *out);
+        done += part;
+        at += part;
+    }
+}

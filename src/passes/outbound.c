@@ -85,51 +85,120 @@ static bool is_cut(left_out *c, uint64_t target)
     return cut;
 }
 
-/*
- * Lists of the nodes first .. first + n - 1 (at most PART): how many entries they have, or, where that is known, the
- * lists. False: they are not as a build writes them; what comes after trusts their order.
- */
-static bool read_part(again *a, uint64_t first, uint32_t n, uint32_t *entries)
+/* Has one of these nodes something? In most parts of a heap none has. */
+static bool have_cuts(const hdx_cuts *cuts, uint64_t first, uint32_t n)
 {
-    hdx_packed *lists = a->lists;
-    uint64_t    degrees[PART], classes[PART], targets[256], last = 0;
+    uint64_t       from = 0, end = cuts->from == NULL ? 0 : hdx_ranks_count(cuts->from);
+    const uint64_t all = end;
+    while (from < end) {
+        const uint64_t middle = from + (end - from) / 2;
+        if (hdx_ranks_at(cuts->from, middle) < first)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from < all && hdx_ranks_at(cuts->from, from) < first + n;
+}
+
+/*
+ * How many entries the lists of the nodes first .. first + n - 1 (at most PART) have. False: they are not as a build
+ * writes them; what comes after trusts their order.
+ */
+static bool read_entries(again *a, uint64_t first, uint32_t n, uint32_t *entries)
+{
+    const uint64_t most = a->lists->nodes < UINT32_MAX ? a->lists->nodes : UINT32_MAX;
+    const bool     some = have_cuts(a->cuts, first, n);
+    uint64_t       degrees[PART], classes[PART], edges = 0;
     hdx_one_to_n_degrees(a->file, first, n, degrees);
     hdx_ints_read(a->columns->class, first, n, classes);
     for (uint32_t i = 0; i < n; i++) {
-        if (entries != NULL) { /* how long they are */
-            const left_out c = cuts_of(a->cuts, first + i);
-            if (degrees[i] >= lists->nodes || degrees[i] >= UINT32_MAX || c.end - c.at > degrees[i])
+        const left_out c = some ? cuts_of(a->cuts, first + i) : (left_out){ 0 };
+        if (degrees[i] >= most || c.end - c.at > degrees[i])
+            return false;
+        degrees[i] -= c.end - c.at;
+        entries[i] = (uint32_t)hdx_packed_entries((uint32_t)classes[i], degrees[i]);
+        edges += degrees[i];
+    }
+    (void)atomic_fetch_add(&a->edges, edges);
+    return true;
+}
+
+/* A list on its way into the packed ones. */
+typedef struct putting {
+    uint8_t *to;
+    unsigned width;
+    uint64_t last, left; /* left: of the entries that were laid out */
+    uint64_t class_object;
+    bool     begun;
+    left_out cut;
+} putting;
+
+static putting begin_list(again *a, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
+{
+    const left_out cut = some ? cuts_of(a->cuts, node) : (left_out){ 0 };
+    return (putting){ .to = hdx_packed_begin(a->lists, node, class_number),
+                      .width = a->lists->width,
+                      .left = cut.end - cut.at > degree ? 0 : degree - (cut.end - cut.at),
+                      .class_object = a->t->classes[class_number].id, /* a reference of everyone, which no list has */
+                      .cut = cut };
+}
+
+static bool put_targets(putting *p, const uint64_t *targets, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        if ((p->begun && targets[i] <= p->last) || targets[i] == p->class_object)
+            return false;
+        p->begun = true;
+        p->last = targets[i];
+        if (is_cut(&p->cut, p->last))
+            continue;
+        if (p->left-- == 0) /* one that is left out is not there */
+            return false;
+        p->to = hdx_packed_put(p->to, p->last, p->width);
+    }
+    return true;
+}
+
+/* One that is longer than what is read at once. */
+static bool read_long(again *a, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
+{
+    putting  p = begin_list(a, node, degree, class_number, some);
+    uint64_t targets[256], begin, length;
+    hdx_one_to_n_list(a->file, node, &begin, &length);
+    for (uint64_t done = 0; done < degree; done += 256) {
+        const uint32_t part = degree - done < 256 ? (uint32_t)(degree - done) : 256;
+        if (length != degree)
+            return false;
+        hdx_one_to_n_read(a->file, node, begin + done, part, targets);
+        if (!put_targets(&p, targets, part))
+            return false;
+    }
+    return p.left == 0;
+}
+
+/* The lists, for which there is room. */
+static bool read_lists(again *a, uint64_t first, uint32_t n)
+{
+    const bool some = have_cuts(a->cuts, first, n);
+    uint64_t   degrees[PART], classes[PART], targets[PART];
+    hdx_one_to_n_degrees(a->file, first, n, degrees);
+    hdx_ints_read(a->columns->class, first, n, classes);
+    for (uint32_t i = 0, end; i < n; i = end) {
+        uint64_t sum = 0;
+        for (end = i; end < n && degrees[end] <= PART - sum; end++)
+            sum += degrees[end];
+        if (end == i) {
+            if (!read_long(a, first + i, degrees[i], (uint32_t)classes[i], some))
                 return false;
-            degrees[i] -= c.end - c.at;
-            entries[i] = (uint32_t)hdx_packed_entries((uint32_t)classes[i], degrees[i]);
-            (void)atomic_fetch_add(&a->edges, degrees[i]);
+            end++;
             continue;
         }
-        uint8_t *to = hdx_packed_begin(lists, first + i, (uint32_t)classes[i]);
-        uint64_t begin = 0, length = 0;
-        if (degrees[i] > 0)
-            hdx_one_to_n_list(a->file, first + i, &begin, &length);
-        if (length != degrees[i])
-            return false;
-        left_out cut = cuts_of(a->cuts, first + i);
-        uint64_t left = cut.end - cut.at > degrees[i] ? 0 : degrees[i] - (cut.end - cut.at); /* what was laid out */
-        const uint64_t class_object = a->t->classes[classes[i]].id; /* a reference of everyone, which no list has */
-        for (uint64_t done = 0; done < degrees[i]; done += 256) {
-            const uint32_t part = degrees[i] - done < 256 ? (uint32_t)(degrees[i] - done) : 256;
-            hdx_one_to_n_read(a->file, first + i, begin + done, part, targets);
-            for (uint32_t k = 0; k < part; k++) {
-                if ((done + k > 0 && targets[k] <= last) || targets[k] == class_object)
-                    return false;
-                last = targets[k];
-                if (is_cut(&cut, last))
-                    continue;
-                if (left-- == 0) /* one that is left out is not there */
-                    return false;
-                to = hdx_packed_put(to, last, lists->width);
-            }
+        hdx_one_to_n_run(a->file, first + i, end - i, degrees + i, targets);
+        for (uint64_t at = 0; i < end; at += degrees[i++]) {
+            putting p = begin_list(a, first + i, degrees[i], (uint32_t)classes[i], some);
+            if (!put_targets(&p, targets + at, degrees[i]) || p.left != 0)
+                return false;
         }
-        if (left != 0)
-            return false;
     }
     return true;
 }
@@ -145,14 +214,14 @@ static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_erro
     const uint64_t first = piece << HDX_PACKED_PIECE_BITS, end = first + hdx_packed_piece_nodes(lists, piece);
     hdx_code       code;
     for (uint64_t at = first; at < end; at += PART)
-        if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, entries + (at - first)))
+        if (!read_entries(a, at, end - at < PART ? (uint32_t)(end - at) : PART, entries + (at - first)))
             return unusable(err);
     if ((code = hdx_packed_lay(lists, piece, entries, &a->w->mem, err)) != HDX_OK)
         return code;
     for (uint64_t at = first; at < end; at += PART) {
         if (hdx_tick(&a->w->tick, 0))
             return hdx_tick_stop(err);
-        if (!read_part(a, at, end - at < PART ? (uint32_t)(end - at) : PART, NULL))
+        if (!read_lists(a, at, end - at < PART ? (uint32_t)(end - at) : PART))
             return unusable(err);
     }
     hdx_one_to_n_forget(a->file); /* pages of files count for the budget */
