@@ -72,7 +72,8 @@ typedef struct hdx_pass {
     hdx_column_files     files; /* those two, for the passes */
     hdx_search           search;
     hdx_inbound          inbound;
-    uint64_t             room; /* bytes that transposing the lists round may take */
+    hdx_listed           referrers; /* of a view, in place of those of inbound */
+    uint64_t             room;      /* bytes that transposing the lists round may take */
     hdx_predecessor_file predecessors, instances;
     hdx_temp             idoms; /* from the step dominators to the step retained; in a checkpoint idoms.tmp */
     hdx_numbered         numbered;

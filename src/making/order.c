@@ -212,10 +212,9 @@ static hdx_code find_inbound(hdx_pass *p, hdx_error *err)
     const hdx_inbound_in in = { .outbound = &p->objects.outbound,
                                 .referenced = &p->referenced,
                                 .is_root = p->until >= HDX_STEP_DOMINATORS ? p->search.is_root : NULL,
-                                .room = p->room,
-                                .bare = p->b->index != NULL };
+                                .room = p->room };
     const hdx_code       code = p->wide->inbound(&p->b->work, &p->b->tables, &in, &p->inbound, err);
-    if (code == HDX_OK && !in.bare)
+    if (code == HDX_OK)
         hdx_manifest_file_written(p->b, HDX_KIND_INBOUND, &p->inbound.file);
     return code;
 }
@@ -244,6 +243,23 @@ static hdx_code search(hdx_pass *p, bool beside, hdx_error *err)
     return code;
 }
 
+/* The same of a view: nothing is turned round, for the index has been (find_predecessors). */
+static hdx_code search_view(hdx_pass *p, hdx_error *err)
+{
+    hdx_work      *w = &p->b->work;
+    const uint64_t words = hdx_bits_words(p->b->tables.objects),
+                   parents = p->b->tables.objects - hdx_bits_count(p->listed.once, words) +
+                             hdx_bits_count(p->listed.many, words) + p->b->tables.root_count + p->b->tables.class_count;
+    hdx_code code = hdx_forecast_search(w, p->width, parents, err);
+    if (code == HDX_OK && (p->search.is_root = hdx_mem_array(&w->mem, words, 8)) == NULL)
+        code = hdx_no_memory(err, "GC roots", words * 8);
+    if (code == HDX_OK)
+        code = search(p, false, err);
+    hdx_packed_free(&p->objects.outbound, &w->mem);
+    free_referenced(p, &p->listed);
+    return code;
+}
+
 /*
  * The searches are on one thread each, transposing the lists on those that are left: side by side where memory allows.
  */
@@ -251,7 +267,9 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
 {
     hdx_work              *w = &p->b->work;
     const hdx_dump_tables *t = &p->b->tables;
-    const bool             searches = p->until >= HDX_STEP_DOMINATORS;
+    if (p->b->index != NULL)
+        return search_view(p, err);
+    const bool searches = p->until >= HDX_STEP_DOMINATORS;
     /* what all of it takes in one range (inbound_wide.c) */
     assert(p->referenced.once != NULL && p->referenced.many != NULL); /* P5 */
     const uint64_t words = hdx_bits_words(t->objects), many = hdx_bits_count(p->referenced.many, words),
@@ -332,8 +350,10 @@ static hdx_code do_numbers(void *context, hdx_error *err)
 
 static hdx_code find_predecessors(hdx_pass *p, hdx_error *err)
 {
+    const hdx_referrers referrers =
+        p->b->index != NULL ? hdx_referrers_listed(&p->referrers) : hdx_referrers_kept(&p->inbound.referrers);
     const hdx_code code =
-        p->wide->predecessors(&p->b->work, &p->search, &p->inbound.referrers, &p->numbered, &p->predecessors, err);
+        p->wide->predecessors(&p->b->work, &p->search, &referrers, &p->numbered, &p->predecessors, err);
     p->predecessors.end = p->predecessors.file.end;
     return code;
 }
@@ -487,6 +507,37 @@ static hdx_code do_roots(void *context, hdx_error *err)
     return HDX_OK;
 }
 
+/* Of a view: its index inbound, without what is left out. */
+static hdx_code open_listed(hdx_pass *p, hdx_error *err)
+{
+    hdx_listed *l = &p->referrers;
+    void       *inbound = NULL, *to = NULL, *by = NULL;
+    hdx_code    code = hdx_build_file_open(p->b, HDX_KIND_INBOUND, &p->note, &inbound, err);
+    if (code == HDX_OK && p->b->manifest.cut_references > 0 &&
+        (code = hdx_build_file_open(p->b, HDX_KIND_CUT_TO, &p->note, &to, err)) == HDX_OK)
+        code = hdx_build_file_open(p->b, HDX_KIND_CUT_BY, &p->note, &by, err);
+    l->inbound = inbound;
+    l->cuts = (hdx_cuts){ .from = to, .of = by };
+    l->holding = p->referenced;
+    l->is_root = p->search.is_root;
+    l->note = &p->note;
+    if (code == HDX_OK)
+        code = hdx_pass_listed(&p->b->work, &p->b->tables, l, err);
+    p->inbound.referrers.entries = atomic_load(&l->entries);
+    return code;
+}
+
+static void close_listed(hdx_pass *p)
+{
+    hdx_listed *l = &p->referrers;
+    hdx_one_to_n_close((hdx_one_to_n *)(uintptr_t)l->inbound);
+    hdx_ranks_close((hdx_ranks *)(uintptr_t)l->cuts.from);
+    hdx_one_to_n_close((hdx_one_to_n *)(uintptr_t)l->cuts.of);
+    hdx_listed_free(&p->b->work, l);
+    l->inbound = NULL;
+    l->cuts = (hdx_cuts){ 0 };
+}
+
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
     enum { NUMBERS, ROOTS, PREDECESSORS, INSTANCES, KEEP, DOMINATORS, COUNT, HELP, TASKS };
@@ -500,7 +551,12 @@ static hdx_code dominators(hdx_pass *p, hdx_error *err)
         [COUNT] = { do_count, p, 1u << KEEP },
         [HELP] = { do_help, p, 1u << KEEP },
     };
-    return hdx_run_tasks(p->b->work.threads, all, TASKS, err);
+    hdx_code code = p->b->index != NULL ? open_listed(p, err) : HDX_OK;
+    if (code == HDX_OK)
+        code = hdx_run_tasks(p->b->work.threads, all, TASKS, err);
+    if (p->b->index != NULL)
+        close_listed(p);
+    return code;
 }
 
 /* ---- retained ---- */

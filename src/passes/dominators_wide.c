@@ -10,21 +10,6 @@
 
 #define FORGET (16u << 20) /* values read before the pages they came from are given back */
 
-static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
-{
-    const hdx_referrer_file *f = context;
-    assert(chunk < f->count);
-    const hdx_referrer_chunk *c = &f->chunks[chunk];
-    hdx_code                  code = f->file.tape.read(f->file.tape.context, c->at, to, c->bytes, err);
-    if (code != HDX_OK)
-        return code;
-    if (hdx_crc32c(0, to, (size_t)c->bytes) != c->sum)
-        return hdx_fail(err, HDX_IO, f->file.path, c->at, "reads otherwise than it was written");
-    *len = c->bytes;
-    *node = c->node;
-    return HDX_OK;
-}
-
 typedef struct class_instances {
     const hdx_instances_in *in;
     const hdx_one_to_n     *lists; /* the index instances */
@@ -70,15 +55,13 @@ static WIDE(hdx_numbering) numbering_of(const hdx_search *search, const hdx_numb
     return (WIDE(hdx_numbering)){ numbered->numbers, search->reached, search->is_root };
 }
 
-hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
+hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrers *referrers,
                                      const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err)
 {
     const WIDE(hdx_numbering) numbering = numbering_of(search, numbered);
     const hdx_resources       with = hdx_work_resources(w);
-    const hdx_referrers       chunks = { (void *)(uintptr_t)referrers, referrers->count, referrers->longest,
-                                         referrers->entries, read_chunk };
     hdx_taped                 to = { .tape = &out->file.tape };
-    const hdx_code            code = WIDE(hdx_predecessors)(&numbering, &chunks, hdx_work_room(w), &with, &to, err);
+    const hdx_code            code = WIDE(hdx_predecessors)(&numbering, referrers, hdx_work_room(w), &with, &to, err);
     out->count = to.count;
     return code;
 }

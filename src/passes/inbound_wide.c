@@ -325,8 +325,7 @@ static hdx_code write_degrees(transposing *t, hdx_one_to_n_writer *w, hdx_error 
         if ((code = count_range(t, err)) != HDX_OK)
             break;
         sum_blocks(t);
-        if (w != NULL)
-            code = hdx_one_to_n_append_degrees(w, t->end - t->from, fill_degrees, t, err);
+        code = hdx_one_to_n_append_degrees(w, t->end - t->from, fill_degrees, t, err);
     }
     assert(code != HDX_OK || t->before[t->blocks] <= t->in->outbound->edges); /* P10, INDEX I6 */
     return code;
@@ -387,8 +386,7 @@ static hdx_code write_all(transposing *t, hdx_one_to_n_writer *w, hdx_error *err
             break;
         if (t->in->is_root != NULL && (code = write_referrers(t, err)) != HDX_OK)
             break;
-        if (w != NULL)
-            code = write_values(t, w, err);
+        code = write_values(t, w, err);
     }
     return code;
 }
@@ -465,13 +463,13 @@ hdx_code WIDE(hdx_pass_inbound)(hdx_work *w, const hdx_dump_tables *t, const hdx
     k.many.words = in->referenced->many;
     (void)pthread_mutex_init(&k.lock, NULL);
     if (code == HDX_OK && (code = WIDE(hdx_rank)(&k.many, t->objects, &w->mem, err)) == HDX_OK &&
-        (in->bare || (code = hdx_one_to_n_begin(&w->place, HDX_KIND_INBOUND, t->objects, in->outbound->edges, &writer,
-                                                err)) == HDX_OK) &&
+        (code = hdx_one_to_n_begin(&w->place, HDX_KIND_INBOUND, t->objects, in->outbound->edges, &writer, err)) ==
+            HDX_OK &&
         (code = get_range(&k, err)) == HDX_OK)
         code = write_all(&k, writer, err);
     if (code != HDX_OK)
         hdx_one_to_n_abandon(writer);
-    else if (!in->bare)
+    else
         code = hdx_one_to_n_end(writer, &out->file, err);
     put_range(&k);
     hdx_mem_put(&w->mem, k.is_class, hdx_bits_words(t->objects) * 8);

@@ -11,6 +11,7 @@
  *   search_wide.c    who lives, nearest roots
  *   dominators_wide.c, retained_wide.c, tree_wide.c    immediate dominators; retained sizes; what dominates whom
  *   live.c           what lives, by class
+ *   referrers.c      who refers to whom, for a view: from the index inbound
  *   cuts.c           references that a view leaves out: the index files of them; who has a referrer, from inbound
  *   temp.c, spill.c  temporary files between passes; spill_check.c: is a spill file what a build writes
  *
@@ -103,6 +104,20 @@ typedef struct hdx_referrer_file {
     hdx_referrer_chunk *chunks;
     uint64_t            count, capacity, longest, entries;
 } hdx_referrer_file;
+
+/* The same out of the index inbound (referrers.c). */
+typedef struct hdx_listed {
+    /* the caller's */
+    const hdx_one_to_n *inbound;
+    hdx_cuts            cuts;    /* of it: by target */
+    hdx_referenced      holding; /* who has a referrer, and several, that is not left out */
+    const uint64_t     *is_root;
+    hdx_damage_note    *note;
+    /* found by hdx_pass_listed */
+    uint64_t         objects, chunks;
+    uint64_t        *is_class;
+    _Atomic uint64_t next, longest, entries;
+} hdx_listed;
 
 /* inbound_wide.c */
 typedef struct hdx_inbound {
@@ -222,8 +237,12 @@ hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx
  * cuts.c: the index files cut_from .. cut_by (in the order of their kinds) of these pairs, source and target, sorted,
  * each once; the pairs are turned round and sorted again. *from, *to: how many have one.
  */
-hdx_code hdx_pass_write_cuts(hdx_work *w, hdx_pair *pairs, uint64_t count, hdx_index_file out[HDX_CUT_KINDS],
-                             uint64_t *from, uint64_t *to, hdx_error *err);
+hdx_code      hdx_pass_write_cuts(hdx_work *w, hdx_pair *pairs, uint64_t count, hdx_index_file out[HDX_CUT_KINDS],
+                                  uint64_t *from, uint64_t *to, hdx_error *err);
+hdx_code      hdx_pass_listed(hdx_work *w, const hdx_dump_tables *t, hdx_listed *l, hdx_error *err);
+hdx_referrers hdx_referrers_listed(const hdx_listed *l);
+hdx_referrers hdx_referrers_kept(const hdx_referrer_file *f); /* in a file */
+void          hdx_listed_free(hdx_work *w, hdx_listed *l);
 /* Who has a referrer, and several, by the index inbound; bits as long as the packed lists. */
 void hdx_pass_referenced(hdx_work *w, const hdx_one_to_n *inbound, const hdx_referenced *out);
 /* live.c: counts of live objects by class and heap. */
@@ -250,7 +269,6 @@ typedef struct hdx_inbound_in {
     const hdx_referenced *referenced;
     const uint64_t *is_root; /* with it, what dominators will need of the inbound lists; NULL: that is not wanted */
     uint64_t        room;
-    bool            bare; /* what dominators need, and no index */
 } hdx_inbound_in;
 typedef struct hdx_dominators_in {
     const hdx_search     *search;
@@ -279,7 +297,7 @@ struct hdx_wide {
     hdx_code (*search)(hdx_work *w, const hdx_dump_tables *t, const hdx_search_in *in, _Atomic uint64_t *whole,
                        hdx_search *out, hdx_error *err);
     hdx_code (*numbers)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
-    hdx_code (*predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
+    hdx_code (*predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrers *referrers,
                              const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err);
     hdx_code (*class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
                                 hdx_predecessor_file *out, hdx_error *err);

@@ -19,7 +19,7 @@ hdx_code WIDE(hdx_pass_search)(hdx_work *w, const hdx_dump_tables *t, const hdx_
                                hdx_search *out, hdx_error *err);
 /* dominators_wide.c */
 hdx_code WIDE(hdx_pass_numbers)(hdx_work *w, const hdx_search *search, hdx_numbered *out, hdx_error *err);
-hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrer_file *referrers,
+hdx_code WIDE(hdx_pass_predecessors)(hdx_work *w, const hdx_search *search, const hdx_referrers *referrers,
                                      const hdx_numbered *numbered, hdx_predecessor_file *out, hdx_error *err);
 hdx_code WIDE(hdx_pass_class_instances)(hdx_work *w, const hdx_dump_tables *t, const hdx_instances_in *in,
                                         hdx_predecessor_file *out, hdx_error *err);
