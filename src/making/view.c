@@ -7,7 +7,8 @@
  * Out: the folder, which exists from its rename on: a view that is stopped leaves nothing, and the next one begins
  *      anew. Views that are there stay as they are.
  * Knows that a catalog of its own makes a view an index: roots that count, what lives by class and heap.
- * Cost: the steps references, dominators and retained of a build, without the index inbound, after reading outbound.
+ * Cost: reading outbound, then the steps references, dominators and retained of a build without transposing: about half
+ *       of the CPU time of a build of a plain dump, a third of one that is compressed.
  */
 #include "making/checkpoint.h"
 
