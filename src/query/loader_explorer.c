@@ -99,29 +99,13 @@ static bool is_of_vm(hdx_graph *g, hdx_id id)
             hdx_text_is(c->name, "java.lang.BootClassLoader"));
 }
 
-/* The object in a static field; HDX_NO_ID: none. */
-static hdx_code static_of(hdx_graph *g, const char *class_name, const char *field, hdx_id *out, hdx_error *err)
-{
-    const hdx_class *c = hdx_graph_class_named(g, class_name);
-    hdx_values       v = { 0 };
-    hdx_error        mine;
-    *out = HDX_NO_ID;
-    if (c == NULL)
-        return HDX_OK;
-    hdx_code code = hdx_label_without_dump(g, hdx_graph_statics(g, c->id, &v, &mine), &mine, err);
-    for (uint64_t i = 0; code == HDX_OK && i < v.count; i++)
-        if (hdx_text_is(v.at[i].name, field) && v.at[i].value.type == 2 && !v.at[i].value.absent &&
-            !hdx_graph_find(g, v.at[i].value.as.address, out))
-            *out = HDX_NO_ID;
-    hdx_values_free(&v);
-    return code;
-}
-
 /* ClassLoader.getSystemClassLoader(), whatever its class, and those above it. */
 static hdx_code note_application(explorer *e, const char *class_name, const char *field, hdx_error *err)
 {
-    hdx_id   id = HDX_NO_ID;
-    hdx_code code = static_of(e->ask.g, class_name, field, &id, err);
+    hdx_fields statics = { 0 };
+    hdx_code   code = hdx_fields_statics(&statics, e->ask.g, class_name, err);
+    hdx_id     id = hdx_fields_ref(&statics, NULL, field);
+    hdx_fields_close(&statics);
     for (uint64_t steps = 0; code == HDX_OK && id != HDX_NO_ID && steps < e->all.count; steps++) {
         const hdx_loader *l = hdx_loaders_find(&e->all, id);
         hdx_cell          parent;
@@ -188,6 +172,14 @@ static hdx_code count_outside(explorer *e, const hdx_class *c, uint32_t loader, 
             code = hdx_ask_turn(&e->ask, err);
         }
     return code;
+}
+
+static bool may_go(const explorer *e)
+{
+    for (uint64_t i = 0; i < e->all.count; i++)
+        if (!e->stays[i])
+            return true;
+    return false;
 }
 
 static hdx_code find_outside(explorer *e, hdx_error *err)
@@ -438,12 +430,12 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
         explorer_close(e);
         return code;
     }
-    const uint64_t all = e->all.count;
+    const bool     none = !may_go(e);
     hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, explorer_close, e->count };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     return hdx_say_nothing(code, out, err,
-                           all == 0 ? "the dump has no class loader"
-                                    : "each loader that may go has live instances outside of it");
+                           none ? "the only class loaders are those of the JVM and of the application"
+                                : "each loader that may go has live instances outside of it");
 }
 
 const hdx_question hdx_question_loaders = {
