@@ -164,11 +164,11 @@ static hdx_code check_scope(const hdx_arguments *a, const char *before, hdx_erro
         return HDX_OK;
     if ((of->flags & HDX_ANSWER_HEAP) == 0)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable: %s is not about objects", before, of->name);
-    if (strcmp(scope, "live") == 0)
+    if (strcmp(scope, "live") == 0 && of != &hdx_question_garbage.declared)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable %s: %s knows live objects alone", before,
-                             scope, of->name),
+                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable %s: %s knows %s objects alone", before,
+                             scope, of->name, of == &hdx_question_garbage.declared ? "unreachable" : "live"),
                     "histogram, objects, refs and tables of export know others");
 }
 

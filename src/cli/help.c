@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { WIDTH = 79, OPTION_COLUMN = 29, COLUMN_COLUMN = 24 };
+enum { WIDTH = 79, OPTION_COLUMN = 29, COLUMN_COLUMN = 24, USAGE_INDENT = 9 };
 
 /* Puts words from `column` on, broken before WIDTH and continued at `indent`. */
 static void wrapped(hdx_buffer *out, const char *text, size_t column, size_t indent)
@@ -108,13 +108,32 @@ static void columns_of_answer(hdx_buffer *out, const hdx_answer *a)
     }
 }
 
+/* Where there are many ways to say of what, the line breaks behind one of them. */
+static void usage_of(hdx_buffer *out, const hdx_answer *a)
+{
+    hdx_buffer usage = hdx_buffer_of(NULL);
+    size_t     column = 0;
+    hdx_buffer_format(&usage, "usage: heapdex %s [OPTIONS] ", a->name);
+    cli_put_usage(&usage, a);
+    for (size_t at = 0, len; at < usage.len; at += len, column += len) {
+        const char *bar = memchr(usage.at + at, '|', usage.len - at);
+        len = bar != NULL ? (size_t)(bar - usage.at) + 1 - at : usage.len - at;
+        if (at > 0 && column + len > WIDTH) {
+            hdx_buffer_format(out, "\n%*s", USAGE_INDENT, "");
+            column = USAGE_INDENT;
+        }
+        hdx_buffer_put(out, usage.at + at, len);
+    }
+    hdx_buffer_text(out, "\n\n");
+    hdx_buffer_free(&usage);
+}
+
 static void help_of_command(hdx_buffer *out, const hdx_answer *a)
 {
     hdx_buffer_format(out, "heapdex %s - ", a->name);
     wrapped(out, a->sentence, 11 + strlen(a->name), 4);
-    hdx_buffer_format(out, "\nusage: heapdex %s [OPTIONS] ", a->name);
-    cli_put_usage(out, a);
-    hdx_buffer_text(out, "\n\n");
+    hdx_buffer_text(out, "\n");
+    usage_of(out, a);
     wrapped(out, a->more, 0, 0);
     columns_of_answer(out, a);
     options_of(out, a);
@@ -139,8 +158,10 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
             0, 0);
     hdx_buffer_text(out, "\ncommands:\n");
     for (size_t i = 0; i < count; i++) {
-        hdx_buffer_format(out, "  %-17s ", all[i]->name);
-        wrapped(out, all[i]->sentence, 20, 20);
+        hdx_buffer_format(out, "  %-15s", all[i]->name);
+        if (strlen(all[i]->name) > 14)
+            hdx_buffer_format(out, "\n%*s", 17, "");
+        wrapped(out, all[i]->sentence, 17, 17);
     }
     hdx_buffer_text(out, "\nmore help:\n"
                          "  heapdex help COMMAND   its options, its columns and two examples\n"

@@ -5,6 +5,7 @@
  *   names.c      objects and classes as a user names them
  *   mark.c       what stays reachable when objects are taken away
  *   gone.c       what does not, by class
+ *   tops.c       what groups of objects keep alive
  *   members.c    sets of objects as a caller describes them; sieve.c   conditions on their fields
  *   exclude.c    references a path must not use
  *   hidden_names.c   names of classes made at run time
@@ -225,6 +226,12 @@ typedef struct hdx_given_set {
 } hdx_given_set;
 hdx_code hdx_given_set_open(const hdx_query *q, const hdx_arguments *a, hdx_given_set *out, hdx_error *err);
 void     hdx_given_set_close(hdx_given_set *s);
+/*
+ * What groups of objects keep alive: retained[second of a pair] grows by the retained sizes of the objects (first,
+ * rising, each once) that are not below another of their group in the dominator tree (MAT 6.6).
+ */
+hdx_code hdx_groups_retained(hdx_ask *ask, const hdx_pair *members, uint64_t count, uint64_t groups, uint64_t *retained,
+                             hdx_error *err);
 #define HDX_NONE_MEETS "no object of the set meets the conditions on fields"
 /* Why a set has no live members, for hdx_say_nothing. */
 const char *hdx_members_nothing(const hdx_members *m, const hdx_set *set);

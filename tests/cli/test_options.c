@@ -19,11 +19,18 @@ static const char *needs(const hdx_answer *a)
     static const struct {
         const char *name, *words;
     } all[] = {
-        { "object", "thread:main '#100'" },        { "objects", "--class java.lang.String" },
-        { "refs", "class:java.lang.String --in" }, { "path", "thread:main '#100'" },
-        { "retained", "'#100' thread:main" },      { "leaks", "--finder classes --class 'bookshop.*'" },
-        { "export", "--table objects" },           { "strip", "--policy koom -o small.hprof" },
-        { "restore", "-o whole.hprof" },           { "entries", "'#6746'" },
+        { "object", "thread:main '#100'" },
+        { "objects", "--class java.lang.String" },
+        { "refs", "class:java.lang.String --in" },
+        { "path", "thread:main '#100'" },
+        { "retained", "'#100' thread:main" },
+        { "leaks", "--finder classes --class 'bookshop.*'" },
+        { "export", "--table objects" },
+        { "strip", "--policy koom -o small.hprof" },
+        { "restore", "-o whole.hprof" },
+        { "entries", "'#6746'" },
+        { "immediate-dominators", "--class java.lang.String" },
+        { "free-if", "--class 'bookshop.*'" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, a->name) == 0)
@@ -265,6 +272,17 @@ static const proof proofs[] = {
     { "objects", "where", "--class java.util.HashMap", "--class java.util.HashMap --where '.size > 100'", NULL, false },
     { "path", "where", "--class java.util.HashMap", "--class java.util.HashMap --where 'size > 100'", NULL, false },
     { "retained", "class", NULL, "--class java.lang.String", NULL, false },
+    { "immediate-dominators", "class", NULL, "--class 'byte[]'", NULL, false },
+    { "immediate-dominators", "subclasses", "--class java.util.AbstractMap",
+      "--class java.util.AbstractMap --subclasses", NULL, false },
+    { "immediate-dominators", "where", NULL, "--class java.lang.String --where 'hash > 0'", NULL, false },
+    { "immediate-dominators", "skip", NULL, NULL, "'bookshop.*'", false },
+    { "free-if", "class", NULL, "--class java.util.HashMap", NULL, false },
+    { "free-if", "subclasses", "--class java.util.AbstractMap", "--class java.util.AbstractMap --subclasses", NULL,
+      false },
+    { "free-if", "field", NULL, "--field 'java.lang.String#value'", NULL, false },
+    { "free-if", "loader", NULL, "--loader 'boot loader'", NULL, false },
+    { "free-if", "roots", NULL, "--roots SYSTEM_CLASS", NULL, false },
     { "retained", "subclasses", "--class java.util.AbstractMap", "--class java.util.AbstractMap --subclasses", NULL,
       false },
     { "loaders", "unused", NULL, NULL, "", false },

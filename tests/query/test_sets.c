@@ -381,3 +381,494 @@ Test(sets, of_arrays_are_told_by_their_length)
     expect_rows(rows, "0x1300,byte[],-,32,32\n0x1400,byte[],-,32,32\n0x1500,byte[],-,32,32\n");
     heap_close(&h);
 }
+
+/* ---- free-if ---- */
+
+typedef struct taken { /* what holds nothing, as the caller says it */
+    const char *class, *field_class, *field;
+    bool     subclasses;
+    hdx_addr loader, object; /* 0: none */
+    unsigned roots;          /* bit t: of that hdx_root_type */
+} taken;
+
+static bool holds_nothing(const model *m, const taken *t, hdx_id id)
+{
+    const hdx_class *own = hdx_graph_class_object(m->h->g, id), *of = hdx_graph_class(m->h->g, m->class_of[id]);
+    const hdx_addr   address = hdx_graph_address(m->h->g, id);
+    if (t->class != NULL && (is_of_class(m, m->class_of[id], t->class, t->subclasses) ||
+                             (own != NULL && is_of_class(m, own->number, t->class, t->subclasses))))
+        return true;
+    if (t->loader != 0 &&
+        (address == t->loader || of->loader == t->loader || (own != NULL && own->loader == t->loader)))
+        return true;
+    return t->object != 0 && address == t->object;
+}
+
+static bool is_taken(const model *m, const void *what, const link *l)
+{
+    const taken *t = what;
+    if (l->from == HDX_NO_ID)
+        return t->roots >> l->kind & 1;
+    if (l->kind != HDX_REF_CLASS && l->kind != HDX_REF_SUPER && l->kind != HDX_REF_LOADER &&
+        holds_nothing(m, t, l->from))
+        return true;
+    const hdx_class *own = hdx_graph_class_object(m->h->g, l->from);
+    if (t->field != NULL && strcmp(l->name, t->field) == 0 &&
+        (is_of_class(m, m->class_of[l->from], t->field_class, true) ||
+         (own != NULL && is_of_class(m, own->number, t->field_class, true))))
+        return true;
+    if (l->kind != HDX_REF_LOCAL)
+        return false;
+    uint64_t        count = 0;
+    const hdx_root *roots = hdx_graph_roots(m->h->g, &count);
+    for (uint64_t i = 0; i < count; i++)
+        if (roots[i].object == l->to && roots[i].thread == l->from && (t->roots >> roots[i].type & 1) == 0)
+            return false;
+    return true;
+}
+
+static void check_free_if(heap *h, const model *m, unsigned seed)
+{
+    const struct {
+        const char  *what;
+        hdx_argument arguments[4];
+        unsigned     count;
+        taken        taken;
+    } cases[] = {
+        { "a class", { { "class", "app.Node" } }, 1, { .class = "app.Node" } },
+        { "a class and those below",
+          { { "class", "app.Node" }, { "subclasses", NULL } },
+          2,
+          { .class = "app.Node", .subclasses = true } },
+        { "arrays", { { "class", "java.lang.Object[]" } }, 1, { .class = "java.lang.Object[]" } },
+        { "all classes", { { "class", "java.lang.Class" } }, 1, { .class = "java.lang.Class" } },
+        { "a static", { { "field", "app.Node#all" } }, 1, { .field_class = "app.Node", .field = "all" } },
+        { "a static that is a class",
+          { { "field", "plug.Bag#type" } },
+          1,
+          { .field_class = "plug.Bag", .field = "type" } },
+        { "a field and a static of that name",
+          { { "field", "app.Node#next" } },
+          1,
+          { .field_class = "app.Node", .field = "next" } },
+        { "a field of java.util",
+          { { "field", "java.util.Link#value" } },
+          1,
+          { .field_class = "java.util.Link", .field = "value" } },
+        { "a loader by address", { { "loader", "0x10040" } }, 1, { .loader = FIRST + STEP } },
+        { "a loader by name", { { "loader", "java.lang.ClassLoader 0x10080" } }, 1, { .loader = FIRST + 2 * STEP } },
+        { "a thread", { { "object", "0x10000" } }, 1, { .object = FIRST } },
+        { "roots of one type", { { "roots", "NATIVE_STATIC" } }, 1, { .roots = 1u << HDX_ROOT_NATIVE_STATIC } },
+        { "locals", { { "roots", "JAVA_LOCAL" } }, 1, { .roots = 1u << HDX_ROOT_JAVA_LOCAL } },
+        { "several types",
+          { { "roots", "JAVA_LOCAL,NATIVE_LOCAL" }, { "roots", "BUSY_MONITOR" } },
+          2,
+          { .roots = 1u << HDX_ROOT_JAVA_LOCAL | 1u << HDX_ROOT_NATIVE_LOCAL | 1u << HDX_ROOT_BUSY_MONITOR } },
+        { "all together",
+          { { "roots", "SYSTEM_CLASS,JAVA_LOCAL" }, { "field", "java.util.Link#next" }, { "class", "plug.Bag" } },
+          3,
+          { .class = "plug.Bag",
+            .field_class = "java.util.Link",
+            .field = "next",
+            .roots = 1u << HDX_ROOT_JAVA_LOCAL | 1u << HDX_ROOT_SYSTEM_CLASS } },
+    };
+    for (unsigned i = 0; i < HDX_COUNT(cases); i++) {
+        bool           seen[MOST];
+        hdx_rows      *rows;
+        const hdx_code code = ask(h, &hdx_question_free_if, cases[i].arguments, cases[i].count, &rows);
+        cr_assert(eq(int, code, HDX_OK), "seed %u %s: %s", seed, cases[i].what, h->err.message);
+        mark(m, is_taken, &cases[i].taken, NULL, seen);
+        expect_gone(m, rows, seen, cases[i].what, seed);
+    }
+}
+
+Test(free_if, of_random_heaps_is_what_marking_without_these_references_does_not_reach)
+{
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        heap  h;
+        model m;
+        tangle(&h, &m, seed);
+        model_open(&m, &h);
+        h.q.threads = 1 + seed % 2;
+        check_free_if(&h, &m, seed);
+        model_close(&m);
+        heap_close(&h);
+    }
+}
+
+static char told[200];
+static void tell(void *context, const char *line)
+{
+    (void)context;
+    (void)snprintf(told, sizeof told, "%s", line);
+}
+
+Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
+{
+    static const struct {
+        hdx_argument argument;
+        const char  *says, *hint;
+        hdx_code     code;
+    } cases[] = {
+        { { "class", "app.Nod" }, "no class is called app.Nod", "did you mean app.Node?", HDX_NOT_FOUND },
+        { { "field", "app.Node#nxt" }, "app.Node has no field 'nxt'", "did you mean app.Node#next?", HDX_NOT_FOUND },
+        { { "field", "app.Noder#next" }, "no class is called app.Noder", "did you mean app.Node?", HDX_NOT_FOUND },
+        { { "field", "#next" }, "#next is no CLASS#FIELD", "", HDX_USAGE },
+        { { "loader", "bot loader" },
+          "no class loader is called bot loader",
+          "did you mean boot loader?",
+          HDX_NOT_FOUND },
+        { { "loader", "0x10000" }, "0x10000 has defined no class", "", HDX_NOT_FOUND },
+        { { "loader", "0x77" }, "no object has the address 0x77", "", HDX_NOT_FOUND },
+    };
+    heap      h;
+    model     m;
+    hdx_rows *rows;
+    tangle(&h, &m, 1);
+    for (unsigned i = 0; i < HDX_COUNT(cases); i++) {
+        cr_expect(eq(int, ask(&h, &hdx_question_free_if, &cases[i].argument, 1, &rows), cases[i].code), "%s",
+                  cases[i].says);
+        cr_expect_str_eq(h.err.message, cases[i].says);
+        cr_expect_str_eq(h.err.hint, cases[i].hint, "%s: %s", cases[i].says, h.err.hint);
+        cr_expect(rows == NULL);
+    }
+    h.q.notice = tell;
+    ok(ask(&h, &hdx_question_free_if, &(hdx_argument){ "roots", "DEBUGGER" }, 1, &rows));
+    cr_expect_str_eq(told, "no GC root is of the type DEBUGGER");
+    cr_expect_str_eq(hdx_rows_nothing(rows), "all that is reachable stays so");
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+/* ---- immediate dominators ---- */
+
+/* below[d * MOST + v]: d is another live object, and v is not reached without it. */
+static bool *dominance(const model *m)
+{
+    bool *below = calloc(MOST * MOST, 1);
+    for (hdx_id d = 0; d < m->n; d++) {
+        bool without[MOST] = { false }, seen[MOST];
+        without[d] = m->live[d];
+        mark(m, NULL, NULL, without, seen);
+        for (hdx_id v = 0; v < m->n && m->live[d]; v++)
+            below[d * MOST + v] = v != d && m->live[v] && !seen[v];
+    }
+    return below;
+}
+
+/* The dominator that all others dominate, of those whose class is not skipped; HDX_NO_ID: there is none. */
+static hdx_id nearest_above(const model *m, const bool *below, hdx_id v, const bool *skipped)
+{
+    hdx_id best = HDX_NO_ID;
+    for (hdx_id d = 0; d < m->n; d++)
+        if (below[d * MOST + v] && !skipped[d] && (best == HDX_NO_ID || below[best * MOST + d]))
+            best = d;
+    return best;
+}
+
+static uint64_t retained_of(const model *m, const bool *below, hdx_id v)
+{
+    uint64_t sum = m->shallow[v];
+    for (hdx_id w = 0; w < m->n; w++)
+        sum += below[v * MOST + w] ? m->shallow[w] : 0;
+    return sum;
+}
+
+static uint64_t retained_by_tops(const model *m, const bool *below, const bool *set)
+{
+    uint64_t sum = 0;
+    for (hdx_id v = 0; v < m->n; v++) {
+        bool top = set[v];
+        for (hdx_id d = 0; top && d < m->n; d++)
+            top = !(set[d] && below[d * MOST + v]);
+        sum += top ? retained_of(m, below, v) : 0;
+    }
+    return sum;
+}
+
+static bool skips(const model *m, const char *words, hdx_id id)
+{
+    const hdx_text name = hdx_graph_class(m->h->g, m->class_of[id])->name;
+    if (words[0] == '\0')
+        return false;
+    return (name.len > 5 && memcmp(name.at, "java.", 5) == 0) ||
+           (strstr(words, "Bag") != NULL && hdx_text_is(name, "plug.Bag"));
+}
+
+static void check_dominators(heap *h, const model *m, const bool *below, const char *words, const char *pattern,
+                             unsigned seed)
+{
+    const hdx_argument a[] = { { "class", pattern }, { "skip", words } };
+    bool               members[MOST] = { false }, skipped[MOST] = { false }, counted[MOST] = { false };
+    hdx_id             by[MOST];
+    uint64_t           in_rows = 0, in_set = 0;
+    hdx_rows          *rows;
+    const hdx_cell    *cells;
+    for (hdx_id v = 0; v < m->n; v++) {
+        const hdx_text name = hdx_graph_class(h->g, m->class_of[v])->name;
+        skipped[v] = skips(m, words == NULL ? "java.*" : words, v);
+        members[v] = m->live[v] && (pattern[0] == '*' || (name.len > 4 && memcmp(name.at, pattern, 4) == 0));
+        in_set += members[v];
+    }
+    for (hdx_id v = 0; v < m->n; v++)
+        by[v] = members[v] ? nearest_above(m, below, v, skipped) : HDX_NO_ID;
+    cr_assert(eq(int, ask(h, &hdx_question_immediate_dominators, a, words == NULL ? 1 : 2, &rows), HDX_OK), "%s",
+              h->err.message);
+    while (hdx_rows_next(rows, &cells)) {
+        const bool root = hdx_text_is(cells[0].as.text, "<ROOT>");
+        bool       dominators[MOST] = { false }, dominated[MOST] = { false };
+        uint64_t   count = 0, shallow = 0, of_set = 0, shallow_of_set = 0;
+        for (hdx_id v = 0; v < m->n; v++) {
+            const bool here = members[v] && (root ? by[v] == HDX_NO_ID
+                                                  : by[v] != HDX_NO_ID &&
+                                                        hdx_text_same(hdx_graph_class(h->g, m->class_of[by[v]])->name,
+                                                                      cells[0].as.text));
+            if (!here)
+                continue;
+            cr_expect(eq(int, counted[v], false), "seed %u: in two rows", seed);
+            dominated[v] = counted[v] = true;
+            of_set++;
+            shallow_of_set += m->shallow[v];
+            if (by[v] != HDX_NO_ID && !dominators[by[v]]) {
+                dominators[by[v]] = true;
+                count++;
+                shallow += m->shallow[by[v]];
+            }
+        }
+        cr_expect(eq(u64, cells[1].as.natural, root ? 1 : count), "seed %u", seed);
+        cr_expect(eq(u64, cells[2].as.natural, shallow), "seed %u", seed);
+        cr_expect(eq(u64, cells[3].as.natural, retained_by_tops(m, below, dominators)), "seed %u", seed);
+        cr_expect(eq(u64, cells[4].as.natural, of_set), "seed %u", seed);
+        cr_expect(eq(u64, cells[5].as.natural, shallow_of_set), "seed %u", seed);
+        cr_expect(eq(u64, cells[6].as.natural, retained_by_tops(m, below, dominated)), "seed %u", seed);
+        in_rows += of_set;
+    }
+    cr_expect(eq(int, hdx_rows_end(rows, &h->err), HDX_OK));
+    cr_expect(eq(u64, in_rows, in_set), "seed %u", seed);
+    cr_expect(eq(u64, child(rows, "dominated"), in_set), "seed %u", seed);
+    hdx_rows_close(rows);
+}
+
+Test(immediate_dominators, of_random_heaps_are_those_without_which_members_are_not_reached)
+{
+    for (unsigned seed = 1; seed <= SEEDS / 2; seed++) {
+        heap  h;
+        model m;
+        tangle(&h, &m, seed);
+        model_open(&m, &h);
+        bool *below = dominance(&m);
+        check_dominators(&h, &m, below, "", "app.*", seed);
+        check_dominators(&h, &m, below, NULL, "*", seed);
+        check_dominators(&h, &m, below, "", "*", seed);
+        check_dominators(&h, &m, below, "java.*|plug.Bag", "*", seed);
+        check_dominators(&h, &m, below, "/^java\\.|^plug.Bag$/", "app.*", seed);
+        free(below);
+        model_close(&m);
+        heap_close(&h);
+    }
+}
+
+/*
+ * A list of many links of a class that is skipped, each with an item: every item is kept by the head, and each climb is
+ * as long as the list but for what is remembered.
+ */
+Test(immediate_dominators, at_the_far_ends_of_a_long_list_are_found_in_no_time, .timeout = 60)
+{
+    enum { MANY = 60000 };
+    heap           h;
+    dump_maker    *d = dump_maker_new(8);
+    hdx_rows      *rows;
+    const uint64_t object = dump_maker_class_at(d, 0x100, "java.lang.Object", 0, "");
+    const uint64_t head = dump_maker_class_at(d, 0x200, "app.Head", object, "first:L");
+    const uint64_t entry = dump_maker_class_at(d, 0x300, "java.util.Link", object, "next:L item:L");
+    const uint64_t item = dump_maker_class_at(d, 0x400, "app.Item", object, "");
+    for (uint64_t c = 0x100; c <= 0x400; c += 0x100)
+        dump_maker_root(d, HDX_SUB_ROOT_STICKY_CLASS, c, 0, 0);
+    dump_maker_instance_at(d, 0x1000, head, DUMP_VALUES(0x10000000)); /* the first link has the highest address */
+    for (uint64_t i = 0; i < MANY; i++) {
+        dump_maker_instance_at(d, 0x10000000 - 64 * i, entry,
+                               DUMP_VALUES(i + 1 < MANY ? 0x10000000 - 64 * (i + 1) : 0, 0x10000000 - 64 * i + 32));
+        dump_maker_instance_at(d, 0x10000000 - 64 * i + 32, item, NULL);
+    }
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, 0x1000, 0, 0);
+    heap_open(&h, d);
+    const hdx_argument a[] = { { "class", "app.Item" }, { "class", "java.util.Link" } };
+    ok(ask(&h, &hdx_question_immediate_dominators, a, 2, &rows));
+    char           want[128];
+    const uint64_t all = hdx_graph_retained(h.g, id_at(&h, 0x1000)), own = hdx_graph_shallow(h.g, id_at(&h, 0x1000));
+    (void)snprintf(want, sizeof want, "app.Head,1,%llu,%llu,%u,%llu,%llu\n", (unsigned long long)own,
+                   (unsigned long long)all, 2 * MANY, (unsigned long long)(all - own), (unsigned long long)(all - own));
+    expect_rows(rows, want);
+    heap_close(&h);
+}
+
+/* ---- garbage ---- */
+
+/* reach[a * MOST + b]: a refers to b, over unreachable objects; each reaches itself. */
+static bool *garbage_reach(const model *m, uint64_t *cluster)
+{
+    bool *reach = calloc(MOST * MOST, 1), grew = true;
+    for (hdx_id v = 0; v < m->n; v++) {
+        cluster[v] = v;
+        reach[v * MOST + v] = !m->live[v];
+    }
+    for (unsigned i = 0; i < m->count; i++)
+        if (!m->live[m->links[i].from] && !m->live[m->links[i].to])
+            reach[m->links[i].from * MOST + m->links[i].to] = true;
+    for (hdx_id k = 0; k < m->n; k++)
+        for (hdx_id a = 0; a < m->n; a++)
+            for (hdx_id b = 0; reach[a * MOST + k] && b < m->n; b++)
+                reach[a * MOST + b] |= reach[k * MOST + b];
+    while (grew) {
+        grew = false;
+        for (hdx_id a = 0; a < m->n; a++)
+            for (hdx_id b = 0; b < m->n; b++)
+                if (reach[a * MOST + b] && cluster[a] != cluster[b]) {
+                    cluster[a] = cluster[b] = cluster[a] < cluster[b] ? cluster[a] : cluster[b];
+                    grew = true;
+                }
+    }
+    return reach;
+}
+
+static bool is_root(const model *m, const bool *reach, hdx_id v)
+{
+    bool root = !m->live[v];
+    for (hdx_id w = 0; root && w < m->n; w++)
+        root = !reach[w * MOST + v] || reach[v * MOST + w];
+    return root;
+}
+
+/* Roots of a cluster, a ring of them once. */
+static uint64_t count_roots(const model *m, const bool *reach, const uint64_t *cluster, uint64_t of)
+{
+    uint64_t count = 0;
+    for (hdx_id v = 0; v < m->n; v++) {
+        bool first = cluster[v] == of && is_root(m, reach, v);
+        for (hdx_id w = 0; first && w < v; w++)
+            first = !(reach[v * MOST + w] && reach[w * MOST + v]);
+        count += first;
+    }
+    return count;
+}
+
+static uint64_t live_targets(const model *m, const uint64_t *cluster, uint64_t of, const char *class)
+{
+    uint64_t count = 0;
+    for (hdx_id v = 0; v < m->n; v++) {
+        bool hit = false;
+        for (unsigned i = 0; i < m->count; i++)
+            hit |= m->links[i].to == v && cluster[m->links[i].from] == of && !m->live[m->links[i].from];
+        count += hit && m->live[v] && hdx_graph_class_object(m->h->g, v) == NULL &&
+                 (class == NULL || hdx_text_is(hdx_graph_class(m->h->g, m->class_of[v])->name, class));
+    }
+    return count;
+}
+
+static void check_garbage(heap *h, const model *m, unsigned seed)
+{
+    uint64_t        cluster[MOST], objects = 0, bytes = 0, before = UINT64_MAX, clusters = 0;
+    bool           *reach = garbage_reach(m, cluster), told_of[MOST] = { false };
+    hdx_rows       *rows;
+    const hdx_cell *cells;
+    cr_assert(eq(int, ask(h, &hdx_question_garbage, NULL, 0, &rows), HDX_OK), "%s", h->err.message);
+    while (hdx_rows_next(rows, &cells)) {
+        const hdx_id   root = id_at(h, cells[0].as.address);
+        const uint64_t of = cluster[root];
+        uint64_t       count = 0, shallow = 0, by_class[64] = { 0 }, most = 0, live = 0;
+        char class[64];
+        cr_expect(eq(int, told_of[of], false), "seed %u: a cluster in two rows", seed);
+        told_of[of] = true;
+        clusters++;
+        cr_expect(is_root(m, reach, root), "seed %u", seed);
+        for (hdx_id v = 0; v < m->n; v++)
+            if (!m->live[v] && cluster[v] == of) {
+                count++;
+                shallow += m->shallow[v];
+                by_class[m->class_of[v]] += m->shallow[v];
+            }
+        for (unsigned c = 0; c < 64; c++)
+            most = by_class[c] > most ? by_class[c] : most;
+        cr_expect(eq(u64, cells[3].as.natural, count_roots(m, reach, cluster, of)), "seed %u", seed);
+        cr_expect(eq(u64, cells[4].as.natural, count), "seed %u", seed);
+        cr_expect(eq(u64, cells[5].as.natural, shallow), "seed %u", seed);
+        cr_expect(cells[5].as.natural <= before, "seed %u: the biggest first", seed);
+        before = cells[5].as.natural;
+        bool named = false; /* is it one of the classes with most? */
+        for (unsigned c = 0; c < 64; c++)
+            named |= by_class[c] == most && hdx_text_same(hdx_graph_class(h->g, c)->name, cells[7].as.text);
+        cr_expect(named, "seed %u: mostly %.*s", seed, (int)cells[7].as.text.len, cells[7].as.text.at);
+        live = live_targets(m, cluster, of, NULL);
+        cr_expect(eq(u64, cells[8].as.natural, live), "seed %u", seed);
+        cr_expect(eq(int, cells[9].kind == HDX_CELL_NULL, live == 0), "seed %u", seed);
+        if (live > 0) {
+            (void)snprintf(class, sizeof class, "%.*s", (int)cells[9].as.text.len, cells[9].as.text.at);
+            const uint64_t   mine = live_targets(m, cluster, of, class);
+            uint32_t         classes;
+            const hdx_class *all = hdx_graph_classes(h->g, &classes);
+            for (uint32_t c = 0; c < classes; c++) {
+                (void)snprintf(class, sizeof class, "%.*s", (int)all[c].name.len, all[c].name.at);
+                cr_expect(le(u64, live_targets(m, cluster, of, class), mine), "seed %u: %s", seed, class);
+            }
+        }
+        objects += count;
+        bytes += shallow;
+    }
+    cr_expect(eq(int, hdx_rows_end(rows, &h->err), HDX_OK));
+    uint64_t dead = 0;
+    for (hdx_id v = 0; v < m->n; v++)
+        dead += !m->live[v];
+    cr_expect(eq(u64, objects, dead), "seed %u", seed);
+    cr_expect(eq(u64, child(rows, "clusters"), clusters), "seed %u", seed);
+    cr_expect(eq(u64, child(rows, "unreachable_objects"), dead), "seed %u", seed);
+    cr_expect(eq(u64, child(rows, "unreachable_bytes"), bytes), "seed %u", seed);
+    hdx_rows_close(rows);
+    free(reach);
+}
+
+Test(garbage, of_random_heaps_falls_into_what_hangs_together)
+{
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        heap  h;
+        model m;
+        tangle(&h, &m, seed);
+        model_open(&m, &h);
+        check_garbage(&h, &m, seed);
+        model_close(&m);
+        heap_close(&h);
+    }
+}
+
+/* A ring that leads to a tail, two objects that share a third, and one alone. */
+Test(garbage, is_told_by_what_nothing_in_it_refers_to)
+{
+    heap                  h;
+    dump_maker           *d = dump_maker_new(8);
+    hdx_rows             *rows;
+    const uint64_t        object = dump_maker_class_at(d, 0x100, "java.lang.Object", 0, "");
+    const uint64_t        node = dump_maker_class_at(d, 0x200, "app.Node", object, "a:L b:L");
+    const uint64_t        big = dump_maker_class_at(d, 0x300, "app.Big", object, "a:J b:J c:J d:J e:J");
+    static const uint64_t links[][3] = {
+        { 0x1000, 0x1010, 0x1020 }, { 0x1010, 0x1020, 0 },      { 0x1020, 0x1010, 0x1030 }, /* 1000 leads to a ring */
+        { 0x1040, 0x1050, 0x2000 }, { 0x1050, 0x1040, 0x1060 },                             /* a ring with a tail */
+        { 0x1070, 0x1090, 0 },      { 0x1080, 0x1090, 0x2000 },
+    };
+    for (unsigned i = 0; i < HDX_COUNT(links); i++)
+        dump_maker_instance_at(d, links[i][0], node, &links[i][1]);
+    dump_maker_instance_at(d, 0x1030, node, NULL);
+    dump_maker_instance_at(d, 0x1060, node, NULL);
+    dump_maker_instance_at(d, 0x1090, big, NULL);
+    dump_maker_instance_at(d, 0x10a0, node, DUMP_VALUES(0x10a0, 0x2000)); /* itself */
+    dump_maker_instance_at(d, 0x2000, node, NULL);
+    for (uint64_t c = 0x100; c <= 0x300; c += 0x100)
+        dump_maker_root(d, HDX_SUB_ROOT_STICKY_CLASS, c, 0, 0);
+    dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, 0x2000, 0, 0);
+    heap_open(&h, d);
+    ok(ask(&h, &hdx_question_garbage, NULL, 0, &rows));
+    expect_extra(rows, "total", "{clusters=4 unreachable_objects=11 unreachable_bytes=376}");
+    expect_rows(rows, "0x1000,app.Node,-,1,4,128,34.04,app.Node,0,-\n"
+                      "0x1080,app.Node,-,2,3,120,31.91,app.Node,1,app.Node\n"
+                      "0x1040,app.Node,-,1,3,96,25.53,app.Node,1,app.Node\n"
+                      "0x10a0,app.Node,-,1,1,32,8.51,app.Node,1,app.Node\n");
+    heap_close(&h);
+}

@@ -1,0 +1,398 @@
+/*
+ * garbage.c - what is unreachable: clusters of objects that refer to each other, the biggest first, what each is and
+ * what of the live heap it still refers to.
+ *
+ *     roots  objects  shallow      %  object                 live  mostly
+ *         1    4,003  96.0 KB  88.1%  java.util.HashMap        12  java.lang.String
+ *
+ * A cluster is what references between unreachable objects connect, in whichever direction. Its roots are those that
+ * nothing in it refers to; of objects that refer to each other in a ring and to which nothing else does, one. Live
+ * objects refer to no garbage, so all of that is told by the garbage alone.
+ *
+ * Two searches along outbound references. The first begins at each object that none before it led to, in the order of
+ * ids, and joins clusters on its way (union-find). The second goes through those beginnings from the last to the first:
+ * one that a later one leads to is no root, and the others are, one for each ring (the last object from which a search
+ * begins is reached from none that began before it, unless both are in one ring). What the second search comes to first
+ * from a root is that root's share, and the root with the biggest share stands for the cluster.
+ *
+ * Cost: three bits an object of the heap, some 40 bytes an unreachable one; two reads of the outbound lists of these.
+ */
+#include "graph/graph.h"
+#include "query/query.h"
+
+#include <stdlib.h>
+
+enum { ADDRESS, CLASS, LABEL, ROOTS, OBJECTS, SHALLOW, PERCENT, MOSTLY, LIVE, LIVE_CLASS, COLUMNS };
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
+                           "an object that nothing in the cluster refers to, of several the one that leads to most"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
+                         "what it says of itself: a text, a name; null for most objects"),
+    [ROOTS] = HDX_COLUMN("roots", UNSIGNED, COUNT, HDX_COLUMN_SPARE,
+                         "objects of the cluster that nothing in it refers to, or rings of such"),
+    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the cluster"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size"),
+    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE | HDX_COLUMN_SPARE,
+                           "the same as part of what is unreachable"),
+    [MOSTLY] = HDX_COLUMN("mostly", TEXT, NONE, HDX_COLUMN_NULLABLE, "the class with most bytes among them"),
+    [LIVE] = HDX_COLUMN("live", UNSIGNED, COUNT, 0, "live objects that they refer to, class objects left out"),
+    [LIVE_CLASS] = HDX_COLUMN("live_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                              "class of most of these; null: there are none"),
+};
+static const hdx_form   form = { NULL, NULL, columns, COLUMNS };
+static const hdx_column total_members[] = {
+    HDX_COLUMN("clusters", UNSIGNED, COUNT, 0, "clusters of unreachable objects"),
+    HDX_COLUMN("unreachable_objects", UNSIGNED, COUNT, 0, "objects of all of them"),
+    HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "their size"),
+};
+static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "what is unreachable", total_members) };
+
+typedef struct cluster {
+    hdx_id   root;
+    uint64_t share; /* bytes that the root leads to */
+    uint64_t roots, first, count, bytes;
+} cluster;
+
+typedef struct sorter {
+    hdx_ask           ask;
+    uint64_t          objects, words, count, bytes; /* of the heap; of the garbage */
+    uint64_t         *dead, *seen;                  /* bits by id */
+    uint64_t         *rank;                         /* of the first object of each word: its place among the garbage */
+    hdx_id           *ids;                          /* of the garbage, by place; later by cluster */
+    uint64_t         *up;                           /* union-find over places; later the number of the cluster */
+    hdx_ids           begun, stack;
+    HDX_LIST(cluster) clusters;
+    uint64_t          next;
+} sorter;
+
+static void sorter_close(void *state)
+{
+    sorter  *s = state;
+    hdx_mem *mem = s->ask.q.mem;
+    hdx_mem_put(mem, s->dead, s->words * sizeof *s->dead);
+    hdx_mem_put(mem, s->seen, s->words * sizeof *s->seen);
+    hdx_mem_put(mem, s->rank, s->words * sizeof *s->rank);
+    hdx_mem_put(mem, s->ids, s->count * sizeof *s->ids);
+    hdx_mem_put(mem, s->up, s->count * sizeof *s->up);
+    hdx_ids_drop(&s->begun);
+    hdx_ids_drop(&s->stack);
+    hdx_list_free(mem, HDX_LIST_REF(&s->clusters));
+    free(s);
+}
+
+/* ---- who is garbage ---- */
+
+static hdx_code find_dead(sorter *s, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (hdx_id first = 0; code == HDX_OK && first < s->objects; first += HDX_RUN) {
+        uint64_t       live[HDX_RUN / 64];
+        const uint32_t n = (uint32_t)(s->objects - first < HDX_RUN ? s->objects - first : HDX_RUN);
+        hdx_graph_read_live(s->ask.g, first, n, live);
+        for (uint32_t w = 0; w < (n + 63) / 64; w++) {
+            const uint32_t here = n - w * 64;
+            s->dead[first / 64 + w] = ~live[w] & (here >= 64 ? UINT64_MAX : (1ull << here) - 1);
+        }
+        if ((first / HDX_RUN & 255) == 255)
+            code = hdx_ask_stopped(&s->ask.q, err);
+    }
+    for (uint64_t w = 0; w < s->words; w++) {
+        s->rank[w] = s->count;
+        s->count += (uint64_t)__builtin_popcountll(s->dead[w]);
+    }
+    return code;
+}
+
+static uint64_t place_of(const sorter *s, hdx_id id)
+{
+    return s->rank[id / 64] + (uint64_t)__builtin_popcountll(s->dead[id / 64] & ((1ull << (id & 63)) - 1));
+}
+
+static bool is_dead(const sorter *s, hdx_id id) { return id < s->objects && hdx_bits_test(s->dead, id); }
+
+/* ---- clusters ---- */
+
+static uint64_t top_of(sorter *s, uint64_t place)
+{
+    while (s->up[place] != place)
+        place = s->up[place] = s->up[s->up[place]];
+    return place;
+}
+
+/* The lower place stays on top, so that clusters have an order. */
+static void join(sorter *s, uint64_t a, uint64_t b)
+{
+    a = top_of(s, a);
+    b = top_of(s, b);
+    s->up[a > b ? a : b] = a > b ? b : a;
+}
+
+/* What one object leads to, as far as it is not seen; *bytes: of that. */
+static hdx_code search(sorter *s, hdx_id from, bool joins, uint64_t *bytes, hdx_error *err)
+{
+    hdx_code code = hdx_ids_push(&s->stack, from, err);
+    hdx_bits_put(s->seen, from);
+    *bytes = 0;
+    while (code == HDX_OK && s->stack.count > 0) {
+        const hdx_id id = s->stack.at[--s->stack.count];
+        hdx_refs     refs;
+        hdx_id       to;
+        *bytes += hdx_graph_shallow(s->ask.g, id);
+        hdx_graph_outbound(s->ask.g, id, HDX_ALL, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
+            if (!is_dead(s, to))
+                continue;
+            if (joins)
+                join(s, place_of(s, id), place_of(s, to));
+            if (hdx_bits_set(s->seen, to))
+                code = hdx_ids_push(&s->stack, to, err);
+        }
+        if (code == HDX_OK)
+            code = hdx_ask_turn(&s->ask, err);
+    }
+    s->stack.count = 0;
+    return code;
+}
+
+static hdx_code find_clusters(sorter *s, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    uint64_t bytes;
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++)
+        if (!hdx_bits_test(s->seen, s->ids[i]) && (code = search(s, s->ids[i], true, &bytes, err)) == HDX_OK) {
+            s->bytes += bytes;
+            code = hdx_ids_push(&s->begun, s->ids[i], err);
+        }
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) { /* the one above is lower, and has its number already */
+        if (s->up[i] != i) {
+            s->up[i] = s->up[s->up[i]];
+            continue;
+        }
+        if (!hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&s->clusters)))
+            return hdx_no_memory(err, "clusters", s->clusters.count * sizeof *s->clusters.at);
+        s->clusters.at[s->clusters.count] = (cluster){ .root = HDX_NO_ID };
+        s->up[i] = s->clusters.count++;
+    }
+    return code;
+}
+
+static hdx_code find_roots(sorter *s, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    memset(s->seen, 0, s->words * sizeof *s->seen);
+    for (uint64_t i = s->begun.count; code == HDX_OK && i-- > 0;) {
+        const hdx_id id = s->begun.at[i];
+        uint64_t     bytes;
+        if (hdx_bits_test(s->seen, id) || (code = search(s, id, false, &bytes, err)) != HDX_OK)
+            continue;
+        cluster *c = &s->clusters.at[s->up[place_of(s, id)]];
+        c->roots++;
+        if (c->root == HDX_NO_ID || bytes > c->share || (bytes == c->share && id < c->root)) {
+            c->root = id;
+            c->share = bytes;
+        }
+    }
+    return code;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const cluster *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return (x->root > y->root) - (x->root < y->root);
+}
+
+/* Ids by cluster, each cluster's in their order; then the clusters by size. */
+static hdx_code deal_out(sorter *s, hdx_error *err)
+{
+    hdx_id  *by = hdx_mem_raw(s->ask.q.mem, s->count, sizeof *by);
+    uint64_t first = 0;
+    if (by == NULL)
+        return hdx_no_memory(err, "clusters", s->count * sizeof *by);
+    for (uint64_t i = 0; i < s->count; i++) {
+        s->clusters.at[s->up[i]].count++;
+        s->clusters.at[s->up[i]].bytes += hdx_graph_shallow(s->ask.g, s->ids[i]);
+    }
+    for (uint64_t c = 0; c < s->clusters.count; c++) {
+        s->clusters.at[c].first = first;
+        first += s->clusters.at[c].count;
+        s->clusters.at[c].count = 0;
+    }
+    for (uint64_t i = 0; i < s->count; i++) {
+        cluster *c = &s->clusters.at[s->up[i]];
+        by[c->first + c->count++] = s->ids[i];
+    }
+    hdx_mem_put(s->ask.q.mem, s->ids, s->count * sizeof *s->ids);
+    s->ids = by;
+    if (s->clusters.count > 0)
+        qsort(s->clusters.at, s->clusters.count, sizeof *s->clusters.at, by_size);
+    return HDX_OK;
+}
+
+static hdx_code sort_out(sorter *s, hdx_error *err)
+{
+    hdx_mem *mem = s->ask.q.mem;
+    s->objects = hdx_graph_objects(s->ask.g);
+    s->words = hdx_bits_words(s->objects);
+    s->begun = s->stack = hdx_ids_of(mem);
+    s->dead = hdx_mem_array(mem, s->words, sizeof *s->dead);
+    s->seen = hdx_mem_array(mem, s->words, sizeof *s->seen);
+    s->rank = hdx_mem_array(mem, s->words, sizeof *s->rank);
+    if (s->dead == NULL || s->seen == NULL || s->rank == NULL)
+        return hdx_no_memory(err, "garbage", 3 * s->words * sizeof *s->dead);
+    hdx_code code = find_dead(s, err);
+    if (code != HDX_OK)
+        return code;
+    s->ids = hdx_mem_raw(mem, s->count, sizeof *s->ids);
+    s->up = hdx_mem_raw(mem, s->count, sizeof *s->up);
+    if (s->ids == NULL || s->up == NULL)
+        return hdx_no_memory(err, "garbage", 2 * s->count * sizeof *s->ids);
+    for (uint64_t w = 0, i = 0; w < s->words; w++)
+        for (uint64_t bits = s->dead[w]; bits != 0; bits &= bits - 1, i++) {
+            s->ids[i] = w * 64 + (uint64_t)__builtin_ctzll(bits);
+            s->up[i] = i;
+        }
+    if ((code = find_clusters(s, err)) == HDX_OK && (code = find_roots(s, err)) == HDX_OK &&
+        (code = deal_out(s, err)) == HDX_OK)
+        code = hdx_graph_check(s->ask.g, err);
+    return code;
+}
+
+/* ---- what a cluster is, and refers to ---- */
+
+/* Adds to the sum of a class; the class with the greatest one, of equal ones that with the lowest number. */
+typedef struct most {
+    hdx_map  sums;
+    uint64_t best;
+    uint32_t number;
+} most;
+
+static hdx_code add(most *m, uint32_t number, uint64_t n, hdx_error *err)
+{
+    bool      fresh;
+    uint64_t *sum = hdx_map_put(&m->sums, number, &fresh);
+    if (sum == NULL)
+        return hdx_no_memory(err, "classes of a cluster", m->sums.count);
+    *sum += n;
+    if (*sum > m->best || (*sum == m->best && number < m->number)) {
+        m->best = *sum;
+        m->number = number;
+    }
+    return HDX_OK;
+}
+
+static hdx_code look_at(sorter *s, const cluster *c, hdx_cell *cells, hdx_error *err)
+{
+    const bool of_live = hdx_column_wanted(&s->ask.q, LIVE) || hdx_column_wanted(&s->ask.q, LIVE_CLASS);
+    most       own = { hdx_map_of(s->ask.q.mem), 0, HDX_NO_CLASS }, live = own;
+    hdx_map    targets = hdx_map_of(s->ask.q.mem);
+    hdx_code   code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < c->count; i++) {
+        const hdx_id id = s->ids[c->first + i];
+        hdx_refs     refs;
+        hdx_id       to;
+        code = add(&own, hdx_graph_class_of(s->ask.g, id), hdx_graph_shallow(s->ask.g, id), err);
+        hdx_graph_outbound(s->ask.g, id, HDX_ALL, &refs);
+        while (code == HDX_OK && of_live && hdx_refs_next(&refs, &to)) {
+            bool fresh = false;
+            if (to >= s->objects || hdx_bits_test(s->dead, to) || hdx_graph_kind(s->ask.g, to) == HDX_CLASS_OBJECT)
+                continue;
+            if (hdx_map_put(&targets, to, &fresh) == NULL)
+                code = hdx_no_memory(err, "what a cluster refers to", targets.count);
+            else if (fresh)
+                code = add(&live, hdx_graph_class_of(s->ask.g, to), 1, err);
+        }
+        if (code == HDX_OK)
+            code = hdx_ask_turn(&s->ask, err);
+    }
+    cells[MOSTLY] = hdx_class_cell(s->ask.g, own.number);
+    cells[LIVE] = hdx_cell_uint(targets.count);
+    cells[LIVE_CLASS] = hdx_class_cell(s->ask.g, live.number);
+    hdx_map_free(&own.sums);
+    hdx_map_free(&live.sums);
+    hdx_map_free(&targets);
+    return code;
+}
+
+static hdx_code garbage_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    sorter  *s = state;
+    hdx_code code = hdx_ask_turn(&s->ask, err);
+    (void)arena;
+    if (code != HDX_OK)
+        return code;
+    if (s->next == s->clusters.count)
+        return hdx_ask_end(&s->ask, more, err);
+    const cluster *c = &s->clusters.at[s->next++];
+    cells[ADDRESS] = hdx_id_cell(s->ask.g, c->root);
+    cells[CLASS] = hdx_class_of_cell(s->ask.g, c->root);
+    cells[LABEL] = hdx_cell_null();
+    cells[ROOTS] = hdx_cell_uint(c->roots);
+    cells[OBJECTS] = hdx_cell_uint(c->count);
+    cells[SHALLOW] = hdx_cell_uint(c->bytes);
+    cells[PERCENT] = hdx_cell_real(s->bytes == 0 ? 0 : 100.0 * (double)c->bytes / (double)s->bytes);
+    cells[MOSTLY] = cells[LIVE] = cells[LIVE_CLASS] = hdx_cell_null();
+    if (hdx_column_wanted(&s->ask.q, MOSTLY) || hdx_column_wanted(&s->ask.q, LIVE) ||
+        hdx_column_wanted(&s->ask.q, LIVE_CLASS))
+        code = look_at(s, c, cells, err);
+    *more = true;
+    return code;
+}
+
+static hdx_code say(const sorter *s, hdx_rows *rows, hdx_error *err)
+{
+    hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 3 * sizeof *m);
+    if (m == NULL)
+        return hdx_no_memory(err, "a total", 3 * sizeof *m);
+    m[0] = (hdx_member){ "clusters", hdx_cell_uint(s->clusters.count) };
+    m[1] = (hdx_member){ "unreachable_objects", hdx_cell_uint(s->count) };
+    m[2] = (hdx_member){ "unreachable_bytes", hdx_cell_uint(s->bytes) };
+    return hdx_rows_add_extra(rows, "total", hdx_cell_object(m, 3), err);
+}
+
+static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    (void)a;
+    *out = NULL;
+    sorter *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return hdx_no_memory(err, "garbage", sizeof *s);
+    hdx_code code = hdx_ask_begin(q, &s->ask, err);
+    if (code == HDX_OK)
+        code = sort_out(s, err);
+    if (code != HDX_OK) {
+        sorter_close(s);
+        return code;
+    }
+    hdx_rows_maker maker = { columns, COLUMNS, s, garbage_next, sorter_close, s->clusters.count };
+    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK && (code = say(s, *out, err)) != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    if (code == HDX_OK)
+        hdx_rows_set_wanted(*out, q->wanted.columns);
+    if (code == HDX_OK && hdx_column_wanted(q, LABEL))
+        code = hdx_query_labels(q, false, out, err);
+    return hdx_say_nothing(code, out, err, "every object of the dump is reachable");
+}
+
+const hdx_question hdx_question_garbage = {
+    .declared = {
+        .name = "garbage",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "unreachable objects: what hangs together, the biggest first",
+        .more = "A cluster is what references between unreachable objects connect. It stands in the heap until the "
+                "next collection; what it was, its root and the class with most bytes tell, and what of the live "
+                "heap it refers to. By class: heapdex histogram DUMP --reachable garbage.",
+        .examples = { "heapdex garbage app.hprof --limit 5", "heapdex garbage app.hprof --where 'objects > 100'" },
+        .forms = &form,
+        .form_count = 1,
+        .document = document,
+        .document_count = HDX_COUNT(document),
+    },
+    .open = open_garbage,
+};
