@@ -307,8 +307,8 @@ static hdx_code say_root(const explorer *e, hdx_id id, bool itself, hdx_arena *a
 }
 
 /* From the loader towards the root. */
-static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end, const hdx_loader *l, hdx_arena *arena,
-                         hdx_buffer *b, hdx_error *err)
+static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end, hdx_arena *arena, hdx_buffer *b,
+                         hdx_error *err)
 {
     hdx_graph *g = e->ask.g;
     hdx_code   code = HDX_OK;
@@ -317,7 +317,7 @@ static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end
         const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
         if (hdx_graph_thread_of(g, id) != NULL)
             code = say_thread(e, id, arena, b, err);
-        else if (c != NULL && c->loader != l->address && below != HDX_TREE_NONE)
+        else if (c != NULL && below != HDX_TREE_NONE) /* a class of the loader itself leads to it as <classloader> */
             code = say_static(e, id, c, t->at[below].id, b, err);
         if (code == HDX_OK && b->len == 0 && t->at[place].parent == HDX_TREE_NONE) {
             code = say_root(e, id, below == HDX_TREE_NONE, arena, b, err);
@@ -330,7 +330,6 @@ static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end
 
 static hdx_code held_cell(const explorer *e, uint64_t place, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
-    const hdx_loader    *l = &e->all.at[place];
     hdx_buffer           text = hdx_buffer_of(e->ask.q.mem);
     const uint64_t       n = e->path[place];
     const bool           again = e->indexed.ends[n] == HDX_TREE_NONE;
@@ -340,7 +339,7 @@ static hdx_code held_cell(const explorer *e, uint64_t place, hdx_arena *arena, h
     if (end == HDX_TREE_NONE)
         hdx_buffer_text(&text, "soft, weak or phantom references alone");
     else
-        code = say_path(e, t, end, l, arena, &text, err);
+        code = say_path(e, t, end, arena, &text, err);
     if (code == HDX_OK && text.failed)
         code = hdx_no_memory(err, "what holds a loader", text.len);
     if (code == HDX_OK)

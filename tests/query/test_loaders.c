@@ -29,7 +29,9 @@ static hdx_rows *ask(heap *h, const hdx_question *question, const char *name, co
 /*
  * A system loader; a plugin loader (0x6000) that a static list holds, with a class of two objects that only its own
  * static has; one (0x6100) of whose class another static has an object; one (0x6200) that a weak reference alone has;
- * one (0x6300) that a thread has; one (0x6400) that is a root; one below it (0x6500) that it alone has.
+ * one (0x6300) that a thread has,
+ * and that has an object of the class of the second; one (0x6400) that is a root; one below it (0x6500) that it alone
+ * has, and that has an object of a class of the upper one, and with that one of its own.
  */
 static void plugins(heap *h)
 {
@@ -52,28 +54,28 @@ static void plugins(heap *h)
     const uint64_t first = dump_maker_class_at(m, 0x9000, "plugin.Main", OBJECT, "next:L");
     m->loader = PLUGIN + 0x100;
     const uint64_t second = dump_maker_class_at(m, 0x9100, "plugin.Main", OBJECT, "next:L");
+    m->loader = PLUGIN + 0x400;
+    const uint64_t outer = dump_maker_class_at(m, 0x9400, "plugin.Outer", OBJECT, "next:L");
     m->loader = PLUGIN + 0x500;
     const uint64_t third = dump_maker_class_at(m, 0x9500, "plugin.Below", OBJECT, "next:L");
     m->loader = 0;
     dump_maker_instance_at(m, SYSTEM, PLUGINS, NULL);
+    static const uint64_t child[6] = { [0] = 0x9000, [3] = 0x8300, [4] = PLUGIN + 0x500, [5] = 0x8400 };
     for (uint64_t i = 0; i < 6; i++) /* own field, then parent */
-        dump_maker_instance_at(m, PLUGIN + 0x100 * i, PLUGINS,
-                               DUMP_VALUES(i == 0   ? 0x9000
-                                           : i == 4 ? PLUGIN + 0x500
-                                                    : 0,
-                                           SYSTEM));
+        dump_maker_instance_at(m, PLUGIN + 0x100 * i, PLUGINS, DUMP_VALUES(child[i], SYSTEM));
     dump_maker_array_at(m, 0x7000, list, DUMP_VALUES(PLUGIN), 1);
     dump_maker_instance_at(m, 0x7100, weak, DUMP_VALUES(PLUGIN + 0x200));
     dump_maker_instance_at(m, 0x8000, first, DUMP_VALUES(0x8010));
     dump_maker_instance_at(m, 0x8010, first, NULL);
     dump_maker_instance_at(m, 0x8100, second, DUMP_VALUES(0x8110));
     dump_maker_instance_at(m, 0x8110, second, NULL);
+    dump_maker_instance_at(m, 0x8300, second, NULL);
+    dump_maker_instance_at(m, 0x8400, outer, DUMP_VALUES(0x8500));
     dump_maker_instance_at(m, 0x8500, third, NULL);
     dump_maker_instance_at(m, 0xa000, thread, DUMP_VALUES(dump_maker_string(m, string, "worker"), PLUGIN + 0x300));
     for (uint64_t at = OBJECT; at <= LOADER; at += 0x100)
         dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, at, 0, 0);
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, PLUGIN + 0x400, 0, 0);
-    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x8500, 0, 0);
     dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, 0xa000, 1, 0);
     heap_open(h, m);
 }
@@ -106,14 +108,53 @@ Test(loader_explorer, counts_what_is_outside_and_says_what_holds_each)
 {
     heap h;
     plugins(&h);
-    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6000,0,1,2,static app.PluginLoader.all\n"
-                                                           "0x5000,-,1,7,-\n"
-                                                           "0x6100,2,1,2,static app.PluginLoader.leak\n"
-                                                           "0x6200,0,0,0,soft, weak or phantom references alone\n"
+    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root NATIVE_STATIC\n"
+                                                           "0x6000,0,1,2,static app.PluginLoader.all\n"
+                                                           "0x6500,0,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
                                                            "0x6300,0,0,0,thread \"worker\"\n"
-                                                           "0x6400,0,0,0,GC root NATIVE_STATIC\n"
-                                                           "0x6500,1,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
-                                                           "0x0,-,9,19,-\n");
+                                                           "0x5000,-,1,7,-\n"
+                                                           "0x6100,3,1,3,static app.PluginLoader.leak\n"
+                                                           "0x6200,0,0,0,soft, weak or phantom references alone\n"
+                                                           "0x0,-,9,20,-\n");
+    heap_close(&h);
+}
+
+Test(loader_explorer, knows_the_loader_of_an_android_application)
+{
+    heap        h;
+    dump_maker *m = dump_maker_new(8);
+    (void)dump_maker_class_at(m, OBJECT, "java.lang.Object", 0, "");
+    (void)dump_maker_class_at(m, LOADER, "java.lang.ClassLoader", OBJECT, "parent:L");
+    const uint64_t boot = dump_maker_class(m, "java.lang.BootClassLoader", LOADER, ""),
+                   path = dump_maker_class(m, "dalvik.system.PathClassLoader", LOADER, "");
+    dump_maker_static(m, "loader", 'L', 0x1000);
+    (void)dump_maker_class_at(m, 0x300, "java.lang.ClassLoader$SystemClassLoader", OBJECT, "");
+    dump_maker_instance_at(m, 0x1000, path, DUMP_VALUES(0x1100));
+    dump_maker_instance_at(m, 0x1100, path, DUMP_VALUES(0));
+    dump_maker_instance_at(m, 0x1200, path, DUMP_VALUES(0x1300));
+    dump_maker_instance_at(m, 0x1300, boot, DUMP_VALUES(0));
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, 0x300, 0, 0);
+    for (uint64_t at = 0x1000; at <= 0x1300; at += 0x100)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, at, 0, 0);
+    heap_open(&h, m);
+    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x1200,0,0,0,GC root NATIVE_STATIC\n");
+    heap_close(&h);
+}
+
+Test(loader_explorer, that_has_none_but_those_of_the_jvm_says_so)
+{
+    heap        h;
+    dump_maker *m = dump_maker_new(8);
+    (void)dump_maker_class_at(m, OBJECT, "java.lang.Object", 0, "");
+    (void)dump_maker_class_at(m, LOADER, "java.lang.ClassLoader", OBJECT, "parent:L");
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, OBJECT, 0, 0);
+    heap_open(&h, m);
+    hdx_rows       *rows = ask(&h, &hdx_question_loaders, "unused", NULL);
+    const hdx_cell *c;
+    cr_expect(not(hdx_rows_next(rows, &c)));
+    cr_expect(
+        eq(str, (char *)hdx_rows_nothing(rows), "the only class loaders are those of the JVM and of the application"));
+    hdx_rows_close(rows);
     heap_close(&h);
 }
 
@@ -121,10 +162,11 @@ Test(loader_explorer, shows_those_that_should_be_gone)
 {
     heap h;
     plugins(&h);
-    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x6000,0,1,2,static app.PluginLoader.all\n"
-                                                               "0x6200,0,0,0,soft, weak or phantom references alone\n"
+    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x6400,0,1,1,GC root NATIVE_STATIC\n"
+                                                               "0x6000,0,1,2,static app.PluginLoader.all\n"
+                                                               "0x6500,0,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
                                                                "0x6300,0,0,0,thread \"worker\"\n"
-                                                               "0x6400,0,0,0,GC root NATIVE_STATIC\n");
+                                                               "0x6200,0,0,0,soft, weak or phantom references alone\n");
     heap_close(&h);
 }
 
@@ -135,14 +177,14 @@ Test(loader_explorer, without_the_dump_knows_the_paths_but_no_names)
     hdx_graph_close(h.g);
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
-    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6000,0,1,2,a static of app.PluginLoader\n"
-                                                           "0x5000,6,1,7,a static of java.lang.ClassLoader\n"
-                                                           "0x6100,2,1,2,a static of app.PluginLoader\n"
-                                                           "0x6200,0,0,0,a static of app.PluginLoader\n"
+    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root NATIVE_STATIC\n"
+                                                           "0x6000,0,1,2,a static of app.PluginLoader\n"
+                                                           "0x6500,0,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
                                                            "0x6300,0,0,0,thread 0xa000\n"
-                                                           "0x6400,0,0,0,GC root NATIVE_STATIC\n"
-                                                           "0x6500,1,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
-                                                           "0x0,-,9,19,-\n");
+                                                           "0x5000,6,1,7,a static of java.lang.ClassLoader\n"
+                                                           "0x6100,3,1,3,a static of app.PluginLoader\n"
+                                                           "0x6200,0,0,0,a static of app.PluginLoader\n"
+                                                           "0x0,-,9,20,-\n");
     heap_close(&h);
 }
 
@@ -153,13 +195,13 @@ Test(duplicate_classes, are_names_with_several_loaders)
     heap h;
     plugins(&h);
     expect_rows(ask(&h, &hdx_question_duplicate_classes, "retained", NULL),
-                "plugin.Main,2,2,4,96,136,app.PluginLoader 0x6000, app.PluginLoader 0x6100,[{address=0x9000 "
+                "plugin.Main,2,2,5,120,160,app.PluginLoader 0x6000, app.PluginLoader 0x6100,[{address=0x9000 "
                 "loader=0x6000 loader_name=app.PluginLoader 0x6000 instances=2 shallow=48} {address=0x9100 "
-                "loader=0x6100 loader_name=app.PluginLoader 0x6100 instances=2 shallow=48}]\n");
+                "loader=0x6100 loader_name=app.PluginLoader 0x6100 instances=3 shallow=72}]\n");
     expect_rows(ask(&h, &hdx_question_duplicate_classes, NULL, NULL),
-                "plugin.Main,2,2,4,96,-,app.PluginLoader 0x6000, app.PluginLoader 0x6100,[{address=0x9000 "
+                "plugin.Main,2,2,5,120,-,app.PluginLoader 0x6000, app.PluginLoader 0x6100,[{address=0x9000 "
                 "loader=0x6000 loader_name=app.PluginLoader 0x6000 instances=2 shallow=48} {address=0x9100 "
-                "loader=0x6100 loader_name=app.PluginLoader 0x6100 instances=2 shallow=48}]\n");
+                "loader=0x6100 loader_name=app.PluginLoader 0x6100 instances=3 shallow=72}]\n");
     heap_close(&h);
 }
 
