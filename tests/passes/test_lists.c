@@ -147,7 +147,7 @@ static hdx_code read_back(const hdx_index_file *file, hdx_packed *out)
 {
     hdx_column_files files = columns_open();
     hdx_one_to_n    *outbound = lists_open(HDX_KIND_OUTBOUND, file, b->n);
-    const hdx_code   code = hdx_pass_read_outbound(&b->work, &b->tables, &files, outbound, NULL, out, NULL);
+    const hdx_code   code = hdx_pass_read_outbound(&b->work, &b->tables, &files, outbound, &(hdx_cuts){ 0 }, out, NULL);
     hdx_one_to_n_close(outbound);
     columns_close(&files);
     return code;
