@@ -9,37 +9,24 @@
  */
 #include "source/inner.h"
 
-#include <stdlib.h>
-
 #define RUN (4u << 20) /* bytes of the dump a worker goes over at a time */
 #define FEW 16u        /* reads that are not worth a thread */
-
-typedef struct place {
-    hdx_pos at;
-    size_t  number;
-} place;
 
 typedef struct many {
     hdx_source     *source;
     hdx_read       *reads;
-    place          *order;
+    hdx_pair       *order; /* position, number of the read */
     size_t          count;
     pthread_mutex_t lock; /* guards what follows */
     size_t          next;
     hdx_first_error fault;
 } many;
 
-static int by_place(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
-}
-
 static bool take(many *m, size_t *from, size_t *end)
 {
     (void)pthread_mutex_lock(&m->lock);
     *from = *end = m->next;
-    while (!hdx_first_error_any(&m->fault) && *end < m->count && m->order[*end].at - m->order[*from].at < RUN)
+    while (!hdx_first_error_any(&m->fault) && *end < m->count && m->order[*end].first - m->order[*from].first < RUN)
         ++*end;
     m->next = *end;
     (void)pthread_mutex_unlock(&m->lock);
@@ -55,7 +42,7 @@ static void work(void *context, unsigned n)
     (void)n;
     while (code == HDX_OK && take(m, &from, &end))
         for (; from < end && code == HDX_OK; from++) {
-            hdx_read *r = &m->reads[m->order[from].number];
+            hdx_read *r = &m->reads[m->order[from].second];
             code = hdx_source_read_at(m->source, r->at, r->to, r->want, &r->got, &err);
         }
     hdx_first_error_put(&m->fault, code, &err);
@@ -68,11 +55,10 @@ hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count,
     if (m.order == NULL)
         return hdx_no_memory(err, "the order of reads", count * sizeof *m.order);
     for (size_t i = 0; i < count; i++) {
-        m.order[i] = (place){ reads[i].at, i };
+        m.order[i] = (hdx_pair){ reads[i].at, i };
         reads[i].got = 0;
     }
-    if (count > 0)
-        qsort(m.order, count, sizeof *m.order, by_place);
+    hdx_sort_pairs(source->mem, m.order, count);
     (void)pthread_mutex_init(&m.lock, NULL);
     hdx_workers_run(count < FEW || source->kind == HDX_PLAIN ? 1 : source->threads, work, &m);
     (void)pthread_mutex_destroy(&m.lock);

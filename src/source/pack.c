@@ -44,7 +44,7 @@ hdx_code hdx_packer_put(hdx_packer *p, const void *bytes, size_t len, bool last,
 {
     const uint8_t *at = bytes;
     do {
-        const size_t n = len < UINT32_MAX / 2 ? len : UINT32_MAX / 2;
+        const size_t most = UINT32_MAX / 2, n = len < most ? len : most;
         const int    flush = last && n == len ? Z_FINISH : Z_NO_FLUSH;
         p->z.next_in = (Bytef *)(uintptr_t)at;
         p->z.avail_in = (uInt)n;
