@@ -150,16 +150,12 @@ static hdx_code measure(overlay *v, reader *r, bool first, hdx_pos p, bool again
             note->mode = OVERLAY_GOES_ON;
             break;
         }
-        /* contents are stepped over: now and then it is asked whether they are there */
-        if (t.copy_len > OVERLAY_RUN && (code = hdx_strip_reader_reaches(r, q + used, &there, err)) != HDX_OK)
-            return code;
-        if (!there)
-            break;
         length += hdx_strip_token_len(&t);
         q += used;
         entries++;
     }
-    if (there && what == FOUND_SHORT && (code = hdx_strip_reader_reaches(r, q, &there, err)) != HDX_OK)
+    /* contents are stepped over: behind those that the file does not have there is nothing */
+    if (what == FOUND_SHORT && (code = hdx_strip_reader_reaches(r, q, &there, err)) != HDX_OK)
         return code;
     if (!there) { /* the file ends in an entry: once more, up to it */
         length = again ? 9 : 0;
