@@ -146,3 +146,51 @@ Test(many, reads_of_one_place_and_of_none_are_answered)
     gm_free(&plain);
     gm_free(&file);
 }
+
+/* ---- a point inside a giant block whose header lies across the end of what is read of the file at a time ---- */
+
+Test(points, inside_a_block_are_reached_wherever_its_header_lies)
+{
+    enum { SIZE = 3 << 20, PHRASE = 700, AT_A_TIME = 64 << 10 };
+    static char comment[AT_A_TIME + 1];
+    uint8_t     phrase[PHRASE];
+    uint64_t    state = 9;
+    gm_bytes    plain = { 0 };
+    for (unsigned k = 0; k < PHRASE; k++)
+        phrase[k] = (uint8_t)(gm_random(&state) % 90 + 33);
+    while (plain.len < SIZE) {
+        phrase[gm_random(&state) % PHRASE] = (uint8_t)(gm_random(&state) % 90 + 33);
+        gm_put(&plain, phrase, PHRASE);
+    }
+    /* the first block begins behind ten bytes, the comment and its NUL */
+    for (unsigned before = 0; before < 100; before += before < 4 ? 1 : 12) {
+        gm_bytes       file = { 0 };
+        hdx_source    *source;
+        hdx_stream    *stream;
+        static uint8_t part[SIZE + PHRASE];
+        size_t         got;
+        kept           k;
+        hdx_error      err;
+        memset(comment, 'c', sizeof comment);
+        comment[AT_A_TIME - 11 - before] = '\0';
+        gm_member_put(&file, plain.at, plain.len, &(gm_member){ .level = 9, .mem_level = 9, .comment = comment });
+        gm_file door = gm_file_of(&file);
+        cr_assert(hdx_source_open_io(&door.io, "app", NULL, &source, NULL) == HDX_OK);
+        cr_assert(hdx_stream_open(source, 0, &stream, NULL) == HDX_OK);
+        cr_assert(hdx_stream_read(stream, part, sizeof part, &got, NULL) == HDX_OK && got == plain.len);
+        hdx_stream_close(stream);
+        cr_assert(kept_from(source, &k, &err) == HDX_OK, "%s", err.message);
+        cr_expect(k.count > 2 && k.at[1].kind == HDX_POINT_INSIDE && k.at[1].header_bit == 8ull * (AT_A_TIME - before),
+                  "%u: %u points, kind %u, header at bit %llu", before, (unsigned)k.count, k.at[1].kind,
+                  (ull)k.at[1].header_bit);
+        for (uint64_t i = k.count; i-- > 0;) {
+            const hdx_pos at = k.at[i].out + 5;
+            cr_assert(hdx_source_read_at(source, at, part, 1000, &got, &err) == HDX_OK && got == 1000 &&
+                          memcmp(part, plain.at + at, 1000) == 0,
+                      "%u: point %llu: %s", before, (ull)i, err.message);
+        }
+        hdx_source_close(source);
+        gm_free(&file);
+    }
+    gm_free(&plain);
+}
