@@ -312,8 +312,6 @@ static hdx_code padding(hdx_decoder *d, hdx_error *err)
         return finish(d, err);
     const uint8_t *p = d->z.next_in;
     size_t         n = 0;
-    if (*p == 0 && memcmp(p, p + 1, d->z.avail_in - 1) == 0) /* all equal their neighbour, so all are zero */
-        n = d->z.avail_in;
     while (n < d->z.avail_in && p[n] == 0)
         n++;
     take(d, n);
