@@ -66,7 +66,7 @@ hdx_code hdx_strip_overlay_raw(reader *r, spot *s, token *t, hdx_error *err)
     const uint8_t *at;
     size_t         have;
     hdx_code       code = hdx_strip_reader_at(r, s->in, 1, &at, &have, err);
-    const uint64_t n = have < s->end - s->in ? have : s->end - s->in;
+    const uint64_t left = s->end - s->in, n = have < left ? have : left;
     *t = (token){ .copy_from = s->in, .copy_len = n };
     s->in += n;
     if (s->in == s->end)
@@ -260,25 +260,28 @@ static hdx_code go_to(overlay *v, cursor *c, hdx_pos at, bool *end, hdx_error *e
 static hdx_code take(overlay *v, cursor *c, uint64_t skip, uint8_t *to, size_t want, size_t *got, hdx_error *err)
 {
     const token *t = &c->t;
-    hdx_code     code = HDX_OK;
+    hdx_code     code;
+    uint64_t     left;
     size_t       n;
     if (skip < t->head_len) {
-        n = t->head_len - skip < want ? (size_t)(t->head_len - skip) : want;
+        left = t->head_len - skip;
+        n = (size_t)(left < want ? left : want);
         memcpy(to, t->head + skip, n);
         *got = n;
         return HDX_OK;
     }
     skip -= t->head_len;
     if (skip >= t->copy_len) {
-        skip -= t->copy_len;
-        n = t->zeros - skip < want ? (size_t)(t->zeros - skip) : want;
+        left = t->copy_len + t->zeros - skip;
+        n = (size_t)(left < want ? left : want);
         memset(to, 0, n);
         *got = n;
         return HDX_OK;
     }
-    n = t->copy_len - skip < want ? (size_t)(t->copy_len - skip) : want;
+    left = t->copy_len - skip;
+    n = (size_t)(left < want ? left : want);
     const uint8_t *at;
-    size_t         have = 0;
+    size_t         have;
     if (n > CHUNK / 2) {
         if ((code = hdx_source_below(v->source, t->copy_from + skip, to, n, &have, err)) != HDX_OK)
             return code;
@@ -294,7 +297,7 @@ static hdx_code take(overlay *v, cursor *c, uint64_t skip, uint8_t *to, size_t w
 static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t *got, hdx_error *err)
 {
     overlay *v = context;
-    bool     end = false;
+    bool     end;
     hdx_code code = hdx_strip_overlay_pass(v, err);
     *got = 0;
     if (code != HDX_OK || at >= v->more->size || want == 0)
@@ -303,9 +306,9 @@ static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t
     if (c == NULL)
         return hdx_no_memory(err, "reading a stripped dump", CHUNK);
     while (code == HDX_OK && *got < want && (code = go_to(v, c, at + *got, &end, err)) == HDX_OK && !end) {
-        size_t n = 0;
-        code = take(v, c, at + *got - c->from, (uint8_t *)to + *got, want - *got, &n, err);
-        *got += code == HDX_OK ? n : 0;
+        size_t n;
+        if ((code = take(v, c, at + *got - c->from, (uint8_t *)to + *got, want - *got, &n, err)) == HDX_OK)
+            *got += n;
     }
     if (code == HDX_OK)
         cursor_put(v, c);
@@ -329,7 +332,7 @@ static bool size(void *context, uint64_t *out)
 static bool absent(void *context, hdx_pos at)
 {
     overlay *v = context;
-    bool     end = true, made_up = false;
+    bool     end, made_up = false;
     if (hdx_strip_overlay_pass(v, NULL) != HDX_OK || at >= v->more->size)
         return false;
     cursor *c = cursor_get(v, at);

@@ -770,3 +770,127 @@ Test(tailor, a_large_array_in_which_the_file_ends_is_left_out)
             end();
         }
 }
+
+/* ---- reading, at any position ---- */
+
+static uint64_t file_bytes; /* read of any file */
+static int64_t (*real_read)(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset);
+static int64_t counted_read(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset)
+{
+    const int64_t n = real_read(io, fd, to, len, offset);
+    file_bytes += n > 0 ? (uint64_t)n : 0;
+    return n;
+}
+
+Test(reading, on_from_several_places_reads_the_file_twice_at_most)
+{
+    over      o;
+    hdx_error err = { 0 };
+    uint8_t   piece[1000];
+    size_t    got;
+    hdx_io   *io = hdx_io_system();
+    begin();
+    head_of_file();
+    for (unsigned k = 0; k < 100; k++) {
+        record(HDX_TOP_HEAP_DUMP_SEGMENT, 1000 * 41, 1000 * 41);
+        for (unsigned i = 0; i < 1000; i++) {
+            root(HDX_SUB_ROOT_STICKY_CLASS);
+            root(HDX_SUB_ROOT_STICKY_CLASS);
+            root(HDX_SUB_ROOT_STICKY_CLASS);
+            cut_array(12);
+        }
+    }
+    over_open(&o, in.at, in.len, 64);
+    cr_assert(hdx_strip_overlay_set(o.source, HDX_OVERLAY_KOOM, &err) == HDX_OK);
+    cr_assert(hdx_source_read_at(o.source, 0, piece, 1000, &got, &err) == HDX_OK && got == 1000);
+    real_read = io->read_at;
+    io->read_at = counted_read;
+    for (unsigned places = 1; places <= 8; places++) {
+        const uint64_t each = out.len / 8;
+        file_bytes = 0;
+        for (uint64_t at = 0; at + 1000 <= each; at += 1000)
+            for (unsigned p = 0; p < places; p++) {
+                const uint64_t from = p * each + at;
+                cr_assert(hdx_source_read_at(o.source, from, piece, 1000, &got, &err) == HDX_OK && got == 1000 &&
+                              memcmp(piece, (const uint8_t *)out.at + from, 1000) == 0,
+                          "%llu", (ull)from);
+            }
+        /* twice: at a point a cursor is begun anew */
+        cr_expect(file_bytes < places * (2 * in.len / 8 + (256u << 10)), "%u places: %llu of %llu", places,
+                  (ull)file_bytes, (ull)(in.len / 8 * places));
+    }
+    file_bytes = 0; /* back and forth: no more than from the point before */
+    for (unsigned k = 0; k < 200; k++) {
+        const uint64_t from = k * 7919ull * 977 % (out.len - 1000);
+        cr_assert(hdx_source_read_at(o.source, from, piece, 1000, &got, &err) == HDX_OK &&
+                  memcmp(piece, (const uint8_t *)out.at + from, 1000) == 0);
+    }
+    cr_expect(file_bytes < 200 * (192u << 10), "%llu", (ull)file_bytes);
+    io->read_at = real_read;
+    over_close(&o);
+    end();
+}
+
+Test(reading, says_of_each_byte_whether_it_is_made_up_and_ends_where_the_dump_does)
+{
+    over              o;
+    hdx_error         err = { 0 };
+    hdx_overlay_stats s = { .broken = 9 };
+    uint8_t           piece[200];
+    uint64_t          size = 0;
+    size_t            got = 9;
+    begin();
+    head_of_file();
+    record(HDX_TOP_HEAP_DUMP_SEGMENT, 23 + 5 + 16, 23 + 5 + 16);
+    cut_array(9);
+    root(HDX_SUB_ROOT_STICKY_CLASS);
+    cut_array(2);
+    over_open(&o, in.at, in.len, 64);
+    cr_expect(hdx_strip_overlay_stats(o.source, &s, &err) == HDX_OK && s.broken == 0, "nothing is laid over it");
+    cr_expect(hdx_strip_overlay_set(o.source, HDX_OVERLAY_NONE, &err) == HDX_OK && !hdx_source_absent(o.source, 60));
+    cr_assert(hdx_strip_overlay_set(o.source, HDX_OVERLAY_KOOM, &err) == HDX_OK);
+    for (uint64_t at = 0; at < out.len + 10; at++)
+        cr_expect(hdx_source_absent(o.source, at) ==
+                      ((at >= 40 + 14 && at < 40 + 23) || (at >= out.len - 2 && at < out.len)),
+                  "%llu", (ull)at);
+    cr_expect(hdx_source_size(o.source, &size) && size == out.len);
+    for (uint64_t at = 0; at < out.len + 3; at++)
+        for (size_t want = 0; want < sizeof piece; want += want < 3 ? 1 : 13) {
+            const uint64_t left = at < out.len ? out.len - at : 0;
+            cr_assert(hdx_source_read_at(o.source, at, piece, want, &got, &err) == HDX_OK &&
+                          got == (left < want ? left : want),
+                      "%zu at %llu: %zu", want, (ull)at, got);
+            cr_assert(memcmp(piece, (const uint8_t *)out.at + (at < out.len ? at : 0), got) == 0);
+        }
+    over_close(&o);
+    end();
+}
+
+Test(reading, of_no_form_or_with_ids_of_other_widths_is_refused)
+{
+    over             o;
+    overlay         *v = NULL;
+    static const int forms[] = { HDX_OVERLAY_NONE, HDX_OVERLAY_FORMS, 99, -1 };
+    begin();
+    head_of_file();
+    in.at[22] = 5;
+    over_open(&o, in.at, in.len, 64);
+    for (unsigned k = 0; k < 4; k++) {
+        hdx_error err = { 0 };
+        cr_expect(hdx_strip_overlay_new(o.source, (hdx_overlay_form)forms[k], false, &v, &err) == HDX_USAGE &&
+                      v == NULL && strstr(err.message, "no form") != NULL,
+                  "%d", forms[k]);
+    }
+    for (int form = HDX_OVERLAY_KOOM; form < HDX_OVERLAY_FORMS; form++) {
+        hdx_error      err = { 0 };
+        const hdx_code code = hdx_strip_overlay_new(o.source, (hdx_overlay_form)form, false, &v, &err);
+        if (form == HDX_OVERLAY_TAILOR) {
+            cr_expect(code == HDX_OK && v->id_size == 4);
+            hdx_strip_overlay_free(v);
+        } else
+            cr_expect(code == HDX_BAD_DUMP && err.offset == 19 && v == NULL, "%d: %s", form, err.message);
+    }
+    hdx_strip_overlay_free(NULL);
+    over_close(&o);
+    end();
+}
