@@ -46,9 +46,8 @@ static bool keep_dangling(hdx_named_list *list, hdx_graph *g, const hdx_values *
         char                   number[32];
         hdx_text               name = f->name;
         hdx_id                 id;
-        if (f->value.type != 2 || f->value.absent || f->value.as.address == 0 ||
-            hdx_graph_find(g, f->value.as.address, &id))
-            continue;
+        if (f->value.type != 2 || f->value.absent || hdx_graph_find(g, f->value.as.address, &id))
+            continue; /* null too is the address of an object: of object 0 */
         if (kind == HDX_REF_ELEMENT)
             name = (hdx_text){ number,
                                (uint32_t)snprintf(number, sizeof number, "[%llu]", (unsigned long long)(first + i)) };
