@@ -26,6 +26,29 @@ static void make_wide(heap *h, uint32_t count)
     heap_open(h, m);
 }
 
+Test(holders, of_many_objects_side_by_side_are_those_of_one_thread)
+{
+    const hdx_argument  share = { "share", "60" };
+    const hdx_arguments a = { &hdx_question_holders.declared, &share, 1 };
+    heap                h;
+    hdx_rows           *rows;
+    hdx_buffer          one = hdx_buffer_of(NULL), some = hdx_buffer_of(NULL);
+    make_wide(&h, 40000);
+    h.q.threads = 1;
+    ok(hdx_question_holders.open(&h.q, &a, &rows, &h.err));
+    one = rows_text(rows);
+    hdx_rows_close(rows);
+    for (h.q.threads = 2; h.q.threads <= 4; h.q.threads++) {
+        ok(hdx_question_holders.open(&h.q, &a, &rows, &h.err));
+        some = rows_text(rows);
+        cr_expect(one.len > 0 && strcmp(one.at, some.at) == 0, "%u threads: %s, not %s", h.q.threads, some.at, one.at);
+        hdx_buffer_free(&some);
+        hdx_rows_close(rows);
+    }
+    hdx_buffer_free(&one);
+    heap_close(&h);
+}
+
 static bool impatient(void *context) { return *(bool *)context; }
 
 Test(mark, reaches_the_same_by_any_number_of_workers)
