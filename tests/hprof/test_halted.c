@@ -216,6 +216,37 @@ Test(halted, places_that_are_none_are_not_gone_on_from)
     dump_maker_free(m);
 }
 
+static hdx_code refuse_heap(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
+{
+    (void)context, (void)worker, (void)events, (void)n;
+    return hdx_fail(err, HDX_BUSY, "", HDX_NOWHERE, "not now");
+}
+
+/* Nobody goes on from where all rules were needed, or something failed. */
+Test(halted, holds_only_of_sound_dumps_that_were_stopped_or_done)
+{
+    for (unsigned how = 0; how < 3; how++) {
+        dump_maker *m = make(8, false, false);
+        gm_bytes    bytes;
+        gm_file     door;
+        if (how == 1) /* a sub-record of no kind, in the middle of a record */
+            dump_maker_raw(m, "\x77", 1);
+        hdx_source              *source = opened(m, &bytes, &door);
+        surveyed                *s = fresh();
+        hdx_survey_halt          halt = { .holds = false };
+        const hdx_survey_sink    sink = { s, how == 2 ? refuse_heap : surveyed_heap, surveyed_top, surveyed_restart };
+        const hdx_survey_options options = { .dump_number = 1, .threads = 2, .halt = &halt };
+        const hdx_code           code = hdx_hprof_survey(source, &options, &sink, &s->survey, &s->err);
+        cr_expect(eq(int, code, how == 2 ? HDX_BUSY : HDX_OK));
+        cr_expect(eq(int, halt.holds, how == 0), "case %u", how);
+        cr_expect(eq(u32, s->restarts, how == 1));
+        hdx_mem_put(NULL, halt.pieces, halt.piece_capacity * sizeof *halt.pieces);
+        surveyed_free(s);
+        hdx_source_close(source);
+        dump_maker_free(m);
+    }
+}
+
 /* ---- walks ---- */
 
 typedef struct walked {
