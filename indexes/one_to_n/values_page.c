@@ -304,7 +304,7 @@ static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, u
 }
 
 /* The line of a byte and, if that is near its border, the next: what is asked for is known to some bytes only. */
-static void fetch(const hdx_page *page, uint32_t at)
+static void lines_ahead(const hdx_page *page, uint32_t at)
 {
     uint32_t low = at > 8 ? at - 8 : 0, high = at + 16 < page->len ? at + 16 : low;
     __builtin_prefetch(page->at + (low < page->len ? low : 0));
@@ -328,8 +328,8 @@ void hdx_values_fetch(const hdx_page *page, unsigned k)
         near_at = selector + (k * (count - fars) / HDX_PAGE * w1) / 8;
         far_at = selector + ((count - fars) * w1 + k * fars / HDX_PAGE * w2) / 8;
         __builtin_prefetch(page->at);
-        fetch(page, near_at);
-        fetch(page, far_at);
+        lines_ahead(page, near_at);
+        lines_ahead(page, far_at);
         break;
     case HDX_VALUES_ASCENDING: /* as long as a few lines, and all words are counted */
         for (uint32_t at = 0; at < page->len && at < 192; at += 64)

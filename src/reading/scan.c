@@ -228,7 +228,7 @@ static bool make_room(scanner *s, worker *w)
 }
 
 /* Where classes are many: what will be looked up for events to come. */
-static void fetch(const scanner *s, const worker *w, const hdx_event *events, size_t i, size_t end)
+static void uses_ahead(const scanner *s, const worker *w, const hdx_event *events, size_t i, size_t end)
 {
     const hdx_map *by_class = &s->in->dump->scan.by_class;
     if (i + 2 * AHEAD < end)
@@ -268,7 +268,7 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
         hdx_code code = HDX_OK;
         for (size_t i = from; i < end && code == HDX_OK; i++) {
             if (w->loaded > HDX_CLASSES_CACHED)
-                fetch(s, w, events, i, end);
+                uses_ahead(s, w, events, i, end);
             if (hdx_scan_is_object(events[i].tag))
                 addresses[count++] = events[i].addr;
             code = take(s, w, &events[i], err);

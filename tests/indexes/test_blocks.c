@@ -194,3 +194,143 @@ Test(blocks, of_seek_points)
     every_block(&t, HDX_KIND_SEEK, &file, ask_points, &all);
     place_close(&t);
 }
+
+/* ---- lists ---- */
+
+typedef struct lists {
+    uint64_t keys, *at, *to; /* of k: to[at[k]] .. to[at[k + 1] - 1] */
+} lists;
+
+static hdx_code degrees_of(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
+{
+    const lists *l = context;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        degrees[i] = l->at[first + i + 1] - l->at[first + i];
+    return HDX_OK;
+}
+
+static hdx_code values_of(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
+{
+    const lists *l = context;
+    uint64_t     k = 0;
+    (void)err;
+    for (uint32_t i = 0; i < n; i++) {
+        while (l->at[k + 1] <= first + i)
+            k++;
+        values[i] = l->to[first + i];
+        keys[i] = k;
+    }
+    return HDX_OK;
+}
+
+static uint64_t ask_lists(test_place *t, const hdx_index_file *file, const void *of)
+{
+    const lists  *l = of;
+    hdx_one_to_n *r;
+    uint64_t      none = 0, out[600], degrees[64], values[64];
+    if (hdx_one_to_n_open(&t->place, HDX_KIND_OUTBOUND, file, l->keys, l->keys, &t->note, &r, NULL) != HDX_OK) {
+        place_clear(t);
+        return 0;
+    }
+    for (uint64_t k = 0; k < l->keys; k++) {
+        const uint64_t right = l->at[k + 1] - l->at[k];
+        uint64_t       first = 0, length = 0;
+        hdx_one_to_n_list(r, k, &first, &length);
+        cr_assert(length == 0 || (length == right && first == l->at[k]), "list %llu: %llu, not %llu", (ull)k,
+                  (ull)length, (ull)right);
+        none += length != right;
+        hdx_one_to_n_read(r, k, first, (uint32_t)length, out);
+        for (uint64_t i = 0; i < length; i++) {
+            cr_assert(out[i] == l->to[l->at[k] + i] || out[i] == 0, "value %llu of %llu", (ull)i, (ull)k);
+            none += out[i] != l->to[l->at[k] + i];
+        }
+    }
+    for (uint64_t k = 0; k < l->keys; k += 64) {
+        const uint32_t n = (uint32_t)(l->keys - k < 64 ? l->keys - k : 64);
+        memset(degrees, 0xee, sizeof degrees);
+        hdx_one_to_n_degrees(r, k, n, degrees);
+        for (uint32_t i = 0; i < n; i++)
+            cr_assert(degrees[i] == 0 || degrees[i] == l->at[k + i + 1] - l->at[k + i], "%llu", (ull)(k + i));
+        memset(degrees, 0xee, sizeof degrees);
+        memset(values, 0xee, sizeof values);
+        hdx_one_to_n_firsts(r, k, n, degrees, values);
+        for (uint32_t i = 0; i < n; i++)
+            cr_assert(degrees[i] == 0 || (degrees[i] == l->at[k + i + 1] - l->at[k + i] &&
+                                          (values[i] == l->to[l->at[k + i]] || values[i] == 0)),
+                      "%llu", (ull)(k + i));
+    }
+    if (hdx_note_check(&t->note, NULL) != HDX_OK && none == 0)
+        none = 1; /* a byte between */
+    hdx_one_to_n_close(r);
+    return none;
+}
+
+Test(blocks, of_lists)
+{
+    for (unsigned how = 0; how < 2; how++) {
+        test_place     t;
+        hdx_index_file file;
+        dice           d = { how };
+        lists          l = { 20000, calloc(20001, 8), calloc(400000, 8) };
+        uint64_t       n = 0;
+        for (uint64_t k = 0; k < l.keys; k++) {
+            const uint64_t length = how == 1 && k % 700 == 3 ? 300 + below(&d, 250) : below(&d, 7);
+            for (uint64_t i = 0, to = below(&d, 50); i < length && to < l.keys; i++, to += 1 + below(&d, 30))
+                l.to[n++] = 1 + to >= l.keys ? l.keys - 1 : 1 + to; /* 0 is what damage gives */
+            l.at[k + 1] = n;
+        }
+        place_open(&t, 1);
+        cr_assert(hdx_one_to_n_write(&t.place, HDX_KIND_OUTBOUND, l.keys, n, degrees_of, values_of, &l, &file, NULL) ==
+                  HDX_OK);
+        every_block(&t, HDX_KIND_OUTBOUND, &file, ask_lists, &l);
+        place_close(&t);
+        free(l.at);
+        free(l.to);
+    }
+}
+
+/* ---- numbers ---- */
+
+static uint64_t ask_numbers(test_place *t, const hdx_index_file *file, const void *of)
+{
+    const set *all = of;
+    hdx_ints  *r;
+    uint64_t   none = 0, out[100];
+    if (hdx_ints_open(&t->place, HDX_KIND_CLASS, file, all->n, 1u << 20, &t->note, &r, NULL) != HDX_OK) {
+        place_clear(t);
+        return 0;
+    }
+    for (uint64_t i = 0; i < all->n; i++) {
+        const uint64_t v = hdx_ints_get(r, i);
+        cr_assert(v == all->at[i] || v == 0, "number %llu is %llu", (ull)i, (ull)v);
+        none += v != all->at[i];
+    }
+    for (uint64_t i = 0; i < all->n; i += 100) {
+        const uint32_t n = (uint32_t)(all->n - i < 100 ? all->n - i : 100);
+        hdx_ints_read(r, i, n, out);
+        for (uint32_t k = 0; k < n; k++)
+            cr_assert(out[k] == all->at[i + k] || out[k] == 0, "number %llu is %llu", (ull)(i + k), (ull)out[k]);
+    }
+    hdx_ints_close(r);
+    return none;
+}
+
+Test(blocks, of_numbers)
+{
+    test_place     t;
+    hdx_index_file file;
+    dice           d = { 3 };
+    set            all = { calloc(90000, 8), 90000 };
+    for (uint64_t i = 0; i < all.n; i++)
+        all.at[i] = i / 2000 % 3 == 0   ? 1 + i % 1000
+                    : i / 2000 % 3 == 1 ? 5 * i + 7
+                                        : 1 + below(&d, 1u << 20 >> i % 19);
+    for (uint64_t i = 0; i < all.n; i++)
+        all.at[i] = all.at[i] >= 1u << 20 ? (1u << 20) - 1 : all.at[i];
+    place_open(&t, 1);
+    cr_assert(hdx_ints_write(&t.place, HDX_KIND_CLASS, all.n, fill_from, all.at, &file, NULL) == HDX_OK);
+    every_block(&t, HDX_KIND_CLASS, &file, ask_numbers, &all);
+    place_close(&t);
+    free(all.at);
+}
