@@ -158,3 +158,33 @@ Test(threads, have_no_frames_where_there_is_one_trace)
         expect(m, (const char *const[]){ more == 1 ? "app.One.run :11" : "" }, 1, more == 1 ? "two" : "one");
     }
 }
+
+/* Frames that follow each other and differ in one thing only, and some that differ in their line alone. */
+Test(threads, have_frames_that_are_alike_but_for_one_thing)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t run = dump_maker_name(m, "run"), none = dump_maker_name(m, "()V"),
+                   file = dump_maker_name(m, "A.java"), other = dump_maker_name(m, "wait"),
+                   one_int = dump_maker_name(m, "(I)V"), b = dump_maker_name(m, "B.java");
+    const uint64_t object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    const uint64_t thread = dump_maker_class(m, "java/lang/Thread", object, "");
+    const uint32_t one = dump_maker_load(m, 0x9100, "app/One"), two = dump_maker_load(m, 0x9200, "app/Two");
+    put_frame(m, 1, run, none, file, one, 1);
+    put_frame(m, 2, run, none, file, one, 2);
+    put_frame(m, 3, other, none, file, one, 3);
+    put_frame(m, 4, other, one_int, file, one, 4);
+    put_frame(m, 5, other, one_int, b, one, 5);
+    put_frame(m, 6, other, one_int, b, two, 6);
+    put_frame(m, 7, other, one_int, b, two, 7);
+    dump_maker_trace(m, 1, 1, (const uint64_t[]){ 1, 2, 3, 4, 5, 6, 7 }, 7);
+    dump_maker_trace(m, 2, 2, (const uint64_t[]){ 1, 1, 3 }, 3);
+    put_threads(m, thread, (const int32_t[]){ 1, 2 }, 2);
+    expect(m,
+           (const char *const[]){
+               "app.One.run()V A.java:1, app.One.run()V A.java:2, app.One.wait()V A.java:3, app.One.wait(I)V A.java:4, "
+               "app.One.wait(I)V B.java:5, app.Two.wait(I)V B.java:6, app.Two.wait(I)V B.java:7",
+               "app.One.run()V A.java:1, app.One.run()V A.java:1, app.One.wait()V A.java:3" },
+           2, "alike");
+}
