@@ -27,9 +27,9 @@ static const hdx_column columns[COLUMNS] = {
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
                          "its label, else its name, the first URL it searches, or the first module it defines"),
     [PARENT] = HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "the loader above it"),
-    [OUTSIDE] = HDX_COLUMN("outside", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-                           "of the instances, those that the loader does not dominate: others keep them; null of the "
-                           "loaders of the JVM and of the application, which never go"),
+    [OUTSIDE] =
+        HDX_COLUMN("outside", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                   "instances that the loader does not dominate; null of the JVM's and the application's loaders"),
     [CLASSES] = HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes it defined"),
     [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "live instances of those classes"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "their own size, without what they refer to"),

@@ -239,23 +239,26 @@ static void fill(const place *p, const char *folder)
     }
 }
 
-Test(folders, are_removed_with_folders_of_files_in_them_and_no_deeper)
+Test(folders, are_removed_with_folders_in_them_to_the_second_level_and_no_deeper)
 {
     place       p = begin();
     struct stat st;
-    char        inner[80], deep[96];
+    char        inner[80], deep[96], deeper[112];
     (void)snprintf(inner, sizeof inner, "%s/inner", p.a);
     (void)snprintf(deep, sizeof deep, "%s/deep", inner);
-    cr_assert(p.io->mkdir(p.io, p.a) == 0 && p.io->mkdir(p.io, inner) == 0);
-    fill(&p, p.a);
-    fill(&p, inner);
-    cr_expect(eq(int, hdx_io_remove_folder(p.io, p.a), 0));
-    cr_expect(eq(int, p.io->stat(p.io, p.a, &st), -ENOENT));
+    (void)snprintf(deeper, sizeof deeper, "%s/deeper", deep);
     cr_assert(p.io->mkdir(p.io, p.a) == 0 && p.io->mkdir(p.io, inner) == 0 && p.io->mkdir(p.io, deep) == 0);
     fill(&p, p.a);
+    fill(&p, inner);
     fill(&p, deep);
+    cr_expect(eq(int, hdx_io_remove_folder(p.io, p.a), 0));
+    cr_expect(eq(int, p.io->stat(p.io, p.a, &st), -ENOENT));
+    cr_assert(p.io->mkdir(p.io, p.a) == 0 && p.io->mkdir(p.io, inner) == 0 && p.io->mkdir(p.io, deep) == 0 &&
+              p.io->mkdir(p.io, deeper) == 0);
+    fill(&p, p.a);
+    fill(&p, deeper);
     cr_expect(eq(int, hdx_io_remove_folder(p.io, p.a), -ENOTEMPTY));
-    cr_expect(eq(int, p.io->stat(p.io, deep, &st), 0)); /* nobody made that for us */
+    cr_expect(eq(int, p.io->stat(p.io, deeper, &st), 0)); /* nobody made that for us */
     put(&p, p.b, "a file is no folder");
     cr_expect(eq(int, hdx_io_remove_folder(p.io, p.b), -ENOTDIR));
     expect_content(&p, p.b, "a file is no folder");

@@ -86,7 +86,7 @@ Test(complete, offers_what_would_be_understood_there)
         { "domi", "dominators" },
         { "ol", "old.bin" },
         { "help ob", "object objects" },
-        { "help op", "options" },
+        { "help opt", "options" },
         { "info ''", "app.hdx app.hprof.gz more/ old.bin" },
         { "info more/", "more/b.hprof" },
         { "info app.hprof.gz ''", "" },

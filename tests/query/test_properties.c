@@ -162,9 +162,10 @@ Test(properties, of_rings_and_unknown_layouts_end)
     hdx_buffer               told = hdx_buffer_of(NULL);
     made                     k = made_begin();
     const uint64_t           at = k.m->next_id + 0x10000;
-    uint64_t                 all[1] = { dump_maker_instance(
-                        k.m, k.entry,
-                        DUMP_VALUES(0, dump_maker_string(k.m, k.string, one[0]), dump_maker_string(k.m, k.string, one[1]), 0)) };
+    const uint64_t           key = dump_maker_string(k.m, k.string, one[0]);
+    const uint64_t           value = dump_maker_string(k.m, k.string, one[1]);
+    const uint64_t           entry = dump_maker_instance(k.m, k.entry, DUMP_VALUES(0, key, value, 0));
+    const uint64_t           all[1] = { entry };
     dump_maker_instance_at(k.m, at, k.properties, DUMP_VALUES(at, 1, dump_maker_array(k.m, k.entries, all, 1)));
     dump_maker_static(k.m, "props", 'L', at);
     dump_maker_root(k.m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(k.m, "java.lang.System", k.object, ""), 0, 0);
