@@ -215,8 +215,9 @@ hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err);
 /* ---- view.c ---- */
 /* hdx_view_build (view.h) through other doors. */
 typedef struct hdx_build_doors hdx_build_doors;
-hdx_code                       hdx_view_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
-                                                      const hdx_view_wanted *want, hdx_index_report *report, hdx_error *err);
+
+hdx_code hdx_view_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
+                                const hdx_view_wanted *want, hdx_index_report *report, hdx_error *err);
 
 /* ---- index.c ---- */
 /* hdx_index_build through other doors (tests): refuse as in hdx_mem, NULL for none. */
