@@ -1,0 +1,89 @@
+/*
+ * fuzz_layouts.c - lines of a user's table of collections, whatever stands in them: refused as a whole, or each object
+ * of a small heap is looked at as they say, to its end.
+ */
+#include "making/heap_model.h"
+#include "fuzz/folder.h"
+#include "query/contents.h"
+
+#define STEPS 2000u /* of one object */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static hdx_graph *graph;
+
+static void must(bool ok, const hdx_error *err)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "%s: %s: %s\n", hdx_code_name(err->code), err->where, err->message);
+    abort();
+}
+
+static void end(void) { hdx_graph_close(graph); }
+
+static void prepare(void)
+{
+    static heap_model model;
+    char              dump[FOLDER_PATH], index_path[FOLDER_PATH];
+    size_t            len;
+    hdx_index_report  report;
+    hdx_error         err = { .code = HDX_OK };
+    folder_path(dump, "a.hprof");
+    folder_path(index_path, "a.hdx");
+    dump_maker    *m = model_make(&model, 11, 60, 8);
+    const uint8_t *at = dump_maker_bytes(m, &len);
+    folder_save(dump, at, len);
+    dump_maker_free(m);
+    const hdx_index_options build = { .dump = dump, .index_dir = index_path, .threads = 1 };
+    must(hdx_index_build(&build, &report, &err) == HDX_OK && hdx_graph_open(index_path, dump, &graph, &err) == HDX_OK,
+         &err);
+    must(atexit(end) == 0, &err);
+}
+
+/* Neither more entries than steps, nor any without an end. */
+static void walk(hdx_contents *c, hdx_id id)
+{
+    hdx_collection_facts facts;
+    hdx_entry_walk       w;
+    hdx_entry            entry;
+    hdx_error            err = { .code = HDX_OK };
+    uint64_t             given = 0;
+    bool                 more = true;
+    must(hdx_contents_facts(c, id, true, STEPS, &facts, &err) == HDX_OK, &err);
+    must(hdx_entry_walk_begin(&w, c, id, STEPS, &err) == HDX_OK, &err);
+    while (more) {
+        must(hdx_entry_walk_next(&w, &entry, &more, &err) == HDX_OK, &err);
+        if (given++ > 4 * STEPS)
+            abort();
+    }
+    hdx_entry_walk_end(&w);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    hdx_query         asked = { .threads = 1 };
+    hdx_ask           ask;
+    hdx_layouts       layouts;
+    hdx_bound_layouts bound;
+    hdx_contents      contents;
+    hdx_error         err = { .code = HDX_OK };
+    if (graph == NULL)
+        prepare();
+    asked.graph = graph;
+    must(hdx_ask_begin(&asked, &ask, &err) == HDX_OK && hdx_layouts_begin(&layouts, NULL, &err) == HDX_OK, &err);
+    const hdx_code code = hdx_layouts_read(&layouts, "lines", (const char *)data, size, &err);
+    if (code == HDX_OK) {
+        must(hdx_layouts_bind(&layouts, &ask, &bound, &err) == HDX_OK, &err);
+        must(hdx_contents_open(&contents, graph, &bound, NULL, &err) == HDX_OK, &err);
+        for (hdx_id id = 1; id < hdx_graph_objects(graph); id++)
+            if (hdx_graph_kind(graph, id) == HDX_INSTANCE && hdx_contents_layout(&contents, id) != NULL)
+                walk(&contents, id);
+        hdx_contents_close(&contents);
+        hdx_layouts_unbind(&bound);
+    } else if (code != HDX_USAGE && code != HDX_LIMIT) {
+        must(false, &err);
+    }
+    hdx_layouts_free(&layouts);
+    return 0;
+}
