@@ -646,7 +646,7 @@ Test(map, makes_room_for_what_is_said_and_no_more)
 /* Where keys are aimed at one slot, the secret is taken once for each size, and kept when the map grows. */
 Test(map, aimed_at_takes_an_odd_secret_once_a_size)
 {
-    uint64_t inverse = 0x9e3779b97f4a7c15ull, multiplier = 0x9e3779b97f4a7c15ull, capacity = 0, moves = 0;
+    uint64_t inverse = 0x9e3779b97f4a7c15ull, multiplier = 0x9e3779b97f4a7c15ull, capacity = 0, moves = 0, moved_at = 0;
     hdx_mem  mem = { 0 };
     hdx_map  map = hdx_map_of(&mem);
     bool     fresh;
@@ -656,13 +656,15 @@ Test(map, aimed_at_takes_an_odd_secret_once_a_size)
         cr_assert(hdx_map_put(&map, i * inverse, &fresh) != NULL && fresh);
         if (map.multiplier != multiplier) {
             cr_expect(map.capacity == capacity && map.moved, "moved, not grown");
+            cr_expect(capacity != moved_at, "twice in one size");
+            moved_at = capacity;
             cr_expect(map.multiplier % 2 == 1 && i > 512, "at key %llu", (unsigned long long)i);
             multiplier = map.multiplier;
             moves++;
         }
         capacity = map.capacity;
     }
-    cr_expect(moves == 1, "%llu times", (unsigned long long)moves);
+    cr_expect(moves >= 1, "never"); /* seldom a secret is bad for these keys, too, and the next size takes another */
     hdx_map_free(&map);
 
     map = hdx_map_of(&mem); /* no memory for that: as it was, but for the try */
