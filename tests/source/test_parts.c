@@ -189,6 +189,7 @@ Test(points, inside_a_block_are_reached_wherever_its_header_lies)
                           memcmp(part, plain.at + at, 1000) == 0,
                       "%u: point %llu: %s", before, (ull)i, err.message);
         }
+        kept_free(&k);
         hdx_source_close(source);
         gm_free(&file);
     }
