@@ -122,10 +122,11 @@ static inline const hdx_cell *extra(const hdx_rows *rows, const char *key)
 
 #define expect_rows(rows, want)                                                                                        \
     do {                                                                                                               \
-        hdx_buffer text_ = rows_text(rows);                                                                            \
+        hdx_rows  *rows_ = rows;                                                                                       \
+        hdx_buffer text_ = rows_text(rows_);                                                                           \
         cr_expect(eq(str, text_.at == NULL ? (char *)"" : text_.at, (char *)want));                                    \
         hdx_buffer_free(&text_);                                                                                       \
-        hdx_rows_close(rows);                                                                                          \
+        hdx_rows_close(rows_);                                                                                         \
     } while (0)
 
 #define expect_extra(rows, key, want)                                                                                  \
