@@ -313,7 +313,7 @@ static void expect_view(hdx_graph *v, slow *h, const char *spec)
 
 static void expect_same_files(const char *a, const char *b)
 {
-    char command[512];
+    char command[1280];
     (void)snprintf(command, sizeof command,
                    "cd a.hprof.hdx/views && for f in %s/*.hdx; do cmp $f %s/$(basename $f) || exit 1; done && "
                    "test $(ls %s | wc -l) = $(ls %s | wc -l)",

@@ -26,7 +26,7 @@ static void check_states(truth *t)
         expect_columns(rows, "name", known[i].name, "daemon priority state", known[i].is);
     }
     for (long long i = 0; i < virtuals; i++) {
-        char name[32];
+        char name[40];
         (void)snprintf(name, sizeof name, "zoo-virtual-%lld", i);
         cr_assert(eq(int, ask_plainly(&t->h, threads, &rows), HDX_OK));
         expect_columns(rows, "name", name, "virtual daemon priority state carrier", "true,true,5,WAITING,-\n");
