@@ -15,6 +15,7 @@
 #include <heapdex/render.h>
 #include <heapdex/rows.h>
 #include <heapdex/source.h>
+#include <heapdex/sql.h>
 #include <heapdex/strip.h>
 #include <heapdex/types.h>
 

@@ -1,0 +1,61 @@
+/*
+ * sql.h - a heap as tables of SQLite: whatever can be asked in SQL needs no answer of its own.
+ *
+ * Example (examples/sql.c):
+ *     const char *next = "SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC LIMIT 5";
+ *     hdx_sql    *sql;
+ *     hdx_rows   *rows;
+ *     hdx_code    code = hdx_sql_open(session, NULL, &sql, &err);
+ *     while (code == HDX_OK && *next != '\0') {
+ *         if ((code = hdx_sql_run(sql, next, &next, &rows, &err)) == HDX_OK && rows != NULL)
+ *             code = hdx_render(rows, &csv, &sink, &err);
+ *         hdx_rows_close(rows);
+ *     }
+ *     hdx_sql_close(sql);
+ *
+ * doc/sql.md has the tables, functions and rules. The tables read the index; fields, texts and elements read the dump.
+ * Nothing can be written but temporary tables and views.
+ */
+#ifndef HEAPDEX_SQL_H
+#define HEAPDEX_SQL_H
+
+#include <heapdex/answer.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hdx_sql hdx_sql;
+
+typedef struct hdx_sql_options {
+    hdx_refs_scope     scope;   /* objects that tables have: live ones unless told */
+    uint64_t           rows;    /* most rows of a statement, 0: any; more is HDX_LIMIT */
+    uint64_t           seconds; /* most time of a statement, 0: any; HDX_LIMIT */
+    uint64_t           memory; /* most bytes that SQLite holds, 0: any; HDX_LIMIT (of all connections of the process) */
+    const char *const *names;  /* of the second dump of the session and of those after it: schemas; NULL: none */
+    size_t             name_count;
+} hdx_sql_options;
+
+/*
+ * Tables of the first dump are in the schema `main`, those of the next under their names. Indexes that are not there
+ * are built. options NULL: all 0. One connection is asked by one thread at a time. HDX_USAGE: a name that cannot be
+ * one, or this heapdex was built without SQLite.
+ */
+HDX_API hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err);
+HDX_API void     hdx_sql_close(hdx_sql *sql); /* NULL: nothing; after its rows, before the session */
+/*
+ * The first statement of a text; *rest (may be NULL) is what stands behind it. *rows NULL: it gives none (a comment,
+ * CREATE TEMP TABLE). Columns that are addresses or sizes are so in rows as well. HDX_USAGE: SQL that is wrong or not
+ * allowed.
+ */
+HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err);
+/* The statement under way ends with HDX_CANCELLED, and the connection goes on. From any thread, and from handlers. */
+HDX_API void hdx_sql_interrupt(hdx_sql *sql);
+/* Does a text end with a whole statement, or does a line belong to it still (an open quote, no semicolon)? */
+HDX_API bool hdx_sql_complete(const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * open.c - a connection: which dumps it has, and their tables.
+ *
+ * In:  a connection of SQLite and a session.
+ * Out: tables in its schemas.
+ * Tables of classes are made when a statement first names one: a dump of a large application has some ten thousand
+ * classes, and SQLite takes seconds for as many tables.
+ */
+#include "answer/answer.h"
+#include "sql/sql.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static const sql_module *const modules[] = { NULL };
+
+/* ---- whether to stop ---- */
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+hdx_code sql_stopped(sql_db *db, hdx_error *err)
+{
+    if (atomic_load_explicit(&db->interrupted, memory_order_relaxed) ||
+        (db->progress->cancelled != NULL && db->progress->cancelled(db->progress->context)))
+        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "cancelled");
+    if (db->deadline_ms != 0 && now_ms() > db->deadline_ms)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the statement takes longer than it may");
+    return HDX_OK;
+}
+
+static void report(void *context, const hdx_progress_report *r)
+{
+    const hdx_progress *p = ((sql_db *)context)->progress;
+    if (p->report != NULL)
+        p->report(p->context, r);
+}
+
+static bool is_cancelled(void *context) { return sql_stopped(context, NULL) != HDX_OK; }
+
+/* ---- errors ---- */
+
+int sql_status(hdx_code code)
+{
+    switch (code) {
+    case HDX_OK: return SQLITE_OK;
+    case HDX_CANCELLED: return SQLITE_INTERRUPT;
+    case HDX_LIMIT: return SQLITE_FULL;
+    case HDX_DAMAGED: return SQLITE_CORRUPT_VTAB;
+    case HDX_IO: return SQLITE_IOERR;
+    default: return SQLITE_ERROR;
+    }
+}
+
+static void keep(sql_db *db, const hdx_error *err)
+{
+    if (db->error.code == HDX_OK)
+        db->error = *err;
+}
+
+int sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err)
+{
+    keep(db, err);
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = sqlite3_mprintf("%s", err->message);
+    return sql_status(err->code);
+}
+
+void sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err)
+{
+    keep(db, err);
+    sqlite3_result_error(context, err->message, -1);
+    if (err->code != HDX_USAGE && err->code != HDX_NOT_FOUND)
+        sqlite3_result_error_code(context, sql_status(err->code));
+}
+
+/* ---- schemas ---- */
+
+sql_heap *sql_heap_of(sql_db *db, const char *schema)
+{
+    if (schema == NULL)
+        return db->heap_count > 0 ? db->heaps[0] : NULL;
+    for (unsigned i = 0; i < db->heap_count; i++)
+        if (sqlite3_stricmp(db->heaps[i]->schema, schema) == 0)
+            return db->heaps[i];
+    return NULL;
+}
+
+static hdx_code create(sql_db *db, const sql_module *module, const char *schema, const char *table, hdx_error *err)
+{
+    char     *message = NULL;
+    char     *statement = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING %s", schema, table, module->name);
+    const int rc = statement == NULL ? SQLITE_NOMEM : sqlite3_exec(db->db, statement, NULL, NULL, &message);
+    sqlite3_free(statement);
+    if (rc == SQLITE_OK)
+        return HDX_OK;
+    (void)hdx_fail(err, rc == SQLITE_NOMEM ? HDX_LIMIT : HDX_USAGE, "", HDX_NOWHERE, "tables of the heap: %s",
+                   message != NULL ? message : sqlite3_errmsg(db->db));
+    sqlite3_free(message);
+    return rc == SQLITE_NOMEM ? HDX_LIMIT : HDX_USAGE;
+}
+
+hdx_code sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err)
+{
+    hdx_graph *g;
+    hdx_code   code = hdx_session_graph(db->session, place, &g, err);
+    if (code != HDX_OK)
+        return code;
+    if (db->heap_count == sizeof db->heaps / sizeof *db->heaps)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "SQLite takes at most 10 dumps beside the first");
+    if (!hdx_graph_summary_of(g)->complete)
+        return hdx_fail(err, HDX_BAD_DUMP, hdx_session_dump(db->session, place), HDX_NOWHERE,
+                        "the index stops before the dominators; heapdex index makes it whole");
+    sql_heap *heap = hdx_arena_get(&db->arena, sizeof *heap);
+    char     *name = hdx_arena_copy(&db->arena, schema, strlen(schema));
+    if (heap == NULL || name == NULL)
+        return hdx_no_memory(err, "a dump of a connection", sizeof *heap);
+    *heap = (sql_heap){ .db = db, .schema = name, .place = place, .g = g };
+    heap->query = (hdx_query){ .graph = g,
+                               .scope = db->scope,
+                               .threads = db->session->options.threads,
+                               .progress = &db->own,
+                               .mem = &db->session->mem,
+                               .notice = db->session->options.notice,
+                               .notice_context = db->session->options.notice_context };
+    db->heaps[db->heap_count++] = heap;
+    for (const sql_module *const *m = modules; code == HDX_OK && *m != NULL; m++)
+        for (const char *const *table = (*m)->tables; code == HDX_OK && table != NULL && *table != NULL; table++)
+            code = create(db, *m, schema, *table, err);
+    return code;
+}
+
+hdx_code sql_install_class(sql_db *db, const char *schema, const char *name, bool *made, hdx_error *err)
+{
+    sql_heap *heap = sql_heap_of(db, schema);
+    *made = heap != NULL && sql_is_class_table(heap, name);
+    return *made ? create(db, &sql_class_tables, heap->schema, name, err) : HDX_OK;
+}
+
+/* ---- a connection ---- */
+
+static void version(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    (void)values;
+    sqlite3_result_text(context, hdx_version(), -1, SQLITE_STATIC);
+}
+
+static void forget(void *context)
+{
+    sql_db *db = context;
+    for (unsigned i = 0; i < db->heap_count; i++)
+        sql_heap_forget(db->heaps[i]);
+    if (db->owned)
+        hdx_session_close(db->session);
+    hdx_arena_free(&db->arena);
+    free(db);
+}
+
+hdx_code sql_install(sqlite3 *connection, hdx_session *session, const hdx_sql_options *options, sql_db **out,
+                     hdx_error *err)
+{
+    sql_db *db = *out = calloc(1, sizeof *db);
+    if (db == NULL)
+        return hdx_no_memory(err, "a connection", sizeof *db);
+    db->db = connection;
+    db->session = session;
+    db->arena = hdx_arena_of(NULL);
+    db->progress = &session->progress;
+    db->own = (hdx_progress){ db, report, is_cancelled };
+    db->scope = options != NULL ? options->scope : HDX_LIVE;
+    atomic_init(&db->interrupted, false);
+    int rc = sqlite3_create_function_v2(connection, "heapdex_version", 0, SQLITE_UTF8 | SQLITE_DETERMINISTIC, db,
+                                        version, NULL, NULL, forget); /* called where it fails, too */
+    for (const sql_module *const *m = modules; rc == SQLITE_OK && *m != NULL; m++)
+        rc = sqlite3_create_module_v2(connection, (*m)->name, (*m)->module, db, NULL);
+    if (rc == SQLITE_OK)
+        rc = sql_install_functions(db);
+    if (rc != SQLITE_OK)
+        *out = NULL;
+    return rc == SQLITE_OK ? HDX_OK
+                           : hdx_fail(err, rc == SQLITE_NOMEM ? HDX_LIMIT : HDX_USAGE, "", HDX_NOWHERE, "SQLite: %s",
+                                      sqlite3_errmsg(connection));
+}

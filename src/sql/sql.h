@@ -1,0 +1,148 @@
+/*
+ * sql.h - the heap as tables of SQLite: what the room's files share. Its public face is <heapdex/sql.h>, its rules for
+ * users doc/sql.md.
+ *
+ *   open.c       a connection, the dumps it has, the tables of each
+ *   run.c        statements to rows                                 guard.c   what statements may do, and how much
+ *   range.c      what comparisons with values of any type leave of a column of integers
+ *   classes.c    sets of classes by name
+ *   batch.c      columns of some thousand objects at a time
+ *   objects.c    table objects: how it is searched                  refs.c    tables refs and named_refs
+ *   instances.c  tables of classes: "java.util.HashMap", "instanceof java.util.AbstractMap"
+ *   held.c       small tables, whole in memory and in every order   catalog.c what they hold
+ *   made.c       tables whose rows are made for their arguments     walks.c   paths, trees, what is reached
+ *   answers.c    every declared answer as a table
+ *   functions.c  functions of objects                               sums.c    functions of groups
+ *   extension.c  the door of heapdex_sqlite.so
+ *
+ * A connection has one or several dumps, each in a schema of its own; every table is a virtual table that was created
+ * there (tables of classes when a statement first names them), so that one name in two schemas is two tables: SQLite
+ * gives tables that need not be created to every schema alike.
+ *
+ * Invariants
+ *   1. Ids, sizes and counts are below 2^63. An address is its bits as a signed number.
+ *   2. What a table says that it takes over of a condition, it decides exactly as SQLite would: the random test of
+ *      tests/sql compares both.
+ *   3. Loops ask sql_turn, for SQLite looks neither at interrupts nor at its progress handler while a table searches.
+ */
+#ifndef HDX_SQL_SQL_H
+#define HDX_SQL_SQL_H
+
+#include "graph/graph.h"
+#include "query/query.h"
+#include "sql/sqlite.h"
+#include <heapdex/sql.h>
+
+typedef struct sql_db sql_db;
+
+#define SQL_HELD_TABLES 12u
+struct sql_held;
+
+/* One dump of a connection. */
+typedef struct sql_heap {
+    sql_db          *db;
+    char            *schema;
+    size_t           place; /* in the session */
+    hdx_graph       *g;
+    hdx_query        query;                 /* with the scope of the connection */
+    struct sql_held *held[SQL_HELD_TABLES]; /* what was asked for so far (held.c) */
+    uint32_t        *by_name;               /* class numbers, by name (classes.c); NULL: not asked for yet */
+} sql_heap;
+
+struct sql_db {
+    sqlite3            *db;
+    hdx_session        *session;
+    bool                owned;    /* the session is closed with it */
+    const hdx_progress *progress; /* the session's and `interrupted` */
+    hdx_progress        own;
+    atomic_bool         interrupted;
+    hdx_refs_scope      scope;
+    hdx_arena           arena;
+    sql_heap           *heaps[11]; /* main, and what SQLite lets attach */
+    unsigned            heap_count;
+    uint64_t            rounds;
+    hdx_error           error; /* of the statement under way: what a table or function met; code HDX_OK: nothing */
+    uint64_t            deadline_ms; /* 0: none */
+};
+
+/* ---- open.c ---- */
+/*
+ * Puts tables and functions into a connection of SQLite. The session outlives it unless it is `owned`; *out goes with
+ * the connection.
+ */
+hdx_code sql_install(sqlite3 *db, hdx_session *session, const hdx_sql_options *options, sql_db **out, hdx_error *err);
+/* The tables of the dump at `place` of the session, into that schema, which is there. */
+hdx_code sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err);
+/* The dump whose tables are in that schema; NULL: none. schema NULL: the first. */
+sql_heap *sql_heap_of(sql_db *db, const char *schema);
+/*
+ * After "no such table: SCHEMA.NAME": creates the table of the class that is called so. *made false: there is no such
+ * class.
+ */
+hdx_code sql_install_class(sql_db *db, const char *schema, const char *name, bool *made, hdx_error *err);
+
+/*
+ * A module: tables of these names are created in every schema. Its xCreate is not its xConnect, or SQLite would give
+ * the table to schemas that never got it. Both get the sql_db as pAux and argv[1], argv[2]: schema and table.
+ */
+typedef struct sql_module {
+    const char           *name; /* "heapdex_objects" */
+    const sqlite3_module *module;
+    const char *const    *tables; /* NULL behind the last; NULL: created on demand */
+} sql_module;
+extern const sql_module sql_objects, sql_refs, sql_named_refs, sql_class_tables;
+
+/* ---- functions.c, sums.c ---- */
+int sql_install_functions(sql_db *db); /* a result code of SQLite */
+
+/* ---- held.c ---- */
+void sql_heap_forget(sql_heap *heap); /* what tables hold of it */
+
+/* ---- instances.c ---- */
+bool sql_is_class_table(sql_heap *heap, const char *name);
+
+/* ---- classes.c ---- */
+/* A set of classes, a bit by number. */
+typedef struct sql_classes {
+    uint64_t *bits; /* count of classes bits; from malloc */
+    uint32_t  count, members;
+} sql_classes;
+
+/* ---- errors: kept in the connection, and handed to SQLite in its own way ---- */
+/* Gives a result code of SQLite; HDX_OK gives SQLITE_OK. */
+int  sql_status(hdx_code code);
+int  sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err);
+void sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err);
+
+/* ---- asking whether to stop ---- */
+hdx_code               sql_stopped(sql_db *db, hdx_error *err); /* asks now */
+static inline hdx_code sql_turn(sql_db *db, hdx_error *err)
+{
+    return ++db->rounds % 256 == 0 ? sql_stopped(db, err) : HDX_OK;
+}
+
+/* ---- values ---- */
+/* A cell as a result: addresses as signed numbers, lists and objects as JSON. */
+void               sql_result(sqlite3_context *context, const hdx_cell *cell);
+static inline void sql_result_id(sqlite3_context *context, hdx_id id) /* null for what is none */
+{
+    if (id >= HDX_VIRTUAL_ROOT)
+        sqlite3_result_null(context);
+    else
+        sqlite3_result_int64(context, (sqlite3_int64)id);
+}
+static inline void sql_result_text(sqlite3_context *context, hdx_text text) /* of a table of the graph: not copied */
+{
+    sqlite3_result_text(context, text.at, (int)text.len, SQLITE_STATIC);
+}
+
+/* ---- range.c: what a comparison leaves of a column of integers ---- */
+typedef struct sql_range { /* least > most: nothing */
+    int64_t least, most;
+} sql_range;
+#define SQL_ANY ((sql_range){ INT64_MIN, INT64_MAX })
+/* op: SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT, LE of a column with the affinity of numbers, which is not null. */
+void               sql_range_cut(sql_range *range, int op, sqlite3_value *value);
+static inline bool sql_in_range(sql_range range, int64_t value) { return value >= range.least && value <= range.most; }
+
+#endif

@@ -1,0 +1,27 @@
+/* without.c - what <heapdex/sql.h> says where heapdex was built without SQLite. */
+#include "base/base.h"
+#include <heapdex/sql.h>
+
+hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err)
+{
+    (void)s;
+    (void)options;
+    *out = NULL;
+    return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "this heapdex was built without SQLite (CMake: HDX_SQL)");
+}
+
+void     hdx_sql_close(hdx_sql *sql) { (void)sql; }
+hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err)
+{
+    (void)sql;
+    (void)text;
+    (void)rest;
+    *rows = NULL;
+    return hdx_sql_open(NULL, NULL, &sql, err);
+}
+void hdx_sql_interrupt(hdx_sql *sql) { (void)sql; }
+bool hdx_sql_complete(const char *text)
+{
+    (void)text;
+    return true;
+}
