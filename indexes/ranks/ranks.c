@@ -135,6 +135,48 @@ bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
     return true;
 }
 
+/* Word w of the set; the caller has touched its line. */
+static uint64_t word_of(const hdx_ranks *r, uint64_t w)
+{
+    return hdx_le64(r->file.section[LINES].at + w / 7 * LINE + 8 + 8 * (w % 7));
+}
+
+void hdx_ranks_read(const hdx_ranks *r, uint64_t first, uint32_t n, uint64_t *out, uint64_t *rank)
+{
+    const uint64_t words = ((uint64_t)n + 63) / 64, line = first / LINE_BITS;
+    const unsigned shift = first % 64;
+    uint64_t       members = 0;
+    memset(out, 0, words * sizeof *out);
+    *rank = 0;
+    if (n == 0)
+        return;
+    if (first >= r->size || n > r->size - first) {
+        hdx_container_note(&r->file, LINES, 0, "asked for an id beyond the set: two files of the index disagree");
+        return;
+    }
+    const uint64_t last = (first + n - 1) / 64; /* word */
+    if (!hdx_touch(&r->file, LINES, line * LINE, ((first + n - 1) / LINE_BITS - line + 1) * LINE))
+        return;
+    for (uint64_t i = 0, w = first / 64; i < words; i++, w++) {
+        out[i] = word_of(r, w) >> shift;
+        if (shift != 0 && w < last)
+            out[i] |= word_of(r, w + 1) << (64 - shift);
+        if (i + 1 == words && n % 64 != 0)
+            out[i] &= hdx_pack_mask(n % 64);
+        members += (uint64_t)__builtin_popcountll(out[i]);
+    }
+    uint64_t before = hdx_le64(r->file.section[LINES].at + line * LINE);
+    for (uint64_t w = line * 7; w < first / 64; w++)
+        before += (uint64_t)__builtin_popcountll(word_of(r, w));
+    before += (uint64_t)__builtin_popcountll(word_of(r, first / 64) & hdx_pack_mask(shift));
+    if (before <= r->count && members <= r->count - before) {
+        *rank = before;
+        return;
+    }
+    hdx_container_note(&r->file, LINES, line * LINE, "a rank beyond the number of members");
+    memset(out, 0, words * sizeof *out);
+}
+
 void hdx_ranks_ahead(const hdx_ranks *r, const uint64_t *keys, size_t n, size_t i, hdx_pace pace)
 {
     for (hdx_round k = hdx_round_of(n, i, pace, 1); k.at < k.end; k.at++)

@@ -186,41 +186,46 @@ void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t 
 }
 
 /*
- * What `kind` says of up to PART ids: values[i] for those in `special`, their bits in `members`. Ranks rise with ids,
- * so the values of a run are a run of the file.
+ * What `kind` says of up to PART ids: the values of those in `special`, one after the other, their bits in `members`.
+ * Ranks rise with ids, so the values of a run are a run of the file. Gives how many there are.
  */
-static void specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *members, uint64_t *values)
+static uint32_t specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *members,
+                         uint64_t *values)
 {
     const hdx_ranks *ranks = hdx_graph_use(g, HDX_KIND_SPECIAL);
     const hdx_ints  *ints = ranks != NULL ? hdx_graph_use(g, kind) : NULL;
-    uint64_t         packed[PART], from = 0, count = 0, rank;
+    const uint32_t   there = ints == NULL ? 0 : objects_among(g, first, n);
+    uint64_t         from = 0, count = 0;
     assert(n <= PART); /* G5 */
     memset(members, 0, (size_t)hdx_bits_words(n) * sizeof *members);
-    for (uint32_t i = 0; i < n; i++) {
-        bool known = ints != NULL && first + i < g->objects;
-        if (known && !hdx_ranks_find(ranks, first + i, &rank))
-            continue;
-        hdx_bits_put(members, i);
-        if (known && count++ == 0)
-            from = rank;
-    }
+    if (there > 0)
+        hdx_ranks_read(ranks, first, there, members, &from);
+    count = hdx_bits_count(members, hdx_bits_words(n));
     assert(count <= n); /* G5: there is room for them */
     if (count > 0)      /* past its end it reads 0, and notes the damage */
-        hdx_ints_read(ints, from, (uint32_t)count, packed);
-    for (uint32_t i = 0, k = 0; i < n; i++)
-        values[i] = !hdx_bits_test(members, i) || k == count ? 0 : packed[k++];
+        hdx_ints_read(ints, from, (uint32_t)count, values);
+    for (uint32_t i = there; i < n; i++) { /* no objects: as garbage */
+        hdx_bits_put(members, i);
+        values[count++] = 0;
+    }
+    return (uint32_t)count;
 }
 
 void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
 {
     uint64_t members[PART / 64], values[PART];
-    memset(out, 0, (size_t)hdx_bits_words(n) * sizeof *out);
-    for (uint32_t done = 0, now; done < n; done += now) {
+    for (uint32_t done = 0, now; done < n; done += now) { /* PART is whole words */
         now = (uint32_t)hdx_least(n - done, PART);
-        specials(g, HDX_KIND_DOMINATOR, first + done, now, members, values);
-        for (uint32_t i = 0; i < now; i++)
-            if (values[i] != 0 || !hdx_bits_test(members, i))
-                hdx_bits_put(out, done + i);
+        (void)specials(g, HDX_KIND_DOMINATOR, first + done, now, members, values);
+        uint64_t *live = out + done / 64;
+        uint32_t  k = 0;
+        for (uint32_t w = 0; w < hdx_bits_words(now); w++) {
+            const uint64_t here = now - 64 * w >= 64 ? UINT64_MAX : (1ull << (now - 64 * w)) - 1;
+            uint64_t       dead = 0;
+            for (uint64_t left = members[w]; left != 0; left &= left - 1)
+                dead |= values[k++] == 0 ? left & -left : 0;
+            live[w] = here & ~dead;
+        }
     }
 }
 
@@ -248,17 +253,17 @@ static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first,
     uint64_t members[PART / 64], values[PART], degrees[PART], referrers[PART];
     for (uint32_t done = 0, now; done < n; done += now) {
         now = (uint32_t)hdx_least(n - done, PART);
-        specials(g, kind, first + done, now, members, values);
+        (void)specials(g, kind, first + done, now, members, values);
         lists_of(g, HDX_KIND_INBOUND, first + done, now, degrees, referrers);
-        for (uint32_t i = 0; i < now; i++) {
+        for (uint32_t i = 0, k = 0; i < now; i++) {
             hdx_id id = first + done + i;
             if (!hdx_bits_test(members,
                                i)) /* its only referrer, where it has one; the getter says what is wrong otherwise */
                 out[done + i] = degrees[i] == 1 ? referrers[i] : hdx_graph_only_referrer(g, id);
-            else if (values[i] == 1)
+            else if (values[k++] == 1)
                 out[done + i] = one == HDX_NO_ID ? id : one;
             else
-                out[done + i] = values[i] - 2 < g->objects ? values[i] - 2 : HDX_NO_ID;
+                out[done + i] = values[k - 1] - 2 < g->objects ? values[k - 1] - 2 : HDX_NO_ID;
         }
     }
 }
@@ -291,10 +296,11 @@ void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uin
         lists_of(g, HDX_KIND_OUTBOUND, first + done, now, outbound + done, NULL);
         lists_of(g, HDX_KIND_INBOUND, first + done, now, inbound + done, NULL);
         if (!all)
-            specials(g, HDX_KIND_DOMINATOR, first + done, now, members, values);
-        for (uint32_t i = 0, at = done; i < now; i++, at++) {
+            (void)specials(g, HDX_KIND_DOMINATOR, first + done, now, members, values);
+        for (uint32_t i = 0, k = 0, at = done; i < now; i++, at++) {
             bool class = t != NULL && classes[i] != HDX_NO_CLASS, special = !all && hdx_bits_test(members, i);
-            bool live = all || (scope == HDX_LIVE && (!special || values[i] != 0));
+            bool live = all || (scope == HDX_LIVE && (!special || values[k] != 0));
+            k += special;
             if (live)
                 outbound[at] += class && t->at[classes[i]].id != HDX_NO_ID;
             else

@@ -3,6 +3,21 @@
 
 #include <criterion/parameterized.h>
 
+/* A run is what its members are one by one, wherever it begins and ends. */
+static void expect_run(const hdx_ranks *r, const uint64_t *words, uint64_t first, uint32_t n, uint64_t before)
+{
+    uint64_t *out = malloc(((uint64_t)n / 64 + 1) * 8), rank = 0;
+    memset(out, 0xff, ((uint64_t)n / 64 + 1) * 8);
+    hdx_ranks_read(r, first, n, out, &rank);
+    for (uint64_t i = 0; i < n; i++)
+        cr_assert(hdx_bits_test(out, i) == hdx_bits_test(words, first + i));
+    for (uint64_t i = n; i < (n + 63ull) / 64 * 64; i++)
+        cr_assert(hdx_bits_test(out, i) == false);
+    if (n > 0)
+        cr_assert(rank == before);
+    free(out);
+}
+
 static void round_trip(const uint64_t *words, uint64_t size)
 {
     test_place     t;
@@ -25,6 +40,13 @@ static void round_trip(const uint64_t *words, uint64_t size)
         rank++;
     }
     cr_expect(eq(u64, hdx_ranks_count(r), rank));
+    uint64_t before = 0;
+    for (uint64_t first = 0; first < size; first++) { /* runs that begin and end anywhere */
+        const uint64_t most = size - first < 700 ? size - first : 700;
+        if (size < 6000 || first % 777 < 3)
+            expect_run(r, words, first, (uint32_t)(first * 7 % (most + 1)), before);
+        before += hdx_bits_test(words, first);
+    }
     cr_assert(eq(int, hdx_note_check(&t.note, &err), HDX_OK), "%s", err.message);
     (void)hdx_ranks_at(r, rank);
     cr_expect(eq(int, hdx_note_check(&t.note, NULL), HDX_DAMAGED));
