@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const sql_module *const modules[] = { NULL };
+static const sql_module *const modules[] = { &sql_objects, NULL };
 
 /* ---- whether to stop ---- */
 

@@ -101,12 +101,27 @@ void sql_heap_forget(sql_heap *heap); /* what tables hold of it */
 /* ---- instances.c ---- */
 bool sql_is_class_table(sql_heap *heap, const char *name);
 
-/* ---- classes.c ---- */
-/* A set of classes, a bit by number. */
+/* ---- classes.c: sets of classes ---- */
 typedef struct sql_classes {
-    uint64_t *bits; /* count of classes bits; from malloc */
-    uint32_t  count, members;
+    uint64_t *bits;  /* by number; from malloc */
+    uint32_t  count; /* of all classes */
 } sql_classes;
+hdx_code sql_classes_all(sql_heap *heap, sql_classes *set, hdx_error *err);
+void     sql_classes_clear(sql_classes *set);
+void     sql_classes_drop(sql_classes *set);
+/*
+ * Leaves those whose names meet a condition. op: SQLITE_INDEX_CONSTRAINT_EQ, LIKE, GLOB or REGEXP; or that are one of a
+ * list (sqlite3_vtab_in); or that have one of this name above them, or are it.
+ */
+hdx_code sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_value *value, hdx_error *err);
+hdx_code sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list, hdx_error *err);
+hdx_code sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err);
+/* Class numbers in the order of names (BINARY); kept with the heap. */
+hdx_code sql_classes_by_name(sql_heap *heap, const uint32_t **numbers, uint32_t *count, hdx_error *err);
+/* Is a value this text, when it is compared with a column of texts? */
+bool sql_text_is(sqlite3_value *value, hdx_text text);
+/* A regular expression that the whole of a text must meet, as MAT's LIKE. */
+hdx_code sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_regex **out, hdx_error *err);
 
 /* ---- errors: kept in the connection, and handed to SQLite in its own way ---- */
 /* Gives a result code of SQLite; HDX_OK gives SQLITE_OK. */

@@ -1,0 +1,71 @@
+/*
+ * batch.h - columns of some thousand objects at a time: what tables of objects read the index through.
+ *
+ * A batch has slots: a run of ids, or ids from a list. Conditions leave some of them chosen; a column is read when it
+ * is first asked for, of all slots by runs of the index where most are chosen, else of one object.
+ */
+#ifndef HDX_SQL_BATCH_H
+#define HDX_SQL_BATCH_H
+
+#include "sql/sql.h"
+
+typedef enum sql_column { /* of the table objects */
+                          SQL_ID,
+                          SQL_ADDRESS,
+                          SQL_CLASS,
+                          SQL_CLASS_ID,
+                          SQL_KIND,
+                          SQL_SHALLOW,
+                          SQL_RETAINED,
+                          SQL_LENGTH,
+                          SQL_DOMINATOR,
+                          SQL_NEAREST,
+                          SQL_OUTBOUND,
+                          SQL_INBOUND,
+                          SQL_LIVE,
+                          SQL_HEAP,
+                          SQL_POSITION,
+                          SQL_INSTANCEOF,
+                          SQL_COLUMNS
+} sql_column;
+
+#define SQL_BATCH 2048u
+#define SQL_NULL  INT64_MIN /* in columns that can be null: no size, id, count or place is that */
+
+typedef struct sql_batch {
+    sql_heap *heap;
+    uint32_t  count;
+    bool      dense; /* ids are first, first + 1, ... */
+    hdx_id    first;
+    hdx_id   *ids;    /* of the slots, where they are not */
+    uint32_t  loaded; /* bit of a column: all slots are there */
+    int64_t  *columns[SQL_COLUMNS];
+    uint16_t *chosen;
+    uint32_t  chosen_count, at; /* the present row is chosen[at] */
+} sql_batch;
+
+void sql_batch_open(sql_batch *b, sql_heap *heap);
+void sql_batch_close(sql_batch *b);
+/* A run, or room for as many ids as are then put into b->ids; all slots are chosen. HDX_LIMIT: no memory. */
+hdx_code sql_batch_run(sql_batch *b, hdx_id first, uint32_t count, hdx_error *err);
+hdx_code sql_batch_list(sql_batch *b, uint32_t count, hdx_error *err);
+/* Leaves of the chosen slots those in range (null is in none), of these classes, of these kinds (a bit each), in scope.
+ */
+void sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range);
+void sql_batch_keep_classes(sql_batch *b, const sql_classes *set);
+void sql_batch_keep_kinds(sql_batch *b, unsigned kinds);
+void sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope);
+
+static inline hdx_id sql_batch_id(const sql_batch *b, uint32_t slot)
+{
+    return b->dense ? b->first + slot : b->ids[slot];
+}
+int64_t               sql_batch_read(sql_batch *b, sql_column column, uint32_t slot); /* not loaded yet */
+static inline int64_t sql_batch_value(sql_batch *b, sql_column column, uint32_t slot)
+{
+    return b->loaded >> column & 1 ? b->columns[column][slot] : sql_batch_read(b, column, slot);
+}
+/* The value of a column of the row as a result. */
+void sql_batch_result(sql_batch *b, sql_column column, uint32_t slot, sqlite3_context *context);
+
+#endif
