@@ -20,7 +20,7 @@ set(HDX_SEES_query base graph algo rows model)
 set(HDX_SEES_leaks base graph algo rows model)
 set(HDX_SEES_render base rows)
 set(HDX_SEES_answer base rows query leaks render making graph)
-set(HDX_SEES_sql base graph rows query render answer)
+set(HDX_SEES_sql base model graph rows query render answer)
 set(HDX_SEES_cli base answer render sql)
 
 # Libraries of the system, by room.

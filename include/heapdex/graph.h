@@ -258,6 +258,21 @@ HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name
                                  bool *found, hdx_error *err);
 
 /*
+ * What many instances hold, as the dump has it: for who reads the same fields of all instances of a class. Their
+ * records are read in the order of the dump, each piece of it once; of a compressed dump each is inflated once.
+ */
+typedef struct hdx_instances hdx_instances; /* of one thread; open while the graph is */
+HDX_API hdx_code             hdx_instances_open(hdx_graph *g, hdx_instances **out, hdx_error *err);
+HDX_API void                 hdx_instances_close(hdx_instances *r); /* NULL: nothing */
+/*
+ * The first `width` bytes of the fields of each object (most derived class first, numbers with their high byte first)
+ * to bytes + i * width; have[i] says how many of them are in the dump: fewer where an instance is smaller, was stripped
+ * or cut short, 0 where it is no instance.
+ */
+HDX_API hdx_code hdx_instances_read(hdx_instances *r, const hdx_id *ids, size_t n, uint32_t width, uint8_t *bytes,
+                                    uint32_t *have, hdx_error *err);
+
+/*
  * Text of a String object, as UTF-8 (unpaired surrogates as 3 bytes), at most `max` UTF-16 units; *whole says whether
  * that was everything. All layouts (doc/hprof.md, section 6): char[] with offset and count, byte[] with coder, ART's.
  * *is_string false: no String or no value. text: malloc'ed by the call, NUL-terminated, *len bytes; the caller frees it

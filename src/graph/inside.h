@@ -139,6 +139,8 @@ typedef struct hdx_record {
     uint64_t    len;
 } hdx_record;
 /* *there false: this object has no record (object 0, invented classes). */
+/* Is the record of an object where the index says? Of any kind; else the dump changed, or the index is damaged. */
+hdx_code hdx_graph_check_record(hdx_graph *g, hdx_id id, hdx_error *err);
 hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there, hdx_error *err);
 
 hdx_value hdx_value_of(uint8_t type, const uint8_t *bytes, unsigned id_size);

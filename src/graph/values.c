@@ -102,6 +102,13 @@ hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there,
     return HDX_OK;
 }
 
+hdx_code hdx_graph_check_record(hdx_graph *g, hdx_id id, hdx_error *err)
+{
+    hdx_record r;
+    bool       there;
+    return hdx_graph_record(g, id, &r, &there, err);
+}
+
 /* Bytes from..from + want of the record's body; *got < want where it, or the dump, ends. */
 static hdx_code body(const hdx_record *r, uint64_t from, void *to, uint64_t want, uint64_t *got, hdx_error *err)
 {

@@ -27,8 +27,8 @@ static hdx_code choose_all(sql_batch *b, uint32_t count, hdx_error *err)
     assert(count <= SQL_BATCH);
     if (b->chosen == NULL && (b->chosen = malloc(SQL_BATCH * sizeof *b->chosen)) == NULL)
         return hdx_no_memory(err, "a batch of objects", SQL_BATCH * sizeof *b->chosen);
-    for (uint32_t i = 0; i < count; i++)
-        b->chosen[i] = (uint16_t)i;
+    for (; b->untouched < count; b->untouched++)
+        b->chosen[b->untouched] = (uint16_t)b->untouched;
     b->count = b->chosen_count = count;
     b->at = 0;
     b->loaded = 0;
@@ -230,6 +230,21 @@ int64_t sql_batch_read(sql_batch *b, sql_column column, uint32_t slot)
 
 /* ---- conditions ---- */
 
+static void leave(sql_batch *b, uint32_t count)
+{
+    b->untouched = count == b->chosen_count ? b->untouched : 0;
+    b->chosen_count = count;
+}
+
+/* Are these the first n bits, all of them? */
+static bool all_set(const uint64_t *words, uint32_t n)
+{
+    uint64_t all = UINT64_MAX;
+    for (uint32_t i = 0; i < n / 64; i++)
+        all &= words[i];
+    return all == UINT64_MAX && (n % 64 == 0 || words[n / 64] == (1ull << n % 64) - 1);
+}
+
 void sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range)
 {
     const bool whole = b->chosen_count * MOSTLY >= b->count && load(b, column);
@@ -250,7 +265,7 @@ void sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range)
             k += sql_in_range(range, value_of(b, column, sql_batch_id(b, slot)));
         }
     }
-    b->chosen_count = k;
+    leave(b, k);
 }
 
 void sql_batch_keep_classes(sql_batch *b, const sql_classes *set)
@@ -262,7 +277,7 @@ void sql_batch_keep_classes(sql_batch *b, const sql_classes *set)
         b->chosen[k] = slot;
         k += number < set->count && hdx_bits_test(set->bits, (uint64_t)number);
     }
-    b->chosen_count = k;
+    leave(b, k);
 }
 
 void sql_batch_keep_kinds(sql_batch *b, unsigned kinds)
@@ -273,7 +288,7 @@ void sql_batch_keep_kinds(sql_batch *b, unsigned kinds)
         b->chosen[k] = slot;
         k += kinds >> sql_batch_value(b, SQL_KIND, slot) & 1;
     }
-    b->chosen_count = k;
+    leave(b, k);
 }
 
 void sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope)
@@ -286,13 +301,15 @@ void sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope)
     const bool runs = b->dense && b->chosen_count * MOSTLY >= b->count;
     if (runs)
         hdx_graph_read_live(g, b->first, b->count, live);
+    if (runs && scope == HDX_LIVE && all_set(live, b->count))
+        return;
     for (uint32_t i = 0; i < b->chosen_count; i++) {
         const uint16_t slot = b->chosen[i];
         const bool     lives = runs ? hdx_bits_test(live, slot) : hdx_graph_live(g, sql_batch_id(b, slot));
         b->chosen[k] = slot;
         k += lives == (scope == HDX_LIVE);
     }
-    b->chosen_count = k;
+    leave(b, k);
 }
 
 /* ---- results ---- */

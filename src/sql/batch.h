@@ -42,6 +42,7 @@ typedef struct sql_batch {
     int64_t  *columns[SQL_COLUMNS];
     uint16_t *chosen;
     uint32_t  chosen_count, at; /* the present row is chosen[at] */
+    uint32_t  untouched;        /* so many of `chosen` are their own places */
 } sql_batch;
 
 void sql_batch_open(sql_batch *b, sql_heap *heap);

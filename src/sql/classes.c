@@ -130,17 +130,16 @@ hdx_code sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list
 
 /* ---- heirs ---- */
 
-/* Classes of that name, and all that extend one of them. The super of a class is met by its number, never deeper. */
-hdx_code sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err)
+/* Adds what extends a class of the set. The super of a class is met by its number, never deeper. */
+hdx_code sql_classes_with_heirs(sql_heap *heap, sql_classes *set, hdx_error *err)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(heap->g, &count);
     uint8_t         *state = calloc((size_t)count + 1, 1); /* 1: an heir, 2: none; 0: not known yet */
     if (state == NULL)
         return hdx_no_memory(err, "a set of classes", count);
-    for (uint32_t i = 0; i < count; i++)
-        if (sql_text_is(value, classes[i].name))
-            state[i] = 1;
+    for (uint32_t i = 0; i < count && i < set->count; i++)
+        state[i] = hdx_bits_test(set->bits, i);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i, steps = 0;
         while (at < count && state[at] == 0 && steps++ <= count)
@@ -150,10 +149,24 @@ hdx_code sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *valu
             state[at] = found;
     }
     for (uint32_t i = 0; i < count && i < set->count; i++)
-        if (state[i] != 1)
-            hdx_bits_clear(set->bits, i);
+        if (state[i] == 1)
+            hdx_bits_put(set->bits, i);
     free(state);
     return HDX_OK;
+}
+
+hdx_code sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err)
+{
+    sql_classes heirs;
+    hdx_code    code = sql_classes_all(heap, &heirs, err);
+    if (code == HDX_OK)
+        code = sql_classes_named(heap, &heirs, SQLITE_INDEX_CONSTRAINT_EQ, value, err);
+    if (code == HDX_OK)
+        code = sql_classes_with_heirs(heap, &heirs, err);
+    for (uint64_t w = 0; code == HDX_OK && w < hdx_bits_words(set->count); w++)
+        set->bits[w] &= heirs.bits[w];
+    sql_classes_drop(&heirs);
+    return code;
 }
 
 /* ---- order ---- */

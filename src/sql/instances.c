@@ -1,14 +1,611 @@
 /*
- * instances.c - tables of classes.
+ * instances.c - a table for each class: "java.util.HashMap" has the instances of all classes of that name, "instanceof
+ * java.util.AbstractMap" those of their heirs as well.
+ *
+ * In:  a name.
+ * Out: columns this and class, one for each field, and hidden ones for what the index says of an object.
+ * Fields are those of the first class of the name (most instances) and of what is above it; what another class of the
+ * name, or an instance that was stripped, does not have is null. References are ids.
+ * Cost: 0.3 to 0.5 us a row of a plain dump; fields are read in the order of the dump, some thousand rows at a time.
  */
-#include "sql/sql.h"
+#include "model/model.h"
+#include "sql/batch.h"
 
-static const sqlite3_module module = { 0 };
-const sql_module            sql_class_tables = { "heapdex_class", &module, NULL };
+#include <stdlib.h>
+#include <strings.h>
 
-bool sql_is_class_table(sql_heap *heap, const char *name)
+#define MOST_FIELDS 1900u          /* SQLite takes 2,000 columns */
+#define MOST_BYTES  (4u << 20)     /* of fields that are read at once */
+enum { THIS, CLASS, FIRST_FIELD }; /* then the fields, or length of arrays; then the hidden ones: */
+static const sql_column hidden[] = { SQL_ADDRESS, SQL_SHALLOW, SQL_RETAINED, SQL_LIVE };
+#define HIDDEN (sizeof hidden / sizeof *hidden)
+
+typedef struct field {
+    hdx_text name, owner; /* owner: name of the class that declares it */
+    uint8_t  type;
+} field;
+
+#define NO_PLACE UINT32_MAX
+
+typedef struct table {
+    sqlite3_vtab base;
+    sql_db      *db;
+    sql_heap    *heap;
+    sql_classes  set;
+    bool         arrays;
+    field       *fields;
+    unsigned     field_count;
+    uint32_t    *places; /* of each class of the set, in the order of numbers: where each field begins; NO_PLACE */
+    uint32_t    *nth;    /* class number -> how many of the set are before it */
+    uint32_t     width;  /* bytes of an instance that have all fields */
+    uint64_t     instances;
+    unsigned     id_size;
+} table;
+
+/* ---- names ---- */
+
+typedef struct named_class {
+    bool     heirs;
+    uint32_t number; /* HDX_NO_CLASS: there is none */
+    bool     alone;  /* by its address: this one and no other of its name */
+} named_class;
+
+/* "instanceof NAME", "class NAME" (of a class that is called like a table of ours), "NAME@0x7f3a10". */
+static named_class find(sql_heap *heap, const char *name)
 {
-    (void)heap;
-    (void)name;
+    uint32_t         count;
+    const hdx_class *classes = hdx_graph_classes(heap->g, &count);
+    named_class      found = { .number = HDX_NO_CLASS };
+    if (strncasecmp(name, "instanceof ", 11) == 0) {
+        found.heirs = true;
+        name += 11;
+    } else if (strncasecmp(name, "class ", 6) == 0) {
+        name += 6;
+    }
+    const char        *at = strrchr(name, '@');
+    char              *end;
+    const size_t       len = strlen(name);
+    unsigned long long address = at != NULL && at[1] == '0' && (at[2] | 32) == 'x' ? strtoull(at + 1, &end, 16) : 0;
+    if (address != 0 && *end == '\0') {
+        for (uint32_t i = 0; i < count; i++)
+            if (classes[i].address == address && classes[i].name.len >= (size_t)(at - name) &&
+                strncasecmp(classes[i].name.at, name, (size_t)(at - name)) == 0) {
+                found.number = i;
+                found.alone = true;
+                return found;
+            }
+    }
+    for (uint32_t i = 0; i < count && found.number == HDX_NO_CLASS; i++) /* most instances first */
+        if (classes[i].name.len == len && memchr(classes[i].name.at, 0, len) == NULL &&
+            sqlite3_strnicmp(classes[i].name.at, name, (int)len) == 0)
+            found.number = i;
+    return found;
+}
+
+bool sql_is_class_table(sql_heap *heap, const char *name) { return find(heap, name).number != HDX_NO_CLASS; }
+
+/* ---- fields and where they are ---- */
+
+static bool same_text(hdx_text a, hdx_text b) { return a.len == b.len && memcmp(a.at, b.at, a.len) == 0; }
+
+/* Own fields, then those of the classes above, each chain at most as long as there are classes. */
+static hdx_code find_fields(table *t, uint32_t number, hdx_error *err)
+{
+    hdx_graph       *g = t->heap->g;
+    uint64_t         capacity = 0, steps = 0;
+    const hdx_class *c;
+    for (uint32_t up = number; (c = hdx_graph_class(g, up)) != NULL && steps++ <= t->set.count; up = c->super)
+        for (uint32_t i = 0; i < c->field_count && t->field_count < MOST_FIELDS; i++) {
+            if (!hdx_mem_room(NULL, (void **)&t->fields, &capacity, t->field_count, sizeof *t->fields))
+                return hdx_no_memory(err, "fields of a class", t->field_count * sizeof *t->fields);
+            t->fields[t->field_count++] = (field){ c->fields[i].name, c->name, c->fields[i].type };
+        }
+    return HDX_OK;
+}
+
+/* Where the fields of the table lie in instances of one class. */
+static void place_fields(table *t, uint32_t number, uint32_t *places)
+{
+    uint64_t         at = 0, steps = 0;
+    const hdx_class *c;
+    for (unsigned k = 0; k < t->field_count; k++)
+        places[k] = NO_PLACE;
+    for (uint32_t up = number; (c = hdx_graph_class(t->heap->g, up)) != NULL && steps++ <= t->set.count; up = c->super)
+        for (uint32_t i = 0; i < c->field_count; i++) {
+            const unsigned size = hdx_type_size(c->fields[i].type, t->id_size);
+            for (unsigned k = 0; k < t->field_count && at + size <= MOST_BYTES; k++) {
+                const field *f = &t->fields[k];
+                if (places[k] != NO_PLACE || f->type != c->fields[i].type || !same_text(f->name, c->fields[i].name) ||
+                    !same_text(f->owner, c->name))
+                    continue;
+                places[k] = (uint32_t)at;
+                t->width = at + size > t->width ? (uint32_t)(at + size) : t->width;
+                break;
+            }
+            at += size;
+        }
+}
+
+static hdx_code lay_out(table *t, hdx_error *err)
+{
+    uint32_t members = 0;
+    t->nth = calloc((size_t)t->set.count + 1, sizeof *t->nth);
+    if (t->nth == NULL)
+        return hdx_no_memory(err, "classes of a table", t->set.count * sizeof *t->nth);
+    for (uint32_t i = 0; i < t->set.count; i++) {
+        t->nth[i] = members;
+        members += hdx_bits_test(t->set.bits, i);
+        t->instances += hdx_bits_test(t->set.bits, i) ? hdx_graph_class(t->heap->g, i)->instances : 0;
+    }
+    t->places = calloc((size_t)members * t->field_count + 1, sizeof *t->places);
+    if (t->places == NULL)
+        return hdx_no_memory(err, "places of fields", (uint64_t)members * t->field_count * sizeof *t->places);
+    for (uint32_t i = 0; i < t->set.count; i++)
+        if (hdx_bits_test(t->set.bits, i))
+            place_fields(t, i, t->places + (size_t)t->nth[i] * t->field_count);
+    return HDX_OK;
+}
+
+/* ---- declaring ---- */
+
+static void put_name(hdx_buffer *text, const char *at, size_t len)
+{
+    for (size_t i = 0; i < len && at[i] != '\0'; i++) {
+        if (at[i] == '"')
+            hdx_buffer_put(text, "\"", 1);
+        hdx_buffer_put(text, at + i, 1);
+    }
+}
+
+/* The names that columns have so far, each ended by a NUL; compared as SQLite does. */
+static bool taken(const hdx_buffer *names, const char *name)
+{
+    for (uint64_t at = 0; at < names->len; at += strlen(names->at + at) + 1)
+        if (sqlite3_stricmp(names->at + at, name) == 0)
+            return true;
     return false;
 }
+
+/* A field's column: its name, or "Owner.name", or "Owner.name#2". */
+static hdx_code put_field(hdx_buffer *text, hdx_buffer *names, const field *f)
+{
+    hdx_buffer name = hdx_buffer_of(NULL);
+    hdx_buffer_put(&name, f->name.at, f->name.len);
+    hdx_buffer_put(&name, "", 1);
+    for (unsigned n = 1; !name.failed && (name.len == 1 || taken(names, name.at)); n++) {
+        hdx_buffer_clear(&name);
+        hdx_buffer_put(&name, f->owner.at, f->owner.len);
+        hdx_buffer_put(&name, ".", 1);
+        hdx_buffer_put(&name, f->name.at, f->name.len);
+        if (n > 1)
+            hdx_buffer_format(&name, "#%u", n);
+        hdx_buffer_put(&name, "", 1);
+    }
+    if (!name.failed) {
+        hdx_buffer_put(names, name.at, strlen(name.at) + 1);
+        hdx_buffer_text(text, ", \"");
+        put_name(text, name.at, strlen(name.at));
+        hdx_buffer_text(text, f->type == 6 || f->type == 7 ? "\" REAL" : "\" INTEGER");
+    }
+    const bool failed = name.failed;
+    hdx_buffer_free(&name);
+    return failed ? HDX_LIMIT : HDX_OK;
+}
+
+static int declare(table *t)
+{
+    static const char fixed[] = "this\0class\0@address\0@shallow\0@retained\0@live"; /* with its NUL */
+    hdx_buffer        text = hdx_buffer_of(NULL), names = hdx_buffer_of(NULL);
+    int               rc = SQLITE_NOMEM;
+    hdx_buffer_put(&names, fixed, sizeof fixed);
+    hdx_buffer_text(&text, "CREATE TABLE instances(this INTEGER, class TEXT");
+    if (t->arrays)
+        hdx_buffer_text(&text, ", length COUNT");
+    for (unsigned i = 0; i < t->field_count; i++)
+        text.failed = put_field(&text, &names, &t->fields[i]) != HDX_OK || text.failed;
+    hdx_buffer_text(&text, ", \"@address\" ADDRESS HIDDEN, \"@shallow\" SIZE HIDDEN, \"@retained\" SIZE HIDDEN, "
+                           "\"@live\" INTEGER HIDDEN)");
+    hdx_buffer_put(&text, "", 1);
+    if (!text.failed && !names.failed)
+        rc = sqlite3_declare_vtab(t->db->db, text.at);
+    hdx_buffer_free(&text);
+    hdx_buffer_free(&names);
+    return rc;
+}
+
+static int disconnect(sqlite3_vtab *base)
+{
+    table *t = (table *)base;
+    sql_classes_drop(&t->set);
+    free(t->fields);
+    free(t->places);
+    free(t->nth);
+    sqlite3_free(t);
+    return SQLITE_OK;
+}
+
+static hdx_code choose(table *t, named_class named, hdx_error *err)
+{
+    hdx_graph       *g = t->heap->g;
+    const hdx_class *first = hdx_graph_class(g, named.number);
+    hdx_code         code = sql_classes_all(t->heap, &t->set, err);
+    if (code != HDX_OK)
+        return code;
+    sql_classes_clear(&t->set);
+    for (uint32_t i = 0; i < t->set.count; i++) {
+        const hdx_class *c = hdx_graph_class(g, i);
+        if (named.alone ? i == named.number : same_text(c->name, first->name))
+            hdx_bits_put(t->set.bits, i);
+    }
+    t->arrays = first->kind != HDX_INSTANCE;
+    if (named.heirs)
+        code = sql_classes_with_heirs(t->heap, &t->set, err);
+    if (code == HDX_OK && !t->arrays)
+        code = find_fields(t, named.number, err);
+    return code == HDX_OK ? lay_out(t, err) : code;
+}
+
+static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
+{
+    sql_heap *heap = argc < 3 ? NULL : sql_heap_of(aux, argv[1]);
+    hdx_error err = { .code = HDX_OK };
+    (void)db;
+    *out = NULL;
+    if (heap == NULL) {
+        *message = sqlite3_mprintf("no dump has the schema %s", argc < 2 ? "" : argv[1]);
+        return SQLITE_ERROR;
+    }
+    const named_class named = find(heap, argv[2]);
+    table            *t = named.number == HDX_NO_CLASS ? NULL : sqlite3_malloc64(sizeof *t);
+    if (t == NULL) {
+        if (named.number == HDX_NO_CLASS)
+            *message = sqlite3_mprintf("there is no class %s", argv[2]);
+        return named.number == HDX_NO_CLASS ? SQLITE_ERROR : SQLITE_NOMEM;
+    }
+    *t = (table){ .db = aux, .heap = heap, .id_size = hdx_graph_summary_of(heap->g)->id_size };
+    int rc = choose(t, named, &err) == HDX_OK ? declare(t) : sql_status(err.code);
+    if (rc != SQLITE_OK) {
+        if (err.code != HDX_OK)
+            *message = sqlite3_mprintf("%s", err.message);
+        disconnect(&t->base);
+        return rc;
+    }
+    *out = &t->base;
+    return SQLITE_OK;
+}
+
+static int create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
+{
+    return connect(db, aux, argc, argv, out, message);
+}
+
+/* ---- planning ---- */
+
+/* The column of the table objects that a column is; SQL_COLUMNS: a field. */
+static sql_column meaning(const table *t, int i)
+{
+    const unsigned own = FIRST_FIELD + (t->arrays ? 1 : t->field_count);
+    if (i < 0 || i == THIS)
+        return SQL_ID;
+    if (i == CLASS)
+        return SQL_CLASS;
+    if ((unsigned)i >= own)
+        return (unsigned)i - own < HIDDEN ? hidden[(unsigned)i - own] : SQL_COLUMNS;
+    return t->arrays ? SQL_LENGTH : SQL_COLUMNS;
+}
+
+static const struct {
+    int         op;
+    const char *word;
+} ops[] = { { SQLITE_INDEX_CONSTRAINT_EQ, "=" },
+            { SQLITE_INDEX_CONSTRAINT_GT, ">" },
+            { SQLITE_INDEX_CONSTRAINT_GE, ">=" },
+            { SQLITE_INDEX_CONSTRAINT_LT, "<" },
+            { SQLITE_INDEX_CONSTRAINT_LE, "<=" } };
+
+/* "this=? @retained>? ..."; number 1: one object is named. */
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    table     *t = (table *)base;
+    hdx_buffer text = hdx_buffer_of(NULL);
+    int        arguments = 0;
+    double     rows = (double)t->instances + 1;
+    info->idxNum = 0;
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+        const sql_column                       of = meaning(t, c->iColumn);
+        if (!c->usable || of == SQL_COLUMNS || of == SQL_CLASS)
+            continue;
+        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+            if (c->op == ops[k].op) {
+                const bool one = of == SQL_ID && c->op == SQLITE_INDEX_CONSTRAINT_EQ;
+                info->aConstraintUsage[i].argvIndex = ++arguments;
+                info->aConstraintUsage[i].omit = 1;
+                info->idxNum |= one;
+                rows = one ? 1 : rows > 4 ? rows / 4 : rows;
+                hdx_buffer_format(&text, " %u%s?", (unsigned)of, ops[k].word);
+            }
+    }
+    const bool first = info->nOrderBy == 1 && meaning(t, info->aOrderBy[0].iColumn) == SQL_ID &&
+                       !info->aOrderBy[0].desc && hdx_bits_count(t->set.bits, hdx_bits_words(t->set.count)) == 1;
+    info->orderByConsumed = first;
+    info->estimatedRows = (sqlite3_int64)rows;
+    info->estimatedCost = info->idxNum == 1 ? 4 : rows * 6 + 10;
+    info->idxStr =
+        text.failed ? NULL
+                    : sqlite3_mprintf("%s%s", info->idxNum == 1 ? "this" : "instances", text.len == 0 ? "" : text.at);
+    info->needToFreeIdxStr = 1;
+    hdx_buffer_free(&text);
+    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* ---- searching ---- */
+
+typedef struct cursor {
+    sqlite3_vtab_cursor base;
+    table              *t;
+    sql_batch           batch;
+    uint32_t            size;
+    sql_range           ranges[SQL_COLUMNS];
+    unsigned            ranged;
+    bool                one, end, in_class;
+    uint32_t            class_at;
+    hdx_refs            refs;
+    hdx_instances      *reader;
+    uint8_t            *bytes; /* of fields of the batch */
+    uint32_t           *have;
+    uint64_t            bytes_capacity;
+    bool                read;   /* they are there */
+    int64_t            *ids;    /* of the references of field `ids_of` in the batch; SQL_NULL */
+    unsigned            ids_of; /* FIRST_FIELD + ...; 0: of none */
+    hdx_addr           *addresses;
+} cursor;
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+{
+    cursor *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    c->t = (table *)base;
+    sql_batch_open(&c->batch, c->t->heap);
+    *out = &c->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+    cursor *c = (cursor *)base;
+    hdx_instances_close(c->reader);
+    sql_batch_close(&c->batch);
+    free(c->bytes);
+    free(c->have);
+    free(c->ids);
+    free(c->addresses);
+    free(c);
+    return SQLITE_OK;
+}
+
+/* The object with that id, if it is one of the table. */
+static hdx_code fill_one(cursor *c, hdx_error *err)
+{
+    hdx_graph      *g = c->t->heap->g;
+    const sql_range range = c->ranges[SQL_ID];
+    const bool      there =
+        !c->in_class && range.least == range.most && range.least >= 0 && (uint64_t)range.least < hdx_graph_objects(g);
+    const uint32_t number = there ? hdx_graph_class_of(g, (hdx_id)range.least) : HDX_NO_CLASS;
+    const bool     member = number < c->t->set.count && hdx_bits_test(c->t->set.bits, number);
+    const hdx_code code = sql_batch_list(&c->batch, member, err);
+    if (code == HDX_OK && member)
+        c->batch.ids[0] = (hdx_id)range.least;
+    c->in_class = true; /* once */
+    return code;
+}
+
+static hdx_code fill(cursor *c, hdx_error *err)
+{
+    uint32_t n = 0;
+    hdx_code code = sql_batch_list(&c->batch, 0, err);
+    while (code == HDX_OK && n < c->size) {
+        if (!c->in_class) {
+            while (c->class_at < c->t->set.count && !hdx_bits_test(c->t->set.bits, c->class_at))
+                c->class_at++;
+            if (c->class_at == c->t->set.count)
+                break;
+            hdx_graph_instances(c->t->heap->g, c->class_at++, c->t->heap->query.scope, &c->refs);
+            c->in_class = true;
+        }
+        while (n < c->size && hdx_refs_next(&c->refs, &c->batch.ids[n]))
+            n++;
+        c->in_class = n == c->size;
+    }
+    return code == HDX_OK ? sql_batch_list(&c->batch, n, err) : code;
+}
+
+static hdx_code refill(cursor *c, hdx_error *err)
+{
+    const uint32_t most = c->t->width == 0 ? SQL_BATCH : MOST_BYTES / c->t->width;
+    hdx_code       code = HDX_OK;
+    while (code == HDX_OK) {
+        code = c->one ? fill_one(c, err) : fill(c, err);
+        c->read = false;
+        c->ids_of = 0;
+        if (code == HDX_OK && c->batch.count == 0) {
+            c->end = true;
+            return hdx_graph_check(c->t->heap->g, err);
+        }
+        for (unsigned left = c->ranged; code == HDX_OK && left != 0; left &= left - 1)
+            sql_batch_keep_range(&c->batch, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
+        if (code == HDX_OK && c->one)
+            sql_batch_keep_scope(&c->batch, c->t->heap->query.scope);
+        c->size = (uint32_t)hdx_least(hdx_least((uint64_t)c->size * 4, SQL_BATCH), most == 0 ? 1 : most);
+        if (code != HDX_OK || c->batch.chosen_count > 0)
+            return code;
+        code = sql_stopped(c->t->db, err);
+    }
+    return code;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
+{
+    cursor   *c = (cursor *)base;
+    hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
+    int       at = 0;
+    c->one = number == 1;
+    c->end = c->in_class = false;
+    c->class_at = 0;
+    c->ranged = 0;
+    c->size = c->t->width > MOST_BYTES / 64 ? 1 : 64;
+    for (const char *word = strchr(plan, ' '); word != NULL && at < count; word = strchr(word + 1, ' ')) {
+        char            *op;
+        const sql_column of = (sql_column)strtoul(word + 1, &op, 10);
+        if ((c->ranged >> of & 1) == 0)
+            c->ranges[of] = SQL_ANY;
+        c->ranged |= 1u << of;
+        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+            if (strcspn(op, "?") == strlen(ops[k].word) && strncmp(op, ops[k].word, strlen(ops[k].word)) == 0)
+                sql_range_cut(&c->ranges[of], ops[k].op, values[at]);
+        at++;
+    }
+    const hdx_code code = refill(c, &err);
+    return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    cursor   *c = (cursor *)base;
+    hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
+    if (++c->batch.at < c->batch.chosen_count)
+        return SQLITE_OK;
+    hdx_code code = sql_turn(c->t->db, &err);
+    if (code == HDX_OK)
+        code = refill(c, &err);
+    return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+}
+
+static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
+
+/* ---- values of fields ---- */
+
+static hdx_code read_fields(cursor *c, hdx_error *err)
+{
+    const uint32_t n = c->batch.count;
+    hdx_code       code = HDX_OK;
+    if (c->read)
+        return HDX_OK;
+    if (c->bytes_capacity < (uint64_t)n * c->t->width) {
+        free(c->bytes);
+        c->bytes_capacity = 0;
+        if ((c->bytes = malloc((size_t)n * c->t->width)) == NULL)
+            return hdx_no_memory(err, "fields of instances", (uint64_t)n * c->t->width);
+        c->bytes_capacity = (uint64_t)n * c->t->width;
+    }
+    if (c->have == NULL && (c->have = malloc(SQL_BATCH * sizeof *c->have)) == NULL)
+        return hdx_no_memory(err, "fields of instances", SQL_BATCH * sizeof *c->have);
+    if (c->reader == NULL)
+        code = hdx_instances_open(c->t->heap->g, &c->reader, err);
+    if (code == HDX_OK)
+        code = hdx_instances_read(c->reader, c->batch.ids, n, c->t->width, c->bytes, c->have, err);
+    c->read = code == HDX_OK;
+    return code;
+}
+
+/* Where the field begins in the row's instance; NULL: it has none. */
+static const uint8_t *field_at(const cursor *c, unsigned place, uint32_t slot, uint32_t number)
+{
+    const table   *t = c->t;
+    const unsigned size = hdx_type_size(t->fields[place].type, t->id_size);
+    const uint32_t from = number < t->set.count ? t->places[(size_t)t->nth[number] * t->field_count + place] : NO_PLACE;
+    return from == NO_PLACE || size == 0 || (uint64_t)from + size > c->have[slot]
+               ? NULL
+               : c->bytes + (size_t)slot * t->width + from;
+}
+
+/* Ids of the references of one field, of the whole batch: look-ups that do not wait for each other. */
+static hdx_code read_references(cursor *c, unsigned place, hdx_error *err)
+{
+    hdx_graph     *g = c->t->heap->g;
+    const uint32_t n = c->batch.count;
+    if (c->ids == NULL)
+        c->ids = malloc(SQL_BATCH * sizeof *c->ids);
+    if (c->addresses == NULL)
+        c->addresses = malloc(SQL_BATCH * sizeof *c->addresses);
+    if (c->ids == NULL || c->addresses == NULL)
+        return hdx_no_memory(err, "references of instances", SQL_BATCH * sizeof *c->ids);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint8_t *at = field_at(c, place, i, (uint32_t)sql_batch_value(&c->batch, SQL_CLASS_ID, i));
+        c->addresses[i] = at == NULL ? 0 : hdx_graph_value_of(g, 2, at).as.address;
+    }
+    hdx_graph_find_many(g, c->addresses, n, (hdx_id *)c->ids);
+    for (uint32_t i = 0; i < n; i++)
+        if (c->addresses[i] == 0 || (hdx_id)c->ids[i] == HDX_NO_ID)
+            c->ids[i] = SQL_NULL;
+    c->ids_of = FIRST_FIELD + place;
+    return HDX_OK;
+}
+
+static void result_of(sqlite3_context *context, const hdx_value *v)
+{
+    switch (v->type) {
+    case 4: sqlite3_result_int(context, v->as.boolean); break;
+    case 5: sqlite3_result_int(context, v->as.character); break;
+    case 6: sqlite3_result_double(context, (double)v->as.single); break;
+    case 7: sqlite3_result_double(context, v->as.real); break;
+    default: sqlite3_result_int64(context, v->as.integer);
+    }
+}
+
+static hdx_code field_result(cursor *c, unsigned place, uint32_t slot, sqlite3_context *context, hdx_error *err)
+{
+    hdx_code code = read_fields(c, err);
+    if (code != HDX_OK)
+        return code;
+    if (c->t->fields[place].type == 2) {
+        if (c->ids_of != FIRST_FIELD + place && (code = read_references(c, place, err)) != HDX_OK)
+            return code;
+        if (c->ids[slot] != SQL_NULL)
+            sqlite3_result_int64(context, c->ids[slot]);
+        return HDX_OK;
+    }
+    const uint8_t *at = field_at(c, place, slot, (uint32_t)sql_batch_value(&c->batch, SQL_CLASS_ID, slot));
+    if (at != NULL) {
+        const hdx_value v = hdx_graph_value_of(c->t->heap->g, c->t->fields[place].type, at);
+        result_of(context, &v);
+    }
+    return HDX_OK;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
+{
+    cursor          *c = (cursor *)base;
+    hdx_error        err = { .code = HDX_OK, .offset = HDX_NOWHERE };
+    const uint32_t   slot = c->batch.chosen[c->batch.at];
+    const sql_column of = meaning(c->t, i);
+    if (of != SQL_COLUMNS)
+        sql_batch_result(&c->batch, of, slot, context);
+    else if (field_result(c, (unsigned)i - FIRST_FIELD, slot, context, &err) != HDX_OK)
+        return sql_table_failed(&c->t->base, c->t->db, &err);
+    return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+{
+    cursor *c = (cursor *)base;
+    *out = (sqlite3_int64)sql_batch_id(&c->batch, c->batch.chosen[c->batch.at]);
+    return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+    .xCreate = create,
+    .xConnect = connect,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+    .xDestroy = disconnect,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = at_end,
+    .xColumn = column,
+    .xRowid = rowid,
+};
+const sql_module sql_class_tables = { "heapdex_class", &module, NULL };

@@ -760,6 +760,12 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
         if (c->way == ALL)
             c->ranged &= ~(1u << SQL_ID);
     }
+    if (c->ranged >> SQL_LIVE & 1 && c->heap->query.scope != HDX_ALL) { /* all rows of the table say the same */
+        c->end = !sql_in_range(c->ranges[SQL_LIVE], c->heap->query.scope == HDX_LIVE);
+        c->ranged &= ~(1u << SQL_LIVE);
+    }
+    if (c->end)
+        return failed(c, code == HDX_OK ? &(hdx_error){ .code = HDX_OK } : &err);
     if (code == HDX_OK && c->top)
         code = find_top(c, &err);
     if (code == HDX_OK)

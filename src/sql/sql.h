@@ -116,6 +116,7 @@ void     sql_classes_drop(sql_classes *set);
 hdx_code sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_value *value, hdx_error *err);
 hdx_code sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list, hdx_error *err);
 hdx_code sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err);
+hdx_code sql_classes_with_heirs(sql_heap *heap, sql_classes *set, hdx_error *err); /* adds what extends one of them */
 /* Class numbers in the order of names (BINARY); kept with the heap. */
 hdx_code sql_classes_by_name(sql_heap *heap, const uint32_t **numbers, uint32_t *count, hdx_error *err);
 /* Is a value this text, when it is compared with a column of texts? */
