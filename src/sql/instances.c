@@ -470,16 +470,19 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static __attribute__((noinline)) int go_on(cursor *c)
 {
-    cursor   *c = (cursor *)base;
     hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
-    if (++c->batch.at < c->batch.chosen_count)
-        return SQLITE_OK;
-    hdx_code code = sql_turn(c->t->db, &err);
+    hdx_code  code = sql_turn(c->t->db, &err);
     if (code == HDX_OK)
         code = refill(c, &err);
     return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    cursor *c = (cursor *)base;
+    return ++c->batch.at < c->batch.chosen_count ? SQLITE_OK : go_on(c);
 }
 
 static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
@@ -554,36 +557,45 @@ static void result_of(sqlite3_context *context, const hdx_value *v)
     }
 }
 
-static hdx_code field_result(cursor *c, unsigned place, uint32_t slot, sqlite3_context *context, hdx_error *err)
+/* What the values of a field need, once for a batch. */
+static __attribute__((noinline)) int prepare(cursor *c, unsigned place)
 {
-    hdx_code code = read_fields(c, err);
-    if (code != HDX_OK)
-        return code;
-    if (c->t->fields[place].type == 2) {
-        if (c->ids_of != FIRST_FIELD + place && (code = read_references(c, place, err)) != HDX_OK)
-            return code;
+    hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
+    hdx_code  code = read_fields(c, &err);
+    if (code == HDX_OK && c->t->fields[place].type == 2)
+        code = read_references(c, place, &err);
+    return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+}
+
+static int field_result(cursor *c, unsigned place, uint32_t slot, sqlite3_context *context)
+{
+    const bool reference = c->t->fields[place].type == 2;
+    if (!c->read || (reference && c->ids_of != FIRST_FIELD + place)) {
+        const int rc = prepare(c, place);
+        if (rc != SQLITE_OK)
+            return rc;
+    }
+    if (reference) {
         if (c->ids[slot] != SQL_NULL)
             sqlite3_result_int64(context, c->ids[slot]);
-        return HDX_OK;
+        return SQLITE_OK;
     }
     const uint8_t *at = field_at(c, place, slot, (uint32_t)sql_batch_value(&c->batch, SQL_CLASS_ID, slot));
     if (at != NULL) {
         const hdx_value v = hdx_graph_value_of(c->t->heap->g, c->t->fields[place].type, at);
         result_of(context, &v);
     }
-    return HDX_OK;
+    return SQLITE_OK;
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
 {
     cursor          *c = (cursor *)base;
-    hdx_error        err = { .code = HDX_OK, .offset = HDX_NOWHERE };
     const uint32_t   slot = c->batch.chosen[c->batch.at];
     const sql_column of = meaning(c->t, i);
-    if (of != SQL_COLUMNS)
-        sql_batch_result(&c->batch, of, slot, context);
-    else if (field_result(c, (unsigned)i - FIRST_FIELD, slot, context, &err) != HDX_OK)
-        return sql_table_failed(&c->t->base, c->t->db, &err);
+    if (of == SQL_COLUMNS)
+        return field_result(c, (unsigned)i - FIRST_FIELD, slot, context);
+    sql_batch_result(&c->batch, of, slot, context);
     return SQLITE_OK;
 }
 

@@ -250,15 +250,26 @@ static hdx_code next_named(cursor *c, hdx_error *err)
     return code;
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static __attribute__((noinline)) int go_on(cursor *c)
 {
-    cursor   *c = (cursor *)base;
     hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
-    c->row++;
-    hdx_code code = c->t->named ? next_named(c, &err) : next_pair(c, &err);
+    hdx_code  code = c->t->named ? next_named(c, &err) : next_pair(c, &err);
     if (code == HDX_OK && c->end)
         code = hdx_graph_check(c->g, &err);
     return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    cursor *c = (cursor *)base;
+    c->row++;
+    if (c->t->named && c->name_at + 1 < c->name_count) {
+        c->name_at++;
+        return SQLITE_OK;
+    }
+    if (!c->t->named && c->open && hdx_refs_next(&c->refs, &c->to) && sql_in_range(c->dst, (int64_t)c->to))
+        return SQLITE_OK;
+    return go_on(c);
 }
 
 static int op_of(const char *word)
