@@ -24,7 +24,8 @@ foreach(room IN LISTS rooms_with_tests)
     set(target ${room}_${name})
     add_executable(${target} ${file})
     target_link_libraries(${target} PRIVATE ${room} test_support ${HDX_CRITERION})
-    if(room MATCHES "^(passes|making|graph|query|leaks|strip|answer)$") # an index is built, opened, asked in one test
+    # an index is built, opened, asked in one test
+    if(room MATCHES "^(passes|making|graph|query|leaks|strip|answer|sql)$")
       target_link_libraries(${target} PRIVATE making graph query leaks)
     endif()
     if(room MATCHES "^(graph|query|strip|leaks)$") # memory that has no budget can be refused (tests/support/refusing.h)

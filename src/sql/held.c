@@ -1,6 +1,640 @@
 /*
  * held.c - small tables, whole in memory and in every order.
+ *
+ * In:  the tables that catalog.c makes.
+ * Out: equality and ranges on any column, and any column's order, rising and falling, without a sort of SQLite's.
+ * One column is searched, the one that leaves fewest rows; what is said of others SQLite sees to. What a plan does is
+ * said in words, for EXPLAIN QUERY PLAN shows them: "classes by name", "roots in order of id".
  */
-#include "sql/sql.h"
+#include "sql/held.h"
 
-void sql_heap_forget(sql_heap *heap) { (void)heap; }
+#include <stdlib.h>
+
+#define NO_COLUMN 31u
+#define OPS_MAX   4u
+
+/* ---- values ---- */
+
+static bool is_text(const sql_held_column *c) { return strcmp(c->type, "TEXT") == 0; }
+static bool is_number(const sql_held_column *c) { return c->type[0] != '\0' && !is_text(c); }
+
+/* Room for a row more. */
+static bool grow(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t rows, uint64_t bits)
+{
+    const uint64_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
+    if (rows < *capacity)
+        return true;
+    void *larger = hdx_mem_resize(mem, *array, *capacity / 8 * bits, wanted / 8 * bits);
+    if (larger == NULL)
+        return false;
+    *array = larger;
+    *capacity = wanted;
+    return true;
+}
+
+static bool grow_column(sql_held *h, const sql_held_column *c, sql_held_values *v)
+{
+    if (is_text(c))
+        return grow(h->mem, (void **)&v->texts, &v->capacity, h->rows, 8 * sizeof *v->texts);
+    if (!is_number(c))
+        return grow(h->mem, (void **)&v->cells, &v->capacity, h->rows, 8 * sizeof *v->cells);
+    return grow(h->mem, (void **)&v->there, &v->bits_capacity, h->rows, 1) &&
+           grow(h->mem, (void **)&v->numbers, &v->capacity, h->rows, 8 * sizeof *v->numbers);
+}
+
+hdx_code sql_held_add(sql_held *h, hdx_error *err)
+{
+    if (h->rows == UINT32_MAX)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "table %s has more than %u rows", h->table->name, UINT32_MAX);
+    for (unsigned i = 0; i < h->table->column_count; i++)
+        if (!grow_column(h, &h->table->columns[i], &h->columns[i]))
+            return hdx_no_memory(err, h->table->name, h->rows * sizeof(int64_t));
+    h->rows++;
+    return sql_turn(h->heap->db, err);
+}
+
+static void held_free(sql_held *h)
+{
+    if (h == NULL)
+        return;
+    for (unsigned i = 0; i < h->table->column_count; i++) {
+        sql_held_values *v = &h->columns[i];
+        hdx_mem_put(h->mem, v->numbers, v->capacity * sizeof *v->numbers);
+        hdx_mem_put(h->mem, v->there, v->bits_capacity / 8);
+        hdx_mem_put(h->mem, v->texts, v->capacity * sizeof *v->texts);
+        hdx_mem_put(h->mem, v->cells, v->capacity * sizeof *v->cells);
+        hdx_mem_put(h->mem, v->order, h->rows * sizeof *v->order);
+    }
+    hdx_arena_free(&h->arena);
+    free(h);
+}
+
+void sql_heap_forget(sql_heap *heap)
+{
+    for (unsigned i = 0; i < SQL_HELD_TABLES; i++) {
+        held_free(heap->held[i]);
+        heap->held[i] = NULL;
+    }
+}
+
+/* The table of that heap, made if need be. */
+static hdx_code held_of(sql_heap *heap, const sql_held_table *table, sql_held **out, hdx_error *err)
+{
+    const size_t place = (size_t)(table - sql_held_tables);
+    sql_held    *h = *out = heap->held[place];
+    if (h != NULL)
+        return HDX_OK;
+    if ((h = calloc(1, sizeof *h + table->column_count * sizeof *h->columns)) == NULL)
+        return hdx_no_memory(err, table->name, sizeof *h);
+    h->table = table;
+    h->heap = heap;
+    h->mem = heap->query.mem;
+    h->arena = hdx_arena_of(h->mem);
+    hdx_code code = table->make(h, err);
+    if (code == HDX_OK && h->arena.refused)
+        code = hdx_no_memory(err, table->name, h->arena.size);
+    if (code == HDX_OK)
+        code = hdx_graph_check(heap->g, err);
+    if (code != HDX_OK) {
+        held_free(h);
+        return code;
+    }
+    *out = heap->held[place] = h;
+    return HDX_OK;
+}
+
+static hdx_code make_late(sql_held *h, hdx_error *err)
+{
+    if (h->late || h->table->make_late == NULL)
+        return HDX_OK;
+    hdx_code code = h->table->make_late(h, err);
+    if (code == HDX_OK && h->arena.refused)
+        code = hdx_no_memory(err, h->table->name, h->arena.size);
+    h->late = code == HDX_OK;
+    return code;
+}
+
+/* ---- order ---- */
+
+/* Texts as SQLite's BINARY has them. */
+static int compare_texts(hdx_text a, hdx_text b)
+{
+    const uint32_t n = a.len < b.len ? a.len : b.len;
+    const int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
+}
+
+typedef struct placed_text {
+    uint64_t key; /* its first eight bytes */
+    hdx_text text;
+    uint64_t row;
+} placed_text;
+
+static int by_text(const void *a, const void *b)
+{
+    const placed_text *x = a, *y = b;
+    if (x->text.at == NULL || y->text.at == NULL) {
+        if (x->text.at != NULL || y->text.at != NULL)
+            return x->text.at == NULL ? -1 : 1;
+    } else {
+        const int d = compare_texts(x->text, y->text);
+        if (d != 0)
+            return d;
+    }
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static bool order_texts(sql_held *h, sql_held_values *v)
+{
+    placed_text *at = hdx_mem_raw(h->mem, h->rows, sizeof *at);
+    if (at == NULL)
+        return false;
+    for (uint64_t i = 0; i < h->rows; i++) {
+        at[i] = (placed_text){ 0, v->texts[i], i };
+        for (unsigned k = 0; k < 8; k++)
+            at[i].key = at[i].key << 8 | (k < at[i].text.len ? (uint8_t)at[i].text.at[k] : 0);
+    }
+    hdx_sort(h->mem, at, h->rows, sizeof *at, offsetof(placed_text, key), by_text);
+    for (uint64_t i = 0; i < h->rows; i++) {
+        v->order[i] = (uint32_t)at[i].row;
+        v->nulls += at[i].text.at == NULL;
+        v->distinct += i == 0 || at[i - 1].text.at == NULL || compare_texts(at[i].text, at[i - 1].text) != 0;
+    }
+    hdx_mem_put(h->mem, at, h->rows * sizeof *at);
+    return true;
+}
+
+static bool order_numbers(sql_held *h, sql_held_values *v)
+{
+    uint64_t  n = 0;
+    hdx_pair *at = hdx_mem_raw(h->mem, h->rows, sizeof *at);
+    if (at == NULL)
+        return false;
+    for (uint64_t i = 0; i < h->rows; i++)
+        if (hdx_bits_test(v->there, i))
+            at[n++] = (hdx_pair){ (uint64_t)v->numbers[i] ^ 1ull << 63, i };
+        else
+            v->order[v->nulls++] = (uint32_t)i;
+    hdx_sort_pairs(h->mem, at, n);
+    for (uint64_t i = 0; i < n; i++) {
+        v->order[v->nulls + i] = (uint32_t)at[i].second;
+        v->distinct += i == 0 || at[i].first != at[i - 1].first;
+    }
+    v->distinct += v->nulls > 0;
+    hdx_mem_put(h->mem, at, h->rows * sizeof *at);
+    return true;
+}
+
+/* The rows in order of a column of numbers or texts. */
+static hdx_code order_of(sql_held *h, unsigned column, hdx_error *err)
+{
+    sql_held_values *v = &h->columns[column];
+    if (v->order != NULL)
+        return HDX_OK;
+    v->nulls = v->distinct = 0;
+    v->order = hdx_mem_raw(h->mem, h->rows, sizeof *v->order);
+    if (v->order != NULL && (is_text(&h->table->columns[column]) ? order_texts(h, v) : order_numbers(h, v)))
+        return HDX_OK;
+    hdx_mem_put(h->mem, v->order, h->rows * sizeof *v->order);
+    v->order = NULL;
+    return hdx_no_memory(err, h->table->name, h->rows * sizeof(placed_text));
+}
+
+/* ---- search ---- */
+
+typedef struct sought {
+    const sql_held_values *v;
+    hdx_text               text;
+    int64_t                number;
+    bool                   beyond; /* what is equal is before the place, too */
+} sought;
+
+static bool text_before(const void *in, uint64_t place, const void *wanted)
+{
+    const sought *s = in;
+    const int     d = compare_texts(s->v->texts[s->v->order[place]], s->text);
+    (void)wanted;
+    return d < 0 || (d == 0 && s->beyond);
+}
+
+static bool number_before(const void *in, uint64_t place, const void *wanted)
+{
+    const sought *s = in;
+    const int64_t n = s->v->numbers[s->v->order[place]];
+    (void)wanted;
+    return n < s->number || (n == s->number && s->beyond);
+}
+
+typedef struct span { /* places in an order */
+    uint64_t first, end;
+} span;
+
+/* What a comparison with a text leaves. Of values of other types SQLite decides by itself. */
+static void cut_text(const sql_held *h, const sql_held_values *v, int op, sqlite3_value *value, span *s)
+{
+    if (sqlite3_value_type(value) == SQLITE_NULL)
+        s->end = s->first;
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
+        return;
+    const char *at = (const char *)sqlite3_value_text(value);
+    sought      k = { .v = v, .text = { at, (uint32_t)sqlite3_value_bytes(value) } };
+    if (at == NULL)
+        return; /* no memory: SQLite compares all of them, and says so */
+    const uint64_t low = hdx_partition(&k, v->nulls, h->rows, NULL, text_before);
+    k.beyond = true;
+    const uint64_t high = hdx_partition(&k, low, h->rows, NULL, text_before);
+    const bool     equal = op == SQLITE_INDEX_CONSTRAINT_EQ;
+    if (equal || op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT) {
+        const uint64_t first = op == SQLITE_INDEX_CONSTRAINT_GT ? high : low;
+        s->first = first > s->first ? first : s->first;
+    }
+    if (equal || op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT) {
+        const uint64_t end = op == SQLITE_INDEX_CONSTRAINT_LT ? low : high;
+        s->end = end < s->end ? end : s->end;
+    }
+}
+
+static void cut_numbers(const sql_held *h, const sql_held_values *v, sql_range range, span *s)
+{
+    sought k = { .v = v, .number = range.least };
+    if (range.least > range.most) {
+        s->end = s->first;
+        return;
+    }
+    s->first = hdx_partition(&k, v->nulls, h->rows, NULL, number_before);
+    k = (sought){ .v = v, .number = range.most, .beyond = true };
+    s->end = hdx_partition(&k, s->first, h->rows, NULL, number_before);
+}
+
+/* Places in the order of the column, of what the comparisons leave of it; the order is there. */
+static span search(const sql_held *h, unsigned column, unsigned count, const int *ops, sqlite3_value **values)
+{
+    const sql_held_values *v = &h->columns[column];
+    const bool             text = is_text(&h->table->columns[column]);
+    sql_range              range = SQL_ANY;
+    span                   s = { v->nulls, h->rows };
+    for (unsigned i = 0; i < count; i++)
+        if (text)
+            cut_text(h, v, ops[i], values[i], &s);
+        else
+            sql_range_cut(&range, ops[i], values[i]);
+    if (!text)
+        cut_numbers(h, v, range, &s);
+    if (s.end < s.first)
+        s.end = s.first;
+    return s;
+}
+
+/* ---- plans ---- */
+
+typedef struct plan {         /* idxNum is five bits of each column, then these */
+    unsigned sought, ordered; /* columns; NO_COLUMN */
+    bool     falling, late;
+    unsigned count; /* of comparisons with the column that is sought */
+    int      ops[OPS_MAX];
+} plan;
+
+static const int op_codes[] = { SQLITE_INDEX_CONSTRAINT_EQ, SQLITE_INDEX_CONSTRAINT_GT, SQLITE_INDEX_CONSTRAINT_GE,
+                                SQLITE_INDEX_CONSTRAINT_LT, SQLITE_INDEX_CONSTRAINT_LE };
+
+static unsigned code_of_op(int op)
+{
+    unsigned i = 0;
+    while (i < HDX_COUNT(op_codes) && op_codes[i] != op)
+        i++;
+    return i;
+}
+
+static int pack(const plan *p)
+{
+    unsigned n = p->sought | p->ordered << 5 | (unsigned)p->falling << 10 | (unsigned)p->late << 11 | p->count << 12;
+    for (unsigned i = 0; i < p->count; i++)
+        n |= code_of_op(p->ops[i]) << (15 + 3 * i);
+    return (int)n;
+}
+
+static plan unpack(int packed)
+{
+    const unsigned n = (unsigned)packed;
+    plan           p = { n & 31, n >> 5 & 31, n >> 10 & 1, n >> 11 & 1, n >> 12 & 7, { 0 } };
+    for (unsigned i = 0; i < p.count; i++)
+        p.ops[i] = op_codes[n >> (15 + 3 * i) & 7];
+    return p;
+}
+
+typedef struct held_vtab {
+    sqlite3_vtab          base;
+    sql_heap             *heap;
+    const sql_held_table *table;
+} held_vtab;
+
+typedef struct candidate { /* a column that could be sought */
+    plan     p;
+    double   rows;
+    int      at[OPS_MAX]; /* constraints */
+    bool     equal;
+    unsigned column;
+} candidate;
+
+/* Can the constraint be decided by the order of its column? */
+static bool usable(const held_vtab *t, sqlite3_index_info *info, int i, sqlite3_value **value)
+{
+    const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+    *value = NULL;
+    if (!c->usable || c->iColumn < 0 || code_of_op(c->op) == HDX_COUNT(op_codes))
+        return false;
+    const sql_held_column *column = &t->table->columns[c->iColumn];
+    const char            *collation = sqlite3_vtab_collation(info, i);
+    if (column->type[0] == '\0' ||
+        (is_text(column) && (collation == NULL || sqlite3_stricmp(collation, "BINARY") != 0)))
+        return false;
+    if (sqlite3_vtab_rhs_value(info, i, value) != SQLITE_OK)
+        *value = NULL;
+    /* a value that is compared as a number would give texts another order; known ones are not */
+    return is_number(column) || c->op == SQLITE_INDEX_CONSTRAINT_EQ ||
+           (*value != NULL && sqlite3_value_type(*value) == SQLITE_TEXT);
+}
+
+/* How many rows a comparison leaves: counted where the value is known, else as many as there are of one on average. */
+static hdx_code estimate(const held_vtab *t, sql_held *h, unsigned column, int op, sqlite3_value *value, double *rows,
+                         hdx_error *err)
+{
+    const bool equal = op == SQLITE_INDEX_CONSTRAINT_EQ, unique = t->table->columns[column].flags & SQL_UNIQUE;
+    *rows = equal && unique ? 1 : h == NULL ? (equal ? 10 : 100) : (double)h->rows / (equal ? 10 : 3);
+    if (h == NULL || (t->table->columns[column].flags & SQL_LATE && !h->late))
+        return HDX_OK;
+    const hdx_code code = order_of(h, column, err);
+    if (code == HDX_OK && value != NULL) {
+        const span s = search(h, column, 1, &op, &value);
+        *rows = (double)(s.end - s.first);
+    } else if (code == HDX_OK && equal) {
+        *rows = h->columns[column].distinct == 0 ? 0 : (double)h->rows / (double)h->columns[column].distinct;
+    }
+    return code;
+}
+
+/* The column that leaves fewest rows, and what is compared with it: one value that it equals, or bounds. */
+static hdx_code choose(const held_vtab *t, sql_held *h, sqlite3_index_info *info, candidate *best, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (unsigned column = 0; code == HDX_OK && column < t->table->column_count; column++) {
+        candidate c = { .p = { column, NO_COLUMN, false, false, 0, { 0 } }, .column = column };
+        for (int i = 0; code == HDX_OK && i < info->nConstraint; i++) {
+            double         rows;
+            sqlite3_value *value;
+            if (info->aConstraint[i].iColumn != (int)column || !usable(t, info, i, &value))
+                continue;
+            const int  op = info->aConstraint[i].op;
+            const bool equal = op == SQLITE_INDEX_CONSTRAINT_EQ;
+            code = estimate(t, h, column, op, value, &rows, err);
+            if (c.equal || (!equal && c.p.count == OPS_MAX))
+                continue;
+            if (equal || c.p.count == 0)
+                c.rows = rows;
+            else /* two bounds */
+                c.rows = h != NULL && c.rows + rows > (double)h->rows ? c.rows + rows - (double)h->rows
+                                                                      : (rows < c.rows ? rows : c.rows);
+            c.equal = equal;
+            c.p.count = equal ? 0 : c.p.count;
+            c.at[c.p.count] = i;
+            c.p.ops[c.p.count++] = op;
+        }
+        if (c.p.count > 0 && (best->p.count == 0 || c.rows < best->rows))
+            *best = c;
+    }
+    return code;
+}
+
+static bool by_order(const held_vtab *t, const sqlite3_index_info *info, unsigned *column)
+{
+    if (info->nOrderBy == 0 || info->aOrderBy[0].iColumn < 0)
+        return false;
+    const sql_held_column *c = &t->table->columns[info->aOrderBy[0].iColumn];
+    *column = (unsigned)info->aOrderBy[0].iColumn;
+    return c->type[0] != '\0' && (info->nOrderBy == 1 || c->flags & SQL_UNIQUE);
+}
+
+/* "classes by name", "classes by instances from .. to .., falling" */
+static char *in_words(const held_vtab *t, const plan *p, bool equal)
+{
+    const sql_held_column *c = t->table->columns;
+    const char            *by = p->sought == NO_COLUMN ? ""
+                                : equal                ? " by "
+                                                       : " by range of ",
+               *in = p->ordered == NO_COLUMN ? "" : " in order of ";
+    return sqlite3_mprintf("%s%s%s%s%s%s", t->table->name, by, p->sought == NO_COLUMN ? "" : c[p->sought].name, in,
+                           p->ordered == NO_COLUMN ? "" : c[p->ordered].name, p->falling ? ", falling" : "");
+}
+
+static bool uses_late(const held_vtab *t, const sqlite3_index_info *info)
+{
+    for (unsigned i = 0; i < t->table->column_count; i++)
+        if (t->table->columns[i].flags & SQL_LATE && info->colUsed >> i & 1)
+            return true;
+    return false;
+}
+
+static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+    const held_vtab *t = (const held_vtab *)vtab;
+    sql_held        *h = t->heap->held[t->table - sql_held_tables];
+    candidate        best = { .p = { NO_COLUMN, NO_COLUMN, false, false, 0, { 0 } } };
+    unsigned         ordered;
+    hdx_error        err;
+    hdx_code         code = h != NULL || t->table->reads_dump ? HDX_OK : held_of(t->heap, t->table, &h, &err);
+    if (code == HDX_OK)
+        code = choose(t, h, info, &best, &err);
+    if (code != HDX_OK)
+        return sql_table_failed(vtab, t->heap->db, &err);
+    const double all = h != NULL ? (double)h->rows : 1000;
+    plan        *p = &best.p;
+    if (by_order(t, info, &ordered)) {
+        if (p->sought != ordered && p->sought != NO_COLUMN && best.rows * 4 > all) /* a sort costs more than a look */
+            p->sought = NO_COLUMN, p->count = 0;
+        if (p->sought == NO_COLUMN || p->sought == ordered) {
+            p->ordered = ordered;
+            p->falling = info->aOrderBy[0].desc;
+            info->orderByConsumed = 1;
+        }
+    }
+    for (unsigned i = 0; i < p->count; i++) {
+        info->aConstraintUsage[best.at[i]].argvIndex = (int)i + 1;
+        info->aConstraintUsage[best.at[i]].omit = is_number(&t->table->columns[p->sought]);
+    }
+    const bool   equal = p->count > 0 && best.equal;
+    const double rows = p->sought == NO_COLUMN ? all : best.rows;
+    p->late = uses_late(t, info);
+    if (equal && t->table->columns[p->sought].flags & SQL_UNIQUE)
+        info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+    info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
+    info->estimatedCost = rows + (p->sought == NO_COLUMN ? 1 : 2);
+    info->idxNum = pack(p);
+    info->idxStr = in_words(t, p, equal);
+    info->needToFreeIdxStr = 1;
+    return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* ---- cursors ---- */
+
+typedef struct held_cursor {
+    sqlite3_vtab_cursor base;
+    const sql_held     *h;
+    const uint32_t     *order; /* NULL: rows as they are */
+    span                places;
+    uint64_t            row;
+    bool                falling;
+} held_cursor;
+
+static void stand(held_cursor *c)
+{
+    if (c->places.first < c->places.end) {
+        const uint64_t place = c->falling ? c->places.end - 1 : c->places.first;
+        c->row = c->order == NULL ? place : c->order[place];
+    }
+}
+
+static int held_filter(sqlite3_vtab_cursor *cursor, int number, const char *words, int count, sqlite3_value **values)
+{
+    held_cursor *c = (held_cursor *)cursor;
+    held_vtab   *t = (held_vtab *)cursor->pVtab;
+    const plan   p = unpack(number);
+    sql_held    *h = NULL;
+    hdx_error    err;
+    hdx_code     code = held_of(t->heap, t->table, &h, &err);
+    (void)words;
+    if (code == HDX_OK && p.late)
+        code = make_late(h, &err);
+    if (code == HDX_OK && p.sought != NO_COLUMN)
+        code = order_of(h, p.sought, &err);
+    if (code == HDX_OK && p.ordered != NO_COLUMN)
+        code = order_of(h, p.ordered, &err);
+    if (code != HDX_OK)
+        return sql_table_failed(cursor->pVtab, t->heap->db, &err);
+    const unsigned by = p.sought != NO_COLUMN ? p.sought : p.ordered;
+    c->h = h;
+    c->order = by == NO_COLUMN ? NULL : h->columns[by].order;
+    c->falling = p.falling;
+    c->places = p.sought == NO_COLUMN ? (span){ 0, h->rows } : search(h, p.sought, (unsigned)count, p.ops, values);
+    stand(c);
+    return SQLITE_OK;
+}
+
+static int held_next(sqlite3_vtab_cursor *cursor)
+{
+    held_cursor *c = (held_cursor *)cursor;
+    if (c->falling)
+        c->places.end--;
+    else
+        c->places.first++;
+    stand(c);
+    return SQLITE_OK;
+}
+
+static int held_eof(sqlite3_vtab_cursor *cursor)
+{
+    const held_cursor *c = (const held_cursor *)cursor;
+    return c->places.first >= c->places.end;
+}
+
+static int held_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+{
+    const held_cursor     *c = (const held_cursor *)cursor;
+    const sql_held_values *v = &c->h->columns[column];
+    if (v->cells != NULL)
+        sql_result(context, &v->cells[c->row]);
+    else if (v->texts != NULL && v->texts[c->row].at != NULL)
+        sql_result_text(context, v->texts[c->row]);
+    else if (v->numbers != NULL && hdx_bits_test(v->there, c->row))
+        sqlite3_result_int64(context, v->numbers[c->row]);
+    return SQLITE_OK; /* else it is null as it came */
+}
+
+static int held_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *row)
+{
+    *row = (sqlite3_int64)((const held_cursor *)cursor)->row + 1;
+    return SQLITE_OK;
+}
+
+static int held_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+    held_cursor *c = sqlite3_malloc64(sizeof *c);
+    (void)vtab;
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    memset(c, 0, sizeof *c);
+    *out = &c->base;
+    return SQLITE_OK;
+}
+
+static int held_close(sqlite3_vtab_cursor *cursor)
+{
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+/* ---- tables ---- */
+
+static int declare(sqlite3 *db, const sql_held_table *table)
+{
+    hdx_buffer text = hdx_buffer_of(NULL);
+    hdx_buffer_text(&text, "CREATE TABLE held(");
+    for (unsigned i = 0; i < table->column_count; i++)
+        hdx_buffer_format(&text, "%s\"%s\" %s", i == 0 ? "" : ", ", table->columns[i].name, table->columns[i].type);
+    hdx_buffer_put(&text, ")", 2);
+    const int rc = text.failed ? SQLITE_NOMEM : sqlite3_declare_vtab(db, text.at);
+    hdx_buffer_free(&text);
+    return rc;
+}
+
+static int held_connect(sqlite3 *db, void *own, int count, const char *const *words, sqlite3_vtab **out, char **message)
+{
+    const sql_held_table *table = NULL;
+    sql_heap             *heap = count > 2 ? sql_heap_of(own, words[1]) : NULL;
+    for (unsigned i = 0; count > 2 && i < SQL_HELD_TABLES && sql_held_tables[i].name != NULL; i++)
+        if (sqlite3_stricmp(sql_held_tables[i].name, words[2]) == 0)
+            table = &sql_held_tables[i];
+    if (table == NULL || heap == NULL) {
+        *message = sqlite3_mprintf("heapdex has no such table");
+        return SQLITE_ERROR;
+    }
+    int rc = declare(db, table);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+    held_vtab *t = rc == SQLITE_OK ? sqlite3_malloc64(sizeof *t) : NULL;
+    if (t == NULL)
+        return rc == SQLITE_OK ? SQLITE_NOMEM : rc;
+    *t = (held_vtab){ .heap = heap, .table = table };
+    *out = &t->base;
+    return SQLITE_OK;
+}
+
+static int held_create(sqlite3 *db, void *own, int count, const char *const *words, sqlite3_vtab **out, char **message)
+{
+    return held_connect(db, own, count, words, out, message);
+}
+
+static int held_disconnect(sqlite3_vtab *vtab)
+{
+    sqlite3_free(vtab);
+    return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+    .iVersion = 1,
+    .xCreate = held_create,
+    .xConnect = held_connect,
+    .xBestIndex = held_best,
+    .xDisconnect = held_disconnect,
+    .xDestroy = held_disconnect,
+    .xOpen = held_open,
+    .xClose = held_close,
+    .xFilter = held_filter,
+    .xNext = held_next,
+    .xEof = held_eof,
+    .xColumn = held_column,
+    .xRowid = held_rowid,
+};
+
+static const char *const tables[] = { "classes", "fields_of_class", "statics", "packages", "loaders", "roots",
+                                      "threads", "frames",          "heaps",   "dump",     "damage",  NULL };
+const sql_module         sql_held_module = { "heapdex_held", &module, tables };

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const sql_module *const modules[] = { &sql_objects, &sql_refs, &sql_named_refs, &sql_class_tables, NULL };
+static const sql_module *const modules[] = {
+    &sql_objects, &sql_refs, &sql_named_refs, &sql_class_tables, &sql_held_module, NULL,
+};
 
 /* ---- whether to stop ---- */
 

@@ -90,7 +90,7 @@ typedef struct sql_module {
     const sqlite3_module *module;
     const char *const    *tables; /* NULL behind the last; NULL: created on demand */
 } sql_module;
-extern const sql_module sql_objects, sql_refs, sql_named_refs, sql_class_tables;
+extern const sql_module sql_objects, sql_refs, sql_named_refs, sql_class_tables, sql_held_module;
 
 /* ---- functions.c, sums.c ---- */
 int sql_install_functions(sql_db *db); /* a result code of SQLite */

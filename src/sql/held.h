@@ -1,0 +1,84 @@
+/*
+ * held.h - small tables, whole in memory: what held.c and catalog.c share.
+ *
+ * A table is made when a statement first needs it, column by column: numbers are 64 bits and a bit that says whether
+ * there is one, texts are borrowed from the graph or the table's arena. Of a column that something is sought in, or
+ * rows are in order of, there is a list of the rows in its order.
+ */
+#ifndef HDX_SQL_HELD_H
+#define HDX_SQL_HELD_H
+
+#include "sql/sql.h"
+
+typedef enum sql_column_flag {
+    SQL_UNIQUE = 1, /* no two rows have the same value */
+    SQL_LATE = 2    /* costs a read of the dump or a search: made when a statement uses it */
+} sql_column_flag;
+
+typedef struct sql_held_column {
+    const char *name;
+    const char *type; /* INTEGER, ADDRESS, SIZE, COUNT: numbers; TEXT; "": anything, left to SQLite to compare */
+    unsigned    flags;
+} sql_held_column;
+
+typedef struct sql_held_values { /* of one column */
+    int64_t  *numbers;
+    uint64_t *there; /* a bit for each number */
+    hdx_text *texts; /* at NULL: null */
+    hdx_cell *cells;
+    uint64_t  capacity, bits_capacity; /* rows */
+    uint32_t *order;                   /* rows, least value first, null before all; NULL: nobody asked for it */
+    uint64_t  nulls;                   /* rows at the beginning of `order` that have none */
+    uint64_t  distinct;
+} sql_held_values;
+
+typedef struct sql_held_table sql_held_table;
+typedef struct sql_held {
+    const sql_held_table *table;
+    sql_heap             *heap;
+    hdx_mem              *mem;
+    hdx_arena             arena;
+    uint64_t              rows;
+    bool                  late; /* columns that are late are there */
+    sql_held_values       columns[];
+} sql_held;
+
+struct sql_held_table {
+    const char            *name;
+    const sql_held_column *columns;
+    unsigned               column_count;
+    bool                   reads_dump; /* to be made: not while a statement is only prepared */
+    hdx_code (*make)(sql_held *h, hdx_error *err);
+    hdx_code (*make_late)(sql_held *h, hdx_error *err); /* NULL: it has no such columns */
+};
+extern const sql_held_table sql_held_tables[SQL_HELD_TABLES];
+
+/* A row more, all of it null. */
+hdx_code sql_held_add(sql_held *h, hdx_error *err);
+
+/* ---- values of a row that is there ---- */
+static inline void sql_held_number(sql_held *h, unsigned column, uint64_t row, uint64_t value)
+{
+    h->columns[column].numbers[row] = (int64_t)value;
+    hdx_bits_put(h->columns[column].there, row);
+}
+static inline void sql_held_id(sql_held *h, unsigned column, uint64_t row, hdx_id id) /* null for what is none */
+{
+    if (id < HDX_VIRTUAL_ROOT)
+        sql_held_number(h, column, row, id);
+}
+static inline void sql_held_text(sql_held *h, unsigned column, uint64_t row, hdx_text text)
+{
+    h->columns[column].texts[row] = (hdx_text){ text.len == 0 ? "" : text.at, text.len };
+}
+static inline void sql_held_string(sql_held *h, unsigned column, uint64_t row, const char *text) /* NULL: null */
+{
+    if (text != NULL)
+        sql_held_text(h, column, row, (hdx_text){ text, (uint32_t)strlen(text) });
+}
+static inline bool sql_held_has_number(const sql_held *h, unsigned column, uint64_t row)
+{
+    return hdx_bits_test(h->columns[column].there, row);
+}
+
+#endif
