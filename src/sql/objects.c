@@ -549,10 +549,23 @@ static void settle_list(cursor *c)
     }
 }
 
+/* What conditions on class_id leave of the classes. */
+static hdx_code cut_classes(cursor *c, hdx_error *err)
+{
+    const hdx_code code = c->set.bits == NULL ? sql_classes_all(c->heap, &c->set, err) : HDX_OK;
+    for (uint32_t i = 0; code == HDX_OK && (c->ranged >> SQL_CLASS_ID & 1) != 0 && i < c->set.count; i++)
+        if (!sql_in_range(c->ranges[SQL_CLASS_ID], i))
+            hdx_bits_clear(c->set.bits, i);
+    c->ranged &= ~(1u << SQL_CLASS_ID);
+    return code;
+}
+
 /* Instances by class are in no order of ids: collected and sorted where they are few, else every object is asked. */
 static hdx_code begin_by_class(cursor *c, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
+    hdx_code code = cut_classes(c, err);
+    if (code != HDX_OK)
+        return code;
     if (c->ordered && !c->top && c->order == SQL_CLASS)
         return sql_classes_by_name(c->heap, &c->classes, &c->class_count, err);
     (void)hdx_graph_classes(c->heap->g, &c->class_count);
@@ -614,7 +627,7 @@ static hdx_code fill_by_class(cursor *c, hdx_error *err)
             if (c->class_at >= c->class_count)
                 break;
             const uint32_t number = class_at(c, c->class_at++);
-            if (c->set.bits != NULL && !hdx_bits_test(c->set.bits, number))
+            if (!hdx_bits_test(c->set.bits, number))
                 continue;
             hdx_graph_instances(c->heap->g, number, c->heap->query.scope, &c->refs);
             c->in_class = true;
