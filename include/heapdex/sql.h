@@ -30,23 +30,26 @@ typedef struct hdx_sql hdx_sql;
 typedef struct hdx_sql_options {
     hdx_refs_scope     scope;   /* objects that tables have: live ones unless told */
     uint64_t           rows;    /* most rows of a statement, 0: any; more is HDX_LIMIT */
-    uint64_t           seconds; /* most time of a statement, 0: any; HDX_LIMIT */
+    uint64_t           seconds; /* most time that a statement works, 0: any; HDX_LIMIT */
     uint64_t           memory; /* most bytes that SQLite holds, 0: any; HDX_LIMIT (of all connections of the process) */
+    const char        *view;   /* of the index of the first dump; NULL: none */
     const char *const *names;  /* of the second dump of the session and of those after it: schemas; NULL: none */
     size_t             name_count;
 } hdx_sql_options;
 
 /*
- * Tables of the first dump are in the schema `main`, those of the next under their names. Indexes that are not there
- * are built. options NULL: all 0. One connection is asked by one thread at a time. HDX_USAGE: a name that cannot be
- * one, or this heapdex was built without SQLite.
+ * Tables of the first dump are in the schema `main`, those of the next under their names, which are words (letters,
+ * digits, _) other than main and temp; at most 10. Indexes that are not there are built. options NULL: all 0. One
+ * connection is asked by one thread at a time. HDX_USAGE: a name that cannot be one, or this heapdex was built without
+ * SQLite.
  */
 HDX_API hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err);
 HDX_API void     hdx_sql_close(hdx_sql *sql); /* NULL: nothing; after its rows, before the session */
 /*
  * The first statement of a text; *rest (may be NULL) is what stands behind it. *rows NULL: it gives none (a comment,
- * CREATE TEMP TABLE). Columns that are addresses or sizes are so in rows as well. HDX_USAGE: SQL that is wrong or not
- * allowed.
+ * CREATE TEMP TABLE). Columns that are addresses or sizes are so in rows as well, and of two columns with one name the
+ * second has ":1" behind it. HDX_USAGE: SQL that is wrong or not allowed; `where` is empty then, and `offset` the byte
+ * of the text at fault, where that is known.
  */
 HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err);
 /* The statement under way ends with HDX_CANCELLED, and the connection goes on. From any thread, and from handlers. */

@@ -10,7 +10,6 @@
 #include "sql/sql.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 static const sql_module *const modules[] = {
     &sql_objects, &sql_refs, &sql_named_refs, &sql_class_tables, &sql_held_module, NULL,
@@ -18,20 +17,14 @@ static const sql_module *const modules[] = {
 
 /* ---- whether to stop ---- */
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 hdx_code sql_stopped(sql_db *db, hdx_error *err)
 {
     if (atomic_load_explicit(&db->interrupted, memory_order_relaxed) ||
         (db->progress->cancelled != NULL && db->progress->cancelled(db->progress->context)))
         return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "cancelled");
-    if (db->deadline_ms != 0 && now_ms() > db->deadline_ms)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the statement takes longer than it may");
+    if (db->deadline_ms != 0 && hdx_now_ns() / 1000000 > db->deadline_ms)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the statement takes longer than %llu s, which it may take",
+                        (unsigned long long)db->options.seconds);
     return HDX_OK;
 }
 
@@ -94,10 +87,12 @@ sql_heap *sql_heap_of(sql_db *db, const char *schema)
 
 static hdx_code create(sql_db *db, const sql_module *module, const char *schema, const char *table, hdx_error *err)
 {
-    char     *message = NULL;
+    char *message = NULL;
+    db->trusted++;
     char     *statement = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING %s", schema, table, module->name);
     const int rc = statement == NULL ? SQLITE_NOMEM : sqlite3_exec(db->db, statement, NULL, NULL, &message);
     sqlite3_free(statement);
+    db->trusted--;
     if (rc == SQLITE_OK)
         return HDX_OK;
     (void)hdx_fail(err, rc == SQLITE_NOMEM ? HDX_LIMIT : HDX_USAGE, "", HDX_NOWHERE, "tables of the heap: %s",
@@ -109,9 +104,11 @@ static hdx_code create(sql_db *db, const sql_module *module, const char *schema,
 hdx_code sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err)
 {
     hdx_graph *g;
-    hdx_code   code = hdx_session_graph(db->session, place, &g, err);
+    hdx_code   code = hdx_session_view(db->session, place, place == 0 ? db->options.view : NULL, &g, err);
     if (code != HDX_OK)
         return code;
+    if (place == 0 && db->options.view != NULL)
+        db->session->dumps[0].shown = g; /* heads of documents name it */
     if (db->heap_count == sizeof db->heaps / sizeof *db->heaps)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "SQLite takes at most 10 dumps beside the first");
     if (!hdx_graph_summary_of(g)->complete)
@@ -174,7 +171,10 @@ hdx_code sql_install(sqlite3 *connection, hdx_session *session, const hdx_sql_op
     db->arena = hdx_arena_of(NULL);
     db->progress = &session->progress;
     db->own = (hdx_progress){ db, report, is_cancelled };
-    db->scope = options != NULL ? options->scope : HDX_LIVE;
+    if (options != NULL)
+        db->options = *options;
+    db->options.names = NULL; /* the caller's */
+    db->scope = db->options.scope;
     atomic_init(&db->interrupted, false);
     int rc = sqlite3_create_function_v2(connection, "heapdex_version", 0, SQLITE_UTF8 | SQLITE_DETERMINISTIC, db,
                                         version, NULL, NULL, forget); /* called where it fails, too */

@@ -16,6 +16,8 @@ struct hdx_sql {
     sql_db  *heaps;
 };
 
+#define MOST_NAME 64u /* of a schema */
+
 /* ---- a connection ---- */
 
 static hdx_code sqlite_failed(hdx_sql *sql, int rc, hdx_error *err)
@@ -25,25 +27,69 @@ static hdx_code sqlite_failed(hdx_sql *sql, int rc, hdx_error *err)
         sql->heaps->error.code = HDX_OK;
         return err->code;
     }
-    const hdx_code code = rc == SQLITE_NOMEM || rc == SQLITE_TOOBIG || rc == SQLITE_FULL ? HDX_LIMIT
-                          : rc == SQLITE_INTERRUPT                                       ? HDX_CANCELLED
-                                                                                         : HDX_USAGE;
-    return hdx_fail(err, code, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
+    switch (rc) {
+    case SQLITE_INTERRUPT: return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "cancelled");
+    case SQLITE_NOMEM:
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                        sql->heaps != NULL && sql->heaps->options.memory != 0
+                            ? "SQLite needs more memory for the statement than it may take"
+                            : "SQLite got no memory for the statement");
+    case SQLITE_TOOBIG:
+    case SQLITE_FULL: return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
+    default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
+    }
+}
+
+/* ---- names of dumps ---- */
+
+static bool is_word(const char *name)
+{
+    size_t len = 0;
+    for (; name[len] != '\0' && len <= MOST_NAME; len++)
+        if (!(name[len] == '_' || (name[len] >= 'a' && name[len] <= 'z') || (name[len] >= 'A' && name[len] <= 'Z') ||
+              (len > 0 && name[len] >= '0' && name[len] <= '9')))
+            return false;
+    return len > 0 && len <= MOST_NAME;
+}
+
+/* Another dump, in a schema of its own. */
+static hdx_code attach(hdx_sql *sql, size_t place, const char *name, hdx_error *err)
+{
+    if (name == NULL || !is_word(name))
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                        "'%.64s' cannot be the name of a dump; letters, digits and _ can, at most %u",
+                        name != NULL ? name : "", MOST_NAME);
+    if (sqlite3_stricmp(name, "temp") == 0 || sql_heap_of(sql->heaps, name) != NULL)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a dump cannot be called '%s'", name),
+                        "main is the first dump, temp has temporary tables, and another name is one dump's");
+    char *statement = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", name);
+    int   rc = statement == NULL ? SQLITE_NOMEM : sqlite3_exec(sql->db, statement, NULL, NULL, NULL);
+    sqlite3_free(statement);
+    return rc != SQLITE_OK ? sqlite_failed(sql, rc, err) : sql_install_heap(sql->heaps, place, name, err);
 }
 
 hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err)
 {
-    hdx_sql *sql = *out = calloc(1, sizeof *sql);
+    static const hdx_sql_options usual = { .scope = HDX_LIVE };
+    hdx_sql                     *sql = *out = calloc(1, sizeof *sql);
     if (sql == NULL)
         return hdx_no_memory(err, "a connection", sizeof *sql);
+    if (options == NULL)
+        options = &usual;
+    if (options->memory != 0)
+        (void)sqlite3_hard_heap_limit64((sqlite3_int64)(options->memory < INT64_MAX ? options->memory : INT64_MAX));
     const int rc = sqlite3_open(":memory:", &sql->db);
     hdx_code  code = rc != SQLITE_OK ? sqlite_failed(sql, rc, err) : sql_install(sql->db, s, options, &sql->heaps, err);
     if (code == HDX_OK)
         code = sql_install_heap(sql->heaps, 0, "main", err);
-    if (code != HDX_OK) {
-        hdx_sql_close(sql);
-        *out = NULL;
+    for (size_t i = 0; code == HDX_OK && i < options->name_count; i++)
+        code = attach(sql, i + 1, options->names[i], err);
+    if (code == HDX_OK) {
+        sql_guard(sql->heaps);
+        return HDX_OK;
     }
+    hdx_sql_close(sql);
+    *out = NULL;
     return code;
 }
 
@@ -69,8 +115,11 @@ typedef struct statement {
     hdx_sql         *sql;
     sqlite3_stmt    *stmt;
     hdx_column      *columns;
+    hdx_arena        names; /* of columns that have not the statement's */
     unsigned         count;
     bool             first; /* the statement stands on its first row already */
+    uint64_t         given; /* rows */
+    uint64_t         worked_ns;
     struct hdx_near *near;
 } statement;
 
@@ -79,8 +128,23 @@ static void statement_close(void *state)
     statement *s = state;
     hdx_graph_near_end(s->near);
     (void)sqlite3_finalize(s->stmt);
+    hdx_arena_free(&s->names);
     free(s->columns);
     free(s);
+}
+
+/* Time that rows wait for whoever reads them is none of the statement's. */
+static int step(sql_db *db, sqlite3_stmt *stmt, uint64_t *worked_ns)
+{
+    if (db->options.seconds == 0)
+        return sqlite3_step(stmt);
+    const uint64_t began = hdx_now_ns(),
+                   most_ms = db->options.seconds < UINT32_MAX ? db->options.seconds * 1000 : UINT32_MAX;
+    db->deadline_ms = (began - *worked_ns) / 1000000 + most_ms;
+    const int rc = sqlite3_step(stmt);
+    *worked_ns += hdx_now_ns() - began;
+    db->deadline_ms = 0;
+    return rc;
 }
 
 static hdx_cell cell_of(const statement *s, int i, hdx_arena *arena)
@@ -105,12 +169,20 @@ static hdx_cell cell_of(const statement *s, int i, hdx_arena *arena)
 
 static hdx_code statement_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
-    statement *s = state;
-    const int  rc = s->first ? SQLITE_ROW : sqlite3_step(s->stmt);
+    statement     *s = state;
+    sql_db        *db = s->sql->heaps;
+    const uint64_t most = db->options.rows;
+    const int      rc = s->first ? SQLITE_ROW : step(db, s->stmt, &s->worked_ns);
     s->first = false;
     *more = rc == SQLITE_ROW;
+    if (*more && most != 0 && s->given == most) {
+        *more = false;
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the statement gives more than %llu rows, which it may give",
+                        (unsigned long long)most);
+    }
     for (unsigned i = 0; *more && i < s->count; i++)
         cells[i] = cell_of(s, (int)i, arena);
+    s->given++;
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? HDX_OK : sqlite_failed(s->sql, rc, err);
 }
 
@@ -118,7 +190,7 @@ static hdx_code statement_next(void *state, hdx_arena *arena, hdx_cell *cells, b
 static void declared(hdx_column *c, const char *type)
 {
     c->type = HDX_TYPE_ANY;
-    c->flags = HDX_COLUMN_NULLABLE;
+    c->flags = HDX_COLUMN_NULLABLE | HDX_COLUMN_CHOSEN;
     if (type == NULL)
         return;
     if (strcmp(type, "ADDRESS") == 0)
@@ -129,21 +201,52 @@ static void declared(hdx_column *c, const char *type)
         c->unit = HDX_UNIT_COUNT;
 }
 
-static hdx_code statement_rows(statement *s, hdx_rows **rows, hdx_error *err)
+static bool is_taken(const statement *s, unsigned count, const char *name)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(s->columns[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Each once, as keys of an object must be: of two columns "id" the second is "id:1", as SQLite has it in subqueries. */
+static const char *name_of(statement *s, unsigned i)
+{
+    const char *name = sqlite3_column_name(s->stmt, (int)i);
+    for (unsigned n = 1; name != NULL && is_taken(s, i, name); n++) {
+        char *another = sqlite3_mprintf("%s:%u", sqlite3_column_name(s->stmt, (int)i), n);
+        name = another != NULL ? hdx_arena_copy(&s->names, another, strlen(another)) : NULL;
+        sqlite3_free(another);
+    }
+    return name;
+}
+
+static hdx_code name_columns(statement *s, hdx_error *err)
 {
     s->count = (unsigned)sqlite3_column_count(s->stmt);
     s->columns = calloc(s->count, sizeof *s->columns);
-    if (s->columns == NULL) {
-        statement_close(s);
-        return hdx_no_memory(err, "columns", s->count * sizeof *s->columns);
-    }
-    for (unsigned i = 0; i < s->count; i++) {
-        s->columns[i].name = sqlite3_column_name(s->stmt, (int)i);
+    for (unsigned i = 0; s->columns != NULL && i < s->count; i++) {
+        if ((s->columns[i].name = name_of(s, i)) == NULL)
+            return hdx_no_memory(err, "columns", 0);
         s->columns[i].sentence = "";
         declared(&s->columns[i], sqlite3_column_decltype(s->stmt, (int)i));
     }
+    return s->columns == NULL ? hdx_no_memory(err, "columns", s->count * sizeof *s->columns) : HDX_OK;
+}
+
+static hdx_code statement_rows(statement *s, hdx_rows **rows, hdx_error *err)
+{
+    sql_db  *db = s->sql->heaps;
+    hdx_code code = name_columns(s, err);
+    if (code != HDX_OK) {
+        statement_close(s);
+        return code;
+    }
     const hdx_rows_maker maker = { s->columns, s->count, s, statement_next, statement_close, 0 };
-    return hdx_rows_make_in(s->sql->heaps->heaps[0]->query.mem, &maker, rows, err);
+    if ((code = hdx_rows_make_in(db->heaps[0]->query.mem, &maker, rows, err)) != HDX_OK)
+        return code;
+    hdx_rows_heed(*rows, &db->own);
+    return hdx_answer_or_close(rows, hdx_answer_set_head(db->session, "sql", *rows, err));
 }
 
 /* "no such table: a.b" names a class whose table nobody asked for yet? */
@@ -167,6 +270,15 @@ static hdx_code make_missing(hdx_sql *sql, bool *made, hdx_error *err)
     return code;
 }
 
+/* What SQLite cannot know: whoever comes from another database writes texts so. */
+static void hint_quotes(const char *text, size_t at, hdx_error *err)
+{
+    static const char no_column[] = "no such column: ";
+    const size_t      len = strlen(text);
+    if (at < len && text[at] == '"' && strncmp(err->message, no_column, sizeof no_column - 1) == 0)
+        (void)hdx_hint(err, err->code, "a text stands in single quotes: '%.160s'", err->message + sizeof no_column - 1);
+}
+
 static hdx_code prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, const char **rest, hdx_error *err)
 {
     for (;;) {
@@ -174,9 +286,19 @@ static hdx_code prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, con
         const int rc = sqlite3_prepare_v2(sql->db, text, -1, stmt, rest);
         if (rc == SQLITE_OK)
             return HDX_OK;
-        hdx_code code = make_missing(sql, &made, err);
-        if (code != HDX_OK || !made)
-            return code != HDX_OK ? code : sqlite_failed(sql, rc, err);
+        const int at = rc == SQLITE_ERROR ? sqlite3_error_offset(sql->db) : -1;
+        hdx_code  code = make_missing(sql, &made, err);
+        if (code != HDX_OK || made) {
+            if (code != HDX_OK)
+                return code;
+            continue;
+        }
+        code = sqlite_failed(sql, rc, err);
+        if (code == HDX_USAGE && at >= 0 && err != NULL) {
+            err->offset = (uint64_t)at;
+            hint_quotes(text, (size_t)at, err);
+        }
+        return code;
     }
 }
 
@@ -186,6 +308,7 @@ hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows
     const char   *behind = text;
     *rows = NULL;
     sql->heaps->error.code = HDX_OK;
+    sql->heaps->steps = 0;
     atomic_store(&sql->heaps->interrupted, false);
     hdx_code code = prepare(sql, text, &stmt, &behind, err);
     if (rest != NULL)
@@ -193,8 +316,10 @@ hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows
     if (code != HDX_OK || stmt == NULL)
         return code;
     struct hdx_near *near = hdx_graph_near_begin(sql->heaps->heaps[0]->g);
-    const int        rc = sqlite3_step(stmt); /* what is wrong with it is known before the first row is written */
-    statement       *s = rc == SQLITE_ROW || rc == SQLITE_DONE ? calloc(1, sizeof *s) : NULL;
+    uint64_t         worked_ns = 0;
+    const int        rc =
+        step(sql->heaps, stmt, &worked_ns); /* what is wrong with it is known before the first row is written */
+    statement *s = rc == SQLITE_ROW || rc == SQLITE_DONE ? calloc(1, sizeof *s) : NULL;
     if (s == NULL || sqlite3_column_count(stmt) == 0) {
         hdx_graph_near_end(near);
         code = rc == SQLITE_ROW || rc == SQLITE_DONE ? HDX_OK : sqlite_failed(sql, rc, err);
@@ -202,6 +327,11 @@ hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows
         free(s);
         return code;
     }
-    *s = (statement){ .sql = sql, .stmt = stmt, .first = rc == SQLITE_ROW, .near = near };
+    *s = (statement){ .sql = sql,
+                      .stmt = stmt,
+                      .first = rc == SQLITE_ROW,
+                      .worked_ns = worked_ns,
+                      .names = hdx_arena_of(NULL),
+                      .near = near };
     return statement_rows(s, rows, err);
 }

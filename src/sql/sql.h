@@ -62,7 +62,10 @@ struct sql_db {
     unsigned            heap_count;
     uint64_t            rounds;
     hdx_error           error; /* of the statement under way: what a table or function met; code HDX_OK: nothing */
-    uint64_t            deadline_ms; /* 0: none */
+    uint64_t            deadline_ms;        /* 0: none */
+    hdx_sql_options     options;            /* texts are gone */
+    uint64_t            steps, reported_ns; /* of the statement under way (guard.c) */
+    unsigned            trusted;            /* statements of this room under way, which may do anything (guard.c) */
 };
 
 /* ---- open.c ---- */
@@ -91,6 +94,9 @@ typedef struct sql_module {
     const char *const    *tables; /* NULL behind the last; NULL: created on demand */
 } sql_module;
 extern const sql_module sql_objects, sql_refs, sql_named_refs, sql_class_tables, sql_held_module;
+
+/* ---- guard.c ---- */
+void sql_guard(sql_db *db);
 
 /* ---- functions.c, sums.c ---- */
 int sql_install_functions(sql_db *db); /* a result code of SQLite */

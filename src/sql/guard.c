@@ -1,0 +1,125 @@
+/*
+ * guard.c - what statements of a connection may do, and how much.
+ *
+ * A statement may come from anywhere: it reads the tables, and makes temporary tables and views for itself. It opens no
+ * file, changes no setting and gives no table to a schema of a dump; what the program itself does for it (attaching,
+ * tables of classes) goes by `trusted` past this guard.
+ *
+ * Long statements ask here whether to stop, and say that they are still at work.
+ */
+#include "sql/sql.h"
+
+#define STEPS_BETWEEN_TURNS 10000
+#define REPORT_NS           100000000u
+
+/* ---- what ---- */
+
+/* Pragmas that read what a schema has. */
+static const char *const reading[] = { "collation_list", "compile_options", "database_list", "function_list",
+                                       "index_info",     "index_list",      "index_xinfo",   "module_list",
+                                       "pragma_list",    "table_info",      "table_list",    "table_xinfo" };
+
+static bool reads(const char *pragma)
+{
+    for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
+        if (sqlite3_stricmp(pragma, reading[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_temp(const char *schema) { return schema != NULL && sqlite3_stricmp(schema, "temp") == 0; }
+
+/* What the statement wants and must not; NULL: nothing. */
+static const char *refused(int action, const char *first, const char *second, const char *schema)
+{
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_CREATE_TEMP_VIEW:
+    case SQLITE_CREATE_TEMP_INDEX:
+    case SQLITE_DROP_TEMP_TABLE:
+    case SQLITE_DROP_TEMP_VIEW:
+    case SQLITE_DROP_TEMP_INDEX: return NULL;
+    case SQLITE_UPDATE: /* of the list of tables SQLite asks where a table declares itself; it lets nobody write there
+                         */
+        if (strcmp(first, "sqlite_master") == 0)
+            return NULL;
+        /* fallthrough */
+    case SQLITE_INSERT:
+    case SQLITE_DELETE: return is_temp(schema) ? NULL : "writing to what is not temporary";
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_DROP_TABLE:
+    case SQLITE_DROP_VIEW:
+    case SQLITE_DROP_INDEX: return is_temp(schema) ? NULL : "changing what is not temporary";
+    case SQLITE_ALTER_TABLE: return is_temp(first) ? NULL : "changing what is not temporary";
+    case SQLITE_FUNCTION: return sqlite3_stricmp(second, "load_extension") != 0 ? NULL : "loading an extension";
+    case SQLITE_PRAGMA: return reads(first) ? NULL : "this pragma";
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH: return "attaching and detaching files";
+    case SQLITE_CREATE_VTABLE:
+    case SQLITE_DROP_VTABLE: return "virtual tables";
+    default: return "this statement"; /* triggers, ANALYZE, REINDEX */
+    }
+}
+
+static int authorize(void *context, int action, const char *first, const char *second, const char *schema,
+                     const char *inner)
+{
+    sql_db     *db = context;
+    const char *what =
+        db->trusted != 0 ? NULL : refused(action, first != NULL ? first : "", second != NULL ? second : "", schema);
+    (void)inner;
+    if (what == NULL)
+        return SQLITE_OK;
+    if (db->error.code == HDX_OK)
+        (void)hdx_hint(&db->error, hdx_fail(&db->error, HDX_USAGE, "", HDX_NOWHERE, "not allowed here: %s", what),
+                       "tables are read; CREATE TEMP TABLE and CREATE TEMP VIEW make some of your own");
+    return SQLITE_DENY;
+}
+
+/* ---- how much ---- */
+
+static int turn(void *context)
+{
+    sql_db        *db = context;
+    hdx_error      err = { .offset = HDX_NOWHERE };
+    const uint64_t now = hdx_now_ns();
+    db->steps += STEPS_BETWEEN_TURNS;
+    if (now - db->reported_ns > REPORT_NS) {
+        const hdx_progress_report r = {
+            .step = "statement", .number = 1, .steps = 1, .done = db->steps, .unit = "steps"
+        };
+        db->reported_ns = now;
+        db->own.report(db->own.context, &r);
+    }
+    if (sql_stopped(db, &err) == HDX_OK)
+        return 0;
+    if (db->error.code == HDX_OK)
+        db->error = err;
+    return 1;
+}
+
+/* A text in double quotes is a name and nothing else: a misspelt column would be a text that compares with nothing. */
+void sql_guard(sql_db *db)
+{
+    static const int limits[][2] = {
+        { SQLITE_LIMIT_SQL_LENGTH, 1000000 },  { SQLITE_LIMIT_EXPR_DEPTH, 500 },
+        { SQLITE_LIMIT_COMPOUND_SELECT, 200 }, { SQLITE_LIMIT_VDBE_OP, 1000000 },
+        { SQLITE_LIMIT_FUNCTION_ARG, 100 },    { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10000 },
+        { SQLITE_LIMIT_WORKER_THREADS, 0 },
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        (void)sqlite3_limit(db->db, limits[i][0], limits[i][1]);
+    (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, (int *)NULL);
+    (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
+    (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)NULL);
+    (void)sqlite3_set_authorizer(db->db, authorize, db);
+    sqlite3_progress_handler(db->db, STEPS_BETWEEN_TURNS, turn, db);
+}
