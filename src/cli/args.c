@@ -36,11 +36,9 @@ static hdx_code usage(hdx_error *err, const char *format, ...)
 
 static hdx_code unknown_command(const char *word, hdx_error *err)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
-    hdx_nearest              near = { .wanted = word };
-    for (size_t i = 0; i < count; i++)
-        hdx_nearest_offer(&near, all[i]->name);
+    hdx_nearest near = { .wanted = word };
+    for (size_t i = 0; i < cli_command_count(); i++)
+        hdx_nearest_offer(&near, cli_command_at(i)->name);
     hdx_code code = strpbrk(word, "./") == NULL ? usage(err, "there is no command '%.100s'", word)
                                                 : usage(err, "there is no command and no file '%.100s'", word);
     return near.best != NULL ? hdx_hint(err, code, "did you mean '%s'?", near.best)
@@ -50,11 +48,9 @@ static hdx_code unknown_command(const char *word, hdx_error *err)
 /* What `heapdex help` is asked for and nobody knows. */
 static hdx_code unknown_topic(const char *word, hdx_error *err)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
-    hdx_nearest              near = { .wanted = word };
-    for (size_t i = 0; i < count; i++)
-        hdx_nearest_offer(&near, all[i]->name);
+    hdx_nearest near = { .wanted = word };
+    for (size_t i = 0; i < cli_command_count(); i++)
+        hdx_nearest_offer(&near, cli_command_at(i)->name);
     for (size_t i = 0; cli_help_topics[i] != NULL; i++)
         hdx_nearest_offer(&near, cli_help_topics[i]);
     hdx_code code = usage(err, "there is no help on '%.100s'", word);
@@ -97,7 +93,7 @@ static hdx_code check_look(const cli_call *call, const char *const *words, size_
                             "heapdex histogram %s is one; heapdex --help lists them", dump);
     if (call->raw)
         return usage(err, "--raw is for --format csv and tsv");
-    if (word_count > 1 && hdx_answer_named(words[1]) != NULL)
+    if (word_count > 1 && cli_command_named(words[1]) != NULL)
         return hdx_hint(err, usage(err, "the command stands before the dump"), "heapdex %s %s", words[1], dump);
     if (word_count > 1)
         return hdx_hint(err, usage(err, "a command is missing before '%.100s'", dump),
@@ -107,17 +103,18 @@ static hdx_code check_look(const cli_call *call, const char *const *words, size_
 
 static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_error *err)
 {
-    size_t                   count, options;
-    const hdx_answer *const *all = hdx_answers(&count);
-    cli_option               of[CLI_OPTIONS_MAX], found;
-    char                     word[64], owners[160] = "";
+    size_t     options;
+    cli_option of[CLI_OPTIONS_MAX], found;
+    char       word[64], owners[160] = "";
     (void)snprintf(word, sizeof word, "%.*s", (int)(g->len < sizeof word ? g->len : sizeof word - 1), g->name);
     hdx_code code = answer != NULL ? usage(err, "'%s' has no option '%s%s'", answer->name, g->dashes, word)
                                    : usage(err, "there is no option '%s%s'", g->dashes, word);
-    for (size_t i = 0; i < count; i++)
-        if (cli_option_named(all[i], g->name, g->len, &found))
+    for (size_t i = 0; i < cli_command_count(); i++)
+        if (cli_option_named(cli_command_at(i), g->name, g->len, &found))
             (void)snprintf(owners + strlen(owners), sizeof owners - strlen(owners), "%s%s",
-                           owners[0] != '\0' ? ", " : "", all[i]->name);
+                           owners[0] != '\0' ? ", " : "", cli_command_at(i)->name);
+    if (answer != NULL && cli_has_language(answer) && cli_option_named(NULL, g->name, g->len, &found))
+        return hdx_hint(err, code, "the statement says which columns and rows, and in which order");
     if (owners[0] != '\0')
         return hdx_hint(err, code, "it belongs to: %s", owners);
     hdx_nearest near = { .wanted = word };
@@ -273,9 +270,14 @@ static hdx_code finish(cli_call *call, hdx_error *err)
             "an object is 0x7f3a10, '#1234', class:com.acme.Cache, thread:main, or - for names on standard input");
     else if ((a->flags & HDX_ANSWER_DUMPS) == 0 && words > most)
         code = usage(err, "'%s' takes one heap dump and %s; '%.100s' is too much", a->name,
-                     most == 0 ? "nothing else" : "one object", call->words[most]);
+                     most == 0                             ? "nothing else"
+                     : word->kind == HDX_PARAMETER_OBJECTS ? "one object"
+                                                           : "one statement",
+                     call->words[most]);
     else if (call->index.no_build && cli_given(call, "force") != NULL)
         code = usage(err, "--force and --no-build exclude each other");
+    else if (cli_given(call, "attach") != NULL && call->index.index_dir != NULL)
+        code = usage(err, "--index-dir names one index, and --attach adds dumps");
     else if ((a->flags & HDX_ANSWER_DUMPS) && words > 0 && call->index.index_dir != NULL)
         code = usage(err, "--index-dir names one index, and there are %zu dumps", words + 1);
     else if (call->raw && call->format != HDX_FORMAT_CSV && call->format != HDX_FORMAT_TSV)
@@ -314,12 +316,12 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
         if (word_count > 0 && is_topic(words[0])) {
             call->topic = words[0];
             word_count = 0;
-        } else if (word_count > 0 && hdx_answer_named(words[0]) == NULL) {
+        } else if (word_count > 0 && cli_command_named(words[0]) == NULL) {
             return unknown_topic(words[0], err);
         }
     }
-    const bool look = word_count > 0 && hdx_answer_named(words[0]) == NULL && is_dump(words[0]);
-    if (word_count > 0 && !look && (call->answer = hdx_answer_named(words[0])) == NULL)
+    const bool look = word_count > 0 && cli_command_named(words[0]) == NULL && is_dump(words[0]);
+    if (word_count > 0 && !look && (call->answer = cli_command_named(words[0])) == NULL)
         return unknown_command(words[0], err);
     if (call->answer != NULL && (call->answer->flags & HDX_ANSWER_PLAIN))
         call->format = HDX_FORMAT_CSV;
@@ -369,6 +371,12 @@ const char *cli_given(const cli_call *call, const char *name)
         if (strcmp(call->arguments[i].name, name) == 0)
             return call->arguments[i].value != NULL ? call->arguments[i].value : "true";
     return NULL;
+}
+
+uint64_t cli_given_number(const cli_call *call, const char *name)
+{
+    const char *value = cli_given(call, name);
+    return value != NULL ? number(value) : 0;
 }
 
 bool cli_is(const cli_call *call, const char *answer) { return strcmp(call->answer->name, answer) == 0; }

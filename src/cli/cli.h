@@ -8,6 +8,8 @@
  *       args.c       words -> cli_call            help.c      --help, --version
  *       complete.c   completions of bash, zsh and fish, list of examples
  *       offers.c     what may stand at a place of the line (offers.h)
+ *     commands.c   what there is to call
+ *     sql.c        the command sql (sql.h)
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     path_page.c  paths to GC roots, a line a step
@@ -31,6 +33,13 @@
 #include <heapdex/heapdex.h>
 
 #include <sys/types.h>
+
+/* ---- commands.c ---- */
+size_t            cli_command_count(void);
+const hdx_answer *cli_command_at(size_t i);            /* in the order in which a person meets them */
+const hdx_answer *cli_command_named(const char *name); /* NULL: none */
+/* It is asked in a language that orders, chooses and limits rows by itself. */
+bool cli_has_language(const hdx_answer *command);
 
 /* ---- table.c ---- */
 typedef enum cli_option_id {
@@ -116,6 +125,7 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
 bool cli_asks_json(int argc, const char *const *argv);
 /* What was given for a parameter; NULL: nothing. */
 const char *cli_given(const cli_call *call, const char *name);
+uint64_t    cli_given_number(const cli_call *call, const char *name); /* 0: none was given */
 bool        cli_is(const cli_call *call, const char *answer);
 
 /* ---- help.c, complete.c: text for standard output ---- */
@@ -137,6 +147,7 @@ typedef struct cli_console {
     uint64_t        began_ns, step_ns, shown_ns;
     bool            held;  /* an answer has the terminal: progress is not shown, notices come after it */
     hdx_buffer      later; /* those notices */
+    hdx_buffer      below; /* lines that stand under the message of an error: a statement and its place at fault */
     pthread_mutex_t one;   /* notices and progress come from different threads */
 } cli_console;
 void         cli_console_open(cli_console *c, const cli_call *call); /* call NULL: before anything is known */
@@ -228,10 +239,21 @@ typedef struct cli_run {
     hdx_arena       arena;
     hdx_session    *session;
     cli_output     *output;
+    const char    **names; /* of the dumps beside the first (sql.c) */
+    size_t          name_count;
     bool            condition; /* of --fail-on: exit 1 */
 } cli_run;
+/* How its rows are shown, but for what a limit leaves out. */
+hdx_render_options cli_render_options(const cli_run *run);
+
+/* ---- sql.c ---- */
+extern const hdx_answer cli_sql_command;
+hdx_code                cli_sql_attach(cli_run *run, hdx_error *err); /* adds the dumps of --attach to the session */
+hdx_code                cli_sql(cli_run *run, hdx_error *err);
 
 /* ---- names.c ---- */
+/* All that is there to read; `most` bytes, or HDX_LIMIT. */
+hdx_code cli_read_all(int fd, const char *name, uint64_t most, hdx_buffer *in, hdx_error *err);
 /* The words of the call as objects, "-" replaced by what standard input names: arguments of the name that is given. */
 hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx_error *err);
 /* The name in one line of an earlier output; false: none there. The result lies in the line, which is changed. */

@@ -87,8 +87,7 @@ static const char fish[] =
 
 bool cli_complete(hdx_buffer *out, const char *shell)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
+    const size_t count = cli_command_count();
     if (strcmp(shell, "bash") == 0)
         hdx_buffer_text(out, bash);
     else if (strcmp(shell, "zsh") == 0)
@@ -97,7 +96,7 @@ bool cli_complete(hdx_buffer *out, const char *shell)
         hdx_buffer_text(out, fish);
     else if (strcmp(shell, "examples") == 0)
         for (size_t i = 0; i < 2 * count; i++)
-            hdx_buffer_format(out, "%s\n", all[i / 2]->examples[i % 2]);
+            hdx_buffer_format(out, "%s\n", cli_command_at(i / 2)->examples[i % 2]);
     else
         return false;
     return true;

@@ -407,8 +407,10 @@ void cli_console_hold(cli_console *c, bool on)
 
 void cli_console_open(cli_console *c, const cli_call *call)
 {
-    *c =
-        (cli_console){ .terminal = isatty(STDERR_FILENO) == 1, .later = hdx_buffer_of(NULL), .began_ns = hdx_now_ns() };
+    *c = (cli_console){ .terminal = isatty(STDERR_FILENO) == 1,
+                        .later = hdx_buffer_of(NULL),
+                        .below = hdx_buffer_of(NULL),
+                        .began_ns = hdx_now_ns() };
     (void)pthread_mutex_init(&c->one, NULL);
     if (call != NULL) {
         c->quiet = call->quiet;
@@ -421,6 +423,7 @@ void cli_console_close(cli_console *c)
 {
     cli_console_hold(c, false);
     hdx_buffer_free(&c->later);
+    hdx_buffer_free(&c->below);
     (void)pthread_mutex_destroy(&c->one);
 }
 
@@ -516,10 +519,12 @@ int cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json)
         cli_put_plain(&line, given.where, strlen(given.where));
         hdx_buffer_text(&line, ": ");
     }
-    if (given.offset != HDX_NOWHERE)
+    if (given.offset != HDX_NOWHERE && c->below.len == 0)
         hdx_buffer_format(&line, "offset 0x%llx: ", (unsigned long long)given.offset);
     cli_put_plain(&line, given.message, strlen(given.message));
     hdx_buffer_text(&line, "\n");
+    if (c->below.len > 0 && code != HDX_CANCELLED)
+        hdx_buffer_put(&line, c->below.at, c->below.len);
     if (given.hint[0] != '\0') {
         hdx_buffer_text(&line, "hint: ");
         cli_put_plain(&line, given.hint, strlen(given.hint));

@@ -67,7 +67,8 @@ static void options_of(hdx_buffer *out, const hdx_answer *answer)
     for (size_t i = 0; i < count; i++)
         if (!options[i].everywhere)
             option_line(out, &options[i]);
-    hdx_buffer_text(out, "\nand --format, --where, --sort, --limit, -o and others: heapdex help options\n");
+    hdx_buffer_format(out, "\nand --format, %s-o and others: heapdex help options\n",
+                      answer != NULL && cli_has_language(answer) ? "" : "--where, --sort, --limit, ");
 }
 
 static void columns_of(hdx_buffer *out, const hdx_column *columns, unsigned count)
@@ -99,6 +100,8 @@ static void columns_of_answer(hdx_buffer *out, const hdx_answer *a)
     }
     for (unsigned i = a->form_count; i-- > 0;) { /* the usual one stands last */
         const hdx_form *f = &a->forms[i];
+        if (f->column_count == 0)
+            continue; /* they follow from what is asked */
         if (f->parameter == NULL)
             hdx_buffer_text(out, "\ncolumns:\n");
         else
@@ -142,8 +145,6 @@ static void help_of_command(hdx_buffer *out, const hdx_answer *a)
 
 void cli_help(hdx_buffer *out, const hdx_answer *answer)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
     if (answer != NULL) {
         help_of_command(out, answer);
         return;
@@ -157,11 +158,12 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
             "Options may stand anywhere; -- ends them.",
             0, 0);
     hdx_buffer_text(out, "\ncommands:\n");
-    for (size_t i = 0; i < count; i++) {
-        hdx_buffer_format(out, "  %-15s", all[i]->name);
-        if (strlen(all[i]->name) > 14)
+    for (size_t i = 0; i < cli_command_count(); i++) {
+        const hdx_answer *a = cli_command_at(i);
+        hdx_buffer_format(out, "  %-15s", a->name);
+        if (strlen(a->name) > 14)
             hdx_buffer_format(out, "\n%*s", 17, "");
-        wrapped(out, all[i]->sentence, 17, 17);
+        wrapped(out, a->sentence, 17, 17);
     }
     hdx_buffer_text(out, "\nmore help:\n"
                          "  heapdex help COMMAND   its options, its columns and two examples\n"

@@ -10,26 +10,23 @@
 #include <errno.h>
 #include <unistd.h>
 
-static bool read_all(hdx_buffer *in, hdx_error *err, hdx_code *code)
+hdx_code cli_read_all(int fd, const char *name, uint64_t most, hdx_buffer *in, hdx_error *err)
 {
     char bytes[65536];
     for (;;) {
-        ssize_t n = cli_signal() == 0 ? read(STDIN_FILENO, bytes, sizeof bytes) : -1;
+        ssize_t n = cli_signal() == 0 ? read(fd, bytes, sizeof bytes) : -1;
         if (n == 0)
-            return true;
-        if (n > 0) {
+            return HDX_OK;
+        if (n > 0)
             hdx_buffer_put(in, bytes, (uint64_t)n);
-        } else if (cli_signal() != 0) {
-            *code = hdx_fail(err, HDX_CANCELLED, "standard input", HDX_NOWHERE, "interrupted");
-            return false;
-        } else if (errno != EINTR) {
-            *code = hdx_fail(err, HDX_IO, "standard input", HDX_NOWHERE, "cannot read: %s", strerror(errno));
-            return false;
-        }
-        if (in->failed) {
-            *code = hdx_no_memory(err, "the names on standard input", in->len);
-            return false;
-        }
+        else if (cli_signal() != 0)
+            return hdx_fail(err, HDX_CANCELLED, name, HDX_NOWHERE, "interrupted");
+        else if (errno != EINTR)
+            return hdx_fail(err, HDX_IO, name, HDX_NOWHERE, "cannot read: %s", strerror(errno));
+        if (in->failed)
+            return hdx_no_memory(err, name, in->len);
+        if (in->len > most)
+            return hdx_fail(err, HDX_LIMIT, name, HDX_NOWHERE, "more than %llu bytes", (unsigned long long)most);
     }
 }
 
@@ -304,7 +301,7 @@ hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx
             continue;
         read = true;
         hdx_buffer in = hdx_buffer_of(NULL);
-        if (read_all(&in, err, &code))
+        if ((code = cli_read_all(STDIN_FILENO, "standard input", UINT64_MAX, &in, err)) == HDX_OK)
             code = add_lines(&in, name, call, call->word_count - i + 8, arena,
                              err); /* 8: what the command line itself adds */
         hdx_buffer_free(&in);

@@ -108,7 +108,7 @@ static bool read_line(cli_offers *o, line *l, const char *const *words, size_t c
         }
     }
     if (l->plain_count > 0)
-        l->answer = hdx_answer_named(l->plain[0]);
+        l->answer = cli_command_named(l->plain[0]);
     if (l->open.is != NULL) /* commands may have an option of that name of their own */
         (void)cli_option_named(l->answer, l->open.is->name, strlen(l->open.is->name), &l->open);
     return true;
@@ -404,6 +404,8 @@ static void offer_values(cli_offers *o, const line *l, const cli_option *option,
         views_of(o, l, dump, before);
     else if (p->kind == HDX_PARAMETER_FILE)
         offer_files(o, before, "files");
+    else if (strcmp(p->name, "attach") == 0 && strchr(value, '=') != NULL)
+        offer_files(o, joined(o, "", o->wanted, (size_t)(strchr(value, '=') + 1 - o->wanted), NULL), "dumps");
     else if (option->id == CLI_OPT_INDEX_DIR)
         offer_files(o, before, "folders");
     else if (p->kind == HDX_PARAMETER_CLASSES && dump != NULL)
@@ -425,10 +427,8 @@ static void offer_options(cli_offers *o, const line *l)
 
 static void offer_commands(cli_offers *o)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
-    for (size_t i = 0; i < count; i++)
-        offer(o, all[i]->name, all[i]->sentence);
+    for (size_t i = 0; i < cli_command_count(); i++)
+        offer(o, cli_command_at(i)->name, cli_command_at(i)->sentence);
 }
 
 static void offer_objects(cli_offers *o, const line *l)
@@ -469,10 +469,11 @@ void cli_offer_words(cli_offers *o, const char *const *words, size_t count)
     } else if (l.plain_count == 1 && strcmp(l.plain[0], "help") == 0) {
         offer_commands(o);
         for (size_t i = 0; cli_help_topics[i] != NULL; i++)
-            offer(o, hdx_answer_named(cli_help_topics[i]) == NULL ? cli_help_topics[i] : NULL, NULL);
+            offer(o, cli_command_named(cli_help_topics[i]) == NULL ? cli_help_topics[i] : NULL, NULL);
     } else if (l.answer != NULL && (l.plain_count == 1 || (l.answer->flags & HDX_ANSWER_DUMPS) != 0)) {
         offer_files(o, "", "dumps");
-    } else if (l.answer != NULL && cli_word_of(l.answer) != NULL) {
+    } else if (l.answer != NULL && cli_word_of(l.answer) != NULL &&
+               cli_word_of(l.answer)->kind == HDX_PARAMETER_OBJECTS) {
         offer_objects(o, &l);
     }
 }

@@ -44,6 +44,8 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
     hdx_index_forecast *forecast = hdx_arena_get(&run->arena, sizeof *forecast);
     hdx_error           ignored;
     options.memory = 0;
+    if (cli_has_language(run->call->answer) && hdx_session_report(run->session, 0) != NULL) /* the index is there */
+        return hdx_hint(err, code, "--memory is less than the statement needs; give it more");
     if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK ||
         forecast->least < run->call->index.memory)
         return hdx_hint(err, code, "--memory is less than this needs; give it more");
@@ -131,20 +133,26 @@ static void put_view(const cli_run *run, const hdx_sink *sink)
     hdx_buffer_free(&line);
 }
 
+hdx_render_options cli_render_options(const cli_run *run)
+{
+    const cli_call *c = run->call;
+    return (hdx_render_options){ .format = c->format,
+                                 .human_sizes = !c->bytes,
+                                 .raw = c->raw,
+                                 .full_text = c->full_text,
+                                 .color = colored(c),
+                                 .ascii = c->output == NULL && cli_ascii(STDOUT_FILENO),
+                                 .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
+}
+
 static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
 {
     const cli_call    *c = run->call;
-    hdx_render_options options = { .format = c->format,
-                                   .human_sizes = !c->bytes,
-                                   .raw = c->raw,
-                                   .full_text = c->full_text,
-                                   .color = colored(c),
-                                   .ascii = c->output == NULL && cli_ascii(STDOUT_FILENO),
-                                   .rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL,
-                                   .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
+    hdx_render_options options = cli_render_options(run);
     hdx_sink           sink = cli_output_sink(run->output);
     const bool         columns = cli_given(c, "columns") != NULL,
                ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
+    options.rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL;
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, &sink, err);
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
@@ -173,12 +181,7 @@ static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err);
 /* A dump without a command. */
 static hdx_code look(cli_run *run, hdx_error *err)
 {
-    const cli_call          *c = run->call;
-    const hdx_render_options options = { .format = HDX_FORMAT_TABLE,
-                                         .human_sizes = !c->bytes,
-                                         .color = colored(c),
-                                         .ascii = c->output == NULL && cli_ascii(STDOUT_FILENO),
-                                         .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
+    const hdx_render_options options = cli_render_options(run); /* the format is that of tables */
     const hdx_sink           sink = cli_output_sink(run->output);
     hdx_code                 code = cli_look(run, &options, &sink, err);
     cli_building(false);
@@ -279,13 +282,21 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
     hdx_code                 code = hdx_session_open(&c->index, &run->session, err);
     for (size_t i = 0; code == HDX_OK && (c->answer->flags & HDX_ANSWER_DUMPS) && i < c->word_count; i++)
         code = hdx_session_add(run->session, c->words[i], err);
-    if (code != HDX_OK || (code = add_arguments(run, c, err)) != HDX_OK)
+    if (code == HDX_OK && cli_is(c, "sql"))
+        code = cli_sql_attach(run, err);
+    else if (code == HDX_OK)
+        code = add_arguments(run, c, err);
+    if (code != HDX_OK)
         return code;
     hdx_session_listen(run->session, &events);
     hdx_session_limit(run->session, c->index.memory);
     cli_guard(run->session);
     if (c->wants == CLI_WANTS_LOOK)
         return (code = look(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
+    if (cli_is(c, "sql")) {
+        code = put_in_place(run, cli_sql(run, err), err);
+        return code == HDX_OK ? HDX_OK : advise(run, code, err);
+    }
     if (c->text)
         return (code = content(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
     guard_output(run, cli_given(c, "output"));

@@ -93,6 +93,17 @@ static bool among(const char *words, const char *word)
     return false;
 }
 
+/* What a statement says by itself. */
+static bool shapes(const char *name)
+{
+    return strcmp(name, "columns") == 0 || strcmp(name, "sort") == 0 || strcmp(name, "where") == 0;
+}
+
+static char letter_of(const char *name)
+{
+    return strcmp(name, "output") == 0 ? 'o' : strcmp(name, "file") == 0 ? 'f' : '\0';
+}
+
 static bool has(const cli_option *at, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -107,14 +118,15 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
     const hdx_parameter *common = hdx_answer_common(&common_count);
     for (unsigned i = 0; answer != NULL && i < answer->parameter_count; i++)
         if ((answer->parameters[i].flags & HDX_PARAMETER_WORD) == 0)
-            options[n++] = (cli_option){ CLI_OPT_ANSWER, strcmp(answer->parameters[i].name, "output") == 0 ? 'o' : '\0',
-                                         false, &answer->parameters[i] };
+            options[n++] =
+                (cli_option){ CLI_OPT_ANSWER, letter_of(answer->parameters[i].name), false, &answer->parameters[i] };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         const struct own *o = &own[i];
         for (size_t k = 0; o->is.name == NULL && k < common_count; k++)
             if (strcmp(common[k].name, "document") != 0 && /* they follow from --format */
                 strcmp(common[k].name, "texts") != 0 && strcmp(common[k].name, "sizes") != 0 &&
                 !takes(answer, common[k].name) &&
+                !(answer != NULL && cli_has_language(answer) && shapes(common[k].name)) &&
                 (answer == NULL || (answer->flags & HDX_ANSWER_HEAP) != 0 ||
                  (strcmp(common[k].name, "reachable") != 0 && strcmp(common[k].name, "view") != 0)) &&
                 (answer == NULL || (answer->flags & HDX_ANSWER_NO_VIEWS) == 0 || strcmp(common[k].name, "view") != 0))
@@ -149,12 +161,10 @@ bool cli_option_named(const hdx_answer *answer, const char *name, size_t len, cl
 
 bool cli_option_anywhere(const char *name, size_t len, cli_option *out)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
     if (cli_option_named(NULL, name, len, out))
         return true;
-    for (size_t i = 0; i < count; i++)
-        if (cli_option_named(all[i], name, len, out))
+    for (size_t i = 0; i < cli_command_count(); i++)
+        if (cli_option_named(cli_command_at(i), name, len, out))
             return true;
     return false;
 }

@@ -54,15 +54,14 @@ static void expect_among(const char *words, const char *wanted, bool there)
 
 Test(complete, offers_every_command_option_and_choice_of_the_table)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
     expect_among("''", "help", true);
-    for (size_t i = 0; i < count; i++) {
-        cli_option   options[CLI_OPTIONS_MAX];
-        char         words[96], wanted[96];
-        const size_t n = cli_options_of(all[i], options);
-        expect_among("''", all[i]->name, true);
-        (void)snprintf(words, sizeof words, "%s -", all[i]->name);
+    for (size_t i = 0; i < cli_command_count(); i++) {
+        const hdx_answer *command = cli_command_at(i);
+        cli_option        options[CLI_OPTIONS_MAX];
+        char              words[96], wanted[96];
+        const size_t      n = cli_options_of(command, options);
+        expect_among("''", command->name, true);
+        (void)snprintf(words, sizeof words, "%s -", command->name);
         ran r = tool_sh("\"$H\" __complete words %s | tail -n +2 | cut -f 1", words);
         cr_expect(lines_of(r.out) == n, "%s: %s", words, r.out);
         for (size_t k = 0; k < n; k++) {
@@ -70,7 +69,7 @@ Test(complete, offers_every_command_option_and_choice_of_the_table)
             cr_expect(strstr(r.out, wanted) != NULL, "%s %s", words, wanted);
             if (options[k].is->choices != NULL && options[k].is->kind == HDX_PARAMETER_CHOICE) {
                 ran choices = tool_sh("\"$H\" __complete words %s x --%s '' | tail -n +2 | cut -f 1 | paste -sd ' ' -",
-                                      all[i]->name, options[k].is->name);
+                                      command->name, options[k].is->name);
                 choices.out[strcspn(choices.out, "\n")] = '\0';
                 cr_expect_str_eq(choices.out, options[k].is->choices);
                 ran_free(&choices);
@@ -108,6 +107,12 @@ Test(complete, offers_what_would_be_understood_there)
         { "histogram x --sort sh", "shallow" },
         { "histogram x --sort shallow:", "shallow:asc shallow:desc" },
         { "histogram x --where sh", "shallow " },
+        { "sql --w", "" },
+        { "sql app.hprof.gz ''", "" },
+        { "sql app.hprof.gz -f n", "notes" },
+        { "sql app.hprof.gz --attach o", "" },
+        { "sql app.hprof.gz --attach old=o", "old=old.bin" },
+        { "sql app.hprof.gz --attach=old=mo", "--attach=old=more/" },
         { "histogram x --where 'shallow >'", "shallow >  shallow >= " },
         { "export x --table loaders --columns p", "parent" },
         { "export x --table loaders --columns name,cl", "name,class name,classes" },

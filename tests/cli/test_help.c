@@ -7,17 +7,8 @@ static void  enter(void) { folder = tool_enter(); }
 static void  leave(void) { tool_leave(folder); }
 TestSuite(help, .init = enter, .fini = leave);
 
-static size_t commands(void)
-{
-    size_t count;
-    (void)hdx_answers(&count);
-    return count;
-}
-static const hdx_answer *command(size_t i)
-{
-    size_t count;
-    return hdx_answers(&count)[i];
-}
+static size_t            commands(void) { return cli_command_count(); }
+static const hdx_answer *command(size_t i) { return cli_command_at(i); }
 
 Test(help, of_everything_names_every_command_in_80_columns)
 {

@@ -31,6 +31,7 @@ static const char *needs(const hdx_answer *a)
         { "entries", "'#6746'" },
         { "immediate-dominators", "--class java.lang.String" },
         { "free-if", "--class 'bookshop.*'" },
+        { "sql", "'SELECT id FROM objects'" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, a->name) == 0)
@@ -48,21 +49,20 @@ static bool asks(const hdx_answer *a) { return (a->flags & HDX_ANSWER_HEAP) != 0
 
 Test(options, of_another_command_are_refused_by_every_command)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
-    unsigned                 refused = 0;
+    const size_t count = cli_command_count();
+    unsigned     refused = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++) {
             cli_option   options[CLI_OPTIONS_MAX], found;
-            const size_t n = cli_options_of(all[k], options);
+            const size_t n = cli_options_of(cli_command_at(k), options);
             for (size_t o = 0; o < n; o++) {
                 const char *name = options[o].is->name;
-                if (cli_option_named(all[i], name, strlen(name), &found))
+                if (cli_option_named(cli_command_at(i), name, strlen(name), &found))
                     continue;
-                ran r = tool_sh("\"$H\" %s app.hprof.gz --%s%s", all[i]->name, name,
+                ran r = tool_sh("\"$H\" %s app.hprof.gz --%s%s", cli_command_at(i)->name, name,
                                 options[o].is->value == NULL ? "" : " x");
-                cr_expect(r.code == 2 && strstr(r.err, "has no option") != NULL, "%s --%s: %d %s", all[i]->name, name,
-                          r.code, r.err);
+                cr_expect(r.code == 2 && strstr(r.err, "has no option") != NULL, "%s --%s: %d %s",
+                          cli_command_at(i)->name, name, r.code, r.err);
                 ran_free(&r);
                 refused++;
             }
@@ -117,20 +117,19 @@ Test(options, that_shape_rows_do_so_in_every_command_that_asks_and_in_every_form
 Test(options, reachable_is_honoured_or_refused)
 {
     static const char *const scopes[] = { "all", "garbage" };
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
+    const size_t             count = cli_command_count();
     for (size_t i = 0; i < count; i++)
         for (unsigned k = 0; k < 2; k++) {
             char more[64];
             (void)snprintf(more, sizeof more, "--format csv --limit 0 --reachable %s", scopes[k]);
-            ran other = call(all[i], more);
-            if ((all[i]->flags & HDX_ANSWER_SCOPED) == 0) {
-                cr_expect(other.code == 2, "%s %s: %d", all[i]->name, more, other.code);
+            ran other = call(cli_command_at(i), more);
+            if ((cli_command_at(i)->flags & HDX_ANSWER_SCOPED) == 0) {
+                cr_expect(other.code == 2, "%s %s: %d", cli_command_at(i)->name, more, other.code);
             } else {
-                ran live = call(all[i], "--format csv --limit 0");
-                cr_expect(other.code == 0 && live.code == 0, "%s %s: %s", all[i]->name, more, other.err);
-                cr_expect(strcmp(other.out, live.out) != 0, "%s %s says what it says of live objects", all[i]->name,
-                          more);
+                ran live = call(cli_command_at(i), "--format csv --limit 0");
+                cr_expect(other.code == 0 && live.code == 0, "%s %s: %s", cli_command_at(i)->name, more, other.err);
+                cr_expect(strcmp(other.out, live.out) != 0, "%s %s says what it says of live objects",
+                          cli_command_at(i)->name, more);
                 ran_free(&live);
             }
             ran_free(&other);
@@ -319,6 +318,11 @@ static const proof proofs[] = {
     { "strip", "keep-bitmaps", NULL, NULL, "", false }, /* of matrix alone */
     { "strip", "map-names", NULL, NULL, "", false },    /* of redact alone */
     { "strip", "plain", NULL, NULL, "", false },        /* of tailor alone */
+    { "sql", "file", NULL, NULL, "no.such.file", false },
+    { "sql", "attach", NULL, NULL, "nothing", false },
+    { "sql", "limit", NULL, NULL, "1", false },
+    { "sql", "max-rows", NULL, NULL, "1", false },
+    { "sql", "max-seconds", NULL, NULL, "0", false },
 };
 
 static const proof *proof_of(const char *command, const char *option)
@@ -371,17 +375,16 @@ static void expect_heeded(const hdx_answer *a, const cli_option *o, const proof 
 
 Test(options, each_with_each_command_is_heeded_or_refused, .timeout = 600)
 {
-    size_t                   count;
-    const hdx_answer *const *all = hdx_answers(&count);
+    const size_t count = cli_command_count();
     for (size_t i = 0; i < count; i++) {
         cli_option   options[CLI_OPTIONS_MAX];
-        const size_t n = cli_options_of(all[i], options);
+        const size_t n = cli_options_of(cli_command_at(i), options);
         for (size_t k = 0; k < n; k++) {
-            const proof *p = proof_of(all[i]->name, options[k].is->name);
-            cr_expect(p != NULL, "nothing shows that %s heeds --%s: it needs a row above", all[i]->name,
+            const proof *p = proof_of(cli_command_at(i)->name, options[k].is->name);
+            cr_expect(p != NULL, "nothing shows that %s heeds --%s: it needs a row above", cli_command_at(i)->name,
                       options[k].is->name);
             if (p != NULL)
-                expect_heeded(all[i], &options[k], p);
+                expect_heeded(cli_command_at(i), &options[k], p);
         }
     }
 }
