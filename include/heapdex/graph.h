@@ -171,6 +171,46 @@ HDX_API void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *id
 /* The same for addresses that hdx_graph_find will be asked about. */
 HDX_API void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses, size_t n, size_t i);
 
+/* ---- whole columns, in runs ---- */
+/*
+ * For who looks at every object: runs go through pages once, in order, at some nanoseconds an object where the getters
+ * of one object cost some tens. Ids at or past the end, and damage, give the same harmless values as the getters; a
+ * scan on several threads takes disjoint runs.
+ *
+ * Example (examples/runs.c):
+ *     uint32_t classes[HDX_RUN], n;
+ *     for (hdx_id first = 0; first < objects; first += n) {
+ *         n = (uint32_t)(objects - first < HDX_RUN ? objects - first : HDX_RUN);
+ *         hdx_graph_read_classes(g, first, n, classes);
+ *         for (uint32_t i = 0; i < n; i++)
+ *             strings += classes[i] == string->number;
+ *     }
+ *     hdx_code code = hdx_graph_check(g, &err); // was every page sound?
+ */
+#define HDX_RUN 4096u /* a good length of a run; any length is allowed */
+HDX_API void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out);
+HDX_API void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n,
+                                    uint32_t *out); /* HDX_NO_CLASS past the end */
+HDX_API void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out);    /* hdx_object_kind */
+HDX_API void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* of arrays; 0 */
+HDX_API void hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
+HDX_API void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
+HDX_API void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n,
+                                      uint64_t *out); /* position + 1; 0: no record */
+HDX_API void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n,
+                                  int32_t *out); /* place in hdx_graph_heaps; -1 */
+/* Bit i % 64 of out[i / 64] is object first + i; (n + 63) / 64 words are written. */
+HDX_API void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
+/* At most n ids of garbage from *from on, ascending; how many. *from is where to go on. 0: there is no more. */
+HDX_API size_t hdx_graph_garbage(const hdx_graph *g, hdx_id *from, hdx_id *ids, size_t n);
+/* HDX_VIRTUAL_ROOT, HDX_NO_ID for garbage; the second: the id itself for a GC root. */
+HDX_API void hdx_graph_read_dominators(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
+HDX_API void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
+/* Ids of addresses as a dump writes them, in any order; HDX_NO_ID where no object is. */
+HDX_API void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids);
+/* The first object at or behind an address; hdx_graph_objects(g): there is none. Ids are in the order of addresses. */
+HDX_API hdx_id hdx_graph_first_at(const hdx_graph *g, hdx_addr address);
+
 /* ---- classes ---- */
 /* By number 0 .. *count - 1; loaded on first use. NULL and *count 0 on failure (hdx_graph_check tells). */
 HDX_API const hdx_class *hdx_graph_classes(hdx_graph *g, uint32_t *count);
@@ -202,9 +242,13 @@ HDX_API void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *cursor);
 /* Instances of one class (no subclasses; class objects for java.lang.Class), ascending. */
 HDX_API void hdx_graph_instances(hdx_graph *g, uint32_t number, hdx_refs_scope scope, hdx_refs *cursor);
 HDX_API bool hdx_refs_next(hdx_refs *cursor, hdx_id *id);
+/* At most n of what hdx_refs_next would give; how many. 0: that was all. */
+HDX_API size_t hdx_refs_take(hdx_refs *cursor, hdx_id *ids, size_t n);
 /* Number of rows a cursor would give, without giving them; cheap for HDX_ALL. */
 HDX_API uint64_t hdx_graph_outbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope);
 HDX_API uint64_t hdx_graph_inbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope);
+HDX_API void     hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
+                                       uint64_t *inbound); /* of a run */
 
 /* ---- roots, threads, heaps ---- */
 HDX_API const hdx_root       *hdx_graph_roots(hdx_graph *g, uint64_t *count); /* sorted by object; locals included */

@@ -49,6 +49,16 @@ void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n
             ids[i] = HDX_NO_ID;
 }
 
+static bool address_below(const void *graph, hdx_id id, const void *wanted)
+{
+    return hdx_graph_address(graph, id) < *(const hdx_addr *)wanted;
+}
+
+hdx_id hdx_graph_first_at(const hdx_graph *g, hdx_addr address)
+{
+    return hdx_partition(g, 0, g->objects, &address, address_below);
+}
+
 /* ---- ahead ---- */
 /*
  * How many keys a round of reading ahead is before the next (away), and for how many of them at a time. A line has come
@@ -227,6 +237,24 @@ void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t 
             live[w] = here & ~dead;
         }
     }
+}
+
+size_t hdx_graph_garbage(const hdx_graph *g, hdx_id *from, hdx_id *ids, size_t n)
+{
+    uint64_t live[PART / 64];
+    size_t   found = 0;
+    if (hdx_graph_all_live(g))
+        *from = g->objects;
+    while (found < n && *from < g->objects) {
+        const uint32_t now = (uint32_t)hdx_least(g->objects - *from, PART);
+        hdx_graph_read_live(g, *from, now, live);
+        uint32_t i = 0;
+        for (; i < now && found < n; i++)
+            if (!hdx_bits_test(live, i))
+                ids[found++] = *from + i;
+        *from += i;
+    }
+    return found;
 }
 
 /*

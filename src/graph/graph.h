@@ -1,21 +1,8 @@
 /*
  * graph.h - the room that opens a finished index and answers for the heap: the one door for questions.
  *
- * Its public face is <heapdex/graph.h>: objects, classes, cursors, values. This header adds what other rooms of the
- * library may use and what is no promise to the outside: whole columns in runs, for questions that look at every
- * object.
- *
- *     uint32_t classes[HDX_RUN];
- *     for (hdx_id first = 0; first < objects; first += n) {
- *         n = (uint32_t)(objects - first < HDX_RUN ? objects - first : HDX_RUN);
- *         hdx_graph_read_classes(g, first, n, classes);
- *         ...
- *     }
- *     return hdx_graph_check(g, err);                  was every page sound?
- *
- * Runs go through pages once, in order: some nanoseconds an object, where the getters of one object cost some tens. Ids
- * at or past the end, and damage, give the same harmless values as the getters; nothing fails. All calls are
- * thread-safe; a scan on several threads takes disjoint runs.
+ * Its public face is <heapdex/graph.h>: objects, columns in runs, classes, cursors, values. This header adds what other
+ * rooms of the library may use and what is no promise to the outside.
  *
  * What is where:
  *
@@ -42,12 +29,6 @@
 #include "base/base.h"
 #include <heapdex/graph.h>
 
-#define HDX_RUN 4096u /* a good length of a run; any length is allowed */
-
-void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out);
-void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n,
-                            uint32_t *out);                                            /* HDX_NO_CLASS past the end */
-void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out); /* hdx_object_kind */
 /* "class NAME" of a class with a long name, kept with the graph: classes and rows that share a name share its label. */
 #define HDX_LONG_NAME 1024u
 hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, hdx_error *err);
@@ -68,22 +49,6 @@ void hdx_graph_identity(const hdx_graph *g, uint8_t out[16]);
 bool hdx_graph_view_name(const char *name); /* can a view be called that? */
 /* Fields as hdx_graph_fields has them, without those that the record is too short for. */
 hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
-void     hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* of arrays; 0 */
-void     hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
-void     hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
-void     hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n,
-                                  uint64_t *out); /* position + 1; 0: no record */
-void     hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n,
-                              int32_t *out); /* place in hdx_graph_heaps; -1 */
-/* Bit i of out (hdx_bits) is object first + i; (n + 63) / 64 words are written. */
-void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
-/* HDX_VIRTUAL_ROOT, HDX_NO_ID for garbage; the second: the id itself for a GC root. */
-void hdx_graph_read_dominators(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
-void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
-
-/* As hdx_graph_outbound_count and hdx_graph_inbound_count. */
-void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
-                           uint64_t *inbound);
 
 /*
  * Bytes from .. from + want of what the record of an instance or array holds: its fields, the most derived class first,
@@ -95,9 +60,6 @@ hdx_value hdx_graph_value_of(const hdx_graph *g, uint8_t type, const uint8_t *by
 /* hdx_near_begin of the dump (source/source.h): for a thread that reads many values at rising positions. */
 struct hdx_near *hdx_graph_near_begin(hdx_graph *g);
 void             hdx_graph_near_end(struct hdx_near *near);
-
-/* Ids of addresses as a dump writes them; HDX_NO_ID where no object is. */
-void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids);
 
 /* The thread whose object that is; NULL: none. */
 const hdx_thread *hdx_graph_thread_of(hdx_graph *g, hdx_id object);

@@ -72,6 +72,19 @@ static hdx_code read_one(hdx_instances *r, hdx_id id, hdx_pos pos, uint32_t widt
     return HDX_OK;
 }
 
+/* By itself: one read, whatever lies beside it. */
+static hdx_code read_far(hdx_graph *g, hdx_id id, uint32_t width, uint8_t *bytes, uint32_t *have, hdx_error *err)
+{
+    hdx_record r;
+    bool       there;
+    size_t     got = 0;
+    hdx_code   code = hdx_graph_record(g, id, &r, &there, err);
+    if (code == HDX_OK && there && r.event.tag == HDX_SUB_INSTANCE)
+        code = hdx_source_read_at(r.source, r.at, bytes, (size_t)hdx_least(r.len, width), &got, err);
+    *have = (uint32_t)got;
+    return code;
+}
+
 /* Positions of the records that there are. */
 static hdx_code place(hdx_instances *r, const hdx_id *ids, size_t n, size_t *count, bool *rising, hdx_error *err)
 {
@@ -109,13 +122,8 @@ hdx_code hdx_instances_read(hdx_instances *r, const hdx_id *ids, size_t n, uint3
     const bool far = count < FEW || (r->places[count - 1].first - r->places[0].first) / count > FAR;
     for (size_t k = 0; code == HDX_OK && k < count; k++) {
         const size_t i = (size_t)r->places[k].second;
-        uint64_t     got = 0;
-        if (!far) {
-            code = read_one(r, ids[i], r->places[k].first, width, bytes + i * width, &have[i], err);
-        } else if (hdx_graph_kind(r->g, ids[i]) == HDX_INSTANCE) {
-            code = hdx_graph_record_bytes(r->g, ids[i], 0, bytes + i * width, width, &got, err);
-            have[i] = (uint32_t)got;
-        }
+        code = far ? read_far(r->g, ids[i], width, bytes + i * width, &have[i], err)
+                   : read_one(r, ids[i], r->places[k].first, width, bytes + i * width, &have[i], err);
     }
     return code;
 }

@@ -180,7 +180,8 @@ static unsigned read_run(hdx_refs *c, hdx_kind kind, uint64_t key, uint64_t *at,
     return n;
 }
 
-bool hdx_refs_next(hdx_refs *c, hdx_id *id)
+/* What the batch has next; false: it has none, and there is no other. */
+static bool refill(hdx_refs *c)
 {
     while (c->next == c->filled) {
         unsigned n = 0;
@@ -202,8 +203,27 @@ bool hdx_refs_next(hdx_refs *c, hdx_id *id)
         c->next = 0;
     }
     assert(c->next < c->filled); /* G4 */
+    return true;
+}
+
+bool hdx_refs_next(hdx_refs *c, hdx_id *id)
+{
+    if (c->next == c->filled && !refill(c))
+        return false;
     *id = c->batch[c->next++];
     return true;
+}
+
+size_t hdx_refs_take(hdx_refs *c, hdx_id *ids, size_t n)
+{
+    size_t taken = 0;
+    while (taken < n && (c->next < c->filled || refill(c))) {
+        const size_t now = n - taken < c->filled - c->next ? n - taken : c->filled - c->next;
+        memcpy(ids + taken, c->batch + c->next, now * sizeof *ids);
+        c->next += (unsigned)now;
+        taken += now;
+    }
+    return taken;
 }
 
 static uint64_t count_all(hdx_refs *c)

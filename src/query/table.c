@@ -27,17 +27,6 @@ typedef struct run {
     uint32_t  classes[HDX_RUN]; /* of the run, where only some are wanted */
 } run;
 
-static bool address_below(const void *graph, hdx_id id, const void *wanted)
-{
-    return hdx_graph_address(graph, id) < *(const hdx_addr *)wanted;
-}
-
-/* The first id whose address is `least` or more: ids are in the order of addresses. */
-static hdx_id first_id_from(const hdx_graph *g, hdx_addr least)
-{
-    return hdx_partition(g, 0, hdx_graph_objects(g), &least, address_below);
-}
-
 static void narrow(run *r, hdx_id from, hdx_id end)
 {
     r->from = from > r->from ? from : r->from;
@@ -50,7 +39,8 @@ static void narrow_addresses(run *r, unsigned column)
     const hdx_bound *b = hdx_column_bound(&r->ask.q, column);
     if (b == NULL || b->text != NULL)
         return;
-    narrow(r, first_id_from(r->ask.g, b->least), b->most == UINT64_MAX ? r->end : first_id_from(r->ask.g, b->most + 1));
+    narrow(r, hdx_graph_first_at(r->ask.g, b->least),
+           b->most == UINT64_MAX ? r->end : hdx_graph_first_at(r->ask.g, b->most + 1));
     r->none = r->none || b->least > b->most;
 }
 

@@ -226,3 +226,86 @@ Test(runs, classes_that_were_invented_name_their_super_class)
     hdx_graph_close(g);
     test_folder_remove(folder);
 }
+
+Test(runs, garbage_is_listed_from_anywhere_in_pieces_of_any_size)
+{
+    runs            r = make();
+    const uint64_t  objects = hdx_graph_objects(r.g);
+    static hdx_id   ids[N];
+    static uint64_t sizes[] = { 1, 7, 64, N };
+    for (size_t s = 0; s < 4; s++)
+        for (hdx_id first = 0; first <= objects; first += 97) {
+            hdx_id expected = first, from = first;
+            size_t n;
+            while ((n = hdx_graph_garbage(r.g, &from, ids, sizes[s])) > 0)
+                for (size_t i = 0; i < n; i++, expected++) {
+                    while (expected < objects && hdx_graph_live(r.g, expected))
+                        expected++;
+                    cr_assert(ids[i] == expected, "%llu", (unsigned long long)ids[i]);
+                }
+            while (expected < objects && hdx_graph_live(r.g, expected))
+                expected++;
+            cr_assert(expected == objects && from == objects);
+        }
+    end(&r);
+}
+
+Test(runs, the_first_object_behind_an_address)
+{
+    runs           r = make();
+    const uint64_t objects = hdx_graph_objects(r.g);
+    for (hdx_id id = 0; id < objects; id++) {
+        cr_assert(hdx_graph_first_at(r.g, hdx_graph_address(r.g, id)) == id);
+        cr_assert(hdx_graph_first_at(r.g, hdx_graph_address(r.g, id) + 1) == id + 1);
+    }
+    cr_expect(hdx_graph_first_at(r.g, UINT64_MAX) == objects);
+    end(&r);
+}
+
+Test(runs, many_references_at_once_are_those_that_come_one_by_one)
+{
+    runs   r = make();
+    hdx_id ids[8], one;
+    size_t n;
+    for (hdx_id id = 0; id < hdx_graph_objects(r.g); id++)
+        for (size_t most = 1; most <= 8; most += 7) {
+            hdx_refs many, single;
+            hdx_graph_inbound(r.g, id, HDX_ALL, &many);
+            hdx_graph_inbound(r.g, id, HDX_ALL, &single);
+            while ((n = hdx_refs_take(&many, ids, most)) > 0)
+                for (size_t i = 0; i < n; i++)
+                    cr_assert(hdx_refs_next(&single, &one) && one == ids[i]);
+            cr_assert(hdx_refs_next(&single, &one) == false);
+        }
+    end(&r);
+}
+
+/* Fields of many instances are what the record of each says, wherever they lie and in whatever order they are asked. */
+Test(runs, fields_of_many_instances_are_those_of_their_records)
+{
+    runs                  r = make();
+    static hdx_id         ids[N];
+    static uint32_t       have[N];
+    static uint8_t        bytes[N * 20], one[20];
+    static const uint32_t widths[] = { 1, 8, 20 };
+    hdx_instances        *reader;
+    hdx_error             err;
+    uint64_t              got;
+    cr_assert(hdx_instances_open(r.g, &reader, &err) == HDX_OK, "%s", err.message);
+    for (unsigned backwards = 0; backwards < 2; backwards++)
+        for (size_t w = 0; w < 3; w++)
+            for (size_t n = 3; n <= N; n += N - 3) {
+                for (size_t i = 0; i < n; i++)
+                    ids[i] = backwards ? N - i : i + 1;
+                cr_assert(hdx_instances_read(reader, ids, n, widths[w], bytes, have, &err) == HDX_OK, "%s",
+                          err.message);
+                for (size_t i = 0; i < n; i++) {
+                    got = 0;
+                    if (hdx_graph_kind(r.g, ids[i]) == HDX_INSTANCE && hdx_graph_length(r.g, ids[i]) == 0)
+                        cr_assert(hdx_graph_record_bytes(r.g, ids[i], 0, one, widths[w], &got, &err) == HDX_OK);
+                    cr_assert(have[i] == got && memcmp(bytes + i * widths[w], one, got) == 0, "object %zu", i);
+                }
+            }
+    hdx_instances_close(reader);
+    end(&r);
+}

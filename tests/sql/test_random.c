@@ -57,7 +57,6 @@ static const char *const patterns[] = { "'java.util.%'",  "'%Node'", "'java.lang
                                         "'JAVA.LANG.s%'", "'%'",     "'_yte[]'",
                                         "NULL",           "5" };
 static const char *const globs[] = { "'java.util.*'", "'*Node'", "'java.lang.String'", "'b?te*'", "'*'", "NULL" };
-static const char *const regexes[] = { "'java[.]util[.].*'", "'.*Node'", "'byte'", "'(?i)JAVA.*'", "'.*'" };
 
 static void put_number(dice *d, hdx_buffer *b, const char *column)
 {
