@@ -148,6 +148,9 @@ hdx_code hdx_graph_contents(hdx_graph *g, unsigned threads, const hdx_contents_r
 hdx_code hdx_graph_text_at(hdx_graph *g, hdx_id string, hdx_text_at *out, hdx_error *err);
 /* Is a class one of Strings: java.lang.String, whoever loads it? */
 bool hdx_class_of_strings(const hdx_class *c);
+/* hdx_graph_string, after what `out` has: for who reads many. */
+hdx_code hdx_graph_put_string(hdx_graph *g, hdx_id id, uint64_t max, hdx_buffer *out, bool *whole, bool *is_string,
+                              hdx_error *err);
 /* Units of text as UTF-8 after what `out` has; *high carries half a pair from part to part, 0 at first and last. */
 void hdx_put_units(hdx_coding coding, const uint8_t *bytes, uint64_t units, bool last, hdx_buffer *out, uint16_t *high);
 hdx_code hdx_graph_utf16(hdx_graph *g, hdx_coding *out, hdx_error *err); /* of two bytes of UTF-16 in a byte[] */

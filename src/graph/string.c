@@ -156,10 +156,26 @@ static void put_character(hdx_buffer *out, uint32_t c)
     hdx_buffer_put(out, b, n);
 }
 
+/* Most text is ASCII: how many units are, from the first on; they are put. */
+static size_t put_ascii(hdx_buffer *out, const uint16_t *units, size_t n)
+{
+    size_t len = 0;
+    while (len < n && units[len] < 0x80)
+        len++;
+    char *to = len > 0 ? hdx_buffer_room(out, len) : NULL;
+    for (size_t i = 0; to != NULL && i < len; i++)
+        to[i] = (char)units[i];
+    if (to != NULL) {
+        to[len] = '\0';
+        out->len += len;
+    }
+    return len;
+}
+
 void hdx_put_utf8(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high)
 {
     assert(*high == 0 || (*high >= 0xd800 && *high <= 0xdbff));
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = *high == 0 ? put_ascii(out, units, n) : 0; i < n; i++) {
         uint16_t u = units[i];
         if (*high != 0 && u >= 0xdc00 && u <= 0xdfff) {
             put_character(out, 0x10000u + ((uint32_t)(*high - 0xd800) << 10) + (uint32_t)(u - 0xdc00));
@@ -245,17 +261,14 @@ hdx_code hdx_graph_text_at(hdx_graph *g, hdx_id id, hdx_text_at *out, hdx_error 
     return HDX_OK;
 }
 
-hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string,
-                          hdx_error *err)
+hdx_code hdx_graph_put_string(hdx_graph *g, hdx_id id, uint64_t max, hdx_buffer *out, bool *whole, bool *is_string,
+                              hdx_error *err)
 {
     hdx_code         code;
     hdx_instance     i;
     hdx_chars        chars;
     bool             there;
-    hdx_buffer       out = hdx_buffer_of(NULL);
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
-    *text = NULL;
-    *len = 0;
     *whole = *is_string = false;
     if (c == NULL || !hdx_text_is(c->name, "java.lang.String"))
         return HDX_OK;
@@ -264,19 +277,31 @@ hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, si
         return code;
     if ((code = hdx_chars_of(&i, &chars, &there, err)) != HDX_OK || !there)
         return code;
-    hdx_buffer_put(&out, "", 0);
-    if ((code = read_text(&chars, max, &out, whole, err)) != HDX_OK)
+    hdx_buffer_put(out, "", 0);
+    if ((code = read_text(&chars, max, out, whole, err)) != HDX_OK)
+        return code;
+    *is_string = true;
+    return out->failed ? hdx_no_memory(err, "the text of a String", out->len + 1) : HDX_OK;
+}
+
+hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole, bool *is_string,
+                          hdx_error *err)
+{
+    hdx_buffer out = hdx_buffer_of(NULL);
+    *text = NULL;
+    *len = 0;
+    hdx_code code = hdx_graph_put_string(g, id, max, &out, whole, is_string, err);
+    if (code != HDX_OK || !*is_string)
         goto out;
     /* A buffer's memory may be a mapping of its own; what the caller frees is a plain block. */
-    *text = out.failed ? NULL : malloc((size_t)out.len + 1);
-    if (*text == NULL) {
+    if ((*text = malloc((size_t)out.len + 1)) == NULL) {
         code = hdx_no_memory(err, "the text of a String", out.len + 1);
         goto out;
     }
     memcpy(*text, out.at, (size_t)out.len + 1);
     *len = (size_t)out.len;
-    *is_string = true;
 out:
+    *is_string = *text != NULL;
     hdx_buffer_free(&out);
     return code;
 }
