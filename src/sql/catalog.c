@@ -175,7 +175,8 @@ static hdx_code put_statics(sql_held *h, const hdx_class *c, hdx_values *v, hdx_
         sql_held_number(h, STATIC_CLASS, row, c->number);
         sql_held_text(h, STATIC_NAME, row, i < c->static_count ? c->statics[i].name : v->at[i].name);
         sql_held_string(h, STATIC_TYPE, row, hdx_type_name(value->type));
-        h->columns[STATIC_VALUE].cells[row] = hdx_value_cell(&h->arena, value);
+        h->columns[STATIC_VALUE].cells[row] =
+            value->type == 5 && !value->absent ? hdx_cell_int(value->as.character) : hdx_value_cell(&h->arena, value);
         if (value->type == 2 && !value->absent && value->as.address != 0 &&
             hdx_graph_find(h->heap->g, value->as.address, &id))
             sql_held_id(h, STATIC_REF, row, id);

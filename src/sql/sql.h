@@ -98,8 +98,27 @@ extern const sql_module sql_objects, sql_refs, sql_named_refs, sql_class_tables,
 /* ---- guard.c ---- */
 void sql_guard(sql_db *db);
 
-/* ---- functions.c, sums.c ---- */
+/* ---- functions.c ---- */
 int sql_install_functions(sql_db *db); /* a result code of SQLite */
+/* A value of a field or element: references are ids, characters their codes. Nothing where it is absent. */
+void sql_result_value(sqlite3_context *context, const sql_heap *heap, const hdx_value *value);
+
+/* ---- sums.c ---- */
+int sql_install_sums(sql_db *db);
+/* Ids that were collected, of one dump: a list that becomes bits where that is less. */
+typedef struct sql_ids {
+    sql_heap *heap;
+    hdx_ids   list;
+    uint64_t *bits; /* NULL: they are in the list */
+    uint64_t  words;
+} sql_ids;
+#define SQL_IDS "heapdex ids" /* the type of the pointer that group_ids gives */
+sql_ids *sql_ids_open(sql_heap *heap, hdx_error *err);
+void     sql_ids_close(void *ids); /* NULL: nothing */
+hdx_code sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err);
+hdx_code sql_ids_bits(sql_ids *ids, hdx_error *err); /* all of them are bits from now on */
+/* Bits of the live objects that would be gone with these: ids->words of them, to be given back to heap->query.mem. */
+hdx_code sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err);
 
 /* ---- held.c ---- */
 void sql_heap_forget(sql_heap *heap); /* what tables hold of it */
