@@ -58,6 +58,8 @@ static const char *const patterns[] = { "'java.util.%'",  "'%Node'", "'java.lang
                                         "NULL",           "5" };
 static const char *const globs[] = { "'java.util.*'", "'*Node'", "'java.lang.String'", "'b?te*'", "'*'", "NULL" };
 
+static const char *const regexes[] = { "'java[.]util[.].*'", "'.*Node'", "'byte'", "'(?i)JAVA.*'", "'.*'" };
+
 static void put_number(dice *d, hdx_buffer *b, const char *column)
 {
     const unsigned kind = (unsigned)roll(d, 8);
@@ -77,7 +79,7 @@ static void put_condition(dice *d, hdx_buffer *b)
     switch (roll(d, 12)) {
     case 0: hdx_buffer_format(b, "class LIKE %s", CHOOSE(d, patterns)); break;
     case 1: hdx_buffer_format(b, "class GLOB %s", CHOOSE(d, globs)); break;
-    case 2: hdx_buffer_format(b, "class LIKE %s", CHOOSE(d, patterns)); break;
+    case 2: hdx_buffer_format(b, "class REGEXP %s", CHOOSE(d, regexes)); break;
     case 3:
         hdx_buffer_format(b, "%s IN (%s, %s, %s)", CHOOSE(d, texts), CHOOSE(d, words), CHOOSE(d, words),
                           CHOOSE(d, words));
