@@ -271,9 +271,9 @@ void     hdx_ranks_close(hdx_ranks *ranks);
 uint64_t hdx_ranks_count(const hdx_ranks *ranks);                        /* members */
 bool hdx_ranks_find(const hdx_ranks *ranks, uint64_t i, uint64_t *rank); /* is i a member, and how many are before it */
 /* Bit i of out: is first + i a member; n bits, 0 behind them. *rank: how many members are before `first`. */
-void hdx_ranks_read(const hdx_ranks *ranks, uint64_t first, uint32_t n, uint64_t *out, uint64_t *rank);
-void hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, size_t n, size_t i,
-                     hdx_pace pace);                          /* as hdx_ints_ahead */
+void     hdx_ranks_read(const hdx_ranks *ranks, uint64_t first, uint32_t n, uint64_t *out, uint64_t *rank);
+void     hdx_ranks_ahead(const hdx_ranks *ranks, const uint64_t *keys, size_t n, size_t i,
+                         hdx_pace pace);                      /* as hdx_ints_ahead */
 uint64_t hdx_ranks_at(const hdx_ranks *ranks, uint64_t rank); /* the member of that rank */
 
 #include "indexes/addresses/addresses.h"

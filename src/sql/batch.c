@@ -12,9 +12,9 @@
 
 #define MOSTLY 8u /* a column is read of all slots where one of so many is chosen, or more */
 
-void sql_batch_open(sql_batch *b, sql_heap *heap) { *b = (sql_batch){ .heap = heap }; }
+void hdx_sql_batch_open(sql_batch *b, sql_heap *heap) { *b = (sql_batch){ .heap = heap }; }
 
-void sql_batch_close(sql_batch *b)
+void hdx_sql_batch_close(sql_batch *b)
 {
     for (unsigned i = 0; i < SQL_COLUMNS; i++)
         free(b->columns[i]);
@@ -35,14 +35,14 @@ static hdx_code choose_all(sql_batch *b, uint32_t count, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code sql_batch_run(sql_batch *b, hdx_id first, uint32_t count, hdx_error *err)
+hdx_code hdx_sql_batch_run(sql_batch *b, hdx_id first, uint32_t count, hdx_error *err)
 {
     b->dense = true;
     b->first = first;
     return choose_all(b, count, err);
 }
 
-hdx_code sql_batch_list(sql_batch *b, uint32_t count, hdx_error *err)
+hdx_code hdx_sql_batch_list(sql_batch *b, uint32_t count, hdx_error *err)
 {
     b->dense = false;
     if (b->ids == NULL && (b->ids = malloc(SQL_BATCH * sizeof *b->ids)) == NULL)
@@ -222,7 +222,7 @@ static bool load(sql_batch *b, sql_column column)
     return true;
 }
 
-int64_t sql_batch_read(sql_batch *b, sql_column column, uint32_t slot)
+int64_t hdx_sql_batch_read(sql_batch *b, sql_column column, uint32_t slot)
 {
     const bool whole = b->count > 4 && b->chosen_count * MOSTLY >= b->count;
     return whole && load(b, column) ? b->columns[column][slot] : value_of(b, column, sql_batch_id(b, slot));
@@ -245,7 +245,7 @@ static bool all_set(const uint64_t *words, uint32_t n)
     return all == UINT64_MAX && (n % 64 == 0 || words[n / 64] == (1ull << n % 64) - 1);
 }
 
-void sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range)
+void hdx_sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range)
 {
     const bool whole = b->chosen_count * MOSTLY >= b->count && load(b, column);
     uint32_t   k = 0;
@@ -268,7 +268,7 @@ void sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range)
     leave(b, k);
 }
 
-void sql_batch_keep_classes(sql_batch *b, const sql_classes *set)
+void hdx_sql_batch_keep_classes(sql_batch *b, const sql_classes *set)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < b->chosen_count; i++) {
@@ -280,7 +280,7 @@ void sql_batch_keep_classes(sql_batch *b, const sql_classes *set)
     leave(b, k);
 }
 
-void sql_batch_keep_kinds(sql_batch *b, unsigned kinds)
+void hdx_sql_batch_keep_kinds(sql_batch *b, unsigned kinds)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < b->chosen_count; i++) {
@@ -291,7 +291,7 @@ void sql_batch_keep_kinds(sql_batch *b, unsigned kinds)
     leave(b, k);
 }
 
-void sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope)
+void hdx_sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope)
 {
     hdx_graph *g = b->heap->g;
     uint64_t   live[SQL_BATCH / 64];
@@ -314,7 +314,7 @@ void sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope)
 
 /* ---- results ---- */
 
-void sql_batch_result(sql_batch *b, sql_column column, uint32_t slot, sqlite3_context *context)
+void hdx_sql_batch_result(sql_batch *b, sql_column column, uint32_t slot, sqlite3_context *context)
 {
     const int64_t    value = sql_batch_value(b, column, slot);
     const hdx_class *c;

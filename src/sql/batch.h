@@ -45,28 +45,28 @@ typedef struct sql_batch {
     uint32_t  untouched;        /* so many of `chosen` are their own places */
 } sql_batch;
 
-void sql_batch_open(sql_batch *b, sql_heap *heap);
-void sql_batch_close(sql_batch *b);
+void hdx_sql_batch_open(sql_batch *b, sql_heap *heap);
+void hdx_sql_batch_close(sql_batch *b);
 /* A run, or room for as many ids as are then put into b->ids; all slots are chosen. HDX_LIMIT: no memory. */
-hdx_code sql_batch_run(sql_batch *b, hdx_id first, uint32_t count, hdx_error *err);
-hdx_code sql_batch_list(sql_batch *b, uint32_t count, hdx_error *err);
+hdx_code hdx_sql_batch_run(sql_batch *b, hdx_id first, uint32_t count, hdx_error *err);
+hdx_code hdx_sql_batch_list(sql_batch *b, uint32_t count, hdx_error *err);
 /* Leaves of the chosen slots those in range (null is in none), of these classes, of these kinds (a bit each), in scope.
  */
-void sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range);
-void sql_batch_keep_classes(sql_batch *b, const sql_classes *set);
-void sql_batch_keep_kinds(sql_batch *b, unsigned kinds);
-void sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope);
+void hdx_sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range);
+void hdx_sql_batch_keep_classes(sql_batch *b, const sql_classes *set);
+void hdx_sql_batch_keep_kinds(sql_batch *b, unsigned kinds);
+void hdx_sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope);
 
 static inline hdx_id sql_batch_id(const sql_batch *b, uint32_t slot)
 {
     return b->dense ? b->first + slot : b->ids[slot];
 }
-int64_t               sql_batch_read(sql_batch *b, sql_column column, uint32_t slot); /* not loaded yet */
+int64_t               hdx_sql_batch_read(sql_batch *b, sql_column column, uint32_t slot); /* not loaded yet */
 static inline int64_t sql_batch_value(sql_batch *b, sql_column column, uint32_t slot)
 {
-    return b->loaded >> column & 1 ? b->columns[column][slot] : sql_batch_read(b, column, slot);
+    return b->loaded >> column & 1 ? b->columns[column][slot] : hdx_sql_batch_read(b, column, slot);
 }
 /* The value of a column of the row as a result. */
-void sql_batch_result(sql_batch *b, sql_column column, uint32_t slot, sqlite3_context *context);
+void hdx_sql_batch_result(sql_batch *b, sql_column column, uint32_t slot, sqlite3_context *context);
 
 #endif

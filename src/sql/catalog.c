@@ -101,7 +101,7 @@ static hdx_code make_classes(sql_held *h, hdx_error *err)
     const hdx_class *classes = hdx_graph_classes(h->heap->g, &count);
     hdx_code         code = HDX_OK;
     for (uint32_t i = 0; code == HDX_OK && i < count; i++)
-        if (wants_class(h->heap, &classes[i]) && (code = sql_held_add(h, err)) == HDX_OK)
+        if (wants_class(h->heap, &classes[i]) && (code = hdx_sql_held_add(h, err)) == HDX_OK)
             put_class(h, h->rows - 1, &classes[i]);
     return code;
 }
@@ -121,7 +121,7 @@ static const sql_held_column field_columns[FIELD_COLUMNS] = {
 static hdx_code put_field(sql_held *h, const hdx_class *of, const hdx_class *owner, uint64_t position,
                           const hdx_field *f, bool is_static, hdx_error *err)
 {
-    const hdx_code code = sql_held_add(h, err);
+    const hdx_code code = hdx_sql_held_add(h, err);
     if (code != HDX_OK)
         return code;
     const uint64_t row = h->rows - 1;
@@ -169,7 +169,7 @@ static hdx_code put_statics(sql_held *h, const hdx_class *c, hdx_values *v, hdx_
     for (uint64_t i = 0; code == HDX_OK && i < v->count; i++) {
         const hdx_value *value = &v->at[i].value;
         hdx_id           id;
-        if ((code = sql_held_add(h, err)) != HDX_OK)
+        if ((code = hdx_sql_held_add(h, err)) != HDX_OK)
             return code;
         const uint64_t row = h->rows - 1;
         sql_held_number(h, STATIC_CLASS, row, c->number);
@@ -284,7 +284,8 @@ static hdx_code make_packages(sql_held *h, hdx_error *err)
     if (n > 0)
         qsort(at, n, sizeof *at, by_package);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
-        if ((i == 0 || compare_names(at[i].package, at[i - 1].package) != 0) && (code = sql_held_add(h, err)) == HDX_OK)
+        if ((i == 0 || compare_names(at[i].package, at[i - 1].package) != 0) &&
+            (code = hdx_sql_held_add(h, err)) == HDX_OK)
             sql_held_text(h, PACKAGE_NAME, h->rows - 1, at[i].package);
         if (code == HDX_OK)
             count_class(h, h->rows - 1, at[i].c);
@@ -357,7 +358,7 @@ static const sql_held_column loader_columns[LOADER_COLUMNS] = {
 
 static hdx_code add_loader(sql_held *h, hdx_id id, hdx_error *err)
 {
-    const hdx_code code = sql_held_add(h, err);
+    const hdx_code code = hdx_sql_held_add(h, err);
     if (code != HDX_OK)
         return code;
     sql_held_number(h, LOADER_ID, h->rows - 1, id);
@@ -478,7 +479,7 @@ static int by_root(const void *a, const void *b)
 
 static hdx_code put_root(sql_held *h, const hdx_root *root, hdx_error *err)
 {
-    const hdx_code code = sql_held_add(h, err);
+    const hdx_code code = hdx_sql_held_add(h, err);
     if (code != HDX_OK)
         return code;
     const uint64_t row = h->rows - 1;
@@ -522,7 +523,7 @@ static const sql_held_column thread_columns[THREAD_COLUMNS] = {
 
 static hdx_code put_thread(sql_held *h, hdx_id id, hdx_error *err)
 {
-    const hdx_code code = sql_held_add(h, err);
+    const hdx_code code = hdx_sql_held_add(h, err);
     if (code != HDX_OK)
         return code;
     const uint64_t    row = h->rows - 1;
@@ -613,7 +614,7 @@ static const sql_held_column frame_columns[FRAME_COLUMNS] = {
 
 static hdx_code put_frame(sql_held *h, hdx_id thread, uint32_t number, const hdx_frame *f, hdx_error *err)
 {
-    const hdx_code code = sql_held_add(h, err);
+    const hdx_code code = hdx_sql_held_add(h, err);
     if (code != HDX_OK)
         return code;
     const uint64_t row = h->rows - 1;
@@ -654,7 +655,7 @@ static hdx_code make_heaps(sql_held *h, hdx_error *err)
     uint64_t              count = 0;
     hdx_code              code = HDX_OK;
     const hdx_heap_space *heaps = hdx_graph_heaps(h->heap->g, &count);
-    for (uint64_t i = 0; heaps != NULL && i < count && (code = sql_held_add(h, err)) == HDX_OK; i++) {
+    for (uint64_t i = 0; heaps != NULL && i < count && (code = hdx_sql_held_add(h, err)) == HDX_OK; i++) {
         sql_held_number(h, HEAP_NUMBER, i, heaps[i].number);
         sql_held_text(h, HEAP_NAME, i, heaps[i].name);
         sql_held_number(h, HEAP_OBJECTS, i, heaps[i].objects);
@@ -677,7 +678,7 @@ static hdx_code make_dump(sql_held *h, hdx_error *err)
     if (code != HDX_OK)
         return code;
     const unsigned key = column_named(rows, "key"), value = column_named(rows, "value");
-    while (code == HDX_OK && hdx_rows_next(rows, &cells) && (code = sql_held_add(h, err)) == HDX_OK) {
+    while (code == HDX_OK && hdx_rows_next(rows, &cells) && (code = hdx_sql_held_add(h, err)) == HDX_OK) {
         const uint64_t row = h->rows - 1;
         sql_held_text(h, DUMP_KEY, row, hdx_text_cell(&h->arena, cells[key].as.text).as.text);
         h->columns[DUMP_VALUE].cells[row] =
@@ -710,7 +711,7 @@ static hdx_code make_damage(sql_held *h, hdx_error *err)
 {
     const hdx_graph_summary *s = hdx_graph_summary_of(h->heap->g);
     hdx_code                 code = HDX_OK;
-    for (uint64_t i = 0; i < s->damage_count && (code = sql_held_add(h, err)) == HDX_OK; i++) {
+    for (uint64_t i = 0; i < s->damage_count && (code = hdx_sql_held_add(h, err)) == HDX_OK; i++) {
         sql_held_number(h, DAMAGE_NUMBER, i, i + 1);
         sql_held_string(h, DAMAGE_KIND, i, hdx_damage_name(s->damage[i].kind));
         sql_held_number(h, DAMAGE_OFFSET, i, s->damage[i].offset);
@@ -724,7 +725,7 @@ static hdx_code make_damage(sql_held *h, hdx_error *err)
 
 /* ---- all of them ---- */
 
-const sql_held_table sql_held_tables[SQL_HELD_TABLES] = {
+const sql_held_table hdx_sql_held_tables[SQL_HELD_TABLES] = {
     { "classes", class_columns, CLASS_COLUMNS, false, make_classes, NULL },
     { "fields_of_class", field_columns, FIELD_COLUMNS, false, make_fields, NULL },
     { "statics", static_columns, STATIC_COLUMNS, true, make_statics, NULL },

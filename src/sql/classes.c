@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-hdx_code sql_classes_all(sql_heap *heap, sql_classes *set, hdx_error *err)
+hdx_code hdx_sql_classes_all(sql_heap *heap, sql_classes *set, hdx_error *err)
 {
     uint32_t count;
     (void)hdx_graph_classes(heap->g, &count);
@@ -20,7 +20,7 @@ hdx_code sql_classes_all(sql_heap *heap, sql_classes *set, hdx_error *err)
     return HDX_OK;
 }
 
-void sql_classes_drop(sql_classes *set)
+void hdx_sql_classes_drop(sql_classes *set)
 {
     free(set->bits);
     *set = (sql_classes){ 0 };
@@ -35,7 +35,7 @@ static int compare(hdx_text a, hdx_text b)
     return n != 0 ? n : a.len < b.len ? -1 : a.len > b.len;
 }
 
-bool sql_text_is(sqlite3_value *value, hdx_text name)
+bool hdx_sql_text_is(sqlite3_value *value, hdx_text name)
 {
     if (sqlite3_value_type(value) == SQLITE_NULL || sqlite3_value_type(value) == SQLITE_BLOB)
         return false;
@@ -43,7 +43,7 @@ bool sql_text_is(sqlite3_value *value, hdx_text name)
     return text != NULL && (uint32_t)sqlite3_value_bytes(value) == name.len && memcmp(text, name.at, name.len) == 0;
 }
 
-hdx_code sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_regex **out, hdx_error *err)
+hdx_code hdx_sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_regex **out, hdx_error *err)
 {
     hdx_buffer text = hdx_buffer_of(NULL);
     hdx_buffer_put(&text, "\\A(?:", 5);
@@ -82,7 +82,7 @@ static hdx_code meets(const matcher *m, hdx_text name, bool *yes, hdx_error *err
     return HDX_OK;
 }
 
-hdx_code sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_value *value, hdx_error *err)
+hdx_code hdx_sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_value *value, hdx_error *err)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(heap->g, &count);
@@ -90,13 +90,13 @@ hdx_code sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_val
     matcher          m = { op, equal ? NULL : (const char *)sqlite3_value_text(value), NULL };
     hdx_code         code = HDX_OK;
     if (op == SQLITE_INDEX_CONSTRAINT_REGEXP && m.pattern != NULL)
-        code = sql_regex_open(heap->db, m.pattern, (size_t)sqlite3_value_bytes(value), &m.regex, err);
+        code = hdx_sql_regex_open(heap->db, m.pattern, (size_t)sqlite3_value_bytes(value), &m.regex, err);
     for (uint32_t i = 0; code == HDX_OK && i < count && i < set->count; i++) {
         bool yes = false;
         if (!hdx_bits_test(set->bits, i))
             continue;
         if (equal)
-            yes = sql_text_is(value, classes[i].name);
+            yes = hdx_sql_text_is(value, classes[i].name);
         else
             code = meets(&m, classes[i].name, &yes, err);
         if (!yes)
@@ -106,32 +106,32 @@ hdx_code sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_val
     return code;
 }
 
-void sql_classes_clear(sql_classes *set) { memset(set->bits, 0, hdx_bits_words(set->count) * sizeof *set->bits); }
+void hdx_sql_classes_clear(sql_classes *set) { memset(set->bits, 0, hdx_bits_words(set->count) * sizeof *set->bits); }
 
 /* ---- several values: IN ---- */
 
-hdx_code sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list, hdx_error *err)
+hdx_code hdx_sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list, hdx_error *err)
 {
     sql_classes    some;
     sqlite3_value *value;
-    hdx_code       code = sql_classes_all(heap, &some, err);
+    hdx_code       code = hdx_sql_classes_all(heap, &some, err);
     if (code != HDX_OK)
         return code;
-    sql_classes_clear(&some);
+    hdx_sql_classes_clear(&some);
     for (int rc = sqlite3_vtab_in_first(list, &value); rc == SQLITE_OK; rc = sqlite3_vtab_in_next(list, &value))
         for (uint32_t i = 0; i < some.count; i++)
-            if (hdx_bits_test(set->bits, i) && sql_text_is(value, hdx_graph_class(heap->g, i)->name))
+            if (hdx_bits_test(set->bits, i) && hdx_sql_text_is(value, hdx_graph_class(heap->g, i)->name))
                 hdx_bits_put(some.bits, i);
     for (uint64_t w = 0; w < hdx_bits_words(set->count); w++)
         set->bits[w] &= some.bits[w];
-    sql_classes_drop(&some);
+    hdx_sql_classes_drop(&some);
     return HDX_OK;
 }
 
 /* ---- heirs ---- */
 
 /* Adds what extends a class of the set. The super of a class is met by its number, never deeper. */
-hdx_code sql_classes_with_heirs(sql_heap *heap, sql_classes *set, hdx_error *err)
+hdx_code hdx_sql_classes_with_heirs(sql_heap *heap, sql_classes *set, hdx_error *err)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(heap->g, &count);
@@ -155,17 +155,17 @@ hdx_code sql_classes_with_heirs(sql_heap *heap, sql_classes *set, hdx_error *err
     return HDX_OK;
 }
 
-hdx_code sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err)
+hdx_code hdx_sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err)
 {
     sql_classes heirs;
-    hdx_code    code = sql_classes_all(heap, &heirs, err);
+    hdx_code    code = hdx_sql_classes_all(heap, &heirs, err);
     if (code == HDX_OK)
-        code = sql_classes_named(heap, &heirs, SQLITE_INDEX_CONSTRAINT_EQ, value, err);
+        code = hdx_sql_classes_named(heap, &heirs, SQLITE_INDEX_CONSTRAINT_EQ, value, err);
     if (code == HDX_OK)
-        code = sql_classes_with_heirs(heap, &heirs, err);
+        code = hdx_sql_classes_with_heirs(heap, &heirs, err);
     for (uint64_t w = 0; code == HDX_OK && w < hdx_bits_words(set->count); w++)
         set->bits[w] &= heirs.bits[w];
-    sql_classes_drop(&heirs);
+    hdx_sql_classes_drop(&heirs);
     return code;
 }
 
@@ -183,7 +183,7 @@ static int by_name(const void *a, const void *b)
     return c != 0 ? c : x->number < y->number ? -1 : x->number > y->number;
 }
 
-hdx_code sql_classes_by_name(sql_heap *heap, const uint32_t **numbers, uint32_t *count, hdx_error *err)
+hdx_code hdx_sql_classes_by_name(sql_heap *heap, const uint32_t **numbers, uint32_t *count, hdx_error *err)
 {
     const hdx_class *classes = hdx_graph_classes(heap->g, count);
     *numbers = heap->by_name;

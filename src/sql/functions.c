@@ -53,11 +53,11 @@ static bool begin(call *c, sqlite3_context *context, int count, sqlite3_value **
     const char *schema = NULL;
     if (count > most || (count > least && sqlite3_value_type(values[count - 1]) == SQLITE_TEXT))
         schema = (const char *)sqlite3_value_text(values[--c->count]);
-    c->heap = sql_heap_of(c->t->db, schema);
+    c->heap = hdx_sql_heap_of(c->t->db, schema);
     if (c->heap != NULL)
         return true;
     (void)hdx_fail(&c->err, HDX_USAGE, "", HDX_NOWHERE, "no dump has the schema %.60s", schema == NULL ? "" : schema);
-    sql_function_failed(context, c->t->db, &c->err);
+    hdx_sql_function_failed(context, c->t->db, &c->err);
     return false;
 }
 
@@ -66,7 +66,7 @@ static void end(call *c, hdx_code code)
     if (code == HDX_OK)
         code = sql_turn(c->t->db, &c->err);
     if (code != HDX_OK)
-        sql_function_failed(c->context, c->t->db, &c->err);
+        hdx_sql_function_failed(c->context, c->t->db, &c->err);
 }
 
 /* A whole number below `end`; false: the result is null. */
@@ -122,14 +122,14 @@ static void is_instance(sqlite3_context *context, int count, sqlite3_value **val
     if (!natural(&c, 0, classes, &number) || sqlite3_value_type(values[1]) == SQLITE_NULL)
         return;
     for (; number < classes && steps <= classes; number = at[number].super, steps++)
-        if (sql_text_is(values[1], at[number].name))
+        if (hdx_sql_text_is(values[1], at[number].name))
             break;
     sqlite3_result_int(context, number < classes && steps <= classes);
 }
 
 /* ---- out of the dump ---- */
 
-void sql_result_value(sqlite3_context *context, const sql_heap *heap, const hdx_value *v)
+void hdx_sql_result_value(sqlite3_context *context, const sql_heap *heap, const hdx_value *v)
 {
     hdx_id id;
     if (v->absent)
@@ -161,13 +161,13 @@ static void field(sqlite3_context *context, int count, sqlite3_value **values)
         hdx_values *v = &c.t->values;
         code = hdx_graph_statics(c.heap->g, id, v, &c.err);
         for (uint64_t i = 0; code == HDX_OK && !found && i < v->count; i++)
-            if ((found = sql_text_is(values[1], v->at[i].name)))
+            if ((found = hdx_sql_text_is(values[1], v->at[i].name)))
                 value = v->at[i].value;
     } else if (code == HDX_OK) {
         code = hdx_graph_field(c.heap->g, id, NULL, name, &value, &found, &c.err);
     }
     if (code == HDX_OK && found)
-        sql_result_value(context, c.heap, &value);
+        hdx_sql_result_value(context, c.heap, &value);
     end(&c, code);
 }
 
@@ -181,7 +181,7 @@ static void element(sqlite3_context *context, int count, sqlite3_value **values)
     hdx_values    *v = &c.t->values;
     const hdx_code code = hdx_graph_elements(c.heap->g, id, place, 1, v, &c.err);
     if (code == HDX_OK && v->count > 0)
-        sql_result_value(context, c.heap, &v->at[0].value);
+        hdx_sql_result_value(context, c.heap, &v->at[0].value);
     end(&c, code);
 }
 
@@ -213,7 +213,7 @@ static void label(sqlite3_context *context, int count, sqlite3_value **values)
     hdx_arena_empty(&c.t->arena);
     const hdx_code code = hdx_label_cell(&c.heap->query, id, &c.t->arena, &cell, &c.err);
     if (code == HDX_OK)
-        sql_result(context, &cell);
+        hdx_sql_result(context, &cell);
     end(&c, code);
 }
 
@@ -281,13 +281,13 @@ static void regexp(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     }
     if (regex == NULL)
-        code = sql_regex_open(t->db, pattern, pattern_len, &regex, &err);
+        code = hdx_sql_regex_open(t->db, pattern, pattern_len, &regex, &err);
     if (code == HDX_OK && (code = hdx_regex_match(regex, (hdx_text){ text, len }, &yes, &err)) == HDX_OK)
         sqlite3_result_int(context, yes);
     if (code == HDX_OK)
         code = sql_turn(t->db, &err);
     if (code != HDX_OK)
-        sql_function_failed(context, t->db, &err);
+        hdx_sql_function_failed(context, t->db, &err);
     if (regex != NULL && regex != kept) /* from here on it may be gone */
         sqlite3_set_auxdata(context, 0, regex, regex_close);
 }
@@ -315,9 +315,9 @@ static const function functions[] = {
     { "regexp", 2, 2, SQLITE_INNOCUOUS, regexp },
 };
 
-int sql_install_functions(sql_db *db)
+int hdx_sql_install_functions(sql_db *db)
 {
-    int    rc = sql_install_sums(db);
+    int    rc = hdx_sql_install_sums(db);
     tools *t = calloc(1, sizeof *t);
     if (t == NULL)
         return SQLITE_NOMEM;

@@ -98,7 +98,7 @@ static int turn(void *context)
         db->reported_ns = now;
         db->own.report(db->own.context, &r);
     }
-    if (sql_stopped(db, &err) == HDX_OK)
+    if (hdx_sql_stopped(db, &err) == HDX_OK)
         return 0;
     if (db->error.code == HDX_OK)
         db->error = err;
@@ -106,7 +106,7 @@ static int turn(void *context)
 }
 
 /* A text in double quotes is a name and nothing else: a misspelt column would be a text that compares with nothing. */
-void sql_guard(sql_db *db)
+void hdx_sql_guard(sql_db *db)
 {
     static const int limits[][2] = {
         { SQLITE_LIMIT_SQL_LENGTH, 1000000 },  { SQLITE_LIMIT_EXPR_DEPTH, 500 },

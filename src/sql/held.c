@@ -42,7 +42,7 @@ static bool grow_column(sql_held *h, const sql_held_column *c, sql_held_values *
            grow(h->mem, (void **)&v->numbers, &v->capacity, h->rows, 8 * sizeof *v->numbers);
 }
 
-hdx_code sql_held_add(sql_held *h, hdx_error *err)
+hdx_code hdx_sql_held_add(sql_held *h, hdx_error *err)
 {
     if (h->rows == UINT32_MAX)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "table %s has more than %u rows", h->table->name, UINT32_MAX);
@@ -69,7 +69,7 @@ static void held_free(sql_held *h)
     free(h);
 }
 
-void sql_heap_forget(sql_heap *heap)
+void hdx_sql_heap_forget(sql_heap *heap)
 {
     for (unsigned i = 0; i < SQL_HELD_TABLES; i++) {
         held_free(heap->held[i]);
@@ -80,7 +80,7 @@ void sql_heap_forget(sql_heap *heap)
 /* The table of that heap, made if need be. */
 static hdx_code held_of(sql_heap *heap, const sql_held_table *table, sql_held **out, hdx_error *err)
 {
-    const size_t place = (size_t)(table - sql_held_tables);
+    const size_t place = (size_t)(table - hdx_sql_held_tables);
     sql_held    *h = *out = heap->held[place];
     if (h != NULL)
         return HDX_OK;
@@ -277,7 +277,7 @@ static span search(const sql_held *h, unsigned column, unsigned count, const int
         if (text)
             cut_text(h, v, ops[i], values[i], &s);
         else
-            sql_range_cut(&range, ops[i], values[i]);
+            hdx_sql_range_cut(&range, ops[i], values[i]);
     if (!text)
         cut_numbers(h, v, range, &s);
     if (s.end < s.first)
@@ -437,7 +437,7 @@ static bool uses_late(const held_vtab *t, const sqlite3_index_info *info)
 static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const held_vtab *t = (const held_vtab *)vtab;
-    sql_held        *h = t->heap->held[t->table - sql_held_tables];
+    sql_held        *h = t->heap->held[t->table - hdx_sql_held_tables];
     candidate        best = { .p = { NO_COLUMN, NO_COLUMN, false, false, 0, { 0 } } };
     unsigned         ordered;
     hdx_error        err;
@@ -445,7 +445,7 @@ static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
     if (code == HDX_OK)
         code = choose(t, h, info, &best, &err);
     if (code != HDX_OK)
-        return sql_table_failed(vtab, t->heap->db, &err);
+        return hdx_sql_table_failed(vtab, t->heap->db, &err);
     const double all = h != NULL ? (double)h->rows : 1000;
     plan        *p = &best.p;
     if (by_order(t, info, &ordered)) {
@@ -509,7 +509,7 @@ static int held_filter(sqlite3_vtab_cursor *cursor, int number, const char *word
     if (code == HDX_OK && p.ordered != NO_COLUMN)
         code = order_of(h, p.ordered, &err);
     if (code != HDX_OK)
-        return sql_table_failed(cursor->pVtab, t->heap->db, &err);
+        return hdx_sql_table_failed(cursor->pVtab, t->heap->db, &err);
     const unsigned by = p.sought != NO_COLUMN ? p.sought : p.ordered;
     c->h = h;
     c->order = by == NO_COLUMN ? NULL : h->columns[by].order;
@@ -541,7 +541,7 @@ static int held_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
     const held_cursor     *c = (const held_cursor *)cursor;
     const sql_held_values *v = &c->h->columns[column];
     if (v->cells != NULL)
-        sql_result(context, &v->cells[c->row]);
+        hdx_sql_result(context, &v->cells[c->row]);
     else if (v->texts != NULL && v->texts[c->row].at != NULL)
         sql_result_text(context, v->texts[c->row]);
     else if (v->numbers != NULL && hdx_bits_test(v->there, c->row))
@@ -589,10 +589,10 @@ static int declare(sqlite3 *db, const sql_held_table *table)
 static int held_connect(sqlite3 *db, void *own, int count, const char *const *words, sqlite3_vtab **out, char **message)
 {
     const sql_held_table *table = NULL;
-    sql_heap             *heap = count > 2 ? sql_heap_of(own, words[1]) : NULL;
-    for (unsigned i = 0; count > 2 && i < SQL_HELD_TABLES && sql_held_tables[i].name != NULL; i++)
-        if (sqlite3_stricmp(sql_held_tables[i].name, words[2]) == 0)
-            table = &sql_held_tables[i];
+    sql_heap             *heap = count > 2 ? hdx_sql_heap_of(own, words[1]) : NULL;
+    for (unsigned i = 0; count > 2 && i < SQL_HELD_TABLES && hdx_sql_held_tables[i].name != NULL; i++)
+        if (sqlite3_stricmp(hdx_sql_held_tables[i].name, words[2]) == 0)
+            table = &hdx_sql_held_tables[i];
     if (table == NULL || heap == NULL) {
         *message = sqlite3_mprintf("heapdex has no such table");
         return SQLITE_ERROR;
@@ -637,4 +637,4 @@ static const sqlite3_module module = {
 
 static const char *const tables[] = { "classes", "fields_of_class", "statics", "packages", "loaders", "roots",
                                       "threads", "frames",          "heaps",   "dump",     "damage",  NULL };
-const sql_module         sql_held_module = { "heapdex_held", &module, tables };
+const sql_module         hdx_sql_held_module = { "heapdex_held", &module, tables };

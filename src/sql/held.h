@@ -51,10 +51,10 @@ struct sql_held_table {
     hdx_code (*make)(sql_held *h, hdx_error *err);
     hdx_code (*make_late)(sql_held *h, hdx_error *err); /* NULL: it has no such columns */
 };
-extern const sql_held_table sql_held_tables[SQL_HELD_TABLES];
+extern const sql_held_table hdx_sql_held_tables[SQL_HELD_TABLES];
 
 /* A row more, all of it null. */
-hdx_code sql_held_add(sql_held *h, hdx_error *err);
+hdx_code hdx_sql_held_add(sql_held *h, hdx_error *err);
 
 /* ---- values of a row that is there ---- */
 static inline void sql_held_number(sql_held *h, unsigned column, uint64_t row, uint64_t value)

@@ -82,7 +82,7 @@ static named_class find(sql_heap *heap, const char *name)
     return found;
 }
 
-bool sql_is_class_table(sql_heap *heap, const char *name) { return find(heap, name).number != HDX_NO_CLASS; }
+bool hdx_sql_is_class_table(sql_heap *heap, const char *name) { return find(heap, name).number != HDX_NO_CLASS; }
 
 /* ---- fields and where they are ---- */
 
@@ -216,7 +216,7 @@ static int declare(table *t)
 static int disconnect(sqlite3_vtab *base)
 {
     table *t = (table *)base;
-    sql_classes_drop(&t->set);
+    hdx_sql_classes_drop(&t->set);
     free(t->fields);
     free(t->places);
     free(t->nth);
@@ -228,10 +228,10 @@ static hdx_code choose(table *t, named_class named, hdx_error *err)
 {
     hdx_graph       *g = t->heap->g;
     const hdx_class *first = hdx_graph_class(g, named.number);
-    hdx_code         code = sql_classes_all(t->heap, &t->set, err);
+    hdx_code         code = hdx_sql_classes_all(t->heap, &t->set, err);
     if (code != HDX_OK)
         return code;
-    sql_classes_clear(&t->set);
+    hdx_sql_classes_clear(&t->set);
     for (uint32_t i = 0; i < t->set.count; i++) {
         const hdx_class *c = hdx_graph_class(g, i);
         if (named.alone ? i == named.number : same_text(c->name, first->name))
@@ -239,7 +239,7 @@ static hdx_code choose(table *t, named_class named, hdx_error *err)
     }
     t->arrays = first->kind != HDX_INSTANCE;
     if (named.heirs)
-        code = sql_classes_with_heirs(t->heap, &t->set, err);
+        code = hdx_sql_classes_with_heirs(t->heap, &t->set, err);
     if (code == HDX_OK && !t->arrays)
         code = find_fields(t, named.number, err);
     return code == HDX_OK ? lay_out(t, err) : code;
@@ -247,7 +247,7 @@ static hdx_code choose(table *t, named_class named, hdx_error *err)
 
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
 {
-    sql_heap *heap = argc < 3 ? NULL : sql_heap_of(aux, argv[1]);
+    sql_heap *heap = argc < 3 ? NULL : hdx_sql_heap_of(aux, argv[1]);
     hdx_error err = { .code = HDX_OK };
     (void)db;
     *out = NULL;
@@ -263,7 +263,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
         return named.number == HDX_NO_CLASS ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     *t = (table){ .db = aux, .heap = heap, .id_size = hdx_graph_summary_of(heap->g)->id_size };
-    int rc = choose(t, named, &err) == HDX_OK ? declare(t) : sql_status(err.code);
+    int rc = choose(t, named, &err) == HDX_OK ? declare(t) : hdx_sql_status(err.code);
     if (rc != SQLITE_OK) {
         if (err.code != HDX_OK)
             *message = sqlite3_mprintf("%s", err.message);
@@ -367,7 +367,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
     if (c == NULL)
         return SQLITE_NOMEM;
     c->t = (table *)base;
-    sql_batch_open(&c->batch, c->t->heap);
+    hdx_sql_batch_open(&c->batch, c->t->heap);
     *out = &c->base;
     return SQLITE_OK;
 }
@@ -376,7 +376,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     hdx_instances_close(c->reader);
-    sql_batch_close(&c->batch);
+    hdx_sql_batch_close(&c->batch);
     free(c->bytes);
     free(c->have);
     free(c->ids);
@@ -394,7 +394,7 @@ static hdx_code fill_one(cursor *c, hdx_error *err)
         !c->in_class && range.least == range.most && range.least >= 0 && (uint64_t)range.least < hdx_graph_objects(g);
     const uint32_t number = there ? hdx_graph_class_of(g, (hdx_id)range.least) : HDX_NO_CLASS;
     const bool     member = number < c->t->set.count && hdx_bits_test(c->t->set.bits, number);
-    const hdx_code code = sql_batch_list(&c->batch, member, err);
+    const hdx_code code = hdx_sql_batch_list(&c->batch, member, err);
     if (code == HDX_OK && member)
         c->batch.ids[0] = (hdx_id)range.least;
     c->in_class = true; /* once */
@@ -404,7 +404,7 @@ static hdx_code fill_one(cursor *c, hdx_error *err)
 static hdx_code fill(cursor *c, hdx_error *err)
 {
     uint32_t n = 0;
-    hdx_code code = sql_batch_list(&c->batch, 0, err);
+    hdx_code code = hdx_sql_batch_list(&c->batch, 0, err);
     while (code == HDX_OK && n < c->size) {
         if (!c->in_class) {
             while (c->class_at < c->t->set.count && !hdx_bits_test(c->t->set.bits, c->class_at))
@@ -418,7 +418,7 @@ static hdx_code fill(cursor *c, hdx_error *err)
             n++;
         c->in_class = n == c->size;
     }
-    return code == HDX_OK ? sql_batch_list(&c->batch, n, err) : code;
+    return code == HDX_OK ? hdx_sql_batch_list(&c->batch, n, err) : code;
 }
 
 static hdx_code refill(cursor *c, hdx_error *err)
@@ -434,13 +434,13 @@ static hdx_code refill(cursor *c, hdx_error *err)
             return hdx_graph_check(c->t->heap->g, err);
         }
         for (unsigned left = c->ranged; code == HDX_OK && left != 0; left &= left - 1)
-            sql_batch_keep_range(&c->batch, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
+            hdx_sql_batch_keep_range(&c->batch, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
         if (code == HDX_OK && c->one)
-            sql_batch_keep_scope(&c->batch, c->t->heap->query.scope);
+            hdx_sql_batch_keep_scope(&c->batch, c->t->heap->query.scope);
         c->size = (uint32_t)hdx_least(hdx_least((uint64_t)c->size * 4, SQL_BATCH), most == 0 ? 1 : most);
         if (code != HDX_OK || c->batch.chosen_count > 0)
             return code;
-        code = sql_stopped(c->t->db, err);
+        code = hdx_sql_stopped(c->t->db, err);
     }
     return code;
 }
@@ -463,11 +463,11 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
         c->ranged |= 1u << of;
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
             if (strcspn(op, "?") == strlen(ops[k].word) && strncmp(op, ops[k].word, strlen(ops[k].word)) == 0)
-                sql_range_cut(&c->ranges[of], ops[k].op, values[at]);
+                hdx_sql_range_cut(&c->ranges[of], ops[k].op, values[at]);
         at++;
     }
     const hdx_code code = refill(c, &err);
-    return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+    return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
 }
 
 static __attribute__((noinline)) int go_on(cursor *c)
@@ -476,7 +476,7 @@ static __attribute__((noinline)) int go_on(cursor *c)
     hdx_code  code = sql_turn(c->t->db, &err);
     if (code == HDX_OK)
         code = refill(c, &err);
-    return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+    return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
 }
 
 static int next(sqlite3_vtab_cursor *base)
@@ -564,7 +564,7 @@ static __attribute__((noinline)) int prepare(cursor *c, unsigned place)
     hdx_code  code = read_fields(c, &err);
     if (code == HDX_OK && c->t->fields[place].type == 2)
         code = read_references(c, place, &err);
-    return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+    return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
 }
 
 static int field_result(cursor *c, unsigned place, uint32_t slot, sqlite3_context *context)
@@ -595,7 +595,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
     const sql_column of = meaning(c->t, i);
     if (of == SQL_COLUMNS)
         return field_result(c, (unsigned)i - FIRST_FIELD, slot, context);
-    sql_batch_result(&c->batch, of, slot, context);
+    hdx_sql_batch_result(&c->batch, of, slot, context);
     return SQLITE_OK;
 }
 
@@ -620,4 +620,4 @@ static const sqlite3_module module = {
     .xColumn = column,
     .xRowid = rowid,
 };
-const sql_module sql_class_tables = { "heapdex_class", &module, NULL };
+const sql_module hdx_sql_class_tables = { "heapdex_class", &module, NULL };

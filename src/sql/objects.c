@@ -58,7 +58,7 @@ static bool is_number(sql_column column)
 
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
 {
-    sql_heap *heap = argc < 3 ? NULL : sql_heap_of(aux, argv[1]);
+    sql_heap *heap = argc < 3 ? NULL : hdx_sql_heap_of(aux, argv[1]);
     table    *t = heap == NULL ? NULL : sqlite3_malloc64(sizeof *t);
     int       rc = SQLITE_NOMEM;
     if (heap == NULL) {
@@ -155,11 +155,11 @@ static double instances_of(sql_heap *heap, int op, sqlite3_value *value)
 {
     sql_classes set = { 0 };
     double      n = 0;
-    if (sql_classes_all(heap, &set, NULL) == HDX_OK && sql_classes_named(heap, &set, op, value, NULL) == HDX_OK)
+    if (hdx_sql_classes_all(heap, &set, NULL) == HDX_OK && hdx_sql_classes_named(heap, &set, op, value, NULL) == HDX_OK)
         for (uint32_t i = 0; i < set.count; i++)
             if (hdx_bits_test(set.bits, i))
                 n += (double)hdx_graph_class(heap->g, i)->instances;
-    sql_classes_drop(&set);
+    hdx_sql_classes_drop(&set);
     return n;
 }
 
@@ -334,7 +334,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
         return SQLITE_NOMEM;
     c->t = (table *)base;
     c->heap = c->t->heap;
-    sql_batch_open(&c->batch, c->heap);
+    hdx_sql_batch_open(&c->batch, c->heap);
     *out = &c->base;
     return SQLITE_OK;
 }
@@ -342,7 +342,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 static void forget_search(cursor *c)
 {
     hdx_mem *mem = c->heap->query.mem;
-    sql_classes_drop(&c->set);
+    hdx_sql_classes_drop(&c->set);
     hdx_mem_put(mem, c->ids, c->id_capacity * sizeof *c->ids);
     hdx_mem_put(mem, c->best, c->best_capacity * sizeof *c->best);
     c->ids = NULL;
@@ -354,14 +354,14 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     forget_search(c);
-    sql_batch_close(&c->batch);
+    hdx_sql_batch_close(&c->batch);
     free(c);
     return SQLITE_OK;
 }
 
 static int failed(cursor *c, const hdx_error *err)
 {
-    return err->code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, err);
+    return err->code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, err);
 }
 
 /* ---- reading a plan ---- */
@@ -382,7 +382,7 @@ static hdx_code push_named(cursor *c, sql_column column, sqlite3_value *value, h
     hdx_refs   refs;
     hdx_id     id;
     hdx_code   code = HDX_OK;
-    sql_range_cut(&range, SQLITE_INDEX_CONSTRAINT_EQ, value);
+    hdx_sql_range_cut(&range, SQLITE_INDEX_CONSTRAINT_EQ, value);
     if (range.least > range.most)
         return HDX_OK;
     if (column == SQL_ADDRESS)
@@ -403,7 +403,7 @@ static unsigned kinds_named(sqlite3_value *value)
     unsigned kinds = 0;
     for (unsigned kind = HDX_INSTANCE; kind <= HDX_CLASS_OBJECT; kind++) {
         const char *name = hdx_object_kind_name((hdx_object_kind)kind);
-        if (sql_text_is(value, (hdx_text){ name, (uint32_t)strlen(name) }))
+        if (hdx_sql_text_is(value, (hdx_text){ name, (uint32_t)strlen(name) }))
             kinds |= 1u << kind;
     }
     return kinds;
@@ -422,9 +422,9 @@ static hdx_code meet_several(cursor *c, sql_column column, sqlite3_value *list, 
     unsigned       kinds = 0;
     hdx_code       code = HDX_OK;
     if (column == SQL_CLASS)
-        return c->set.bits == NULL && (code = sql_classes_all(c->heap, &c->set, err)) != HDX_OK
+        return c->set.bits == NULL && (code = hdx_sql_classes_all(c->heap, &c->set, err)) != HDX_OK
                    ? code
-                   : sql_classes_among(c->heap, &c->set, list, err);
+                   : hdx_sql_classes_among(c->heap, &c->set, list, err);
     c->led = c->led || column != SQL_KIND;
     for (int rc = sqlite3_vtab_in_first(list, &value); code == HDX_OK && rc == SQLITE_OK;
          rc = sqlite3_vtab_in_next(list, &value)) {
@@ -444,10 +444,10 @@ static hdx_code meet(cursor *c, sql_column column, int op, sqlite3_value *value,
     if (column == SQL_KIND) {
         c->kinds &= kinds_named(value);
     } else if (!is_number(column)) {
-        if (c->set.bits == NULL && (code = sql_classes_all(c->heap, &c->set, err)) != HDX_OK)
+        if (c->set.bits == NULL && (code = hdx_sql_classes_all(c->heap, &c->set, err)) != HDX_OK)
             return code;
-        return column == SQL_INSTANCEOF ? sql_classes_heirs(c->heap, &c->set, value, err)
-                                        : sql_classes_named(c->heap, &c->set, op, value, err);
+        return column == SQL_INSTANCEOF ? hdx_sql_classes_heirs(c->heap, &c->set, value, err)
+                                        : hdx_sql_classes_named(c->heap, &c->set, op, value, err);
     } else if (op == SQLITE_INDEX_CONSTRAINT_EQ && leads(c, column)) {
         c->led = true;
         code = push_named(c, column, value, err);
@@ -455,7 +455,7 @@ static hdx_code meet(cursor *c, sql_column column, int op, sqlite3_value *value,
         if ((c->ranged >> column & 1) == 0)
             c->ranges[column] = SQL_ANY;
         c->ranged |= 1u << column;
-        sql_range_cut(&c->ranges[column], op, value);
+        hdx_sql_range_cut(&c->ranges[column], op, value);
     }
     return code;
 }
@@ -552,7 +552,7 @@ static void settle_list(cursor *c)
 /* What conditions on class_id leave of the classes. */
 static hdx_code cut_classes(cursor *c, hdx_error *err)
 {
-    const hdx_code code = c->set.bits == NULL ? sql_classes_all(c->heap, &c->set, err) : HDX_OK;
+    const hdx_code code = c->set.bits == NULL ? hdx_sql_classes_all(c->heap, &c->set, err) : HDX_OK;
     for (uint32_t i = 0; code == HDX_OK && (c->ranged >> SQL_CLASS_ID & 1) != 0 && i < c->set.count; i++)
         if (!sql_in_range(c->ranges[SQL_CLASS_ID], i))
             hdx_bits_clear(c->set.bits, i);
@@ -567,7 +567,7 @@ static hdx_code begin_by_class(cursor *c, hdx_error *err)
     if (code != HDX_OK)
         return code;
     if (c->ordered && !c->top && c->order == SQL_CLASS)
-        return sql_classes_by_name(c->heap, &c->classes, &c->class_count, err);
+        return hdx_sql_classes_by_name(c->heap, &c->classes, &c->class_count, err);
     (void)hdx_graph_classes(c->heap->g, &c->class_count);
     if (c->ordered && !c->top && c->order == SQL_CLASS_ID)
         return HDX_OK;
@@ -598,13 +598,13 @@ static hdx_code fill_all(cursor *c, hdx_error *err)
         c->from += n;
     else
         c->until -= n;
-    return sql_batch_run(&c->batch, first, n, err);
+    return hdx_sql_batch_run(&c->batch, first, n, err);
 }
 
 static hdx_code fill_list(cursor *c, hdx_error *err)
 {
     const uint32_t n = (uint32_t)hdx_least(c->id_count - c->id_at, c->size);
-    const hdx_code code = sql_batch_list(&c->batch, n, err);
+    const hdx_code code = hdx_sql_batch_list(&c->batch, n, err);
     if (code == HDX_OK && n > 0)
         memcpy(c->batch.ids, c->ids + c->id_at, n * sizeof *c->ids);
     c->id_at += n;
@@ -621,7 +621,7 @@ static uint32_t class_at(const cursor *c, uint32_t place)
 static hdx_code fill_by_class(cursor *c, hdx_error *err)
 {
     uint32_t n = 0;
-    hdx_code code = sql_batch_list(&c->batch, 0, err);
+    hdx_code code = hdx_sql_batch_list(&c->batch, 0, err);
     while (code == HDX_OK && n == 0) {
         if (!c->in_class) {
             if (c->class_at >= c->class_count)
@@ -636,22 +636,22 @@ static hdx_code fill_by_class(cursor *c, hdx_error *err)
             n++;
         c->in_class = n == c->size;
     }
-    return code == HDX_OK ? sql_batch_list(&c->batch, n, err) : code;
+    return code == HDX_OK ? hdx_sql_batch_list(&c->batch, n, err) : code;
 }
 
 static void apply(cursor *c)
 {
     sql_batch *b = &c->batch;
     if (c->top && c->worth.least != INT64_MIN) /* else null may be among them */
-        sql_batch_keep_range(b, c->order, c->worth);
+        hdx_sql_batch_keep_range(b, c->order, c->worth);
     for (unsigned left = c->ranged; left != 0; left &= left - 1)
-        sql_batch_keep_range(b, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
+        hdx_sql_batch_keep_range(b, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
     if (c->set.bits != NULL && c->way != BY_CLASS)
-        sql_batch_keep_classes(b, &c->set);
+        hdx_sql_batch_keep_classes(b, &c->set);
     if (c->kinds != 15)
-        sql_batch_keep_kinds(b, c->kinds);
+        hdx_sql_batch_keep_kinds(b, c->kinds);
     if (c->way != BY_CLASS)
-        sql_batch_keep_scope(b, c->heap->query.scope);
+        hdx_sql_batch_keep_scope(b, c->heap->query.scope);
 }
 
 /* The next batch with a chosen row; c->end where there is none. plain: a list that meets all conditions already. */
@@ -672,7 +672,7 @@ static hdx_code refill(cursor *c, bool plain, hdx_error *err)
         if (code == HDX_OK && c->batch.chosen_count > 0)
             return HDX_OK;
         if (code == HDX_OK)
-            code = sql_stopped(c->t->db, err);
+            code = hdx_sql_stopped(c->t->db, err);
     }
     return code;
 }
@@ -839,7 +839,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
                              "elsewhere use instanceof(class_id, 'java.util.AbstractMap')",
                              -1);
     else
-        sql_batch_result(&c->batch, (sql_column)i, slot_of(c), context);
+        hdx_sql_batch_result(&c->batch, (sql_column)i, slot_of(c), context);
     return SQLITE_OK;
 }
 
@@ -865,4 +865,4 @@ static const sqlite3_module module = {
     .xRowid = rowid,
 };
 static const char *const tables[] = { "objects", NULL };
-const sql_module         sql_objects = { "heapdex_objects", &module, tables };
+const sql_module         hdx_sql_objects = { "heapdex_objects", &module, tables };

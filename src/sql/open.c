@@ -12,12 +12,12 @@
 #include <stdlib.h>
 
 static const sql_module *const modules[] = {
-    &sql_objects, &sql_refs, &sql_named_refs, &sql_class_tables, &sql_held_module, NULL,
+    &hdx_sql_objects, &hdx_sql_refs, &hdx_sql_named_refs, &hdx_sql_class_tables, &hdx_sql_held_module, NULL,
 };
 
 /* ---- whether to stop ---- */
 
-hdx_code sql_stopped(sql_db *db, hdx_error *err)
+hdx_code hdx_sql_stopped(sql_db *db, hdx_error *err)
 {
     if (atomic_load_explicit(&db->interrupted, memory_order_relaxed) ||
         (db->progress->cancelled != NULL && db->progress->cancelled(db->progress->context)))
@@ -35,11 +35,11 @@ static void report(void *context, const hdx_progress_report *r)
         p->report(p->context, r);
 }
 
-static bool is_cancelled(void *context) { return sql_stopped(context, NULL) != HDX_OK; }
+static bool is_cancelled(void *context) { return hdx_sql_stopped(context, NULL) != HDX_OK; }
 
 /* ---- errors ---- */
 
-int sql_status(hdx_code code)
+int hdx_sql_status(hdx_code code)
 {
     switch (code) {
     case HDX_OK: return SQLITE_OK;
@@ -57,25 +57,25 @@ static void keep(sql_db *db, const hdx_error *err)
         db->error = *err;
 }
 
-int sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err)
+int hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err)
 {
     keep(db, err);
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("%s", err->message);
-    return sql_status(err->code);
+    return hdx_sql_status(err->code);
 }
 
-void sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err)
+void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err)
 {
     keep(db, err);
     sqlite3_result_error(context, err->message, -1);
     if (err->code != HDX_USAGE && err->code != HDX_NOT_FOUND)
-        sqlite3_result_error_code(context, sql_status(err->code));
+        sqlite3_result_error_code(context, hdx_sql_status(err->code));
 }
 
 /* ---- schemas ---- */
 
-sql_heap *sql_heap_of(sql_db *db, const char *schema)
+sql_heap *hdx_sql_heap_of(sql_db *db, const char *schema)
 {
     if (schema == NULL)
         return db->heap_count > 0 ? db->heaps[0] : NULL;
@@ -101,7 +101,7 @@ static hdx_code create(sql_db *db, const sql_module *module, const char *schema,
     return rc == SQLITE_NOMEM ? HDX_LIMIT : HDX_USAGE;
 }
 
-hdx_code sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err)
+hdx_code hdx_sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err)
 {
     hdx_graph *g;
     hdx_code   code = hdx_session_view(db->session, place, place == 0 ? db->options.view : NULL, &g, err);
@@ -133,11 +133,11 @@ hdx_code sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_erro
     return code;
 }
 
-hdx_code sql_install_class(sql_db *db, const char *schema, const char *name, bool *made, hdx_error *err)
+hdx_code hdx_sql_install_class(sql_db *db, const char *schema, const char *name, bool *made, hdx_error *err)
 {
-    sql_heap *heap = sql_heap_of(db, schema);
-    *made = heap != NULL && sql_is_class_table(heap, name);
-    return *made ? create(db, &sql_class_tables, heap->schema, name, err) : HDX_OK;
+    sql_heap *heap = hdx_sql_heap_of(db, schema);
+    *made = heap != NULL && hdx_sql_is_class_table(heap, name);
+    return *made ? create(db, &hdx_sql_class_tables, heap->schema, name, err) : HDX_OK;
 }
 
 /* ---- a connection ---- */
@@ -153,15 +153,15 @@ static void forget(void *context)
 {
     sql_db *db = context;
     for (unsigned i = 0; i < db->heap_count; i++)
-        sql_heap_forget(db->heaps[i]);
+        hdx_sql_heap_forget(db->heaps[i]);
     if (db->owned)
         hdx_session_close(db->session);
     hdx_arena_free(&db->arena);
     free(db);
 }
 
-hdx_code sql_install(sqlite3 *connection, hdx_session *session, const hdx_sql_options *options, sql_db **out,
-                     hdx_error *err)
+hdx_code hdx_sql_install(sqlite3 *connection, hdx_session *session, const hdx_sql_options *options, sql_db **out,
+                         hdx_error *err)
 {
     sql_db *db = *out = calloc(1, sizeof *db);
     if (db == NULL)
@@ -181,7 +181,7 @@ hdx_code sql_install(sqlite3 *connection, hdx_session *session, const hdx_sql_op
     for (const sql_module *const *m = modules; rc == SQLITE_OK && *m != NULL; m++)
         rc = sqlite3_create_module_v2(connection, (*m)->name, (*m)->module, db, NULL);
     if (rc == SQLITE_OK)
-        rc = sql_install_functions(db);
+        rc = hdx_sql_install_functions(db);
     if (rc != SQLITE_OK)
         *out = NULL;
     return rc == SQLITE_OK ? HDX_OK

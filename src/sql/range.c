@@ -65,7 +65,7 @@ static void cut_real(sql_range *range, int op, double value)
     }
 }
 
-void sql_range_cut(sql_range *range, int op, sqlite3_value *value)
+void hdx_sql_range_cut(sql_range *range, int op, sqlite3_value *value)
 {
     switch (sqlite3_value_numeric_type(value)) {
     case SQLITE_INTEGER: cut_integer(range, op, sqlite3_value_int64(value)); break;

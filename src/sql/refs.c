@@ -21,7 +21,7 @@ typedef struct table {
 
 static int connect(sqlite3 *db, sql_db *own, const char *schema, bool named, sqlite3_vtab **out, char **message)
 {
-    sql_heap *heap = sql_heap_of(own, schema);
+    sql_heap *heap = hdx_sql_heap_of(own, schema);
     table    *t = heap == NULL ? NULL : sqlite3_malloc64(sizeof *t);
     int       rc = SQLITE_NOMEM;
     if (heap == NULL) {
@@ -256,7 +256,7 @@ static __attribute__((noinline)) int go_on(cursor *c)
     hdx_code  code = c->t->named ? next_named(c, &err) : next_pair(c, &err);
     if (code == HDX_OK && c->end)
         code = hdx_graph_check(c->g, &err);
-    return code == HDX_OK ? SQLITE_OK : sql_table_failed(&c->t->base, c->t->db, &err);
+    return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
 }
 
 static int next(sqlite3_vtab_cursor *base)
@@ -291,7 +291,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     c->row = 0;
     for (const char *word = strchr(plan, ' '); word != NULL && at < count; word = strchr(word + 1, ' '))
         if (word[1] != 'o') /* not the order */
-            sql_range_cut(word[1] == 's' ? &c->src : &c->dst, op_of(word + 4), values[at++]);
+            hdx_sql_range_cut(word[1] == 's' ? &c->src : &c->dst, op_of(word + 4), values[at++]);
     c->src.least = c->src.least < 0 ? 0 : c->src.least;
     c->next = hdx_least((uint64_t)c->src.least, objects);
     c->until = c->src.most < 0 ? 0 : hdx_least((uint64_t)c->src.most, objects - (objects > 0)) + (objects > 0);
@@ -343,5 +343,5 @@ static const sqlite3_module named_refs = { .xCreate = create_named, .xConnect = 
 
 static const char *const table_of_refs[] = { "refs", NULL };
 static const char *const table_of_names[] = { "named_refs", NULL };
-const sql_module         sql_refs = { "heapdex_refs", &refs, table_of_refs };
-const sql_module         sql_named_refs = { "heapdex_named_refs", &named_refs, table_of_names };
+const sql_module         hdx_sql_refs = { "heapdex_refs", &refs, table_of_refs };
+const sql_module         hdx_sql_named_refs = { "heapdex_named_refs", &named_refs, table_of_names };

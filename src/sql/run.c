@@ -59,13 +59,13 @@ static hdx_code attach(hdx_sql *sql, size_t place, const char *name, hdx_error *
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                         "'%.64s' cannot be the name of a dump; letters, digits and _ can, at most %u",
                         name != NULL ? name : "", MOST_NAME);
-    if (sqlite3_stricmp(name, "temp") == 0 || sql_heap_of(sql->heaps, name) != NULL)
+    if (sqlite3_stricmp(name, "temp") == 0 || hdx_sql_heap_of(sql->heaps, name) != NULL)
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a dump cannot be called '%s'", name),
                         "main is the first dump, temp has temporary tables, and another name is one dump's");
     char *statement = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", name);
     int   rc = statement == NULL ? SQLITE_NOMEM : sqlite3_exec(sql->db, statement, NULL, NULL, NULL);
     sqlite3_free(statement);
-    return rc != SQLITE_OK ? sqlite_failed(sql, rc, err) : sql_install_heap(sql->heaps, place, name, err);
+    return rc != SQLITE_OK ? sqlite_failed(sql, rc, err) : hdx_sql_install_heap(sql->heaps, place, name, err);
 }
 
 hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err)
@@ -79,13 +79,14 @@ hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **
     if (options->memory != 0)
         (void)sqlite3_hard_heap_limit64((sqlite3_int64)(options->memory < INT64_MAX ? options->memory : INT64_MAX));
     const int rc = sqlite3_open(":memory:", &sql->db);
-    hdx_code  code = rc != SQLITE_OK ? sqlite_failed(sql, rc, err) : sql_install(sql->db, s, options, &sql->heaps, err);
+    hdx_code  code =
+        rc != SQLITE_OK ? sqlite_failed(sql, rc, err) : hdx_sql_install(sql->db, s, options, &sql->heaps, err);
     if (code == HDX_OK)
-        code = sql_install_heap(sql->heaps, 0, "main", err);
+        code = hdx_sql_install_heap(sql->heaps, 0, "main", err);
     for (size_t i = 0; code == HDX_OK && i < options->name_count; i++)
         code = attach(sql, i + 1, options->names[i], err);
     if (code == HDX_OK) {
-        sql_guard(sql->heaps);
+        hdx_sql_guard(sql->heaps);
         return HDX_OK;
     }
     hdx_sql_close(sql);
@@ -259,12 +260,12 @@ static hdx_code make_missing(hdx_sql *sql, bool *made, hdx_error *err)
         return HDX_OK;
     char    *name = sqlite3_mprintf("%s", message + sizeof words - 1);
     hdx_code code =
-        name == NULL ? hdx_no_memory(err, "a name", 0) : sql_install_class(sql->heaps, NULL, name, made, err);
+        name == NULL ? hdx_no_memory(err, "a name", 0) : hdx_sql_install_class(sql->heaps, NULL, name, made, err);
     for (unsigned i = 0; code == HDX_OK && !*made && i < sql->heaps->heap_count; i++) {
         const char  *schema = sql->heaps->heaps[i]->schema;
         const size_t len = strlen(schema);
         if (sqlite3_strnicmp(name, schema, (int)len) == 0 && name[len] == '.')
-            code = sql_install_class(sql->heaps, schema, name + len + 1, made, err);
+            code = hdx_sql_install_class(sql->heaps, schema, name + len + 1, made, err);
     }
     sqlite3_free(name);
     return code;

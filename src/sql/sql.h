@@ -73,16 +73,17 @@ struct sql_db {
  * Puts tables and functions into a connection of SQLite. The session outlives it unless it is `owned`; *out goes with
  * the connection.
  */
-hdx_code sql_install(sqlite3 *db, hdx_session *session, const hdx_sql_options *options, sql_db **out, hdx_error *err);
+hdx_code hdx_sql_install(sqlite3 *db, hdx_session *session, const hdx_sql_options *options, sql_db **out,
+                         hdx_error *err);
 /* The tables of the dump at `place` of the session, into that schema, which is there. */
-hdx_code sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err);
+hdx_code hdx_sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err);
 /* The dump whose tables are in that schema; NULL: none. schema NULL: the first. */
-sql_heap *sql_heap_of(sql_db *db, const char *schema);
+sql_heap *hdx_sql_heap_of(sql_db *db, const char *schema);
 /*
  * After "no such table: SCHEMA.NAME": creates the table of the class that is called so. *made false: there is no such
  * class.
  */
-hdx_code sql_install_class(sql_db *db, const char *schema, const char *name, bool *made, hdx_error *err);
+hdx_code hdx_sql_install_class(sql_db *db, const char *schema, const char *name, bool *made, hdx_error *err);
 
 /*
  * A module: tables of these names are created in every schema. Its xCreate is not its xConnect, or SQLite would give
@@ -93,18 +94,18 @@ typedef struct sql_module {
     const sqlite3_module *module;
     const char *const    *tables; /* NULL behind the last; NULL: created on demand */
 } sql_module;
-extern const sql_module sql_objects, sql_refs, sql_named_refs, sql_class_tables, sql_held_module;
+extern const sql_module hdx_sql_objects, hdx_sql_refs, hdx_sql_named_refs, hdx_sql_class_tables, hdx_sql_held_module;
 
 /* ---- guard.c ---- */
-void sql_guard(sql_db *db);
+void hdx_sql_guard(sql_db *db);
 
 /* ---- functions.c ---- */
-int sql_install_functions(sql_db *db); /* a result code of SQLite */
+int hdx_sql_install_functions(sql_db *db); /* a result code of SQLite */
 /* A value of a field or element: references are ids, characters their codes. Nothing where it is absent. */
-void sql_result_value(sqlite3_context *context, const sql_heap *heap, const hdx_value *value);
+void hdx_sql_result_value(sqlite3_context *context, const sql_heap *heap, const hdx_value *value);
 
 /* ---- sums.c ---- */
-int sql_install_sums(sql_db *db);
+int hdx_sql_install_sums(sql_db *db);
 /* Ids that were collected, of one dump: a list that becomes bits where that is less. */
 typedef struct sql_ids {
     sql_heap *heap;
@@ -113,58 +114,59 @@ typedef struct sql_ids {
     uint64_t  words;
 } sql_ids;
 #define SQL_IDS "heapdex ids" /* the type of the pointer that group_ids gives */
-sql_ids *sql_ids_open(sql_heap *heap, hdx_error *err);
-void     sql_ids_close(void *ids); /* NULL: nothing */
-hdx_code sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err);
-hdx_code sql_ids_bits(sql_ids *ids, hdx_error *err); /* all of them are bits from now on */
+sql_ids *hdx_sql_ids_open(sql_heap *heap, hdx_error *err);
+void     hdx_sql_ids_close(void *ids); /* NULL: nothing */
+hdx_code hdx_sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err);
+hdx_code hdx_sql_ids_bits(sql_ids *ids, hdx_error *err); /* all of them are bits from now on */
 /* Bits of the live objects that would be gone with these: ids->words of them, to be given back to heap->query.mem. */
-hdx_code sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err);
+hdx_code hdx_sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err);
 
 /* ---- held.c ---- */
-void sql_heap_forget(sql_heap *heap); /* what tables hold of it */
+void hdx_sql_heap_forget(sql_heap *heap); /* what tables hold of it */
 
 /* ---- instances.c ---- */
-bool sql_is_class_table(sql_heap *heap, const char *name);
+bool hdx_sql_is_class_table(sql_heap *heap, const char *name);
 
 /* ---- classes.c: sets of classes ---- */
 typedef struct sql_classes {
     uint64_t *bits;  /* by number; from malloc */
     uint32_t  count; /* of all classes */
 } sql_classes;
-hdx_code sql_classes_all(sql_heap *heap, sql_classes *set, hdx_error *err);
-void     sql_classes_clear(sql_classes *set);
-void     sql_classes_drop(sql_classes *set);
+hdx_code hdx_sql_classes_all(sql_heap *heap, sql_classes *set, hdx_error *err);
+void     hdx_sql_classes_clear(sql_classes *set);
+void     hdx_sql_classes_drop(sql_classes *set);
 /*
  * Leaves those whose names meet a condition. op: SQLITE_INDEX_CONSTRAINT_EQ, LIKE, GLOB or REGEXP; or that are one of a
  * list (sqlite3_vtab_in); or that have one of this name above them, or are it.
  */
-hdx_code sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_value *value, hdx_error *err);
-hdx_code sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list, hdx_error *err);
-hdx_code sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err);
-hdx_code sql_classes_with_heirs(sql_heap *heap, sql_classes *set, hdx_error *err); /* adds what extends one of them */
+hdx_code hdx_sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_value *value, hdx_error *err);
+hdx_code hdx_sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list, hdx_error *err);
+hdx_code hdx_sql_classes_heirs(sql_heap *heap, sql_classes *set, sqlite3_value *value, hdx_error *err);
+hdx_code hdx_sql_classes_with_heirs(sql_heap *heap, sql_classes *set,
+                                    hdx_error *err); /* adds what extends one of them */
 /* Class numbers in the order of names (BINARY); kept with the heap. */
-hdx_code sql_classes_by_name(sql_heap *heap, const uint32_t **numbers, uint32_t *count, hdx_error *err);
+hdx_code hdx_sql_classes_by_name(sql_heap *heap, const uint32_t **numbers, uint32_t *count, hdx_error *err);
 /* Is a value this text, when it is compared with a column of texts? */
-bool sql_text_is(sqlite3_value *value, hdx_text text);
+bool hdx_sql_text_is(sqlite3_value *value, hdx_text text);
 /* A regular expression that the whole of a text must meet, as MAT's LIKE. */
-hdx_code sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_regex **out, hdx_error *err);
+hdx_code hdx_sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_regex **out, hdx_error *err);
 
 /* ---- errors: kept in the connection, and handed to SQLite in its own way ---- */
 /* Gives a result code of SQLite; HDX_OK gives SQLITE_OK. */
-int  sql_status(hdx_code code);
-int  sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err);
-void sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err);
+int  hdx_sql_status(hdx_code code);
+int  hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err);
+void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err);
 
 /* ---- asking whether to stop ---- */
-hdx_code               sql_stopped(sql_db *db, hdx_error *err); /* asks now */
+hdx_code               hdx_sql_stopped(sql_db *db, hdx_error *err); /* asks now */
 static inline hdx_code sql_turn(sql_db *db, hdx_error *err)
 {
-    return ++db->rounds % 256 == 0 ? sql_stopped(db, err) : HDX_OK;
+    return ++db->rounds % 256 == 0 ? hdx_sql_stopped(db, err) : HDX_OK;
 }
 
 /* ---- values ---- */
 /* A cell as a result: addresses as signed numbers, lists and objects as JSON. */
-void               sql_result(sqlite3_context *context, const hdx_cell *cell);
+void               hdx_sql_result(sqlite3_context *context, const hdx_cell *cell);
 static inline void sql_result_id(sqlite3_context *context, hdx_id id) /* null for what is none */
 {
     if (id >= HDX_VIRTUAL_ROOT)
@@ -183,7 +185,7 @@ typedef struct sql_range { /* least > most: nothing */
 } sql_range;
 #define SQL_ANY ((sql_range){ INT64_MIN, INT64_MAX })
 /* op: SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT, LE of a column with the affinity of numbers, which is not null. */
-void               sql_range_cut(sql_range *range, int op, sqlite3_value *value);
+void               hdx_sql_range_cut(sql_range *range, int op, sqlite3_value *value);
 static inline bool sql_in_range(sql_range range, int64_t value) { return value >= range.least && value <= range.most; }
 
 #endif

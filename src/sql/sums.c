@@ -16,7 +16,7 @@
 
 /* ---- ids ---- */
 
-sql_ids *sql_ids_open(sql_heap *heap, hdx_error *err)
+sql_ids *hdx_sql_ids_open(sql_heap *heap, hdx_error *err)
 {
     sql_ids *ids = calloc(1, sizeof *ids);
     if (ids == NULL) {
@@ -29,7 +29,7 @@ sql_ids *sql_ids_open(sql_heap *heap, hdx_error *err)
     return ids;
 }
 
-void sql_ids_close(void *own)
+void hdx_sql_ids_close(void *own)
 {
     sql_ids *ids = own;
     if (ids == NULL)
@@ -39,7 +39,7 @@ void sql_ids_close(void *own)
     free(ids);
 }
 
-hdx_code sql_ids_bits(sql_ids *ids, hdx_error *err)
+hdx_code hdx_sql_ids_bits(sql_ids *ids, hdx_error *err)
 {
     if (ids->bits == NULL) {
         if ((ids->bits = hdx_mem_array(ids->heap->query.mem, ids->words, sizeof *ids->bits)) == NULL)
@@ -52,24 +52,24 @@ hdx_code sql_ids_bits(sql_ids *ids, hdx_error *err)
 }
 
 /* Ids that no object has are no members. */
-hdx_code sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err)
+hdx_code hdx_sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err)
 {
     if (id >= hdx_graph_objects(ids->heap->g))
         return HDX_OK;
     if (ids->bits == NULL && ids->list.count < ids->words)
         return hdx_ids_push(&ids->list, id, err);
-    const hdx_code code = sql_ids_bits(ids, err);
+    const hdx_code code = hdx_sql_ids_bits(ids, err);
     if (code == HDX_OK)
         hdx_bits_put(ids->bits, id);
     return code;
 }
 
 /* What a search from the roots that does not enter them leaves of the live objects. */
-hdx_code sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err)
+hdx_code hdx_sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err)
 {
     const sql_heap *heap = ids->heap;
     const uint64_t  n = hdx_graph_objects(heap->g);
-    hdx_code        code = sql_ids_bits(ids, err);
+    hdx_code        code = hdx_sql_ids_bits(ids, err);
     uint64_t       *seen = *gone = NULL;
     if (code != HDX_OK)
         return code;
@@ -124,30 +124,30 @@ static void ids_step(sqlite3_context *context, int count, sqlite3_value **values
     hdx_code    code = HDX_OK;
     sql_ids   **ids = sqlite3_aggregate_context(context, sizeof *ids);
     const char *schema = count > 1 ? (const char *)sqlite3_value_text(values[1]) : NULL;
-    sql_heap   *heap = sql_heap_of(db, schema);
+    sql_heap   *heap = hdx_sql_heap_of(db, schema);
     if (ids == NULL) {
         sqlite3_result_error_nomem(context);
         return;
     }
     if (heap == NULL)
         code = hdx_fail(&err, HDX_USAGE, "", HDX_NOWHERE, "no dump has the schema %.60s", schema);
-    else if (*ids == NULL && (*ids = sql_ids_open(heap, &err)) == NULL)
+    else if (*ids == NULL && (*ids = hdx_sql_ids_open(heap, &err)) == NULL)
         code = err.code;
     else if ((*ids)->heap != heap)
         code = hdx_fail(&err, HDX_USAGE, "", HDX_NOWHERE, "a set of objects is of one dump");
     if (code == HDX_OK && sqlite3_value_numeric_type(values[0]) == SQLITE_INTEGER)
-        code = sql_ids_add(*ids, (hdx_id)sqlite3_value_int64(values[0]), &err);
+        code = hdx_sql_ids_add(*ids, (hdx_id)sqlite3_value_int64(values[0]), &err);
     if (code == HDX_OK)
         code = sql_turn(db, &err);
     if (code != HDX_OK)
-        sql_function_failed(context, db, &err);
+        hdx_sql_function_failed(context, db, &err);
 }
 
 static void ids_end(sqlite3_context *context)
 {
     sql_ids **ids = sqlite3_aggregate_context(context, 0);
     if (ids != NULL && *ids != NULL)
-        sqlite3_result_pointer(context, *ids, SQL_IDS, sql_ids_close);
+        sqlite3_result_pointer(context, *ids, SQL_IDS, hdx_sql_ids_close);
 }
 
 static void size_end(sqlite3_context *context)
@@ -163,14 +163,14 @@ static void size_end(sqlite3_context *context)
     }
     if ((*ids)->bits == NULL && (*ids)->list.count <= 1)
         bytes = (*ids)->list.count == 0 ? 0 : hdx_graph_retained((*ids)->heap->g, (*ids)->list.at[0]);
-    else if ((code = sql_ids_retained(*ids, &gone, &err)) == HDX_OK)
+    else if ((code = hdx_sql_ids_retained(*ids, &gone, &err)) == HDX_OK)
         code = size_of(*ids, gone, &bytes, &err);
     hdx_mem_put((*ids)->heap->query.mem, gone, (*ids)->words * sizeof *gone);
-    sql_ids_close(*ids);
+    hdx_sql_ids_close(*ids);
     if (code == HDX_OK)
         sqlite3_result_int64(context, (sqlite3_int64)bytes);
     else
-        sql_function_failed(context, db, &err);
+        hdx_sql_function_failed(context, db, &err);
 }
 
 /* ---- tally ---- */
@@ -294,7 +294,7 @@ static void tally_step(sqlite3_context *context, int count, sqlite3_value **valu
         code = sql_turn(db, &err);
     }
     if (code != HDX_OK)
-        sql_function_failed(context, db, &err);
+        hdx_sql_function_failed(context, db, &err);
 }
 
 static double weight(const total *x) { return !x->has_sum ? -INFINITY : x->is_real ? x->sum_real : (double)x->sum; }
@@ -383,7 +383,7 @@ static void numbers_step(sqlite3_context *context, int count, sqlite3_value **va
     if (code == HDX_OK)
         code = sql_turn(db, &err);
     if (code != HDX_OK)
-        sql_function_failed(context, db, &err);
+        hdx_sql_function_failed(context, db, &err);
 }
 
 static int rising(const void *a, const void *b)
@@ -411,7 +411,7 @@ static void numbers_end(sqlite3_context *context)
 
 /* ---- all of them ---- */
 
-int sql_install_sums(sql_db *db)
+int hdx_sql_install_sums(sql_db *db)
 {
     static const struct {
         const char *name;

@@ -25,7 +25,7 @@ static void result_json(sqlite3_context *context, const hdx_cell *cell)
     hdx_buffer_free(&text);
 }
 
-void sql_result(sqlite3_context *context, const hdx_cell *cell)
+void hdx_sql_result(sqlite3_context *context, const hdx_cell *cell)
 {
     switch (cell->kind) {
     case HDX_CELL_NULL:
