@@ -12,7 +12,8 @@
 #include <stdlib.h>
 
 static const sql_module *const modules[] = {
-    &hdx_sql_objects, &hdx_sql_refs, &hdx_sql_named_refs, &hdx_sql_class_tables, &hdx_sql_held_module, NULL,
+    &hdx_sql_objects,     &hdx_sql_refs, &hdx_sql_named_refs, &hdx_sql_class_tables, &hdx_sql_held_module,
+    &hdx_sql_made_module, NULL,
 };
 
 /* ---- whether to stop ---- */

@@ -10,7 +10,8 @@
  *   objects.c    table objects: how it is searched                  refs.c    tables refs and named_refs
  *   instances.c  tables of classes: "java.util.HashMap", "instanceof java.util.AbstractMap"
  *   held.c       small tables, whole in memory and in every order   catalog.c what they hold
- *   made.c       tables whose rows are made for their arguments     walks.c   paths, trees, what is reached
+ *   made.c       tables whose rows are made for their arguments (made.h)
+ *   walks.c      paths, trees, what is reached                      parts.c   fields, elements, entries of one object
  *   answers.c    every declared answer as a table
  *   functions.c  functions of objects                               sums.c    functions of groups
  *   extension.c  the door of heapdex_sqlite.so
@@ -94,7 +95,8 @@ typedef struct sql_module {
     const sqlite3_module *module;
     const char *const    *tables; /* NULL behind the last; NULL: created on demand */
 } sql_module;
-extern const sql_module hdx_sql_objects, hdx_sql_refs, hdx_sql_named_refs, hdx_sql_class_tables, hdx_sql_held_module;
+extern const sql_module hdx_sql_objects, hdx_sql_refs, hdx_sql_named_refs, hdx_sql_class_tables, hdx_sql_held_module,
+    hdx_sql_made_module;
 
 /* ---- guard.c ---- */
 void hdx_sql_guard(sql_db *db);

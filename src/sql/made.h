@@ -1,0 +1,47 @@
+/*
+ * made.h - tables whose rows are made for their arguments: what made.c and those that have such tables share.
+ *
+ *     SELECT * FROM path(17, 'weak')
+ *
+ * A table is declared with its columns and arguments, and gives its rows one by one. What one call worked with may stay
+ * for the next of the same cursor: joins make many of them.
+ */
+#ifndef HDX_SQL_MADE_H
+#define HDX_SQL_MADE_H
+
+#include "sql/sql.h"
+
+#define SQL_ARGUMENTS 3u
+
+typedef struct sql_call { /* one at a time of a cursor */
+    sql_heap      *heap;
+    void          *state;                    /* of the cursor: table->size bytes, zero at first */
+    void          *shared;                   /* of the table: table->shared_size bytes, zero at first */
+    sqlite3_value *arguments[SQL_ARGUMENTS]; /* while it begins; NULL: not given */
+    uint64_t       row;                      /* from 0 */
+} sql_call;
+
+typedef struct sql_made_table {
+    const char *name, *usage; /* "path(id [, exclude])" */
+    const char *columns;      /* "step INTEGER, id INTEGER" */
+    unsigned    column_count;
+    const char *arguments[SQL_ARGUMENTS]; /* their names, which are hidden columns */
+    unsigned    required, argument_count;
+    double      rows;    /* as a guess */
+    bool        ordered; /* the first column rises */
+    size_t      size, shared_size;
+    /* Arguments to the first row: *more false, there is none. */
+    hdx_code (*begin)(sql_call *c, bool *more, hdx_error *err);
+    hdx_code (*next)(sql_call *c, bool *more, hdx_error *err);
+    hdx_code (*column)(sql_call *c, sqlite3_context *context, unsigned column, hdx_error *err);
+    void (*end)(sql_call *c);     /* of the cursor; may be NULL */
+    void (*forget)(void *shared); /* of the table; may be NULL */
+} sql_made_table;
+
+/* An argument that is the id of an object. False: it is none, and there are no rows. */
+bool hdx_sql_argument_id(const sql_call *c, unsigned argument, hdx_id *id);
+
+extern const sql_made_table hdx_sql_walks[]; /* walks.c; without a name behind the last */
+extern const sql_made_table hdx_sql_parts[]; /* parts.c */
+
+#endif
