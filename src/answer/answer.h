@@ -71,6 +71,12 @@ void hdx_answer_notice(hdx_session *s, const char *format, ...) __attribute__((f
  * whole. On failure the rows are closed and *rows is NULL.
  */
 hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
+/*
+ * The rows of an answer about the heap of the query, which says what is wanted of them; no head, no shape: for who does
+ * that himself. Arguments are checked.
+ */
+hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_query *q, const hdx_argument *arguments,
+                         size_t count, hdx_rows **out, hdx_error *err);
 /* Rows of a table that was filled with `code`; the table is used up. */
 hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err);
 /* One more step in making rows: on failure they are closed and *rows is NULL. */

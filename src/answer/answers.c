@@ -309,6 +309,24 @@ static hdx_code run(hdx_session *s, const entry *e, const hdx_arguments *a, hdx_
     return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, NULL, out, err);
 }
 
+hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_query *q, const hdx_argument *arguments,
+                         size_t count, hdx_rows **out, hdx_error *err)
+{
+    const entry        *e = entry_named(answer->name);
+    const hdx_arguments a = { answer, arguments, count };
+    *out = NULL;
+    if (e == NULL || (e->question == NULL && e->declared != &hdx_leaks_answer))
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.60s' is no answer about one heap", answer->name);
+    hdx_code code = check(&a, "", err);
+    if (code != HDX_OK)
+        return code;
+    if (e->question != NULL)
+        return hdx_mem_explain(q->mem, e->question->open(q, &a, out, err), err);
+    if (s->dump_count > 1)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "leaks are those of all dumps of a session: ask it of one");
+    return hdx_mem_explain(&s->mem, e->run(s, &a, out, err), err);
+}
+
 hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count, hdx_rows **out,
                         hdx_error *err)
 {

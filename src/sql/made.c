@@ -35,7 +35,7 @@ bool hdx_sql_argument_id(const sql_call *c, unsigned argument, hdx_id *id)
 
 /* ---- tables ---- */
 
-static const sql_made_table *table_named(const char *name)
+const sql_made_table *hdx_sql_made_named(const char *name)
 {
     const sql_made_table *const lists[] = { hdx_sql_walks, hdx_sql_parts };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -59,7 +59,7 @@ static int declare(sqlite3 *db, const sql_made_table *table)
 
 static int made_connect(sqlite3 *db, void *own, int count, const char *const *words, sqlite3_vtab **out, char **message)
 {
-    const sql_made_table *table = count > 2 ? table_named(words[2]) : NULL;
+    const sql_made_table *table = count > 2 ? hdx_sql_made_named(words[2]) : NULL;
     sql_heap             *heap = count > 2 ? hdx_sql_heap_of(own, words[1]) : NULL;
     if (table == NULL || heap == NULL) {
         *message = sqlite3_mprintf("heapdex has no such table");

@@ -38,6 +38,8 @@ typedef struct sql_made_table {
     void (*forget)(void *shared); /* of the table; may be NULL */
 } sql_made_table;
 
+/* NULL: there is none. */
+const sql_made_table *hdx_sql_made_named(const char *name);
 /* An argument that is the id of an object. False: it is none, and there are no rows. */
 bool hdx_sql_argument_id(const sql_call *c, unsigned argument, hdx_id *id);
 

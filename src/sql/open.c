@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 static const sql_module *const modules[] = {
-    &hdx_sql_objects,     &hdx_sql_refs, &hdx_sql_named_refs, &hdx_sql_class_tables, &hdx_sql_held_module,
-    &hdx_sql_made_module, NULL,
+    &hdx_sql_objects,     &hdx_sql_refs,        &hdx_sql_named_refs,     &hdx_sql_class_tables,
+    &hdx_sql_held_module, &hdx_sql_made_module, &hdx_sql_answers_module, NULL,
 };
 
 /* ---- whether to stop ---- */
@@ -131,6 +131,9 @@ hdx_code hdx_sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_
     for (const sql_module *const *m = modules; code == HDX_OK && *m != NULL; m++)
         for (const char *const *table = (*m)->tables; code == HDX_OK && table != NULL && *table != NULL; table++)
             code = create(db, *m, schema, *table, err);
+    char answer[SQL_ANSWER_NAME];
+    for (size_t i = 0; code == HDX_OK && hdx_sql_answer_table(i, answer); i++)
+        code = create(db, &hdx_sql_answers_module, schema, answer, err);
     return code;
 }
 

@@ -96,7 +96,7 @@ typedef struct sql_module {
     const char *const    *tables; /* NULL behind the last; NULL: created on demand */
 } sql_module;
 extern const sql_module hdx_sql_objects, hdx_sql_refs, hdx_sql_named_refs, hdx_sql_class_tables, hdx_sql_held_module,
-    hdx_sql_made_module;
+    hdx_sql_made_module, hdx_sql_answers_module;
 
 /* ---- guard.c ---- */
 void hdx_sql_guard(sql_db *db);
@@ -122,6 +122,11 @@ hdx_code hdx_sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err);
 hdx_code hdx_sql_ids_bits(sql_ids *ids, hdx_error *err); /* all of them are bits from now on */
 /* Bits of the live objects that would be gone with these: ids->words of them, to be given back to heap->query.mem. */
 hdx_code hdx_sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err);
+
+/* ---- answers.c ---- */
+#define SQL_ANSWER_NAME 64u /* bytes for the name of a table */
+/* The table of the i-th answer that has one, for i = 0 ..; false behind the last. */
+bool hdx_sql_answer_table(size_t i, char name[SQL_ANSWER_NAME]);
 
 /* ---- held.c ---- */
 void hdx_sql_heap_forget(sql_heap *heap); /* what tables hold of it */
