@@ -168,6 +168,10 @@ Test(answers, are_those_of_every_golden_dump)
                "BY name",
                packages);
         free(packages);
+        const hdx_argument threads[] = { { "columns", "name,retained" } };
+        char              *named = strdup(answer(&t, "threads", threads, 1));
+        expect(&t, "SELECT name, retained FROM threads ORDER BY id", named);
+        free(named);
         expect_same(&t, "SELECT sum(live_instances), sum(live_bytes) FROM classes",
                     "SELECT count(*), sum(shallow) FROM objects");
         close_dump(&t);
