@@ -303,6 +303,11 @@ static const struct {
             { SQLITE_INDEX_CONSTRAINT_LT, "<" },
             { SQLITE_INDEX_CONSTRAINT_LE, "<=" } };
 
+static const char *const words[SQL_COLUMNS] = {
+    [SQL_ID] = "this",          [SQL_LENGTH] = "length",      [SQL_ADDRESS] = "@address",
+    [SQL_SHALLOW] = "@shallow", [SQL_RETAINED] = "@retained", [SQL_LIVE] = "@live",
+};
+
 /* "this=? @retained>? ..."; number 1: one object is named. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -323,7 +328,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
                 info->aConstraintUsage[i].omit = 1;
                 info->idxNum |= one;
                 rows = one ? 1 : rows > 4 ? rows / 4 : rows;
-                hdx_buffer_format(&text, " %u%s?", (unsigned)of, ops[k].word);
+                hdx_buffer_format(&text, " %s%s?", words[of], ops[k].word);
             }
     }
     const bool first = info->nOrderBy == 1 && meaning(t, info->aOrderBy[0].iColumn) == SQL_ID &&
@@ -456,8 +461,12 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     c->ranged = 0;
     c->size = c->t->width > MOST_BYTES / 64 ? 1 : 64;
     for (const char *word = strchr(plan, ' '); word != NULL && at < count; word = strchr(word + 1, ' ')) {
-        char            *op;
-        const sql_column of = (sql_column)strtoul(word + 1, &op, 10);
+        const size_t len = strcspn(word + 1, "=<>");
+        const char  *op = word + 1 + len;
+        sql_column   of = SQL_ID;
+        while (of < SQL_COLUMNS - 1 &&
+               (words[of] == NULL || strncmp(words[of], word + 1, len) != 0 || words[of][len] != 0))
+            of++;
         if ((c->ranged >> of & 1) == 0)
             c->ranges[of] = SQL_ANY;
         c->ranged |= 1u << of;

@@ -115,7 +115,7 @@ static inline const char *run(dump_test *t, const char *statement)
 static inline void expect(dump_test *t, const char *statement, const char *rows)
 {
     const char *got = run(t, statement);
-    cr_expect(strcmp(got, rows) == 0, "%s\ngives\n%s\nnot\n%s", statement, got, rows);
+    cr_expect(strcmp(got, rows) == 0, "%s\ngives\n%.2000s\nnot\n%.2000s", statement, got, rows);
 }
 
 /* Two statements, or a statement and what the library says, have the same rows. */
