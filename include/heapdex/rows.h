@@ -179,6 +179,8 @@ HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns,
  * whether there were more; *more is how many, or 0 where nobody counted them.
  */
 HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
+/* The same; rows that it leaves out and that nobody counted are counted, unless that takes longer. */
+HDX_API hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t milliseconds, hdx_error *err);
 HDX_API bool     hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
 
 #ifdef __cplusplus

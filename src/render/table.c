@@ -518,6 +518,8 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
         hdx_out_string(l->out, "\x1b[2m");
     hdx_buffer_text(&text, "total, ");
     (void)hdx_render_cell(&text, &all, HDX_UNIT_COUNT, &counts);
+    if (what[strspn(what, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_ ")] != '\0') /* an expression of SQL */
+        what = "row";
     const size_t name =
         strlen(what) > 5 && strcmp(what + strlen(what) - 5, "_name") == 0 ? strlen(what) - 5 : strlen(what);
     hdx_buffer_format(&text, " %.*s%s", (int)name, what, all.as.natural == 1 ? "" : what[name - 1] == 's' ? "es" : "s");

@@ -153,9 +153,26 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
 
 typedef struct limiter {
     uint64_t limit, given;
+    uint64_t patience_ns; /* for counting what it leaves out; 0: that is not done */
     bool     cut;
     uint64_t more; /* 0: not counted */
 } limiter;
+
+/* Rows behind the limit, where that does not take long; a failure among them is nobody's. */
+static void count_rest(hdx_rows *rows, limiter *l)
+{
+    const uint64_t  until = hdx_now_ns() + l->patience_ns;
+    const hdx_cell *row;
+    uint64_t        count = 1;
+    for (;;) {
+        if (hdx_rows_pull(rows, &row, NULL) != HDX_OK || (count % 256 == 0 && hdx_now_ns() > until))
+            return;
+        if (row == NULL)
+            break;
+        count++;
+    }
+    l->more = count;
+}
 
 static hdx_code limit_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
 {
@@ -170,8 +187,11 @@ static hdx_code limit_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
     if (total != HDX_ROWS_UNKNOWN) {
         l->more = total > l->given ? total - l->given : 0;
         l->cut = l->more > 0;
-    } else if ((code = hdx_rows_pull(rows, row, err)) == HDX_OK)
+    } else if ((code = hdx_rows_pull(rows, row, err)) == HDX_OK) {
         l->cut = *row != NULL; /* one row tells that there are more */
+        if (l->cut && l->patience_ns != 0)
+            count_rest(rows, l);
+    }
     *row = NULL;
     return code;
 }
@@ -185,7 +205,9 @@ static uint64_t limit_total(const hdx_rows *rows)
     return below == HDX_ROWS_UNKNOWN || below < l->limit ? below : l->limit;
 }
 
-hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err)
+hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err) { return hdx_rows_limit_counted(rows, n, 0, err); }
+
+hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t milliseconds, hdx_error *err)
 {
     if (n == 0)
         return HDX_OK;
@@ -196,6 +218,7 @@ hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err)
     if (l == NULL)
         return hdx_rows_drop(rows, hdx_no_memory(err, "a limit", sizeof *l));
     l->limit = n;
+    l->patience_ns = milliseconds * 1000000;
     hdx_code code = hdx_rows_over(rows, HDX_SHAPE_LIMIT, l, err);
     if (code != HDX_OK) {
         free(l);

@@ -99,6 +99,40 @@ Test(rows, keep_an_error_until_the_end_is_asked_through_all_shapings)
     hdx_rows_close(rows);
 }
 
+Test(rows, behind_a_limit_are_counted_where_that_was_asked_for)
+{
+    static const struct {
+        uint32_t rows, limit;
+        uint64_t milliseconds, more;
+        bool     cut;
+    } cases[] = { { 30, 20, 1000, 10, true }, { 30, 20, 0, 0, true },     { 21, 20, 1000, 1, true },
+                  { 20, 20, 1000, 0, false }, { 19, 20, 1000, 0, false }, { 3000, 1, 60000, 2999, true } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        counting        c = { .count = cases[i].rows };
+        hdx_rows       *rows = make(&c);
+        const hdx_cell *row;
+        uint64_t        more, given = 0;
+        cr_assert(eq(int, hdx_rows_limit_counted(&rows, cases[i].limit, cases[i].milliseconds, NULL), HDX_OK));
+        while (hdx_rows_next(rows, &row))
+            given++;
+        cr_expect(eq(u64, given, cases[i].rows < cases[i].limit ? cases[i].rows : cases[i].limit));
+        cr_expect(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
+        cr_expect(hdx_rows_cut_off(rows, &more) == cases[i].cut, "%zu", i);
+        cr_expect(eq(u64, more, cases[i].more), "%zu", i);
+        hdx_rows_close(rows);
+    }
+    counting        c = { .count = 30, .fail_at = 25 };
+    hdx_rows       *rows = make(&c);
+    const hdx_cell *row;
+    uint64_t        more;
+    cr_assert(eq(int, hdx_rows_limit_counted(&rows, 20, 1000, NULL), HDX_OK));
+    while (hdx_rows_next(rows, &row))
+        ;
+    cr_expect(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
+    cr_expect(hdx_rows_cut_off(rows, &more) && more == 0);
+    hdx_rows_close(rows);
+}
+
 Test(rows, carry_extras_and_title_through_every_shaping)
 {
     counting  c = { .count = 3 };
