@@ -9,7 +9,7 @@
  *       complete.c   completions of bash, zsh and fish, list of examples
  *       offers.c     what may stand at a place of the line (offers.h)
  *     commands.c   what there is to call
- *     sql.c        the command sql (sql.h)
+ *     sql.c        the command sql (sql.h); shell.c its shell, words.c what may stand in a statement, line.c the keys
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     path_page.c  paths to GC roots, a line a step
@@ -31,6 +31,7 @@
 #include "base/base.h"
 #include "render/render.h"
 #include <heapdex/heapdex.h>
+#include <heapdex/sql.h>
 
 #include <sys/types.h>
 
@@ -156,6 +157,7 @@ hdx_progress cli_console_progress(cli_console *c);
 /* "heapdex: LINE"; left out with --quiet. Control characters are shown as \xNN. */
 void cli_notice(cli_console *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_console_erase(cli_console *c);
+void cli_console_begin(cli_console *c);         /* another piece of work: progress is shown when it takes a while */
 void cli_console_hold(cli_console *c, bool on); /* whether an answer, or a pager, has the terminal */
 /* Writes the error, on standard error and as a document if asked; returns the exit code. */
 int  cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json);
@@ -167,6 +169,13 @@ void cli_catch_signals(void);
  */
 void cli_guard(hdx_session *s);
 int  cli_signal(void); /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
+/*
+ * In a shell: from here on Ctrl-C ends a statement of that connection, or a line; NULL: the program. What it ended says
+ * cli_asking_interrupted, once.
+ */
+void cli_asking(hdx_sql *sql);
+bool cli_asking_interrupted(void);
+bool cli_asking_wants_end(void); /* that, which stays said, or the end of the program */
 /* A build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a second one does. */
 void cli_building(bool on);
 /* To be removed where Ctrl-C ends the process at once; NULL: nothing. */

@@ -64,6 +64,13 @@ void cli_paging_ends(void) { atomic_store(&pager_alone, true); }
 
 #define PATIENCE_US 100000 /* of 0.2 s in all; the rest is for the kernel to take the process apart */
 
+static _Atomic(hdx_sql *) asking; /* Ctrl-C is its statement's, or the line's that is written; NULL: ours */
+static atomic_bool        asking_interrupted;
+
+void cli_asking(hdx_sql *sql) { atomic_store(&asking, sql); }
+bool cli_asking_wants_end(void) { return atomic_load(&asking_interrupted) || cli_signal() != 0; }
+bool cli_asking_interrupted(void) { return atomic_exchange(&asking_interrupted, false); }
+
 static void set_timer(void)
 {
     static const struct itimerval soon = { .it_value = { .tv_usec = PATIENCE_US } };
@@ -120,8 +127,14 @@ static void take_signal(int number)
     static const char first[] = "heapdex: stopping; what is done is kept\n";
     static const char second[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
     int               none = 0;
+    hdx_sql          *sql = atomic_load(&asking);
     if (number == SIGINT && atomic_load(&pager_alone))
         return;
+    if (number == SIGINT && sql != NULL && !atomic_load(&building)) {
+        atomic_store(&asking_interrupted, true);
+        hdx_sql_interrupt(sql);
+        return;
+    }
     if (atomic_compare_exchange_strong(&caught, &none, number)) {
         if (!atomic_load(&building))
             set_timer();
@@ -381,6 +394,14 @@ void cli_console_erase(cli_console *c)
     (void)pthread_mutex_unlock(&c->one);
 }
 
+void cli_console_begin(cli_console *c)
+{
+    (void)pthread_mutex_lock(&c->one);
+    c->began_ns = hdx_now_ns();
+    c->step = 0;
+    (void)pthread_mutex_unlock(&c->one);
+}
+
 /* A notice goes out now, or when the answer is out and its pager gone. */
 static void put_notice(cli_console *c, const hdx_buffer *line)
 {
@@ -505,7 +526,9 @@ int cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json)
     hdx_error  given = *err;
     hdx_buffer line = hdx_buffer_of(NULL);
     int        exit_code = cli_exit_code(code);
-    if (code == HDX_CANCELLED) { /* one wording, wherever the signal met the work */
+    if (code == HDX_CANCELLED && atomic_load(&asking) != NULL) {
+        given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = "interrupted" };
+    } else if (code == HDX_CANCELLED) { /* one wording, wherever the signal met the work */
         given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = INTERRUPTED };
         memcpy(given.hint, err->hint, sizeof given.hint);
     } else if (given.code != code || given.message[0] == '\0') { /* nobody said more */

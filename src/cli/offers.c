@@ -260,25 +260,29 @@ static void offer_names(cli_offers *o, const char *before, hdx_text *names, size
     }
 }
 
+void cli_offer_classes_of(cli_offers *o, hdx_graph *g, const char *before, const char *prefix, const char *behind)
+{
+    uint32_t         count = 0;
+    size_t           n = 0;
+    const size_t     len = strlen(prefix);
+    const hdx_class *classes = hdx_graph_classes(g, &count);
+    hdx_text        *names = classes != NULL ? hdx_arena_get(&o->arena, (count + 1u) * sizeof *names) : NULL;
+    for (uint32_t i = 0; names != NULL && i < count; i++)
+        if (classes[i].name.len >= len && memcmp(classes[i].name.at, prefix, len) == 0 &&
+            memchr(classes[i].name.at, '\0', classes[i].name.len) == NULL)
+            names[n++] = classes[i].name;
+    if (names != NULL)
+        offer_names(o, before, names, n, len, behind);
+}
+
 static void classes_of(cli_offers *o, const line *l, const char *dump, const char *before, const char *prefix,
                        const char *behind)
 {
     hdx_session *s = open_index(o, l, dump);
     hdx_graph   *g = NULL;
-    uint32_t     count = 0;
-    size_t       n = 0;
-    const size_t len = strlen(prefix);
     hdx_error    ignored;
-    if (s != NULL && hdx_session_graph(s, 0, &g, &ignored) == HDX_OK) {
-        const hdx_class *classes = hdx_graph_classes(g, &count);
-        hdx_text        *names = classes != NULL ? hdx_arena_get(&o->arena, (count + 1u) * sizeof *names) : NULL;
-        for (uint32_t i = 0; names != NULL && i < count; i++)
-            if (classes[i].name.len >= len && memcmp(classes[i].name.at, prefix, len) == 0 &&
-                memchr(classes[i].name.at, '\0', classes[i].name.len) == NULL)
-                names[n++] = classes[i].name;
-        if (names != NULL)
-            offer_names(o, before, names, n, len, behind);
-    }
+    if (s != NULL && hdx_session_graph(s, 0, &g, &ignored) == HDX_OK)
+        cli_offer_classes_of(o, g, before, prefix, behind);
     hdx_session_close(s);
 }
 

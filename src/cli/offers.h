@@ -30,6 +30,8 @@ typedef struct cli_offers {
 void cli_offer_words(cli_offers *o, const char *const *words, size_t count);
 /* Names of classes of the dump that begin so, out of its index: where there is none, none. */
 void cli_offer_classes(cli_offers *o, const char *dump, const char *prefix);
+/* The same of an open index, `before` them and `behind` those that are whole; o->wanted is `before` and the prefix. */
+void cli_offer_classes_of(cli_offers *o, hdx_graph *g, const char *before, const char *prefix, const char *behind);
 void cli_offers_free(cli_offers *o);
 
 /*

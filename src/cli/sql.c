@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define MOST_TEXT (64u << 20)
@@ -71,7 +72,7 @@ hdx_code cli_sql_attach(cli_run *run, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code cli_sql_open(cli_run *run, hdx_sql **sql, hdx_error *err)
+static hdx_code open_sql(cli_run *run, hdx_sql **sql, hdx_error *err)
 {
     const cli_call       *c = run->call;
     const char           *scope = cli_given(c, "reachable");
@@ -128,8 +129,7 @@ static unsigned line_of(const char *text, size_t at)
     return line;
 }
 
-/* A fault of the statement is told of with its place; `text` holds the statement from byte `begin` on. */
-static void place_error(cli_run *run, const char *name, const char *text, size_t begin, hdx_error *err)
+void cli_sql_place(cli_run *run, const char *name, const char *text, size_t begin, hdx_error *err)
 {
     char message[sizeof err->message];
     if (err->offset == HDX_NOWHERE || err->where[0] != '\0')
@@ -151,10 +151,15 @@ hdx_code cli_sql_put(cli_run *run, hdx_rows **rows, const cli_sql_shape *shape, 
     hdx_sink           sink = cli_output_sink(run->output);
     hdx_render_options options = cli_render_options(run);
     hdx_code           code;
+    if (run->output->path != NULL) { /* of .output */
+        options.color = options.color && c->color == CLI_ALWAYS;
+        options.ascii = false;
+        options.width = 0;
+    }
     options.format = shape->format;
     options.rest = shape->rest;
     options.raw = c->raw && (shape->format == HDX_FORMAT_CSV || shape->format == HDX_FORMAT_TSV);
-    if (shape->limit != 0 && (code = hdx_rows_limit(rows, shape->limit, err)) != HDX_OK)
+    if (shape->limit != 0 && (code = hdx_rows_limit_counted(rows, shape->limit, shape->patience_ms, err)) != HDX_OK)
         return code;
     if (shape->apart && shape->format != HDX_FORMAT_JSON && shape->format != HDX_FORMAT_JSONL &&
         !cli_output_write(run->output, "\n", 1))
@@ -176,21 +181,36 @@ static hdx_code run_text(cli_run *run, hdx_sql *sql, const char *name, const cha
         }
         hdx_rows_close(rows);
         if (code == HDX_USAGE)
-            place_error(run, name, text, (size_t)(next - text), err);
+            cli_sql_place(run, name, text, (size_t)(next - text), err);
         next = rest;
     }
     return code;
 }
 
-/* What the tables read may have been damaged by somebody else meanwhile. */
+static hdx_code graph_of(cli_run *run, size_t place, hdx_graph **g, hdx_error *err)
+{
+    return hdx_session_view(run->session, place, place == 0 ? cli_given(run->call, "view") : NULL, g, err);
+}
+
 hdx_code cli_sql_check(cli_run *run, hdx_error *err)
 {
     hdx_graph *g;
     hdx_code   code = HDX_OK;
     for (size_t i = 0; code == HDX_OK && i <= run->name_count; i++)
-        if ((code = hdx_session_view(run->session, i, i == 0 ? cli_given(run->call, "view") : NULL, &g, err)) == HDX_OK)
+        if ((code = graph_of(run, i, &g, err)) == HDX_OK)
             code = hdx_graph_check(g, err);
     return code;
+}
+
+hdx_graph *cli_sql_graph(cli_run *run, const char *schema)
+{
+    hdx_graph *g = NULL;
+    hdx_error  ignored;
+    size_t     place = strcasecmp(schema, "main") == 0 ? 0 : SIZE_MAX;
+    for (size_t i = 0; place == SIZE_MAX && i < run->name_count; i++)
+        if (strcasecmp(schema, run->names[i]) == 0)
+            place = i + 1;
+    return place != SIZE_MAX && graph_of(run, place, &g, &ignored) == HDX_OK ? g : NULL;
 }
 
 hdx_code cli_sql(cli_run *run, hdx_error *err)
@@ -203,6 +223,15 @@ hdx_code cli_sql(cli_run *run, hdx_error *err)
     hdx_code        code = HDX_OK;
     if (word != NULL && file != NULL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a statement and --file exclude each other");
+    if (word == NULL && file == NULL && c->output == NULL && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
+        code = open_sql(run, &sql, err);
+        cli_building(false);
+        cli_console_erase(run->console);
+        if (code == HDX_OK)
+            code = cli_shell(run, sql, err);
+        hdx_sql_close(sql);
+        return code;
+    }
     if (word == NULL || input) {
         file = input ? "-" : file;
         code = read_file(file, &text, err);
@@ -211,7 +240,7 @@ hdx_code cli_sql(cli_run *run, hdx_error *err)
     if (code == HDX_OK && text.failed)
         code = hdx_no_memory(err, "the statements", text.len);
     if (code == HDX_OK)
-        code = cli_sql_open(run, &sql, err);
+        code = open_sql(run, &sql, err);
     cli_building(false);
     cli_console_erase(run->console);
     if (code == HDX_OK) {

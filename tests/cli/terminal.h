@@ -45,6 +45,18 @@ static inline terminal *terminal_start(unsigned columns, const char *script)
     _exit(127);
 }
 
+/* Reads more of what is shown; the terminal is still there. */
+static inline void terminal_wait_more(terminal *t)
+{
+    struct pollfd ready = { .fd = t->keys, .events = POLLIN };
+    cr_assert(poll(&ready, 1, TERMINAL_PATIENCE_MS) > 0, "still waiting after: %s", t->shown);
+    cr_assert(t->len + 1 < sizeof t->shown);
+    const ssize_t n = read(t->keys, t->shown + t->len, sizeof t->shown - 1 - t->len);
+    cr_assert(n > 0 || errno == EINTR, "nobody is left after: %s", t->shown);
+    t->len += n > 0 ? (size_t)n : 0;
+    t->shown[t->len] = '\0';
+}
+
 /* Reads what is shown until `text` is there (NULL: until everybody has left the terminal). */
 static inline void terminal_wait(terminal *t, const char *text)
 {

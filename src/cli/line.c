@@ -1,0 +1,224 @@
+/*
+ * line.c - lines from the terminal (line.h).
+ *
+ * Keys are read by ourselves for libedit: it would begin to read again after a signal, and Ctrl-C is to end the line.
+ */
+#include "cli/line.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#ifdef HDX_EDIT
+#include <histedit.h>
+#endif
+
+#define HISTORY_LINES 1000
+
+struct cli_line {
+    cli_line_complete *complete;
+    void              *context;
+    bool               interrupted;
+#ifdef HDX_EDIT
+    EditLine   *edit;
+    History    *history;
+    char       *path;
+    const char *prompt;
+#endif
+};
+
+/* Signals come while it waits, and not between the question whether one came and the wait. */
+static bool wait_for_key(void)
+{
+    struct pollfd key = { .fd = STDIN_FILENO, .events = POLLIN };
+    sigset_t      ours, before;
+    (void)sigemptyset(&ours);
+    (void)sigaddset(&ours, SIGINT);
+    (void)sigaddset(&ours, SIGTERM);
+    (void)sigaddset(&ours, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &ours, &before);
+    const bool waits = !cli_asking_wants_end() && ppoll(&key, 1, NULL, &before) > 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return waits;
+}
+
+/* One byte; false: Ctrl-C, the end, or that the program is to end. */
+static bool read_byte(cli_line *l, char *byte)
+{
+    for (;;) {
+        const bool    there = wait_for_key();
+        const ssize_t n = there ? read(STDIN_FILENO, byte, 1) : -1;
+        if (n >= 0)
+            return n == 1;
+        l->interrupted = cli_asking_interrupted();
+        if (l->interrupted || cli_signal() != 0 || errno != EINTR)
+            return false;
+    }
+}
+
+#ifndef HDX_EDIT
+
+cli_line *cli_line_open(const char *path, cli_line_complete *complete, void *context)
+{
+    cli_line *l = calloc(1, sizeof *l);
+    (void)path;
+    if (l != NULL)
+        *l = (cli_line){ .complete = complete, .context = context };
+    return l;
+}
+
+void cli_line_close(cli_line *l) { free(l); }
+
+cli_line_end cli_line_read(cli_line *l, const char *prompt, hdx_buffer *out)
+{
+    char byte;
+    bool any = false;
+    (void)!write(STDOUT_FILENO, prompt, strlen(prompt));
+    while (read_byte(l, &byte) && byte != '\n') {
+        hdx_buffer_put(out, &byte, 1);
+        any = true;
+    }
+    return l->interrupted ? CLI_LINE_INTERRUPTED : any || byte == '\n' ? CLI_LINE_WHOLE : CLI_LINE_OVER;
+}
+
+void cli_line_remember(cli_line *l, const char *text)
+{
+    (void)l;
+    (void)text;
+}
+
+#else
+
+static char *prompt_of(EditLine *edit)
+{
+    cli_line *l = NULL;
+    (void)el_get(edit, EL_CLIENTDATA, &l);
+    return (char *)(uintptr_t)l->prompt;
+}
+
+/* The next character: 1, 0 at the end, -1 where the line is given up. */
+static int next_character(EditLine *edit, wchar_t *character)
+{
+    cli_line *l = NULL;
+    mbstate_t state = { 0 };
+    char      byte;
+    (void)el_get(edit, EL_CLIENTDATA, &l);
+    while (read_byte(l, &byte)) {
+        const size_t n = mbrtowc(character, &byte, 1, &state);
+        if (n == (size_t)-2)
+            continue;
+        if (n == (size_t)-1) { /* no character at all: the byte stands for itself */
+            memset(&state, 0, sizeof state);
+            *character = (unsigned char)byte;
+        }
+        return 1;
+    }
+    return l->interrupted || cli_signal() != 0 ? -1 : 0;
+}
+
+static unsigned char tab(EditLine *edit, int key)
+{
+    cli_line       *l = NULL;
+    const LineInfo *line = el_line(edit);
+    cli_line_more   more = { 0 };
+    (void)key;
+    (void)el_get(edit, EL_CLIENTDATA, &l);
+    if (!l->complete(l->context, line->buffer, (size_t)(line->cursor - line->buffer), &more))
+        return CC_REDISPLAY;
+    if (more.drop > 0)
+        el_deletestr(edit, (int)more.drop);
+    if (more.insert != NULL && *more.insert != '\0' && el_insertstr(edit, more.insert) != 0)
+        return CC_ERROR;
+    return CC_REDISPLAY;
+}
+
+cli_line *cli_line_open(const char *path, cli_line_complete *complete, void *context)
+{
+    cli_line *l = calloc(1, sizeof *l);
+    HistEvent event;
+    if (l == NULL)
+        return NULL;
+    (void)setlocale(LC_CTYPE, "");
+    *l = (cli_line){ .complete = complete, .context = context, .path = path != NULL ? strdup(path) : NULL };
+    l->edit = el_init("heapdex", stdin, stdout, stderr);
+    l->history = history_init();
+    if (l->edit == NULL || l->history == NULL) {
+        cli_line_close(l);
+        return NULL;
+    }
+    (void)el_set(l->edit, EL_CLIENTDATA, l);
+    (void)el_set(l->edit, EL_PROMPT, prompt_of);
+    (void)el_set(l->edit, EL_EDITOR, "emacs");
+    (void)el_set(l->edit, EL_SIGNAL, 0);
+    (void)el_set(l->edit, EL_GETCFN, next_character);
+    (void)el_set(l->edit, EL_ADDFN, "heapdex-complete", "completes a word", tab);
+    (void)el_set(l->edit, EL_BIND, "^I", "heapdex-complete", (char *)NULL);
+    (void)el_set(l->edit, EL_BIND, "^R", "em-inc-search-prev", (char *)NULL);
+    (void)history(l->history, &event, H_SETSIZE, HISTORY_LINES);
+    (void)history(l->history, &event, H_SETUNIQUE, 1);
+    (void)el_set(l->edit, EL_HIST, history, l->history);
+    if (l->path != NULL)
+        (void)history(l->history, &event, H_LOAD, l->path);
+    return l;
+}
+
+/* Whole or as it was; what cannot be kept is not worth a word. */
+static void keep_history(cli_line *l)
+{
+    HistEvent    event;
+    const size_t room = strlen(l->path) + 32;
+    char        *part = malloc(room);
+    if (part == NULL)
+        return;
+    (void)snprintf(part, room, "%s.part-%ld", l->path, (long)getpid());
+    if (history(l->history, &event, H_SAVE, part) < 0 || rename(part, l->path) != 0)
+        (void)unlink(part);
+    free(part);
+}
+
+void cli_line_close(cli_line *l)
+{
+    if (l == NULL)
+        return;
+    if (l->path != NULL && l->history != NULL)
+        keep_history(l);
+    if (l->edit != NULL)
+        el_end(l->edit);
+    if (l->history != NULL)
+        history_end(l->history);
+    free(l->path);
+    free(l);
+}
+
+cli_line_end cli_line_read(cli_line *l, const char *prompt, hdx_buffer *out)
+{
+    int count = 0;
+    l->prompt = prompt;
+    l->interrupted = false;
+    (void)el_set(l->edit, EL_PREP_TERM,
+                 1); /* before the prompt: what is pressed after it is a key, and no end of input */
+    const char *text = el_gets(l->edit, &count);
+    if (l->interrupted || cli_signal() != 0) {
+        el_reset(l->edit);
+        return l->interrupted ? CLI_LINE_INTERRUPTED : CLI_LINE_OVER;
+    }
+    if (text == NULL || count <= 0)
+        return CLI_LINE_OVER;
+    hdx_buffer_put(out, text, (uint64_t)count - (text[count - 1] == '\n'));
+    return CLI_LINE_WHOLE;
+}
+
+void cli_line_remember(cli_line *l, const char *text)
+{
+    HistEvent event;
+    (void)history(l->history, &event, H_ENTER, text);
+}
+
+#endif

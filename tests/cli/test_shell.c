@@ -1,0 +1,265 @@
+/* The shell of the command sql, as a person sits before it. */
+#include "cli/cli.h"
+#include "cli/terminal.h"
+
+static char *folder;
+static void  enter(void)
+{
+    folder = tool_enter();
+    tool_copy_bookshop("app.hprof.gz");
+    ran        r = tool_sh("\"$H\" sql app.hprof.gz '' --quiet");
+    const bool without = strstr(r.err, "built without SQLite") != NULL;
+    cr_assert(without || r.code == 0, "%s", r.err);
+    ran_free(&r);
+    (void)setenv("XDG_STATE_HOME", folder, 1);
+    (void)setenv("TERM", "xterm", 1);
+    (void)setenv("LC_ALL", "C.UTF-8", 1);
+    (void)setenv("NO_COLOR", "1", 1);
+    if (without)
+        tool_skip(folder, "heapdex was built without SQLite");
+}
+static void leave(void) { tool_leave(folder); }
+TestSuite(shell, .init = enter, .fini = leave, .timeout = 120);
+
+#define PROMPT "heapdex> "
+#define SHELL  "\"$H\" sql app.hprof.gz"
+
+/* Writes a line and waits until the shell asks for another. */
+static void write_line(terminal *t, const char *text)
+{
+    const size_t before = t->len;
+    char         line[1024];
+    (void)snprintf(line, sizeof line, "%s\n", text);
+    terminal_press(t, line);
+    while (t->len < before + 1 || strstr(t->shown + before, PROMPT) == NULL)
+        terminal_wait_more(t);
+}
+
+static terminal *begin(const char *script)
+{
+    terminal *t = terminal_start(80, script);
+    terminal_wait(t, PROMPT);
+    return t;
+}
+
+static int end(terminal *t)
+{
+    terminal_press(t, "\x04");
+    return terminal_end(t);
+}
+
+Test(shell, greets_and_leaves_with_the_key_that_ends_input)
+{
+    terminal *t = begin(SHELL);
+    cr_expect(strstr(t->shown, "SQL over app.hprof.gz\r\n23,875 live objects of 632 classes\r\n") != NULL, "%s",
+              t->shown);
+    cr_expect(strstr(t->shown, ".help") != NULL, "%s", t->shown);
+    cr_expect(eq(int, end(t), 0));
+    cr_expect(le(uint, longest_line(t->shown), 80), "%s", t->shown);
+    free(t);
+}
+
+Test(shell, answers_statements_of_several_lines_when_they_are_whole)
+{
+    terminal *t = begin(SHELL);
+    terminal_press(t, "SELECT 40 +\n");
+    terminal_wait(t, "    ...> ");
+    write_line(t, "2 AS sum; SELECT 'a;b' AS text;");
+    cr_expect(strstr(t->shown, "sum\r\n42 \r\n") != NULL || strstr(t->shown, "sum\r\n42\r\n") != NULL, "%s", t->shown);
+    cr_expect(strstr(t->shown, "text\r\na;b") != NULL, "%s", t->shown);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, shows_25_rows_and_counts_the_others)
+{
+    terminal *t = begin(SHELL);
+    write_line(t, "SELECT id FROM objects ORDER BY id;");
+    cr_expect(strstr(t->shown, "24\r\n\u2026 23,850 more rows (.limit 0 shows all)\r\n") != NULL, "%s", t->shown);
+    write_line(t, ".limit 2");
+    write_line(t, "SELECT id FROM objects WHERE id < 5;");
+    cr_expect(strstr(t->shown, "0 \r\n1 \r\n\u2026 3 more rows") != NULL ||
+                  strstr(t->shown, "0\r\n1\r\n\u2026 3 more rows") != NULL,
+              "%s", t->shown);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, goes_on_after_what_is_wrong)
+{
+    terminal *t = begin(SHELL);
+    write_line(t, "SELECT nosuch FROM objects;");
+    cr_expect(strstr(t->shown, "heapdex: no such column: nosuch\r\n  SELECT nosuch FROM objects;\r\n         ^\r\n") !=
+                  NULL,
+              "%s", t->shown);
+    write_line(t, ".limt 3");
+    cr_expect(strstr(t->shown, "heapdex: there is no .limt\r\nhint: did you mean .limit?") != NULL, "%s", t->shown);
+    write_line(t, ".mode xml");
+    cr_expect(strstr(t->shown, "heapdex: .mode 'xml': table, json, jsonl, csv and tsv are there") != NULL, "%s",
+              t->shown);
+    write_line(t, ".schema nosuch");
+    cr_expect(strstr(t->shown, "heapdex: no such table: nosuch") != NULL, "%s", t->shown);
+    write_line(t, ".output /nowhere/at/all");
+    write_line(t, "SELECT 1 + 1 AS two;");
+    cr_expect(strstr(t->shown, "two\r\n2") != NULL, "%s", t->shown);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, ends_a_statement_and_not_itself_with_the_key_that_interrupts)
+{
+    terminal *t = begin("\"$H\" sql app.hprof.gz --progress always");
+    terminal_press(t, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;\n");
+    terminal_wait(t, "1/1 statement");
+    const size_t before = t->len;
+    terminal_press(t, "\x03");
+    terminal_wait(t, "heapdex: interrupted\r\n" PROMPT);
+    write_line(t, "SELECT 6 * 7 AS answer;");
+    cr_expect(strstr(t->shown + before, "answer\r\n42") != NULL, "%s", t->shown + before);
+    terminal_press(t, "SELECT (\n");
+    terminal_wait(t, "    ...> ");
+    const size_t second = t->len;
+    terminal_press(t, "\x03");
+    while (strstr(t->shown + second, PROMPT) == NULL)
+        terminal_wait_more(t);
+    write_line(t, "SELECT 6 * 8 AS answer;");
+    cr_expect(strstr(t->shown + second, "answer\r\n48") != NULL, "%s", t->shown + second);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, has_lines_of_its_own)
+{
+    terminal *t = begin(SHELL);
+    write_line(t, ".help");
+    static const char *const lines[] = {
+        ".help", ".tables", ".schema", ".mode", ".limit", ".output", ".timer", ".quit"
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        cr_expect(strstr(t->shown, lines[i]) != NULL, "%s", lines[i]);
+    write_line(t, ".tables");
+    cr_expect(strstr(t->shown, "objects") != NULL, "%s", t->shown);
+    write_line(t, ".schema objects");
+    cr_expect(strstr(t->shown, "\r\n  retained                size\r\n") != NULL, "%s", t->shown);
+    cr_expect(strstr(t->shown, "\r\n  instanceof              text (not in *)\r\n") != NULL, "%s", t->shown);
+    write_line(t, ".timer on");
+    write_line(t, "SELECT 1;");
+    cr_expect(strstr(t->shown, " s of CPU\r\n") != NULL, "%s", t->shown);
+    write_line(t, ".mode csv");
+    write_line(t, ".timer off");
+    write_line(t, ".output rows.csv");
+    write_line(t, "SELECT 1 AS a, 'x,y' AS b;");
+    write_line(t, "SELECT 2 AS c;");
+    write_line(t, ".output");
+    write_line(t, "SELECT 3 AS d;");
+    char *file = tool_read("rows.csv");
+    cr_assert(file != NULL);
+    cr_expect_str_eq(file, "a,b\n1,\"x,y\"\n\nc\n2\n");
+    cr_expect(strstr(t->shown, "d\r\n3\r\n") != NULL, "%s", t->shown);
+    free(file);
+    terminal_press(t, ".quit\n");
+    cr_expect(eq(int, terminal_end(t), 0));
+    cr_expect(le(uint, longest_line(t->shown), 80), "%s", t->shown);
+    free(t);
+}
+
+Test(shell, keeps_a_file_that_output_names_when_it_is_left)
+{
+    terminal *t = begin(SHELL " --format csv");
+    write_line(t, ".output rows.csv");
+    write_line(t, "SELECT 5 AS five;");
+    cr_expect(access("rows.csv", F_OK) != 0);
+    cr_expect(eq(int, end(t), 0));
+    char *file = tool_read("rows.csv");
+    cr_assert(file != NULL);
+    cr_expect_str_eq(file, "five\n5\n");
+    free(file);
+    free(t);
+}
+
+/* ---- where libedit was there ---- */
+
+static bool edits(void)
+{
+    ran        r = tool_sh("ldd \"$H\" | grep libedit");
+    const bool yes = r.code == 0;
+    ran_free(&r);
+    return yes;
+}
+
+Test(shell, completes_words_tables_columns_functions_and_classes)
+{
+    static const char *const cases[][2] = {
+        { "sel\t", "select " },
+        { "SEL\t", "SELECT " },
+        { "SELECT * FROM obje\t", "SELECT * FROM objects " },
+        { "SELECT * FROM objects WHERE shal\t", "SELECT * FROM objects WHERE shallow " },
+        { "SELECT 1 FROM objects o WHERE o.ret\t", "SELECT 1 FROM objects o WHERE o.retained " },
+        { "SELECT 1 FROM objects AS o WHERE o.dom\t", "SELECT 1 FROM objects AS o WHERE o.dominator " },
+        { "SELECT 1 FROM b.obj\t", "SELECT 1 FROM b.objects " },
+        { "SELECT heapdex_ver\t", "SELECT heapdex_version(" },
+        { "SELECT 1 FROM objects WHERE class = 'java.lang.ThreadD\t",
+          "SELECT 1 FROM objects WHERE class = 'java.lang.ThreadDeath'" },
+        { ".tim\t", ".timer " },
+        { ".timer of\t", ".timer off " },
+        { ".mode js\t", ".mode json" },
+        { ".schema obj\t", ".schema objects " },
+    };
+    if (!edits())
+        tool_skip(folder, "heapdex was built without libedit");
+    terminal *t = begin(SHELL " --attach b=app.hprof.gz");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t before = t->len;
+        terminal_press(t, cases[i][0]);
+        while (strstr(t->shown + before, cases[i][1]) == NULL)
+            terminal_wait_more(t);
+        const size_t shown = t->len;
+        terminal_press(t, "\x03");
+        while (strstr(t->shown + shown, PROMPT) == NULL)
+            terminal_wait_more(t);
+    }
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, shows_the_choice_where_there_is_one)
+{
+    if (!edits())
+        tool_skip(folder, "heapdex was built without libedit");
+    terminal *t = begin(SHELL);
+    terminal_press(t, ".mode \t");
+    terminal_wait(t, "csv    json   jsonl  table  tsv");
+    terminal_press(t, "\x03");
+    terminal_wait(t, "^C\r\n" PROMPT);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, remembers_statements_of_the_last_time)
+{
+    if (!edits())
+        tool_skip(folder, "heapdex was built without libedit");
+    terminal *t = begin(SHELL);
+    write_line(t, "SELECT 40 + 2 AS before;");
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+    struct stat there;
+    cr_assert(stat("heapdex/sql_history", &there) == 0);
+    cr_expect(eq(int, (int)(there.st_mode & 0777), 0600));
+    t = begin(SHELL);
+    const size_t before = t->len;
+    terminal_press(t, "\x10\n"); /* Ctrl-P: the line before */
+    while (strstr(t->shown + before, "42") == NULL || strstr(strstr(t->shown + before, "42"), PROMPT) == NULL)
+        terminal_wait_more(t);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+/* ---- no shell ---- */
+
+Test(shell, is_none_where_no_terminal_is_there_to_write_on)
+{
+    ran r = tool_sh("echo 'SELECT 1 AS a;' | \"$H\" sql app.hprof.gz --format csv");
+    cr_expect_str_eq(r.out, "a\n1\n", "%s", r.err);
+    ran_free(&r);
+}
