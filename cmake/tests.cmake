@@ -101,6 +101,13 @@ add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.s
          ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
 set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
 
+# The extension of SQLite in programs that load it; one with sanitizers in it can be loaded by none of them.
+if(TARGET heapdex_sqlite AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  add_test(NAME sql.extension COMMAND ${PROJECT_SOURCE_DIR}/tests/sql/extension.sh $<TARGET_FILE:heapdex_sqlite>
+           ${PROJECT_SOURCE_DIR}/examples/bookshop.hprof.gz ${CMAKE_NM})
+  set_tests_properties(sql.extension PROPERTIES TIMEOUT 300)
+endif()
+
 # Tests of the command line run the program itself.
 get_property(test_targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER test_targets INCLUDE REGEX "^(cli|answer)_test_")
