@@ -80,6 +80,7 @@ cli_line_end cli_line_read(cli_line *l, const char *prompt, hdx_buffer *out)
 {
     char byte;
     bool any = false;
+    l->interrupted = false;
     (void)!write(STDOUT_FILENO, prompt, strlen(prompt));
     while (read_byte(l, &byte) && byte != '\n') {
         hdx_buffer_put(out, &byte, 1);
@@ -207,6 +208,8 @@ cli_line_end cli_line_read(cli_line *l, const char *prompt, hdx_buffer *out)
     const char *text = el_gets(l->edit, &count);
     if (l->interrupted || cli_signal() != 0) {
         el_reset(l->edit);
+        if (l->interrupted) /* as a terminal shows it by itself */
+            (void)!write(STDOUT_FILENO, "^C", 2);
         return l->interrupted ? CLI_LINE_INTERRUPTED : CLI_LINE_OVER;
     }
     if (text == NULL || count <= 0)

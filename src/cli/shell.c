@@ -578,7 +578,7 @@ static void loop(shell *s)
             take_line(s, &line);
             continue;
         }
-        (void)!write(STDOUT_FILENO, end == CLI_LINE_INTERRUPTED ? "^C\n" : "\n", end == CLI_LINE_INTERRUPTED ? 3 : 1);
+        (void)!write(STDOUT_FILENO, "\n", 1);
         hdx_buffer_clear(&s->pending);
         s->left = end == CLI_LINE_OVER;
     }
