@@ -25,7 +25,7 @@ foreach(room IN LISTS rooms_with_tests)
     add_executable(${target} ${file})
     target_link_libraries(${target} PRIVATE ${room} test_support ${HDX_CRITERION})
     # an index is built, opened, asked in one test
-    if(room MATCHES "^(passes|making|graph|query|leaks|strip|answer|sql)$")
+    if(room MATCHES "^(passes|making|graph|query|leaks|strip|answer|sql|oql)$")
       target_link_libraries(${target} PRIVATE making graph query leaks)
     endif()
     if(room MATCHES "^(graph|query|strip|leaks)$") # memory that has no budget can be refused (tests/support/refusing.h)
@@ -50,7 +50,7 @@ foreach(file IN LISTS fuzzers)
   else()
     add_executable(${name} ${file} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
   endif()
-  target_link_libraries(${name} PRIVATE making graph query leaks catalog indexes strip hprof source model algo base
+  target_link_libraries(${name} PRIVATE oql making graph query leaks catalog indexes strip hprof source model algo base
                         test_support)
   string(REPLACE "fuzz_" "" corpus ${name})
   add_test(NAME fuzz.${corpus} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus})

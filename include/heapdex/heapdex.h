@@ -10,6 +10,7 @@
 #include <heapdex/heap.h>
 #include <heapdex/index.h>
 #include <heapdex/leaks.h>
+#include <heapdex/oql.h>
 #include <heapdex/progress.h>
 #include <heapdex/query.h>
 #include <heapdex/render.h>

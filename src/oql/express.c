@@ -1,0 +1,469 @@
+/*
+ * express.c - expressions: names, operators, comparisons.
+ *
+ * SQL's NULL is not Java's null: there `a != b` is true where one is null, and NOT LIKE and NOT IN are, too; in SQL
+ * they are NULL. So != of what may be NULL is IS NOT, and the other two are compared with 1. What OQL takes for true is
+ * a number other than 0, and any object that is not null.
+ */
+#include "oql/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+value hdx_oql_value_of(value_kind kind, binding binds, const char *sql)
+{
+    return (value){ .kind = kind, .binds = binds, .sql = sql };
+}
+
+static const char *wrap(oql *o, const char *sql, binding binds, binding least)
+{
+    return binds >= least ? sql : hdx_oql_say(o, "(%s)", sql);
+}
+
+/* ---- lists ---- */
+
+const char *hdx_oql_list_where(oql *o, value l, const char *and_also)
+{
+    if (l.where == NULL && and_also == NULL)
+        return "";
+    if (l.where == NULL || and_also == NULL)
+        return hdx_oql_say(o, " WHERE %s", l.where == NULL ? and_also : l.where);
+    return hdx_oql_say(o, " WHERE %s AND %s", l.where, and_also);
+}
+
+static const char *exists(oql *o, value l)
+{
+    if (l.list == LIST_SELECT)
+        return hdx_oql_say(o, "EXISTS (%s)", l.select);
+    return hdx_oql_say(o, "EXISTS (SELECT 1 FROM %s%s)", l.from, hdx_oql_list_where(o, l, NULL));
+}
+
+value hdx_oql_count(oql *o, value l)
+{
+    value v = hdx_oql_value_of(
+        VALUE_NUMBER, BINDS_ALL,
+        l.list == LIST_SELECT ? hdx_oql_say(o, "(SELECT count(*) FROM (%s))", l.select)
+                              : hdx_oql_say(o, "(SELECT count(*) FROM %s%s)", l.from, hdx_oql_list_where(o, l, NULL)));
+    v.exists = exists(o, l);
+    return v;
+}
+
+const char *hdx_oql_ids_in_list(oql *o, const char *id, value l)
+{
+    if (l.list == LIST_SELECT)
+        return hdx_oql_say(o, "%s IN (%s)", id, l.select);
+    return hdx_oql_say(o, "%s IN (SELECT %s FROM %s%s)", id, l.column, l.from, hdx_oql_list_where(o, l, NULL));
+}
+
+/* By what answers at once: the dominator of one object instead of all that another dominates. */
+const char *hdx_oql_in_list(oql *o, const char *id, value l)
+{
+    switch (l.list) {
+    case LIST_DOMINATED: return hdx_oql_say(o, "(SELECT dominator FROM objects WHERE id=%s)=%s", id, l.of);
+    case LIST_INBOUND: return hdx_oql_say(o, "EXISTS (SELECT 1 FROM refs WHERE src=%s AND dst=%s)", id, l.of);
+    case LIST_OUTBOUND: return hdx_oql_say(o, "EXISTS (SELECT 1 FROM refs WHERE src=%s AND dst=%s)", l.of, id);
+    case LIST_SELECT:
+    case LIST_ELEMENTS:
+    case LIST_OTHER: break;
+    }
+    return hdx_oql_ids_in_list(o, id, l);
+}
+
+/* ---- values as SQL ---- */
+
+const char *hdx_oql_scalar_of(oql *o, uint32_t at, value v, binding least)
+{
+    if (o->code != HDX_OK)
+        return NULL;
+    switch (v.kind) {
+    case VALUE_SNAPSHOT:
+        return hdx_oql_refuse(o, at,
+                              "${snapshot}.getClasses(), .@GCRoots, .getClassesByName(\"C\", true) are translated",
+                              "the snapshot itself is no value");
+    case VALUE_LIST:
+        if (v.list == LIST_SELECT)
+            return hdx_oql_say(o, "(%s)", v.select);
+        return hdx_oql_say(o, "(SELECT %s FROM %s%s)", v.column, v.from, hdx_oql_list_where(o, v, NULL));
+    case VALUE_ROOTS:
+        return hdx_oql_say(o, "(SELECT group_concat(DISTINCT type) FROM roots WHERE id=%s AND thread IS NULL)", v.of);
+    default: break;
+    }
+    if (v.sql == NULL)
+        return hdx_oql_refuse(o, at, "name one of its columns", "a row of a SELECT in FROM is no object");
+    return wrap(o, v.sql, v.binds, least);
+}
+
+const char *hdx_oql_scalar(oql *o, const oql_node *n, oql_scope *s, binding least)
+{
+    return hdx_oql_scalar_of(o, n->at, hdx_oql_value(o, n, s), least);
+}
+
+/* The id of an object. */
+const char *hdx_oql_object_of(oql *o, uint32_t at, value v)
+{
+    switch (v.kind) {
+    case VALUE_OBJECT:
+    case VALUE_ARRAY:
+    case VALUE_CLASS:
+    case VALUE_ANY:
+    case VALUE_LIST: return hdx_oql_scalar_of(o, at, v, BINDS_ALL);
+    case VALUE_NUMBER:
+        if (v.sql != NULL && v.plain) /* a column of a sub-select may be an id */
+            return v.sql;
+        break;
+    default: break;
+    }
+    return hdx_oql_refuse(o, at, "name objects by FROM OBJECTS 0x7f3a10", "this is no object");
+}
+
+const char *hdx_oql_text_of(oql *o, uint32_t at, value v)
+{
+    const char *id;
+    switch (v.kind) {
+    case VALUE_TEXT: return hdx_oql_scalar_of(o, at, v, BINDS_ALL);
+    case VALUE_CHAR: return v.text;
+    case VALUE_CLASS: return v.name;
+    case VALUE_ROOTS: return hdx_oql_scalar_of(o, at, v, BINDS_ALL);
+    case VALUE_BOOL: return hdx_oql_say(o, "iif(%s,'true','false')", v.sql);
+    case VALUE_NULL: return "NULL";
+    case VALUE_NUMBER: return hdx_oql_say(o, "CAST(%s AS TEXT)", v.sql);
+    case VALUE_OBJECT:
+    case VALUE_ARRAY:
+    case VALUE_ANY:
+        id = hdx_oql_scalar_of(o, at, v, BINDS_OR);
+        if (v.row != NULL && v.row->class_name != NULL) /* its class is known, and String has no heirs */
+            return hdx_oql_say(o, strcmp(v.row->class_name, "java.lang.String") == 0 ? "string(%s)" : "label(%s)", id);
+        if (v.text != NULL) /* the array of a String: its characters are the String's */
+            return hdx_oql_say(o, "coalesce(string(%s),label(%s))", v.text, id);
+        return hdx_oql_say(o, "coalesce(string(%s),label(%s))", id, id);
+    case VALUE_LIST:
+        if (v.list == LIST_SELECT)
+            return hdx_oql_say(o, "(%s)", v.select);
+        break;
+    case VALUE_SNAPSHOT: break;
+    }
+    return hdx_oql_refuse(o, at, "take one of them, or how many: .get(0), .size()", "many objects are no text");
+}
+
+static const char *truth(oql *o, uint32_t at, value v, binding least)
+{
+    if (o->code != HDX_OK)
+        return NULL;
+    switch (v.kind) {
+    case VALUE_OBJECT:
+    case VALUE_ARRAY:
+    case VALUE_TEXT:
+    case VALUE_CLASS:
+        return wrap(o, hdx_oql_say(o, "%s IS NOT NULL", hdx_oql_scalar_of(o, at, v, BINDS_LESS)), BINDS_EQUAL, least);
+    case VALUE_LIST: return exists(o, v);
+    case VALUE_ROOTS: return hdx_oql_say(o, "EXISTS (SELECT 1 FROM roots WHERE id=%s AND thread IS NULL)", v.of);
+    default: return hdx_oql_scalar_of(o, at, v, least);
+    }
+}
+
+const char *hdx_oql_condition(oql *o, const oql_node *n, oql_scope *s, binding least)
+{
+    return truth(o, n->at, hdx_oql_value(o, n, s), least);
+}
+
+/* ---- operators ---- */
+
+static value junction(oql *o, const oql_node *n, oql_scope *s)
+{
+    const bool    is_or = n->kind == OQL_IS_OR;
+    const binding binds = is_or ? BINDS_OR : BINDS_AND;
+    hdx_buffer    b = hdx_buffer_of(NULL);
+    for (const oql_node *part = n->list; part != NULL && o->code == HDX_OK && b.len <= SQL_MOST; part = part->next) {
+        const char *sql = hdx_oql_condition(o, part, s, binds);
+        hdx_buffer_format(&b, "%s%s", part == n->list ? "" : is_or ? " OR " : " AND ", sql == NULL ? "" : sql);
+    }
+    const char *all =
+        b.failed ? hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "no memory for a condition") : hdx_oql_say(o, "%s", b.at);
+    hdx_buffer_free(&b);
+    return hdx_oql_value_of(VALUE_BOOL, binds, all);
+}
+
+static bool is_text(value v) { return v.kind == VALUE_TEXT; }
+static bool is_object(value v) { return v.kind == VALUE_OBJECT || v.kind == VALUE_ARRAY; }
+
+static value with_null(oql *o, uint32_t at, value v, bool equal)
+{
+    if (v.kind == VALUE_LIST || v.kind == VALUE_ROOTS) {
+        const char *there = truth(o, at, v, BINDS_ALL);
+        return hdx_oql_value_of(VALUE_BOOL, equal ? BINDS_NOT : BINDS_ALL,
+                                equal ? hdx_oql_say(o, "NOT %s", there) : there);
+    }
+    return hdx_oql_value_of(
+        VALUE_BOOL, BINDS_EQUAL,
+        hdx_oql_say(o, "%s IS %sNULL", hdx_oql_scalar_of(o, at, v, BINDS_LESS), equal ? "" : "NOT "));
+}
+
+static value compare(oql *o, const oql_node *n, oql_scope *s)
+{
+    value      l = hdx_oql_value(o, n->a, s), r = hdx_oql_value(o, n->b, s);
+    const bool equal = n->op[0] == '=', unequal = n->op[0] == '!';
+    if (o->code != HDX_OK)
+        return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, NULL);
+    if ((equal || unequal) && (l.kind == VALUE_NULL || r.kind == VALUE_NULL))
+        return with_null(o, n->at, l.kind == VALUE_NULL ? r : l, equal);
+    /* How many there are is more than is asked where it is compared with 0. */
+    if (l.exists != NULL && r.sql != NULL && strcmp(r.sql, "0") == 0 && (equal || unequal || strcmp(n->op, ">") == 0))
+        return equal ? hdx_oql_value_of(VALUE_BOOL, BINDS_NOT, hdx_oql_say(o, "NOT %s", l.exists))
+                     : hdx_oql_value_of(VALUE_BOOL, BINDS_ALL, l.exists);
+    if (l.kind == VALUE_CLASS && r.kind == VALUE_CLASS) {
+        l.sql = l.number;
+        r.sql = r.number;
+    }
+    const bool    order = !equal && !unequal, nullable = l.nullable || r.nullable;
+    const binding binds = order ? BINDS_LESS : BINDS_EQUAL, above = (binding)(binds + 1);
+    const char   *a, *b;
+    /* A text is compared with the text of an object, a character with that of a text, a class by its name. */
+    const bool texts =
+        is_text(l) || is_text(r) || ((l.kind == VALUE_CHAR || r.kind == VALUE_CHAR) && (is_object(l) || is_object(r)));
+    const bool number =
+        l.kind == VALUE_NUMBER || r.kind == VALUE_NUMBER || l.kind == VALUE_BOOL || r.kind == VALUE_BOOL;
+    if (texts && !number) {
+        a = hdx_oql_text_of(o, n->a->at, l);
+        b = hdx_oql_text_of(o, n->b->at, r);
+    } else {
+        a = hdx_oql_scalar_of(o, n->a->at, l, above);
+        b = hdx_oql_scalar_of(o, n->b->at, r, above);
+    }
+    return hdx_oql_value_of(VALUE_BOOL, binds,
+                            hdx_oql_say(o, "%s%s%s", a, unequal ? nullable ? " IS NOT " : "<>" : n->op, b));
+}
+
+static value arithmetic(oql *o, const oql_node *n, oql_scope *s)
+{
+    value         l = hdx_oql_value(o, n->a, s), r = hdx_oql_value(o, n->b, s);
+    const binding binds = n->op[0] == '+' || n->op[0] == '-' ? BINDS_PLUS : BINDS_TIMES;
+    value         out;
+    if (o->code != HDX_OK)
+        return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, NULL);
+    if (n->op[0] == '+' && (is_text(l) || is_text(r))) {
+        out = hdx_oql_value_of(
+            VALUE_TEXT, BINDS_JOIN,
+            hdx_oql_say(o, "%s||%s", hdx_oql_text_of(o, n->a->at, l), hdx_oql_text_of(o, n->b->at, r)));
+        out.nullable = l.nullable || r.nullable;
+        return out;
+    }
+    out = hdx_oql_value_of(VALUE_NUMBER, binds,
+                           hdx_oql_say(o, "%s %s %s", hdx_oql_scalar_of(o, n->a->at, l, binds), n->op,
+                                       hdx_oql_scalar_of(o, n->b->at, r, (binding)(binds + 1))));
+    out.nullable = true; /* a division by 0 is */
+    return out;
+}
+
+static value binary(oql *o, const oql_node *n, oql_scope *s)
+{
+    return strchr("+-*/%", n->op[0]) != NULL ? arithmetic(o, n, s) : compare(o, n, s);
+}
+
+/* The pattern of SQL's LIKE as one of GLOB, which minds the case, as mat-calcite's does. */
+static const char *glob_of_like(oql *o, const char *pattern)
+{
+    char *out = hdx_oql_get(o, 3 * strlen(pattern) + 1), *at = out;
+    if (out == NULL)
+        return NULL;
+    for (; *pattern != '\0'; pattern++)
+        if (*pattern == '%' || *pattern == '_')
+            *at++ = *pattern == '%' ? '*' : '?';
+        else if (strchr("*?[", *pattern) != NULL)
+            at += sprintf(at, "[%c]", *pattern);
+        else
+            *at++ = *pattern;
+    *at = '\0';
+    return out;
+}
+
+static value like(oql *o, const oql_node *n, oql_scope *s)
+{
+    value       v = hdx_oql_value(o, n->a, s);
+    const char *text = o->code != HDX_OK ? NULL : hdx_oql_text_of(o, n->a->at, v);
+    const char *pattern = n->number != 0 ? glob_of_like(o, n->text) : hdx_oql_regex(o, n->b->at, n->text);
+    const char *sql = o->code != HDX_OK ? NULL
+                                        : hdx_oql_say(o, "%s %s %s", text, n->number != 0 ? "GLOB" : "REGEXP",
+                                                      hdx_oql_literal(o, pattern));
+    return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_say(o, "(%s) IS NOT 1", sql) : sql);
+}
+
+static value in(oql *o, const oql_node *n, oql_scope *s)
+{
+    value       l = hdx_oql_value(o, n->a, s), r;
+    const char *sql;
+    if (n->b->kind == OQL_IS_LIST && (n->b->list == NULL || n->b->list->next == NULL)) {
+        if (n->b->list == NULL)
+            goto no_list;
+        r = hdx_oql_value(o, n->b->list, s);
+    } else if (n->b->kind != OQL_IS_LIST)
+        r = hdx_oql_value(o, n->b, s);
+    else
+        r = hdx_oql_value_of(VALUE_NULL, BINDS_ALL, NULL);
+    if (o->code != HDX_OK)
+        return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, NULL);
+    if (r.kind == VALUE_LIST)
+        sql = hdx_oql_in_list(o, hdx_oql_scalar_of(o, n->a->at, l, BINDS_LESS), r);
+    else if (is_object(r) || r.kind == VALUE_ANY) {
+        value elements = hdx_oql_list_of(o, LIST_ELEMENTS, hdx_oql_object_of(o, n->b->at, r));
+        sql = hdx_oql_in_list(o, hdx_oql_scalar_of(o, n->a->at, l, BINDS_LESS), elements);
+    } else if (n->b->kind == OQL_IS_LIST) {
+        hdx_buffer b = hdx_buffer_of(NULL);
+        bool       texts = false;
+        hdx_buffer_text(&b, "");
+        for (const oql_node *e = n->b->list; e != NULL && o->code == HDX_OK && b.len <= SQL_MOST; e = e->next) {
+            value       v = hdx_oql_value(o, e, s);
+            const bool  text = is_text(v) || (v.kind == VALUE_CHAR && (is_text(l) || is_object(l)));
+            const char *one = text ? hdx_oql_text_of(o, e->at, v) : hdx_oql_scalar_of(o, e->at, v, BINDS_OR);
+            texts |= text;
+            hdx_buffer_format(&b, "%s%s", e == n->b->list ? "" : ",", one == NULL ? "" : one);
+        }
+        const char *all =
+            b.failed ? hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "no memory for a list") : hdx_oql_say(o, "%s", b.at);
+        hdx_buffer_free(&b);
+        sql = hdx_oql_say(o, "%s IN (%s)",
+                          texts ? hdx_oql_text_of(o, n->a->at, l) : hdx_oql_scalar_of(o, n->a->at, l, BINDS_LESS), all);
+    } else
+        goto no_list;
+    /* EXISTS (...) and a IN (...) bind as much as = does, or more */
+    return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_say(o, "(%s) IS NOT 1", sql) : sql);
+no_list:
+    return hdx_oql_value_of(VALUE_NULL, BINDS_ALL,
+                            hdx_oql_refuse(o, n->b->at,
+                                           "dominators(s), outbounds(s), (SELECT ...) and (1, 2) are lists",
+                                           "IN wants a list"));
+}
+
+/* MAT's way to ask for objects that are class objects; other names of its own classes say nothing of the heap. */
+static value implements(oql *o, const oql_node *n, oql_scope *s)
+{
+    static const struct {
+        const char *name, *kind;
+    } kinds[] = { { "IClass", "class" },
+                  { "IInstance", "instance" },
+                  { "IObjectArray", "object_array" },
+                  { "IPrimitiveArray", "primitive_array" } };
+    const char *dot = strrchr(n->text, '.'), *name = dot == NULL ? n->text : dot + 1;
+    value       v = hdx_oql_value(o, n->a, s);
+    const char *id = o->code != HDX_OK ? NULL : hdx_oql_object_of(o, n->a->at, v);
+    const char *sql = NULL;
+    if (o->code == HDX_OK && strcmp(name, "IClass") == 0)
+        sql = hdx_oql_say(o, "%s IN (SELECT object FROM classes)", id);
+    else if (o->code == HDX_OK && strcmp(name, "IArray") == 0)
+        sql = hdx_oql_say(o, "%s IN (SELECT id FROM objects WHERE length IS NOT NULL)", id);
+    else if (o->code == HDX_OK && strcmp(name, "IClassLoader") == 0)
+        sql = hdx_oql_say(o, "%s IN (SELECT id FROM objects WHERE instanceof='java.lang.ClassLoader')", id);
+    else if (o->code == HDX_OK) {
+        for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (strcmp(name, kinds[i].name) == 0)
+                sql = v.row != NULL && v.row->table == SCOPE_OBJECTS
+                          ? hdx_oql_say(o, "%s.kind='%s'", v.row->alias, kinds[i].kind)
+                          : hdx_oql_say(o, "(SELECT kind FROM objects WHERE id=%s)='%s'", id, kinds[i].kind);
+        if (sql == NULL)
+            sql = hdx_oql_refuse(o, n->at, "for classes of the dump: FROM INSTANCEOF C",
+                                 "IMPLEMENTS knows MAT's IClass, IArray, IInstance, IClassLoader");
+    }
+    return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, sql);
+}
+
+/* ---- names ---- */
+
+/* The select item that is called so; after WHERE the name stands for it. NULL: none. */
+static const oql_node *item_called(const oql_scope *s, const char *called)
+{
+    for (const oql_item *i = s->select->items; i != NULL; i = i->next)
+        if (i->name != NULL && strcmp(i->name, called) == 0)
+            return i->value;
+    return NULL;
+}
+
+static value name(oql *o, const oql_node *n, oql_scope *s)
+{
+    const oql_node *item;
+    for (oql_scope *k = s; k != NULL; k = k->outer)
+        if (k->select->alias != NULL && strcmp(k->select->alias, n->text) == 0)
+            return hdx_oql_row_value(o, k);
+    if (s == NULL)
+        return hdx_oql_value_of(VALUE_NULL, BINDS_ALL,
+                                hdx_oql_refuse(o, n->at, NULL, "nothing is called %.60s here", n->text));
+    /* Said again and not by its name: SQL would take a column of that name first. It does not name itself. */
+    if (s->named && (item = item_called(s, n->text)) != NULL) {
+        s->named = false;
+        const value v = hdx_oql_value(o, item, s);
+        s->named = true;
+        return v;
+    }
+    if (hdx_oql_same(n->text, "this"))
+        return hdx_oql_row_value(o, s);
+    return hdx_oql_field_of_row(o, n->at, n->text, s);
+}
+
+static value character(oql *o, const oql_node *n)
+{
+    const unsigned char *t = (const unsigned char *)n->text;
+    uint32_t             code = 0;
+    unsigned             len = t[0] >= 0xf0 ? 4 : t[0] >= 0xe0 ? 3 : t[0] >= 0xc0 ? 2 : t[0] != 0 ? 1 : 0;
+    value                v = hdx_oql_value_of(VALUE_TEXT, BINDS_ALL, hdx_oql_literal(o, n->text));
+    if (len == 0 || strlen(n->text) != len || len == 4) /* a text in the quotes of SQL, or two chars of Java */
+        return v;
+    code = len == 1 ? t[0] : len == 2 ? (t[0] & 0x1fu) << 6 : (t[0] & 0xfu) << 12 | (t[1] & 0x3fu) << 6;
+    if (len > 1)
+        code |= t[len - 1] & 0x3fu;
+    v.kind = VALUE_CHAR;
+    v.text = v.sql;
+    v.sql = hdx_oql_say(o, "%u", code);
+    return v;
+}
+
+static value select_value(oql *o, const oql_node *n, oql_scope *s)
+{
+    value v = hdx_oql_value_of(VALUE_LIST, BINDS_ALL, NULL);
+    v.list = LIST_SELECT;
+    v.nullable = true;
+    v.objects = hdx_oql_gives_objects(n->select);
+    v.select = hdx_oql_statement(o, n->select, s, v.objects ? WANT_IDS : WANT_VALUE);
+    return v;
+}
+
+value hdx_oql_value(oql *o, const oql_node *n, oql_scope *s)
+{
+    value v = hdx_oql_value_of(VALUE_NULL, BINDS_ALL, "NULL");
+    if (o->code != HDX_OK)
+        return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, NULL);
+    switch (n->kind) {
+    case OQL_IS_NUMBER: return hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, n->text);
+    case OQL_IS_STRING: return hdx_oql_value_of(VALUE_TEXT, BINDS_ALL, hdx_oql_literal(o, n->text));
+    case OQL_IS_CHAR: return character(o, n);
+    case OQL_IS_NULL: return v;
+    case OQL_IS_BOOL: return hdx_oql_value_of(VALUE_BOOL, BINDS_ALL, n->number != 0 ? "1" : "0");
+    case OQL_IS_NAME: return name(o, n, s);
+    case OQL_IS_ROW:
+        if (s != NULL)
+            return hdx_oql_row_value(o, s);
+        break;
+    case OQL_IS_SNAPSHOT: return hdx_oql_value_of(VALUE_SNAPSHOT, BINDS_ALL, NULL);
+    case OQL_IS_STAR: break;
+    case OQL_IS_MEMBER: return hdx_oql_member(o, n, hdx_oql_value(o, n->a, s), s);
+    case OQL_IS_ATTRIBUTE: return hdx_oql_attribute(o, n, hdx_oql_value(o, n->a, s), n->text, s);
+    case OQL_IS_METHOD: return hdx_oql_method(o, n, hdx_oql_value(o, n->a, s), s);
+    case OQL_IS_CALL: return hdx_oql_call(o, n, s);
+    case OQL_IS_INDEX:
+    case OQL_IS_RANGE: return hdx_oql_index(o, n, hdx_oql_value(o, n->a, s), s);
+    case OQL_IS_SELECT: return select_value(o, n, s);
+    case OQL_IS_LIST: break;
+    case OQL_IS_NOT:
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_NOT,
+                                hdx_oql_say(o, "NOT %s", hdx_oql_condition(o, n->a, s, BINDS_NOT)));
+    case OQL_IS_MINUS: /* two of them would begin a comment */
+        return hdx_oql_value_of(
+            VALUE_NUMBER, BINDS_ALL,
+            hdx_oql_say(o, n->a->kind == OQL_IS_MINUS ? "-(%s)" : "-%s", hdx_oql_scalar(o, n->a, s, BINDS_ALL)));
+    case OQL_IS_AND:
+    case OQL_IS_OR: return junction(o, n, s);
+    case OQL_IS_BINARY: return binary(o, n, s);
+    case OQL_IS_LIKE: return like(o, n, s);
+    case OQL_IS_IN: return in(o, n, s);
+    case OQL_IS_IMPLEMENTS: return implements(o, n, s);
+    }
+    return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, hdx_oql_refuse(o, n->at, NULL, "this is no value here"));
+}

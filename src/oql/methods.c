@@ -1,0 +1,481 @@
+/*
+ * methods.c - methods, and places in arrays.
+ *
+ * Methods are those of the Java objects that MAT would have at that place: of Strings, of lists, of its own classes.
+ * Each is here or is refused, naming what has the answer. Lengths and places in texts count characters, where Java
+ * counts 16-bit units.
+ */
+#include "oql/members.h"
+
+#include <stdio.h>
+
+/* ---- arguments ---- */
+
+bool hdx_oql_takes(oql *o, const oql_node *n, unsigned least, unsigned most)
+{
+    if (n->number >= least && n->number <= most)
+        return true;
+    hdx_oql_refuse(o, n->at, NULL, "%.60s() takes %s%u value%s, not %u", n->text, least < most ? "up to " : "", most,
+                   most == 1 ? "" : "s", n->number);
+    return false;
+}
+
+/* Argument i as SQL; as text: of an object its text, of a character the character. */
+const oql_node *hdx_oql_argument(const oql_node *n, unsigned i)
+{
+    const oql_node *a = n->list;
+    while (i-- > 0)
+        a = a->next;
+    return a;
+}
+
+const char *hdx_oql_text_argument(oql *o, const oql_node *n, unsigned i, oql_scope *s)
+{
+    const oql_node *a = hdx_oql_argument(n, i);
+    return hdx_oql_text_of(o, a->at, hdx_oql_value(o, a, s));
+}
+
+static const char *scalar_argument(oql *o, const oql_node *n, unsigned i, oql_scope *s)
+{
+    return hdx_oql_scalar(o, hdx_oql_argument(n, i), s, BINDS_PLUS);
+}
+
+/* ---- methods ---- */
+
+/* 'text*' for GLOB, with what means something to it in brackets. */
+static const char *glob(oql *o, const char *before, const char *text, const char *after)
+{
+    char *out = hdx_oql_get(o, 3 * strlen(text) + 1), *at = out;
+    if (out == NULL)
+        return NULL;
+    for (; *text != '\0'; text++)
+        if (strchr("*?[", *text) != NULL)
+            at += sprintf(at, "[%c]", *text);
+        else
+            *at++ = *text;
+    *at = '\0';
+    return hdx_oql_literal(o, hdx_oql_say(o, "%s%s%s", before, out, after));
+}
+
+/* Methods of java.lang.String. *known false: none of these. x binds as tightly as there is. */
+static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s, bool *known)
+{
+    static const struct {
+        const char *name;
+        unsigned    least, most;
+        value_kind  kind;
+        binding     binds;
+        const char *format; /* x, then the arguments as texts */
+    } methods[] = {
+        { "length", 0, 0, VALUE_NUMBER, BINDS_ALL, "length(%s)" },
+        { "isEmpty", 0, 0, VALUE_BOOL, BINDS_EQUAL, "%s=''" },
+        { "toString", 0, 0, VALUE_TEXT, BINDS_ALL, "%s" },
+        { "intern", 0, 0, VALUE_TEXT, BINDS_ALL, "%s" },
+        { "toLowerCase", 0, 0, VALUE_TEXT, BINDS_ALL, "lower(%s)" },
+        { "toUpperCase", 0, 0, VALUE_TEXT, BINDS_ALL, "upper(%s)" },
+        { "trim", 0, 0, VALUE_TEXT, BINDS_ALL, "trim(%s)" },
+        { "indexOf", 1, 1, VALUE_NUMBER, BINDS_PLUS, "instr(%s,%s) - 1" },
+        { "contains", 1, 1, VALUE_BOOL, BINDS_LESS, "instr(%s,%s)>0" },
+        { "equals", 1, 1, VALUE_BOOL, BINDS_EQUAL, "%s=%s" },
+        { "equalsIgnoreCase", 1, 1, VALUE_BOOL, BINDS_EQUAL, "lower(%s)=lower(%s)" },
+        { "concat", 1, 1, VALUE_TEXT, BINDS_JOIN, "%s||%s" },
+        { "replace", 2, 2, VALUE_TEXT, BINDS_ALL, "replace(%s,%s,%s)" },
+    };
+    *known = true;
+    for (unsigned i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(n->text, methods[i].name) == 0) {
+            if (!hdx_oql_takes(o, n, methods[i].least, methods[i].most))
+                return nothing();
+            const char *a = n->number > 0 ? hdx_oql_text_argument(o, n, 0, s) : "";
+            const char *b = n->number > 1 ? hdx_oql_text_argument(o, n, 1, s) : "";
+            return nullable(
+                hdx_oql_value_of(methods[i].kind, methods[i].binds, hdx_oql_say(o, methods[i].format, x, a, b)));
+        }
+    const bool starts = strcmp(n->text, "startsWith") == 0;
+    if (starts || strcmp(n->text, "endsWith") == 0) {
+        if (!hdx_oql_takes(o, n, 1, 1))
+            return nothing();
+        if (n->list->kind == OQL_IS_STRING || n->list->kind == OQL_IS_CHAR) /* the index helps with a prefix */
+            return nullable(hdx_oql_value_of(
+                VALUE_BOOL, BINDS_EQUAL,
+                hdx_oql_say(o, "%s GLOB %s", x, glob(o, starts ? "" : "*", n->list->text, starts ? "*" : ""))));
+        const char *a = hdx_oql_text_argument(o, n, 0, s);
+        return nullable(hdx_oql_value_of(
+            VALUE_BOOL, BINDS_EQUAL,
+            hdx_oql_say(o, starts ? "substr(%s,1,length(%s))=%s" : "substr(%s,-length(%s))=%s", x, a, a)));
+    }
+    if (strcmp(n->text, "substring") == 0) {
+        if (!hdx_oql_takes(o, n, 1, 2))
+            return nothing();
+        const char *a = hdx_oql_scalar(o, n->list, s, BINDS_TIMES);
+        return nullable(hdx_oql_value_of(VALUE_TEXT, BINDS_ALL,
+                                         n->number == 1
+                                             ? hdx_oql_say(o, "substr(%s,%s + 1)", x, a)
+                                             : hdx_oql_say(o, "substr(%s,%s + 1,%s - %s)", x, a,
+                                                           hdx_oql_scalar(o, n->list->next, s, BINDS_TIMES), a)));
+    }
+    if (strcmp(n->text, "charAt") == 0) {
+        if (!hdx_oql_takes(o, n, 1, 1))
+            return nothing();
+        return nullable(
+            hdx_oql_value_of(VALUE_TEXT, BINDS_ALL,
+                             hdx_oql_say(o, "substr(%s,%s + 1,1)", x, hdx_oql_scalar(o, n->list, s, BINDS_TIMES))));
+    }
+    if (strcmp(n->text, "matches") == 0) {
+        if (!hdx_oql_takes(o, n, 1, 1))
+            return nothing();
+        if (n->list->kind != OQL_IS_STRING) {
+            hdx_oql_refuse(o, n->list->at, NULL, "matches() takes a pattern in quotes");
+            return nothing();
+        }
+        return nullable(hdx_oql_value_of(
+            VALUE_BOOL, BINDS_EQUAL,
+            hdx_oql_say(o, "%s REGEXP %s", x, hdx_oql_literal(o, hdx_oql_regex(o, n->list->at, n->list->text)))));
+    }
+    *known = false;
+    return nothing();
+}
+
+static void no_method(oql *o, const oql_node *n)
+{
+    static const struct {
+        const char *name, *hint;
+    } others[] = {
+        { "hashCode", "SQL has none; compare the texts themselves" },
+        { "lastIndexOf", "LIKE with a pattern finds the last one" },
+        { "replaceAll", "replace() takes texts" },
+        { "split", "LIKE with a pattern finds parts" },
+        { "getRetainedSet", "write SELECT AS RETAINED SET, or retained_set(group_ids(id)) in SQL" },
+        { "getMinRetainedSet", "write SELECT AS RETAINED SET, or retained_set(group_ids(id)) in SQL" },
+        { "getPathsFromGCRoots", "the function path(id) of SQL has the shortest: heapdex path" },
+        { "getHistogram", "the function histogram() of SQL has it: heapdex histogram" },
+        { "getThreadStack", "the table frames of SQL has them: heapdex threads" },
+        { "getFields", "the function fields(id) of SQL has them" },
+        { "getStaticFields", "the table statics of SQL has them" },
+        { "getFieldDescriptors", "the table fields_of_class of SQL has them" },
+        { "getOutboundReferences", "outbounds(s), or the table named_refs of SQL" },
+        { "entrySet", "the function entries(id) of SQL has keys and values" },
+        { "keySet", "the function entries(id) of SQL has keys and values" },
+        { "values", "the function entries(id) of SQL has keys and values" },
+        { "getKey", "the function entries(id) of SQL has keys and values; a node of a map has fields key and value" },
+        { "getValue", "the function entries(id) of SQL has keys and values; a node of a map has fields key and value" },
+        { "stream", "aggregates are COUNT, SUM, AVG, MIN, MAX, MEDIAN, PERCENTILE" },
+    };
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(n->text, others[i].name) == 0) {
+            hdx_oql_refuse(o, n->at, others[i].hint, "%.60s() is not translated", n->text);
+            return;
+        }
+    hdx_oql_refuse(o, n->at,
+                   "fields and attributes are read without (); heapdex sql has tables and functions for the rest",
+                   "there is no method %.60s() here", n->text);
+}
+
+const char *hdx_oql_quoted_argument(oql *o, const oql_node *n, unsigned i)
+{
+    const oql_node *a = hdx_oql_argument(n, i);
+    if (a->kind == OQL_IS_STRING || a->kind == OQL_IS_CHAR)
+        return a->text;
+    return hdx_oql_refuse(o, a->at, NULL, "%.60s() takes a name in quotes", n->text);
+}
+
+/* "a.b.c", field by field. */
+value hdx_oql_resolved(oql *o, const oql_node *n, value of, const char *path, oql_scope *s)
+{
+    char *copy = hdx_oql_get(o, strlen(path) + 1), *rest = copy, *part;
+    if (copy == NULL)
+        return nothing();
+    memcpy(copy, path, strlen(path));
+    unsigned depth = 0;
+    while ((part = strsep(&rest, ".")) != NULL) {
+        const oql_node step = { .kind = OQL_IS_MEMBER, .at = n->at, .end = n->end, .text = part };
+        if (++depth > HDX_OQL_DEPTH) {
+            hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "a chain of more than %u fields", HDX_OQL_DEPTH);
+            return nothing();
+        }
+        of = hdx_oql_member(o, &step, of, s);
+    }
+    return of;
+}
+
+typedef enum snapshot_method_kind {
+    GET_OBJECT,
+    GET_CLASS,
+    GET_DOMINATOR,
+    GET_DOMINATED,
+    GET_INBOUND,
+    GET_OUTBOUND,
+    GET_SHALLOW,
+    GET_RETAINED,
+    GET_ADDRESS,
+    GET_ROOTS,
+    IS_ROOT,
+    IS_CLASS,
+    IS_ARRAY
+} snapshot_method_kind;
+
+static const struct {
+    const char          *name;
+    snapshot_method_kind is;
+} of_objects[] = {
+    { "getObject", GET_OBJECT },
+    { "getClassOf", GET_CLASS },
+    { "getImmediateDominatorId", GET_DOMINATOR },
+    { "getImmediateDominatedIds", GET_DOMINATED },
+    { "getInboundRefererIds", GET_INBOUND },
+    { "getOutboundReferentIds", GET_OUTBOUND },
+    { "getHeapSize", GET_SHALLOW },
+    { "getRetainedHeapSize", GET_RETAINED },
+    { "mapIdToAddress", GET_ADDRESS },
+    { "getGCRootInfo", GET_ROOTS },
+    { "isGCRoot", IS_ROOT },
+    { "isClass", IS_CLASS },
+    { "isArray", IS_ARRAY },
+};
+
+/* What the snapshot tells of one object. */
+static value snapshot_of(oql *o, const oql_node *n, snapshot_method_kind is, oql_scope *s)
+{
+    const oql_node *a = n->list;
+    value           v = nothing();
+    const char     *id = NULL;
+    if (a->kind == OQL_IS_NUMBER)
+        hdx_oql_refuse(o, a->at, "name objects by FROM OBJECTS 0x7f3a10",
+                       "ids of objects are Eclipse MAT's own, and others in each index");
+    else
+        id = hdx_oql_object_of(o, a->at, v = hdx_oql_value(o, a, s));
+    if (o->code != HDX_OK)
+        return nothing();
+    switch (is) {
+    case GET_OBJECT: return v;
+    case GET_CLASS: return hdx_oql_class_of(o, n->at, v);
+    case GET_DOMINATOR: return hdx_oql_column_value(o, n->at, v, VALUE_OBJECT, ROW_DOMINATOR);
+    case GET_DOMINATED: return hdx_oql_list_of(o, LIST_DOMINATED, id);
+    case GET_INBOUND: return hdx_oql_list_of(o, LIST_INBOUND, id);
+    case GET_OUTBOUND: return hdx_oql_list_of(o, LIST_OUTBOUND, id);
+    case GET_SHALLOW: return hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_SHALLOW);
+    case GET_RETAINED: return hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_RETAINED);
+    case GET_ADDRESS: return hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_ADDRESS);
+    case IS_CLASS:
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, hdx_oql_say(o, "%s IN (SELECT object FROM classes)", id));
+    case IS_ARRAY:
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL,
+                                hdx_oql_say(o, "%s IS NOT NULL", hdx_oql_object_column(o, n->at, v, ROW_LENGTH)));
+    case IS_ROOT:
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_ALL,
+                                hdx_oql_say(o, "EXISTS (SELECT 1 FROM roots WHERE id=%s AND thread IS NULL)", id));
+    case GET_ROOTS: break;
+    }
+    return hdx_oql_roots_of(id);
+}
+
+static value snapshot_method(oql *o, const oql_node *n, oql_scope *s)
+{
+    if (strcmp(n->text, "getClassesByName") == 0) {
+        const char *name;
+        if (!hdx_oql_takes(o, n, 1, 2) || (name = hdx_oql_literal(o, hdx_oql_quoted_argument(o, n, 0))) == NULL)
+            return nothing();
+        if (n->number == 1 || n->list->next->kind != OQL_IS_BOOL || n->list->next->number == 0)
+            return hdx_oql_classes_where(o, hdx_oql_say(o, "name=%s", name));
+        return hdx_oql_classes_where(
+            o, hdx_oql_say(o, "class_id IN (SELECT class_id FROM classes WHERE instanceof(class_id,%s))", name));
+    }
+    if (strcmp(n->text, "getClasses") == 0 || strcmp(n->text, "getGCRoots") == 0)
+        return hdx_oql_takes(o, n, 0, 0) ? hdx_oql_snapshot_attribute(o, n, n->text + strlen("get")) : nothing();
+    if (strcmp(n->text, "mapAddressToId") == 0)
+        return !hdx_oql_takes(o, n, 1, 1)
+                   ? nothing()
+                   : nullable(hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL,
+                                               hdx_oql_say(o, "(SELECT id FROM objects WHERE address=%s)",
+                                                           hdx_oql_scalar(o, n->list, s, BINDS_LESS))));
+    for (unsigned i = 0; i < sizeof of_objects / sizeof *of_objects; i++)
+        if (strcmp(n->text, of_objects[i].name) == 0)
+            return hdx_oql_takes(o, n, 1, 1) ? snapshot_of(o, n, of_objects[i].is, s) : nothing();
+    no_method(o, n);
+    return nothing();
+}
+
+static value list_method(oql *o, const oql_node *n, value of, oql_scope *s)
+{
+    if (strcmp(n->text, "size") == 0 || strcmp(n->text, "length") == 0 || strcmp(n->text, "getLength") == 0)
+        return hdx_oql_takes(o, n, 0, 0) ? hdx_oql_count(o, of) : nothing();
+    if (strcmp(n->text, "isEmpty") == 0)
+        return hdx_oql_takes(o, n, 0, 0)
+                   ? hdx_oql_value_of(VALUE_BOOL, BINDS_NOT, hdx_oql_say(o, "NOT %s", hdx_oql_count(o, of).exists))
+                   : nothing();
+    if (strcmp(n->text, "get") == 0)
+        return hdx_oql_takes(o, n, 1, 1) ? hdx_oql_nth(o, of, scalar_argument(o, n, 0, s)) : nothing();
+    if (strcmp(n->text, "contains") == 0)
+        return hdx_oql_takes(o, n, 1, 1)
+                   ? hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL,
+                                      hdx_oql_in_list(o, hdx_oql_scalar(o, n->list, s, BINDS_LESS), of))
+                   : nothing();
+    no_method(o, n);
+    return nothing();
+}
+
+/* Is it known to be an array, and no collection? */
+static bool is_array(value v)
+{
+    return v.kind == VALUE_ARRAY ||
+           (v.row != NULL && v.row->class_name != NULL && strchr(v.row->class_name, '[') != NULL);
+}
+
+static bool is_collection(value v) { return v.row != NULL && v.row->class_name != NULL && !is_array(v); }
+
+/* How many elements: of an array its length, of a collection what it holds. */
+const char *hdx_oql_size_of(oql *o, uint32_t at, value v)
+{
+    const char *length = hdx_oql_object_column(o, at, v, ROW_LENGTH), *id = hdx_oql_object_of(o, at, v);
+    if (is_array(v))
+        return length;
+    if (is_collection(v))
+        return hdx_oql_say(o, "(SELECT count(*) FROM entries(%s))", id);
+    return hdx_oql_say(o, "coalesce(%s,(SELECT count(*) FROM entries(%s)))", length, id);
+}
+
+static value element_of(oql *o, uint32_t at, value v, const char *i)
+{
+    const char *id = hdx_oql_object_of(o, at, v);
+    const char *entry = hdx_oql_say(o, "(SELECT value FROM entries(%s) WHERE \"index\"=%s)", id, i);
+    const char *sql = is_collection(v) ? entry : hdx_oql_say(o, "element(%s,%s)", id, i);
+    return nullable(hdx_oql_value_of(VALUE_ANY, BINDS_ALL, sql));
+}
+
+static value object_method(oql *o, const oql_node *n, value of, oql_scope *s)
+{
+    bool        known;
+    const char *name;
+    if (strcmp(n->text, "getField") == 0 || strcmp(n->text, "resolveValue") == 0) {
+        if (!hdx_oql_takes(o, n, 1, 1) || (name = hdx_oql_quoted_argument(o, n, 0)) == NULL)
+            return nothing();
+        return hdx_oql_resolved(o, n, of, name, s);
+    }
+    if (strcmp(n->text, "toString") == 0)
+        return hdx_oql_takes(o, n, 0, 0)
+                   ? nullable(hdx_oql_value_of(VALUE_TEXT, BINDS_ALL, hdx_oql_text_of(o, n->at, of)))
+                   : nothing();
+    if (strcmp(n->text, "size") == 0 || strcmp(n->text, "getSize") == 0)
+        return hdx_oql_takes(o, n, 0, 0)
+                   ? nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_size_of(o, n->at, of)))
+                   : nothing();
+    if (strcmp(n->text, "isEmpty") == 0 && hdx_oql_takes(o, n, 0, 0))
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, hdx_oql_say(o, "%s=0", hdx_oql_size_of(o, n->at, of)));
+    if (strcmp(n->text, "get") == 0 || strcmp(n->text, "getValueAt") == 0)
+        return hdx_oql_takes(o, n, 1, 1) ? element_of(o, n->at, of, scalar_argument(o, n, 0, s)) : nothing();
+    if (strcmp(n->text, "doesExtend") == 0) {
+        if (!hdx_oql_takes(o, n, 1, 1) || (name = hdx_oql_literal(o, hdx_oql_quoted_argument(o, n, 0))) == NULL)
+            return nothing();
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_ALL,
+                                hdx_oql_say(o, "instanceof(%s,%s)", hdx_oql_class_number(o, n->at, of), name));
+    }
+    if (strcmp(n->text, "equals") == 0 && hdx_oql_takes(o, n, 1, 1)) {
+        value other = hdx_oql_value(o, n->list, s);
+        if (other.kind != VALUE_TEXT && o->code == HDX_OK)
+            return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL,
+                                    hdx_oql_say(o, "%s=%s", hdx_oql_object_of(o, n->at, of),
+                                                hdx_oql_scalar_of(o, n->list->at, other, BINDS_LESS)));
+    }
+    if (strncmp(n->text, "get", 3) == 0 && n->text[3] >= 'A' && n->text[3] <= 'Z' && n->number == 0)
+        return hdx_oql_attribute(o, n, of, n->text + 3, s); /* names of attributes ignore the case */
+    if (strcmp(n->text, "isArrayType") == 0)
+        return hdx_oql_attribute(o, n, of, n->text, s);
+    /* of its text, as hprof-analyzer has it */
+    value v = text_method(o, n, hdx_oql_text_of(o, n->at, of), s, &known);
+    if (!known)
+        no_method(o, n);
+    return v;
+}
+
+static value number_method(oql *o, const oql_node *n, value of)
+{
+    static const char *const same[] = { "intValue",    "longValue",  "shortValue",  "byteValue",
+                                        "doubleValue", "floatValue", "booleanValue" };
+    for (unsigned i = 0; i < sizeof same / sizeof *same; i++)
+        if (strcmp(n->text, same[i]) == 0 && n->number == 0) {
+            if (i < 4)
+                of.sql = hdx_oql_say(o, "CAST(%s AS INTEGER)", of.sql);
+            of.binds = i < 4 ? BINDS_ALL : of.binds;
+            of.plain = false;
+            return of;
+        }
+    if (strcmp(n->text, "toString") == 0 && n->number == 0)
+        return nullable(hdx_oql_value_of(VALUE_TEXT, BINDS_ALL, hdx_oql_text_of(o, n->at, of)));
+    no_method(o, n);
+    return nothing();
+}
+
+value hdx_oql_method(oql *o, const oql_node *n, value of, oql_scope *s)
+{
+    bool known;
+    if (o->code != HDX_OK)
+        return nothing();
+    switch (of.kind) {
+    case VALUE_SNAPSHOT: return snapshot_method(o, n, s);
+    case VALUE_LIST: return list_method(o, n, of, s);
+    case VALUE_NUMBER:
+    case VALUE_BOOL: return number_method(o, n, of);
+    case VALUE_TEXT:
+    case VALUE_CHAR: {
+        value v = text_method(o, n, hdx_oql_text_of(o, n->at, of), s, &known);
+        if (!known)
+            no_method(o, n);
+        return v;
+    }
+    case VALUE_OBJECT:
+    case VALUE_ARRAY:
+    case VALUE_CLASS:
+    case VALUE_ANY: return object_method(o, n, of, s);
+    case VALUE_ROOTS:
+    case VALUE_NULL: break;
+    }
+    no_method(o, n);
+    return nothing();
+}
+
+/* ---- s[i], s[a:b] ---- */
+
+static value slice(oql *o, const oql_node *n, value of, oql_scope *s)
+{
+    const char *id = hdx_oql_object_of(o, n->at, of), *from = hdx_oql_scalar(o, n->b, s, BINDS_TIMES);
+    const char *to = hdx_oql_scalar(o, n->c, s, BINDS_TIMES), *length = hdx_oql_size_of(o, n->at, of);
+    value       v = hdx_oql_value_of(VALUE_LIST, BINDS_ALL, NULL);
+    const char *t = hdx_oql_table_name(o);
+    if (o->code != HDX_OK)
+        return nothing();
+    v.list = LIST_OTHER;
+    v.nullable = true;
+    if (is_collection(of)) {
+        v.from = hdx_oql_say(o, "entries(%s) %s", id, t);
+        v.column = hdx_oql_say(o, "%s.value", t);
+    } else {
+        v.from = hdx_oql_say(o, "elements(%s) %s", id, t);
+        v.column = hdx_oql_say(o, "coalesce(%s.ref,%s.value)", t, t);
+    }
+    const bool from_end = n->b->kind == OQL_IS_MINUS, to_end = n->c->kind == OQL_IS_MINUS; /* -1: the last one */
+    const bool all = n->b->kind == OQL_IS_NUMBER && strcmp(n->b->text, "0") == 0 && to_end &&
+                     n->c->a->kind == OQL_IS_NUMBER && strcmp(n->c->a->text, "1") == 0;
+    if (!all)
+        v.where = hdx_oql_say(o, "%s.\"index\" BETWEEN %s%s%s AND %s%s%s", t, from_end ? length : "",
+                              from_end ? " + " : "", from, to_end ? length : "", to_end ? " + " : "", to);
+    return v;
+}
+
+value hdx_oql_index(oql *o, const oql_node *n, value of, oql_scope *s)
+{
+    if (o->code != HDX_OK)
+        return nothing();
+    if (n->kind == OQL_IS_INDEX && (n->b->kind == OQL_IS_STRING || n->b->kind == OQL_IS_CHAR)) { /* mat-calcite */
+        if (n->b->text[0] == '@')
+            return hdx_oql_attribute(o, n, of, n->b->text + 1, s);
+        return hdx_oql_resolved(o, n, of, n->b->text, s);
+    }
+    if (of.kind == VALUE_LIST) {
+        if (n->kind == OQL_IS_INDEX)
+            return hdx_oql_nth(o, of, hdx_oql_scalar(o, n->b, s, BINDS_LESS));
+    } else if (is_id(of))
+        return n->kind == OQL_IS_INDEX ? element_of(o, n->at, of, hdx_oql_scalar(o, n->b, s, BINDS_LESS))
+                                       : slice(o, n, of, s);
+    hdx_oql_refuse(o, n->at, NULL, "this is no array");
+    return nothing();
+}

@@ -1,0 +1,99 @@
+/*
+ * translate.c - the door: OQL in, one statement of SQL out.
+ */
+#include "oql/oql.h"
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint32_t character_at(const char *text, uint32_t at)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < at; i++)
+        n += (text[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static void fail(oql *o, hdx_code code, uint32_t at, const char *hint, const char *format, va_list ap)
+{
+    char words[200];
+    if (o->code != HDX_OK)
+        return;
+    o->code = code;
+    (void)vsnprintf(words, sizeof words, format, ap);
+    hdx_fail(o->err, code, "OQL", at, "character %u: %s", character_at(o->text, at), words);
+    if (hint != NULL && hint[0] != '\0')
+        (void)hdx_hint(o->err, code, "%s", hint);
+}
+
+void *hdx_oql_refuse(oql *o, uint32_t at, const char *hint, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fail(o, HDX_USAGE, at, hint, format, ap);
+    va_end(ap);
+    return NULL;
+}
+
+void *hdx_oql_fail(oql *o, hdx_code code, uint32_t at, const char *hint, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fail(o, code, at, hint, format, ap);
+    va_end(ap);
+    return NULL;
+}
+
+void *hdx_oql_get(oql *o, uint64_t bytes)
+{
+    if (o->code != HDX_OK)
+        return NULL;
+    if (bytes > SQL_MOST * 4u || o->arena.size > ARENA_MOST)
+        return hdx_oql_fail(o, HDX_LIMIT, 0, "ask for less at once", "the translation takes more than %u MiB",
+                            ARENA_MOST >> 20);
+    void *p = hdx_arena_get(&o->arena, bytes);
+    if (p == NULL)
+        o->code = hdx_no_memory(o->err, "a query", bytes);
+    return p;
+}
+
+const char *hdx_oql_say(oql *o, const char *format, ...)
+{
+    va_list ap;
+    if (o->code != HDX_OK)
+        return NULL;
+    va_start(ap, format);
+    const int n = vsnprintf(NULL, 0, format, ap);
+    va_end(ap);
+    if (n < 0 || (unsigned)n > SQL_MOST)
+        return hdx_oql_fail(o, HDX_LIMIT, 0, "ask for less at once", "the SQL is longer than %u MiB", SQL_MOST >> 20);
+    char *out = hdx_oql_get(o, (uint64_t)n + 1);
+    if (out == NULL)
+        return NULL;
+    va_start(ap, format);
+    (void)vsnprintf(out, (size_t)n + 1, format, ap);
+    va_end(ap);
+    return out;
+}
+
+hdx_code hdx_oql_translate(hdx_graph *g, const char *text, char **sql, hdx_error *err)
+{
+    const size_t      len = strlen(text);
+    const oql_select *s;
+    const char       *out;
+    *sql = NULL;
+    if (len > HDX_OQL_MOST)
+        return hdx_fail(err, HDX_LIMIT, "OQL", HDX_NOWHERE, "the query has %zu bytes, %u are taken", len, HDX_OQL_MOST);
+    oql o = { .g = g, .text = text, .len = (uint32_t)len, .arena = hdx_arena_of(NULL), .err = err };
+    if (hdx_oql_tokens(&o) && (s = hdx_oql_parse(&o)) != NULL &&
+        (out = hdx_oql_statement(&o, s, NULL, WANT_ROWS)) != NULL && (*sql = strdup(out)) == NULL)
+        o.code = hdx_no_memory(err, "a query", strlen(out));
+    hdx_arena_free(&o.arena);
+    if (o.code == HDX_OK && g != NULL && (o.code = hdx_graph_check(g, err)) != HDX_OK) { /* classes were read */
+        free(*sql);
+        *sql = NULL;
+    }
+    return o.code;
+}
