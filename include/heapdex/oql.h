@@ -27,8 +27,8 @@ extern "C" {
 /*
  * g tells which classes and fields there are; NULL: none are known, and every field is looked up by its name. *sql: one
  * statement, to be freed by hdx_text_free; NULL on failure.
- * HDX_USAGE: not OQL, or nothing that SQL could say: err->offset is the byte in `oql`. HDX_NOT_FOUND: the dump has no
- * such class. HDX_LIMIT: longer or deeper than is taken.
+ * HDX_USAGE: not OQL, or nothing that SQL could say; HDX_NOT_FOUND: the dump has no such class; HDX_LIMIT: longer or
+ * deeper than is taken. err->where is empty then, and err->offset the byte of `oql` at fault, where that is known.
  */
 HDX_API hdx_code hdx_oql_translate(hdx_graph *g, const char *oql, char **sql, hdx_error *err);
 

@@ -125,6 +125,7 @@ value hdx_oql_list_of(oql *o, list_kind kind, const char *of)
     case LIST_ELEMENTS:
         v.from = hdx_oql_say(o, "elements(%s) %s", of, t);
         v.column = hdx_oql_say(o, "coalesce(%s.ref,%s.value)", t, t);
+        v.ref = hdx_oql_say(o, "%s.ref", t);
         break;
     case LIST_OTHER:
     case LIST_SELECT: break;
@@ -178,12 +179,10 @@ static value of_types(int types, const char *sql)
 }
 
 /* A static of a class object. */
-static value static_of(oql *o, const char *number, const char *name)
+static value static_of(oql *o, const char *object, const char *name)
 {
     return nullable(
-        hdx_oql_value_of(VALUE_ANY, BINDS_ALL,
-                         hdx_oql_say(o, "(SELECT coalesce(ref,value) FROM statics WHERE class_id=%s AND name=%s)",
-                                     number, hdx_oql_literal(o, name))));
+        hdx_oql_value_of(VALUE_ANY, BINDS_ALL, hdx_oql_say(o, "field(%s,%s)", object, hdx_oql_literal(o, name))));
 }
 
 static value derived_column(oql *o, uint32_t at, const char *name, oql_scope *s)
@@ -210,8 +209,7 @@ value hdx_oql_field_of_row(oql *o, uint32_t at, const char *name, oql_scope *s)
     if (hdx_oql_same(name, "this"))
         return hdx_oql_row_value(o, s);
     if (s->classes)
-        return static_of(o, hdx_oql_say(o, "(SELECT class_id FROM classes WHERE object=%s)", hdx_oql_row(o, s, ROW_ID)),
-                         name);
+        return static_of(o, hdx_oql_row(o, s, ROW_ID), name);
     if (s->table == SCOPE_CLASS && hdx_oql_class_has_column(o, s->class_name, name, &type)) {
         v = hdx_oql_value_of(type == 2   ? VALUE_OBJECT
                              : type == 4 ? VALUE_BOOL
@@ -239,7 +237,7 @@ value hdx_oql_member(oql *o, const oql_node *n, value of, oql_scope *s)
     if (of.kind == VALUE_CLASS && hdx_oql_same(n->text, "name")) /* VisualVM */
         return hdx_oql_value_of(VALUE_TEXT, BINDS_ALL, of.name);
     if (of.kind == VALUE_CLASS)
-        return static_of(o, of.number, n->text);
+        return static_of(o, of.sql, n->text);
     if (of.kind == VALUE_TEXT && hdx_oql_same(n->text, "length"))
         return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "length(%s)", of.sql)));
     if (!is_id(of) && of.kind != VALUE_LIST) {

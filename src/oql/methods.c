@@ -337,7 +337,7 @@ const char *hdx_oql_size_of(oql *o, uint32_t at, value v)
 static value element_of(oql *o, uint32_t at, value v, const char *i)
 {
     const char *id = hdx_oql_object_of(o, at, v);
-    const char *entry = hdx_oql_say(o, "(SELECT value FROM entries(%s) WHERE \"index\"=%s)", id, i);
+    const char *entry = hdx_oql_say(o, "(SELECT value FROM entries(%s) WHERE i=%s)", id, i);
     const char *sql = is_collection(v) ? entry : hdx_oql_say(o, "element(%s,%s)", id, i);
     return nullable(hdx_oql_value_of(VALUE_ANY, BINDS_ALL, sql));
 }
@@ -451,13 +451,14 @@ static value slice(oql *o, const oql_node *n, value of, oql_scope *s)
     } else {
         v.from = hdx_oql_say(o, "elements(%s) %s", id, t);
         v.column = hdx_oql_say(o, "coalesce(%s.ref,%s.value)", t, t);
+        v.ref = hdx_oql_say(o, "%s.ref", t);
     }
     const bool from_end = n->b->kind == OQL_IS_MINUS, to_end = n->c->kind == OQL_IS_MINUS; /* -1: the last one */
     const bool all = n->b->kind == OQL_IS_NUMBER && strcmp(n->b->text, "0") == 0 && to_end &&
                      n->c->a->kind == OQL_IS_NUMBER && strcmp(n->c->a->text, "1") == 0;
     if (!all)
-        v.where = hdx_oql_say(o, "%s.\"index\" BETWEEN %s%s%s AND %s%s%s", t, from_end ? length : "",
-                              from_end ? " + " : "", from, to_end ? length : "", to_end ? " + " : "", to);
+        v.where = hdx_oql_say(o, "%s.i BETWEEN %s%s%s AND %s%s%s", t, from_end ? length : "", from_end ? " + " : "",
+                              from, to_end ? length : "", to_end ? " + " : "", to);
     return v;
 }
 

@@ -141,11 +141,21 @@ void *hdx_oql_no_heirs(oql *o, uint32_t at, const char *name)
                           "%.100s is an interface, and heap dumps do not say who implements it", name);
 }
 
+/* A name without a package may be that of another table: "class NAME" is of the class, whatever tables there are. */
+const char *hdx_oql_class_table(oql *o, const char *name, bool heirs)
+{
+    return hdx_oql_identifier(o, hdx_oql_say(o, "%s%s",
+                                             heirs                       ? "instanceof "
+                                             : strchr(name, '.') == NULL ? "class "
+                                                                         : "",
+                                             name));
+}
+
 bool hdx_oql_class_has_table(oql *o, const char *name)
 {
     uint32_t count;
-    if (o->g == NULL || hdx_oql_reserved(name) || strchr(name, '@') != NULL ||
-        strncasecmp(name, "instanceof ", 11) == 0 || strncasecmp(name, "class ", 6) == 0)
+    if (o->g == NULL || strchr(name, '@') != NULL || strncasecmp(name, "instanceof ", 11) == 0 ||
+        strncasecmp(name, "class ", 6) == 0)
         return false;
     const hdx_class *classes = hdx_graph_classes(o->g, &count);
     bool             there = false;
@@ -158,18 +168,20 @@ bool hdx_oql_class_has_table(oql *o, const char *name)
     return there;
 }
 
+#define COLUMNS 1000u /* those after them may be cut: SQLite takes 2,000 */
+
 /* How many fields of the class and those above it are called so, case ignored; *exact: those with the same case. */
 static unsigned fields_called(oql *o, const hdx_class *c, const char *field, unsigned *exact, uint8_t *type)
 {
     unsigned found = 0;
-    uint32_t steps = 0, count;
+    uint32_t steps = 0, before = 0, count;
     (void)hdx_graph_classes(o->g, &count);
     *exact = 0;
     for (; c != NULL && steps++ < count; c = hdx_graph_class(o->g, c->super))
-        for (uint32_t i = 0; i < c->field_count; i++)
+        for (uint32_t i = 0; i < c->field_count; i++, before++)
             if (text_is_but_case(c->fields[i].name, field)) {
                 found++;
-                if (text_is(c->fields[i].name, field)) {
+                if (text_is(c->fields[i].name, field) && before < COLUMNS) {
                     ++*exact;
                     *type = c->fields[i].type;
                 }

@@ -142,7 +142,8 @@ void       *hdx_oql_no_class(oql *o, uint32_t at, const char *name); /* refuses,
 bool  hdx_oql_is_interface(oql *o, const char *name);
 void *hdx_oql_no_heirs(oql *o, uint32_t at, const char *name); /* refuses, naming a class that implements it */
 /* Does a table of this name hold the instances of this class, and of no other? */
-bool hdx_oql_class_has_table(oql *o, const char *name);
+bool        hdx_oql_class_has_table(oql *o, const char *name);
+const char *hdx_oql_class_table(oql *o, const char *name, bool heirs); /* its name, as an identifier */
 /*
  * Is this a column of the class's table, by this name, and what MAT would take for the field? *type: as in hdx_field.
  */
@@ -203,6 +204,7 @@ typedef struct value {
     list_kind   list;
     const char *of;                    /* of a list: whose */
     const char *column, *from, *where; /* where NULL: all */
+    const char *ref;                   /* the column that has ids alone, where `column` may have other values; NULL */
     const char *select;                /* LIST_SELECT: the statement */
     const char *exists;                /* of the number of a list: is it more than 0? */
     bool        objects, classes;      /* of a list: from has the columns of objects; it is of class objects */

@@ -76,8 +76,7 @@ static bool of_class(oql *o, const oql_select *s, oql_scope *out, const char *na
     out->classes = strcmp(name, "java.lang.Class") == 0;
     if (!out->classes && wants_columns(o, s, name)) {
         out->table = SCOPE_CLASS;
-        out->from = hdx_oql_say(
-            o, "%s %s", hdx_oql_identifier(o, hdx_oql_say(o, "%s%s", heirs ? "instanceof " : "", name)), out->alias);
+        out->from = hdx_oql_say(o, "%s %s", hdx_oql_class_table(o, name, heirs), out->alias);
     } else
         out->where = hdx_oql_say(o, "%s.%s=%s", out->alias, heirs ? "instanceof" : "class", hdx_oql_literal(o, name));
     return o->code == HDX_OK;
@@ -303,14 +302,17 @@ static bool show_objects(oql *o, const oql_node *n, oql_scope *scope, oql_want w
         out->columns = ids ? hdx_oql_say(o, "%s.id", t) : object_columns(o, t);
     } else if (v.kind == VALUE_LIST) {
         out->join = hdx_oql_say(o, " JOIN %s ON %s", v.from, v.where == NULL ? "1" : v.where);
+        if (ids) /* no NULL among them: an element may be one */
+            out->where = v.ref == NULL ? NULL : hdx_oql_say(o, "%s IS NOT NULL", v.ref);
         if (ids)
-            out->columns = v.column;
+            out->columns = v.ref == NULL ? v.column : v.ref;
         else if (v.objects)
             out->columns =
                 object_columns(o, hdx_oql_say(o, "%.*s", (int)(strrchr(v.column, '.') - v.column), v.column));
         else {
             t = hdx_oql_table_name(o);
-            out->join = hdx_oql_say(o, "%s JOIN objects %s ON %s.id=%s", out->join, t, t, v.column);
+            out->join =
+                hdx_oql_say(o, "%s JOIN objects %s ON %s.id=%s", out->join, t, t, v.ref == NULL ? v.column : v.ref);
             out->columns = object_columns(o, t);
         }
     } else {

@@ -8,14 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint32_t character_at(const char *text, uint32_t at)
-{
-    uint32_t n = 1;
-    for (uint32_t i = 0; i < at; i++)
-        n += (text[i] & 0xc0) != 0x80;
-    return n;
-}
-
 static void fail(oql *o, hdx_code code, uint32_t at, const char *hint, const char *format, va_list ap)
 {
     char words[200];
@@ -23,7 +15,7 @@ static void fail(oql *o, hdx_code code, uint32_t at, const char *hint, const cha
         return;
     o->code = code;
     (void)vsnprintf(words, sizeof words, format, ap);
-    hdx_fail(o->err, code, "OQL", at, "character %u: %s", character_at(o->text, at), words);
+    hdx_fail(o->err, code, "", at, "%s", words);
     if (hint != NULL && hint[0] != '\0')
         (void)hdx_hint(o->err, code, "%s", hint);
 }
@@ -85,7 +77,7 @@ hdx_code hdx_oql_translate(hdx_graph *g, const char *text, char **sql, hdx_error
     const char       *out;
     *sql = NULL;
     if (len > HDX_OQL_MOST)
-        return hdx_fail(err, HDX_LIMIT, "OQL", HDX_NOWHERE, "the query has %zu bytes, %u are taken", len, HDX_OQL_MOST);
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the query has %zu bytes, %u are taken", len, HDX_OQL_MOST);
     oql o = { .g = g, .text = text, .len = (uint32_t)len, .arena = hdx_arena_of(NULL), .err = err };
     if (hdx_oql_tokens(&o) && (s = hdx_oql_parse(&o)) != NULL &&
         (out = hdx_oql_statement(&o, s, NULL, WANT_ROWS)) != NULL && (*sql = strdup(out)) == NULL)

@@ -52,7 +52,7 @@ static void make_heap(heap *h)
     heap_open(h, m);
 }
 
-/* "sql: ..." or "no: usage, character 8: ..." with a line "try: ..." after it, where there is a hint. */
+/* "sql: ..." or "no: usage at 7, ..." with a line "try: ..." after it, where there is a hint. */
 static char *answer(hdx_graph *g, const char *oql)
 {
     char     *sql = NULL, *out = NULL;
@@ -62,7 +62,7 @@ static char *answer(hdx_graph *g, const char *oql)
         (void)asprintf(&out, "sql: %s\n", sql);
         cr_expect(sql_is_one_statement(sql), "%s", sql);
     } else
-        (void)asprintf(&out, "no: %s, %s\n%s%s%s", hdx_code_name(code), err.message,
+        (void)asprintf(&out, "no: %s at %lld, %s\n%s%s%s", hdx_code_name(code), (long long)err.offset, err.message,
                        err.hint[0] == '\0' ? "" : "try: ", err.hint, err.hint[0] == '\0' ? "" : "\n");
     cr_expect(eq(int, code, err.code));
     cr_expect(eq(int, code == HDX_OK, sql != NULL));
