@@ -260,6 +260,10 @@ extern const hdx_answer cli_sql_command;
 hdx_code                cli_sql_attach(cli_run *run, hdx_error *err); /* adds the dumps of --attach to the session */
 hdx_code                cli_sql(cli_run *run, hdx_error *err);
 
+/* ---- oql.c ---- */
+extern const hdx_answer cli_oql_command;
+hdx_code                cli_oql(cli_run *run, hdx_error *err);
+
 /* ---- names.c ---- */
 /* All that is there to read; `most` bytes, or HDX_LIMIT. */
 hdx_code cli_read_all(int fd, const char *name, uint64_t most, hdx_buffer *in, hdx_error *err);

@@ -1,7 +1,7 @@
 /* commands.c - what there is to call: every answer of the library, and what the command line has besides. */
 #include "cli/cli.h"
 
-static const hdx_answer *const own[] = { &cli_sql_command };
+static const hdx_answer *const own[] = { &cli_sql_command, &cli_oql_command };
 #define OWN (sizeof own / sizeof *own)
 
 /* They stand before what gives whole tables. */

@@ -297,6 +297,10 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
         code = put_in_place(run, cli_sql(run, err), err);
         return code == HDX_OK ? HDX_OK : advise(run, code, err);
     }
+    if (cli_is(c, "oql")) {
+        code = put_in_place(run, cli_oql(run, err), err);
+        return code == HDX_OK ? HDX_OK : advise(run, code, err);
+    }
     if (c->text)
         return (code = content(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
     guard_output(run, cli_given(c, "output"));

@@ -90,7 +90,7 @@ static hdx_code open_sql(cli_run *run, hdx_sql **sql, hdx_error *err)
 
 /* ---- texts ---- */
 
-static hdx_code read_file(const char *path, hdx_buffer *text, hdx_error *err)
+hdx_code cli_sql_read(const char *path, hdx_buffer *text, hdx_error *err)
 {
     const bool  input = path == NULL || strcmp(path, "-") == 0;
     const char *name = input ? "standard input" : path;
@@ -234,7 +234,7 @@ hdx_code cli_sql(cli_run *run, hdx_error *err)
     }
     if (word == NULL || input) {
         file = input ? "-" : file;
-        code = read_file(file, &text, err);
+        code = cli_sql_read(file, &text, err);
     } else
         hdx_buffer_text(&text, word);
     if (code == HDX_OK && text.failed)

@@ -1,4 +1,4 @@
-/* sql.h - what the command sql and its shell share. */
+/* sql.h - what the command sql, its shell and the command oql share. */
 #ifndef HDX_CLI_SQL_H
 #define HDX_CLI_SQL_H
 
@@ -15,7 +15,13 @@ typedef struct cli_sql_shape { /* of a statement's rows */
 
 /* Takes over and uses up the rows, which are the caller's to close. */
 hdx_code cli_sql_put(cli_run *run, hdx_rows **rows, const cli_sql_shape *shape, hdx_error *err);
-/* A fault of a statement is told of with its place in a text, where the statement begins at `begin`. */
+hdx_code cli_sql_open(cli_run *run, hdx_sql **sql, hdx_error *err);
+/* A file whole; path NULL or "-": standard input. */
+hdx_code cli_sql_read(const char *path, hdx_buffer *text, hdx_error *err);
+/*
+ * A fault of the statement is told of with its place; `text` holds the statement from byte `begin` on. name: where the
+ * text is from; NULL: the command line.
+ */
 void cli_sql_place(cli_run *run, const char *name, const char *text, size_t begin, hdx_error *err);
 /* Is what was read from the indexes still what they were? */
 hdx_code cli_sql_check(cli_run *run, hdx_error *err);

@@ -249,9 +249,8 @@ typedef struct shown {
 /* Of a table with the columns of `objects`. */
 static const char *object_columns(oql *o, const char *t)
 {
-    return hdx_oql_say(o,
-                       "%s.id, addr(%s.address) AS address, %s.class, label(%s.id) AS label, %s.shallow, %s.retained",
-                       t, t, t, t, t, t);
+    return hdx_oql_say(o, "%s.id, %s.address, %s.class, label(%s.id) AS label, %s.shallow, %s.retained", t, t, t, t, t,
+                       t);
 }
 
 static const char *row_columns(oql *o, const oql_scope *s)
@@ -260,7 +259,7 @@ static const char *row_columns(oql *o, const oql_scope *s)
         return object_columns(o, s->alias);
     const char *t = s->alias;
     return hdx_oql_say(o,
-                       "%s.this AS id, addr(%s.\"@address\") AS address, %s.class, label(%s.this) AS label, "
+                       "%s.this AS id, %s.\"@address\" AS address, %s.class, label(%s.this) AS label, "
                        "%s.\"@shallow\" AS shallow, %s.\"@retained\" AS retained",
                        t, t, t, t, t, t);
 }

@@ -1,0 +1,111 @@
+/*
+ * oql.c - the command oql: a query of Eclipse MAT, answered by the SQL that it becomes (heapdex/oql.h).
+ */
+#include "cli/sql.h"
+
+#include <heapdex/oql.h>
+
+#include <string.h>
+
+static const hdx_parameter parameters[] = {
+    { "query", HDX_PARAMETER_TEXT, HDX_PARAMETER_WORD, "'SELECT ...'", NULL, NULL, NULL, NULL, 0, 0, "one query" },
+    { "explain", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "the SQL instead of its answer" },
+    { "file", HDX_PARAMETER_FILE, 0, "FILE", NULL, NULL, NULL, NULL, 0, 0,
+      "the query out of FILE; - is standard input" },
+    { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0, "rows to show; all by default, 0 is all" },
+    { "max-rows", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 1, INT64_MAX,
+      "a query that gives more ends with exit code 6" },
+    { "max-seconds", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 1, UINT32_MAX,
+      "a query that works longer ends with exit code 6" },
+};
+static const hdx_form form = { NULL, NULL, NULL, 0 };
+
+const hdx_answer cli_oql_command = {
+    .name = "oql",
+    .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED | HDX_ANSWER_VALUES,
+    .sentence = "queries of Eclipse MAT: OQL, put into SQL",
+    .more =
+        "MAT's dialect with GROUP BY, ORDER BY, LIMIT and aggregates, as hprof-analyzer has them, and the functions "
+        "of mat-calcite; --explain shows the SQL. What SQL has no words for is refused with what serves instead. "
+        "SELECT * shows objects; the columns are those of the query.",
+    .examples = { "heapdex oql app.hprof 'SELECT toString(s) FROM java.lang.String s WHERE s.@retainedHeapSize > 1024'",
+                  "heapdex oql app.hprof 'SELECT * FROM INSTANCEOF java.util.AbstractMap m WHERE m.size = 0' "
+                  "--explain" },
+    .forms = &form,
+    .form_count = 1,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+};
+
+/* The SQL as the one value of a row, for formats that have rows. */
+static hdx_code as_row(const char *statement, hdx_buffer *out)
+{
+    hdx_buffer_text(out, "SELECT '");
+    for (const char *s = statement; *s != '\0'; s++)
+        hdx_buffer_put(out, *s == '\'' ? "''" : s, *s == '\'' ? 2 : 1);
+    hdx_buffer_text(out, "' AS sql");
+    return out->failed ? HDX_LIMIT : HDX_OK;
+}
+
+static hdx_code answer(cli_run *run, const char *statement, hdx_error *err)
+{
+    const cli_call     *c = run->call;
+    const cli_sql_shape shape = { .format = c->format, .limit = cli_given_number(c, "limit") };
+    hdx_buffer          text = hdx_buffer_of(NULL);
+    hdx_sql            *sql = NULL;
+    hdx_rows           *rows = NULL;
+    hdx_code            code = HDX_OK;
+    if (cli_given(c, "explain") != NULL) {
+        if (c->format == HDX_FORMAT_TABLE)
+            return cli_output_write(run->output, statement, strlen(statement)) && cli_output_write(run->output, "\n", 1)
+                       ? HDX_OK
+                       : hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "the output was refused");
+        if (as_row(statement, &text) != HDX_OK)
+            code = hdx_no_memory(err, "the SQL", text.len);
+        statement = text.at;
+    }
+    if (code == HDX_OK && (code = cli_sql_open(run, &sql, err)) == HDX_OK &&
+        (code = hdx_sql_run(sql, statement, NULL, &rows, err)) == HDX_OK)
+        code = cli_sql_put(run, &rows, &shape, err);
+    hdx_rows_close(rows);
+    if (code == HDX_OK)
+        code = cli_sql_check(run, err);
+    hdx_sql_close(sql);
+    hdx_buffer_free(&text);
+    return code;
+}
+
+hdx_code cli_oql(cli_run *run, hdx_error *err)
+{
+    const cli_call *c = run->call;
+    const char     *word = c->word_count > 0 ? c->words[0] : NULL, *file = cli_given(c, "file");
+    const bool      input = (word != NULL && strcmp(word, "-") == 0) || (word == NULL && file == NULL);
+    hdx_buffer      text = hdx_buffer_of(NULL);
+    hdx_graph      *g = NULL;
+    char           *statement = NULL;
+    hdx_code        code = HDX_OK;
+    if (word != NULL && file != NULL)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a query and --file exclude each other");
+    hdx_buffer_text(&text, "");
+    if (input || file != NULL)
+        code = cli_sql_read(input ? "-" : file, &text, err);
+    else
+        hdx_buffer_text(&text, word);
+    if (code == HDX_OK && text.failed)
+        code = hdx_no_memory(err, "the query", text.len);
+    if (code == HDX_OK)
+        code = hdx_session_view(run->session, 0, cli_given(c, "view"), &g, err);
+    cli_building(false);
+    cli_console_erase(run->console);
+    if (code == HDX_OK && (code = hdx_oql_translate(g, text.at, &statement, err)) != HDX_OK)
+        cli_sql_place(run,
+                      file != NULL && strcmp(file, "-") != 0 ? file
+                      : input || file != NULL                ? "standard input"
+                                                             : NULL,
+                      text.at, 0, err);
+    if (code == HDX_OK)
+        code = answer(run, statement, err);
+    hdx_text_free(statement);
+    hdx_buffer_free(&text);
+    return code;
+}
