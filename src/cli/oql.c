@@ -28,9 +28,8 @@ const hdx_answer cli_oql_command = {
         "MAT's dialect with GROUP BY, ORDER BY, LIMIT and aggregates, as hprof-analyzer has them, and the functions "
         "of mat-calcite; --explain shows the SQL. What SQL has no words for is refused with what serves instead. "
         "SELECT * shows objects; the columns are those of the query.",
-    .examples = { "heapdex oql app.hprof 'SELECT toString(s) FROM java.lang.String s WHERE s.@retainedHeapSize > 1024'",
-                  "heapdex oql app.hprof 'SELECT * FROM INSTANCEOF java.util.AbstractMap m WHERE m.size = 0' "
-                  "--explain" },
+    .examples = { "heapdex oql app.hprof 'SELECT toString(s) FROM java.lang.String s'",
+                  "heapdex oql app.hprof 'SELECT m.size FROM java.util.HashMap m' --explain" },
     .forms = &form,
     .form_count = 1,
     .parameters = parameters,

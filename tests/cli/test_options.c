@@ -32,6 +32,7 @@ static const char *needs(const hdx_answer *a)
         { "immediate-dominators", "--class java.lang.String" },
         { "free-if", "--class 'bookshop.*'" },
         { "sql", "'SELECT id FROM objects'" },
+        { "oql", "'SELECT s.@objectId FROM INSTANCEOF java.lang.Object s'" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, a->name) == 0)
@@ -323,6 +324,11 @@ static const proof proofs[] = {
     { "sql", "limit", NULL, NULL, "1", false },
     { "sql", "max-rows", NULL, NULL, "1", false },
     { "sql", "max-seconds", NULL, NULL, "0", false },
+    { "oql", "explain", NULL, NULL, "", false },
+    { "oql", "file", NULL, NULL, "no.such.file", false },
+    { "oql", "limit", NULL, NULL, "1", false },
+    { "oql", "max-rows", NULL, NULL, "1", false },
+    { "oql", "max-seconds", NULL, NULL, "0", false },
 };
 
 static const proof *proof_of(const char *command, const char *option)
