@@ -284,7 +284,7 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
         code = hdx_session_add(run->session, c->words[i], err);
     if (code == HDX_OK && cli_is(c, "sql"))
         code = cli_sql_attach(run, err);
-    else if (code == HDX_OK)
+    else if (code == HDX_OK && !cli_is(c, "oql"))
         code = add_arguments(run, c, err);
     if (code != HDX_OK)
         return code;
