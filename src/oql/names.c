@@ -59,6 +59,8 @@ const char *hdx_oql_identifier(oql *o, const char *text)
         "recursive references regexp reindex release rename replace restrict returning right rollback row rows "
         "savepoint select set table temp temporary then ties to transaction trigger unbounded union unique update "
         "using vacuum values view virtual when where window with without true false rowid oid _rowid_ ";
+    if (text == NULL) /* what failed before */
+        return NULL;
     const char *s = text;
     while ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_' || (s > text && *s >= '0' && *s <= '9'))
         s++;
