@@ -72,7 +72,7 @@ hdx_code cli_sql_attach(cli_run *run, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code open_sql(cli_run *run, hdx_sql **sql, hdx_error *err)
+hdx_code cli_sql_open(cli_run *run, hdx_sql **sql, hdx_error *err)
 {
     const cli_call       *c = run->call;
     const char           *scope = cli_given(c, "reachable");
@@ -224,7 +224,7 @@ hdx_code cli_sql(cli_run *run, hdx_error *err)
     if (word != NULL && file != NULL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a statement and --file exclude each other");
     if (word == NULL && file == NULL && c->output == NULL && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
-        code = open_sql(run, &sql, err);
+        code = cli_sql_open(run, &sql, err);
         cli_building(false);
         cli_console_erase(run->console);
         if (code == HDX_OK)
@@ -240,7 +240,7 @@ hdx_code cli_sql(cli_run *run, hdx_error *err)
     if (code == HDX_OK && text.failed)
         code = hdx_no_memory(err, "the statements", text.len);
     if (code == HDX_OK)
-        code = open_sql(run, &sql, err);
+        code = cli_sql_open(run, &sql, err);
     cli_building(false);
     cli_console_erase(run->console);
     if (code == HDX_OK) {
