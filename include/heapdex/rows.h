@@ -98,7 +98,8 @@ typedef enum hdx_column_flag {
     HDX_COLUMN_DEPTH = 512,      /* how far below the first line of a tree it stands */
     HDX_COLUMN_REFERENCE = 1024, /* by which it leads on */
     HDX_COLUMN_TIMES = 2048,     /* how many objects it stands for */
-    HDX_COLUMN_SIMILAR = 4096    /* others that the row stands for: how many, then their size; behind the row */
+    HDX_COLUMN_SIMILAR = 4096,   /* others that the row stands for: how many, then their size; behind the row */
+    HDX_COLUMN_FEW = 8192        /* of many rows, whose texts are few: other programs get them as a dictionary */
 } hdx_column_flag;
 
 /*

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "query/query.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- runs of objects in scope ---- */
@@ -107,6 +108,13 @@ static bool of_classes(const run *r, uint32_t i)
     return r->class_count == 0 || k < r->class_count;
 }
 
+static bool in_scope(const run *r, uint32_t i)
+{
+    return (r->ask.q.scope == HDX_ALL || hdx_bits_test(r->live, i) == (r->ask.q.scope == HDX_LIVE)) && of_classes(r, i);
+}
+
+static bool run_follows(run *r) { return run_load(r, r->count == 0 ? r->from : r->first + r->count); }
+
 /* Place in the run of the next object in scope; *fresh: the run was just loaded. False: none is left. */
 static bool run_next(run *r, uint32_t *place, bool *fresh)
 {
@@ -114,13 +122,12 @@ static bool run_next(run *r, uint32_t *place, bool *fresh)
     for (;;) {
         while (r->next < r->count) {
             uint32_t i = r->next++;
-            if ((r->ask.q.scope == HDX_ALL || hdx_bits_test(r->live, i) == (r->ask.q.scope == HDX_LIVE)) &&
-                of_classes(r, i)) {
+            if (in_scope(r, i)) {
                 *place = i;
                 return true;
             }
         }
-        if (!run_load(r, r->count == 0 ? r->from : r->first + r->count))
+        if (!run_follows(r))
             return false;
         *fresh = true;
     }
@@ -149,9 +156,10 @@ enum {
 static const hdx_column object_columns[COLUMNS] = {
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "number of the object in the index, in the order of addresses"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "its address"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [CLASS] =
+        HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_FEW, "its class"),
     [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the class object of that class"),
-    [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_FEW, "instance, object_array, primitive_array or class"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                             "bytes that would be free if it were gone; null for garbage"),
@@ -160,8 +168,8 @@ static const hdx_column object_columns[COLUMNS] = {
     [OUTBOUND] = HDX_COLUMN("outbound", UNSIGNED, COUNT, 0, "distinct objects that it refers to, its class included"),
     [INBOUND] = HDX_COLUMN("inbound", UNSIGNED, COUNT, 0, "distinct objects that refer to it"),
     [REACHABLE] = HDX_COLUMN("reachable", UNSIGNED, NONE, 0, "1 where a GC root reaches it, else 0"),
-    [HEAP] =
-        HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
+    [HEAP] = HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
+                        "heap of an Android dump that it lies in; null elsewhere"),
     [POSITION] = HDX_COLUMN("position", UNSIGNED, NONE, HDX_COLUMN_NULLABLE,
                             "where its record begins in the uncompressed dump; null without a record"),
     [LENGTH] =
@@ -169,17 +177,19 @@ static const hdx_column object_columns[COLUMNS] = {
 };
 
 typedef struct object_rows {
-    run                   run;
-    const hdx_heap_space *heaps;
-    uint64_t              heap_count;
-    hdx_refs_scope        counted; /* scope for counting references */
-    hdx_addr              addresses[HDX_RUN];
-    uint32_t              classes[HDX_RUN];
-    uint8_t               kinds[HDX_RUN];
-    uint64_t              shallow[HDX_RUN], retained[HDX_RUN], positions[HDX_RUN], lengths[HDX_RUN];
-    int32_t               heap[HDX_RUN];
-    hdx_id                dominators[HDX_RUN];
-    uint64_t              outbound[HDX_RUN], inbound[HDX_RUN];
+    run                    run;
+    uint64_t               objects; /* of the heap */
+    struct object_vectors *vectors; /* NULL: nobody took a run */
+    const hdx_heap_space  *heaps;
+    uint64_t               heap_count;
+    hdx_refs_scope         counted; /* scope for counting references */
+    hdx_addr               addresses[HDX_RUN];
+    uint32_t               classes[HDX_RUN];
+    uint8_t                kinds[HDX_RUN];
+    uint64_t               shallow[HDX_RUN], retained[HDX_RUN], positions[HDX_RUN], lengths[HDX_RUN];
+    int32_t                heap[HDX_RUN];
+    hdx_id                 dominators[HDX_RUN];
+    uint64_t               outbound[HDX_RUN], inbound[HDX_RUN];
 } object_rows;
 
 static bool wanted(const object_rows *o, unsigned column) { return hdx_column_wanted(&o->run.ask.q, column); }
@@ -258,9 +268,161 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     return HDX_OK;
 }
 
+/* ---- objects in runs ---- */
+
+typedef struct object_vectors { /* for who takes rows in runs */
+    uint32_t  place[HDX_RUN];
+    uint64_t  numbers[COLUMNS][HDX_RUN], there[COLUMNS][HDX_RUN / 64];
+    hdx_text *names, *heaps; /* of classes, by number; of heaps */
+    uint32_t  class_count;
+} object_vectors;
+
+static const hdx_text kind_names[] = {
+    { "instance", 8 }, { "object_array", 12 }, { "primitive_array", 15 }, { "class", 5 }
+};
+
+static hdx_code open_vectors(object_rows *o, hdx_error *err)
+{
+    hdx_mem         *mem = o->run.ask.q.mem;
+    const hdx_class *classes;
+    object_vectors  *v = o->vectors = hdx_mem_get(mem, sizeof *v);
+    if (v == NULL)
+        return hdx_no_memory(err, "runs of objects", sizeof *v);
+    for (unsigned i = 0; i < HDX_COUNT(kind_names); i++)
+        assert(hdx_text_is(kind_names[i], hdx_object_kind_name((hdx_object_kind)i)));
+    classes = hdx_graph_classes(o->run.ask.g, &v->class_count);
+    v->names = hdx_mem_array(mem, v->class_count, sizeof *v->names);
+    v->heaps = hdx_mem_array(mem, o->heap_count, sizeof *v->heaps);
+    if (v->names == NULL || v->heaps == NULL)
+        return hdx_no_memory(err, "names of classes", v->class_count * sizeof *v->names);
+    for (uint32_t i = 0; i < v->class_count; i++)
+        v->names[i] = classes[i].name;
+    for (uint64_t i = 0; i < o->heap_count; i++)
+        v->heaps[i] = o->heaps[i].name;
+    return HDX_OK;
+}
+
+static void close_vectors(object_rows *o)
+{
+    hdx_mem        *mem = o->run.ask.q.mem;
+    object_vectors *v = o->vectors;
+    if (v == NULL)
+        return;
+    hdx_mem_put(mem, v->names, v->class_count * sizeof *v->names);
+    hdx_mem_put(mem, v->heaps, o->heap_count * sizeof *v->heaps);
+    hdx_mem_put(mem, v, sizeof *v);
+}
+
+/* Addresses of ids, 0 of what is none; objects that follow each other mostly share a dominator. */
+static void addresses_of(const hdx_graph *g, const hdx_id *ids, uint32_t n, uint64_t *out)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        hdx_graph_ahead(g, HDX_AHEAD_ADDRESS, ids, n, i);
+        out[i] = i > 0 && ids[i] == ids[i - 1] ? out[i - 1] : hdx_graph_address(g, ids[i]);
+    }
+}
+
+/* Which of n rows have a value in that column, as bits; NULL: all. */
+static const uint64_t *there_of(object_rows *o, unsigned column, uint32_t n)
+{
+    object_vectors *v = o->vectors;
+    uint64_t       *there = v->there[column];
+    memset(there, 0, (size_t)hdx_bits_words(n) * sizeof *there);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t i = v->place[k];
+        const uint8_t  kind = o->kinds[i];
+        bool           has = true;
+        switch (column) {
+        case CLASS:
+        case CLASS_ADDRESS: has = o->classes[i] < v->class_count; break;
+        case RETAINED: has = hdx_bits_test(o->run.live, i); break;
+        case DOMINATOR: has = hdx_bits_test(o->run.live, i) && o->dominators[i] < o->objects; break;
+        case HEAP: has = o->heap_count > 0 && o->heap[i] >= 0 && (uint64_t)o->heap[i] < o->heap_count; break;
+        case POSITION: has = o->positions[i] > 0; break;
+        default: has = kind == HDX_OBJECT_ARRAY || kind == HDX_PRIMITIVE_ARRAY; break; /* LENGTH */
+        }
+        there[k >> 6] |= (uint64_t)has << (k & 63);
+    }
+    return there;
+}
+
+#define GATHER(values)                                                                                                 \
+    for (uint32_t k = 0; k < n; k++)                                                                                   \
+    to[k] = values
+
+static void fill_vector(object_rows *o, unsigned column, uint32_t n, hdx_vector *out)
+{
+    object_vectors *v = o->vectors;
+    hdx_graph      *g = o->run.ask.g;
+    uint64_t       *to = v->numbers[column];
+    const uint32_t *at = v->place;
+    *out = (hdx_vector){ .numbers = to };
+    if ((object_columns[column].flags & HDX_COLUMN_NULLABLE) != 0)
+        out->there = there_of(o, column, n);
+    switch (column) {
+    case ID: GATHER(o->run.first + at[k]); break;
+    case ADDRESS: GATHER(o->addresses[at[k]]); break;
+    case CLASS:
+        out->texts = v->names;
+        out->text_count = v->class_count;
+        GATHER(o->classes[at[k]] < v->class_count ? o->classes[at[k]] : 0);
+        break;
+    case CLASS_ADDRESS:
+        GATHER(o->classes[at[k]] < v->class_count ? hdx_graph_class(g, o->classes[at[k]])->address : 0);
+        break;
+    case KIND:
+        out->texts = kind_names;
+        out->text_count = HDX_COUNT(kind_names);
+        GATHER(o->kinds[at[k]]);
+        break;
+    case SHALLOW: GATHER(o->shallow[at[k]]); break;
+    case RETAINED: GATHER(o->retained[at[k]]); break;
+    case DOMINATOR: {
+        hdx_id ids[HDX_RUN];
+        for (uint32_t k = 0; k < n; k++)
+            ids[k] = o->dominators[at[k]];
+        addresses_of(g, ids, n, to);
+        break;
+    }
+    case OUTBOUND: GATHER(o->outbound[at[k]]); break;
+    case INBOUND: GATHER(o->inbound[at[k]]); break;
+    case REACHABLE: GATHER(hdx_bits_test(o->run.live, at[k])); break;
+    case HEAP:
+        out->texts = v->heaps;
+        out->text_count = (uint32_t)o->heap_count;
+        GATHER(hdx_bits_test(out->there, k) ? (uint64_t)o->heap[at[k]] : 0);
+        break;
+    case POSITION: GATHER(o->positions[at[k]] - (o->positions[at[k]] > 0)); break;
+    default: GATHER(o->lengths[at[k]]); break;
+    }
+}
+
+static hdx_code object_run(void *state, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    object_rows *o = state;
+    run         *r = &o->run;
+    bool         more;
+    hdx_code     code = o->vectors == NULL ? open_vectors(o, err) : HDX_OK;
+    while (code == HDX_OK && (code = hdx_ask_stopped(&r->ask.q, err)) == HDX_OK) {
+        for (; r->next < r->count && *count < most; r->next++)
+            if (in_scope(r, r->next))
+                o->vectors->place[(*count)++] = r->next;
+        if (*count > 0 || !run_follows(r)) /* rows of two loads are never together */
+            break;
+        read_columns(o);
+    }
+    if (code != HDX_OK)
+        return code;
+    for (unsigned column = 0; *count > 0 && column < COLUMNS; column++)
+        if (wanted(o, column))
+            fill_vector(o, column, *count, &out[column]);
+    return *count == 0 ? hdx_ask_end(&o->run.ask, &more, err) : HDX_OK;
+}
+
 static void objects_close(void *state)
 {
     object_rows *o = state;
+    close_vectors(o);
     free(o->run.instances);
     free(o);
 }
@@ -297,7 +459,7 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (o == NULL)
         return hdx_no_memory(err, "the table of objects", sizeof *o);
     o->run.ask = ask;
-    o->run.end = hdx_graph_objects(q->graph);
+    o->run.end = o->objects = hdx_graph_objects(q->graph);
     o->heaps = hdx_graph_heaps(q->graph, &o->heap_count);
     if (o->heaps == NULL)
         o->heap_count = 0;
@@ -308,8 +470,10 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
     }
     const uint64_t total = q->wanted.bound_count == 0 ? rows_in_scope(q) : 0;
     hdx_rows_maker maker = { object_columns, COLUMNS, o, object_next, objects_close, total };
-    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
+    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK) {
         hdx_rows_set_wanted(*out, q->wanted.columns);
+        hdx_rows_set_run(*out, object_run);
+    }
     return code;
 }
 
@@ -349,6 +513,8 @@ typedef struct reference_rows {
     hdx_id         target;  /* of all rows; HDX_NO_ID: any */
     hdx_id        *sources; /* what refers to `target`, ascending */
     uint64_t       source_count, source_capacity, next_source;
+    uint64_t      *pairs; /* of a run, sources before targets; NULL: nobody took one */
+    bool           ended; /* the run before was the last */
 } reference_rows;
 
 static void references_close(void *state)
@@ -356,6 +522,7 @@ static void references_close(void *state)
     reference_rows *r = state;
     hdx_named_drop(&r->names);
     hdx_mem_put(r->run.ask.q.mem, r->sources, r->source_capacity * sizeof *r->sources);
+    hdx_mem_put(r->run.ask.q.mem, r->pairs, PAIR * HDX_RUN * sizeof *r->pairs);
     free(r);
 }
 
@@ -377,13 +544,11 @@ static bool next_source(reference_rows *r)
     return r->open;
 }
 
-static hdx_code reference_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+/* The next pair: from r->source to *target; *more false: there is none. */
+static hdx_code next_pair(reference_rows *r, hdx_id *target, bool *more, hdx_error *err)
 {
-    reference_rows *r = state;
-    hdx_id          target = HDX_NO_ID;
-    hdx_code        code = hdx_ask_turn(&r->run.ask, err);
-    (void)arena;
-    while (code == HDX_OK && r->target == HDX_NO_ID && !(r->open && hdx_refs_next(&r->refs, &target))) {
+    hdx_code code = hdx_ask_turn(&r->run.ask, err);
+    while (code == HDX_OK && r->target == HDX_NO_ID && !(r->open && hdx_refs_next(&r->refs, target))) {
         if (!next_source(r))
             return hdx_ask_end(&r->run.ask, more, err);
         hdx_graph_outbound(r->run.ask.g, r->source, r->targets, &r->refs);
@@ -394,12 +559,43 @@ static hdx_code reference_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     if (r->target != HDX_NO_ID) {
         if (!next_source(r))
             return hdx_ask_end(&r->run.ask, more, err);
-        target = r->target;
+        *target = r->target;
     }
-    cells[SRC] = r->address;
-    cells[DST] = hdx_id_cell(r->run.ask.g, target);
     *more = true;
     return HDX_OK;
+}
+
+static hdx_code reference_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    reference_rows *r = state;
+    hdx_id          target = HDX_NO_ID;
+    (void)arena;
+    const hdx_code code = next_pair(r, &target, more, err);
+    if (code != HDX_OK || !*more)
+        return code;
+    cells[SRC] = r->address;
+    cells[DST] = hdx_id_cell(r->run.ask.g, target);
+    return HDX_OK;
+}
+
+static hdx_code reference_run(void *state, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    reference_rows *r = state;
+    hdx_mem        *mem = r->run.ask.q.mem;
+    hdx_id          ids[HDX_RUN];
+    bool            more = true;
+    hdx_code        code = HDX_OK;
+    if (r->ended)
+        return HDX_OK;
+    if (r->pairs == NULL && (r->pairs = hdx_mem_raw(mem, PAIR * HDX_RUN, sizeof *r->pairs)) == NULL)
+        return hdx_no_memory(err, "runs of references", PAIR * HDX_RUN * sizeof *r->pairs);
+    while (*count < most && (code = next_pair(r, &ids[*count], &more, err)) == HDX_OK && more)
+        r->pairs[(*count)++] = r->address.as.address;
+    r->ended = !more;
+    addresses_of(r->run.ask.g, ids, *count, r->pairs + HDX_RUN);
+    out[SRC].numbers = r->pairs;
+    out[DST].numbers = r->pairs + HDX_RUN;
+    return code;
 }
 
 static hdx_code named_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
@@ -497,7 +693,9 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
                              0 };
     if (!named && q->scope == HDX_LIVE && q->wanted.bound_count == 0)
         maker.total = hdx_graph_summary_of(q->graph)->references;
-    return hdx_rows_make_in(q->mem, &maker, out, err);
+    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK && !named)
+        hdx_rows_set_run(*out, reference_run);
+    return code;
 }
 
 static hdx_code open_references(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

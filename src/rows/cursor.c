@@ -17,6 +17,7 @@
 
 typedef struct made {
     hdx_rows_maker maker;
+    hdx_run_maker *run; /* NULL: it has none */
     hdx_cell      *cells;
 } made;
 
@@ -66,7 +67,7 @@ hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **
             maker->close(maker->state);
         return hdx_no_memory(err, "rows", sizeof *rows);
     }
-    *m = (made){ *maker, cells };
+    *m = (made){ *maker, NULL, cells };
     rows->columns = maker->columns;
     rows->column_count = maker->column_count;
     rows->base = rows;
@@ -79,6 +80,39 @@ hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **
     rows->keep = hdx_arena_of(mem);
     *out = rows;
     return HDX_OK;
+}
+
+static hdx_code made_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    const made *m = rows->state;
+    return m->run(m->maker.state, most, out, count, err);
+}
+
+void hdx_rows_set_run(hdx_rows *rows, hdx_run_maker *run)
+{
+    ((made *)rows->state)->run = run;
+    rows->run = made_run;
+}
+
+hdx_mem *hdx_rows_mem(const hdx_rows *rows) { return rows->mem; }
+
+bool hdx_rows_runs(const hdx_rows *rows) { return rows->run != NULL; }
+
+hdx_code hdx_rows_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    *count = 0;
+    if (!rows->ended) {
+        memset(out, 0, rows->column_count * sizeof *out);
+        most = most < HDX_RUN_ROWS ? most : HDX_RUN_ROWS;
+        if (hdx_rows_stopped(rows))
+            rows->code = hdx_fail(&rows->error, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted");
+        else
+            rows->code = rows->run(rows, most, out, count, &rows->error);
+        if (rows->code != HDX_OK)
+            (void)hdx_mem_explain(rows->mem, rows->code, &rows->error);
+        rows->ended = rows->code != HDX_OK || *count == 0; /* R1 */
+    }
+    return hdx_rows_end(rows, err);
 }
 
 void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns) { rows->wanted = columns; }

@@ -36,6 +36,8 @@ struct hdx_rows {
     /* *row NULL: no further row. */
     hdx_code (*next)(hdx_rows *rows, const hdx_cell **row, hdx_error *err);
     void (*close)(hdx_rows *rows); /* frees `state`; may be NULL */
+    /* As hdx_rows_run; NULL: only one by one. */
+    hdx_code (*run)(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err);
     /*
      * How many rows there are in all, where that is known without making them; else HDX_ROWS_UNKNOWN. May be NULL:
      * unknown.

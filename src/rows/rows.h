@@ -48,6 +48,32 @@ hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **
 /* As in hdx_wanted: cells of other columns may be null, whatever is declared. */
 void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns);
 
+/* ---- rows in runs, column by column ---- */
+/*
+ * What a column has for the rows of a run. Texts are borrowed as cells of a row are; arrays live until the next call.
+ */
+typedef struct hdx_vector {
+    const uint64_t *numbers; /* one each: a number, the bits of a signed or real one, a boolean, an address; or of a
+                                text its place among `texts`; what it is where there is none nobody says */
+    const uint64_t *there;   /* bit i (hdx_bits): row i has a value; NULL: all have */
+    const hdx_text *texts;   /* the same array in all runs, until the rows are closed; NULL: */
+    uint32_t        text_count;
+    const hdx_text *each; /* a text each; NULL of what is no text */
+} hdx_vector;
+#define HDX_RUN_ROWS 4096u /* of a run, at most */
+/*
+ * A source that has its columns in runs says so: rows that are taken in runs are not made one by one. At most `most`
+ * rows (and HDX_RUN_ROWS) into out[columns]; *count 0: there is no further one. Columns that nobody wants may be empty
+ * vectors (no numbers), which are null.
+ */
+typedef hdx_code hdx_run_maker(void *state, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err);
+void             hdx_rows_set_run(hdx_rows *rows, hdx_run_maker *run);
+hdx_mem         *hdx_rows_mem(const hdx_rows *rows); /* in which they count; NULL: nobody does */
+/* Can they be taken in runs: does their source, and every shaping above it? */
+bool hdx_rows_runs(const hdx_rows *rows);
+/* The next run; *count 0 at the end. From first to last rows are taken this way or by hdx_rows_next. */
+hdx_code hdx_rows_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err);
+
 /* ---- collecting: all rows at once ---- */
 typedef struct hdx_table hdx_table;
 hdx_code                 hdx_table_new(const hdx_column *columns, unsigned count, hdx_table **out, hdx_error *err);

@@ -42,6 +42,7 @@ typedef struct selection {
     hdx_column *columns;
     unsigned   *from; /* column below */
     hdx_cell   *cells;
+    hdx_vector *vectors; /* of the columns below; NULL: they do not come in runs */
     unsigned    count;
 } selection;
 
@@ -52,6 +53,7 @@ static void free_selection(selection *s)
     free(s->columns);
     free(s->from);
     free(s->cells);
+    free(s->vectors);
     free(s);
 }
 
@@ -65,6 +67,15 @@ static hdx_code select_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err
         s->cells[i] = (*row)[s->from[i]];
     *row = s->cells;
     return HDX_OK;
+}
+
+static hdx_code select_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    const selection *s = rows->state;
+    const hdx_code   code = hdx_rows_run(rows->below, most, s->vectors, count, err);
+    for (unsigned i = 0; i < s->count; i++)
+        out[i] = s->vectors[s->from[i]];
+    return code;
 }
 
 static void select_close(hdx_rows *rows) { free_selection(rows->state); }
@@ -136,6 +147,10 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
         if (*at == '\0')
             break;
     }
+    if (hdx_rows_runs(*rows) && (s->vectors = calloc((*rows)->column_count + 1u, sizeof *s->vectors)) == NULL) {
+        free_selection(s);
+        return hdx_rows_drop(rows, hdx_no_memory(err, "columns", sizeof *s->vectors));
+    }
     if ((code = hdx_rows_over(rows, HDX_SHAPE_SELECT, s, err)) != HDX_OK) {
         free_selection(s);
         return code;
@@ -144,6 +159,7 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
     (*rows)->columns = s->columns;
     (*rows)->column_count = s->count;
     (*rows)->next = select_next;
+    (*rows)->run = s->vectors != NULL ? select_run : NULL;
     (*rows)->close = select_close;
     (*rows)->total = total_below;
     return HDX_OK;
@@ -196,6 +212,16 @@ static hdx_code limit_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
     return code;
 }
 
+static hdx_code limit_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    limiter       *l = rows->state;
+    const uint64_t left = l->limit - l->given;
+    const hdx_code code =
+        left == 0 ? HDX_OK : hdx_rows_run(rows->below, left < most ? (uint32_t)left : most, out, count, err);
+    l->given += *count;
+    return code;
+}
+
 static void limit_close(hdx_rows *rows) { free(rows->state); }
 
 static uint64_t limit_total(const hdx_rows *rows)
@@ -228,6 +254,7 @@ hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t millisecon
         hdx_rows_sort_keep(sorting, n);
     (*rows)->stable = (*rows)->below->stable;
     (*rows)->next = limit_next;
+    (*rows)->run = hdx_rows_runs((*rows)->below) ? limit_run : NULL;
     (*rows)->close = limit_close;
     (*rows)->total = limit_total;
     return HDX_OK;

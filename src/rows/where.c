@@ -24,6 +24,13 @@ struct hdx_condition {
     size_t     len;
     hdx_regex *pattern; /* of ~ */
     uint64_t   left_out;
+    /* Of rows in runs (rows.h): what is kept of one, column by column, and what is known of lasting texts. */
+    uint64_t *kept, *kept_there;
+    hdx_text *kept_texts;
+    uint8_t  *verdicts;
+    uint32_t  verdict_count;
+    unsigned  kept_columns;
+    hdx_mem  *mem;
 };
 typedef struct hdx_condition condition;
 
@@ -111,6 +118,11 @@ static void free_condition(condition *c)
         return;
     hdx_regex_close(c->pattern);
     free(c->text);
+    const uint64_t cells = (uint64_t)c->kept_columns * HDX_RUN_ROWS;
+    hdx_mem_put(c->mem, c->kept, cells * sizeof *c->kept);
+    hdx_mem_put(c->mem, c->kept_there, cells / 64 * sizeof *c->kept_there);
+    hdx_mem_put(c->mem, c->kept_texts, cells * sizeof *c->kept_texts);
+    hdx_mem_put(c->mem, c->verdicts, c->verdict_count);
     free(c);
 }
 
@@ -364,6 +376,111 @@ uint64_t hdx_rows_left_out(const hdx_rows *rows, unsigned *conditions)
     return sum;
 }
 
+/* ---- in runs ---- */
+
+enum { UNKNOWN, NO, YES }; /* verdicts on texts that last */
+
+static hdx_cell cell_of(const hdx_vector *v, hdx_type type, uint32_t i)
+{
+    if ((v->numbers == NULL && v->each == NULL) || (v->there != NULL && !hdx_bits_test(v->there, i)))
+        return hdx_cell_null();
+    if (v->each != NULL)
+        return hdx_cell_text(v->each[i]);
+    if (v->texts != NULL)
+        return hdx_cell_text(v->texts[v->numbers[i]]);
+    double real;
+    memcpy(&real, &v->numbers[i], sizeof real);
+    switch (type) {
+    case HDX_TYPE_SIGNED: return hdx_cell_int((int64_t)v->numbers[i]);
+    case HDX_TYPE_REAL: return hdx_cell_real(real);
+    case HDX_TYPE_BOOL: return hdx_cell_bool(v->numbers[i] != 0);
+    case HDX_TYPE_ADDRESS: return hdx_cell_address(v->numbers[i]);
+    default: return hdx_cell_uint(v->numbers[i]);
+    }
+}
+
+/* Which rows of the run meet the condition; a text that lasts is asked once. */
+static hdx_code judge(condition *c, const hdx_vector *v, hdx_type type, uint32_t count, uint32_t *places,
+                      uint32_t *kept, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *kept = 0;
+    if (v->texts != NULL && c->verdicts == NULL) {
+        if ((c->verdicts = hdx_mem_get(c->mem, v->text_count)) == NULL)
+            return hdx_no_memory(err, "a condition", v->text_count);
+        c->verdict_count = v->text_count;
+    }
+    for (uint32_t i = 0; code == HDX_OK && i < count; i++) {
+        bool           keep = false;
+        const hdx_cell cell = cell_of(v, type, i);
+        uint8_t       *known = v->texts != NULL && cell.kind == HDX_CELL_TEXT && v->numbers[i] < c->verdict_count
+                                   ? &c->verdicts[v->numbers[i]]
+                                   : NULL;
+        if (known != NULL && *known != UNKNOWN)
+            keep = *known == YES;
+        else
+            code = hdx_condition_holds(c, &cell, &keep, err);
+        if (known != NULL)
+            *known = keep ? YES : NO;
+        places[*kept] = i;
+        *kept += keep;
+    }
+    return code;
+}
+
+static hdx_code make_room(condition *c, hdx_mem *mem, unsigned columns, hdx_error *err)
+{
+    const uint64_t cells = (uint64_t)columns * HDX_RUN_ROWS;
+    c->mem = mem;
+    c->kept_columns = columns;
+    if (c->kept == NULL)
+        c->kept = hdx_mem_raw(mem, cells, sizeof *c->kept);
+    if (c->kept_there == NULL)
+        c->kept_there = hdx_mem_raw(mem, cells / 64, sizeof *c->kept_there);
+    if (c->kept_texts == NULL)
+        c->kept_texts = hdx_mem_raw(mem, cells, sizeof *c->kept_texts);
+    return c->kept != NULL && c->kept_there != NULL && c->kept_texts != NULL
+               ? HDX_OK
+               : hdx_no_memory(err, "a condition", cells * sizeof *c->kept);
+}
+
+static void keep_column(condition *c, unsigned column, hdx_vector *v, const uint32_t *places, uint32_t kept)
+{
+    uint64_t *numbers = c->kept + (size_t)column * HDX_RUN_ROWS;
+    uint64_t *there = c->kept_there + (size_t)column * (HDX_RUN_ROWS / 64);
+    hdx_text *texts = c->kept_texts + (size_t)column * HDX_RUN_ROWS;
+    for (uint32_t i = 0; v->numbers != NULL && i < kept; i++)
+        numbers[i] = v->numbers[places[i]];
+    for (uint32_t i = 0; v->each != NULL && i < kept; i++)
+        texts[i] = v->each[places[i]];
+    if (v->there != NULL) {
+        memset(there, 0, (size_t)hdx_bits_words(kept) * sizeof *there);
+        for (uint32_t i = 0; i < kept; i++)
+            if (hdx_bits_test(v->there, places[i]))
+                hdx_bits_put(there, i);
+        v->there = there;
+    }
+    v->numbers = v->numbers != NULL ? numbers : NULL;
+    v->each = v->each != NULL ? texts : NULL;
+}
+
+static hdx_code where_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    condition *c = rows->state;
+    uint32_t   places[HDX_RUN_ROWS], all = 0, kept = 0;
+    hdx_code   code = make_room(c, rows->mem, rows->column_count, err);
+    while (code == HDX_OK && kept == 0) {
+        if ((code = hdx_rows_run(rows->below, most, out, &all, err)) != HDX_OK || all == 0)
+            break;
+        code = judge(c, &out[c->column], rows->columns[c->column].type, all, places, &kept, err);
+        c->left_out += all - kept;
+    }
+    for (unsigned i = 0; kept < all && i < rows->column_count; i++)
+        keep_column(c, i, &out[i], places, kept);
+    *count = code == HDX_OK ? kept : 0;
+    return code;
+}
+
 static void where_close(hdx_rows *rows) { free_condition(rows->state); }
 
 hdx_code hdx_rows_where(hdx_rows **rows, const char *text, hdx_error *err)
@@ -382,6 +499,7 @@ hdx_code hdx_rows_where(hdx_rows **rows, const char *text, hdx_error *err)
     }
     (*rows)->stable = (*rows)->below->stable;
     (*rows)->next = where_next;
+    (*rows)->run = hdx_rows_runs((*rows)->below) ? where_run : NULL;
     (*rows)->close = where_close;
     return HDX_OK;
 }
