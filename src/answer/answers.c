@@ -33,19 +33,19 @@ static const hdx_parameter common[] = {
 /* ---- the list ---- */
 
 static const hdx_parameter export_parameters[] = {
-    { "table", HDX_PARAMETER_CHOICE, HDX_PARAMETER_REQUIRED, "TABLE",
+    { "table", HDX_PARAMETER_CHOICES, HDX_PARAMETER_REQUIRED, "TABLE",
       "objects references named_references classes loaders roots threads packages dump suspects", NULL, NULL, NULL, 0,
-      0, "which table" },
+      0, "which table; several, with commas between, each into a file of a folder (-o)" },
 };
 static const hdx_form any_form = { NULL, NULL, NULL, 0 };
 
 const hdx_answer hdx_answer_export = {
     .name = "export",
     .flags = HDX_ANSWER_PLAIN | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, /* what the table knows */
-    .sentence = "whole tables as csv, tsv or jsonl, for other programs",
+    .sentence = "whole tables as csv, tsv, jsonl or parquet, for other programs",
     .more = "Rows are those of live objects; --reachable all adds the others.",
     .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
-                  "heapdex export app.hprof --table objects --format jsonl --limit 1000" },
+                  "heapdex export app.hprof --table objects,classes --format parquet -o tables" },
     .forms = &any_form, /* those of the table */
     .form_count = 1,
     .parameters = export_parameters,
@@ -303,6 +303,9 @@ static hdx_code run(hdx_session *s, const entry *e, const hdx_arguments *a, hdx_
     hdx_code code = check(a, "", err);
     if (code != HDX_OK || (code = check_shape(a, err)) != HDX_OK)
         return code;
+    if (question == NULL && e->run == NULL)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "table '%.60s': one table is asked for at a time",
+                        hdx_answer_last(a, "table"));
     if (question != NULL && question != &hdx_question_histogram)
         return ask(s, question, a, out, err);
     code = question != NULL ? hdx_answer_run_histogram(s, a, out, err) : e->run(s, a, out, err);

@@ -308,6 +308,8 @@ void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes)
     uncount(mem, charge(bytes));
 }
 
+void hdx_mem_disown(hdx_mem *mem, uint64_t bytes) { uncount(mem, charge(bytes)); }
+
 bool hdx_mem_span(hdx_mem *mem, uint64_t count_of, uint64_t size, hdx_span *out)
 {
     uint64_t bytes;

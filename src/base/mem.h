@@ -62,6 +62,9 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
 /* Gives a block back; bytes as it was got. p NULL: nothing. */
 void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes);
 
+/* A block leaves: it counts no more, and hdx_mem_put of no hdx_mem (NULL) gives it back, on any thread. */
+void hdx_mem_disown(hdx_mem *mem, uint64_t bytes);
+
 /* Counts bytes that come from elsewhere, while they are held; false: refused, and nothing is counted. */
 bool hdx_mem_charge(hdx_mem *mem, uint64_t bytes);
 void hdx_mem_discharge(hdx_mem *mem, uint64_t bytes);

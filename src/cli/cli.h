@@ -54,6 +54,7 @@ typedef enum cli_option_id {
     CLI_OPT_FULL_TEXT,
     CLI_OPT_TEXT,
     CLI_OPT_RAW,
+    CLI_OPT_ENCODING,
     CLI_OPT_THREADS,
     CLI_OPT_MEMORY,
     CLI_OPT_MAX_UNCOMPRESSED,
@@ -110,9 +111,11 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     size_t            word_count;
     hdx_index_options index; /* dump and all */
     hdx_format        format;
-    const char       *output; /* NULL: standard output */
-    bool              bytes;  /* --units bytes */
-    bool              raw;    /* --raw */
+    const char       *output;   /* NULL: standard output */
+    bool              bytes;    /* --units bytes */
+    bool              raw;      /* --raw */
+    bool              parquet;  /* --format parquet: rows, and no text; `format` is that of rows alone */
+    const char       *encoding; /* of it; NULL: not said */
     bool              full_text;
     bool              text; /* --text of object: what it holds, and no row */
     bool              no_pager;
@@ -299,6 +302,16 @@ hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, con
 /* ---- content.c ---- */
 /* What the one object holds that the arguments name. */
 hdx_code cli_put_content(const cli_run *run, const hdx_query *q, const hdx_sink *sink, hdx_error *err);
+
+/* ---- tables.c ---- */
+/* Are there several tables, for a folder? */
+bool cli_is_folder(const cli_call *call);
+/* Rows as a Parquet file. */
+hdx_code cli_put_parquet(const cli_run *run, hdx_rows *rows, const hdx_sink *sink, hdx_error *err);
+/* Makes the folder; then the file of the i-th table in it, from the arena. *path NULL: there is no further one. */
+hdx_code cli_make_folder(const cli_call *call, hdx_error *err);
+hdx_code cli_table_at(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **path,
+                      hdx_error *err);
 
 /* ---- path_page.c ---- */
 hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);

@@ -153,6 +153,8 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     const bool         columns = cli_given(c, "columns") != NULL,
                ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
     options.rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL;
+    if (c->parquet)
+        return cli_put_parquet(run, rows, &sink, err);
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, &sink, err);
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
@@ -274,11 +276,65 @@ static const char *viewed(const cli_call *c)
     return (c->answer->flags & HDX_ANSWER_HEAP) != 0 ? cli_given(c, "view") : NULL;
 }
 
+/* One answer, or one table of several, to where the output is. */
+static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
+{
+    hdx_rows *rows = NULL;
+    guard_output(run, cli_given(c, "output"));
+    cli_call shown = *c; /* as the words said it: what was added is no wish of anybody */
+    hdx_code code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);
+    shown.argument_count = given;
+    run->call = &shown;
+    cli_building(false);
+    cli_unfinished(NULL);
+    cli_console_erase(run->console);
+    if (hdx_session_report(run->session, 0) == NULL && c->format != HDX_FORMAT_JSON)
+        warn(run, 0);
+    if (code == HDX_NOT_FOUND && c->format == HDX_FORMAT_JSON)
+        warn(run, 0); /* no document will list the damage that may be the reason */
+    if (code != HDX_OK || rows == NULL) {
+        run->call = c;
+        return code;
+    }
+    if (cli_is(c, "leaks"))
+        code = cli_leaks_after(run, err);
+    if (code == HDX_OK)
+        code = render(run, rows, err);
+    hdx_graph *g = NULL;
+    if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL &&
+        (code = hdx_session_view(run->session, 0, viewed(c), &g, err)) == HDX_OK)
+        code = hdx_graph_check(g, err);
+    hdx_rows_close(rows);
+    code = put_in_place(run, code, err);
+    run->call = c;
+    return code;
+}
+
+/* Several tables, each into a file of a folder, whole or not at all. */
+static hdx_code folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
+{
+    cli_output *was = run->output, *to = hdx_mem_get(NULL, sizeof *to);
+    const char *tables = cli_given(c, "table"), *path;
+    hdx_code    code = to == NULL ? hdx_no_memory(err, "a file", sizeof *to) : cli_make_folder(c, err);
+    for (unsigned i = 0; code == HDX_OK; i++) {
+        if ((code = cli_table_at(c, tables, i, &run->arena, &path, err)) != HDX_OK || path == NULL)
+            break;
+        run->output = to;
+        if ((code = cli_output_open(to, path, c->index.dump, NULL, 0, err)) == HDX_OK)
+            code = one(run, c, given, err);
+        if (code == HDX_OK && c->verbose)
+            cli_notice(run->console, "%s: %llu bytes written", path, (unsigned long long)to->bytes);
+        cli_output_drop(to);
+    }
+    run->output = was;
+    hdx_mem_put(NULL, to, sizeof *to);
+    return code;
+}
+
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
 {
     const hdx_session_events events = { run, opening, opened, early };
     const size_t             given = c->argument_count;
-    hdx_rows                *rows = NULL;
     hdx_code                 code = hdx_session_open(&c->index, &run->session, err);
     for (size_t i = 0; code == HDX_OK && (c->answer->flags & HDX_ANSWER_DUMPS) && i < c->word_count; i++)
         code = hdx_session_add(run->session, c->words[i], err);
@@ -292,44 +348,15 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
     hdx_session_limit(run->session, c->index.memory);
     cli_guard(run->session);
     if (c->wants == CLI_WANTS_LOOK)
-        return (code = look(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
-    if (cli_is(c, "sql")) {
+        code = look(run, err);
+    else if (cli_is(c, "sql"))
         code = put_in_place(run, cli_sql(run, err), err);
-        return code == HDX_OK ? HDX_OK : advise(run, code, err);
-    }
-    if (cli_is(c, "oql")) {
+    else if (cli_is(c, "oql"))
         code = put_in_place(run, cli_oql(run, err), err);
-        return code == HDX_OK ? HDX_OK : advise(run, code, err);
-    }
-    if (c->text)
-        return (code = content(run, err)) == HDX_OK ? HDX_OK : advise(run, code, err);
-    guard_output(run, cli_given(c, "output"));
-    cli_call shown = *c; /* as the words said it: what was added is no wish of anybody */
-    code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);
-    shown.argument_count = given;
-    run->call = &shown;
-    cli_building(false);
-    cli_unfinished(NULL);
-    cli_console_erase(run->console);
-    if (hdx_session_report(run->session, 0) == NULL && c->format != HDX_FORMAT_JSON)
-        warn(run, 0);
-    if (code == HDX_NOT_FOUND && c->format == HDX_FORMAT_JSON)
-        warn(run, 0); /* no document will list the damage that may be the reason */
-    if (code != HDX_OK || rows == NULL) {
-        run->call = c;
-        return code == HDX_OK ? HDX_OK : advise(run, code, err);
-    }
-    if (cli_is(c, "leaks"))
-        code = cli_leaks_after(run, err);
-    if (code == HDX_OK)
-        code = render(run, rows, err);
-    hdx_graph *g = NULL;
-    if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL &&
-        (code = hdx_session_view(run->session, 0, viewed(c), &g, err)) == HDX_OK)
-        code = hdx_graph_check(g, err);
-    hdx_rows_close(rows);
-    code = put_in_place(run, code, err);
-    run->call = c;
+    else if (c->text)
+        code = content(run, err);
+    else
+        code = cli_is_folder(c) ? folder(run, c, given, err) : one(run, c, given, err);
     return code == HDX_OK ? HDX_OK : advise(run, code, err);
 }
 
@@ -423,7 +450,7 @@ int hdx_cli_main(int argc, const char *const *argv)
         call.index.progress = cli_console_progress(&console);
         call.index.notice = notice;
         call.index.notice_context = &run;
-        code = cli_output_open(output, call.output, call.index.dump, call.words,
+        code = cli_output_open(output, cli_is_folder(&call) ? NULL : call.output, call.index.dump, call.words,
                                call.answer->flags & HDX_ANSWER_DUMPS ? call.word_count : 0, &err);
         if (call.no_pager)
             pager.command = NULL;

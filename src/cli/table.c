@@ -39,9 +39,9 @@ static const struct own {
     { CLI_OPT_TEXT, 0, "object", NULL,
       FLAG("text", "what a String, an array of primitives or an Android bitmap (as PNG) holds, as it is; with -o to a "
                    "file") },
-    { CLI_OPT_FORMAT, 0, "export", NULL, CHOICE("format", "FORMAT", "csv tsv jsonl", "csv by default") },
+    { CLI_OPT_FORMAT, 0, "export", NULL, CHOICE("format", "FORMAT", "csv tsv jsonl parquet", "csv by default") },
     { CLI_OPT_FORMAT, 0, NULL, NULL,
-      CHOICE("format", "FORMAT", "table json jsonl csv tsv", "how rows are written; table by default") },
+      CHOICE("format", "FORMAT", "table json jsonl csv tsv parquet", "how rows are written; table by default") },
     { CLI_OPT_OUTPUT, 'o', NULL, NULL,
       TEXT("output", FILE, "FILE", "write to FILE, whole or not at all; - is standard output") },
     { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
@@ -49,6 +49,10 @@ static const struct own {
     { CLI_OPT_FULL_TEXT, 0, NULL, "leaks", FLAG("full-text", "long texts as they are, in tables, too") },
     { CLI_OPT_RAW, 0, NULL, NULL,
       FLAG("raw", "csv, tsv: texts as they are, even those that a spreadsheet takes for formulas") },
+    { CLI_OPT_ENCODING, 0, NULL, NULL,
+      CHOICE("encoding", "ENCODING", "delta plain",
+             "parquet: numbers as differences where that is shorter, or as readers before 2021 know them; delta by "
+             "default") },
     { CLI_OPT_THREADS, 0, NULL, NO_BUILD,
       NUMBER("threads", "N", 0, HDX_WORKERS_MAX, "workers; as many as processors by default") },
     { CLI_OPT_MEMORY, 0, NULL, NO_BUILD,

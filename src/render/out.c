@@ -111,3 +111,31 @@ unsigned hdx_utf8_half(const uint8_t *p, size_t len, uint32_t *point)
     *point = 0xd000u | (uint32_t)(p[1] & 0x3f) << 6 | (p[2] & 0x3f);
     return 3;
 }
+
+/* Bytes below 0x80 at the beginning, eight at a time. */
+static size_t ascii_start(const char *at, size_t len)
+{
+    size_t i = 0;
+    while (len - i >= 8 && (hdx_le64((const uint8_t *)at + i) & 0x8080808080808080ull) == 0)
+        i += 8;
+    while (i < len && (at[i] & 0x80) == 0)
+        i++;
+    return i;
+}
+
+void hdx_render_utf8(hdx_buffer *out, const char *at, size_t len)
+{
+    const uint8_t *p = (const uint8_t *)at;
+    size_t         from = 0;
+    for (size_t i = ascii_start(at, len); i < len;) {
+        uint32_t       point;
+        const unsigned n = hdx_utf8(p + i, len - i, &point), half = n == 0 ? hdx_utf8_half(p + i, len - i, &point) : 0;
+        if (n == 0) {
+            hdx_buffer_put(out, at + from, i - from);
+            hdx_buffer_put(out, "\xef\xbf\xbd", 3);
+            from = i + (half > 0 ? half : 1);
+        }
+        i += n > 0 ? n : half > 0 ? half : 1;
+    }
+    hdx_buffer_put(out, at + from, len - from);
+}

@@ -11,6 +11,12 @@
 /* One cell as JSON text, appended. */
 void hdx_render_json_cell(hdx_buffer *out, const hdx_cell *cell);
 
+/*
+ * A text as valid UTF-8 and nothing else, appended: half of a surrogate pair becomes U+FFFD, and so does any other byte
+ * that is none.
+ */
+void hdx_render_utf8(hdx_buffer *out, const char *at, size_t len);
+
 /* ---- shown.c: cells as people read them; what appends gives its width in columns of a terminal ---- */
 uint32_t hdx_render_text(hdx_buffer *to, const char *at, size_t len, bool ascii);
 uint32_t hdx_render_cell(hdx_buffer *to, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);

@@ -71,3 +71,22 @@ void hdx_packer_close(hdx_packer *p)
         (void)deflateEnd(&p->z);
     hdx_mem_put(p->mem, p, sizeof *p);
 }
+
+hdx_code hdx_pack_piece(const void *bytes, uint64_t len, hdx_buffer *out, hdx_error *err)
+{
+    z_stream       z = { 0 };
+    const uint64_t most = len + len / 1000 + 256; /* more than deflateBound ever says */
+    if (len > UINT32_MAX / 2 || deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return hdx_no_memory(err, "packing", 256u << 10);
+    char *to = hdx_buffer_room(out, most);
+    if (to != NULL) {
+        z.next_in = (Bytef *)(uintptr_t)bytes;
+        z.avail_in = (uInt)len;
+        z.next_out = (Bytef *)to;
+        z.avail_out = (uInt)most;
+        (void)deflate(&z, Z_FINISH); /* with so much room it ends */
+        out->len += most - z.avail_out;
+    }
+    (void)deflateEnd(&z);
+    return to == NULL ? hdx_no_memory(err, "packing", most) : HDX_OK;
+}

@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include <heapdex/source.h>
 
 hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_options *options, hdx_source **out,
@@ -99,5 +100,7 @@ hdx_code hdx_packer_open(hdx_compression kind, hdx_mem                          
                          hdx_packer **out, hdx_error *err);
 hdx_code hdx_packer_put(hdx_packer *p, const void *bytes, size_t len, bool last, hdx_error *err);
 void     hdx_packer_close(hdx_packer *p); /* NULL: nothing */
+/* A gzip member of its own behind what `out` has, packed fast (level 1): for pages of other formats. */
+hdx_code hdx_pack_piece(const void *bytes, uint64_t len, hdx_buffer *out, hdx_error *err);
 
 #endif

@@ -187,6 +187,9 @@ static const proof proofs[] = {
     { "histogram", "units", NULL, NULL, "bytes", false },
     { NULL, "raw", NULL, NULL, "", false }, /* of a table: refused */
     { "export", "raw", NULL, NULL, NULL, false },
+    { NULL, "encoding", NULL, NULL, "plain", false }, /* of a table: refused */
+    { "export", "encoding", "--table objects --format parquet | cksum",
+      "--table objects --format parquet --encoding plain | cksum", NULL, false },
     { NULL, "full-text", NULL, NULL, NULL, false },
     { "objects", "full-text", "--class 'char[]' --limit 0", "--class 'char[]' --limit 0 --full-text", NULL, false },
     { NULL, "threads", NULL, NULL, NULL, false },
