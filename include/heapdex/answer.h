@@ -180,6 +180,15 @@ HDX_API hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argu
                                 hdx_rows **out, hdx_error *err);
 
 /*
+ * The same rows as an Arrow C stream (columns.h), texts whole and without the document unless the arguments say it:
+ * which columns there are says the argument `columns`. The stream may outlive hdx_session_close, as may its batches,
+ * and may be read on another thread: streams of one session are read one at a time. hdx_session_cancel ends it.
+ */
+struct ArrowArrayStream;
+HDX_API hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count,
+                                  struct ArrowArrayStream *out, hdx_error *err);
+
+/*
  * The JSON Schema (2020-12) of the document that hdx_render writes of this answer. Appends to a text that the caller
  * frees (hdx_text_free).
  */

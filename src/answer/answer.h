@@ -7,6 +7,7 @@
  *   session.c    dumps, their indexes and graphs, as far as questions need them
  *   head.c       what every document begins with
  *   schema.c     the JSON Schema of an answer
+ *   arrow.c      an answer as an Arrow C stream, which keeps the session
  *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
  *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
  */
@@ -51,6 +52,8 @@ struct hdx_session {
     hdx_session_events   events;
     const hdx_arguments *early;    /* of a histogram that the first pass of a build can answer; NULL: none */
     bool                 answered; /* it has been */
+    atomic_uint          uses;     /* its owner, and each stream of columns */
+    pthread_mutex_t      asking;   /* of streams one at a time */
 };
 
 /* ---- session.c ---- */
@@ -64,6 +67,9 @@ hdx_index_options hdx_answer_index_options(hdx_session *s, size_t place);
 /* Graph and leaks of a dump that is not asked again; of the first none. */
 void hdx_answer_release(hdx_session *s, size_t place);
 void hdx_answer_notice(hdx_session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What hdx_session_close does once nobody uses it any more. */
+void hdx_answer_leave(hdx_session *s);
 
 /* ---- answers.c ---- */
 /*

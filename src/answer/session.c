@@ -45,6 +45,8 @@ hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, h
         s->options.dump_number = 1;
     s->progress = (hdx_progress){ s, report, is_cancelled };
     atomic_init(&s->cancelled, false);
+    atomic_init(&s->uses, 1);
+    (void)pthread_mutex_init(&s->asking, NULL); /* of this kind it cannot fail */
     hdx_code code = options->index_dir == NULL || copy(&s->arena, &s->options.index_dir)
                         ? hdx_session_add(s, options->dump, err)
                         : hdx_no_memory(err, "a session", 0);
@@ -64,9 +66,20 @@ hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err)
     return HDX_OK;
 }
 
+/* A stream that goes on asks nobody any more. */
 void hdx_session_close(hdx_session *s)
 {
     if (s == NULL)
+        return;
+    (void)pthread_mutex_lock(&s->asking);
+    s->options.progress = (hdx_progress){ 0 };
+    (void)pthread_mutex_unlock(&s->asking);
+    hdx_answer_leave(s);
+}
+
+void hdx_answer_leave(hdx_session *s)
+{
+    if (atomic_fetch_sub(&s->uses, 1) != 1)
         return;
     for (size_t i = 0; i < s->dump_count; i++) {
         hdx_leaks_free(s->dumps[i].leaks);
@@ -77,6 +90,7 @@ void hdx_session_close(hdx_session *s)
     hdx_mem_put(NULL, s->dumps, s->dump_capacity * sizeof *s->dumps);
     hdx_counts_free((hdx_counts *)(uintptr_t)s->counts); /* lent ones are gone by now */
     hdx_arena_free(&s->arena);
+    (void)pthread_mutex_destroy(&s->asking);
     free(s);
 }
 

@@ -1,0 +1,359 @@
+/*
+ * test_arrow.c - answers as Arrow streams: each structure as the Arrow C data interface wants it, each value that of
+ * the rows, and whoever reads on, moves, leaves early or comes late.
+ */
+#include "answer/answer.h"
+#include "render/render.h"
+#include "support/folder.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static char folder[TEST_FOLDER];
+
+static hdx_session *opened(void)
+{
+    char                    command[TEST_FOLDER + 256];
+    const hdx_index_options options = { .dump = "app.hprof.gz" };
+    hdx_session            *s;
+    hdx_error               err;
+    test_folder_make(folder, "arrow");
+    (void)snprintf(command, sizeof command, "cp '%s' '%s/app.hprof.gz'", HDX_TREE "/examples/bookshop.hprof.gz",
+                   folder);
+    cr_assert(system(command) == 0 && chdir(folder) == 0);
+    cr_assert(hdx_session_open(&options, &s, &err) == HDX_OK, "%s", err.message);
+    return s;
+}
+
+static void over(hdx_session *s)
+{
+    hdx_session_close(s);
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
+
+/* "export table=objects reachable=all" */
+static size_t read_ask(char *words, hdx_argument *at, const char **name)
+{
+    size_t count = 0;
+    *name = strtok(words, " ");
+    for (char *word; (word = strtok(NULL, " ")) != NULL; count++) {
+        char *value = strchr(word, '=');
+        if (value != NULL)
+            *value++ = '\0';
+        for (char *plus = value; plus != NULL && (plus = strchr(plus, '+')) != NULL;)
+            *plus = ' ';
+        at[count] = (hdx_argument){ word, value };
+    }
+    return count;
+}
+
+static hdx_code ask(hdx_session *s, const char *text, struct ArrowArrayStream *out, hdx_error *err)
+{
+    char         words[256];
+    hdx_argument at[8];
+    const char  *name;
+    (void)snprintf(words, sizeof words, "%s", text);
+    const size_t count = read_ask(words, at, &name);
+    return hdx_answer_arrow(s, name, at, count, out, err);
+}
+
+/* ---- what the interface asks of an array ---- */
+
+static bool is_valid(const struct ArrowArray *a, int64_t i)
+{
+    const uint8_t *bits = a->buffers[0];
+    return bits == NULL || (bits[i / 8] >> i % 8 & 1) != 0;
+}
+
+static void check_array(const struct ArrowSchema *schema, const struct ArrowArray *a)
+{
+    const char   *format = schema->dictionary != NULL ? "i" : schema->format;
+    const int64_t buffers = strcmp(format, "+s") == 0 ? 1 : strcmp(format, "U") == 0 ? 3 : 2;
+    int64_t       nulls = 0;
+    cr_assert(a->release != NULL && a->length >= 0 && a->offset == 0 && a->n_buffers == buffers);
+    cr_assert(a->n_children == schema->n_children);
+    for (int64_t i = 0; i < buffers; i++)
+        cr_assert((uintptr_t)a->buffers[i] % 8 == 0);
+    for (int64_t i = 0; i < a->length; i++)
+        nulls += !is_valid(a, i);
+    cr_assert(nulls == a->null_count);
+    cr_assert(nulls == 0 || (schema->flags & ARROW_FLAG_NULLABLE) != 0, "%s", schema->name);
+    if (strcmp(format, "U") == 0) {
+        const int64_t *offsets = a->buffers[1];
+        const char    *bytes = a->buffers[2];
+        cr_assert(offsets[0] == 0 && bytes != NULL);
+        for (int64_t i = 0; i < a->length; i++) {
+            hdx_buffer again = hdx_buffer_of(NULL);
+            cr_assert(offsets[i + 1] >= offsets[i]);
+            const size_t len = (size_t)(offsets[i + 1] - offsets[i]);
+            hdx_render_utf8(&again, bytes + offsets[i], len); /* what is valid stays as it is */
+            cr_assert(again.len == len && (len == 0 || memcmp(again.at, bytes + offsets[i], len) == 0));
+            hdx_buffer_free(&again);
+        }
+    }
+    if (schema->dictionary == NULL) {
+        cr_assert(a->dictionary == NULL);
+        return;
+    }
+    cr_assert(a->dictionary != NULL);
+    check_array(schema->dictionary, a->dictionary);
+    for (int64_t i = 0; i < a->length; i++)
+        cr_assert(!is_valid(a, i) || (((const int32_t *)a->buffers[1])[i] >= 0 &&
+                                      ((const int32_t *)a->buffers[1])[i] < a->dictionary->length));
+}
+
+static void check_schema(const struct ArrowSchema *schema, const hdx_column *columns, unsigned count)
+{
+    static const char *const formats[] = {
+        [HDX_TYPE_UNSIGNED] = "l", [HDX_TYPE_SIGNED] = "l", [HDX_TYPE_REAL] = "g",
+        [HDX_TYPE_BOOL] = "b",     [HDX_TYPE_TEXT] = "U",   [HDX_TYPE_ADDRESS] = "l",
+        [HDX_TYPE_LIST] = "U",     [HDX_TYPE_OBJECT] = "U", [HDX_TYPE_ANY] = "U",
+    };
+    cr_assert(schema->release != NULL && strcmp(schema->format, "+s") == 0 && schema->n_children == count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct ArrowSchema *c = schema->children[i];
+        const bool                few = (columns[i].flags & HDX_COLUMN_FEW) != 0;
+        int32_t                   pairs;
+        cr_assert(c->release != NULL && strcmp(c->name, columns[i].name) == 0);
+        cr_assert(strcmp(c->format, few ? "i" : formats[columns[i].type]) == 0, "%s", c->name);
+        cr_assert((c->dictionary != NULL) == few && (!few || strcmp(c->dictionary->format, "U") == 0));
+        memcpy(&pairs, c->metadata, 4);
+        cr_assert(pairs == (columns[i].unit == HDX_UNIT_NONE ? 2 : 3));
+        cr_assert(memcmp(c->metadata + 4, "\14\0\0\0heapdex.type", 16) == 0);
+    }
+}
+
+/* ---- values ---- */
+
+static void expect_cell(const struct ArrowArray *a, int64_t i, const hdx_column *column, const hdx_cell *want)
+{
+    const bool plain = column->type != HDX_TYPE_LIST && column->type != HDX_TYPE_OBJECT && column->type != HDX_TYPE_ANY;
+    hdx_buffer text = hdx_buffer_of(NULL);
+    double     real;
+    cr_assert(is_valid(a, i) == (want->kind != HDX_CELL_NULL && !(plain && want->kind == HDX_CELL_ABSENT)), "%s",
+              column->name);
+    if (!is_valid(a, i))
+        return;
+    if (column->type == HDX_TYPE_BOOL) {
+        cr_assert((((const uint8_t *)a->buffers[1])[i / 8] >> i % 8 & 1) == want->as.boolean);
+    } else if (column->type == HDX_TYPE_REAL) {
+        memcpy(&real, (const uint64_t *)a->buffers[1] + i, 8);
+        cr_assert(real == want->as.real);
+    } else if (column->type == HDX_TYPE_TEXT || !plain) {
+        const int64_t at = a->dictionary != NULL ? ((const int32_t *)a->buffers[1])[i] : i;
+        a = a->dictionary != NULL ? a->dictionary : a;
+        const int64_t *offsets = a->buffers[1];
+        if (column->type == HDX_TYPE_TEXT)
+            hdx_render_utf8(&text, want->as.text.at, want->as.text.len);
+        else
+            hdx_render_json_cell(&text, want);
+        cr_assert((uint64_t)(offsets[at + 1] - offsets[at]) == text.len, "%s", column->name);
+        cr_assert(text.len == 0 || memcmp((const char *)a->buffers[2] + offsets[at], text.at, text.len) == 0);
+    } else {
+        cr_assert(((const uint64_t *)a->buffers[1])[i] == want->as.natural, "%s", column->name);
+    }
+    hdx_buffer_free(&text);
+}
+
+/* Every batch is right, and they have the rows of the answer, in their order. */
+static void expect_answer(hdx_session *s, const char *text)
+{
+    char                    words[256];
+    hdx_argument            at[9];
+    const char             *name;
+    unsigned                columns;
+    hdx_rows               *rows;
+    struct ArrowArrayStream stream;
+    struct ArrowSchema      schema;
+    struct ArrowArray       batch;
+    hdx_error               err;
+    const hdx_cell         *cells;
+    (void)snprintf(words, sizeof words, "%s", text);
+    size_t count = read_ask(words, at, &name);
+    at[count++] = (hdx_argument){ "texts", "whole" };
+    cr_assert(hdx_answer_run(s, name, at, count, &rows, &err) == HDX_OK, "%s: %s", text, err.message);
+    const hdx_column *declared = hdx_rows_columns(rows, &columns);
+    cr_assert(ask(s, text, &stream, &err) == HDX_OK, "%s: %s", text, err.message);
+    cr_assert(stream.get_schema(&stream, &schema) == 0);
+    check_schema(&schema, declared, columns);
+    while (stream.get_next(&stream, &batch) == 0 && batch.release != NULL) {
+        cr_assert(batch.length > 0);
+        check_array(&schema, &batch);
+        for (unsigned c = 0; c < columns; c++)
+            check_array(schema.children[c], batch.children[c]);
+        for (int64_t i = 0; i < batch.length; i++) {
+            cr_assert(hdx_rows_next(rows, &cells), "%s: the stream has more rows", text);
+            for (unsigned c = 0; c < columns; c++)
+                expect_cell(batch.children[c], i, &declared[c], &cells[c]);
+        }
+        batch.release(&batch);
+        cr_assert(batch.release == NULL);
+    }
+    cr_assert(stream.get_last_error(&stream) == NULL);
+    cr_assert(!hdx_rows_next(rows, &cells), "%s: the stream has fewer rows", text);
+    cr_assert(stream.get_next(&stream, &batch) == 0 && batch.release == NULL); /* and again: the end */
+    schema.release(&schema);
+    stream.release(&stream);
+    cr_assert(stream.release == NULL);
+    hdx_rows_close(rows);
+}
+
+Test(arrow, has_the_rows_of_every_table_and_of_answers_of_every_shape)
+{
+    hdx_session             *s = opened();
+    size_t                   count;
+    char                     text[128];
+    const hdx_answer *const *tables = hdx_tables(&count);
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(text, sizeof text, "export table=%s", tables[i]->name);
+        expect_answer(s, text);
+    }
+    static const char *const asks[] = {
+        "export table=objects reachable=all",
+        "export table=objects reachable=garbage",
+        "export table=objects columns=class,retained,length reachable=all",
+        "export table=objects where=retained>1K columns=address,retained",
+        "export table=objects where=class~^java where=shallow!=24 columns=kind,class",
+        "export table=objects where=class=java.lang.Thread",
+        "export table=objects where=class=no.such.Class",
+        "export table=objects where=dominator=null columns=id,dominator",
+        "export table=objects limit=5000",
+        "export table=objects limit=1",
+        "export table=objects sort=retained limit=7",
+        "export table=references where=dst=0xfeb18ea8",
+        "export table=references reachable=all limit=9999 columns=dst",
+        "histogram by=package",
+        "histogram retained",
+        "object object=thread:main",
+        "threads stacks locals",
+        "strings by=value limit=20",
+        "suspects",
+        "info",
+        "path object=0xfeb18ea8",
+    };
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        expect_answer(s, asks[i]);
+    over(s);
+}
+
+Test(arrow, batches_and_streams_outlive_the_session_in_any_order)
+{
+    hdx_session            *s = opened();
+    struct ArrowArrayStream stream, left;
+    struct ArrowArray       batch, child;
+    hdx_error               err;
+    int64_t                 rows = 0;
+    cr_assert(ask(s, "export table=objects columns=class,address", &left, &err) == HDX_OK);
+    cr_assert(ask(s, "export table=objects columns=class,address", &stream, &err) == HDX_OK);
+    left.release(&left); /* nothing was read of it */
+    hdx_session_close(s);
+    while (stream.get_next(&stream, &batch) == 0 && batch.release != NULL) {
+        rows += batch.length;
+        child = *batch.children[0]; /* moved away, as a consumer may */
+        batch.children[0]->release = NULL;
+        batch.release(&batch);
+        cr_assert(child.dictionary != NULL && child.dictionary->length > 100);
+        child.release(&child);
+    }
+    cr_expect(rows == 23875, "%lld", (long long)rows);
+    stream.release(&stream);
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
+
+static void *drain(void *of)
+{
+    struct ArrowArrayStream *stream = of;
+    struct ArrowArray        batch;
+    int64_t                  rows = 0;
+    while (stream->get_next(stream, &batch) == 0 && batch.release != NULL) {
+        rows += batch.length;
+        batch.release(&batch);
+    }
+    stream->release(stream);
+    return (void *)(intptr_t)rows;
+}
+
+Test(arrow, streams_of_one_session_are_read_on_threads_of_their_own)
+{
+    hdx_session            *s = opened();
+    struct ArrowArrayStream streams[4];
+    pthread_t               threads[4];
+    hdx_error               err;
+    for (int i = 0; i < 4; i++)
+        cr_assert(ask(s, i % 2 == 0 ? "export table=references" : "export table=objects", &streams[i], &err) == HDX_OK);
+    for (int i = 0; i < 4; i++)
+        cr_assert(pthread_create(&threads[i], NULL, drain, &streams[i]) == 0);
+    hdx_session_close(s);
+    for (int i = 0; i < 4; i++) {
+        void *rows;
+        cr_assert(pthread_join(threads[i], &rows) == 0);
+        cr_expect((intptr_t)rows == (i % 2 == 0 ? 67461 : 23875), "%ld", (long)(intptr_t)rows);
+    }
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
+
+Test(arrow, ends_where_it_is_cancelled_and_says_so)
+{
+    hdx_session            *s = opened();
+    struct ArrowArrayStream stream;
+    struct ArrowArray       batch;
+    hdx_error               err;
+    cr_assert(ask(s, "export table=references", &stream, &err) == HDX_OK);
+    hdx_session_cancel(s);
+    cr_expect(stream.get_next(&stream, &batch) == ECANCELED && batch.release == NULL);
+    cr_expect(stream.get_last_error(&stream) != NULL && strstr(stream.get_last_error(&stream), "interrupted") != NULL);
+    cr_expect(stream.get_next(&stream, &batch) == ECANCELED); /* it stays as it failed */
+    stream.release(&stream);
+    over(s);
+}
+
+Test(arrow, keeps_to_the_bound_of_the_session_and_what_was_handed_out_is_free)
+{
+    hdx_session            *s = opened();
+    struct ArrowArrayStream stream;
+    struct ArrowArray       batch, kept[64];
+    hdx_graph              *g;
+    hdx_error               err;
+    unsigned                refused = 0;
+    size_t                  count = 0;
+    cr_assert(hdx_session_graph(s, 0, &g, &err) == HDX_OK);
+    for (uint64_t limit = 10000; limit < 64u << 20; limit = limit * 2) {
+        hdx_session_limit(s, limit);
+        const hdx_code code = ask(s, "export table=objects", &stream, &err);
+        cr_assert(code == HDX_OK || code == HDX_LIMIT, "%d %s", code, err.message);
+        if (code != HDX_OK) {
+            cr_assert(stream.release == NULL);
+            continue;
+        }
+        const int failed = stream.get_next(&stream, &batch);
+        cr_expect(failed == 0 || failed == ENOMEM, "%d", failed);
+        refused += failed != 0;
+        if (failed == 0)
+            kept[count++] = batch;
+        stream.release(&stream);
+        cr_assert(s->mem.used == 0, "%llu", (unsigned long long)s->mem.used);
+    }
+    cr_expect(refused > 1 && count > 1, "%u %zu", refused, count);
+    over(s);
+    for (size_t i = 0; i < count; i++)
+        kept[i].release(&kept[i]);
+}
+
+Test(arrow, refuses_what_the_answer_would)
+{
+    hdx_session            *s = opened();
+    struct ArrowArrayStream stream;
+    hdx_error               err;
+    cr_expect(ask(s, "no-such-answer", &stream, &err) == HDX_USAGE && stream.release == NULL);
+    cr_expect(ask(s, "export", &stream, &err) == HDX_USAGE && stream.release == NULL);
+    cr_expect(ask(s, "export table=objects,classes", &stream, &err) == HDX_USAGE && stream.release == NULL);
+    cr_expect(ask(s, "histogram columns=nothing", &stream, &err) == HDX_USAGE && stream.release == NULL);
+    cr_expect(ask(s, "object object=0x1", &stream, &err) == HDX_NOT_FOUND && stream.release == NULL);
+    over(s);
+}
