@@ -111,6 +111,13 @@ if(TARGET heapdex_sqlite AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   set_tests_properties(sql.extension PROPERTIES TIMEOUT 300)
 endif()
 
+# The Python package and Parquet files in the programs of others; where their packages cannot be had nothing is tested.
+if(NOT CMAKE_C_FLAGS MATCHES "sanitize" AND NOT HDX_FUZZ) # python3 itself knows of no sanitizer
+  add_test(NAME python.heapdex COMMAND ${PROJECT_SOURCE_DIR}/python/tests/run $<TARGET_FILE:heapdex>
+           $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/python)
+  set_tests_properties(python.heapdex PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # Tests of the command line run the program itself.
 get_property(test_targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER test_targets INCLUDE REGEX "^(cli|answer)_test_")

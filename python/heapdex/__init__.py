@@ -1,0 +1,526 @@
+"""JVM and Android heap dumps as tables, over the C library of heapdex.
+
+    import heapdex
+    heap = heapdex.open("app.hprof")
+    heap.objects                              a table
+    heap.histogram(by="package")              an answer, with the options of the command of that name
+    heap.lazy("objects")                      a polars.LazyFrame that reads what is asked for
+
+Tables and answers are Arrow streams (``__arrow_c_stream__``): pyarrow, polars, DuckDB and pandas take them as they
+are. Nothing is read before that, and each use reads anew. Sizes are bytes; addresses are int64, negative from 2**63
+on; lists, objects and values of any kind are JSON text.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import threading
+import weakref
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+__version__ = "0.1.0"
+__all__ = ["open", "address", "Heap", "Rows", "Answer", "Error", "ANSWERS", "TABLES", "library_version"]
+
+
+# ---- the library ----
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [
+        ("code", ctypes.c_int),
+        ("offset", ctypes.c_uint64),
+        ("where", ctypes.c_char * 256),
+        ("message", ctypes.c_char * 256),
+        ("hint", ctypes.c_char * 256),
+    ]
+
+
+class _Progress(ctypes.Structure):
+    _fields_ = [("context", ctypes.c_void_p), ("report", ctypes.c_void_p), ("cancelled", ctypes.c_void_p)]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [
+        ("dump", ctypes.c_char_p),
+        ("index_dir", ctypes.c_char_p),
+        ("dump_number", ctypes.c_uint32),
+        ("threads", ctypes.c_uint),
+        ("memory", ctypes.c_uint64),
+        ("max_uncompressed", ctypes.c_uint64),
+        ("force", ctypes.c_bool),
+        ("no_build", ctypes.c_bool),
+        ("no_wait", ctypes.c_bool),
+        ("until", ctypes.c_int),
+        ("width", ctypes.c_uint),
+        ("progress", _Progress),
+        ("notice", ctypes.c_void_p),
+        ("notice_context", ctypes.c_void_p),
+        ("first_pass", ctypes.c_void_p),
+        ("first_pass_context", ctypes.c_void_p),
+    ]
+
+
+class _Argument(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
+
+
+class _Column(ctypes.Structure):
+    pass
+
+
+_Column._fields_ = [
+    ("name", ctypes.c_char_p),
+    ("type", ctypes.c_int),
+    ("unit", ctypes.c_int),
+    ("flags", ctypes.c_uint),
+    ("sentence", ctypes.c_char_p),
+    ("members", ctypes.POINTER(_Column)),
+    ("member_count", ctypes.c_uint),
+]
+
+
+class _Form(ctypes.Structure):
+    _fields_ = [
+        ("parameter", ctypes.c_char_p),
+        ("value", ctypes.c_char_p),
+        ("columns", ctypes.POINTER(_Column)),
+        ("column_count", ctypes.c_uint),
+    ]
+
+
+class _Parameter(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("value", ctypes.c_char_p),
+        ("choices", ctypes.c_char_p),
+        ("preset", ctypes.c_char_p),
+        ("excludes", ctypes.c_char_p),
+        ("needs", ctypes.c_char_p),
+        ("least", ctypes.c_uint64),
+        ("most", ctypes.c_uint64),
+        ("sentence", ctypes.c_char_p),
+    ]
+
+
+class _Answer(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("flags", ctypes.c_uint),
+        ("sentence", ctypes.c_char_p),
+        ("more", ctypes.c_char_p),
+        ("examples", ctypes.c_char_p * 2),
+        ("forms", ctypes.POINTER(_Form)),
+        ("form_count", ctypes.c_uint),
+        ("document", ctypes.POINTER(_Column)),
+        ("document_count", ctypes.c_uint),
+        ("parameters", ctypes.POINTER(_Parameter)),
+        ("parameter_count", ctypes.c_uint),
+    ]
+
+
+class _Stream(ctypes.Structure):
+    """struct ArrowArrayStream."""
+
+
+_Stream._fields_ = [
+    ("get_schema", ctypes.c_void_p),
+    ("get_next", ctypes.c_void_p),
+    ("get_last_error", ctypes.c_void_p),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Stream))),
+    ("private_data", ctypes.c_void_p),
+]
+
+
+def _places() -> Iterator[str]:
+    """Where the library may be, the likeliest first."""
+    named = os.environ.get("HEAPDEX_LIBRARY")
+    if named:
+        yield named
+        return
+    here = Path(__file__).resolve().parent
+    yield str(here / "libheapdex.so")
+    for kind in ("release", "debug"):
+        yield str(here.parent.parent / "build" / kind / "libheapdex.so")
+    found = ctypes.util.find_library("heapdex")
+    if found:
+        yield found
+    yield "libheapdex.so.0"
+
+
+def _load() -> ctypes.CDLL:
+    wrong: List[str] = []
+    for place in _places():
+        if os.sep in place and not os.path.exists(place):
+            continue
+        try:
+            lib = ctypes.CDLL(place)
+            lib.hdx_answer_arrow  # what is older has no streams
+            return lib
+        except (OSError, AttributeError) as why:
+            wrong.append(f"{place}: {why}")
+    raise ImportError(
+        "libheapdex.so is not there: build the tree (cmake --build --preset release -t heapdex), install it, or say "
+        "where it is in HEAPDEX_LIBRARY" + "".join(f"\n  {line}" for line in wrong)
+    )
+
+
+_lib = _load()
+_lib.hdx_version.restype = ctypes.c_char_p
+_lib.hdx_code_name.restype = ctypes.c_char_p
+_lib.hdx_code_name.argtypes = [ctypes.c_int]
+for _name in ("hdx_answers", "hdx_tables"):
+    getattr(_lib, _name).restype = ctypes.POINTER(ctypes.POINTER(_Answer))
+    getattr(_lib, _name).argtypes = [ctypes.POINTER(ctypes.c_size_t)]
+_lib.hdx_answer_common.restype = ctypes.POINTER(_Parameter)
+_lib.hdx_answer_common.argtypes = [ctypes.POINTER(ctypes.c_size_t)]
+_lib.hdx_session_open.argtypes = [ctypes.POINTER(_Options), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(_Error)]
+_lib.hdx_session_add.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_Error)]
+_lib.hdx_session_close.argtypes = [ctypes.c_void_p]
+_lib.hdx_session_close.restype = None
+_lib.hdx_session_cancel.argtypes = [ctypes.c_void_p]
+_lib.hdx_session_cancel.restype = None
+_lib.hdx_session_limit.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+_lib.hdx_session_limit.restype = None
+_lib.hdx_answer_arrow.argtypes = [
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.POINTER(_Argument),
+    ctypes.c_size_t,
+    ctypes.POINTER(_Stream),
+    ctypes.POINTER(_Error),
+]
+
+
+def library_version() -> str:
+    """The version of the C library that was found."""
+    return _lib.hdx_version().decode()
+
+
+class Error(Exception):
+    """What the library refused or could not do.
+
+    ``code`` is its name ("usage", "bad_dump", "not_found", "damaged", "limit", "io", "busy", "cancelled"), ``message``
+    what is wrong, ``where`` the file it is about, ``hint`` what would help ("" where nothing is known to).
+    """
+
+    def __init__(self, code: str, message: str, where: str = "", hint: str = "") -> None:
+        self.code, self.message, self.where, self.hint = code, message, where, hint
+        super().__init__((f"{where}: " if where else "") + message + (f" (hint: {hint})" if hint else ""))
+
+
+def _text(value: Optional[bytes]) -> str:
+    return "" if value is None else value.decode("utf-8", "replace")
+
+
+def _raise(code: int, err: _Error) -> None:
+    if code != 0:
+        raise Error(_text(_lib.hdx_code_name(code)), _text(err.message), _text(err.where), _text(err.hint))
+
+
+def _list(call: Any) -> Dict[str, _Answer]:
+    count = ctypes.c_size_t()
+    all_of_them = call(ctypes.byref(count))
+    return {_text(all_of_them[i].contents.name): all_of_them[i].contents for i in range(count.value)}
+
+
+_answers = _list(_lib.hdx_answers)
+_tables = _list(_lib.hdx_tables)
+
+#: Names of all answers, as the commands are called.
+ANSWERS: Tuple[str, ...] = tuple(_answers)
+#: Names of all tables.
+TABLES: Tuple[str, ...] = tuple(_tables)
+
+
+def address(value: int) -> str:
+    """An address as answers write it: ``address(-16)`` is ``"0xfffffffffffffff0"``."""
+    return hex(int(value) & 0xFFFFFFFFFFFFFFFF)
+
+
+# ---- capsules ----
+
+_py = ctypes.pythonapi
+_py.PyCapsule_New.restype = ctypes.py_object
+_py.PyCapsule_GetPointer.restype = ctypes.c_void_p
+_py.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+_STREAM = b"arrow_array_stream"
+_held: Dict[int, _Stream] = {}  # streams in capsules, by address: their memory
+
+
+def _free_capsule(capsule: Any) -> None:
+    """A capsule goes: whoever took the stream has cleared its `release`; otherwise nobody took it."""
+    at = _py.PyCapsule_GetPointer(capsule, _STREAM)
+    stream = _held.pop(at, None)
+    if stream is not None and stream.release:
+        stream.release(ctypes.byref(stream))
+
+
+_destructor = _Destructor(_free_capsule)
+_py.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _Destructor]
+
+
+def _capsule(stream: _Stream) -> Any:
+    at = ctypes.addressof(stream)
+    _held[at] = stream
+    return _py.PyCapsule_New(at, _STREAM, _destructor)
+
+
+# ---- rows ----
+
+Value = Union[str, int, float, bool, Path, None]
+Values = Union[Value, Sequence[Value]]
+
+
+def _argument(name: str) -> str:
+    """Options as Python can say them: ``class_`` is class, ``fail_on`` is fail-on."""
+    return name.rstrip("_").replace("_", "-")
+
+
+def _value(value: Value) -> Optional[bytes]:
+    if value is None or value is True:
+        return None if value is None else b"true"
+    if value is False:
+        return b"false"
+    return os.fsencode(value) if isinstance(value, (str, Path)) else str(value).encode()
+
+
+class Rows:
+    """The rows of a table or an answer: an Arrow stream each time that one is asked for.
+
+    ``rows["class", "shallow"]`` has these columns alone; ``rows.where("retained > 1M")``, ``rows.sort("retained")`` and
+    ``rows.limit(10)`` shape it as the options of the command do. pyarrow, polars, DuckDB and pandas take it as it is.
+    """
+
+    def __init__(self, heap: "Heap", name: str, arguments: Sequence[Tuple[str, Optional[bytes]]]) -> None:
+        self._heap, self._name, self._arguments = heap, name, list(arguments)
+
+    def _with(self, name: str, value: Value, again: bool = False) -> "Rows":
+        kept = [a for a in self._arguments if again or a[0] != name]
+        return Rows(self._heap, self._name, kept + [(name, _value(value))])
+
+    def __getitem__(self, columns: Union[str, Sequence[str]]) -> "Rows":
+        return self._with("columns", columns if isinstance(columns, str) else ",".join(columns))
+
+    def where(self, *conditions: str) -> "Rows":
+        """Rows that meet all of these: ``where("retained > 1M", "class ~ ^com\\.")``."""
+        rows = self
+        for condition in conditions:
+            rows = rows._with("where", condition, again=True)
+        return rows
+
+    def sort(self, column: str, descending: Optional[bool] = None) -> "Rows":
+        """In the order of a column; sizes and counts fall unless told."""
+        return self._with("sort", column + ("" if descending is None else ":desc" if descending else ":asc"))
+
+    def limit(self, count: int) -> "Rows":
+        """The first rows; 0 is all."""
+        return self._with("limit", count)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A capsule with a struct ArrowArrayStream; freed where nobody takes it."""
+        return _capsule(self._heap._stream(self._name, self._arguments))
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self).read_all()
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def __repr__(self) -> str:
+        said = "".join(f", {name}={_text(value)!r}" for name, value in self._arguments)
+        return f"<heapdex rows of {self._name}{said}>"
+
+
+class Answer:
+    """An answer of a heap: called with the options of the command of that name, it gives its rows."""
+
+    def __init__(self, heap: "Heap", name: str) -> None:
+        self._heap, self._name = heap, name
+        self.__name__ = name
+        self.__doc__ = _describe(_answers[name])
+
+    def __call__(self, *words: str, **options: Values) -> Rows:
+        return Rows(self._heap, self._name, _given(_answers[self._name], words, options))
+
+    def __repr__(self) -> str:
+        return f"<heapdex answer {self._name}: {_text(_answers[self._name].sentence)}>"
+
+
+class Table(Rows):
+    """A whole table; where an answer has the same name, calling it asks that (``heap.threads(stacks=True)``)."""
+
+    def __init__(self, heap: "Heap", name: str) -> None:
+        super().__init__(heap, "export", [("table", name.encode())])
+        self._table = name
+        self.__doc__ = _describe(_tables[name])
+
+    def __call__(self, *words: str, **options: Values) -> Rows:
+        if self._table not in _answers:
+            raise TypeError(f"there is no answer {self._table}; heap.{self._table} is a table")
+        return Answer(self._heap, self._table)(*words, **options)
+
+    def __repr__(self) -> str:
+        return f"<heapdex table {self._table}: {_text(_tables[self._table].sentence)}>"
+
+
+def _given(answer: _Answer, words: Sequence[str], options: Dict[str, Values]) -> List[Tuple[str, Optional[bytes]]]:
+    """Options as arguments: a list is one that is given several times."""
+    of_words = next((p for p in answer.parameters[: answer.parameter_count] if p.flags & 4), None)
+    if words and of_words is None:
+        raise TypeError(f"{_text(answer.name)} takes options by their names alone")
+    arguments = [(_text(of_words.name), _value(word)) for word in words] if of_words is not None else []
+    for name, value in options.items():
+        values: List[Value] = list(value) if isinstance(value, (list, tuple)) else [value]  # type: ignore[list-item]
+        if _argument(name) == "columns":
+            values = [",".join(str(one) for one in values)]
+        arguments += [(_argument(name), _value(one)) for one in values if one is not None]
+    return arguments
+
+
+def _describe(answer: _Answer) -> str:
+    """What is declared of an answer, as a docstring."""
+    lines = [_text(answer.sentence) + ".", "", _text(answer.more), "", "Options:"]
+    count = ctypes.c_size_t()
+    common = _lib.hdx_answer_common(ctypes.byref(count))
+    for p in list(answer.parameters[: answer.parameter_count]) + list(common[: count.value]):
+        name = _text(p.name).replace("-", "_")
+        lines.append(f"    {name + '_' if name == 'class' else name}: {_text(p.sentence)}")
+        if p.choices:
+            lines.append(f"        one of {_text(p.choices)}")
+    for form in answer.forms[: answer.form_count]:
+        if form.column_count == 0:
+            continue
+        when = f" with {_text(form.parameter)}={_text(form.value)}" if form.parameter else ""
+        lines += ["", f"Columns{when}:"]
+        lines += [f"    {_text(c.name)}: {_text(c.sentence)}" for c in form.columns[: form.column_count]]
+    return "\n".join(lines)
+
+
+# ---- heaps ----
+
+
+def _close(at: int) -> None:
+    _lib.hdx_session_close(at)
+
+
+class Heap:
+    """A heap dump that is open; made by ``heapdex.open``. Tables and answers are attributes."""
+
+    def __init__(self, options: _Options, more: Sequence[bytes] = (), limit: int = 0) -> None:
+        self._asking = threading.Lock()
+        at, err = ctypes.c_void_p(), _Error()
+        _raise(_lib.hdx_session_open(ctypes.byref(options), ctypes.byref(at), ctypes.byref(err)), err)
+        self._at: Optional[int] = at.value
+        self._finalizer = weakref.finalize(self, _close, at.value)
+        for dump in more:
+            _raise(_lib.hdx_session_add(at, dump, ctypes.byref(err)), err)
+        _lib.hdx_session_limit(at, limit)
+
+    def close(self) -> None:
+        """Streams that were taken before go on; nothing new can be asked."""
+        with self._asking:
+            self._at = None
+            self._finalizer()
+
+    def cancel(self) -> None:
+        """From another thread: what runs ends soon, and so does all that is asked after it."""
+        if self._at is not None:
+            _lib.hdx_session_cancel(self._at)
+
+    def __enter__(self) -> "Heap":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _stream(self, name: str, arguments: Sequence[Tuple[str, Optional[bytes]]]) -> _Stream:
+        given = (_Argument * max(len(arguments), 1))()
+        for place, (argument, value) in enumerate(arguments):
+            given[place].name, given[place].value = argument.encode(), value
+        stream, err = _Stream(), _Error()
+        with self._asking:
+            if self._at is None:
+                raise Error("usage", "the heap is closed")
+            code = _lib.hdx_answer_arrow(
+                self._at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
+            )
+        _raise(code, err)
+        return stream
+
+    def table(self, name: str) -> Table:
+        """A whole table; ``heap.objects`` is ``heap.table("objects")``."""
+        if name not in _tables:
+            raise AttributeError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+        return Table(self, name)
+
+    def answer(self, name: str) -> Answer:
+        """An answer; ``heap.free_if`` is ``heap.answer("free-if")``."""
+        if name not in _answers:
+            raise AttributeError(f"there is no answer {name!r}; there are {', '.join(ANSWERS)}")
+        return Answer(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _tables:
+            return Table(self, name)
+        for answer in (name, name.replace("_", "-")):
+            if answer in _answers:
+                return Answer(self, answer)
+        raise AttributeError(f"a heap has no {name!r}; tables are {', '.join(TABLES)}, answers {', '.join(ANSWERS)}")
+
+    def __dir__(self) -> List[str]:
+        return sorted({*super().__dir__(), *TABLES, *(name.replace("-", "_") for name in ANSWERS)})
+
+    def lazy(self, table: str, **options: Values) -> Any:
+        """A table as a polars.LazyFrame: columns, comparisons with numbers and texts, and limits go down to heapdex.
+
+        DuckDB asks such a frame with what it needs, too. Answers without needed options may be asked as well
+        (``heap.lazy("histogram")``).
+        """
+        from ._lazy import lazy
+
+        if table in _tables and not options:
+            return lazy(self.table(table))
+        return lazy(self.answer(table)(**options))
+
+
+def open(
+    dump: Union[str, "os.PathLike[str]"],
+    *more: Union[str, "os.PathLike[str]"],
+    index_dir: Union[str, "os.PathLike[str]", None] = None,
+    dump_number: int = 1,
+    threads: int = 0,
+    memory: int = 0,
+    build: bool = True,
+) -> Heap:
+    """Opens a heap dump, or the folder of its index.
+
+    The first question builds the index where there is none (``build=False``: it fails instead); ``memory`` bounds what
+    builds and questions take, in bytes. More dumps are for answers about several (``heap.leaks()``).
+    """
+    if not os.path.exists(dump):
+        raise Error("bad_dump", "there is no such file", os.fspath(dump))
+    options = _Options(
+        dump=os.fsencode(dump),
+        index_dir=None if index_dir is None else os.fsencode(index_dir),
+        dump_number=dump_number,
+        threads=threads,
+        memory=memory,
+        no_build=not build,
+    )
+    return Heap(options, [os.fsencode(one) for one in more], memory)

@@ -1,0 +1,115 @@
+"""Tables as polars.LazyFrames that read what is asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Iterator, List, Optional
+
+from . import Rows
+
+_OPERATORS = {"Eq": "=", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
+_TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _schema(rows: Rows) -> Any:
+    import polars
+
+    return polars.DataFrame(rows.limit(1)).schema
+
+
+def _literal(node: Any) -> Any:
+    """The number or text of a literal in an expression's JSON; None: it is something else."""
+    if not isinstance(node, dict) or set(node) != {"Literal"}:
+        return None
+    value = node["Literal"]
+    while isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    return value if isinstance(value, (int, float, str)) and not isinstance(value, bool) else None
+
+
+def _comparison(node: Any, types: Any) -> Optional[str]:
+    """A condition of heapdex that says no less than a comparison of a column with a literal; None: there is none."""
+    import polars
+
+    if not isinstance(node, dict) or set(node) != {"BinaryExpr"}:
+        return None
+    left, op, right = (node["BinaryExpr"].get(key) for key in ("left", "op", "right"))
+    sign = _OPERATORS.get(op)
+    if isinstance(left, dict) and set(left) == {"Literal"}:
+        left, right, sign = right, left, _TURNED.get(sign or "")
+    value = _literal(right)
+    if sign is None or value is None or not isinstance(left, dict) or set(left) != {"Column"}:
+        return None
+    name = left["Column"]
+    number = name in types and types[name] in (polars.Int64, polars.Float64)
+    if number and isinstance(value, int) and 0 <= value < 1 << 63:
+        return f"{name} {sign} {value}"
+    if number and isinstance(value, float) and 0 <= value < 1 << 53 and value == int(value):
+        return f"{name} {sign} {int(value)}"
+    text = name in types and types[name] in (polars.String, polars.Categorical)
+    plain = isinstance(value, str) and value.isascii() and value.isprintable() and value != "" and "'" not in value
+    if text and sign == "=" and plain:  # other texts may stand for bytes of the dump that are no UTF-8
+        return f"{name} = '{value}'"
+    return None
+
+
+def _conditions(predicate: Any, types: Any) -> List[str]:
+    """What of a predicate heapdex can decide itself: comparisons that all hold together. polars decides the rest."""
+    found: List[str] = []
+    try:
+        todo = [json.loads(predicate.meta.serialize(format="json"))]
+    except Exception:  # an expression that has no such form: polars decides all of it
+        return found
+    while todo:
+        node = todo.pop()
+        if isinstance(node, dict) and set(node) == {"BinaryExpr"} and node["BinaryExpr"].get("op") in (
+            "And",
+            "LogicalAnd",
+        ):
+            todo += [node["BinaryExpr"]["left"], node["BinaryExpr"]["right"]]
+            continue
+        condition = _comparison(node, types)
+        if condition is not None:
+            found.append(condition)
+    return found
+
+
+def lazy(rows: Rows) -> Any:
+    """The rows as a polars.LazyFrame."""
+    import polars
+    import pyarrow
+    from polars.io.plugins import register_io_source
+
+    types = _schema(rows)
+
+    def read(
+        with_columns: Optional[List[str]], predicate: Optional[Any], n_rows: Optional[int], batch_size: Optional[int]
+    ) -> Iterator[Any]:
+        asked = rows
+        if predicate is not None:
+            asked = asked.where(*_conditions(predicate, types))
+        if with_columns is not None and with_columns:
+            needed = set(with_columns)
+            if predicate is not None:
+                needed.update(predicate.meta.root_names())
+            asked = asked[[name for name in types if name in needed]]
+        if n_rows is not None and predicate is None:
+            if n_rows == 0:
+                yield polars.DataFrame(schema=types).select(with_columns or list(types))
+                return
+            asked = asked.limit(n_rows)
+        left = n_rows
+        for batch in pyarrow.RecordBatchReader.from_stream(asked):
+            frame = polars.DataFrame(batch)
+            if predicate is not None:
+                frame = frame.filter(predicate)
+            if with_columns is not None and with_columns:
+                frame = frame.select(with_columns)
+            if left is not None:
+                frame = frame.head(left)
+                left -= len(frame)
+            yield frame
+            if left == 0:
+                return
+
+    return register_io_source(io_source=read, schema=types, validate_schema=True, is_pure=True)

@@ -1,0 +1,335 @@
+"""The package against the command: every table and answers of every shape, in pyarrow, polars, DuckDB and pandas.
+
+HEAPDEX_LIBRARY and HEAPDEX_TOOL say where library and command are; run by ctest (python/tests/run).
+"""
+
+import filecmp
+import gc
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pyarrow.parquet
+
+import heapdex
+from heapdex import _lazy
+
+TREE = Path(__file__).resolve().parents[2]
+TOOL = os.environ.get("HEAPDEX_TOOL", str(TREE / "build/debug/heapdex"))
+
+
+def command(*words):
+    """Rows of a command, as its jsonl has them."""
+    out = subprocess.run([TOOL, *words, "--format", "jsonl", "--quiet"], check=True, capture_output=True, text=True)
+    return [json.loads(line) for line in out.stdout.splitlines()]
+
+
+def signed(text):
+    value = int(text, 16)
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def as_column(values, kind):
+    """What jsonl has for a column of that declared type, as other programs see it."""
+    if kind == "address":
+        return [None if v is None else signed(v) for v in values]
+    if kind in ("list", "object", "any"):
+        return values
+    return [None if v == {"absent": True} else v for v in values]
+
+
+def as_read(values, kind):
+    if kind in ("list", "object", "any"):
+        return [None if v is None else json.loads(v) for v in values]
+    return list(values)
+
+
+def kinds(schema):
+    return {field.name: field.metadata[b"heapdex.type"].decode() for field in schema}
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.dump = shutil.copy(TREE / "examples/bookshop.hprof.gz", os.path.join(cls.folder, "app.hprof.gz"))
+        cls.heap = heapdex.open(cls.dump)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.heap.close()
+        shutil.rmtree(cls.folder)
+
+    def expect(self, table, rows):
+        of = kinds(table.schema)
+        self.assertEqual(table.num_rows, len(rows))
+        for name, kind in of.items():
+            got, want = as_read(table[name].to_pylist(), kind), as_column([row[name] for row in rows], kind)
+            self.assertEqual(got, want, name)
+
+
+class Tables(Case):
+    def test_each_has_the_rows_of_the_command(self):
+        for name in heapdex.TABLES:
+            with self.subTest(name):
+                table = self.heap.table(name).to_arrow()
+                table.validate(full=True)
+                self.expect(table, command("export", self.dump, "--table", name))
+
+    def test_garbage_and_conditions(self):
+        rows = self.heap.answer("export")(table="objects", reachable="all", where=["retained = null", "shallow > 16"])
+        self.expect(
+            rows.to_arrow(),
+            command("export", self.dump, "--table", "objects", "--reachable", "all", "--where", "retained = null",
+                    "--where", "shallow > 16"),
+        )
+
+    def test_columns_are_chosen_and_rows_shaped(self):
+        table = self.heap.objects["class", "retained"].where("retained > 10K").sort("retained").limit(5).to_arrow()
+        self.assertEqual(table.column_names, ["class", "retained"])
+        self.expect(table, command("export", self.dump, "--table", "objects", "--columns", "class,retained",
+                                   "--where", "retained > 10K", "--sort", "retained", "--limit", "5"))
+
+    def test_many_programs_read_the_same(self):
+        objects = self.heap.objects["class", "shallow"]
+        want = sum(row["shallow"] for row in command("export", self.dump, "--table", "objects"))
+        self.assertEqual(pyarrow.table(objects)["shallow"].to_pandas().sum(), want)
+        self.assertEqual(polars.DataFrame(objects)["shallow"].sum(), want)
+        self.assertEqual(objects.to_pandas()["shallow"].sum(), want)
+        self.assertEqual(duckdb.sql("SELECT sum(shallow) FROM objects").fetchall()[0][0], want)
+        top = duckdb.sql("SELECT class, sum(shallow) s FROM objects GROUP BY 1 ORDER BY s DESC LIMIT 1").fetchall()[0]
+        first = command("histogram", self.dump, "--limit", "1", "--sort", "shallow")[0]
+        self.assertEqual(top, (first["class"], first["shallow"]))
+
+    def test_pandas_frames_have_the_columns(self):
+        frame = self.heap.classes.to_pandas()
+        self.assertIsInstance(frame, pandas.DataFrame)
+        names = [row["name"] for row in command("export", self.dump, "--table", "classes")]
+        self.assertEqual(list(frame["name"]), names)
+
+
+class Answers(Case):
+    def test_have_the_rows_of_the_command(self):
+        asks = [
+            (self.heap.histogram(by="package"), ["histogram", "--by", "package"]),
+            (self.heap.histogram(class_="java.util.*", retained=True),
+             ["histogram", "--class", "java.util.*", "--retained"]),
+            (self.heap.suspects(threshold=5), ["suspects", "--threshold", "5"]),
+            (self.heap.threads(stacks=True, locals=True), ["threads", "--stacks", "--locals"]),
+            (self.heap.object("thread:main"), ["object", "thread:main"]),
+            (self.heap.roots(by="type"), ["roots", "--by", "type"]),
+            (self.heap.objects(class_="java.lang.Thread"), ["objects", "--class", "java.lang.Thread"]),
+            (self.heap.path("0xfeb18ea8", exclude="weak,soft"), ["path", "0xfeb18ea8", "--exclude", "weak,soft"]),
+            (self.heap.strings(by="value", limit=30), ["strings", "--by", "value", "--limit", "30"]),
+            (self.heap.leaks(), ["leaks"]),
+            (self.heap.info(), ["info"]),
+        ]
+        for rows, words in asks:
+            with self.subTest(words):
+                self.expect(rows.to_arrow(), command(words[0], self.dump, *words[1:]))
+
+    def test_several_values_are_given_one_by_one(self):
+        rows = self.heap.retained(object=["thread:main", "thread:clerk"])
+        self.expect(rows.to_arrow(), command("retained", self.dump, "thread:main", "thread:clerk"))
+
+    def test_tell_what_they_are(self):
+        self.assertIn("by:", self.heap.histogram.__doc__)
+        self.assertIn("retained:", self.heap.objects.__doc__)
+        self.assertIn("histogram", dir(self.heap))
+        self.assertIn("free_if", dir(self.heap))
+        self.assertIn("references", dir(self.heap))
+        self.assertEqual(heapdex.library_version(), heapdex.__version__)
+        self.assertTrue((Path(heapdex.__file__).parent / "py.typed").exists())
+
+    def test_what_is_refused_says_why(self):
+        for code, rows in [
+            ("not_found", self.heap.object("0x1")),
+            ("usage", self.heap.histogram(columns="nothing")),
+            ("usage", self.heap.histogram(by="nobody")),
+            ("usage", self.heap.objects.where("no condition")),
+        ]:
+            with self.assertRaises(heapdex.Error) as e:
+                rows.to_arrow()
+            self.assertEqual(e.exception.code, code)
+            self.assertNotEqual(e.exception.message, "")
+        with self.assertRaises(AttributeError):
+            self.heap.no_such_answer
+        with self.assertRaises(TypeError):
+            self.heap.references()
+        with self.assertRaises(heapdex.Error) as e:
+            heapdex.open(os.path.join(self.folder, "missing.hprof"))
+        self.assertEqual(e.exception.code, "bad_dump")
+        with self.assertRaises(heapdex.Error) as e:
+            other = shutil.copy(self.dump, os.path.join(self.folder, "other.hprof.gz"))
+            heapdex.open(other, build=False).objects.to_arrow()
+        self.assertEqual(e.exception.code, "bad_dump")
+
+
+class Streams(Case):
+    def test_capsules_that_nobody_takes_are_freed(self):
+        for _ in range(20):
+            self.heap.objects.__arrow_c_stream__()
+        gc.collect()
+        self.assertEqual(len(heapdex._held), 0)
+        self.heap.objects.to_arrow()
+        gc.collect()
+        self.assertEqual(len(heapdex._held), 0)
+
+    def test_go_on_when_the_heap_is_closed(self):
+        heap = heapdex.open(self.dump)
+        reader = pyarrow.RecordBatchReader.from_stream(heap.references)
+        table = heap.objects["id"].to_arrow()
+        heap.close()
+        references = command("export", self.dump, "--table", "references")
+        self.assertEqual(sum(batch.num_rows for batch in reader), len(references))
+        self.assertEqual(table["id"].to_pylist()[-1], command("export", self.dump, "--table", "objects")[-1]["id"])
+        with self.assertRaises(heapdex.Error):
+            heap.objects.to_arrow()
+        heap.close()
+
+    def test_are_read_by_many_threads(self):
+        sums, want = [], self.heap.objects["shallow"].to_polars()["shallow"].sum()
+        threads = [
+            threading.Thread(target=lambda: sums.append(self.heap.objects["shallow"].to_polars()["shallow"].sum()))
+            for _ in range(6)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sums, [want] * 6)
+
+    def test_end_with_words_where_memory_is_short(self):
+        with heapdex.open(self.dump, memory=700 << 10, build=False) as heap:
+            with self.assertRaises((OSError, heapdex.Error, pyarrow.ArrowException)) as e:
+                heap.objects.to_arrow()
+            self.assertIn("no memory", str(e.exception))
+
+    def test_end_when_they_are_cancelled(self):
+        heap = heapdex.open(self.dump)
+        reader = pyarrow.RecordBatchReader.from_stream(heap.references)
+        heap.cancel()
+        with self.assertRaises(Exception) as e:
+            reader.read_all()
+        self.assertIn("interrupted", str(e.exception))
+
+
+class Lazy(Case):
+    def setUp(self):
+        self.lazy = self.heap.lazy("objects")
+        self.whole = self.heap.objects.to_polars()
+
+    def test_says_the_columns_without_reading_rows(self):
+        self.assertEqual(self.lazy.collect_schema(), self.whole.schema)
+
+    def test_gives_what_the_whole_table_would(self):
+        column = polars.col
+        for ask in [
+            lambda t: t.select("class", "retained"),
+            lambda t: t.filter(column("retained") > 4096).select("address", "retained"),
+            lambda t: t.filter((column("shallow") == 24) & (column("class") == "java.lang.String")).select("id"),
+            lambda t: t.filter((column("shallow") > 1000) | (column("id") < 10)).select("id", "shallow"),
+            lambda t: t.filter(column("length").is_null()).select("id"),
+            lambda t: t.filter(column("dominator") != 5).select("dominator"),
+            lambda t: t.filter(10 >= column("id")),
+            lambda t: t.filter(column("shallow") > 100.5).select("shallow"),
+            lambda t: t.filter(column("shallow") > column("outbound")).head(7),
+            lambda t: t.head(10).select("id"),
+            lambda t: t.filter(column("retained") > 1 << 40),
+            lambda t: t.select(polars.len()),
+            lambda t: t.group_by("kind").agg(column("shallow").sum()).sort(column("kind").cast(polars.String)),
+        ]:
+            got, want = ask(self.lazy).collect(), ask(self.whole.lazy()).collect()
+            self.assertEqual(got.rows(), want.rows())
+            self.assertEqual(got.columns, want.columns)
+
+    def test_hands_simple_comparisons_down(self):
+        types, column = self.whole.schema, polars.col
+        for predicate, want in [
+            ((column("retained") > 4096) & (column("class") == "byte[]"), {"retained > 4096", "class = 'byte[]'"}),
+            (polars.lit(7) <= column("id"), {"id >= 7"}),
+            (column("shallow") != 16.0, {"shallow != 16"}),
+            ((column("id") < 5) | (column("id") > 9), set()),
+            (column("class") == "it's", set()),
+            (column("class") > "a", set()),
+            (column("class") == "\ufffd", set()),
+            (column("shallow") > 1.5, set()),
+            (column("shallow") > -1, set()),
+        ]:
+            self.assertEqual(set(_lazy._conditions(predicate, types)), want)
+
+    def test_duckdb_asks_for_what_it_needs(self):
+        lazy = self.lazy
+        self.assertIsNotNone(lazy)
+        got = duckdb.sql("SELECT id, retained FROM lazy WHERE retained > 100000 AND class LIKE 'book%' ORDER BY id")
+        want = [(row["id"], row["retained"]) for row in command("export", self.dump, "--table", "objects")
+                if (row["retained"] or 0) > 100000 and row["class"].startswith("book")]
+        self.assertEqual(got.fetchall(), want)
+
+    def test_answers_may_be_lazy_too(self):
+        packages = self.heap.lazy("histogram", by="package").filter(polars.col("objects") > 100).collect()
+        want = [row["package"] for row in command("histogram", self.dump, "--by", "package") if row["objects"] > 100]
+        self.assertEqual(packages["package"].to_list(), want)
+
+
+class Parquet(Case):
+    def check(self, path, rows):
+        table = pyarrow.parquet.read_table(path)
+        declared = json.loads(table.schema.metadata[b"heapdex.columns"])
+        self.assertEqual(list(declared), table.column_names)
+        columns = list(zip(*duckdb.sql(f"FROM '{path}'").fetchall())) or [()] * len(declared)
+        frame = polars.read_parquet(path)
+        for place, (name, of) in enumerate(declared.items()):
+            want = as_column([row[name] for row in rows], of["type"])
+            self.assertEqual(as_read(table[name].to_pylist(), of["type"]), want, name)
+            self.assertEqual(as_read(columns[place], of["type"]), want, name)
+            self.assertEqual(as_read(frame[name].to_list(), of["type"]), want, name)
+
+    def test_files_have_the_rows_of_jsonl_in_every_reader(self):
+        tables = [["export", "--table", name] for name in heapdex.TABLES]
+        for words in tables + [["histogram", "--retained"], ["threads", "--stacks"], ["object", "thread:main"],
+                               ["suspects"], ["export", "--table", "objects", "--reachable", "garbage"],
+                               ["histogram", "--where", "objects < 0"]]:
+            rows = command(words[0], self.dump, *words[1:])
+            for encoding in ("delta", "plain"):
+                with self.subTest(words=words, encoding=encoding):
+                    path = os.path.join(self.folder, "of.parquet")
+                    subprocess.run([TOOL, words[0], self.dump, *words[1:], "--format", "parquet", "--encoding",
+                                    encoding, "-o", path], check=True)
+                    self.check(path, rows)
+
+    def test_statistics_and_units_are_there_for_who_skips_by_them(self):
+        path = os.path.join(self.folder, "objects.parquet")
+        subprocess.run([TOOL, "export", self.dump, "--table", "objects", "--format", "parquet", "-o", path], check=True)
+        meta = pyarrow.parquet.ParquetFile(path).metadata
+        rows = command("export", self.dump, "--table", "objects")
+        chunks = [meta.row_group(0).column(i) for i in range(meta.num_columns)]
+        statistics = {chunk.path_in_schema: chunk.statistics for chunk in chunks}
+        for name in ("id", "shallow", "retained"):
+            values = [row[name] for row in rows if row[name] is not None]
+            self.assertEqual((statistics[name].min, statistics[name].max), (min(values), max(values)))
+        self.assertEqual(statistics["length"].null_count, sum(row["length"] is None for row in rows))
+        self.assertEqual(json.loads(meta.metadata[b"heapdex.columns"])["shallow"]["unit"], "bytes")
+        self.assertEqual(meta.metadata[b"heapdex.table"], b"objects")
+
+    def test_a_folder_of_tables_is_the_same_again(self):
+        folders = [os.path.join(self.folder, name) for name in ("one", "two")]
+        for folder in folders:
+            subprocess.run([TOOL, "export", self.dump, "--table", "objects,classes,roots", "--format", "parquet",
+                            "-o", folder], check=True)
+        names = ["classes.parquet", "objects.parquet", "roots.parquet"]
+        self.assertEqual(sorted(os.listdir(folders[0])), names)
+        self.assertEqual(filecmp.cmpfiles(*folders, names, shallow=False), (names, [], []))
+
+
+if __name__ == "__main__":
+    unittest.main()
