@@ -1,5 +1,5 @@
 /*
- * arrow.c - rows as an Arrow C stream: a schema, then batches of 64 Ki rows.
+ * arrow.c - rows as an Arrow C stream: a schema, then batches of 60 Ki rows.
  *
  * In:  rows, which the stream owns.
  * Out: batches whose memory is theirs: each buffer is freed when its array is released, in whatever order and on
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH_ROWS  (1u << 16)
+#define BATCH_ROWS  (15u << 12) /* whole runs, and 8 bytes of each are less than 512 KiB: malloc has it ready again */
 #define BATCH_BYTES (64u << 20) /* of texts, after which a batch ends early */
 
 /* ---- memory that leaves ---- */
@@ -152,6 +152,36 @@ static void put_valid(column *c, uint64_t row, bool has)
     c->nulls += !has;
 }
 
+/* The same of n rows, a word of bits at a time. */
+static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint32_t n)
+{
+    uint64_t has = 0;
+    for (uint32_t i = 0; i < n / 64; i++)
+        has += (unsigned)__builtin_popcountll(there[i]);
+    if (n % 64 != 0)
+        has += (unsigned)__builtin_popcountll(there[n / 64] & ((1ull << n % 64) - 1));
+    if (has == n && c->nulls == 0)
+        return;
+    uint8_t *to = (uint8_t *)hdx_buffer_room(&c->valid, (row + n) / 8 + 24 - c->valid.len);
+    if (to == NULL)
+        return;
+    to = (uint8_t *)c->valid.at;
+    if (c->nulls == 0) /* as long as there is none no bit is written */
+        memset(to, 0xff, row / 8 + 1);
+    if (row % 8 != 0)
+        to[row / 8] &= (uint8_t)((1u << row % 8) - 1);
+    for (uint32_t at = 0; at < n; at += 64) {
+        const uint64_t bits = n - at < 64 ? there[at / 64] & ((1ull << (n - at)) - 1) : there[at / 64];
+        uint8_t       *word = to + (row + at) / 8;
+        const unsigned shift = (unsigned)((row + at) % 8);
+        const uint64_t low = bits << shift | (shift != 0 ? (uint64_t)*word : 0);
+        memcpy(word, &low, 8); /* little-endian, as all that heapdex runs on */
+        word[8] = shift != 0 ? (uint8_t)(bits >> (64 - shift)) : 0;
+    }
+    c->valid.len = (row + n + 7) / 8;
+    c->nulls += n - has;
+}
+
 static bool is_entry(const column *c, uint64_t place, const hdx_buffer *text)
 {
     const int64_t *offsets = (const int64_t *)(const void *)c->offsets.at;
@@ -232,7 +262,8 @@ static void add_texts(stream *s, column *c, const hdx_vector *v)
 static void add_numbers(stream *s, column *c, const hdx_vector *v)
 {
     const uint32_t n = s->runs.count;
-    char          *to = hdx_buffer_room(&c->values, n * 8ull);
+    const bool     many = s->batch_rows == 0 && n >= HDX_RUN_ROWS / 2; /* then there is more to come */
+    char          *to = hdx_buffer_room(&c->values, many ? BATCH_ROWS * 8ull : n * 8ull);
     if (to == NULL)
         return;
     if (v->numbers != NULL)
@@ -240,10 +271,10 @@ static void add_numbers(stream *s, column *c, const hdx_vector *v)
     else
         memset(to, 0, n * 8ull);
     c->values.len += n * 8ull;
-    for (uint32_t i = 0; i < n && (v->there != NULL || v->numbers == NULL); i++)
-        put_valid(c, s->batch_rows + i, hdx_vector_has(v, i));
-    for (uint32_t i = 0; i < n && c->nulls > 0 && v->there == NULL && v->numbers != NULL; i++)
-        put_valid(c, s->batch_rows + i, true);
+    if (v->there != NULL && v->numbers != NULL)
+        put_valid_rows(c, s->batch_rows, v->there, n);
+    for (uint32_t i = 0; i < n && (v->numbers == NULL || (v->there == NULL && c->nulls > 0)); i++)
+        put_valid(c, s->batch_rows + i, v->numbers != NULL);
 }
 
 static void add_booleans(stream *s, column *c, const hdx_vector *v)

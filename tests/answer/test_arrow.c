@@ -218,6 +218,8 @@ Test(arrow, has_the_rows_of_every_table_and_of_answers_of_every_shape)
         "export table=objects columns=class,retained,length reachable=all",
         "export table=objects where=retained>1K columns=address,retained",
         "export table=objects where=class~^java where=shallow!=24 columns=kind,class",
+        "export table=objects where=shallow!=24 columns=length,dominator,retained,id reachable=all",
+        "export table=objects where=id>70 where=shallow>24 columns=length,position,dominator",
         "export table=objects where=class=java.lang.Thread",
         "export table=objects where=class=no.such.Class",
         "export table=objects where=dominator=null columns=id,dominator",
