@@ -19,7 +19,7 @@ import os
 import threading
 import weakref
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 __version__ = "0.1.0"
 __all__ = ["open", "address", "Heap", "Rows", "Answer", "Error", "ANSWERS", "TABLES", "library_version"]
@@ -424,13 +424,38 @@ class Heap:
 
     def __init__(self, options: _Options, more: Sequence[bytes] = (), limit: int = 0) -> None:
         self._asking = threading.Lock()
+        self._options, self._more, self._limit = options, list(more), limit
+        self._at: Optional[int] = None
+        self._open()
+
+    def _open(self) -> None:
         at, err = ctypes.c_void_p(), _Error()
-        _raise(_lib.hdx_session_open(ctypes.byref(options), ctypes.byref(at), ctypes.byref(err)), err)
-        self._at: Optional[int] = at.value
+        _raise(_lib.hdx_session_open(ctypes.byref(self._options), ctypes.byref(at), ctypes.byref(err)), err)
+        self._at = at.value
         self._finalizer = weakref.finalize(self, _close, at.value)
-        for dump in more:
+        for dump in self._more:
             _raise(_lib.hdx_session_add(at, dump, ctypes.byref(err)), err)
-        _lib.hdx_session_limit(at, limit)
+        _lib.hdx_session_limit(at, self._limit)
+
+    def _interruptible(self, call: Callable[[], int]) -> int:
+        """The call, which may take minutes (it may build the index), so that Ctrl-C ends it and the heap goes on.
+
+        Python tells of Ctrl-C between its own steps and on its main thread alone: the call goes to another one.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return call()
+        codes: List[int] = []
+        thread = threading.Thread(target=lambda: codes.append(call()), daemon=True)
+        thread.start()
+        try:
+            thread.join()
+        except BaseException:
+            _lib.hdx_session_cancel(self._at)
+            thread.join()
+            self._finalizer()  # a session that was cancelled answers nothing any more
+            self._open()
+            raise
+        return codes[0]
 
     def close(self) -> None:
         """Streams that were taken before go on; nothing new can be asked."""
@@ -457,9 +482,16 @@ class Heap:
         with self._asking:
             if self._at is None:
                 raise Error("usage", "the heap is closed")
-            code = _lib.hdx_answer_arrow(
-                self._at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
-            )
+            try:
+                code = self._interruptible(
+                    lambda: _lib.hdx_answer_arrow(
+                        self._at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
+                    )
+                )
+            except BaseException:
+                if stream.release:  # it was there just then
+                    stream.release(ctypes.byref(stream))
+                raise
         _raise(code, err)
         return stream
 

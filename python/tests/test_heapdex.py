@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -221,6 +222,29 @@ class Streams(Case):
         with self.assertRaises(Exception) as e:
             reader.read_all()
         self.assertIn("interrupted", str(e.exception))
+
+
+class Interrupted(Case):
+    def test_by_ctrl_c_while_the_index_is_built_and_asked_again(self):
+        def ring(*_):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, ring)
+        interrupted = 0
+        try:
+            for after in (0.001, 0.005, 0.02, 0.04):
+                dump = shutil.copy(self.dump, os.path.join(self.folder, f"{after}.hprof.gz"))
+                with heapdex.open(dump) as heap:
+                    try:
+                        signal.setitimer(signal.ITIMER_REAL, after)
+                        heap.classes.__arrow_c_stream__()
+                        signal.setitimer(signal.ITIMER_REAL, 0)
+                    except KeyboardInterrupt:
+                        interrupted += 1
+                    self.assertEqual(heap.objects["id"].to_arrow().num_rows, 23875)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        self.assertGreater(interrupted, 0)
 
 
 class Lazy(Case):
