@@ -198,7 +198,7 @@ _lib.hdx_answer_arrow.argtypes = [
 
 def library_version() -> str:
     """The version of the C library that was found."""
-    return _lib.hdx_version().decode()
+    return _text(_lib.hdx_version())
 
 
 class Error(Exception):
@@ -415,7 +415,7 @@ def _describe(answer: _Answer) -> str:
 # ---- heaps ----
 
 
-def _close(at: int) -> None:
+def _close(at: Optional[int]) -> None:
     _lib.hdx_session_close(at)
 
 
