@@ -71,6 +71,13 @@ bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping);
  * links.
  */
 bool hdx_checkpoint_is_plain(const hdx_work *w);
+/*
+ * view_checkpoint.c: the same of a view, whose folder has it as b->keeping.version says. HDX_NOT_FOUND: nothing to go
+ * on from, and the folder is to be cleared.
+ */
+hdx_code hdx_view_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err);
+hdx_code hdx_view_checkpoint_take(hdx_pass *p, uint64_t *done, hdx_error *err);
+void     hdx_view_checkpoint_remove(hdx_work *w);
 /* Temporary files that a checkpoint of these steps has. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }

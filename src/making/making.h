@@ -8,7 +8,8 @@
  *                    checkpoint_values.c: is it what a build leaves
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump
- *   view.c           a view of a finished index: the last passes again, with fewer roots or references
+ *   view.c           a view of a finished index: the last passes again, with fewer roots or references;
+ *                    view_checkpoint.c: what one that is killed has done
  *   manifest.c       everything said once, and the catalog
  *   counts.c         objects and bytes by class after the first pass alone: an answer without an index, or ahead of it
  *
@@ -194,6 +195,8 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
 /* The dump was closed to some who could read it when its index was made: so is the index, if it is ours. */
 void hdx_place_narrow(hdx_io *io, const hdx_index_home *home);
 void hdx_place_abandon(hdx_io *io, hdx_index_home *home);
+/* A folder with nothing in it that others have made, or can write to, or that is no plain file. */
+bool hdx_place_is_ours(const char *path);
 /* An error where it belongs to another user. */
 hdx_code hdx_place_foreign(const char *path, hdx_error *err);
 /* Removes a .part folder, or whatever has its name; nothing there: 0. */

@@ -703,7 +703,7 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
             drop_served(p, done);
         return HDX_OK;
     }
-    hdx_code code = hdx_checkpoint_save(p, done, 0, err);
+    hdx_code code = b->index != NULL ? hdx_view_checkpoint_save(p, done, err) : hdx_checkpoint_save(p, done, 0, err);
     assert(p->wide != NULL && p->wide->width == p->width); /* M5 */
     p->kept.saved = done;
     p->kept.saved_tasks = 0;
@@ -762,6 +762,11 @@ static void save_begun(hdx_pass *p, uint64_t done)
     hdx_build *b = p->b;
     if (done == 0 || !hdx_kept_is_worth(&b->work, &b->keeping, HDX_CANCELLED))
         return;
+    if (b->index != NULL) { /* of a view whole steps alone; the first one is reading the index */
+        if (done != p->kept.saved && is_done(done, HDX_PASS_REFERENCES))
+            (void)hdx_view_checkpoint_save(p, done, NULL);
+        return;
+    }
     const bool     had_lists = p->kept.lists;
     const uint64_t tasks = keep_tasks(p, done);
     if (done == p->kept.saved && tasks == p->kept.saved_tasks && p->kept.lists == had_lists)
@@ -796,16 +801,14 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         p->kept.begun = b->manifest;
         hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
         if ((code = pass->run(p, err)) != HDX_OK) {
-            if (code == HDX_CANCELLED && b->index == NULL)
+            if (code == HDX_CANCELLED)
                 save_begun(p, done);
             break;
         }
         hdx_manifest_step_end(b);
         done |= 1ull << i;
         atomic_store(&p->kept.tasks, 0);
-        if (b->index != NULL)
-            drop_served(p, done);
-        else if (i != HDX_PASS_RETAINED) /* after the last one the index is whole in a moment */
+        if (i != HDX_PASS_RETAINED) /* after the last one the index is whole in a moment */
             code = save(p, done, err);
     }
     if (code == HDX_OK) {
@@ -949,8 +952,8 @@ static hdx_code find_holding(hdx_pass *p, const hdx_pair *cuts, uint64_t count, 
     return hdx_note_check(&p->note, err);
 }
 
-/* What the steps before `references` leave to a build of an index. */
-static hdx_code begin_view(hdx_pass *p, hdx_pair *cuts, uint64_t cut_count, hdx_error *err)
+/* What the steps before `references` leave to a build of an index; of those after that they have left it themselves. */
+static hdx_code begin_view(hdx_pass *p, uint64_t done, hdx_pair *cuts, uint64_t cut_count, hdx_error *err)
 {
     hdx_dump_tables *t = &p->b->tables;
     hdx_code         code = write_cuts(p, cuts, cut_count, err);
@@ -958,24 +961,60 @@ static hdx_code begin_view(hdx_pass *p, hdx_pair *cuts, uint64_t cut_count, hdx_
         return code;
     t->class_class = (uint32_t)hdx_ints_get(p->class_file, t->classes[0].id); /* of any class object */
     t->loader_class = (uint32_t)hdx_ints_get(p->class_file, 0);               /* of the boot loader */
-    if ((code = hdx_note_check(&p->note, err)) == HDX_OK && (code = read_without_cuts(p, err)) == HDX_OK &&
-        (code = find_listed(p, err)) == HDX_OK)
+    if ((code = hdx_note_check(&p->note, err)) != HDX_OK || is_done(done, HDX_PASS_DOMINATORS))
+        return code != HDX_OK ? code : count_live(p, err);
+    if (!is_done(done, HDX_PASS_REFERENCES))
+        code = read_without_cuts(p, err);
+    if (code == HDX_OK && (code = find_listed(p, err)) == HDX_OK)
         code = find_holding(p, cuts, cut_count, err);
+    if (is_done(done, HDX_PASS_REFERENCES))
+        free_referenced(p, &p->listed);
+    return code;
+}
+
+static hdx_code clear_folder(const hdx_work *w, hdx_error *err)
+{
+    int rc = hdx_place_clear(w->io, w->folder);
+    if (rc >= 0)
+        rc = w->io->mkdir(w->io, w->folder);
+    return rc >= 0 ? HDX_OK : hdx_fail(err, HDX_IO, w->folder, HDX_NOWHERE, "cannot clear it: %s", strerror(-rc));
+}
+
+/* Behind the last step that an earlier build of the view has done; *done: which are. */
+static hdx_code find_begun(hdx_pass *p, uint64_t *done, hdx_error *err)
+{
+    hdx_build               *b = p->b;
+    const hdx_index_options *options = b->work.options;
+    char                     line[200];
+    const uint64_t           before = *done;
+    hdx_code                 code = hdx_view_checkpoint_take(p, done, err);
+    if (code == HDX_NOT_FOUND)
+        return clear_folder(&b->work, err);
+    if (code == HDX_OK && *done != before && options->notice != NULL) {
+        (void)snprintf(line, sizeof line, "an earlier build of the view got as far as the step %s: going on behind it",
+                       passes[63 - __builtin_clzll(*done)].name);
+        options->notice(options->notice_context, line);
+    }
     return code;
 }
 
 hdx_code hdx_passes_view(hdx_build *b, unsigned width, hdx_pair *cuts, uint64_t cut_count, hdx_error *err)
 {
-    const uint64_t done = 1u << HDX_PASS_COLUMNS | 1u << HDX_PASS_OBJECTS, edges = b->manifest.outbound_values;
+    const uint64_t edges = b->manifest.outbound_values;
+    uint64_t       done = 1u << HDX_PASS_COLUMNS | 1u << HDX_PASS_OBJECTS;
     hdx_pass       p = { .b = b, .width = width, .wide = hdx_wide_of(width), .until = HDX_STEP_DOMINATORS };
-    hdx_code       code = hdx_forecast_check(&b->work, &b->tables, edges, HDX_FORECAST_REFERENCES, p.until, width, err);
+    hdx_code       code = find_begun(&p, &done, err);
+    const bool     fresh = !is_done(done, HDX_PASS_REFERENCES);
     p.columns.spill.edges = edges;
-    if (code == HDX_OK) {
+    if (code == HDX_OK && fresh &&
+        (code = hdx_forecast_check(&b->work, &b->tables, edges, HDX_FORECAST_REFERENCES, p.until, width, err)) ==
+            HDX_OK)
         hdx_manifest_step_begin(b, "outbound", 2 * b->tables.objects, "objects");
-        code = begin_view(&p, cuts, cut_count, err);
-    }
+    if (code == HDX_OK)
+        code = begin_view(&p, done, cuts, cut_count, err);
     if (code == HDX_OK) {
-        hdx_manifest_step_end(b);
+        if (fresh)
+            hdx_manifest_step_end(b);
         code = run(&p, done, err);
     }
     free_passes(&p);

@@ -326,6 +326,8 @@ static trust leftover(const char *part)
     return worst(t, look_into(part, 1)) == OURS ? OURS : OPEN;
 }
 
+bool hdx_place_is_ours(const char *path) { return is_real_folder(path) && leftover(path) == OURS; }
+
 hdx_code hdx_place_foreign(const char *path, hdx_error *err)
 {
     struct stat st;

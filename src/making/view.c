@@ -4,8 +4,8 @@
  * beside the files of the index; all else is read from those.
  *
  * In:  a whole index; types of roots, pairs of objects.
- * Out: the folder, which exists from its rename on: a view that is stopped leaves nothing, and the next one begins
- *      anew. Views that are there stay as they are.
+ * Out: the folder, which exists from its rename on. A view that is stopped leaves what it has done in NAME.part, where
+ *      the next build of it goes on (view_checkpoint.c). Views that are there stay as they are.
  * Knows that a catalog of its own makes a view an index: roots that count, what lives by class and heap.
  * Cost: reading outbound, then the steps references, dominators and retained of a build without transposing: about half
  *       of the CPU time of a build of a plain dump, a third of one that is compressed.
@@ -37,7 +37,7 @@ static hdx_code find_home(hdx_io *io, const hdx_index_options *options, const ch
                : hdx_fail(err, HDX_USAGE, out->index.path, HDX_NOWHERE, "path too long");
 }
 
-/* Links are not followed: what they lead to is not ours. */
+/* Links are not followed: what they lead to is not ours. What an earlier build of the view has left stays. */
 static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
 {
     struct stat st;
@@ -46,7 +46,7 @@ static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
         io->share(io, home->views, &home->index.access);
     if (rc == -EEXIST && lstat(home->views, &st) == 0 && S_ISDIR(st.st_mode))
         rc = 0;
-    if (rc >= 0 && (rc = hdx_place_clear(io, home->part)) >= 0)
+    if (rc >= 0 && !hdx_place_is_ours(home->part) && (rc = hdx_place_clear(io, home->part)) >= 0)
         rc = io->mkdir(io, home->part);
     return rc >= 0 ? HDX_OK
                    : hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the folder of the view: %s",
@@ -105,6 +105,15 @@ static void begin_manifest(hdx_build *b, const hdx_view_wanted *want)
     memcpy(m->identity, identity, sizeof identity);
 }
 
+/* Of all that must be alike to go on: an earlier build may have left out other references under the same words. */
+static uint64_t version_of(const hdx_build *b, const hdx_view_wanted *want)
+{
+    const uint64_t numbers[] = { hdx_checkpoint_version(b->work.options), want->roots, want->cut_count };
+    const uint64_t hash =
+        hdx_hash_bytes(hdx_hash_bytes(1, b->manifest.identity, sizeof b->manifest.identity), numbers, sizeof numbers);
+    return want->cut_count == 0 ? hash : hdx_hash_bytes(hash, want->cuts, want->cut_count * sizeof *want->cuts);
+}
+
 static hdx_code prepare(hdx_build *b, const view_home *home, const hdx_view_wanted *want, hdx_error *err)
 {
     hdx_code code = hdx_catalog_open(b->work.io, home->index.path, &b->index, err);
@@ -123,6 +132,7 @@ static hdx_code prepare(hdx_build *b, const view_home *home, const hdx_view_want
     b->index_place.folder = home->index.path;
     memcpy(b->index_place.identity, hdx_catalog_manifest(b->index)->identity, sizeof b->index_place.identity);
     memcpy(b->work.place.identity, b->manifest.identity, sizeof b->work.place.identity);
+    b->keeping.version = version_of(b, want);
     return HDX_OK;
 }
 
@@ -164,10 +174,15 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         return HDX_LIMIT;
     if ((code = prepare(b, home, want, err)) == HDX_OK && (code = make_folders(b->work.io, home, err)) == HDX_OK) {
         if ((code = hdx_passes_view(b, width_of(b), want->cuts, want->cut_count, err)) == HDX_OK &&
-            (code = hdx_build_catalog(b, err)) == HDX_OK)
+            (code = hdx_build_catalog(b, err)) == HDX_OK) {
+            hdx_view_checkpoint_remove(&b->work);
+            b->keeping.checkpointed = false;
             code = commit(b->work.io, home, err);
-        if (code != HDX_OK)
+        }
+        if (code != HDX_OK && !(b->keeping.checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT)))
             (void)hdx_place_clear(b->work.io, home->part);
+        else if (code == HDX_CANCELLED)
+            (void)hdx_hint(err, code, "what is done is kept: the next build of the view goes on there");
     }
     if (code == HDX_OK) {
         (void)snprintf(report->path, sizeof report->path, "%.*s", (int)sizeof report->path - 1, home->path);

@@ -5,6 +5,7 @@
  *                   them
  *     bits.tmp      beside a checkpoint, after the searches: what lives and what is special; used with a seal alone
  *     lists.tmp     likewise, while references are transposed and searched: the packed lists, and who is referenced to
+ *     view.tmp      numbers of a view that is being made, and the same bits; used with a seal alone
  *     columns.tmp   which stretches the second pass has read, and what references.tmp holds of them (columns.c)
  *
  * A file has a head that names the dump and the version, what a step puts into it, and a CRC32C of all that. The sum
@@ -21,6 +22,7 @@
 #define HDX_KEPT_COLUMNS "columns.tmp"
 #define HDX_KEPT_BITS    "bits.tmp"
 #define HDX_KEPT_LISTS   "lists.tmp"
+#define HDX_KEPT_VIEW    "view.tmp"
 
 /*
  * A file of the .part folder as a build left it, and all of them (seal.c). Written as they lie in memory: no padding.

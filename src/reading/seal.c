@@ -32,6 +32,7 @@ static const char *const others[] = {
     HDX_KEPT_COLUMNS,
     HDX_KEPT_BITS,
     HDX_KEPT_LISTS,
+    HDX_KEPT_VIEW,
     "references.tmp",
     "search.tmp",
     "referrers.tmp",

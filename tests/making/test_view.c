@@ -1,9 +1,11 @@
 /*
  * test_view.c - a view through doors that fail, and under a kill: it is there whole or not at all, the index and the
- * views that were there stay as they are, and the next build makes it.
+ * views that were there stay as they are, and the next build makes it: behind the last step that was done, with the
+ * bytes of one that was made in one go.
  */
 #include "making/heap_model.h"
 #include "making/making.h"
+#include "making/parted.h"
 #include "support/faulty.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>
@@ -57,9 +59,18 @@ static void leave(void)
 }
 TestSuite(view, .init = enter, .fini = leave);
 
-static hdx_code make(const hdx_build_doors *doors, hdx_error *err)
+static unsigned went_on[2]; /* builds that went on behind the step references, dominators */
+
+static void notice(void *context, const char *line)
 {
-    const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+    (void)context;
+    went_on[0] += strstr(line, "the step references: going on behind it") != NULL;
+    went_on[1] += strstr(line, "the step dominators: going on behind it") != NULL;
+}
+
+static hdx_code make_asked(const hdx_build_doors *doors, hdx_progress progress, hdx_error *err)
+{
+    const hdx_index_options options = { .dump = "a.hprof", .threads = 1, .notice = notice, .progress = progress };
     hdx_pair                cuts[64];
     hdx_index_report        report;
     hdx_view_wanted         w = want;
@@ -67,6 +78,11 @@ static hdx_code make(const hdx_build_doors *doors, hdx_error *err)
     w.cuts = cuts;
     w.cut_count = pairs;
     return hdx_view_build_through(doors, &options, &w, &report, err);
+}
+
+static hdx_code make(const hdx_build_doors *doors, hdx_error *err)
+{
+    return make_asked(doors, (hdx_progress){ 0 }, err);
 }
 
 static void expect_sound(const char *view, const char *when, unsigned n)
@@ -168,6 +184,149 @@ Test(view, killed_at_every_write_is_made_by_the_next, .timeout = 300)
         if (WIFEXITED(status))
             break;
     }
+}
+
+static void read_view(parted *out)
+{
+    out->count = 0;
+    parted_read_folder(out, "a.hprof.hdx/views/v");
+    cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
+}
+
+/* A view in one go, and then the folder is without it. */
+static void make_straight(parted *out)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+    read_view(out);
+    cr_assert(out->count == 12, "%u files", out->count);
+    went_on[0] = went_on[1] = 0;
+}
+
+/* The same files, and in those of the graph the same bytes; the view goes. */
+static void expect_as(parted *straight, const char *when, unsigned n)
+{
+    parted now = { .count = 0 };
+    read_view(&now);
+    cr_expect(now.count == straight->count, "%s %u: %u files", when, n, now.count);
+    for (unsigned i = 0; i < now.count; i++) {
+        const parted_file *f = parted_find(straight, now.files[i].name);
+        cr_assert(f != NULL, "%s %u: %s", when, n, now.files[i].name);
+        if (strstr(f->name, ".hdx") != NULL)
+            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0, "%s %u: %s", when, n,
+                      f->name);
+    }
+    parted_free(&now);
+}
+
+Test(view, killed_at_every_write_is_gone_on_with_behind_its_last_step, .timeout = 300)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    parted                straight;
+    make_straight(&straight);
+    for (unsigned n = 1;; n++) {
+        int         status;
+        const pid_t child = fork();
+        if (child == 0) {
+            faulty_io             f;
+            const hdx_build_doors doors = { .io = &f.io, .every_step = true };
+            faulty_io_init(&f, n, FAULTY_KILL, true);
+            _exit(make(&doors, &err) == HDX_OK ? 0 : 1);
+        }
+        cr_assert(child > 0 && waitpid(child, &status, 0) == child);
+        cr_assert(make(&sound, &err) == HDX_OK, "kill %u: %s", n, err.message);
+        expect_sound("v", "kill", n);
+        cr_expect(!is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        expect_as(&straight, "kill", n);
+        if (WIFEXITED(status))
+            break;
+    }
+    cr_expect(went_on[0] > 3 && went_on[1] > 3, "%u and %u went on", went_on[0], went_on[1]);
+    parted_free(&straight);
+}
+
+Test(view, told_to_stop_at_every_question_keeps_the_steps_that_are_done, .timeout = 300)
+{
+    const hdx_build_doors every = { .io = hdx_io_system(), .every_step = true };
+    hdx_error             err;
+    parted                straight;
+    make_straight(&straight);
+    for (unsigned last = 0;; last++) {
+        parted_calls       c = { .last = last };
+        const hdx_progress progress = { .context = &c, .cancelled = parted_is_wanted };
+        const hdx_code     code = make_asked(&every, progress, &err);
+        cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%u: %s", last, err.message);
+        const bool kept = is_there("a.hprof.hdx/views/v.part/view.tmp");
+        cr_expect(!kept || strstr(err.hint, "what is done is kept") != NULL, "%u: %s", last, err.hint);
+        const unsigned before = went_on[0] + went_on[1];
+        cr_assert(code == HDX_OK || make(&every, &err) == HDX_OK, "%u: %s", last, err.message);
+        cr_expect(went_on[0] + went_on[1] == before + kept, "%u", last);
+        expect_as(&straight, "stop", last);
+        if (code == HDX_OK)
+            break;
+    }
+    cr_expect(went_on[0] > 0 && went_on[1] > 0, "%u and %u went on", went_on[0], went_on[1]);
+    parted_free(&straight);
+}
+
+static int rename_kept(hdx_io *io, const char *from, const char *to)
+{
+    const int rc = hdx_io_system()->rename(io, from, to);
+    parted_saves += rc >= 0 && strstr(from, "view.tmp") != NULL;
+    return rc;
+}
+
+/* A build that gets no memory any more when it has kept so many steps. */
+static void stop_behind(unsigned steps)
+{
+    int         status;
+    const pid_t child = fork();
+    hdx_error   err;
+    if (child == 0) {
+        hdx_io                io = *hdx_io_system();
+        const hdx_build_doors doors = { .io = &io, .every_step = true, .refuse = parted_refuse };
+        io.rename = rename_kept;
+        parted_saves = 0;
+        parted_stop_at = steps;
+        _exit(make(&doors, &err) == HDX_LIMIT ? 0 : 1);
+    }
+    cr_assert(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
+Test(view, begins_anew_where_what_is_there_was_touched_or_is_of_another_view)
+{
+    static const char *const names[] = { "view.tmp", "search.tmp", "special.hdx", "nearest.hdx", "idoms.tmp", "seal" };
+    const hdx_build_doors    sound = { .io = hdx_io_system() };
+    hdx_error                err;
+    parted                   straight;
+    make_straight(&straight);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (unsigned way = 0; way < 2; way++) {
+            char line[200];
+            if (way == 0 && strcmp(names[i], "seal") == 0) /* which still says the same */
+                continue;
+            stop_behind(2);
+            (void)snprintf(line, sizeof line,
+                           way == 0 ? "printf x >> a.hprof.hdx/views/v.part/%s" : "rm a.hprof.hdx/views/v.part/%s",
+                           names[i]);
+            cr_assert(system(line) == 0);
+            cr_assert(make(&sound, &err) == HDX_OK, "%s: %s", names[i], err.message);
+            expect_as(&straight, names[i], way);
+        }
+    stop_behind(2);
+    pairs--; /* one reference less is left out */
+    cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+    expect_sound("v", "fewer", 0);
+    cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
+    pairs++;
+    cr_expect(went_on[0] + went_on[1] == 0, "%u and %u went on", went_on[0], went_on[1]);
+    stop_behind(2);
+    cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+    expect_as(&straight, "untouched", 0);
+    cr_expect(went_on[1] == 1, "%u and %u went on", went_on[0], went_on[1]);
+    parted_free(&straight);
 }
 
 Test(view, of_an_index_that_was_made_anew_meanwhile_is_refused)
