@@ -88,7 +88,7 @@ static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, co
 /* The container by its first bytes (GZIP 7.1); all else is plain. */
 static hdx_code sniff(hdx_source *source, hdx_error *err)
 {
-    uint8_t  b[4] = { 0 };
+    uint8_t  b[4];
     size_t   got;
     hdx_code code = hdx_source_file_read(source, 0, b, sizeof b, &got, err);
     if (code != HDX_OK)

@@ -312,7 +312,7 @@ Test(inner, members_ahead_are_offered_where_they_are_whole_and_right_and_no_long
         for (unsigned round = 0; round < 300 && offered != right; round++) { /* who is not ready in time is left out */
             gm_file         door = gm_file_of(&file);
             hdx_source     *source = opened(&door, 4);
-            hdx_gz_members *m = hdx_gz_members_new(source, workers, 1);
+            hdx_gz_members *m = hdx_gz_members_new(source, workers, at[0]); /* that byte, too */
             cr_assert(m != NULL);
             for (unsigned i = 0; i < COUNT; i += 1 + (round % 3 > 0 && i % (round % 3 + 2) == 0)) {
                 hdx_inflated got = { 0 };
@@ -429,6 +429,25 @@ Test(inner, points_are_those_of_a_plain_list)
 {
     for (uint64_t seed = 1; seed <= 6; seed++)
         random_points(seed, seed % 2 == 0 ? HDX_POINTS_BYTES : 400000 * seed);
+}
+
+Test(inner, three_points_stay_however_little_memory_they_may_have)
+{
+    hdx_points    points;
+    bool          added;
+    const uint8_t window[HDX_WINDOW] = { 0 };
+    cr_assert(hdx_points_init(&points, NULL, 0));
+    const uint64_t spacing = points.spacing;
+    points.bytes_max = 1;
+    for (unsigned n = 1; n <= 2; n++) {
+        const hdx_point p = { .out = n * spacing, .kind = HDX_POINT_BLOCK, .window_len = 100 };
+        cr_assert(hdx_points_add(&points, &p, window, &added, NULL) == HDX_OK && added);
+        cr_expect(points.count == n + 1 && points.spacing == spacing, "%u", n);
+    }
+    const hdx_point more = { .out = 3 * spacing, .kind = HDX_POINT_BLOCK, .window_len = 100 };
+    cr_assert(hdx_points_add(&points, &more, window, &added, NULL) == HDX_OK && added);
+    cr_expect(points.count == 3 && points.spacing == 2 * spacing && points.list[1].out == 2 * spacing);
+    hdx_points_free(&points);
 }
 
 /* Sums of slices: noted once, compared ever after; of a slice only, not of any stretch. */

@@ -129,6 +129,35 @@ Test(open, tells_the_container_by_its_first_bytes)
     }
 }
 
+static bool first_ten_absent(void *context, hdx_pos at)
+{
+    (void)context;
+    return at < 10;
+}
+
+Test(open, no_byte_of_a_file_is_absent_unless_a_layer_says_so)
+{
+    hdx_source *source;
+    static int  context;
+    cr_assert(eq(int, hdx_source_open(named("app", "JAVA PROFILE 1.0.2", 18), NULL, &source, NULL), HDX_OK));
+    cr_expect(hdx_source_absent(source, 3) == false);
+    hdx_source_overlay(source, &(hdx_overlay){ .context = &context, .absent = first_ten_absent });
+    cr_expect(hdx_source_absent(source, 9) && !hdx_source_absent(source, 10));
+    hdx_source_overlay(source, &(hdx_overlay){ 0 });
+    hdx_source_close(source);
+}
+
+Test(open, a_read_of_nothing_gives_nothing)
+{
+    hdx_source *source;
+    uint8_t     byte = 77;
+    size_t      got = 9;
+    cr_assert(eq(int, hdx_source_open(named("app", "JAVA PROFILE 1.0.2", 18), NULL, &source, NULL), HDX_OK));
+    cr_expect(eq(int, hdx_source_read_at(source, 5, &byte, 0, &got, NULL), HDX_OK));
+    cr_expect(got == 0 && byte == 77);
+    hdx_source_close(source);
+}
+
 Test(open, refuses_gzip_that_cannot_be)
 {
     expect_refused(named("a", "\x1f\x8b\x07\0\0\0", 6), HDX_BAD_DUMP, "gzip compression method 7, allowed 8");

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { SINGLE, SPARSE, JDK, BGZF, STORED, GIANT, LITERALS, ZLIB, SMALL_MEMBERS, KINDS };
 static const char *const names[] = { "single", "sparse",   "jdk",  "bgzf",         "stored",
@@ -337,6 +338,40 @@ Test(random, reads_near_each_other_come_from_blocks_that_were_fetched_once)
         gm_free(&plain);
         gm_free(&file);
     }
+}
+
+static int64_t count_slow_read(hdx_io *io, int fd, void *to, uint64_t len, uint64_t at)
+{
+    (void)usleep(20000); /* so that all threads ask before the first is answered */
+    return count_read(io, fd, to, len, at);
+}
+
+static void read_the_first_slice(void *context, unsigned n)
+{
+    hdx_source *source = context;
+    uint8_t     byte;
+    size_t      got;
+    cr_assert(eq(int, hdx_source_read_at(source, 1000 + n, &byte, 1, &got, NULL), HDX_OK));
+    cr_assert(eq(sz, got, 1));
+}
+
+Test(random, a_slice_that_several_threads_want_is_inflated_once)
+{
+    unsigned reads[2];
+    gm_bytes plain = { 0 }, file = { 0 };
+    make(SINGLE, &plain, &file);
+    for (unsigned several = 0; several < 2; several++) {
+        counted c = { .door = gm_file_of(&file) };
+        c.read_at = c.door.io.read_at;
+        c.door.io.read_at = count_slow_read;
+        hdx_source *source = opened(&c.door);
+        hdx_workers_run(several ? 4 : 1, read_the_first_slice, source);
+        hdx_source_close(source);
+        reads[several] = c.reads;
+    }
+    cr_expect(eq(u32, reads[1], reads[0]));
+    gm_free(&plain);
+    gm_free(&file);
 }
 
 Test(random, a_block_that_cannot_be_read_hides_no_bytes_and_no_error)

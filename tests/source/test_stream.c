@@ -74,6 +74,25 @@ Test(stream, gives_the_same_bytes_in_reads_of_any_size)
         }
 }
 
+Test(stream, small_and_large_reads_in_turn_are_right)
+{
+    static uint8_t      part[3u << 20];
+    static const size_t sizes[] = { 100, 2000000, 1, 1000003, 70000 };
+    for (int kind = 0; kind < 4; kind++) {
+        gm_file     door = gm_file_of(&files[kind]);
+        hdx_source *source = opened(&door);
+        hdx_stream *stream = stream_from(source, 0);
+        size_t      got, at = 0;
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; at += sizes[i++]) {
+            memset(part, 0, sizes[i]);
+            cr_assert(eq(int, hdx_stream_read(stream, part, sizes[i], &got, NULL), HDX_OK));
+            cr_assert(got == sizes[i] && memcmp(part, plain.at + at, got) == 0, "kind %d: read %zu", kind, i);
+        }
+        hdx_stream_close(stream);
+        hdx_source_close(source);
+    }
+}
+
 Test(stream, single_bytes_are_right_too)
 {
     gm_file     door = gm_file_of(&files[2]);
