@@ -170,6 +170,26 @@ Test(queue, that_is_nothing_of_the_kind_is_empty)
     heap_close(&h);
 }
 
+Test(sums, of_classes_with_finalizers_begin_with_what_retains_most)
+{
+    static const char *const names[] = { "app.Small", "app.Middle", "app.Large" }, *const fields[] = {
+        "a:J", "a:J b:J c:J", "a:J b:J c:J d:J e:J"
+    };
+    heap      h;
+    hdx_rows *rows;
+    made      k = made_begin(0, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        const uint64_t class = dump_maker_class(k.m, names[i], k.object, fields[i]);
+        dump_maker_instance_at(k.m, 0x40000 + i * 0x100, class, DUMP_VALUES(1, 2, 3, 4, 5));
+        rooted(&k, dump_maker_instance_at(k.m, 0x30000 + i * 0x100, k.finalizer,
+                                          DUMP_VALUES(0x77, 0x77, 0x40000 + i * 0x100, 0, 0)));
+    }
+    heap_open(&h, k.m);
+    ok(ask(&h, finalizers, &rows, { "by", "class" }));
+    expect_columns(rows, NULL, NULL, "class objects retained", "app.Large,1,56\napp.Middle,1,40\napp.Small,1,24\n");
+    heap_close(&h);
+}
+
 Test(running, is_what_a_frame_of_run_finalizer_holds)
 {
     enum { A = 0x30000, B = 0x30100, T = 0x32000 };
@@ -253,6 +273,6 @@ Test(cleaners, are_registered_due_or_done_and_the_head_of_their_list_is_none)
                    "0x30100,registered,java.lang.Class,app.Task\n0x30200,due,-,app.Task\n0x30300,done,-,app.Task\n"
                    "0x30400,registered,java.lang.Class,app.Task\n");
     ok(ask(&h, cleaners, &rows, { "by", "class" }));
-    expect_columns(rows, NULL, NULL, "class cleaners registered due", "app.Task,4,2,1\n");
+    expect_columns(rows, NULL, NULL, "class cleaners registered due retained", "app.Task,4,2,1,64\n");
     heap_close(&h);
 }

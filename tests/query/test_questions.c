@@ -86,6 +86,28 @@ Test(histogram, counts_live_objects_by_class_and_sorts_by_size)
     heap_close(&h);
 }
 
+Test(objects, say_where_instances_are_when_none_is_asked_for)
+{
+    static const struct {
+        hdx_refs_scope scope;
+        const char    *of, *says;
+    } cases[] = {
+        { HDX_GARBAGE, "app.Leaf", "1 live instance: --reachable all" },
+        { HDX_GARBAGE, "java.lang.Object", "the class has no instances; --subclasses adds those of subclasses" },
+        { HDX_ALL, "java.lang.Object", "the class has no instances; --subclasses adds those of subclasses" },
+    };
+    heap      h;
+    hdx_rows *rows;
+    make(&h);
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        h.q.scope = cases[i].scope;
+        ok(hdx_query_objects(&h.q, cases[i].of, false, &rows, &h.err));
+        cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)cases[i].says));
+        expect_rows(rows, "");
+    }
+    heap_close(&h);
+}
+
 Test(histogram, gives_exact_retained_sets)
 {
     heap      h;
