@@ -455,9 +455,10 @@ static hdx_cell common_cell(writer *w, unsigned problem, hdx_code *code, hdx_err
             first = p;
             n = p->count < COMMON_MOST ? p->count : COMMON_MOST;
         }
-        for (uint64_t k = 0; k < n; k++)
-            if (k >= p->count || s->paths.steps.at[p->first + k] != s->paths.steps.at[first->first + k])
-                n = k;
+        uint64_t k = 0;
+        while (k < n && k < p->count && s->paths.steps.at[p->first + k] == s->paths.steps.at[first->first + k])
+            k++;
+        n = k;
     }
     hdx_cell *list = get(w, n, sizeof *list, code, err);
     for (uint64_t k = 0; *code == HDX_OK && k < n; k++)

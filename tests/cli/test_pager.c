@@ -91,8 +91,8 @@ Test(pager, that_cannot_be_started_is_no_error_and_the_answer_goes_straight_out)
     static const char *const pagers[] = { "./nothing", "./nothing -x", "/", "\"./nothing\"", "no$HOME/such" };
     for (size_t i = 0; i < sizeof pagers / sizeof *pagers; i++) {
         char script[160];
-        (void)snprintf(script, sizeof script, "export HEAPDEX_PAGER='%s'; \"$H\" histogram app.hprof.gz 2>.said",
-                       pagers[i]);
+        (void)snprintf(script, sizeof script,
+                       "export HEAPDEX_PAGER='%s'; \"$H\" histogram app.hprof.gz </dev/null 2>.said", pagers[i]);
         terminal *t = screen(script);
         cr_expect(terminal_end(t) == 0 && strstr(t->shown, "byte[]") != NULL, "%s: %s", script, t->shown);
         char *said = tool_read(".said");
