@@ -172,6 +172,17 @@ Test(temp, that_outgrows_its_memory_on_a_full_disk_says_so)
     b->work.io = hdx_io_system();
 }
 
+Test(temp, that_is_not_there_is_not_opened)
+{
+    hdx_code (*const opens[])(hdx_work *, const char *, hdx_temp *, hdx_error *) = { hdx_temp_reopen, hdx_temp_change };
+    for (unsigned i = 0; i < 2; i++) {
+        hdx_temp  t;
+        hdx_error err = { 0 };
+        cr_expect(opens[i](&b->work, "a.tmp", &t, &err) == HDX_IO && strcmp(err.where, path) == 0, "%s: %s", err.where,
+                  err.message);
+    }
+}
+
 /* To the byte: what is kept beside it counts too. */
 Test(temp, is_in_memory_where_there_is_just_room_for_it)
 {
