@@ -253,6 +253,28 @@ Test(strength, of_random_heaps_is_that_of_a_search)
     cr_expect(gt(u64, weakly, 500));
 }
 
+/* The first object on the way out that is no array, no collection and no reference. */
+Test(referents, stand_beside_the_field_that_holds_their_reference)
+{
+    heap           h;
+    hdx_rows      *rows;
+    made           k = made_begin();
+    const uint64_t arrays = dump_maker_class(k.m, "java.lang.Object[]", k.object, ""),
+                   list = dump_maker_class(k.m, "java.util.Links", k.object, "array:L"),
+                   box = dump_maker_class(k.m, "app.Box", k.object, "list:L one:L");
+    uint64_t weak[3];
+    for (unsigned i = 0; i < 3; i++)
+        weak[i] = dump_maker_instance(k.m, k.weak, DUMP_VALUES(dump_maker_instance(k.m, k.node, DUMP_VALUES(0, 0)), 0));
+    const uint64_t array = dump_maker_array(k.m, arrays, DUMP_VALUES(weak[0]), 1),
+                   links = dump_maker_instance(k.m, list, DUMP_VALUES(array));
+    rooted(&k, dump_maker_instance(k.m, box, DUMP_VALUES(links, weak[1])));
+    rooted(&k, weak[2]);
+    heap_open(&h, k.m);
+    ok(ask_plainly(&h, referents, &rows));
+    expect_columns(rows, "class", "app.Node", "field", "app.Box#list\napp.Box#one\n-\n");
+    heap_close(&h);
+}
+
 Test(referents, without_the_dump_are_not_told)
 {
     heap      h;
