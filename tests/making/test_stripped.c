@@ -79,6 +79,25 @@ static unsigned count_damage(hdx_graph *g, hdx_damage_kind kind, const char *wor
 }
 
 /* A container of Tailor, whole, that ends inside a token, and that has none at some place. */
+Test(stripped, a_single_name_that_is_cut_is_told_of)
+{
+    const char *file = place_path(&here, "cut.hprof");
+    dump_maker *m = droid_new(4, true);
+    dump_maker_class(m, "app.Caf\303\251", 0, "");
+    dump_maker_save(m, file);
+    dump_maker_free(m);
+    bytes    b = slurp(file);
+    uint8_t *name = memmem(b.at, b.len, "Caf\303\251", 5);
+    cr_assert(name != NULL);
+    memmove(name + 4, name + 5, b.len - (size_t)(name + 5 - b.at));
+    dump_maker_save_bytes(file, b.at, b.len - 1);
+    free(b.at);
+    hdx_graph *g = index_of(file);
+    cr_expect(count_damage(g, HDX_DAMAGE_LENGTH, "1 names outside ASCII are cut") == 1);
+    cr_expect(hdx_graph_summary_of(g)->damage_count == 1 && hdx_graph_summary_of(g)->damage[0].lost_bytes == 1);
+    hdx_graph_close(g);
+}
+
 Test(stripped, containers_that_cannot_be_read_to_their_end_are_damaged)
 {
     const char       *whole = droid(), *file = place_path(&here, "t.hprof"), *harmed = place_path(&here, "h.hprof");
