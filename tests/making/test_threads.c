@@ -188,3 +188,45 @@ Test(threads, have_frames_that_are_alike_but_for_one_thing)
                "app.One.run()V A.java:1, app.One.run()V A.java:1, app.One.wait()V A.java:3" },
            2, "alike");
 }
+
+/* 65,536 frames and four times those of all traces are given out; threads that come after that have none. */
+Test(threads, that_all_name_one_long_trace_do_not_fill_the_index)
+{
+    enum { THREADS = 100, LONG = 1000, GIVEN = (65536 + 4 * LONG) / LONG };
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t run = dump_maker_name(m, "run"), object = dump_maker_class(m, "java/lang/Object", 0, "");
+    (void)dump_maker_class(m, "java/lang/Class", object, "");
+    (void)dump_maker_class(m, "java/lang/ClassLoader", object, "");
+    const uint64_t thread = dump_maker_class(m, "java/lang/Thread", object, "");
+    uint64_t       ids[LONG], count, whole = 0;
+    int32_t        traces[THREADS];
+    for (unsigned i = 0; i < LONG; i++)
+        ids[i] = 5;
+    for (unsigned i = 0; i < THREADS; i++)
+        traces[i] = 2;
+    put_frame(m, 5, run, 0, 0, dump_maker_load(m, 0x9100, "app/One"), 11);
+    dump_maker_trace(m, 1, 0, NULL, 0);
+    dump_maker_trace(m, 2, 0, ids, LONG);
+    put_threads(m, thread, traces, THREADS);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = dump, .threads = 1, .force = true };
+    hdx_index_report        report;
+    hdx_graph              *g;
+    hdx_error               err;
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK, "%s", err.message);
+    const hdx_thread *threads = hdx_graph_threads(g, &count);
+    for (uint64_t i = 0; i < count; i++) {
+        cr_assert(threads[i].frame_count == LONG || threads[i].frame_count == 0);
+        whole += threads[i].frame_count == LONG;
+    }
+    cr_expect(count == THREADS && whole == GIVEN, "%llu of %llu", (unsigned long long)whole, (unsigned long long)count);
+    const hdx_graph_summary *s = hdx_graph_summary_of(g);
+    cr_assert(s->damage_count == 1);
+    cr_expect(s->damage[0].kind == HDX_DAMAGE_COUNT && strcmp(s->damage[0].record, "STACK_TRACE") == 0 &&
+                  s->damage[0].offset == 0 && s->damage[0].lost_bytes == 0 &&
+                  strstr(s->damage[0].expected, "again and again: 31 are left without frames") != NULL,
+              "%s", s->damage[0].expected);
+    hdx_graph_close(g);
+}
