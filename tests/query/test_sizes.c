@@ -89,6 +89,38 @@ Test(sizes, are_those_that_each_jvm_said_of_the_classes_of_its_program)
     cr_expect(ge(u32, dumps, 13));
 }
 
+/* Bytes of class objects in that layout, where one class has so many statics of 8 bytes. */
+static uint64_t bytes_of_classes(const char *layout, unsigned statics)
+{
+    heap            h;
+    const hdx_cell *c;
+    uint64_t        bytes = 0;
+    dump_maker     *m = dump_maker_new(8);
+    const uint64_t  object = dump_maker_class(m, "java.lang.Object", 0, "");
+    dump_maker_class(m, "java.lang.Class", object, "name:L count:I");
+    for (unsigned i = 0; i < statics; i++)
+        dump_maker_static(m, "number", 'J', i);
+    dump_maker_class(m, "app.Numbers", object, "");
+    heap_open(&h, m);
+    h.q.scope = HDX_ALL;
+    hdx_rows *rows = ask(&h, layout);
+    while (hdx_rows_next(rows, &c))
+        bytes += hdx_text_is(c[0].as.text, "java.lang.Class") ? c[3].as.natural : 0;
+    hdx_rows_close(rows);
+    heap_close(&h);
+    return bytes;
+}
+
+Test(sizes, of_class_objects_have_their_statics)
+{
+    static const char *const layouts[] = { "class-pointers", "64bit", "32bit", "compact" };
+    for (size_t i = 0; i < HDX_COUNT(layouts); i++) {
+        const uint64_t none = bytes_of_classes(layouts[i], 0), three = bytes_of_classes(layouts[i], 3);
+        cr_expect(none > 0 && three == none + 24, "%s: %llu and %llu", layouts[i], (unsigned long long)none,
+                  (unsigned long long)three);
+    }
+}
+
 /* ---- parts ---- */
 
 Test(sizes, of_the_parts_of_dump_and_heap_add_up)
