@@ -402,14 +402,15 @@ static void retained_end(sql_call *c)
     r->gone = NULL;
 }
 
-/* "[1, 2, 3]", or one id. */
+/* "[1, 2, null, 3]", or one id. */
 static hdx_code read_ids(const char *text, sql_ids *ids, hdx_error *err)
 {
     hdx_code    code = HDX_OK;
     const char *at = text + strspn(text, " \t\r\n[");
-    while (code == HDX_OK && *at >= '0' && *at <= '9') {
-        char *after;
-        code = hdx_sql_ids_add(ids, strtoull(at, &after, 10), err);
+    while (code == HDX_OK && ((*at >= '0' && *at <= '9') || strncmp(at, "null", 4) == 0)) {
+        char *after = (char *)(uintptr_t)at + 4;
+        if (*at != 'n')
+            code = hdx_sql_ids_add(ids, strtoull(at, &after, 10), err);
         at = after + strspn(after, " \t\r\n");
         at += *at == ',';
         at += strspn(at, " \t\r\n");

@@ -140,6 +140,25 @@ Test(held, scope_says_which_classes_there_are)
     close_dump(&t);
 }
 
+Test(held, finds_a_class_whose_name_is_long)
+{
+    static char    name[40001], text[41000];
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    dump_test      t;
+    (void)snprintf(name, sizeof name, "%040000d", 7);
+    memcpy(name, "a.\"%s;--", 8);
+    const uint64_t id = dump_maker_class(m, name, object, "");
+    dump_maker_instance(m, id, NULL);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, id, 0, 0);
+    open_scoped(&t, m, HDX_ALL);
+    (void)snprintf(text, sizeof text, "SELECT instances, length(name), package FROM classes WHERE name = '%s'", name);
+    expect(&t, text, "1|40000|a\n");
+    expect(&t, "SELECT length(class_of(id)) FROM objects WHERE class GLOB 'a.*'", "40000\n");
+    expect(&t, "SELECT name FROM packages WHERE instances = 1 AND name > '(' AND name < 'b'", "a\n");
+    close_dump(&t);
+}
+
 Test(held, says_how_it_is_searched)
 {
     dump_test t;

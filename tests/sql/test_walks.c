@@ -111,6 +111,7 @@ Test(walks, know_retained_sets)
     free(expected);
     expect_same(&t, "SELECT id FROM retained_set('[6704]')", "SELECT id FROM subtree(6704) ORDER BY id");
     expect_same(&t, "SELECT id FROM retained_set(6704)", "SELECT id FROM subtree(6704) ORDER BY id");
+    expect(&t, "SELECT count(*) FROM retained_set('[null, 6704,null]')", "1\n");
     expect(&t, "SELECT count(*) FROM retained_set('[]')", "0\n");
     expect(&t, "SELECT count(*) FROM retained_set(NULL)", "0\n");
     expect(&t, "SELECT count(*) FROM retained_set(' [ 99999999999999999999 , 6704 ] ')", "1\n");
