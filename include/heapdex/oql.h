@@ -3,7 +3,7 @@
  *
  * Example (examples/oql.c):
  *     char *sql;
- *     if (hdx_oql_translate(g, "SELECT s FROM java.lang.String s WHERE s.count > 100", &sql, &err) != HDX_OK)
+ *     if (hdx_oql_translate(g, query, &sql, &err) != HDX_OK)
  *         return complain(&err);
  *     printf("%s\n", sql);
  *     hdx_text_free(sql);

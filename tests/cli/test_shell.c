@@ -192,18 +192,18 @@ Test(shell, completes_words_tables_columns_functions_and_classes)
     static const char *const cases[][2] = {
         { "sel\t", "select " },
         { "SEL\t", "SELECT " },
-        { "SELECT * FROM obje\t", "SELECT * FROM objects " },
+        { "SELECT * FROM named_\t", "SELECT * FROM named_refs " },
         { "SELECT * FROM objects WHERE shal\t", "SELECT * FROM objects WHERE shallow " },
         { "SELECT 1 FROM objects o WHERE o.ret\t", "SELECT 1 FROM objects o WHERE o.retained " },
         { "SELECT 1 FROM objects AS o WHERE o.dom\t", "SELECT 1 FROM objects AS o WHERE o.dominator " },
-        { "SELECT 1 FROM b.obj\t", "SELECT 1 FROM b.objects " },
+        { "SELECT 1 FROM b.named_\t", "SELECT 1 FROM b.named_refs " },
         { "SELECT heapdex_ver\t", "SELECT heapdex_version(" },
         { "SELECT 1 FROM objects WHERE class = 'java.lang.ThreadD\t",
           "SELECT 1 FROM objects WHERE class = 'java.lang.ThreadDeath'" },
         { ".tim\t", ".timer " },
         { ".timer of\t", ".timer off " },
         { ".mode js\t", ".mode json" },
-        { ".schema obj\t", ".schema objects " },
+        { ".schema named_\t", ".schema named_refs " },
     };
     if (!edits())
         tool_skip(folder, "heapdex was built without libedit");
