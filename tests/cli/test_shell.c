@@ -193,7 +193,7 @@ Test(shell, completes_words_tables_columns_functions_and_classes)
         { "sel\t", "select " },
         { "SEL\t", "SELECT " },
         { "SELECT * FROM named_\t", "SELECT * FROM named_refs " },
-        { "SELECT * FROM objects WHERE shal\t", "SELECT * FROM objects WHERE shallow " },
+        { "SELECT * FROM objects WHERE posit\t", "SELECT * FROM objects WHERE position " },
         { "SELECT 1 FROM objects o WHERE o.ret\t", "SELECT 1 FROM objects o WHERE o.retained " },
         { "SELECT 1 FROM objects AS o WHERE o.dom\t", "SELECT 1 FROM objects AS o WHERE o.dominator " },
         { "SELECT 1 FROM b.named_\t", "SELECT 1 FROM b.named_refs " },
