@@ -169,11 +169,14 @@ static void code(gm_bits *b, unsigned bits, unsigned width)
         gm_bits_put(b, bits >> width & 1, 1);
 }
 
-/* 'A', three times, in a block with codes of its own: two literals and two distances of these lengths. */
-static void own_codes(gm_bytes *body, unsigned literal, unsigned distance)
+/*
+ * 'A', three times, in a block with codes of its own: two literals and two distances of these lengths. two: bits of the
+ * code for the length 2; 2, or 3, which leaves a pattern unused.
+ */
+static void own_codes(gm_bytes *body, unsigned literal, unsigned distance, unsigned two)
 {
-    static const uint8_t lengths[18] = {
-        [2] = 1, [15] = 2, [17] = 2
+    const uint8_t lengths[18] = {
+        [2] = 1, [15] = (uint8_t)two, [17] = 2
     }; /* of 18 (a run of zeros), 2 and 1, as the format orders them */
     gm_bits b = { body, 0, 0 };
     gm_bits_put(&b, 1 | 2 << 1, 3);
@@ -196,7 +199,7 @@ Test(isal, codes_that_leave_patterns_unused_are_judged_by_zlib)
     for (unsigned literal = 1; literal <= 2; literal++)
         for (unsigned distance = 1; distance <= 2; distance++) {
             gm_bytes file = { 0 }, body = { 0 };
-            own_codes(&body, literal, distance);
+            own_codes(&body, literal, distance, 2);
             gm_member_put(&file, "AAA", 3, &(gm_member){ .body = &body });
             told t = tell(&file, false, 1, 0);
             cr_expect(eq(u64, t.len, literal == 1 && distance == 1 ? 3 : 0));
@@ -206,6 +209,20 @@ Test(isal, codes_that_leave_patterns_unused_are_judged_by_zlib)
             gm_free(&body);
             gm_free(&file);
         }
+}
+
+Test(isal, codes_of_lengths_that_leave_a_pattern_unused_are_judged_by_zlib)
+{
+    gm_bytes file = { 0 }, body = { 0 };
+    own_codes(&body, 1, 1, 3);
+    gm_put(&body, "\0\0\0\0\0\0\0\0", 8); /* as much as zlib wants at hand */
+    gm_member_put(&file, "AAA", 3, &(gm_member){ .body = &body });
+    told t = tell(&file, false, 1, 0);
+    cr_expect(t.len == 0 && t.places == 1);
+    expect_same(&file, 1, 0, "lengths", 3);
+    forget(&t);
+    gm_free(&body);
+    gm_free(&file);
 }
 
 static void golden(const char *folder, unsigned *files)
