@@ -195,3 +195,35 @@ Test(points, inside_a_block_are_reached_wherever_its_header_lies)
     }
     gm_free(&plain);
 }
+
+/* ---- a zlib stream in a gzip file ---- */
+
+Test(nested, a_zlib_stream_that_was_packed_once_more_is_read_through_both)
+{
+    gm_bytes       plain = { 0 }, inner = { 0 }, file = { 0 };
+    hdx_source    *source;
+    hdx_error      err = { 0 };
+    static uint8_t part[100000];
+    size_t         got;
+    gm_data(&plain, 2u << 20, 8);
+    gm_zlib_put(&inner, plain.at, plain.len, 6);
+    gm_member_put(&file, inner.at, inner.len, &(gm_member){ .level = 1 });
+    gm_file door = gm_file_of(&file);
+    cr_assert(hdx_source_open_io(&door.io, "app", NULL, &source, NULL) == HDX_OK);
+    cr_assert(hdx_source_read_at(source, 0, part, 2, &got, NULL) == HDX_OK && got == 2 &&
+              memcmp(part, inner.at, 2) == 0);
+    for (unsigned times = 0; times < 2; times++) { /* who asks again has what there is */
+        cr_assert(hdx_source_nest(source, &err) == HDX_OK, "%s", err.message);
+        cr_expect(hdx_source_compression(source) == HDX_GZIP && hdx_source_file_size(source) == file.len);
+        for (uint64_t at = 5; at < plain.len; at += 700001) {
+            const size_t left = plain.len - (size_t)at, right = left < sizeof part ? left : sizeof part;
+            cr_assert(hdx_source_read_at(source, at, part, sizeof part, &got, &err) == HDX_OK, "%s", err.message);
+            cr_expect(got == right && memcmp(part, plain.at + at, got) == 0, "at %llu", (ull)at);
+        }
+    }
+    hdx_source_close(source);
+    cr_expect(door.open_now == 0);
+    gm_free(&plain);
+    gm_free(&inner);
+    gm_free(&file);
+}
