@@ -470,11 +470,17 @@ Test(inner, sums_are_of_slices_alone)
         uint32_t   crc;
         hdx_passed passed;
     } steps[] = {
-        { 0, 1000000, 11, HDX_PASSED_POINT },         { 0, 1000000, 11, HDX_PASSED_POINT },
-        { 0, 1000000, 12, HDX_PASSED_CHANGED },       { 0, 1000000, 11, HDX_PASSED_POINT },
-        { 5, 1000000, 99, HDX_PASSED_POINT },         { 0, 999999, 99, HDX_PASSED_NOTHING },
-        { 0, 1000001, 99, HDX_PASSED_NOTHING },       { 0, 2000000, 99, HDX_PASSED_POINT },
-        { 1000000, 2000000, 22, HDX_PASSED_POINT },   { 1000000, 2000000, 23, HDX_PASSED_CHANGED },
+        { 0, 0, 10, HDX_PASSED_POINT }, /* before the first there is no slice */
+        { 0, 1000000, 11, HDX_PASSED_POINT },
+        { 0, 1000000, 11, HDX_PASSED_POINT },
+        { 0, 1000000, 12, HDX_PASSED_CHANGED },
+        { 0, 1000000, 11, HDX_PASSED_POINT },
+        { 5, 1000000, 99, HDX_PASSED_POINT },
+        { 0, 999999, 99, HDX_PASSED_NOTHING },
+        { 0, 1000001, 99, HDX_PASSED_NOTHING },
+        { 0, 2000000, 99, HDX_PASSED_POINT },
+        { 1000000, 2000000, 22, HDX_PASSED_POINT },
+        { 1000000, 2000000, 23, HDX_PASSED_CHANGED },
         { 2000000, 2500000, 33, HDX_PASSED_NOTHING },
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
