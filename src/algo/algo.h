@@ -63,12 +63,24 @@ typedef struct hdx_reached {
  *     the first referrer, as its zigzag distance from the node
  *     each further one, as its distance from the one before, less 1
  */
+/* Who takes records that were never packed. False: no more of them, for now or ever. */
+typedef struct hdx_referrer_taker {
+    void *context;
+    /* n records, referrers of one after those of the one before */
+    bool (*run)(void *context, const uint64_t *nodes, const uint64_t *counts, uint32_t n, const uint64_t *referrers);
+    /* one, in parts: begun with how many there are */
+    bool (*begin)(void *context, uint64_t node, uint64_t count);
+    void (*more)(void *context, const uint64_t *referrers, uint32_t n);
+} hdx_referrer_taker;
+
 typedef struct hdx_referrers {
     void    *context;
     uint64_t chunks, longest; /* bytes of the longest chunk */
     uint64_t entries;         /* referrers and records, together */
     /* fills `to`, which has room for longest + HDX_PACKED_SLACK; *node: the chunk's first node */
     hdx_code (*read)(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err);
+    /* in place of read, where that is NULL: the records of the chunk to `to`, till it wants no more */
+    hdx_code (*give)(void *context, uint64_t chunk, const hdx_referrer_taker *to, hdx_error *err);
 } hdx_referrers;
 
 /* The instances of each class, ascending; asked by one thread. */

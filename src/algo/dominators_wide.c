@@ -25,7 +25,8 @@
 
 #include <assert.h>
 
-#define AHEAD     16u
+#define AHEAD     16u    /* predecessors whose ancestors are asked for, */
+#define FAR_AHEAD 40u    /* and who are asked for themselves */
 #define VISITS    8192u  /* read from the tape at once */
 #define PULLED    32768u /* predecessors read from the tape at once */
 #define PATH_NEAR 64u
@@ -95,8 +96,13 @@ static hdx_code pull(backwards *b, link *links, NID w, uint64_t n, NID *least, h
         uint32_t       i = 0;
         for (; i<part && * least> 0; i++) {
             const NID u = b->piece[--b->at];
-            if (b->at >= AHEAD)
-                __builtin_prefetch(links + b->piece[b->at - AHEAD]); /* a count or a number of a node does no harm */
+            if (b->at >= FAR_AHEAD)
+                __builtin_prefetch(links + b->piece[b->at - FAR_AHEAD]); /* a count or a number does no harm */
+            if (part - i > AHEAD) { /* one of this list, and linked where it is greater */
+                const NID next = b->piece[b->at - AHEAD];
+                if (next > w)
+                    __builtin_prefetch(links + links[next].ancestor);
+            }
             const NID candidate = u < w ? u : eval(links, u, (NID)(w + 1));
             *least = candidate < *least ? candidate : *least;
         }

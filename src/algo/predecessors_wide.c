@@ -20,7 +20,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define AHEAD       16u
+#define AHEAD       64u        /* referrers whose numbers are asked for before the turn of their record */
 #define BATCH       256u       /* instances read at once; referrers of a record gathered at once */
 #define GRAB        (1u << 14) /* NIDs a worker takes of the buffer at a time */
 #define TRIM        (4u << 20) /* bytes of a buffer that stays where it is */
@@ -74,80 +74,172 @@ static bool reserve(range *r, grab *g, uint64_t n, uint64_t *place)
     return true;
 }
 
-/* The list of one number: referrers by ascending node; numbers of garbage are 0. */
-static bool take_record(range *r, grab *g, uint64_t node, const uint8_t **at, uint64_t count)
+/* The list of one number on its way into the buffer: referrers by ascending node; numbers of garbage are 0. */
+typedef struct taking {
+    range   *r;
+    grab    *g;
+    NID     *to;
+    uint64_t place, count, left, kept;
+    NID      w, least;
+    bool     wanted;
+} taking;
+
+static bool begin_list(taking *t, uint64_t node, uint64_t count)
 {
-    const NID *number = r->numbered->number;
-    const NID  w = number[node];
-    uint64_t   nodes[BATCH], source = node, left = count, kept = 0;
-    const bool wanted = w >= r->from && w < r->end && !hdx_bits_test(r->numbered->is_root, node);
-    NID        least = 0;
-    uint64_t   place = 0;
-    if (wanted && !reserve(r, g, count + 2, &place))
+    const range *r = t->r;
+    t->w = r->numbered->number[node];
+    t->wanted = t->w >= r->from && t->w < r->end && !hdx_bits_test(r->numbered->is_root, node);
+    t->count = t->left = count;
+    t->kept = 0;
+    t->least = 0;
+    if (!t->wanted)
+        return true;
+    if (!reserve(t->r, t->g, count + 2, &t->place))
         return false;
-    NID *to = r->buffer + place;
-    for (bool first = true; left > 0;) {
-        const uint64_t n = left < BATCH ? left : BATCH;
+    t->to = r->buffer + t->place;
+    return true;
+}
+
+static void end_list(taking *t)
+{
+    range *r = t->r;
+    if (t->least != 0)
+        t->to[1 + t->kept++] = t->least;
+    if (t->kept == 0)
+        return;
+    assert(t->kept <= t->count && t->place + t->kept < r->capacity); /* A5 */
+    t->to[0] = (NID)t->kept;
+    r->slot[t->w - r->from] = (NID)(t->place + 1);
+    if (t->count + 2 <= OWN)
+        t->g->at += t->kept + 1;
+}
+
+/* Their numbers are asked for already. */
+static inline void put_referrers(taking *t, const uint64_t *nodes, uint64_t n)
+{
+    const NID *number = t->r->numbered->number, w = t->w;
+    t->left -= n;
+    if (!t->wanted)
+        return;
+    NID     *to = t->to + 1;
+    uint64_t kept = t->kept;
+    NID      least = t->least;
+    for (uint64_t i = 0; i < n; i++) {
+        const NID u = number[nodes[i]];
+        if (u > w)
+            to[kept++] = u;
+        else if (u != 0 && u != w && (least == 0 || u < least))
+            least = u;
+    }
+    t->kept = kept;
+    t->least = least;
+    if (t->left == 0)
+        end_list(t);
+}
+
+static void ask_for(const taking *t, const uint64_t *nodes, uint64_t n)
+{
+    const NID *number = t->r->numbered->number;
+    for (uint64_t i = 0; i < n; i++)
+        __builtin_prefetch(number + nodes[i]);
+}
+
+/* ---- records that are packed ---- */
+static bool take_packed(taking *t, uint64_t node, const uint8_t **at, uint64_t count)
+{
+    uint64_t nodes[BATCH], source = node;
+    if (!begin_list(t, node, count))
+        return false;
+    for (bool first = true; t->left > 0;) {
+        const uint64_t n = t->left < BATCH ? t->left : BATCH;
         for (uint64_t i = 0; i < n; i++) {
             source = first ? node + (uint64_t)hdx_unzigzag(hdx_unpack(at)) : source + 1 + hdx_unpack(at);
             first = false;
             nodes[i] = source;
-            if (wanted)
-                __builtin_prefetch(number + source);
         }
-        left -= n;
-        for (uint64_t i = 0; i < n && wanted; i++) {
-            const NID u = number[nodes[i]];
-            if (u > w)
-                to[1 + kept++] = u;
-            else if (u != 0 && u != w && (least == 0 || u < least))
-                least = u;
-        }
+        if (t->wanted)
+            ask_for(t, nodes, n);
+        put_referrers(t, nodes, n);
     }
-    if (!wanted)
-        return true;
-    if (least != 0)
-        to[1 + kept++] = least;
-    if (kept == 0)
-        return true;
-    assert(kept <= count && place + kept < r->capacity); /* A5 */
-    to[0] = (NID)kept;
-    r->slot[w - r->from] = (NID)(place + 1);
-    if (count + 2 <= OWN)
-        g->at += kept + 1;
     return true;
+}
+
+static hdx_code take_chunk(taking *t, uint64_t chunk, uint8_t *bytes, hdx_error *err)
+{
+    const hdx_referrers *referrers = t->r->referrers;
+    uint64_t             len, node;
+    const hdx_code       code = referrers->read(referrers->context, chunk, bytes, &len, &node, err);
+    if (code != HDX_OK)
+        return code;
+    const uint8_t *at = bytes, *end = bytes + len;
+    for (bool first = true; at < end; first = false) {
+        const uint64_t distance = hdx_unpack(&at);
+        node = first ? node + distance : node + 1 + distance;
+        const uint64_t count = hdx_unpack(&at);
+        if (!take_packed(t, node, &at, count))
+            break;
+    }
+    return HDX_OK;
+}
+
+/* ---- records that never were ---- */
+static bool take_run(void *context, const uint64_t *nodes, const uint64_t *counts, uint32_t n,
+                     const uint64_t *referrers)
+{
+    taking        *t = context;
+    const NID     *number = t->r->numbered->number;
+    const uint64_t none = 0;
+    uint64_t       all = 0, asked = 0, at = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        __builtin_prefetch(number + nodes[i]);
+        all += counts[i];
+    }
+    for (uint32_t i = 0; i < n; at += counts[i++]) {
+        const uint64_t ahead = all - at < counts[i] + AHEAD ? all : at + counts[i] + AHEAD;
+        if (ahead > asked) {
+            ask_for(t, referrers + asked, ahead - asked);
+            asked = ahead;
+        }
+        if (!begin_list(t, nodes[i], counts[i]))
+            return false;
+        put_referrers(t, counts[i] == 0 ? &none : referrers + at, counts[i]);
+    }
+    return true;
+}
+
+static bool take_long(void *context, uint64_t node, uint64_t count) { return begin_list(context, node, count); }
+
+static void take_more(void *context, const uint64_t *referrers, uint32_t n)
+{
+    ask_for(context, referrers, n);
+    put_referrers(context, referrers, n);
 }
 
 static void read_records(void *context, unsigned worker)
 {
-    range         *r = context;
-    grab           g = { 0, 0 };
-    const uint64_t room = r->referrers->longest + HDX_PACKED_SLACK;
-    uint8_t       *bytes = hdx_mem_get(r->with->mem, room);
-    uint64_t       chunk;
-    hdx_error      err = { 0 };
+    range                   *r = context;
+    const hdx_referrers     *referrers = r->referrers;
+    grab                     g = { 0, 0 };
+    taking                   t = { .r = r, .g = &g };
+    const hdx_referrer_taker to = { &t, take_run, take_long, take_more };
+    const uint64_t           room = referrers->longest + HDX_PACKED_SLACK;
+    uint8_t                 *bytes = referrers->read == NULL ? NULL : hdx_mem_get(r->with->mem, room);
+    uint64_t                 chunk;
+    hdx_error                err = { 0 };
     (void)worker;
-    if (bytes == NULL) {
+    if (referrers->read != NULL && bytes == NULL) {
         hdx_first_error_put(&r->fault, hdx_no_memory(&err, "records of referrers", room), &err);
         return;
     }
     while (!atomic_load(&r->full) && !hdx_first_error_any(&r->fault) &&
-           (chunk = atomic_fetch_add(&r->next, 1)) < r->referrers->chunks) {
-        uint64_t len, node;
-        hdx_code code = r->referrers->read(r->referrers->context, chunk, bytes, &len, &node, &err);
+           (chunk = atomic_fetch_add(&r->next, 1)) < referrers->chunks) {
+        hdx_code code = referrers->read != NULL ? take_chunk(&t, chunk, bytes, &err)
+                                                : referrers->give(referrers->context, chunk, &to, &err);
         if (code == HDX_OK && chunk % TICK_CHUNKS == 0 && hdx_tick(r->with->tick, 0))
             code = hdx_tick_stop(&err);
         if (code != HDX_OK) {
             hdx_first_error_put(&r->fault, code, &err);
             break;
-        }
-        const uint8_t *at = bytes, *end = bytes + len;
-        for (bool first = true; at < end; first = false) {
-            const uint64_t distance = hdx_unpack(&at);
-            node = first ? node + distance : node + 1 + distance;
-            const uint64_t count = hdx_unpack(&at);
-            if (!take_record(r, &g, node, &at, count))
-                break;
         }
     }
     hdx_mem_put(r->with->mem, bytes, room);
@@ -207,8 +299,11 @@ static inline hdx_code put(hdx_tape_writer *out, NID value, hdx_error *err)
 static hdx_code put_list(hdx_tape_writer *out, const NID *list, uint64_t n, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; i < n && code == HDX_OK; i++)
-        code = put(out, list[i], err);
+    for (uint64_t done = 0; done < n && code == HDX_OK;) {
+        const uint64_t room = (out->room - out->used) / sizeof *list, part = n - done < room ? n - done : room;
+        code = hdx_tape_writer_put(out, list + done, part * sizeof *list, err);
+        done += part;
+    }
     return code;
 }
 

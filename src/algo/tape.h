@@ -48,7 +48,7 @@ static inline hdx_code hdx_tape_writer_flush(hdx_tape_writer *w, hdx_error *err)
     return used == 0 ? HDX_OK : w->tape->write(w->tape->context, w->at, used, err);
 }
 
-/* One element. */
+/* One element, or as many as there is room for. */
 static inline hdx_code hdx_tape_writer_put(hdx_tape_writer *w, const void *element, uint64_t size, hdx_error *err)
 {
     assert(w->used + size <= w->room); /* A3 */

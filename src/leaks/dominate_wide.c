@@ -176,8 +176,9 @@ static hdx_code find_tree(work *k, const hdx_resources *with, WIDE(leak_tree) *o
         (code = WIDE(hdx_numbers)(&visits, out->nodes, &alone, &out->number, err)) != HDX_OK)
         return code;
     hdx_packed_free(k->lists, k->mem);
-    const hdx_referrers       referrers = { &k->in, (k->in.nodes + CHUNK - 1) / CHUNK, longest(&k->in),
-                                            k->in.edges + k->in.nodes, read_chunk };
+    const hdx_referrers       referrers = { &k->in,          (k->in.nodes + CHUNK - 1) / CHUNK,
+                                            longest(&k->in), k->in.edges + k->in.nodes,
+                                            read_chunk,      NULL };
     const WIDE(hdx_numbering) numbered = { out->number, out->reached, k->is_root };
     if ((code = WIDE(hdx_predecessors)(&numbered, &referrers, UINT64_MAX, with, &preds.of_referrers, err)) != HDX_OK ||
         (code = WIDE(hdx_semidominators)(&visits, &preds, with, &semis, err)) != HDX_OK)

@@ -133,14 +133,18 @@ typedef struct putting {
     left_out cut;
 } putting;
 
-static putting begin_list(again *a, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
+/* Member by member: a struct that is put together elsewhere and copied costs as much as the rest of a short list. */
+static inline void begin_list(again *a, putting *p, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
 {
-    const left_out cut = some ? cuts_of(a->cuts, node) : (left_out){ 0 };
-    return (putting){ .to = hdx_packed_begin(a->lists, node, class_number),
-                      .width = a->lists->width,
-                      .left = cut.end - cut.at > degree ? 0 : degree - (cut.end - cut.at),
-                      .class_object = a->t->classes[class_number].id, /* a reference of everyone, which no list has */
-                      .cut = cut };
+    p->cut.at = p->cut.end = 0;
+    if (some)
+        p->cut = cuts_of(a->cuts, node);
+    const uint64_t out = p->cut.end - p->cut.at;
+    p->to = hdx_packed_begin(a->lists, node, class_number);
+    p->width = a->lists->width;
+    p->left = out > degree ? 0 : degree - out;
+    p->class_object = a->t->classes[class_number].id; /* a reference of everyone, which no list has */
+    p->begun = false;
 }
 
 static bool put_targets(putting *p, const uint64_t *targets, uint64_t n)
@@ -162,8 +166,9 @@ static bool put_targets(putting *p, const uint64_t *targets, uint64_t n)
 /* One that is longer than what is read at once. */
 static bool read_long(again *a, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
 {
-    putting  p = begin_list(a, node, degree, class_number, some);
+    putting  p;
     uint64_t targets[256], begin, length;
+    begin_list(a, &p, node, degree, class_number, some);
     hdx_one_to_n_list(a->file, node, &begin, &length);
     for (uint64_t done = 0; done < degree; done += 256) {
         const uint32_t part = degree - done < 256 ? (uint32_t)(degree - done) : 256;
@@ -195,7 +200,8 @@ static bool read_lists(again *a, uint64_t first, uint32_t n)
         }
         hdx_one_to_n_run(a->file, first + i, end - i, degrees + i, targets);
         for (uint64_t at = 0; i < end; at += degrees[i++]) {
-            putting p = begin_list(a, first + i, degrees[i], (uint32_t)classes[i], some);
+            putting p;
+            begin_list(a, &p, first + i, degrees[i], (uint32_t)classes[i], some);
             if (!put_targets(&p, targets + at, degrees[i]) || p.left != 0)
                 return false;
         }

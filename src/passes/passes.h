@@ -116,7 +116,7 @@ typedef struct hdx_listed {
     /* found by hdx_pass_listed */
     uint64_t         objects, chunks;
     uint64_t        *is_class;
-    _Atomic uint64_t next, longest, entries;
+    _Atomic uint64_t next, entries;
 } hdx_listed;
 
 /* inbound_wide.c */

@@ -3,7 +3,7 @@
  * the same out of the index inbound, for a view, which has that index and need not turn the lists round again.
  *
  * In:  the index inbound, what a view leaves out of it; bits of who has a referrer left, and several; GC roots.
- * Out: records of the nodes of a chunk, made when they are asked for, by any thread.
+ * Out: records of the nodes of a chunk, given when they are asked for, to any thread.
  * Cost: lists are read in the order of nodes, wanted or not; nothing is held but the records of a chunk.
  */
 #include "passes/passes.h"
@@ -22,7 +22,7 @@ static uint32_t nodes_of(const hdx_listed *l, uint64_t chunk)
     return left < CHUNK ? (uint32_t)left : CHUNK;
 }
 
-/* ---- how long they can be ---- */
+/* ---- how many there can be ---- */
 static void measure(void *context, unsigned worker)
 {
     hdx_listed *l = context;
@@ -30,14 +30,11 @@ static void measure(void *context, unsigned worker)
     (void)worker;
     while ((chunk = atomic_fetch_add(&l->next, 1)) < l->chunks) {
         const uint64_t first = chunk * CHUNK;
-        uint64_t       entries = 0, longest = atomic_load(&l->longest);
+        uint64_t       entries = 0;
         hdx_one_to_n_degrees(l->inbound, first, nodes_of(l, chunk), degrees);
         for (uint64_t word = first / 64; word < hdx_bits_words(first + nodes_of(l, chunk)); word++)
             for (uint64_t wanted = wanted_of(l, word); wanted != 0; wanted &= wanted - 1)
                 entries += 1 + degrees[64 * word + (uint64_t)__builtin_ctzll(wanted) - first];
-        const uint64_t bytes = 5 * 2 * entries + 16; /* a record is as many numbers, and one */
-        while (bytes > longest && !atomic_compare_exchange_weak(&l->longest, &longest, bytes)) {
-        }
         (void)atomic_fetch_add(&l->entries, entries);
     }
 }
@@ -61,100 +58,128 @@ void hdx_listed_free(hdx_work *w, hdx_listed *l)
 }
 
 /* ---- records ---- */
-typedef struct record {
-    uint8_t *to;
-    uint64_t node, next; /* next: the node that a distance of 0 would mean */
-    uint64_t last, left; /* left: referrers still to come */
-    bool     begun;
-    uint64_t key, at, end; /* what is left out of the list */
-} record;
+/* Those of a run of lists, side by side: what is not wanted, and what is left out, is passed over. */
+typedef struct records {
+    const hdx_listed         *l;
+    const hdx_referrer_taker *to;
+    uint32_t                  n;
+    uint64_t                  nodes[CHUNK], counts[CHUNK];
+} records;
 
-static bool begin_record(const hdx_listed *l, record *r, uint64_t node, uint64_t degree)
+/* What is left out of a list, in the order of sources. */
+typedef struct left_out {
+    uint64_t key, at, end;
+} left_out;
+
+/* False: then it would not be wanted. */
+static bool cuts_of(const hdx_listed *l, uint64_t node, uint64_t degree, left_out *c)
 {
     uint64_t length = 0;
-    r->at = r->end = 0;
-    if (l->cuts.from != NULL && hdx_ranks_find(l->cuts.from, node, &r->key)) {
-        hdx_one_to_n_list(l->cuts.of, r->key, &r->at, &length);
-        r->end = r->at + length;
+    *c = (left_out){ 0 };
+    if (l->cuts.from != NULL && hdx_ranks_find(l->cuts.from, node, &c->key)) {
+        hdx_one_to_n_list(l->cuts.of, c->key, &c->at, &length);
+        c->end = c->at + length;
     }
-    if (length >= degree) /* then it would not be wanted */
-        return false;
-    r->node = node;
-    r->left = degree - length;
-    r->begun = false;
-    r->to = hdx_pack(hdx_pack(r->to, node - r->next), r->left);
-    r->next = node + 1;
-    return true;
+    return length < degree;
 }
 
-static bool put_referrers(const hdx_listed *l, record *r, const uint64_t *sources, uint64_t n)
+/* Those that hold, from `sources` to `to`, which may be the same; UINT64_MAX: they are not as they are written. */
+static uint64_t copy_holding(const hdx_listed *l, left_out *c, const uint64_t *sources, uint64_t n, uint64_t last,
+                             uint64_t *to)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        if (r->at < r->end && hdx_one_to_n_get(l->cuts.of, r->key, r->at) == sources[i]) {
-            r->at++;
-            continue;
-        }
-        if (r->left == 0 || (r->begun && sources[i] <= r->last) || sources[i] >= l->objects)
-            return false;
-        r->to = hdx_pack(r->to, r->begun ? sources[i] - r->last - 1 : hdx_zigzag((int64_t)(sources[i] - r->node)));
-        r->begun = true;
-        r->last = sources[i];
-        r->left--;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < n; last = sources[i++] + 1) { /* last: the least that may come */
+        if (sources[i] < last || sources[i] >= l->objects)
+            return UINT64_MAX;
+        if (c->at < c->end && hdx_one_to_n_get(l->cuts.of, c->key, c->at) == sources[i])
+            c->at++;
+        else
+            to[kept++] = sources[i];
     }
-    return true;
+    return kept;
 }
 
-static bool put_long(const hdx_listed *l, record *r, uint64_t node, uint64_t degree)
+static bool is_wanted(const hdx_listed *l, uint64_t node) { return (wanted_of(l, node / 64) >> node % 64 & 1) != 0; }
+
+/* One that is longer than what is read at once. *more: false when nobody wants it. */
+static bool give_long(const records *r, uint64_t node, uint64_t degree, bool *more)
 {
-    uint64_t sources[256], first, length;
+    const hdx_listed *l = r->l;
+    uint64_t          sources[256], first, length, last = 0, given = 0;
+    left_out          c;
     hdx_one_to_n_list(l->inbound, node, &first, &length);
-    if (length != degree || !begin_record(l, r, node, degree))
+    if (length != degree || !cuts_of(l, node, degree, &c))
         return false;
+    const uint64_t holding = degree - (c.end - c.at);
+    if (!(*more = r->to->begin(r->to->context, node, holding)))
+        return true;
     for (uint64_t done = 0; done < degree; done += 256) {
         const uint32_t part = degree - done < 256 ? (uint32_t)(degree - done) : 256;
+        uint64_t       holds[256];
         hdx_one_to_n_read(l->inbound, node, first + done, part, sources);
-        if (!put_referrers(l, r, sources, part))
+        const uint64_t n = copy_holding(l, &c, sources, part, last, holds);
+        if (n == UINT64_MAX || n > holding - given)
             return false;
+        r->to->more(r->to->context, holds, (uint32_t)n);
+        given += n;
+        last = sources[part - 1] + 1;
     }
-    return r->left == 0;
+    return given == holding;
 }
 
-static bool put_chunk(const hdx_listed *l, uint64_t first, uint32_t n, record *r)
+/* The lists of n nodes, read into `sources`. */
+static bool give_run(records *r, uint64_t first, uint32_t n, const uint64_t *degrees, uint64_t *sources, bool *more)
 {
-    uint64_t degrees[CHUNK], sources[ROOM];
+    const hdx_listed *l = r->l;
+    uint64_t          at = 0, kept = 0;
+    left_out          c;
+    r->n = 0;
+    for (uint32_t i = 0; i < n; at += degrees[i++]) {
+        if (!is_wanted(l, first + i))
+            continue;
+        if (!cuts_of(l, first + i, degrees[i], &c))
+            return false;
+        const uint64_t holding = degrees[i] - (c.end - c.at);
+        if (copy_holding(l, &c, sources + at, degrees[i], 0, sources + kept) != holding)
+            return false;
+        r->nodes[r->n] = first + i;
+        r->counts[r->n++] = holding;
+        kept += holding;
+    }
+    *more = r->n == 0 || r->to->run(r->to->context, r->nodes, r->counts, r->n, sources);
+    return true;
+}
+
+static bool give_chunk(records *r, uint64_t first, uint32_t n)
+{
+    const hdx_listed *l = r->l;
+    uint64_t          degrees[CHUNK], sources[ROOM];
+    bool              more = true;
     hdx_one_to_n_degrees(l->inbound, first, n, degrees);
-    for (uint32_t i = 0, end; i < n; i = end) {
+    for (uint32_t i = 0, end; i < n && more; i = end) {
         uint64_t sum = 0;
         for (end = i; end < n && degrees[end] <= ROOM - sum; end++)
             sum += degrees[end];
         if (end == i) {
-            const uint64_t node = first + i;
-            end++;
-            if ((wanted_of(l, node / 64) >> node % 64 & 1) != 0 && !put_long(l, r, node, degrees[i]))
+            if (is_wanted(l, first + i) && !give_long(r, first + i, degrees[i], &more))
                 return false;
+            end++;
             continue;
         }
         hdx_one_to_n_run(l->inbound, first + i, end - i, degrees + i, sources);
-        for (uint64_t at = 0; i < end; at += degrees[i++]) {
-            const uint64_t node = first + i;
-            if ((wanted_of(l, node / 64) >> node % 64 & 1) != 0 &&
-                (!begin_record(l, r, node, degrees[i]) || !put_referrers(l, r, sources + at, degrees[i]) ||
-                 r->left != 0))
-                return false;
-        }
+        if (!give_run(r, first + i, end - i, degrees + i, sources, &more))
+            return false;
     }
     return true;
 }
 
-static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
+static hdx_code give(void *context, uint64_t chunk, const hdx_referrer_taker *to, hdx_error *err)
 {
     const hdx_listed *l = context;
-    record            r = { .to = to, .next = chunk * CHUNK };
+    records           r = { .l = l, .to = to };
     assert(chunk < l->chunks);
-    *node = chunk * CHUNK;
-    const bool     fine = put_chunk(l, chunk * CHUNK, nodes_of(l, chunk), &r);
+    const bool     fine = give_chunk(&r, chunk * CHUNK, nodes_of(l, chunk));
     const hdx_code code = hdx_note_check(l->note, err);
-    *len = (uint64_t)(r.to - to);
     if (chunk % 256 == 255)
         hdx_one_to_n_forget(l->inbound); /* pages of files count for the budget */
     return code != HDX_OK ? code
@@ -164,8 +189,10 @@ static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t 
 
 hdx_referrers hdx_referrers_listed(const hdx_listed *l)
 {
-    return (hdx_referrers){ (void *)(uintptr_t)l, l->chunks, atomic_load(&((hdx_listed *)(uintptr_t)l)->longest),
-                            atomic_load(&((hdx_listed *)(uintptr_t)l)->entries), read_chunk };
+    return (hdx_referrers){ .context = (void *)(uintptr_t)l,
+                            .chunks = l->chunks,
+                            .entries = atomic_load(&((hdx_listed *)(uintptr_t)l)->entries),
+                            .give = give };
 }
 
 /* ---- those in a file ---- */
@@ -186,5 +213,5 @@ static hdx_code read_kept(void *context, uint64_t chunk, uint8_t *to, uint64_t *
 
 hdx_referrers hdx_referrers_kept(const hdx_referrer_file *f)
 {
-    return (hdx_referrers){ (void *)(uintptr_t)f, f->count, f->longest, f->entries, read_kept };
+    return (hdx_referrers){ (void *)(uintptr_t)f, f->count, f->longest, f->entries, read_kept, NULL };
 }
