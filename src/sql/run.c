@@ -36,8 +36,12 @@ static hdx_code sqlite_failed(hdx_sql *sql, int rc, hdx_error *err)
                             : "SQLite got no memory for the statement");
     case SQLITE_TOOBIG:
     case SQLITE_FULL: return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
-    default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
+    default: break;
     }
+    (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
+    if (sql->heaps != NULL && sql->heaps->heap_count > 0)
+        hdx_sql_hint(sql->heaps, err);
+    return HDX_USAGE;
 }
 
 /* ---- names of dumps ---- */

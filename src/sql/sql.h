@@ -14,6 +14,7 @@
  *   walks.c      paths, trees, what is reached                      parts.c   fields, elements, entries of one object
  *   answers.c    every declared answer as a table
  *   functions.c  functions of objects                               sums.c    functions of groups
+ *   hint.c       names that misspelt ones were meant to be
  *   extension.c  the door of heapdex_sqlite.so
  *
  * A connection has one or several dumps, each in a schema of its own; every table is a virtual table that was created
@@ -163,6 +164,9 @@ hdx_code hdx_sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_reg
 int  hdx_sql_status(hdx_code code);
 int  hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err);
 void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err);
+
+/* ---- hint.c ---- */
+void hdx_sql_hint(sql_db *db, hdx_error *err); /* of a table or column that there is not */
 
 /* ---- asking whether to stop ---- */
 hdx_code               hdx_sql_stopped(sql_db *db, hdx_error *err); /* asks now */

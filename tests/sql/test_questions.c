@@ -123,5 +123,12 @@ Test(questions, that_a_table_cannot_answer_say_what_to_ask_instead)
     open_bookshop(&t);
     cr_expect(strstr(run(&t, "SELECT \"instanceof\" FROM objects"), "instanceof(class_id, ") != NULL);
     expect(&t, "SELECT * FROM \"bookshop.Nothing\"", "usage: no such table: bookshop.Nothing");
+    cr_expect(t.err.hint[0] == '\0', "%s", t.err.hint);
+    expect(&t, "SELECT * FROM objekts", "usage: no such table: objekts");
+    cr_expect(strcmp(t.err.hint, "did you mean objects?") == 0, "%s", t.err.hint);
+    expect(&t, "SELECT * FROM \"java.util.HashMapp\"", "usage: no such table: java.util.HashMapp");
+    cr_expect(strcmp(t.err.hint, "did you mean java.util.HashMap?") == 0, "%s", t.err.hint);
+    expect(&t, "SELECT o.retaind FROM objects o", "usage: no such column: o.retaind");
+    cr_expect(strcmp(t.err.hint, "did you mean retained?") == 0, "%s", t.err.hint);
     close_dump(&t);
 }
