@@ -124,7 +124,7 @@ static int next_character(EditLine *edit, wchar_t *character)
     return l->interrupted || cli_signal() != 0 ? -1 : 0;
 }
 
-static unsigned char tab(EditLine *edit, int key)
+static unsigned char tab(EditLine *edit, wint_t key)
 {
     cli_line       *l = NULL;
     const LineInfo *line = el_line(edit);
@@ -159,7 +159,8 @@ cli_line *cli_line_open(const char *path, cli_line_complete *complete, void *con
     (void)el_set(l->edit, EL_EDITOR, "emacs");
     (void)el_set(l->edit, EL_SIGNAL, 0);
     (void)el_set(l->edit, EL_GETCFN, next_character);
-    (void)el_set(l->edit, EL_ADDFN, "heapdex-complete", "completes a word", tab);
+    (void)el_wset(l->edit, EL_ADDFN, L"heapdex-complete", L"completes a word",
+                  tab); /* el_set would copy both, for good */
     (void)el_set(l->edit, EL_BIND, "^I", "heapdex-complete", (char *)NULL);
     (void)el_set(l->edit, EL_BIND, "^R", "em-inc-search-prev", (char *)NULL);
     (void)history(l->history, &event, H_SETSIZE, HISTORY_LINES);

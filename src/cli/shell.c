@@ -331,14 +331,13 @@ static void dot_limit(shell *s, const char *argument, hdx_error *err)
 static void dot_output(shell *s, const char *argument, hdx_error *err)
 {
     cli_output *o = s->run->output;
-    if ((s->code = cli_output_commit(o, err)) != HDX_OK)
-        cli_output_drop(o);
-    else {
-        cli_output_drop(o);
+    s->code = cli_output_commit(o, err);
+    cli_output_drop(o);
+    if (s->code == HDX_OK)
         s->code = cli_output_open(o, *argument != '\0' ? argument : NULL, s->run->call->index.dump, NULL, 0, err);
-    }
     if (s->code != HDX_OK) {
         hdx_error ignored;
+        cli_output_drop(o);
         (void)cli_output_open(o, NULL, NULL, NULL, 0, &ignored);
     }
     cli_pager none = { .command = NULL };

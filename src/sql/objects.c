@@ -484,7 +484,7 @@ static hdx_code read_word(cursor *c, const char *at, size_t len, sqlite3_value *
         c->top = *at == 't';
     } else if (len == 8 && memcmp(at, "distinct", 8) == 0) {
         c->distinct = true;
-    } else if (memcmp(at, "first?", 6) == 0 || memcmp(at, "offset?", 7) == 0) {
+    } else if (strncmp(at, "first?", 6) == 0 || strncmp(at, "offset?", 7) == 0) {
         const int64_t n = sqlite3_value_int64(value);
         if (*at == 'f' && n < 0) /* any number */
             c->most = UINT64_MAX;
@@ -692,7 +692,8 @@ static int falling(const void *a, const void *b)
 
 static void best_alone(cursor *c)
 {
-    qsort(c->best, c->best_count, sizeof *c->best, c->descending ? falling : rising);
+    if (c->best_count > 1)
+        qsort(c->best, c->best_count, sizeof *c->best, c->descending ? falling : rising);
     c->best_count = hdx_least(c->best_count, c->most);
 }
 
