@@ -21,7 +21,7 @@ set(HDX_SEES_leaks base graph algo rows model)
 set(HDX_SEES_render base rows)
 set(HDX_SEES_columns base rows render source)
 set(HDX_SEES_answer base rows query leaks render columns making graph)
-set(HDX_SEES_sql base model graph rows query render answer)
+set(HDX_SEES_sql base model graph rows query render columns answer)
 set(HDX_SEES_oql base graph)
 set(HDX_SEES_cli base answer render sql oql)
 

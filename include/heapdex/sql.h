@@ -52,6 +52,16 @@ HDX_API void     hdx_sql_close(hdx_sql *sql); /* NULL: nothing; after its rows, 
  * of the text at fault, where that is known.
  */
 HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err);
+/*
+ * The rows of a text's one statement as an Arrow C stream (columns.h): int64, double or UTF-8. A column of a table is
+ * what the table declares of it (ADDRESS, SIZE, COUNT, INTEGER; REAL; TEXT, JSON), any other what its first values are
+ * (of 1,024 rows, less where they are more than 1 MiB): whole numbers; numbers; else, and where there is none, texts. A
+ * later value that is no such one ends the stream, and the message says where; CAST makes a column one type. The stream
+ * may outlive hdx_sql_close and hdx_session_close, as may its batches, and may be read on another thread: streams of
+ * one session are read one at a time. HDX_USAGE also: no statement, several, or one that gives no rows, which is not
+ * run.
+ */
+HDX_API hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err);
 /* The statement under way ends with HDX_CANCELLED, and the connection goes on. From any thread, and from handlers. */
 HDX_API void hdx_sql_interrupt(hdx_sql *sql);
 /* Does a text end with a whole statement, or does a line belong to it still (an open quote, no semicolon)? */

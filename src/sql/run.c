@@ -11,11 +11,6 @@
 
 #include <stdlib.h>
 
-struct hdx_sql {
-    sqlite3 *db;
-    sql_db  *heaps;
-};
-
 #define MOST_NAME 64u /* of a schema */
 
 /* ---- a connection ---- */
@@ -78,6 +73,8 @@ hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **
     hdx_sql                     *sql = *out = calloc(1, sizeof *sql);
     if (sql == NULL)
         return hdx_no_memory(err, "a connection", sizeof *sql);
+    sql->session = s;
+    atomic_init(&sql->uses, 1);
     if (options == NULL)
         options = &usual;
     if (options->memory != 0)
@@ -100,9 +97,11 @@ hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **
 
 void hdx_sql_close(hdx_sql *sql)
 {
-    if (sql == NULL)
+    if (sql == NULL || atomic_fetch_sub(&sql->uses, 1) != 1)
         return;
+    (void)pthread_mutex_lock(&sql->session->asking); /* another stream of the session may be at work */
     (void)sqlite3_close(sql->db);
+    (void)pthread_mutex_unlock(&sql->session->asking);
     free(sql);
 }
 
@@ -307,27 +306,25 @@ static hdx_code prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, con
     }
 }
 
-hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err)
+hdx_code hdx_sql_prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, const char **rest, hdx_error *err)
 {
-    sqlite3_stmt *stmt = NULL;
-    const char   *behind = text;
-    *rows = NULL;
+    *stmt = NULL;
+    *rest = text;
     sql->heaps->error.code = HDX_OK;
     sql->heaps->steps = 0;
     atomic_store(&sql->heaps->interrupted, false);
-    hdx_code code = prepare(sql, text, &stmt, &behind, err);
-    if (rest != NULL)
-        *rest = behind;
-    if (code != HDX_OK || stmt == NULL)
-        return code;
-    struct hdx_near *near = hdx_graph_near_begin(sql->heaps->heaps[0]->g);
-    uint64_t         worked_ns = 0;
-    const int        rc =
-        step(sql->heaps, stmt, &worked_ns); /* what is wrong with it is known before the first row is written */
+    return prepare(sql, text, stmt, rest, err);
+}
+
+hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, hdx_rows **rows, hdx_error *err)
+{
+    uint64_t   worked_ns = 0;
+    const int  rc = step(sql->heaps, stmt, &worked_ns); /* what is wrong is known before the first row is written */
     statement *s = rc == SQLITE_ROW || rc == SQLITE_DONE ? calloc(1, sizeof *s) : NULL;
+    *rows = NULL;
     if (s == NULL || sqlite3_column_count(stmt) == 0) {
         hdx_graph_near_end(near);
-        code = rc == SQLITE_ROW || rc == SQLITE_DONE ? HDX_OK : sqlite_failed(sql, rc, err);
+        const hdx_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? HDX_OK : sqlite_failed(sql, rc, err);
         (void)sqlite3_finalize(stmt);
         free(s);
         return code;
@@ -339,4 +336,17 @@ hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows
                       .names = hdx_arena_of(NULL),
                       .near = near };
     return statement_rows(s, rows, err);
+}
+
+hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err)
+{
+    sqlite3_stmt *stmt;
+    const char   *behind;
+    *rows = NULL;
+    const hdx_code code = hdx_sql_prepare(sql, text, &stmt, &behind, err);
+    if (rest != NULL)
+        *rest = behind;
+    if (code != HDX_OK || stmt == NULL)
+        return code;
+    return hdx_sql_begin(sql, stmt, hdx_graph_near_begin(sql->heaps->heaps[0]->g), rows, err);
 }

@@ -4,6 +4,7 @@
  *
  *   open.c       a connection, the dumps it has, the tables of each
  *   run.c        statements to rows                                 guard.c   what statements may do, and how much
+ *   arrow.c      statements to Arrow streams
  *   range.c      what comparisons with values of any type leave of a column of integers
  *   classes.c    sets of classes by name
  *   batch.c      columns of some thousand objects at a time
@@ -98,6 +99,21 @@ typedef struct sql_module {
 } sql_module;
 extern const sql_module hdx_sql_objects, hdx_sql_refs, hdx_sql_named_refs, hdx_sql_class_tables, hdx_sql_held_module,
     hdx_sql_made_module, hdx_sql_answers_module;
+
+/* ---- run.c ---- */
+struct hdx_sql {
+    sqlite3         *db;
+    sql_db          *heaps;
+    hdx_session     *session;
+    atomic_uint      uses; /* its owner, and each stream of columns */
+    struct hdx_near *near; /* of the stream at work */
+};
+/* The first statement of a text; *stmt NULL: it has none (a comment). *rest is what stands behind it. */
+hdx_code hdx_sql_prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, const char **rest, hdx_error *err);
+/*
+ * Its rows, which own it and `near` (may be NULL); on failure both are gone. *rows NULL: it has run, and gives none.
+ */
+hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, hdx_rows **rows, hdx_error *err);
 
 /* ---- guard.c ---- */
 void hdx_sql_guard(sql_db *db);

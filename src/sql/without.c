@@ -1,5 +1,6 @@
 /* without.c - what <heapdex/sql.h> says where heapdex was built without SQLite. */
 #include "base/base.h"
+#include <heapdex/columns.h>
 #include <heapdex/sql.h>
 
 hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err)
@@ -17,6 +18,12 @@ hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows
     (void)text;
     (void)rest;
     *rows = NULL;
+    return hdx_sql_open(NULL, NULL, &sql, err);
+}
+hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err)
+{
+    (void)text;
+    *out = (struct ArrowArrayStream){ 0 };
     return hdx_sql_open(NULL, NULL, &sql, err);
 }
 void hdx_sql_interrupt(hdx_sql *sql) { (void)sql; }

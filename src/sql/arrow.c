@@ -1,0 +1,277 @@
+/*
+ * arrow.c - a statement as an Arrow C stream.
+ *
+ * In:  a text with one statement.
+ * Out: a stream that keeps the connection and its session, and asks them on one thread at a time.
+ * SQLite has a type for each value, Arrow one for each column: that which the table declares, or that of the first
+ * rows, which are held until they are given. A value that does not fit later is a failure and never another value.
+ */
+#include "answer/answer.h"
+#include "columns/columns.h"
+#include "sql/sql.h"
+
+#include <stdlib.h>
+
+#define FIRST_ROWS  1024u       /* whose values tell what a column is */
+#define FIRST_BYTES (1u << 20)  /* of their texts, after which there are no more of them */
+#define MOST_EXACT  (1ll << 53) /* whole numbers that a double has exactly */
+
+typedef struct typed { /* rows whose columns have one type each */
+    hdx_rows   *rows;  /* of the statement */
+    hdx_column *columns;
+    unsigned    count;
+    hdx_arena   arena; /* of the first rows */
+    hdx_cell   *first;
+    uint64_t    held, given;
+} typed;
+
+/* ---- what a column is ---- */
+
+/* What the table declares; HDX_TYPE_ANY: nothing that says it. */
+static hdx_type declared_as(const char *type)
+{
+    static const struct {
+        const char *name;
+        hdx_type    type;
+    } known[] = { { "ADDRESS", HDX_TYPE_ADDRESS }, { "SIZE", HDX_TYPE_SIGNED }, { "COUNT", HDX_TYPE_SIGNED },
+                  { "INTEGER", HDX_TYPE_SIGNED },  { "REAL", HDX_TYPE_REAL },   { "TEXT", HDX_TYPE_TEXT },
+                  { "JSON", HDX_TYPE_TEXT } };
+    for (size_t i = 0; type != NULL && i < HDX_COUNT(known); i++)
+        if (sqlite3_stricmp(type, known[i].name) == 0)
+            return known[i].type;
+    return HDX_TYPE_ANY;
+}
+
+static bool is_exact(int64_t v) { return v >= -MOST_EXACT && v <= MOST_EXACT; }
+
+/* The least type that has all values of the first rows. */
+static hdx_type type_of(const typed *t, unsigned column)
+{
+    bool whole = false, real = false, wide = false, other = false;
+    for (uint64_t row = 0; row < t->held; row++) {
+        const hdx_cell *c = &t->first[row * t->count + column];
+        whole |= c->kind == HDX_CELL_INT;
+        wide |= c->kind == HDX_CELL_INT && !is_exact(c->as.integer);
+        real |= c->kind == HDX_CELL_REAL;
+        other |= c->kind == HDX_CELL_TEXT;
+    }
+    if (other || (real && wide) || (!whole && !real))
+        return HDX_TYPE_TEXT;
+    return real ? HDX_TYPE_REAL : HDX_TYPE_SIGNED;
+}
+
+/* ---- rows ---- */
+
+static hdx_code misfit(const typed *t, unsigned column, const hdx_cell *c, hdx_error *err)
+{
+    const char    *is = c->kind == HDX_CELL_TEXT   ? "a text"
+                        : c->kind == HDX_CELL_REAL ? "a real number"
+                                                   : "a whole number";
+    const hdx_type type = t->columns[column].type;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                             "row %llu of column %.60s is %s, where others are %s; CAST makes them one type",
+                             (unsigned long long)t->given + 1, t->columns[column].name, is,
+                             type == HDX_TYPE_REAL ? "doubles" : "whole numbers"),
+                    "CAST(%.60s AS TEXT)", t->columns[column].name);
+}
+
+/* Numbers as CAST(... AS TEXT) writes them. */
+static hdx_code as_text(hdx_arena *arena, hdx_cell *c, hdx_error *err)
+{
+    char number[64];
+    if (c->kind == HDX_CELL_REAL)
+        (void)sqlite3_snprintf(sizeof number, number, "%!.15g", c->as.real);
+    else
+        (void)sqlite3_snprintf(sizeof number, number, "%lld", (long long)c->as.integer);
+    *c = hdx_cell_copy(arena, number);
+    return c->kind == HDX_CELL_NULL ? hdx_no_memory(err, "a text", sizeof number) : HDX_OK;
+}
+
+static hdx_code fit(const typed *t, unsigned column, hdx_arena *arena, hdx_cell *c, hdx_error *err)
+{
+    const hdx_type type = t->columns[column].type;
+    if (c->kind == HDX_CELL_NULL || (type == HDX_TYPE_TEXT && c->kind == HDX_CELL_TEXT))
+        return HDX_OK;
+    if (type == HDX_TYPE_TEXT)
+        return as_text(arena, c, err);
+    if (type != HDX_TYPE_REAL)
+        return c->kind == HDX_CELL_INT || c->kind == HDX_CELL_ADDRESS ? HDX_OK : misfit(t, column, c, err);
+    if (c->kind == HDX_CELL_INT && is_exact(c->as.integer))
+        *c = hdx_cell_real((double)c->as.integer);
+    return c->kind == HDX_CELL_REAL ? HDX_OK : misfit(t, column, c, err);
+}
+
+static hdx_code typed_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    typed          *t = state;
+    const hdx_cell *from = t->given < t->held ? t->first + t->given * t->count : NULL;
+    *more = from != NULL || hdx_rows_next(t->rows, &from);
+    if (!*more)
+        return hdx_rows_end(t->rows, err);
+    hdx_code code = HDX_OK;
+    memcpy(cells, from, t->count * sizeof *cells);
+    for (unsigned i = 0; code == HDX_OK && i < t->count; i++)
+        code = fit(t, i, arena, &cells[i], err);
+    t->given++;
+    return code;
+}
+
+static void typed_close(void *state)
+{
+    typed *t = state;
+    hdx_arena_free(&t->arena);
+    hdx_rows_close(t->rows);
+    free(t->columns);
+    free(t);
+}
+
+/* ---- the first rows ---- */
+
+static hdx_code hold(typed *t, const hdx_cell *cells, uint64_t *bytes, hdx_error *err)
+{
+    hdx_cell *to = t->first + t->held * t->count;
+    for (unsigned i = 0; i < t->count; i++) {
+        to[i] = cells[i];
+        if (cells[i].kind != HDX_CELL_TEXT)
+            continue;
+        to[i].as.text.at = hdx_arena_copy(&t->arena, cells[i].as.text.at, cells[i].as.text.len);
+        if (to[i].as.text.at == NULL)
+            return hdx_no_memory(err, "the first rows of a statement", cells[i].as.text.len);
+        *bytes += cells[i].as.text.len;
+    }
+    t->held++;
+    return HDX_OK;
+}
+
+static hdx_code read_first(typed *t, hdx_error *err)
+{
+    const hdx_cell *cells;
+    const uint64_t  room = (uint64_t)FIRST_ROWS * t->count * sizeof *t->first;
+    uint64_t        bytes = 0;
+    hdx_code        code = HDX_OK;
+    if ((t->first = hdx_arena_get(&t->arena, room)) == NULL)
+        return hdx_no_memory(err, "the first rows of a statement", room);
+    while (code == HDX_OK && t->held < FIRST_ROWS && bytes < FIRST_BYTES) {
+        if (!hdx_rows_next(t->rows, &cells))
+            return hdx_rows_end(t->rows, err);
+        code = hold(t, cells, &bytes, err);
+    }
+    return code;
+}
+
+static hdx_code find_types(typed *t, sqlite3_stmt *stmt, hdx_error *err)
+{
+    const hdx_column *of = hdx_rows_columns(t->rows, &t->count);
+    bool              all = true;
+    if ((t->columns = calloc(t->count, sizeof *t->columns)) == NULL)
+        return hdx_no_memory(err, "columns", t->count * sizeof *t->columns);
+    for (unsigned i = 0; i < t->count; i++) {
+        t->columns[i] = of[i];
+        t->columns[i].type = declared_as(sqlite3_column_decltype(stmt, (int)i));
+        all = all && t->columns[i].type != HDX_TYPE_ANY;
+    }
+    const hdx_code code = all ? HDX_OK : read_first(t, err);
+    for (unsigned i = 0; code == HDX_OK && i < t->count; i++)
+        if (t->columns[i].type == HDX_TYPE_ANY)
+            t->columns[i].type = type_of(t, i);
+    return code;
+}
+
+/* Takes the rows of the statement over. */
+static hdx_code typed_rows(hdx_sql *sql, sqlite3_stmt *stmt, hdx_rows **rows, hdx_error *err)
+{
+    typed *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        hdx_rows_close(*rows);
+        return hdx_no_memory(err, "a statement", sizeof *t);
+    }
+    t->rows = *rows;
+    *rows = NULL;
+    t->arena = hdx_arena_of(&sql->session->mem);
+    const hdx_code code = find_types(t, stmt, err);
+    if (code != HDX_OK) {
+        typed_close(t);
+        return code;
+    }
+    const hdx_rows_maker maker = { t->columns, t->count, t, typed_next, typed_close, 0 };
+    return hdx_rows_make_in(&sql->session->mem, &maker, rows, err);
+}
+
+/* ---- the stream ---- */
+
+/* What the thread that is at work has at hand of the dump is its own (hdx_graph_near_begin). */
+static void enter(void *context)
+{
+    hdx_sql *sql = context;
+    (void)pthread_mutex_lock(&sql->session->asking);
+    sql->near = hdx_graph_near_begin(sql->heaps->heaps[0]->g);
+}
+
+static void leave(void *context)
+{
+    hdx_sql *sql = context;
+    hdx_graph_near_end(sql->near);
+    sql->near = NULL;
+    (void)pthread_mutex_unlock(&sql->session->asking);
+}
+
+static void release(void *context)
+{
+    hdx_sql     *sql = context;
+    hdx_session *session = sql->session;
+    hdx_sql_close(sql);
+    hdx_answer_leave(session);
+}
+
+/* Is there nothing but comments and semicolons? */
+static bool is_rest(hdx_sql *sql, const char *text)
+{
+    while (*text != '\0') {
+        sqlite3_stmt *another = NULL;
+        const char   *from = text;
+        const int     rc = sqlite3_prepare_v2(sql->db, from, -1, &another, &text);
+        (void)sqlite3_finalize(another);
+        if (rc != SQLITE_OK || another != NULL || text == from)
+            return false;
+    }
+    return true;
+}
+
+static hdx_code open_rows(hdx_sql *sql, const char *text, hdx_rows **rows, hdx_error *err)
+{
+    sqlite3_stmt *stmt;
+    const char   *rest;
+    hdx_code      code = hdx_sql_prepare(sql, text, &stmt, &rest, err);
+    if (code != HDX_OK)
+        return code;
+    if (stmt == NULL)
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no statement");
+    else if (!is_rest(sql, rest))
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there are several statements; a stream is of one");
+    else if (sqlite3_column_count(stmt) == 0)
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the statement gives no rows");
+    if (code != HDX_OK) {
+        (void)sqlite3_finalize(stmt);
+        return code;
+    }
+    code = hdx_sql_begin(sql, stmt, NULL, rows, err);
+    return code == HDX_OK ? typed_rows(sql, stmt, rows, err) : code;
+}
+
+hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err)
+{
+    const hdx_keeper keeper = { sql, enter, leave, release };
+    hdx_rows        *rows = NULL;
+    *out = (struct ArrowArrayStream){ 0 };
+    enter(sql);
+    hdx_code code = open_rows(sql, text, &rows, err);
+    if (code != HDX_OK)
+        (void)hdx_mem_explain(&sql->session->mem, code, err);
+    leave(sql);
+    if (code != HDX_OK)
+        return code;
+    atomic_fetch_add(&sql->uses, 1);
+    atomic_fetch_add(&sql->session->uses, 1);
+    return hdx_arrow_stream(rows, &keeper, out, err);
+}
