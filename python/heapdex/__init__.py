@@ -4,11 +4,12 @@
     heap = heapdex.open("app.hprof")
     heap.objects                              a table
     heap.histogram(by="package")              an answer, with the options of the command of that name
+    heap.sql("SELECT class, sum(shallow) FROM objects GROUP BY 1")      a statement over these tables
     heap.lazy("objects")                      a polars.LazyFrame that reads what is asked for
 
-Tables and answers are Arrow streams (``__arrow_c_stream__``): pyarrow, polars, DuckDB and pandas take them as they
-are. Nothing is read before that, and each use reads anew. Sizes are bytes; addresses are int64, negative from 2**63
-on; lists, objects and values of any kind are JSON text.
+Tables, answers and statements are Arrow streams (``__arrow_c_stream__``): pyarrow, polars, DuckDB and pandas take them
+as they are. Nothing is read before that, and each use reads anew. Sizes are bytes; addresses are int64, negative from
+2**63 on; lists, objects and values of any kind are JSON text.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ import os
 import threading
 import weakref
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 __version__ = "0.1.0"
-__all__ = ["open", "address", "Heap", "Rows", "Answer", "Error", "ANSWERS", "TABLES", "library_version"]
+__all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Error", "ANSWERS", "TABLES", "library_version"]
 
 
 # ---- the library ----
@@ -60,6 +61,18 @@ class _Options(ctypes.Structure):
         ("notice_context", ctypes.c_void_p),
         ("first_pass", ctypes.c_void_p),
         ("first_pass_context", ctypes.c_void_p),
+    ]
+
+
+class _SqlOptions(ctypes.Structure):
+    _fields_ = [
+        ("scope", ctypes.c_int),
+        ("rows", ctypes.c_uint64),
+        ("seconds", ctypes.c_uint64),
+        ("memory", ctypes.c_uint64),
+        ("view", ctypes.c_char_p),
+        ("names", ctypes.POINTER(ctypes.c_char_p)),
+        ("name_count", ctypes.c_size_t),
     ]
 
 
@@ -159,7 +172,7 @@ def _load() -> ctypes.CDLL:
             continue
         try:
             lib = ctypes.CDLL(place)
-            lib.hdx_answer_arrow  # what is older has no streams
+            lib.hdx_sql_arrow  # what is older has no streams, or none of statements
             return lib
         except (OSError, AttributeError) as why:
             wrong.append(f"{place}: {why}")
@@ -194,6 +207,29 @@ _lib.hdx_answer_arrow.argtypes = [
     ctypes.POINTER(_Stream),
     ctypes.POINTER(_Error),
 ]
+_lib.hdx_session_graph.argtypes = [
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(_Error),
+]
+_lib.hdx_sql_open.argtypes = [
+    ctypes.c_void_p,
+    ctypes.POINTER(_SqlOptions),
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(_Error),
+]
+_lib.hdx_sql_close.argtypes = [ctypes.c_void_p]
+_lib.hdx_sql_close.restype = None
+_lib.hdx_sql_arrow.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_Stream), ctypes.POINTER(_Error)]
+_lib.hdx_oql_translate.argtypes = [
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(_Error),
+]
+_lib.hdx_text_free.argtypes = [ctypes.c_void_p]
+_lib.hdx_text_free.restype = None
 
 
 def library_version() -> str:
@@ -290,7 +326,34 @@ def _value(value: Value) -> Optional[bytes]:
     return os.fsencode(value) if isinstance(value, (str, Path)) else str(value).encode()
 
 
-class Rows:
+class _Read:
+    """What gives an Arrow stream each time that one is asked for."""
+
+    def _new_stream(self) -> _Stream:
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A capsule with a struct ArrowArrayStream; freed where nobody takes it."""
+        return _capsule(self._new_stream())
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self).read_all()
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+        return self.to_arrow().to_pandas()
+
+
+class Rows(_Read):
     """The rows of a table or an answer: an Arrow stream each time that one is asked for.
 
     ``rows["class", "shallow"]`` has these columns alone; ``rows.where("retained > 1M")``, ``rows.sort("retained")`` and
@@ -322,29 +385,33 @@ class Rows:
         """The first rows; 0 is all."""
         return self._with("limit", count)
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """A capsule with a struct ArrowArrayStream; freed where nobody takes it."""
-        return _capsule(self._heap._stream(self._name, self._arguments))
-
-    def to_arrow(self) -> Any:
-        """A pyarrow.Table."""
-        import pyarrow
-
-        return pyarrow.RecordBatchReader.from_stream(self).read_all()
-
-    def to_polars(self) -> Any:
-        """A polars.DataFrame."""
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame."""
-        return self.to_arrow().to_pandas()
+    def _new_stream(self) -> _Stream:
+        return self._heap._stream(self._name, self._arguments)
 
     def __repr__(self) -> str:
         said = "".join(f", {name}={_text(value)!r}" for name, value in self._arguments)
         return f"<heapdex rows of {self._name}{said}>"
+
+
+class Statement(_Read):
+    """The rows of a statement of SQL, or of a query of OQL: an Arrow stream each time that one is asked for.
+
+    Columns are int64, double or text: what the column of a table is, any other what its first thousand values are.
+    """
+
+    def __init__(self, heap: "Heap", text: str, oql: bool = False) -> None:
+        self._heap, self._said, self._oql = heap, text, oql
+
+    @property
+    def text(self) -> str:
+        """The statement; of OQL the SQL that it becomes."""
+        return self._heap._translated(self._said) if self._oql else self._said
+
+    def _new_stream(self) -> _Stream:
+        return self._heap._sql_stream(self.text)
+
+    def __repr__(self) -> str:
+        return f"<heapdex {'query' if self._oql else 'statement'} {self._said!r}>"
 
 
 class Answer:
@@ -393,6 +460,12 @@ def _given(answer: _Answer, words: Sequence[str], options: Dict[str, Values]) ->
     return arguments
 
 
+def _said(text: str) -> bytes:
+    if "\0" in text:
+        raise Error("usage", "a statement has no NUL")
+    return text.encode()
+
+
 def _describe(answer: _Answer) -> str:
     """What is declared of an answer, as a docstring."""
     lines = [_text(answer.sentence) + ".", "", _text(answer.more), "", "Options:"]
@@ -415,24 +488,30 @@ def _describe(answer: _Answer) -> str:
 # ---- heaps ----
 
 
-def _close(at: Optional[int]) -> None:
+def _close(at: Optional[int], connections: List[int]) -> None:
+    while connections:
+        _lib.hdx_sql_close(connections.pop())
     _lib.hdx_session_close(at)
 
 
 class Heap:
     """A heap dump that is open; made by ``heapdex.open``. Tables and answers are attributes."""
 
-    def __init__(self, options: _Options, more: Sequence[bytes] = (), limit: int = 0) -> None:
+    def __init__(
+        self, options: _Options, more: Sequence[bytes] = (), limit: int = 0, names: Sequence[bytes] = ()
+    ) -> None:
         self._asking = threading.Lock()
-        self._options, self._more, self._limit = options, list(more), limit
+        self._options, self._more, self._limit, self._names = options, list(more), limit, list(names)
         self._at: Optional[int] = None
+        self._attached: Dict[Tuple[Tuple[str, bytes], ...], "Heap"] = {}
         self._open()
 
     def _open(self) -> None:
         at, err = ctypes.c_void_p(), _Error()
         _raise(_lib.hdx_session_open(ctypes.byref(self._options), ctypes.byref(at), ctypes.byref(err)), err)
         self._at = at.value
-        self._finalizer = weakref.finalize(self, _close, at.value)
+        self._connections: List[int] = []  # of SQL: none before it is asked for, then one
+        self._finalizer = weakref.finalize(self, _close, at.value, self._connections)
         for dump in self._more:
             _raise(_lib.hdx_session_add(at, dump, ctypes.byref(err)), err)
         _lib.hdx_session_limit(at, self._limit)
@@ -462,11 +541,16 @@ class Heap:
         with self._asking:
             self._at = None
             self._finalizer()
+            attached, self._attached = list(self._attached.values()), {}
+        for heap in attached:
+            heap.close()
 
     def cancel(self) -> None:
         """From another thread: what runs ends soon, and so does all that is asked after it."""
         if self._at is not None:
             _lib.hdx_session_cancel(self._at)
+        for heap in list(self._attached.values()):
+            heap.cancel()
 
     def __enter__(self) -> "Heap":
         return self
@@ -478,22 +562,86 @@ class Heap:
         given = (_Argument * max(len(arguments), 1))()
         for place, (argument, value) in enumerate(arguments):
             given[place].name, given[place].value = argument.encode(), value
+        return self._asked(
+            lambda stream, err: _lib.hdx_answer_arrow(
+                self._at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
+            )
+        )
+
+    def _asked(self, call: Callable[[_Stream, _Error], int]) -> _Stream:
         stream, err = _Stream(), _Error()
         with self._asking:
             if self._at is None:
                 raise Error("usage", "the heap is closed")
             try:
-                code = self._interruptible(
-                    lambda: _lib.hdx_answer_arrow(
-                        self._at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
-                    )
-                )
+                code = self._interruptible(lambda: call(stream, err))
             except BaseException:
                 if stream.release:  # it was there just then
                     stream.release(ctypes.byref(stream))
                 raise
         _raise(code, err)
         return stream
+
+    def _sql_stream(self, text: str) -> _Stream:
+        def call(stream: _Stream, err: _Error) -> int:
+            if not self._connections:
+                names = (ctypes.c_char_p * max(len(self._names), 1))(*self._names)
+                options, sql = _SqlOptions(names=names, name_count=len(self._names)), ctypes.c_void_p()
+                code = _lib.hdx_sql_open(self._at, ctypes.byref(options), ctypes.byref(sql), ctypes.byref(err))
+                if code != 0:
+                    return int(code)
+                self._connections.append(sql.value or 0)
+            return int(_lib.hdx_sql_arrow(self._connections[0], said, ctypes.byref(stream), ctypes.byref(err)))
+
+        said = _said(text)
+        return self._asked(call)
+
+    def _translated(self, query: str) -> str:
+        def call(_: _Stream, err: _Error) -> int:
+            graph = ctypes.c_void_p()
+            code = _lib.hdx_session_graph(self._at, 0, ctypes.byref(graph), ctypes.byref(err))
+            return int(code or _lib.hdx_oql_translate(graph, said, ctypes.byref(sql), ctypes.byref(err)))
+
+        said, sql = _said(query), ctypes.c_void_p()
+        self._asked(call)
+        try:
+            return _text(ctypes.string_at(sql.value or 0))
+        finally:
+            _lib.hdx_text_free(sql)
+
+    def sql(
+        self, statement: str, attach: Optional[Mapping[str, Union[str, "os.PathLike[str]"]]] = None
+    ) -> Statement:
+        """The rows of one statement of SQL: ``heap.sql("SELECT class, sum(shallow) FROM objects GROUP BY 1")``.
+
+        Tables, functions and rules are those of the command sql (``man heapdex``, SQL). More dumps are schemas, by
+        name: ``heap.sql("SELECT count(*) FROM old.objects", attach={"old": "before.hprof"})``. The statement runs when
+        its rows are read, each time anew.
+        """
+        return Statement(self._with_dumps(attach or {}), statement)
+
+    def oql(self, query: str) -> Statement:
+        """The rows of a query of Eclipse MAT: ``heap.oql("SELECT m.size FROM java.util.HashMap m")``.
+
+        It is put into SQL, which is its ``text``.
+        """
+        return Statement(self, query, oql=True)
+
+    def _with_dumps(self, attach: Mapping[str, Union[str, "os.PathLike[str]"]]) -> "Heap":
+        """This heap, or it with other dumps under names; open until it is closed."""
+        if not attach:
+            return self
+        dumps = tuple((name, os.fsencode(dump)) for name, dump in attach.items())
+        for name, dump in dumps:
+            if not os.path.exists(dump):
+                raise Error("bad_dump", "there is no such file", os.fsdecode(dump))
+        with self._asking:
+            if self._at is None:
+                raise Error("usage", "the heap is closed")
+            if dumps not in self._attached:
+                names = [name.encode() for name, _ in dumps]
+                self._attached[dumps] = Heap(self._options, [dump for _, dump in dumps], self._limit, names)
+            return self._attached[dumps]
 
     def table(self, name: str) -> Table:
         """A whole table; ``heap.objects`` is ``heap.table("objects")``."""

@@ -175,6 +175,120 @@ class Answers(Case):
         self.assertEqual(e.exception.code, "bad_dump")
 
 
+class Statements(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        try:
+            cls.heap.sql("SELECT 1").to_arrow()
+        except heapdex.Error as e:
+            if "built without SQLite" not in e.message:
+                raise
+            raise unittest.SkipTest(e.message)
+
+    def command(self, *words):
+        return [tuple(row.values()) for row in command("sql", self.dump, *words)]
+
+    def rows(self, statement, **options):
+        table = self.heap.sql(statement, **options).to_arrow()
+        table.validate(full=True)
+        return list(zip(*(column.to_pylist() for column in table.columns)))
+
+    def test_have_the_rows_of_the_command(self):
+        for statement in [
+            "SELECT class, count(*) AS n, sum(shallow) AS bytes FROM objects GROUP BY class ORDER BY n DESC, class",
+            "SELECT id, class, shallow, retained, length FROM objects WHERE retained > 4096 ORDER BY id",
+            'SELECT this, size, label(this) AS l FROM "java.util.HashMap" ORDER BY this',
+            "SELECT avg(shallow) AS a, 1 AS one, NULL AS none, 'it''s' AS text FROM objects",
+            "SELECT name FROM classes WHERE 0",
+        ]:
+            with self.subTest(statement):
+                self.assertEqual(self.rows(statement), self.command(statement))
+
+    def test_say_what_their_columns_are(self):
+        table = self.heap.sql("SELECT id, address, class, shallow, shallow / 2.0 AS half FROM objects").to_arrow()
+        types = {field.name: str(field.type) for field in table.schema}
+        self.assertEqual(types, {"id": "int64", "address": "int64", "class": "large_string", "shallow": "int64",
+                                 "half": "double"})
+        self.assertEqual(table.schema.field("shallow").metadata[b"heapdex.unit"], b"bytes")
+        self.assertEqual(kinds(table.schema)["address"], "address")
+
+    def test_many_programs_read_the_same(self):
+        rows = self.heap.sql("SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC, class LIMIT 3")
+        want = [(row["class"], row["objects"]) for row in command("histogram", self.dump, "--sort", "objects",
+                                                                "--limit", "3")]
+        self.assertEqual(polars.DataFrame(rows).rows(), want)
+        self.assertEqual(list(rows.to_pandas().itertuples(index=False, name=None)), want)
+        self.assertEqual(duckdb.sql("FROM rows").fetchall(), want)
+        self.assertEqual(rows.to_polars()["n"].to_list(), [n for _, n in want])
+
+    def test_ask_several_dumps_under_names(self):
+        other = shutil.copy(self.dump, os.path.join(self.folder, "before.hprof.gz"))
+        growth = ("SELECT count(*), sum(a.live_instances - b.live_instances) FROM classes a "
+                  "JOIN old.classes b ON a.name = b.name AND a.loader = b.loader")
+        self.assertEqual(self.rows(growth, attach={"old": other})[0][1], 0)
+        self.assertEqual(self.rows("SELECT count(*) FROM old.objects", attach={"old": other}),
+                         self.rows("SELECT count(*) FROM objects"))
+        for attach in ({"main": other}, {"no word": other}, {"old": os.path.join(self.folder, "none.hprof")}):
+            with self.assertRaises(heapdex.Error):
+                self.rows("SELECT 1", attach=attach)
+        with self.assertRaises(heapdex.Error):
+            self.rows("SELECT count(*) FROM old.objects")
+
+    def test_of_oql_are_those_of_the_command(self):
+        query = "SELECT m.size FROM java.util.HashMap m WHERE m.size > 3"
+        rows = self.heap.oql(query)
+        self.assertIn("java.util.HashMap", rows.text)
+        self.assertIn("FROM", rows.text)
+        want = command("oql", self.dump, query)
+        self.assertGreater(len(want), 0)
+        self.assertEqual(rows.to_arrow().to_pylist(), want)
+        with self.assertRaises(heapdex.Error) as e:
+            self.heap.oql("SELECT * FROM").text
+        self.assertEqual(e.exception.code, "usage")
+
+    def test_that_are_refused_say_why(self):
+        for statement, word in [
+            ("SELECT nobody FROM objects", "nobody"),
+            ("SELECT 1; SELECT 2", "several"),
+            ("CREATE TEMP TABLE t(a)", "no rows"),
+            ("", "no statement"),
+            ("SELECT '\0'", "NUL"),
+        ]:
+            with self.assertRaises(heapdex.Error) as e:
+                self.rows(statement)
+            self.assertEqual(e.exception.code, "usage")
+            self.assertIn(word, e.exception.message)
+        with self.assertRaises(OSError) as e:
+            self.rows("SELECT CASE WHEN id = 2000 THEN 'x' ELSE id END AS v FROM objects ORDER BY id")
+        self.assertIn("column v is a text", str(e.exception))
+
+    def test_go_on_when_the_heap_is_closed(self):
+        heap = heapdex.open(self.dump)
+        statement = heap.sql("SELECT id, label(id) AS l FROM objects")
+        readers = [pyarrow.RecordBatchReader.from_stream(statement) for _ in range(2)]
+        heap.close()
+        count = self.rows("SELECT count(*) FROM objects")[0][0]
+        self.assertEqual([reader.read_all().num_rows for reader in readers], [count] * 2)
+        with self.assertRaises(heapdex.Error):
+            statement.to_arrow()
+
+    def test_end_when_they_are_interrupted_and_the_heap_goes_on(self):
+        def ring(*_):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, ring)
+        try:
+            with heapdex.open(self.dump) as heap:
+                signal.setitimer(signal.ITIMER_REAL, 0.3)
+                with self.assertRaises(KeyboardInterrupt):
+                    heap.sql("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n").to_arrow()
+                self.assertEqual(heap.sql("SELECT count(*) AS n FROM objects").to_pandas()["n"].to_list(), [23875])
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
 class Streams(Case):
     def test_capsules_that_nobody_takes_are_freed(self):
         for _ in range(20):
