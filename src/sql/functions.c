@@ -111,7 +111,7 @@ static void retained_of(sqlite3_context *context, int count, sqlite3_value **val
 }
 
 /* instanceof(class_id, 'name'): is it a class of that name, or below one? */
-static void is_instance(sqlite3_context *context, int count, sqlite3_value **values)
+void hdx_sql_instanceof(sqlite3_context *context, int count, sqlite3_value **values)
 {
     call     c;
     uint64_t number;
@@ -305,7 +305,7 @@ static const function functions[] = {
     { "class_of", 1, 2, SQLITE_INNOCUOUS, class_of },
     { "shallow_of", 1, 2, SQLITE_INNOCUOUS, shallow_of },
     { "retained_of", 1, 2, SQLITE_INNOCUOUS, retained_of },
-    { "instanceof", 2, 3, SQLITE_INNOCUOUS, is_instance },
+    { "instanceof", 2, 3, SQLITE_INNOCUOUS, hdx_sql_instanceof },
     { "field", 2, 3, SQLITE_DIRECTONLY, field },
     { "element", 2, 3, SQLITE_DIRECTONLY, element },
     { "string", 1, 3, SQLITE_DIRECTONLY, string },
@@ -329,6 +329,7 @@ int hdx_sql_install_functions(sql_db *db)
                                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | functions[i].flags, t,
                                             functions[i].call, NULL, NULL, tools_leave);
         }
+    db->tools = t; /* as long as the functions are there */
     tools_leave(t);
     return rc;
 }

@@ -16,12 +16,14 @@
 #include "sql/batch.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct table {
     sqlite3_vtab base;
     sql_db      *db;
     sql_heap    *heap;
+    char         told[64]; /* the class of whom it was told last that nobody is an instance of it */
 } table;
 
 /* ---- columns ---- */
@@ -112,8 +114,20 @@ static const char *operator_of(int op)
     case SQLITE_INDEX_CONSTRAINT_LIKE: return "-like-";
     case SQLITE_INDEX_CONSTRAINT_GLOB: return "-glob-";
     case SQLITE_INDEX_CONSTRAINT_REGEXP: return "-regexp-";
+    case SQLITE_INDEX_CONSTRAINT_FUNCTION: return "-instanceof-";
     default: return NULL;
     }
+}
+
+/* A pragma makes LIKE tell cases apart, and functions of the host replace it: then SQLite decides it by itself. */
+static bool like_folds_cases(sqlite3 *db)
+{
+    sqlite3_stmt *stmt = NULL;
+    const bool    folds =
+        sqlite3_prepare_v2(db, "SELECT 'aB' LIKE 'Ab' AND NOT 'a' LIKE 'b'", -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int(stmt, 0) == 1;
+    (void)sqlite3_finalize(stmt);
+    return folds;
 }
 
 /* Can a condition be decided here? *several: IN, all values at once. */
@@ -124,6 +138,10 @@ static bool decides(const planning *p, int i, bool *several)
     const bool                             equal = c->op == SQLITE_INDEX_CONSTRAINT_EQ;
     *several = false;
     if (!c->usable || column >= SQL_COLUMNS || operator_of(c->op) == NULL)
+        return false;
+    if (c->op == SQLITE_INDEX_CONSTRAINT_FUNCTION)
+        return column == SQL_CLASS_ID;
+    if (c->op == SQLITE_INDEX_CONSTRAINT_LIKE && !like_folds_cases(p->t->db->db))
         return false;
     if (is_number(column)) {
         *several = i == p->lead && sqlite3_vtab_in(p->info, i, 0);
@@ -151,11 +169,13 @@ static int find_lead(const sqlite3_index_info *info)
     return -1;
 }
 
-static double instances_of(sql_heap *heap, int op, sqlite3_value *value)
+static double instances_of(sql_heap *heap, bool heirs, int op, sqlite3_value *value)
 {
     sql_classes set = { 0 };
     double      n = 0;
-    if (hdx_sql_classes_all(heap, &set, NULL) == HDX_OK && hdx_sql_classes_named(heap, &set, op, value, NULL) == HDX_OK)
+    if (hdx_sql_classes_all(heap, &set, NULL) == HDX_OK &&
+        (heirs ? hdx_sql_classes_heirs(heap, &set, value, NULL) : hdx_sql_classes_named(heap, &set, op, value, NULL)) ==
+            HDX_OK)
         for (uint32_t i = 0; i < set.count; i++)
             if (hdx_bits_test(set.bits, i))
                 n += (double)hdx_graph_class(heap->g, i)->instances;
@@ -168,18 +188,19 @@ static void take(planning *p, int i, bool several)
 {
     const struct sqlite3_index_constraint *c = &p->info->aConstraint[i];
     const sql_column                       column = c->iColumn < 0 ? SQL_ID : (sql_column)c->iColumn;
-    const bool                             equal = c->op == SQLITE_INDEX_CONSTRAINT_EQ;
-    way                                    to = ALL;
-    double                                 rows = p->rows * (equal ? 0.01 : 0.25);
+    const bool equal = c->op == SQLITE_INDEX_CONSTRAINT_EQ, function = c->op == SQLITE_INDEX_CONSTRAINT_FUNCTION;
+    const bool heirs = function || column == SQL_INSTANCEOF;
+    way        to = ALL;
+    double     rows = p->rows * (equal ? 0.01 : 0.25);
     if (several)
         sqlite3_vtab_in(p->info, i, 1);
     if (column == SQL_CLASS || column == SQL_CLASS_ID || column == SQL_INSTANCEOF) {
         sqlite3_value *value = NULL;
         uint32_t       count;
         (void)hdx_graph_classes(p->t->heap->g, &count);
-        to = equal || !is_number(column) ? BY_CLASS : ALL;
-        if (column == SQL_CLASS && !several && sqlite3_vtab_rhs_value(p->info, i, &value) == SQLITE_OK)
-            rows = instances_of(p->t->heap, c->op, value);
+        to = equal || function || !is_number(column) ? BY_CLASS : ALL;
+        if ((column == SQL_CLASS || heirs) && !several && sqlite3_vtab_rhs_value(p->info, i, &value) == SQLITE_OK)
+            rows = instances_of(p->t->heap, heirs, c->op, value);
         else
             rows = p->rows / (count == 0 ? 1 : count) * (equal && !several ? 1 : 8);
     } else if (i == p->lead && column == SQL_ID) {
@@ -438,16 +459,47 @@ static hdx_code meet_several(cursor *c, sql_column column, sqlite3_value *list, 
     return code;
 }
 
+static uint64_t instances_left(const cursor *c)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->set.count; i++)
+        if (hdx_bits_test(c->set.bits, i))
+            n += hdx_graph_class(c->heap->g, i)->instances;
+    return n;
+}
+
+/* "java.util.Map" is no mistake in Java. Each name is told of once in a row, for joins repeat it. */
+static void tell_of_nobody(cursor *c, sqlite3_value *value)
+{
+    char             line[200];
+    const hdx_query *q = &c->heap->query;
+    const char      *name = (const char *)sqlite3_value_text(value);
+    if (instances_left(c) > 0 || q->notice == NULL || name == NULL ||
+        strncmp(c->t->told, name, sizeof c->t->told - 1) == 0 || instances_of(c->heap, true, 0, value) > 0)
+        return;
+    (void)snprintf(c->t->told, sizeof c->t->told, "%s", name);
+    (void)snprintf(line, sizeof line,
+                   "nothing is an instance of %.60s: dumps do not say who implements an interface; name a class, as "
+                   "java.util.AbstractMap",
+                   name);
+    q->notice(q->notice_context, line);
+}
+
 static hdx_code meet(cursor *c, sql_column column, int op, sqlite3_value *value, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
+    const bool heirs = column == SQL_INSTANCEOF || op == SQLITE_INDEX_CONSTRAINT_FUNCTION;
+    hdx_code   code = HDX_OK;
     if (column == SQL_KIND) {
         c->kinds &= kinds_named(value);
-    } else if (!is_number(column)) {
+    } else if (heirs || !is_number(column)) {
         if (c->set.bits == NULL && (code = hdx_sql_classes_all(c->heap, &c->set, err)) != HDX_OK)
             return code;
-        return column == SQL_INSTANCEOF ? hdx_sql_classes_heirs(c->heap, &c->set, value, err)
-                                        : hdx_sql_classes_named(c->heap, &c->set, op, value, err);
+        if (!heirs)
+            return hdx_sql_classes_named(c->heap, &c->set, op, value, err);
+        code = hdx_sql_classes_heirs(c->heap, &c->set, value, err);
+        if (code == HDX_OK)
+            tell_of_nobody(c, value);
+        return code;
     } else if (op == SQLITE_INDEX_CONSTRAINT_EQ && leads(c, column)) {
         c->led = true;
         code = push_named(c, column, value, err);
@@ -471,10 +523,11 @@ static sql_column column_named(const char *at, size_t len)
 /* One word of a plan, and the value that comes with it where it ends with "?". */
 static hdx_code read_word(cursor *c, const char *at, size_t len, sqlite3_value *value, hdx_error *err)
 {
-    static const int ops[] = { SQLITE_INDEX_CONSTRAINT_EQ,   SQLITE_INDEX_CONSTRAINT_GE,
-                               SQLITE_INDEX_CONSTRAINT_LE,   SQLITE_INDEX_CONSTRAINT_GT,
-                               SQLITE_INDEX_CONSTRAINT_LT,   SQLITE_INDEX_CONSTRAINT_LIKE,
-                               SQLITE_INDEX_CONSTRAINT_GLOB, SQLITE_INDEX_CONSTRAINT_REGEXP };
+    static const int ops[] = { SQLITE_INDEX_CONSTRAINT_EQ,      SQLITE_INDEX_CONSTRAINT_GE,
+                               SQLITE_INDEX_CONSTRAINT_LE,      SQLITE_INDEX_CONSTRAINT_GT,
+                               SQLITE_INDEX_CONSTRAINT_LT,      SQLITE_INDEX_CONSTRAINT_LIKE,
+                               SQLITE_INDEX_CONSTRAINT_GLOB,    SQLITE_INDEX_CONSTRAINT_REGEXP,
+                               SQLITE_INDEX_CONSTRAINT_FUNCTION };
     const size_t     name = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
     if (at[name] == ':') { /* order:COLUMN:asc, top:COLUMN:desc */
         const char *of = at + name + 1, *colon = memchr(of, ':', len - name - 1);
@@ -517,15 +570,6 @@ static hdx_code read_plan(cursor *c, const char *text, sqlite3_value **values, h
 }
 
 /* ---- going on ---- */
-
-static uint64_t instances_left(const cursor *c)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < c->set.count; i++)
-        if (hdx_bits_test(c->set.bits, i))
-            n += hdx_graph_class(c->heap->g, i)->instances;
-    return n;
-}
 
 static int id_order(const void *a, const void *b)
 {
@@ -851,6 +895,21 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
     return SQLITE_OK;
 }
 
+/*
+ * instanceof(class_id, NAME) is a condition on classes, and where it stands elsewhere the function that it is. Its
+ * numbers are those of the first dump: of another one it is left to SQLite.
+ */
+static int find_function(sqlite3_vtab *base, int count, const char *name,
+                         void (**function)(sqlite3_context *, int, sqlite3_value **), void **own)
+{
+    const table *t = (table *)base;
+    if (count != 2 || sqlite3_stricmp(name, "instanceof") != 0 || t->heap != hdx_sql_heap_of(t->db, NULL))
+        return 0;
+    *function = hdx_sql_instanceof;
+    *own = t->db->tools;
+    return SQLITE_INDEX_CONSTRAINT_FUNCTION;
+}
+
 static const sqlite3_module module = {
     .xCreate = create,
     .xConnect = connect,
@@ -864,6 +923,7 @@ static const sqlite3_module module = {
     .xEof = at_end,
     .xColumn = column,
     .xRowid = rowid,
+    .xFindFunction = find_function,
 };
 static const char *const tables[] = { "objects", NULL };
 const sql_module         hdx_sql_objects = { "heapdex_objects", &module, tables };

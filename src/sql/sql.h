@@ -68,6 +68,7 @@ struct sql_db {
     uint64_t            deadline_ms;        /* 0: none */
     hdx_sql_options     options;            /* texts are gone */
     uint64_t            steps, reported_ns; /* of the statement under way (guard.c) */
+    void               *tools;              /* what functions share (functions.c) */
     unsigned            trusted;            /* statements of this room under way, which may do anything (guard.c) */
 };
 
@@ -120,6 +121,8 @@ void hdx_sql_guard(sql_db *db);
 
 /* ---- functions.c ---- */
 int hdx_sql_install_functions(sql_db *db); /* a result code of SQLite */
+/* instanceof(class_id, 'name'), for a table that overloads it: its own argument is db->tools. */
+void hdx_sql_instanceof(sqlite3_context *context, int count, sqlite3_value **values);
 /* A value of a field or element: references are ids, characters their codes. Nothing where it is absent. */
 void hdx_sql_result_value(sqlite3_context *context, const sql_heap *heap, const hdx_value *value);
 
