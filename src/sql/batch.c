@@ -230,7 +230,7 @@ int64_t hdx_sql_batch_read(sql_batch *b, sql_column column, uint32_t slot)
 
 /* ---- conditions ---- */
 
-static void leave(sql_batch *b, uint32_t count)
+void hdx_sql_batch_leave(sql_batch *b, uint32_t count)
 {
     b->untouched = count == b->chosen_count ? b->untouched : 0;
     b->chosen_count = count;
@@ -265,7 +265,7 @@ void hdx_sql_batch_keep_range(sql_batch *b, sql_column column, sql_range range)
             k += sql_in_range(range, value_of(b, column, sql_batch_id(b, slot)));
         }
     }
-    leave(b, k);
+    hdx_sql_batch_leave(b, k);
 }
 
 void hdx_sql_batch_keep_classes(sql_batch *b, const sql_classes *set)
@@ -277,7 +277,7 @@ void hdx_sql_batch_keep_classes(sql_batch *b, const sql_classes *set)
         b->chosen[k] = slot;
         k += number < set->count && hdx_bits_test(set->bits, (uint64_t)number);
     }
-    leave(b, k);
+    hdx_sql_batch_leave(b, k);
 }
 
 void hdx_sql_batch_keep_kinds(sql_batch *b, unsigned kinds)
@@ -288,7 +288,7 @@ void hdx_sql_batch_keep_kinds(sql_batch *b, unsigned kinds)
         b->chosen[k] = slot;
         k += kinds >> sql_batch_value(b, SQL_KIND, slot) & 1;
     }
-    leave(b, k);
+    hdx_sql_batch_leave(b, k);
 }
 
 void hdx_sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope)
@@ -309,7 +309,7 @@ void hdx_sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope)
         b->chosen[k] = slot;
         k += lives == (scope == HDX_LIVE);
     }
-    leave(b, k);
+    hdx_sql_batch_leave(b, k);
 }
 
 /* ---- results ---- */

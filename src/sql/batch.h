@@ -57,6 +57,9 @@ void hdx_sql_batch_keep_classes(sql_batch *b, const sql_classes *set);
 void hdx_sql_batch_keep_kinds(sql_batch *b, unsigned kinds);
 void hdx_sql_batch_keep_scope(sql_batch *b, hdx_refs_scope scope);
 
+/* Of `chosen`, which the caller has packed, so many are left. */
+void hdx_sql_batch_leave(sql_batch *b, uint32_t count);
+
 static inline hdx_id sql_batch_id(const sql_batch *b, uint32_t slot)
 {
     return b->dense ? b->first + slot : b->ids[slot];

@@ -7,6 +7,8 @@
  * Fields are those of the first class of the name (most instances) and of what is above it; what another class of the
  * name, or an instance that was stripped, does not have is null. References are ids.
  * Cost: 0.3 to 0.5 us a row of a plain dump; fields are read in the order of the dump, some thousand rows at a time.
+ * Joins ask for one object, or for those with one value of a field, again and again: records that were read by
+ * themselves are kept, and a field that is asked for a second time gets an index, while cursors of the table are open.
  */
 #include "model/model.h"
 #include "sql/batch.h"
@@ -27,6 +29,22 @@ typedef struct field {
 
 #define NO_PLACE UINT32_MAX
 
+typedef struct field_index {
+    unsigned  asked; /* times that rows with one value were wanted */
+    bool      made;
+    hdx_pair *at; /* value, id; in order */
+    uint64_t  count, capacity;
+} field_index;
+
+#define KEPT_RECORDS 4096u
+#define KEPT_BYTES   (4u << 20)
+
+typedef struct kept_record {
+    hdx_id   id;
+    uint32_t have; /* bytes of it */
+    bool     there;
+} kept_record;
+
 typedef struct table {
     sqlite3_vtab base;
     sql_db      *db;
@@ -40,6 +58,12 @@ typedef struct table {
     uint32_t     width;  /* bytes of an instance that have all fields */
     uint64_t     instances;
     unsigned     id_size;
+    /* while cursors are open: */
+    unsigned     cursors;
+    field_index *indexes; /* of each field */
+    kept_record *kept;    /* by id; NULL: none yet, or no memory for them */
+    uint8_t     *kept_bytes;
+    uint32_t     kept_count;
 } table;
 
 /* ---- names ---- */
@@ -138,7 +162,8 @@ static hdx_code lay_out(table *t, hdx_error *err)
         t->instances += hdx_bits_test(t->set.bits, i) ? hdx_graph_class(t->heap->g, i)->instances : 0;
     }
     t->places = calloc((size_t)members * t->field_count + 1, sizeof *t->places);
-    if (t->places == NULL)
+    t->indexes = calloc((size_t)t->field_count + 1, sizeof *t->indexes);
+    if (t->places == NULL || t->indexes == NULL)
         return hdx_no_memory(err, "places of fields", (uint64_t)members * t->field_count * sizeof *t->places);
     for (uint32_t i = 0; i < t->set.count; i++)
         if (hdx_bits_test(t->set.bits, i))
@@ -220,6 +245,7 @@ static int disconnect(sqlite3_vtab *base)
     free(t->fields);
     free(t->places);
     free(t->nth);
+    free(t->indexes);
     sqlite3_free(t);
     return SQLITE_OK;
 }
@@ -308,7 +334,32 @@ static const char *const words[SQL_COLUMNS] = {
     [SQL_SHALLOW] = "@shallow", [SQL_RETAINED] = "@retained", [SQL_LIVE] = "@live",
 };
 
-/* "this=? @retained>? ..."; number 1: one object is named. */
+/* The rows come by one of these ways; the number of a plan is the way, and the field's place times four. */
+enum { ALL, ONE, WITH_VALUE };
+
+/*
+ * The field that is to have one value, best one that comes from another table: then the search is repeated. Values of
+ * floating point are left to SQLite. -1: none.
+ */
+static int find_field(const table *t, sqlite3_index_info *info, bool *repeated)
+{
+    int found = -1;
+    *repeated = false;
+    for (int i = 0; i < info->nConstraint && !*repeated; i++) {
+        const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+        sqlite3_value                         *value;
+        if (!c->usable || c->op != SQLITE_INDEX_CONSTRAINT_EQ || meaning(t, c->iColumn) != SQL_COLUMNS)
+            continue;
+        const uint8_t type = t->fields[c->iColumn - FIRST_FIELD].type;
+        if (type == 6 || type == 7)
+            continue;
+        *repeated = sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK;
+        found = found < 0 || *repeated ? i : found;
+    }
+    return found;
+}
+
+/* "this=? @retained>? ..."; the value of a field comes last. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     table     *t = (table *)base;
@@ -326,19 +377,30 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
                 const bool one = of == SQL_ID && c->op == SQLITE_INDEX_CONSTRAINT_EQ;
                 info->aConstraintUsage[i].argvIndex = ++arguments;
                 info->aConstraintUsage[i].omit = 1;
-                info->idxNum |= one;
+                info->idxNum = one ? ONE : info->idxNum;
                 rows = one ? 1 : rows > 4 ? rows / 4 : rows;
                 hdx_buffer_format(&text, " %s%s?", words[of], ops[k].word);
             }
     }
-    const bool first = info->nOrderBy == 1 && meaning(t, info->aOrderBy[0].iColumn) == SQL_ID &&
+    bool      repeated;
+    const int given = info->idxNum == ONE ? -1 : find_field(t, info, &repeated);
+    if (given >= 0) {
+        const unsigned place = (unsigned)info->aConstraint[given].iColumn - FIRST_FIELD;
+        info->aConstraintUsage[given].argvIndex = ++arguments;
+        info->aConstraintUsage[given].omit = 1;
+        info->idxNum = (int)(WITH_VALUE | place << 2);
+        hdx_buffer_text(&text, " field:");
+        put_name(&text, t->fields[place].name.at, t->fields[place].name.len);
+        hdx_buffer_text(&text, "=?");
+    }
+    const bool first = given < 0 && info->nOrderBy == 1 && meaning(t, info->aOrderBy[0].iColumn) == SQL_ID &&
                        !info->aOrderBy[0].desc && hdx_bits_count(t->set.bits, hdx_bits_words(t->set.count)) == 1;
     info->orderByConsumed = first;
-    info->estimatedRows = (sqlite3_int64)rows;
-    info->estimatedCost = info->idxNum == 1 ? 4 : rows * 6 + 10;
-    info->idxStr =
-        text.failed ? NULL
-                    : sqlite3_mprintf("%s%s", info->idxNum == 1 ? "this" : "instances", text.len == 0 ? "" : text.at);
+    /* what an index costs is spread over the searches, as many as they may be; ten rows is SQLite's own guess */
+    info->estimatedCost = info->idxNum == ONE ? 4 : given >= 0 ? (repeated ? rows : rows * 4) + 10 : rows * 6 + 10;
+    info->estimatedRows = (sqlite3_int64)(given < 0 ? rows : repeated && rows > 10 ? 10 : rows / 4 + 1);
+    hdx_buffer_put(&text, "", 1);
+    info->idxStr = text.failed ? NULL : sqlite3_mprintf("%s%s", info->idxNum == ONE ? "this" : "instances", text.at);
     info->needToFreeIdxStr = 1;
     hdx_buffer_free(&text);
     return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -353,8 +415,13 @@ typedef struct cursor {
     uint32_t            size;
     sql_range           ranges[SQL_COLUMNS];
     unsigned            ranged;
-    bool                one, end, in_class;
+    unsigned            way;
+    bool                end, in_class;
     uint32_t            class_at;
+    unsigned            place; /* of the field that has one value */
+    sql_range           value;
+    uint64_t            found, found_end; /* in its index */
+    bool                indexed;
     hdx_refs            refs;
     hdx_instances      *reader;
     uint8_t            *bytes; /* of fields of the batch */
@@ -372,9 +439,24 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
     if (c == NULL)
         return SQLITE_NOMEM;
     c->t = (table *)base;
+    c->t->cursors++;
     hdx_sql_batch_open(&c->batch, c->t->heap);
     *out = &c->base;
     return SQLITE_OK;
+}
+
+static void forget_kept(table *t)
+{
+    hdx_mem *mem = t->heap->query.mem;
+    for (unsigned i = 0; i < t->field_count; i++) {
+        hdx_mem_put(mem, t->indexes[i].at, t->indexes[i].capacity * sizeof *t->indexes[i].at);
+        t->indexes[i] = (field_index){ 0 };
+    }
+    hdx_mem_put(mem, t->kept, t->kept_count * sizeof *t->kept);
+    hdx_mem_put(mem, t->kept_bytes, (uint64_t)t->kept_count * t->width);
+    t->kept = NULL;
+    t->kept_bytes = NULL;
+    t->kept_count = 0;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -386,117 +468,60 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     free(c->have);
     free(c->ids);
     free(c->addresses);
+    if (--c->t->cursors == 0)
+        forget_kept(c->t);
     free(c);
     return SQLITE_OK;
 }
 
-/* The object with that id, if it is one of the table. */
-static hdx_code fill_one(cursor *c, hdx_error *err)
-{
-    hdx_graph      *g = c->t->heap->g;
-    const sql_range range = c->ranges[SQL_ID];
-    const bool      there =
-        !c->in_class && range.least == range.most && range.least >= 0 && (uint64_t)range.least < hdx_graph_objects(g);
-    const uint32_t number = there ? hdx_graph_class_of(g, (hdx_id)range.least) : HDX_NO_CLASS;
-    const bool     member = number < c->t->set.count && hdx_bits_test(c->t->set.bits, number);
-    const hdx_code code = hdx_sql_batch_list(&c->batch, member, err);
-    if (code == HDX_OK && member)
-        c->batch.ids[0] = (hdx_id)range.least;
-    c->in_class = true; /* once */
-    return code;
-}
-
-static hdx_code fill(cursor *c, hdx_error *err)
-{
-    uint32_t n = 0;
-    hdx_code code = hdx_sql_batch_list(&c->batch, 0, err);
-    while (code == HDX_OK && n < c->size) {
-        if (!c->in_class) {
-            while (c->class_at < c->t->set.count && !hdx_bits_test(c->t->set.bits, c->class_at))
-                c->class_at++;
-            if (c->class_at == c->t->set.count)
-                break;
-            hdx_graph_instances(c->t->heap->g, c->class_at++, c->t->heap->query.scope, &c->refs);
-            c->in_class = true;
-        }
-        while (n < c->size && hdx_refs_next(&c->refs, &c->batch.ids[n]))
-            n++;
-        c->in_class = n == c->size;
-    }
-    return code == HDX_OK ? hdx_sql_batch_list(&c->batch, n, err) : code;
-}
-
-static hdx_code refill(cursor *c, hdx_error *err)
-{
-    const uint32_t most = c->t->width == 0 ? SQL_BATCH : MOST_BYTES / c->t->width;
-    hdx_code       code = HDX_OK;
-    while (code == HDX_OK) {
-        code = c->one ? fill_one(c, err) : fill(c, err);
-        c->read = false;
-        c->ids_of = 0;
-        if (code == HDX_OK && c->batch.count == 0) {
-            c->end = true;
-            return hdx_graph_check(c->t->heap->g, err);
-        }
-        for (unsigned left = c->ranged; code == HDX_OK && left != 0; left &= left - 1)
-            hdx_sql_batch_keep_range(&c->batch, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
-        if (code == HDX_OK && c->one)
-            hdx_sql_batch_keep_scope(&c->batch, c->t->heap->query.scope);
-        c->size = (uint32_t)hdx_least(hdx_least((uint64_t)c->size * 4, SQL_BATCH), most == 0 ? 1 : most);
-        if (code != HDX_OK || c->batch.chosen_count > 0)
-            return code;
-        code = hdx_sql_stopped(c->t->db, err);
-    }
-    return code;
-}
-
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
-{
-    cursor   *c = (cursor *)base;
-    hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
-    int       at = 0;
-    c->one = number == 1;
-    c->end = c->in_class = false;
-    c->class_at = 0;
-    c->ranged = 0;
-    c->size = c->t->width > MOST_BYTES / 64 ? 1 : 64;
-    for (const char *word = strchr(plan, ' '); word != NULL && at < count; word = strchr(word + 1, ' ')) {
-        const size_t len = strcspn(word + 1, "=<>");
-        const char  *op = word + 1 + len;
-        sql_column   of = SQL_ID;
-        while (of < SQL_COLUMNS - 1 &&
-               (words[of] == NULL || strncmp(words[of], word + 1, len) != 0 || words[of][len] != 0))
-            of++;
-        if ((c->ranged >> of & 1) == 0)
-            c->ranges[of] = SQL_ANY;
-        c->ranged |= 1u << of;
-        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
-            if (strcspn(op, "?") == strlen(ops[k].word) && strncmp(op, ops[k].word, strlen(ops[k].word)) == 0)
-                hdx_sql_range_cut(&c->ranges[of], ops[k].op, values[at]);
-        at++;
-    }
-    const hdx_code code = refill(c, &err);
-    return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
-}
-
-static __attribute__((noinline)) int go_on(cursor *c)
-{
-    hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
-    hdx_code  code = sql_turn(c->t->db, &err);
-    if (code == HDX_OK)
-        code = refill(c, &err);
-    return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
-}
-
-static int next(sqlite3_vtab_cursor *base)
-{
-    cursor *c = (cursor *)base;
-    return ++c->batch.at < c->batch.chosen_count ? SQLITE_OK : go_on(c);
-}
-
-static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
-
 /* ---- values of fields ---- */
+
+#define FEW 16u /* records that are read by themselves, and kept */
+
+/* Room for records that are kept; without it they are read again. */
+static void make_room(table *t)
+{
+    hdx_mem *mem = t->heap->query.mem;
+    uint32_t n = KEPT_RECORDS;
+    while (n > 1 && (uint64_t)n * t->width > KEPT_BYTES)
+        n /= 2;
+    t->kept = hdx_mem_raw(mem, n, sizeof *t->kept);
+    t->kept_bytes = t->kept == NULL ? NULL : hdx_mem_raw(mem, n, t->width);
+    if (t->kept_bytes == NULL) {
+        hdx_mem_put(mem, t->kept, n * sizeof *t->kept);
+        t->kept = NULL;
+        return;
+    }
+    t->kept_count = n;
+    for (uint32_t i = 0; i < n; i++)
+        t->kept[i].there = false;
+}
+
+static hdx_code read_kept(cursor *c, hdx_error *err)
+{
+    table         *t = c->t;
+    const uint32_t width = t->width;
+    hdx_code       code = HDX_OK;
+    if (t->kept == NULL && width > 0)
+        make_room(t);
+    for (uint32_t i = 0; code == HDX_OK && i < c->batch.count; i++) {
+        const hdx_id   id = c->batch.ids[i];
+        const uint64_t place = t->kept == NULL ? 0 : id % t->kept_count;
+        kept_record   *kept = t->kept == NULL ? NULL : &t->kept[place];
+        uint8_t       *bytes = c->bytes + (size_t)i * width;
+        if (kept != NULL && kept->there && kept->id == id) {
+            memcpy(bytes, t->kept_bytes + place * width, width);
+            c->have[i] = kept->have;
+            continue;
+        }
+        code = hdx_instances_read(c->reader, &id, 1, width, bytes, &c->have[i], err);
+        if (code == HDX_OK && kept != NULL) {
+            *kept = (kept_record){ id, c->have[i], true };
+            memcpy(t->kept_bytes + place * width, bytes, c->have[i]);
+        }
+    }
+    return code;
+}
 
 static hdx_code read_fields(cursor *c, hdx_error *err)
 {
@@ -515,7 +540,9 @@ static hdx_code read_fields(cursor *c, hdx_error *err)
         return hdx_no_memory(err, "fields of instances", SQL_BATCH * sizeof *c->have);
     if (c->reader == NULL)
         code = hdx_instances_open(c->t->heap->g, &c->reader, err);
-    if (code == HDX_OK)
+    if (code == HDX_OK && n < FEW)
+        code = read_kept(c, err);
+    else if (code == HDX_OK)
         code = hdx_instances_read(c->reader, c->batch.ids, n, c->t->width, c->bytes, c->have, err);
     c->read = code == HDX_OK;
     return code;
@@ -567,22 +594,245 @@ static void result_of(sqlite3_context *context, const hdx_value *v)
 }
 
 /* What the values of a field need, once for a batch. */
-static __attribute__((noinline)) int prepare(cursor *c, unsigned place)
+static __attribute__((noinline)) hdx_code prepare(cursor *c, unsigned place, hdx_error *err)
 {
+    hdx_code code = read_fields(c, err);
+    if (code == HDX_OK && c->t->fields[place].type == 2 && c->ids_of != FIRST_FIELD + place)
+        code = read_references(c, place, err);
+    return code;
+}
+
+/* A field that was prepared, as a number. False: it is null. */
+static bool whole_number(cursor *c, unsigned place, uint32_t slot, int64_t *out)
+{
+    const uint8_t type = c->t->fields[place].type;
+    if (type == 2) {
+        *out = c->ids[slot];
+        return *out != SQL_NULL;
+    }
+    const uint8_t *at = field_at(c, place, slot, (uint32_t)sql_batch_value(&c->batch, SQL_CLASS_ID, slot));
+    if (at == NULL)
+        return false;
+    const hdx_value v = hdx_graph_value_of(c->t->heap->g, type, at);
+    *out = type == 4 ? v.as.boolean : type == 5 ? v.as.character : v.as.integer;
+    return true;
+}
+
+/* ---- filling batches ---- */
+
+/* The object with that id, if it is one of the table. */
+static hdx_code fill_one(cursor *c, hdx_error *err)
+{
+    hdx_graph      *g = c->t->heap->g;
+    const sql_range range = c->ranges[SQL_ID];
+    const bool      there =
+        !c->in_class && range.least == range.most && range.least >= 0 && (uint64_t)range.least < hdx_graph_objects(g);
+    const uint32_t number = there ? hdx_graph_class_of(g, (hdx_id)range.least) : HDX_NO_CLASS;
+    const bool     member = number < c->t->set.count && hdx_bits_test(c->t->set.bits, number);
+    const hdx_code code = hdx_sql_batch_list(&c->batch, member, err);
+    if (code == HDX_OK && member)
+        c->batch.ids[0] = (hdx_id)range.least;
+    c->in_class = true; /* once */
+    return code;
+}
+
+static hdx_code fill(cursor *c, hdx_error *err)
+{
+    uint32_t n = 0;
+    hdx_code code = hdx_sql_batch_list(&c->batch, 0, err);
+    while (code == HDX_OK && n < c->size) {
+        if (!c->in_class) {
+            while (c->class_at < c->t->set.count && !hdx_bits_test(c->t->set.bits, c->class_at))
+                c->class_at++;
+            if (c->class_at == c->t->set.count)
+                break;
+            hdx_graph_instances(c->t->heap->g, c->class_at++, c->t->heap->query.scope, &c->refs);
+            c->in_class = true;
+        }
+        while (n < c->size && hdx_refs_next(&c->refs, &c->batch.ids[n]))
+            n++;
+        c->in_class = n == c->size;
+    }
+    return code == HDX_OK ? hdx_sql_batch_list(&c->batch, n, err) : code;
+}
+
+/* Objects that have the value, out of the index of the field. */
+static hdx_code fill_found(cursor *c, hdx_error *err)
+{
+    const field_index *index = &c->t->indexes[c->place];
+    const uint32_t     n = (uint32_t)hdx_least(c->found_end - c->found, c->size);
+    const hdx_code     code = hdx_sql_batch_list(&c->batch, n, err);
+    for (uint32_t i = 0; code == HDX_OK && i < n; i++)
+        c->batch.ids[i] = index->at[c->found + i].second;
+    c->found += n;
+    return code;
+}
+
+static hdx_code keep_value(cursor *c, hdx_error *err)
+{
+    uint32_t       k = 0;
+    const hdx_code code = prepare(c, c->place, err);
+    for (uint32_t i = 0; code == HDX_OK && i < c->batch.chosen_count; i++) {
+        const uint16_t slot = c->batch.chosen[i];
+        int64_t        value;
+        c->batch.chosen[k] = slot;
+        k += whole_number(c, c->place, slot, &value) && sql_in_range(c->value, value);
+    }
+    if (code == HDX_OK)
+        hdx_sql_batch_leave(&c->batch, k);
+    return code;
+}
+
+static hdx_code refill(cursor *c, hdx_error *err)
+{
+    const uint32_t most = c->t->width == 0 ? SQL_BATCH : MOST_BYTES / c->t->width;
+    hdx_code       code = HDX_OK;
+    while (code == HDX_OK) {
+        code = c->way == ONE ? fill_one(c, err) : c->indexed ? fill_found(c, err) : fill(c, err);
+        c->read = false;
+        c->ids_of = 0;
+        if (code == HDX_OK && c->batch.count == 0) {
+            c->end = true;
+            return hdx_graph_check(c->t->heap->g, err);
+        }
+        for (unsigned left = c->ranged; code == HDX_OK && left != 0; left &= left - 1)
+            hdx_sql_batch_keep_range(&c->batch, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
+        if (code == HDX_OK && c->way == ONE)
+            hdx_sql_batch_keep_scope(&c->batch, c->t->heap->query.scope);
+        if (code == HDX_OK && c->way == WITH_VALUE && !c->indexed && c->batch.chosen_count > 0)
+            code = keep_value(c, err);
+        c->size = (uint32_t)hdx_least(hdx_least((uint64_t)c->size * 4, SQL_BATCH), most == 0 ? 1 : most);
+        if (code != HDX_OK || c->batch.chosen_count > 0)
+            return code;
+        code = hdx_sql_stopped(c->t->db, err);
+    }
+    return code;
+}
+
+static void begin(cursor *c, unsigned way)
+{
+    c->way = way;
+    c->end = c->in_class = c->indexed = false;
+    c->class_at = 0;
+    c->ranged = 0;
+    c->size = c->t->width > MOST_BYTES / 64 ? 1 : 64;
+}
+
+/* ---- an index of a field ---- */
+
+static hdx_code put_values(cursor *c, field_index *index, hdx_error *err)
+{
+    for (uint32_t i = 0; i < c->batch.chosen_count; i++) {
+        const uint16_t slot = c->batch.chosen[i];
+        int64_t        value;
+        if (!whole_number(c, c->place, slot, &value))
+            continue;
+        if (!hdx_mem_room(c->t->heap->query.mem, (void **)&index->at, &index->capacity, index->count,
+                          sizeof *index->at))
+            return hdx_no_memory(err, "an index of a field", index->count * sizeof *index->at);
+        index->at[index->count++] = (hdx_pair){ (uint64_t)value, sql_batch_id(&c->batch, slot) };
+    }
+    return HDX_OK;
+}
+
+/* Value and id of every row, in order. It is made once its values are wanted a second time: one search is a scan. */
+static hdx_code make_index(table *t, unsigned place, hdx_error *err)
+{
+    field_index         *index = &t->indexes[place];
+    sqlite3_vtab_cursor *base;
+    hdx_code             code = HDX_OK;
+    if (open_cursor(&t->base, &base) != SQLITE_OK)
+        return hdx_no_memory(err, "an index of a field", sizeof(cursor));
+    cursor *c = (cursor *)base;
+    begin(c, ALL);
+    c->place = place;
+    index->count = 0;
+    while ((code = refill(c, err)) == HDX_OK && !c->end)
+        if ((code = prepare(c, place, err)) != HDX_OK || (code = put_values(c, index, err)) != HDX_OK ||
+            (code = hdx_sql_stopped(t->db, err)) != HDX_OK)
+            break;
+    if (code == HDX_OK)
+        hdx_sort_pairs(t->heap->query.mem, index->at, index->count);
+    index->made = code == HDX_OK;
+    (void)close_cursor(base);
+    return code;
+}
+
+static hdx_code find_value(cursor *c, hdx_error *err)
+{
+    field_index *index = &c->t->indexes[c->place];
+    hdx_code     code = HDX_OK;
+    if (index->asked++ > 0 && !index->made)
+        code = make_index(c->t, c->place, err);
+    c->indexed = index->made;
+    if (code != HDX_OK || !c->indexed)
+        return code;
+    const hdx_keys values = HDX_KEYS(index->at, c->value.least == c->value.most ? index->count : 0, first);
+    c->found = hdx_lower_bound(values, (uint64_t)c->value.least);
+    c->found_end = hdx_upper_bound(values, (uint64_t)c->value.least);
+    return HDX_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
+{
+    cursor   *c = (cursor *)base;
     hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
-    hdx_code  code = read_fields(c, &err);
-    if (code == HDX_OK && c->t->fields[place].type == 2)
-        code = read_references(c, place, &err);
+    int       at = 0;
+    hdx_code  code = HDX_OK;
+    begin(c, (unsigned)number & 3);
+    if (c->way == WITH_VALUE && count > 0) {
+        c->place = (unsigned)number >> 2;
+        c->value = SQL_ANY;
+        hdx_sql_range_cut(&c->value, SQLITE_INDEX_CONSTRAINT_EQ, values[--count]);
+    }
+    for (const char *word = strchr(plan, ' '); word != NULL && at < count; word = strchr(word + 1, ' ')) {
+        const size_t len = strcspn(word + 1, "=<>");
+        const char  *op = word + 1 + len;
+        sql_column   of = SQL_ID;
+        while (of < SQL_COLUMNS - 1 &&
+               (words[of] == NULL || strncmp(words[of], word + 1, len) != 0 || words[of][len] != 0))
+            of++;
+        if ((c->ranged >> of & 1) == 0)
+            c->ranges[of] = SQL_ANY;
+        c->ranged |= 1u << of;
+        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+            if (strcspn(op, "?") == strlen(ops[k].word) && strncmp(op, ops[k].word, strlen(ops[k].word)) == 0)
+                hdx_sql_range_cut(&c->ranges[of], ops[k].op, values[at]);
+        at++;
+    }
+    if (c->way == WITH_VALUE)
+        code = find_value(c, &err);
+    if (code == HDX_OK)
+        code = refill(c, &err);
     return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
 }
+
+static __attribute__((noinline)) int go_on(cursor *c)
+{
+    hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
+    hdx_code  code = sql_turn(c->t->db, &err);
+    if (code == HDX_OK)
+        code = refill(c, &err);
+    return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    cursor *c = (cursor *)base;
+    return ++c->batch.at < c->batch.chosen_count ? SQLITE_OK : go_on(c);
+}
+
+static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
+
+/* ---- results ---- */
 
 static int field_result(cursor *c, unsigned place, uint32_t slot, sqlite3_context *context)
 {
     const bool reference = c->t->fields[place].type == 2;
     if (!c->read || (reference && c->ids_of != FIRST_FIELD + place)) {
-        const int rc = prepare(c, place);
-        if (rc != SQLITE_OK)
-            return rc;
+        hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
+        if (prepare(c, place, &err) != HDX_OK)
+            return hdx_sql_table_failed(&c->t->base, c->t->db, &err);
     }
     if (reference) {
         if (c->ids[slot] != SQL_NULL)
