@@ -219,6 +219,25 @@ HDX_API const hdx_class *hdx_graph_class_object(hdx_graph *g, hdx_id id); /* the
 HDX_API const hdx_class *hdx_graph_class_named(hdx_graph  *g,
                                                const char *name); /* the first (least address) of that name; NULL */
 HDX_API bool             hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor); /* itself included */
+/* Bit i % 64 of bits[i / 64], (classes + 63) / 64 words, is class i: sets those of this class and all below it. */
+HDX_API void hdx_class_heirs(hdx_graph *g, uint32_t number, uint64_t *bits);
+/*
+ * The i-th field of an instance, own fields first, then those of each class above: who declares it, and at which byte
+ * of what hdx_instances_read gives it begins. False behind the last.
+ */
+typedef struct hdx_field_place {
+    hdx_text name;
+    uint8_t  type;  /* HPROF type */
+    uint32_t owner; /* class number */
+    uint64_t offset;
+} hdx_field_place;
+typedef struct hdx_field_walk { /* a cursor: hdx_field_walk_of begins it */
+    hdx_graph *graph;
+    uint32_t   owner, next, steps;
+    uint64_t   offset;
+} hdx_field_walk;
+HDX_API hdx_field_walk hdx_field_walk_of(hdx_graph *g, uint32_t number);
+HDX_API bool           hdx_field_walk_next(hdx_field_walk *layout, hdx_field_place *out);
 
 /* ---- cursors ---- */
 typedef enum hdx_refs_scope { HDX_LIVE, HDX_ALL, HDX_GARBAGE } hdx_refs_scope; /* which objects a cursor gives */
@@ -404,6 +423,20 @@ typedef struct hdx_named_ref {
 HDX_API hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target,
                                       bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
                                       hdx_error *err);
+
+/*
+ * hdx_graph_named_refs of many objects, in the order of the dump: `place` is that of the object among the ids. A
+ * compressed dump is inflated once. visit returns false to stop.
+ */
+HDX_API hdx_code hdx_graph_named_refs_of(hdx_graph *g, const hdx_id *ids, size_t n,
+                                         bool (*visit)(void *context, size_t place, const hdx_named_ref *ref),
+                                         void *context, hdx_error *err);
+/*
+ * hdx_graph_elements of many arrays, whole, in the order of the dump: `values` has those of the array at `place`.
+ */
+HDX_API hdx_code hdx_graph_elements_of(hdx_graph *g, const hdx_id *ids, size_t n,
+                                       bool (*visit)(void *context, size_t place, const hdx_values *values),
+                                       void *context, hdx_error *err);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,7 @@
  *   refs.c                  cursors
  *   classes.c               the table of classes
  *   values.c, string.c      fields and elements out of the dump; text
- *   instances.c             fields of many instances
+ *   instances.c, bulk.c     fields, references, elements of many objects
  *   content.c               texts and arrays whole, as they are
  *   label.c, label_kinds.c  MAT's labels
  *   number.c                numbers as Java prints them

@@ -309,3 +309,89 @@ Test(runs, fields_of_many_instances_are_those_of_their_records)
     hdx_instances_close(reader);
     end(&r);
 }
+
+typedef struct met {
+    hdx_graph    *g;
+    const hdx_id *ids;
+    hdx_pos       last; /* position of the object before */
+    uint64_t      refs, objects;
+    size_t        place;
+} met;
+
+static bool meet_ref(void *context, size_t place, const hdx_named_ref *ref)
+{
+    met    *m = context;
+    hdx_pos pos;
+    if (m->refs == 0 || place != m->place) {
+        cr_assert(hdx_graph_position(m->g, m->ids[place], &pos) && pos >= m->last);
+        m->last = pos;
+        m->objects++;
+    }
+    m->place = place;
+    m->refs += ref->target < hdx_graph_objects(m->g);
+    return m->refs < 3000;
+}
+
+static bool count_ref(void *context, const hdx_named_ref *ref)
+{
+    (void)ref;
+    ++*(uint64_t *)context;
+    return true;
+}
+
+static bool meet_elements(void *context, size_t place, const hdx_values *values)
+{
+    met       *m = context;
+    hdx_values alone = { 0 };
+    cr_assert(hdx_graph_elements(m->g, m->ids[place], 0, UINT64_MAX, &alone, NULL) == HDX_OK);
+    cr_assert(values->count == alone.count);
+    for (uint64_t i = 0; i < alone.count; i++)
+        cr_assert(values->at[i].value.as.address == alone.at[i].value.as.address);
+    hdx_values_free(&alone);
+    m->objects++;
+    m->refs += values->count;
+    return true;
+}
+
+Test(runs, names_and_elements_of_many_objects_are_those_of_each_in_the_order_of_the_dump)
+{
+    runs          r = make();
+    static hdx_id ids[600];
+    uint64_t      single = 0;
+    met           m = { .g = r.g, .ids = ids };
+    hdx_error     err;
+    for (size_t i = 0; i < 600; i++) {
+        ids[i] = 20 + i * 7919 % 600; /* each of 600 once, in no order */
+        cr_assert(hdx_graph_named_refs(r.g, ids[i], HDX_NO_ID, count_ref, &single, &err) == HDX_OK);
+    }
+    cr_assert(hdx_graph_named_refs_of(r.g, ids, 600, meet_ref, &m, &err) == HDX_OK, "%s", err.message);
+    cr_expect(m.refs == (single < 3000 ? single : 3000) && m.objects > 100, "%llu of %llu", (unsigned long long)m.refs,
+              (unsigned long long)single);
+    m.objects = m.refs = 0;
+    cr_assert(hdx_graph_elements_of(r.g, ids, 600, meet_elements, &m, &err) == HDX_OK, "%s", err.message);
+    cr_expect(m.objects == 600 && m.refs > 10000, "%llu", (unsigned long long)m.refs);
+    end(&r);
+}
+
+Test(runs, a_class_knows_its_heirs_and_where_its_fields_lie)
+{
+    runs             r = make();
+    uint32_t         count, heirs = 0;
+    uint64_t         bits[8] = { 0 };
+    const hdx_class *object = hdx_graph_class_named(r.g, "java.lang.Object"),
+                    *node = hdx_graph_class_named(r.g, "app.Node");
+    hdx_field_place f;
+    hdx_field_walk  layout = hdx_field_walk_of(r.g, node->number);
+    (void)hdx_graph_classes(r.g, &count);
+    cr_assert(count <= 512);
+    hdx_class_heirs(r.g, object->number, bits);
+    for (uint32_t i = 0; i < count; i++)
+        heirs += hdx_bits_test(bits, i) == hdx_class_extends(r.g, i, object->number);
+    cr_expect(heirs == count && hdx_bits_test(bits, node->number));
+    cr_assert(hdx_field_walk_next(&layout, &f) && hdx_text_is(f.name, "next") && f.offset == 0 && f.type == 2);
+    cr_assert(hdx_field_walk_next(&layout, &f) && hdx_text_is(f.name, "other") && f.offset == 8);
+    cr_assert(hdx_field_walk_next(&layout, &f) && hdx_text_is(f.name, "count") && f.offset == 16 && f.type == 10 &&
+              f.owner == node->number);
+    cr_expect(hdx_field_walk_next(&layout, &f) == false);
+    end(&r);
+}
