@@ -16,6 +16,11 @@ from collections import defaultdict
 # and encoding)
 LIMITS = {"scan": "19-21", "columns": "64-73", "objects": "70-75 with retained's", "references": "96-111 +",
           "dominators": "51-64", "retained": "11-18 +"}
+# Least million rows a second, and most seconds of a look-up or a question on classes
+SQL_ROWS = {"count": 50, "sum": 17, "sum_retained": 17, "filter": 60, "filter_retained": 60, "top": 150,
+            "group_by_class": 5, "shop.class_table": 2, "strings": 1.5}
+SQL_TIMES = {"by_id": 1e-3, "by_address": 1e-3, "who_refers": 1e-3, "path": 1e-3, "histogram": 1e-2,
+             "class_by_name": 1e-2, "several_loaders": 1e-2}
 MIB = 1048576 / 1e6
 
 
@@ -151,6 +156,15 @@ def targets(t):
         if most and used and name == "mix":
             out.append(("7" if "." in what else "12", f"{c}, CPU", f"<= {engineering(most)}", engineering(used),
                         "yes" if used <= most else "**no**"))
+    for c in t.cases("sql"):
+        what = c.partition(":")[2]
+        rows, used = t.get("sql", c, "heapdex", "objects"), t.get("sql", c, "heapdex", "cpu")
+        if what in SQL_ROWS and rows and used:
+            add("SQL", f"{c}, million rows a second of CPU", rows / used / 1e6, ">=", SQL_ROWS[what], "{:.1f}")
+        most = SQL_TIMES.get(what)
+        if most and used:
+            out.append(("SQL", f"{c}, CPU", f"<= {engineering(most)}", engineering(used),
+                        "yes" if used <= most else "**no**"))
     for c in t.cases("leaks"):
         most, peak = (0.05, 64) if c.endswith("again") else (3, 512 * MIB if c.endswith("tight") else 600)
         if t.failed("leaks", c):
@@ -214,6 +228,19 @@ def print_figures(t):
         print_table(("case", "tool", "rounds", "wall s", "CPU s", "peak MB", "wall ns an object", "exit"), rows)
     print_steps(t)
     print_forecast(t)
+    print_sql(t)
+
+
+def print_sql(t):
+    rows = []
+    for c in t.cases("sql"):
+        went, wall, used = (t.get("sql", c, "heapdex", k) for k in ("objects", "wall", "cpu"))
+        if wall and used:
+            rows.append((c, engineering(used), engineering(wall), show(went, "{:,.0f}"),
+                         show(went / used / 1e6 if went else None, "{:.1f}")))
+    if rows:
+        print("\n### Questions in SQL")
+    print_table(("question", "CPU", "wall", "rows", "million rows a second of CPU"), rows)
 
 
 def print_steps(t):

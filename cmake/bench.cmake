@@ -8,6 +8,7 @@ foreach(file IN LISTS benches)
   target_link_libraries(${name} PRIVATE making query leaks graph rows algo hdx_warnings)
 endforeach()
 target_link_options(bench_timeline PRIVATE -Wl,--wrap=hdx_workers_run,--wrap=hdx_run_tasks)
+target_link_libraries(bench_sql PRIVATE sql answer)
 if(BUILD_TESTING)
   add_test(NAME bench.make_dump COMMAND ${PROJECT_SOURCE_DIR}/tests/bench/make_dump.sh
            $<TARGET_FILE:bench_make_dump> $<TARGET_FILE:heapdex_cli>)

@@ -21,6 +21,8 @@ rest="0.1,2026-01-01T00:00:00Z,some processor,2,24"
     echo "builds,mix,hprof-analyzer,1,3,1,1,1,1,1,,9,$rest"
     echo "steps,mix:references,heapdex,new,1,2e-6,4e-6,,100,5,40,0,$rest"
     echo "steps,mix:reference_count,heapdex,new,1,,,,,,80,0,$rest"
+    echo "sql,shop:top,heapdex,new,1,0.1,0.02,,,,17000000,0,$rest"
+    echo "sql,shop:by_id,heapdex,new,1,0.1,0.002,,,,,0,$rest"
     echo "leaks,shop:first,heapdex,new,1,2,2,0.5,469,5,,0,$rest"
     echo "leaks,shop:tight,heapdex,new,1,2,3,0.5,500,5,,0,$rest"
     echo "forecast,a.hprof,estimate,new,1,2,,,100,5,6,0,$rest"
@@ -40,6 +42,8 @@ for wanted in "hprof-analyzer's wall time / ours | >= 7.00 | 7.00 | yes" \
     "2 builds over a second: memory, highest forecast / taken (b.hprof) | <= 1.50 | 2.00 | \*\*no\*\*" \
     "2 builds over a second: disk, highest forecast / taken (b.hprof) | <= 1.50 | 1.80 | \*\*no\*\*" \
     "longest / forecast (a.hprof) | <= 1.50 | 2.50 | \*\*no\*\*" "| mix | references | 0.00 | 0.00 | 50 | 100 | 50 |" \
+    "shop:top, million rows a second of CPU | >= 150.0 | 850.0 | yes" "shop:by_id, CPU | <= 1 ms | 2 ms | \*\*no\*\*" \
+    "| shop:top | 20 ms | 100 ms | 17,000,000 | 850.0 |" \
     "shop:first: peak memory, MB | <= 600 | 469 | yes" "shop:tight: CPU, s | <= 3.00 | 3.50 | \*\*no\*\*" \
     "heapdex new; some processor, 2 cores, 24 GiB, 2026-01-01"; do
     grep -q "$wanted" "$folder/page" || { echo "no '$wanted' in" && cat "$folder/page" && exit 1; }
