@@ -67,6 +67,23 @@ HDX_API void hdx_sql_interrupt(hdx_sql *sql);
 /* Does a text end with a whole statement, or does a line belong to it still (an open quote, no semicolon)? */
 HDX_API bool hdx_sql_complete(const char *text);
 
+/* ---- rows as tables of a plain SQLite file ---- */
+typedef struct hdx_sql_file hdx_sql_file;
+/*
+ * `path` is an empty file, and the caller's to sync, and to remove where anything fails: it is written without a
+ * journal, in one transaction. Errors of it have no `where`. `progress` (may be NULL) is asked whether to stop, and
+ * outlives the file. HDX_USAGE: this heapdex was built without SQLite.
+ */
+HDX_API hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_sql_file **out, hdx_error *err);
+/*
+ * All rows that are left as a table: numbers, addresses (from 2^63 on negative) and booleans are INTEGER, real numbers
+ * REAL, texts TEXT (what is no UTF-8 in a dump is U+FFFD), lists, objects and values of any kind TEXT with JSON; null,
+ * and what a stripped dump lacks, is NULL. HDX_USAGE: the file has such a table.
+ */
+HDX_API hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hdx_error *err);
+HDX_API hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err); /* it is whole; to be closed still */
+HDX_API void     hdx_sql_file_close(hdx_sql_file *f);               /* NULL: nothing */
+
 #ifdef __cplusplus
 }
 #endif

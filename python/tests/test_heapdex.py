@@ -3,12 +3,14 @@
 HEAPDEX_LIBRARY and HEAPDEX_TOOL say where library and command are; run by ctest (python/tests/run).
 """
 
+import csv
 import filecmp
 import gc
 import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -467,6 +469,50 @@ class Parquet(Case):
         names = ["classes.parquet", "objects.parquet", "roots.parquet"]
         self.assertEqual(sorted(os.listdir(folders[0])), names)
         self.assertEqual(filecmp.cmpfiles(*folders, names, shallow=False), (names, [], []))
+
+
+class Sqlite(Case):
+    def written(self, *words):
+        path = os.path.join(self.folder, "of.db")
+        done = subprocess.run([TOOL, "export", self.dump, *words, "--format", "sqlite", "-o", path],
+                              capture_output=True, text=True)
+        if "built without SQLite" in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sqlite3.connect(path)
+
+    def test_a_file_has_the_tables_of_csv(self):
+        def value(text, kind):
+            if text == "" and kind != "text":
+                return None
+            if kind in ("text", "list", "object", "any"):
+                return text
+            return signed(text) if kind == "address" else float(text) if kind == "real" else \
+                text == "true" if kind == "bool" else int(text)
+
+        names = ["objects", "references", "classes", "roots", "threads", "packages"]
+        database = self.written("--table", ",".join(names))
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        self.assertEqual([row[0] for row in database.execute("SELECT name FROM sqlite_master")], names)
+        for name in names:
+            with self.subTest(name):
+                of = kinds(pyarrow.table(self.heap.table(name)).schema)
+                out = subprocess.run([TOOL, "export", self.dump, "--table", name, "--raw"], check=True,
+                                     capture_output=True, text=True)
+                want = list(csv.reader(out.stdout.splitlines()))
+                rows = database.execute(f'SELECT * FROM "{name}"')
+                self.assertEqual([column[0] for column in rows.description], want[0])
+                got = [tuple("" if v is None and k == "text" else v for v, k in zip(row, of.values())) for row in rows]
+                self.assertEqual(got, [tuple(value(v, k) for v, k in zip(row, of.values())) for row in want[1:]])
+        database.close()
+
+    def test_columns_and_rows_are_chosen(self):
+        database = self.written("--table", "objects", "--columns", "id,retained", "--where", "retained > 10K")
+        want = command("export", self.dump, "--table", "objects", "--columns", "id,retained", "--where",
+                       "retained > 10K")
+        self.assertEqual(database.execute("SELECT id, retained FROM objects").fetchall(),
+                         [(row["id"], row["retained"]) for row in want])
+        database.close()
 
 
 if __name__ == "__main__":

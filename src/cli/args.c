@@ -185,8 +185,8 @@ static unsigned place(const char *words, const char *value)
 /* The library has looked at the value. */
 static void take(const cli_option *o, const char *value, cli_call *call)
 {
-    static const hdx_format formats[] = { HDX_FORMAT_TABLE, HDX_FORMAT_JSON, HDX_FORMAT_JSONL,
-                                          HDX_FORMAT_CSV,   HDX_FORMAT_TSV,  HDX_FORMAT_JSONL };
+    static const hdx_format formats[] = { HDX_FORMAT_TABLE, HDX_FORMAT_JSON,  HDX_FORMAT_JSONL, HDX_FORMAT_CSV,
+                                          HDX_FORMAT_TSV,   HDX_FORMAT_JSONL, HDX_FORMAT_JSONL };
     static const cli_when   colors[] = { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
     switch (o->id) {
     case CLI_OPT_ANSWER: call->arguments[call->argument_count++] = (hdx_argument){ o->is->name, value }; break;
@@ -194,8 +194,9 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_VERSION: call->wants = CLI_WANTS_VERSION; break;
     case CLI_OPT_SCHEMA: call->wants = CLI_WANTS_SCHEMA; break;
     case CLI_OPT_FORMAT:
-        call->format = formats[place("table json jsonl csv tsv parquet", value)];
+        call->format = formats[place("table json jsonl csv tsv parquet sqlite", value)];
         call->parquet = strcmp(value, "parquet") == 0;
+        call->sqlite = strcmp(value, "sqlite") == 0;
         break;
     case CLI_OPT_ENCODING: call->encoding = value; break;
     case CLI_OPT_OUTPUT: call->output = value; break;
@@ -288,6 +289,8 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         code = usage(err, "--raw is for --format csv and tsv");
     else if (call->encoding != NULL && !call->parquet)
         code = usage(err, "--encoding is for --format parquet");
+    else if (call->sqlite && (call->output == NULL || strcmp(call->output, "-") == 0))
+        code = hdx_hint(err, usage(err, "--format sqlite needs a file"), "-o FILE");
     else if (cli_is_folder(call) && (call->output == NULL || strcmp(call->output, "-") == 0))
         code = hdx_hint(err, usage(err, "several tables need a folder to go to"),
                         "-o FOLDER; it is made where there is none");

@@ -115,7 +115,8 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     bool              bytes;    /* --units bytes */
     bool              raw;      /* --raw */
     bool              parquet;  /* --format parquet: rows, and no text; `format` is that of rows alone */
-    const char       *encoding; /* of it; NULL: not said */
+    bool              sqlite;   /* --format sqlite: so, too */
+    const char       *encoding; /* of parquet; NULL: not said */
     bool              full_text;
     bool              text; /* --text of object: what it holds, and no row */
     bool              no_pager;
@@ -239,6 +240,8 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
 void     cli_output_show(cli_output *o, cli_console *console, cli_pager *pager);
 hdx_sink cli_output_sink(cli_output *o);
 bool     cli_output_write(cli_output *o, const char *bytes, size_t len);
+/* Somebody else has written to its file: what is there goes to disk in stretches, too. */
+void     cli_output_grown(cli_output *o);
 hdx_code cli_output_commit(cli_output *o, hdx_error *err); /* everything out, synced, in place */
 /* Waits for the pager, where there is one, and gives the code of the call: one that was left early is no failure. */
 hdx_code cli_output_leave(cli_output *o, hdx_code code, hdx_error *err);
@@ -253,6 +256,7 @@ typedef struct cli_run {
     cli_output     *output;
     const char    **names; /* of the dumps beside the first (sql.c) */
     size_t          name_count;
+    hdx_sql_file   *file;      /* of --format sqlite, while its tables are written */
     bool            condition; /* of --fail-on: exit 1 */
 } cli_run;
 /* How its rows are shown, but for what a limit leaves out. */
@@ -308,6 +312,12 @@ hdx_code cli_put_content(const cli_run *run, const hdx_query *q, const hdx_sink 
 bool cli_is_folder(const cli_call *call);
 /* Rows as a Parquet file. */
 hdx_code cli_put_parquet(const cli_run *run, hdx_rows *rows, const hdx_sink *sink, hdx_error *err);
+/*
+ * From here on the call is about the i-th of several tables; *name, from the arena, is NULL where there is no further
+ * one.
+ */
+hdx_code cli_take_table(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **name,
+                        hdx_error *err);
 /* Makes the folder; then the file of the i-th table in it, from the arena. *path NULL: there is no further one. */
 hdx_code cli_make_folder(const cli_call *call, hdx_error *err);
 hdx_code cli_table_at(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **path,

@@ -100,6 +100,15 @@ static void push(cli_output *o)
     o->pushed = o->bytes;
 }
 
+void cli_output_grown(cli_output *o)
+{
+    struct stat now;
+    if (o->part == NULL || fstat(o->fd, &now) != 0)
+        return;
+    o->bytes = (uint64_t)now.st_size;
+    push(o);
+}
+
 void cli_output_show(cli_output *o, cli_console *console, cli_pager *pager)
 {
     if (o->path != NULL || isatty(STDOUT_FILENO) != 1)

@@ -145,6 +145,14 @@ hdx_render_options cli_render_options(const cli_run *run)
                                  .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
 }
 
+/* The file of a database has its own name while it is written. */
+static hdx_code of_file(const cli_run *run, hdx_code code, hdx_error *err)
+{
+    if (code == HDX_IO && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%s", run->output->path);
+    return code;
+}
+
 static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
 {
     const cli_call    *c = run->call;
@@ -155,6 +163,8 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     options.rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL;
     if (c->parquet)
         return cli_put_parquet(run, rows, &sink, err);
+    if (run->file != NULL)
+        return of_file(run, hdx_sql_file_add(run->file, cli_given(c, "table"), rows, err), err);
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, &sink, err);
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
@@ -276,7 +286,7 @@ static const char *viewed(const cli_call *c)
     return (c->answer->flags & HDX_ANSWER_HEAP) != 0 ? cli_given(c, "view") : NULL;
 }
 
-/* One answer, or one table of several, to where the output is. */
+/* One answer, or one table of several, to where the output is; in place, unless it is a file of several. */
 static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 {
     hdx_rows *rows = NULL;
@@ -305,7 +315,8 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
         (code = hdx_session_view(run->session, 0, viewed(c), &g, err)) == HDX_OK)
         code = hdx_graph_check(g, err);
     hdx_rows_close(rows);
-    code = put_in_place(run, code, err);
+    if (run->file == NULL)
+        code = put_in_place(run, code, err);
     run->call = c;
     return code;
 }
@@ -329,6 +340,37 @@ static hdx_code folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
     run->output = was;
     hdx_mem_put(NULL, to, sizeof *to);
     return code;
+}
+
+/* Whether to stop writing; what is written by now goes to disk, as the output sees to elsewhere. */
+static bool stops(void *context)
+{
+    const cli_run *run = context;
+    cli_output_grown(run->output);
+    return cli_signal() != 0;
+}
+
+/* Tables of one file of SQLite, whole or not at all. */
+static hdx_code database(cli_run *run, cli_call *c, size_t given, hdx_error *err)
+{
+    const hdx_progress progress = { .context = run, .cancelled = stops };
+    const char        *tables = cli_given(c, "table"), *name;
+    hdx_code           code = run->output->part == NULL ? hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE,
+                                                                   "is no plain file, as a database of SQLite must be")
+                                                        : HDX_OK;
+    if (code == HDX_OK)
+        code = of_file(run, hdx_sql_file_open(run->output->part, &progress, &run->file, err), err);
+    for (unsigned i = 0; code == HDX_OK; i++) {
+        if ((code = cli_take_table(c, tables, i, &run->arena, &name, err)) != HDX_OK || name == NULL)
+            break;
+        code = one(run, c, given, err);
+    }
+    if (code == HDX_OK)
+        code = of_file(run, hdx_sql_file_end(run->file, err), err);
+    hdx_sql_file_close(run->file);
+    run->file = NULL;
+    cli_output_grown(run->output);
+    return put_in_place(run, code, err);
 }
 
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
@@ -355,6 +397,8 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
         code = put_in_place(run, cli_oql(run, err), err);
     else if (c->text)
         code = content(run, err);
+    else if (c->sqlite)
+        code = database(run, c, given, err);
     else
         code = cli_is_folder(c) ? folder(run, c, given, err) : one(run, c, given, err);
     return code == HDX_OK ? HDX_OK : advise(run, code, err);

@@ -39,7 +39,7 @@ static const struct own {
     { CLI_OPT_TEXT, 0, "object", NULL,
       FLAG("text", "what a String, an array of primitives or an Android bitmap (as PNG) holds, as it is; with -o to a "
                    "file") },
-    { CLI_OPT_FORMAT, 0, "export", NULL, CHOICE("format", "FORMAT", "csv tsv jsonl parquet", "csv by default") },
+    { CLI_OPT_FORMAT, 0, "export", NULL, CHOICE("format", "FORMAT", "csv tsv jsonl parquet sqlite", "csv by default") },
     { CLI_OPT_FORMAT, 0, NULL, NULL,
       CHOICE("format", "FORMAT", "table json jsonl csv tsv parquet", "how rows are written; table by default") },
     { CLI_OPT_OUTPUT, 'o', NULL, NULL,

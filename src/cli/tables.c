@@ -1,5 +1,5 @@
 /*
- * tables.c - rows for other programs: Parquet files, and several tables as files of one folder.
+ * tables.c - rows for other programs: Parquet files, and several tables as files of one folder or in one of SQLite.
  *
  * What a Parquet file says of its origin is what the dump says of itself: no path and no time of this call, so that the
  * same call on the same dump gives the same bytes anywhere.
@@ -12,7 +12,7 @@
 
 bool cli_is_folder(const cli_call *call)
 {
-    const char *tables = cli_is(call, "export") ? cli_given(call, "table") : NULL;
+    const char *tables = cli_is(call, "export") && !call->sqlite ? cli_given(call, "table") : NULL;
     return tables != NULL && strchr(tables, ',') != NULL;
 }
 
@@ -65,25 +65,38 @@ hdx_code cli_make_folder(const cli_call *call, hdx_error *err)
     return hdx_fail(err, HDX_IO, call->output, HDX_NOWHERE, "cannot create: %s", strerror(errno));
 }
 
+hdx_code cli_take_table(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **name,
+                        hdx_error *err)
+{
+    *name = NULL;
+    for (; i > 0 && tables != NULL; i--)
+        tables = (tables = strchr(tables, ',')) != NULL ? tables + 1 : NULL;
+    if (tables == NULL)
+        return HDX_OK;
+    if ((*name = hdx_arena_copy(arena, tables, strcspn(tables, ","))) == NULL)
+        return hdx_no_memory(err, "a name", 0);
+    for (size_t k = 0; k < call->argument_count; k++)
+        if (strcmp(call->arguments[k].name, "table") == 0)
+            call->arguments[k].value = *name;
+    return HDX_OK;
+}
+
 hdx_code cli_table_at(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **path,
                       hdx_error *err)
 {
     static const char *const ends[] = {
         [HDX_FORMAT_JSONL] = "jsonl", [HDX_FORMAT_CSV] = "csv", [HDX_FORMAT_TSV] = "tsv"
     };
+    const char *name;
     *path = NULL;
-    for (; i > 0 && tables != NULL; i--)
-        tables = (tables = strchr(tables, ',')) != NULL ? tables + 1 : NULL;
-    if (tables == NULL)
-        return HDX_OK;
-    const size_t len = strcspn(tables, ","), room = strlen(call->output) + len + 16;
-    char        *name = hdx_arena_copy(arena, tables, len), *file = hdx_arena_get(arena, room);
-    if (name == NULL || file == NULL)
+    const hdx_code code = cli_take_table(call, tables, i, arena, &name, err);
+    if (code != HDX_OK || name == NULL)
+        return code;
+    const size_t room = strlen(call->output) + strlen(name) + 16;
+    char        *file = hdx_arena_get(arena, room);
+    if (file == NULL)
         return hdx_no_memory(err, "a name", room);
     (void)snprintf(file, room, "%s/%s.%s", call->output, name, call->parquet ? "parquet" : ends[call->format]);
-    for (size_t k = 0; k < call->argument_count; k++)
-        if (strcmp(call->arguments[k].name, "table") == 0)
-            call->arguments[k].value = name;
     *path = file;
     return HDX_OK;
 }

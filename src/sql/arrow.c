@@ -95,6 +95,8 @@ static hdx_code fit(const typed *t, unsigned column, hdx_arena *arena, hdx_cell 
         return HDX_OK;
     if (type == HDX_TYPE_TEXT)
         return as_text(arena, c, err);
+    if (type == HDX_TYPE_ADDRESS && c->kind == HDX_CELL_INT)
+        *c = hdx_cell_address((hdx_addr)c->as.integer);
     if (type != HDX_TYPE_REAL)
         return c->kind == HDX_CELL_INT || c->kind == HDX_CELL_ADDRESS ? HDX_OK : misfit(t, column, c, err);
     if (c->kind == HDX_CELL_INT && is_exact(c->as.integer))

@@ -4,7 +4,7 @@
  *
  *   open.c       a connection, the dumps it has, the tables of each
  *   run.c        statements to rows                                 guard.c   what statements may do, and how much
- *   arrow.c      statements to Arrow streams
+ *   arrow.c      statements to Arrow streams                        file.c    rows to a plain SQLite file
  *   range.c      what comparisons with values of any type leave of a column of integers
  *   classes.c    sets of classes by name
  *   batch.c      columns of some thousand objects at a time

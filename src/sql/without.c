@@ -32,3 +32,20 @@ bool hdx_sql_complete(const char *text)
     (void)text;
     return true;
 }
+
+hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_sql_file **out, hdx_error *err)
+{
+    hdx_sql *sql;
+    (void)path;
+    (void)progress;
+    *out = NULL;
+    return hdx_sql_open(NULL, NULL, &sql, err);
+}
+hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hdx_error *err)
+{
+    (void)table;
+    (void)rows;
+    return hdx_sql_file_end(f, err);
+}
+hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err) { return hdx_sql_file_open("", NULL, &f, err); }
+void     hdx_sql_file_close(hdx_sql_file *f) { (void)f; }

@@ -95,7 +95,7 @@ Test(complete, offers_what_would_be_understood_there)
         { "info app.hprof.gz --output=n", "--output=notes" },
         { "object app.hprof.gz ''", "class: thread:" },
         { "roots app.hprof.gz --by=t", "--by=type" },
-        { "export app.hprof.gz --format ''", "csv jsonl parquet tsv" },
+        { "export app.hprof.gz --format ''", "csv jsonl parquet sqlite tsv" },
         { "export app.hprof.gz --table na", "named_references" },
         { "path x --exclude weak,s", "weak,soft" },
         { "refs --ex", "" },
@@ -204,7 +204,7 @@ Test(complete, drives_the_function_of_bash)
     ran r = tool_sh("PATH=.:$PATH bash --norc -c \". '" HDX_TREE "/src/cli/heapdex.bash'; "
                     "COMP_WORDS=(heapdex export x --format = ''); COMP_CWORD=5; _heapdex; "
                     "echo \\\"\\${COMPREPLY[*]}\\\"\"");
-    cr_expect_str_eq(r.out, "csv tsv jsonl parquet\n", "%s", r.err);
+    cr_expect_str_eq(r.out, "csv tsv jsonl parquet sqlite\n", "%s", r.err);
     ran_free(&r);
 }
 

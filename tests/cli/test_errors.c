@@ -26,10 +26,13 @@ Test(errors, a_wrong_call_is_2)
     expect("histgram app.hprof", 2, "hint: did you mean 'histogram'?");
     expect("info app.hprof --fromat json", 2, "hint: did you mean '--format'?");
     expect("info", 2, "needs a heap dump");
-    expect("export app.hprof --table objects --format table", 2, "is none of: csv tsv jsonl parquet");
+    expect("export app.hprof --table objects --format table", 2, "is none of: csv tsv jsonl parquet sqlite");
     expect("export app.hprof --table objects,classes", 2, "several tables need a folder to go to");
     expect("export app.hprof --table objects,classes -o -", 2, "several tables need a folder to go to");
     expect("export app.hprof --table objects,clases -o out", 2, "clases");
+    expect("export app.hprof --table objects,classes --format sqlite", 2, "--format sqlite needs a file");
+    expect("export app.hprof --table objects --format sqlite -o -", 2, "--format sqlite needs a file");
+    expect("histogram app.hprof --format sqlite -o a.db", 2, "is none of: table json jsonl csv tsv parquet");
     expect("histogram app.hprof --encoding plain", 2, "--encoding is for --format parquet");
     expect("export app.hprof --table objekts", 2, "hint: did you mean 'objects'?");
     expect("index app.hprof --memory much", 2, "a size is expected");

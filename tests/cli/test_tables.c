@@ -68,3 +68,32 @@ Test(tables, in_parquet_that_fail_leave_no_file)
     expect(7, "", "\"$H\" export app.hprof.gz --table objects --format parquet > /dev/full");
     expect(1, "", "ls | grep parquet");
 }
+
+#ifdef HDX_SQLITE
+Test(tables, in_sqlite_are_one_file_that_is_as_private_as_the_dump)
+{
+    cr_assert(chmod("app.hprof.gz", 0600) == 0);
+    expect(0, "SQLite format 3\n600\n",
+           "umask 022; \"$H\" export app.hprof.gz --table roots,classes,threads --format sqlite -o a.db && "
+           "head -c 15 a.db && echo && stat -c %a a.db");
+    expect(0, "a.db\napp.hprof.gz\napp.hprof.gz.hdx\n", "ls");
+    expect(0, "",
+           "chmod 644 app.hprof.gz; cp app.hprof.gz other.hprof.gz; "
+           "\"$H\" export other.hprof.gz --table roots,classes,threads --format sqlite -o b.db && cmp a.db b.db");
+    expect(0, "",
+           "\"$H\" export app.hprof.gz --table roots,classes,threads --limit 2 --format sqlite -o a.db && "
+           "test $(stat -c %s a.db) -lt $(stat -c %s b.db)");
+}
+
+Test(tables, in_sqlite_that_fail_leave_the_file_that_was_there)
+{
+    tool_write("a.db", "old", 3);
+    expect(2, "", "\"$H\" export app.hprof.gz --table threads,classes --columns name,daemon --format sqlite -o a.db");
+    expect(2, "", "\"$H\" export app.hprof.gz --table threads,threads --format sqlite -o a.db");
+    expect(6, "", "\"$H\" export app.hprof.gz --table objects --memory 64K --format sqlite -o a.db");
+    expect(7, "", "\"$H\" export app.hprof.gz --table objects --format sqlite -o no/such/a.db");
+    expect(7, "", "ulimit -f 100; trap '' XFSZ; \"$H\" export app.hprof.gz --table objects --format sqlite -o a.db");
+    expect(2, "", "\"$H\" export app.hprof.gz --table objects --format sqlite -o /dev/null");
+    expect(0, "olda.db\n", "cat a.db; ls | grep a.db");
+}
+#endif

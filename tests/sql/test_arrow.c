@@ -92,6 +92,18 @@ Test(arrow, columns_of_tables_are_what_these_declare)
     close_dump(&t);
 }
 
+Test(arrow, columns_of_temporary_tables_are_what_these_declare_and_have)
+{
+    dump_test t;
+    open_bookshop(&t);
+    expect(&t, "CREATE TEMP TABLE own(a address, i INTEGER, r real, t Text, v VARCHAR)", "");
+    expect(&t, "INSERT INTO own VALUES (-16, 7, 2, 3, 4), (NULL, NULL, NULL, NULL, NULL)", "");
+    expect_stream(&t, "SELECT * FROM own", "a:l i:l r:g t:U v:U\n-16|7|2|3|4\n||||\n");
+    expect(&t, "INSERT INTO own(i) VALUES ('x')", "");
+    cr_expect(strstr(streamed(&t, "SELECT i FROM own"), "row 3 of column i is a text") != NULL, "%s", t.rows.at);
+    close_dump(&t);
+}
+
 Test(arrow, other_columns_are_what_their_first_values_are)
 {
     dump_test t;

@@ -1,0 +1,184 @@
+/*
+ * file.c - rows as tables of a plain SQLite file, for people who have SQLite and no heapdex.
+ *
+ * In:  an empty file that is the caller's, and rows of any answer.
+ * Out: a table for each, in one transaction.
+ * Nothing is kept for the case that the write fails, neither journal nor sync: whoever made the file removes it then,
+ * and syncs it before it gets its name.
+ */
+#include "columns/columns.h"
+#include "render/render.h"
+#include "sql/sql.h"
+
+#include <stdlib.h>
+
+#define PAGE 16384 /* bytes: a tenth less processor time than with 4096, and no more from there on */
+
+struct hdx_sql_file {
+    sqlite3            *db;
+    const hdx_progress *progress;
+};
+
+static hdx_code failed(const hdx_sql_file *f, int rc, hdx_error *err)
+{
+    switch (rc & 0xff) {
+    case SQLITE_NOMEM: return hdx_no_memory(err, "a file of SQLite", 0);
+    case SQLITE_TOOBIG:
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "a text is longer than SQLite takes, 1,000,000,000 bytes");
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN: return hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write: %s", sqlite3_errmsg(f->db));
+    default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%s", sqlite3_errmsg(f->db));
+    }
+}
+
+static hdx_code execute(const hdx_sql_file *f, const char *statement, hdx_error *err)
+{
+    const int rc = sqlite3_exec(f->db, statement, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+}
+
+hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_sql_file **out, hdx_error *err)
+{
+    hdx_sql_file *f = *out = calloc(1, sizeof *f);
+    /* "file:..." would be an address, and ":memory:" no file */
+    char *place = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
+    if (f == NULL || place == NULL) {
+        sqlite3_free(place);
+        free(f);
+        *out = NULL;
+        return hdx_no_memory(err, "a file of SQLite", sizeof *f);
+    }
+    f->progress = progress;
+    const int rc = sqlite3_open_v2(place, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    hdx_code  code = rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+    sqlite3_free(place);
+    char pragmas[160];
+    (void)sqlite3_snprintf(sizeof pragmas, pragmas,
+                           "PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+                           "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE",
+                           PAGE);
+    if (code == HDX_OK && (code = execute(f, pragmas, err)) == HDX_OK)
+        return HDX_OK;
+    hdx_sql_file_close(f);
+    *out = NULL;
+    return code;
+}
+
+void hdx_sql_file_close(hdx_sql_file *f)
+{
+    if (f == NULL)
+        return;
+    (void)sqlite3_close(f->db);
+    free(f);
+}
+
+hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err) { return execute(f, "COMMIT", err); }
+
+/* ---- a table ---- */
+
+typedef struct filled {
+    hdx_sql_file *file;
+    hdx_runs      runs;
+    sqlite3_stmt *insert;
+    hdx_buffer   *texts; /* of the present row, valid UTF-8; for each column */
+} filled;
+
+static hdx_code create(filled *t, const char *name, hdx_error *err)
+{
+    static const char *const types[] = { [HDX_OUTSIDE_NUMBER] = "INTEGER",
+                                         [HDX_OUTSIDE_REAL] = "REAL",
+                                         [HDX_OUTSIDE_BOOL] = "INTEGER",
+                                         [HDX_OUTSIDE_TEXT] = "TEXT" };
+    const hdx_sql_file      *f = t->file;
+    sqlite3_str             *make = sqlite3_str_new(f->db), *insert = sqlite3_str_new(f->db);
+    sqlite3_str_appendf(make, "CREATE TABLE \"%w\"(", name);
+    sqlite3_str_appendf(insert, "INSERT INTO \"%w\" VALUES(", name);
+    for (unsigned i = 0; i < t->runs.column_count; i++) {
+        const hdx_column *c = &t->runs.columns[i];
+        sqlite3_str_appendf(make, "%s\"%w\" %s", i > 0 ? ", " : "", c->name, types[hdx_outside_of(c)]);
+        sqlite3_str_appendall(insert, i > 0 ? ", ?" : "?");
+    }
+    sqlite3_str_appendall(make, ")");
+    sqlite3_str_appendall(insert, ")");
+    char    *made = sqlite3_str_finish(make), *inserts = sqlite3_str_finish(insert);
+    hdx_code code = made == NULL || inserts == NULL ? hdx_no_memory(err, "a table", 0) : execute(f, made, err);
+    if (code == HDX_OK) {
+        const int rc = sqlite3_prepare_v3(f->db, inserts, -1, SQLITE_PREPARE_PERSISTENT, &t->insert, NULL);
+        code = rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+    }
+    sqlite3_free(made);
+    sqlite3_free(inserts);
+    return code;
+}
+
+static int bind(filled *t, unsigned column, uint32_t row)
+{
+    const hdx_vector *v = &t->runs.vectors[column];
+    const int         place = (int)column + 1;
+    double            real;
+    if (!hdx_vector_has(v, row))
+        return sqlite3_bind_null(t->insert, place);
+    switch (hdx_outside_of(&t->runs.columns[column])) {
+    case HDX_OUTSIDE_TEXT: {
+        const hdx_text text = hdx_vector_text(v, row);
+        hdx_buffer    *b = &t->texts[column];
+        hdx_buffer_clear(b);
+        hdx_render_utf8(b, text.at, text.len);
+        return b->failed
+                   ? SQLITE_NOMEM
+                   : sqlite3_bind_text64(t->insert, place, b->len > 0 ? b->at : "", b->len, SQLITE_STATIC, SQLITE_UTF8);
+    }
+    case HDX_OUTSIDE_REAL:
+        memcpy(&real, &v->numbers[row], sizeof real);
+        return sqlite3_bind_double(t->insert, place, real);
+    case HDX_OUTSIDE_BOOL: return sqlite3_bind_int(t->insert, place, v->numbers[row] != 0);
+    default: return sqlite3_bind_int64(t->insert, place, (sqlite3_int64)v->numbers[row]);
+    }
+}
+
+static hdx_code insert_run(filled *t, hdx_error *err)
+{
+    const hdx_progress *p = t->file->progress;
+    if (p != NULL && p->cancelled != NULL && p->cancelled(p->context))
+        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while the table was written");
+    for (uint32_t row = 0; row < t->runs.count; row++) {
+        int rc = SQLITE_OK;
+        for (unsigned i = 0; rc == SQLITE_OK && i < t->runs.column_count; i++)
+            rc = bind(t, i, row);
+        if (rc == SQLITE_OK && (rc = sqlite3_step(t->insert)) == SQLITE_DONE)
+            rc = sqlite3_reset(t->insert);
+        if (rc != SQLITE_OK)
+            return failed(t->file, rc, err);
+    }
+    return HDX_OK;
+}
+
+static void close_filled(filled *t)
+{
+    for (unsigned i = 0; t->texts != NULL && i < t->runs.column_count; i++)
+        hdx_buffer_free(&t->texts[i]);
+    hdx_mem_put(t->runs.mem, t->texts, t->runs.column_count * sizeof *t->texts);
+    (void)sqlite3_finalize(t->insert);
+    hdx_runs_close(&t->runs);
+}
+
+hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hdx_error *err)
+{
+    filled   t = { .file = f };
+    hdx_code code = hdx_runs_open(rows, &t.runs, err);
+    if (code == HDX_OK && (t.texts = hdx_mem_array(t.runs.mem, t.runs.column_count, sizeof *t.texts)) == NULL)
+        code = hdx_no_memory(err, "texts of a row", t.runs.column_count * sizeof *t.texts);
+    for (unsigned i = 0; code == HDX_OK && i < t.runs.column_count; i++)
+        t.texts[i] = hdx_buffer_of(t.runs.mem);
+    if (code == HDX_OK)
+        code = create(&t, table, err);
+    if (code == HDX_OK)
+        code = hdx_runs_next(&t.runs, HDX_RUN_ROWS, err);
+    while (code == HDX_OK && t.runs.count > 0 && (code = insert_run(&t, err)) == HDX_OK)
+        code = hdx_runs_next(&t.runs, HDX_RUN_ROWS, err);
+    hdx_mem *mem = t.runs.mem;
+    close_filled(&t);
+    return code == HDX_LIMIT ? hdx_mem_explain(mem, code, err) : code;
+}
