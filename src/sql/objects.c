@@ -280,6 +280,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     const hdx_graph_summary *s = hdx_graph_summary_of(t->heap->g);
     planning                 p = { .info = info, .t = t, .text = hdx_buffer_of(NULL), .whole = true };
     const double             all = (double)s->objects + 1;
+    bool                     heirs = false; /* the condition on the hidden column is decided here */
     p.rows = all;
     p.lead = find_lead(info);
     for (int i = 0; i < info->nConstraint; i++) {
@@ -288,6 +289,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         if (c->op == SQLITE_INDEX_CONSTRAINT_LIMIT || c->op == SQLITE_INDEX_CONSTRAINT_OFFSET)
             continue;
         if (decides(&p, i, &several)) {
+            heirs = heirs || c->iColumn == SQL_INSTANCEOF;
             take(&p, i, several);
         } else if (c->iColumn == SQL_INSTANCEOF) { /* it says nothing of a row */
             hdx_buffer_free(&p.text);
@@ -300,6 +302,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     plan_order(&p);
     info->estimatedRows = p.rows < 1 ? 1 : (sqlite3_int64)p.rows;
     info->estimatedCost = looked_at + p.rows + 1;
+    if ((info->colUsed >> SQL_INSTANCEOF & 1) != 0 && !heirs) /* OR shows its own conditions alone: not that way */
+        info->estimatedCost = 1e30;
     if (p.way == BY_ID && info->nOrderBy == 0 && p.rows <= 1)
         info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
     info->idxNum = (int)p.way;

@@ -162,6 +162,22 @@ Test(traps, instanceof_is_a_condition_and_a_value)
     close_dump(&t);
 }
 
+Test(traps, instanceof_beside_OR_is_still_a_condition)
+{
+    dump_test t;
+    open_bookshop(&t);
+    expect_same(&t,
+                "SELECT count(*) FROM objects WHERE \"instanceof\" = 'java.lang.Object' AND (kind = 'primitive_array' "
+                "OR id IN (SELECT id FROM objects WHERE length IS NOT NULL))",
+                "SELECT count(*) FROM objects WHERE length IS NOT NULL");
+    expect_same(&t,
+                "SELECT count(*) FROM objects WHERE \"instanceof\" = 'java.util.HashMap' OR \"instanceof\" = "
+                "'java.util.ArrayList'",
+                "SELECT count(*) FROM objects WHERE instanceof(class_id, 'java.util.HashMap') + instanceof(class_id, "
+                "'java.util.ArrayList') > 0");
+    close_dump(&t);
+}
+
 static void note_line(void *context, const char *line)
 {
     hdx_buffer *lines = context;
