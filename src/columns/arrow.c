@@ -176,7 +176,7 @@ static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint3
         const unsigned shift = (unsigned)((row + at) % 8);
         const uint64_t low = bits << shift | (shift != 0 ? (uint64_t)*word : 0);
         memcpy(word, &low, 8); /* little-endian, as all that heapdex runs on */
-        word[8] = shift != 0 ? (uint8_t)(bits >> (64 - shift)) : 0;
+        word[8] = (uint8_t)(shift != 0 ? bits >> (64 - shift) : 0);
     }
     c->valid.len = (row + n + 7) / 8;
     c->nulls += n - has;
