@@ -360,6 +360,13 @@ HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error
  */
 HDX_API hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **texts, hdx_error *err);
 /*
+ * Texts of many Strings as hdx_graph_string has them, in the order of the dump: `place` is that of the object among the
+ * ids; of an object that is no String `at` is NULL. visit returns false to stop.
+ */
+HDX_API hdx_code hdx_graph_strings_of(hdx_graph *g, const hdx_id *ids, size_t n, uint64_t max,
+                                      bool (*visit)(void *context, size_t place, hdx_text text, bool whole),
+                                      void *context, hdx_error *err);
+/*
  * What a text or an array of primitives holds, whole, in pieces to `put` (false: it could not be written, HDX_IO): of
  * String, StringBuilder, StringBuffer and char[] UTF-8, half of a surrogate pair as U+FFFD; of other arrays the bytes
  * as they stand in the dump, numbers with their high byte first. put NULL: *what alone is told. A part is never given

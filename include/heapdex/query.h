@@ -117,6 +117,12 @@ HDX_API hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t co
 /* Retained set of objects together (doc/mat.md 6.4). */
 HDX_API hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out,
                                     hdx_error *err);
+/*
+ * The objects of that set: bit i % 64 of gone[i / 64] is object i; (hdx_graph_objects + 63) / 64 words are written, the
+ * objects named included where they live.
+ */
+HDX_API hdx_code hdx_query_retained_set(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t *gone,
+                                        hdx_error *err);
 /* All live instances of the classes of a pattern, neither class objects nor subclasses unless asked. */
 HDX_API hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses,
                                           hdx_rows **out, hdx_error *err);

@@ -89,6 +89,30 @@ hdx_code hdx_graph_elements_of(hdx_graph *g, const hdx_id *ids, size_t n,
     return code;
 }
 
+hdx_code hdx_graph_strings_of(hdx_graph *g, const hdx_id *ids, size_t n, uint64_t max,
+                              bool (*visit)(void *context, size_t place, hdx_text text, bool whole), void *context,
+                              hdx_error *err)
+{
+    walk       w;
+    hdx_buffer text = hdx_buffer_of(NULL);
+    bool       more = true, whole, is_string;
+    hdx_code   code = walk_begin(&w, g, ids, n, err);
+    hdx_buffer_text(&text, "");
+    for (size_t k = 0; code == HDX_OK && more && k < n; k++) {
+        const size_t place = (size_t)w.places[k].second;
+        hdx_buffer_clear(&text);
+        code = hdx_graph_put_string(g, ids[place], max, &text, &whole, &is_string, err);
+        if (code == HDX_OK && text.failed)
+            code = hdx_no_memory(err, "a text", text.len);
+        if (code == HDX_OK)
+            more = visit(context, place, is_string ? (hdx_text){ text.at, (uint32_t)text.len } : (hdx_text){ NULL, 0 },
+                         is_string && whole);
+    }
+    hdx_buffer_free(&text);
+    walk_end(&w);
+    return code;
+}
+
 /* ---- classes ---- */
 
 /* A chain of super classes is at most as long as there are classes: a damaged catalog may hold a ring. */

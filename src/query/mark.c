@@ -146,3 +146,37 @@ hdx_code hdx_mark_as(const hdx_query *q, const hdx_marking *how, uint64_t *seen,
     hdx_ids_drop(&next);
     return code;
 }
+
+hdx_code hdx_retained_bits(const hdx_query *q, const uint64_t *set, uint64_t *gone, hdx_error *err)
+{
+    const uint64_t n = hdx_graph_objects(q->graph);
+    memset(gone, 0, hdx_bits_words(n) * sizeof *gone);
+    hdx_code code = hdx_mark(q, set, gone, err); /* what is reached; the others of those that live are gone */
+    for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
+        const uint32_t here = (uint32_t)hdx_least(n - first, HDX_RUN);
+        uint64_t       live[HDX_RUN / 64];
+        hdx_graph_read_live(q->graph, first, here, live);
+        for (uint32_t w = 0; w < hdx_bits_words(here); w++)
+            gone[first / 64 + w] = live[w] & ~gone[first / 64 + w];
+        code = hdx_ask_stopped(q, err);
+    }
+    return code == HDX_OK ? hdx_graph_check(q->graph, err) : code;
+}
+
+hdx_code hdx_query_retained_set(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t *gone, hdx_error *err)
+{
+    const uint64_t n = hdx_graph_objects(q->graph), words = hdx_bits_words(n);
+    uint64_t      *set = hdx_mem_array(q->mem, words, sizeof *set);
+    if (set == NULL)
+        return hdx_no_memory(err, "a set of objects", words * sizeof *set);
+    hdx_code code = HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < count; i++)
+        if (ids[i] < n)
+            hdx_bits_put(set, ids[i]);
+        else
+            code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "there is no object %llu", (unsigned long long)ids[i]);
+    if (code == HDX_OK)
+        code = hdx_retained_bits(q, set, gone, err);
+    hdx_mem_put(q->mem, set, words * sizeof *set);
+    return code;
+}

@@ -156,6 +156,8 @@ bool hdx_hidden_name(hdx_text name, hdx_buffer *out);
  * return bits of `without` are clear in it. Both are borrowed.
  */
 hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err);
+/* hdx_query_retained_set of the objects in `set`. */
+hdx_code hdx_retained_bits(const hdx_query *q, const uint64_t *set, uint64_t *gone, hdx_error *err);
 typedef struct hdx_marking {  /* all borrowed */
     const uint64_t *without;  /* NULL: none */
     unsigned        no_roots; /* bit t: of that hdx_root_type there are none */

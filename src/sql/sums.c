@@ -68,24 +68,13 @@ hdx_code hdx_sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err)
 hdx_code hdx_sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err)
 {
     const sql_heap *heap = ids->heap;
-    const uint64_t  n = hdx_graph_objects(heap->g);
     hdx_code        code = hdx_sql_ids_bits(ids, err);
     uint64_t       *seen = *gone = NULL;
     if (code != HDX_OK)
         return code;
     if ((seen = hdx_mem_array(heap->query.mem, ids->words, sizeof *seen)) == NULL)
         return hdx_no_memory(err, "a retained set", ids->words * sizeof *seen);
-    code = hdx_mark(&heap->query, ids->bits, seen, err);
-    for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
-        const uint32_t here = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
-        uint64_t       live[HDX_RUN / 64];
-        hdx_graph_read_live(heap->g, first, here, live);
-        for (uint32_t w = 0; w < (here + 63) / 64; w++)
-            seen[first / 64 + w] = live[w] & ~seen[first / 64 + w];
-        code = sql_turn(heap->db, err);
-    }
-    if (code == HDX_OK)
-        code = hdx_graph_check(heap->g, err);
+    code = hdx_retained_bits(&heap->query, ids->bits, seen, err);
     if (code == HDX_OK)
         *gone = seen;
     else

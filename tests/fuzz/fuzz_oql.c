@@ -1,13 +1,12 @@
 /*
  * fuzz_oql.c - a query of OQL from anyone: one statement of SQL, or words. With classes known and without.
  */
+#include "fuzz/folder.h"
 #include "support/dump_maker.h"
 #include "support/sql_text.h"
 #include <heapdex/heapdex.h>
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,15 +15,13 @@ static hdx_graph *heap(void)
 {
     static hdx_graph *g;
     static bool       tried;
-    char              folder[] = "/tmp/heapdex-fuzz-oql-XXXXXX", dump[80], index[80], command[120];
+    char              dump[FOLDER_PATH], index[FOLDER_PATH];
     hdx_index_report  report;
     if (tried)
         return g;
     tried = true;
-    if (mkdtemp(folder) == NULL)
-        return NULL;
-    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
-    (void)snprintf(index, sizeof index, "%s/a.hdx", folder);
+    folder_path(dump, "a.hprof");
+    folder_path(index, "a.hdx");
     dump_maker    *m = dump_maker_new(8);
     const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
     (void)dump_maker_class(m, "java.lang.String", object, "value:L count:I");
@@ -37,9 +34,6 @@ static hdx_graph *heap(void)
     if (hdx_index_build(&(hdx_index_options){ .dump = dump, .index_dir = index, .threads = 1 }, &report, NULL) ==
         HDX_OK)
         (void)hdx_graph_open(index, dump, &g, NULL);
-    (void)snprintf(command, sizeof command, "rm -r %s", folder); /* what is open stays */
-    if (system(command) != 0)
-        abort();
     return g;
 }
 

@@ -395,3 +395,47 @@ Test(runs, a_class_knows_its_heirs_and_where_its_fields_lie)
     cr_expect(hdx_field_walk_next(&layout, &f) == false);
     end(&r);
 }
+
+static bool meet_text(void *context, size_t place, hdx_text text, bool whole)
+{
+    met *m = context;
+    cr_assert((text.at == NULL) == (place % 2 == 1) && whole == (place % 2 == 0));
+    if (text.at != NULL) {
+        char expected[32];
+        (void)snprintf(expected, sizeof expected, "text %zu", place);
+        cr_assert(hdx_text_is(text, expected), "%.*s", (int)text.len, text.at);
+    }
+    return ++m->objects < 40;
+}
+
+Test(runs, texts_of_many_strings_are_theirs_and_other_objects_have_none)
+{
+    char             folder[TEST_FOLDER], dump[80], index[80], text[32];
+    dump_maker      *m = dump_maker_new(8);
+    hdx_graph       *g;
+    hdx_index_report report;
+    hdx_error        err;
+    uint64_t         addresses[50];
+    hdx_id           ids[50];
+    const uint64_t   object = dump_maker_class(m, "java.lang.Object", 0, "");
+    const uint64_t   string = dump_maker_class(m, "java.lang.String", object, "value:L coder:B hash:I");
+    for (unsigned i = 0; i < 50; i++) {
+        (void)snprintf(text, sizeof text, "text %u", i);
+        addresses[i] = i % 2 == 0 ? dump_maker_string(m, string, text) : dump_maker_instance(m, object, NULL);
+    }
+    test_folder_make(folder, "texts");
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
+    (void)snprintf(index, sizeof index, "%s/a.hdx", folder);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = dump, .index_dir = index, .threads = 1 };
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open(index, dump, &g, &err) == HDX_OK, "%s", err.message);
+    for (unsigned i = 0; i < 50; i++)
+        cr_assert(hdx_graph_find(g, addresses[i], &ids[i]));
+    met all = { .g = g, .ids = ids };
+    cr_assert(hdx_graph_strings_of(g, ids, 50, 100, meet_text, &all, &err) == HDX_OK, "%s", err.message);
+    cr_expect(all.objects == 40);
+    hdx_graph_close(g);
+    test_folder_remove(folder);
+}

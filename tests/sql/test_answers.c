@@ -172,6 +172,16 @@ Test(answers, are_those_of_every_golden_dump)
         char              *named = strdup(answer(&t, "threads", threads, 1));
         expect(&t, "SELECT name, retained FROM threads ORDER BY id", named);
         free(named);
+        /* classes, and what dominates most, as the commands have them */
+        const hdx_argument by_class[] = { { "columns", "class,objects,shallow" }, { "sort", "class:asc" } };
+        char              *classes = strdup(answer(&t, "histogram", by_class, 2));
+        expect(&t, "SELECT class, count(*), sum(shallow) FROM objects GROUP BY class_id ORDER BY class, 3 DESC, 2 DESC",
+               classes);
+        free(classes);
+        const hdx_argument top[] = { { "columns", "retained" }, { "limit", "20" } };
+        char              *biggest = strdup(answer(&t, "dominators", top, 2));
+        expect(&t, "SELECT retained FROM objects WHERE dominator IS NULL ORDER BY retained DESC, id LIMIT 20", biggest);
+        free(biggest);
         expect_same(&t, "SELECT sum(live_instances), sum(live_bytes) FROM classes",
                     "SELECT count(*), sum(shallow) FROM objects");
         close_dump(&t);

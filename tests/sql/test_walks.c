@@ -273,3 +273,21 @@ Test(walks, say_that_memory_was_refused)
     cr_expect(refused > 20, "%u", refused);
     close_dump(&t);
 }
+
+Test(retained_set, is_the_same_by_a_call_of_the_library)
+{
+    dump_test t;
+    open_bookshop(&t);
+    const hdx_query q = { .graph = t.g, .threads = 1 };
+    const hdx_id    ids[] = { 10441 };
+    const uint64_t  words = hdx_bits_words(hdx_graph_objects(t.g));
+    uint64_t       *gone = calloc(words, sizeof *gone);
+    char            count[32];
+    cr_assert(hdx_query_retained_set(&q, ids, 1, gone, &t.err) == HDX_OK, "%s", t.err.message);
+    (void)snprintf(count, sizeof count, "%llu\n", (unsigned long long)hdx_bits_count(gone, words));
+    expect(&t, "SELECT count(*) FROM retained_set('[10441]')", count);
+    cr_expect(hdx_bits_test(gone, 10441));
+    cr_expect(hdx_query_retained_set(&q, &(hdx_id){ UINT64_MAX }, 1, gone, &t.err) == HDX_NOT_FOUND);
+    free(gone);
+    close_dump(&t);
+}
