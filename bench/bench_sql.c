@@ -42,6 +42,7 @@ static const struct question {
     { "group_of_big",
       "SELECT class, count(*), sum(shallow) FROM objects WHERE shallow >= 1024 GROUP BY class ORDER BY 3 DESC", LIVE },
     { "histogram", "SELECT name, live_instances, live_bytes FROM classes ORDER BY 3 DESC LIMIT 20", NULL },
+    { "count_of_strings", "SELECT count(*) FROM objects WHERE class = '" STRING "'", NULL },
     { "class_by_name", "SELECT * FROM classes WHERE name = '" STRING "'", NULL },
     { "several_loaders", "SELECT name, count(*), sum(bytes) FROM classes GROUP BY name HAVING count(*) > 1", NULL },
     { "biggest_maps",
