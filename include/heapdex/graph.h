@@ -102,8 +102,9 @@ typedef struct hdx_graph_summary {
     const uint64_t      *sub_records;
     const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: an ordinary dump */
     const char          *view;      /* the view that is open: its name; NULL: none, and the next two are nothing */
-    const char          *view_spec; /* what it leaves out: "-roots:JAVA_LOCAL -refs:weak" */
+    const char          *view_spec; /* what makes it: "-roots:JAVA_LOCAL -refs:weak" */
     uint64_t             view_cut;  /* references between objects that it leaves out */
+    const char          *layout;    /* of the JVM whose rules shallow sizes follow in it: "compact"; NULL: MAT's */
 } hdx_graph_summary;
 HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
 /* Index files (of a view its own), and answers of leaks kept beside them: fills name, bytes for i = 0 ..; false at the

@@ -59,7 +59,7 @@ static const hdx_parameter index_parameters[] = {
       "class-retained: keep retained sizes of classes, packages, loaders and superclasses, too" },
     { "view", HDX_PARAMETER_TEXT, 0, "NAME=SPEC", NULL, NULL, "until", NULL, 0, 0,
       "make a view beside the index, without what SPEC says: -roots:TYPE,..., -refs:weak,soft,phantom,finalizer, "
-      "-field:CLASS#FIELD, blanks between" },
+      "-field:CLASS#FIELD, or with sizes as a JVM lays objects out: layout:compact; blanks between" },
 };
 
 const hdx_answer hdx_answer_index = {
@@ -68,8 +68,8 @@ const hdx_answer hdx_answer_index = {
     .more = "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where "
             "that place cannot be written. "
             "A valid index is kept; --force builds it again, over a damaged one too. --view NAME=SPEC adds a view: the "
-            "same heap where some GC roots do not count or some references do not hold. Other commands take --view "
-            "NAME.",
+            "same heap where some GC roots do not count, some references do not hold, or objects have the sizes of "
+            "another layout. Other commands take --view NAME.",
     .examples = { "heapdex index app.hprof --force --memory 2G --progress always",
                   "heapdex index app.hprof --view no-locals='-roots:JAVA_FRAME,JNI_LOCAL'" },
     .forms = &index_form,
@@ -190,9 +190,12 @@ static hdx_code make_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, 
     hdx_code          code = hdx_view_cuts(&q, spec, &cuts, err);
     if (code != HDX_OK)
         return code;
-    hdx_view_wanted want = {
-        .name = name, .spec = spec->text, .roots = spec->roots, .cuts = cuts.at, .cut_count = cuts.count
-    };
+    hdx_view_wanted want = { .name = name,
+                             .spec = spec->text,
+                             .roots = spec->roots,
+                             .cuts = cuts.at,
+                             .cut_count = cuts.count,
+                             .layout = spec->layout };
     hdx_graph_identity(g, want.index);
     if (options.memory != 0) { /* the pairs are there meanwhile */
         const uint64_t held = cuts.capacity * sizeof *cuts.at;

@@ -92,6 +92,7 @@ typedef struct hdx_manifest {
     char     view_spec[HDX_VIEW_SPEC_SIZE]; /* what it leaves out, in words that say the same the same way */
     uint64_t cut_references;                /* references between objects that it leaves out */
     uint64_t cut_from, cut_to;              /* objects that have one, that one leads to: sizes of ranks files */
+    uint32_t view_layout;                   /* hdx_jvm_layout: the rules that sizes follow */
 } hdx_manifest;
 
 /* 1 to 63 letters, digits, _ and -, no - at first: it is the name of a folder. */

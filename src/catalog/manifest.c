@@ -230,6 +230,9 @@ static void view(both *b, hdx_manifest *m)
     u64(b, &m->cut_references);
     u64(b, &m->cut_from);
     u64(b, &m->cut_to);
+    if (b->to != NULL ? m->view_layout != 0
+                      : b->from->left.len != 0) /* MAT's rules: as it was before there were others */
+        u32(b, &m->view_layout);
 }
 
 bool hdx_view_name_is_one(const char *name)

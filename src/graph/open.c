@@ -60,7 +60,8 @@ static hdx_code check_view(const hdx_manifest *m, const hdx_manifest *index, con
                 m->outbound_values == index->outbound_values && m->id_size == index->id_size &&
                 m->reference_size == index->reference_size && m->alignment == index->alignment &&
                 m->compression == index->compression && m->stated_sizes == index->stated_sizes &&
-                m->cut_from <= m->objects && m->cut_to <= m->objects && strcmp(m->view, name) == 0;
+                m->cut_from <= m->objects && m->cut_to <= m->objects && m->view_layout < HDX_LAYOUTS &&
+                strcmp(m->view, name) == 0;
     for (unsigned k = 0; k < HDX_KINDS && same; k++)
         same = hdx_kind_of_view((hdx_kind)k) ||
                (strcmp(m->files[k].name, index->files[k].name) == 0 && m->files[k].bytes == index->files[k].bytes &&
@@ -147,7 +148,9 @@ hdx_code hdx_graph_open_view(const char *index, const char *view, const char *du
     if (view != NULL && (code = open_view(g, view, err)) != HDX_OK)
         goto out;
     g->objects = g->m->objects;
-    g->sizing = (hdx_sizing){ g->m->id_size, g->m->reference_size, g->m->alignment, g->m->stated_sizes };
+    g->sizing =
+        hdx_sizing_in((hdx_jvm_layout)g->m->view_layout,
+                      (hdx_sizing){ g->m->id_size, g->m->reference_size, g->m->alignment, g->m->stated_sizes, 0 });
     fill_summary(g);
     *out = g;
     return HDX_OK;
@@ -253,6 +256,7 @@ static void fill_summary(hdx_graph *g)
         .view = hdx_graph_is_view(g) ? m->view : NULL,
         .view_spec = hdx_graph_is_view(g) ? m->view_spec : NULL,
         .view_cut = m->cut_references,
+        .layout = m->view_layout == HDX_LAYOUT_MAT ? NULL : hdx_jvm_layout_name((hdx_jvm_layout)m->view_layout),
     };
 }
 

@@ -478,7 +478,7 @@ hdx_code hdx_build_tables_from(hdx_build *b, hdx_catalog *from, hdx_error *err)
     if (heap_count > 0)
         memcpy(b->tables.heaps, heaps, heap_count * sizeof *heaps);
     b->tables.sizing = (hdx_sizing){ b->manifest.id_size, b->manifest.reference_size, b->manifest.alignment,
-                                     b->manifest.stated_sizes };
+                                     b->manifest.stated_sizes, 0 };
     memcpy(b->work.place.identity, b->manifest.identity, sizeof b->work.place.identity);
     hdx_work_measure(&b->work, b->tables.objects);
     return hdx_classes_find_objects(&b->tables, err);

@@ -1,7 +1,7 @@
 /*
- * view.c - a view of an index: the heap where some roots do not count, or some references do not hold. What depends on
- * that (special, dominator, nearest, dominators, dominated, retained) is found again and kept in a folder views/NAME
- * beside the files of the index; all else is read from those.
+ * view.c - a view of an index: the heap where some roots do not count, some references do not hold, or objects have
+ * other sizes. What depends on that (special, dominator, nearest, dominators, dominated, retained) is found again and
+ * kept in a folder views/NAME beside the files of the index; all else is read from those.
  *
  * In:  a whole index; types of roots, pairs of objects.
  * Out: the folder, which exists from its rename on. A view that is stopped leaves what it has done in NAME.part, where
@@ -62,6 +62,9 @@ static hdx_code check_index(const hdx_manifest *m, const hdx_view_wanted *want, 
     if (m->view[0] != '\0' || memcmp(m->identity, want->index, sizeof m->identity) != 0)
         return hdx_hint(err, hdx_fail(err, HDX_BUSY, path, HDX_NOWHERE, "the index was made anew meanwhile"),
                         "ask again");
+    if (m->stated_sizes && want->layout != HDX_LAYOUT_MAT)
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
+                        "an Android dump states the sizes of its objects: none of HotSpot's layouts is theirs");
     if (m->objects > UINT64_MAX / 4 || m->classes == 0)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes",
                         (unsigned long long)m->objects, (unsigned long long)m->classes);
@@ -101,6 +104,7 @@ static void begin_manifest(hdx_build *b, const hdx_view_wanted *want)
     (void)snprintf(m->heapdex, sizeof m->heapdex, "%s", HEAPDEX_VERSION);
     (void)snprintf(m->view, sizeof m->view, "%s", want->name);
     (void)snprintf(m->view_spec, sizeof m->view_spec, "%s", want->spec);
+    m->view_layout = want->layout;
     hdx_view_identity(m->identity, want->name, want->spec, identity);
     memcpy(m->identity, identity, sizeof identity);
 }
@@ -121,6 +125,9 @@ static hdx_code prepare(hdx_build *b, const view_home *home, const hdx_view_want
         (code = hdx_build_tables_from(b, b->index, err)) != HDX_OK ||
         (code = take_roots(b, want->roots, err)) != HDX_OK)
         return code;
+    if (!hdx_model_lay_out((hdx_jvm_layout)want->layout, &b->tables.sizing, b->tables.classes, b->tables.class_count,
+                           &b->work.mem))
+        return hdx_no_memory(err, "sizes of classes", b->tables.class_count * sizeof(uint64_t));
     begin_manifest(b, want);
     (void)snprintf(b->work.folder, sizeof b->work.folder, "%.*s", (int)sizeof b->work.folder - 1, home->part);
     b->work.place = (hdx_index_place){ .io = b->work.io,

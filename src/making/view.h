@@ -10,6 +10,7 @@ typedef struct hdx_view_wanted {
     uint32_t    roots;       /* types of roots that do not count: 1 << hdx_root_type */
     hdx_pair   *cuts;        /* references that do not hold: source, target; sorted, each once. They are used up */
     uint64_t    cut_count;
+    unsigned    layout;    /* hdx_jvm_layout: the rules that sizes follow */
     uint8_t     index[16]; /* identity of the index that they were found in */
 } hdx_view_wanted;
 /*

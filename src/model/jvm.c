@@ -148,20 +148,31 @@ static void lay_out_in_order(const hdx_jvm *jvm, const hdx_class *c, shape *s, c
 
 /* ---- sizes ---- */
 
-bool hdx_jvm_named(const char *name, unsigned reference_size, hdx_jvm *out)
+static const struct {
+    const char *name;
+    uint32_t    header, array_header;
+} known_layouts[HDX_LAYOUTS] = {
+    [HDX_LAYOUT_MAT] = { "mat", 0, 0 },          [HDX_LAYOUT_CLASS_POINTERS] = { "class-pointers", 12, 16 },
+    [HDX_LAYOUT_64BIT] = { "64bit", 16, 24 },    [HDX_LAYOUT_32BIT] = { "32bit", 8, 12 },
+    [HDX_LAYOUT_COMPACT] = { "compact", 8, 12 },
+};
+
+const char *hdx_jvm_layout_name(hdx_jvm_layout layout) { return known_layouts[layout].name; }
+
+hdx_jvm hdx_jvm_of(hdx_jvm_layout layout, unsigned reference_size, unsigned alignment, const hdx_class *classes,
+                   uint32_t count)
 {
-    static const struct {
-        const char *name;
-        uint32_t    header, array_header;
-    } known[] = { { "32bit", 8, 12 }, { "64bit", 16, 24 }, { "class-pointers", 12, 16 }, { "compact", 8, 12 } };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0) {
-            *out = (hdx_jvm){
-                known[i].header, known[i].array_header, i == 0 ? 4 : reference_size, i == 0 ? 4 : 8, 8, true
-            };
-            return true;
-        }
-    return false;
+    const bool narrow = layout == HDX_LAYOUT_32BIT;
+    hdx_jvm    jvm = { known_layouts[layout].header,
+                       known_layouts[layout].array_header,
+                    narrow ? 4 : reference_size,
+                    narrow ? 4 : 8,
+                       alignment,
+                       false };
+    assert(layout > HDX_LAYOUT_MAT && layout < HDX_LAYOUTS);
+    for (uint32_t c = 0; c < count && !jvm.fills; c++)
+        jvm.fills = hdx_text_is(classes[c].name, "jdk.internal.loader.NativeLibraries"); /* JDK 15 on, at once */
+    return jvm;
 }
 
 bool hdx_jvm_sizes(const hdx_jvm *jvm, const hdx_class *classes, uint32_t count, hdx_mem *mem, uint64_t *sizes)
@@ -197,8 +208,11 @@ bool hdx_jvm_sizes(const hdx_jvm *jvm, const hdx_class *classes, uint32_t count,
 
 uint64_t hdx_jvm_array_size(const hdx_jvm *jvm, uint8_t type, uint64_t elements)
 {
-    const unsigned size = hdx_type_size(type, jvm->reference_size);
-    return hdx_round_up(hdx_round_up(jvm->array_header, size < 4 ? 4 : size) + elements * size, jvm->alignment);
+    const hdx_sizing sizing = { .reference_size = jvm->reference_size,
+                                .alignment = jvm->alignment,
+                                .array_header = jvm->array_header };
+    return type == REFERENCE ? hdx_object_array_size(&sizing, elements)
+                             : hdx_primitive_array_size(&sizing, type, elements);
 }
 
 uint64_t hdx_jvm_class_object_size(const hdx_jvm *jvm, const hdx_class *c, uint64_t bare)
@@ -207,4 +221,30 @@ uint64_t hdx_jvm_class_object_size(const hdx_jvm *jvm, const hdx_class *c, uint6
     for (uint32_t i = 0; i < c->static_count; i++)
         bytes += hdx_type_size(c->statics[i].type, jvm->reference_size);
     return hdx_round_up(bytes, jvm->alignment);
+}
+
+hdx_sizing hdx_sizing_in(hdx_jvm_layout layout, hdx_sizing sizing)
+{
+    if (layout == HDX_LAYOUT_32BIT)
+        sizing.reference_size = 4;
+    sizing.array_header = known_layouts[layout].array_header;
+    return sizing;
+}
+
+bool hdx_model_lay_out(hdx_jvm_layout layout, hdx_sizing *sizing, hdx_class *classes, uint32_t count, hdx_mem *mem)
+{
+    if (layout == HDX_LAYOUT_MAT)
+        return true;
+    const hdx_jvm jvm = hdx_jvm_of(layout, sizing->reference_size, sizing->alignment, classes, count);
+    uint64_t     *sizes = hdx_mem_array(mem, count, sizeof *sizes), bare = 0;
+    const bool    ok = sizes != NULL && hdx_jvm_sizes(&jvm, classes, count, mem, sizes);
+    for (uint32_t c = count; ok && c-- > 0;) /* the first of that name */
+        bare = hdx_text_is(classes[c].name, "java.lang.Class") ? sizes[c] : bare;
+    for (uint32_t c = 0; ok && c < count; c++) {
+        classes[c].class_shallow = hdx_jvm_class_object_size(&jvm, &classes[c], bare);
+        classes[c].instance_size = classes[c].kind == HDX_INSTANCE ? sizes[c] : jvm.reference_size;
+    }
+    *sizing = hdx_sizing_in(layout, *sizing);
+    hdx_mem_put(mem, sizes, (uint64_t)count * sizeof *sizes);
+    return ok;
 }

@@ -34,6 +34,7 @@ typedef struct hdx_sizing {
     uint32_t reference_size; /* 4 or 8 */
     uint32_t alignment;      /* of objects: 8, 16 ... 256 */
     bool     stated;         /* Android (1.0.3): instance sizes are those CLASS_DUMP states */
+    uint32_t array_header;   /* bytes before the elements as a JVM lays arrays out; 0: by MAT's rules */
 } hdx_sizing;
 
 uint64_t hdx_object_array_size(const hdx_sizing *s, uint64_t elements);
@@ -60,22 +61,35 @@ bool hdx_model_own_ancestor(const hdx_class *classes, uint32_t count, hdx_mem *m
 bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem);
 
 /* ---- sizes as HotSpot lays objects out (jvm.c) ---- */
+typedef enum hdx_jvm_layout {
+    HDX_LAYOUT_MAT,            /* none of HotSpot's: the rules above */
+    HDX_LAYOUT_CLASS_POINTERS, /* "class-pointers": compressed ones, the default of 64-bit JVMs */
+    HDX_LAYOUT_64BIT,          /* "64bit": class pointers of 8 bytes */
+    HDX_LAYOUT_32BIT,          /* "32bit" */
+    HDX_LAYOUT_COMPACT,        /* "compact": compact object headers, JDK 24 on */
+    HDX_LAYOUTS
+} hdx_jvm_layout;
+#define HDX_LAYOUT_NAMES "class-pointers 64bit 32bit compact" /* in their order */
+const char *hdx_jvm_layout_name(hdx_jvm_layout layout);
+
 typedef struct hdx_jvm {
     uint32_t header, array_header; /* bytes before fields, before elements */
     uint32_t reference_size, word; /* 4 or 8 */
     uint32_t alignment;            /* of objects */
     bool     fills;                /* gaps in super classes: JDK 15 on */
 } hdx_jvm;
-/*
- * "32bit", "64bit" (class pointers of 8 bytes), "class-pointers" (compressed ones, the default of 64-bit JVMs),
- * "compact" (compact object headers, JDK 24 on). False: no layout has that name.
- */
-bool hdx_jvm_named(const char *name, unsigned reference_size, hdx_jvm *out);
+/* Of a heap that was dumped with these sizes; its classes tell the JDK. Not of HDX_LAYOUT_MAT. */
+hdx_jvm hdx_jvm_of(hdx_jvm_layout layout, unsigned reference_size, unsigned alignment, const hdx_class *classes,
+                   uint32_t count);
 /* sizes[number] of an instance of each class, 0 for arrays; chains of super classes end. False: out of memory. */
 bool     hdx_jvm_sizes(const hdx_jvm *jvm, const hdx_class *classes, uint32_t count, hdx_mem *mem, uint64_t *sizes);
 uint64_t hdx_jvm_array_size(const hdx_jvm *jvm, uint8_t type, uint64_t elements); /* type of the elements */
 /* About, of a class object; bare: of an instance of java.lang.Class. */
 uint64_t hdx_jvm_class_object_size(const hdx_jvm *jvm, const hdx_class *c, uint64_t bare);
+/* Sizing and classes that have MAT's sizes get those of a layout; HDX_LAYOUT_MAT: they stay. False: out of memory. */
+bool hdx_model_lay_out(hdx_jvm_layout layout, hdx_sizing *sizing, hdx_class *classes, uint32_t count, hdx_mem *mem);
+/* What that makes of the sizing alone. */
+hdx_sizing hdx_sizing_in(hdx_jvm_layout layout, hdx_sizing sizing);
 
 /* Bytes of all fields of an instance in the dump, super classes included; no more than `most` are counted. */
 uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size, uint64_t most);

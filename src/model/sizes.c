@@ -5,14 +5,24 @@
  */
 #include "model/model.h"
 
+/* HotSpot's: elements begin at a multiple of their size, and of 4. */
+static uint64_t laid_out(const hdx_sizing *s, unsigned size, uint64_t elements)
+{
+    return hdx_round_up(hdx_round_up(s->array_header, size < 4 ? 4 : size) + elements * size, s->alignment);
+}
+
 uint64_t hdx_object_array_size(const hdx_sizing *s, uint64_t elements)
 {
+    if (s->array_header != 0)
+        return laid_out(s, s->reference_size, elements);
     /* up(P + R + 4 + n * R, A) (MAT 2.5) */
     return hdx_round_up(s->id_size + s->reference_size + 4 + elements * s->reference_size, s->alignment);
 }
 
 uint64_t hdx_primitive_array_size(const hdx_sizing *s, uint8_t type, uint64_t elements)
 {
+    if (s->array_header != 0)
+        return laid_out(s, hdx_type_size(type, s->reference_size), elements);
     /* up(up(P + R + 4, R) + n * e, A): here the header is rounded by itself (MAT 2.4) */
     const uint64_t head = hdx_round_up(s->id_size + s->reference_size + 4, s->reference_size);
     return hdx_round_up(head + elements * hdx_type_size(type, s->reference_size), s->alignment);

@@ -42,6 +42,7 @@
 #define HDX_QUERY_QUERY_H
 
 #include "base/base.h"
+#include "model/model.h"
 #include "rows/arguments.h"
 #include "rows/rows.h"
 #include <heapdex/query.h>
@@ -330,14 +331,15 @@ hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_na
 /* ---- views ---- */
 #define HDX_VIEW_FIELDS 64u
 typedef struct hdx_view_spec {
-    char     text[HDX_VIEW_SPEC_SIZE]; /* what means the same has the same text */
-    uint32_t roots;                    /* types of roots that do not count: 1 << hdx_root_type */
-    unsigned exclude;                  /* HDX_EXCLUDE_... */
-    char    *fields[HDX_VIEW_FIELDS];  /* CLASS#FIELD; point into names */
-    size_t   field_count, used;
-    char     names[HDX_VIEW_SPEC_SIZE];
-} hdx_view_spec; /* stays where it was read */
-/* "-roots:TYPE,TYPE -refs:weak,soft -field:CLASS#FIELD": HDX_USAGE says which word is none. */
+    char           text[HDX_VIEW_SPEC_SIZE]; /* what means the same has the same text */
+    uint32_t       roots;                    /* types of roots that do not count: 1 << hdx_root_type */
+    unsigned       exclude;                  /* HDX_EXCLUDE_... */
+    char          *fields[HDX_VIEW_FIELDS];  /* CLASS#FIELD; point into names */
+    size_t         field_count, used;
+    char           names[HDX_VIEW_SPEC_SIZE];
+    hdx_jvm_layout layout; /* the rules that sizes follow */
+} hdx_view_spec;           /* stays where it was read */
+/* "-roots:TYPE,TYPE -refs:weak,soft -field:CLASS#FIELD layout:NAME": HDX_USAGE says which word is none. */
 hdx_code hdx_view_spec_read(const char *text, hdx_view_spec *out, hdx_error *err);
 typedef struct hdx_view_pairs { /* source and target, sorted, each once */
     hdx_mem  *mem;

@@ -33,9 +33,7 @@ static const hdx_column class_columns[] = {
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all of them in that layout"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size elsewhere in heapdex, by the rules of MAT"),
 };
-static const char *const layouts[] = { "class-pointers", "64bit", "32bit", "compact" };
-#define LAYOUTS      4u
-#define LAYOUT_NAMES "class-pointers 64bit 32bit compact"
+#define LAYOUTS (HDX_LAYOUTS - 1u) /* without MAT's */
 static const hdx_form forms[] = {
     { "layout", "class-pointers", class_columns, HDX_COUNT(class_columns) },
     { "layout", "64bit", class_columns, HDX_COUNT(class_columns) },
@@ -64,19 +62,16 @@ static hdx_code open_sizes(hdx_ask *ask, sizes *s, hdx_error *err)
 {
     hdx_mem                 *mem = ask->q.mem;
     const hdx_graph_summary *summary = hdx_graph_summary_of(ask->g);
-    bool                     fills = false, ok = true;
+    bool                     ok = true;
     *s = (sizes){ .ask = ask, .class_class = HDX_NO_CLASS };
     s->classes = hdx_graph_classes(ask->g, &s->count);
-    for (uint32_t c = 0; c < s->count; c++) {
-        fills |= hdx_text_is(s->classes[c].name, "jdk.internal.loader.NativeLibraries"); /* JDK 15 on, at once */
+    for (uint32_t c = 0; c < s->count; c++)
         if (s->class_class == HDX_NO_CLASS && hdx_text_is(s->classes[c].name, "java.lang.Class"))
             s->class_class = c;
-    }
     s->sums = hdx_mem_array(mem, s->count, sizeof *s->sums);
     for (unsigned k = 0; k < LAYOUTS; k++) {
-        (void)hdx_jvm_named(layouts[k], summary->reference_size, &s->jvm[k]);
-        s->jvm[k].fills = fills;
-        s->jvm[k].alignment = summary->alignment;
+        s->jvm[k] =
+            hdx_jvm_of((hdx_jvm_layout)(k + 1), summary->reference_size, summary->alignment, s->classes, s->count);
         s->instance[k] = hdx_mem_array(mem, s->count, sizeof **s->instance);
         ok = ok && s->instance[k] != NULL && hdx_jvm_sizes(&s->jvm[k], s->classes, s->count, mem, s->instance[k]);
     }
@@ -386,7 +381,7 @@ static const hdx_parameter parameters[] = {
     { .name = "layout",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "LAYOUT",
-      .choices = LAYOUT_NAMES,
+      .choices = HDX_LAYOUT_NAMES,
       .sentence = "by class, as such a JVM lays objects out" },
 };
 
@@ -410,6 +405,11 @@ static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_ro
     hdx_table        *t = NULL;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
+    if (code == HDX_OK && hdx_graph_summary_of(ask.g)->layout != NULL) /* all here starts from MAT's sizes */
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the view %s has sizes of another layout already",
+                                 hdx_graph_summary_of(ask.g)->view),
+                        "ask sizes without --view");
     if (code != HDX_OK || (code = hdx_table_in(q->mem, columns, HDX_COUNT(part_columns), &t, err)) != HDX_OK)
         return code;
     if ((code = open_sizes(&ask, &s, err)) == HDX_OK && (code = rows_of(&s, layout, t, err)) == HDX_OK)
@@ -429,7 +429,7 @@ const hdx_question hdx_question_sizes = {
         .sentence = "how the bytes of dump and heap come about, and how others count them",
         .more = "Sizes are those of Eclipse MAT; a dump does not say how its JVM laid objects out. --layout says what "
                 "class histograms of a JVM (jcmd, jmap) would show; fields that a JVM adds to classes of its own are "
-                "not known.",
+                "not known. index --view NAME=layout:compact gives all sizes so, retained ones too.",
         .examples = { "heapdex sizes app.hprof", "heapdex sizes app.hprof --layout compact --limit 20" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

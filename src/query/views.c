@@ -1,14 +1,15 @@
 /*
  * views.c - what a view leaves out (doc/index.md, "Views"): a spec read, and the references of a heap that it means.
  *
- * In:  "-roots:JAVA_FRAME,JNI_LOCAL -refs:weak,soft -field:CLASS#FIELD"; the graph of the index.
- * Out: the same in one way of saying it; types of roots, pairs of objects.
+ * In:  "-roots:JAVA_FRAME,JNI_LOCAL -refs:weak,soft -field:CLASS#FIELD layout:compact"; the graph of the index.
+ * Out: the same in one way of saying it; types of roots, pairs of objects, a layout.
  * Knows that the index has a reference once, whatever fields hold it: it is left out where every field, static, element
  *       or local that holds it is. A local is a reference of its thread. Which field holds a reference is in the record
  *       of the object alone, so records of threads and of instances of the classes named are read, and no others.
  * Cost: a look at the class of each object, and of those that rules speak of their record and list; 16 bytes a pair.
  */
 #include "graph/graph.h"
+#include "model/model.h"
 #include "query/query.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static hdx_code wrong(hdx_error *err, const char *what, size_t len)
 {
     return hdx_hint(
         err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.*s' says nothing of a view", (int)hdx_least(len, 80), what),
-        "-roots:JAVA_FRAME,JNI_LOCAL,...  -refs:weak,soft,phantom,finalizer  -field:CLASS#FIELD");
+        "-roots:JAVA_FRAME,JNI_LOCAL,...  -refs:weak,soft,phantom,finalizer  -field:CLASS#FIELD  layout:compact");
 }
 
 static bool take_root(hdx_view_spec *s, const char *word, size_t len)
@@ -92,6 +93,19 @@ static hdx_code take_field(hdx_view_spec *s, const char *word, size_t len, hdx_e
     return HDX_OK;
 }
 
+static hdx_code take_layout(hdx_view_spec *s, const char *word, size_t len, hdx_error *err)
+{
+    for (unsigned l = HDX_LAYOUT_MAT + 1; l < HDX_LAYOUTS; l++)
+        if (strlen(hdx_jvm_layout_name((hdx_jvm_layout)l)) == len &&
+            memcmp(hdx_jvm_layout_name((hdx_jvm_layout)l), word, len) == 0) {
+            s->layout = (hdx_jvm_layout)l;
+            return HDX_OK;
+        }
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.*s' is no layout", (int)hdx_least(len, 80), word),
+                    "layouts are " HDX_LAYOUT_NAMES);
+}
+
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 /* What means the same is the same text: types and kinds in their order, fields sorted, each once. */
@@ -118,6 +132,9 @@ static hdx_code say(hdx_view_spec *s, hdx_error *err)
                                   reference_words[i]);
     for (size_t i = 0; i < s->field_count && n < sizeof s->text; i++)
         n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%s-field:%s", n == 0 ? "" : " ", s->fields[i]);
+    if (s->layout != HDX_LAYOUT_MAT && n < sizeof s->text)
+        n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%slayout:%s", n == 0 ? "" : " ",
+                              hdx_jvm_layout_name(s->layout));
     return n < sizeof s->text ? HDX_OK
                               : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                                          "what a view leaves out takes %zu bytes at most", sizeof s->text - 1);
@@ -135,11 +152,14 @@ hdx_code hdx_view_spec_read(const char *text, hdx_view_spec *out, hdx_error *err
             code = take_list(out, take_reference, text + 6, len - 6, err);
         else if (len > 7 && memcmp(text, "-field:", 7) == 0)
             code = take_field(out, text + 7, len - 7, err);
+        else if (len > 7 && memcmp(text, "layout:", 7) == 0)
+            code = take_layout(out, text + 7, len - 7, err);
         else
             code = wrong(err, text, len);
         text += len;
     }
-    if (code == HDX_OK && out->roots == 0 && out->exclude == 0 && out->field_count == 0)
+    if (code == HDX_OK && out->roots == 0 && out->exclude == 0 && out->field_count == 0 &&
+        out->layout == HDX_LAYOUT_MAT)
         code = wrong(err, "", 0);
     return code != HDX_OK ? code : say(out, err);
 }

@@ -677,8 +677,8 @@ static hdx_code cut_cycles(const hdx_reading *in, hdx_error *err)
     uint32_t  cuts = 0;
     uint32_t *cut = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *cut);
     hdx_code  code = HDX_OK;
-    in->t->sizing =
-        (hdx_sizing){ in->dump->survey.head.id_size, in->dump->survey.head.id_size, 8, in->dump->survey.head.android };
+    in->t->sizing = (hdx_sizing){ in->dump->survey.head.id_size, in->dump->survey.head.id_size, 8,
+                                  in->dump->survey.head.android, 0 };
     if (cut == NULL || !hdx_model_cut_cycles(in->t->classes, in->t->class_count, &in->w->mem, cut, &cuts))
         code = no_memory(err);
     for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {

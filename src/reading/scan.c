@@ -251,7 +251,7 @@ static hdx_code on_heap(void *context, unsigned number, const hdx_event *events,
     if (s->sizing && w->sizes[0].id_size == 0)
         for (unsigned k = 0; k < 2; k++)
             w->sizes[k] = (hdx_sizing){ s->in->dump->survey.head.id_size, 4u << k,
-                                        s->in->t->sizing.alignment == 0 ? 8 : s->in->t->sizing.alignment, false };
+                                        s->in->t->sizing.alignment == 0 ? 8 : s->in->t->sizing.alignment, false, 0 };
     if (s->careful)
         return heap_carefully(s, events, n, err);
     for (size_t i = 0; i < n && !w->divided; i++)

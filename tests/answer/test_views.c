@@ -404,6 +404,9 @@ Test(views, with_a_name_or_spec_that_is_none_are_refused_before_anything_is_made
         "v=-field:app.Node#",
         "v=roots:JAVA_FRAME",
         "v=-roots:JAVA_FRAME nonsense",
+        "v=layout:",
+        "v=layout:mat",
+        "v=layout:compactor",
         "v123456789012345678901234567890123456789012345678901234567890123=-refs:weak"
     };
     static model m;
@@ -413,6 +416,53 @@ Test(views, with_a_name_or_spec_that_is_none_are_refused_before_anything_is_made
         cr_expect(eq(int, ask("index", wrong[i], NULL), HDX_USAGE), "%s", wrong[i]);
     cr_expect(eq(int, ask("index", "v=-field:no.such.Class#field", NULL), HDX_NOT_FOUND), "%s", err.message);
     cr_expect(access("a.hprof.hdx/views", F_OK) != 0);
+}
+
+/* Bytes of live objects by class: of a view as the index has them, or what `sizes` says of a layout. */
+static uint64_t sum_of(const char *name, const hdx_argument *arguments, size_t count, const char *column)
+{
+    hdx_rows *rows = NULL;
+    uint64_t  sum = 0;
+    cr_assert(eq(int, hdx_answer_run(s, name, arguments, count, &rows, &err), HDX_OK), "%s", err.message);
+    const hdx_cell   *cells;
+    unsigned          count_of_columns, at = 0;
+    const hdx_column *columns = hdx_rows_columns(rows, &count_of_columns);
+    while (at < count_of_columns && strcmp(columns[at].name, column) != 0)
+        at++;
+    cr_assert(at < count_of_columns);
+    while (hdx_rows_next(rows, &cells))
+        sum += cells[at].as.natural;
+    hdx_rows_close(rows);
+    return sum;
+}
+
+Test(views, of_a_layout_have_sizes_as_that_jvm_lays_objects_out)
+{
+    static const struct {
+        const char *layout, *view;
+    } cases[] = { { "class-pointers", "v=layout:class-pointers" },
+                  { "64bit", "v=layout:64bit" },
+                  { "32bit", "v=layout:32bit" },
+                  { "compact", "v=layout:compact" } };
+    for (unsigned seed = 1; seed < 4; seed++) {
+        static model m;
+        make_dump(&m, seed);
+        (void)system("rm -rf a.hprof.hdx");
+        open_session("a.hprof", 1, 0);
+        for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+            const hdx_argument sizes[] = { { "layout", cases[i].layout } };
+            const hdx_argument histogram[] = { { "view", "v" } };
+            hdx_graph         *v;
+            make_view(cases[i].view);
+            cr_assert(eq(int, hdx_session_view(s, 0, "v", &v, &err), HDX_OK), "%s", err.message);
+            cr_expect(eq(str, (char *)hdx_graph_summary_of(v)->layout, (char *)cases[i].layout));
+            cr_assert(eq(int, hdx_graph_verify(v, true, &err), HDX_OK));
+            /* object 0, the boot loader, is in no dump, and sizes leaves it out */
+            cr_expect(eq(u64, sum_of("histogram", histogram, 1, "shallow"),
+                         sum_of("sizes", sizes, 1, "bytes") + hdx_graph_shallow(v, 0)));
+            cr_expect(eq(int, ask("sizes", "v", NULL), HDX_USAGE));
+        }
+    }
 }
 
 Test(views, of_the_same_spec_in_other_words_are_kept_and_of_another_made_anew)

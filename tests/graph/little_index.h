@@ -559,7 +559,7 @@ static inline void little_write(little *l)
     w.l = l;
     w.n = l->count;
     w.classes = classes;
-    w.sizing = (hdx_sizing){ l->m->id_size, 4, 8, false };
+    w.sizing = (hdx_sizing){ l->m->id_size, 4, 8, false, 0 };
     w.place =
         (hdx_index_place){ .io = hdx_io_system(), .folder = l->index, .threads = 1, .identity = "little index 16" };
     w.m = (hdx_manifest){ .format = HDX_CATALOG_FORMAT,

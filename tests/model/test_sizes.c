@@ -7,7 +7,8 @@
 #include "model/model.h"
 #include "support/faulty.h"
 
-static const hdx_sizing compressed = { 8, 4, 8, false }, wide = { 8, 8, 8, false }, narrow = { 4, 4, 8, false };
+static const hdx_sizing compressed = { 8, 4, 8, false, 0 }, wide = { 8, 8, 8, false, 0 },
+                        narrow = { 4, 4, 8, false, 0 };
 
 Test(arrays, worked_examples)
 {
@@ -109,7 +110,7 @@ Test(classes, objects_of_classes_weigh_their_statics)
 
 Test(classes, android_states_its_sizes_and_array_classes_give_the_reference_size)
 {
-    const hdx_sizing stated = { 4, 4, 8, true };
+    const hdx_sizing stated = { 4, 4, 8, true, 0 };
     hdx_class        c[3] = { K(HDX_NO_CLASS, NULL, 0), K(0, NULL, 0), K(0, NULL, 0) };
     c[0].stated_size = 21;
     c[1].kind = HDX_PRIMITIVE_ARRAY;
