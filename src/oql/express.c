@@ -445,7 +445,7 @@ value hdx_oql_value(oql *o, const oql_node *n, oql_scope *s)
     case OQL_IS_STAR: break;
     case OQL_IS_MEMBER: return hdx_oql_member(o, n, hdx_oql_value(o, n->a, s), s);
     case OQL_IS_ATTRIBUTE: return hdx_oql_attribute(o, n, hdx_oql_value(o, n->a, s), n->text, s);
-    case OQL_IS_METHOD: return hdx_oql_method(o, n, hdx_oql_value(o, n->a, s), s);
+    case OQL_IS_METHOD: return hdx_oql_method(o, n, s);
     case OQL_IS_CALL: return hdx_oql_call(o, n, s);
     case OQL_IS_INDEX:
     case OQL_IS_RANGE: return hdx_oql_index(o, n, hdx_oql_value(o, n->a, s), s);

@@ -52,7 +52,7 @@ value hdx_oql_attribute(oql *o, const oql_node *n, value of, const char *name, o
 value hdx_oql_snapshot_attribute(oql *o, const oql_node *n, const char *name);
 
 /* ---- methods (methods.c), functions (functions.c) ---- */
-value       hdx_oql_method(oql *o, const oql_node *n, value of, oql_scope *s);
+value       hdx_oql_method(oql *o, const oql_node *n, oql_scope *s);
 value       hdx_oql_index(oql *o, const oql_node *n, value of, oql_scope *s);
 value       hdx_oql_call(oql *o, const oql_node *n, oql_scope *s);
 const char *hdx_oql_size_of(oql *o, uint32_t at, value v); /* elements of an array, what a collection holds */

@@ -342,6 +342,11 @@ static value element_of(oql *o, uint32_t at, value v, const char *i)
     return nullable(hdx_oql_value_of(VALUE_ANY, BINDS_ALL, sql));
 }
 
+static bool is_of_entry(const oql_node *n)
+{
+    return strcmp(n->text, "getKey") == 0 || strcmp(n->text, "getValue") == 0;
+}
+
 static value object_method(oql *o, const oql_node *n, value of, oql_scope *s)
 {
     bool        known;
@@ -376,7 +381,7 @@ static value object_method(oql *o, const oql_node *n, value of, oql_scope *s)
                                     hdx_oql_say(o, "%s=%s", hdx_oql_object_of(o, n->at, of),
                                                 hdx_oql_scalar_of(o, n->list->at, other, BINDS_LESS)));
     }
-    if (strncmp(n->text, "get", 3) == 0 && n->text[3] >= 'A' && n->text[3] <= 'Z' && n->number == 0)
+    if (strncmp(n->text, "get", 3) == 0 && n->text[3] >= 'A' && n->text[3] <= 'Z' && n->number == 0 && !is_of_entry(n))
         return hdx_oql_attribute(o, n, of, n->text + 3, s); /* names of attributes ignore the case */
     if (strcmp(n->text, "isArrayType") == 0)
         return hdx_oql_attribute(o, n, of, n->text, s);
@@ -405,9 +410,30 @@ static value number_method(oql *o, const oql_node *n, value of)
     return nothing();
 }
 
-value hdx_oql_method(oql *o, const oql_node *n, value of, oql_scope *s)
+/* h[i].getKey(), h[i].getValue(): of the entries of a map, which need not be objects. *known false: none of these. */
+static value entry_method(oql *o, const oql_node *n, oql_scope *s, bool *known)
 {
-    bool known;
+    const oql_node *entry = n->a;
+    *known = false;
+    if (!is_of_entry(n) || n->number != 0 || entry->kind != OQL_IS_INDEX)
+        return nothing();
+    const value map = hdx_oql_value(o, entry->a, s);
+    if (o->code != HDX_OK || !is_collection(map))
+        return nothing();
+    *known = true;
+    return nullable(hdx_oql_value_of(
+        VALUE_ANY, BINDS_ALL,
+        hdx_oql_say(o, "(SELECT %s FROM entries(%s) WHERE i=%s)", strcmp(n->text, "getKey") == 0 ? "key" : "value",
+                    hdx_oql_object_of(o, n->at, map), hdx_oql_scalar(o, entry->b, s, BINDS_LESS))));
+}
+
+value hdx_oql_method(oql *o, const oql_node *n, oql_scope *s)
+{
+    bool  known;
+    value of = entry_method(o, n, s, &known);
+    if (known)
+        return of;
+    of = hdx_oql_value(o, n->a, s);
     if (o->code != HDX_OK)
         return nothing();
     switch (of.kind) {
