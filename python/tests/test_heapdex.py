@@ -415,6 +415,27 @@ class Lazy(Case):
                 if (row["retained"] or 0) > 100000 and row["class"].startswith("book")]
         self.assertEqual(got.fetchall(), want)
 
+    def test_counting_rows_reads_one_column(self):
+        lazy, asked, stream = self.lazy, [], heapdex.Rows.__arrow_c_stream__
+
+        def spy(rows, *words, **named):
+            asked.append(dict(rows._arguments).get("columns"))
+            return stream(rows, *words, **named)
+
+        try:
+            heapdex.Rows.__arrow_c_stream__ = spy
+            self.assertEqual(duckdb.sql("SELECT count(*) FROM lazy").fetchall(), [(len(self.whole),)])
+            self.assertEqual(lazy.select(polars.len()).collect().item(), len(self.whole))
+        finally:
+            heapdex.Rows.__arrow_c_stream__ = stream
+        self.assertEqual(asked, [b"id", b"id"])
+
+    def test_duckdb_takes_sizes_and_ids_for_signed_numbers(self):
+        objects = self.heap.objects["id", "address", "shallow", "retained", "length", "dominator"]
+        kinds_of = {row[1] for row in duckdb.sql("DESCRIBE SELECT * FROM objects").fetchall()}
+        self.assertEqual(kinds_of, {"BIGINT"})
+        self.assertEqual(objects.to_arrow().schema.field("id").type, pyarrow.int64())
+
     def test_answers_may_be_lazy_too(self):
         packages = self.heap.lazy("histogram", by="package").filter(polars.col("objects") > 100).collect()
         want = [row["package"] for row in command("histogram", self.dump, "--by", "package") if row["objects"] > 100]

@@ -8,6 +8,7 @@
  *     ways of GROUP BY, of IN, of LIKE by a list of classes, of joins                          test_questions.c
  *     long walks instead of recursive statements                                               test_walks.c
  *     tables that are stopped while they search                                                test_several.c
+ *     types and columns that DuckDB asks for                                  python/tests/test_heapdex.py
  * Times are in bench/README.md.
  */
 #define SQLITE_CORE /* SQLite is a library here, as it is to the command */
