@@ -90,6 +90,10 @@ static const struct question {
       "r.referent WHERE o.dominator = r.this",
       NULL },
     { "reach", "SELECT count(*), sum(o.shallow) FROM reach(?) x JOIN objects o ON o.id = x.id", NULL },
+    { "shop.paths",
+      "SELECT o.class, count(*) FROM (SELECT id FROM objects WHERE class = '" SHOP
+      "Customer' LIMIT 1000) t, path(t.id) p JOIN objects o ON o.id = p.id WHERE p.step = 3 GROUP BY 1",
+      NULL },
     { "shop.class_table", "SELECT count(*), sum(cents) FROM \"" SHOP "Item\"", OF(SHOP "Item") },
     { "shop.by_field", "SELECT count(*) FROM \"" SHOP "Order\" WHERE placedMillis > 1700000000000", OF(SHOP "Order") },
     { "shop.domain_join",
