@@ -16,7 +16,8 @@ for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 \
     [ -s "$work/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 if [ -e "$build/heapdex_sqlite.so" ]; then # built where SQLite is
-    find "$work/prefix" -name heapdex_sqlite.so -size +0 | grep -q . || { echo "not installed: heapdex_sqlite.so"; exit 1; }
+    find "$work/prefix" -name heapdex_sqlite.so -size +0 | grep -q . ||
+        { echo "not installed: heapdex_sqlite.so"; exit 1; }
 fi
 pc=$(find "$work/prefix" -name heapdex.pc)
 libdir=$(dirname "$(dirname "$pc")")
