@@ -7,6 +7,7 @@
 #include <heapdex/counts.h>
 #include <heapdex/damage.h>
 #include <heapdex/error.h>
+#include <heapdex/fleet.h>
 #include <heapdex/graph.h>
 #include <heapdex/heap.h>
 #include <heapdex/index.h>

@@ -81,8 +81,26 @@ HDX_API hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progres
  * and what a stripped dump lacks, is NULL. HDX_USAGE: the file has such a table.
  */
 HDX_API hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hdx_error *err);
+HDX_API hdx_code hdx_sql_file_drop(hdx_sql_file *f, const char *table,
+                                   hdx_error *err);                 /* one that was added, or begun */
 HDX_API hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err); /* it is whole; to be closed still */
 HDX_API void     hdx_sql_file_close(hdx_sql_file *f);               /* NULL: nothing */
+
+/*
+ * The tables of such a file into another one that many writers share, in one transaction, in place of the rows that
+ * have `value` in `column` there: of all these tables, whether `from` has them or not. Tables that are missing are
+ * made, with an index on the column. Writers wait for each other. HDX_USAGE: the file is of another version (`PRAGMA
+ * user_version`) or no file of SQLite; HDX_BUSY: after ten minutes another one still writes.
+ */
+typedef struct hdx_sql_replace {
+    const char        *path; /* an empty file, or what earlier calls made of one */
+    const char        *from;
+    const char *const *tables;
+    size_t             table_count;
+    const char        *column, *value;
+    uint32_t           version;
+} hdx_sql_replace;
+HDX_API hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress *progress, hdx_error *err);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include "render/render.h"
 #include "sql/sql.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PAGE 16384 /* bytes: a tenth less processor time than with 4096, and no more from there on */
@@ -18,6 +19,11 @@ struct hdx_sql_file {
     sqlite3            *db;
     const hdx_progress *progress;
 };
+
+static bool is_cancelled(const hdx_progress *p)
+{
+    return p != NULL && p->cancelled != NULL && p->cancelled(p->context);
+}
 
 static hdx_code failed(const hdx_sql_file *f, int rc, hdx_error *err)
 {
@@ -75,6 +81,14 @@ void hdx_sql_file_close(hdx_sql_file *f)
 }
 
 hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err) { return execute(f, "COMMIT", err); }
+
+hdx_code hdx_sql_file_drop(hdx_sql_file *f, const char *table, hdx_error *err)
+{
+    char          *drop = sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\"", table);
+    const hdx_code code = drop == NULL ? hdx_no_memory(err, "a statement", 0) : execute(f, drop, err);
+    sqlite3_free(drop);
+    return code;
+}
 
 /* ---- a table ---- */
 
@@ -140,8 +154,7 @@ static int bind(filled *t, unsigned column, uint32_t row)
 
 static hdx_code insert_run(filled *t, hdx_error *err)
 {
-    const hdx_progress *p = t->file->progress;
-    if (p != NULL && p->cancelled != NULL && p->cancelled(p->context))
+    if (is_cancelled(t->file->progress))
         return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while the table was written");
     for (uint32_t row = 0; row < t->runs.count; row++) {
         int rc = SQLITE_OK;
@@ -181,4 +194,138 @@ hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hd
     hdx_mem *mem = t.runs.mem;
     close_filled(&t);
     return code == HDX_LIMIT ? hdx_mem_explain(mem, code, err) : code;
+}
+
+/* ---- into a file that many share ---- */
+
+#define WAIT_MS 600000 /* for another writer */
+#define NAP_MS  20
+
+static int wait_for_others(void *context, int times)
+{
+    const hdx_sql_file *f = context;
+    if (is_cancelled(f->progress) || times >= WAIT_MS / NAP_MS)
+        return 0;
+    (void)sqlite3_sleep(NAP_MS);
+    return 1;
+}
+
+static hdx_code shared_failed(const hdx_sql_file *f, int rc, hdx_error *err)
+{
+    const bool busy = (rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED;
+    if (busy && is_cancelled(f->progress))
+        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while another writer was waited for");
+    return busy ? hdx_fail(err, HDX_BUSY, "", HDX_NOWHERE, "another writer holds the file") : failed(f, rc, err);
+}
+
+/* One statement, whose parameter ?1 is the value. `text` is from sqlite3_mprintf, and used up. */
+static hdx_code step(const hdx_sql_file *f, char *text, const char *value, sqlite3_int64 *number, hdx_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    if (text == NULL)
+        return hdx_no_memory(err, "a statement", 0);
+    int rc = sqlite3_prepare_v2(f->db, text, -1, &statement, NULL);
+    sqlite3_free(text);
+    if (rc == SQLITE_OK && sqlite3_bind_parameter_count(statement) > 0)
+        rc = sqlite3_bind_text(statement, 1, value, -1, SQLITE_STATIC);
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW && number != NULL)
+            *number = sqlite3_column_int64(statement, 0);
+    }
+    (void)sqlite3_finalize(statement);
+    return rc == SQLITE_DONE ? HDX_OK : shared_failed(f, rc, err);
+}
+
+static hdx_code has_table(const hdx_sql_file *f, const char *schema, const char *table, bool *has, hdx_error *err)
+{
+    sqlite3_int64 count = 0;
+    hdx_code      code =
+        step(f, sqlite3_mprintf("SELECT count(*) FROM %s.sqlite_master WHERE type = 'table' AND name = ?1", schema),
+             table, &count, err);
+    *has = count > 0;
+    return code;
+}
+
+/* A statement that makes the table made it in the other file: it names no schema, and so makes it here. */
+static hdx_code make_like(const hdx_sql_file *f, const hdx_sql_replace *r, const char *table, hdx_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    char         *make = NULL;
+    int rc = sqlite3_prepare_v2(f->db, "SELECT sql FROM fresh.sqlite_master WHERE type = 'table' AND name = ?1", -1,
+                                &statement, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC)) == SQLITE_OK &&
+        (rc = sqlite3_step(statement)) == SQLITE_ROW)
+        make = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+    (void)sqlite3_finalize(statement);
+    hdx_code code = make == NULL ? failed(f, rc, err) : step(f, make, NULL, NULL, err);
+    if (code == HDX_OK)
+        code = step(
+            f, sqlite3_mprintf("CREATE INDEX main.\"%w by %w\" ON \"%w\"(\"%w\")", table, r->column, table, r->column),
+            NULL, NULL, err);
+    return code;
+}
+
+static hdx_code replace_table(const hdx_sql_file *f, const hdx_sql_replace *r, const char *table, hdx_error *err)
+{
+    bool     here, there;
+    hdx_code code = has_table(f, "main", table, &here, err);
+    if (code == HDX_OK)
+        code = has_table(f, "fresh", table, &there, err);
+    if (code == HDX_OK && here)
+        code = step(f, sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE \"%w\" = ?1", table, r->column), r->value, NULL,
+                    err);
+    if (code != HDX_OK || !there)
+        return code;
+    if (!here && (code = make_like(f, r, table, err)) != HDX_OK)
+        return code;
+    return step(f, sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM fresh.\"%w\"", table, table), NULL, NULL,
+                err);
+}
+
+static hdx_code check_version(const hdx_sql_file *f, const hdx_sql_replace *r, hdx_error *err)
+{
+    sqlite3_int64 version = 0, tables = 0;
+    hdx_code      code = step(f, sqlite3_mprintf("PRAGMA main.user_version"), NULL, &version, err);
+    if (code == HDX_OK)
+        code = step(f, sqlite3_mprintf("SELECT count(*) FROM main.sqlite_master"), NULL, &tables, err);
+    if (code != HDX_OK || version == r->version)
+        return code;
+    if (version != 0 || tables != 0)
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the tables are of version %lld, those to add of %u",
+                        (long long)version, r->version);
+    return step(f, sqlite3_mprintf("PRAGMA main.user_version = %u", r->version), NULL, NULL, err);
+}
+
+static hdx_code replace_all(const hdx_sql_file *f, const hdx_sql_replace *r, hdx_error *err)
+{
+    hdx_code code = step(f, sqlite3_mprintf("PRAGMA main.page_size = %d", PAGE), NULL, NULL, err);
+    if (code == HDX_OK)
+        code = step(f, sqlite3_mprintf("ATTACH ?1 AS fresh"), r->from, NULL, err);
+    if (code == HDX_OK)
+        code = step(f, sqlite3_mprintf("BEGIN IMMEDIATE"), NULL, NULL, err);
+    if (code == HDX_OK)
+        code = check_version(f, r, err);
+    for (size_t i = 0; code == HDX_OK && i < r->table_count; i++)
+        code = replace_table(f, r, r->tables[i], err);
+    return code == HDX_OK ? step(f, sqlite3_mprintf("COMMIT"), NULL, NULL, err) : code;
+}
+
+hdx_code hdx_sql_file_replace(const hdx_sql_replace *r, const hdx_progress *progress, hdx_error *err)
+{
+    hdx_sql_file f = { .progress = progress };
+    char        *place = sqlite3_mprintf("%s%s", r->path[0] == '/' ? "" : "./", r->path);
+    if (place == NULL)
+        return hdx_no_memory(err, "a file of SQLite", 0);
+    const int rc = sqlite3_open_v2(place, &f.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_free(place);
+    hdx_code code = rc == SQLITE_OK ? HDX_OK : failed(&f, rc, err);
+    if (code == HDX_OK)
+        (void)sqlite3_busy_handler(f.db, wait_for_others, &f);
+    if (code == HDX_OK)
+        code = replace_all(&f, r, err);
+    if (code != HDX_OK && err != NULL && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%.*s", (int)sizeof err->where - 1, r->path);
+    (void)sqlite3_close(f.db); /* what was not committed is undone */
+    return code;
 }

@@ -47,5 +47,16 @@ hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hd
     (void)rows;
     return hdx_sql_file_end(f, err);
 }
+hdx_code hdx_sql_file_drop(hdx_sql_file *f, const char *table, hdx_error *err)
+{
+    (void)table;
+    return hdx_sql_file_end(f, err);
+}
+hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress *progress, hdx_error *err)
+{
+    (void)replace;
+    (void)progress;
+    return hdx_sql_file_end(NULL, err);
+}
 hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err) { return hdx_sql_file_open("", NULL, &f, err); }
 void     hdx_sql_file_close(hdx_sql_file *f) { (void)f; }

@@ -1,0 +1,189 @@
+/*
+ * added.c - the columns that no answer has: keys by which rows of several dumps are the same thing, and names in place
+ * of addresses, which mean nothing in another dump.
+ *
+ *   class_key    app.Shop$$Lambda+0x7f01 and app.Shop$$Lambda+0x7e55 of the next release are app.Shop$$Lambda*
+ *   pool         http-worker-6 and http-worker-17 are of http-worker-#
+ *   class_path   class app.Shop > java.util.HashMap > java.util.HashMap$Node[]
+ */
+#include "fleet/fleet.h"
+#include "graph/graph.h"
+
+#define MOST_STEPS 64u /* up the dominator tree */
+
+static hdx_code keep(hdx_arena *arena, const hdx_buffer *text, hdx_cell *out, hdx_error *err)
+{
+    const char *at = text->failed ? NULL : hdx_arena_copy(arena, text->len > 0 ? text->at : "", text->len);
+    if (at == NULL)
+        return hdx_no_memory(err, "a text", text->len);
+    *out = hdx_cell_text((hdx_text){ at, (uint32_t)text->len });
+    return HDX_OK;
+}
+
+/* ---- class_key ---- */
+
+/*
+ * Behind the mark there is what differs from run to run (CGLIB and Spring, Byte Buddy, Hibernate, Mockito, Javassist):
+ * all behind it goes, but brackets of arrays. What the JVM itself makes, hdx_hidden_name knows.
+ */
+static bool generated_name(hdx_text name, hdx_buffer *out)
+{
+    static const char *const marks[] = { "CGLIB$$", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "_$$_jvst" };
+    hdx_text                 element = name;
+    while (element.len >= 2 && memcmp(element.at + element.len - 2, "[]", 2) == 0)
+        element.len -= 2;
+    for (size_t i = 0; i < HDX_COUNT(marks); i++) {
+        const size_t len = strlen(marks[i]);
+        const char  *at = element.len > len ? memmem(element.at, element.len, marks[i], len) : NULL;
+        if (at == NULL)
+            continue;
+        hdx_buffer_put(out, element.at, (uint64_t)(at - element.at) + len);
+        hdx_buffer_text(out, "*");
+        hdx_buffer_put(out, name.at + element.len, name.len - element.len);
+        return true;
+    }
+    return false;
+}
+
+static void put_key(hdx_buffer *out, hdx_text name)
+{
+    hdx_buffer text = hdx_buffer_of(out->mem);
+    if (hdx_hidden_name(name, &text) || generated_name(name, &text))
+        hdx_buffer_put(out, text.at, text.len);
+    else
+        hdx_buffer_put(out, name.at, name.len);
+    out->failed = out->failed || text.failed;
+    hdx_buffer_free(&text);
+}
+
+static hdx_code class_key(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_buffer text = hdx_buffer_of(d->query.mem);
+    if (from->kind != HDX_CELL_TEXT)
+        return HDX_OK;
+    put_key(&text, from->as.text);
+    const hdx_code code = keep(arena, &text, out, err);
+    hdx_buffer_free(&text);
+    return code;
+}
+
+const fleet_added hdx_fleet_class_key = {
+    HDX_COLUMN("class_key", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
+               "the class without what differs from run to run in names of lambdas, proxies, accessors and classes of "
+               "CGLIB, Byte Buddy, Hibernate, Mockito and Javassist: app.Shop$$Lambda*"),
+    "class", class_key
+};
+
+/* ---- loader_name ---- */
+
+static hdx_code loader_name(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    bool fresh;
+    (void)arena;
+    if (from->kind != HDX_CELL_ADDRESS)
+        return HDX_OK;
+    uint64_t *known = hdx_map_put(&d->loaders, from->as.address, &fresh);
+    if (known == NULL)
+        return hdx_no_memory(err, "names of loaders", d->loaders.count);
+    if (fresh) {
+        hdx_text      *text = hdx_arena_get(&d->arena, sizeof *text);
+        hdx_cell       cell = hdx_cell_null();
+        const hdx_code code = text == NULL ? hdx_no_memory(err, "names of loaders", sizeof *text)
+                                           : hdx_loader_cell(&d->query, from->as.address, &d->arena, &cell, err);
+        if (code != HDX_OK) {
+            *known = 0;
+            return code;
+        }
+        *text = cell.as.text;
+        *known = (uint64_t)(uintptr_t)text;
+    }
+    if (*known != 0)
+        *out = hdx_cell_text(*(const hdx_text *)(uintptr_t)*known);
+    return HDX_OK;
+}
+
+const fleet_added hdx_fleet_loader_name = { HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
+                                                       "the loader in words: boot loader, or its class and name"),
+                                            "loader", loader_name };
+
+/* ---- pool ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static hdx_code pool(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    (void)d;
+    if (from->kind != HDX_CELL_TEXT)
+        return HDX_OK;
+    const hdx_text name = from->as.text;
+    char          *text = hdx_arena_get(arena, (uint64_t)name.len + 1);
+    uint32_t       len = 0;
+    if (text == NULL)
+        return hdx_no_memory(err, "the name of a pool", name.len);
+    for (uint32_t i = 0; i < name.len; i++) {
+        if (!is_digit(name.at[i]))
+            text[len++] = name.at[i];
+        else if (i == 0 || !is_digit(name.at[i - 1]))
+            text[len++] = '#';
+    }
+    *out = hdx_cell_text((hdx_text){ text, len });
+    return HDX_OK;
+}
+
+const fleet_added hdx_fleet_pool = { HDX_COLUMN("pool", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
+                                                "the name with # for each run of digits"),
+                                     "name", pool };
+
+/* ---- objects ---- */
+
+static const hdx_class *class_object_at(const fleet_dump *d, const hdx_cell *from, hdx_id *id)
+{
+    return from->kind == HDX_CELL_ADDRESS && hdx_graph_find(d->g, from->as.address, id)
+               ? hdx_graph_class_object(d->g, *id)
+               : NULL;
+}
+
+static hdx_code owner(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_id           id;
+    const hdx_class *c = class_object_at(d, from, &id);
+    (void)arena;
+    (void)err;
+    if (c != NULL)
+        *out = hdx_cell_text(c->name);
+    return HDX_OK;
+}
+
+const fleet_added hdx_fleet_owner = { HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
+                                                 "of a class object, whose static fields it holds: the class it is"),
+                                      "address", owner };
+
+static hdx_code class_path(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_id   steps[MOST_STEPS];
+    unsigned count = 0;
+    hdx_id   id;
+    if (from->kind != HDX_CELL_ADDRESS || !hdx_graph_find(d->g, from->as.address, &id))
+        return HDX_OK;
+    for (; id < HDX_VIRTUAL_ROOT && count < MOST_STEPS; id = hdx_graph_dominator(d->g, id))
+        steps[count++] = id;
+    hdx_buffer text = hdx_buffer_of(d->query.mem);
+    hdx_buffer_text(&text, id < HDX_VIRTUAL_ROOT ? "... > " : "");
+    for (unsigned i = count; i-- > 0;) {
+        const hdx_class *c = hdx_graph_class_object(d->g, steps[i]);
+        const hdx_cell   name = c != NULL ? hdx_cell_text(c->name) : hdx_class_of_cell(d->g, steps[i]);
+        hdx_buffer_text(&text, c != NULL ? "class " : "");
+        put_key(&text, name.kind == HDX_CELL_TEXT ? name.as.text : (hdx_text){ "?", 1 });
+        hdx_buffer_text(&text, i > 0 ? " > " : "");
+    }
+    const hdx_code code = keep(arena, &text, out, err);
+    hdx_buffer_free(&text);
+    return code;
+}
+
+const fleet_added hdx_fleet_class_path = {
+    HDX_COLUMN("class_path", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "class_key of each object from the top of the dominator tree down to this one, \" > \" between, class "
+               "objects as \"class NAME\": the same place in other dumps"),
+    "address", class_path
+};

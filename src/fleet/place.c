@@ -1,0 +1,345 @@
+/*
+ * place.c - where tables go, so that what a dump had before stands until the new tables are whole and on disk.
+ *
+ *   OUT/tables/.heapdex.HOST.PID.N/classes.parquet     a hidden folder, locked while its writer lives
+ *   OUT/tables/dump_id=ID/classes.parquet              its name from one rename on; the old one gets the hidden name
+ *
+ * For SQLite the hidden folder has a small file of its own, so that the one that all dumps share is locked only while
+ * rows are copied into it, in one transaction.
+ *
+ * A hidden folder whose lock nobody holds is of a writer that was killed, and goes. Where locks do not reach other
+ * hosts, only those of this host do; where there are none, those of processes that this host does not have.
+ */
+#include "fleet/fleet.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <heapdex/columns.h>
+#include <heapdex/render.h>
+#include <heapdex/sql.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define HIDDEN   ".heapdex."
+#define TRIES    1000u
+#define STRETCH  (256u << 10) /* bytes that are written at once */
+#define DATABASE "tables.sqlite"
+
+static hdx_code cannot(hdx_error *err, const char *what, const char *path, int rc)
+{
+    return hdx_fail(err, rc == -ENOSPC ? HDX_LIMIT : HDX_IO, path, HDX_NOWHERE, "cannot %s: %s", what, strerror(-rc));
+}
+
+static bool name_path(char out[4096], const char *folder, const char *name)
+{
+    return (size_t)snprintf(out, 4096, "%s/%s", folder, name) < 4096;
+}
+
+static hdx_code too_long(hdx_error *err, const char *path)
+{
+    return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
+}
+
+/* ---- what killed writers left ---- */
+
+static void this_host(char out[HOST_NAME_MAX + 1])
+{
+    if (gethostname(out, HOST_NAME_MAX + 1) != 0)
+        (void)snprintf(out, HOST_NAME_MAX + 1, "unknown");
+    out[HOST_NAME_MAX] = '\0';
+    for (char *at = out; *at != '\0'; at++)
+        *at = *at == '/' || *at == '.' ? '-' : *at;
+}
+
+/* ".heapdex.HOST.PID.N" of this host: its process; 0: of another. */
+static long process_of(const char *name)
+{
+    char         host[HOST_NAME_MAX + 1];
+    const size_t begin = strlen(HIDDEN);
+    this_host(host);
+    const size_t len = strlen(host);
+    if (strncmp(name + begin, host, len) != 0 || name[begin + len] != '.')
+        return 0;
+    return strtol(name + begin + len + 1, NULL, 10);
+}
+
+/* Is it still what was opened, and not gone or another by now? */
+static bool is_at(hdx_io *io, int fd, const char *path)
+{
+    struct stat here, there;
+    return fstat(fd, &here) == 0 && io->stat(io, path, &there) >= 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+}
+
+static void clear_dead(hdx_io *io, const char *folder, const char *name)
+{
+    char       path[4096];
+    const long process = process_of(name);
+    const int  fd = name_path(path, folder, name) ? io->open(io, path) : -1;
+    if (fd < 0)
+        return;
+    const int  rc = io->lock(io, fd);
+    const bool no_locks = rc < 0 && rc != -EWOULDBLOCK;
+    const bool dead = rc == 0 || (rc == HDX_LOCK_HERE && process != 0) ||
+                      (no_locks && process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH);
+    if (dead && is_at(io, fd, path))
+        (void)hdx_io_remove_folder(io, path);
+    (void)io->close(io, fd);
+}
+
+static void clear_leftovers(hdx_io *io, const char *folder)
+{
+    DIR                 *dir = opendir(folder);
+    const struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL)
+        if (strncmp(entry->d_name, HIDDEN, strlen(HIDDEN)) == 0)
+            clear_dead(io, folder, entry->d_name);
+    if (dir != NULL)
+        (void)closedir(dir);
+}
+
+/* ---- a hidden folder ---- */
+
+static hdx_code make_folder(const char *path, hdx_error *err)
+{
+    struct stat there;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &there) == 0 && S_ISDIR(there.st_mode)))
+        return HDX_OK;
+    return errno == EEXIST ? hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is no folder")
+                           : cannot(err, "create", path, -errno);
+}
+
+/* Another writer may take it for a dead one's before it is locked: then the next name is tried. */
+static hdx_code make_hidden(fleet_place *p, hdx_error *err)
+{
+    char host[HOST_NAME_MAX + 1], name[HOST_NAME_MAX + 64];
+    this_host(host);
+    for (unsigned n = 0; n < TRIES; n++) {
+        (void)snprintf(name, sizeof name, HIDDEN "%s.%ld.%u", host, (long)getpid(), n);
+        if (!name_path(p->part, p->folder, name))
+            return too_long(err, p->folder);
+        const int rc = p->io->mkdir(p->io, p->part);
+        if (rc == -EEXIST)
+            continue;
+        if (rc < 0) {
+            const hdx_code code = cannot(err, "create", p->part, rc);
+            p->part[0] = '\0';
+            return code;
+        }
+        const int fd = p->io->open(p->io, p->part);
+        const int held = fd >= 0 ? p->io->lock(p->io, fd) : -ENOENT;
+        if (fd >= 0 && held != -EWOULDBLOCK && is_at(p->io, fd, p->part)) {
+            p->lock = fd;
+            return HDX_OK;
+        }
+        if (fd >= 0)
+            (void)p->io->close(p->io, fd);
+    }
+    p->part[0] = '\0';
+    return hdx_fail(err, HDX_BUSY, p->folder, HDX_NOWHERE, "no name is free for a hidden folder");
+}
+
+static hdx_code open_database(fleet_place *p, hdx_error *err)
+{
+    char path[4096];
+    if (!name_path(path, p->part, DATABASE))
+        return too_long(err, p->part);
+    const int fd = p->io->create(p->io, path);
+    if (fd < 0)
+        return cannot(err, "create", path, fd);
+    (void)p->io->close(p->io, fd);
+    return hdx_sql_file_open(path, p->progress, &p->file, err);
+}
+
+hdx_code hdx_fleet_place_open(const hdx_fleet_options *o, const char *dump, const hdx_progress *progress,
+                              fleet_place *out, hdx_error *err)
+{
+    const bool sqlite = o->format == HDX_FLEET_SQLITE;
+    *out =
+        (fleet_place){ .io = hdx_io_system(), .format = o->format, .progress = progress, .id = o->dump_id, .lock = -1 };
+    out->access = (hdx_access){ .mode = 0600, .gid = (uint32_t)getegid() };
+    if (dump != NULL)
+        hdx_access_of(dump, &out->access);
+    char name[256 + 16];
+    (void)snprintf(name, sizeof name, "dump_id=%s", o->dump_id);
+    if ((size_t)snprintf(out->folder, sizeof out->folder, "%s%s", o->out, sqlite ? "" : "/tables") >=
+            sizeof out->folder ||
+        !name_path(out->final, out->folder, sqlite ? DATABASE : name))
+        return too_long(err, o->out);
+    hdx_code code = make_folder(o->out, err);
+    if (code == HDX_OK)
+        code = make_folder(out->folder, err);
+    if (code != HDX_OK)
+        return code;
+    clear_leftovers(out->io, out->folder);
+    if ((code = make_hidden(out, err)) == HDX_OK && sqlite)
+        code = open_database(out, err);
+    return code;
+}
+
+/* ---- one table ---- */
+
+typedef struct file_sink {
+    fleet_place *place;
+    int          fd;
+    hdx_buffer   bytes;
+    int          failed; /* a negative errno */
+} file_sink;
+
+static bool flush(file_sink *s)
+{
+    const int rc = s->place->io->write(s->place->io, s->fd, s->bytes.at, s->bytes.len);
+    s->failed = rc < 0 ? rc : s->failed;
+    hdx_buffer_clear(&s->bytes);
+    return rc >= 0;
+}
+
+static bool put(void *context, const char *bytes, size_t len)
+{
+    file_sink *s = context;
+    hdx_buffer_put(&s->bytes, bytes, len);
+    if (s->bytes.failed)
+        s->failed = -ENOMEM;
+    return s->failed == 0 && (s->bytes.len < STRETCH || flush(s));
+}
+
+static hdx_code write_rows(fleet_place *p, const char *table, hdx_rows *rows, const hdx_sink *sink, hdx_error *err)
+{
+    char version[16];
+    (void)snprintf(version, sizeof version, "%u", HDX_FLEET_VERSION);
+    const hdx_parquet_note    notes[] = { { "heapdex.fleet", version }, { "heapdex.table", table } };
+    const hdx_parquet_options parquet = { .notes = notes, .note_count = HDX_COUNT(notes) };
+    const hdx_render_options  csv = { .format = HDX_FORMAT_CSV, .raw = true }; /* of programs, as the other two */
+    return p->format == HDX_FLEET_CSV ? hdx_render(rows, &csv, sink, err) : hdx_rows_parquet(rows, &parquet, sink, err);
+}
+
+static hdx_code add_file(fleet_place *p, const char *table, hdx_rows *rows, hdx_error *err)
+{
+    char      path[4096];
+    file_sink s = { .place = p, .bytes = hdx_buffer_of(NULL) };
+    if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", p->part, table,
+                         p->format == HDX_FLEET_CSV ? "csv" : "parquet") >= sizeof path)
+        return too_long(err, p->part);
+    if ((s.fd = p->io->create(p->io, path)) < 0)
+        return cannot(err, "create", path, s.fd);
+    hdx_code code = write_rows(p, table, rows, &(hdx_sink){ put, &s }, err);
+    if (code == HDX_OK && !flush(&s))
+        code = HDX_IO;
+    if (s.failed != 0)
+        code = cannot(err, "write", path, s.failed);
+    hdx_buffer_free(&s.bytes);
+    p->io->push(p->io, s.fd);
+    const int rc = p->io->close(p->io, s.fd);
+    return code == HDX_OK && rc < 0 ? cannot(err, "write", path, rc) : code;
+}
+
+hdx_code hdx_fleet_place_add(fleet_place *p, const char *table, hdx_rows *rows, hdx_error *err)
+{
+    return p->file != NULL ? hdx_sql_file_add(p->file, table, rows, err) : add_file(p, table, rows, err);
+}
+
+hdx_code hdx_fleet_place_again(fleet_place *p, const char *table, hdx_error *err)
+{
+    return p->file != NULL ? hdx_sql_file_drop(p->file, table, err) : HDX_OK; /* a file is made anew by its next rows */
+}
+
+/* ---- into its place ---- */
+
+static hdx_code swap(fleet_place *p, hdx_error *err)
+{
+    hdx_io *io = p->io;
+    char    old[4096 + 8];
+    int     rc;
+    for (unsigned n = 0; n < TRIES; n++) {
+        if ((rc = io->exchange(io, p->part, p->final)) >= 0)
+            return HDX_OK;
+        if (rc == -ENOENT && (rc = io->rename(io, p->part, p->final)) >= 0) {
+            p->part[0] = '\0';
+            return HDX_OK;
+        }
+        if (rc != -ENOTEMPTY && rc != -EEXIST) /* else another writer was first */
+            break;
+    }
+    /* A file system that cannot swap: for a moment there is none. */
+    (void)snprintf(old, sizeof old, "%s.old", p->part);
+    if (io->rename(io, p->final, old) < 0 || (rc = io->rename(io, p->part, p->final)) < 0)
+        return cannot(err, "put in place", p->final, rc);
+    (void)hdx_io_remove_folder(io, old);
+    p->part[0] = '\0';
+    return HDX_OK;
+}
+
+static hdx_code commit_folder(fleet_place *p, hdx_error *err)
+{
+    int rc = hdx_io_share_files(p->io, p->part, &p->access);
+    if (rc >= 0)
+        rc = hdx_io_sync_files(p->io, p->part);
+    if (rc < 0)
+        return cannot(err, "sync", p->part, rc);
+    const hdx_code code = swap(p, err);
+    if (code == HDX_OK && (rc = p->io->sync_folder(p->io, p->folder)) < 0)
+        return cannot(err, "sync", p->folder, rc);
+    return code;
+}
+
+/* The file that all dumps share is as private as the most private of them. */
+static hdx_code guard_database(const fleet_place *p, hdx_error *err)
+{
+    hdx_access now;
+    const int  fd = open(p->final, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno != EEXIST)
+        return cannot(err, "create", p->final, -errno);
+    if (fd >= 0) {
+        (void)close(fd);
+        hdx_access_give(&p->access, p->final);
+        return HDX_OK;
+    }
+    hdx_access_of(p->final, &now);
+    const hdx_access was = now;
+    hdx_access_narrow(&now, &p->access);
+    if (memcmp(&was, &now, sizeof now) != 0)
+        hdx_access_give(&now, p->final);
+    return HDX_OK;
+}
+
+static hdx_code commit_database(fleet_place *p, hdx_error *err)
+{
+    char        path[4096];
+    const char *names[32];
+    size_t      count = 0;
+    for (unsigned i = 0; hdx_fleet_table(i) != NULL && count < HDX_COUNT(names); i++)
+        names[count++] = hdx_fleet_table(i)->name;
+    hdx_code code = name_path(path, p->part, DATABASE) ? hdx_sql_file_end(p->file, err) : too_long(err, p->part);
+    hdx_sql_file_close(p->file);
+    p->file = NULL;
+    if (code == HDX_OK)
+        code = guard_database(p, err);
+    const hdx_sql_replace replace = { .path = p->final,
+                                      .from = path,
+                                      .tables = names,
+                                      .table_count = count,
+                                      .column = hdx_fleet_id_column.name,
+                                      .value = p->id,
+                                      .version = HDX_FLEET_VERSION };
+    return code == HDX_OK ? hdx_sql_file_replace(&replace, p->progress, err) : code;
+}
+
+hdx_code hdx_fleet_place_commit(fleet_place *p, hdx_error *err)
+{
+    return p->file != NULL ? commit_database(p, err) : commit_folder(p, err);
+}
+
+void hdx_fleet_place_close(fleet_place *p)
+{
+    hdx_sql_file_close(p->file);
+    p->file = NULL;
+    if (p->part[0] != '\0')
+        (void)hdx_io_remove_folder(p->io, p->part); /* after a swap: what was there before */
+    if (p->lock >= 0)
+        (void)p->io->close(p->io, p->lock);
+    p->lock = -1;
+}

@@ -1,0 +1,160 @@
+/*
+ * tables.c - which tables there are. A row here is a table: an answer with fixed arguments, which of its columns, and
+ * what is added to them. Types, units and sentences are those that the answer declares; nothing of them is repeated.
+ *
+ * Arguments make the number of rows follow the classes, threads and suspects of a heap and not its objects: a fleet is
+ * many dumps. Tables on demand are whole.
+ */
+#include "fleet/fleet.h"
+
+#include <stdio.h>
+
+/* Thousandths of a percent of the live bytes, below which an object of the dominator tree is not told. */
+#define DOMINATORS_PART  100u
+#define DOMINATORS_WHERE "percent >= 0.1"
+
+static const fleet_table tables[] = {
+    { .name = "dump", .sentence = "what the dump is, where it comes from, and how its index was made; one row" },
+    { .name = "classes",
+      .sentence = "objects and bytes of each class",
+      .answer = "histogram",
+      .arguments = { { "retained", "true" } },
+      .columns = "class,loader,objects,shallow,retained,percent",
+      .added = { &hdx_fleet_loader_name, &hdx_fleet_class_key } },
+    { .name = "packages",
+      .sentence = "objects and bytes of each package",
+      .answer = "histogram",
+      .arguments = { { "by", "package" }, { "retained", "true" } },
+      .columns = "package,classes,objects,shallow,retained,percent" },
+    { .name = "loaders",
+      .sentence = "class loaders, what they defined and what holds them",
+      .answer = "loaders",
+      .columns = "address,class,label,parent,outside,classes,instances,shallow,retained,held_by" },
+    { .name = "dominators",
+      .sentence = "the dominator tree as far down as objects keep a thousandth of the live bytes, at most eight levels",
+      .answer = "dominators",
+      .arguments = { { "depth", "8" }, { "where", DOMINATORS_WHERE } },
+      .columns = "address,class,label,shallow,retained,percent,children,depth",
+      .added = { &hdx_fleet_owner, &hdx_fleet_class_path },
+      .least_percent = DOMINATORS_PART },
+    { .name = "dominators_by_class",
+      .sentence = "the top of the dominator tree by class",
+      .answer = "dominators",
+      .arguments = { { "by", "class" } },
+      .columns = "class,objects,shallow,retained,percent",
+      .added = { &hdx_fleet_class_key } },
+    { .name = "suspects",
+      .sentence = "suspects of a leak",
+      .answer = "suspects",
+      .columns = "suspect,problem,kind,object,class,objects,bytes,percent,accumulation_point,accumulation_class,"
+                 "accumulation_retained,accumulated_class,accumulated_objects,accumulated_bytes,sentence" },
+    { .name = "leaks",
+      .sentence = "what LeakCanary would call leaks, by signature; without watched objects no rows",
+      .answer = "leaks",
+      .columns = "kind,signature,objects,retained,retained_objects,class,root,matcher,suspects" },
+    { .name = "threads",
+      .sentence = "threads, and the pool that each is of by its name",
+      .answer = "threads",
+      .columns = "address,name,daemon,priority,state,virtual,context_loader,shallow,retained",
+      .added = { &hdx_fleet_pool } },
+    { .name = "roots",
+      .sentence = "GC roots by type",
+      .answer = "roots",
+      .arguments = { { "by", "type" } },
+      .columns = "type,objects,roots,shallow,retained" },
+    { .name = "collections",
+      .sentence = "collections by class, and what their arrays waste",
+      .answer = "collections",
+      .arguments = { { "by", "class" }, { "sort", "waste:desc" } },
+      .columns = "class,collections,empty,single,size,capacity,waste,shallow,unknown",
+      .added = { &hdx_fleet_class_key } },
+    { .name = "strings",
+      .sentence = "texts that several Strings have, the thousand that waste most",
+      .answer = "strings",
+      .arguments = { { "by", "value" }, { "where", "wasted > 0" }, { "sort", "wasted:desc" }, { "limit", "1000" } },
+      .columns = "label,objects,arrays,length,bytes,wasted,address" },
+    { .name = "dominators_full",
+      .sentence = "the dominator tree whole: every live object with its dominator",
+      .answer = "export",
+      .arguments = { { "table", "objects" } },
+      .columns = "address,class,shallow,retained,dominator",
+      .on_demand = true },
+    { .name = "objects",
+      .sentence = "every live object",
+      .answer = "export",
+      .arguments = { { "table", "objects" } },
+      .columns = "id,address,class,class_address,kind,shallow,retained,dominator,outbound,inbound,heap,length",
+      .on_demand = true },
+    { .name = "references",
+      .sentence = "every reference between live objects",
+      .answer = "export",
+      .arguments = { { "table", "references" } },
+      .columns = "src,dst",
+      .on_demand = true },
+    { .name = "manifest",
+      .sentence = "what else the manifest says of the dump, a row for each of its further columns" },
+    { .name = "problems",
+      .sentence = "why rows or values are missing: answers that could not be given, damage, what was stripped" },
+};
+
+const fleet_table *hdx_fleet_table(unsigned i) { return i < HDX_COUNT(tables) ? &tables[i] : NULL; }
+
+size_t hdx_fleet_arguments(const fleet_table *t, hdx_argument out[8])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < HDX_COUNT(t->arguments) && t->arguments[i].name != NULL; i++)
+        out[count++] = t->arguments[i];
+    out[count++] = (hdx_argument){ "columns", t->columns };
+    out[count++] = (hdx_argument){ "document", "false" };
+    return count;
+}
+
+unsigned hdx_fleet_columns(const fleet_table *t, hdx_column out[HDX_FLEET_MOST_COLUMNS], unsigned *answered)
+{
+    unsigned count = 0;
+    out[count++] = hdx_fleet_id_column;
+    *answered = 0;
+    if (t->answer == NULL)
+        return count + hdx_fleet_once_columns(t, out + count, HDX_FLEET_MOST_COLUMNS - count);
+    hdx_argument    arguments[8];
+    const size_t    argument_count = hdx_fleet_arguments(t, arguments);
+    const hdx_form *form = hdx_answer_form(hdx_answer_named(t->answer), arguments, argument_count);
+    for (const char *at = t->columns; *at != '\0'; at += *at == ',') {
+        const hdx_text name = { at, (uint32_t)strcspn(at, ",") };
+        unsigned       i = 0;
+        while (i < form->column_count && !hdx_text_is(name, form->columns[i].name))
+            i++;
+        if (i < form->column_count && count < HDX_FLEET_MOST_COLUMNS)
+            out[count++] = form->columns[i];
+        at += name.len;
+    }
+    *answered = count - 1;
+    for (unsigned i = 0; i < FLEET_ADDED && t->added[i] != NULL; i++)
+        out[count++] = t->added[i]->column;
+    return count;
+}
+
+/* "histogram --by package --retained" */
+static void say_command(const fleet_table *t, char *out, size_t room)
+{
+    size_t n = (size_t)snprintf(out, room, "%s", t->answer);
+    for (size_t i = 0; i < HDX_COUNT(t->arguments) && t->arguments[i].name != NULL && n < room; i++) {
+        const hdx_argument *a = &t->arguments[i];
+        const bool          flag = strcmp(a->value, "true") == 0, quoted = strchr(a->value, ' ') != NULL;
+        n += (size_t)snprintf(out + n, room - n, " --%s%s%s%s%s", a->name, flag ? "" : " ", quoted ? "'" : "",
+                              flag ? "" : a->value, quoted ? "'" : "");
+    }
+}
+
+bool hdx_fleet_table_at(unsigned i, hdx_fleet_declared *out)
+{
+    const fleet_table *t = hdx_fleet_table(i);
+    unsigned           answered;
+    if (t == NULL)
+        return false;
+    *out = (hdx_fleet_declared){ .name = t->name, .sentence = t->sentence, .on_demand = t->on_demand };
+    if (t->answer != NULL)
+        say_command(t, out->command, sizeof out->command);
+    out->column_count = hdx_fleet_columns(t, out->columns, &answered);
+    return true;
+}
