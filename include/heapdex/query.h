@@ -57,7 +57,8 @@ typedef enum hdx_by {
     HDX_BY_SUPERCLASS,
     HDX_BY_HEAP,
     HDX_BY_OBJECT,
-    HDX_BY_TYPE
+    HDX_BY_TYPE,
+    HDX_BY_OWNER
 } hdx_by;
 
 /*

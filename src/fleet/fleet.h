@@ -94,6 +94,7 @@ typedef struct fleet_place {
     hdx_access           access;                                /* of the dump */
     char                 folder[4096], part[4096], final[4096]; /* of partitions; hidden; where it goes */
     int                  lock;                                  /* of the hidden folder; -1: none */
+    bool                 broken;                                /* it takes no bytes */
     struct hdx_sql_file *file;
 } fleet_place;
 hdx_code hdx_fleet_place_open(const hdx_fleet_options *o, const char *dump, const hdx_progress *progress,

@@ -229,8 +229,10 @@ static hdx_code add_file(fleet_place *p, const char *table, hdx_rows *rows, hdx_
     hdx_code code = write_rows(p, table, rows, &(hdx_sink){ put, &s }, err);
     if (code == HDX_OK && !flush(&s))
         code = HDX_IO;
-    if (s.failed != 0)
+    if (s.failed != 0) {
+        p->broken = true;
         code = cannot(err, "write", path, s.failed);
+    }
     hdx_buffer_free(&s.bytes);
     p->io->push(p->io, s.fd);
     const int rc = p->io->close(p->io, s.fd);

@@ -72,15 +72,15 @@ static hdx_code check(hdx_session *s, const hdx_fleet_options *o, hdx_error *err
 
 /* ---- one table ---- */
 
-/* The answer could not be given, and that is told in the table `problems`. */
-static bool is_problem(const fleet_source *source)
+/*
+ * The answer could not be given, or has more rows than fit in memory with what writes them; that is told in the table
+ * `problems`.
+ */
+static bool is_problem(const fleet_source *source, const fleet_place *p, const hdx_error *err)
 {
-    switch (source->error.code) {
-    case HDX_OK:
-    case HDX_DAMAGED:
-    case HDX_CANCELLED: return false;
-    default: return true;
-    }
+    if (source->error.code == HDX_OK)
+        return err->code == HDX_LIMIT && !p->broken;
+    return source->error.code != HDX_DAMAGED && source->error.code != HDX_CANCELLED;
 }
 
 static hdx_code no_rows(const hdx_column *columns, unsigned count, hdx_rows **out, hdx_error *err)
@@ -119,9 +119,10 @@ static hdx_code write_table(fleet_dump *d, fleet_place *p, const fleet_table *t,
         t->answer != NULL && d->session != NULL ? hdx_session_lacks(d->session, 0, hdx_answer_named(t->answer)) : NULL;
     if (code == HDX_OK)
         return lacks == NULL ? HDX_OK : hdx_fleet_problem(d, t->name, "warning", lacks, err);
-    if (!is_problem(&source))
+    if (t->answer == NULL || !is_problem(&source, p, err))
         return code;
-    if ((code = hdx_fleet_problem(d, t->name, hdx_code_name(source.error.code), source.error.message, err)) != HDX_OK ||
+    const hdx_error why = source.error.code != HDX_OK ? source.error : *err;
+    if ((code = hdx_fleet_problem(d, t->name, hdx_code_name(why.code), why.message, err)) != HDX_OK ||
         (begun && (code = hdx_fleet_place_again(p, t->name, err)) != HDX_OK) ||
         (code = no_rows(columns, count, &rows, err)) != HDX_OK)
         return code;
@@ -158,9 +159,11 @@ static hdx_code open_dump(hdx_session *s, fleet_dump *d, hdx_error *err)
 
 hdx_code hdx_fleet_write(hdx_session *s, const hdx_fleet_options *o, hdx_error *err)
 {
+    hdx_error   own;
     fleet_dump  d = { .session = s, .options = o, .arena = hdx_arena_of(NULL), .loaders = hdx_map_of(NULL) };
     fleet_place place;
-    hdx_code    code = check(s, o, err);
+    err = err == NULL ? &own : err;
+    hdx_code code = check(s, o, err);
     if (code != HDX_OK)
         return code;
     d.id = (hdx_text){ o->dump_id, (uint32_t)strlen(o->dump_id) };

@@ -25,8 +25,9 @@
 
 /* ---- columns ---- */
 
-#define LABEL   2u
-#define SIMILAR 7u
+#define LABEL    2u
+#define RETAINED 4u
+#define SIMILAR  7u
 #define OBJECT(share)                                                                                                  \
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),                                                  \
         HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),                     \
@@ -59,6 +60,12 @@ static const hdx_column deep_columns[] = {
 static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                                                        "class of the dominating objects"),
                                             NUMBERS };
+static const hdx_column owner_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "class of the dominating objects; of class objects each the class it is"),
+    NUMBERS,
+    HDX_COLUMN("statics", BOOL, NONE, 0, "it is the class object: what static fields of the class hold"),
+};
 static const hdx_column package_columns[] = {
     HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of their class"), NUMBERS
 };
@@ -67,6 +74,7 @@ static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE,
                                              NUMBERS };
 static const hdx_form   forms[] = {
       { "by", "class", class_columns, HDX_COUNT(class_columns) },
+      { "by", "owner", owner_columns, HDX_COUNT(owner_columns) },
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
       { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
       { "fold", "similar", folded_columns, HDX_COUNT(folded_columns) },
@@ -102,6 +110,7 @@ typedef struct tree {
     level   *levels;
     uint64_t count, capacity;
     uint64_t listed, counted; /* children, in all */
+    uint64_t least;           /* bytes, below which nobody wants a row: what is under such an object retains less */
     hdx_id   open;            /* the row given last may have children to go to; HDX_NO_ID: none */
 
     /* folding: rows from..to of all there were wait in a ring of `room` */
@@ -164,9 +173,12 @@ static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
     hdx_code code;
     hdx_graph_dominated(ask->g, of, &refs);
     while (hdx_refs_next(&refs, &id)) {
-        if (!hdx_mem_room(t->ask.q.mem, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
-            return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
-        l->at[l->count++] = (child){ id, hdx_graph_retained(ask->g, id) };
+        const uint64_t retained = hdx_graph_retained(ask->g, id);
+        if (retained >= t->least) {
+            if (!hdx_mem_room(t->ask.q.mem, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
+                return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
+            l->at[l->count++] = (child){ id, retained };
+        }
         if ((code = one_more(ask->g, &t->listed, err)) != HDX_OK || (code = hdx_ask_turn(ask, err)) != HDX_OK)
             return code;
     }
@@ -346,6 +358,8 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
     t->depth = depth == 0 ? 1 : depth;
     t->total = total;
     t->open = HDX_NO_ID;
+    const hdx_bound *bound = hdx_column_bound(&ask->q, RETAINED);
+    t->least = bound != NULL && bound->text == NULL && !fold ? bound->least : 0; /* smaller ones may share a row */
     hdx_code code = push(t, of, err);
     if (code == HDX_OK && fold) {
         (void)hdx_graph_classes(ask->g, &t->classes);
@@ -374,13 +388,14 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
 /* ---- groups ---- */
 
 typedef struct group {
-    uint32_t number; /* the class that stands for the key */
+    uint32_t number; /* the class that stands for the key; by owner, of a class object, behind all of these */
     uint64_t objects, shallow, retained;
 } group;
 
 typedef struct groups {
     hdx_ask  ask;
     hdx_by   by;
+    uint32_t classes;
     double   total;
     group   *at;
     uint64_t count, capacity, next;
@@ -395,7 +410,7 @@ static void groups_close(void *state)
 
 static hdx_cell key_cell(const groups *s, uint32_t number)
 {
-    const hdx_class *c = hdx_graph_class(s->ask.g, number);
+    const hdx_class *c = hdx_graph_class(s->ask.g, number < s->classes ? number : number - s->classes);
     if (c == NULL)
         return hdx_cell_null();
     return s->by == HDX_BY_PACKAGE  ? hdx_cell_text(hdx_package_of(c->name))
@@ -415,20 +430,22 @@ static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     cells[2] = hdx_cell_uint(g->shallow);
     cells[3] = hdx_cell_uint(g->retained);
     cells[4] = percent(g->retained, s->total);
+    if (s->by == HDX_BY_OWNER)
+        cells[5] = hdx_cell_bool(g->number >= s->classes);
     *more = true;
     return HDX_OK;
 }
 
 /*
  * By package and loader a class object goes with the class it is, else all of them would be java.lang's; by class it is
- * a java.lang.Class.
+ * a java.lang.Class, by owner it stands alone.
  */
 static uint32_t class_for(const groups *s, hdx_id id)
 {
     if (s->by != HDX_BY_CLASS && hdx_graph_kind(s->ask.g, id) == HDX_CLASS_OBJECT) {
         const hdx_class *own = hdx_graph_class_object(s->ask.g, id);
         if (own != NULL)
-            return own->number;
+            return own->number + (s->by == HDX_BY_OWNER ? s->classes : 0);
     }
     return hdx_graph_class_of(s->ask.g, id);
 }
@@ -471,11 +488,13 @@ static int by_group_retained(const void *a, const void *b)
 /* Sums per class first (an array over class numbers), then classes of one key together. */
 static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
 {
-    uint32_t classes = 0, used = 0;
-    hdx_refs refs;
-    hdx_id   id;
-    hdx_code code = HDX_OK;
-    (void)hdx_graph_classes(s->ask.g, &classes);
+    const bool each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* no two of these share a key */
+    uint32_t   classes, used = 0;
+    hdx_refs   refs;
+    hdx_id     id;
+    hdx_code   code = HDX_OK;
+    (void)hdx_graph_classes(s->ask.g, &s->classes);
+    classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* of which there are fewer than 2^31 */
     keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", classes * sizeof *sums);
@@ -493,13 +512,13 @@ static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
         if (sums[c].sum.objects > 0) {
             sums[used] = sums[c];
             sums[used].sum.number = c;
-            sums[used].key = s->by == HDX_BY_CLASS ? hdx_cell_uint(c) : key_cell(s, c);
+            sums[used].key = each ? hdx_cell_uint(c) : key_cell(s, c);
             used++;
         }
     if (used > 0)
         qsort(sums, used, sizeof *sums, by_key);
     for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
-        if (i > 0 && s->by != HDX_BY_CLASS && compare_keys(&sums[i].key, &sums[i - 1].key) == 0) {
+        if (i > 0 && !each && compare_keys(&sums[i].key, &sums[i - 1].key) == 0) {
             group *last = &s->at[s->count - 1];
             last->objects += sums[i].sum.objects;
             last->shallow += sums[i].sum.shallow;
@@ -529,8 +548,9 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
     }
     hdx_rows_maker maker = { by == HDX_BY_PACKAGE  ? package_columns
                              : by == HDX_BY_LOADER ? loader_columns
+                             : by == HDX_BY_OWNER  ? owner_columns
                                                    : class_columns,
-                             HDX_COUNT(class_columns),
+                             by == HDX_BY_OWNER ? HDX_COUNT(owner_columns) : HDX_COUNT(class_columns),
                              s,
                              groups_next,
                              groups_close,
@@ -555,8 +575,10 @@ static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsig
     case HDX_BY_OBJECT: code = tree_rows(&ask, from, depth, fold, total, out, err); break;
     case HDX_BY_CLASS:
     case HDX_BY_PACKAGE:
-    case HDX_BY_LOADER: code = group_rows(&ask, from, by, total, out, err); break;
-    default: return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominators go by object, class, package or loader");
+    case HDX_BY_LOADER:
+    case HDX_BY_OWNER: code = group_rows(&ask, from, by, total, out, err); break;
+    default:
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominators go by object, class, package, loader or owner");
     }
     return hdx_say_nothing(code, out, err, "%s",
                            of == NULL                       ? "no GC root reaches an object"
@@ -579,9 +601,9 @@ static const hdx_parameter parameters[] = {
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
-      .choices = "object class package loader",
+      .choices = "object class package loader owner",
       .preset = "object",
-      .sentence = "what a row stands for; object by default" },
+      .sentence = "what a row stands for; object by default; owner: class, but each class object by itself" },
     { .name = "depth",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
@@ -599,7 +621,8 @@ static const hdx_parameter parameters[] = {
 
 static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    static const hdx_by keys[] = { HDX_BY_OBJECT, HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER }; /* choices of `by` */
+    /* choices of `by` */
+    static const hdx_by keys[] = { HDX_BY_OBJECT, HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_OWNER };
     const int           by = hdx_argument_choice(a, "by");
     const bool          below = hdx_argument_text(a, "object") != NULL;
     hdx_id              id = HDX_NO_ID;

@@ -35,10 +35,10 @@ typedef struct parquet_column {
 } parquet_column;
 
 typedef struct parquet_file {
-    parquet_column columns[32];
+    parquet_column columns[64];
     unsigned       column_count, group_count;
     uint64_t       rows, group_rows[32];
-    char           notes[16][2][1024];
+    char           notes[8][2][16384];
     unsigned       note_count;
 } parquet_file;
 

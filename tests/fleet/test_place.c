@@ -1,0 +1,302 @@
+/*
+ * test_place.c - a dump's partition is the old one or the new one, whatever happens: a second run, kill -9 at any
+ * moment, several writers at once, leftovers of dead ones.
+ */
+#include "fleet/written.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* A heap of one class with so many objects; a file of it beside the tables. */
+static void make_dump(fleet_test *t, unsigned objects, char path[128])
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
+    uint64_t    item = dump_maker_class(m, "app.Item", object, "count:I");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    for (unsigned i = 0; i < objects; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, item, NULL), 0, 0);
+    (void)snprintf(path, 128, "%s/%u.hprof", t->folder, objects);
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+}
+
+static void begin_with(fleet_test *t, unsigned objects)
+{
+    char path[128];
+    fleet_begin(t, NULL);
+    make_dump(t, objects, path);
+    fleet_open(t, path, "a");
+}
+
+/* How many app.Item the tables of a dump tell of, in the first table that is written and in one of the last. */
+static void expect_items(const fleet_test *t, hdx_fleet_format format, const char *id, unsigned items)
+{
+    char        want[64];
+    char       *classes = fleet_read(t, format, id, "classes"), *roots = fleet_read(t, format, id, "roots");
+    const char *line = strstr(classes, "|app.Item|0|");
+    (void)snprintf(want, sizeof want, "|app.Item|0|%u|", items);
+    cr_expect(line != NULL && strncmp(line, want, strlen(want)) == 0, "%s", classes);
+    (void)snprintf(want, sizeof want, "%s|NATIVE_STATIC|%u|", id, items);
+    cr_expect(strstr(roots, want) != NULL, "%s", roots);
+    free(classes);
+    free(roots);
+}
+
+Test(place, second_run_replaces_what_the_first_one_wrote)
+{
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_SQLITE; format++) {
+        fleet_test t;
+        char       path[128];
+        begin_with(&t, 3);
+        t.o.tables = "objects";
+        fleet_write(&t, (hdx_fleet_format)format, "a");
+        fleet_write(&t, (hdx_fleet_format)format, "b");
+        hdx_session_close(t.s);
+        make_dump(&t, 5, path);
+        fleet_open(&t, path, "b");
+        t.o.tables = NULL;
+        fleet_write(&t, (hdx_fleet_format)format, "a");
+        expect_items(&t, (hdx_fleet_format)format, "a", 5);
+        expect_items(&t, (hdx_fleet_format)format, "b", 3);
+        if (format == HDX_FLEET_SQLITE)
+            expect_table(&t, HDX_FLEET_SQLITE, "a", "objects", "");
+        else
+            cr_expect(entries(&t, "tables/dump_id=a", "objects") == 0 &&
+                      entries(&t, "tables/dump_id=b", "objects") == 1);
+        cr_expect(entries(&t, "tables", ".") + entries(&t, "", ".") == 0);
+        fleet_end(&t);
+    }
+}
+
+Test(place, ids_are_names_of_folders_and_nothing_else)
+{
+    static const char *const good[] = { "0017", "1e5", "a b=c", "Größe", "-", "a..b", "%2F" };
+    static const char *const bad[] = { "", ".", "..", ".a", "a/b", "../a", "/", "a\nb", "a\x7f", "\xff", "a\tb" };
+    char                     longest[202];
+    hdx_error                err;
+    memset(longest, 'x', sizeof longest);
+    longest[200] = '\0';
+    cr_expect(hdx_fleet_id_check(longest, &err) == HDX_OK);
+    longest[200] = 'x';
+    longest[201] = '\0';
+    cr_expect(hdx_fleet_id_check(longest, &err) == HDX_USAGE);
+    cr_expect(hdx_fleet_id_check(NULL, &err) == HDX_USAGE);
+    for (size_t i = 0; i < HDX_COUNT(good); i++)
+        cr_expect(hdx_fleet_id_check(good[i], &err) == HDX_OK, "%s", good[i]);
+    for (size_t i = 0; i < HDX_COUNT(bad); i++)
+        cr_expect(hdx_fleet_id_check(bad[i], &err) == HDX_USAGE, "%s", bad[i]);
+    fleet_test t;
+    begin_with(&t, 1);
+    cr_expect(fleet_try(&t, HDX_FLEET_CSV, "../a") == HDX_USAGE && access(t.out, F_OK) != 0);
+    fleet_write(&t, HDX_FLEET_CSV, "a b=c");
+    expect_items(&t, HDX_FLEET_CSV, "a b=c", 1);
+    fleet_end(&t);
+}
+
+/* ---- killed ---- */
+
+static unsigned asked, deadly; /* how often it was asked whether to stop, and when it dies */
+
+static bool die(void *context)
+{
+    (void)context;
+    if (++asked == deadly)
+        (void)kill(getpid(), SIGKILL);
+    return false;
+}
+
+/* In a process of its own, which dies when it is asked for the n-th time; false: it was not asked so often. */
+static bool killed_at(fleet_test *t, const char *dump, unsigned n, hdx_fleet_format format)
+{
+    int         status;
+    const pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child == 0) {
+        const hdx_index_options options = {
+            .dump = dump, .index_dir = t->index, .threads = 1, .progress = { NULL, NULL, die }
+        };
+        hdx_session *s;
+        asked = 0;
+        deadly = n;
+        t->o.format = format;
+        t->o.dump_id = "a";
+        const bool done =
+            hdx_session_open(&options, &s, &t->err) == HDX_OK && hdx_fleet_write(s, &t->o, &t->err) == HDX_OK;
+        _exit(done ? 0 : 1);
+    }
+    cr_assert(waitpid(child, &status, 0) == child);
+    cr_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 0, "%d", status);
+    return WIFSIGNALED(status);
+}
+
+Test(place, killed_writers_leave_the_old_partition_whole)
+{
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_SQLITE; format++) {
+        fleet_test t;
+        char       path[128];
+        unsigned   n = 1, kills = 0;
+        begin_with(&t, 3);
+        fleet_write(&t, (hdx_fleet_format)format, "a");
+        const unsigned files = entries(&t, "tables/dump_id=a", "");
+        hdx_session_close(t.s);
+        make_dump(&t, 5, path);
+        fleet_open(&t, path, "b");
+        hdx_graph *g;
+        cr_assert(hdx_session_graph(t.s, 0, &g, &t.err) == HDX_OK); /* the index is not what is killed here */
+        for (; killed_at(&t, path, n, (hdx_fleet_format)format); n += n / 4 + 1, kills++) {
+            expect_items(&t, (hdx_fleet_format)format, "a", 3);
+            cr_expect(entries(&t, "tables/dump_id=a", "") == files);
+        }
+        cr_expect(kills > 4, "%u", kills);
+        expect_items(&t, (hdx_fleet_format)format, "a", 5);
+        cr_expect(entries(&t, "tables", ".") + entries(&t, "", ".") == 0, "leftovers");
+        fleet_end(&t);
+    }
+}
+
+/* A folder as writers have them, with a file; gives it open. */
+static int make_hidden(const fleet_test *t, const char *name)
+{
+    char path[512], file[600];
+    (void)snprintf(path, sizeof path, "%s/tables/%s", t->out, name);
+    (void)snprintf(file, sizeof file, "%s/classes.parquet", path);
+    cr_assert(mkdir(path, 0700) == 0);
+    dump_maker_save_bytes(file, "PAR1", 4);
+    return open(path, O_RDONLY | O_DIRECTORY);
+}
+
+Test(place, leftovers_go_when_nobody_holds_them)
+{
+    fleet_test t;
+    begin_with(&t, 2);
+    fleet_write(&t, HDX_FLEET_PARQUET, "a");
+    const int dead = make_hidden(&t, ".heapdex.otherhost.77.0"), alive = make_hidden(&t, ".heapdex.otherhost.78.0");
+    const int foreign = make_hidden(&t, ".other");
+    cr_assert(flock(alive, LOCK_EX | LOCK_NB) == 0);
+    fleet_write(&t, HDX_FLEET_PARQUET, "b");
+    cr_expect(entries(&t, "tables", ".heapdex.otherhost.77") == 0 &&
+              entries(&t, "tables", ".heapdex.otherhost.78") == 1);
+    (void)close(dead);
+    (void)close(alive);
+    (void)close(foreign);
+    fleet_write(&t, HDX_FLEET_PARQUET, "b");
+    cr_expect(entries(&t, "tables", ".heapdex") == 0 && entries(&t, "tables", ".other") == 1);
+    cr_expect(entries(&t, "tables", "dump_id=") == 2);
+    fleet_end(&t);
+}
+
+/* ---- several at once ---- */
+
+Test(place, several_writers_wait_for_each_other)
+{
+    enum { WRITERS = 4, ROUNDS = 3 };
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_SQLITE; format += HDX_FLEET_SQLITE) {
+        fleet_test t;
+        pid_t      children[WRITERS];
+        hdx_graph *g;
+        begin_with(&t, 4);
+        cr_assert(hdx_session_graph(t.s, 0, &g, &t.err) == HDX_OK);
+        for (unsigned i = 0; i < WRITERS; i++)
+            if ((children[i] = fork()) == 0) {
+                char id[16];
+                bool done = true;
+                (void)snprintf(id, sizeof id, "%u", i / 2); /* two of one dump */
+                for (unsigned k = 0; done && k < ROUNDS; k++)
+                    done = fleet_try(&t, (hdx_fleet_format)format, id) == HDX_OK;
+                if (!done)
+                    (void)fprintf(stderr, "%s: %s\n", t.err.where, t.err.message);
+                _exit(done ? 0 : 1);
+            }
+        for (unsigned i = 0; i < WRITERS; i++) {
+            int status;
+            cr_assert(waitpid(children[i], &status, 0) == children[i]);
+            cr_expect(status == 0);
+        }
+        expect_items(&t, (hdx_fleet_format)format, "0", 4);
+        expect_items(&t, (hdx_fleet_format)format, "1", 4);
+        cr_expect(entries(&t, "tables", ".") + entries(&t, "", ".") == 0);
+        fleet_end(&t);
+    }
+}
+
+static bool stop(void *context)
+{
+    (void)context;
+    return true;
+}
+
+Test(place, writers_that_wait_can_be_stopped)
+{
+    fleet_test t;
+    sqlite3   *db;
+    char       path[256];
+    hdx_error  failure = { .code = HDX_BAD_DUMP, .message = "no heap dump" };
+    begin_with(&t, 2);
+    fleet_write(&t, HDX_FLEET_SQLITE, "a");
+    (void)snprintf(path, sizeof path, "%s/tables.sqlite", t.out);
+    cr_assert(sqlite3_open(path, &db) == SQLITE_OK &&
+              sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
+    const hdx_sql_replace replace = { .path = path, .from = path, .column = "dump_id", .value = "a", .version = 1 };
+    const hdx_progress    stopping = { NULL, NULL, stop };
+    cr_expect(hdx_sql_file_replace(&replace, &stopping, &failure) == HDX_CANCELLED, "%s", failure.message);
+    (void)sqlite3_close(db);
+    fleet_end(&t);
+}
+
+Test(place, tables_of_another_version_are_left_alone)
+{
+    fleet_test t;
+    sqlite3   *db;
+    char       path[256];
+    begin_with(&t, 2);
+    fleet_write(&t, HDX_FLEET_SQLITE, "a");
+    (void)snprintf(path, sizeof path, "%s/tables.sqlite", t.out);
+    cr_assert(sqlite3_open(path, &db) == SQLITE_OK &&
+              sqlite3_exec(db, "PRAGMA user_version = 7", NULL, NULL, NULL) == SQLITE_OK);
+    (void)sqlite3_close(db);
+    cr_expect(fleet_try(&t, HDX_FLEET_SQLITE, "b") == HDX_USAGE);
+    cr_expect(strcmp(t.err.message, "the tables are of version 7, those to add of 1") == 0, "%s", t.err.message);
+    expect_table(&t, HDX_FLEET_SQLITE, "b", "roots", "");
+    expect_items(&t, HDX_FLEET_SQLITE, "a", 2);
+    cr_expect(entries(&t, "", ".") == 0);
+    fleet_end(&t);
+}
+
+/* ---- who may read ---- */
+
+static unsigned mode_of(const fleet_test *t, const char *name)
+{
+    char        path[512];
+    struct stat is;
+    (void)snprintf(path, sizeof path, "%s/%s", t->out, name);
+    cr_assert(stat(path, &is) == 0, "%s", path);
+    return is.st_mode & 0777;
+}
+
+Test(place, tables_are_as_private_as_their_dumps)
+{
+    fleet_test t;
+    char       path[128];
+    (void)umask(022);
+    fleet_begin(&t, NULL);
+    make_dump(&t, 2, path);
+    cr_assert(chmod(path, 0644) == 0);
+    fleet_open(&t, path, "a");
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    fleet_write(&t, HDX_FLEET_SQLITE, "a");
+    cr_expect(mode_of(&t, "tables/dump_id=a") == 0755 && mode_of(&t, "tables/dump_id=a/classes.csv") == 0644);
+    cr_expect(mode_of(&t, "tables.sqlite") == 0644);
+    hdx_session_close(t.s);
+    make_dump(&t, 3, path);
+    cr_assert(chmod(path, 0600) == 0);
+    fleet_open(&t, path, "b");
+    fleet_write(&t, HDX_FLEET_CSV, "b");
+    fleet_write(&t, HDX_FLEET_SQLITE, "b");
+    cr_expect(mode_of(&t, "tables/dump_id=b") == 0700 && mode_of(&t, "tables/dump_id=b/classes.csv") == 0600);
+    cr_expect(mode_of(&t, "tables.sqlite") == 0600, "%o", mode_of(&t, "tables.sqlite"));
+    fleet_end(&t);
+}

@@ -1,0 +1,305 @@
+/*
+ * test_tables.c - what the tables of a dump hold: the cells of the single commands, the keys that are added to them,
+ * and the same in every format.
+ */
+#include "fleet/written.h"
+
+#define ALL "dominators_full,objects,references"
+
+/* "histogram --by package --retained" as arguments, in `words`; gives their count. */
+static size_t read_command(char *words, const char **answer, hdx_argument out[12])
+{
+    size_t count = 0;
+    *answer = strsep(&words, " ");
+    while (words != NULL && *words != '\0') {
+        out[count].name = strsep(&words, " ") + 2;
+        out[count].value = NULL;
+        if (words != NULL && *words == '\'') {
+            words++;
+            out[count].value = strsep(&words, "'");
+            words += words != NULL && *words == ' ';
+        } else if (words != NULL && strncmp(words, "--", 2) != 0) {
+            out[count].value = strsep(&words, " ");
+        }
+        count++;
+    }
+    return count;
+}
+
+static char *of_command(fleet_test *t, const hdx_fleet_declared *d, unsigned answered)
+{
+    char         words[256];
+    hdx_argument arguments[12];
+    const char  *answer;
+    hdx_rows    *rows;
+    hdx_buffer   columns = hdx_buffer_of(NULL);
+    (void)snprintf(words, sizeof words, "%s", d->command);
+    size_t count = read_command(words, &answer, arguments);
+    for (unsigned i = 1; i <= answered; i++)
+        hdx_buffer_format(&columns, "%s%s", i > 1 ? "," : "", d->columns[i].name);
+    arguments[count++] = (hdx_argument){ "columns", columns.at };
+    cr_assert(hdx_answer_run(t->s, answer, arguments, count, &rows, &t->err) == HDX_OK, "%s: %s", d->command,
+              t->err.message);
+    char *text = rows_text(rows, 0, answered);
+    hdx_buffer_free(&columns);
+    return text;
+}
+
+Test(tables, have_the_cells_of_the_single_commands)
+{
+    fleet_test         t;
+    hdx_fleet_declared d;
+    unsigned           compared = 0;
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    t.o.tables = ALL;
+    fleet_write(&t, HDX_FLEET_PARQUET, "shop");
+    for (unsigned i = 0; hdx_fleet_table_at(i, &d); i++) {
+        hdx_column columns[HDX_FLEET_MOST_COLUMNS];
+        unsigned   answered;
+        if (d.command[0] == '\0')
+            continue;
+        (void)hdx_fleet_columns(hdx_fleet_table(i), columns, &answered);
+        char *has = fleet_read_part(&t, HDX_FLEET_PARQUET, "shop", d.name, (fleet_part){ 1, answered });
+        char *id = fleet_read_part(&t, HDX_FLEET_PARQUET, "shop", d.name, (fleet_part){ 0, 1 });
+        char *want = of_command(&t, &d, answered);
+        cr_expect(strcmp(has, want) == 0, "%s has\n%.1000s\nand %s\n%.1000s", d.name, has, d.command, want);
+        cr_expect(strncmp(id, "shop|\nshop|\n", *id == '\0' ? 0 : 6) == 0, "%s: %.20s", d.name, id);
+        cr_expect((*has != '\0') == (strcmp(d.name, "leaks") != 0), "%s", d.name);
+        compared++;
+        free(has);
+        free(want);
+        free(id);
+    }
+    cr_expect(compared == 14, "%u tables", compared);
+    fleet_end(&t);
+}
+
+Test(tables, are_the_same_in_every_format)
+{
+    fleet_test         t;
+    hdx_fleet_declared d;
+    char              *want[32];
+    unsigned           count = 0;
+    const hdx_argument manifest[] = { { "release", "2,1 \"b\"" }, { "team", "=books" }, { "empty", NULL } };
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    t.o.manifest = manifest;
+    t.o.manifest_count = 3;
+    t.o.tables = ALL;
+    fleet_write(&t, HDX_FLEET_PARQUET, "0017");
+    for (; hdx_fleet_table_at(count, &d); count++)
+        want[count] = fleet_read(&t, HDX_FLEET_PARQUET, "0017", d.name);
+    fleet_write(&t, HDX_FLEET_CSV, "0017"); /* in its place */
+    fleet_write(&t, HDX_FLEET_SQLITE, "0017");
+    cr_expect(entries(&t, "tables/dump_id=0017", "") == count);
+    for (unsigned i = 0; i < count; i++) {
+        (void)hdx_fleet_table_at(i, &d);
+        expect_table(&t, HDX_FLEET_CSV, "0017", d.name, want[i]);
+        expect_table(&t, HDX_FLEET_SQLITE, "0017", d.name, want[i]);
+        free(want[i]);
+    }
+    expect_table(&t, HDX_FLEET_CSV, "0017", "manifest", "0017|team|=books|\n0017|empty||\n");
+    fleet_end(&t);
+}
+
+Test(tables, say_once_what_the_dump_is)
+{
+    fleet_test         t;
+    const hdx_argument manifest[] = { { "application", "shop" }, { "time", "2026-11-21" } };
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    t.o.manifest = manifest;
+    t.o.manifest_count = 2;
+    t.o.file = "dumps/bookshop.hprof.gz";
+    t.o.seconds = 1.5;
+    t.o.peak_bytes = 1000000;
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    expect_table(&t, HDX_FLEET_CSV, "a", "dump",
+                 "a|shop|||2026-11-21|done|dumps/bookshop.hprof.gz|JAVA PROFILE 1.0.2||0|1.5|1000000|" HEAPDEX_VERSION
+                 "|1|4463663|640020|gzip|8|4||2026-11-21T17:07:13.645Z|23875|24100|2788024|225|6616|632|4|8|584|67461|"
+                 "1|\n");
+    expect_table(&t, HDX_FLEET_CSV, "a", "problems", "");
+    fleet_end(&t);
+}
+
+/* ---- what is added ---- */
+
+static void expect_key(const fleet_added *added, const char *from, const char *want)
+{
+    fleet_dump     d = { .arena = hdx_arena_of(NULL) };
+    hdx_arena      arena = hdx_arena_of(NULL);
+    const hdx_cell cell = hdx_cell_string(from);
+    hdx_cell       out = hdx_cell_null();
+    cr_assert(added->make(&d, &cell, &arena, &out, NULL) == HDX_OK);
+    if (want == NULL)
+        cr_expect(out.kind == HDX_CELL_NULL);
+    else
+        cr_expect(out.kind == HDX_CELL_TEXT && hdx_text_is(out.as.text, want), "%s: %.*s", from, (int)out.as.text.len,
+                  out.as.text.at);
+    hdx_arena_free(&arena);
+}
+
+Test(added, class_keys_are_without_what_differs_from_run_to_run)
+{
+    static const char *const names[][2] = {
+        { "app.Shop", "app.Shop" },
+        { "app.Shop$1", "app.Shop$1" },
+        { "app.Shop$$Lambda+0x00007f2a", "app.Shop$$Lambda*" },
+        { "app.Shop$$Lambda$14/0x0000000800c03000[]", "app.Shop$$Lambda*[]" },
+        { "jdk.proxy2.$Proxy17", "jdk.proxy*.$Proxy*" },
+        { "sun.reflect.GeneratedMethodAccessor7", "sun.reflect.GeneratedMethodAccessor*" },
+        { "app.Cart$$EnhancerBySpringCGLIB$$1a2b3c4d", "app.Cart$$EnhancerBySpringCGLIB$$*" },
+        { "app.Cart$$SpringCGLIB$$0", "app.Cart$$SpringCGLIB$$*" },
+        { "app.Cart$ByteBuddy$xYz12[][]", "app.Cart$ByteBuddy$*[][]" },
+        { "app.Cart$HibernateProxy$aBc", "app.Cart$HibernateProxy$*" },
+        { "app.Cart$MockitoMock$99", "app.Cart$MockitoMock$*" },
+        { "app.Cart_$$_jvst1f2_0", "app.Cart_$$_jvst*" },
+        { "CGLIB$$", "CGLIB$$" },
+        { "", "" },
+        { NULL, NULL },
+    };
+    for (size_t i = 0; i < HDX_COUNT(names); i++)
+        expect_key(&hdx_fleet_class_key, names[i][0], names[i][1]);
+}
+
+Test(added, pools_are_names_without_numbers)
+{
+    expect_key(&hdx_fleet_pool, "http-worker-17", "http-worker-#");
+    expect_key(&hdx_fleet_pool, "17 of 3", "# of #");
+    expect_key(&hdx_fleet_pool, "main", "main");
+    expect_key(&hdx_fleet_pool, "7", "#");
+    expect_key(&hdx_fleet_pool, "", "");
+    expect_key(&hdx_fleet_pool, NULL, NULL);
+}
+
+static bool has_line(const fleet_test *t, const char *table, const char *begin, const char *end)
+{
+    char *text = fleet_read(t, HDX_FLEET_CSV, "a", table);
+    bool  found = false;
+    for (char *line, *at = text; !found && (line = strsep(&at, "\n")) != NULL;) {
+        const size_t len = strlen(line), tail = strlen(end);
+        found = strncmp(line, begin, strlen(begin)) == 0 && len >= tail && strcmp(line + len - tail, end) == 0;
+    }
+    free(text);
+    return found;
+}
+
+/* A static field keeps a list, which keeps an array: that path is the same in any dump. */
+Test(added, statics_are_their_classes_and_paths_lead_down_to_an_object)
+{
+    fleet_test  t;
+    dump_maker *m = dump_maker_new(8);
+    char        dump[128];
+    uint64_t    refs[8];
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    uint64_t array = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
+    uint64_t list = dump_maker_class(m, "app.List$$Lambda$7", object, "items:L");
+    for (unsigned i = 0; i < 8; i++)
+        refs[i] = dump_maker_instance(m, object, NULL);
+    uint64_t items = dump_maker_array(m, array, refs, 8);
+    dump_maker_static(m, "all", 'L', dump_maker_instance(m, list, DUMP_VALUES(items)));
+    uint64_t cache = dump_maker_class(m, "app.Cache", object, "");
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, cache, 0, 0);
+    fleet_begin(&t, NULL);
+    (void)snprintf(dump, sizeof dump, "%s/a.hprof", t.folder);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+    fleet_open(&t, dump, "a");
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    cr_expect(has_line(&t, "dominators", "a|", "|1|app.Cache|class app.Cache|"));
+    cr_expect(has_line(&t, "dominators", "a|", "|2||class app.Cache > app.List$$Lambda*|"));
+    cr_expect(has_line(&t, "dominators", "a|", "|3||class app.Cache > app.List$$Lambda* > java.lang.Object[]|"));
+    cr_expect(has_line(&t, "dominators_by_class", "a|app.Cache|1|1|", "|app.Cache|"));
+    cr_expect(has_line(&t, "classes", "a|app.List$$Lambda$7|0|1|", "|boot loader|app.List$$Lambda*|"));
+    cr_expect(!has_line(&t, "dominators_by_class", "a|java.lang.Class|0|", ""));
+    fleet_end(&t);
+}
+
+/* ---- what is not there ---- */
+
+Test(tables, of_a_dump_that_failed_say_so_and_nothing_else)
+{
+    fleet_test         t;
+    hdx_fleet_declared d;
+    const hdx_error    failure = { .code = HDX_BAD_DUMP, .message = "no heap dump" };
+    const hdx_argument manifest = { "host", "h1" };
+    fleet_begin(&t, NULL);
+    t.o.failure = &failure;
+    t.o.manifest = &manifest;
+    t.o.manifest_count = 1;
+    t.o.file = "x.txt";
+    fleet_write(&t, HDX_FLEET_PARQUET, "x");
+    for (unsigned i = 0; hdx_fleet_table_at(i, &d); i++)
+        if (!d.on_demand && strcmp(d.name, "dump") != 0 && strcmp(d.name, "problems") != 0)
+            expect_table(&t, HDX_FLEET_PARQUET, "x", d.name, "");
+    expect_table(&t, HDX_FLEET_PARQUET, "x", "dump",
+                 "x||h1|||failed|x.txt||||||" HEAPDEX_VERSION "|1|||||||||||||||||||\n");
+    expect_table(&t, HDX_FLEET_PARQUET, "x", "problems", "x||bad_dump|no heap dump|\n");
+    fleet_end(&t);
+}
+
+Test(tables, of_a_damaged_dump_name_the_damage)
+{
+    fleet_test t;
+    char       dump[128];
+    uint64_t   len;
+    char      *bytes = file_bytes(HDX_TREE "/examples/bookshop.hprof.gz", &len);
+    fleet_begin(&t, NULL);
+    (void)snprintf(dump, sizeof dump, "%s/cut.hprof.gz", t.folder);
+    dump_maker_save_bytes(dump, bytes, len * 2 / 3);
+    free(bytes);
+    fleet_open(&t, dump, "cut");
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    cr_expect(has_line(&t, "problems", "a||damage|truncated at offset 0x", " bytes lost|"));
+    cr_expect(has_line(&t, "dump", "a|||||done|cut.hprof.gz|JAVA PROFILE 1.0.2||2|", "|1|"));
+    cr_expect(has_line(&t, "classes", "a|java.lang.String|0|", "|boot loader|java.lang.String|"));
+    fleet_end(&t);
+}
+
+Test(tables, of_a_stripped_dump_name_the_tool_and_what_it_affects)
+{
+    fleet_test        t;
+    char              dump[128];
+    hdx_strip_report  report;
+    hdx_strip_options strip = { .dump = HDX_TREE "/examples/bookshop.hprof.gz",
+                                .output = dump,
+                                .policy = HDX_STRIP_KOOM };
+    fleet_begin(&t, NULL);
+    (void)snprintf(dump, sizeof dump, "%s/koom.hprof", t.folder);
+    cr_assert(hdx_strip_write(&strip, &report, &t.err) == HDX_OK, "%s", t.err.message);
+    fleet_open(&t, dump, "koom");
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    cr_expect(has_line(&t, "problems", "a||stripped|stripped by koom, which affects strings", "|"));
+    cr_expect(has_line(&t, "dump", "a|||||done|koom.hprof|JAVA PROFILE 1.0.2|koom|0|", "|1|"));
+    cr_expect(has_line(&t, "threads", "a|", "||"), "names of threads are not known");
+    fleet_end(&t);
+}
+
+/* What does not fit costs its table the rows, and nothing else. */
+Test(tables, of_which_an_answer_fails_are_empty_and_the_others_are_not)
+{
+    for (int format = HDX_FLEET_CSV; format <= HDX_FLEET_SQLITE; format++) { /* Parquet itself takes more */
+        fleet_test t;
+        fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+        hdx_session_limit(t.s, 3000000);
+        fleet_write(&t, (hdx_fleet_format)format, "a");
+        expect_table(&t, (hdx_fleet_format)format, "a", "collections", "");
+        char *problems = fleet_read(&t, (hdx_fleet_format)format, "a", "problems");
+        char *roots = fleet_read(&t, (hdx_fleet_format)format, "a", "roots");
+        cr_expect(strstr(problems, "a|collections|limit|no memory") != NULL, "%s", problems);
+        cr_expect(strncmp(roots, "a|SYSTEM_CLASS|544|544|", 23) == 0, "%s%s", roots, problems);
+        free(problems);
+        free(roots);
+        fleet_end(&t);
+    }
+}
+
+Test(tables, that_there_are_none_of_are_refused)
+{
+    fleet_test t;
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    t.o.tables = "objects,object";
+    cr_expect(fleet_try(&t, HDX_FLEET_CSV, "a") == HDX_USAGE);
+    cr_expect(strcmp(t.err.message, "there is no table 'object'") == 0, "%s", t.err.message);
+    cr_expect(access(t.out, F_OK) != 0);
+    fleet_end(&t);
+}
