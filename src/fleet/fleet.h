@@ -97,12 +97,15 @@ typedef struct fleet_place {
     bool                 broken;                                /* it takes no bytes */
     struct hdx_sql_file *file;
 } fleet_place;
-hdx_code hdx_fleet_place_open(const hdx_fleet_options *o, const char *dump, const hdx_progress *progress,
+hdx_code hdx_fleet_place_open(hdx_io *io, const hdx_fleet_options *o, const char *dump, const hdx_progress *progress,
                               fleet_place *out, hdx_error *err); /* closed on failure, too */
 hdx_code hdx_fleet_place_add(fleet_place *p, const char *table, hdx_rows *rows, hdx_error *err);
 /* What was begun of that table is none any more: rows follow. */
 hdx_code hdx_fleet_place_again(fleet_place *p, const char *table, hdx_error *err);
 hdx_code hdx_fleet_place_commit(fleet_place *p, hdx_error *err);
 void     hdx_fleet_place_close(fleet_place *p); /* what was not committed is gone */
+
+/* ---- write.c ---- */
+hdx_code hdx_fleet_write_by(hdx_io *io, hdx_session *s, const hdx_fleet_options *o, hdx_error *err);
 
 #endif

@@ -151,7 +151,7 @@ static const hdx_column own_columns[] = {
 static const char *const info_keys[] = {
     "dump_size", "file_size",     "compression", "id_size",    "reference_size",      "jvm",
     "created",   "live_objects",  "objects",     "live_bytes", "unreachable_objects", "unreachable_bytes",
-    "classes",   "class_loaders", "threads",     "gc_roots",   "references",          "dump_number",
+    "classes",   "class_loaders", "threads",     "gc_roots",   "dump_number",
 };
 
 static const hdx_column *info_column(const char *key)

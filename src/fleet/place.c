@@ -155,12 +155,11 @@ static hdx_code open_database(fleet_place *p, hdx_error *err)
     return hdx_sql_file_open(path, p->progress, &p->file, err);
 }
 
-hdx_code hdx_fleet_place_open(const hdx_fleet_options *o, const char *dump, const hdx_progress *progress,
+hdx_code hdx_fleet_place_open(hdx_io *io, const hdx_fleet_options *o, const char *dump, const hdx_progress *progress,
                               fleet_place *out, hdx_error *err)
 {
     const bool sqlite = o->format == HDX_FLEET_SQLITE;
-    *out =
-        (fleet_place){ .io = hdx_io_system(), .format = o->format, .progress = progress, .id = o->dump_id, .lock = -1 };
+    *out = (fleet_place){ .io = io, .format = o->format, .progress = progress, .id = o->dump_id, .lock = -1 };
     out->access = (hdx_access){ .mode = 0600, .gid = (uint32_t)getegid() };
     if (dump != NULL)
         hdx_access_of(dump, &out->access);

@@ -157,7 +157,7 @@ static hdx_code open_dump(hdx_session *s, fleet_dump *d, hdx_error *err)
     return code;
 }
 
-hdx_code hdx_fleet_write(hdx_session *s, const hdx_fleet_options *o, hdx_error *err)
+hdx_code hdx_fleet_write_by(hdx_io *io, hdx_session *s, const hdx_fleet_options *o, hdx_error *err)
 {
     hdx_error   own;
     fleet_dump  d = { .session = s, .options = o, .arena = hdx_arena_of(NULL), .loaders = hdx_map_of(NULL) };
@@ -170,7 +170,7 @@ hdx_code hdx_fleet_write(hdx_session *s, const hdx_fleet_options *o, hdx_error *
     if ((code = open_dump(s, &d, err)) == HDX_OK) {
         const hdx_index_report *report = s != NULL ? hdx_session_report(s, 0) : NULL;
         const char             *dump = report == NULL ? NULL : report->dump[0] != '\0' ? report->dump : report->path;
-        code = hdx_fleet_place_open(o, dump, s != NULL ? &s->progress : &o->progress, &place, err);
+        code = hdx_fleet_place_open(io, o, dump, s != NULL ? &s->progress : &o->progress, &place, err);
         if (code == HDX_OK)
             code = write_all(&d, &place, err);
         if (code == HDX_OK)
@@ -181,4 +181,9 @@ hdx_code hdx_fleet_write(hdx_session *s, const hdx_fleet_options *o, hdx_error *
     hdx_arena_free(&d.arena);
     hdx_list_free(NULL, HDX_LIST_REF(&d.problems));
     return code;
+}
+
+hdx_code hdx_fleet_write(hdx_session *s, const hdx_fleet_options *o, hdx_error *err)
+{
+    return hdx_fleet_write_by(hdx_io_system(), s, o, err);
 }

@@ -3,7 +3,9 @@
  * moment, several writers at once, leftovers of dead ones.
  */
 #include "fleet/written.h"
+#include "support/faulty.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -153,6 +155,87 @@ Test(place, killed_writers_leave_the_old_partition_whole)
         }
         cr_expect(kills > 4, "%u", kills);
         expect_items(&t, (hdx_fleet_format)format, "a", 5);
+        cr_expect(entries(&t, "tables", ".") + entries(&t, "", ".") == 0, "leftovers");
+        fleet_end(&t);
+    }
+}
+
+/* ---- killed, or refused, at a call that writes, syncs or renames ---- */
+
+static unsigned calls_of(fleet_test *t, unsigned fail_at, int with, hdx_code *code)
+{
+    faulty_io f;
+    faulty_io_init(&f, fail_at, with, true);
+    *code = hdx_fleet_write_by(&f.io, t->s, &t->o, &t->err);
+    return f.calls;
+}
+
+/* Are these the old tables, or the new ones? All of one kind. */
+static void expect_either(const fleet_test *t, hdx_fleet_format format, bool fresh)
+{
+    expect_items(t, format, "a", fresh ? 5 : 3);
+    expect_table(t, format, "a", "manifest", fresh ? "a|run|2|\n" : "a|run|1|\n");
+}
+
+static bool is_fresh(const fleet_test *t, hdx_fleet_format format)
+{
+    char      *manifest = fleet_read(t, format, "a", "manifest");
+    const bool fresh = strcmp(manifest, "a|run|2|\n") == 0;
+    free(manifest);
+    return fresh;
+}
+
+static void write_old(fleet_test *t, const char *const *dumps)
+{
+    static const hdx_argument run = { "run", "1" };
+    hdx_session_close(t->s);
+    fleet_open(t, dumps[0], "old");
+    t->o.manifest = &run;
+    t->o.manifest_count = 1;
+    fleet_write(t, t->o.format, "a");
+    hdx_session_close(t->s);
+    fleet_open(t, dumps[1], "new");
+    static const hdx_argument again = { "run", "2" };
+    t->o.manifest = &again;
+}
+
+Test(place, tables_are_the_old_or_the_new_ones_whatever_call_fails_or_is_the_last)
+{
+    for (int format = HDX_FLEET_CSV; format <= HDX_FLEET_SQLITE; format++) {
+        fleet_test t;
+        char       paths[2][128];
+        hdx_code   code;
+        unsigned   swapped = 0;
+        fleet_begin(&t, NULL);
+        make_dump(&t, 3, paths[0]);
+        make_dump(&t, 5, paths[1]);
+        t.o.format = (hdx_fleet_format)format;
+        t.o.dump_id = "a";
+        write_old(&t, (const char *const[]){ paths[0], paths[1] });
+        const unsigned calls = calls_of(&t, 0, 0, &code);
+        cr_assert(code == HDX_OK && is_fresh(&t, t.o.format));
+        write_old(&t, (const char *const[]){ paths[0], paths[1] });
+        /* of the calls that come before the last, which put them in place, each fifth */
+        for (unsigned n = 1; n <= calls; n += n + 24 < calls ? 5 : 1) {
+            if (is_fresh(&t, t.o.format))
+                write_old(&t, (const char *const[]){ paths[0], paths[1] });
+            (void)calls_of(&t, n, EIO, &code);
+            const bool fresh = is_fresh(&t, t.o.format);
+            cr_expect(code == HDX_IO || fresh, "call %u: %d", n, code);
+            expect_either(&t, t.o.format, fresh);
+            const pid_t child = fork();
+            if (child == 0) {
+                (void)calls_of(&t, n, FAULTY_KILL, &code);
+                _exit(0);
+            }
+            int status;
+            cr_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "call %u of %u", n, calls);
+            expect_either(&t, t.o.format, is_fresh(&t, t.o.format));
+            swapped += is_fresh(&t, t.o.format);
+        }
+        cr_expect(swapped > 0 || format == HDX_FLEET_SQLITE, "some are killed behind the swap");
+        fleet_write(&t, t.o.format, "a");
+        expect_either(&t, t.o.format, true);
         cr_expect(entries(&t, "tables", ".") + entries(&t, "", ".") == 0, "leftovers");
         fleet_end(&t);
     }

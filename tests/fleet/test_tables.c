@@ -114,7 +114,7 @@ Test(tables, say_once_what_the_dump_is)
     fleet_write(&t, HDX_FLEET_CSV, "a");
     expect_table(&t, HDX_FLEET_CSV, "a", "dump",
                  "a|shop|||2026-11-21|done|dumps/bookshop.hprof.gz|JAVA PROFILE 1.0.2||0|1.5|1000000|" HEAPDEX_VERSION
-                 "|1|4463663|640020|gzip|8|4||2026-11-21T17:07:13.645Z|23875|24100|2788024|225|6616|632|4|8|584|67461|"
+                 "|1|4463663|640020|gzip|8|4||2026-11-21T17:07:13.645Z|23875|24100|2788024|225|6616|632|4|8|584|"
                  "1|\n");
     expect_table(&t, HDX_FLEET_CSV, "a", "problems", "");
     fleet_end(&t);
@@ -232,7 +232,7 @@ Test(tables, of_a_dump_that_failed_say_so_and_nothing_else)
         if (!d.on_demand && strcmp(d.name, "dump") != 0 && strcmp(d.name, "problems") != 0)
             expect_table(&t, HDX_FLEET_PARQUET, "x", d.name, "");
     expect_table(&t, HDX_FLEET_PARQUET, "x", "dump",
-                 "x||h1|||failed|x.txt||||||" HEAPDEX_VERSION "|1|||||||||||||||||||\n");
+                 "x||h1|||failed|x.txt||||||" HEAPDEX_VERSION "|1||||||||||||||||||\n");
     expect_table(&t, HDX_FLEET_PARQUET, "x", "problems", "x||bad_dump|no heap dump|\n");
     fleet_end(&t);
 }
