@@ -103,4 +103,4 @@ FROM collections GROUP BY class_key HAVING sum(waste) > 0 ORDER BY waste DESC, c
 
 -- 15 Which answers must not be trusted, and why?
 SELECT d.dump_id, d.status, d.damage, d.stripping, p.table_name, p.code, p.message
-FROM dump d JOIN problems p ON p.dump_id = d.dump_id ORDER BY d.dump_id, p.table_name, p.code, p.message;
+FROM dump d JOIN problems p ON p.dump_id = d.dump_id ORDER BY d.dump_id, coalesce(p.table_name, ''), p.code, p.message;
