@@ -15,7 +15,7 @@ static void put_table(hdx_buffer *b, const hdx_fleet_declared *d)
                       (char)(d->sentence[0] >= 'a' && d->sentence[0] <= 'z' ? d->sentence[0] - 32 : d->sentence[0]),
                       d->sentence + 1);
     if (d->command[0] != '\0')
-        hdx_buffer_format(b, " As `heapdex %s`.", d->command);
+        hdx_buffer_format(b, "\n\n    heapdex %s", d->command);
     hdx_buffer_text(b, "\n\n| column | type | unit | what |\n| --- | --- | --- | --- |\n");
     for (unsigned i = 0; i < d->column_count; i++) {
         const hdx_column *c = &d->columns[i];
