@@ -267,8 +267,12 @@ static hdx_code swap(fleet_place *p, hdx_error *err)
     }
     /* A file system that cannot swap: for a moment there is none. */
     (void)snprintf(old, sizeof old, "%s.old", p->part);
-    if (io->rename(io, p->final, old) < 0 || (rc = io->rename(io, p->part, p->final)) < 0)
+    if (io->rename(io, p->final, old) < 0)
         return cannot(err, "put in place", p->final, rc);
+    if ((rc = io->rename(io, p->part, p->final)) < 0) {
+        (void)io->rename(io, old, p->final);
+        return cannot(err, "put in place", p->final, rc);
+    }
     (void)hdx_io_remove_folder(io, old);
     p->part[0] = '\0';
     return HDX_OK;

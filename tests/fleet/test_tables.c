@@ -214,6 +214,37 @@ Test(added, statics_are_their_classes_and_paths_lead_down_to_an_object)
     fleet_end(&t);
 }
 
+/* Objects and retained bytes of the rows of dominators that meet a condition. */
+static void sum_up(fleet_test *t, const char *by, const char *where, uint64_t *objects, uint64_t *retained)
+{
+    const hdx_argument arguments[] = { { "by", by }, { "where", where }, { "columns", "objects,retained" } };
+    const hdx_cell    *cells;
+    hdx_rows          *rows;
+    cr_assert(hdx_answer_run(t->s, "dominators", arguments, 3, &rows, &t->err) == HDX_OK, "%s", t->err.message);
+    for (*objects = *retained = 0; hdx_rows_next(rows, &cells);) {
+        *objects += cells[0].as.natural;
+        *retained += cells[1].as.natural;
+    }
+    cr_assert(hdx_rows_end(rows, &t->err) == HDX_OK);
+    hdx_rows_close(rows);
+}
+
+Test(added, statics_of_each_class_add_up_to_what_all_class_objects_hold)
+{
+    fleet_test t;
+    uint64_t   objects, retained, all_objects, all_retained;
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    sum_up(&t, "owner", "statics = true", &objects, &retained);
+    sum_up(&t, "class", "class = java.lang.Class", &all_objects, &all_retained);
+    /* int.class and its like are no class objects of the dump: nine, of 72 bytes each */
+    cr_expect(objects == 579 && objects + 9 == all_objects && retained + 648 == all_retained,
+              "%llu objects, %llu bytes", (unsigned long long)objects, (unsigned long long)retained);
+    sum_up(&t, "owner", "objects > 0", &objects, &retained);
+    sum_up(&t, "class", "objects > 0", &all_objects, &all_retained);
+    cr_expect(objects == all_objects && retained == all_retained);
+    fleet_end(&t);
+}
+
 /* ---- what is not there ---- */
 
 Test(tables, of_a_dump_that_failed_say_so_and_nothing_else)
