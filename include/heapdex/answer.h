@@ -25,6 +25,7 @@
 #ifndef HEAPDEX_ANSWER_H
 #define HEAPDEX_ANSWER_H
 
+#include <heapdex/check.h>
 #include <heapdex/graph.h>
 #include <heapdex/index.h>
 #include <heapdex/leaks.h>
@@ -169,6 +170,8 @@ HDX_API const char *hdx_session_lacks(const hdx_session *s, size_t place, const 
 HDX_API const char *hdx_session_dump(const hdx_session *s, size_t place); /* as it was named; NULL: there is none */
 HDX_API const hdx_leaks *hdx_session_leaks(const hdx_session *s,
                                            size_t place); /* found by the answer `leaks`; NULL: not searched */
+/* What the answer `check` found last; NULL: it was not asked. Until it is asked again. */
+HDX_API const hdx_check *hdx_session_check(const hdx_session *s);
 /* hdx_graph_mend for all its graphs: from a handler of SIGBUS. */
 HDX_API bool hdx_session_mend(hdx_session *s, const void *address);
 

@@ -10,6 +10,7 @@
  *   arrow.c      an answer as an Arrow C stream, which keeps the session
  *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
  *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
+ *   check.c      rules that a heap has to keep (checking.h has the files beside it)
  */
 #ifndef HDX_ANSWER_ANSWER_H
 #define HDX_ANSWER_ANSWER_H
@@ -50,10 +51,14 @@ struct hdx_session {
     const hdx_counts    *counts; /* of the first dump: taken by --scan (ours), or lent while it is indexed */
     hdx_index_forecast  *forecast;
     hdx_session_events   events;
-    const hdx_arguments *early;    /* of a histogram that the first pass of a build can answer; NULL: none */
-    bool                 answered; /* it has been */
-    atomic_uint          uses;     /* its owner, and each stream of columns */
-    pthread_mutex_t      asking;   /* of streams one at a time */
+    const hdx_arguments *early;       /* of a histogram that the first pass of a build can answer; NULL: none */
+    bool                 answered;    /* it has been */
+    hdx_arena            check_arena; /* of what `check` found last, and of the rules */
+    hdx_check            check;
+    bool                 checked;
+    hdx_session         *beside; /* while an answer is made: of the dump that this one is compared with; NULL */
+    atomic_uint          uses;   /* its owner, and each stream of columns */
+    pthread_mutex_t      asking; /* of streams one at a time */
 };
 
 /* ---- session.c ---- */
@@ -103,9 +108,10 @@ hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows
 
 /* ---- one file each ---- */
 extern const hdx_answer hdx_answer_index, hdx_answer_estimate, hdx_answer_verify, hdx_answer_remove, hdx_answer_detect,
-    hdx_answer_strip, hdx_answer_restore, hdx_answer_export;
+    hdx_answer_strip, hdx_answer_restore, hdx_answer_export, hdx_answer_check_rules;
 answer_run hdx_answer_run_index, hdx_answer_run_estimate, hdx_answer_run_verify, hdx_answer_run_remove,
-    hdx_answer_run_detect, hdx_answer_run_strip, hdx_answer_run_restore, hdx_answer_run_histogram, hdx_answer_run_leaks;
+    hdx_answer_run_detect, hdx_answer_run_strip, hdx_answer_run_restore, hdx_answer_run_histogram, hdx_answer_run_leaks,
+    hdx_answer_run_check;
 /* Rows of the counts at hand. */
 hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 

@@ -65,6 +65,7 @@ static const entry entries[] = {
     HDX_QUESTIONS(ENTRY)
 #undef ENTRY
         { &hdx_leaks_answer, NULL, hdx_answer_run_leaks },
+    { &hdx_answer_check_rules, NULL, hdx_answer_run_check },
     { &hdx_answer_export, NULL, NULL }, /* the question is that of the table */
     { &hdx_answer_verify, NULL, hdx_answer_run_verify },
     { &hdx_answer_remove, NULL, hdx_answer_run_remove },
@@ -87,6 +88,7 @@ const hdx_answer *const *hdx_answers(size_t *count)
         HDX_QUESTIONS(DECLARED)
 #undef DECLARED
             & hdx_leaks_answer,
+        &hdx_answer_check_rules,
         &hdx_answer_export,
         &hdx_answer_verify,
         &hdx_answer_remove,

@@ -40,6 +40,7 @@ hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, h
     if (s == NULL)
         return hdx_no_memory(err, "a session", sizeof *s);
     s->arena = hdx_arena_of(NULL);
+    s->check_arena = hdx_arena_of(NULL);
     s->options = *options;
     if (s->options.dump_number == 0)
         s->options.dump_number = 1;
@@ -89,6 +90,7 @@ void hdx_answer_leave(hdx_session *s)
     }
     hdx_mem_put(NULL, s->dumps, s->dump_capacity * sizeof *s->dumps);
     hdx_counts_free((hdx_counts *)(uintptr_t)s->counts); /* lent ones are gone by now */
+    hdx_arena_free(&s->check_arena);
     hdx_arena_free(&s->arena);
     (void)pthread_mutex_destroy(&s->asking);
     free(s);
@@ -283,5 +285,5 @@ bool hdx_session_mend(hdx_session *s, const void *address)
             if (hdx_graph_mend(v->graph, address))
                 return true;
     }
-    return false;
+    return s->beside != NULL && hdx_session_mend(s->beside, address);
 }

@@ -219,6 +219,8 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_QUIET: call->quiet = true; break;
     case CLI_OPT_VERBOSE: call->verbose = true; break;
     case CLI_OPT_JUNIT: call->junit = value; break;
+    case CLI_OPT_SARIF: call->sarif = value; break;
+    case CLI_OPT_MARKDOWN: call->markdown = value; break;
     case CLI_OPT_FAIL_ON: call->fail_on = (cli_fail)place(o->is->choices, value); break;
     }
 }

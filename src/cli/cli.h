@@ -12,6 +12,7 @@
  *     sql.c        the command sql (sql.h); shell.c its shell, words.c what may stand in a statement, line.c the keys
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
+ *     check.c      exit code, page and reports of the command check (report.h: JUnit, SARIF, Markdown)
  *     path_page.c  paths to GC roots, a line a step
  *     page.c       what pages share; object_page.c, path_page.c, threads_page.c, suspects_page.c, leaks_page.c, about.c
  *                  are pages
@@ -68,6 +69,8 @@ typedef enum cli_option_id {
     CLI_OPT_QUIET,
     CLI_OPT_VERBOSE,
     CLI_OPT_JUNIT,
+    CLI_OPT_SARIF,
+    CLI_OPT_MARKDOWN,
     CLI_OPT_FAIL_ON
 } cli_option_id;
 
@@ -122,7 +125,7 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     bool              no_pager;
     bool              quiet, verbose;
     cli_when          progress, color;
-    const char       *junit;
+    const char       *junit, *sarif, *markdown;
     cli_fail          fail_on;
 } cli_call;
 hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call *call, hdx_error *err);
@@ -257,7 +260,7 @@ typedef struct cli_run {
     const char    **names; /* of the dumps beside the first (sql.c) */
     size_t          name_count;
     hdx_sql_file   *file;      /* of --format sqlite, while its tables are written */
-    bool            condition; /* of --fail-on: exit 1 */
+    bool            condition; /* of --fail-on, or a broken rule: exit 1 */
 } cli_run;
 /* How its rows are shown, but for what a limit leaves out. */
 hdx_render_options cli_render_options(const cli_run *run);
@@ -351,6 +354,11 @@ void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len);
 hdx_code cli_leaks_after(cli_run *run, hdx_error *err);
 hdx_code cli_leaks_page(const cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 void     cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human);
+
+/* ---- check.c ---- */
+/* The reports that were asked for, and whether a rule is broken. */
+hdx_code cli_check_after(cli_run *run, hdx_error *err);
+hdx_code cli_check_page(const cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 
 /* ---- run.c ---- */
 int hdx_cli_main(int argc, const char *const *argv);

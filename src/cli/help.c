@@ -170,6 +170,7 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
                          "  heapdex help options   what every command takes: --format, --limit, -o ...\n"
                          "  heapdex help objects   how to name an object, a class, a thread\n"
                          "  heapdex help columns   choosing and sorting: --columns, --where, --sort\n"
+                         "  heapdex help rules     what check checks\n"
                          "\nexit codes:\n"
                          "  0 done          1 a stated condition holds    2 the call is wrong\n"
                          "  3 unusable dump 4 not in the dump             5 the index is damaged\n"
@@ -182,7 +183,7 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
 
 /* ---- topics ---- */
 
-const char *const cli_help_topics[] = { "options", "objects", "columns", NULL };
+const char *const cli_help_topics[] = { "options", "objects", "columns", "rules", NULL };
 
 static void options_of_all(hdx_buffer *out)
 {
@@ -238,9 +239,33 @@ static void how_to_choose(hdx_buffer *out)
                          "  heapdex threads app.hprof --where 'retained > 1M' --columns name,retained\n");
 }
 
+static void how_to_rule(hdx_buffer *out)
+{
+    hdx_buffer_text(out, "rules of heapdex check, a line each in a file (--rules FILE), or --rule 'RULE';\n"
+                         "--max, --min and --growth stand for the first word:\n"
+                         "\n  max MEASURE [PATTERN] VALUE            no more than that\n"
+                         "  min MEASURE [PATTERN] VALUE            no less\n"
+                         "  growth [MEASURE] [PATTERN] VALUE       no class grew by more since --baseline\n"
+                         "  no leaks application|library|all       none of that kind\n"
+                         "  no suspects 30%                        nothing keeps more of the heap\n"
+                         "  no damage                              the dump is whole\n"
+                         "\nMEASURE is one of\n"
+                         "  objects, shallow, retained PATTERN     of instances of classes; PATTERN+:\n"
+                         "                                         of the classes below, too\n"
+                         "  live, unreachable, classes, loaders    of the whole heap\n"
+                         "  threads, duplicate-classes, open-files, direct-buffers [PATTERN]\n"
+                         "  waste strings|collections|arrays\n"
+                         "\nVALUE is 200 or 10k (powers of 1000), 50M or 1.5G of bytes (powers of 1024), or\n"
+                         "a share of the heap: 20%. A name may stand before a rule (sessions: max ...), a\n"
+                         "reason behind it (... because each holds a connection). # begins a comment.\n"
+                         "\nexamples:\n"
+                         "  heapdex check app.hprof --max 'retained com.acme.* 20%' --no-damage\n"
+                         "  heapdex check app.hprof --baseline old.hprof --growth 'com.acme.* 10%'\n");
+}
+
 void cli_help_topic(hdx_buffer *out, const char *topic)
 {
-    static void (*const write[])(hdx_buffer *) = { options_of_all, how_to_name, how_to_choose };
+    static void (*const write[])(hdx_buffer *) = { options_of_all, how_to_name, how_to_choose, how_to_rule };
     for (size_t i = 0; cli_help_topics[i] != NULL; i++)
         if (strcmp(cli_help_topics[i], topic) == 0)
             write[i](out);

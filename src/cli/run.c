@@ -170,15 +170,19 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
         return cli_path_page(rows, &options, &sink, err);
     const bool about = cli_is(c, "info") && !columns && !ordered && cli_given(c, "limit") == NULL,
-               suspects = cli_is(c, "suspects") && !columns && !ordered, object = cli_is(c, "object") && !columns,
+               suspects = cli_is(c, "suspects") && !columns && !ordered,
+               check = cli_is(c, "check") && !columns && !ordered && cli_given(c, "limit") == NULL,
+               object = cli_is(c, "object") && !columns,
                threads = cli_is(c, "threads") && !columns &&
                          (cli_given(c, "stacks") != NULL || cli_given(c, "locals") != NULL);
-    if (about || suspects || object || threads)
+    if (about || suspects || check || object || threads)
         put_view(run, &sink);
     if (about)
         return cli_about(run, rows, &options, &sink, err);
     if (cli_is(c, "leaks") && !columns && !ordered)
         return cli_leaks_page(run, &options, &sink, err);
+    if (check)
+        return cli_check_page(run, &options, &sink, err);
     if (suspects)
         return cli_suspects_page(rows, &options, &sink, err);
     if (object)
@@ -308,6 +312,8 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
     }
     if (cli_is(c, "leaks"))
         code = cli_leaks_after(run, err);
+    if (cli_is(c, "check"))
+        code = cli_check_after(run, err);
     if (code == HDX_OK)
         code = render(run, rows, err);
     hdx_graph *g = NULL;

@@ -29,11 +29,14 @@
 static const struct own {
     cli_option_id id;
     char          letter;
-    const char   *only; /* the command it belongs to; NULL: every one */
+    const char   *only; /* the commands it belongs to; NULL: every one */
     const char * not ;  /* commands that would do nothing with it; NULL: none */
     hdx_parameter is;
 } own[] = {
-    { CLI_OPT_JUNIT, 0, "leaks", NULL, TEXT("junit", FILE, "FILE", "write the leaks as JUnit XML, too") },
+    { CLI_OPT_JUNIT, 0, "leaks check", NULL, TEXT("junit", FILE, "FILE", "write what is found as JUnit XML, too") },
+    { CLI_OPT_SARIF, 0, "check", NULL, TEXT("sarif", FILE, "FILE", "write what is found as SARIF 2.1.0, too") },
+    { CLI_OPT_MARKDOWN, 0, "check", NULL,
+      TEXT("markdown", FILE, "FILE", "write a summary in Markdown, too, for a pull request") },
     { CLI_OPT_FAIL_ON, 0, "leaks", NULL,
       CHOICE("fail-on", "KIND", "application library any", "exit 1 when there is such a leak") },
     { CLI_OPT_TEXT, 0, "object", NULL,
@@ -135,7 +138,7 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
                  (strcmp(common[k].name, "reachable") != 0 && strcmp(common[k].name, "view") != 0)) &&
                 (answer == NULL || (answer->flags & HDX_ANSWER_NO_VIEWS) == 0 || strcmp(common[k].name, "view") != 0))
                 options[n++] = (cli_option){ CLI_OPT_ANSWER, '\0', true, &common[k] };
-        if (o->is.name == NULL || (o->only != NULL && (answer == NULL || strcmp(o->only, answer->name) != 0)) ||
+        if (o->is.name == NULL || (o->only != NULL && (answer == NULL || !among(o->only, answer->name))) ||
             (o->id == CLI_OPT_FULL_TEXT && answer != NULL && (answer->flags & HDX_ANSWER_VALUES) == 0) ||
             (o->not != NULL && answer != NULL && among(o->not, answer->name)) || takes(answer, o->is.name) ||
             has(options, n, o->is.name))

@@ -1,0 +1,375 @@
+/*
+ * check.c - the answer `check`: does the heap keep the rules that somebody wrote down? Arguments and files become rules
+ * (check/check.h), each is measured, and what comes out is kept by the session for who writes reports.
+ *
+ * All rules are read before the dump is looked at: a slip in one costs nobody the build of an index.
+ */
+#include "answer/checking.h"
+#include "render/render.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define FILE_MOST (16u << 20) /* nobody writes so many rules */
+
+enum {
+    RULE,
+    NAME,
+    STATE,
+    MEASURED,
+    LIMIT,
+    UNIT,
+    MESSAGE,
+    CLASS,
+    ADDRESS,
+    RETAINED,
+    PATH,
+    NOTE,
+    REASON,
+    KIND,
+    FILE_NAME,
+    LINE,
+    COLUMNS
+};
+
+static const hdx_column columns[COLUMNS] = {
+    [RULE] = HDX_COLUMN("rule", TEXT, NONE, 0, "the rule, without its name and its reason"),
+    [NAME] = HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "the name that it was given"),
+    [STATE] = HDX_COLUMN("state", TEXT, NONE, 0, "holds or broken; a broken rule has a row for each finding"),
+    [MEASURED] = HDX_COLUMN("measured", REAL, NONE, 0, "what was found, in the unit of the row"),
+    [LIMIT] = HDX_COLUMN("limit", REAL, NONE, 0, "what the rule allows, in the same unit; 0 of what there must not be"),
+    [UNIT] = HDX_COLUMN("unit", TEXT, NONE, 0, "count, bytes or percent"),
+    [MESSAGE] = HDX_COLUMN("message", TEXT, NONE, 0, "both in words; its words may change"),
+    [CLASS] =
+        HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class that the finding is about"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+                           "the object that tells most: of those found the one that keeps most"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "bytes that would be free if it were gone; of leaks the sum of its signature"),
+    [PATH] = HDX_COLUMN("path", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                        "what holds it: the kind of the GC root, then class and reference of each step"),
+    [NOTE] = HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                        "what to know of the rule, such as that no class has its name"),
+    [REASON] = HDX_COLUMN("reason", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "why there is this rule"),
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE,
+                        "verb and measure: max-retained, growth-objects, no-leaks and so on"),
+    [FILE_NAME] = HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "file that the rule is in"),
+    [LINE] = HDX_COLUMN("line", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "its line"),
+};
+static const hdx_form form = { NULL, NULL, columns, COLUMNS };
+
+static const hdx_column check_members[] = {
+    HDX_COLUMN("rules", UNSIGNED, COUNT, 0, "rules that were checked"),
+    HDX_COLUMN("broken", UNSIGNED, COUNT, 0, "of these, rules that the heap does not keep"),
+    HDX_COLUMN("findings", UNSIGNED, COUNT, 0, "rows of broken rules, before conditions and limit"),
+    HDX_COLUMN("holds", BOOL, NONE, 0, "whether no rule is broken"),
+};
+static const hdx_column document[] = { HDX_NESTED("check", OBJECT, 0, "all rules together", check_members) };
+
+static const hdx_parameter parameters[] = {
+    { .name = "max",
+      .kind = HDX_PARAMETER_TEXT,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "'MEASURE PATTERN VALUE'",
+      .sentence = "no more than that: 'retained com.acme.* 50M', 'objects com.acme.Session 10k', 'threads 200'" },
+    { .name = "min",
+      .kind = HDX_PARAMETER_TEXT,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "'MEASURE PATTERN VALUE'",
+      .sentence = "no less than that: 'objects com.acme.Plugin 1'" },
+    { .name = "growth",
+      .kind = HDX_PARAMETER_TEXT,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "'PATTERN VALUE'",
+      .needs = "baseline",
+      .sentence = "no class grew by more since --baseline: 10%, 'com.acme.* 10%', 'objects com.acme.Session 500'" },
+    { .name = "baseline",
+      .kind = HDX_PARAMETER_FILE,
+      .value = "DUMP",
+      .sentence = "the dump, or its index, that growth is measured against; classes are matched by name" },
+    { .name = "no-leaks",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KIND",
+      .choices = "application library all",
+      .sentence = "no leak of that kind, as the command leaks finds them" },
+    { .name = "no-suspects",
+      .kind = HDX_PARAMETER_TEXT,
+      .value = "PERCENT",
+      .sentence = "nothing keeps more of the live bytes, as the command suspects finds it" },
+    { .name = "no-damage",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "the dump is whole; without it damage is a warning" },
+    { .name = "rule",
+      .kind = HDX_PARAMETER_TEXT,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "RULE",
+      .sentence = "a rule as a line of a file has it: 'sessions: max objects com.acme.Session 10k because ...'" },
+    { .name = "rules",
+      .kind = HDX_PARAMETER_FILE,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "FILE",
+      .sentence = "rules, one a line" },
+};
+
+const hdx_answer hdx_answer_check_rules = {
+    .name = "check",
+    .flags = HDX_ANSWER_HEAP,
+    .sentence = "whether the heap keeps rules: a gate for builds",
+    .more = "Exit code 1 where a rule is broken, with a line for each finding, the object that tells most and the path "
+            "that holds it. Measures: objects, shallow, retained of classes (PATTERN+: and of those below them); live, "
+            "unreachable, classes, loaders, threads, duplicate-classes, open-files, direct-buffers; waste of strings, "
+            "collections or arrays. Values: 10k (of objects), 50M (of bytes), 20%. heapdex help rules, and the "
+            "man page, have all of the language.",
+    .examples = { "heapdex check app.hprof --max 'retained com.acme.* 50M' --no-damage",
+                  "heapdex check app.hprof --max 'threads 200' --no-leaks all --junit heap.xml" },
+    .forms = &form,
+    .form_count = 1,
+    .document = document,
+    .document_count = HDX_COUNT(document),
+    .parameters = parameters,
+    .parameter_count = HDX_COUNT(parameters),
+};
+
+/* ---- rules ---- */
+
+static hdx_code read_file(const char *path, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
+{
+    struct stat st;
+    hdx_io     *io = hdx_io_system();
+    int         fd = io->open(io, path), rc = fd < 0 ? fd : io->stat(io, path, &st);
+    if (rc >= 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_MOST))
+        rc = -EINVAL;
+    char   *at = rc >= 0 ? hdx_arena_get(arena, (uint64_t)st.st_size + 1) : NULL;
+    int64_t got = at != NULL ? io->read_at(io, fd, at, (uint64_t)st.st_size, 0) : 0;
+    if (fd >= 0)
+        (void)io->close(io, fd);
+    if (rc < 0 || got < 0)
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read: %s", strerror(rc < 0 ? -rc : (int)-got));
+    if (at == NULL)
+        return hdx_no_memory(err, "a file of rules", (uint64_t)st.st_size);
+    const char *name = hdx_arena_copy(arena, path, strlen(path));
+    return name == NULL ? hdx_no_memory(err, "a file of rules", 0)
+                        : hdx_rules_read_file(rules, name, (hdx_text){ at, (uint32_t)got }, arena, err);
+}
+
+static hdx_code read_one(const char *verb, const char *text, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
+{
+    hdx_rule rule;
+    hdx_code code = hdx_rule_read(&(hdx_rule_source){ .verb = verb }, (hdx_text){ text, (uint32_t)strlen(text) }, arena,
+                                  &rule, err);
+    return code == HDX_OK ? hdx_rules_add(rules, &rule, arena, err) : code;
+}
+
+/* An argument that is a rule, or a file of rules. */
+static hdx_code read_argument(const hdx_argument *a, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
+{
+    char        text[64];
+    const char *name = a->name, *value = a->value != NULL ? a->value : "true";
+    if (strcmp(name, "max") == 0 || strcmp(name, "min") == 0 || strcmp(name, "growth") == 0)
+        return read_one(name, value, arena, rules, err);
+    if (strcmp(name, "rule") == 0)
+        return read_one(NULL, value, arena, rules, err);
+    if (strcmp(name, "rules") == 0)
+        return read_file(value, arena, rules, err);
+    if (strcmp(name, "no-damage") == 0)
+        return strcmp(value, "true") == 0 ? read_one("no", "damage", arena, rules, err) : HDX_OK;
+    if (strcmp(name, "no-leaks") != 0 && strcmp(name, "no-suspects") != 0)
+        return HDX_OK;
+    (void)snprintf(text, sizeof text, "%s %.40s", name + 3, value);
+    return read_one("no", text, arena, rules, err);
+}
+
+static hdx_code read_rules(const hdx_arguments *a, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    bool     files = false;
+    for (size_t i = 0; code == HDX_OK && i < a->count; i++) {
+        code = read_argument(&a->at[i], arena, rules, err);
+        files = files || strcmp(a->at[i].name, "rules") == 0;
+    }
+    if (code == HDX_OK && rules->count == 0)
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                                 files ? "the files of rules have no rule" : "check needs a rule"),
+                        "--max 'retained com.acme.* 50M', --no-leaks application, --rules FILE");
+    for (uint64_t i = 0; code == HDX_OK && i < rules->count; i++) {
+        const hdx_rule *r = &rules->at[i];
+        if (r->verb != HDX_VERB_GROWTH)
+            continue;
+        if (hdx_argument_text(a, "baseline") == NULL)
+            return hdx_hint(err,
+                            hdx_fail(err, HDX_USAGE, r->file, HDX_NOWHERE, "rule '%.80s': growth since when?", r->text),
+                            "--baseline DUMP names the dump, or its index, to compare with");
+        if (hdx_answer_last(a, "view") != NULL)
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                            "rule '%.80s': a view is not compared with another dump: leave --view out", r->text);
+    }
+    return code;
+}
+
+/* ---- results ---- */
+
+const char *hdx_checking_say(hdx_checking *c, const char *format, ...)
+{
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    const int len = vsnprintf(NULL, 0, format, list);
+    char     *text = len < 0 ? NULL : hdx_arena_get(c->arena, (uint64_t)len + 1);
+    if (text != NULL)
+        (void)vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    va_end(list);
+    return text;
+}
+
+const char *hdx_checking_number(hdx_checking *c, hdx_check_unit unit, double value)
+{
+    const hdx_render_options human = { .human_sizes = true };
+    const hdx_cell           cell = hdx_cell_uint((uint64_t)value);
+    hdx_buffer               b = hdx_buffer_of(NULL);
+    if (unit == HDX_CHECK_PERCENT)
+        hdx_buffer_format(&b, value < 10 && value != (double)(uint64_t)value ? "%.2f%%" : "%.4g%%", value);
+    else
+        (void)hdx_render_cell(&b, &cell, unit == HDX_CHECK_BYTES ? HDX_UNIT_BYTES : HDX_UNIT_COUNT, &human);
+    const char *text = b.failed ? NULL : hdx_arena_copy(c->arena, b.at, b.len);
+    hdx_buffer_free(&b);
+    return text;
+}
+
+hdx_check_result hdx_checking_result(hdx_checking *c, const hdx_rule *rule)
+{
+    static const char *const verbs[] = { "max", "min", "growth", "no" };
+    static const char *const wastes[] = { "-strings", "-collections", "-arrays" };
+    const char              *kind = hdx_checking_say(c, "%s-%s%s", verbs[rule->verb], hdx_measure_name(rule->measure),
+                                        rule->measure == HDX_MEASURE_WASTE ? wastes[rule->waste] : "");
+    return (hdx_check_result){ .rule = rule->text,
+                               .name = rule->name,
+                               .reason = rule->reason,
+                               .kind = kind,
+                               .file = rule->file,
+                               .line = rule->line,
+                               .limit = rule->verb == HDX_VERB_NO ? 0
+                                        : rule->percent           ? rule->share
+                                                                  : (double)rule->limit,
+                               .signature = rule->text };
+}
+
+hdx_code hdx_checking_add(hdx_checking *c, const hdx_check_result *result, hdx_error *err)
+{
+    if (result->message == NULL || result->kind == NULL || c->arena->refused)
+        return hdx_no_memory(err, "a finding", sizeof *result);
+    if (c->count == c->capacity) {
+        const uint64_t    more = c->capacity == 0 ? 16 : 2 * c->capacity;
+        hdx_check_result *at = hdx_arena_get(c->arena, more * sizeof *at);
+        if (at == NULL)
+            return hdx_no_memory(err, "findings", more * sizeof *at);
+        if (c->count > 0)
+            memcpy(at, c->results, c->count * sizeof *at);
+        c->results = at;
+        c->capacity = more;
+    }
+    c->results[c->count++] = *result;
+    return HDX_OK;
+}
+
+static hdx_code check_rule(hdx_checking *c, const hdx_rule *rule, hdx_error *err)
+{
+    const uint64_t before = c->count;
+    hdx_code       code;
+    if (rule->verb == HDX_VERB_GROWTH)
+        code = hdx_checking_growth(c, rule, err);
+    else if (rule->verb != HDX_VERB_NO)
+        code = hdx_checking_measure(c, rule, err);
+    else
+        code = (rule->measure == HDX_MEASURE_LEAKS      ? hdx_checking_leaks
+                : rule->measure == HDX_MEASURE_SUSPECTS ? hdx_checking_suspects
+                                                        : hdx_checking_damage)(c, rule, err);
+    c->rules++;
+    c->broken += code == HDX_OK && c->count > before && c->results[before].state == HDX_CHECK_BROKEN;
+    return code;
+}
+
+/* ---- rows ---- */
+
+static const char *const states[] = { "holds", "broken" };
+static const char *const units[] = { "count", "bytes", "percent" };
+
+static hdx_code add_row(hdx_table *t, const hdx_check_result *r, hdx_error *err)
+{
+    const hdx_cell cells[COLUMNS] = {
+        [RULE] = hdx_cell_string(r->rule),
+        [NAME] = hdx_cell_string(r->name),
+        [STATE] = hdx_cell_string(states[r->state]),
+        [MEASURED] = hdx_cell_real(r->measured),
+        [LIMIT] = hdx_cell_real(r->limit),
+        [UNIT] = hdx_cell_string(units[r->unit]),
+        [MESSAGE] = hdx_cell_string(r->message),
+        [CLASS] = hdx_cell_string(r->class_name),
+        [ADDRESS] = r->address != 0 ? hdx_cell_address(r->address) : hdx_cell_null(),
+        [RETAINED] = r->address != 0 ? hdx_cell_uint(r->retained) : hdx_cell_null(),
+        [PATH] = hdx_cell_string(r->path),
+        [NOTE] = hdx_cell_string(r->note),
+        [REASON] = hdx_cell_string(r->reason),
+        [KIND] = hdx_cell_string(r->kind),
+        [FILE_NAME] = hdx_cell_string(r->file),
+        [LINE] = r->file != NULL ? hdx_cell_uint(r->line) : hdx_cell_null(),
+    };
+    return hdx_table_add(t, cells, err);
+}
+
+/* What the rows point to lives with the session, until it is asked again. */
+static hdx_code rows_of(const hdx_check *check, hdx_rows **out, hdx_error *err)
+{
+    hdx_table *t;
+    uint64_t   findings = 0;
+    hdx_code   code = hdx_table_new(columns, COLUMNS, &t, err);
+    if (code != HDX_OK)
+        return code;
+    for (uint64_t i = 0; code == HDX_OK && i < check->result_count; i++) {
+        findings += check->results[i].state == HDX_CHECK_BROKEN;
+        code = add_row(t, &check->results[i], err);
+    }
+    hdx_member *m = code == HDX_OK ? hdx_arena_get(hdx_table_arena(t), HDX_COUNT(check_members) * sizeof *m) : NULL;
+    if (code == HDX_OK && m == NULL)
+        code = hdx_no_memory(err, "a document", 0);
+    if ((code = hdx_answer_of_table(t, code, out, err)) != HDX_OK)
+        return code;
+    m[0] = (hdx_member){ "rules", hdx_cell_uint(check->rule_count) };
+    m[1] = (hdx_member){ "broken", hdx_cell_uint(check->broken) };
+    m[2] = (hdx_member){ "findings", hdx_cell_uint(findings) };
+    m[3] = (hdx_member){ "holds", hdx_cell_bool(check->broken == 0) };
+    return hdx_answer_or_close(out,
+                               hdx_rows_add_extra(*out, "check", hdx_cell_object(m, HDX_COUNT(check_members)), err));
+}
+
+/* ---- asking ---- */
+
+hdx_code hdx_answer_run_check(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_rules    rules = { .at = NULL };
+    hdx_checking c = { .s = s,
+                       .view = hdx_answer_last(a, "view"),
+                       .baseline = hdx_argument_text(a, "baseline"),
+                       .arena = &s->check_arena };
+    hdx_arena_free(&s->check_arena);
+    s->checked = false;
+    hdx_code code = read_rules(a, c.arena, &rules, err);
+    if (code == HDX_OK)
+        code = hdx_answer_graph(s, a, &c.g, err);
+    if (code != HDX_OK)
+        return code;
+    c.q = hdx_answer_query(s, a, c.g);
+    c.q.notice = NULL; /* what is said of a rule goes into its note */
+    c.sum = hdx_graph_summary_of(c.g);
+    for (uint64_t i = 0; code == HDX_OK && i < rules.count; i++)
+        code = check_rule(&c, &rules.at[i], err);
+    if (code != HDX_OK)
+        return code;
+    s->check = (hdx_check){ c.results, c.count, c.rules, c.broken };
+    s->checked = true;
+    return rows_of(&s->check, out, err);
+}
+
+const hdx_check *hdx_session_check(const hdx_session *s) { return s->checked ? &s->check : NULL; }

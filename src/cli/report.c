@@ -1,0 +1,115 @@
+/*
+ * report.c - files for other programs beside an answer, and the parts of JUnit XML.
+ *
+ * Names out of a dump may hold anything. What XML 1.0 cannot say at all, control characters, broken UTF-8 and the two
+ * code points that are no characters, is written as \xNN, the rest as entities where it has to be.
+ */
+#include "cli/report.h"
+
+#include <stdio.h>
+
+hdx_code cli_report_write(cli_run *run, const char *path, hdx_buffer *out, const char *what, hdx_error *err)
+{
+    const cli_call *c = run->call;
+    const char     *baseline = cli_given(c, "baseline"); /* who may not read it shall not read of it, either */
+    const bool      dumps = (c->answer->flags & HDX_ANSWER_DUMPS) != 0;
+    cli_output     *file = hdx_mem_get(NULL, sizeof *file);
+    hdx_code        code = out->failed || file == NULL ? hdx_no_memory(err, what, out->len) : HDX_OK;
+    if (file != NULL && code == HDX_OK)
+        code = cli_output_open(file, path, c->index.dump, dumps ? c->words : &baseline,
+                               dumps ? c->word_count : baseline != NULL, err);
+    if (code == HDX_OK) {
+        (void)cli_output_write(file, out->at, (size_t)out->len);
+        code = cli_output_commit(file, err);
+    }
+    if (file != NULL)
+        cli_output_drop(file);
+    hdx_mem_put(NULL, file, sizeof *file);
+    hdx_buffer_free(out);
+    return code;
+}
+
+/* ---- XML ---- */
+
+static void put_xml(hdx_buffer *out, const char *text, size_t len)
+{
+    hdx_buffer plain = hdx_buffer_of(NULL);
+    cli_put_plain(&plain, text, len);
+    for (uint64_t i = 0; i < plain.len; i++) {
+        const char *at = plain.at + i, c = *at;
+        if (c == '&')
+            hdx_buffer_text(out, "&amp;");
+        else if (c == '<')
+            hdx_buffer_text(out, "&lt;");
+        else if (c == '>')
+            hdx_buffer_text(out, "&gt;");
+        else if (c == '"')
+            hdx_buffer_text(out, "&quot;");
+        else if (strncmp(at, "\xef\xbf\xbe", 3) == 0 || strncmp(at, "\xef\xbf\xbf", 3) == 0) {
+            hdx_buffer_format(out, "\\xef\\xbf\\x%02x", (unsigned char)at[2]);
+            i += 2;
+        } else
+            hdx_buffer_put(out, at, 1);
+    }
+    out->failed |= plain.failed;
+    hdx_buffer_free(&plain);
+}
+
+/* Line by line: what is put has no control characters but line ends. */
+static void put_lines(hdx_buffer *out, const char *text)
+{
+    for (const char *p = text; *p != '\0';) {
+        const size_t n = strcspn(p, "\n");
+        put_xml(out, p, n);
+        hdx_buffer_text(out, "\n");
+        p += n + (p[n] == '\n');
+    }
+}
+
+/* ---- JUnit ---- */
+
+void cli_junit_begin(hdx_buffer *out)
+{
+    hdx_buffer_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+}
+
+void cli_junit_suite(hdx_buffer *out, const char *name, uint64_t tests, uint64_t failures)
+{
+    hdx_buffer_text(out, "  <testsuite name=\"");
+    put_xml(out, name, strlen(name));
+    hdx_buffer_format(out, "\" tests=\"%llu\" failures=\"%llu\">\n", (unsigned long long)tests,
+                      (unsigned long long)failures);
+}
+
+static void put_case(hdx_buffer *out, const char *classname, const char *const *name)
+{
+    hdx_buffer_text(out, "    <testcase classname=\"");
+    put_xml(out, classname, strlen(classname));
+    hdx_buffer_text(out, "\" name=\"");
+    for (size_t i = 0; name[i] != NULL; i++) {
+        hdx_buffer_text(out, i > 0 ? " " : "");
+        put_xml(out, name[i], strlen(name[i]));
+    }
+}
+
+void cli_junit_pass(hdx_buffer *out, const char *classname, const char *const *name)
+{
+    put_case(out, classname, name);
+    hdx_buffer_text(out, "\"/>\n");
+}
+
+void cli_junit_failure(hdx_buffer *out, const char *classname, const char *const *name, const char *message,
+                       const char *type, const char *text)
+{
+    put_case(out, classname, name);
+    hdx_buffer_text(out, "\">\n      <failure message=\"");
+    put_xml(out, message, strlen(message));
+    hdx_buffer_text(out, "\" type=\"");
+    put_xml(out, type, strlen(type));
+    hdx_buffer_text(out, "\">");
+    put_lines(out, text);
+    hdx_buffer_text(out, "      </failure>\n    </testcase>\n");
+}
+
+void cli_junit_suite_end(hdx_buffer *out) { hdx_buffer_text(out, "  </testsuite>\n"); }
+void cli_junit_end(hdx_buffer *out) { hdx_buffer_text(out, "</testsuites>\n"); }

@@ -1,0 +1,33 @@
+/*
+ * report.h - files for other programs beside an answer: whole or not there. What leaks and check write alike is here.
+ *
+ *   report.c    writing one; XML and JUnit
+ *   sarif.c     what check found as SARIF 2.1.0    markdown.c   the same for a pull request
+ */
+#ifndef HDX_CLI_REPORT_H
+#define HDX_CLI_REPORT_H
+
+#include "cli/cli.h"
+
+/* Writes it (- is standard output) and empties the buffer. `what`: "the JUnit file". */
+hdx_code cli_report_write(cli_run *run, const char *path, hdx_buffer *out, const char *what, hdx_error *err);
+
+/* ---- JUnit ---- */
+void cli_junit_begin(hdx_buffer *out);
+void cli_junit_suite(hdx_buffer *out, const char *name, uint64_t tests, uint64_t failures);
+/* name: parts with a blank between, NULL ends. */
+void cli_junit_pass(hdx_buffer *out, const char *classname, const char *const *name);
+/* text: lines. */
+void cli_junit_failure(hdx_buffer *out, const char *classname, const char *const *name, const char *message,
+                       const char *type, const char *text);
+void cli_junit_suite_end(hdx_buffer *out);
+void cli_junit_end(hdx_buffer *out);
+
+/* ---- what check found ---- */
+/* Lines: message, object, a line a step of the path. */
+void     cli_put_finding(hdx_buffer *out, const hdx_check_result *r);
+void     cli_check_junit(hdx_buffer *out, const hdx_check *check, const char *dump);
+hdx_code cli_check_sarif(hdx_buffer *out, const hdx_check *check, const char *dump, hdx_error *err);
+void     cli_check_markdown(hdx_buffer *out, const hdx_check *check, const char *dump);
+
+#endif
