@@ -114,7 +114,7 @@ static const hdx_parameter parameters[] = {
 
 const hdx_answer hdx_answer_check_rules = {
     .name = "check",
-    .flags = HDX_ANSWER_HEAP,
+    .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
     .sentence = "whether the heap keeps rules: a gate for builds",
     .more = "Exit code 1 where a rule is broken, with a line for each finding, the object that tells most and the path "
             "that holds it. Measures: objects, shallow, retained of classes (PATTERN+: and of those below them); live, "

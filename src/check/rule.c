@@ -66,7 +66,7 @@ typedef struct reader {
     hdx_error             *err;
 } reader;
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static hdx_text stripped(hdx_text t)
 {
@@ -108,6 +108,8 @@ static hdx_code split(reader *r, hdx_text *rest)
 {
     const char *p = r->text.at, *end = p + r->text.len;
     *rest = (hdx_text){ NULL, 0 };
+    if (memchr(r->text.at, '\0', r->text.len) != NULL)
+        return refuse(r, "it has a NUL");
     for (;;) {
         while (p < end && is_blank(*p))
             p++;
@@ -254,8 +256,6 @@ static hdx_code read_pattern(const reader *r, const word *w, bool classes, hdx_r
     }
     if (t.len == 0)
         return refuse(r, "an empty pattern");
-    if (memchr(t.at, '\0', t.len) != NULL)
-        return refuse(r, "a pattern with a NUL");
     if (t.at[0] == '/' && (t.len == 1 || t.at[t.len - 1] != '/'))
         return hdx_hint(r->err, refuse(r, "a regular expression is /.../"), "one with blanks stands in quotes");
     return copied(r, t, &out->pattern);
@@ -438,7 +438,7 @@ static hdx_code read_verb(reader *r, hdx_rule *out)
     return unknown(r, "rule", w, &near, "a rule begins with max, min, growth or no, or with a name and a colon");
 }
 
-/* The words that were read, as one text; where one stood in quotes because of a blank, it does so again. */
+/* The words that were read, as one text that reads the same; a reason and a comment are not in it. */
 static hdx_code say(reader *r, unsigned from, hdx_rule *out)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
@@ -446,9 +446,7 @@ static hdx_code say(reader *r, unsigned from, hdx_rule *out)
         hdx_buffer_text(&b, r->source->verb);
     for (unsigned i = from; i < r->count; i++) {
         const word *w = &r->words[i];
-        const char *quote = w->quoted && memchr(w->text.at, ' ', w->text.len) != NULL
-                                ? memchr(w->text.at, '\'', w->text.len) != NULL ? "\"" : "'"
-                                : "";
+        const char *quote = !w->quoted ? "" : memchr(w->text.at, '\'', w->text.len) != NULL ? "\"" : "'";
         hdx_buffer_format(&b, "%s%s", b.len > 0 ? " " : "", quote);
         hdx_buffer_put(&b, w->text.at, w->text.len);
         hdx_buffer_text(&b, quote);

@@ -287,6 +287,8 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         code = usage(err, "--index-dir names one index, and --attach adds dumps");
     else if ((a->flags & HDX_ANSWER_DUMPS) && words > 0 && call->index.index_dir != NULL)
         code = usage(err, "--index-dir names one index, and there are %zu dumps", words + 1);
+    else if (cli_reports_shown(call) > 1)
+        code = usage(err, "two reports cannot both go to standard output");
     else if (call->raw && call->format != HDX_FORMAT_CSV && call->format != HDX_FORMAT_TSV)
         code = usage(err, "--raw is for --format csv and tsv");
     else if (call->encoding != NULL && !call->parquet)

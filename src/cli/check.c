@@ -153,6 +153,15 @@ void cli_check_junit(hdx_buffer *out, const hdx_check *check, const char *dump)
     hdx_buffer_free(&of);
 }
 
+unsigned cli_reports_shown(const cli_call *call)
+{
+    const char *const files[] = { call->junit, call->sarif, call->markdown };
+    unsigned          shown = 0;
+    for (size_t i = 0; cli_is(call, "check") && i < sizeof files / sizeof *files; i++)
+        shown += files[i] != NULL && strcmp(files[i], "-") == 0;
+    return shown;
+}
+
 hdx_code cli_check_after(cli_run *run, hdx_error *err)
 {
     const cli_call  *c = run->call;

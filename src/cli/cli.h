@@ -356,6 +356,8 @@ hdx_code cli_leaks_page(const cli_run *run, const hdx_render_options *options, c
 void     cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human);
 
 /* ---- check.c ---- */
+/* How many of its reports go to standard output: then nothing else of check does. */
+unsigned cli_reports_shown(const cli_call *call);
 /* The reports that were asked for, and whether a rule is broken. */
 hdx_code cli_check_after(cli_run *run, hdx_error *err);
 hdx_code cli_check_page(const cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);

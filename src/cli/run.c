@@ -314,7 +314,7 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
         code = cli_leaks_after(run, err);
     if (cli_is(c, "check"))
         code = cli_check_after(run, err);
-    if (code == HDX_OK)
+    if (code == HDX_OK && (cli_reports_shown(c) == 0 || c->output != NULL))
         code = render(run, rows, err);
     hdx_graph *g = NULL;
     if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL &&

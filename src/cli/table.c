@@ -49,7 +49,7 @@ static const struct own {
       TEXT("output", FILE, "FILE", "write to FILE, whole or not at all; - is standard output") },
     { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
     { CLI_OPT_UNITS, 0, NULL, NULL, CHOICE("units", "UNITS", "bytes human", "sizes in tables; human by default") },
-    { CLI_OPT_FULL_TEXT, 0, NULL, "leaks", FLAG("full-text", "long texts as they are, in tables, too") },
+    { CLI_OPT_FULL_TEXT, 0, NULL, "leaks check", FLAG("full-text", "long texts as they are, in tables, too") },
     { CLI_OPT_RAW, 0, NULL, NULL,
       FLAG("raw", "csv, tsv: texts as they are, even those that a spreadsheet takes for formulas") },
     { CLI_OPT_ENCODING, 0, NULL, NULL,

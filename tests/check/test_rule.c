@@ -1,0 +1,235 @@
+/*
+ * test_rule.c - lines of text as rules: what each word means, what is refused and with which words, files.
+ */
+#include "check/check.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <math.h>
+
+static hdx_arena arena;
+static hdx_error err;
+static hdx_rule  rule;
+
+static void enter(void) { arena = hdx_arena_of(NULL); }
+static void leave(void) { hdx_arena_free(&arena); }
+TestSuite(rule, .init = enter, .fini = leave);
+
+static hdx_code read(const char *verb, const char *text)
+{
+    err = (hdx_error){ .offset = HDX_NOWHERE };
+    return hdx_rule_read(&(hdx_rule_source){ .verb = verb }, (hdx_text){ text, (uint32_t)strlen(text) }, &arena, &rule,
+                         &err);
+}
+
+static void reads(const char *text) { cr_assert(read(NULL, text) == HDX_OK, "%s: %s", text, err.message); }
+
+static bool same(const char *a, const char *b) { return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0; }
+
+Test(rule, of_each_measure_has_its_pattern_and_its_limit)
+{
+    static const struct {
+        const char *text;
+        hdx_measure measure;
+        const char *pattern;
+        bool        subclasses, percent;
+        uint64_t    limit;
+        double      share;
+    } all[] = {
+        { "max objects com.acme.Session 10k", HDX_MEASURE_OBJECTS, "com.acme.Session", false, false, 10000, 0 },
+        { "max objects /Session$/ 7", HDX_MEASURE_OBJECTS, "/Session$/", false, false, 7, 0 },
+        { "max shallow byte[] 200M", HDX_MEASURE_SHALLOW, "byte[]", false, false, 200ull << 20, 0 },
+        { "max retained com.acme.* 50M", HDX_MEASURE_RETAINED, "com.acme.*", false, false, 50ull << 20, 0 },
+        { "max retained com.acme.Session+ 12.5%", HDX_MEASURE_RETAINED, "com.acme.Session", true, true, 0, 12.5 },
+        { "max live 512M", HDX_MEASURE_LIVE, NULL, false, false, 512ull << 20, 0 },
+        { "max unreachable 20%", HDX_MEASURE_UNREACHABLE, NULL, false, true, 0, 20 },
+        { "max classes 20k", HDX_MEASURE_CLASSES, NULL, false, false, 20000, 0 },
+        { "max loaders 100", HDX_MEASURE_LOADERS, NULL, false, false, 100, 0 },
+        { "max threads 200", HDX_MEASURE_THREADS, NULL, false, false, 200, 0 },
+        { "max threads 'pool 1*' 8", HDX_MEASURE_THREADS, "pool 1*", false, false, 8, 0 },
+        { "max threads a+ 8", HDX_MEASURE_THREADS, "a+", false, false, 8, 0 }, /* a name, no class */
+        { "max duplicate-classes 0", HDX_MEASURE_DUPLICATE_CLASSES, NULL, false, false, 0, 0 },
+        { "max open-files file 500", HDX_MEASURE_OPEN_FILES, "file", false, false, 500, 0 },
+        { "max direct-buffers 1.5G", HDX_MEASURE_DIRECT_BUFFERS, NULL, false, false, 3ull << 29, 0 },
+        { "max waste strings 10M", HDX_MEASURE_WASTE, NULL, false, false, 10ull << 20, 0 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        reads(all[i].text);
+        cr_expect(rule.verb == HDX_VERB_MAX && rule.measure == all[i].measure && rule.limit == all[i].limit &&
+                      rule.percent == all[i].percent && rule.subclasses == all[i].subclasses &&
+                      fabs(rule.share - all[i].share) < 1e-9 && same(rule.pattern, all[i].pattern),
+                  "%s: measure %d, %s%s, %llu, %f", all[i].text, rule.measure, rule.pattern, rule.subclasses ? "+" : "",
+                  (unsigned long long)rule.limit, rule.share);
+        cr_expect_str_eq(rule.text, all[i].text);
+        cr_expect(rule.name == NULL && rule.reason == NULL);
+    }
+    reads("min waste collections 0");
+    cr_expect(rule.verb == HDX_VERB_MIN && rule.waste == HDX_WASTE_COLLECTIONS);
+}
+
+Test(rule, values_are_counts_by_thousands_and_sizes_by_1024)
+{
+    static const struct {
+        const char *text;
+        uint64_t    limit;
+    } all[] = {
+        { "objects x 1K", 1000 },
+        { "objects x 2m", 2000000 },
+        { "objects x 1.5k", 1500 },
+        { "objects x 3t", 3000000000000 },
+        { "objects x 18446744073709551615", UINT64_MAX },
+        { "shallow x 1k", 1024 },
+        { "shallow x 1KB", 1024 },
+        { "shallow x 1KiB", 1024 },
+        { "shallow x 5B", 5 },
+        { "shallow x 0.5g", 1ull << 29 },
+        { "shallow x 16777215T", 16777215ull << 40 },
+    };
+    static const char *const refused[] = { "objects x 1.5",  "objects x",      "objects x -1",
+                                           "objects x 10kb", "shallow x 1.M",  "shallow x .5M",
+                                           "shallow x 5x",   "shallow x 5%%",  "shallow x 16777216T",
+                                           "objects x k",    "objects x 1e5",  "objects x 18446744073709551616",
+                                           "objects x 0x10", "shallow x 101%", "threads 5%" };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        cr_expect(read("max", all[i].text) == HDX_OK && rule.limit == all[i].limit, "%s: %llu %s", all[i].text,
+                  (unsigned long long)rule.limit, err.message);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        cr_expect(read("max", refused[i]) == HDX_USAGE, "%s: %llu", refused[i], (unsigned long long)rule.limit);
+}
+
+Test(rule, may_have_a_name_a_reason_and_a_comment)
+{
+    reads("sessions: max objects com.acme.Session 10k because each holds a connection (#12)");
+    cr_expect_str_eq(rule.name, "sessions");
+    cr_expect_str_eq(rule.reason, "each holds a connection (#12)");
+    cr_expect_str_eq(rule.text, "max objects com.acme.Session 10k");
+    reads("  max\tlive   1M   # because of nothing");
+    cr_expect_str_eq(rule.text, "max live 1M");
+    cr_expect(rule.reason == NULL && rule.name == NULL);
+    cr_assert(read("max", "a-b.c_1: live 1M because x") == HDX_OK, "%s", err.message);
+    cr_expect_str_eq(rule.name, "a-b.c_1");
+    cr_expect_str_eq(rule.text, "max live 1M");
+    reads("max objects '#x because \"y\"'+ 1");
+    cr_expect_str_eq(rule.pattern, "#x because \"y\"");
+    cr_expect(rule.subclasses);
+    cr_expect_str_eq(rule.text, "max objects '#x because \"y\"+' 1");
+    reads("max objects \"it's\" 1");
+    cr_expect_str_eq(rule.pattern, "it's");
+}
+
+Test(rule, of_growth_takes_a_measure_a_pattern_and_a_floor_or_none)
+{
+    reads("growth 10%");
+    cr_expect(rule.measure == HDX_MEASURE_RETAINED && rule.pattern == NULL && rule.percent && rule.floor == 1u << 20);
+    reads("growth objects 10%");
+    cr_expect(rule.measure == HDX_MEASURE_OBJECTS && rule.pattern == NULL && rule.floor == 1000);
+    reads("growth com.acme.Session 5M");
+    cr_expect(rule.measure == HDX_MEASURE_RETAINED && !rule.percent && rule.limit == 5u << 20 && rule.floor == 0);
+    cr_expect_str_eq(rule.pattern, "com.acme.Session");
+    reads("growth shallow com.acme.* 250% above 3k");
+    cr_expect(rule.measure == HDX_MEASURE_SHALLOW && rule.share > 249 && rule.floor == 3072 && rule.floored);
+    reads("growth 'objects' 1k"); /* a class of that name */
+    cr_expect(rule.measure == HDX_MEASURE_RETAINED && rule.limit == 1024);
+    cr_expect_str_eq(rule.pattern, "objects");
+}
+
+Test(rule, of_what_there_must_not_be_says_which)
+{
+    reads("no leaks application");
+    cr_expect(rule.verb == HDX_VERB_NO && rule.leaks == HDX_RULE_APPLICATION && !rule.filters);
+    reads("no leaks all filters");
+    cr_expect(rule.leaks == 7 && rule.filters);
+    reads("no leaks library watched");
+    cr_expect(rule.leaks == HDX_RULE_LIBRARY && !rule.filters);
+    reads("no suspects");
+    cr_expect(rule.percent && fabs(rule.share - 10) < 1e-9);
+    reads("no suspects 30");
+    cr_expect(rule.percent && fabs(rule.share - 30) < 1e-9);
+    reads("no damage");
+    cr_expect(eq(int, rule.measure, HDX_MEASURE_DAMAGE));
+}
+
+/* One line, the rule in it, and what to write instead. */
+Test(rule, that_is_wrong_is_refused_with_what_would_be_right)
+{
+    static const struct {
+        const char *text, *message, *hint;
+    } all[] = {
+        { "", "rule '': there is none", "such as: max retained com.acme.* 50M" },
+        { "mxa live 5M", "rule 'mxa live 5M': there is no rule 'mxa'", "did you mean 'max'?" },
+        { "live 5M", "rule 'live 5M': it begins with max, min, growth or no", "max live 512M" },
+        { "leaks library", "rule 'leaks library': it begins with max, min, growth or no", "no leaks application" },
+        { "max retaind x 5M", "rule 'max retaind x 5M': there is no measure 'retaind'", "did you mean 'retained'?" },
+        { "max retained com.acme.*", "rule 'max retained com.acme.*': how much is missing",
+          "such as: max retained com.acme.* 50M" },
+        { "max retained 50M", "rule 'max retained 50M': a class is missing", "such as: max retained com.acme.* 50M" },
+        { "max waste 5M", "rule 'max waste 5M': which waste is missing", "such as: max waste strings 10M" },
+        { "max waste air 5M", "rule 'max waste air 5M': there is no such waste", "strings, collections or arrays" },
+        { "max retained x 5X", "rule 'max retained x 5X': '5X' is no size",
+          "a size is 1048576, 50M or 1.5G (powers of 1024), a share of the heap 20%" },
+        { "max threads many", "rule 'max threads many': 'many' is no number", "a number is 200 or 10k" },
+        { "max threads 5%", "rule 'max threads 5%': 'threads' is no share of anything", "such as: max threads 200" },
+        { "max leaks 5", "rule 'max leaks 5': 'leaks' has no number", "no leaks" },
+        { "max live 5M now", "rule 'max live 5M now': 'now' is too much",
+          "a pattern with blanks stands in quotes; a reason begins with the word because" },
+        { "max objects 'a 5", "rule 'max objects 'a 5': ' is never closed", "" },
+        { "max objects 'a'5 1", "rule 'max objects 'a'5 1': a blank is missing behind a closing quote", "" },
+        { "max objects /a 5", "rule 'max objects /a 5': a regular expression is /.../",
+          "one with blanks stands in quotes" },
+        { "max objects '' 5", "rule 'max objects '' 5': an empty pattern", "" },
+        { "no leaks", "rule 'no leaks': which leaks?", "no leaks application, no leaks library, no leaks all" },
+        { "no suspects 0.5%", "rule 'no suspects 0.5%': suspects keep 1% to 100% of the heap", "" },
+        { "no damages", "rule 'no damages': there is no rule of no 'damages'", "did you mean 'damage'?" },
+        { "growth", "rule 'growth': how much is missing", "such as: growth com.acme.* 10%, growth 10%" },
+        { "growth 5% above 1%", "rule 'growth 5% above 1%': above what is no size", "such as: growth 10% above 1M" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        cr_expect(eq(int, read(NULL, all[i].text), HDX_USAGE), "%s", all[i].text);
+        cr_expect_str_eq(err.message, all[i].message);
+        cr_expect_str_eq(err.hint, all[i].hint);
+    }
+    char nul[] = "max objects a.b 5";
+    nul[13] = '\0';
+    cr_expect(eq(int, hdx_rule_read(&(hdx_rule_source){ NULL }, (hdx_text){ nul, sizeof nul - 1 }, &arena, &rule, &err),
+                 HDX_USAGE));
+}
+
+static hdx_code read_file(hdx_rules *rules, const char *text)
+{
+    *rules = (hdx_rules){ .at = NULL };
+    err = (hdx_error){ .offset = HDX_NOWHERE };
+    return hdx_rules_read_file(rules, "heap.rules", (hdx_text){ text, (uint32_t)strlen(text) }, &arena, &err);
+}
+
+Test(rule, of_a_file_knows_its_line)
+{
+    hdx_rules rules;
+    cr_assert(read_file(&rules, "\xef\xbb\xbf# of the shop\r\n\r\nmax live 1M\r\n  # more\n\nno damage") == HDX_OK,
+              "%s", err.message);
+    cr_assert(eq(u64, rules.count, 2));
+    cr_expect_str_eq(rules.at[0].text, "max live 1M");
+    cr_expect_str_eq(rules.at[0].file, "heap.rules");
+    cr_expect(eq(u64, rules.at[0].line, 3));
+    cr_expect(eq(u64, rules.at[1].line, 6));
+    cr_expect(eq(int, read_file(&rules, "max live 1M\nmax lve 1M\n"), HDX_USAGE));
+    cr_expect_str_eq(err.where, "heap.rules");
+    cr_expect_str_eq(err.message, "line 2: rule 'max lve 1M': there is no measure 'lve'");
+    cr_expect_str_eq(err.hint, "did you mean 'live'?");
+    cr_expect(read_file(&rules, "# nothing\n") == HDX_OK && rules.count == 0);
+    hdx_buffer many = hdx_buffer_of(NULL);
+    for (unsigned i = 0; i < 1000; i++)
+        hdx_buffer_format(&many, "r%u: max objects c%u %u\n", i, i, i);
+    cr_assert(read_file(&rules, many.at) == HDX_OK && rules.count == 1000);
+    cr_expect(rules.at[999].limit == 999 && strcmp(rules.at[500].name, "r500") == 0);
+    hdx_buffer_free(&many);
+}
+
+Test(rule, too_long_for_a_line_of_an_error_is_cut)
+{
+    char text[5000];
+    (void)memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    cr_expect(eq(int, read("max", text), HDX_USAGE));
+    cr_expect(strlen(err.message) < sizeof err.message - 1, "%s", err.message);
+}
