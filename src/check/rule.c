@@ -141,7 +141,7 @@ static hdx_code split(reader *r, hdx_text *rest)
         while (p < end && !is_blank(*p))
             p++;
         *w = (word){ { from, (uint32_t)(p - from) }, false };
-        if (r->count > 1 && hdx_text_is(w->text, "because")) {
+        if ((r->count > 1 || r->source->verb != NULL) && hdx_text_is(w->text, "because")) {
             r->count--;
             *rest = stripped((hdx_text){ p, (uint32_t)(end - p) });
             return HDX_OK;

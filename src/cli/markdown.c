@@ -81,11 +81,13 @@ static void put_details(hdx_buffer *out, const hdx_check_result *r)
 
 void cli_check_markdown(hdx_buffer *out, const hdx_check *check, const char *dump)
 {
-    if (check->broken == 0)
+    if (check->broken == 0 && check->rule_count == 1)
+        hdx_buffer_text(out, "### Heap check: the rule holds\n\n");
+    else if (check->broken == 0)
         hdx_buffer_format(out, "### Heap check: all %llu rules hold\n\n", (unsigned long long)check->rule_count);
     else
-        hdx_buffer_format(out, "### Heap check: %llu of %llu rules broken\n\n", (unsigned long long)check->broken,
-                          (unsigned long long)check->rule_count);
+        hdx_buffer_format(out, "### Heap check: %llu of %llu rule%s broken\n\n", (unsigned long long)check->broken,
+                          (unsigned long long)check->rule_count, check->rule_count == 1 ? "" : "s");
     put_code(out, dump);
     hdx_buffer_text(out, "\n\n| | rule | found |\n| --- | --- | --- |\n");
     for (unsigned state = 2; state-- > 0;)
