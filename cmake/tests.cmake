@@ -134,6 +134,11 @@ foreach(target IN LISTS test_targets)
   add_dependencies(${target} heapdex_cli)
 endforeach()
 
+# What the gate reports, as readers of its formats see it.
+add_test(NAME cli.check_reports COMMAND ${PROJECT_SOURCE_DIR}/tests/cli/check_reports $<TARGET_FILE:heapdex_cli>
+         ${PROJECT_SOURCE_DIR})
+set_tests_properties(cli.check_reports PROPERTIES SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
+
 # Ctrl-C at random moments: short here, `cmake --build build/release --target interrupts` on a dump of 6 million
 # objects.
 set(interrupts ${PROJECT_SOURCE_DIR}/tests/cli/interrupts_made.sh $<TARGET_FILE:bench_make_dump>

@@ -193,10 +193,12 @@ static hdx_code read_rules(const hdx_arguments *a, hdx_arena *arena, hdx_rules *
                         hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                                  files ? "the files of rules have no rule" : "check needs a rule"),
                         "--max 'retained com.acme.* 50M', --no-leaks application, --rules FILE");
+    bool grows = false;
     for (uint64_t i = 0; code == HDX_OK && i < rules->count; i++) {
         const hdx_rule *r = &rules->at[i];
         if (r->verb != HDX_VERB_GROWTH)
             continue;
+        grows = true;
         if (hdx_argument_text(a, "baseline") == NULL)
             return hdx_hint(err,
                             hdx_fail(err, HDX_USAGE, r->file, HDX_NOWHERE, "rule '%.80s': growth since when?", r->text),
@@ -205,6 +207,9 @@ static hdx_code read_rules(const hdx_arguments *a, hdx_arena *arena, hdx_rules *
             return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                             "rule '%.80s': a view is not compared with another dump: leave --view out", r->text);
     }
+    if (code == HDX_OK && !grows && hdx_argument_text(a, "baseline") != NULL)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "no rule compares with a baseline"),
+                        "--growth 10%%, or leave --baseline out");
     return code;
 }
 

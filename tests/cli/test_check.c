@@ -127,6 +127,8 @@ Test(check, refuses_a_wrong_rule_before_it_builds_anything)
     expect("shop.hprof.gz --max 'retaind com.acme.* 50M'", 2,
            "heapdex: rule 'max retaind com.acme.* 50M': there is no measure 'retaind'\nhint: did you mean 'retained'?");
     expect("shop.hprof.gz --growth 10%", 2, "--growth needs --baseline");
+    expect("shop.hprof.gz --max 'live 1G' --baseline shop.hprof.gz", 2,
+           "no rule compares with a baseline\nhint: --gro");
     expect("shop.hprof.gz --rule 'growth 10%'", 2, "rule 'growth 10%': growth since when?\nhint: --baseline DUMP");
     expect("shop.hprof.gz --rules none.rules", 2, "none.rules: cannot be read: No such file");
     expect("shop.hprof.gz", 2, "check needs a rule\nhint: --max 'retained com.acme.* 50M'");
