@@ -47,6 +47,8 @@ static const char *const asks[] = {
     "direct-buffers",
     "open-files",
     "suspects threshold=2",
+    "check max=retained\tbookshop.*\t1M max=waste\tstrings\t1 max=threads\t1 no-suspects=10%",
+    "check growth=10%\tabove\t1 baseline=app.hprof.gz max=waste\tcollections\t1 no-leaks=all",
     "export table=classes",
     "export table=loaders",
     "export table=objects limit=50",
