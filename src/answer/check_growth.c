@@ -85,12 +85,12 @@ static hdx_code collect_old(hdx_checking *c, const hdx_rule *rule, growing *g, h
     hdx_code     code = hdx_session_open(&options, &own, err);
     if (code == HDX_OK) {
         c->s->beside = own;
-        hdx_session_limit(own, c->s->mem.limit);
         code = hdx_session_graph(own, 0, &graph, err);
     }
     if (code == HDX_OK) {
         const hdx_arguments none = { &hdx_question_histogram.declared, NULL, 0 };
-        const hdx_query     q = hdx_answer_query(own, &none, graph);
+        hdx_query           q = hdx_answer_query(own, &none, graph);
+        q.mem = &c->s->mem; /* one budget for both */
         g->old = true;
         code = collect(c, own, &q, rule, g, &note, err);
         g->old = false;
