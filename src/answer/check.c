@@ -8,6 +8,7 @@
 #include "render/render.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -232,10 +233,11 @@ const char *hdx_checking_say(hdx_checking *c, const char *format, ...)
 const char *hdx_checking_number(hdx_checking *c, hdx_check_unit unit, double value)
 {
     const hdx_render_options human = { .human_sizes = true };
-    const hdx_cell           cell = hdx_cell_uint((uint64_t)value);
+    const hdx_cell           cell = hdx_cell_uint(value < 0x1p64 ? (uint64_t)value : UINT64_MAX);
+    const double             off = fabs(value - nearbyint(value));
     hdx_buffer               b = hdx_buffer_of(NULL);
     if (unit == HDX_CHECK_PERCENT)
-        hdx_buffer_format(&b, value < 10 && value != (double)(uint64_t)value ? "%.2f%%" : "%.4g%%", value);
+        hdx_buffer_format(&b, off < 0.005 ? "%.0f%%" : "%.2f%%", value);
     else
         (void)hdx_render_cell(&b, &cell, unit == HDX_CHECK_BYTES ? HDX_UNIT_BYTES : HDX_UNIT_COUNT, &human);
     const char *text = b.failed ? NULL : hdx_arena_copy(c->arena, b.at, b.len);

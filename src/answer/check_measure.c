@@ -240,8 +240,32 @@ static hdx_code of_rows(hdx_checking *c, const hdx_rule *rule, measured *out, hd
     return HDX_OK;
 }
 
+/* Is it values of the dump that are looked at? */
+static bool needs_values(const hdx_rule *r)
+{
+    return r->measure == HDX_MEASURE_WASTE || r->measure == HDX_MEASURE_OPEN_FILES ||
+           r->measure == HDX_MEASURE_DIRECT_BUFFERS || (r->measure == HDX_MEASURE_THREADS && r->pattern != NULL);
+}
+
+/* What cannot be seen is not there for who counts: a rule must not hold for that reason. */
+static hdx_code check_values(hdx_checking *c, const hdx_rule *rule, measured *out, hdx_error *err)
+{
+    hdx_source *dump;
+    if (!needs_values(rule))
+        return HDX_OK;
+    const hdx_code code = hdx_graph_dump(c->g, &dump, err);
+    if (code != HDX_OK)
+        return code;
+    if (c->sum->stripping != NULL && c->sum->stripping->policy != HDX_STRIP_NONE)
+        out->note = "the dump went through a tool that strips it: what that took away is not counted";
+    return HDX_OK;
+}
+
 static hdx_code measure(hdx_checking *c, const hdx_rule *rule, measured *out, hdx_error *err)
 {
+    const hdx_code code = check_values(c, rule, out, err);
+    if (code != HDX_OK)
+        return code;
     switch (rule->measure) {
     case HDX_MEASURE_OBJECTS:
     case HDX_MEASURE_SHALLOW:

@@ -438,6 +438,15 @@ static hdx_code read_verb(reader *r, hdx_rule *out)
     return unknown(r, "rule", w, &near, "a rule begins with max, min, growth or no, or with a name and a colon");
 }
 
+/* "MB" behind "50 " */
+static bool is_unit(hdx_text t)
+{
+    uint32_t i = t.len > 0 && strchr("kKmMgGtT", t.at[0]) != NULL;
+    i += i < t.len && t.at[i] == 'i';
+    i += i < t.len && (t.at[i] | 0x20) == 'b';
+    return t.len > 0 && (i == t.len || hdx_text_is(t, "%"));
+}
+
 /* The words that were read, as one text that reads the same; a reason and a comment are not in it. */
 static hdx_code say(reader *r, unsigned from, hdx_rule *out)
 {
@@ -483,6 +492,9 @@ hdx_code hdx_rule_read(const hdx_rule_source *source, hdx_text text, hdx_arena *
         return code;
     if (r.next < r.count) {
         const hdx_text more = r.words[r.next].text;
+        if (is_unit(more))
+            return hdx_hint(err, refuse(&r, "'%.*s' is a word of its own", (int)more.len, more.at),
+                            "a value is one word, as 50MB");
         return hdx_hint(err, refuse(&r, "'%.*s' is too much", (int)(more.len > 40 ? 40 : more.len), more.at),
                         "a pattern with blanks stands in quotes; a reason begins with the word because");
     }

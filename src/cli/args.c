@@ -301,6 +301,8 @@ static hdx_code finish(cli_call *call, hdx_error *err)
     else if (call->parquet && call->output == NULL && isatty(STDOUT_FILENO) == 1)
         code = hdx_hint(err, usage(err, "--format parquet is nothing for a terminal"), "-o FILE writes it to a file");
     hdx_buffer_free(&how);
+    if (code != HDX_OK && cli_is(call, "check") && words > most && err->hint[0] == '\0')
+        return hdx_hint(err, code, "a rule is one word for the shell: --max 'retained com.acme.* 50M'");
     if (code != HDX_OK)
         return code;
     /* words count as arguments here; what - stands for is read when it is time */

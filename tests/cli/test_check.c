@@ -64,7 +64,8 @@ Test(check, tells_of_each_broken_rule_what_was_found_and_what_holds_it)
           "max retained bookshop.* 1M: 2.1 MB by 2,038 objects of 9 classes, more than 1.0 MB; "
           "bookshop.Bookshop$SessionCache 0xfeb18ea8 keeps 1.9 MB; system class: class sun.launcher.LauncherHelper "
           ".appClass -> class bookshop.Bookshop .SESSIONS -> bookshop.Bookshop$SessionCache\n" },
-        { "--max 'retained bookshop.Bookshop$SessionCache 70.4%'", ": 70.49% (1.9 MB) by 1 object, more than 70.4%; " },
+        { "--max 'retained bookshop.Bookshop$SessionCache 70.4%'",
+          ": 70.49% (1.9 MB) by 1 object, more than 70.40%; " },
         { "--max 'objects bookshop.Bookshop$Session 269'", ": 270, more than 269; bookshop.Bookshop$Session 0x" },
         { "--max 'objects bookshop.Bookshop$Session 269'", ".table -> java.util.HashMap$Node[] [33] -> java.util." },
         { "--max 'objects java.util.AbstractMap+ 300'", "max objects java.util.AbstractMap+ 300: 309 by 11 classes, " },
@@ -134,6 +135,9 @@ Test(check, refuses_a_wrong_rule_before_it_builds_anything)
     expect("shop.hprof.gz", 2, "check needs a rule\nhint: --max 'retained com.acme.* 50M'");
     expect("shop.hprof.gz --max 'live 1G' --sarif - --junit -", 2, "two reports cannot both go to standard output");
     expect("no.hprof --max 'live 1G'", 3, "no.hprof");
+    expect("shop.hprof.gz --max retained com.acme.Cache 50M", 2,
+           "'com.acme.Cache' is too much\nhint: a rule is one word for the shell: --max 'retained com.acme.* 50M'\n");
+    expect("shop.hprof.gz --max 'live 50 MB'", 2, "'MB' is a word of its own\nhint: a value is one word, as 50MB");
     write_text("heap.rules", "# the shop\nmax live 1G\n\nmax lve 1G\n");
     expect("shop.hprof.gz --rules heap.rules", 2, "heap.rules: line 4: rule 'max lve 1G': there is no measure 'lve'");
     write_text("heap.rules", "# nothing\n");
@@ -151,6 +155,29 @@ Test(check, has_rows_of_all_rules_in_every_format)
            "\"check\": {\"rules\": 2, \"broken\": 1, \"findings\": 1, \"holds\": false}");
     expect("shop.hprof.gz --rules heap.rules --where 'state = holds' --columns rule,message", 1,
            "no damage  the dump is whole\n"); /* whatever is shown, a broken rule is one */
+}
+
+/* An index that travels alone: what it does not know must not count as nothing. */
+Test(check, does_not_hold_for_want_of_the_dump)
+{
+    ran r = tool_sh("\"$H\" index shop.hprof.gz && mv shop.hprof.gz.hdx alone.hdx && rm shop.hprof.gz");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    expect("alone.hdx --max 'waste strings 1'", 3,
+           "the dump is not at hand\nhint: values of fields and arrays are read");
+    expect("alone.hdx --max 'threads main 0'", 3, "not at hand");
+    expect("alone.hdx --max 'open-files 0'", 3, "not at hand");
+    expect("alone.hdx --max 'retained bookshop.* 1M' --max 'threads 7'", 1,
+           "class sun.launcher.LauncherHelper <static> -> class bookshop.Bookshop <static> -> bookshop.Bookshop$Sess");
+}
+
+Test(check, notes_what_a_stripped_dump_cannot_tell)
+{
+    ran r = tool_sh("\"$H\" strip shop.hprof.gz --policy koom -o small.hprof");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    expect("small.hprof --max 'waste arrays 1'", 0,
+           "note: max waste arrays 1: the dump went through a tool that strips");
 }
 
 /* ---- made heaps ---- */
