@@ -59,8 +59,8 @@ foreach(file IN LISTS fuzzers)
   else()
     add_executable(${name} ${file} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
   endif()
-  target_link_libraries(${name} PRIVATE check oql making graph query leaks catalog indexes strip hprof source model algo base
-                        test_support)
+  target_link_libraries(${name} PRIVATE check oql making graph query leaks catalog indexes strip hprof source model
+                        algo base test_support)
   if(name STREQUAL "fuzz_sql")
     target_link_libraries(${name} PRIVATE sql)
   endif()

@@ -320,7 +320,8 @@ hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_que
     const entry        *e = entry_named(answer->name);
     const hdx_arguments a = { answer, arguments, count };
     *out = NULL;
-    if (e == NULL || (e->question == NULL && e->declared != &hdx_leaks_answer))
+    if (e == NULL ||
+        (e->question == NULL && e->declared != &hdx_leaks_answer && e->declared != &hdx_answer_check_rules))
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.60s' is no answer about one heap", answer->name);
     hdx_code code = check(&a, "", err);
     if (code != HDX_OK)
@@ -328,7 +329,9 @@ hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_que
     if (e->question != NULL)
         return hdx_mem_explain(q->mem, e->question->open(q, &a, out, err), err);
     if (s->dump_count > 1)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "leaks are those of all dumps of a session: ask it of one");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                        e->declared == &hdx_leaks_answer ? "leaks are those of all dumps of a session: ask it of one"
+                                                         : "rules are those of one dump: ask a session of one");
     return hdx_mem_explain(&s->mem, e->run(s, &a, out, err), err);
 }
 

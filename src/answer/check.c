@@ -305,28 +305,28 @@ static const char *const units[] = { "count", "bytes", "percent" };
 
 static hdx_code add_row(hdx_table *t, const hdx_check_result *r, hdx_error *err)
 {
+    hdx_arena     *own = hdx_table_arena(t); /* rows may outlive the next call */
     const hdx_cell cells[COLUMNS] = {
-        [RULE] = hdx_cell_string(r->rule),
-        [NAME] = hdx_cell_string(r->name),
+        [RULE] = hdx_cell_copy(own, r->rule),
+        [NAME] = hdx_cell_copy(own, r->name),
         [STATE] = hdx_cell_string(states[r->state]),
         [MEASURED] = hdx_cell_real(r->measured),
         [LIMIT] = hdx_cell_real(r->limit),
         [UNIT] = hdx_cell_string(units[r->unit]),
-        [MESSAGE] = hdx_cell_string(r->message),
-        [CLASS] = hdx_cell_string(r->class_name),
+        [MESSAGE] = hdx_cell_copy(own, r->message),
+        [CLASS] = hdx_cell_copy(own, r->class_name),
         [ADDRESS] = r->address != 0 ? hdx_cell_address(r->address) : hdx_cell_null(),
         [RETAINED] = r->address != 0 ? hdx_cell_uint(r->retained) : hdx_cell_null(),
-        [PATH] = hdx_cell_string(r->path),
-        [NOTE] = hdx_cell_string(r->note),
-        [REASON] = hdx_cell_string(r->reason),
-        [KIND] = hdx_cell_string(r->kind),
-        [FILE_NAME] = hdx_cell_string(r->file),
+        [PATH] = hdx_cell_copy(own, r->path),
+        [NOTE] = hdx_cell_copy(own, r->note),
+        [REASON] = hdx_cell_copy(own, r->reason),
+        [KIND] = hdx_cell_copy(own, r->kind),
+        [FILE_NAME] = hdx_cell_copy(own, r->file),
         [LINE] = r->file != NULL ? hdx_cell_uint(r->line) : hdx_cell_null(),
     };
-    return hdx_table_add(t, cells, err);
+    return own->refused ? hdx_no_memory(err, "a row", sizeof cells) : hdx_table_add(t, cells, err);
 }
 
-/* What the rows point to lives with the session, until it is asked again. */
 static hdx_code rows_of(const hdx_check *check, hdx_rows **out, hdx_error *err)
 {
     hdx_table *t;
@@ -369,6 +369,9 @@ hdx_code hdx_answer_run_check(hdx_session *s, const hdx_arguments *a, hdx_rows *
         return code;
     c.q = hdx_answer_query(s, a, c.g);
     c.q.notice = NULL; /* what is said of a rule goes into its note */
+    hdx_ask ask;
+    if ((code = hdx_ask_begin(&c.q, &ask, err)) != HDX_OK) /* of half an index, too, rules would hold that do not */
+        return code;
     c.sum = hdx_graph_summary_of(c.g);
     for (uint64_t i = 0; code == HDX_OK && i < rules.count; i++)
         code = check_rule(&c, &rules.at[i], err);

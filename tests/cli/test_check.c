@@ -160,12 +160,14 @@ Test(check, has_rows_of_all_rules_in_every_format)
 /* An index that travels alone: what it does not know must not count as nothing. */
 Test(check, does_not_hold_for_want_of_the_dump)
 {
-    ran r = tool_sh("\"$H\" index shop.hprof.gz && mv shop.hprof.gz.hdx alone.hdx && rm shop.hprof.gz");
+    ran r = tool_sh("\"$H\" index shop.hprof.gz --until outbound --index-dir half.hdx && \"$H\" index shop.hprof.gz && "
+                    "mv shop.hprof.gz.hdx alone.hdx && rm shop.hprof.gz");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
     ran_free(&r);
     expect("alone.hdx --max 'waste strings 1'", 3,
            "the dump is not at hand\nhint: values of fields and arrays are read");
     expect("alone.hdx --max 'threads main 0'", 3, "not at hand");
+    expect("half.hdx --max 'live 1'", 3, "half.hdx");
     expect("alone.hdx --max 'open-files 0'", 3, "not at hand");
     expect("alone.hdx --max 'retained bookshop.* 1M' --max 'threads 7'", 1,
            "class sun.launcher.LauncherHelper <static> -> class bookshop.Bookshop <static> -> bookshop.Bookshop$Sess");
