@@ -81,6 +81,21 @@ static use use_of(const hdx_arguments *a, const hdx_column *columns, unsigned co
     return u;
 }
 
+/* Of one column both ends of a range are one bound: sources look at the first. */
+static void add_bound(hdx_wanted *wanted, const hdx_bound *bound)
+{
+    for (unsigned i = 0; i < wanted->bound_count; i++) {
+        hdx_bound *is = &wanted->bounds[i];
+        if (is->column != bound->column || is->text != NULL || bound->text != NULL)
+            continue;
+        is->least = is->least > bound->least ? is->least : bound->least;
+        is->most = is->most < bound->most ? is->most : bound->most;
+        return;
+    }
+    if (wanted->bound_count < HDX_MOST_BOUNDS)
+        wanted->bounds[wanted->bound_count++] = *bound;
+}
+
 hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena)
 {
     hdx_wanted wanted = { 0 };
@@ -90,11 +105,12 @@ hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_a
     const bool chosen = hdx_answer_last(a, "columns") != NULL;
     wanted.named = u.decide | (chosen ? u.show : 0);
     wanted.columns = (u.decide | u.show) & ~u.late;
-    for (size_t i = 0; i < a->count && wanted.bound_count < HDX_MOST_BOUNDS; i++)
+    for (size_t i = 0; i < a->count; i++) {
+        hdx_bound bound;
         if (strcmp(a->at[i].name, "where") == 0 &&
-            hdx_condition_bound(form->columns, form->column_count, a->at[i].value, arena,
-                                &wanted.bounds[wanted.bound_count]))
-            wanted.bound_count++;
+            hdx_condition_bound(form->columns, form->column_count, a->at[i].value, arena, &bound))
+            add_bound(&wanted, &bound);
+    }
     return wanted;
 }
 

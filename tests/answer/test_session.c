@@ -162,11 +162,11 @@ Test(session, asks_for_the_columns_that_are_shown_or_decide_and_names_those_that
         { "rows objects where=label~x where=class=app.Node columns=address", LABEL | CLASS | ADDRESS, ADDRESS | CLASS,
           1 },
         { "rows objects where=shallow>1", SHALLOW, REST, 1 },
-        { "rows objects where=shallow>1 where=shallow<9 where=retained=5", SHALLOW | RETAINED, REST, 3 },
+        { "rows objects where=shallow>1 where=shallow<9 where=retained=5", SHALLOW | RETAINED, REST, 2 },
         { "rows objects where=nothing>1", 0, REST, 0 },
-        { "rows objects where=shallow>1 where=shallow>2 where=shallow>3 where=shallow>4 where=shallow>5 "
-          "where=shallow>6 where=shallow>7 where=shallow>8 where=shallow>9",
-          SHALLOW, REST, 8 },
+        { "rows objects where=class=a where=class=b where=class=c where=class=d where=class=e where=class=f "
+          "where=class=g where=class=h where=class=i",
+          CLASS, REST, 8 },
         { "rows objects limit=5 class=where", 0, REST, 0 },
     };
     const hdx_answer        *objects = hdx_answer_named("objects");
@@ -187,6 +187,30 @@ Test(session, asks_for_the_columns_that_are_shown_or_decide_and_names_those_that
     const hdx_argument    sort = { "sort", "a" };
     const hdx_wanted      w = hdx_answer_wanted(&(hdx_arguments){ objects, &sort, 1 }, &bare, NULL);
     cr_expect(w.named == 0 && w.columns == 0 && w.bound_count == 0);
+}
+
+Test(session, asks_for_one_range_of_a_column_that_has_several_bounds)
+{
+    static const struct {
+        const char *ask;
+        uint64_t    least, most;
+    } cases[] = {
+        { "rows objects where=shallow>=20 where=shallow<30", 20, 29 },
+        { "rows objects where=shallow<30 where=class=a where=shallow>=20", 20, 29 },
+        { "rows objects where=shallow>1 where=shallow>7 where=shallow<=9 where=shallow<=100", 8, 9 },
+        { "rows objects where=shallow=5 where=shallow=6", 6, 5 },
+    };
+    const hdx_answer *objects = hdx_answer_named("objects");
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        asked     a;
+        hdx_arena arena = hdx_arena_of(NULL);
+        asked_read(&a, cases[i].ask);
+        const hdx_wanted w = hdx_answer_wanted(&(hdx_arguments){ objects, a.at, a.count }, &objects->forms[0], &arena);
+        cr_expect(w.bounds[0].column == 3 && w.bounds[0].least == cases[i].least && w.bounds[0].most == cases[i].most,
+                  "%s: %llu to %llu", cases[i].ask, (unsigned long long)w.bounds[0].least,
+                  (unsigned long long)w.bounds[0].most);
+        hdx_arena_free(&arena);
+    }
 }
 
 /* Of 63, 64 and 65 columns the first, the last and a late one. */
