@@ -157,6 +157,7 @@ def _places() -> Iterator[str]:
         return
     here = Path(__file__).resolve().parent
     yield str(here / "libheapdex.so")
+    yield str(here.parent.parent / "libheapdex.so")  # beside the package as a zip, as Spark's workers have it
     for kind in ("release", "debug"):
         yield str(here.parent.parent / "build" / kind / "libheapdex.so")
     found = ctypes.util.find_library("heapdex")
@@ -595,6 +596,12 @@ class Heap:
 
         said = _said(text)
         return self._asked(call)
+
+    def _graph(self) -> ctypes.c_void_p:
+        """The hdx_graph of the dump, which lives until the heap is closed; the index is built where there is none."""
+        graph = ctypes.c_void_p()
+        self._asked(lambda _, err: int(_lib.hdx_session_graph(self._at, 0, ctypes.byref(graph), ctypes.byref(err))))
+        return graph
 
     def _translated(self, query: str) -> str:
         def call(_: _Stream, err: _Error) -> int:
