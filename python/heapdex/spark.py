@@ -12,17 +12,18 @@ package has the options, and what to know of clusters.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import glob
-import itertools
 import os
 import re
+import shutil
 import socket
 import sys
 import tempfile
 import time
 import zipfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -602,13 +603,14 @@ def ship(spark: Any, library: Optional[str] = None) -> None:
     What the library needs must be there: zlib, LMDB, PCRE2 and, where it was built with them, SQLite and ISA-L.
     """
     folder = tempfile.mkdtemp(prefix="heapdex-ship-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # workers may fetch it later
     package = os.path.join(folder, "heapdex-python.zip")
     here = Path(__file__).resolve().parent
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as out:
         for one in sorted(here.glob("*.py")):
             out.write(one, f"heapdex/{one.name}")
     beside = os.path.join(folder, "libheapdex.so")
-    os.symlink(os.path.realpath(library or heapdex._lib._name), beside)
+    shutil.copy(library or heapdex._lib._name, beside)  # Spark would take what a link leads to, under its own name
     spark.sparkContext.addFile(beside)
     spark.sparkContext.addPyFile(package)
 
