@@ -51,7 +51,7 @@ _lib.hdx_graph_address.restype = ctypes.c_uint64
 
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _UNSIGNED, _SIGNED, _REAL, _BOOL, _TEXT, _ADDRESS = range(6)  # hdx_type
-_LATE = 8  # hdx_column_flag
+_OPTIONAL, _LATE = 4, 8  # hdx_column_flag
 _OF_HEAPS = 16  # hdx_answer_flag
 _BIG = {"objects": 1, "references": 3, "named_references": 4}  # rows of these tables for an object, about
 _BYTES = 50  # of a dump for an object, about; less leads to more partitions than needed
@@ -117,11 +117,13 @@ def find(paths: Iterable[str]) -> List[Dump]:
 
 @dataclass(frozen=True)
 class _Column:
-    """A declared column: its name, hdx_type, and whether it is made from the dump for the rows that are left."""
+    """A declared column: its name, hdx_type, whether it is made from the dump for the rows that are left, and whether
+    some dumps have none."""
 
     name: str
     kind: int
     late: bool
+    optional: bool
 
 
 @dataclass(frozen=True)
@@ -198,8 +200,8 @@ def _declared(answer: heapdex._Answer, arguments: Sequence[Tuple[str, Optional[b
     heapdex._raise(_lib.hdx_answer_check(ctypes.byref(answer), given, len(arguments), None, ctypes.byref(err)), err)
     form = _lib.hdx_answer_form(ctypes.byref(answer), given, len(arguments)).contents
     all_of_them = form.columns[: form.column_count] if form.column_count else []
-    columns = [_Column(heapdex._text(c.name), c.type, bool(c.flags & _LATE)) for c in all_of_them]
-    chosen = next((heapdex._text(value) for name, value in arguments if name == "columns"), None)
+    columns = [_Column(heapdex._text(c.name), c.type, bool(c.flags & _LATE), bool(c.flags & _OPTIONAL)) for c in all_of_them]
+    chosen = next((heapdex._text(value) for name, value in arguments if name == b"columns"), None)
     if chosen is None:
         return tuple(columns)
     by_name = {column.name: column for column in columns}
@@ -334,7 +336,7 @@ def _conditions(filter: Any, columns: Mapping[str, _Column]) -> List[str]:
             return []
     column = columns.get(filter.attribute[0]) if len(filter.attribute) == 1 else None
     value = getattr(filter, "value", None)
-    if column is None or column.late or value is None:
+    if column is None or column.late or column.optional or value is None:
         return []
     if column.kind == _TEXT:
         return _of_text(column, kind, value)
@@ -480,13 +482,21 @@ class _Reader(datasource.DataSourceReader):
         if self.asked.sql:
             return pyarrow.RecordBatchReader.from_stream(heap.sql(self.asked.sql))
         name, arguments = self.asked.question()
-        chosen = [one.name for one in self.schema.fields if one.name not in self.constants]
-        chosen = [one for one in chosen if one in {column.name for column in self.asked.columns}]
-        if not chosen:  # to count rows: any column will do
-            chosen = [self.asked.columns[0].name]
-        arguments = [one for one in arguments if one[0] != "columns"] + [("columns", ",".join(chosen).encode())]
+        if any(column.optional for column in self.asked.columns):  # a dump may have none: then it is null
+            arguments = [one for one in arguments if one[0] != "columns"]
+        arguments += self._columns()
         arguments += [("where", one.encode()) for one in self.conditions] + _range(heap, self.asked, part)
         return pyarrow.RecordBatchReader.from_stream(heapdex.Rows(heap, name, arguments))
+
+    def _columns(self) -> List[Tuple[str, bytes]]:
+        """What a user's schema leaves of the columns, which the library is told. Some it makes only for who names them:
+        it is not told where all are left, nor names of what this dump may not have."""
+        names = set(self.schema.fieldNames())
+        left = [column for column in self.asked.columns if column.name in names - self.constants]
+        if len(left) == len(self.asked.columns) or any(column.optional for column in left):
+            return []
+        left = left or self.asked.columns[:1]  # to count rows: any column will do
+        return [("columns", ",".join(column.name for column in left).encode())]
 
     def read(self, partition: Any) -> Iterator[Any]:
         from pyspark.sql.pandas.types import to_arrow_schema
