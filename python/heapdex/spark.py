@@ -55,6 +55,7 @@ _OPTIONAL, _LATE = 4, 8  # hdx_column_flag
 _OF_HEAPS = 16  # hdx_answer_flag
 _BIG = {"objects": 1, "references": 3, "named_references": 4}  # rows of these tables for an object, about
 _BYTES = 50  # of a dump for an object, about; less leads to more partitions than needed
+_WORD = (1 << 64) - 1
 _PACKED = 4  # bytes of a dump for one that is compressed
 
 
@@ -63,14 +64,36 @@ _PACKED = 4  # bytes of a dump for one that is compressed
 
 @dataclass(frozen=True)
 class Dump:
-    """A dump to be read, and what it is called in rows."""
+    """A dump to be read, what it is called in rows, and what a manifest says of it."""
 
     path: str
     id: str
+    known: Tuple[Tuple[str, str], ...] = ()
 
 
-def _name(path: str) -> str:
-    return re.sub(r"(\.hprof)?(\.gz|\.zst|\.gzip)?(\.hdx)?$", "", os.path.basename(path)) or os.path.basename(path)
+def _mix(x: int) -> int:
+    x = (x + 0x9E3779B97F4A7C15) & _WORD
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & _WORD
+    return x ^ x >> 31
+
+
+def _hash(text: bytes) -> int:
+    """hdx_hash_bytes, with the seed that ids of dumps have."""
+    h = _mix(0x6261746368 ^ len(text))
+    whole = len(text) // 8 * 8
+    for at in range(0, whole, 8):
+        h = _mix(h ^ int.from_bytes(text[at : at + 8], "little"))
+    return _mix(h ^ int.from_bytes(text[whole:], "little"))
+
+
+def id_of(path: str) -> str:
+    """What a dump is called: its name, and a hash of where it is. The command batch says the same."""
+    folder, name = os.path.split(os.path.abspath(path).removesuffix(".hdx"))
+    folder = os.path.realpath(folder)
+    digits = _hash(os.fsencode(os.path.join(folder, name))) >> 32
+    name = re.sub("[^A-Za-z0-9._-]", "_", os.fsencode(name.removesuffix(".gz").removesuffix(".hprof")).decode("latin-1"))
+    return f"{name if re.match('[A-Za-z0-9]', name) else 'd' + name:.64}-{digits:08x}"
 
 
 def _is_dump(path: str) -> bool:
@@ -83,11 +106,7 @@ def _of_folder(folder: str) -> List[str]:
 
 
 def find(paths: Iterable[str]) -> List[Dump]:
-    """The dumps that paths, patterns and folders name, in their order, each once.
-
-    A dump is called by the name of its file without ``.hprof``, ``.hprof.gz``; where several have one name, each by
-    its whole path.
-    """
+    """The dumps that paths, patterns and folders name, in their order, each once."""
     found: Dict[str, None] = {}
     for path in paths:
         path = path[len("file:") :].replace("///", "/", 1) if path.startswith("file:") else path
@@ -106,10 +125,7 @@ def find(paths: Iterable[str]) -> List[Dump]:
             if not these:
                 raise Error("not_found", "no dump is called like this", path)
         found.update(dict.fromkeys(these))
-    names: Dict[str, int] = {}
-    for path in found:
-        names[_name(path)] = names.get(_name(path), 0) + 1
-    return [Dump(path, _name(path) if names[_name(path)] == 1 else path) for path in found]
+    return [Dump(path, id_of(path)) for path in found]
 
 
 # ---- what is asked ----
@@ -144,7 +160,7 @@ class _Asked:
     path_column: str = ""
 
     def open(self, dump: Dump, **options: Any) -> heapdex.Heap:
-        where = os.path.join(self.index_dir, dump.id.replace(os.sep, "_") + ".hdx") if self.index_dir else None
+        where = os.path.join(self.index_dir, dump.id + ".hdx") if self.index_dir else None
         return heapdex.open(dump.path, index_dir=where, threads=self.threads, memory=self.memory, **options)
 
     def question(self) -> Tuple[str, List[Tuple[str, Optional[bytes]]]]:

@@ -23,10 +23,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import heapdex.spark
+import heapdex.spark_fleet
 
 TREE = Path(__file__).resolve().parents[2]
 TOOL = os.environ["HEAPDEX_TOOL"]
-OBJECTS = int(os.environ.get("HEAPDEX_OBJECTS", "4000000"))  # of the dump whose builder is killed
+OBJECTS = int(os.environ.get("HEAPDEX_OBJECTS", "3000000"))  # of the dump whose builder is killed
 LOOPBACK = "127.0.0.1"
 
 
@@ -212,6 +213,7 @@ class OnACluster(unittest.TestCase):
         make_dump(cls.big, OBJECTS)
         make_dump(os.path.join(cls.dumps, "small.hprof"), 1000)
         shutil.copy(TREE / "examples/bookshop.hprof.gz", cls.dumps)
+        cls.all = heapdex.spark.find([cls.dumps])
         cls.cluster = Cluster(cls.folder)
         cls.addClassCleanup(cls.cluster.stop)
         cls.cluster.start()
@@ -255,14 +257,14 @@ class OnACluster(unittest.TestCase):
         self.assertFalse(killer.was_whole, "the index was there when its builder was killed")
         self.assertLess(killer.outlived, 10, "the builder outlived its executor")
         print(f"{took:.1f} s, an executor killed; its builder was gone {killer.outlived:.2f} s later", flush=True)
-        self.assertEqual({row["dump_id"] for row in rows}, {"big", "small", "bookshop"})
-        for row in rows:
-            with self.subTest(row["dump_id"]):
-                self.assertEqual(row.asDict(), self.alone(row["dump_id"]))
+        got = {row["dump_id"]: row.asDict() for row in rows}
+        self.assertEqual(set(got), {dump.id for dump in self.all})
+        for dump in self.all:
+            with self.subTest(dump.path):
+                self.assertEqual(got[dump.id], self.alone(dump.path, dump.id))
 
-    def alone(self, name):
+    def alone(self, dump, name):
         """The same of the command's CSV, from an index of its own."""
-        dump = next(str(one) for one in Path(self.dumps).glob(name + ".hprof*") if not one.is_dir())
         out = os.path.join(self.folder, name + ".csv")
         subprocess.run([TOOL, "export", dump, "--table", "objects", "--format", "csv", "-o", out, "--quiet",
                         "--index-dir", os.path.join(self.folder, name + ".hdx")], check=True)
@@ -285,9 +287,9 @@ class OnACluster(unittest.TestCase):
     def test_2_histograms_are_those_of_the_command(self):
         rows = self.load(self.dumps, answer="histogram").select("dump_id", "class", "objects", "shallow").collect()
         want = [
-            (name, row["class"], row["objects"], row["shallow"])
-            for name, file in (("big", "big.hprof"), ("bookshop", "bookshop.hprof.gz"), ("small", "small.hprof"))
-            for row in command("histogram", os.path.join(self.dumps, file))
+            (dump.id, row["class"], row["objects"], row["shallow"])
+            for dump in self.all
+            for row in command("histogram", dump.path)
         ]
         self.assertEqual(sorted(tuple(row) for row in rows), sorted(want))
 
@@ -299,9 +301,36 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(self.load(small, bad, table="objects", mode="skip").count(), objects)
         with self.assertRaisesRegex(Exception, "bad.hprof"):
             self.load(small, bad, table="objects").count()
-        states = heapdex.spark.index(self.spark, [small, bad]).orderBy("dump_id").collect()
-        self.assertEqual([(row["dump_id"], row["state"], row["code"], row["objects"]) for row in states],
-                         [("bad", "failed", "bad_dump", None), ("small", "done", None, objects)])
+        states = heapdex.spark.index(self.spark, [small, bad]).orderBy("dump").collect()
+        self.assertEqual([(os.path.basename(row["dump"]), row["state"], row["code"], row["objects"]) for row in states],
+                         [("bad.hprof", "failed", "bad_dump", None), ("small.hprof", "done", None, objects)])
+
+    @unittest.skipUnless(hasattr(heapdex._lib, "hdx_fleet_write"), "this library has no tables of fleets")
+    def test_4_tables_of_a_fleet_are_whole_though_an_executor_is_killed(self):
+        shutil.rmtree(self.big + ".hdx")
+        bad = os.path.join(self.folder, "text.hprof")
+        Path(bad).write_text("no dump\n")
+        out = os.path.join(self.folder, "fleet")
+        killer = Killer(self.big)
+        killer.start()
+        states = heapdex.spark_fleet.fill(self.spark, [self.dumps, bad], out).collect()
+        killer.give_up = True
+        killer.join()
+        self.assertIsNotNone(killer.killed, "nobody was seen building the index of big.hprof")
+        self.assertFalse(killer.was_whole, "the index was there when its builder was killed")
+        want = {dump.id: "done" for dump in self.all}
+        want[heapdex.spark.id_of(bad)] = "failed"
+        self.assertEqual(sorted((row["dump_id"], row["state"]) for row in states), sorted(want.items()))
+        dumps = heapdex.spark_fleet.table(self.spark, out, "dump").select("dump_id", "status").collect()
+        self.assertEqual(sorted(tuple(row) for row in dumps), sorted(want.items()))
+        classes = heapdex.spark_fleet.table(self.spark, out, "classes").select("dump_id", "class", "objects", "shallow")
+        rows = [
+            (dump.id, row["class"], row["objects"], row["shallow"])
+            for dump in self.all
+            for row in command("histogram", dump.path)
+        ]
+        self.assertEqual(sorted(tuple(row) for row in classes.collect()), sorted(rows))
+        self.assertEqual([name for name in os.listdir(out + "/tables") if not name.startswith("dump_id=")], [])
 
 
 def stop(number, _):

@@ -1,0 +1,204 @@
+"""Fills the tables of a fleet on a cluster of Spark: one task a dump, the library writes the files.
+
+    python -m heapdex.spark_fleet --dumps night/*.hprof --out fleet --master spark://host:7077
+    spark-submit ... heapdex/spark_fleet.py --dumps night.csv --out fleet
+
+    import heapdex.spark_fleet
+    states = heapdex.spark_fleet.fill(spark, ["night.csv"], "fleet")
+    classes = heapdex.spark_fleet.table(spark, "fleet", "classes")
+
+The tables are those of the command batch (doc/fleet.md): FLEET/tables/dump_id=ID/TABLE.parquet. The folder of a dump is
+replaced whole or not at all, so a task that is tried again, and a second run, do no harm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import ctypes
+import json
+import os
+import socket
+import sys
+import time
+from dataclasses import replace
+from typing import Any, Dict, List, Optional, Sequence
+
+import heapdex
+from heapdex import Error
+from heapdex import spark as source
+
+__all__ = ["fill", "table"]
+
+_FORMATS = ("parquet", "csv", "sqlite")  # hdx_fleet_format
+
+
+class _Fleet(ctypes.Structure):
+    _fields_ = [
+        ("out", ctypes.c_char_p),
+        ("dump_id", ctypes.c_char_p),
+        ("format", ctypes.c_int),
+        ("tables", ctypes.c_char_p),
+        ("manifest", ctypes.POINTER(heapdex._Argument)),
+        ("manifest_count", ctypes.c_size_t),
+        ("file", ctypes.c_char_p),
+        ("seconds", ctypes.c_double),
+        ("peak_bytes", ctypes.c_uint64),
+        ("failure", ctypes.POINTER(heapdex._Error)),
+        ("progress", heapdex._Progress),
+    ]
+
+
+def _writer() -> Any:
+    try:
+        write = heapdex._lib.hdx_fleet_write
+    except AttributeError:
+        raise Error("usage", f"the library of version {heapdex.library_version()} has no tables of fleets") from None
+    write.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Fleet), ctypes.POINTER(heapdex._Error)]
+    return write
+
+
+# ---- which dumps ----
+
+
+def _rows(manifest: str) -> List[Dict[str, Any]]:
+    with open(manifest, newline="", encoding="utf-8-sig") as lines:
+        if manifest.endswith(".csv"):
+            return list(csv.DictReader(lines))
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def _of_manifest(manifest: str) -> List[source.Dump]:
+    """A column dump, from the manifest's folder on; dump_id, where it is there; all others are told to the tables."""
+    dumps = []
+    for number, row in enumerate(_rows(manifest), 1):
+        if not isinstance(row, dict) or not row.get("dump"):
+            raise Error("usage", f"row {number} names no dump: a manifest has a column dump", manifest)
+        path = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(manifest)), str(row.pop("dump"))))
+        name = row.pop("dump_id", None) or source.id_of(path)
+        known = [(str(key), str(value)) for key, value in row.items() if key and value not in (None, "")]
+        dumps.append(source.Dump(path, str(name), tuple(known)))
+    return dumps
+
+
+def dumps_of(inputs: Sequence[str]) -> List[source.Dump]:
+    """Of manifests (*.csv, *.jsonl), dumps, patterns and folders."""
+    dumps: Dict[str, source.Dump] = {}
+    for one in inputs:
+        for dump in _of_manifest(one) if one.endswith((".csv", ".jsonl")) else source.find([one]):
+            if dump.id in dumps and dumps[dump.id].path != dump.path:
+                raise Error("usage", f"two dumps are called {dump.id}: {dumps[dump.id].path} is another one", dump.path)
+            dumps.setdefault(dump.id, dump)
+    return list(dumps.values())
+
+
+# ---- one dump ----
+
+
+def _options(dump: source.Dump, out: str, tables: str, format: str) -> _Fleet:
+    given = (heapdex._Argument * max(len(dump.known), 1))(*[(key.encode(), text.encode()) for key, text in dump.known])
+    return _Fleet(out=os.fsencode(out), dump_id=dump.id.encode(), format=_FORMATS.index(format),
+                  tables=tables.encode() or None, manifest=given, manifest_count=len(dump.known),
+                  file=os.fsencode(dump.path))
+
+
+def _failed(options: _Fleet, why: Error) -> None:
+    """The tables say so, and that there is nothing else."""
+    codes = [heapdex._text(heapdex._lib.hdx_code_name(code)) for code in range(16)]
+    failure = heapdex._Error(code=codes.index(why.code), offset=(1 << 64) - 1, where=why.where.encode()[:255],
+                             message=why.message.encode()[:255], hint=why.hint.encode()[:255])
+    options.failure, err = ctypes.pointer(failure), heapdex._Error()
+    heapdex._raise(_writer()(None, ctypes.byref(options), ctypes.byref(err)), err)
+
+
+def _fill(dump: source.Dump, asked: source._Asked, options: _Fleet) -> Dict[str, Any]:
+    began = time.monotonic()
+    row: Dict[str, Any] = {"dump_id": dump.id, "dump": dump.path, "state": "done", "code": None, "message": None,
+                           "objects": None, "host": socket.gethostname()}
+    write = _writer()
+    try:
+        with asked.open(dump) as heap:
+            row["objects"] = int(heapdex._lib.hdx_graph_objects(heap._graph()))
+            options.seconds = time.monotonic() - began
+            heap._asked(lambda _, err: int(write(heap._at, ctypes.byref(options), ctypes.byref(err))))
+    except Error as why:
+        row.update(state="failed", code=why.code, message=str(why))
+        try:
+            if row["objects"] is None:
+                _failed(options, why)
+        except Error as also:
+            row["message"] += f"; {also}"
+    return {**row, "seconds": time.monotonic() - began}
+
+
+def fill(spark: Any, inputs: Any, out: str, tables: str = "", format: str = "parquet", cpus: int = 0,
+         **options: Any) -> Any:
+    """Indexes dumps, writes their tables below ``out``, which all workers have, and gives a DataFrame of what became of
+    each; one that fails stops no other.
+
+    ``inputs`` are manifests, dumps, patterns or folders; ``tables`` those that are made only on request, commas between
+    ("objects,references"); ``options`` indexDir, memory and threads of the data source, ``cpus`` those of a task.
+    """
+    if format not in _FORMATS:
+        raise Error("usage", f"format is one of {', '.join(_FORMATS)}, not {format!r}")
+    asked = source._options({"sql": "", **{name: str(value) for name, value in options.items()}})
+    out = os.path.abspath(out)
+    _writer()
+
+    def make(dump: source.Dump) -> Dict[str, Any]:
+        mine = asked if asked.threads else replace(asked, threads=source._cpus())
+        return _fill(dump, mine, _options(dump, out, tables, format))
+
+    return source.for_each(spark, dumps_of([inputs] if isinstance(inputs, str) else inputs), make, source._STATES, cpus)
+
+
+def table(spark: Any, out: str, name: str) -> Any:
+    """A table of all dumps. Ids are those of its column: Spark would make the number 17 of a folder dump_id=0017."""
+    return spark.read.parquet(os.path.join(os.path.abspath(out), "tables", "dump_id=*", name + ".parquet"))
+
+
+# ---- the command ----
+
+
+def _arguments(words: Optional[Sequence[str]]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="heapdex.spark_fleet", description="Tables of many dumps, made on Spark.")
+    parser.add_argument("--dumps", nargs="+", required=True, metavar="DUMP",
+                        help="manifests (*.csv, *.jsonl), dumps, patterns, folders")
+    parser.add_argument("--out", required=True, metavar="DIR", help="a folder that all workers have")
+    parser.add_argument("--tables", default="", metavar="LIST", help="those made on request: objects,references")
+    parser.add_argument("--format", choices=_FORMATS, default="parquet")
+    parser.add_argument("--index-dir", metavar="DIR", help="indexes are DIR/ID.hdx; beside their dumps unless told")
+    parser.add_argument("--memory", default="0", metavar="SIZE", help="of a task: 4G")
+    parser.add_argument("--threads", default="0", metavar="N", help="of a task; as many as it has processors unless told")
+    parser.add_argument("--cpus", type=int, default=0, metavar="N", help="processors of a task: fewer at once")
+    parser.add_argument("--master", metavar="URL", help="of the cluster, where spark-submit does not say it")
+    parser.add_argument("--ship", action="store_true", help="send the package and its library to the workers")
+    return parser.parse_args(words)
+
+
+def main(words: Optional[Sequence[str]] = None) -> int:
+    """Exit code 0: all done; 1: something failed; 2: the call is wrong."""
+    given = _arguments(words)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("heapdex fleet")
+    spark = (builder.master(given.master) if given.master else builder).getOrCreate()
+    options = {"memory": given.memory, "threads": given.threads}
+    if given.index_dir:
+        options["indexDir"] = given.index_dir
+    try:
+        if given.ship:
+            source.ship(spark)
+        states = fill(spark, given.dumps, given.out, given.tables, given.format, given.cpus, **options).collect()
+    except Error as why:
+        print(f"heapdex.spark_fleet: {why}", file=sys.stderr)
+        return 2 if why.code == "usage" else 1
+    finally:
+        spark.stop()
+    for row in states:
+        print(json.dumps(row.asDict()))
+    return 1 if any(row["state"] != "done" for row in states) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
