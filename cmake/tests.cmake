@@ -126,8 +126,9 @@ if(NOT CMAKE_C_FLAGS MATCHES "sanitize" AND NOT HDX_FUZZ) # python3 itself knows
            $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/python)
   set_tests_properties(python.heapdex PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
   # Two to four minutes, a download of 450 MB the first time: `cmake --build build/release --target spark`
-  add_custom_target(spark COMMAND sh -c "\"$@\" || test $? -eq 77" spark ${PROJECT_SOURCE_DIR}/python/tests/spark_cluster
-                    $<TARGET_FILE:heapdex> $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/spark
+  add_custom_target(spark COMMAND sh -c "\"$@\" || test $? -eq 77" spark
+                    ${PROJECT_SOURCE_DIR}/python/tests/spark_cluster $<TARGET_FILE:heapdex>
+                    $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/spark
                     DEPENDS heapdex heapdex_cli VERBATIM USES_TERMINAL)
 endif()
 

@@ -6,8 +6,8 @@
     classes = spark.read.format("heapdex").option("answer", "histogram").option("by", "package").load(["a", "b"])
     counts = spark.read.format("heapdex").option("sql", "SELECT count(*) AS n FROM objects").load("dumps")
 
-A row has the id of its dump first. A dump that has no index is indexed by the task that first reads it. README.md of the
-package has the options, and what to know of clusters.
+A row has the id of its dump first. A dump that has no index is indexed by the task that first reads it. README.md of
+the package has the options, and what to know of clusters.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def id_of(path: str) -> str:
     folder, name = os.path.split(os.path.abspath(path).removesuffix(".hdx"))
     folder = os.path.realpath(folder)
     digits = _hash(os.fsencode(os.path.join(folder, name))) >> 32
-    name = re.sub("[^A-Za-z0-9._-]", "_", os.fsencode(name.removesuffix(".gz").removesuffix(".hprof")).decode("latin-1"))
+    name = os.fsencode(name.removesuffix(".gz").removesuffix(".hprof")).decode("latin-1")
+    name = re.sub("[^A-Za-z0-9._-]", "_", name)
     return f"{name if re.match('[A-Za-z0-9]', name) else 'd' + name:.64}-{digits:08x}"
 
 
@@ -209,14 +210,16 @@ def _near(kind: str, name: str, of: Iterable[str]) -> Error:
     return Error("usage", f"there is no {kind} {name!r}", hint=f"{near[0]}?" if near else "there are " + ", ".join(of))
 
 
-def _declared(answer: heapdex._Answer, arguments: Sequence[Tuple[str, Optional[bytes]]]) -> Tuple[_Column, ...]:
+def _declared(answer: heapdex._Answer, arguments: Sequence[Any]) -> Tuple[_Column, ...]:
     """The columns that an answer or a table has under these arguments."""
-    given = (heapdex._Argument * max(len(arguments), 1))(*arguments)
+    given = (heapdex._Argument * max(len(arguments), 1))(*arguments)  # type: ignore[misc]
     err = heapdex._Error()
     heapdex._raise(_lib.hdx_answer_check(ctypes.byref(answer), given, len(arguments), None, ctypes.byref(err)), err)
     form = _lib.hdx_answer_form(ctypes.byref(answer), given, len(arguments)).contents
     all_of_them = form.columns[: form.column_count] if form.column_count else []
-    columns = [_Column(heapdex._text(c.name), c.type, bool(c.flags & _LATE), bool(c.flags & _OPTIONAL)) for c in all_of_them]
+    columns = [
+        _Column(heapdex._text(c.name), c.type, bool(c.flags & _LATE), bool(c.flags & _OPTIONAL)) for c in all_of_them
+    ]
     chosen = next((heapdex._text(value) for name, value in arguments if name == b"columns"), None)
     if chosen is None:
         return tuple(columns)
@@ -261,11 +264,18 @@ def _options(options: Mapping[str, str]) -> _Asked:
     arguments: List[Tuple[str, Optional[bytes]]] = []
     for option, value in left.items():
         if option == "librarypath":
-            raise Error("usage", "workers are told of the library before they start", hint="HEAPDEX_LIBRARY in the "
-                        "configuration spark.executorEnv.HEAPDEX_LIBRARY, or heapdex.spark.ship(spark)")
+            raise Error(
+                "usage",
+                "workers are told of the library before they start",
+                hint="HEAPDEX_LIBRARY in the "
+                "configuration spark.executorEnv.HEAPDEX_LIBRARY, or heapdex.spark.ship(spark)",
+            )
         if option not in known:
-            raise _near("option", option, [*known, "indexDir", "memory", "threads", "rowsPerPartition", "mode",
-                                           "dumpColumn", "pathColumn"])
+            raise _near(
+                "option",
+                option,
+                [*known, "indexDir", "memory", "threads", "rowsPerPartition", "mode", "dumpColumn", "pathColumn"],
+            )
         arguments += [(known[option], one.strip().encode()) for one in value.splitlines() if one.strip()]
     if what[0] == "sql":
         return asked
@@ -295,8 +305,14 @@ def _paths(options: Mapping[str, str]) -> List[str]:
 
 # ---- filters ----
 
-_SIGNS = {"EqualTo": "=", "EqualNullSafe": "=", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<",
-          "LessThanOrEqual": "<="}
+_SIGNS = {
+    "EqualTo": "=",
+    "EqualNullSafe": "=",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+}
 
 
 def _plain(value: Any) -> bool:
@@ -365,7 +381,7 @@ def _is_for(filter: Any, dump: Dump, asked: _Asked) -> bool:
     """Can rows of that dump meet a filter on the columns that are the same in all of them?"""
     column = getattr(filter, "attribute", ())
     mine = dump.id if column == (asked.dump_column,) else dump.path if column == (asked.path_column,) else None
-    value = getattr(filter, "value", None)
+    value: Any = getattr(filter, "value", None)
     tests: Dict[str, Callable[[str], bool]] = {
         "EqualTo": lambda text: text == value,
         "In": lambda text: text in value,
@@ -409,6 +425,10 @@ def _parts(dump: Dump, asked: _Asked) -> int:
     return max(1, min(-(-objects * _BIG[asked.table] // asked.rows), 100_000))
 
 
+def _address(graph: Any, at: int) -> str:
+    return heapdex.address(_lib.hdx_graph_address(graph, at))
+
+
 def _range(heap: heapdex.Heap, asked: _Asked, part: _Part) -> List[Tuple[str, bytes]]:
     """Conditions for the objects of that part; borders are the same for both who share one."""
     if part.parts == 1:
@@ -419,8 +439,8 @@ def _range(heap: heapdex.Heap, asked: _Asked, part: _Part) -> List[Tuple[str, by
     for sign, place in ((">=", part.part), ("<", part.part + 1)):
         at = objects * place // part.parts
         if 0 < place < part.parts:
-            column, value = ("id", str(at)) if asked.table == "objects" else ("src", hex(_lib.hdx_graph_address(graph, at)))
-            conditions.append(("where", f"{column} {sign} {value}".encode()))
+            border = f"id {sign} {at}" if asked.table == "objects" else f"src {sign} {_address(graph, at)}"
+            conditions.append(("where", border.encode()))
     return conditions
 
 
@@ -508,7 +528,7 @@ class _Reader(datasource.DataSourceReader):
         """What a user's schema leaves of the columns, which the library is told. Some it makes only for who names them:
         it is not told where all are left, nor names of what this dump may not have."""
         names = set(self.schema.fieldNames())
-        left = [column for column in self.asked.columns if column.name in names - self.constants]
+        left = tuple(column for column in self.asked.columns if column.name in names - self.constants)
         if len(left) == len(self.asked.columns) or any(column.optional for column in left):
             return []
         left = left or self.asked.columns[:1]  # to count rows: any column will do
@@ -575,8 +595,11 @@ def _of_statement(asked: _Asked, dumps: Sequence[Dump]) -> List[StructField]:
             with asked.open(dump, build=False) as heap:
                 schema = pyarrow.RecordBatchReader.from_stream(heap.sql(asked.sql)).schema
                 return [StructField(one.name, _of_arrow(one.type)) for one in schema]
-    raise Error("usage", "which columns a statement has says an index, and none of these dumps has one",
-                hint='.schema("class string, n bigint"), or heapdex.spark.index(spark, paths) before')
+    raise Error(
+        "usage",
+        "which columns a statement has says an index, and none of these dumps has one",
+        hint='.schema("class string, n bigint"), or heapdex.spark.index(spark, paths) before',
+    )
 
 
 class HeapDataSource(datasource.DataSource):
@@ -643,14 +666,23 @@ def ship(spark: Any, library: Optional[str] = None) -> None:
 
 # ---- indexes, one task a dump ----
 
-_STATES = ("dump_id string, dump string, state string, code string, message string, objects bigint, seconds double, "
-           "host string")
+_STATES = (
+    "dump_id string, dump string, state string, code string, message string, objects bigint, seconds double, "
+    "host string"
+)
 
 
 def _indexed(dump: Dump, asked: _Asked) -> Dict[str, Any]:
     began = time.monotonic()
-    row: Dict[str, Any] = {"dump_id": dump.id, "dump": dump.path, "state": "done", "code": None, "message": None,
-                           "objects": None, "host": socket.gethostname()}
+    row: Dict[str, Any] = {
+        "dump_id": dump.id,
+        "dump": dump.path,
+        "state": "done",
+        "code": None,
+        "message": None,
+        "objects": None,
+        "host": socket.gethostname(),
+    }
     try:
         with asked.open(dump) as heap:
             row["objects"] = int(_lib.hdx_graph_objects(heap._graph()))
@@ -659,7 +691,9 @@ def _indexed(dump: Dump, asked: _Asked) -> Dict[str, Any]:
     return {**row, "seconds": time.monotonic() - began}
 
 
-def for_each(spark: Any, items: Sequence[Any], make: Callable[[Any], Dict[str, Any]], schema: str, cpus: int = 0) -> Any:
+def for_each(
+    spark: Any, items: Sequence[Any], make: Callable[[Any], Dict[str, Any]], schema: str, cpus: int = 0
+) -> Any:
     """A row for each item, made by a task of its own; a DataFrame of all, which are there when this returns."""
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:

@@ -96,25 +96,44 @@ def dumps_of(inputs: Sequence[str]) -> List[source.Dump]:
 
 
 def _options(dump: source.Dump, out: str, tables: str, format: str) -> _Fleet:
-    given = (heapdex._Argument * max(len(dump.known), 1))(*[(key.encode(), text.encode()) for key, text in dump.known])
-    return _Fleet(out=os.fsencode(out), dump_id=dump.id.encode(), format=_FORMATS.index(format),
-                  tables=tables.encode() or None, manifest=given, manifest_count=len(dump.known),
-                  file=os.fsencode(dump.path))
+    known = [(key.encode(), text.encode()) for key, text in dump.known]
+    given = (heapdex._Argument * max(len(known), 1))(*known)  # type: ignore[misc]
+    return _Fleet(
+        out=os.fsencode(out),
+        dump_id=dump.id.encode(),
+        format=_FORMATS.index(format),
+        tables=tables.encode() or None,
+        manifest=given,
+        manifest_count=len(dump.known),
+        file=os.fsencode(dump.path),
+    )
 
 
 def _failed(options: _Fleet, why: Error) -> None:
     """The tables say so, and that there is nothing else."""
     codes = [heapdex._text(heapdex._lib.hdx_code_name(code)) for code in range(16)]
-    failure = heapdex._Error(code=codes.index(why.code), offset=(1 << 64) - 1, where=why.where.encode()[:255],
-                             message=why.message.encode()[:255], hint=why.hint.encode()[:255])
+    failure = heapdex._Error(
+        code=codes.index(why.code),
+        offset=(1 << 64) - 1,
+        where=why.where.encode()[:255],
+        message=why.message.encode()[:255],
+        hint=why.hint.encode()[:255],
+    )
     options.failure, err = ctypes.pointer(failure), heapdex._Error()
     heapdex._raise(_writer()(None, ctypes.byref(options), ctypes.byref(err)), err)
 
 
 def _fill(dump: source.Dump, asked: source._Asked, options: _Fleet) -> Dict[str, Any]:
     began = time.monotonic()
-    row: Dict[str, Any] = {"dump_id": dump.id, "dump": dump.path, "state": "done", "code": None, "message": None,
-                           "objects": None, "host": socket.gethostname()}
+    row: Dict[str, Any] = {
+        "dump_id": dump.id,
+        "dump": dump.path,
+        "state": "done",
+        "code": None,
+        "message": None,
+        "objects": None,
+        "host": socket.gethostname(),
+    }
     write = _writer()
     try:
         with asked.open(dump) as heap:
@@ -131,8 +150,9 @@ def _fill(dump: source.Dump, asked: source._Asked, options: _Fleet) -> Dict[str,
     return {**row, "seconds": time.monotonic() - began}
 
 
-def fill(spark: Any, inputs: Any, out: str, tables: str = "", format: str = "parquet", cpus: int = 0,
-         **options: Any) -> Any:
+def fill(
+    spark: Any, inputs: Any, out: str, tables: str = "", format: str = "parquet", cpus: int = 0, **options: Any
+) -> Any:
     """Indexes dumps, writes their tables below ``out``, which all workers have, and gives a DataFrame of what became of
     each; one that fails stops no other.
 
@@ -162,14 +182,15 @@ def table(spark: Any, out: str, name: str) -> Any:
 
 def _arguments(words: Optional[Sequence[str]]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="heapdex.spark_fleet", description="Tables of many dumps, made on Spark.")
-    parser.add_argument("--dumps", nargs="+", required=True, metavar="DUMP",
-                        help="manifests (*.csv, *.jsonl), dumps, patterns, folders")
+    parser.add_argument(
+        "--dumps", nargs="+", required=True, metavar="DUMP", help="manifests (*.csv, *.jsonl), dumps, patterns, folders"
+    )
     parser.add_argument("--out", required=True, metavar="DIR", help="a folder that all workers have")
     parser.add_argument("--tables", default="", metavar="LIST", help="those made on request: objects,references")
     parser.add_argument("--format", choices=_FORMATS, default="parquet")
     parser.add_argument("--index-dir", metavar="DIR", help="indexes are DIR/ID.hdx; beside their dumps unless told")
     parser.add_argument("--memory", default="0", metavar="SIZE", help="of a task: 4G")
-    parser.add_argument("--threads", default="0", metavar="N", help="of a task; as many as it has processors unless told")
+    parser.add_argument("--threads", default="0", metavar="N", help="of a task; its processors unless told")
     parser.add_argument("--cpus", type=int, default=0, metavar="N", help="processors of a task: fewer at once")
     parser.add_argument("--master", metavar="URL", help="of the cluster, where spark-submit does not say it")
     parser.add_argument("--ship", action="store_true", help="send the package and its library to the workers")

@@ -95,11 +95,13 @@ class Cluster:
 
     def start(self):
         place = "org.apache.spark.deploy"
-        self._launch("master", f"{place}.master.Master", "--host", LOOPBACK, "--port", str(self.port), "--webui-port", "0")
+        self._launch("master", f"{place}.master.Master", "--host", LOOPBACK, "--port", str(self.port),
+                     "--webui-port", "0")
         self._await("master", "I have been elected leader", 1)
         for n in ("1", "2"):
-            self._launch(f"worker{n}", f"{place}.worker.Worker", "--host", LOOPBACK, "--webui-port", "0", "--cores", "1",
-                         "--memory", "1500m", "--work-dir", os.path.join(self.folder, f"work{n}"), self.url)
+            self._launch(f"worker{n}", f"{place}.worker.Worker", "--host", LOOPBACK, "--webui-port", "0",
+                         "--cores", "1", "--memory", "1500m",
+                         "--work-dir", os.path.join(self.folder, f"work{n}"), self.url)
         self._await("master", "Registering worker", 2)
 
     def _log(self, name):

@@ -70,7 +70,21 @@ class Loads(Case):
         for name in want.column_names:
             self.assertEqual(got[name].to_pylist(), want[name].to_pylist(), name)
 
+    def test_a_dictionary_that_grows_gives_the_texts_of_each_batch(self):
+        texts, schema = ["a", "b", None, "c"], pyarrow.schema([("t", pyarrow.string()), ("d", pyarrow.string())])
+        batches = []
+        for size in (1, 2, 2, 4):
+            places = pyarrow.array(list(range(size)), pyarrow.int32())
+            column = pyarrow.DictionaryArray.from_arrays(places, pyarrow.array(texts[:size], pyarrow.large_string()))
+            batches.append(pyarrow.record_batch([column], ["t"]))
+        got = [batch.to_pydict() for batch in spark._batches(batches, schema, {"d": "x"})]
+        self.assertEqual(got, [{"t": texts[:size], "d": ["x"] * size} for size in (1, 2, 2, 4)])
+
     def test_a_column_that_the_dump_has_not_is_null(self):
+        from pyspark.sql.types import StringType, StructType
+
+        got = self.rows(table="roots", schema=StructType().add("type", StringType()).add("heap", StringType()))
+        self.assertEqual((got["heap"].null_count, got["type"].null_count), (got.num_rows, 0))
         got = self.rows(table="roots", columns="heap,type", filters=[EqualTo(("heap",), "app")])
         self.assertEqual(got.column_names, ["dump_id", "heap", "type"])
         self.assertEqual((got["heap"].null_count, got["type"].null_count), (got.num_rows, 0))
@@ -156,7 +170,8 @@ class Filters(Case):
         return reader.conditions, sum(len(batch) for part in parts for batch in reader.read(part))
 
     def test_leave_out_rows_before_they_are_made(self):
-        self.assertEqual(self.pushed(EqualTo(("class",), "java.lang.String")), (["class = 'java.lang.String'"], STRINGS))
+        strings = EqualTo(("class",), "java.lang.String")
+        self.assertEqual(self.pushed(strings), (["class = 'java.lang.String'"], STRINGS))
         with heapdex.open(self.dump) as heap:
             shallow = heap.objects["shallow", "class"].to_arrow()
         big = sum(one > 100 for one in shallow["shallow"].to_pylist())
