@@ -6,30 +6,23 @@ import tempfile
 import unittest
 from pathlib import Path
 
-try:
-    import pyspark
-    from pyspark.sql.datasource import (
-        EqualTo,
-        GreaterThan,
-        In,
-        IsNull,
-        LessThan,
-        Not,
-        StringContains,
-        StringEndsWith,
-        StringStartsWith,
-    )
-
-    import heapdex.spark as spark
-    from heapdex import Error
-except ModuleNotFoundError as why:
-    if why.name is None or why.name.split(".")[0] != "pyspark":
-        raise
-    raise unittest.SkipTest("pyspark is not installed") from None
-
 import pyarrow
+import pyspark
+from pyspark.sql.datasource import (
+    EqualTo,
+    GreaterThan,
+    In,
+    IsNull,
+    LessThan,
+    Not,
+    StringContains,
+    StringEndsWith,
+    StringStartsWith,
+)
 
 import heapdex
+import heapdex.spark as spark
+from heapdex import Error
 
 TREE = Path(__file__).resolve().parents[2]
 LIVE, ALL, STRINGS, REFERENCES = 23875, 24100, 3649, 67461  # of the example
