@@ -646,6 +646,14 @@ def register(spark: Any) -> None:
     spark.dataSource.register(FilteringHeapDataSource if pushing else HeapDataSource)
 
 
+def _library() -> str:
+    """The file of the library, which may have been found by its name alone."""
+    if os.path.exists(heapdex._lib._name):
+        return str(heapdex._lib._name)
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        return next(line.split(None, 5)[5].rstrip("\n") for line in maps if "/libheapdex.so" in line)
+
+
 def ship(spark: Any, library: Optional[str] = None) -> None:
     """Sends this package and its library to the workers of the session, which then need pyarrow alone.
 
@@ -659,7 +667,7 @@ def ship(spark: Any, library: Optional[str] = None) -> None:
         for one in sorted(here.glob("*.py")):
             out.write(one, f"heapdex/{one.name}")
     beside = os.path.join(folder, "libheapdex.so")
-    shutil.copy(library or heapdex._lib._name, beside)  # Spark would take what a link leads to, under its own name
+    shutil.copy(library or _library(), beside)  # Spark would take what a link leads to, under its own name
     spark.sparkContext.addFile(beside)
     spark.sparkContext.addPyFile(package)
 
