@@ -178,7 +178,7 @@ def builder_of(index):
 class Killer(threading.Thread):
     """Kills, once, the executor whose task builds that index, when it has been at it for a moment."""
 
-    def __init__(self, dump, wait=0.3):
+    def __init__(self, dump, wait=0.1):
         super().__init__(daemon=True)
         self.index, self.wait = dump + ".hdx", wait
         self.killed, self.was_whole, self.outlived, self.give_up = None, None, None, False
