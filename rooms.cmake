@@ -1,7 +1,7 @@
 # The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the
 # includes against it.
 set(HDX_ROOMS base model source hprof strip indexes catalog algo reading passes making graph rows query leaks render
-    columns check answer sql fleet oql cli)
+    columns check answer sql fleet oql batch cli)
 
 set(HDX_SEES_base)
 set(HDX_SEES_model base)
@@ -25,7 +25,8 @@ set(HDX_SEES_answer base rows query leaks render columns making graph check)
 set(HDX_SEES_sql base model graph rows query render columns answer)
 set(HDX_SEES_fleet base rows query render columns graph answer sql)
 set(HDX_SEES_oql base graph)
-set(HDX_SEES_cli base answer render sql oql)
+set(HDX_SEES_batch base rows render answer)
+set(HDX_SEES_cli base answer render sql oql batch)
 
 # Libraries of the system, by room.
 set(HDX_LIBS_base Threads::Threads pcre2)

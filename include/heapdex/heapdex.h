@@ -3,6 +3,7 @@
 #define HEAPDEX_HEAPDEX_H
 
 #include <heapdex/answer.h>
+#include <heapdex/batch.h>
 #include <heapdex/check.h>
 #include <heapdex/columns.h>
 #include <heapdex/counts.h>

@@ -15,6 +15,7 @@
  *   first_error.h  of several workers' errors the first
  *   inline.h    what is compiled into each caller
  *   pattern.h   names by glob or regular expression
+ *   owner.h     which process holds something
  *   workers.h   run one function on n threads
  *   text.h      growing text
  *   tick.h      progress and cancellation from inside loops
@@ -36,6 +37,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/pattern.h"
 #include "base/regex.h"
 #include "base/search.h"

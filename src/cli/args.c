@@ -156,7 +156,11 @@ static hdx_code split(int argc, const char *const *argv, given *options, size_t 
             g->len = 1;
             g->value = w[2] != '\0' ? w + 2 : NULL;
         }
-        if (!cli_option_anywhere(g->name, g->len, &o) || o.is->value == NULL || g->value != NULL)
+        /* the same name may be a flag of one command, and have a value in another */
+        const hdx_answer *command = *word_count > 0 ? cli_command_named(words[0]) : NULL;
+        if (!((command != NULL && cli_option_named(command, g->name, g->len, &o)) ||
+              cli_option_anywhere(g->name, g->len, &o)) ||
+            o.is->value == NULL || g->value != NULL)
             continue; /* an unknown one is told of when the command is known */
         if (i + 1 >= argc)
             return usage(err, "option '%s' needs a value: %s", w, o.is->value);

@@ -10,6 +10,7 @@
  *       offers.c     what may stand at a place of the line (offers.h)
  *     commands.c   what there is to call
  *     sql.c        the command sql (sql.h); shell.c its shell, words.c what may stand in a statement, line.c the keys
+ *     batch.c      the command batch
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     check.c      exit code, page and reports of the command check (report.h: JUnit, SARIF, Markdown)
@@ -273,6 +274,10 @@ hdx_code                cli_sql(cli_run *run, hdx_error *err);
 /* ---- oql.c ---- */
 extern const hdx_answer cli_oql_command;
 hdx_code                cli_oql(cli_run *run, hdx_error *err);
+
+/* ---- batch.c ---- */
+extern const hdx_answer cli_batch_command;
+hdx_code                cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err);
 
 /* ---- names.c ---- */
 /* All that is there to read; `most` bytes, or HDX_LIMIT. */

@@ -1,8 +1,9 @@
 /* commands.c - what there is to call: every answer of the library, and what the command line has besides. */
 #include "cli/cli.h"
 
-static const hdx_answer *const own[] = { &cli_sql_command, &cli_oql_command };
-#define OWN (sizeof own / sizeof *own)
+static const hdx_answer *const own[] = { &cli_sql_command, &cli_oql_command, &cli_batch_command };
+#define OWN       (sizeof own / sizeof *own)
+#define LANGUAGES 2u /* of them, first */
 
 /* They stand before what gives whole tables. */
 static size_t place(const hdx_answer *const *all, size_t count)
@@ -38,7 +39,7 @@ const hdx_answer *cli_command_named(const char *name)
 
 bool cli_has_language(const hdx_answer *command)
 {
-    for (size_t i = 0; i < OWN; i++)
+    for (size_t i = 0; i < LANGUAGES; i++)
         if (own[i] == command)
             return true;
     return false;

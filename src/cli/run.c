@@ -379,6 +379,17 @@ static hdx_code database(cli_run *run, cli_call *c, size_t given, hdx_error *err
     return put_in_place(run, code, err);
 }
 
+/* What became of many dumps. */
+static hdx_code batch(cli_run *run, hdx_error *err)
+{
+    hdx_rows *rows = NULL;
+    hdx_code  code = cli_batch(run, &rows, err);
+    if (code == HDX_OK)
+        code = render(run, rows, err);
+    hdx_rows_close(rows);
+    return put_in_place(run, code, err);
+}
+
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
 {
     const hdx_session_events events = { run, opening, opened, early };
@@ -401,6 +412,8 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
         code = put_in_place(run, cli_sql(run, err), err);
     else if (cli_is(c, "oql"))
         code = put_in_place(run, cli_oql(run, err), err);
+    else if (cli_is(c, "batch"))
+        code = batch(run, err);
     else if (c->text)
         code = content(run, err);
     else if (c->sqlite)

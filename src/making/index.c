@@ -180,7 +180,7 @@ hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options
     b->keeping.begun_cpu = b->step_cpu;
     b->keeping.of = &b->manifest;
     b->keeping.version = hdx_checkpoint_version(options);
-    (void)hdx_lock_boot(b->keeping.boot);
+    (void)hdx_owner_boot(b->keeping.boot);
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
     return b;
 }

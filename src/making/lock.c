@@ -7,141 +7,19 @@
  * Two things lock. flock, which the kernel gives back however its owner dies; and a record of the owner: host, boot,
  * process namespace, process, its start, the job it belongs to. Where flock works, the record is for people. Where
  * there is none (ENOSYS on Lustre without -o flock), the file is a claim: made with O_EXCL, and the process that finds
- * it believes its record. Where flock does not exclude other hosts, or nobody at all, the record still does. A process
- * of this host is looked up, with the time it began, so that neither its number used again nor a boot brings it back to
- * life; of another host nothing is guessed: its claim stands until it is removed.
- *
- *     heapdex 1 host=node7 boot=3f1c... space=4026531836 pid=4711 start=8812345 since=1700000000 job=slurm:99
+ * it believes its record. Where flock does not exclude other hosts, or nobody at all, the record still does. The
+ * claim of a process of this host ends with it; that of another host stands until it is removed (base/owner.h).
  */
 #include "making/making.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#define RECORD     512u
+#define RECORD     HDX_OWNER_RECORD
 #define EMPTY_WAIT 20u /* looks at a file that its maker has not written yet */
 #define LOOK_US    50000u
-
-typedef struct owner {
-    char               host[65], boot[40], job[48];
-    unsigned long long space, start, since;
-    long               pid;
-} owner;
-
-typedef enum fate { UNTOLD, DEAD, ALIVE, ELSEWHERE } fate;
-
-/* ---- who we are, who they are ---- */
-static size_t read_small(const char *path, char *to, size_t size)
-{
-    const int     fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, to, size - 1);
-    if (fd >= 0)
-        (void)close(fd);
-    to[got > 0 ? got : 0] = '\0';
-    return got > 0 ? (size_t)got : 0;
-}
-
-/* A word of a record, whoever wrote it: nothing that a terminal or the next field could take for something else. */
-static void as_word(char *text)
-{
-    for (; *text != '\0'; text++)
-        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]", *text) == NULL)
-            *text = *text == '\n' ? '\0' : '_';
-}
-
-/* When the process began, in ticks since the boot; 0: there is none (a zombie has ended). */
-static unsigned long long start_of(long pid)
-{
-    char               path[48], text[1024];
-    char               state = 'X';
-    unsigned long long start = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    if (read_small(path, text, sizeof text) == 0)
-        return 0;
-    const char *at = strrchr(text, ')'); /* its name may hold anything */
-    if (at == NULL ||
-        sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
-               &start) != 2 ||
-        state == 'Z' || state == 'X')
-        return 0;
-    return start;
-}
-
-static void tell_job(char *out, size_t size)
-{
-    static const char *const names[][2] = {
-        { "SLURM_JOB_ID", "slurm" }, { "PBS_JOBID", "pbs" }, { "LSB_JOBID", "lsf" }, { "JOB_ID", "job" }
-    };
-    (void)snprintf(out, size, "-");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *id = getenv(names[i][0]);
-        if (id != NULL && id[0] != '\0') {
-            (void)snprintf(out, size, "%s:%s", names[i][1], id);
-            break;
-        }
-    }
-    as_word(out);
-}
-
-bool hdx_lock_boot(char boot[40])
-{
-    memset(boot, 0, 40);
-    if (read_small("/proc/sys/kernel/random/boot_id", boot, 40) == 0)
-        return false;
-    as_word(boot);
-    return boot[0] != '\0';
-}
-
-static void tell_self(owner *o)
-{
-    char link[64] = "";
-    *o = (owner){ .pid = (long)getpid(), .since = (unsigned long long)time(NULL) };
-    if (gethostname(o->host, sizeof o->host - 1) != 0 || o->host[0] == '\0')
-        (void)snprintf(o->host, sizeof o->host, "-");
-    if (!hdx_lock_boot(o->boot))
-        (void)snprintf(o->boot, sizeof o->boot, "-");
-    if (readlink("/proc/self/ns/pid", link, sizeof link - 1) > 0)
-        (void)sscanf(link, "pid:[%llu]", &o->space);
-    o->start = start_of(o->pid);
-    tell_job(o->job, sizeof o->job);
-    as_word(o->host);
-}
-
-static bool read_owner(const char *text, owner *o)
-{
-    *o = (owner){ .pid = 0 };
-    if (sscanf(text, "heapdex 1 host=%64s boot=%39s space=%llu pid=%ld start=%llu since=%llu job=%47s", o->host,
-               o->boot, &o->space, &o->pid, &o->start, &o->since, o->job) != 7 ||
-        o->pid <= 0)
-        return false;
-    as_word(o->host);
-    as_word(o->job);
-    return true;
-}
-
-/* Another boot of the same host: dead. Another process namespace: its numbers say nothing here, as on another host. */
-static fate fate_of(const owner *o)
-{
-    owner self;
-    tell_self(&self);
-    if (strcmp(o->host, self.host) != 0)
-        return ELSEWHERE;
-    if (strcmp(o->boot, self.boot) != 0)
-        return DEAD;
-    if (o->space != self.space)
-        return ELSEWHERE;
-    const unsigned long long start = start_of(o->pid);
-    if (start != 0 && o->start != 0)
-        return start == o->start ? ALIVE : DEAD;
-    return kill((pid_t)o->pid, 0) != 0 ? errno == EPERM ? ALIVE : DEAD
-           : self.start == 0           ? ALIVE
-                                       : DEAD; /* hidden from us; /proc is missing */
-}
 
 /* ---- the file ---- */
 static void read_record(int fd, char text[RECORD])
@@ -181,11 +59,7 @@ static int open_lock(const char *path, bool *fresh)
 
 static int write_record(int fd, hdx_index_home *home)
 {
-    owner self;
-    tell_self(&self);
-    const int n = snprintf(home->record, sizeof home->record,
-                           "heapdex 1 host=%s boot=%s space=%llu pid=%ld start=%llu since=%llu job=%s\n", self.host,
-                           self.boot, self.space, self.pid, self.start, self.since, self.job);
+    const int n = hdx_owner_record(home->record, sizeof home->record);
     if (ftruncate(fd, 0) != 0 || pwrite(fd, home->record, (size_t)n, 0) != n)
         return -errno;
     return 0;
@@ -203,30 +77,14 @@ static void take_away(int fd, const char *path)
     (void)unlink(moved);
 }
 
-static void words_of(const char *text, char *out, size_t size)
-{
-    owner     o;
-    struct tm tm;
-    char      when[32] = "";
-    if (!read_owner(text, &o)) {
-        (void)snprintf(out, size, "it has not said who it is");
-        return;
-    }
-    const time_t since = (time_t)o.since;
-    if (gmtime_r(&since, &tm) != NULL)
-        (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
-    (void)snprintf(out, size, "process %ld on %s since %s%s%s", o.pid, o.host, when,
-                   strcmp(o.job, "-") == 0 ? "" : ", job ", strcmp(o.job, "-") == 0 ? "" : o.job);
-}
-
 /* What a look at the lock has told. */
 typedef enum look { GOT, HELD, AGAIN, NO_PLACE } look;
 
 /* `locked`: what flock said, as in hdx_io. */
 static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home *home, const char **why)
 {
-    char  text[RECORD];
-    owner o;
+    char      text[RECORD];
+    hdx_owner o;
     *why = "";
     if (locked == -EWOULDBLOCK)
         return HELD;
@@ -236,15 +94,15 @@ static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home
     if (fresh)
         return write_record(fd, home) == 0 ? GOT : NO_PLACE;
     read_record(fd, text);
-    const bool told = read_owner(text, &o);
-    const fate how = !told ? UNTOLD : fate_of(&o);
-    if (how == UNTOLD && locked != 0 && looks < EMPTY_WAIT) /* its maker may be about to write it */
+    const bool         told = hdx_owner_read(text, &o);
+    const hdx_owner_is how = !told ? HDX_OWNER_UNTOLD : hdx_owner_fate(&o);
+    if (how == HDX_OWNER_UNTOLD && locked != 0 && looks < EMPTY_WAIT) /* its maker may be about to write it */
         return HELD;
-    if (how == ALIVE) {
+    if (how == HDX_OWNER_ALIVE) {
         *why = locked >= 0 ? "; file locks exclude nobody here" : "";
         return HELD;
     }
-    if ((how == ELSEWHERE && locked != 0) || (how == UNTOLD && locked < 0)) {
+    if ((how == HDX_OWNER_ELSEWHERE && locked != 0) || (how == HDX_OWNER_UNTOLD && locked < 0)) {
         *why = locked >= 0 ? "; file locks do not reach other hosts here" : "; there are no file locks here";
         return HELD;
     }
@@ -292,7 +150,7 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
         }
         if (told_by == AGAIN)
             continue;
-        words_of(text, words, sizeof words);
+        hdx_owner_words(text, words, sizeof words);
         if (options->no_wait && (text[0] != '\0' || looks >= EMPTY_WAIT)) {
             (void)hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder is at work: %s%s", words, why);
             return why[0] == '\0' ? HDX_BUSY
@@ -328,7 +186,7 @@ hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err)
         read_record(fd, text);
         (void)close(fd);
     }
-    words_of(text, words, sizeof words);
+    hdx_owner_words(text, words, sizeof words);
     return hdx_hint(err, hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder took this place: %s", words),
                     "file locks exclude nobody here: "
                     "one build at a time, or --index-dir DIR for each");

@@ -182,7 +182,6 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
 bool     hdx_place_held(const hdx_index_home *home);                       /* the lock is ours, and still says so */
 hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err); /* the same; HDX_BUSY, naming who took it */
 void     hdx_place_unlock(hdx_index_home *home);
-bool     hdx_lock_boot(char boot[40]); /* the rest zero; false: the system does not say */
 
 /* ---- place.c, building ---- */
 /*

@@ -45,7 +45,7 @@ typedef struct hdx_seal {
 typedef struct hdx_keeping {
     const hdx_manifest *of;       /* names the dump: hdx_place_sample */
     uint64_t            version;  /* of all that must be alike to go on: hdx_checkpoint_version */
-    char                boot[40]; /* of this machine: hdx_lock_boot; empty: the system does not say */
+    char                boot[40]; /* of this machine: hdx_owner_boot; empty: the system does not say */
     uint64_t            begun_cpu;
     bool                checkpointed; /* there is a checkpoint in the folder */
     bool                kept_scan,

@@ -1,0 +1,149 @@
+/*
+ * owner.c - who holds something, as a line of text: written by a process of itself, read by others.
+ *
+ * In:  /proc of this host, the environment.
+ * A process is looked up with the time it began, so that neither its number used again nor a boot brings it back to
+ * life; of another host nothing is guessed.
+ */
+#include "base/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- who we are, who they are ---- */
+static size_t read_small(const char *path, char *to, size_t size)
+{
+    const int     fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? -1 : read(fd, to, size - 1);
+    if (fd >= 0)
+        (void)close(fd);
+    to[got > 0 ? got : 0] = '\0';
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* A word of a record, whoever wrote it: nothing that a terminal or the next field could take for something else. */
+static void as_word(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]", *text) == NULL)
+            *text = *text == '\n' ? '\0' : '_';
+}
+
+/* When the process began, in ticks since the boot; 0: there is none (a zombie has ended). */
+static unsigned long long start_of(long pid)
+{
+    char               path[48], text[1024];
+    char               state = 'X';
+    unsigned long long start = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    if (read_small(path, text, sizeof text) == 0)
+        return 0;
+    const char *at = strrchr(text, ')'); /* its name may hold anything */
+    if (at == NULL ||
+        sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
+               &start) != 2 ||
+        state == 'Z' || state == 'X')
+        return 0;
+    return start;
+}
+
+static void tell_job(char *out, size_t size)
+{
+    static const char *const names[][2] = {
+        { "SLURM_JOB_ID", "slurm" }, { "PBS_JOBID", "pbs" }, { "LSB_JOBID", "lsf" }, { "JOB_ID", "job" }
+    };
+    (void)snprintf(out, size, "-");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *id = getenv(names[i][0]);
+        if (id != NULL && id[0] != '\0') {
+            (void)snprintf(out, size, "%s:%s", names[i][1], id);
+            break;
+        }
+    }
+    as_word(out);
+}
+
+bool hdx_owner_boot(char boot[40])
+{
+    memset(boot, 0, 40);
+    if (read_small("/proc/sys/kernel/random/boot_id", boot, 40) == 0)
+        return false;
+    as_word(boot);
+    return boot[0] != '\0';
+}
+
+static void tell_self(hdx_owner *o)
+{
+    char link[64] = "";
+    *o = (hdx_owner){ .pid = (long)getpid(), .since = (unsigned long long)time(NULL) };
+    if (gethostname(o->host, sizeof o->host - 1) != 0 || o->host[0] == '\0')
+        (void)snprintf(o->host, sizeof o->host, "-");
+    if (!hdx_owner_boot(o->boot))
+        (void)snprintf(o->boot, sizeof o->boot, "-");
+    if (readlink("/proc/self/ns/pid", link, sizeof link - 1) > 0)
+        (void)sscanf(link, "pid:[%llu]", &o->space);
+    o->start = start_of(o->pid);
+    tell_job(o->job, sizeof o->job);
+    as_word(o->host);
+}
+
+bool hdx_owner_read(const char *text, hdx_owner *o)
+{
+    *o = (hdx_owner){ .pid = 0 };
+    if (sscanf(text, "heapdex 1 host=%64s boot=%39s space=%llu pid=%ld start=%llu since=%llu job=%47s", o->host,
+               o->boot, &o->space, &o->pid, &o->start, &o->since, o->job) != 7 ||
+        o->pid <= 0)
+        return false;
+    as_word(o->host);
+    as_word(o->job);
+    return true;
+}
+
+/* Another boot of the same host: dead. Another process namespace: its numbers say nothing here, as on another host. */
+hdx_owner_is hdx_owner_fate(const hdx_owner *o)
+{
+    hdx_owner self;
+    tell_self(&self);
+    if (strcmp(o->host, self.host) != 0)
+        return HDX_OWNER_ELSEWHERE;
+    if (strcmp(o->boot, self.boot) != 0)
+        return HDX_OWNER_DEAD;
+    if (o->space != self.space)
+        return HDX_OWNER_ELSEWHERE;
+    const unsigned long long start = start_of(o->pid);
+    if (start != 0 && o->start != 0)
+        return start == o->start ? HDX_OWNER_ALIVE : HDX_OWNER_DEAD;
+    return kill((pid_t)o->pid, 0) != 0 ? errno == EPERM ? HDX_OWNER_ALIVE : HDX_OWNER_DEAD
+           : self.start == 0           ? HDX_OWNER_ALIVE
+                                       : HDX_OWNER_DEAD; /* hidden from us; /proc is missing */
+}
+
+int hdx_owner_record(char *out, size_t size)
+{
+    hdx_owner self;
+    tell_self(&self);
+    return snprintf(out, size, "heapdex 1 host=%s boot=%s space=%llu pid=%ld start=%llu since=%llu job=%s\n", self.host,
+                    self.boot, self.space, self.pid, self.start, self.since, self.job);
+}
+
+void hdx_owner_words(const char *text, char *out, size_t size)
+{
+    hdx_owner o;
+    struct tm tm;
+    char      when[32] = "";
+    if (!hdx_owner_read(text, &o)) {
+        (void)snprintf(out, size, "it has not said who it is");
+        return;
+    }
+    const time_t since = (time_t)o.since;
+    if (gmtime_r(&since, &tm) != NULL)
+        (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
+    (void)snprintf(out, size, "process %ld on %s since %s%s%s", o.pid, o.host, when,
+                   strcmp(o.job, "-") == 0 ? "" : ", job ", strcmp(o.job, "-") == 0 ? "" : o.job);
+}

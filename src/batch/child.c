@@ -1,0 +1,346 @@
+/*
+ * child.c - the work on one dump, in a process of its own: index, answers, tables; or only a forecast.
+ *
+ * In:  a task.
+ * Out: files of the dump in OUT; through a pipe lines of flat JSON: {"say": "step"}, "notice", "forecast", at last
+ *      "end". A child whose lines stop without an "end" has crashed or was killed, and that is all its parent knows.
+ * It dies with its parent (PR_SET_PDEATHSIG); what it has built by then a later call goes on from. SIGTERM asks it to
+ * keep what it has done and to end; Ctrl-C of a terminal reaches it too, and is its parent's to pass on.
+ */
+#include "batch/batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What questions hold besides an index: some tens of bytes an object where there is room, and less where there is not.
+ */
+#define ASKING_BYTES 64u
+#define ASKING_ROOM  (64ull << 20)
+
+static atomic_bool            stopped; /* of this process alone: each child has its own */
+static _Atomic(hdx_session *) guarded;
+
+typedef struct child {
+    const batch_task *task;
+    int               to;
+    pthread_mutex_t   one; /* line at a time */
+    hdx_session      *session;
+    hdx_access        like; /* what is written may be read where the dump may */
+} child;
+
+/* ---- lines ---- */
+
+static void send_line(child *c, hdx_buffer *b)
+{
+    batch_put_end(b);
+    (void)pthread_mutex_lock(&c->one);
+    for (uint64_t at = 0; !b->failed && at < b->len;) {
+        const ssize_t n = write(c->to, b->at + at, (size_t)(b->len - at));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        at += (uint64_t)n;
+    }
+    (void)pthread_mutex_unlock(&c->one);
+    hdx_buffer_free(b);
+}
+
+static hdx_buffer line_of(const char *what)
+{
+    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_buffer_text(&b, "{");
+    batch_put_text(&b, "say", what);
+    return b;
+}
+
+static void report(void *context, const hdx_progress_report *r)
+{
+    hdx_buffer b = line_of("step");
+    batch_put_text(&b, "step", r->step);
+    batch_put_number(&b, "number", r->number);
+    batch_put_number(&b, "steps", r->steps);
+    batch_put_number(&b, "done", r->done);
+    batch_put_number(&b, "total", r->total);
+    batch_put_text(&b, "unit", r->unit);
+    send_line(context, &b);
+}
+
+static void notice(void *context, const char *line)
+{
+    hdx_buffer b = line_of("notice");
+    batch_put_text(&b, "line", line);
+    send_line(context, &b);
+}
+
+static bool is_stopped(void *context)
+{
+    (void)context;
+    return atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
+/* ---- signals ---- */
+
+static void stop(int number)
+{
+    (void)number;
+    atomic_store(&stopped, true);
+}
+
+static void bus_error(int number, siginfo_t *info, void *context)
+{
+    hdx_session *s = atomic_load(&guarded);
+    (void)number;
+    (void)context;
+    if (s == NULL || !hdx_session_mend(s, info->si_addr))
+        _exit(5); /* a file that is read became shorter, and it is none of the index */
+}
+
+static void settle(pid_t parent)
+{
+    static const int ignored[] = { SIGINT, SIGHUP, SIGPIPE, SIGQUIT }, usual[] = { SIGALRM, SIGCHLD, SIGUSR1, SIGUSR2 };
+    const struct rlimit none = { 0, 0 };
+    struct sigaction    action = { .sa_handler = SIG_IGN };
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        (void)sigaction(ignored[i], &action, NULL);
+    action.sa_handler = SIG_DFL;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        (void)sigaction(usual[i], &action, NULL);
+    action.sa_handler = stop;
+    (void)sigaction(SIGTERM, &action, NULL);
+    action = (struct sigaction){ .sa_sigaction = bus_error, .sa_flags = (int)SA_SIGINFO };
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGBUS, &action, NULL);
+    (void)sigprocmask(SIG_SETMASK, &action.sa_mask, NULL);
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before it was said what then */
+        _exit(batch_exit_code(HDX_CANCELLED));
+}
+
+/* ---- a forecast ---- */
+
+static hdx_index_options index_options(child *c)
+{
+    const batch_task *t = c->task;
+    return (hdx_index_options){ .dump = t->dump->path,
+                                .index_dir = t->index_dir,
+                                .dump_number = 1,
+                                .threads = t->threads,
+                                .memory = t->memory,
+                                .max_uncompressed = t->options->max_uncompressed,
+                                .no_wait = t->options->no_wait,
+                                .progress = { c, report, is_stopped },
+                                .notice = notice,
+                                .notice_context = c };
+}
+
+static void put_forecast(child *c, const hdx_index_forecast *f, const hdx_index_report *r, bool indexed)
+{
+    const bool     asks = c->task->options->ask != NULL && !c->task->options->index_only;
+    const uint64_t objects = indexed ? r->objects : f->objects, asking = asks ? ASKING_ROOM + 8 * objects : 0;
+    hdx_buffer     b = line_of("forecast"), steps = hdx_buffer_of(NULL);
+    struct stat    st;
+    batch_forecast out = { .indexed = indexed, .objects = objects };
+    if (stat(c->task->dump->path, &st) == 0) {
+        out.file_size = (uint64_t)st.st_size;
+        out.mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    }
+    if (!indexed) {
+        out.memory = f->memory;
+        out.least = ((f->least >> 20) + 1) << 20;
+        out.disk = f->disk;
+        out.temporary = f->temporary;
+        out.seconds = (double)f->wall_ns / 1e9;
+        for (unsigned i = 0; i < f->step_count; i++)
+            hdx_buffer_format(&steps, "%s%s %.3f", i > 0 ? ", " : "", f->steps[i].name,
+                              (double)f->steps[i].wall_ns / 1e9);
+    }
+    out.least = out.least > asking ? out.least : asking;
+    out.memory = out.memory > asking + ASKING_BYTES * objects || !asks ? out.memory : asking + ASKING_BYTES * objects;
+    out.least = out.least > 0 ? out.least : ASKING_ROOM;
+    out.memory = out.memory > out.least ? out.memory : out.least;
+    out.steps = steps.at;
+    batch_forecast_put(&b, &out);
+    send_line(c, &b);
+    hdx_buffer_free(&steps);
+}
+
+/* Of a dump whose index is valid nothing is read. */
+static hdx_code forecast(child *c, hdx_error *err)
+{
+    hdx_index_options   find = index_options(c);
+    hdx_index_forecast *f = calloc(1, sizeof *f);
+    hdx_index_report   *r = calloc(1, sizeof *r);
+    hdx_code            code = f == NULL || r == NULL ? hdx_no_memory(err, "a forecast", sizeof *r) : HDX_OK;
+    if (code == HDX_OK) {
+        hdx_error none;
+        find.no_build = true;
+        const bool indexed = hdx_index_build(&find, r, &none) == HDX_OK;
+        find.no_build = false;
+        find.memory = 0;
+        code = indexed ? HDX_OK : hdx_index_estimate(&find, f, err);
+        if (code == HDX_OK)
+            put_forecast(c, f, r, indexed);
+    }
+    free(f);
+    free(r);
+    return code;
+}
+
+/* ---- answers ---- */
+
+static hdx_code ask(child *c, const char *name, const char *folder, hdx_error *err)
+{
+    static const hdx_argument whole[] = { { "texts", "whole" } }; /* as --format json has it */
+    char                      path[4200];
+    hdx_rows                 *rows = NULL;
+    (void)snprintf(path, sizeof path, "%s/%s.json", folder, name);
+    hdx_code code = hdx_answer_run(c->session, name, whole, 1, &rows, err);
+    if (code == HDX_OK)
+        code = batch_rows_write(path, rows, &c->like, err);
+    hdx_rows_close(rows);
+    return code;
+}
+
+static hdx_code ask_all(child *c, hdx_error *err)
+{
+    const char *at = c->task->options->ask;
+    char        folder[4200], name[64];
+    hdx_code    code = HDX_OK;
+    (void)snprintf(folder, sizeof folder, "%s/answers/%s", c->task->options->out, c->task->dump->id);
+    hdx_access_of(c->task->dump->path, &c->like);
+    if (at != NULL && mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return hdx_fail(err, HDX_IO, folder, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+    if (at != NULL)
+        hdx_access_give(&c->like, folder);
+    for (size_t len; code == HDX_OK && at != NULL && *at != '\0'; at += len + (at[len] == ',')) {
+        len = strcspn(at, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), at); /* they were checked */
+        code = ask(c, name, folder, err);
+    }
+    return code;
+}
+
+/* ---- tables ---- */
+
+static hdx_code write_tables(child *c, hdx_error *err)
+{
+    (void)c;
+    (void)err;
+    return HDX_OK;
+}
+
+/* ---- the work ---- */
+
+/* Before its dump may go. */
+static hdx_code verify(child *c, hdx_error *err)
+{
+    const hdx_cell *cells;
+    hdx_rows       *rows = NULL;
+    hdx_code        code = hdx_answer_run(c->session, "verify", NULL, 0, &rows, err);
+    while (code == HDX_OK && hdx_rows_next(rows, &cells))
+        ;
+    if (code == HDX_OK)
+        code = hdx_rows_end(rows, err);
+    hdx_rows_close(rows);
+    return code;
+}
+
+static hdx_code work(child *c, hdx_error *err)
+{
+    const hdx_batch_options *o = c->task->options;
+    const hdx_index_options  options = index_options(c);
+    hdx_graph               *g = NULL;
+    hdx_code                 code = hdx_session_open(&options, &c->session, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_session_limit(c->session, c->task->memory);
+    atomic_store(&guarded, c->session);
+    if ((code = hdx_session_graph(c->session, 0, &g, err)) != HDX_OK || o->index_only)
+        return code != HDX_OK || !o->drop ? code : verify(c, err);
+    if ((code = ask_all(c, err)) == HDX_OK && (code = write_tables(c, err)) == HDX_OK &&
+        (code = hdx_graph_check(g, err)) == HDX_OK && o->drop)
+        code = verify(c, err);
+    return code;
+}
+
+static void put_end(child *c, hdx_code code, const hdx_error *err)
+{
+    const hdx_graph_summary *sum = c->session != NULL ? hdx_session_summary(c->session, 0) : NULL;
+    const hdx_index_report  *r = c->session != NULL ? hdx_session_report(c->session, 0) : NULL;
+    hdx_buffer               b = line_of("end"), error = hdx_buffer_of(NULL), damage = hdx_buffer_of(NULL);
+    if (code != HDX_OK) {
+        if (err->where[0] != '\0')
+            hdx_buffer_format(&error, "%s: ", err->where);
+        if (err->offset != HDX_NOWHERE)
+            hdx_buffer_format(&error, "offset 0x%llx: ", (unsigned long long)err->offset);
+        hdx_buffer_text(&error, err->code == code && err->message[0] != '\0' ? err->message : hdx_code_name(code));
+    }
+    batch_put_number(&b, "code", (uint64_t)code);
+    batch_put_text(&b, "error", error.at);
+    batch_put_text(&b, "hint", code != HDX_OK && err->hint[0] != '\0' ? err->hint : NULL);
+    if (sum != NULL) {
+        if (sum->damage_count > 0)
+            hdx_buffer_format(&damage, "offset 0x%llx: %s: %s", (unsigned long long)sum->damage[0].offset,
+                              sum->damage[0].record, sum->damage[0].expected);
+        batch_put_number(&b, "damage_places", sum->damage_count + sum->damage_more);
+        batch_put_text(&b, "damage", damage.at);
+        batch_put_number(&b, "objects", sum->objects);
+        batch_put_number(&b, "live_objects", sum->live_objects);
+        batch_put_number(&b, "references", sum->references);
+    }
+    if (r != NULL) {
+        batch_put_text(&b, "index", r->path);
+        batch_put_number(&b, "index_bytes", r->bytes);
+        batch_put_bool(&b, "reused", r->reused);
+    }
+    send_line(c, &b);
+    hdx_buffer_free(&error);
+    hdx_buffer_free(&damage);
+}
+
+static void be_child(const batch_task *task, pid_t parent, int to) __attribute__((noreturn));
+static void be_child(const batch_task *task, pid_t parent, int to)
+{
+    child     c = { .task = task, .to = to };
+    hdx_error err = { .offset = HDX_NOWHERE };
+    (void)pthread_mutex_init(&c.one, NULL);
+    settle(parent);
+    const hdx_code code = task->forecast ? forecast(&c, &err) : work(&c, &err);
+    put_end(&c, code, &err);
+    _exit(batch_exit_code(code)); /* what the parent registered to run at its end is its alone */
+}
+
+hdx_code batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
+                           hdx_error *err)
+{
+    const pid_t parent = getpid();
+    int         ends[2];
+    *out = (batch_child){ 0, -1 };
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "cannot make a pipe: %s", strerror(errno));
+    out->pid = fork();
+    if (out->pid == 0) {
+        for (size_t i = 0; i < other_count; i++)
+            (void)close(others[i].from);
+        (void)close(ends[0]);
+        be_child(task, parent, ends[1]);
+    }
+    const int why = errno;
+    (void)close(ends[1]);
+    if (out->pid < 0) {
+        (void)close(ends[0]);
+        return hdx_fail(err, HDX_LIMIT, NULL, HDX_NOWHERE, "cannot start a process: %s", strerror(why));
+    }
+    out->from = ends[0];
+    return HDX_OK;
+}

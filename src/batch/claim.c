@@ -1,0 +1,158 @@
+/*
+ * claim.c - OUT/claims/ID: who is at work on a dump. Made with O_EXCL; whoever finds one believes what it says.
+ *
+ * A claim of a process of this host that has ended is taken over at once. Of another host nothing can be looked up: its
+ * runner touches the claim every BATCH_CLAIM_BEAT_S seconds, and one that was not touched for BATCH_CLAIM_STALE_S is
+ * taken over. Both times are those of the file system, so that clocks of hosts may differ. Should a runner that was
+ * stopped for so long go on, it finds that the claim is not its own any more; what two of them build meanwhile the lock
+ * of the index keeps apart, and outputs get their names whole.
+ */
+#include "batch/batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef enum look { FREE, HELD, LEFT } look;
+
+static void read_record(int fd, char text[HDX_OWNER_RECORD])
+{
+    const ssize_t n = pread(fd, text, HDX_OWNER_RECORD - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+}
+
+static bool same_file(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+/* The time of the file system that has the claim; false: nothing can be written there. */
+static bool now_there(const char *path, struct timespec *now)
+{
+    struct stat st;
+    char        probe[4300];
+    (void)snprintf(probe, sizeof probe, "%s.now.%ld", path, (long)getpid());
+    const int  fd = open(probe, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const bool good = fd >= 0 && futimens(fd, NULL) == 0 && fstat(fd, &st) == 0;
+    if (fd >= 0) {
+        (void)close(fd);
+        (void)unlink(probe);
+    }
+    if (good)
+        *now = st.st_mtim;
+    return good;
+}
+
+static bool is_old(int fd, const char *path, unsigned seconds)
+{
+    struct timespec now;
+    struct stat     st;
+    return fstat(fd, &st) == 0 && now_there(path, &now) && now.tv_sec > st.st_mtim.tv_sec &&
+           (uint64_t)(now.tv_sec - st.st_mtim.tv_sec) >= seconds;
+}
+
+/* *fd: of the file that was looked at, the caller's; -1: there is none. */
+static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
+{
+    hdx_owner o;
+    *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    text[0] = '\0';
+    if (*fd < 0)
+        return errno == ENOENT ? FREE : HELD;
+    read_record(*fd, text);
+    if (!hdx_owner_read(text, &o)) /* its maker is about to write it, or never will */
+        return is_old(*fd, path, BATCH_CLAIM_BEAT_S) ? LEFT : HELD;
+    switch (hdx_owner_fate(&o)) {
+    case HDX_OWNER_DEAD: return LEFT;
+    case HDX_OWNER_ELSEWHERE: return is_old(*fd, path, BATCH_CLAIM_STALE_S) ? LEFT : HELD;
+    default: return HELD;
+    }
+}
+
+/* Of those who find it one takes it away: a name moves once. What was another's by then goes back. */
+static void take_away(int fd, const char *path)
+{
+    char moved[4300];
+    (void)snprintf(moved, sizeof moved, "%s.left.%ld", path, (long)getpid());
+    if (rename(path, moved) != 0)
+        return;
+    if (!same_file(fd, moved))
+        (void)!link(moved, path);
+    (void)unlink(moved);
+}
+
+static void path_of(char path[4200], const char *out, const char *id)
+{
+    (void)snprintf(path, 4200, "%s/claims/%s", out, id);
+}
+
+hdx_code batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_error *err)
+{
+    char text[HDX_OWNER_RECORD], words[240];
+    path_of(c->path, out, id);
+    c->fd = -1;
+    for (unsigned again = 0; again < 8; again++) {
+        const int fd = open(c->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0) {
+            const int n = hdx_owner_record(c->record, sizeof c->record);
+            if (pwrite(fd, c->record, (size_t)n, 0) != n) {
+                const int why = errno;
+                (void)unlink(c->path);
+                (void)close(fd);
+                return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be written: %s", strerror(why));
+            }
+            c->fd = fd;
+            return HDX_OK;
+        }
+        if (errno != EEXIST)
+            return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+        int        old;
+        const look found = look_at(c->path, &old, text);
+        if (found == LEFT)
+            take_away(old, c->path);
+        if (old >= 0)
+            (void)close(old);
+        if (found == HELD)
+            break;
+    }
+    hdx_owner_words(text, words, sizeof words);
+    return hdx_fail(err, HDX_BUSY, c->path, HDX_NOWHERE, "another runner is at work on it: %s", words);
+}
+
+bool batch_claim_is_ours(const batch_claim *c)
+{
+    char text[HDX_OWNER_RECORD];
+    if (c->fd < 0 || !same_file(c->fd, c->path))
+        return false;
+    read_record(c->fd, text);
+    return strcmp(text, c->record) == 0;
+}
+
+void batch_claim_beat(const batch_claim *c)
+{
+    if (c->fd >= 0)
+        (void)futimens(c->fd, NULL);
+}
+
+void batch_claim_give(batch_claim *c)
+{
+    if (c->fd < 0)
+        return;
+    if (batch_claim_is_ours(c))
+        (void)unlink(c->path);
+    (void)close(c->fd);
+    c->fd = -1;
+}
+
+bool batch_claim_is_held(const char *out, const char *id)
+{
+    char path[4200], text[HDX_OWNER_RECORD];
+    int  fd;
+    path_of(path, out, id);
+    const look found = look_at(path, &fd, text);
+    if (fd >= 0)
+        (void)close(fd);
+    return found == HELD;
+}

@@ -1,0 +1,195 @@
+/*
+ * forecast.c - a forecast as a line of JSON, as a child says it and OUT/plan.jsonl keeps it; and OUT/deal-M.jsonl.
+ *
+ * Tasks of an array begin at different times, when some dumps are done, deleted (--drop-dump) or new, and each must
+ * come to the same deal. So it is decided once: the first task links its deal into place, all others read it, and a
+ * dump that is not in it goes where its id says.
+ */
+#include "batch/batch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOST_LIST     (256ull << 20)
+#define GUESSED_RATE  50e6 /* bytes a second */
+#define GUESSED_GZIP  5u   /* times as large as the file */
+#define GUESSED_LEAST (64ull << 20)
+
+double batch_forecast_step(const batch_forecast *f, const char *step)
+{
+    const size_t len = strlen(step);
+    for (const char *at = f->steps; at != NULL && *at != '\0';) {
+        if (strncmp(at, step, len) == 0 && at[len] == ' ')
+            return strtod(at + len + 1, NULL);
+        at = strchr(at, ',');
+        while (at != NULL && (*at == ',' || *at == ' '))
+            at++;
+    }
+    return 0;
+}
+
+void batch_forecast_put(hdx_buffer *b, const batch_forecast *f)
+{
+    batch_put_bool(b, "indexed", f->indexed);
+    batch_put_number(b, "file_size", f->file_size);
+    batch_put_number(b, "mtime_ns", f->mtime_ns);
+    batch_put_number(b, "memory", f->memory);
+    batch_put_number(b, "least_memory", f->least);
+    batch_put_number(b, "disk", f->disk);
+    batch_put_number(b, "temporary", f->temporary);
+    batch_put_number(b, "objects", f->objects);
+    batch_put_real(b, "seconds", f->seconds);
+    batch_put_text(b, "steps", f->steps);
+}
+
+bool batch_forecast_take(const batch_flat *flat, hdx_arena *arena, batch_forecast *out)
+{
+    const char *indexed = batch_flat_text(flat, "indexed"), *steps = batch_flat_text(flat, "steps");
+    *out = (batch_forecast){ .indexed = indexed != NULL && strcmp(indexed, "true") == 0,
+                             .file_size = batch_flat_number(flat, "file_size"),
+                             .mtime_ns = batch_flat_number(flat, "mtime_ns"),
+                             .memory = batch_flat_number(flat, "memory"),
+                             .least = batch_flat_number(flat, "least_memory"),
+                             .disk = batch_flat_number(flat, "disk"),
+                             .temporary = batch_flat_number(flat, "temporary"),
+                             .objects = batch_flat_number(flat, "objects"),
+                             .seconds = batch_flat_real(flat, "seconds") };
+    if (steps != NULL && (out->steps = hdx_arena_copy(arena, steps, strlen(steps))) == NULL)
+        return false;
+    return indexed != NULL;
+}
+
+batch_forecast batch_forecast_guess(const char *path, uint64_t file_size)
+{
+    const size_t   len = strlen(path);
+    const uint64_t size = len > 3 && strcmp(path + len - 3, ".gz") == 0 ? GUESSED_GZIP * file_size : file_size;
+    return (batch_forecast){ .file_size = file_size,
+                             .least = GUESSED_LEAST,
+                             .memory = GUESSED_LEAST + size / 2,
+                             .seconds = (double)size / GUESSED_RATE };
+}
+
+/* ---- lists ---- */
+
+typedef bool take_line(void *context, const batch_flat *f);
+
+/* One that is not there is empty; a line that is none is left out: forecasts are made again, dumps dealt by their id.
+ */
+static void each_line(const char *path, hdx_arena *arena, take_line *take, void *context)
+{
+    size_t      len;
+    const char *text = batch_file_read(arena, path, MOST_LIST, &len);
+    for (const char *at = text, *end = text != NULL ? text + len : NULL; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at)), *last = stop != NULL ? stop : end;
+        batch_flat  f;
+        if (batch_flat_read(arena, at, (size_t)(last - at), &f) && !take(context, &f))
+            return;
+        at = last + (stop != NULL);
+    }
+}
+
+typedef struct kept_lines {
+    batch_kept_list *list;
+    hdx_arena       *arena;
+    bool             failed;
+} kept_lines;
+
+static bool take_kept(void *context, const batch_flat *f)
+{
+    kept_lines *k = context;
+    batch_kept  one = { .id = batch_flat_text(f, "dump_id") };
+    if (one.id == NULL || !batch_forecast_take(f, k->arena, &one.forecast))
+        return true;
+    k->failed = !hdx_list_room(NULL, HDX_LIST_REF(k->list));
+    if (!k->failed)
+        k->list->at[k->list->count++] = one;
+    return !k->failed;
+}
+
+hdx_code batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err)
+{
+    char       path[4200];
+    kept_lines k = { list, arena, false };
+    (void)snprintf(path, sizeof path, "%s/plan.jsonl", out);
+    each_line(path, arena, take_kept, &k);
+    return k.failed ? hdx_no_memory(err, "forecasts", 0) : HDX_OK;
+}
+
+hdx_code batch_plan_write(const char *out, const batch_kept_list *list, hdx_error *err)
+{
+    char       path[4200];
+    hdx_buffer b = hdx_buffer_of(NULL);
+    (void)snprintf(path, sizeof path, "%s/plan.jsonl", out);
+    for (uint64_t i = 0; i < list->count; i++) {
+        hdx_buffer_text(&b, "{");
+        batch_put_text(&b, "dump_id", list->at[i].id);
+        batch_forecast_put(&b, &list->at[i].forecast);
+        batch_put_end(&b);
+    }
+    const hdx_code code = b.failed ? hdx_no_memory(err, "forecasts", b.len)
+                                   : batch_file_write(path, b.at != NULL ? b.at : "", b.len, false, err);
+    hdx_buffer_free(&b);
+    return code;
+}
+
+/* ---- who has which dump ---- */
+
+/* Under its name only where there is none yet; a file system without links may let two tasks do so at once. */
+static hdx_code put_deal(const char *path, const batch_weight *at, size_t count, hdx_error *err)
+{
+    char       part[4300];
+    hdx_buffer b = hdx_buffer_of(NULL);
+    (void)snprintf(part, sizeof part, "%s.%ld", path, (long)getpid());
+    for (size_t i = 0; i < count; i++) {
+        hdx_buffer_text(&b, "{");
+        batch_put_text(&b, "dump_id", at[i].id);
+        batch_put_number(&b, "task", at[i].task);
+        batch_put_real(&b, "seconds", at[i].seconds);
+        batch_put_end(&b);
+    }
+    hdx_code code = b.failed ? hdx_no_memory(err, "the deal", b.len) : batch_file_write(part, b.at, b.len, true, err);
+    hdx_buffer_free(&b);
+    if (code != HDX_OK)
+        return code;
+    if (link(part, path) != 0 && errno != EEXIST && rename(part, path) != 0)
+        code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+    (void)unlink(part);
+    return code;
+}
+
+static bool take_dealt(void *context, const batch_flat *f)
+{
+    hdx_map    *tasks = context;
+    const char *id = batch_flat_text(f, "dump_id");
+    bool        fresh;
+    uint64_t   *task = id != NULL ? hdx_map_put(tasks, hdx_hash_bytes(3, id, strlen(id)), &fresh) : NULL;
+    if (task != NULL)
+        *task = batch_flat_number(f, "task");
+    return id == NULL || task != NULL;
+}
+
+hdx_code batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, hdx_arena *arena, hdx_error *err)
+{
+    char     path[4200];
+    hdx_map  dealt = hdx_map_of(NULL);
+    hdx_code code = HDX_OK;
+    (void)snprintf(path, sizeof path, "%s/deal-%u.jsonl", out, tasks);
+    if (access(path, F_OK) != 0) {
+        batch_weight *own = hdx_arena_get(arena, (count + 1) * sizeof *own);
+        if (own == NULL)
+            return hdx_no_memory(err, "the deal", count);
+        memcpy(own, at, count * sizeof *own);
+        batch_plan_deal(own, count, tasks);
+        code = put_deal(path, own, count, err);
+    }
+    if (code == HDX_OK)
+        each_line(path, arena, take_dealt, &dealt);
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        const uint64_t *task = hdx_map_get(&dealt, hdx_hash_bytes(3, at[i].id, strlen(at[i].id)));
+        at[i].task = task != NULL ? (unsigned)(*task % tasks) : batch_plan_late(at[i].id, tasks);
+    }
+    hdx_map_free(&dealt);
+    return code;
+}

@@ -1,0 +1,324 @@
+/*
+ * inputs.c - what was named becomes dumps: manifests are read, folders walked, globs expanded; each dump gets an id.
+ *
+ * An id is what the manifest says, or the name of the file and a hash of where it is: the same in each call, whatever
+ * other dumps are there.
+ */
+#include "batch/batch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOST_NAME 64u /* characters of a file's name that go into an id */
+#define MOST_ID   120u
+
+typedef struct gather {
+    hdx_arena   *arena;
+    batch_dumps *dumps;
+    hdx_map      places; /* hash of `whole` -> place + 1 of a dump that has it */
+    const char  *folder; /* of the manifest that is read, with a slash at its end; "" */
+    const char  *name;   /* of that manifest */
+    batch_say   *say;
+    void        *context;
+} gather;
+
+/* ---- ids ---- */
+
+static bool is_safe(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+}
+
+static bool begins(char c) { return is_safe(c) && c != '-' && c != '.' && c != '_'; }
+
+bool batch_is_id(const char *text)
+{
+    size_t len = 0;
+    while (text[len] != '\0' && len <= MOST_ID)
+        if (!is_safe(text[len++]))
+            return false;
+    return len > 0 && len <= MOST_ID && begins(text[0]);
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static size_t without(const char *name, size_t len, const char *ending)
+{
+    const size_t n = strlen(ending);
+    return len > n && memcmp(name + len - n, ending, n) == 0 ? len - n : len;
+}
+
+static const char *make_id(hdx_arena *arena, const char *name, size_t len, const char *whole, int digits)
+{
+    char           text[MOST_NAME + 24];
+    const uint64_t hash = hdx_hash_bytes(0x6261746368, whole, strlen(whole));
+    size_t         n = 0;
+    if (len == 0 || !begins(name[0]))
+        text[n++] = 'd';
+    for (size_t i = 0; i < len && n < MOST_NAME; i++)
+        text[n++] = is_safe(name[i]) ? name[i] : '_';
+    n += (size_t)snprintf(text + n, sizeof text - n, "-%0*llx", digits,
+                          (unsigned long long)(digits == 16 ? hash : hash >> 32));
+    return hdx_arena_copy(arena, text, n);
+}
+
+const char *batch_id_of(hdx_arena *arena, const char *path, const char *whole)
+{
+    const char *name = name_of(path);
+    size_t      len = without(name, strlen(name), ".gz");
+    len = without(name, len, ".hprof");
+    return make_id(arena, name, len, whole, 8);
+}
+
+/* ---- dumps ---- */
+
+/* Where it is, from the root on; a link stays the name it has. What is not there has its name all the same. */
+static const char *whole_of(hdx_arena *arena, const char *path)
+{
+    const char *name = name_of(path);
+    char        folder[4096], real[4096], whole[8300];
+    if ((size_t)snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path) >= sizeof folder)
+        return hdx_arena_copy(arena, path, strlen(path));
+    if (realpath(folder[0] != '\0' ? folder : ".", real) == NULL)
+        (void)snprintf(real, sizeof real, "%s", folder);
+    (void)snprintf(whole, sizeof whole, "%s%s%s", real, strcmp(real, "/") == 0 ? "" : "/", name);
+    return hdx_arena_copy(arena, whole, strlen(whole));
+}
+
+static hdx_code add(gather *g, const char *path, const char *id, const batch_flat *row, hdx_error *err)
+{
+    batch_dump d = { .path = hdx_arena_copy(g->arena, path, strlen(path)), .whole = whole_of(g->arena, path) };
+    bool       fresh = false;
+    if (d.path == NULL || d.whole == NULL)
+        return hdx_no_memory(err, "a list of dumps", 0);
+    uint64_t *place = hdx_map_put(&g->places, hdx_hash_bytes(0, d.whole, strlen(d.whole)), &fresh);
+    if (place == NULL || !hdx_list_room(NULL, HDX_LIST_REF(g->dumps)))
+        return hdx_no_memory(err, "a list of dumps", 0);
+    if (!fresh && strcmp(g->dumps->at[*place - 1].whole, d.whole) == 0)
+        return HDX_OK; /* it was named before */
+    *place = g->dumps->count + 1;
+    d.id = id != NULL ? hdx_arena_copy(g->arena, id, strlen(id)) : batch_id_of(g->arena, d.path, d.whole);
+    if (row != NULL && (d.fields = hdx_arena_get(g->arena, (row->count + 1) * sizeof *d.fields)) == NULL)
+        return hdx_no_memory(err, "a list of dumps", 0);
+    for (size_t i = 0; row != NULL && i < row->count; i++)
+        if (strcmp(row->at[i].key, "dump") != 0 && strcmp(row->at[i].key, "dump_id") != 0)
+            d.fields[d.field_count++] = row->at[i];
+    if (d.id == NULL)
+        return hdx_no_memory(err, "a list of dumps", 0);
+    g->dumps->at[g->dumps->count++] = d;
+    return HDX_OK;
+}
+
+const char *batch_field(const batch_dump *d, const char *name)
+{
+    for (size_t i = 0; i < d->field_count; i++)
+        if (strcmp(d->fields[i].key, name) == 0 && d->fields[i].value != NULL && d->fields[i].value[0] != '\0')
+            return d->fields[i].value;
+    return NULL;
+}
+
+/* ---- manifests ---- */
+
+static void say(const gather *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const gather *g, const char *format, ...)
+{
+    char    line[512];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (g->say != NULL)
+        g->say(g->context, line);
+}
+
+static hdx_code take_row(void *context, const batch_flat *row, uint64_t line, hdx_error *err)
+{
+    gather     *g = context;
+    const char *dump = batch_flat_text(row, "dump"), *id = batch_flat_text(row, "dump_id");
+    char        path[4200];
+    if (dump == NULL || dump[0] == '\0')
+        return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "line %llu: it names no dump", (unsigned long long)line);
+    if ((size_t)snprintf(path, sizeof path, "%s%s", dump[0] == '/' ? "" : g->folder, dump) >= sizeof path)
+        return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "line %llu: the path is too long",
+                        (unsigned long long)line);
+    if (id != NULL && id[0] == '\0')
+        id = NULL;
+    if (id != NULL && !batch_is_id(id)) { /* it names files */
+        const char *made = make_id(g->arena, id, strlen(id), dump, 8);
+        say(g, "%s: line %llu: dump_id '%.60s' is no name for files: it becomes %s", g->name, (unsigned long long)line,
+            id, made != NULL ? made : "");
+        id = made;
+    }
+    return add(g, path, id, row, err);
+}
+
+static bool ends(const char *path, const char *ending)
+{
+    const size_t len = strlen(path), n = strlen(ending);
+    return len > n && strcmp(path + len - n, ending) == 0;
+}
+
+static hdx_code read_manifest(gather *g, const char *path, bool lines, hdx_error *err)
+{
+    size_t      len;
+    const char *name = name_of(path), *text = batch_file_read(g->arena, path, BATCH_MOST_MANIFEST, &len);
+    hdx_code    code = HDX_OK;
+    if (text == NULL)
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read as a manifest: %s",
+                        errno == EFBIG ? "it is larger than 256 MB" : strerror(errno));
+    g->name = path;
+    g->folder = hdx_arena_copy(g->arena, path, (uint64_t)(name - path));
+    if (g->folder == NULL)
+        return hdx_no_memory(err, "a manifest", 0);
+    code = lines ? batch_manifest_jsonl(path, text, len, g->arena, take_row, g, err)
+                 : batch_manifest_csv(path, text, len, g->arena, take_row, g, err);
+    g->folder = "";
+    return code;
+}
+
+/* ---- folders ---- */
+
+static bool is_dump_name(const char *name) { return ends(name, ".hprof") || ends(name, ".hprof.gz"); }
+
+typedef HDX_LIST(const char *) paths;
+
+static hdx_code note(gather *g, paths *list, const char *path, hdx_error *err)
+{
+    const char *copy = hdx_arena_copy(g->arena, path, strlen(path));
+    if (copy == NULL || !hdx_list_room(NULL, HDX_LIST_REF(list)))
+        return hdx_no_memory(err, "a list of dumps", 0);
+    list->at[list->count++] = copy;
+    return HDX_OK;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* Links to folders are not followed: they may lead back. What cannot be read is told of and left out. */
+static hdx_code look_into(gather *g, const char *folder, paths *folders, paths *files, hdx_error *err)
+{
+    struct dirent *entry;
+    hdx_code       code = HDX_OK;
+    DIR           *d = opendir(folder);
+    if (d == NULL) {
+        say(g, "%s: %s", folder, strerror(errno));
+        return HDX_OK;
+    }
+    while (code == HDX_OK && (entry = readdir(d)) != NULL) {
+        char        path[4200];
+        struct stat st;
+        const char *name = entry->d_name, *slash = ends(folder, "/") ? "" : "/";
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            (size_t)snprintf(path, sizeof path, "%s%s%s", folder, slash, name) >= sizeof path || lstat(path, &st) != 0)
+            continue;
+        if (S_ISDIR(st.st_mode)) {
+            if (!ends(name, ".hdx") && !ends(name, ".hdx.part"))
+                code = note(g, folders, path, err);
+        } else if (is_dump_name(name) && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+            code = note(g, files, path, err);
+        }
+    }
+    (void)closedir(d);
+    return code;
+}
+
+static hdx_code walk(gather *g, const char *folder, hdx_error *err)
+{
+    paths    folders = { 0 }, files = { 0 };
+    hdx_code code = note(g, &folders, folder, err);
+    for (uint64_t i = 0; code == HDX_OK && i < folders.count; i++) /* grows meanwhile */
+        code = look_into(g, folders.at[i], &folders, &files, err);
+    if (files.count > 0)
+        qsort(files.at, files.count, sizeof *files.at, by_text);
+    for (uint64_t i = 0; code == HDX_OK && i < files.count; i++)
+        code = add(g, files.at[i], NULL, NULL, err);
+    hdx_list_free(NULL, HDX_LIST_REF(&folders));
+    hdx_list_free(NULL, HDX_LIST_REF(&files));
+    return code;
+}
+
+/* ---- all of it ---- */
+
+static hdx_code take_path(gather *g, const char *path, bool expand, hdx_error *err);
+
+/* A pattern that the shell left as it is; none that matches one again. */
+static hdx_code take_glob(gather *g, const char *pattern, hdx_error *err)
+{
+    glob_t    found;
+    const int rc = glob(pattern, 0, NULL, &found);
+    hdx_code  code = rc == GLOB_NOSPACE ? hdx_no_memory(err, "names of dumps", 0)
+                     : rc != 0          ? hdx_fail(err, HDX_USAGE, pattern, HDX_NOWHERE, "matches no file")
+                                        : HDX_OK;
+    for (size_t i = 0; rc == 0 && code == HDX_OK && i < found.gl_pathc; i++)
+        code = take_path(g, found.gl_pathv[i], false, err);
+    if (rc == 0)
+        globfree(&found);
+    return code;
+}
+
+static hdx_code take_path(gather *g, const char *path, bool expand, hdx_error *err)
+{
+    struct stat st;
+    const bool  there = stat(path, &st) == 0, lines = ends(path, ".jsonl") || ends(path, ".ndjson");
+    if (path[0] == '\0')
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the name of a dump is empty");
+    if (!there && expand && strpbrk(path, "*?[") != NULL)
+        return take_glob(g, path, err);
+    if (there && S_ISDIR(st.st_mode))
+        return walk(g, path, err);
+    if (lines || ends(path, ".csv"))
+        return read_manifest(g, path, lines, err);
+    return add(g, path, NULL, NULL, err);
+}
+
+/* Ids of a manifest that are there twice: the later one gets its hash. */
+static hdx_code make_unique(gather *g, hdx_error *err)
+{
+    hdx_map  ids = hdx_map_of(NULL);
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < g->dumps->count; i++) {
+        batch_dump *d = &g->dumps->at[i];
+        bool        fresh = false;
+        for (int digits = 8; digits <= 16 && !fresh; digits += 8) {
+            if (hdx_map_put(&ids, hdx_hash_bytes(1, d->id, strlen(d->id)), &fresh) == NULL)
+                code = hdx_no_memory(err, "names of dumps", 0);
+            else if (!fresh) {
+                const char *made = make_id(g->arena, d->id, strlen(d->id), d->whole, digits);
+                say(g, "%s: dump_id %s is another dump's: it becomes %s", d->path, d->id, made != NULL ? made : "");
+                d->id = made != NULL ? made : d->id;
+            }
+        }
+        if (code == HDX_OK && !fresh && hdx_map_put(&ids, hdx_hash_bytes(1, d->id, strlen(d->id)), &fresh) != NULL &&
+            !fresh)
+            code = hdx_fail(err, HDX_USAGE, d->path, HDX_NOWHERE, "dump_id %.100s is another dump's", d->id);
+    }
+    hdx_map_free(&ids);
+    return code;
+}
+
+hdx_code batch_inputs(const hdx_batch_options *options, hdx_arena *arena, batch_dumps *out, batch_say *to,
+                      void *context, hdx_error *err)
+{
+    gather g = {
+        .arena = arena, .dumps = out, .places = hdx_map_of(NULL), .folder = "", .say = to, .context = context
+    };
+    hdx_code code = HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < options->input_count; i++)
+        code = take_path(&g, options->inputs[i], true, err);
+    if (code == HDX_OK)
+        code = make_unique(&g, err);
+    if (code == HDX_OK && out->count == 0)
+        code = hdx_hint(err, hdx_fail(err, HDX_USAGE, options->inputs[0], HDX_NOWHERE, "there is no dump"),
+                        "of a folder these are *.hprof and *.hprof.gz, in folders below it, too");
+    hdx_map_free(&g.places);
+    return code;
+}

@@ -1,0 +1,186 @@
+/*
+ * manifest.c - lists of dumps: CSV with a header (RFC 4180), and JSONL.
+ *
+ * In:  a text, whole, that anybody may have written.
+ * Out: its rows one by one, as keys and values; unknown columns are kept.
+ * Line ends are those of Unix or DOS, a byte order mark is skipped, empty lines are none. What is wrong is told of with
+ * its line.
+ */
+#include "batch/batch.h"
+
+#include <stdio.h>
+
+static void skip_mark(const char **text, size_t *len)
+{
+    if (*len >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
+        *text += 3;
+        *len -= 3;
+    }
+}
+
+static hdx_code wrong(const char *name, uint64_t line, const char *what, hdx_error *err)
+{
+    return hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "line %llu: %s", (unsigned long long)line, what);
+}
+
+/* ---- CSV ---- */
+
+typedef struct csv {
+    const char *name, *at, *end;
+    uint64_t    line; /* on which `at` stands, from 1 */
+    hdx_arena  *arena;
+} csv;
+
+/* A field in quotes, the first of them read. */
+static hdx_code quoted(csv *c, const char **out, hdx_error *err)
+{
+    const char    *from = c->at;
+    const uint64_t begun = c->line;
+    uint64_t       len = 0, doubled = 0;
+    for (;; c->at++) {
+        if (c->at == c->end)
+            return wrong(c->name, begun, "a quote that is opened is not closed", err);
+        if (*c->at == '\n')
+            c->line++;
+        if (*c->at != '"')
+            continue;
+        if (c->end - c->at < 2 || c->at[1] != '"')
+            break;
+        c->at++;
+        doubled++;
+    }
+    if ((uint64_t)(c->at - from) > BATCH_MOST_LINE)
+        return wrong(c->name, begun, "a field is longer than 1 MB", err);
+    char *text = hdx_arena_get(c->arena, (uint64_t)(c->at - from) - doubled + 1);
+    if (text == NULL)
+        return hdx_no_memory(err, "a manifest", 0);
+    for (const char *p = from; p < c->at; p++) {
+        text[len++] = *p;
+        p += *p == '"';
+    }
+    text[len] = '\0';
+    c->at++;
+    *out = text;
+    return HDX_OK;
+}
+
+static hdx_code plain(csv *c, const char **out, hdx_error *err)
+{
+    const char *from = c->at;
+    while (c->at < c->end && *c->at != ',' && *c->at != '\n' && *c->at != '\r')
+        c->at++;
+    if ((uint64_t)(c->at - from) > BATCH_MOST_LINE)
+        return wrong(c->name, c->line, "a field is longer than 1 MB", err);
+    *out = hdx_arena_copy(c->arena, from, (uint64_t)(c->at - from));
+    return *out != NULL ? HDX_OK : hdx_no_memory(err, "a manifest", 0);
+}
+
+/* The fields of a row, and its end; *count 0: there is no further one. */
+static hdx_code csv_row(csv *c, const char **fields, size_t *count, uint64_t *line, hdx_error *err)
+{
+    *count = 0;
+    while (c->at < c->end && (*c->at == '\n' || *c->at == '\r'))
+        c->line += *c->at++ == '\n';
+    *line = c->line;
+    if (c->at == c->end)
+        return HDX_OK;
+    for (;;) {
+        hdx_code   code;
+        const bool quotes = c->at < c->end && *c->at == '"';
+        if (*count == BATCH_MOST_COLUMNS)
+            return wrong(c->name, *line, "more than 512 columns", err);
+        if (quotes)
+            c->at++;
+        if ((code = quotes ? quoted(c, &fields[*count], err) : plain(c, &fields[*count], err)) != HDX_OK)
+            return code;
+        ++*count;
+        if (c->at == c->end)
+            return HDX_OK;
+        if (*c->at == ',') {
+            c->at++;
+            continue;
+        }
+        if (*c->at == '\r')
+            c->at++;
+        else if (*c->at != '\n')
+            return wrong(c->name, *line, "something follows a quote that was closed", err);
+        if (c->at < c->end && *c->at == '\n') {
+            c->at++;
+            c->line++;
+        }
+        return HDX_OK;
+    }
+}
+
+static bool is_among(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+hdx_code batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
+                            void *context, hdx_error *err)
+{
+    const char *heads[BATCH_MOST_COLUMNS], *fields[BATCH_MOST_COLUMNS];
+    size_t      columns, count;
+    uint64_t    line;
+    skip_mark(&text, &len);
+    csv      c = { name, text, text + len, 1, arena };
+    hdx_code code = memchr(text, '\0', len) != NULL
+                        ? hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "holds a NUL, which no manifest has")
+                        : csv_row(&c, heads, &columns, &line, err);
+    if (code != HDX_OK)
+        return code;
+    for (size_t i = 0; i < columns; i++)
+        if (is_among(heads, i, heads[i]))
+            return wrong(name, line, "two columns have the same name", err);
+    if (!is_among(heads, columns, "dump"))
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE,
+                                 "a manifest begins with the names of its columns, "
+                                 "and `dump` is none of them"),
+                        "dump,application,host,release,time is such a line");
+    for (;;) {
+        if ((code = csv_row(&c, fields, &count, &line, err)) != HDX_OK || count == 0)
+            return code;
+        if (count > columns)
+            return wrong(name, line, "it has more fields than there are columns", err);
+        batch_flat row = { hdx_arena_get(arena, columns * sizeof *row.at), count };
+        if (row.at == NULL)
+            return hdx_no_memory(err, "a manifest", 0);
+        for (size_t i = 0; i < count; i++)
+            row.at[i] = (batch_pair){ heads[i], fields[i], true };
+        if ((code = take(context, &row, line, err)) != HDX_OK)
+            return code;
+    }
+}
+
+/* ---- JSONL ---- */
+
+hdx_code batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
+                              void *context, hdx_error *err)
+{
+    uint64_t line = 0;
+    hdx_code code = HDX_OK;
+    skip_mark(&text, &len);
+    for (const char *at = text, *end = text + len; code == HDX_OK && at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at)), *last = stop != NULL ? stop : end;
+        batch_flat  row;
+        size_t      blank = 0;
+        line++;
+        while (at + blank < last && (at[blank] == ' ' || at[blank] == '\t' || at[blank] == '\r'))
+            blank++;
+        if (at + blank < last) {
+            if ((uint64_t)(last - at) > BATCH_MOST_LINE)
+                return wrong(name, line, "it is longer than 1 MB", err);
+            if (!batch_flat_read(arena, at, (size_t)(last - at), &row))
+                return hdx_hint(err, wrong(name, line, "it is no object of JSON", err),
+                                "{\"dump\": \"app.hprof\", \"application\": \"shop\"} is such a line");
+            code = take(context, &row, line, err);
+        }
+        at = last + (stop != NULL);
+    }
+    return code;
+}

@@ -1,0 +1,107 @@
+/*
+ * plan.c - which dump is next, with how many threads and how much memory; how dumps are dealt to tasks. Pure: no clock,
+ * no file, no state.
+ *
+ * Largest first: what is begun last should be short. While there are at least as many dumps as threads each gets one,
+ * for two dumps with a thread each take four fifths of the time of one after the other with two (facts of
+ * bench/README.md); then threads are shared out. Memory is given by forecast, which says more than is used, and nearer
+ * to the least that would do where that lets more dumps run.
+ */
+#include "batch/batch.h"
+
+#include <stdlib.h>
+
+/* ---- the next one ---- */
+
+/* What a dump gets of `free`, where so many want a share of it; 0: it does not fit. */
+static uint64_t budget_of(const batch_want *w, uint64_t free, size_t shares)
+{
+    const uint64_t share = free / (shares > 0 ? shares : 1), ample = w->least + w->least / 4;
+    uint64_t       wanted = w->memory > w->least ? w->memory : w->least;
+    if (w->least > free)
+        return 0;
+    if (wanted > share)
+        wanted = share > ample ? share : hdx_least(ample, wanted);
+    return hdx_least(wanted, free);
+}
+
+batch_choice batch_plan_next(const batch_room *room, const batch_want *waiting, const size_t *orders, size_t count,
+                             const batch_running *running, size_t running_count)
+{
+    batch_choice none = { .fit = BATCH_WAITS };
+    unsigned     threads = 0;
+    uint64_t     memory = 0;
+    for (size_t i = 0; i < running_count; i++) {
+        threads += running[i].threads;
+        memory += running[i].memory;
+    }
+    for (size_t i = 0; i < count; i++) /* however long it waits */
+        if (waiting[i].least > room->memory)
+            return (batch_choice){ .fit = BATCH_NEVER_MEMORY, .place = i };
+    if (threads >= room->threads || count == 0)
+        return none;
+    const unsigned free_threads = room->threads - threads;
+    const size_t   shares = count < free_threads ? count : free_threads;
+    const uint64_t free_memory = memory < room->memory ? room->memory - memory : 0;
+    uint64_t       kept = 0; /* for the largest one that waits for memory */
+    for (size_t i = 0; i < count; i++) {
+        if (waiting[i].disk > waiting[i].disk_free) {
+            if (running_count == 0)
+                return (batch_choice){ .fit = BATCH_NEVER_DISK, .place = i };
+            continue;
+        }
+        uint64_t free = free_memory;
+        if (kept > 0) { /* smaller ones may fill the gap, but what they hold must leave room for it later */
+            uint64_t smaller = 0;
+            for (size_t k = 0; k < running_count; k++)
+                smaller += running[k].order > orders[0] ? running[k].memory : 0;
+            const uint64_t left = room->memory - kept; /* kept <= room->memory: it is no NEVER */
+            free = hdx_least(free, smaller < left ? left - smaller : 0);
+        }
+        const uint64_t budget = budget_of(&waiting[i], free, shares);
+        if (budget == 0) {
+            kept = kept > 0 ? kept : waiting[i].least;
+            continue;
+        }
+        return (batch_choice){ .fit = BATCH_STARTS,
+                               .place = i,
+                               .threads = (unsigned)((free_threads + shares - 1) / shares),
+                               .memory = budget };
+    }
+    return none;
+}
+
+/* ---- order and tasks ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const batch_weight *x = a, *y = b;
+    return x->seconds != y->seconds ? (x->seconds < y->seconds) - (x->seconds > y->seconds) : strcmp(x->id, y->id);
+}
+
+void batch_plan_order(batch_weight *at, size_t count)
+{
+    if (count > 0)
+        qsort(at, count, sizeof *at, by_size);
+}
+
+void batch_plan_deal(batch_weight *at, size_t count, unsigned tasks)
+{
+    double *sums = tasks > 1 ? calloc(tasks, sizeof *sums) : NULL;
+    batch_plan_order(at, count);
+    for (size_t i = 0; i < count; i++) {
+        unsigned least = 0;
+        for (unsigned t = 1; sums != NULL && t < tasks; t++)
+            if (sums[t] < sums[least])
+                least = t;
+        if (sums != NULL)
+            sums[least] += at[i].seconds;
+        at[i].task = sums != NULL ? least : (unsigned)(i % (tasks > 0 ? tasks : 1));
+    }
+    free(sums);
+}
+
+unsigned batch_plan_late(const char *id, unsigned tasks)
+{
+    return tasks < 2 ? 0 : (unsigned)(hdx_hash_bytes(2, id, strlen(id)) % tasks);
+}

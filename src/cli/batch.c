@@ -1,0 +1,342 @@
+/*
+ * batch.c - the command batch: what the command line says for the library's batch, and what it tells meanwhile. On a
+ * terminal that is a line for the batch and one for each dump at work, drawn again in place; with --progress json an
+ * object a line.
+ */
+#include "answer/answer.h"
+#include "batch/batch.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SHOWN_MAX   8u         /* dumps at work that have a line */
+#define REDRAWN_NS  100000000u /* the least between two drawings */
+#define REPEATED_NS 5000000000u
+
+/* ---- what it takes ---- */
+
+static const hdx_parameter parameters[] = {
+    { "out", HDX_PARAMETER_FILE, HDX_PARAMETER_REQUIRED, "DIR", NULL, NULL, NULL, NULL, 0, 0,
+      "the folder for answers, tables, status and summary; made where there is none" },
+    { "ask", HDX_PARAMETER_TEXT, 0, "ANSWER,...", NULL, NULL, NULL, NULL, 0, 0,
+      "answers of each dump, as DIR/answers/ID/ANSWER.json" },
+    { "tables", HDX_PARAMETER_CHOICE, 0, "FORMAT", "none parquet sqlite csv", NULL, NULL, NULL, 0, 0,
+      "tables of each dump; none by default" },
+    { "memory", HDX_PARAMETER_SIZE, 0, "SIZE", NULL, NULL, NULL, NULL, 0, 0,
+      "the most memory that all dumps at work may take together; three quarters of what is available by default" },
+    { "threads", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 64,
+      "workers of all dumps together; as many as processors by default" },
+    { "task", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, "tasks", 0, UINT32_MAX,
+      "the share of this call, from 0 (or from 1: M is 0); else SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says it" },
+    { "tasks", HDX_PARAMETER_NUMBER, 0, "M", NULL, NULL, NULL, NULL, 1, 100000,
+      "deal the dumps to so many calls, by forecast" },
+    { "plan", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "drop-dump", NULL, 0, 0,
+      "only forecast: memory, disk and time of each dump" },
+    { "index-only", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "ask", NULL, 0, 0, "indexes, and nothing else" },
+    { "index-dir", HDX_PARAMETER_TEXT, 0, "DIR", NULL, NULL, NULL, NULL, 0, 0,
+      "indexes are DIR/ID.hdx; beside their dumps by default" },
+    { "drop-dump", HDX_PARAMETER_FLAG, HDX_PARAMETER_REPEATED, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "delete each dump once its index is whole and verified; only where it is said twice" },
+    { "no-wait", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "do not wait for dumps that another runner has: exit with 76" },
+};
+static const hdx_form form = { NULL, NULL, hdx_batch_columns, HDX_BATCH_COLUMNS };
+
+const hdx_answer cli_batch_command = {
+    .name = "batch",
+    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_LONG,
+    .sentence = "many dumps: indexes and answers of all of them, as many at once as memory and processors allow",
+    .more =
+        "DUMP is a heap dump, a folder (*.hprof and *.hprof.gz in it and below), a pattern, or a manifest: CSV with "
+        "a column `dump`, or JSONL. The largest goes first. One that fails does not stop the others: its row says "
+        "why, and the exit code is 1. What was done before and is unchanged is skipped; after a kill, or SIGTERM "
+        "(75), the same call goes on. Several may run on the same DIR.",
+    .examples = { "heapdex batch dumps --out night --ask suspects,histogram,leaks",
+                  "heapdex batch dumps.csv --out night --index-only --memory 8G --threads 4" },
+    .forms = &form,
+    .form_count = 1,
+    .document = hdx_batch_document,
+    .document_count = HDX_BATCH_DOCUMENT,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+};
+
+/* ---- telling ---- */
+
+typedef struct at_work {
+    const char         *id; /* the library's, which lives as long as the batch */
+    hdx_progress_report step;
+    char                name[24];
+    double              seconds;
+} at_work;
+
+typedef struct teller {
+    cli_run         *run;
+    at_work          at[SHOWN_MAX];
+    unsigned         count; /* of `at` */
+    unsigned         lines; /* that stand on the terminal */
+    uint64_t         drawn_ns;
+    hdx_batch_counts counts;
+    uint64_t         began_ns;
+} teller;
+
+static void say(const hdx_buffer *b)
+{
+    for (uint64_t at = 0; !b->failed && at < b->len;) {
+        const ssize_t n = write(STDERR_FILENO, b->at + at, (size_t)(b->len - at));
+        if (n <= 0)
+            return;
+        at += (uint64_t)n;
+    }
+}
+
+static void put_erase(teller *t, hdx_buffer *b)
+{
+    if (t->lines > 1)
+        hdx_buffer_format(b, "\x1b[%uA", t->lines - 1);
+    if (t->lines > 0)
+        hdx_buffer_text(b, "\r\x1b[J");
+    t->lines = 0;
+}
+
+static void erase(teller *t)
+{
+    hdx_buffer b = hdx_buffer_of(NULL);
+    put_erase(t, &b);
+    say(&b);
+    hdx_buffer_free(&b);
+}
+
+static void put_line(hdx_buffer *b, const char *text, unsigned width)
+{
+    hdx_buffer plain = hdx_buffer_of(NULL);
+    cli_put_plain(&plain, text, strlen(text));
+    if (plain.at != NULL && !plain.failed)
+        hdx_buffer_put(b, plain.at, hdx_least(plain.len, width - 1));
+    hdx_buffer_free(&plain);
+}
+
+static void put_batch(char *line, size_t size, const teller *t)
+{
+    const hdx_batch_counts *n = &t->counts;
+    const uint64_t          over = n->done + n->skipped + n->failed;
+    const unsigned          seconds = (unsigned)((hdx_now_ns() - t->began_ns) / 1000000000u);
+    int                     len = snprintf(line, size, "%llu of %llu dumps, %llu at work", (unsigned long long)over,
+                                           (unsigned long long)n->dumps, (unsigned long long)n->running);
+    if (n->failed > 0)
+        len += snprintf(line + len, size - (size_t)len, ", %llu failed", (unsigned long long)n->failed);
+    if (n->held > 0)
+        len += snprintf(line + len, size - (size_t)len, ", %llu held by others", (unsigned long long)n->held);
+    (void)snprintf(line + len, size - (size_t)len, "  %u:%02u:%02u", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+static void draw(teller *t, bool now)
+{
+    const uint64_t at = hdx_now_ns();
+    const unsigned columns = cli_terminal_width(STDERR_FILENO), width = columns > 0 ? columns : 80;
+    char           line[512], step[256];
+    hdx_buffer     b = hdx_buffer_of(NULL);
+    if (!now && at - t->drawn_ns < REDRAWN_NS)
+        return;
+    t->drawn_ns = at;
+    put_erase(t, &b);
+    put_batch(line, sizeof line, t);
+    put_line(&b, line, width);
+    for (unsigned i = 0; i < t->count; i++) {
+        at_work *w = &t->at[i];
+        w->step.step = w->name;
+        cli_progress_line(step, sizeof step, 0, &w->step, (uint64_t)(w->seconds * 1e9));
+        (void)snprintf(line, sizeof line, "  %.100s  %s", w->id, step);
+        hdx_buffer_text(&b, "\n");
+        put_line(&b, line, width);
+    }
+    t->lines = t->count + 1;
+    say(&b);
+    hdx_buffer_free(&b);
+}
+
+static at_work *work_of(teller *t, const char *id, bool make)
+{
+    for (unsigned i = 0; i < t->count; i++)
+        if (strcmp(t->at[i].id, id) == 0)
+            return &t->at[i];
+    if (!make || t->count == SHOWN_MAX)
+        return NULL;
+    t->at[t->count] = (at_work){ .id = id };
+    return &t->at[t->count++];
+}
+
+static void tell_json(const hdx_batch_event *e)
+{
+    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_buffer_text(&b, "{");
+    batch_put_text(&b, "event", hdx_batch_happening_name(e->what));
+    if (e->dump_id != NULL) {
+        batch_put_text(&b, "dump_id", e->dump_id);
+        batch_put_text(&b, "dump", e->dump);
+    }
+    if (e->what == HDX_BATCH_STEP) {
+        batch_put_text(&b, "step", e->step.step);
+        batch_put_number(&b, "number", e->step.number);
+        batch_put_number(&b, "steps", e->step.steps);
+        batch_put_number(&b, "done", e->step.done);
+        batch_put_number(&b, "total", e->step.total);
+        batch_put_text(&b, "unit", e->step.unit);
+    } else if (e->what == HDX_BATCH_STARTED) {
+        batch_put_number(&b, "threads", e->threads);
+        batch_put_number(&b, "memory", e->memory);
+        batch_put_real(&b, "forecast_seconds", e->forecast_seconds);
+    } else {
+        if (e->message != NULL)
+            batch_put_text(&b, "message", e->message);
+        if (e->what == HDX_BATCH_FAILED)
+            batch_put_number(&b, "exit_code", (uint64_t)e->exit_code);
+    }
+    if (e->what != HDX_BATCH_STEP && e->what != HDX_BATCH_NOTICE) {
+        batch_put_number(&b, "dumps", e->counts.dumps);
+        batch_put_number(&b, "finished", e->counts.done);
+        batch_put_number(&b, "skipped_before", e->counts.skipped);
+        batch_put_number(&b, "failures", e->counts.failed);
+        batch_put_number(&b, "running", e->counts.running);
+        batch_put_number(&b, "waiting", e->counts.waiting);
+    }
+    batch_put_real(&b, "seconds", e->seconds);
+    batch_put_end(&b);
+    say(&b);
+    hdx_buffer_free(&b);
+}
+
+/* What a person is told who does not look at the lines: failures and notices; with --verbose, or into a log, all. */
+static void tell_lines(teller *t, const hdx_batch_event *e, bool all)
+{
+    cli_console *c = t->run->console;
+    const char  *id = e->dump_id != NULL ? e->dump_id : "batch";
+    char         given[16];
+    hdx_human_size(e->memory, given);
+    if (e->what == HDX_BATCH_FAILED)
+        cli_notice(c, "%s: failed (%d): %s", id, e->exit_code, e->message != NULL ? e->message : "");
+    else if (e->what == HDX_BATCH_NOTICE)
+        cli_notice(c, "%s: %s", id, e->message);
+    else if (all && e->what == HDX_BATCH_PLANNED)
+        cli_notice(c, "%llu dumps, %llu of them finished before", (unsigned long long)e->counts.dumps,
+                   (unsigned long long)e->counts.skipped);
+    else if (all && e->what == HDX_BATCH_STARTED)
+        cli_notice(c, "%s: %s with %u thread%s and %s, about %.1f s", id, "begun", e->threads,
+                   e->threads == 1 ? "" : "s", given, e->forecast_seconds);
+    else if (all && (e->what == HDX_BATCH_DONE || e->what == HDX_BATCH_SKIPPED || e->what == HDX_BATCH_INTERRUPTED))
+        cli_notice(c, "%s: %s%s", id, hdx_batch_happening_name(e->what),
+                   e->what == HDX_BATCH_SKIPPED ? ", finished before" : "");
+    else if (all && e->what == HDX_BATCH_HELD)
+        cli_notice(c, "%s: %s", id, e->message != NULL ? e->message : "held by another runner");
+}
+
+static void happened(void *context, const hdx_batch_event *e)
+{
+    teller      *t = context;
+    cli_console *c = t->run->console;
+    if (c->progress == CLI_AS_JSON) {
+        tell_json(e);
+        return;
+    }
+    const bool draws = c->terminal && c->progress != CLI_NEVER, first = t->counts.dumps == 0;
+    t->counts = e->counts;
+    if (e->what == HDX_BATCH_STEP) {
+        at_work *w = work_of(t, e->dump_id, true);
+        if (w != NULL) {
+            w->step = e->step;
+            w->seconds = e->seconds;
+            (void)snprintf(w->name, sizeof w->name, "%s", e->step.step);
+            w->step.unit = strcmp(e->step.unit, "bytes") == 0 ? "bytes" : "objects"; /* the text is gone soon */
+        }
+    } else {
+        at_work *w = e->dump_id != NULL && e->what != HDX_BATCH_NOTICE && e->what != HDX_BATCH_STARTED
+                         ? work_of(t, e->dump_id, false)
+                         : NULL;
+        if (w != NULL)
+            *w = t->at[--t->count];
+        if (draws && t->lines > 0)
+            erase(t);
+        tell_lines(t, e, t->run->call->verbose || (c->progress == CLI_ALWAYS && !c->terminal));
+    }
+    if (draws && e->what != HDX_BATCH_SUMMARY)
+        draw(t, first || e->what != HDX_BATCH_STEP);
+}
+
+/* ---- the call ---- */
+
+/* In the array of a scheduler the number of the task is known to it. */
+static unsigned task_of(const cli_call *c)
+{
+    static const char *const names[] = { "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX" };
+    const char              *text = cli_given(c, "task");
+    for (size_t i = 0; text == NULL && i < sizeof names / sizeof *names; i++)
+        text = getenv(names[i]);
+    return text != NULL ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
+static unsigned times_given(const cli_call *c, const char *name)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < c->argument_count; i++)
+        n += strcmp(c->arguments[i].name, name) == 0;
+    return n;
+}
+
+static hdx_batch_tables tables_of(const cli_call *c)
+{
+    const char *given = cli_given(c, "tables");
+    return given == NULL || strcmp(given, "none") == 0 ? HDX_BATCH_NO_TABLES
+           : strcmp(given, "parquet") == 0             ? HDX_BATCH_PARQUET
+           : strcmp(given, "sqlite") == 0              ? HDX_BATCH_SQLITE
+                                                       : HDX_BATCH_CSV;
+}
+
+hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
+{
+    const cli_call  *c = run->call;
+    teller           t = { .run = run, .began_ns = hdx_now_ns() };
+    const char     **inputs = hdx_arena_get(&run->arena, (c->word_count + 1) * sizeof *inputs);
+    hdx_batch_counts counts = { 0 };
+    const unsigned   drops = times_given(c, "drop-dump"), tasks = (unsigned)cli_given_number(c, "tasks");
+    *rows = NULL;
+    if (inputs == NULL)
+        return hdx_no_memory(err, "names of dumps", c->word_count);
+    if (drops == 1)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--drop-dump deletes heap dumps"),
+                        "say it twice if that is meant: --drop-dump --drop-dump");
+    inputs[0] = c->index.dump;
+    for (size_t i = 0; i < c->word_count; i++)
+        inputs[i + 1] = c->words[i];
+    const hdx_batch_options options = { .inputs = inputs,
+                                        .input_count = c->word_count + 1,
+                                        .out = cli_given(c, "out"),
+                                        .ask = cli_given(c, "ask"),
+                                        .index_dir = cli_given(c, "index-dir"),
+                                        .tables = tables_of(c),
+                                        .memory = cli_given_number(c, "memory"),
+                                        .threads = (unsigned)cli_given_number(c, "threads"),
+                                        .max_uncompressed = c->index.max_uncompressed,
+                                        .task = task_of(c),
+                                        .tasks = tasks,
+                                        .plan = cli_given(c, "plan") != NULL,
+                                        .index_only = cli_given(c, "index-only") != NULL,
+                                        .drop = drops > 1,
+                                        .no_wait = cli_given(c, "no-wait") != NULL,
+                                        .progress = { .cancelled = c->index.progress.cancelled,
+                                                      .context = c->index.progress.context },
+                                        .happened = happened,
+                                        .context = &t };
+    cli_building(true); /* children keep what they have done before all of it ends */
+    hdx_code code = hdx_batch_run(&options, &counts, rows, err);
+    cli_building(false);
+    if (t.lines > 0)
+        erase(&t);
+    run->condition = counts.failed > 0;
+    if (code == HDX_OK) {
+        const hdx_arguments shape = { c->answer, c->arguments, c->argument_count };
+        code = hdx_answer_shape(&shape, NULL, rows, err);
+    }
+    return code;
+}
