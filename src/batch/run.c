@@ -275,8 +275,8 @@ static void warn_of_step(run *r, const job *j)
     if (j->s.step == NULL || j->s.step_attempts < 2)
         return;
     if (j->s.step_forecast > 0)
-        say_of(r, j, "%u attempts in a row were interrupted in the step %s, which takes about %.0f s: give it longer",
-               j->s.step_attempts, j->s.step, j->s.step_forecast);
+        say_of(r, j, "%u attempts in a row were interrupted in the step %s, which takes about %.*f s: give it longer",
+               j->s.step_attempts, j->s.step, j->s.step_forecast < 10 ? 1 : 0, j->s.step_forecast);
     else
         say_of(r, j, "%u attempts in a row were interrupted in the step %s: give it longer", j->s.step_attempts,
                j->s.step);
@@ -393,9 +393,6 @@ static void take_step(run *r, job *j, const batch_flat *f)
         j->s.step_attempts = same ? j->before.step_attempts + 1 : 1;
         j->s.step_forecast = batch_forecast_step(&j->forecast, name);
         (void)batch_status_write(r->o->out, j->dump, &j->s, false, NULL);
-        if (same && j->s.step_attempts > 2)
-            say_of(r, j, "the step %s begins for the %uth time: it was interrupted each time before%s", name,
-                   j->s.step_attempts, j->s.step_forecast > 0 ? "; status has its forecast" : "");
     }
     tell(r, HDX_BATCH_STEP, j, NULL, &step);
 }

@@ -196,9 +196,11 @@ static void tell_json(const hdx_batch_event *e)
     }
     if (e->what != HDX_BATCH_STEP && e->what != HDX_BATCH_NOTICE) {
         batch_put_number(&b, "dumps", e->counts.dumps);
-        batch_put_number(&b, "finished", e->counts.done);
-        batch_put_number(&b, "skipped_before", e->counts.skipped);
-        batch_put_number(&b, "failures", e->counts.failed);
+        batch_put_number(&b, "done", e->counts.done);
+        batch_put_number(&b, "skipped", e->counts.skipped);
+        batch_put_number(&b, "failed", e->counts.failed);
+        batch_put_number(&b, "interrupted", e->counts.interrupted);
+        batch_put_number(&b, "held", e->counts.held);
         batch_put_number(&b, "running", e->counts.running);
         batch_put_number(&b, "waiting", e->counts.waiting);
     }
@@ -334,6 +336,8 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
     if (t.lines > 0)
         erase(&t);
     run->condition = counts.failed > 0;
+    if (code == HDX_CANCELLED)
+        return hdx_hint(err, code, "the same call goes on where this one was");
     if (code == HDX_OK) {
         const hdx_arguments shape = { c->answer, c->arguments, c->argument_count };
         code = hdx_answer_shape(&shape, NULL, rows, err);
