@@ -82,9 +82,10 @@ hdx_code batch_manifest_jsonl(const char *name, const char *text, size_t len, hd
                               void *context, hdx_error *err);
 
 /* ---- plan.c ---- */
-typedef struct batch_want { /* a dump that is to be worked on */
-    uint64_t memory, least;
-    uint64_t disk, disk_free; /* bytes that its files take while it is at work; that are there for it */
+#define BATCH_THREAD_BYTES (8ull << 20) /* that a build takes for each thread behind the first (reading/work.h) */
+typedef struct batch_want {             /* a dump that is to be worked on */
+    uint64_t memory, least;             /* with one thread */
+    uint64_t disk, disk_free;           /* bytes that its files take while it is at work; that are there for it */
 } batch_want;
 typedef struct batch_running {
     size_t   order; /* of the dump among all: 0 is the largest */

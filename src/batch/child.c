@@ -324,10 +324,13 @@ hdx_code batch_child_start(const batch_task *task, const batch_child *others, si
                            hdx_error *err)
 {
     const pid_t parent = getpid();
+    sigset_t    all, before;
     int         ends[2];
     *out = (batch_child){ 0, -1 };
     if (pipe2(ends, O_CLOEXEC) != 0)
         return hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "cannot make a pipe: %s", strerror(errno));
+    (void)sigfillset(&all); /* a signal that meets it before it has its handlers waits for them */
+    (void)sigprocmask(SIG_BLOCK, &all, &before);
     out->pid = fork();
     if (out->pid == 0) {
         for (size_t i = 0; i < other_count; i++)
@@ -336,6 +339,7 @@ hdx_code batch_child_start(const batch_task *task, const batch_child *others, si
         be_child(task, parent, ends[1]);
     }
     const int why = errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
     (void)close(ends[1]);
     if (out->pid < 0) {
         (void)close(ends[0]);

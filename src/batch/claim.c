@@ -71,16 +71,31 @@ static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
     }
 }
 
-/* Of those who find it one takes it away: a name moves once. What was another's by then goes back. */
-static void take_away(int fd, const char *path)
+/*
+ * Of those who find a claim that is left one takes it away: whoever makes the file beside it looks once more, for the
+ * claim may be another's by now. False: somebody else is about to.
+ */
+static bool take_away(const char *path)
 {
-    char moved[4300];
-    (void)snprintf(moved, sizeof moved, "%s.left.%ld", path, (long)getpid());
-    if (rename(path, moved) != 0)
-        return;
-    if (!same_file(fd, moved))
-        (void)!link(moved, path);
-    (void)unlink(moved);
+    char taking[4300], text[HDX_OWNER_RECORD];
+    int  fd;
+    (void)snprintf(taking, sizeof taking, "%s.taking", path);
+    const int mine = open(taking, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (mine < 0) { /* a process that ended here, in a moment of no length, stands in nobody's way for long */
+        const int old = open(taking, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (old >= 0 && is_old(old, path, BATCH_CLAIM_BEAT_S))
+            (void)unlink(taking);
+        if (old >= 0)
+            (void)close(old);
+        return false;
+    }
+    if (look_at(path, &fd, text) == LEFT)
+        (void)unlink(path);
+    if (fd >= 0)
+        (void)close(fd);
+    (void)unlink(taking);
+    (void)close(mine);
+    return true;
 }
 
 static void path_of(char path[4200], const char *out, const char *id)
@@ -110,11 +125,9 @@ hdx_code batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_e
             return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
         int        old;
         const look found = look_at(c->path, &old, text);
-        if (found == LEFT)
-            take_away(old, c->path);
         if (old >= 0)
             (void)close(old);
-        if (found == HELD)
+        if (found == HELD || (found == LEFT && !take_away(c->path)))
             break;
     }
     hdx_owner_words(text, words, sizeof words);

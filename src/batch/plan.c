@@ -13,12 +13,13 @@
 
 /* ---- the next one ---- */
 
-/* What a dump gets of `free`, where so many want a share of it; 0: it does not fit. */
-static uint64_t budget_of(const batch_want *w, uint64_t free, size_t shares)
+/* What a dump gets of `free` with so many threads, where others want a share of it, too; 0: it does not fit. */
+static uint64_t budget_of(const batch_want *w, unsigned threads, uint64_t free, size_t shares)
 {
-    const uint64_t share = free / (shares > 0 ? shares : 1), ample = w->least + w->least / 4;
-    uint64_t       wanted = w->memory > w->least ? w->memory : w->least;
-    if (w->least > free)
+    const uint64_t more = (threads - 1) * BATCH_THREAD_BYTES, least = w->least + more;
+    const uint64_t share = free / (shares > 0 ? shares : 1), ample = least + w->least / 4;
+    uint64_t       wanted = w->memory > w->least ? w->memory + more : least;
+    if (least > free)
         return 0;
     if (wanted > share)
         wanted = share > ample ? share : hdx_least(ample, wanted);
@@ -58,15 +59,14 @@ batch_choice batch_plan_next(const batch_room *room, const batch_want *waiting, 
             const uint64_t left = room->memory - kept; /* kept <= room->memory: it is no NEVER */
             free = hdx_least(free, smaller < left ? left - smaller : 0);
         }
-        const uint64_t budget = budget_of(&waiting[i], free, shares);
+        unsigned       given = (unsigned)((free_threads + shares - 1) / shares);
+        const uint64_t with = budget_of(&waiting[i], given, free, shares);
+        const uint64_t budget = with > 0 ? with : budget_of(&waiting[i], given = 1, free, shares);
         if (budget == 0) {
             kept = kept > 0 ? kept : waiting[i].least;
             continue;
         }
-        return (batch_choice){ .fit = BATCH_STARTS,
-                               .place = i,
-                               .threads = (unsigned)((free_threads + shares - 1) / shares),
-                               .memory = budget };
+        return (batch_choice){ .fit = BATCH_STARTS, .place = i, .threads = given, .memory = budget };
     }
     return none;
 }

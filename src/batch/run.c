@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define LOOK_MS      200 /* between two looks at whether to stop */
-#define HELD_LOOK_NS 1000000000ull
+#define HELD_LOOK_NS 500000000ull
 #define MOST_LINE    (1u << 20) /* of a child */
 #define MOST_AGAIN   2u         /* times that a child which somebody else has told to stop begins again */
 

@@ -77,8 +77,10 @@ Test(plan, never_gives_more_than_there_is)
             for (size_t i = 0; i < running_count; i++) {
                 given += running[i].threads;
                 bytes += running[i].memory;
-                cr_expect(ge(u64, running[i].memory, all[running[i].order].least));
-                cr_expect(le(u64, running[i].memory, all[running[i].order].memory));
+                cr_expect(ge(u64, running[i].memory,
+                             all[running[i].order].least + (running[i].threads - 1) * BATCH_THREAD_BYTES));
+                cr_expect(le(u64, running[i].memory,
+                             all[running[i].order].memory + (running[i].threads - 1) * BATCH_THREAD_BYTES));
                 cr_expect(ge(u32, running[i].threads, 1));
             }
             cr_expect(le(u32, given, threads));
@@ -97,6 +99,19 @@ Test(plan, gives_what_a_dump_likes_where_memory_is_plenty_and_near_the_least_whe
     cr_expect(eq(u64, a.memory, 700 * MB));
     cr_expect(eq(u64, b.memory, 300 * MB), "half of it: the other fits beside it");
     cr_expect(eq(u64, c.memory, 250 * MB), "a quarter over the least");
+}
+
+Test(plan, gives_memory_for_each_thread_and_fewer_threads_where_there_is_none)
+{
+    const batch_room   plenty = { 4, 200 * MB }, tight = { 4, 110 * MB };
+    const batch_want   waiting[1] = { want(100, 90) };
+    const size_t       orders[1] = { 0 };
+    const batch_choice a = batch_plan_next(&plenty, waiting, orders, 1, NULL, 0),
+                       b = batch_plan_next(&tight, waiting, orders, 1, NULL, 0);
+    cr_expect(eq(u32, a.threads, 4));
+    cr_expect(eq(u64, a.memory, 124 * MB));
+    cr_expect(eq(u32, b.threads, 1), "three more would take 24 MB");
+    cr_expect(eq(u64, b.memory, 100 * MB));
 }
 
 Test(plan, finds_the_dump_that_never_fits_at_once_and_goes_on_with_others)

@@ -1,0 +1,148 @@
+/* Two runners never have the same dump; what a dead one left is taken over. */
+#include "batch/batch.h"
+#include "support/folder.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char      folder[TEST_FOLDER];
+static hdx_error err;
+
+static void enter(void)
+{
+    test_folder_make(folder, "claims");
+    cr_assert(chdir(folder) == 0 && mkdir("claims", 0777) == 0);
+}
+
+static void leave(void) { test_folder_remove(folder); }
+
+TestSuite(claims, .init = enter, .fini = leave);
+
+static void put(const char *record, long seconds_ago)
+{
+    const int             fd = open("claims/a", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const struct timespec ago[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - seconds_ago } };
+    cr_assert(fd >= 0 && write(fd, record, strlen(record)) == (ssize_t)strlen(record));
+    cr_assert(futimens(fd, ago) == 0);
+    (void)close(fd);
+}
+
+static hdx_code take_and_give(void)
+{
+    batch_claim    c;
+    const hdx_code code = batch_claim_take(&c, ".", "a", &err);
+    batch_claim_give(&c);
+    return code;
+}
+
+Test(claims, are_one_runners_until_they_are_given_back)
+{
+    batch_claim a, b;
+    cr_assert(eq(int, (int)batch_claim_take(&a, ".", "a", &err), HDX_OK));
+    cr_expect(batch_claim_is_ours(&a) && batch_claim_is_held(".", "a"));
+    cr_expect(eq(int, (int)batch_claim_take(&b, ".", "a", &err), HDX_BUSY));
+    cr_expect(strstr(err.message, "another runner is at work on it: process ") != NULL, "%s", err.message);
+    batch_claim_give(&b); /* it has none */
+    cr_expect(batch_claim_is_ours(&a));
+    cr_assert(eq(int, (int)batch_claim_take(&b, ".", "b", &err), HDX_OK), "another dump is free");
+    batch_claim_give(&a);
+    batch_claim_give(&b);
+    cr_expect(batch_claim_is_held(".", "a") == false && access("claims/a", F_OK) != 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+}
+
+Test(claims, of_a_process_that_was_killed_are_taken_over_at_once)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        batch_claim c;
+        _exit(batch_claim_take(&c, ".", "a", NULL) == HDX_OK ? 0 : 1);
+    }
+    int status;
+    cr_assert(waitpid(child, &status, 0) == child && status == 0);
+    cr_assert(access("claims/a", F_OK) == 0);
+    cr_expect(batch_claim_is_held(".", "a") == false);
+    cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+}
+
+Test(claims, of_another_host_stand_until_nobody_has_touched_them_for_long)
+{
+    static const char far[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=slurm:7\n";
+    put(far, 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY));
+    cr_expect(strstr(err.message, "on far.away") != NULL && strstr(err.message, "job slurm:7") != NULL, "%s",
+              err.message);
+    put(far, BATCH_CLAIM_STALE_S - 60);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY));
+    put(far, BATCH_CLAIM_STALE_S + 60);
+    cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+}
+
+Test(claims, of_an_earlier_boot_are_nobodys)
+{
+    char  record[HDX_OWNER_RECORD];
+    char *boot;
+    (void)hdx_owner_record(record, sizeof record);
+    boot = strstr(record, "boot=");
+    cr_assert(boot != NULL);
+    boot[5] = boot[5] == 'a' ? 'b' : 'a';
+    put(record, 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+}
+
+Test(claims, that_say_nothing_are_waited_for_a_moment)
+{
+    put("", 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY), "its maker may be about to write it");
+    put("whatever\n", BATCH_CLAIM_BEAT_S + 5);
+    cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+}
+
+Test(claims, that_were_taken_over_are_noticed_and_left_alone)
+{
+    batch_claim a;
+    cr_assert(eq(int, (int)batch_claim_take(&a, ".", "a", &err), HDX_OK));
+    cr_assert(unlink("claims/a") == 0);
+    put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", 0);
+    cr_expect(batch_claim_is_ours(&a) == false);
+    batch_claim_give(&a);
+    cr_expect(access("claims/a", F_OK) == 0, "it is the other's");
+}
+
+Test(claims, that_are_left_have_one_new_owner_of_many_who_want_them)
+{
+    enum { MANY = 12, ROUNDS = 20 };
+    for (int round = 0; round < ROUNDS; round++) {
+        int  go[2], won[2], over[2], winners = 0;
+        char byte;
+        put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", BATCH_CLAIM_STALE_S + 60);
+        cr_assert(pipe(go) == 0 && pipe(won) == 0 && pipe(over) == 0);
+        for (int i = 0; i < MANY; i++)
+            if (fork() == 0) {
+                batch_claim c;
+                (void)close(go[1]);
+                (void)!read(go[0], &byte, 1);
+                const bool mine = batch_claim_take(&c, ".", "a", NULL) == HDX_OK;
+                (void)!write(won[1], mine ? "y" : "n", 1);
+                (void)close(over[1]);
+                (void)!read(over[0], &byte, 1); /* it holds it while others try */
+                _exit(0);
+            }
+        (void)close(go[0]);
+        (void)close(won[1]);
+        (void)close(go[1]);
+        for (int i = 0; i < MANY && read(won[0], &byte, 1) == 1; i++)
+            winners += byte == 'y';
+        (void)close(over[0]);
+        (void)close(over[1]);
+        (void)close(won[0]);
+        while (wait(NULL) > 0)
+            ;
+        cr_expect(eq(int, winners, 1), "round %d", round);
+    }
+}

@@ -1,0 +1,418 @@
+/* Whole batches of small dumps, with real processes. */
+#include "batch/batch.h"
+#include "support/folder.h"
+#include "support/gzip_maker.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BOOKSHOP HDX_TREE "/examples/bookshop.hprof.gz"
+
+static char             folder[TEST_FOLDER];
+static hdx_error        err;
+static hdx_batch_counts counts;
+static hdx_buffer       text; /* of the rows, as csv */
+
+static char *load(const char *path, size_t *len)
+{
+    FILE *f = fopen(path, "rb");
+    char *bytes = calloc(1, 16 << 20);
+    *len = f != NULL ? fread(bytes, 1, (16 << 20) - 1, f) : 0;
+    if (f != NULL)
+        (void)fclose(f);
+    return bytes;
+}
+
+static void save(const char *path, const void *bytes, size_t len)
+{
+    FILE *f = fopen(path, "wb");
+    cr_assert(f != NULL && fwrite(bytes, 1, len, f) == len);
+    (void)fclose(f);
+}
+
+static void copy(const char *from, const char *to)
+{
+    size_t len;
+    char  *bytes = load(from, &len);
+    cr_assert(len > 0, "%s", from);
+    save(to, bytes, len);
+    free(bytes);
+}
+
+/* One whole, one that is cut short, one that is none. */
+static void enter(void)
+{
+    size_t len;
+    test_folder_make_fast(folder, "batch"); /* a batch syncs a lot */
+    cr_assert(chdir(folder) == 0 && mkdir("d", 0777) == 0);
+    (void)setenv("XDG_CACHE_HOME", folder, 1);
+    copy(BOOKSHOP, "d/shop.hprof.gz");
+    char *bytes = load(BOOKSHOP, &len);
+    save("d/cut.hprof.gz", bytes, len / 8 * 7);
+    free(bytes);
+    save("d/text.hprof", "hello, world\n", 13);
+    text = hdx_buffer_of(NULL);
+}
+
+static void leave(void)
+{
+    hdx_buffer_free(&text);
+    test_folder_remove(folder);
+}
+
+TestSuite(batch, .init = enter, .fini = leave);
+
+static bool put(void *context, const char *bytes, size_t len)
+{
+    hdx_buffer_put(context, bytes, len);
+    return true;
+}
+
+static const char       *input = "d";
+static hdx_batch_options night(void)
+{
+    return (hdx_batch_options){
+        .inputs = &input, .input_count = 1, .out = "out", .ask = "histogram,suspects", .threads = 2, .memory = 1u << 30
+    };
+}
+
+static hdx_code go(const hdx_batch_options *o)
+{
+    static const hdx_render_options csv = { .format = HDX_FORMAT_CSV };
+    const hdx_sink                  sink = { put, &text };
+    hdx_rows                       *rows = NULL;
+    err = (hdx_error){ .offset = HDX_NOWHERE };
+    const hdx_code code = hdx_batch_run(o, &counts, &rows, &err);
+    hdx_buffer_clear(&text);
+    hdx_buffer_text(&text, "");
+    if (rows != NULL && hdx_rows_select(&rows, "dump_id,state,exit_code,error", NULL) == HDX_OK)
+        (void)hdx_render(rows, &csv, &sink, NULL);
+    hdx_rows_close(rows);
+    return code;
+}
+
+static void expect_counts(uint64_t done, uint64_t skipped, uint64_t failed)
+{
+    cr_expect(eq(u64, counts.done, done), "%s", text.at);
+    cr_expect(eq(u64, counts.skipped, skipped), "%s", text.at);
+    cr_expect(eq(u64, counts.failed, failed), "%s", text.at);
+}
+
+/* The only id that begins so. */
+static const char *id_of(const char *name)
+{
+    static char id[64];
+    const char *at = strstr(text.at, name);
+    cr_assert(at != NULL, "%s: %s", name, text.at);
+    (void)snprintf(id, sizeof id, "%.*s", (int)strcspn(at, ","), at);
+    return id;
+}
+
+static char *output_of(const char *format, const char *id)
+{
+    char   path[200];
+    size_t len;
+    (void)snprintf(path, sizeof path, format, id);
+    char *bytes = load(path, &len);
+    cr_expect(len > 0, "%s", path);
+    return bytes;
+}
+
+static void expect_in(const char *format, const char *id, const char *words)
+{
+    char *bytes = output_of(format, id);
+    cr_expect(strstr(bytes, words) != NULL, "%s: '%s'", words, bytes);
+    free(bytes);
+}
+
+/* As a program that asks the library itself gets it. */
+static void expect_answer(const char *dump, const char *name, const char *path, const char *id)
+{
+    static const hdx_render_options json = { .format = HDX_FORMAT_JSON };
+    static const hdx_argument       whole[] = { { "texts", "whole" } };
+    const hdx_index_options         options = { .dump = dump };
+    hdx_buffer                      b = hdx_buffer_of(NULL);
+    const hdx_sink                  sink = { put, &b };
+    hdx_session                    *s = NULL;
+    hdx_rows                       *rows = NULL;
+    cr_assert(hdx_session_open(&options, &s, &err) == HDX_OK &&
+                  hdx_answer_run(s, name, whole, 1, &rows, &err) == HDX_OK && hdx_render(rows, &json, &sink, &err) == 0,
+              "%s", err.message);
+    char *is = output_of(path, id);
+    cr_expect_str_eq(is, b.at, "%s of %s", name, dump);
+    free(is);
+    hdx_rows_close(rows);
+    hdx_session_close(s);
+    hdx_buffer_free(&b);
+}
+
+Test(batch, answers_for_each_dump_and_says_what_is_wrong_with_others)
+{
+    const hdx_batch_options o = night();
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(2, 0, 1);
+    expect_in("out/status/%s.json", id_of("text-"), "\"state\": \"failed\", \"exit_code\": 3, \"kind\": \"bad_dump\"");
+    expect_in("out/status/%s.json", id_of("cut-"), "\"state\": \"done\"");
+    expect_in("out/status/%s.json", id_of("cut-"), "\"damage_places\": 2");
+    expect_in("out/status/%s.json", id_of("shop-"), "\"damage_places\": 0");
+    expect_in("out/%s.json", "summary", "\"failed\": 1");
+    expect_answer("d/shop.hprof.gz", "histogram", "out/answers/%s/histogram.json", id_of("shop-"));
+    expect_answer("d/shop.hprof.gz", "suspects", "out/answers/%s/suspects.json", id_of("shop-"));
+    expect_answer("d/cut.hprof.gz", "histogram", "out/answers/%s/histogram.json", id_of("cut-"));
+    cr_expect(strstr(text.at, "a text file, not a heap dump") != NULL, "%s", text.at);
+}
+
+Test(batch, does_again_only_what_has_changed)
+{
+    char                  path[200];
+    hdx_batch_options     o = night();
+    const struct timespec later[2] = { { .tv_nsec = UTIME_NOW }, { .tv_sec = time(NULL) + 60 } };
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 2, 1);
+    o.ask = "suspects"; /* is there */
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 2, 1);
+    o.ask = "histogram,threads"; /* is not */
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(2, 0, 1);
+    (void)snprintf(path, sizeof path, "out/answers/%s/threads.json", id_of("shop-"));
+    cr_assert(unlink(path) == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 1, 1);
+    cr_assert(utimensat(AT_FDCWD, "d/cut.hprof.gz", later, 0) == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 1, 1);
+    cr_assert(system("rm -r d/shop.hprof.gz.hdx") == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 1, 1);
+}
+
+Test(batch, plans_without_building_anything)
+{
+    hdx_batch_options o = night();
+    o.plan = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(strstr(text.at, ",planned,") != NULL, "%s", text.at);
+    cr_expect(access("d/shop.hprof.gz.hdx", F_OK) != 0);
+    expect_in("out/%s.jsonl", "plan", "\"dump_id\": \"shop-");
+    expect_in("out/%s.json", "plan", "\"forecast_memory\": ");
+}
+
+Test(batch, that_has_too_little_memory_says_how_much_would_do)
+{
+    hdx_batch_options o = night();
+    o.memory = 20u << 20;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 0, 3);
+    expect_in("out/status/%s.json", id_of("shop-"), "\"exit_code\": 6, \"kind\": \"limit\"");
+    expect_in("out/status/%s.json", id_of("shop-"), "M would do");
+}
+
+Test(batch, refuses_what_it_cannot_ask)
+{
+    static const char *const wrong[] = { "nothing", "histogram,,suspects", "path", "export", "index", "strip" };
+    hdx_batch_options        o = night();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        o.ask = wrong[i];
+        cr_expect(eq(int, (int)go(&o), HDX_USAGE), "%s", wrong[i]);
+    }
+    o = night();
+    o.out = NULL;
+    cr_expect(eq(int, (int)go(&o), HDX_USAGE));
+    cr_expect(access("out", F_OK) != 0, "nothing was made");
+}
+
+/* ---- ends that are none of ours ---- */
+
+typedef struct meddler {
+    atomic_int  stop;
+    const char *at; /* the event, of whatever dump, at which it meddles once */
+    bool        kills;
+    char        said[4096];
+} meddler;
+
+static pid_t a_child(void)
+{
+    char  path[64];
+    long  pid = 0;
+    FILE *f;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    f = fopen(path, "r");
+    cr_assert(f != NULL && fscanf(f, "%ld", &pid) == 1);
+    (void)fclose(f);
+    return (pid_t)pid;
+}
+
+static void meddle(void *context, const hdx_batch_event *e)
+{
+    meddler     *m = context;
+    const size_t len = strlen(m->said);
+    if (e->message != NULL)
+        (void)snprintf(m->said + len, sizeof m->said - len, "%s\n", e->message);
+    if (m->at == NULL || strcmp(hdx_batch_happening_name(e->what), m->at) != 0)
+        return;
+    m->at = NULL;
+    if (m->kills)
+        (void)kill(a_child(), SIGKILL);
+    else
+        atomic_store(&m->stop, 1);
+}
+
+static bool is_stopped(void *context) { return atomic_load(&((meddler *)context)->stop) != 0; }
+
+static hdx_batch_options meddled(meddler *m)
+{
+    hdx_batch_options o = night();
+    o.threads = 1;
+    o.happened = meddle;
+    o.context = m;
+    o.progress = (hdx_progress){ .context = m, .cancelled = is_stopped };
+    return o;
+}
+
+Test(batch, notes_a_process_that_was_killed_and_goes_on)
+{
+    meddler                 m = { .at = "started", .kills = true };
+    const hdx_batch_options o = meddled(&m);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 2);
+    cr_expect(strstr(text.at, ",failed,137,its process was ended by signal 9 (Killed)") != NULL, "%s", text.at);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 1, 1);
+}
+
+Test(batch, that_was_told_to_stop_goes_on_to_the_same_answers)
+{
+    meddler           m = { .at = "done" };
+    hdx_batch_options o = meddled(&m);
+    cr_assert(eq(int, (int)go(&o), HDX_CANCELLED));
+    cr_expect(eq(u64, counts.done, 1), "%s", text.at);
+    cr_expect(eq(u64, counts.interrupted, 2), "%s", text.at);
+    atomic_store(&m.stop, 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 1, 1);
+    expect_answer("d/shop.hprof.gz", "suspects", "out/answers/%s/suspects.json", id_of("shop-"));
+    expect_answer("d/cut.hprof.gz", "suspects", "out/answers/%s/suspects.json", id_of("cut-"));
+}
+
+Test(batch, that_is_stopped_in_the_same_step_twice_says_which_and_what_it_takes)
+{
+    static const char *const alone = "d/shop.hprof.gz";
+    for (int i = 0; i < 2; i++) {
+        meddler           m = { .at = "step" };
+        hdx_batch_options o = meddled(&m);
+        o.inputs = &alone;
+        cr_assert(eq(int, (int)go(&o), HDX_CANCELLED));
+        expect_in("out/status/%s.json", id_of("shop-"), "\"state\": \"interrupted\", \"exit_code\": 75");
+        expect_in("out/status/%s.json", id_of("shop-"), i == 0 ? "\"step_attempts\": 1" : "\"step_attempts\": 2");
+        const bool told = strstr(m.said, "2 attempts in a row were interrupted in the step ") != NULL;
+        cr_expect(told == (i == 1), "%s", m.said);
+    }
+}
+
+/* ---- several runners ---- */
+
+Test(batch, of_two_runners_at_once_each_dump_is_worked_on_by_one)
+{
+    uint64_t          other[3], mine[3];
+    int               ends[2];
+    char              path[64];
+    hdx_batch_options o = night();
+    o.threads = 1;
+    cr_assert(unlink("d/text.hprof") == 0);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof path, "d/shop%d.hprof.gz", i);
+        copy(BOOKSHOP, path);
+    }
+    cr_assert(pipe(ends) == 0);
+    const pid_t child = fork();
+    const bool  good = go(&o) == HDX_OK;
+    mine[0] = counts.done;
+    mine[1] = counts.skipped;
+    mine[2] = counts.failed;
+    if (child == 0) {
+        (void)!write(ends[1], mine, sizeof mine);
+        _exit(good ? 0 : 1);
+    }
+    int status;
+    cr_assert(good, "%s", err.message);
+    cr_assert(read(ends[0], other, sizeof other) == sizeof other);
+    cr_assert(waitpid(child, &status, 0) == child && status == 0);
+    cr_expect(eq(u64, mine[0] + other[0], 4), "%llu and %llu", (unsigned long long)mine[0],
+              (unsigned long long)other[0]);
+    cr_expect(eq(u64, mine[0] + mine[1], 4));
+    cr_expect(eq(u64, other[0] + other[1], 4));
+    cr_expect(eq(u64, mine[2] + other[2], 0));
+}
+
+Test(batch, leaves_what_others_hold_and_says_so_where_it_shall_not_wait)
+{
+    static const char far[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
+    char              path[200];
+    hdx_batch_options o = night();
+    o.no_wait = true;
+    cr_assert(unlink("d/text.hprof") == 0);
+    o.plan = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK));
+    o.plan = false;
+    (void)snprintf(path, sizeof path, "out/claims/%s", id_of("cut-"));
+    save(path, far, sizeof far - 1);
+    cr_assert(eq(int, (int)go(&o), HDX_BUSY));
+    expect_counts(1, 0, 0);
+    cr_expect(eq(u64, counts.held, 1));
+    cr_assert(unlink(path) == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 1, 0);
+}
+
+Test(batch, in_shares_has_each_dump_in_one_of_them_whatever_came_between)
+{
+    hdx_batch_options o = night();
+    o.index_only = true;
+    o.ask = NULL;
+    o.tasks = 2;
+    o.task = 1;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    const uint64_t first = counts.dumps;
+    copy(BOOKSHOP, "d/later.hprof.gz");
+    cr_assert(unlink("d/text.hprof") == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(eq(u64, counts.failed, 0), "%s", text.at);
+    uint64_t all = counts.dumps;
+    o.task = 2; /* as an array from 1 on has it: 0 */
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    all += counts.dumps;
+    cr_expect(eq(u64, all, 3));
+    cr_expect(first > 0 && first < 3);
+    cr_expect(access("d/shop.hprof.gz.hdx", F_OK) == 0 && access("d/cut.hprof.gz.hdx", F_OK) == 0 &&
+              access("d/later.hprof.gz.hdx", F_OK) == 0);
+}
+
+Test(batch, deletes_dumps_that_are_whole_in_an_index_and_skips_them_from_then_on)
+{
+    hdx_batch_options o = night();
+    o.drop = true;
+    o.index_dir = "indexes";
+    static const char manifest[] = "dump,dump_id\nd/shop.hprof.gz,a\nd/cut.hprof.gz,b\nd/text.hprof,c\n";
+    save("list.csv", manifest, sizeof manifest - 1);
+    input = "list.csv";
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(2, 0, 1);
+    cr_expect(access("d/shop.hprof.gz", F_OK) != 0, "it is in its index");
+    cr_expect(access("d/cut.hprof.gz", F_OK) == 0, "it is damaged");
+    cr_expect(access("d/text.hprof", F_OK) == 0, "it has no index");
+    cr_expect(access("indexes/a.hdx", F_OK) == 0);
+    expect_in("out/status/%s.json", "a", "\"dropped\": true");
+    expect_in("out/status/%s.json", "b", "\"dropped\": false");
+    o.drop = false;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 2, 1);
+}
