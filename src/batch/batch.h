@@ -1,7 +1,9 @@
 /*
  * batch.h - a night of dumps on one machine. The room's public face is <heapdex/batch.h>.
  *
- *   run.c        the parent: an event loop over children, one for each dump at work
+ *   run.c        the parent: an event loop over children, one for each dump at work (run.h)
+ *   before.c     what comes before: folders, dumps, tasks, what was done earlier, order
+ *   job.c        what becomes of one dump: lines of its child, its end, its status
  *   plan.c       pure: which dump is next, with how many threads and how much memory; how dumps are dealt to tasks
  *   inputs.c     what was named -> dumps with ids; manifest.c: manifests of CSV and JSONL
  *   status.c     OUT/status/ID.json, and what it says of an earlier attempt

@@ -95,7 +95,9 @@ static bool read_line(cli_offers *o, line *l, const char *const *words, size_t c
             const char  *name = w[1] == '-' ? w + 2 : w + 1;
             const size_t len = w[1] == '-' ? strcspn(name, "=") : 1;
             const char  *value = name[len] == '=' && w[1] == '-' ? name + len + 1 : w[1] != '-' && w[2] ? w + 2 : NULL;
-            if (!cli_option_anywhere(name, len, &option))
+            const hdx_answer *command = l->plain_count > 0 ? cli_command_named(l->plain[0]) : NULL;
+            if (!(command != NULL && cli_option_named(command, name, len, &option)) &&
+                !cli_option_anywhere(name, len, &option))
                 continue;
             if (option.is->value != NULL && value == NULL) {
                 if (i + 2 == count) {

@@ -268,7 +268,9 @@ Test(answers, examples_of_the_help_run)
     ran list = tool_sh("\"$H\" __complete examples");
     cr_assert(gt(uint, lines_of(list.out), 20));
     for (char *line = strtok(list.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        ran r = tool_sh("heapdex() { \"$H\" \"$@\"; }; heapdex index app.hprof --quiet >/dev/null && %s", line);
+        ran r = tool_sh("heapdex() { \"$H\" \"$@\"; }; mkdir -p dumps && ln -f app.hprof dumps && "
+                        "printf 'dump\\napp.hprof\\n' >dumps.csv && heapdex index app.hprof --quiet >/dev/null && %s",
+                        line);
         cr_expect(eq(int, r.code, 0), "%s: %s", line, r.err);
         cr_expect(r.out[0] != '\0' || strstr(line, " -o ") != NULL, "%s", line);
         ran_free(&r);

@@ -34,6 +34,7 @@ static const char *needs(const hdx_answer *a)
         { "free-if", "--class 'bookshop.*'" },
         { "sql", "'SELECT id FROM objects'" },
         { "oql", "'SELECT s.@objectId FROM INSTANCEOF java.lang.Object s'" },
+        { "batch", "--out fresh --ask info" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, a->name) == 0)
@@ -340,6 +341,18 @@ static const proof proofs[] = {
     { "sql", "limit", NULL, NULL, "1", false },
     { "sql", "max-rows", NULL, NULL, "1", false },
     { "sql", "max-seconds", NULL, NULL, "0", false },
+    { "batch", "out", NULL, "--ask info --out made", NULL, true },
+    { "batch", "ask", NULL, NULL, "path", false },
+    { "batch", "tables", NULL, NULL, NULL, false },
+    { "batch", "memory", NULL, NULL, "20M", false },
+    { "batch", "threads", NULL, NULL, "65", false },
+    { "batch", "task", NULL, "--out fresh --tasks 2 --task 1", NULL, false },
+    { "batch", "tasks", "--out fresh --tasks 2 --task 0", "--out fresh --tasks 2 --task 1", NULL, false },
+    { "batch", "plan", NULL, NULL, "", false },
+    { "batch", "index-only", NULL, NULL, "", false }, /* excludes --ask */
+    { "batch", "index-dir", NULL, NULL, "made", true },
+    { "batch", "drop-dump", NULL, NULL, "", false }, /* once */
+    { "batch", "no-wait", NULL, NULL, NULL, false },
     { "oql", "explain", NULL, NULL, "", false },
     { "oql", "file", NULL, NULL, "no.such.file", false },
     { "oql", "limit", NULL, NULL, "1", false },

@@ -1,0 +1,322 @@
+/*
+ * before.c - what a batch does before it works: folders, dumps, its share of them, what earlier calls have done, order.
+ */
+#include "batch/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- before and after ---- */
+
+static hdx_code make_folder(const char *path, hdx_error *err)
+{
+    char part[4200];
+    for (size_t i = 1; path[0] != '\0'; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        if ((size_t)snprintf(part, sizeof part, "%.*s", (int)i, path) >= sizeof part)
+            return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return hdx_fail(err, HDX_IO, part, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+        if (path[i] == '\0')
+            break;
+    }
+    return HDX_OK;
+}
+
+static hdx_code make_out(batch_run *r, hdx_error *err)
+{
+    static const char *const folders[] = { "", "/status", "/claims", "/answers" };
+    char                     path[4200];
+    struct stat              st;
+    hdx_code                 code = HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < HDX_COUNT(folders); i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s%s", r->o->out, folders[i]) >= sizeof path - 200)
+            return hdx_fail(err, HDX_USAGE, r->o->out, HDX_NOWHERE, "the path is too long");
+        code = make_folder(path, err);
+    }
+    if (code == HDX_OK && r->o->index_dir != NULL)
+        code = make_folder(r->o->index_dir, err);
+    (void)snprintf(path, sizeof path, "%s/claims/.began", r->o->out);
+    if (code == HDX_OK && (code = batch_file_write(path, "", 0, false, err)) == HDX_OK && stat(path, &st) == 0)
+        r->began = st.st_mtim;
+    return code;
+}
+
+static uint64_t number_in(const char *path, const char *key, uint64_t unit)
+{
+    char         text[4096];
+    FILE        *f = fopen(path, "re");
+    const size_t n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f != NULL)
+        (void)fclose(f);
+    text[n] = '\0';
+    const char *at = strstr(text, key);
+    char       *end = NULL;
+    if (at == NULL)
+        return UINT64_MAX;
+    const unsigned long long v = strtoull(at + strlen(key), &end, 10);
+    uint64_t                 bytes;
+    return end == at + strlen(key) || !hdx_mul(v, unit, &bytes) ? UINT64_MAX : bytes;
+}
+
+/* What this machine, this container and this job have, less a quarter for what else is there. */
+static uint64_t memory_here(void)
+{
+    const char *slurm = getenv("SLURM_MEM_PER_NODE"); /* in MB */
+    uint64_t    bytes = number_in("/proc/meminfo", "MemAvailable:", 1024), most;
+    most = number_in("/sys/fs/cgroup/memory.max", "", 1);
+    bytes = hdx_least(bytes, most > 0 ? most : UINT64_MAX);
+    most = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1);
+    bytes = hdx_least(bytes, most > 0 ? most : UINT64_MAX);
+    if (slurm != NULL && hdx_mul(strtoull(slurm, NULL, 10), 1u << 20, &most) && most > 0)
+        bytes = hdx_least(bytes, most);
+    return bytes == UINT64_MAX ? bytes : bytes / 4 * 3;
+}
+
+static hdx_code check(const hdx_batch_options *o, hdx_error *err)
+{
+    char name[64];
+    if (o->input_count == 0)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "no dump is named");
+    if (o->out == NULL || o->out[0] == '\0')
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the folder for what comes out is not named");
+    const char *at = o->ask;
+    for (size_t len; at != NULL && *at != '\0'; at += len + (at[len] == ',')) {
+        len = strcspn(at, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), at);
+        const hdx_answer *a = hdx_answer_named(name);
+        bool              fits = a != NULL && (a->flags & HDX_ANSWER_HEAP) != 0 && (a->flags & HDX_ANSWER_PLAIN) == 0;
+        for (unsigned i = 0; fits && i < a->parameter_count; i++)
+            fits = (a->parameters[i].flags & (HDX_PARAMETER_REQUIRED | HDX_PARAMETER_EITHER)) == 0;
+        if (!fits)
+            return hdx_hint(err,
+                            hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%.*s' is no answer that a batch can ask for",
+                                     (int)len, at),
+                            "those that need nothing but a dump: histogram, suspects, leaks, dominators, threads ...");
+    }
+    return HDX_OK;
+}
+
+static const char *tables_name(hdx_batch_tables tables)
+{
+    static const char *const names[] = { NULL, "parquet", "sqlite", "csv" };
+    return names[tables];
+}
+
+hdx_code batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err)
+{
+    hdx_code code = check(options, err);
+    r->settled = *options;
+    r->o = &r->settled;
+    r->began_ns = hdx_now_ns();
+    if (code != HDX_OK)
+        return code;
+    if (r->settled.ask != NULL && r->settled.ask[0] == '\0')
+        r->settled.ask = NULL;
+    r->settled.tasks = options->tasks > 0 ? options->tasks : 1;
+    r->settled.task = options->task % r->settled.tasks;
+    r->settled.threads = options->threads > 0 ? options->threads : hdx_workers_default();
+    r->asked = options->index_only ? NULL : r->settled.ask;
+    r->tables = options->index_only ? NULL : tables_name(options->tables);
+    r->room = (batch_room){ r->settled.threads < 64 ? r->settled.threads : 64,
+                            options->memory > 0 ? options->memory : memory_here() };
+    if ((code = make_out(r, err)) == HDX_OK)
+        code = batch_inputs(r->o, &r->arena, &r->dumps, batch_say_line, r, err);
+    if (code == HDX_OK)
+        code = batch_plan_read(r->o->out, &r->arena, &r->kept, err);
+    return code;
+}
+
+static const batch_forecast *kept_of(const batch_run *r, const hdx_map *places, const char *id)
+{
+    const uint64_t *place = hdx_map_get(places, hdx_hash_bytes(4, id, strlen(id)));
+    return place != NULL && strcmp(r->kept.at[*place].id, id) == 0 ? &r->kept.at[*place].forecast : NULL;
+}
+
+hdx_code batch_make_jobs(batch_run *r, hdx_error *err)
+{
+    hdx_map  places = hdx_map_of(NULL);
+    hdx_code code = HDX_OK;
+    r->count = (size_t)r->dumps.count;
+    r->jobs = hdx_arena_get(&r->arena, r->count * sizeof *r->jobs);
+    r->ordered = hdx_arena_get(&r->arena, r->count * sizeof(batch_job *));
+    r->working = hdx_arena_get(&r->arena, (r->room.threads + 1u) * sizeof(batch_job *));
+    if (r->jobs == NULL || r->ordered == NULL || r->working == NULL)
+        return hdx_no_memory(err, "the dumps of a batch", r->count);
+    for (uint64_t i = 0; code == HDX_OK && i < r->kept.count; i++) {
+        bool      fresh;
+        uint64_t *place = hdx_map_put(&places, hdx_hash_bytes(4, r->kept.at[i].id, strlen(r->kept.at[i].id)), &fresh);
+        if (place == NULL)
+            code = hdx_no_memory(err, "forecasts", 0);
+        else
+            *place = i;
+    }
+    for (size_t i = 0; code == HDX_OK && i < r->count; i++) {
+        batch_job *j = &r->jobs[i];
+        char       path[4200];
+        *j =
+            (batch_job){ .dump = &r->dumps.at[i], .claim = { .fd = -1 }, .child = { 0, -1 }, .began_ns = hdx_now_ns() };
+        (void)batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
+        const batch_forecast *f = kept_of(r, &places, j->dump->id);
+        if (f != NULL && f->file_size == j->s.file_size && f->mtime_ns == j->s.mtime_ns) {
+            j->forecast = *f;
+            j->known = true;
+        }
+        if (r->o->index_dir != NULL) {
+            (void)snprintf(path, sizeof path, "%s/%s.hdx", r->o->index_dir, j->dump->id);
+            if ((j->index_dir = batch_keep(r, path)) == NULL)
+                code = hdx_no_memory(err, "the dumps of a batch", r->count);
+        }
+    }
+    hdx_map_free(&places);
+    return code;
+}
+
+/* Of forecasts where all are there, else of sizes: what is weighed is the same for all. */
+hdx_code batch_deal_tasks(batch_run *r, hdx_error *err)
+{
+    batch_weight *weights = hdx_arena_get(&r->arena, (r->count + 1) * sizeof *weights);
+    bool          forecast = true;
+    if (weights == NULL)
+        return hdx_no_memory(err, "the deal", r->count);
+    for (size_t i = 0; i < r->count; i++)
+        forecast = forecast && r->jobs[i].known;
+    for (size_t i = 0; i < r->count; i++) {
+        const batch_job     *j = &r->jobs[i];
+        const batch_forecast guess = batch_forecast_guess(j->dump->path, j->s.file_size);
+        weights[i] = (batch_weight){ j->dump->id, forecast ? j->forecast.seconds : guess.seconds, i, 0 };
+    }
+    const hdx_code code = batch_deal(r->o->out, weights, r->count, r->o->tasks, &r->arena, err);
+    for (size_t i = 0; code == HDX_OK && i < r->count; i++)
+        r->jobs[i].task = weights[i].task;
+    return code;
+}
+
+void batch_take_share(batch_run *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->jobs[i].task == r->o->task)
+            r->jobs[kept++] = r->jobs[i];
+    r->count = kept;
+}
+
+/* Those that were finished before need no forecast, only an index that is valid still: a child looks. */
+void batch_look_back(batch_run *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        batch_job *j = &r->jobs[i];
+        j->was = batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before);
+        if (r->o->plan || !j->was || !batch_is_finished(r, j, &j->before))
+            continue;
+        if (access(j->dump->path, F_OK) != 0)
+            batch_skip(r, j, &j->before);
+        else
+            j->known = false;
+    }
+}
+
+void batch_skip_valid(batch_run *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        batch_job *j = &r->jobs[i];
+        if (j->s.state == BATCH_WAITING && j->forecast.indexed && j->was && batch_is_finished(r, j, &j->before))
+            batch_skip(r, j, &j->before);
+    }
+}
+
+hdx_code batch_keep_forecasts(batch_run *r, hdx_error *err)
+{
+    batch_kept_list list = { 0 };
+    hdx_map         ours = hdx_map_of(NULL);
+    hdx_code        code = HDX_OK;
+    bool            fresh;
+    if (!r->estimated)
+        return HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < r->count; i++) {
+        const batch_job *j = &r->jobs[i];
+        if (!j->known || j->guess)
+            continue;
+        if (!hdx_list_room(NULL, HDX_LIST_REF(&list)) ||
+            hdx_map_put(&ours, hdx_hash_bytes(4, j->dump->id, strlen(j->dump->id)), &fresh) == NULL)
+            code = hdx_no_memory(err, "forecasts", 0);
+        else
+            list.at[list.count++] = (batch_kept){ j->dump->id, j->forecast };
+    }
+    for (uint64_t i = 0; code == HDX_OK && i < r->kept.count; i++) {
+        const batch_kept *k = &r->kept.at[i];
+        if (hdx_map_get(&ours, hdx_hash_bytes(4, k->id, strlen(k->id))) != NULL)
+            continue;
+        if (!hdx_list_room(NULL, HDX_LIST_REF(&list)))
+            code = hdx_no_memory(err, "forecasts", 0);
+        else
+            list.at[list.count++] = *k;
+    }
+    if (code == HDX_OK)
+        code = batch_plan_write(r->o->out, &list, err);
+    hdx_map_free(&ours);
+    hdx_list_free(NULL, HDX_LIST_REF(&list));
+    return code;
+}
+
+/* ---- room on disk ---- */
+
+static const char *index_place(const batch_job *j, char folder[4096])
+{
+    const char *path = j->index_dir != NULL ? j->index_dir : j->dump->whole, *slash = strrchr(path, '/');
+    (void)snprintf(folder, 4096, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path),
+                   slash == NULL ? "." : path);
+    return folder;
+}
+
+uint64_t batch_disk_of(const batch_job *j)
+{
+    return j->forecast.indexed || j->guess ? 0 : j->forecast.disk + j->forecast.temporary;
+}
+
+/* Of the file system that its index goes to, less what those at work will take there. */
+uint64_t batch_disk_for(const batch_run *r, const batch_job *j)
+{
+    char     folder[4096];
+    uint64_t there = UINT64_MAX, taken = 0;
+    if (batch_disk_of(j) == 0 || hdx_io_system()->space(hdx_io_system(), index_place(j, folder), &there) < 0)
+        return UINT64_MAX;
+    for (size_t i = 0; i < r->working_count; i++)
+        if (r->working[i]->disk_device == j->disk_device)
+            taken += batch_disk_of(r->working[i]);
+    return there > taken ? there - taken : 0;
+}
+
+/* ---- order ---- */
+
+hdx_code batch_put_in_order(batch_run *r, hdx_error *err)
+{
+    batch_weight *weights = hdx_arena_get(&r->line, (r->count + 1) * sizeof *weights);
+    if (weights == NULL)
+        return hdx_no_memory(err, "the order of dumps", r->count);
+    for (size_t i = 0; i < r->count; i++) {
+        batch_job  *j = &r->jobs[i];
+        char        folder[4096];
+        struct stat st;
+        j->disk_device = stat(index_place(j, folder), &st) == 0 ? (uint64_t)st.st_dev : 0;
+        j->s.forecast_seconds = j->s.state == BATCH_SKIPPED ? j->s.forecast_seconds : j->forecast.seconds;
+        if (j->s.state != BATCH_SKIPPED) {
+            j->s.forecast_memory = j->forecast.memory;
+            j->s.least_memory = j->forecast.least;
+            j->s.forecast_disk = batch_disk_of(j);
+        }
+        /* where nothing is built, questions take their time, too */
+        weights[i] = (batch_weight){ j->dump->id, j->forecast.seconds + (double)j->forecast.objects * 1e-8, i, 0 };
+    }
+    batch_plan_order(weights, r->count);
+    for (size_t i = 0; i < r->count; i++) {
+        r->ordered[i] = &r->jobs[weights[i].place];
+        r->ordered[i]->order = i;
+    }
+    hdx_arena_empty(&r->line);
+    return HDX_OK;
+}

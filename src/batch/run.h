@@ -1,0 +1,88 @@
+/* run.h - what the three files of the parent share: run.c, job.c, before.c. Inside of this room alone. */
+#ifndef HDX_BATCH_RUN_H
+#define HDX_BATCH_RUN_H
+
+#include "batch/batch.h"
+
+#include <time.h>
+
+typedef struct batch_job {
+    const batch_dump *dump;
+    const char       *index_dir;
+    unsigned          task;
+    size_t            order; /* 0: the largest */
+    batch_status      s;     /* as now */
+    batch_status      before;
+    bool              was; /* there is a status of an earlier call */
+    batch_forecast    forecast;
+    bool              known; /* that is from OUT/plan.jsonl, or a child has said it */
+    bool              guess; /* ... nobody could */
+    uint64_t          disk_device;
+    batch_claim       claim;
+    batch_child       child;
+    hdx_buffer        input; /* of it, a line that is not whole */
+    bool              ended; /* it said so */
+    hdx_code          code;
+    unsigned          again;
+    unsigned          step_number;
+    uint64_t          began_ns, looked_ns;
+} batch_job;
+
+typedef struct batch_run {
+    const hdx_batch_options *o;
+    hdx_batch_options        settled;     /* o points there */
+    hdx_arena                arena, line; /* `line`: of one line, emptied */
+    batch_dumps              dumps;
+    batch_job               *jobs;
+    size_t                   count;
+    batch_job              **ordered, **working; /* by forecast; with a child */
+    size_t                   working_count, next_new;
+    batch_room               room;
+    batch_kept_list          kept;
+    bool                     estimated; /* something is forecast that the list has not */
+    bool                     stopping;
+    bool                     changed; /* something ended: there may be room for another one */
+    hdx_batch_counts         counts;
+    struct timespec          began; /* by the clock of the file system that OUT is on */
+    uint64_t                 began_ns, beat_ns, room_ns;
+    const char              *asked, *tables;
+} batch_run;
+
+/* ---- job.c: telling ---- */
+double    batch_since(uint64_t ns); /* in seconds */
+void      batch_count(batch_run *r);
+void      batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
+                     const hdx_progress_report *step);
+batch_say batch_say_line; /* of the whole batch; context: the run */
+void      batch_say_of(batch_run *r, const batch_job *j, const char *format, ...) __attribute__((format(printf, 3, 4)));
+const char *batch_keep(batch_run *r, const char *text); /* NULL of NULL, and where there is no memory */
+/* ---- job.c: what became of a dump ---- */
+bool batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns); /* false: it is not there */
+/* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
+ */
+bool batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before);
+void batch_skip(batch_run *r, batch_job *j, const batch_status *before);
+/* Another runner may have been at work on it: true when nothing is left to do. */
+bool batch_others_did(batch_run *r, batch_job *j);
+void batch_fail(batch_run *r, batch_job *j, const hdx_error *err);
+/* Its status goes to disk, then its claim is given back: B1. */
+void batch_close(batch_run *r, batch_job *j);
+void batch_warn_of_step(batch_run *r, const batch_job *j);
+/* What its child says; false: that was all, and then: */
+bool batch_read(batch_run *r, batch_job *j);
+void batch_finish(batch_run *r, batch_job *j);
+
+/* ---- before.c, in this order ---- */
+hdx_code batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err);
+hdx_code batch_make_jobs(batch_run *r, hdx_error *err);
+hdx_code batch_deal_tasks(batch_run *r, hdx_error *err);
+void     batch_take_share(batch_run *r);
+void     batch_look_back(batch_run *r);
+/* ... forecasts ... */
+hdx_code batch_keep_forecasts(batch_run *r, hdx_error *err);
+void     batch_skip_valid(batch_run *r);
+hdx_code batch_put_in_order(batch_run *r, hdx_error *err);
+uint64_t batch_disk_of(const batch_job *j);                      /* that its index takes while it is built */
+uint64_t batch_disk_for(const batch_run *r, const batch_job *j); /* that is there for it */
+
+#endif
