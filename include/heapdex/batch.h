@@ -2,13 +2,15 @@
  * batch.h - many dumps in one call: indexes and answers of all of them, as many at once as memory and processors allow.
  *
  * Example (examples/batch.c):
- *     const char *const       inputs[] = { "/dumps" };
- *     const hdx_batch_options options = { .inputs = inputs, .input_count = 1, .out = "out", .ask = "suspects,leaks" };
+ *     const char *const       inputs[] = { folder };
+ *     const hdx_batch_options options = { .inputs = inputs, .input_count = 1, .out = "night", .ask = "leaks" };
  *     hdx_batch_counts        counts;
  *     hdx_rows               *rows = NULL;
  *     hdx_code                code = hdx_batch_run(&options, &counts, &rows, &err);
+ *     if (code == HDX_OK) // whatever became of single dumps: counts.failed
+ *         code = hdx_rows_select(&rows, "dump,state,objects,error", &err);
  *     if (code == HDX_OK)
- *         code = hdx_render(rows, &table, &sink, &err); // a row for each dump
+ *         code = hdx_render(rows, &csv, &sink, &err);
  *     hdx_rows_close(rows);
  *
  * Each dump is worked on by a process of its own (fork), so that one that crashes or is killed takes no other with it;

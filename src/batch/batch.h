@@ -43,16 +43,16 @@ typedef struct batch_flat {
     size_t      count;
 } batch_flat;
 /* One object of JSON; false: it is none, or holds a NUL. What it points to comes from the arena. */
-bool        batch_flat_read(hdx_arena *arena, const char *text, size_t len, batch_flat *out);
-const char *batch_flat_text(const batch_flat *f, const char *key); /* NULL: not there; the last one of that key */
-uint64_t    batch_flat_number(const batch_flat *f, const char *key);
-double      batch_flat_real(const batch_flat *f, const char *key);
-/* Writing one: batch_put_... between "{" and batch_put_end. NULL text is null. */
-void batch_put_text(hdx_buffer *b, const char *key, const char *value);
-void batch_put_number(hdx_buffer *b, const char *key, uint64_t value);
-void batch_put_real(hdx_buffer *b, const char *key, double value);
-void batch_put_bool(hdx_buffer *b, const char *key, bool value);
-void batch_put_end(hdx_buffer *b); /* "}" and the end of the line */
+bool        hdx_batch_flat_read(hdx_arena *arena, const char *text, size_t len, batch_flat *out);
+const char *hdx_batch_flat_text(const batch_flat *f, const char *key); /* NULL: not there; the last one of that key */
+uint64_t    hdx_batch_flat_number(const batch_flat *f, const char *key);
+double      hdx_batch_flat_real(const batch_flat *f, const char *key);
+/* Writing one: batch_put_... between "{" and hdx_batch_put_end. NULL text is null. */
+void hdx_batch_put_text(hdx_buffer *b, const char *key, const char *value);
+void hdx_batch_put_number(hdx_buffer *b, const char *key, uint64_t value);
+void hdx_batch_put_real(hdx_buffer *b, const char *key, double value);
+void hdx_batch_put_bool(hdx_buffer *b, const char *key, bool value);
+void hdx_batch_put_end(hdx_buffer *b); /* "}" and the end of the line */
 
 /* ---- inputs.c ---- */
 typedef struct batch_dump {
@@ -65,12 +65,12 @@ typedef struct batch_dump {
 typedef HDX_LIST(batch_dump) batch_dumps;
 typedef void                 batch_say(void *context, const char *line);
 /* All dumps that the inputs name, each once, in the order of their paths. */
-hdx_code    batch_inputs(const hdx_batch_options *options, hdx_arena *arena, batch_dumps *out, batch_say *say,
-                         void *context, hdx_error *err);
-const char *batch_field(const batch_dump *d, const char *name); /* NULL: it has none */
-bool        batch_is_id(const char *text);
+hdx_code    hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, batch_dumps *out, batch_say *say,
+                             void *context, hdx_error *err);
+const char *hdx_batch_field(const batch_dump *d, const char *name); /* NULL: it has none */
+bool        hdx_batch_is_id(const char *text);
 /* "app.hprof.gz", "/dumps/app.hprof.gz" -> "app-3f1c09aa" */
-const char *batch_id_of(hdx_arena *arena, const char *path, const char *whole);
+const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whole);
 
 /* ---- manifest.c ---- */
 #define BATCH_MOST_MANIFEST (256ull << 20)
@@ -78,10 +78,10 @@ const char *batch_id_of(hdx_arena *arena, const char *path, const char *whole);
 #define BATCH_MOST_COLUMNS  512u
 typedef hdx_code batch_take(void *context, const batch_flat *row, uint64_t line, hdx_error *err);
 /* Rows one by one; what they point to comes from the arena. `name` for messages. */
-hdx_code batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
-                            void *context, hdx_error *err);
-hdx_code batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
-                              void *context, hdx_error *err);
+hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
+                                void *context, hdx_error *err);
+hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
+                                  void *context, hdx_error *err);
 
 /* ---- plan.c ---- */
 #define BATCH_THREAD_BYTES (8ull << 20) /* that a build takes for each thread behind the first (reading/work.h) */
@@ -109,8 +109,8 @@ typedef struct batch_choice {
  * The next of `waiting` (in their order; orders[i] as in batch_running) to start, or one that never can (BATCH_NEVER_),
  * or BATCH_WAITS: none before another has ended.
  */
-batch_choice batch_plan_next(const batch_room *room, const batch_want *waiting, const size_t *orders, size_t count,
-                             const batch_running *running, size_t running_count);
+batch_choice hdx_batch_plan_next(const batch_room *room, const batch_want *waiting, const size_t *orders, size_t count,
+                                 const batch_running *running, size_t running_count);
 typedef struct batch_weight {
     const char *id;
     double      seconds;
@@ -118,11 +118,11 @@ typedef struct batch_weight {
     unsigned    task;
 } batch_weight;
 /* Largest first; the same whatever the order they come in. */
-void batch_plan_order(batch_weight *at, size_t count);
+void hdx_batch_plan_order(batch_weight *at, size_t count);
 /* Sets `task` of each: the next largest goes to the task that has least by then. Changes the order. */
-void batch_plan_deal(batch_weight *at, size_t count, unsigned tasks);
+void hdx_batch_plan_deal(batch_weight *at, size_t count, unsigned tasks);
 /* The task of a dump that was not there when the others were dealt. */
-unsigned batch_plan_late(const char *id, unsigned tasks);
+unsigned hdx_batch_plan_late(const char *id, unsigned tasks);
 
 /* ---- forecast.c ---- */
 typedef struct batch_forecast {      /* all zero: not known */
@@ -135,11 +135,11 @@ typedef struct batch_forecast {      /* all zero: not known */
     const char *steps; /* "scan 1.5, columns 3.2": seconds of each */
 } batch_forecast;
 /* Of a dump that could not be forecast, by the size of its file; what is wrong with it its build will say. */
-batch_forecast batch_forecast_guess(const char *path, uint64_t file_size);
+batch_forecast hdx_batch_forecast_guess(const char *path, uint64_t file_size);
 /* Of one step; 0: not known. */
-double batch_forecast_step(const batch_forecast *f, const char *step);
-void   batch_forecast_put(hdx_buffer *b, const batch_forecast *f);
-bool   batch_forecast_take(const batch_flat *flat, hdx_arena *arena, batch_forecast *out);
+double hdx_batch_forecast_step(const batch_forecast *f, const char *step);
+void   hdx_batch_forecast_put(hdx_buffer *b, const batch_forecast *f);
+bool   hdx_batch_forecast_take(const batch_flat *flat, hdx_arena *arena, batch_forecast *out);
 /* OUT/plan.jsonl: a line for each forecast, under its dump_id. */
 typedef struct batch_kept {
     const char    *id;
@@ -147,13 +147,14 @@ typedef struct batch_kept {
 } batch_kept;
 typedef HDX_LIST(batch_kept) batch_kept_list;
 /* What is there; a line that is none is left out. */
-hdx_code batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err);
-hdx_code batch_plan_write(const char *out, const batch_kept_list *list, hdx_error *err);
+hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err);
+hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, hdx_error *err);
 /*
  * OUT/deal-M.jsonl: which of `tasks` has which dump, decided once by whoever is first; sets `task` of each, in the
  * order in which they come.
  */
-hdx_code batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, hdx_arena *arena, hdx_error *err);
+hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, hdx_arena *arena,
+                        hdx_error *err);
 
 /* ---- claim.c ---- */
 #define BATCH_CLAIM_BEAT_S  10u  /* a claim at work is touched that often */
@@ -164,11 +165,11 @@ typedef struct batch_claim {
     int  fd; /* -1: not ours */
 } batch_claim;
 /* HDX_BUSY: another has it, the message says who. */
-hdx_code batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_error *err);
-bool     batch_claim_is_ours(const batch_claim *c);
-void     batch_claim_beat(const batch_claim *c);
-void     batch_claim_give(batch_claim *c);
-bool     batch_claim_is_held(const char *out, const char *id); /* by anybody alive */
+hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_error *err);
+bool     hdx_batch_claim_is_ours(const batch_claim *c);
+void     hdx_batch_claim_beat(const batch_claim *c);
+void     hdx_batch_claim_give(batch_claim *c);
+bool     hdx_batch_claim_is_held(const char *out, const char *id); /* by anybody alive */
 
 /* ---- status.c ---- */
 typedef enum batch_state {
@@ -182,7 +183,7 @@ typedef enum batch_state {
     BATCH_HELD,
     BATCH_PLANNED
 } batch_state;
-const char *batch_state_name(batch_state state);
+const char *hdx_batch_state_name(batch_state state);
 
 typedef struct batch_status { /* what is known of one dump; texts are the arena's */
     batch_state state;
@@ -205,14 +206,14 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
     uint64_t    ended_ms; /* since 1970 */
 } batch_status;
 /* Whole or not at all; `keep`: to disk before it gets its name. */
-hdx_code batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err);
+hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err);
 /* Rows as the document that --format json prints; who may read them says `like` (NULL: the umask). */
-hdx_code batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err);
+hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err);
 /* All of a small file; NULL: it cannot be read, or is larger. */
-char    *batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len);
-hdx_code batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err);
-bool     batch_status_read(const char *out, const char *id, hdx_arena *arena, batch_status *s);
-int      batch_exit_code(hdx_code code);
+char    *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len);
+hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err);
+bool     hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, batch_status *s);
+int      hdx_batch_exit_code(hdx_code code);
 
 /* ---- child.c ---- */
 typedef struct batch_task { /* what a child is told */
@@ -227,8 +228,8 @@ typedef struct batch_child {
     pid_t pid;
     int   from; /* the end of the pipe that its lines come out of */
 } batch_child;
-hdx_code batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
-                           hdx_error *err);
+hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
+                               hdx_error *err);
 
 /* ---- summary.c ---- */
 /* One dump of the batch, as far as it is known. */
@@ -238,8 +239,8 @@ typedef struct batch_row {
     unsigned            task;
 } batch_row;
 /* *out NULL on failure. */
-hdx_code batch_summary(const batch_row *at, size_t count, const hdx_batch_options *options,
-                       const hdx_batch_counts *counts, double seconds, bool ended, hdx_rows **out, hdx_error *err);
+hdx_code hdx_batch_summary(const batch_row *at, size_t count, const hdx_batch_options *options,
+                           const hdx_batch_counts *counts, double seconds, bool ended, hdx_rows **out, hdx_error *err);
 #define HDX_BATCH_COLUMNS  23u
 #define HDX_BATCH_DOCUMENT 1u
 extern const hdx_column hdx_batch_columns[HDX_BATCH_COLUMNS];

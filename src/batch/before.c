@@ -41,7 +41,7 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     if (code == HDX_OK && r->o->index_dir != NULL)
         code = make_folder(r->o->index_dir, err);
     (void)snprintf(path, sizeof path, "%s/claims/.began", r->o->out);
-    if (code == HDX_OK && (code = batch_file_write(path, "", 0, false, err)) == HDX_OK && stat(path, &st) == 0)
+    if (code == HDX_OK && (code = hdx_batch_file_write(path, "", 0, false, err)) == HDX_OK && stat(path, &st) == 0)
         r->began = st.st_mtim;
     return code;
 }
@@ -107,7 +107,7 @@ static const char *tables_name(hdx_batch_tables tables)
     return names[tables];
 }
 
-hdx_code batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err)
+hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err)
 {
     hdx_code code = check(options, err);
     r->settled = *options;
@@ -125,9 +125,9 @@ hdx_code batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error 
     r->room = (batch_room){ r->settled.threads < 64 ? r->settled.threads : 64,
                             options->memory > 0 ? options->memory : memory_here() };
     if ((code = make_out(r, err)) == HDX_OK)
-        code = batch_inputs(r->o, &r->arena, &r->dumps, batch_say_line, r, err);
+        code = hdx_batch_inputs(r->o, &r->arena, &r->dumps, hdx_batch_say_line, r, err);
     if (code == HDX_OK)
-        code = batch_plan_read(r->o->out, &r->arena, &r->kept, err);
+        code = hdx_batch_plan_read(r->o->out, &r->arena, &r->kept, err);
     return code;
 }
 
@@ -137,7 +137,7 @@ static const batch_forecast *kept_of(const batch_run *r, const hdx_map *places, 
     return place != NULL && strcmp(r->kept.at[*place].id, id) == 0 ? &r->kept.at[*place].forecast : NULL;
 }
 
-hdx_code batch_make_jobs(batch_run *r, hdx_error *err)
+hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err)
 {
     hdx_map  places = hdx_map_of(NULL);
     hdx_code code = HDX_OK;
@@ -160,7 +160,7 @@ hdx_code batch_make_jobs(batch_run *r, hdx_error *err)
         char       path[4200];
         *j =
             (batch_job){ .dump = &r->dumps.at[i], .claim = { .fd = -1 }, .child = { 0, -1 }, .began_ns = hdx_now_ns() };
-        (void)batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
+        (void)hdx_batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
         const batch_forecast *f = kept_of(r, &places, j->dump->id);
         if (f != NULL && f->file_size == j->s.file_size && f->mtime_ns == j->s.mtime_ns) {
             j->forecast = *f;
@@ -168,7 +168,7 @@ hdx_code batch_make_jobs(batch_run *r, hdx_error *err)
         }
         if (r->o->index_dir != NULL) {
             (void)snprintf(path, sizeof path, "%s/%s.hdx", r->o->index_dir, j->dump->id);
-            if ((j->index_dir = batch_keep(r, path)) == NULL)
+            if ((j->index_dir = hdx_batch_keep(r, path)) == NULL)
                 code = hdx_no_memory(err, "the dumps of a batch", r->count);
         }
     }
@@ -177,7 +177,7 @@ hdx_code batch_make_jobs(batch_run *r, hdx_error *err)
 }
 
 /* Of forecasts where all are there, else of sizes: what is weighed is the same for all. */
-hdx_code batch_deal_tasks(batch_run *r, hdx_error *err)
+hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err)
 {
     batch_weight *weights = hdx_arena_get(&r->arena, (r->count + 1) * sizeof *weights);
     bool          forecast = true;
@@ -187,16 +187,16 @@ hdx_code batch_deal_tasks(batch_run *r, hdx_error *err)
         forecast = forecast && r->jobs[i].known;
     for (size_t i = 0; i < r->count; i++) {
         const batch_job     *j = &r->jobs[i];
-        const batch_forecast guess = batch_forecast_guess(j->dump->path, j->s.file_size);
+        const batch_forecast guess = hdx_batch_forecast_guess(j->dump->path, j->s.file_size);
         weights[i] = (batch_weight){ j->dump->id, forecast ? j->forecast.seconds : guess.seconds, i, 0 };
     }
-    const hdx_code code = batch_deal(r->o->out, weights, r->count, r->o->tasks, &r->arena, err);
+    const hdx_code code = hdx_batch_deal(r->o->out, weights, r->count, r->o->tasks, &r->arena, err);
     for (size_t i = 0; code == HDX_OK && i < r->count; i++)
         r->jobs[i].task = weights[i].task;
     return code;
 }
 
-void batch_take_share(batch_run *r)
+void hdx_batch_take_share(batch_run *r)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -206,30 +206,30 @@ void batch_take_share(batch_run *r)
 }
 
 /* Those that were finished before need no forecast, only an index that is valid still: a child looks. */
-void batch_look_back(batch_run *r)
+void hdx_batch_look_back(batch_run *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         batch_job *j = &r->jobs[i];
-        j->was = batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before);
-        if (r->o->plan || !j->was || !batch_is_finished(r, j, &j->before))
+        j->was = hdx_batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before);
+        if (r->o->plan || !j->was || !hdx_batch_is_finished(r, j, &j->before))
             continue;
         if (access(j->dump->path, F_OK) != 0)
-            batch_skip(r, j, &j->before);
+            hdx_batch_skip(r, j, &j->before);
         else
             j->known = false;
     }
 }
 
-void batch_skip_valid(batch_run *r)
+void hdx_batch_skip_valid(batch_run *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         batch_job *j = &r->jobs[i];
-        if (j->s.state == BATCH_WAITING && j->forecast.indexed && j->was && batch_is_finished(r, j, &j->before))
-            batch_skip(r, j, &j->before);
+        if (j->s.state == BATCH_WAITING && j->forecast.indexed && j->was && hdx_batch_is_finished(r, j, &j->before))
+            hdx_batch_skip(r, j, &j->before);
     }
 }
 
-hdx_code batch_keep_forecasts(batch_run *r, hdx_error *err)
+hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err)
 {
     batch_kept_list list = { 0 };
     hdx_map         ours = hdx_map_of(NULL);
@@ -257,7 +257,7 @@ hdx_code batch_keep_forecasts(batch_run *r, hdx_error *err)
             list.at[list.count++] = *k;
     }
     if (code == HDX_OK)
-        code = batch_plan_write(r->o->out, &list, err);
+        code = hdx_batch_plan_write(r->o->out, &list, err);
     hdx_map_free(&ours);
     hdx_list_free(NULL, HDX_LIST_REF(&list));
     return code;
@@ -273,27 +273,27 @@ static const char *index_place(const batch_job *j, char folder[4096])
     return folder;
 }
 
-uint64_t batch_disk_of(const batch_job *j)
+uint64_t hdx_batch_disk_of(const batch_job *j)
 {
     return j->forecast.indexed || j->guess ? 0 : j->forecast.disk + j->forecast.temporary;
 }
 
 /* Of the file system that its index goes to, less what those at work will take there. */
-uint64_t batch_disk_for(const batch_run *r, const batch_job *j)
+uint64_t hdx_batch_disk_for(const batch_run *r, const batch_job *j)
 {
     char     folder[4096];
     uint64_t there = UINT64_MAX, taken = 0;
-    if (batch_disk_of(j) == 0 || hdx_io_system()->space(hdx_io_system(), index_place(j, folder), &there) < 0)
+    if (hdx_batch_disk_of(j) == 0 || hdx_io_system()->space(hdx_io_system(), index_place(j, folder), &there) < 0)
         return UINT64_MAX;
     for (size_t i = 0; i < r->working_count; i++)
         if (r->working[i]->disk_device == j->disk_device)
-            taken += batch_disk_of(r->working[i]);
+            taken += hdx_batch_disk_of(r->working[i]);
     return there > taken ? there - taken : 0;
 }
 
 /* ---- order ---- */
 
-hdx_code batch_put_in_order(batch_run *r, hdx_error *err)
+hdx_code hdx_batch_put_in_order(batch_run *r, hdx_error *err)
 {
     batch_weight *weights = hdx_arena_get(&r->line, (r->count + 1) * sizeof *weights);
     if (weights == NULL)
@@ -307,12 +307,12 @@ hdx_code batch_put_in_order(batch_run *r, hdx_error *err)
         if (j->s.state != BATCH_SKIPPED) {
             j->s.forecast_memory = j->forecast.memory;
             j->s.least_memory = j->forecast.least;
-            j->s.forecast_disk = batch_disk_of(j);
+            j->s.forecast_disk = hdx_batch_disk_of(j);
         }
         /* where nothing is built, questions take their time, too */
         weights[i] = (batch_weight){ j->dump->id, j->forecast.seconds + (double)j->forecast.objects * 1e-8, i, 0 };
     }
-    batch_plan_order(weights, r->count);
+    hdx_batch_plan_order(weights, r->count);
     for (size_t i = 0; i < r->count; i++) {
         r->ordered[i] = &r->jobs[weights[i].place];
         r->ordered[i]->order = i;

@@ -39,7 +39,7 @@ typedef struct child {
 
 static void send_line(child *c, hdx_buffer *b)
 {
-    batch_put_end(b);
+    hdx_batch_put_end(b);
     (void)pthread_mutex_lock(&c->one);
     for (uint64_t at = 0; !b->failed && at < b->len;) {
         const ssize_t n = write(c->to, b->at + at, (size_t)(b->len - at));
@@ -57,26 +57,26 @@ static hdx_buffer line_of(const char *what)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     hdx_buffer_text(&b, "{");
-    batch_put_text(&b, "say", what);
+    hdx_batch_put_text(&b, "say", what);
     return b;
 }
 
 static void report(void *context, const hdx_progress_report *r)
 {
     hdx_buffer b = line_of("step");
-    batch_put_text(&b, "step", r->step);
-    batch_put_number(&b, "number", r->number);
-    batch_put_number(&b, "steps", r->steps);
-    batch_put_number(&b, "done", r->done);
-    batch_put_number(&b, "total", r->total);
-    batch_put_text(&b, "unit", r->unit);
+    hdx_batch_put_text(&b, "step", r->step);
+    hdx_batch_put_number(&b, "number", r->number);
+    hdx_batch_put_number(&b, "steps", r->steps);
+    hdx_batch_put_number(&b, "done", r->done);
+    hdx_batch_put_number(&b, "total", r->total);
+    hdx_batch_put_text(&b, "unit", r->unit);
     send_line(context, &b);
 }
 
 static void notice(void *context, const char *line)
 {
     hdx_buffer b = line_of("notice");
-    batch_put_text(&b, "line", line);
+    hdx_batch_put_text(&b, "line", line);
     send_line(context, &b);
 }
 
@@ -123,7 +123,7 @@ static void settle(pid_t parent)
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before it was said what then */
-        _exit(batch_exit_code(HDX_CANCELLED));
+        _exit(hdx_batch_exit_code(HDX_CANCELLED));
 }
 
 /* ---- a forecast ---- */
@@ -169,7 +169,7 @@ static void put_forecast(child *c, const hdx_index_forecast *f, const hdx_index_
     out.least = out.least > 0 ? out.least : ASKING_ROOM;
     out.memory = out.memory > out.least ? out.memory : out.least;
     out.steps = steps.at;
-    batch_forecast_put(&b, &out);
+    hdx_batch_forecast_put(&b, &out);
     send_line(c, &b);
     hdx_buffer_free(&steps);
 }
@@ -206,7 +206,7 @@ static hdx_code ask(child *c, const char *name, const char *folder, hdx_error *e
     (void)snprintf(path, sizeof path, "%s/%s.json", folder, name);
     hdx_code code = hdx_answer_run(c->session, name, whole, 1, &rows, err);
     if (code == HDX_OK)
-        code = batch_rows_write(path, rows, &c->like, err);
+        code = hdx_batch_rows_write(path, rows, &c->like, err);
     hdx_rows_close(rows);
     return code;
 }
@@ -285,23 +285,23 @@ static void put_end(child *c, hdx_code code, const hdx_error *err)
             hdx_buffer_format(&error, "offset 0x%llx: ", (unsigned long long)err->offset);
         hdx_buffer_text(&error, err->code == code && err->message[0] != '\0' ? err->message : hdx_code_name(code));
     }
-    batch_put_number(&b, "code", (uint64_t)code);
-    batch_put_text(&b, "error", error.at);
-    batch_put_text(&b, "hint", code != HDX_OK && err->hint[0] != '\0' ? err->hint : NULL);
+    hdx_batch_put_number(&b, "code", (uint64_t)code);
+    hdx_batch_put_text(&b, "error", error.at);
+    hdx_batch_put_text(&b, "hint", code != HDX_OK && err->hint[0] != '\0' ? err->hint : NULL);
     if (sum != NULL) {
         if (sum->damage_count > 0)
             hdx_buffer_format(&damage, "offset 0x%llx: %s: %s", (unsigned long long)sum->damage[0].offset,
                               sum->damage[0].record, sum->damage[0].expected);
-        batch_put_number(&b, "damage_places", sum->damage_count + sum->damage_more);
-        batch_put_text(&b, "damage", damage.at);
-        batch_put_number(&b, "objects", sum->objects);
-        batch_put_number(&b, "live_objects", sum->live_objects);
-        batch_put_number(&b, "references", sum->references);
+        hdx_batch_put_number(&b, "damage_places", sum->damage_count + sum->damage_more);
+        hdx_batch_put_text(&b, "damage", damage.at);
+        hdx_batch_put_number(&b, "objects", sum->objects);
+        hdx_batch_put_number(&b, "live_objects", sum->live_objects);
+        hdx_batch_put_number(&b, "references", sum->references);
     }
     if (r != NULL) {
-        batch_put_text(&b, "index", r->path);
-        batch_put_number(&b, "index_bytes", r->bytes);
-        batch_put_bool(&b, "reused", r->reused);
+        hdx_batch_put_text(&b, "index", r->path);
+        hdx_batch_put_number(&b, "index_bytes", r->bytes);
+        hdx_batch_put_bool(&b, "reused", r->reused);
     }
     send_line(c, &b);
     hdx_buffer_free(&error);
@@ -317,11 +317,11 @@ static void be_child(const batch_task *task, pid_t parent, int to)
     settle(parent);
     const hdx_code code = task->forecast ? forecast(&c, &err) : work(&c, &err);
     put_end(&c, code, &err);
-    _exit(batch_exit_code(code)); /* what the parent registered to run at its end is its alone */
+    _exit(hdx_batch_exit_code(code)); /* what the parent registered to run at its end is its alone */
 }
 
-hdx_code batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
-                           hdx_error *err)
+hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
+                               hdx_error *err)
 {
     const pid_t parent = getpid();
     sigset_t    all, before;

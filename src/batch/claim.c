@@ -103,7 +103,7 @@ static void path_of(char path[4200], const char *out, const char *id)
     (void)snprintf(path, 4200, "%s/claims/%s", out, id);
 }
 
-hdx_code batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_error *err)
+hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_error *err)
 {
     char text[HDX_OWNER_RECORD], words[240];
     path_of(c->path, out, id);
@@ -134,7 +134,7 @@ hdx_code batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_e
     return hdx_fail(err, HDX_BUSY, c->path, HDX_NOWHERE, "another runner is at work on it: %s", words);
 }
 
-bool batch_claim_is_ours(const batch_claim *c)
+bool hdx_batch_claim_is_ours(const batch_claim *c)
 {
     char text[HDX_OWNER_RECORD];
     if (c->fd < 0 || !same_file(c->fd, c->path))
@@ -143,23 +143,23 @@ bool batch_claim_is_ours(const batch_claim *c)
     return strcmp(text, c->record) == 0;
 }
 
-void batch_claim_beat(const batch_claim *c)
+void hdx_batch_claim_beat(const batch_claim *c)
 {
     if (c->fd >= 0)
         (void)futimens(c->fd, NULL);
 }
 
-void batch_claim_give(batch_claim *c)
+void hdx_batch_claim_give(batch_claim *c)
 {
     if (c->fd < 0)
         return;
-    if (batch_claim_is_ours(c))
+    if (hdx_batch_claim_is_ours(c))
         (void)unlink(c->path);
     (void)close(c->fd);
     c->fd = -1;
 }
 
-bool batch_claim_is_held(const char *out, const char *id)
+bool hdx_batch_claim_is_held(const char *out, const char *id)
 {
     char path[4200], text[HDX_OWNER_RECORD];
     int  fd;

@@ -180,7 +180,7 @@ static bool value(scanner *s, batch_pair *out)
     return true;
 }
 
-bool batch_flat_read(hdx_arena *arena, const char *text, size_t len, batch_flat *out)
+bool hdx_batch_flat_read(hdx_arena *arena, const char *text, size_t len, batch_flat *out)
 {
     scanner s = { text, text + len, arena };
     size_t  room = 0;
@@ -210,7 +210,7 @@ end:
     return s.at == s.end;
 }
 
-const char *batch_flat_text(const batch_flat *f, const char *key)
+const char *hdx_batch_flat_text(const batch_flat *f, const char *key)
 {
     for (size_t i = f->count; i-- > 0;)
         if (strcmp(f->at[i].key, key) == 0)
@@ -218,15 +218,15 @@ const char *batch_flat_text(const batch_flat *f, const char *key)
     return NULL;
 }
 
-uint64_t batch_flat_number(const batch_flat *f, const char *key)
+uint64_t hdx_batch_flat_number(const batch_flat *f, const char *key)
 {
-    const char *text = batch_flat_text(f, key);
+    const char *text = hdx_batch_flat_text(f, key);
     return text != NULL && *text != '-' ? strtoull(text, NULL, 10) : 0;
 }
 
-double batch_flat_real(const batch_flat *f, const char *key)
+double hdx_batch_flat_real(const batch_flat *f, const char *key)
 {
-    const char  *text = batch_flat_text(f, key);
+    const char  *text = hdx_batch_flat_text(f, key);
     const double v = text != NULL ? strtod(text, NULL) : 0;
     return v >= 0 && v < 1e15 ? v : 0; /* neither NaN nor what no clock says */
 }
@@ -239,30 +239,30 @@ static void put_key(hdx_buffer *b, const char *key)
     hdx_buffer_format(b, "%s\"%s\": ", first ? "" : ", ", key);
 }
 
-void batch_put_text(hdx_buffer *b, const char *key, const char *text)
+void hdx_batch_put_text(hdx_buffer *b, const char *key, const char *text)
 {
     const hdx_cell cell = hdx_cell_string(text);
     put_key(b, key);
     hdx_render_json_cell(b, &cell);
 }
 
-void batch_put_number(hdx_buffer *b, const char *key, uint64_t number)
+void hdx_batch_put_number(hdx_buffer *b, const char *key, uint64_t number)
 {
     put_key(b, key);
     hdx_buffer_format(b, "%" PRIu64, number);
 }
 
-void batch_put_real(hdx_buffer *b, const char *key, double number)
+void hdx_batch_put_real(hdx_buffer *b, const char *key, double number)
 {
     const hdx_cell cell = hdx_cell_real(number);
     put_key(b, key);
     hdx_render_json_cell(b, &cell);
 }
 
-void batch_put_bool(hdx_buffer *b, const char *key, bool yes)
+void hdx_batch_put_bool(hdx_buffer *b, const char *key, bool yes)
 {
     put_key(b, key);
     hdx_buffer_text(b, yes ? "true" : "false");
 }
 
-void batch_put_end(hdx_buffer *b) { hdx_buffer_text(b, "}\n"); }
+void hdx_batch_put_end(hdx_buffer *b) { hdx_buffer_text(b, "}\n"); }

@@ -17,7 +17,7 @@
 #define GUESSED_GZIP  5u   /* times as large as the file */
 #define GUESSED_LEAST (64ull << 20)
 
-double batch_forecast_step(const batch_forecast *f, const char *step)
+double hdx_batch_forecast_step(const batch_forecast *f, const char *step)
 {
     const size_t len = strlen(step);
     for (const char *at = f->steps; at != NULL && *at != '\0';) {
@@ -30,38 +30,38 @@ double batch_forecast_step(const batch_forecast *f, const char *step)
     return 0;
 }
 
-void batch_forecast_put(hdx_buffer *b, const batch_forecast *f)
+void hdx_batch_forecast_put(hdx_buffer *b, const batch_forecast *f)
 {
-    batch_put_bool(b, "indexed", f->indexed);
-    batch_put_number(b, "file_size", f->file_size);
-    batch_put_number(b, "mtime_ns", f->mtime_ns);
-    batch_put_number(b, "memory", f->memory);
-    batch_put_number(b, "least_memory", f->least);
-    batch_put_number(b, "disk", f->disk);
-    batch_put_number(b, "temporary", f->temporary);
-    batch_put_number(b, "objects", f->objects);
-    batch_put_real(b, "seconds", f->seconds);
-    batch_put_text(b, "steps", f->steps);
+    hdx_batch_put_bool(b, "indexed", f->indexed);
+    hdx_batch_put_number(b, "file_size", f->file_size);
+    hdx_batch_put_number(b, "mtime_ns", f->mtime_ns);
+    hdx_batch_put_number(b, "memory", f->memory);
+    hdx_batch_put_number(b, "least_memory", f->least);
+    hdx_batch_put_number(b, "disk", f->disk);
+    hdx_batch_put_number(b, "temporary", f->temporary);
+    hdx_batch_put_number(b, "objects", f->objects);
+    hdx_batch_put_real(b, "seconds", f->seconds);
+    hdx_batch_put_text(b, "steps", f->steps);
 }
 
-bool batch_forecast_take(const batch_flat *flat, hdx_arena *arena, batch_forecast *out)
+bool hdx_batch_forecast_take(const batch_flat *flat, hdx_arena *arena, batch_forecast *out)
 {
-    const char *indexed = batch_flat_text(flat, "indexed"), *steps = batch_flat_text(flat, "steps");
+    const char *indexed = hdx_batch_flat_text(flat, "indexed"), *steps = hdx_batch_flat_text(flat, "steps");
     *out = (batch_forecast){ .indexed = indexed != NULL && strcmp(indexed, "true") == 0,
-                             .file_size = batch_flat_number(flat, "file_size"),
-                             .mtime_ns = batch_flat_number(flat, "mtime_ns"),
-                             .memory = batch_flat_number(flat, "memory"),
-                             .least = batch_flat_number(flat, "least_memory"),
-                             .disk = batch_flat_number(flat, "disk"),
-                             .temporary = batch_flat_number(flat, "temporary"),
-                             .objects = batch_flat_number(flat, "objects"),
-                             .seconds = batch_flat_real(flat, "seconds") };
+                             .file_size = hdx_batch_flat_number(flat, "file_size"),
+                             .mtime_ns = hdx_batch_flat_number(flat, "mtime_ns"),
+                             .memory = hdx_batch_flat_number(flat, "memory"),
+                             .least = hdx_batch_flat_number(flat, "least_memory"),
+                             .disk = hdx_batch_flat_number(flat, "disk"),
+                             .temporary = hdx_batch_flat_number(flat, "temporary"),
+                             .objects = hdx_batch_flat_number(flat, "objects"),
+                             .seconds = hdx_batch_flat_real(flat, "seconds") };
     if (steps != NULL && (out->steps = hdx_arena_copy(arena, steps, strlen(steps))) == NULL)
         return false;
     return indexed != NULL;
 }
 
-batch_forecast batch_forecast_guess(const char *path, uint64_t file_size)
+batch_forecast hdx_batch_forecast_guess(const char *path, uint64_t file_size)
 {
     const size_t   len = strlen(path);
     const uint64_t size = len > 3 && strcmp(path + len - 3, ".gz") == 0 ? GUESSED_GZIP * file_size : file_size;
@@ -80,11 +80,11 @@ typedef bool take_line(void *context, const batch_flat *f);
 static void each_line(const char *path, hdx_arena *arena, take_line *take, void *context)
 {
     size_t      len;
-    const char *text = batch_file_read(arena, path, MOST_LIST, &len);
+    const char *text = hdx_batch_file_read(arena, path, MOST_LIST, &len);
     for (const char *at = text, *end = text != NULL ? text + len : NULL; at < end;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at)), *last = stop != NULL ? stop : end;
         batch_flat  f;
-        if (batch_flat_read(arena, at, (size_t)(last - at), &f) && !take(context, &f))
+        if (hdx_batch_flat_read(arena, at, (size_t)(last - at), &f) && !take(context, &f))
             return;
         at = last + (stop != NULL);
     }
@@ -99,8 +99,8 @@ typedef struct kept_lines {
 static bool take_kept(void *context, const batch_flat *f)
 {
     kept_lines *k = context;
-    batch_kept  one = { .id = batch_flat_text(f, "dump_id") };
-    if (one.id == NULL || !batch_forecast_take(f, k->arena, &one.forecast))
+    batch_kept  one = { .id = hdx_batch_flat_text(f, "dump_id") };
+    if (one.id == NULL || !hdx_batch_forecast_take(f, k->arena, &one.forecast))
         return true;
     k->failed = !hdx_list_room(NULL, HDX_LIST_REF(k->list));
     if (!k->failed)
@@ -108,7 +108,7 @@ static bool take_kept(void *context, const batch_flat *f)
     return !k->failed;
 }
 
-hdx_code batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err)
+hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err)
 {
     char       path[4200];
     kept_lines k = { list, arena, false };
@@ -117,19 +117,19 @@ hdx_code batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *lis
     return k.failed ? hdx_no_memory(err, "forecasts", 0) : HDX_OK;
 }
 
-hdx_code batch_plan_write(const char *out, const batch_kept_list *list, hdx_error *err)
+hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, hdx_error *err)
 {
     char       path[4200];
     hdx_buffer b = hdx_buffer_of(NULL);
     (void)snprintf(path, sizeof path, "%s/plan.jsonl", out);
     for (uint64_t i = 0; i < list->count; i++) {
         hdx_buffer_text(&b, "{");
-        batch_put_text(&b, "dump_id", list->at[i].id);
-        batch_forecast_put(&b, &list->at[i].forecast);
-        batch_put_end(&b);
+        hdx_batch_put_text(&b, "dump_id", list->at[i].id);
+        hdx_batch_forecast_put(&b, &list->at[i].forecast);
+        hdx_batch_put_end(&b);
     }
     const hdx_code code = b.failed ? hdx_no_memory(err, "forecasts", b.len)
-                                   : batch_file_write(path, b.at != NULL ? b.at : "", b.len, false, err);
+                                   : hdx_batch_file_write(path, b.at != NULL ? b.at : "", b.len, false, err);
     hdx_buffer_free(&b);
     return code;
 }
@@ -144,12 +144,13 @@ static hdx_code put_deal(const char *path, const batch_weight *at, size_t count,
     (void)snprintf(part, sizeof part, "%s.%ld", path, (long)getpid());
     for (size_t i = 0; i < count; i++) {
         hdx_buffer_text(&b, "{");
-        batch_put_text(&b, "dump_id", at[i].id);
-        batch_put_number(&b, "task", at[i].task);
-        batch_put_real(&b, "seconds", at[i].seconds);
-        batch_put_end(&b);
+        hdx_batch_put_text(&b, "dump_id", at[i].id);
+        hdx_batch_put_number(&b, "task", at[i].task);
+        hdx_batch_put_real(&b, "seconds", at[i].seconds);
+        hdx_batch_put_end(&b);
     }
-    hdx_code code = b.failed ? hdx_no_memory(err, "the deal", b.len) : batch_file_write(part, b.at, b.len, true, err);
+    hdx_code code =
+        b.failed ? hdx_no_memory(err, "the deal", b.len) : hdx_batch_file_write(part, b.at, b.len, true, err);
     hdx_buffer_free(&b);
     if (code != HDX_OK)
         return code;
@@ -162,15 +163,16 @@ static hdx_code put_deal(const char *path, const batch_weight *at, size_t count,
 static bool take_dealt(void *context, const batch_flat *f)
 {
     hdx_map    *tasks = context;
-    const char *id = batch_flat_text(f, "dump_id");
+    const char *id = hdx_batch_flat_text(f, "dump_id");
     bool        fresh;
     uint64_t   *task = id != NULL ? hdx_map_put(tasks, hdx_hash_bytes(3, id, strlen(id)), &fresh) : NULL;
     if (task != NULL)
-        *task = batch_flat_number(f, "task");
+        *task = hdx_batch_flat_number(f, "task");
     return id == NULL || task != NULL;
 }
 
-hdx_code batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, hdx_arena *arena, hdx_error *err)
+hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, hdx_arena *arena,
+                        hdx_error *err)
 {
     char     path[4200];
     hdx_map  dealt = hdx_map_of(NULL);
@@ -181,14 +183,14 @@ hdx_code batch_deal(const char *out, batch_weight *at, size_t count, unsigned ta
         if (own == NULL)
             return hdx_no_memory(err, "the deal", count);
         memcpy(own, at, count * sizeof *own);
-        batch_plan_deal(own, count, tasks);
+        hdx_batch_plan_deal(own, count, tasks);
         code = put_deal(path, own, count, err);
     }
     if (code == HDX_OK)
         each_line(path, arena, take_dealt, &dealt);
     for (size_t i = 0; code == HDX_OK && i < count; i++) {
         const uint64_t *task = hdx_map_get(&dealt, hdx_hash_bytes(3, at[i].id, strlen(at[i].id)));
-        at[i].task = task != NULL ? (unsigned)(*task % tasks) : batch_plan_late(at[i].id, tasks);
+        at[i].task = task != NULL ? (unsigned)(*task % tasks) : hdx_batch_plan_late(at[i].id, tasks);
     }
     hdx_map_free(&dealt);
     return code;

@@ -37,7 +37,7 @@ static bool is_safe(char c)
 
 static bool begins(char c) { return is_safe(c) && c != '-' && c != '.' && c != '_'; }
 
-bool batch_is_id(const char *text)
+bool hdx_batch_is_id(const char *text)
 {
     size_t len = 0;
     while (text[len] != '\0' && len <= MOST_ID)
@@ -72,7 +72,7 @@ static const char *make_id(hdx_arena *arena, const char *name, size_t len, const
     return hdx_arena_copy(arena, text, n);
 }
 
-const char *batch_id_of(hdx_arena *arena, const char *path, const char *whole)
+const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whole)
 {
     const char *name = name_of(path);
     size_t      len = without(name, strlen(name), ".gz");
@@ -107,7 +107,7 @@ static hdx_code add(gather *g, const char *path, const char *id, const batch_fla
     if (!fresh && strcmp(g->dumps->at[*place - 1].whole, d.whole) == 0)
         return HDX_OK; /* it was named before */
     *place = g->dumps->count + 1;
-    d.id = id != NULL ? hdx_arena_copy(g->arena, id, strlen(id)) : batch_id_of(g->arena, d.path, d.whole);
+    d.id = id != NULL ? hdx_arena_copy(g->arena, id, strlen(id)) : hdx_batch_id_of(g->arena, d.path, d.whole);
     if (row != NULL && (d.fields = hdx_arena_get(g->arena, (row->count + 1) * sizeof *d.fields)) == NULL)
         return hdx_no_memory(err, "a list of dumps", 0);
     for (size_t i = 0; row != NULL && i < row->count; i++)
@@ -119,7 +119,7 @@ static hdx_code add(gather *g, const char *path, const char *id, const batch_fla
     return HDX_OK;
 }
 
-const char *batch_field(const batch_dump *d, const char *name)
+const char *hdx_batch_field(const batch_dump *d, const char *name)
 {
     for (size_t i = 0; i < d->field_count; i++)
         if (strcmp(d->fields[i].key, name) == 0 && d->fields[i].value != NULL && d->fields[i].value[0] != '\0')
@@ -144,7 +144,7 @@ static void say(const gather *g, const char *format, ...)
 static hdx_code take_row(void *context, const batch_flat *row, uint64_t line, hdx_error *err)
 {
     gather     *g = context;
-    const char *dump = batch_flat_text(row, "dump"), *id = batch_flat_text(row, "dump_id");
+    const char *dump = hdx_batch_flat_text(row, "dump"), *id = hdx_batch_flat_text(row, "dump_id");
     char        path[4200];
     if (dump == NULL || dump[0] == '\0')
         return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "line %llu: it names no dump", (unsigned long long)line);
@@ -153,7 +153,7 @@ static hdx_code take_row(void *context, const batch_flat *row, uint64_t line, hd
                         (unsigned long long)line);
     if (id != NULL && id[0] == '\0')
         id = NULL;
-    if (id != NULL && !batch_is_id(id)) { /* it names files */
+    if (id != NULL && !hdx_batch_is_id(id)) { /* it names files */
         const char *made = make_id(g->arena, id, strlen(id), dump, 8);
         say(g, "%s: line %llu: dump_id '%.60s' is no name for files: it becomes %s", g->name, (unsigned long long)line,
             id, made != NULL ? made : "");
@@ -171,7 +171,7 @@ static bool ends(const char *path, const char *ending)
 static hdx_code read_manifest(gather *g, const char *path, bool lines, hdx_error *err)
 {
     size_t      len;
-    const char *name = name_of(path), *text = batch_file_read(g->arena, path, BATCH_MOST_MANIFEST, &len);
+    const char *name = name_of(path), *text = hdx_batch_file_read(g->arena, path, BATCH_MOST_MANIFEST, &len);
     hdx_code    code = HDX_OK;
     if (text == NULL)
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read as a manifest: %s",
@@ -180,8 +180,8 @@ static hdx_code read_manifest(gather *g, const char *path, bool lines, hdx_error
     g->folder = hdx_arena_copy(g->arena, path, (uint64_t)(name - path));
     if (g->folder == NULL)
         return hdx_no_memory(err, "a manifest", 0);
-    code = lines ? batch_manifest_jsonl(path, text, len, g->arena, take_row, g, err)
-                 : batch_manifest_csv(path, text, len, g->arena, take_row, g, err);
+    code = lines ? hdx_batch_manifest_jsonl(path, text, len, g->arena, take_row, g, err)
+                 : hdx_batch_manifest_csv(path, text, len, g->arena, take_row, g, err);
     g->folder = "";
     return code;
 }
@@ -305,8 +305,8 @@ static hdx_code make_unique(gather *g, hdx_error *err)
     return code;
 }
 
-hdx_code batch_inputs(const hdx_batch_options *options, hdx_arena *arena, batch_dumps *out, batch_say *to,
-                      void *context, hdx_error *err)
+hdx_code hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, batch_dumps *out, batch_say *to,
+                          void *context, hdx_error *err)
 {
     gather g = {
         .arena = arena, .dumps = out, .places = hdx_map_of(NULL), .folder = "", .say = to, .context = context

@@ -27,9 +27,9 @@ const char *hdx_batch_happening_name(hdx_batch_happening what)
     return names[what];
 }
 
-double batch_since(uint64_t ns) { return (double)(hdx_now_ns() - ns) / 1e9; }
+double hdx_batch_since(uint64_t ns) { return (double)(hdx_now_ns() - ns) / 1e9; }
 
-void batch_count(batch_run *r)
+void hdx_batch_count(batch_run *r)
 {
     hdx_batch_counts n = { .dumps = r->count };
     for (size_t i = 0; i < r->count; i++)
@@ -47,15 +47,15 @@ void batch_count(batch_run *r)
     r->counts = n;
 }
 
-void batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
-                const hdx_progress_report *step)
+void hdx_batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
+                    const hdx_progress_report *step)
 {
     hdx_batch_event e = { .what = what,
                           .message = message,
-                          .seconds = batch_since(j != NULL ? j->began_ns : r->began_ns) };
+                          .seconds = hdx_batch_since(j != NULL ? j->began_ns : r->began_ns) };
     if (r->o->happened == NULL)
         return;
-    batch_count(r);
+    hdx_batch_count(r);
     e.counts = r->counts;
     if (j != NULL) {
         e.dump_id = j->dump->id;
@@ -70,19 +70,22 @@ void batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, cons
     r->o->happened(r->o->context, &e);
 }
 
-void batch_say_line(void *context, const char *line) { batch_tell(context, HDX_BATCH_NOTICE, NULL, line, NULL); }
+void hdx_batch_say_line(void *context, const char *line)
+{
+    hdx_batch_tell(context, HDX_BATCH_NOTICE, NULL, line, NULL);
+}
 
-void batch_say_of(batch_run *r, const batch_job *j, const char *format, ...)
+void hdx_batch_say_of(batch_run *r, const batch_job *j, const char *format, ...)
 {
     char    line[512];
     va_list list;
     va_start(list, format);
     (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    batch_tell(r, HDX_BATCH_NOTICE, j, line, NULL);
+    hdx_batch_tell(r, HDX_BATCH_NOTICE, j, line, NULL);
 }
 
-const char *batch_keep(batch_run *r, const char *text)
+const char *hdx_batch_keep(batch_run *r, const char *text)
 {
     return text != NULL ? hdx_arena_copy(&r->arena, text, strlen(text)) : NULL;
 }
@@ -120,7 +123,7 @@ static bool answers_are_there(const batch_run *r, const batch_dump *d)
     return true;
 }
 
-bool batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
+bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
 {
     struct stat st;
     const bool  there = stat(path, &st) == 0;
@@ -131,10 +134,10 @@ bool batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
 
 /* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
  */
-bool batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before)
+bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before)
 {
     uint64_t   size, mtime_ns;
-    const bool there = batch_file_of(j->dump->path, &size, &mtime_ns);
+    const bool there = hdx_batch_file_of(j->dump->path, &size, &mtime_ns);
     if (before->state != BATCH_DONE || before->index == NULL || access(before->index, F_OK) != 0 ||
         !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump) ||
         (r->tables != NULL && (before->tables == NULL || strcmp(before->tables, r->tables) != 0)))
@@ -154,29 +157,29 @@ static bool is_recent(const batch_run *r, const batch_job *j)
                                     (st.st_mtim.tv_sec == r->began.tv_sec && st.st_mtim.tv_nsec > r->began.tv_nsec));
 }
 
-void batch_skip(batch_run *r, batch_job *j, const batch_status *before)
+void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before)
 {
     j->s = *before;
     j->s.state = BATCH_SKIPPED;
     j->s.exit_code = 0;
-    batch_tell(r, HDX_BATCH_SKIPPED, j, NULL, NULL);
+    hdx_batch_tell(r, HDX_BATCH_SKIPPED, j, NULL, NULL);
 }
 
 /* Another runner may have been at work on it: true when nothing is left to do. */
-bool batch_others_did(batch_run *r, batch_job *j)
+bool hdx_batch_others_did(batch_run *r, batch_job *j)
 {
     batch_status now;
-    if (!batch_status_read(r->o->out, j->dump->id, &r->arena, &now))
+    if (!hdx_batch_status_read(r->o->out, j->dump->id, &r->arena, &now))
         return false;
     j->before = now;
     j->was = true;
-    if (batch_is_finished(r, j, &now)) {
-        batch_skip(r, j, &now);
+    if (hdx_batch_is_finished(r, j, &now)) {
+        hdx_batch_skip(r, j, &now);
         return true;
     }
     if (now.state == BATCH_FAILED && is_recent(r, j) && all_among(r->asked, now.asked)) {
         j->s = now;
-        batch_tell(r, HDX_BATCH_FAILED, j, now.error, NULL);
+        hdx_batch_tell(r, HDX_BATCH_FAILED, j, now.error, NULL);
         return true;
     }
     return false;
@@ -190,49 +193,49 @@ static uint64_t now_ms(void)
     return clock_gettime(CLOCK_REALTIME, &t) == 0 ? (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u : 0;
 }
 
-void batch_fail(batch_run *r, batch_job *j, const hdx_error *err)
+void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     if (err->where[0] != '\0')
         hdx_buffer_format(&b, "%s: ", err->where);
     hdx_buffer_text(&b, err->message);
     j->s.state = BATCH_FAILED;
-    j->s.exit_code = batch_exit_code(err->code);
+    j->s.exit_code = hdx_batch_exit_code(err->code);
     j->s.kind = hdx_code_name(err->code);
-    j->s.error = batch_keep(r, b.at);
-    j->s.hint = err->hint[0] != '\0' ? batch_keep(r, err->hint) : NULL;
+    j->s.error = hdx_batch_keep(r, b.at);
+    j->s.hint = err->hint[0] != '\0' ? hdx_batch_keep(r, err->hint) : NULL;
     hdx_buffer_free(&b);
 }
 
 /* What was said goes to disk before the claim is given back: B1. */
-void batch_close(batch_run *r, batch_job *j)
+void hdx_batch_close(batch_run *r, batch_job *j)
 {
     hdx_error err = { .offset = HDX_NOWHERE };
     j->s.ended_ms = now_ms();
-    if (batch_claim_is_ours(&j->claim) && batch_status_write(r->o->out, j->dump, &j->s, true, &err) != HDX_OK) {
+    if (hdx_batch_claim_is_ours(&j->claim) && hdx_batch_status_write(r->o->out, j->dump, &j->s, true, &err) != HDX_OK) {
         if (j->s.state != BATCH_FAILED)
-            batch_fail(r, j, &err);
-        batch_say_of(r, j, "its status cannot be written: %s", err.message);
+            hdx_batch_fail(r, j, &err);
+        hdx_batch_say_of(r, j, "its status cannot be written: %s", err.message);
     }
-    batch_claim_give(&j->claim);
-    batch_tell(r,
-               j->s.state == BATCH_DONE     ? HDX_BATCH_DONE
-               : j->s.state == BATCH_FAILED ? HDX_BATCH_FAILED
-                                            : HDX_BATCH_INTERRUPTED,
-               j, j->s.error, NULL);
+    hdx_batch_claim_give(&j->claim);
+    hdx_batch_tell(r,
+                   j->s.state == BATCH_DONE     ? HDX_BATCH_DONE
+                   : j->s.state == BATCH_FAILED ? HDX_BATCH_FAILED
+                                                : HDX_BATCH_INTERRUPTED,
+                   j, j->s.error, NULL);
 }
 
-void batch_warn_of_step(batch_run *r, const batch_job *j)
+void hdx_batch_warn_of_step(batch_run *r, const batch_job *j)
 {
     if (j->s.step == NULL || j->s.step_attempts < 2)
         return;
     if (j->s.step_forecast > 0)
-        batch_say_of(r, j,
-                     "%u attempts in a row were interrupted in the step %s, which takes about %.*f s: give it longer",
-                     j->s.step_attempts, j->s.step, j->s.step_forecast < 10 ? 1 : 0, j->s.step_forecast);
+        hdx_batch_say_of(
+            r, j, "%u attempts in a row were interrupted in the step %s, which takes about %.*f s: give it longer",
+            j->s.step_attempts, j->s.step, j->s.step_forecast < 10 ? 1 : 0, j->s.step_forecast);
     else
-        batch_say_of(r, j, "%u attempts in a row were interrupted in the step %s: give it longer", j->s.step_attempts,
-                     j->s.step);
+        hdx_batch_say_of(r, j, "%u attempts in a row were interrupted in the step %s: give it longer",
+                         j->s.step_attempts, j->s.step);
 }
 
 /* Only what nobody needs any more: a whole index, of a whole dump that nobody has changed. */
@@ -240,14 +243,14 @@ static void drop_dump(batch_run *r, batch_job *j)
 {
     uint64_t  size, mtime_ns;
     hdx_error err = { .offset = HDX_NOWHERE };
-    if (!batch_file_of(j->dump->path, &size, &mtime_ns) || size != j->s.file_size || mtime_ns != j->s.mtime_ns) {
-        batch_say_of(r, j, "the dump has changed and is not deleted");
+    if (!hdx_batch_file_of(j->dump->path, &size, &mtime_ns) || size != j->s.file_size || mtime_ns != j->s.mtime_ns) {
+        hdx_batch_say_of(r, j, "the dump has changed and is not deleted");
     } else if (j->s.damage_places > 0) {
-        batch_say_of(r, j, "the dump is damaged and is not deleted");
-    } else if (batch_status_write(r->o->out, j->dump, &j->s, true, &err) != HDX_OK) {
-        batch_say_of(r, j, "the dump is not deleted: %s: %s", err.where, err.message);
+        hdx_batch_say_of(r, j, "the dump is damaged and is not deleted");
+    } else if (hdx_batch_status_write(r->o->out, j->dump, &j->s, true, &err) != HDX_OK) {
+        hdx_batch_say_of(r, j, "the dump is not deleted: %s: %s", err.where, err.message);
     } else if (unlink(j->dump->path) != 0) {
-        batch_say_of(r, j, "the dump cannot be deleted: %s", strerror(errno));
+        hdx_batch_say_of(r, j, "the dump cannot be deleted: %s", strerror(errno));
     } else {
         j->s.dropped = true;
     }
@@ -267,11 +270,11 @@ static void note_killed(batch_run *r, batch_job *j, int status)
     }
     j->s.state = BATCH_FAILED;
     j->s.kind = "killed";
-    j->s.error = batch_keep(r, line);
+    j->s.error = hdx_batch_keep(r, line);
 }
 
 /* A child has closed its end of the pipe: it is gone, or about to be. */
-void batch_finish(batch_run *r, batch_job *j)
+void hdx_batch_finish(batch_run *r, batch_job *j)
 {
     struct rusage used = { 0 };
     int           status = 0;
@@ -283,12 +286,12 @@ void batch_finish(batch_run *r, batch_job *j)
     if (j->s.state == BATCH_NEW) { /* it was to forecast */
         if (!j->known) {
             j->guess = j->known = true;
-            j->forecast = batch_forecast_guess(j->dump->path, j->s.file_size);
+            j->forecast = hdx_batch_forecast_guess(j->dump->path, j->s.file_size);
         }
         j->s.state = BATCH_WAITING;
         return;
     }
-    j->s.seconds = batch_since(j->began_ns);
+    j->s.seconds = hdx_batch_since(j->began_ns);
     j->s.cpu_seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                        (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
     j->s.peak_memory = (uint64_t)used.ru_maxrss * 1024u;
@@ -303,25 +306,25 @@ void batch_finish(batch_run *r, batch_job *j)
     } else if (j->code == HDX_BUSY && !r->stopping) {
         j->s.state = BATCH_HELD;
         j->looked_ns = hdx_now_ns();
-        batch_claim_give(&j->claim);
-        batch_tell(r, HDX_BATCH_HELD, j, j->s.error, NULL);
+        hdx_batch_claim_give(&j->claim);
+        hdx_batch_tell(r, HDX_BATCH_HELD, j, j->s.error, NULL);
         return;
     } else if (j->code == HDX_CANCELLED && !r->stopping && j->again < MOST_AGAIN) { /* by somebody else */
         j->again++;
         j->s.state = BATCH_WAITING;
-        batch_claim_give(&j->claim);
+        hdx_batch_claim_give(&j->claim);
         return;
     } else if (j->code == HDX_CANCELLED || j->code == HDX_BUSY) {
         j->s.state = BATCH_INTERRUPTED;
-        j->s.exit_code = batch_exit_code(HDX_CANCELLED);
+        j->s.exit_code = hdx_batch_exit_code(HDX_CANCELLED);
         j->s.kind = hdx_code_name(HDX_CANCELLED);
-        batch_warn_of_step(r, j);
+        hdx_batch_warn_of_step(r, j);
     } else {
         j->s.state = BATCH_FAILED;
-        j->s.exit_code = batch_exit_code(j->code);
+        j->s.exit_code = hdx_batch_exit_code(j->code);
         j->s.kind = hdx_code_name(j->code);
     }
-    batch_close(r, j);
+    hdx_batch_close(r, j);
 }
 
 /* ---- lines of a child ---- */
@@ -329,12 +332,12 @@ void batch_finish(batch_run *r, batch_job *j)
 /* Written down at once, not to disk: a call that is killed in this step is told of by the next one. */
 static void take_step(batch_run *r, batch_job *j, const batch_flat *f)
 {
-    const char               *name = batch_flat_text(f, "step"), *unit = batch_flat_text(f, "unit");
+    const char               *name = hdx_batch_flat_text(f, "step"), *unit = hdx_batch_flat_text(f, "unit");
     const hdx_progress_report step = { .step = name != NULL ? name : "",
-                                       .number = (unsigned)batch_flat_number(f, "number"),
-                                       .steps = (unsigned)batch_flat_number(f, "steps"),
-                                       .done = batch_flat_number(f, "done"),
-                                       .total = batch_flat_number(f, "total"),
+                                       .number = (unsigned)hdx_batch_flat_number(f, "number"),
+                                       .steps = (unsigned)hdx_batch_flat_number(f, "steps"),
+                                       .done = hdx_batch_flat_number(f, "done"),
+                                       .total = hdx_batch_flat_number(f, "total"),
                                        .unit = unit != NULL ? unit : "" };
     if (j->s.state == BATCH_NEW || name == NULL)
         return;
@@ -342,28 +345,28 @@ static void take_step(batch_run *r, batch_job *j, const batch_flat *f)
         const bool same = j->was && (j->before.state == BATCH_INTERRUPTED || j->before.state == BATCH_RUNNING) &&
                           j->before.step != NULL && strcmp(j->before.step, name) == 0;
         j->step_number = step.number;
-        j->s.step = batch_keep(r, name);
+        j->s.step = hdx_batch_keep(r, name);
         j->s.step_attempts = same ? j->before.step_attempts + 1 : 1;
-        j->s.step_forecast = batch_forecast_step(&j->forecast, name);
-        (void)batch_status_write(r->o->out, j->dump, &j->s, false, NULL);
+        j->s.step_forecast = hdx_batch_forecast_step(&j->forecast, name);
+        (void)hdx_batch_status_write(r->o->out, j->dump, &j->s, false, NULL);
     }
-    batch_tell(r, HDX_BATCH_STEP, j, NULL, &step);
+    hdx_batch_tell(r, HDX_BATCH_STEP, j, NULL, &step);
 }
 
 static void take_end(batch_run *r, batch_job *j, const batch_flat *f)
 {
     j->ended = true;
-    j->code = (hdx_code)batch_flat_number(f, "code");
-    j->s.error = batch_keep(r, batch_flat_text(f, "error"));
-    j->s.hint = batch_keep(r, batch_flat_text(f, "hint"));
-    j->s.damage_places = batch_flat_number(f, "damage_places");
-    j->s.damage = batch_keep(r, batch_flat_text(f, "damage"));
-    j->s.objects = batch_flat_number(f, "objects");
-    j->s.live_objects = batch_flat_number(f, "live_objects");
-    j->s.references = batch_flat_number(f, "references");
-    j->s.index = batch_keep(r, batch_flat_text(f, "index"));
-    j->s.index_bytes = batch_flat_number(f, "index_bytes");
-    const char *reused = batch_flat_text(f, "reused");
+    j->code = (hdx_code)hdx_batch_flat_number(f, "code");
+    j->s.error = hdx_batch_keep(r, hdx_batch_flat_text(f, "error"));
+    j->s.hint = hdx_batch_keep(r, hdx_batch_flat_text(f, "hint"));
+    j->s.damage_places = hdx_batch_flat_number(f, "damage_places");
+    j->s.damage = hdx_batch_keep(r, hdx_batch_flat_text(f, "damage"));
+    j->s.objects = hdx_batch_flat_number(f, "objects");
+    j->s.live_objects = hdx_batch_flat_number(f, "live_objects");
+    j->s.references = hdx_batch_flat_number(f, "references");
+    j->s.index = hdx_batch_keep(r, hdx_batch_flat_text(f, "index"));
+    j->s.index_bytes = hdx_batch_flat_number(f, "index_bytes");
+    const char *reused = hdx_batch_flat_text(f, "reused");
     j->s.reused = reused != NULL && strcmp(reused, "true") == 0;
 }
 
@@ -372,15 +375,15 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
     batch_flat  f;
     const char *what, *text;
     hdx_arena_empty(&r->line);
-    if (!batch_flat_read(&r->line, line, len, &f) || (what = batch_flat_text(&f, "say")) == NULL)
+    if (!hdx_batch_flat_read(&r->line, line, len, &f) || (what = hdx_batch_flat_text(&f, "say")) == NULL)
         return;
     if (strcmp(what, "step") == 0) {
         take_step(r, j, &f);
     } else if (strcmp(what, "notice") == 0) {
-        if ((text = batch_flat_text(&f, "line")) != NULL && j->s.state != BATCH_NEW)
-            batch_tell(r, HDX_BATCH_NOTICE, j, text, NULL);
+        if ((text = hdx_batch_flat_text(&f, "line")) != NULL && j->s.state != BATCH_NEW)
+            hdx_batch_tell(r, HDX_BATCH_NOTICE, j, text, NULL);
     } else if (strcmp(what, "forecast") == 0) {
-        j->known = batch_forecast_take(&f, &r->arena, &j->forecast);
+        j->known = hdx_batch_forecast_take(&f, &r->arena, &j->forecast);
         r->estimated |= j->known && !j->forecast.indexed;
     } else if (strcmp(what, "end") == 0) {
         if (j->s.state != BATCH_NEW)
@@ -389,7 +392,7 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
 }
 
 /* False: that was all. */
-bool batch_read(batch_run *r, batch_job *j)
+bool hdx_batch_read(batch_run *r, batch_job *j)
 {
     char          bytes[65536];
     const ssize_t n = read(j->child.from, bytes, sizeof bytes);

@@ -120,8 +120,8 @@ static bool is_among(const char *const *names, size_t count, const char *name)
     return false;
 }
 
-hdx_code batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
-                            void *context, hdx_error *err)
+hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
+                                void *context, hdx_error *err)
 {
     const char *heads[BATCH_MOST_COLUMNS], *fields[BATCH_MOST_COLUMNS];
     size_t      columns, count;
@@ -159,8 +159,8 @@ hdx_code batch_manifest_csv(const char *name, const char *text, size_t len, hdx_
 
 /* ---- JSONL ---- */
 
-hdx_code batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
-                              void *context, hdx_error *err)
+hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
+                                  void *context, hdx_error *err)
 {
     uint64_t line = 0;
     hdx_code code = HDX_OK;
@@ -175,7 +175,7 @@ hdx_code batch_manifest_jsonl(const char *name, const char *text, size_t len, hd
         if (at + blank < last) {
             if ((uint64_t)(last - at) > BATCH_MOST_LINE)
                 return wrong(name, line, "it is longer than 1 MB", err);
-            if (!batch_flat_read(arena, at, (size_t)(last - at), &row))
+            if (!hdx_batch_flat_read(arena, at, (size_t)(last - at), &row))
                 return hdx_hint(err, wrong(name, line, "it is no object of JSON", err),
                                 "{\"dump\": \"app.hprof\", \"application\": \"shop\"} is such a line");
             code = take(context, &row, line, err);

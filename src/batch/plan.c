@@ -26,8 +26,8 @@ static uint64_t budget_of(const batch_want *w, unsigned threads, uint64_t free, 
     return hdx_least(wanted, free);
 }
 
-batch_choice batch_plan_next(const batch_room *room, const batch_want *waiting, const size_t *orders, size_t count,
-                             const batch_running *running, size_t running_count)
+batch_choice hdx_batch_plan_next(const batch_room *room, const batch_want *waiting, const size_t *orders, size_t count,
+                                 const batch_running *running, size_t running_count)
 {
     batch_choice none = { .fit = BATCH_WAITS };
     unsigned     threads = 0;
@@ -79,16 +79,16 @@ static int by_size(const void *a, const void *b)
     return x->seconds != y->seconds ? (x->seconds < y->seconds) - (x->seconds > y->seconds) : strcmp(x->id, y->id);
 }
 
-void batch_plan_order(batch_weight *at, size_t count)
+void hdx_batch_plan_order(batch_weight *at, size_t count)
 {
     if (count > 0)
         qsort(at, count, sizeof *at, by_size);
 }
 
-void batch_plan_deal(batch_weight *at, size_t count, unsigned tasks)
+void hdx_batch_plan_deal(batch_weight *at, size_t count, unsigned tasks)
 {
     double *sums = tasks > 1 ? calloc(tasks, sizeof *sums) : NULL;
-    batch_plan_order(at, count);
+    hdx_batch_plan_order(at, count);
     for (size_t i = 0; i < count; i++) {
         unsigned least = 0;
         for (unsigned t = 1; sums != NULL && t < tasks; t++)
@@ -101,7 +101,7 @@ void batch_plan_deal(batch_weight *at, size_t count, unsigned tasks)
     free(sums);
 }
 
-unsigned batch_plan_late(const char *id, unsigned tasks)
+unsigned hdx_batch_plan_late(const char *id, unsigned tasks)
 {
     return tasks < 2 ? 0 : (unsigned)(hdx_hash_bytes(2, id, strlen(id)) % tasks);
 }

@@ -38,7 +38,7 @@ static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned 
         return hdx_no_memory(err, "a child", 0);
     for (size_t i = 0; i < r->working_count; i++)
         others[i] = r->working[i]->child;
-    const hdx_code code = batch_child_start(&task, others, r->working_count, &j->child, err);
+    const hdx_code code = hdx_batch_child_start(&task, others, r->working_count, &j->child, err);
     if (code == HDX_OK) {
         j->input = hdx_buffer_of(NULL);
         j->ended = false;
@@ -59,7 +59,7 @@ static void start_forecasts(batch_run *r)
             continue;
         if (j->known || start_child(r, j, true, 1, 0, &err) != HDX_OK) {
             if (!j->known)
-                j->forecast = batch_forecast_guess(j->dump->path, j->s.file_size);
+                j->forecast = hdx_batch_forecast_guess(j->dump->path, j->s.file_size);
             j->guess |= !j->known;
             j->known = true;
             j->s.state = BATCH_WAITING;
@@ -69,14 +69,14 @@ static void start_forecasts(batch_run *r)
 
 static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hdx_error *err)
 {
-    hdx_code code = batch_claim_take(&j->claim, r->o->out, j->dump->id, err);
+    hdx_code code = hdx_batch_claim_take(&j->claim, r->o->out, j->dump->id, err);
     if (code != HDX_OK)
         return code;
-    if (batch_others_did(r, j)) {
-        batch_claim_give(&j->claim);
+    if (hdx_batch_others_did(r, j)) {
+        hdx_batch_claim_give(&j->claim);
         return HDX_OK;
     }
-    (void)batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
+    (void)hdx_batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
     j->s.state = BATCH_RUNNING;
     j->s.threads = c->threads;
     j->s.memory = c->memory;
@@ -86,11 +86,11 @@ static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hd
         j->s.step = j->before.step; /* until it says more: it may be killed before */
         j->s.step_attempts = j->before.step_attempts;
         j->s.step_forecast = j->before.step_forecast;
-        batch_warn_of_step(r, j);
+        hdx_batch_warn_of_step(r, j);
     }
-    if ((code = batch_status_write(r->o->out, j->dump, &j->s, false, err)) == HDX_OK &&
+    if ((code = hdx_batch_status_write(r->o->out, j->dump, &j->s, false, err)) == HDX_OK &&
         (code = start_child(r, j, false, c->threads, c->memory, err)) == HDX_OK)
-        batch_tell(r, HDX_BATCH_STARTED, j, NULL, NULL);
+        hdx_batch_tell(r, HDX_BATCH_STARTED, j, NULL, NULL);
     return code;
 }
 
@@ -100,8 +100,8 @@ static void never(batch_run *r, batch_job *j, const batch_choice *c)
 {
     hdx_error err = { .offset = HDX_NOWHERE };
     char      needs[16], has[16];
-    hdx_human_size(c->fit == BATCH_NEVER_MEMORY ? j->forecast.least : batch_disk_of(j), needs);
-    hdx_human_size(c->fit == BATCH_NEVER_MEMORY ? r->room.memory : batch_disk_for(r, j), has);
+    hdx_human_size(c->fit == BATCH_NEVER_MEMORY ? j->forecast.least : hdx_batch_disk_of(j), needs);
+    hdx_human_size(c->fit == BATCH_NEVER_MEMORY ? r->room.memory : hdx_batch_disk_for(r, j), has);
     (void)hdx_fail(&err, HDX_LIMIT, NULL, HDX_NOWHERE,
                    c->fit == BATCH_NEVER_MEMORY ? "it needs %s of memory, the batch has %s"
                                                 : "it needs %s of disk for its index, there are %s",
@@ -110,15 +110,15 @@ static void never(batch_run *r, batch_job *j, const batch_choice *c)
         (void)hdx_hint(&err, HDX_LIMIT, "--memory %lluM would do", (unsigned long long)((j->forecast.least >> 20) + 1));
     else
         (void)hdx_hint(&err, HDX_LIMIT, "make room on that disk, or put indexes elsewhere with --index-dir DIR");
-    batch_fail(r, j, &err);
-    if (batch_claim_take(&j->claim, r->o->out, j->dump->id, &err) == HDX_BUSY) {
+    hdx_batch_fail(r, j, &err);
+    if (hdx_batch_claim_take(&j->claim, r->o->out, j->dump->id, &err) == HDX_BUSY) {
         j->s.state = BATCH_HELD;
         j->looked_ns = hdx_now_ns();
         return;
     }
     j->s.asked = r->asked;
     j->s.tables = r->tables;
-    batch_close(r, j);
+    hdx_batch_close(r, j);
 }
 
 /* Starts what can be started now; looks only where something has changed, or a moment has passed. */
@@ -141,11 +141,11 @@ static hdx_code start_work(batch_run *r, hdx_error *err)
                 continue;
             orders[waiting] = i;
             wants[waiting++] =
-                (batch_want){ j->forecast.memory, j->forecast.least, batch_disk_of(j), batch_disk_for(r, j) };
+                (batch_want){ j->forecast.memory, j->forecast.least, hdx_batch_disk_of(j), hdx_batch_disk_for(r, j) };
         }
         for (size_t i = 0; i < r->working_count; i++)
             running[i] = (batch_running){ r->working[i]->order, r->working[i]->s.threads, r->working[i]->s.memory };
-        const batch_choice c = batch_plan_next(&r->room, wants, orders, waiting, running, r->working_count);
+        const batch_choice c = hdx_batch_plan_next(&r->room, wants, orders, waiting, running, r->working_count);
         batch_job         *j = waiting > 0 ? r->ordered[orders[c.place]] : NULL;
         hdx_error          own = { .offset = HDX_NOWHERE };
         hdx_arena_empty(&r->line);
@@ -159,10 +159,10 @@ static hdx_code start_work(batch_run *r, hdx_error *err)
         if (code == HDX_BUSY) {
             j->s.state = BATCH_HELD;
             j->looked_ns = hdx_now_ns();
-            batch_tell(r, HDX_BATCH_HELD, j, own.message, NULL);
+            hdx_batch_tell(r, HDX_BATCH_HELD, j, own.message, NULL);
         } else if (code != HDX_OK) {
-            batch_fail(r, j, &own);
-            batch_close(r, j);
+            hdx_batch_fail(r, j, &own);
+            hdx_batch_close(r, j);
         }
     }
 }
@@ -176,7 +176,7 @@ static void look_at_held(batch_run *r)
         if (j->s.state != BATCH_HELD || now - j->looked_ns < HELD_LOOK_NS)
             continue;
         j->looked_ns = now;
-        if (batch_claim_is_held(r->o->out, j->dump->id) || batch_others_did(r, j))
+        if (hdx_batch_claim_is_held(r->o->out, j->dump->id) || hdx_batch_others_did(r, j))
             continue;
         j->s.state = BATCH_WAITING;
         r->changed = true;
@@ -198,7 +198,7 @@ static void beat(batch_run *r)
         return;
     r->beat_ns = hdx_now_ns();
     for (size_t i = 0; i < r->working_count; i++)
-        batch_claim_beat(&r->working[i]->claim);
+        hdx_batch_claim_beat(&r->working[i]->claim);
 }
 
 /* Waits until a child says something, or a moment, and takes what there is. */
@@ -219,10 +219,10 @@ static hdx_code turn(batch_run *r, hdx_error *err)
         said |= (uint64_t)(fds[i].revents != 0) << i;
     for (size_t i = waited < 64 ? waited : 64; i-- > 0;) {
         batch_job *j = r->working[i];
-        if ((said >> i & 1) == 0 || batch_read(r, j))
+        if ((said >> i & 1) == 0 || hdx_batch_read(r, j))
             continue;
         r->working[i] = r->working[--r->working_count];
-        batch_finish(r, j);
+        hdx_batch_finish(r, j);
         r->changed = true;
     }
     hdx_arena_empty(&r->line);
@@ -276,7 +276,7 @@ static void end_children(batch_run *r)
         (void)waitpid(j->child.pid, NULL, 0);
         (void)close(j->child.from);
         hdx_buffer_free(&j->input);
-        batch_claim_give(&j->claim);
+        hdx_batch_claim_give(&j->claim);
     }
     r->working_count = 0;
 }
@@ -292,10 +292,10 @@ static void settle_states(batch_run *r)
         }
         if (r->stopping && (s->state == BATCH_NEW || s->state == BATCH_WAITING || s->state == BATCH_HELD)) {
             s->state = BATCH_INTERRUPTED;
-            s->exit_code = batch_exit_code(HDX_CANCELLED);
+            s->exit_code = hdx_batch_exit_code(HDX_CANCELLED);
         }
     }
-    batch_count(r);
+    hdx_batch_count(r);
 }
 
 static hdx_code summarize(batch_run *r, hdx_rows **out, hdx_error *err)
@@ -311,38 +311,38 @@ static hdx_code summarize(batch_run *r, hdx_rows **out, hdx_error *err)
         (void)snprintf(path, sizeof path, "%s/summary-%u-of-%u.json", r->o->out, r->o->task, r->o->tasks);
     else
         (void)snprintf(path, sizeof path, "%s/%s.json", r->o->out, r->o->plan ? "plan" : "summary");
-    const double seconds = batch_since(r->began_ns);
-    hdx_code     code = batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, &copy, err);
+    const double seconds = hdx_batch_since(r->began_ns);
+    hdx_code     code = hdx_batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, &copy, err);
     if (code == HDX_OK)
-        code = batch_rows_write(path, copy, NULL, err);
+        code = hdx_batch_rows_write(path, copy, NULL, err);
     hdx_rows_close(copy);
     if (code == HDX_OK)
-        code = batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, out, err);
+        code = hdx_batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, out, err);
     return code;
 }
 
 static hdx_code run_all(batch_run *r, hdx_error *err)
 {
-    hdx_code code = batch_make_jobs(r, err);
+    hdx_code code = hdx_batch_make_jobs(r, err);
     if (code == HDX_OK && r->o->tasks > 1 && !r->o->plan) {
-        if ((code = batch_deal_tasks(r, err)) != HDX_OK)
+        if ((code = hdx_batch_deal_tasks(r, err)) != HDX_OK)
             return code;
-        batch_take_share(r);
+        hdx_batch_take_share(r);
     }
     if (code != HDX_OK)
         return code;
-    batch_look_back(r);
+    hdx_batch_look_back(r);
     if ((code = forecast_all(r, err)) != HDX_OK)
         return code;
-    if (!r->stopping && (code = batch_keep_forecasts(r, err)) != HDX_OK)
+    if (!r->stopping && (code = hdx_batch_keep_forecasts(r, err)) != HDX_OK)
         return code;
-    if (!r->stopping && r->o->plan && r->o->tasks > 1 && (code = batch_deal_tasks(r, err)) != HDX_OK)
+    if (!r->stopping && r->o->plan && r->o->tasks > 1 && (code = hdx_batch_deal_tasks(r, err)) != HDX_OK)
         return code;
     if (!r->o->plan)
-        batch_skip_valid(r);
-    if ((code = batch_put_in_order(r, err)) != HDX_OK)
+        hdx_batch_skip_valid(r);
+    if ((code = hdx_batch_put_in_order(r, err)) != HDX_OK)
         return code;
-    batch_tell(r, HDX_BATCH_PLANNED, NULL, NULL, NULL);
+    hdx_batch_tell(r, HDX_BATCH_PLANNED, NULL, NULL, NULL);
     return r->o->plan ? HDX_OK : work_all(r, err);
 }
 
@@ -352,7 +352,7 @@ hdx_code hdx_batch_run(const hdx_batch_options *options, hdx_batch_counts *count
     hdx_error own;
     err = err != NULL ? err : &own;
     *rows = NULL;
-    hdx_code code = batch_settle(&r, options, err);
+    hdx_code code = hdx_batch_settle(&r, options, err);
     if (code == HDX_OK)
         code = run_all(&r, err);
     end_children(&r);
@@ -361,7 +361,7 @@ hdx_code hdx_batch_run(const hdx_batch_options *options, hdx_batch_counts *count
         code = summarize(&r, rows, err);
     }
     if (code == HDX_OK) {
-        batch_tell(&r, HDX_BATCH_SUMMARY, NULL, NULL, NULL);
+        hdx_batch_tell(&r, HDX_BATCH_SUMMARY, NULL, NULL, NULL);
         code = r.stopping ? hdx_tick_stop(err)
                : r.counts.held > 0 && r.counts.failed == 0
                    ? hdx_hint(err,

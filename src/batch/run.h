@@ -49,40 +49,40 @@ typedef struct batch_run {
 } batch_run;
 
 /* ---- job.c: telling ---- */
-double    batch_since(uint64_t ns); /* in seconds */
-void      batch_count(batch_run *r);
-void      batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
-                     const hdx_progress_report *step);
-batch_say batch_say_line; /* of the whole batch; context: the run */
-void      batch_say_of(batch_run *r, const batch_job *j, const char *format, ...) __attribute__((format(printf, 3, 4)));
-const char *batch_keep(batch_run *r, const char *text); /* NULL of NULL, and where there is no memory */
+double    hdx_batch_since(uint64_t ns); /* in seconds */
+void      hdx_batch_count(batch_run *r);
+void      hdx_batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
+                         const hdx_progress_report *step);
+batch_say hdx_batch_say_line; /* of the whole batch; context: the run */
+void hdx_batch_say_of(batch_run *r, const batch_job *j, const char *format, ...) __attribute__((format(printf, 3, 4)));
+const char *hdx_batch_keep(batch_run *r, const char *text); /* NULL of NULL, and where there is no memory */
 /* ---- job.c: what became of a dump ---- */
-bool batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns); /* false: it is not there */
+bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns); /* false: it is not there */
 /* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
  */
-bool batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before);
-void batch_skip(batch_run *r, batch_job *j, const batch_status *before);
+bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before);
+void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before);
 /* Another runner may have been at work on it: true when nothing is left to do. */
-bool batch_others_did(batch_run *r, batch_job *j);
-void batch_fail(batch_run *r, batch_job *j, const hdx_error *err);
+bool hdx_batch_others_did(batch_run *r, batch_job *j);
+void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err);
 /* Its status goes to disk, then its claim is given back: B1. */
-void batch_close(batch_run *r, batch_job *j);
-void batch_warn_of_step(batch_run *r, const batch_job *j);
+void hdx_batch_close(batch_run *r, batch_job *j);
+void hdx_batch_warn_of_step(batch_run *r, const batch_job *j);
 /* What its child says; false: that was all, and then: */
-bool batch_read(batch_run *r, batch_job *j);
-void batch_finish(batch_run *r, batch_job *j);
+bool hdx_batch_read(batch_run *r, batch_job *j);
+void hdx_batch_finish(batch_run *r, batch_job *j);
 
 /* ---- before.c, in this order ---- */
-hdx_code batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err);
-hdx_code batch_make_jobs(batch_run *r, hdx_error *err);
-hdx_code batch_deal_tasks(batch_run *r, hdx_error *err);
-void     batch_take_share(batch_run *r);
-void     batch_look_back(batch_run *r);
+hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err);
+hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err);
+hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err);
+void     hdx_batch_take_share(batch_run *r);
+void     hdx_batch_look_back(batch_run *r);
 /* ... forecasts ... */
-hdx_code batch_keep_forecasts(batch_run *r, hdx_error *err);
-void     batch_skip_valid(batch_run *r);
-hdx_code batch_put_in_order(batch_run *r, hdx_error *err);
-uint64_t batch_disk_of(const batch_job *j);                      /* that its index takes while it is built */
-uint64_t batch_disk_for(const batch_run *r, const batch_job *j); /* that is there for it */
+hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err);
+void     hdx_batch_skip_valid(batch_run *r);
+hdx_code hdx_batch_put_in_order(batch_run *r, hdx_error *err);
+uint64_t hdx_batch_disk_of(const batch_job *j);                      /* that its index takes while it is built */
+uint64_t hdx_batch_disk_for(const batch_run *r, const batch_job *j); /* that is there for it */
 
 #endif

@@ -12,9 +12,9 @@
 static const char *const names[] = { "new",    "waiting",     "running", "done",   "skipped",
                                      "failed", "interrupted", "held",    "planned" };
 
-const char *batch_state_name(batch_state state) { return names[state]; }
+const char *hdx_batch_state_name(batch_state state) { return names[state]; }
 
-int batch_exit_code(hdx_code code)
+int hdx_batch_exit_code(hdx_code code)
 {
     static const int codes[] = {
         [HDX_OK] = 0,    [HDX_USAGE] = 2, [HDX_BAD_DUMP] = 3, [HDX_NOT_FOUND] = 4, [HDX_DAMAGED] = 5,
@@ -25,7 +25,7 @@ int batch_exit_code(hdx_code code)
 
 /* ---- files ---- */
 
-hdx_code batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err)
+hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err)
 {
     hdx_io  *io = hdx_io_system();
     char     part[4300];
@@ -60,7 +60,7 @@ static bool put(void *context, const char *bytes, size_t len)
     return rc >= 0;
 }
 
-hdx_code batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err)
+hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err)
 {
     static const hdx_render_options json = { .format = HDX_FORMAT_JSON };
     hdx_io                         *io = hdx_io_system();
@@ -86,7 +86,7 @@ hdx_code batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *li
     return code;
 }
 
-char *batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len)
+char *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len)
 {
     hdx_io     *io = hdx_io_system();
     struct stat st;
@@ -125,104 +125,105 @@ static void put_fields(hdx_buffer *b, const batch_dump *d)
     hdx_buffer_text(b, "}");
 }
 
-hdx_code batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err)
+hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err)
 {
     char       path[4200], host[256] = "";
     hdx_buffer b = hdx_buffer_of(NULL);
     (void)gethostname(host, sizeof host - 1);
     hdx_buffer_text(&b, "{");
-    batch_put_text(&b, "heapdex", HEAPDEX_VERSION);
-    batch_put_text(&b, "dump_id", d->id);
-    batch_put_text(&b, "dump", d->path);
-    batch_put_text(&b, "state", names[s->state]);
-    batch_put_number(&b, "exit_code", (uint64_t)s->exit_code);
-    batch_put_text(&b, "kind", s->kind);
-    batch_put_text(&b, "error", s->error);
-    batch_put_text(&b, "hint", s->hint);
-    batch_put_number(&b, "damage_places", s->damage_places);
-    batch_put_text(&b, "damage", s->damage);
-    batch_put_text(&b, "step", s->step);
-    batch_put_number(&b, "step_attempts", s->step_attempts);
-    batch_put_real(&b, "step_forecast_seconds", s->step_forecast);
-    batch_put_real(&b, "seconds", s->seconds);
-    batch_put_real(&b, "cpu_seconds", s->cpu_seconds);
-    batch_put_real(&b, "forecast_seconds", s->forecast_seconds);
-    batch_put_number(&b, "peak_memory", s->peak_memory);
-    batch_put_number(&b, "memory", s->memory);
-    batch_put_number(&b, "forecast_memory", s->forecast_memory);
-    batch_put_number(&b, "least_memory", s->least_memory);
-    batch_put_number(&b, "forecast_disk", s->forecast_disk);
-    batch_put_number(&b, "threads", s->threads);
-    batch_put_number(&b, "file_size", s->file_size);
-    batch_put_number(&b, "mtime_ns", s->mtime_ns);
-    batch_put_number(&b, "objects", s->objects);
-    batch_put_number(&b, "live_objects", s->live_objects);
-    batch_put_number(&b, "references", s->references);
-    batch_put_text(&b, "index", s->index);
-    batch_put_number(&b, "index_bytes", s->index_bytes);
-    batch_put_bool(&b, "reused", s->reused);
-    batch_put_bool(&b, "dropped", s->dropped);
-    batch_put_text(&b, "asked", s->asked);
-    batch_put_text(&b, "tables", s->tables);
-    batch_put_number(&b, "ended_ms", s->ended_ms);
-    batch_put_text(&b, "host", host);
+    hdx_batch_put_text(&b, "heapdex", HEAPDEX_VERSION);
+    hdx_batch_put_text(&b, "dump_id", d->id);
+    hdx_batch_put_text(&b, "dump", d->path);
+    hdx_batch_put_text(&b, "state", names[s->state]);
+    hdx_batch_put_number(&b, "exit_code", (uint64_t)s->exit_code);
+    hdx_batch_put_text(&b, "kind", s->kind);
+    hdx_batch_put_text(&b, "error", s->error);
+    hdx_batch_put_text(&b, "hint", s->hint);
+    hdx_batch_put_number(&b, "damage_places", s->damage_places);
+    hdx_batch_put_text(&b, "damage", s->damage);
+    hdx_batch_put_text(&b, "step", s->step);
+    hdx_batch_put_number(&b, "step_attempts", s->step_attempts);
+    hdx_batch_put_real(&b, "step_forecast_seconds", s->step_forecast);
+    hdx_batch_put_real(&b, "seconds", s->seconds);
+    hdx_batch_put_real(&b, "cpu_seconds", s->cpu_seconds);
+    hdx_batch_put_real(&b, "forecast_seconds", s->forecast_seconds);
+    hdx_batch_put_number(&b, "peak_memory", s->peak_memory);
+    hdx_batch_put_number(&b, "memory", s->memory);
+    hdx_batch_put_number(&b, "forecast_memory", s->forecast_memory);
+    hdx_batch_put_number(&b, "least_memory", s->least_memory);
+    hdx_batch_put_number(&b, "forecast_disk", s->forecast_disk);
+    hdx_batch_put_number(&b, "threads", s->threads);
+    hdx_batch_put_number(&b, "file_size", s->file_size);
+    hdx_batch_put_number(&b, "mtime_ns", s->mtime_ns);
+    hdx_batch_put_number(&b, "objects", s->objects);
+    hdx_batch_put_number(&b, "live_objects", s->live_objects);
+    hdx_batch_put_number(&b, "references", s->references);
+    hdx_batch_put_text(&b, "index", s->index);
+    hdx_batch_put_number(&b, "index_bytes", s->index_bytes);
+    hdx_batch_put_bool(&b, "reused", s->reused);
+    hdx_batch_put_bool(&b, "dropped", s->dropped);
+    hdx_batch_put_text(&b, "asked", s->asked);
+    hdx_batch_put_text(&b, "tables", s->tables);
+    hdx_batch_put_number(&b, "ended_ms", s->ended_ms);
+    hdx_batch_put_text(&b, "host", host);
     put_fields(&b, d);
-    batch_put_end(&b);
+    hdx_batch_put_end(&b);
     (void)snprintf(path, sizeof path, "%s/status/%s.json", out, d->id);
     const hdx_code code =
-        b.failed ? hdx_no_memory(err, "a status", b.len) : batch_file_write(path, b.at, b.len, keep, err);
+        b.failed ? hdx_no_memory(err, "a status", b.len) : hdx_batch_file_write(path, b.at, b.len, keep, err);
     hdx_buffer_free(&b);
     return code;
 }
 
 static bool is_true(const batch_flat *f, const char *key)
 {
-    const char *text = batch_flat_text(f, key);
+    const char *text = hdx_batch_flat_text(f, key);
     return text != NULL && strcmp(text, "true") == 0;
 }
 
-bool batch_status_read(const char *out, const char *id, hdx_arena *arena, batch_status *s)
+bool hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, batch_status *s)
 {
     char       path[4200];
     size_t     len;
     batch_flat f;
     (void)snprintf(path, sizeof path, "%s/status/%s.json", out, id);
-    const char *text = batch_file_read(arena, path, MOST_STATUS, &len), *state;
+    const char *text = hdx_batch_file_read(arena, path, MOST_STATUS, &len), *state;
     *s = (batch_status){ .state = BATCH_NEW };
-    if (text == NULL || !batch_flat_read(arena, text, len, &f) || (state = batch_flat_text(&f, "state")) == NULL)
+    if (text == NULL || !hdx_batch_flat_read(arena, text, len, &f) ||
+        (state = hdx_batch_flat_text(&f, "state")) == NULL)
         return false;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(state, names[i]) == 0)
             s->state = (batch_state)i;
-    s->exit_code = (int)batch_flat_number(&f, "exit_code");
-    s->kind = batch_flat_text(&f, "kind");
-    s->error = batch_flat_text(&f, "error");
-    s->hint = batch_flat_text(&f, "hint");
-    s->damage_places = batch_flat_number(&f, "damage_places");
-    s->damage = batch_flat_text(&f, "damage");
-    s->step = batch_flat_text(&f, "step");
-    s->step_attempts = (unsigned)batch_flat_number(&f, "step_attempts");
-    s->step_forecast = batch_flat_real(&f, "step_forecast_seconds");
-    s->seconds = batch_flat_real(&f, "seconds");
-    s->cpu_seconds = batch_flat_real(&f, "cpu_seconds");
-    s->forecast_seconds = batch_flat_real(&f, "forecast_seconds");
-    s->peak_memory = batch_flat_number(&f, "peak_memory");
-    s->memory = batch_flat_number(&f, "memory");
-    s->forecast_memory = batch_flat_number(&f, "forecast_memory");
-    s->least_memory = batch_flat_number(&f, "least_memory");
-    s->forecast_disk = batch_flat_number(&f, "forecast_disk");
-    s->threads = (unsigned)batch_flat_number(&f, "threads");
-    s->file_size = batch_flat_number(&f, "file_size");
-    s->mtime_ns = batch_flat_number(&f, "mtime_ns");
-    s->objects = batch_flat_number(&f, "objects");
-    s->live_objects = batch_flat_number(&f, "live_objects");
-    s->references = batch_flat_number(&f, "references");
-    s->index = batch_flat_text(&f, "index");
-    s->index_bytes = batch_flat_number(&f, "index_bytes");
+    s->exit_code = (int)hdx_batch_flat_number(&f, "exit_code");
+    s->kind = hdx_batch_flat_text(&f, "kind");
+    s->error = hdx_batch_flat_text(&f, "error");
+    s->hint = hdx_batch_flat_text(&f, "hint");
+    s->damage_places = hdx_batch_flat_number(&f, "damage_places");
+    s->damage = hdx_batch_flat_text(&f, "damage");
+    s->step = hdx_batch_flat_text(&f, "step");
+    s->step_attempts = (unsigned)hdx_batch_flat_number(&f, "step_attempts");
+    s->step_forecast = hdx_batch_flat_real(&f, "step_forecast_seconds");
+    s->seconds = hdx_batch_flat_real(&f, "seconds");
+    s->cpu_seconds = hdx_batch_flat_real(&f, "cpu_seconds");
+    s->forecast_seconds = hdx_batch_flat_real(&f, "forecast_seconds");
+    s->peak_memory = hdx_batch_flat_number(&f, "peak_memory");
+    s->memory = hdx_batch_flat_number(&f, "memory");
+    s->forecast_memory = hdx_batch_flat_number(&f, "forecast_memory");
+    s->least_memory = hdx_batch_flat_number(&f, "least_memory");
+    s->forecast_disk = hdx_batch_flat_number(&f, "forecast_disk");
+    s->threads = (unsigned)hdx_batch_flat_number(&f, "threads");
+    s->file_size = hdx_batch_flat_number(&f, "file_size");
+    s->mtime_ns = hdx_batch_flat_number(&f, "mtime_ns");
+    s->objects = hdx_batch_flat_number(&f, "objects");
+    s->live_objects = hdx_batch_flat_number(&f, "live_objects");
+    s->references = hdx_batch_flat_number(&f, "references");
+    s->index = hdx_batch_flat_text(&f, "index");
+    s->index_bytes = hdx_batch_flat_number(&f, "index_bytes");
     s->reused = is_true(&f, "reused");
     s->dropped = is_true(&f, "dropped");
-    s->asked = batch_flat_text(&f, "asked");
-    s->tables = batch_flat_text(&f, "tables");
-    s->ended_ms = batch_flat_number(&f, "ended_ms");
+    s->asked = hdx_batch_flat_text(&f, "asked");
+    s->tables = hdx_batch_flat_text(&f, "tables");
+    s->ended_ms = hdx_batch_flat_number(&f, "ended_ms");
     return true;
 }

@@ -59,7 +59,7 @@ static hdx_code add(hdx_table *t, const batch_row *row, unsigned tasks, hdx_erro
     const bool          counted = s->objects > 0 || s->state == BATCH_DONE || s->state == BATCH_SKIPPED;
     const hdx_cell      cells[] = {
              text(arena, row->dump->id),
-             hdx_cell_string(batch_state_name(s->state)),
+             hdx_cell_string(hdx_batch_state_name(s->state)),
         counted ? hdx_cell_uint(s->objects) : hdx_cell_null(),
              some_real(s->seconds),
              some_real(s->forecast_seconds),
@@ -143,8 +143,8 @@ static hdx_code set_title(hdx_rows *rows, const hdx_batch_counts *n, double seco
     return code;
 }
 
-hdx_code batch_summary(const batch_row *at, size_t count, const hdx_batch_options *options,
-                       const hdx_batch_counts *counts, double seconds, bool ended, hdx_rows **out, hdx_error *err)
+hdx_code hdx_batch_summary(const batch_row *at, size_t count, const hdx_batch_options *options,
+                           const hdx_batch_counts *counts, double seconds, bool ended, hdx_rows **out, hdx_error *err)
 {
     hdx_table *table = NULL;
     hdx_code   code = hdx_table_new(hdx_batch_columns, HDX_BATCH_COLUMNS, &table, err);

@@ -172,40 +172,40 @@ static void tell_json(const hdx_batch_event *e)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     hdx_buffer_text(&b, "{");
-    batch_put_text(&b, "event", hdx_batch_happening_name(e->what));
+    hdx_batch_put_text(&b, "event", hdx_batch_happening_name(e->what));
     if (e->dump_id != NULL) {
-        batch_put_text(&b, "dump_id", e->dump_id);
-        batch_put_text(&b, "dump", e->dump);
+        hdx_batch_put_text(&b, "dump_id", e->dump_id);
+        hdx_batch_put_text(&b, "dump", e->dump);
     }
     if (e->what == HDX_BATCH_STEP) {
-        batch_put_text(&b, "step", e->step.step);
-        batch_put_number(&b, "number", e->step.number);
-        batch_put_number(&b, "steps", e->step.steps);
-        batch_put_number(&b, "done", e->step.done);
-        batch_put_number(&b, "total", e->step.total);
-        batch_put_text(&b, "unit", e->step.unit);
+        hdx_batch_put_text(&b, "step", e->step.step);
+        hdx_batch_put_number(&b, "number", e->step.number);
+        hdx_batch_put_number(&b, "steps", e->step.steps);
+        hdx_batch_put_number(&b, "done", e->step.done);
+        hdx_batch_put_number(&b, "total", e->step.total);
+        hdx_batch_put_text(&b, "unit", e->step.unit);
     } else if (e->what == HDX_BATCH_STARTED) {
-        batch_put_number(&b, "threads", e->threads);
-        batch_put_number(&b, "memory", e->memory);
-        batch_put_real(&b, "forecast_seconds", e->forecast_seconds);
+        hdx_batch_put_number(&b, "threads", e->threads);
+        hdx_batch_put_number(&b, "memory", e->memory);
+        hdx_batch_put_real(&b, "forecast_seconds", e->forecast_seconds);
     } else {
         if (e->message != NULL)
-            batch_put_text(&b, "message", e->message);
+            hdx_batch_put_text(&b, "message", e->message);
         if (e->what == HDX_BATCH_FAILED)
-            batch_put_number(&b, "exit_code", (uint64_t)e->exit_code);
+            hdx_batch_put_number(&b, "exit_code", (uint64_t)e->exit_code);
     }
     if (e->what != HDX_BATCH_STEP && e->what != HDX_BATCH_NOTICE) {
-        batch_put_number(&b, "dumps", e->counts.dumps);
-        batch_put_number(&b, "done", e->counts.done);
-        batch_put_number(&b, "skipped", e->counts.skipped);
-        batch_put_number(&b, "failed", e->counts.failed);
-        batch_put_number(&b, "interrupted", e->counts.interrupted);
-        batch_put_number(&b, "held", e->counts.held);
-        batch_put_number(&b, "running", e->counts.running);
-        batch_put_number(&b, "waiting", e->counts.waiting);
+        hdx_batch_put_number(&b, "dumps", e->counts.dumps);
+        hdx_batch_put_number(&b, "done", e->counts.done);
+        hdx_batch_put_number(&b, "skipped", e->counts.skipped);
+        hdx_batch_put_number(&b, "failed", e->counts.failed);
+        hdx_batch_put_number(&b, "interrupted", e->counts.interrupted);
+        hdx_batch_put_number(&b, "held", e->counts.held);
+        hdx_batch_put_number(&b, "running", e->counts.running);
+        hdx_batch_put_number(&b, "waiting", e->counts.waiting);
     }
-    batch_put_real(&b, "seconds", e->seconds);
-    batch_put_end(&b);
+    hdx_batch_put_real(&b, "seconds", e->seconds);
+    hdx_batch_put_end(&b);
     say(&b);
     hdx_buffer_free(&b);
 }

@@ -35,24 +35,24 @@ static void put(const char *record, long seconds_ago)
 static hdx_code take_and_give(void)
 {
     batch_claim    c;
-    const hdx_code code = batch_claim_take(&c, ".", "a", &err);
-    batch_claim_give(&c);
+    const hdx_code code = hdx_batch_claim_take(&c, ".", "a", &err);
+    hdx_batch_claim_give(&c);
     return code;
 }
 
 Test(claims, are_one_runners_until_they_are_given_back)
 {
     batch_claim a, b;
-    cr_assert(eq(int, (int)batch_claim_take(&a, ".", "a", &err), HDX_OK));
-    cr_expect(batch_claim_is_ours(&a) && batch_claim_is_held(".", "a"));
-    cr_expect(eq(int, (int)batch_claim_take(&b, ".", "a", &err), HDX_BUSY));
+    cr_assert(eq(int, (int)hdx_batch_claim_take(&a, ".", "a", &err), HDX_OK));
+    cr_expect(hdx_batch_claim_is_ours(&a) && hdx_batch_claim_is_held(".", "a"));
+    cr_expect(eq(int, (int)hdx_batch_claim_take(&b, ".", "a", &err), HDX_BUSY));
     cr_expect(strstr(err.message, "another runner is at work on it: process ") != NULL, "%s", err.message);
-    batch_claim_give(&b); /* it has none */
-    cr_expect(batch_claim_is_ours(&a));
-    cr_assert(eq(int, (int)batch_claim_take(&b, ".", "b", &err), HDX_OK), "another dump is free");
-    batch_claim_give(&a);
-    batch_claim_give(&b);
-    cr_expect(batch_claim_is_held(".", "a") == false && access("claims/a", F_OK) != 0);
+    hdx_batch_claim_give(&b); /* it has none */
+    cr_expect(hdx_batch_claim_is_ours(&a));
+    cr_assert(eq(int, (int)hdx_batch_claim_take(&b, ".", "b", &err), HDX_OK), "another dump is free");
+    hdx_batch_claim_give(&a);
+    hdx_batch_claim_give(&b);
+    cr_expect(hdx_batch_claim_is_held(".", "a") == false && access("claims/a", F_OK) != 0);
     cr_expect(eq(int, (int)take_and_give(), HDX_OK));
 }
 
@@ -61,12 +61,12 @@ Test(claims, of_a_process_that_was_killed_are_taken_over_at_once)
     const pid_t child = fork();
     if (child == 0) {
         batch_claim c;
-        _exit(batch_claim_take(&c, ".", "a", NULL) == HDX_OK ? 0 : 1);
+        _exit(hdx_batch_claim_take(&c, ".", "a", NULL) == HDX_OK ? 0 : 1);
     }
     int status;
     cr_assert(waitpid(child, &status, 0) == child && status == 0);
     cr_assert(access("claims/a", F_OK) == 0);
-    cr_expect(batch_claim_is_held(".", "a") == false);
+    cr_expect(hdx_batch_claim_is_held(".", "a") == false);
     cr_expect(eq(int, (int)take_and_give(), HDX_OK));
 }
 
@@ -106,11 +106,11 @@ Test(claims, that_say_nothing_are_waited_for_a_moment)
 Test(claims, that_were_taken_over_are_noticed_and_left_alone)
 {
     batch_claim a;
-    cr_assert(eq(int, (int)batch_claim_take(&a, ".", "a", &err), HDX_OK));
+    cr_assert(eq(int, (int)hdx_batch_claim_take(&a, ".", "a", &err), HDX_OK));
     cr_assert(unlink("claims/a") == 0);
     put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", 0);
-    cr_expect(batch_claim_is_ours(&a) == false);
-    batch_claim_give(&a);
+    cr_expect(hdx_batch_claim_is_ours(&a) == false);
+    hdx_batch_claim_give(&a);
     cr_expect(access("claims/a", F_OK) == 0, "it is the other's");
 }
 
@@ -127,7 +127,7 @@ Test(claims, that_are_left_have_one_new_owner_of_many_who_want_them)
                 batch_claim c;
                 (void)close(go[1]);
                 (void)!read(go[0], &byte, 1);
-                const bool mine = batch_claim_take(&c, ".", "a", NULL) == HDX_OK;
+                const bool mine = hdx_batch_claim_take(&c, ".", "a", NULL) == HDX_OK;
                 (void)!write(won[1], mine ? "y" : "n", 1);
                 (void)close(over[1]);
                 (void)!read(over[0], &byte, 1); /* it holds it while others try */

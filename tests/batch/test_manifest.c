@@ -32,7 +32,8 @@ static void expect(bool csv, const char *text, size_t len, hdx_code code, const 
     char     *copy = malloc(len + 1); /* of exactly that length: reading further is noticed */
     memcpy(copy, text, len);
     char          *exact = realloc(copy, len > 0 ? len : 1);
-    const hdx_code got = (csv ? batch_manifest_csv : batch_manifest_jsonl)("m", exact, len, &r.arena, take, &r, &err);
+    const hdx_code got =
+        (csv ? hdx_batch_manifest_csv : hdx_batch_manifest_jsonl)("m", exact, len, &r.arena, take, &r, &err);
     cr_expect(eq(int, (int)got, (int)code), "%s: %s", text, err.message);
     if (code == HDX_OK)
         cr_expect_str_eq(r.text.at != NULL ? r.text.at : "", said, "%s", text);
@@ -134,19 +135,19 @@ Test(flat, written_is_read_again)
     hdx_buffer b = hdx_buffer_of(NULL);
     batch_flat f;
     hdx_buffer_text(&b, "{");
-    batch_put_text(&b, "t", "a \"b\"\n\\ \xc3\xa9");
-    batch_put_text(&b, "none", NULL);
-    batch_put_number(&b, "n", UINT64_MAX);
-    batch_put_real(&b, "r", 1.5);
-    batch_put_bool(&b, "yes", true);
-    batch_put_end(&b);
-    cr_assert(batch_flat_read(&arena, b.at, b.len, &f), "%s", b.at);
-    cr_expect_str_eq(batch_flat_text(&f, "t"), "a \"b\"\n\\ \xc3\xa9");
-    cr_expect(batch_flat_text(&f, "none") == NULL);
-    cr_expect(eq(u64, batch_flat_number(&f, "n"), UINT64_MAX));
-    cr_expect(eq(dbl, batch_flat_real(&f, "r"), 1.5));
-    cr_expect_str_eq(batch_flat_text(&f, "yes"), "true");
-    cr_expect(batch_flat_text(&f, "other") == NULL);
+    hdx_batch_put_text(&b, "t", "a \"b\"\n\\ \xc3\xa9");
+    hdx_batch_put_text(&b, "none", NULL);
+    hdx_batch_put_number(&b, "n", UINT64_MAX);
+    hdx_batch_put_real(&b, "r", 1.5);
+    hdx_batch_put_bool(&b, "yes", true);
+    hdx_batch_put_end(&b);
+    cr_assert(hdx_batch_flat_read(&arena, b.at, b.len, &f), "%s", b.at);
+    cr_expect_str_eq(hdx_batch_flat_text(&f, "t"), "a \"b\"\n\\ \xc3\xa9");
+    cr_expect(hdx_batch_flat_text(&f, "none") == NULL);
+    cr_expect(eq(u64, hdx_batch_flat_number(&f, "n"), UINT64_MAX));
+    cr_expect(eq(dbl, hdx_batch_flat_real(&f, "r"), 1.5));
+    cr_expect_str_eq(hdx_batch_flat_text(&f, "yes"), "true");
+    cr_expect(hdx_batch_flat_text(&f, "other") == NULL);
     hdx_buffer_free(&b);
     hdx_arena_free(&arena);
 }
@@ -175,7 +176,7 @@ static hdx_code inputs(hdx_arena *arena, batch_dumps *out, const char *a, const 
     *err = (hdx_error){ .offset = HDX_NOWHERE };
     *out = (batch_dumps){ 0 };
     hdx_buffer_clear(&said);
-    return batch_inputs(&o, arena, out, say, NULL, err);
+    return hdx_batch_inputs(&o, arena, out, say, NULL, err);
 }
 
 Test(inputs, are_found_in_folders_and_by_patterns_each_once_with_the_same_id)
@@ -198,7 +199,7 @@ Test(inputs, are_found_in_folders_and_by_patterns_each_once_with_the_same_id)
     cr_expect_str_eq(d.at[0].path, "d/b.hprof");
     cr_expect_str_eq(d.at[1].path, "d/e/a.hprof.gz");
     cr_expect(strncmp(d.at[0].id, "b-", 2) == 0 && strlen(d.at[0].id) == 10, "%s", d.at[0].id);
-    cr_expect(strncmp(d.at[1].id, "a-", 2) == 0 && batch_is_id(d.at[1].id), "%s", d.at[1].id);
+    cr_expect(strncmp(d.at[1].id, "a-", 2) == 0 && hdx_batch_is_id(d.at[1].id), "%s", d.at[1].id);
     snprintf(id, sizeof id, "%s", d.at[0].id);
     hdx_list_free(NULL, HDX_LIST_REF(&d));
     cr_assert(chdir("d") == 0);
@@ -231,10 +232,10 @@ Test(inputs, of_a_manifest_are_beside_it_and_have_safe_ids)
     cr_assert(eq(u64, d.count, 4));
     cr_expect_str_eq(d.at[0].id, "shop-1");
     cr_expect_str_eq(d.at[0].path, "m/a.hprof");
-    cr_expect_str_eq(batch_field(&d.at[0], "application"), "shop");
-    cr_expect_str_eq(batch_field(&d.at[0], "floor"), "3");
-    cr_expect(batch_field(&d.at[0], "dump") == NULL && batch_field(&d.at[1], "application") == NULL);
-    cr_expect(strncmp(d.at[1].id, "d.._x-", 6) == 0 && batch_is_id(d.at[1].id), "%s", d.at[1].id);
+    cr_expect_str_eq(hdx_batch_field(&d.at[0], "application"), "shop");
+    cr_expect_str_eq(hdx_batch_field(&d.at[0], "floor"), "3");
+    cr_expect(hdx_batch_field(&d.at[0], "dump") == NULL && hdx_batch_field(&d.at[1], "application") == NULL);
+    cr_expect(strncmp(d.at[1].id, "d.._x-", 6) == 0 && hdx_batch_is_id(d.at[1].id), "%s", d.at[1].id);
     cr_expect_str_eq(d.at[2].path, "/abs/c.hprof");
     cr_expect(strncmp(d.at[2].id, "shop-1-", 7) == 0, "%s", d.at[2].id);
     cr_expect(strncmp(d.at[3].id, "d-", 2) == 0, "%s", d.at[3].id);

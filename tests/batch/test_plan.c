@@ -17,7 +17,7 @@ static size_t start_all(const batch_room *room, batch_want *waiting, size_t *ord
 {
     size_t begun = 0;
     for (;;) {
-        const batch_choice c = batch_plan_next(room, waiting, orders, *count, running, *running_count);
+        const batch_choice c = hdx_batch_plan_next(room, waiting, orders, *count, running, *running_count);
         if (c.fit != BATCH_STARTS)
             return begun;
         running[(*running_count)++] = (batch_running){ orders[c.place], c.threads, c.memory };
@@ -93,9 +93,9 @@ Test(plan, gives_what_a_dump_likes_where_memory_is_plenty_and_near_the_least_whe
     const batch_room   plenty = { 2, 2000 * MB }, tight = { 2, 600 * MB }, none = { 2, 260 * MB };
     const batch_want   waiting[2] = { want(700, 200), want(600, 180) };
     const size_t       orders[2] = { 0, 1 };
-    const batch_choice a = batch_plan_next(&plenty, waiting, orders, 2, NULL, 0),
-                       b = batch_plan_next(&tight, waiting, orders, 2, NULL, 0),
-                       c = batch_plan_next(&none, waiting, orders, 2, NULL, 0);
+    const batch_choice a = hdx_batch_plan_next(&plenty, waiting, orders, 2, NULL, 0),
+                       b = hdx_batch_plan_next(&tight, waiting, orders, 2, NULL, 0),
+                       c = hdx_batch_plan_next(&none, waiting, orders, 2, NULL, 0);
     cr_expect(eq(u64, a.memory, 700 * MB));
     cr_expect(eq(u64, b.memory, 300 * MB), "half of it: the other fits beside it");
     cr_expect(eq(u64, c.memory, 250 * MB), "a quarter over the least");
@@ -106,8 +106,8 @@ Test(plan, gives_memory_for_each_thread_and_fewer_threads_where_there_is_none)
     const batch_room   plenty = { 4, 200 * MB }, tight = { 4, 110 * MB };
     const batch_want   waiting[1] = { want(100, 90) };
     const size_t       orders[1] = { 0 };
-    const batch_choice a = batch_plan_next(&plenty, waiting, orders, 1, NULL, 0),
-                       b = batch_plan_next(&tight, waiting, orders, 1, NULL, 0);
+    const batch_choice a = hdx_batch_plan_next(&plenty, waiting, orders, 1, NULL, 0),
+                       b = hdx_batch_plan_next(&tight, waiting, orders, 1, NULL, 0);
     cr_expect(eq(u32, a.threads, 4));
     cr_expect(eq(u64, a.memory, 124 * MB));
     cr_expect(eq(u32, b.threads, 1), "three more would take 24 MB");
@@ -119,10 +119,10 @@ Test(plan, finds_the_dump_that_never_fits_at_once_and_goes_on_with_others)
     const batch_room room = { 2, 300 * MB };
     const batch_want waiting[2] = { want(900, 301), want(100, 60) };
     const size_t     orders[2] = { 0, 1 };
-    batch_choice     c = batch_plan_next(&room, waiting, orders, 2, NULL, 0);
+    batch_choice     c = hdx_batch_plan_next(&room, waiting, orders, 2, NULL, 0);
     cr_expect(eq(int, (int)c.fit, BATCH_NEVER_MEMORY));
     cr_expect(eq(sz, c.place, 0));
-    c = batch_plan_next(&room, waiting + 1, orders + 1, 1, NULL, 0);
+    c = hdx_batch_plan_next(&room, waiting + 1, orders + 1, 1, NULL, 0);
     cr_expect(eq(int, (int)c.fit, BATCH_STARTS));
 }
 
@@ -138,7 +138,7 @@ Test(plan, fills_gaps_with_smaller_ones_but_keeps_room_for_the_largest_that_wait
     for (size_t i = 1; i < running_count; i++)
         cr_expect(gt(sz, running[i].order, 1));
     running[0] = running[--running_count]; /* the first has ended */
-    const batch_choice c = batch_plan_next(&room, waiting, orders, count, running, running_count);
+    const batch_choice c = hdx_batch_plan_next(&room, waiting, orders, count, running, running_count);
     cr_expect(eq(int, (int)c.fit, BATCH_STARTS));
     cr_expect(eq(sz, orders[c.place], 1), "now it is the largest one's turn");
 }
@@ -149,18 +149,18 @@ Test(plan, waits_for_disk_while_others_are_at_work_and_gives_up_when_none_is)
     batch_want          waiting[1] = { { 100 * MB, 50 * MB, 2000 * MB, 1999 * MB } };
     const size_t        orders[1] = { 1 };
     const batch_running at_work[1] = { { 0, 1, 100 * MB } };
-    cr_expect(eq(int, (int)batch_plan_next(&room, waiting, orders, 1, at_work, 1).fit, BATCH_WAITS));
-    cr_expect(eq(int, (int)batch_plan_next(&room, waiting, orders, 1, NULL, 0).fit, BATCH_NEVER_DISK));
+    cr_expect(eq(int, (int)hdx_batch_plan_next(&room, waiting, orders, 1, at_work, 1).fit, BATCH_WAITS));
+    cr_expect(eq(int, (int)hdx_batch_plan_next(&room, waiting, orders, 1, NULL, 0).fit, BATCH_NEVER_DISK));
     waiting[0].disk_free = 2000 * MB;
-    cr_expect(eq(int, (int)batch_plan_next(&room, waiting, orders, 1, NULL, 0).fit, BATCH_STARTS));
+    cr_expect(eq(int, (int)hdx_batch_plan_next(&room, waiting, orders, 1, NULL, 0).fit, BATCH_STARTS));
 }
 
 Test(plan, order_is_the_same_however_dumps_come)
 {
     batch_weight a[4] = { { "a", 1, 0, 0 }, { "b", 7, 1, 0 }, { "c", 7, 2, 0 }, { "d", 3, 3, 0 } };
     batch_weight b[4] = { a[2], a[0], a[3], a[1] };
-    batch_plan_order(a, 4);
-    batch_plan_order(b, 4);
+    hdx_batch_plan_order(a, 4);
+    hdx_batch_plan_order(b, 4);
     static const char *const wanted[] = { "b", "c", "d", "a" };
     for (size_t i = 0; i < 4; i++) {
         cr_expect(eq(str, (char *)a[i].id, (char *)wanted[i]));
@@ -176,13 +176,13 @@ Test(plan, deals_by_what_dumps_take)
     double       sums[3] = { 0 };
     for (size_t i = 0; i < 10; i++)
         at[i] = (batch_weight){ names[i], (double)(i + 1), i, 0 };
-    batch_plan_deal(at, 10, 3);
+    hdx_batch_plan_deal(at, 10, 3);
     for (size_t i = 0; i < 10; i++)
         sums[at[i].task] += at[i].seconds;
     for (size_t t = 0; t < 3; t++)
         cr_expect(sums[t] >= 18 && sums[t] <= 19, "%f", sums[t]);
     batch_weight alone[2] = { { "a", 1, 0, 9 }, { "b", 2, 1, 9 } };
-    batch_plan_deal(alone, 2, 1);
+    hdx_batch_plan_deal(alone, 2, 1);
     cr_expect(eq(u32, alone[0].task, 0));
     cr_expect(eq(u32, alone[1].task, 0));
 }
@@ -190,7 +190,7 @@ Test(plan, deals_by_what_dumps_take)
 Test(plan, more_tasks_than_dumps_leave_some_without)
 {
     batch_weight at[2] = { { "a", 5, 0, 9 }, { "b", 2, 1, 9 } };
-    batch_plan_deal(at, 2, 5);
+    hdx_batch_plan_deal(at, 2, 5);
     cr_expect(ne(u32, at[0].task, at[1].task));
     cr_expect(lt(u32, at[0].task, 5));
 }

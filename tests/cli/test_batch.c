@@ -1,0 +1,153 @@
+/* A night of dumps as a scheduler runs it: killed, told to stop, begun again. */
+#include "cli/tool.h"
+
+#include <errno.h>
+
+static char *folder;
+static void  enter(void)
+{
+    folder = tool_enter();
+    tool_copy_bookshop("app.hprof.gz");
+    ran r =
+        tool_sh("mkdir d && gunzip -c app.hprof.gz > d/a.hprof && for i in b c d; do cp d/a.hprof d/$i.hprof; done");
+    cr_assert(r.code == 0, "%s", r.err);
+    ran_free(&r);
+}
+static void leave(void) { tool_leave(folder); }
+TestSuite(batch, .init = enter, .fini = leave, .timeout = 120);
+
+#define CALL "--ask histogram,suspects --threads 1 --index-dir"
+
+/* In a process group of its own, events on *from. */
+static pid_t begin(const char *out, int *from)
+{
+    int ends[2];
+    cr_assert(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)signal(SIGINT, SIG_DFL);
+        (void)setpgid(0, 0);
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        (void)close(ends[0]);
+        (void)execl(HDX_TOOL, "heapdex", "batch", "d", "--out", out, "--ask", "histogram,suspects", "--threads", "1",
+                    "--index-dir", "killed", "--progress", "json", (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    *from = ends[0];
+    return child;
+}
+
+/* Reads events until one has these words; whether one had. */
+static bool wait_for(int from, const char *words)
+{
+    char   text[65536];
+    size_t len = 0;
+    for (ssize_t n; len + 1 < sizeof text && (n = read(from, text + len, 1)) == 1;) {
+        if (text[len++] != '\n')
+            continue;
+        text[len] = '\0';
+        if (strstr(text, words) != NULL)
+            return true;
+        len = 0;
+    }
+    return false;
+}
+
+static int end_of(pid_t child, int from)
+{
+    int  status;
+    char rest[4096];
+    while (read(from, rest, sizeof rest) > 0)
+        ;
+    (void)close(from);
+    cr_assert(waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void expect_same_as_in_one_go(void)
+{
+    ran r = tool_sh("\"$H\" batch d --out whole " CALL " whole.hdx --progress never && "
+                    "\"$H\" batch d --out killed.out " CALL " killed --progress never && diff -r whole/answers "
+                    "killed.out/answers && for f in whole.hdx/*/*.hdx; do cmp $f killed/${f#*/} || exit 9; done && "
+                    "[ $(ls killed.out/answers | wc -l) = 4 ] && ls killed.out/claims");
+    cr_expect(r.code == 0, "%d %s %s", r.code, r.out, r.err);
+    cr_expect(strstr(r.out, "4 dumps: ") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("grep -L '\"state\": \"done\"' killed.out/status/*");
+    cr_expect_str_eq(r.out, "");
+    ran_free(&r);
+}
+
+Test(batch, killed_in_the_middle_twice_goes_on_to_the_same_bytes)
+{
+    static const char *const when[] = { "\"step\", \"dump_id\"", "\"event\": \"done\"" };
+    for (int i = 0; i < 2; i++) {
+        int         from;
+        const pid_t child = begin("killed.out", &from);
+        cr_expect(wait_for(from, when[i]));
+        cr_assert(kill(child, SIGKILL) == 0);
+        cr_expect(eq(int, end_of(child, from), 128 + SIGKILL)); /* its children have closed the pipe, too */
+    }
+    expect_same_as_in_one_go();
+}
+
+Test(batch, told_to_stop_ends_with_75_however_often_it_is_told_and_goes_on_to_the_same_bytes)
+{
+    int   from;
+    pid_t child = begin("killed.out", &from);
+    cr_expect(wait_for(from, "\"step\", \"dump_id\""));
+    for (int i = 0; i < 5; i++) {
+        (void)kill(-child, SIGTERM); /* as schedulers do: all of its processes */
+        (void)kill(child, SIGTERM);
+        (void)usleep(500);
+    }
+    cr_expect(eq(int, end_of(child, from), 75));
+    child = begin("killed.out", &from);
+    cr_expect(wait_for(from, "\"event\": \"done\""));
+    (void)kill(-child, SIGINT); /* of a terminal */
+    cr_expect(eq(int, end_of(child, from), 130));
+    expect_same_as_in_one_go();
+}
+
+Test(batch, has_an_exit_code_that_says_whether_something_failed)
+{
+    ran r = tool_sh("\"$H\" batch d/a.hprof d/none.hprof app.hprof.gz --out o --index-only --format csv --columns "
+                    "state,exit_code,error --sort exit_code");
+    cr_expect(eq(int, r.code, 1));
+    cr_expect_str_eq(r.out, "state,exit_code,error\ndone,0,\ndone,0,\nfailed,3,d/none.hprof: no such file\n", "%s",
+                     r.out);
+    cr_expect(strstr(r.err, "failed (3): d/none.hprof: no such file") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch 'd/[ab].hprof' --out o --index-only --format json | grep -c '\"state\": "
+                "\"done\"\\|\"state\": \"skipped\"'");
+    cr_expect_str_eq(r.out, "2\n");
+    ran_free(&r);
+}
+
+Test(batch, deletes_dumps_only_when_that_is_said_twice)
+{
+    ran r = tool_sh("\"$H\" batch d/a.hprof --out o --index-only --drop-dump");
+    cr_expect(r.code == 2 && strstr(r.err, "hint: say it twice if that is meant") != NULL, "%d %s", r.code, r.err);
+    cr_expect(access("d/a.hprof", F_OK) == 0 && access("o", F_OK) != 0);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch d/a.hprof --out o --index-only --drop-dump --drop-dump --quiet");
+    cr_expect(r.code == 0 && access("d/a.hprof", F_OK) != 0 && access("d/a.hprof.hdx", F_OK) == 0, "%d %s", r.code,
+              r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" histogram d/a.hprof.hdx --limit 1 --quiet"); /* without its dump */
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
+Test(batch, has_its_share_from_the_scheduler)
+{
+    ran r =
+        tool_sh("for n in 0 1; do JOB_COMPLETION_INDEX=$n \"$H\" batch d --out o --index-only --tasks 2 --format csv "
+                "--columns dump_id,state || exit; done; SLURM_ARRAY_TASK_ID=2 \"$H\" batch d --out o --index-only "
+                "--tasks 2 --format csv --columns state; ls d | grep -c hdx");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.out, "state\nskipped\nskipped\n4\n") != NULL, "2 is 0: %s", r.out);
+    ran_free(&r);
+}
