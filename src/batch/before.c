@@ -43,6 +43,11 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     (void)snprintf(path, sizeof path, "%s/claims/.began", r->o->out);
     if (code == HDX_OK && (code = hdx_batch_file_write(path, "", 0, false, err)) == HDX_OK && stat(path, &st) == 0)
         r->began = st.st_mtim;
+    for (size_t i = 0; code == HDX_OK && i < 2; i++) { /* those of others at work are young */
+        const struct timespec old = { .tv_sec = r->began.tv_sec - (time_t)BATCH_CLAIM_STALE_S };
+        (void)snprintf(path, sizeof path, "%s%s", r->o->out, folders[i]);
+        hdx_batch_clear_parts(path, &old);
+    }
     return code;
 }
 
@@ -63,13 +68,32 @@ static uint64_t number_in(const char *path, const char *key, uint64_t unit)
     return end == at + strlen(key) || !hdx_mul(v, unit, &bytes) ? UINT64_MAX : bytes;
 }
 
+/* Of the control group that the process is in, and of those around it. */
+static uint64_t group_memory(void)
+{
+    char     group[4096] = "", path[4200];
+    uint64_t bytes = UINT64_MAX;
+    FILE    *f = fopen("/proc/self/cgroup", "re");
+    while (f != NULL && fgets(group, sizeof group, f) != NULL && strncmp(group, "0::/", 4) != 0)
+        group[0] = '\0';
+    if (f != NULL)
+        (void)fclose(f);
+    group[strcspn(group, "\n")] = '\0';
+    for (char *at = group + strlen(group); group[0] != '\0' && at != NULL; at = strrchr(group + 3, '/')) {
+        *at = '\0';
+        (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group + 3);
+        const uint64_t most = number_in(path, "", 1);
+        bytes = hdx_least(bytes, most > 0 ? most : UINT64_MAX);
+    }
+    return bytes;
+}
+
 /* What this machine, this container and this job have, less a quarter for what else is there. */
 static uint64_t memory_here(void)
 {
     const char *slurm = getenv("SLURM_MEM_PER_NODE"); /* in MB */
     uint64_t    bytes = number_in("/proc/meminfo", "MemAvailable:", 1024), most;
-    most = number_in("/sys/fs/cgroup/memory.max", "", 1);
-    bytes = hdx_least(bytes, most > 0 ? most : UINT64_MAX);
+    bytes = hdx_least(bytes, group_memory());
     most = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1);
     bytes = hdx_least(bytes, most > 0 ? most : UINT64_MAX);
     if (slurm != NULL && hdx_mul(strtoull(slurm, NULL, 10), 1u << 20, &most) && most > 0)
@@ -122,7 +146,7 @@ hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_er
     r->settled.threads = options->threads > 0 ? options->threads : hdx_workers_default();
     r->asked = options->index_only ? NULL : r->settled.ask;
     r->tables = options->index_only ? NULL : tables_name(options->tables);
-    r->room = (batch_room){ r->settled.threads < 64 ? r->settled.threads : 64,
+    r->room = (batch_room){ (unsigned)hdx_least(r->settled.threads, HDX_WORKERS_MAX),
                             options->memory > 0 ? options->memory : memory_here() };
     if ((code = make_out(r, err)) == HDX_OK)
         code = hdx_batch_inputs(r->o, &r->arena, &r->dumps, hdx_batch_say_line, r, err);

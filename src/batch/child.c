@@ -220,8 +220,10 @@ static hdx_code ask_all(child *c, hdx_error *err)
     hdx_access_of(c->task->dump->path, &c->like);
     if (at != NULL && mkdir(folder, 0700) != 0 && errno != EEXIST)
         return hdx_fail(err, HDX_IO, folder, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
-    if (at != NULL)
+    if (at != NULL) {
+        hdx_batch_clear_parts(folder, NULL);
         hdx_access_give(&c->like, folder);
+    }
     for (size_t len; code == HDX_OK && at != NULL && *at != '\0'; at += len + (at[len] == ',')) {
         len = strcspn(at, ",");
         (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), at); /* they were checked */

@@ -214,12 +214,12 @@ static hdx_code turn(batch_run *r, hdx_error *err)
     for (size_t i = 0; i < waited; i++)
         fds[i] = (struct pollfd){ .fd = r->working[i]->child.from, .events = POLLIN };
     (void)poll(fds, (nfds_t)waited, LOOK_MS);
-    uint64_t said = 0;
-    for (size_t i = 0; i < waited && i < 64; i++)
-        said |= (uint64_t)(fds[i].revents != 0) << i;
-    for (size_t i = waited < 64 ? waited : 64; i-- > 0;) {
+    bool said[HDX_WORKERS_MAX] = { false }; /* no child without a thread; reading empties what `fds` is in */
+    for (size_t i = 0; i < waited && i < HDX_WORKERS_MAX; i++)
+        said[i] = fds[i].revents != 0;
+    for (size_t i = waited; i-- > 0;) {
         batch_job *j = r->working[i];
-        if ((said >> i & 1) == 0 || hdx_batch_read(r, j))
+        if (!said[i] || hdx_batch_read(r, j))
             continue;
         r->working[i] = r->working[--r->working_count];
         hdx_batch_finish(r, j);
@@ -289,6 +289,7 @@ static void settle_states(batch_run *r)
         if (r->o->plan && s->state == BATCH_WAITING) {
             s->state = BATCH_PLANNED;
             s->objects = r->jobs[i].forecast.objects;
+            s->memory = r->jobs[i].forecast.memory;
         }
         if (r->stopping && (s->state == BATCH_NEW || s->state == BATCH_WAITING || s->state == BATCH_HELD)) {
             s->state = BATCH_INTERRUPTED;

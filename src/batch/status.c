@@ -1,6 +1,7 @@
 /* status.c - OUT/status/ID.json: how a dump is doing, or how it ended; one object of JSON, written whole. */
 #include "batch/batch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -108,6 +109,25 @@ char *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, siz
     errno = why;
     *len = got > 0 ? (size_t)got : 0;
     return got >= 0 ? text : NULL;
+}
+
+void hdx_batch_clear_parts(const char *folder, const struct timespec *before)
+{
+    struct dirent *entry;
+    DIR           *d = opendir(folder);
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        char         path[4400];
+        struct stat  st;
+        const size_t len = strlen(entry->d_name);
+        if (len < 6 || strcmp(entry->d_name + len - 5, ".part") != 0 ||
+            (size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= sizeof path ||
+            lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        if (before == NULL || st.st_mtim.tv_sec < before->tv_sec)
+            (void)unlink(path);
+    }
+    if (d != NULL)
+        (void)closedir(d);
 }
 
 /* ---- status ---- */

@@ -11,7 +11,8 @@ const hdx_column hdx_batch_columns[HDX_BATCH_COLUMNS] = {
     HDX_COLUMN("forecast_seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "what its index was expected to take"),
     HDX_COLUMN("peak_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "the most memory that its process had resident"),
-    HDX_COLUMN("memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "the memory that it was given"),
+    HDX_COLUMN("memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "the memory that it was given; with --plan, that it would like"),
     HDX_COLUMN("forecast_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                "the most memory that it would take"),
     HDX_COLUMN("least_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "memory that would do"),
@@ -56,31 +57,32 @@ static hdx_code add(hdx_table *t, const batch_row *row, unsigned tasks, hdx_erro
 {
     const batch_status *s = row->status;
     hdx_arena          *arena = hdx_table_arena(t);
-    const bool          counted = s->objects > 0 || s->state == BATCH_DONE || s->state == BATCH_SKIPPED;
-    const hdx_cell      cells[] = {
-             text(arena, row->dump->id),
-             hdx_cell_string(hdx_batch_state_name(s->state)),
-        counted ? hdx_cell_uint(s->objects) : hdx_cell_null(),
-             some_real(s->seconds),
-             some_real(s->forecast_seconds),
-             some(s->peak_memory),
-             some(s->memory),
-             some(s->forecast_memory),
-             some(s->least_memory),
-             some(s->forecast_disk),
-             some(s->threads),
-             some(s->file_size),
-             some(s->index_bytes),
+    const bool          counted =
+        (s->objects > 0 && s->state != BATCH_PLANNED) || s->state == BATCH_DONE || s->state == BATCH_SKIPPED;
+    const hdx_cell cells[] = {
+        text(arena, row->dump->id),
+        hdx_cell_string(hdx_batch_state_name(s->state)),
+        counted || s->objects > 0 ? hdx_cell_uint(s->objects) : hdx_cell_null(),
+        some_real(s->seconds),
+        some_real(s->forecast_seconds),
+        some(s->peak_memory),
+        some(s->memory),
+        some(s->forecast_memory),
+        some(s->least_memory),
+        some(s->forecast_disk),
+        some(s->threads),
+        some(s->file_size),
+        some(s->index_bytes),
         counted ? hdx_cell_uint(s->damage_places) : hdx_cell_null(),
-             hdx_cell_int(s->exit_code),
-             text(arena, s->error),
-             text(arena, s->step),
+        hdx_cell_int(s->exit_code),
+        text(arena, s->error),
+        text(arena, s->step),
         s->step != NULL ? hdx_cell_uint(s->step_attempts) : hdx_cell_null(),
-             some_real(s->step_forecast),
+        some_real(s->step_forecast),
         tasks > 1 ? hdx_cell_uint(row->task) : hdx_cell_null(),
-             hdx_cell_bool(s->dropped),
-             text(arena, s->index),
-             text(arena, row->dump->path),
+        hdx_cell_bool(s->dropped),
+        text(arena, s->index),
+        text(arena, row->dump->path),
     };
     _Static_assert(HDX_COUNT(cells) == HDX_COUNT(hdx_batch_columns), "a cell for each column");
     return hdx_table_add(t, cells, err);
@@ -127,12 +129,15 @@ static hdx_code set_extra(hdx_rows *rows, const char *out, const hdx_batch_count
     return hdx_rows_add_extra(rows, "batch", hdx_cell_object(m, HDX_COUNT(batch_keys)), err);
 }
 
-static hdx_code set_title(hdx_rows *rows, const hdx_batch_counts *n, double seconds, hdx_error *err)
+static hdx_code set_title(hdx_rows *rows, const hdx_batch_counts *n, bool plan, double seconds, hdx_error *err)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
-    hdx_buffer_format(&b, "%llu dump%s: %llu done, %llu skipped, %llu failed", (unsigned long long)n->dumps,
-                      n->dumps == 1 ? "" : "s", (unsigned long long)n->done, (unsigned long long)n->skipped,
-                      (unsigned long long)n->failed);
+    if (plan)
+        hdx_buffer_format(&b, "%llu dump%s planned", (unsigned long long)n->dumps, n->dumps == 1 ? "" : "s");
+    else
+        hdx_buffer_format(&b, "%llu dump%s: %llu done, %llu skipped, %llu failed", (unsigned long long)n->dumps,
+                          n->dumps == 1 ? "" : "s", (unsigned long long)n->done, (unsigned long long)n->skipped,
+                          (unsigned long long)n->failed);
     if (n->interrupted > 0)
         hdx_buffer_format(&b, ", %llu interrupted", (unsigned long long)n->interrupted);
     if (n->held > 0)
@@ -159,7 +164,7 @@ hdx_code hdx_batch_summary(const batch_row *at, size_t count, const hdx_batch_op
         return code;
     if ((code = set_head(*out, options->out, err)) != HDX_OK ||
         (code = set_extra(*out, options->out, counts, seconds, ended, err)) != HDX_OK ||
-        (code = set_title(*out, counts, seconds, err)) != HDX_OK) {
+        (code = set_title(*out, counts, options->plan, seconds, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }

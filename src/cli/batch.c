@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SHOWN_MAX   8u         /* dumps at work that have a line */
-#define REDRAWN_NS  100000000u /* the least between two drawings */
-#define REPEATED_NS 5000000000u
+#define SHOWN_MAX  8u         /* dumps at work that have a line */
+#define REDRAWN_NS 100000000u /* the least between two drawings */
 
 /* ---- what it takes ---- */
 
@@ -26,7 +25,7 @@ static const hdx_parameter parameters[] = {
       "tables of each dump; none by default" },
     { "memory", HDX_PARAMETER_SIZE, 0, "SIZE", NULL, NULL, NULL, NULL, 0, 0,
       "the most memory that all dumps at work may take together; three quarters of what is available by default" },
-    { "threads", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 64,
+    { "threads", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, HDX_WORKERS_MAX,
       "workers of all dumps together; as many as processors by default" },
     { "task", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, "tasks", 0, UINT32_MAX,
       "the share of this call, from 0 (or from 1: M is 0); else SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says it" },
@@ -69,7 +68,7 @@ typedef struct at_work {
     const char         *id; /* the library's, which lives as long as the batch */
     hdx_progress_report step;
     char                name[24];
-    double              seconds;
+    uint64_t            began_ns; /* the step */
 } at_work;
 
 typedef struct teller {
@@ -147,7 +146,7 @@ static void draw(teller *t, bool now)
     for (unsigned i = 0; i < t->count; i++) {
         at_work *w = &t->at[i];
         w->step.step = w->name;
-        cli_progress_line(step, sizeof step, 0, &w->step, (uint64_t)(w->seconds * 1e9));
+        cli_progress_line(step, sizeof step, 0, &w->step, at - w->began_ns);
         (void)snprintf(line, sizeof line, "  %.100s  %s", w->id, step);
         hdx_buffer_text(&b, "\n");
         put_line(&b, line, width);
@@ -247,8 +246,9 @@ static void happened(void *context, const hdx_batch_event *e)
     if (e->what == HDX_BATCH_STEP) {
         at_work *w = work_of(t, e->dump_id, true);
         if (w != NULL) {
+            if (w->step.number != e->step.number)
+                w->began_ns = hdx_now_ns();
             w->step = e->step;
-            w->seconds = e->seconds;
             (void)snprintf(w->name, sizeof w->name, "%s", e->step.step);
             w->step.unit = strcmp(e->step.unit, "bytes") == 0 ? "bytes" : "objects"; /* the text is gone soon */
         }

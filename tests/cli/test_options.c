@@ -345,7 +345,7 @@ static const proof proofs[] = {
     { "batch", "ask", NULL, NULL, "path", false },
     { "batch", "tables", NULL, NULL, NULL, false },
     { "batch", "memory", NULL, NULL, "20M", false },
-    { "batch", "threads", NULL, NULL, "65", false },
+    { "batch", "threads", NULL, NULL, "257", false },
     { "batch", "task", NULL, "--out fresh --tasks 2 --task 1", NULL, false },
     { "batch", "tasks", "--out fresh --tasks 2 --task 0", "--out fresh --tasks 2 --task 1", NULL, false },
     { "batch", "plan", NULL, NULL, "", false },
