@@ -25,7 +25,7 @@ set(HDX_SEES_answer base rows query leaks render columns making graph check)
 set(HDX_SEES_sql base model graph rows query render columns answer)
 set(HDX_SEES_fleet base rows query render columns graph answer sql)
 set(HDX_SEES_oql base graph)
-set(HDX_SEES_batch base rows render answer)
+set(HDX_SEES_batch base rows render answer fleet)
 set(HDX_SEES_cli base answer render sql oql batch)
 
 # Libraries of the system, by room.

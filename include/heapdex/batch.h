@@ -77,6 +77,7 @@ typedef struct hdx_batch_options {
     const char        *ask;       /* "suspects,histogram": answers of each dump; NULL: none */
     const char        *index_dir; /* indexes are DIR/ID.hdx; NULL: beside their dumps */
     hdx_batch_tables   tables;
+    const char        *more_tables;      /* "objects,references": those that are written on demand (fleet.h); or NULL */
     uint64_t           memory;           /* of all processes together; 0: three quarters of what is available */
     unsigned           threads;          /* of all processes together; 0: as many as processors */
     uint64_t           max_uncompressed; /* of one dump; 0: no limit */

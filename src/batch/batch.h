@@ -224,6 +224,7 @@ typedef struct batch_task { /* what a child is told */
     const batch_dump        *dump;
     const char              *index_dir; /* of this dump; NULL: beside it */
     bool                     forecast;  /* only how large it is */
+    const hdx_error         *failure;   /* only tables that say this; NULL: the work */
     unsigned                 threads;
     uint64_t                 memory;
 } batch_task;

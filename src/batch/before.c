@@ -2,6 +2,7 @@
  * before.c - what a batch does before it works: folders, dumps, its share of them, what earlier calls have done, order.
  */
 #include "batch/run.h"
+#include <heapdex/fleet.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -101,6 +102,21 @@ static uint64_t memory_here(void)
     return bytes == UINT64_MAX ? bytes : bytes / 4 * 3;
 }
 
+static hdx_code check_tables(const char *at, hdx_error *err)
+{
+    hdx_fleet_declared t;
+    for (size_t len; at != NULL && *at != '\0'; at += len + (at[len] == ',')) {
+        bool there = false;
+        len = strcspn(at, ",");
+        for (unsigned i = 0; !there && hdx_fleet_table_at(i, &t); i++)
+            there = strlen(t.name) == len && memcmp(t.name, at, len) == 0;
+        if (!there)
+            return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "there is no table '%.*s'", (int)len, at),
+                            "on demand there are objects, references, dominators_full");
+    }
+    return HDX_OK;
+}
+
 static hdx_code check(const hdx_batch_options *o, hdx_error *err)
 {
     char name[64];
@@ -122,13 +138,19 @@ static hdx_code check(const hdx_batch_options *o, hdx_error *err)
                                      (int)len, at),
                             "those that need nothing but a dump: histogram, suspects, leaks, dominators, threads ...");
     }
-    return HDX_OK;
+    return check_tables(o->more_tables, err);
 }
 
-static const char *tables_name(hdx_batch_tables tables)
+/* "parquet", "parquet objects,references"; NULL: none. */
+static const char *tables_name(batch_run *r)
 {
     static const char *const names[] = { NULL, "parquet", "sqlite", "csv" };
-    return names[tables];
+    const char              *name = names[r->o->tables];
+    char                     text[512];
+    if (name == NULL || r->o->index_only || r->o->more_tables == NULL)
+        return r->o->index_only ? NULL : name;
+    (void)snprintf(text, sizeof text, "%s %s", name, r->o->more_tables);
+    return hdx_batch_keep(r, text);
 }
 
 hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err)
@@ -145,7 +167,7 @@ hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_er
     r->settled.task = options->task % r->settled.tasks;
     r->settled.threads = options->threads > 0 ? options->threads : hdx_workers_default();
     r->asked = options->index_only ? NULL : r->settled.ask;
-    r->tables = options->index_only ? NULL : tables_name(options->tables);
+    r->tables = tables_name(r);
     r->room = (batch_room){ (unsigned)hdx_least(r->settled.threads, HDX_WORKERS_MAX),
                             options->memory > 0 ? options->memory : memory_here() };
     if ((code = make_out(r, err)) == HDX_OK)

@@ -8,6 +8,7 @@
  * keep what it has done and to end; Ctrl-C of a terminal reaches it too, and is its parent's to pass on.
  */
 #include "batch/batch.h"
+#include <heapdex/fleet.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -234,11 +235,36 @@ static hdx_code ask_all(child *c, hdx_error *err)
 
 /* ---- tables ---- */
 
-static hdx_code write_tables(child *c, hdx_error *err)
+/* failure NULL: of the answers; else there are none, and the tables say why. */
+static hdx_code write_tables(child *c, const hdx_error *failure, hdx_error *err)
 {
-    (void)c;
-    (void)err;
-    return HDX_OK;
+    static const hdx_fleet_format formats[] = {
+        [HDX_BATCH_PARQUET] = HDX_FLEET_PARQUET, [HDX_BATCH_SQLITE] = HDX_FLEET_SQLITE, [HDX_BATCH_CSV] = HDX_FLEET_CSV
+    };
+    const hdx_batch_options *o = c->task->options;
+    const batch_dump        *d = c->task->dump;
+    const hdx_index_report  *r = c->session != NULL ? hdx_session_report(c->session, 0) : NULL;
+    hdx_argument            *fields = calloc(d->field_count + 1, sizeof *fields);
+    if (o->tables == HDX_BATCH_NO_TABLES || fields == NULL) {
+        free(fields);
+        return o->tables == HDX_BATCH_NO_TABLES ? HDX_OK : hdx_no_memory(err, "a manifest", d->field_count);
+    }
+    for (size_t i = 0; i < d->field_count; i++)
+        fields[i] = (hdx_argument){ d->fields[i].key, d->fields[i].value };
+    const hdx_fleet_options fleet = { .out = o->out,
+                                      .dump_id = d->id,
+                                      .format = formats[o->tables],
+                                      .tables = o->more_tables,
+                                      .manifest = fields,
+                                      .manifest_count = d->field_count,
+                                      .file = d->path,
+                                      .seconds = r != NULL ? (double)r->wall_ns / 1e9 : 0,
+                                      .peak_bytes = r != NULL ? r->peak_rss : 0,
+                                      .failure = failure,
+                                      .progress = { .cancelled = is_stopped } };
+    const hdx_code          code = hdx_fleet_write(failure == NULL ? c->session : NULL, &fleet, err);
+    free(fields);
+    return code;
 }
 
 /* ---- the work ---- */
@@ -269,7 +295,7 @@ static hdx_code work(child *c, hdx_error *err)
     atomic_store(&guarded, c->session);
     if ((code = hdx_session_graph(c->session, 0, &g, err)) != HDX_OK || o->index_only)
         return code != HDX_OK || !o->drop ? code : verify(c, err);
-    if ((code = ask_all(c, err)) == HDX_OK && (code = write_tables(c, err)) == HDX_OK &&
+    if ((code = ask_all(c, err)) == HDX_OK && (code = write_tables(c, NULL, err)) == HDX_OK &&
         (code = hdx_graph_check(g, err)) == HDX_OK && o->drop)
         code = verify(c, err);
     return code;
@@ -317,7 +343,14 @@ static void be_child(const batch_task *task, pid_t parent, int to)
     hdx_error err = { .offset = HDX_NOWHERE };
     (void)pthread_mutex_init(&c.one, NULL);
     settle(parent);
-    const hdx_code code = task->forecast ? forecast(&c, &err) : work(&c, &err);
+    const hdx_code code = task->forecast          ? forecast(&c, &err)
+                          : task->failure != NULL ? write_tables(&c, task->failure, &err)
+                                                  : work(&c, &err);
+    if (code != HDX_OK && code != HDX_CANCELLED && code != HDX_BUSY && !task->forecast && task->failure == NULL &&
+        !task->options->index_only) {
+        hdx_error ignored; /* what is told is why there are none */
+        (void)write_tables(&c, &err, &ignored);
+    }
     put_end(&c, code, &err);
     _exit(hdx_batch_exit_code(code)); /* what the parent registered to run at its end is its alone */
 }

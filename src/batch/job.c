@@ -123,6 +123,16 @@ static bool answers_are_there(const batch_run *r, const batch_dump *d)
     return true;
 }
 
+static bool tables_are_there(const batch_run *r, const batch_dump *d)
+{
+    char path[4200];
+    if (r->o->tables == HDX_BATCH_SQLITE)
+        (void)snprintf(path, sizeof path, "%s/tables.sqlite", r->o->out);
+    else
+        (void)snprintf(path, sizeof path, "%s/tables/dump_id=%s", r->o->out, d->id);
+    return access(path, F_OK) == 0;
+}
+
 bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
 {
     struct stat st;
@@ -140,7 +150,8 @@ bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_s
     const bool there = hdx_batch_file_of(j->dump->path, &size, &mtime_ns);
     if (before->state != BATCH_DONE || before->index == NULL || access(before->index, F_OK) != 0 ||
         !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump) ||
-        (r->tables != NULL && (before->tables == NULL || strcmp(before->tables, r->tables) != 0)))
+        (r->tables != NULL &&
+         (before->tables == NULL || strcmp(before->tables, r->tables) != 0 || !tables_are_there(r, j->dump))))
         return false;
     if (!there) /* deleted since: what is known of it stays */
         return true;
@@ -207,11 +218,29 @@ void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err)
     hdx_buffer_free(&b);
 }
 
+/* Where no child of the dump could say it: its tables tell that it failed, too. */
+static void tell_tables(batch_run *r, const batch_job *j)
+{
+    hdx_error        why = { .code = j->code != HDX_OK ? j->code : HDX_LIMIT, .offset = HDX_NOWHERE }, ignored;
+    const batch_task task = { .options = r->o, .dump = j->dump, .failure = &why, .threads = 1 };
+    batch_child      child;
+    int              status;
+    (void)snprintf(why.message, sizeof why.message, "%s", j->s.error != NULL ? j->s.error : "");
+    if (hdx_batch_child_start(&task, NULL, 0, &child, &ignored) != HDX_OK)
+        return;
+    while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) /* what it says is less than a pipe holds */
+        ;
+    (void)close(child.from);
+}
+
 /* What was said goes to disk before the claim is given back: B1. */
 void hdx_batch_close(batch_run *r, batch_job *j)
 {
     hdx_error err = { .offset = HDX_NOWHERE };
     j->s.ended_ms = now_ms();
+    if (j->s.state == BATCH_FAILED && !j->ended && r->tables != NULL && !r->stopping &&
+        hdx_batch_claim_is_ours(&j->claim))
+        tell_tables(r, j);
     if (hdx_batch_claim_is_ours(&j->claim) && hdx_batch_status_write(r->o->out, j->dump, &j->s, true, &err) != HDX_OK) {
         if (j->s.state != BATCH_FAILED)
             hdx_batch_fail(r, j, &err);

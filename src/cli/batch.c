@@ -22,7 +22,11 @@ static const hdx_parameter parameters[] = {
     { "ask", HDX_PARAMETER_TEXT, 0, "ANSWER,...", NULL, NULL, NULL, NULL, 0, 0,
       "answers of each dump, as DIR/answers/ID/ANSWER.json" },
     { "tables", HDX_PARAMETER_CHOICE, 0, "FORMAT", "none parquet sqlite csv", NULL, NULL, NULL, 0, 0,
-      "tables of each dump; none by default" },
+      "tables of each dump as a part of those of all, as DIR/tables/dump_id=ID/TABLE.FORMAT or DIR/tables.sqlite; none "
+      "by "
+      "default" },
+    { "more-tables", HDX_PARAMETER_TEXT, 0, "TABLE,...", NULL, NULL, NULL, "tables", 0, 0,
+      "tables that are written on demand only: objects, references, dominators_full" },
     { "memory", HDX_PARAMETER_SIZE, 0, "SIZE", NULL, NULL, NULL, NULL, 0, 0,
       "the most memory that all dumps at work may take together; three quarters of what is available by default" },
     { "threads", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, HDX_WORKERS_MAX,
@@ -317,6 +321,7 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
                                         .ask = cli_given(c, "ask"),
                                         .index_dir = cli_given(c, "index-dir"),
                                         .tables = tables_of(c),
+                                        .more_tables = cli_given(c, "more-tables"),
                                         .memory = cli_given_number(c, "memory"),
                                         .threads = (unsigned)cli_given_number(c, "threads"),
                                         .max_uncompressed = c->index.max_uncompressed,

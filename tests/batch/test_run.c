@@ -225,6 +225,9 @@ Test(batch, refuses_what_it_cannot_ask)
         cr_expect(eq(int, (int)go(&o), HDX_USAGE), "%s", wrong[i]);
     }
     o = night();
+    o.tables = HDX_BATCH_CSV;
+    o.more_tables = "objects,nothing";
+    cr_expect(eq(int, (int)go(&o), HDX_USAGE));
     o.out = NULL;
     cr_expect(eq(int, (int)go(&o), HDX_USAGE));
     cr_expect(access("out", F_OK) != 0, "nothing was made");
@@ -415,4 +418,46 @@ Test(batch, deletes_dumps_that_are_whole_in_an_index_and_skips_them_from_then_on
     o.drop = false;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(0, 2, 1);
+}
+
+Test(batch, writes_tables_of_each_dump_whole_and_says_in_them_what_failed)
+{
+    static const char *const formats[] = { "parquet", "csv" };
+    for (int i = 0; i < 2; i++) {
+        char              path[200];
+        hdx_batch_options o = night();
+        o.ask = NULL;
+        o.tables = i == 0 ? HDX_BATCH_PARQUET : HDX_BATCH_CSV;
+        o.more_tables = i == 0 ? NULL : "objects";
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        expect_counts(2, 0, 1);
+        (void)snprintf(path, sizeof path, "out/tables/dump_id=%s/classes.%s", id_of("shop-"), formats[i]);
+        cr_expect(access(path, F_OK) == 0, "%s", path);
+        (void)snprintf(path, sizeof path, "out/tables/dump_id=%s/objects.%s", id_of("cut-"), formats[i]);
+        const bool more = access(path, F_OK) == 0;
+        cr_expect(more == (i == 1), "%s", path);
+        (void)snprintf(path, sizeof path, "out/tables/dump_id=%s/dump.%s", id_of("text-"), formats[i]);
+        cr_expect(access(path, F_OK) == 0, "%s", path);
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        expect_counts(0, 2, 1);
+    }
+    expect_in("out/tables/dump_id=%s/problems.csv", id_of("text-"), "a text file, not a heap dump");
+}
+
+Test(batch, says_in_tables_that_a_process_was_killed)
+{
+    static const char *const alone = "d/shop.hprof.gz";
+    meddler                  m = { .at = "started", .kills = true };
+    hdx_batch_options        o = meddled(&m);
+    o.inputs = &alone;
+    o.ask = NULL;
+    o.tables = HDX_BATCH_CSV;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 0, 1);
+    expect_in("out/tables/dump_id=%s/problems.csv", id_of("shop-"), "ended by signal 9");
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    char *table = output_of("out/tables/dump_id=%s/problems.csv", id_of("shop-"));
+    cr_expect(strstr(table, "signal 9") == NULL, "%s", table);
+    free(table);
 }

@@ -344,6 +344,7 @@ static const proof proofs[] = {
     { "batch", "out", NULL, "--ask info --out made", NULL, true },
     { "batch", "ask", NULL, NULL, "path", false },
     { "batch", "tables", NULL, NULL, NULL, false },
+    { "batch", "more-tables", "--out fresh --tables csv", NULL, "nothing", false },
     { "batch", "memory", NULL, NULL, "20M", false },
     { "batch", "threads", NULL, NULL, "257", false },
     { "batch", "task", NULL, "--out fresh --tasks 2 --task 1", NULL, false },
