@@ -1,7 +1,7 @@
 # The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the
 # includes against it.
 set(HDX_ROOMS base model source hprof strip indexes catalog algo reading passes making graph rows query leaks render
-    columns check answer sql fleet oql batch cli)
+    columns check compare answer sql fleet batch oql cli)
 
 set(HDX_SEES_base)
 set(HDX_SEES_model base)
@@ -21,7 +21,8 @@ set(HDX_SEES_leaks base graph algo rows model)
 set(HDX_SEES_render base rows)
 set(HDX_SEES_columns base rows render source)
 set(HDX_SEES_check base)
-set(HDX_SEES_answer base rows query leaks render columns making graph check)
+set(HDX_SEES_compare base graph rows query)
+set(HDX_SEES_answer base rows query leaks render columns check compare making graph)
 set(HDX_SEES_sql base model graph rows query render columns answer)
 set(HDX_SEES_fleet base rows query render columns graph answer sql)
 set(HDX_SEES_oql base graph)

@@ -11,6 +11,7 @@
  *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
  *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
  *   check.c      rules that a heap has to keep (checking.h has the files beside it)
+ *   compare.c    several dumps side by side
  */
 #ifndef HDX_ANSWER_ANSWER_H
 #define HDX_ANSWER_ANSWER_H
@@ -111,7 +112,7 @@ extern const hdx_answer hdx_answer_index, hdx_answer_estimate, hdx_answer_verify
     hdx_answer_strip, hdx_answer_restore, hdx_answer_export, hdx_answer_check_rules;
 answer_run hdx_answer_run_index, hdx_answer_run_estimate, hdx_answer_run_verify, hdx_answer_run_remove,
     hdx_answer_run_detect, hdx_answer_run_strip, hdx_answer_run_restore, hdx_answer_run_histogram, hdx_answer_run_leaks,
-    hdx_answer_run_check;
+    hdx_answer_run_check, hdx_answer_run_diff;
 /* Rows of the counts at hand. */
 hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 

@@ -3,6 +3,7 @@
  * rows get the head of their document and are shaped.
  */
 #include "answer/answer.h"
+#include "compare/compare.h"
 #include "leaks/leaks.h"
 
 #include <stdio.h>
@@ -66,6 +67,7 @@ static const entry entries[] = {
 #undef ENTRY
         { &hdx_leaks_answer, NULL, hdx_answer_run_leaks },
     { &hdx_answer_check_rules, NULL, hdx_answer_run_check },
+    { &hdx_compare_diff, NULL, hdx_answer_run_diff },
     { &hdx_answer_export, NULL, NULL }, /* the question is that of the table */
     { &hdx_answer_verify, NULL, hdx_answer_run_verify },
     { &hdx_answer_remove, NULL, hdx_answer_run_remove },
@@ -89,6 +91,7 @@ const hdx_answer *const *hdx_answers(size_t *count)
 #undef DECLARED
             & hdx_leaks_answer,
         &hdx_answer_check_rules,
+        &hdx_compare_diff,
         &hdx_answer_export,
         &hdx_answer_verify,
         &hdx_answer_remove,

@@ -301,7 +301,9 @@ const hdx_cell *cli_extra(const hdx_rows *rows, const char *key);
 /* A cell as text on a page. */
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
 void cli_put_nothing(hdx_buffer *out, hdx_rows *rows); /* why there are no rows, as a table says it */
-bool cli_flush(hdx_buffer *out, const hdx_sink *sink); /* empties it; false: the sink refused */
+struct cli_run;
+void cli_tell_failures(struct cli_run *run, const hdx_rows *rows); /* --fail-on of answers that find it themselves */
+bool cli_flush(hdx_buffer *out, const hdx_sink *sink);             /* empties it; false: the sink refused */
 /* The code of a page: that of its rows, then whether memory or the sink failed. */
 hdx_code cli_page_end(hdx_code code, bool good, bool memory, hdx_error *err);
 

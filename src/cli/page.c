@@ -1,6 +1,8 @@
 /* page.c - what pages share: cells by name, values as text, and what is written where there is nothing. */
 #include "cli/cli.h"
 
+#define FAILURES_TOLD 10u /* on standard error; the document has more */
+
 static const hdx_cell none = { .kind = HDX_CELL_NULL };
 
 const hdx_cell *cli_member(const hdx_cell *object, const char *key)
@@ -40,6 +42,29 @@ void cli_put_nothing(hdx_buffer *out, hdx_rows *rows)
 {
     const char *why = hdx_rows_nothing(rows);
     hdx_buffer_format(out, "(%s)\n", why != NULL ? why : "no rows");
+}
+
+/* What an answer that has conditions of its own found them to hold of. */
+void cli_tell_failures(cli_run *run, const hdx_rows *rows)
+{
+    static const char whole[] = "the heap as a whole";
+    const hdx_cell   *count = cli_extra(rows, "failed"), *said = cli_extra(rows, "failures");
+    if (count->kind != HDX_CELL_UINT || count->as.natural == 0)
+        return;
+    run->condition = true;
+    const uint64_t shown =
+        said->kind == HDX_CELL_LIST && said->as.list.count < FAILURES_TOLD ? said->as.list.count : FAILURES_TOLD;
+    for (uint64_t i = 0; said->kind == HDX_CELL_LIST && i < shown; i++) {
+        const hdx_cell *condition = cli_member(&said->as.list.at[i], "condition"),
+                       *key = cli_member(&said->as.list.at[i], "key");
+        if (condition->kind == HDX_CELL_TEXT)
+            cli_notice(run->console, "--fail-on '%.*s' holds of %.*s", (int)condition->as.text.len,
+                       condition->as.text.at,
+                       key->kind == HDX_CELL_TEXT ? (int)key->as.text.len : (int)sizeof whole - 1,
+                       key->kind == HDX_CELL_TEXT ? key->as.text.at : whole);
+    }
+    if (count->as.natural > shown)
+        cli_notice(run->console, "and %llu more", (unsigned long long)(count->as.natural - shown));
 }
 
 bool cli_flush(hdx_buffer *out, const hdx_sink *sink)

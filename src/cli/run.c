@@ -316,6 +316,8 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
         code = cli_check_after(run, err);
     if (code == HDX_OK && (cli_reports_shown(c) == 0 || c->output != NULL))
         code = render(run, rows, err);
+    if (code == HDX_OK)
+        cli_tell_failures(run, rows);
     hdx_graph *g = NULL;
     if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL &&
         (code = hdx_session_view(run->session, 0, viewed(c), &g, err)) == HDX_OK)

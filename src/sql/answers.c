@@ -54,13 +54,14 @@ static void name_of(const hdx_answer *answer, char name[SQL_ANSWER_NAME])
         *at = *at == '-' ? '_' : *at;
 }
 
-/* It is about a heap, and says which columns it has. */
+/* It is about one heap, and says which columns it has. */
 static const hdx_answer *answer_at(size_t place)
 {
     size_t                   count;
     const hdx_answer *const *all = hdx_answers(&count);
     for (size_t i = 0; i < count; i++)
-        if ((all[i]->flags & HDX_ANSWER_HEAP) != 0 && all[i]->forms[0].column_count > 0 && place-- == 0)
+        if ((all[i]->flags & (HDX_ANSWER_HEAP | HDX_ANSWER_TOGETHER)) == HDX_ANSWER_HEAP &&
+            all[i]->forms[0].column_count > 0 && place-- == 0)
             return all[i];
     return NULL;
 }

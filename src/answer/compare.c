@@ -1,0 +1,84 @@
+/*
+ * compare.c - the answers about several dumps side by side: each is opened, measured into a column of the ledger, and
+ * closed again.
+ */
+#include "answer/answer.h"
+#include "compare/compare.h"
+
+/* What is one index, or one view, cannot be that of several dumps. */
+static hdx_code check_session(const hdx_session *s, const hdx_arguments *a, hdx_error *err)
+{
+    const hdx_compare_by by = hdx_compare_by_of(a);
+    if (s->dump_count > 1 && s->options.index_dir != NULL)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps",
+                        s->dump_count);
+    if (hdx_answer_last(a, "view") != NULL && by == HDX_COMPARE_LEAK)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--view: leaks go by roots and references of their own");
+    return HDX_OK;
+}
+
+static hdx_code leaks_of(hdx_session *s, hdx_graph *g, hdx_ledger *l, size_t place, hdx_error *err)
+{
+    const hdx_leaks_options options = {
+        .retained = true, .threads = s->options.threads, .progress = &s->progress, .memory = s->options.memory
+    };
+    hdx_leaks *leaks = NULL;
+    hdx_code   code = hdx_leaks_search(g, &options, &leaks, err);
+    for (uint64_t i = 0; code == HDX_OK && i < leaks->leak_count; i++) {
+        const hdx_leak *k = &leaks->leaks[i];
+        const char     *name = k->signature[0] != '\0' ? k->signature : "unreachable";
+        const uint32_t  thing =
+            hdx_ledger_thing_of(l, HDX_LEDGER_TOP, hdx_ledger_name(l, (hdx_text){ name, (uint32_t)strlen(name) }));
+        hdx_ledger_sum *sum = hdx_ledger_sum_of(l, place, thing);
+        if (sum == NULL) {
+            code = hdx_ledger_refused(l, err);
+        } else {
+            sum->objects += k->trace_count;
+            sum->retained += k->sized ? k->retained_bytes : 0;
+        }
+    }
+    hdx_leaks_free(leaks);
+    return code;
+}
+
+static hdx_code measure(hdx_session *s, const hdx_arguments *a, hdx_ledger *l, size_t place, hdx_error *err)
+{
+    const hdx_compare_by by = hdx_compare_by_of(a);
+    hdx_graph           *g;
+    hdx_code             code = hdx_session_view(s, place, hdx_answer_last(a, "view"), &g, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_query q = hdx_answer_query(s, a, g);
+    code = hdx_ledger_head(l, place, s->dumps[place].path, hdx_graph_summary_of(g), err);
+    if (code == HDX_OK && by == HDX_COMPARE_DOMINATOR)
+        code = hdx_compare_dominators(&q, (unsigned)hdx_argument_number(a, "depth"), l, place, err);
+    else if (code == HDX_OK && by == HDX_COMPARE_LEAK)
+        code = leaks_of(s, g, l, place, err);
+    else if (code == HDX_OK)
+        code = hdx_compare_classes(&q, by, l, place, err);
+    hdx_answer_release(s, place);
+    return code;
+}
+
+static hdx_code measure_all(hdx_session *s, const hdx_arguments *a, hdx_ledger **out, hdx_error *err)
+{
+    hdx_code code = hdx_ledger_open(&s->mem, s->dump_count, out, err);
+    for (size_t i = 0; code == HDX_OK && i < s->dump_count; i++)
+        code = measure(s, a, *out, i, err);
+    if (code != HDX_OK) {
+        hdx_ledger_close(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+hdx_code hdx_answer_run_diff(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_ledger *l = NULL;
+    hdx_code    code = hdx_compare_diff_check(a, s->dump_count, err);
+    if (code == HDX_OK)
+        code = check_session(s, a, err);
+    if (code == HDX_OK)
+        code = measure_all(s, a, &l, err);
+    return code == HDX_OK ? hdx_compare_diff_rows(l, a, &s->progress, out, err) : code;
+}
