@@ -11,7 +11,7 @@
  *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
  *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
  *   check.c      rules that a heap has to keep (checking.h has the files beside it)
- *   compare.c    several dumps side by side
+ *   compare.c    several dumps side by side                       folder.c  the dumps of a folder
  */
 #ifndef HDX_ANSWER_ANSWER_H
 #define HDX_ANSWER_ANSWER_H
@@ -107,12 +107,19 @@ hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows *
 /* ---- head.c ---- */
 hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);
 
+/* ---- folder.c ---- */
+/*
+ * Each dump of the session that is a folder, and no index, gives way to the dumps in it: by the time in their heads,
+ * then by name. HDX_USAGE: there is none.
+ */
+hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err);
+
 /* ---- one file each ---- */
 extern const hdx_answer hdx_answer_index, hdx_answer_estimate, hdx_answer_verify, hdx_answer_remove, hdx_answer_detect,
     hdx_answer_strip, hdx_answer_restore, hdx_answer_export, hdx_answer_check_rules;
 answer_run hdx_answer_run_index, hdx_answer_run_estimate, hdx_answer_run_verify, hdx_answer_run_remove,
     hdx_answer_run_detect, hdx_answer_run_strip, hdx_answer_run_restore, hdx_answer_run_histogram, hdx_answer_run_leaks,
-    hdx_answer_run_check, hdx_answer_run_diff;
+    hdx_answer_run_check, hdx_answer_run_diff, hdx_answer_run_trend;
 /* Rows of the counts at hand. */
 hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 

@@ -68,6 +68,7 @@ static const entry entries[] = {
         { &hdx_leaks_answer, NULL, hdx_answer_run_leaks },
     { &hdx_answer_check_rules, NULL, hdx_answer_run_check },
     { &hdx_compare_diff, NULL, hdx_answer_run_diff },
+    { &hdx_compare_trend, NULL, hdx_answer_run_trend },
     { &hdx_answer_export, NULL, NULL }, /* the question is that of the table */
     { &hdx_answer_verify, NULL, hdx_answer_run_verify },
     { &hdx_answer_remove, NULL, hdx_answer_run_remove },
@@ -92,6 +93,7 @@ const hdx_answer *const *hdx_answers(size_t *count)
             & hdx_leaks_answer,
         &hdx_answer_check_rules,
         &hdx_compare_diff,
+        &hdx_compare_trend,
         &hdx_answer_export,
         &hdx_answer_verify,
         &hdx_answer_remove,

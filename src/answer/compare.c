@@ -41,7 +41,8 @@ static hdx_code leaks_of(hdx_session *s, hdx_graph *g, hdx_ledger *l, size_t pla
     return code;
 }
 
-static hdx_code measure(hdx_session *s, const hdx_arguments *a, hdx_ledger *l, size_t place, hdx_error *err)
+static hdx_code measure(hdx_session *s, const hdx_arguments *a, bool retained, hdx_ledger *l, size_t place,
+                        hdx_error *err)
 {
     const hdx_compare_by by = hdx_compare_by_of(a);
     hdx_graph           *g;
@@ -55,16 +56,16 @@ static hdx_code measure(hdx_session *s, const hdx_arguments *a, hdx_ledger *l, s
     else if (code == HDX_OK && by == HDX_COMPARE_LEAK)
         code = leaks_of(s, g, l, place, err);
     else if (code == HDX_OK)
-        code = hdx_compare_classes(&q, by, l, place, err);
+        code = hdx_compare_classes(&q, by, retained, l, place, err);
     hdx_answer_release(s, place);
     return code;
 }
 
-static hdx_code measure_all(hdx_session *s, const hdx_arguments *a, hdx_ledger **out, hdx_error *err)
+static hdx_code measure_all(hdx_session *s, const hdx_arguments *a, bool retained, hdx_ledger **out, hdx_error *err)
 {
     hdx_code code = hdx_ledger_open(&s->mem, s->dump_count, out, err);
     for (size_t i = 0; code == HDX_OK && i < s->dump_count; i++)
-        code = measure(s, a, *out, i, err);
+        code = measure(s, a, retained, *out, i, err);
     if (code != HDX_OK) {
         hdx_ledger_close(*out);
         *out = NULL;
@@ -79,6 +80,19 @@ hdx_code hdx_answer_run_diff(hdx_session *s, const hdx_arguments *a, hdx_rows **
     if (code == HDX_OK)
         code = check_session(s, a, err);
     if (code == HDX_OK)
-        code = measure_all(s, a, &l, err);
+        code = measure_all(s, a, true, &l, err);
     return code == HDX_OK ? hdx_compare_diff_rows(l, a, &s->progress, out, err) : code;
+}
+
+hdx_code hdx_answer_run_trend(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    hdx_ledger *l = NULL;
+    hdx_code    code = hdx_answer_expand_folders(s, err);
+    if (code == HDX_OK)
+        code = hdx_compare_trend_check(a, s->dump_count, err);
+    if (code == HDX_OK)
+        code = check_session(s, a, err);
+    if (code == HDX_OK)
+        code = measure_all(s, a, hdx_compare_trend_retains(a), &l, err);
+    return code == HDX_OK ? hdx_compare_trend_rows(l, a, out, err) : code;
 }

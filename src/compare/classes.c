@@ -186,7 +186,8 @@ static hdx_code retain(grouping *g, hdx_error *err)
     return code;
 }
 
-hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, hdx_ledger *l, size_t column, hdx_error *err)
+hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, bool retained, hdx_ledger *l, size_t column,
+                             hdx_error *err)
 {
     grouping g = { .by = by,
                    .l = l,
@@ -205,7 +206,7 @@ hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, hdx_ledger *
     g.thing = hdx_mem_array(l->mem, n, sizeof *g.thing);
     if (g.at == NULL || g.set == NULL || g.thing == NULL)
         code = hdx_no_memory(err, "classes", 3 * n * sizeof *g.at);
-    if (code == HDX_OK && (code = group(&g, err)) == HDX_OK && !recall(&g))
+    if (code == HDX_OK && (code = group(&g, err)) == HDX_OK && retained && !recall(&g))
         code = retain(&g, err);
     if (code == HDX_OK)
         code = hdx_graph_check(q->graph, err);

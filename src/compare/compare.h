@@ -98,17 +98,21 @@ typedef enum hdx_compare_by {
 } hdx_compare_by;
 /* The name of a class, or that which it shares with others that are made at run time. */
 uint32_t hdx_compare_class_name(hdx_ledger *l, hdx_text name, const char *before, hdx_buffer *scratch);
-hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, hdx_ledger *l, size_t column, hdx_error *err);
+hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, bool retained, hdx_ledger *l, size_t column,
+                             hdx_error *err);
 #define HDX_COMPARE_DEPTH 16u
 hdx_code hdx_compare_dominators(const hdx_query *q, unsigned depth, hdx_ledger *l, size_t column, hdx_error *err);
 
 /* ---- answers, declared; who runs them opens the dumps ---- */
-extern const hdx_answer hdx_compare_diff;
+extern const hdx_answer hdx_compare_diff, hdx_compare_trend;
 hdx_compare_by          hdx_compare_by_of(const hdx_arguments *a); /* `by` of either */
 /* Is that something that can be asked of so many dumps? Told before an index is built. */
 hdx_code hdx_compare_diff_check(const hdx_arguments *a, size_t dumps, hdx_error *err);
 /* Takes the ledger over, also where it fails. */
 hdx_code hdx_compare_diff_rows(hdx_ledger *l, const hdx_arguments *a, const hdx_progress *progress, hdx_rows **out,
                                hdx_error *err);
+hdx_code hdx_compare_trend_check(const hdx_arguments *a, size_t dumps, hdx_error *err);
+bool     hdx_compare_trend_retains(const hdx_arguments *a); /* is what is retained wanted? */
+hdx_code hdx_compare_trend_rows(hdx_ledger *l, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 
 #endif

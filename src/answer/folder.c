@@ -1,0 +1,123 @@
+/*
+ * folder.c - the dumps of a folder: files that begin as a heap dump does, plain or compressed, in the order in which
+ * they were made. Folders in it, index folders among them, are not looked into.
+ */
+#include "answer/answer.h"
+#include "making/making.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <heapdex/source.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct found {
+    const char *path; /* in the arena of the session */
+    uint64_t    time_ms;
+} found;
+
+typedef struct listing {
+    found   *at;
+    uint64_t count, capacity;
+} listing;
+
+/* "JAVA PROFILE 1.0.2", NUL, size of ids, milliseconds since 1970: in the first 31 bytes. */
+static bool is_dump(const char *path, uint64_t *time_ms)
+{
+    static const char magic[] = "JAVA PROFILE ";
+    uint8_t           head[64];
+    size_t            got = 0;
+    hdx_source       *source = NULL;
+    hdx_error         ignored;
+    bool              is = hdx_source_open(path, NULL, &source, &ignored) == HDX_OK &&
+              hdx_source_read_at(source, 0, head, sizeof head, &got, &ignored) == HDX_OK && got > sizeof magic - 1 &&
+              memcmp(head, magic, sizeof magic - 1) == 0;
+    hdx_source_close(source);
+    const uint8_t *end = is ? memchr(head, 0, got) : NULL;
+    *time_ms = end != NULL && (size_t)(head + got - end) >= 13 ? hdx_be64(end + 5) : 0;
+    return end != NULL;
+}
+
+/* Hidden, or on its way: "app.hprof.part". */
+static bool is_left_out(const char *name)
+{
+    static const char part[] = ".part";
+    const size_t      len = strlen(name);
+    return name[0] == '.' || (len >= sizeof part - 1 && strcmp(name + len - (sizeof part - 1), part) == 0);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const found *x = a, *y = b;
+    if (x->time_ms != y->time_ms)
+        return x->time_ms < y->time_ms ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static hdx_code add(hdx_session *s, listing *l, const char *path, uint64_t time_ms, hdx_error *err)
+{
+    const char *copy = hdx_arena_copy(&s->arena, path, strlen(path));
+    if (copy == NULL || !hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
+        return hdx_no_memory(err, "dumps of a folder", l->count * sizeof *l->at);
+    l->at[l->count++] = (found){ copy, time_ms };
+    return HDX_OK;
+}
+
+static hdx_code list_folder(hdx_session *s, const char *folder, listing *l, hdx_error *err)
+{
+    DIR           *d = opendir(folder);
+    const uint64_t first = l->count;
+    hdx_code       code = HDX_OK;
+    if (d == NULL)
+        return hdx_fail(err, HDX_BAD_DUMP, folder, HDX_NOWHERE, "cannot be read: %s", strerror(errno));
+    for (const struct dirent *e; code == HDX_OK && (e = readdir(d)) != NULL;) {
+        char        path[4096];
+        struct stat st;
+        uint64_t    time_ms;
+        hdx_io     *io = hdx_io_system();
+        if (is_left_out(e->d_name) || (size_t)snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= sizeof path ||
+            io->stat(io, path, &st) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        if (s->progress.cancelled(s->progress.context))
+            code = hdx_tick_stop(err);
+        else if (is_dump(path, &time_ms))
+            code = add(s, l, path, time_ms, err);
+    }
+    (void)closedir(d);
+    if (code == HDX_OK && l->count == first)
+        return hdx_fail(err, HDX_USAGE, folder, HDX_NOWHERE, "no file of this folder is a heap dump");
+    if (l->count - first > 1)
+        qsort(l->at + first, (size_t)(l->count - first), sizeof *l->at, by_time);
+    return code;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    hdx_io     *io = hdx_io_system();
+    return io->stat(io, path, &st) >= 0 && S_ISDIR(st.st_mode) && !hdx_place_is_index(io, path);
+}
+
+hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
+{
+    listing  l = { NULL, 0, 0 };
+    bool     any = false;
+    hdx_code code = HDX_OK;
+    for (size_t i = 0; i < s->dump_count; i++)
+        any |= !s->dumps[i].opened && is_folder(s->dumps[i].path);
+    for (size_t i = 0; any && code == HDX_OK && i < s->dump_count; i++)
+        code = is_folder(s->dumps[i].path) ? list_folder(s, s->dumps[i].path, &l, err)
+                                           : add(s, &l, s->dumps[i].path, 0, err);
+    if (any && code == HDX_OK) {
+        /* nothing of the session is open yet: a folder never was, and dumps beside one are opened anew */
+        for (size_t i = 0; i < s->dump_count; i++)
+            if (s->dumps[i].opened)
+                code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a session that has open dumps takes no folder");
+        if (code == HDX_OK)
+            s->dump_count = 0;
+        for (uint64_t i = 0; code == HDX_OK && i < l.count; i++)
+            code = hdx_session_add(s, l.at[i].path, err);
+    }
+    hdx_mem_put(NULL, l.at, l.capacity * sizeof *l.at);
+    return code;
+}

@@ -1,0 +1,492 @@
+/*
+ * trend.c - the answer `trend`: what grows over several heaps, and which heaps stand out of many.
+ *
+ * In:  a ledger with a column for each heap, in their order.
+ * Out: a row for each thing that grew from the first heap to the last: those first that rose in every step. By path:
+ *      where it grows (SHARK growth). With --outliers a row for each heap and thing that is far from the others.
+ *
+ * By path a step of at least --loops objects counts, and a thing that the first heap has not is not known to grow. A
+ * path grows if one below it does in every step; of the paths that grow those are told whose path above does not: that
+ * is where things are added, and what hangs below them grows for that reason.
+ */
+#include "compare/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+typedef enum measure { OBJECTS, SHALLOW, RETAINED } measure; /* choices of `of` */
+
+enum {
+    KEY,
+    STEADY,
+    RISES,
+    OBJECTS_FIRST,
+    OBJECTS_LAST,
+    OBJECTS_GROWN,
+    SHALLOW_FIRST,
+    SHALLOW_LAST,
+    SHALLOW_GROWN,
+    RETAINED_FIRST,
+    RETAINED_LAST,
+    RETAINED_GROWN,
+    PERCENT,
+    SLOPE,
+    OBJECTS_SERIES,
+    SHALLOW_SERIES,
+    RETAINED_SERIES,
+    COLUMNS,
+    BELOW = COLUMNS,
+    OF_PATH
+};
+
+static const hdx_column number_item[] = { HDX_ITEM(UNSIGNED, "one for each dump, in their order") };
+
+#define GROWTH(key_flags, key_says)                                                                                    \
+    HDX_COLUMN("key", TEXT, NONE, key_flags, key_says),                                                                \
+        HDX_COLUMN("steady", BOOL, NONE, HDX_COLUMN_WIDE, "it rose from each dump to the next"),                       \
+        HDX_COLUMN("rises", UNSIGNED, COUNT, 0, "from how many dumps to the next what --of says rose"),                \
+        HDX_COLUMN("objects_first", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "live objects in the first dump"),               \
+        HDX_COLUMN("objects_last", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "in the last"),                                   \
+        HDX_COLUMN("objects_grown", SIGNED, COUNT, 0, "how many more the last has"),                                   \
+        HDX_COLUMN("shallow_first", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "their own size in the first dump"),             \
+        HDX_COLUMN("shallow_last", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "in the last"),                                   \
+        HDX_COLUMN("shallow_grown", SIGNED, BYTES, HDX_COLUMN_SPARE, "how much it grew"),                              \
+        HDX_COLUMN("retained_first", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,                          \
+                   "what is retained in the first dump, as diff has it; null with --of shallow and objects"),          \
+        HDX_COLUMN("retained_last", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "in the last"),                              \
+        HDX_COLUMN("retained_grown", SIGNED, BYTES, HDX_COLUMN_NULLABLE, "how much it grew"),                          \
+        HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,                                   \
+                   "growth of what --of says as part of what the first dump has; null where that is nothing"),         \
+        HDX_COLUMN("slope", REAL, NONE, HDX_COLUMN_WIDE,                                                               \
+                   "of the straight line that fits what --of says best: growth from a dump to the next"),              \
+        HDX_NESTED("objects", LIST, HDX_COLUMN_WIDE, "objects in each dump", number_item),                             \
+        HDX_NESTED("shallow", LIST, HDX_COLUMN_WIDE, "their own size in each dump", number_item),                      \
+        HDX_NESTED("retained", LIST, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE, "what is retained in each dump",           \
+                   number_item)
+
+static const hdx_column class_columns[] = { GROWTH(
+    HDX_COLUMN_CLASS_NAME, "name of the class, or the one that classes made at run time share") };
+static const hdx_column key_columns[] = { GROWTH(
+    0, "package, loader, way down the dominator tree or signature, as diff has it") };
+
+static const hdx_column outlier_columns[] = {
+    HDX_COLUMN("dump", TEXT, NONE, 0, "as it was named"),
+    HDX_COLUMN("deviations", REAL, COUNT, 0,
+               "how far its value is from the median, in median absolute deviations (times 1.4826, so that of what is "
+               "spread normally they are standard deviations); negative: below it"),
+    HDX_COLUMN("value", UNSIGNED, NONE, 0, "what --of says, in this dump"),
+    HDX_COLUMN("median", UNSIGNED, NONE, 0, "in the one in the middle"),
+    HDX_COLUMN("key", TEXT, NONE, HDX_COLUMN_NULLABLE, "as without --outliers; null: the heap as a whole"),
+};
+enum { OUTLIER_DUMP, OUTLIER_DEVIATIONS, OUTLIER_VALUE, OUTLIER_MEDIAN, OUTLIER_KEY };
+
+static const hdx_form forms[] = {
+    { "outliers", "true", outlier_columns, HDX_COUNT(outlier_columns) },
+    { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { NULL, NULL, key_columns, HDX_COUNT(key_columns) },
+};
+
+/* ---- numbers ---- */
+
+static uint64_t of(hdx_ledger_sum s, measure m)
+{
+    return m == OBJECTS ? s.objects : m == SHALLOW ? s.shallow : s.retained;
+}
+
+static uint64_t value(const hdx_ledger *l, size_t column, uint32_t thing, measure m)
+{
+    return of(hdx_ledger_read(l, column, thing), m);
+}
+
+static int64_t grown(const hdx_ledger *l, uint32_t thing, measure m)
+{
+    return (int64_t)(value(l, l->column_count - 1, thing, m) - value(l, 0, thing, m));
+}
+
+static unsigned rises(const hdx_ledger *l, uint32_t thing, measure m, uint64_t least)
+{
+    unsigned n = 0;
+    for (size_t i = 1; i < l->column_count; i++) {
+        const uint64_t was = value(l, i - 1, thing, m), is = value(l, i, thing, m);
+        n += is > was && is - was >= least;
+    }
+    return n;
+}
+
+/* Least squares: dumps are as far apart as their order says. */
+static double slope(const hdx_ledger *l, uint32_t thing, measure m)
+{
+    const double middle = (double)(l->column_count - 1) / 2;
+    double       over = 0, under = 0;
+    for (size_t i = 0; i < l->column_count; i++) {
+        over += ((double)i - middle) * (double)value(l, i, thing, m);
+        under += ((double)i - middle) * ((double)i - middle);
+    }
+    return under > 0 ? over / under : 0;
+}
+
+static bool is_retained_known(const hdx_arguments *a) { return hdx_argument_choice(a, "of") == RETAINED; }
+
+bool hdx_compare_trend_retains(const hdx_arguments *a) { return is_retained_known(a); }
+
+/* ---- rows ---- */
+
+typedef struct trend {
+    hdx_ledger *l;
+    measure     of;
+    bool        retained; /* is known */
+    uint32_t   *order;
+    uint64_t    room, count, next;
+    hdx_buffer  key;
+} trend;
+
+static void trend_close(void *state)
+{
+    trend   *t = state;
+    hdx_mem *mem = t->l->mem;
+    hdx_buffer_free(&t->key);
+    hdx_mem_put(mem, t->order, t->room * sizeof *t->order);
+    hdx_ledger_close(t->l);
+    hdx_mem_put(mem, t, sizeof *t);
+}
+
+static hdx_cell series(const trend *t, uint32_t thing, measure m, hdx_arena *arena)
+{
+    hdx_cell *at = hdx_arena_get(arena, t->l->column_count * sizeof *at);
+    for (size_t i = 0; at != NULL && i < t->l->column_count; i++)
+        at[i] = hdx_cell_uint(value(t->l, i, thing, m));
+    return hdx_cell_list(at, at != NULL ? t->l->column_count : 0);
+}
+
+static void put_growth(const trend *t, uint32_t thing, hdx_arena *arena, hdx_cell *cells)
+{
+    const hdx_ledger *l = t->l;
+    const size_t      last = l->column_count - 1;
+    const unsigned    rose = rises(l, thing, t->of, 1);
+    const uint64_t    first = value(l, 0, thing, t->of);
+    cells[STEADY] = hdx_cell_bool(rose == last);
+    cells[RISES] = hdx_cell_uint(rose);
+    for (measure m = OBJECTS; m <= RETAINED; m++) {
+        hdx_cell  *at = &cells[OBJECTS_FIRST + 3 * m];
+        const bool known = m != RETAINED || t->retained;
+        at[0] = known ? hdx_cell_uint(value(l, 0, thing, m)) : hdx_cell_null();
+        at[1] = known ? hdx_cell_uint(value(l, last, thing, m)) : hdx_cell_null();
+        at[2] = known ? hdx_cell_int(grown(l, thing, m)) : hdx_cell_null();
+        cells[OBJECTS_SERIES + m] = known ? series(t, thing, m, arena) : hdx_cell_null();
+    }
+    cells[PERCENT] =
+        first == 0 ? hdx_cell_null() : hdx_cell_real(100.0 * (double)grown(l, thing, t->of) / (double)first);
+    cells[SLOPE] = hdx_cell_real(slope(l, thing, t->of));
+}
+
+static hdx_code trend_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    trend *t = state;
+    *more = t->next < t->count;
+    if (!*more)
+        return HDX_OK;
+    const uint32_t thing = t->order[t->next++];
+    hdx_buffer_clear(&t->key);
+    hdx_ledger_key(t->l, thing, &t->key);
+    cells[KEY] = hdx_cell_text((hdx_text){ t->key.len > 0 ? t->key.at : "", (uint32_t)t->key.len });
+    put_growth(t, thing, arena, cells);
+    return t->key.failed || arena->refused ? hdx_no_memory(err, "a row", t->key.len) : HDX_OK;
+}
+
+typedef struct ranked {
+    unsigned          rises;
+    int64_t           grown;
+    const hdx_ledger *of;
+    uint32_t          thing;
+} ranked;
+
+static int by_growth(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    const size_t  steps = x->of->column_count - 1;
+    const bool    p = x->rises == steps, q = y->rises == steps;
+    if (p != q)
+        return p ? -1 : 1;
+    if (x->grown != y->grown)
+        return x->grown > y->grown ? -1 : 1;
+    return hdx_ledger_compare(x->of, x->thing, y->thing);
+}
+
+static hdx_code put_in_order(trend *t, bool all, hdx_error *err)
+{
+    const hdx_ledger *l = t->l;
+    ranked           *at = hdx_mem_array(l->mem, l->count, sizeof *at);
+    t->order = hdx_mem_array(l->mem, l->count, sizeof *t->order);
+    t->room = l->count;
+    if (at != NULL && t->order != NULL) {
+        for (uint32_t i = 0; i < l->count; i++)
+            if (all || grown(l, i, t->of) > 0)
+                at[t->count++] = (ranked){ rises(l, i, t->of, 1), grown(l, i, t->of), l, i };
+        if (t->count > 1)
+            qsort(at, (size_t)t->count, sizeof *at, by_growth);
+        for (uint64_t i = 0; i < t->count; i++)
+            t->order[i] = at[i].thing;
+    }
+    const bool good = at != NULL && t->order != NULL;
+    hdx_mem_put(l->mem, at, l->count * sizeof *at);
+    return good ? HDX_OK : hdx_no_memory(err, "rows", l->count * sizeof *at);
+}
+
+/* ---- outliers ---- */
+
+#define NORMAL 1.4826 /* a median absolute deviation of what is spread normally, in standard deviations */
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t median(uint64_t *at, size_t n)
+{
+    qsort(at, n, sizeof *at, by_value);
+    return n % 2 == 1 ? at[n / 2] : at[n / 2 - 1] / 2 + at[n / 2] / 2 + (at[n / 2 - 1] % 2 + at[n / 2] % 2) / 2;
+}
+
+/*
+ * Where more than half of the values are the same, the deviation in the middle is 0, and anything else would be
+ * infinitely far: the mean one stands in for it.
+ */
+static double spread(const uint64_t *values, uint64_t *scratch, size_t n, uint64_t middle)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        scratch[i] = values[i] > middle ? values[i] - middle : middle - values[i];
+        sum += (double)scratch[i];
+    }
+    const uint64_t mad = median(scratch, n);
+    return mad > 0 ? NORMAL * (double)mad : 1.2533 * sum / (double)n;
+}
+
+typedef struct outlier {
+    double   deviations;
+    uint32_t column, thing; /* HDX_LEDGER_TOP: the heap as a whole */
+    uint64_t value, median;
+} outlier;
+
+typedef struct outliers {
+    hdx_ledger *l;
+    outlier    *at;
+    uint64_t    count, capacity, next;
+    hdx_buffer  key;
+} outliers;
+
+static void outliers_close(void *state)
+{
+    outliers *o = state;
+    hdx_mem  *mem = o->l->mem;
+    hdx_buffer_free(&o->key);
+    hdx_mem_put(mem, o->at, o->capacity * sizeof *o->at);
+    hdx_ledger_close(o->l);
+    hdx_mem_put(mem, o, sizeof *o);
+}
+
+static hdx_code outliers_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    outliers *o = state;
+    (void)arena;
+    *more = o->next < o->count;
+    if (!*more)
+        return HDX_OK;
+    const outlier *is = &o->at[o->next++];
+    hdx_buffer_clear(&o->key);
+    if (is->thing != HDX_LEDGER_TOP)
+        hdx_ledger_key(o->l, is->thing, &o->key);
+    cells[OUTLIER_DUMP] = hdx_cell_string(o->l->columns[is->column].path);
+    cells[OUTLIER_DEVIATIONS] = hdx_cell_real(is->deviations);
+    cells[OUTLIER_VALUE] = hdx_cell_uint(is->value);
+    cells[OUTLIER_MEDIAN] = hdx_cell_uint(is->median);
+    cells[OUTLIER_KEY] = is->thing == HDX_LEDGER_TOP
+                             ? hdx_cell_null()
+                             : hdx_cell_text((hdx_text){ o->key.len > 0 ? o->key.at : "", (uint32_t)o->key.len });
+    return o->key.failed ? hdx_no_memory(err, "a row", o->key.len) : HDX_OK;
+}
+
+/* The heap as a whole first; then what is farthest from its median in bytes or objects. */
+static int by_distance(const void *a, const void *b)
+{
+    const outlier *x = a, *y = b;
+    if ((x->thing == HDX_LEDGER_TOP) != (y->thing == HDX_LEDGER_TOP))
+        return x->thing == HDX_LEDGER_TOP ? -1 : 1;
+    const uint64_t p = x->value > x->median ? x->value - x->median : x->median - x->value,
+                   q = y->value > y->median ? y->value - y->median : y->median - y->value;
+    if (p != q)
+        return p > q ? -1 : 1;
+    if (x->thing != y->thing)
+        return x->thing < y->thing ? -1 : 1;
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+static hdx_code find_outliers(outliers *o, measure m, double least, hdx_error *err)
+{
+    const hdx_ledger *l = o->l;
+    const size_t      n = l->column_count;
+    uint64_t         *values = hdx_mem_array(l->mem, n, sizeof *values), *scratch = hdx_mem_array(l->mem, n, 8);
+    hdx_code          code = values == NULL || scratch == NULL ? hdx_no_memory(err, "values", 16 * n) : HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i <= l->count; i++) { /* the last: the heap as a whole */
+        const uint32_t thing = i < l->count ? (uint32_t)i : HDX_LEDGER_TOP;
+        for (size_t c = 0; c < n; c++)
+            scratch[c] = values[c] = thing != HDX_LEDGER_TOP ? value(l, c, thing, m)
+                                     : m == OBJECTS          ? l->columns[c].live_objects
+                                                             : l->columns[c].live_bytes;
+        const uint64_t middle = median(scratch, n);
+        const double   width = spread(values, scratch, n, middle);
+        for (size_t c = 0; width > 0 && c < n; c++) {
+            const double far = ((double)values[c] - (double)middle) / width;
+            if (fabs(far) < least)
+                continue;
+            if (!hdx_mem_room(l->mem, (void **)&o->at, &o->capacity, o->count, sizeof *o->at)) {
+                code = hdx_no_memory(err, "outliers", o->count * sizeof *o->at);
+                break;
+            }
+            o->at[o->count++] = (outlier){ far, (uint32_t)c, thing, values[c], middle };
+        }
+    }
+    hdx_mem_put(l->mem, values, n * sizeof *values);
+    hdx_mem_put(l->mem, scratch, n * sizeof *scratch);
+    if (code == HDX_OK && o->count > 1)
+        qsort(o->at, (size_t)o->count, sizeof *o->at, by_distance);
+    return code;
+}
+
+static hdx_code outlier_rows(hdx_ledger *l, const hdx_arguments *a, measure m, hdx_rows **out, hdx_error *err)
+{
+    outliers *o = hdx_mem_get(l->mem, sizeof *o);
+    if (o == NULL) {
+        hdx_ledger_close(l);
+        return hdx_no_memory(err, "outliers", sizeof *o);
+    }
+    *o = (outliers){ .l = l, .key = hdx_buffer_of(l->mem) };
+    const hdx_code code = find_outliers(o, m, (double)hdx_argument_number(a, "deviations"), err);
+    if (code != HDX_OK) {
+        outliers_close(o);
+        return code;
+    }
+    const hdx_rows_maker maker = { outlier_columns, HDX_COUNT(outlier_columns), o, outliers_next, outliers_close,
+                                   o->count };
+    return hdx_rows_make_in(l->mem, &maker, out, err);
+}
+
+/* ---- the answer ---- */
+
+static hdx_code growth_rows(hdx_ledger *l, const hdx_arguments *a, measure m, hdx_rows **out, hdx_error *err)
+{
+    trend *t = hdx_mem_get(l->mem, sizeof *t);
+    if (t == NULL) {
+        hdx_ledger_close(l);
+        return hdx_no_memory(err, "a trend", sizeof *t);
+    }
+    *t = (trend){ .l = l, .of = m, .retained = m == RETAINED, .key = hdx_buffer_of(l->mem) };
+    const hdx_code code = put_in_order(t, hdx_argument_flag(a, "all"), err);
+    if (code != HDX_OK) {
+        trend_close(t);
+        return code;
+    }
+    const bool           by_class = hdx_compare_by_of(a) == HDX_COMPARE_CLASS;
+    const hdx_rows_maker maker = {
+        by_class ? class_columns : key_columns, COLUMNS, t, trend_next, trend_close, t->count
+    };
+    return hdx_rows_make_in(l->mem, &maker, out, err);
+}
+
+hdx_code hdx_compare_trend_rows(hdx_ledger *l, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const measure m = (measure)hdx_argument_choice(a, "of");
+    const bool    outlying = hdx_argument_flag(a, "outliers");
+    hdx_cell      heads = hdx_cell_null();
+    hdx_arena     arena = hdx_arena_of(l->mem);
+    *out = NULL;
+    hdx_code code = hdx_ledger_heads(l, &arena, &heads, err);
+    if (code == HDX_OK)
+        code = outlying ? outlier_rows(l, a, m, out, err) : growth_rows(l, a, m, out, err);
+    else
+        hdx_ledger_close(l);
+    if (code == HDX_OK) {
+        hdx_arena_join(hdx_rows_arena(*out), &arena);
+        if ((code = hdx_rows_add_extra(*out, "dumps", heads, err)) != HDX_OK) {
+            hdx_rows_close(*out);
+            *out = NULL;
+        }
+    }
+    hdx_arena_free(&arena);
+    return hdx_say_nothing(code, out, err, "%s",
+                           outlying ? "no dump is so far from the others"
+                                    : "nothing has more in the last than in the "
+                                      "first: --all shows the rest");
+}
+
+hdx_code hdx_compare_trend_check(const hdx_arguments *a, size_t dumps, hdx_error *err)
+{
+    const size_t least = hdx_argument_flag(a, "outliers") ? 5 : 2;
+    if (dumps >= least)
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s %zu dumps at least, and there %s %zu",
+                             least == 2 ? "a trend is of" : "who stands out is asked of", least,
+                             dumps == 1 ? "is" : "are", dumps),
+                    "name them in their order, or a folder of them");
+}
+
+/* ---- declared ---- */
+
+static const hdx_column document[] = {
+    HDX_NESTED("dumps", LIST, 0, "the dumps, in their order", hdx_ledger_head_members),
+};
+
+static const hdx_parameter parameters[] = {
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "class package loader dominator leak",
+      .preset = "class",
+      .sentence = "what a row stands for; class by default" },
+    { .name = "of",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "WHAT",
+      .choices = "objects shallow retained", /* measure in its order */
+      .preset = "retained",
+      .sentence = "what decides whether it grew; the others take less time; retained by default" },
+    { .name = "depth",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .preset = "3",
+      .least = 1,
+      .most = HDX_COMPARE_DEPTH,
+      .sentence = "with --by dominator: levels of the tree; 3 by default" },
+    { .name = "all", .kind = HDX_PARAMETER_FLAG, .excludes = "outliers", .sentence = "what did not grow, too" },
+    { .name = "outliers",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "dumps that are far from the others, instead of what grew" },
+    { .name = "deviations",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .preset = "5",
+      .needs = "outliers",
+      .least = 1,
+      .most = 1000000,
+      .sentence = "with --outliers: how far; 5 by default" },
+};
+
+const hdx_answer hdx_compare_trend = {
+    .name = "trend",
+    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_TOGETHER | HDX_ANSWER_HEAP | HDX_ANSWER_LONG,
+    .sentence = "what grows over several dumps, or which of many stands out",
+    .more = "Dumps are compared in the order in which they are named; of a folder, its dumps by the time in their "
+            "heads. What rose from every dump to the next stands first. With --outliers they are not one after the "
+            "other but beside each other, such as those of a night: a row is a dump and what it has far more or less "
+            "of than the dump in the middle.",
+    .examples = { "heapdex trend before.hprof after.hprof", "heapdex trend before.hprof after.hprof --by package --of "
+                                                            "shallow" },
+    .forms = forms,
+    .form_count = HDX_COUNT(forms),
+    .document = document,
+    .document_count = HDX_COUNT(document),
+    .parameters = parameters,
+    .parameter_count = HDX_COUNT(parameters),
+};
