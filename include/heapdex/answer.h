@@ -86,7 +86,7 @@ typedef enum hdx_answer_flag {
     HDX_ANSWER_VALUES = 64,    /* has names of references, labels or values, which the dump alone knows */
     HDX_ANSWER_MEMBERS = 128,  /* of a set of objects: conditions on what is no column are on fields of these */
     HDX_ANSWER_NO_VIEWS = 256, /* of HDX_ANSWER_HEAP: has its own rules of what holds, and is not asked of views */
-    HDX_ANSWER_TOGETHER = 512,  /* of HDX_ANSWER_DUMPS: says nothing of one dump alone */
+    HDX_ANSWER_TOGETHER = 512, /* of HDX_ANSWER_DUMPS: says nothing of one dump alone */
     HDX_ANSWER_SCOPED = 32 /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
 } hdx_answer_flag;
 

@@ -12,8 +12,9 @@ static hdx_code check_session(const hdx_session *s, const hdx_arguments *a, hdx_
     if (s->dump_count > 1 && s->options.index_dir != NULL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps",
                         s->dump_count);
-    if (hdx_answer_last(a, "view") != NULL && by == HDX_COMPARE_LEAK)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--view: leaks go by roots and references of their own");
+    if (hdx_answer_last(a, "view") != NULL && (by == HDX_COMPARE_LEAK || by == HDX_COMPARE_PATH))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "--view: leaks and paths go by roots and references of their own");
     return HDX_OK;
 }
 
@@ -53,6 +54,8 @@ static hdx_code measure(hdx_session *s, const hdx_arguments *a, bool retained, h
     code = hdx_ledger_head(l, place, s->dumps[place].path, hdx_graph_summary_of(g), err);
     if (code == HDX_OK && by == HDX_COMPARE_DOMINATOR)
         code = hdx_compare_dominators(&q, (unsigned)hdx_argument_number(a, "depth"), l, place, err);
+    else if (code == HDX_OK && by == HDX_COMPARE_PATH)
+        code = hdx_compare_paths(&q, s->options.memory, l, place, err);
     else if (code == HDX_OK && by == HDX_COMPARE_LEAK)
         code = leaks_of(s, g, l, place, err);
     else if (code == HDX_OK)

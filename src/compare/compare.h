@@ -102,6 +102,9 @@ hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, bool retaine
                              hdx_error *err);
 #define HDX_COMPARE_DEPTH 16u
 hdx_code hdx_compare_dominators(const hdx_query *q, unsigned depth, hdx_ledger *l, size_t column, hdx_error *err);
+#define HDX_COMPARE_STEPS 100u /* of a path; what is farther counts for its last step */
+/* memory: of the walk, 0: what it takes. HDX_BAD_DUMP without the dump. */
+hdx_code hdx_compare_paths(const hdx_query *q, uint64_t memory, hdx_ledger *l, size_t column, hdx_error *err);
 
 /* ---- answers, declared; who runs them opens the dumps ---- */
 extern const hdx_answer hdx_compare_diff, hdx_compare_trend;

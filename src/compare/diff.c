@@ -76,6 +76,8 @@ static const hdx_column loader_columns[] = { COLUMNS(
     OF_SETS ", and the loader") };
 static const hdx_column dominator_columns[] = { COLUMNS(
     0, "classes of the objects from the top of the dominator tree down", "bytes that these objects alone keep alive") };
+static const hdx_column path_columns[] = { COLUMNS(0, "path on which the objects are come to first, as Shark names it",
+                                                   "bytes of the objects of this path and of those below it") };
 static const hdx_column leak_columns[] = {
     COLUMNS(0, "signature of the leak; `unreachable` of objects that no path leads to",
             "bytes that its leaking objects keep alive"),
@@ -86,6 +88,7 @@ static const hdx_form forms[] = {
     { "by", "package", package_columns, HDX_COUNT(package_columns) },
     { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
     { "by", "dominator", dominator_columns, HDX_COUNT(dominator_columns) },
+    { "by", "path", path_columns, HDX_COUNT(path_columns) },
     { "by", "leak", leak_columns, HDX_COUNT(leak_columns) },
 };
 
@@ -446,7 +449,7 @@ static const hdx_column *columns_by(hdx_compare_by by)
     static const hdx_column *const all[] = {
         [HDX_COMPARE_CLASS] = class_columns,   [HDX_COMPARE_PACKAGE] = package_columns,
         [HDX_COMPARE_LOADER] = loader_columns, [HDX_COMPARE_DOMINATOR] = dominator_columns,
-        [HDX_COMPARE_LEAK] = leak_columns,
+        [HDX_COMPARE_PATH] = path_columns,     [HDX_COMPARE_LEAK] = leak_columns,
     };
     return all[by];
 }
@@ -502,7 +505,7 @@ static const hdx_parameter parameters[] = {
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
-      .choices = "class package loader dominator leak",
+      .choices = "class package loader dominator path leak",
       .preset = "class",
       .sentence = "what a row stands for; class by default" },
     { .name = "depth",

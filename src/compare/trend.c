@@ -3,7 +3,7 @@
  *
  * In:  a ledger with a column for each heap, in their order.
  * Out: a row for each thing that grew from the first heap to the last: those first that rose in every step. By path:
- *      where it grows (SHARK growth). With --outliers a row for each heap and thing that is far from the others.
+ *      where it grows (SHARK 6.2). With --outliers a row for each heap and thing that is far from the others.
  *
  * By path a step of at least --loops objects counts, and a thing that the first heap has not is not known to grow. A
  * path grows if one below it does in every step; of the paths that grow those are told whose path above does not: that
@@ -70,6 +70,16 @@ static const hdx_column class_columns[] = { GROWTH(
 static const hdx_column key_columns[] = { GROWTH(
     0, "package, loader, way down the dominator tree or signature, as diff has it") };
 
+static const hdx_column below_members[] = {
+    HDX_COLUMN("name", TEXT, NONE, 0, "the last step of the path that grows"),
+    HDX_NESTED("objects", LIST, 0, "objects in each dump", number_item),
+};
+static const hdx_column path_columns[] = {
+    GROWTH(0, "path that grows, while the one above it does not; its numbers but what is retained are those of the "
+              "paths right below that grow"),
+    HDX_NESTED("below", LIST, HDX_COLUMN_WIDE, "the paths right below that grow; empty with --all", below_members),
+};
+
 static const hdx_column outlier_columns[] = {
     HDX_COLUMN("dump", TEXT, NONE, 0, "as it was named"),
     HDX_COLUMN("deviations", REAL, COUNT, 0,
@@ -84,6 +94,7 @@ enum { OUTLIER_DUMP, OUTLIER_DEVIATIONS, OUTLIER_VALUE, OUTLIER_MEDIAN, OUTLIER_
 static const hdx_form forms[] = {
     { "outliers", "true", outlier_columns, HDX_COUNT(outlier_columns) },
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { "by", "path", path_columns, HDX_COUNT(path_columns) },
     { NULL, NULL, key_columns, HDX_COUNT(key_columns) },
 };
 
@@ -99,44 +110,19 @@ static uint64_t value(const hdx_ledger *l, size_t column, uint32_t thing, measur
     return of(hdx_ledger_read(l, column, thing), m);
 }
 
-static int64_t grown(const hdx_ledger *l, uint32_t thing, measure m)
-{
-    return (int64_t)(value(l, l->column_count - 1, thing, m) - value(l, 0, thing, m));
-}
-
-static unsigned rises(const hdx_ledger *l, uint32_t thing, measure m, uint64_t least)
-{
-    unsigned n = 0;
-    for (size_t i = 1; i < l->column_count; i++) {
-        const uint64_t was = value(l, i - 1, thing, m), is = value(l, i, thing, m);
-        n += is > was && is - was >= least;
-    }
-    return n;
-}
-
-/* Least squares: dumps are as far apart as their order says. */
-static double slope(const hdx_ledger *l, uint32_t thing, measure m)
-{
-    const double middle = (double)(l->column_count - 1) / 2;
-    double       over = 0, under = 0;
-    for (size_t i = 0; i < l->column_count; i++) {
-        over += ((double)i - middle) * (double)value(l, i, thing, m);
-        under += ((double)i - middle) * ((double)i - middle);
-    }
-    return under > 0 ? over / under : 0;
-}
-
-static bool is_retained_known(const hdx_arguments *a) { return hdx_argument_choice(a, "of") == RETAINED; }
-
-bool hdx_compare_trend_retains(const hdx_arguments *a) { return is_retained_known(a); }
+bool hdx_compare_trend_retains(const hdx_arguments *a) { return hdx_argument_choice(a, "of") == RETAINED; }
 
 /* ---- rows ---- */
+
+#define NOTHING UINT32_MAX /* no thing: the end of a list */
 
 typedef struct trend {
     hdx_ledger *l;
     measure     of;
+    bool        by_path;
     bool        retained; /* is known */
     uint32_t   *order;
+    uint32_t   *below, *beside; /* of what grows by path: the first right below that does, the next; NULL: unasked */
     uint64_t    room, count, next;
     hdx_buffer  key;
 } trend;
@@ -147,37 +133,96 @@ static void trend_close(void *state)
     hdx_mem *mem = t->l->mem;
     hdx_buffer_free(&t->key);
     hdx_mem_put(mem, t->order, t->room * sizeof *t->order);
+    hdx_mem_put(mem, t->below, t->room * sizeof *t->below);
+    hdx_mem_put(mem, t->beside, t->room * sizeof *t->beside);
     hdx_ledger_close(t->l);
     hdx_mem_put(mem, t, sizeof *t);
+}
+
+/* What a row says of a heap: where a path grows, that is what grows right below. */
+static uint64_t number(const trend *t, size_t column, uint32_t thing, measure m)
+{
+    uint64_t sum = 0;
+    if (t->below == NULL || m == RETAINED)
+        return value(t->l, column, thing, m);
+    for (uint32_t i = t->below[thing]; i != NOTHING; i = t->beside[i])
+        sum += value(t->l, column, i, m);
+    return sum;
+}
+
+static int64_t grown(const trend *t, uint32_t thing, measure m)
+{
+    return (int64_t)(number(t, t->l->column_count - 1, thing, m) - number(t, 0, thing, m));
+}
+
+static unsigned rises(const trend *t, uint32_t thing, measure m)
+{
+    unsigned n = 0;
+    for (size_t i = 1; i < t->l->column_count; i++)
+        n += number(t, i, thing, m) > number(t, i - 1, thing, m);
+    return n;
+}
+
+/* Least squares: dumps are as far apart as their order says. */
+static double slope(const trend *t, uint32_t thing, measure m)
+{
+    const double middle = (double)(t->l->column_count - 1) / 2;
+    double       over = 0, under = 0;
+    for (size_t i = 0; i < t->l->column_count; i++) {
+        over += ((double)i - middle) * (double)number(t, i, thing, m);
+        under += ((double)i - middle) * ((double)i - middle);
+    }
+    return under > 0 ? over / under : 0;
 }
 
 static hdx_cell series(const trend *t, uint32_t thing, measure m, hdx_arena *arena)
 {
     hdx_cell *at = hdx_arena_get(arena, t->l->column_count * sizeof *at);
     for (size_t i = 0; at != NULL && i < t->l->column_count; i++)
-        at[i] = hdx_cell_uint(value(t->l, i, thing, m));
+        at[i] = hdx_cell_uint(number(t, i, thing, m));
     return hdx_cell_list(at, at != NULL ? t->l->column_count : 0);
 }
 
 static void put_growth(const trend *t, uint32_t thing, hdx_arena *arena, hdx_cell *cells)
 {
-    const hdx_ledger *l = t->l;
-    const size_t      last = l->column_count - 1;
-    const unsigned    rose = rises(l, thing, t->of, 1);
-    const uint64_t    first = value(l, 0, thing, t->of);
+    const size_t   last = t->l->column_count - 1;
+    const unsigned rose = rises(t, thing, t->of);
+    const uint64_t first = number(t, 0, thing, t->of);
     cells[STEADY] = hdx_cell_bool(rose == last);
     cells[RISES] = hdx_cell_uint(rose);
     for (measure m = OBJECTS; m <= RETAINED; m++) {
         hdx_cell  *at = &cells[OBJECTS_FIRST + 3 * m];
         const bool known = m != RETAINED || t->retained;
-        at[0] = known ? hdx_cell_uint(value(l, 0, thing, m)) : hdx_cell_null();
-        at[1] = known ? hdx_cell_uint(value(l, last, thing, m)) : hdx_cell_null();
-        at[2] = known ? hdx_cell_int(grown(l, thing, m)) : hdx_cell_null();
+        at[0] = known ? hdx_cell_uint(number(t, 0, thing, m)) : hdx_cell_null();
+        at[1] = known ? hdx_cell_uint(number(t, last, thing, m)) : hdx_cell_null();
+        at[2] = known ? hdx_cell_int(grown(t, thing, m)) : hdx_cell_null();
         cells[OBJECTS_SERIES + m] = known ? series(t, thing, m, arena) : hdx_cell_null();
     }
     cells[PERCENT] =
-        first == 0 ? hdx_cell_null() : hdx_cell_real(100.0 * (double)grown(l, thing, t->of) / (double)first);
-    cells[SLOPE] = hdx_cell_real(slope(l, thing, t->of));
+        first == 0 ? hdx_cell_null() : hdx_cell_real(100.0 * (double)grown(t, thing, t->of) / (double)first);
+    cells[SLOPE] = hdx_cell_real(slope(t, thing, t->of));
+}
+
+/* The paths right below that grow, by name. */
+static hdx_cell below(const trend *t, uint32_t thing, hdx_arena *arena)
+{
+    uint64_t n = 0;
+    for (uint32_t i = t->below != NULL ? t->below[thing] : NOTHING; i != NOTHING; i = t->beside[i])
+        n++;
+    hdx_cell *at = hdx_arena_get(arena, n * sizeof *at);
+    n = 0;
+    for (uint32_t i = t->below != NULL ? t->below[thing] : NOTHING; at != NULL && i != NOTHING; i = t->beside[i]) {
+        hdx_member *m = hdx_arena_get(arena, HDX_COUNT(below_members) * sizeof *m);
+        hdx_cell   *objects = hdx_arena_get(arena, t->l->column_count * sizeof *objects);
+        if (m == NULL || objects == NULL)
+            break;
+        for (size_t c = 0; c < t->l->column_count; c++)
+            objects[c] = hdx_cell_uint(value(t->l, c, i, OBJECTS));
+        m[0] = (hdx_member){ below_members[0].name, hdx_cell_text(t->l->names[t->l->things[i].name]) };
+        m[1] = (hdx_member){ below_members[1].name, hdx_cell_list(objects, t->l->column_count) };
+        at[n++] = hdx_cell_object(m, HDX_COUNT(below_members));
+    }
+    return hdx_cell_list(at, n);
 }
 
 static hdx_code trend_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
@@ -191,11 +236,53 @@ static hdx_code trend_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
     hdx_ledger_key(t->l, thing, &t->key);
     cells[KEY] = hdx_cell_text((hdx_text){ t->key.len > 0 ? t->key.at : "", (uint32_t)t->key.len });
     put_growth(t, thing, arena, cells);
+    if (t->by_path)
+        cells[BELOW] = below(t, thing, arena);
     return t->key.failed || arena->refused ? hdx_no_memory(err, "a row", t->key.len) : HDX_OK;
 }
 
+/* ---- which rows, in which order ---- */
+
+/* It rose by `least` objects from each dump to the next, and was there before (SHARK 6.2). */
+static bool rose_always(const hdx_ledger *l, uint32_t thing, uint64_t least)
+{
+    bool always = value(l, 0, thing, OBJECTS) > 0;
+    for (size_t i = 1; always && i < l->column_count; i++) {
+        const uint64_t was = value(l, i - 1, thing, OBJECTS), is = value(l, i, thing, OBJECTS);
+        always = is > was && is - was >= least;
+    }
+    return always;
+}
+
+static hdx_code find_growing(trend *t, uint64_t least, hdx_error *err)
+{
+    const hdx_ledger *l = t->l;
+    t->below = hdx_mem_raw(l->mem, l->count, sizeof *t->below);
+    t->beside = hdx_mem_raw(l->mem, l->count, sizeof *t->beside);
+    if (t->below == NULL || t->beside == NULL)
+        return hdx_no_memory(err, "paths that grow", 2 * l->count * sizeof *t->below);
+    for (uint64_t i = 0; i < l->count; i++)
+        t->below[i] = t->beside[i] = NOTHING;
+    for (uint64_t i = l->count; i-- > 0;) { /* so that lists are in the order in which paths were met */
+        const uint32_t above = l->things[i].above;
+        if (above == HDX_LEDGER_TOP || !rose_always(l, (uint32_t)i, least))
+            continue;
+        t->beside[i] = t->below[above];
+        t->below[above] = (uint32_t)i;
+    }
+    return HDX_OK;
+}
+
+static bool is_row(const trend *t, uint32_t thing, bool all)
+{
+    if (t->below == NULL)
+        return all || grown(t, thing, t->of) > 0;
+    const uint32_t above = t->l->things[thing].above;
+    return t->below[thing] != NOTHING && (above == HDX_LEDGER_TOP || t->below[above] == NOTHING);
+}
+
 typedef struct ranked {
-    unsigned          rises;
+    bool              steady;
     int64_t           grown;
     const hdx_ledger *of;
     uint32_t          thing;
@@ -204,10 +291,8 @@ typedef struct ranked {
 static int by_growth(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    const size_t  steps = x->of->column_count - 1;
-    const bool    p = x->rises == steps, q = y->rises == steps;
-    if (p != q)
-        return p ? -1 : 1;
+    if (x->steady != y->steady)
+        return x->steady ? -1 : 1;
     if (x->grown != y->grown)
         return x->grown > y->grown ? -1 : 1;
     return hdx_ledger_compare(x->of, x->thing, y->thing);
@@ -218,11 +303,10 @@ static hdx_code put_in_order(trend *t, bool all, hdx_error *err)
     const hdx_ledger *l = t->l;
     ranked           *at = hdx_mem_array(l->mem, l->count, sizeof *at);
     t->order = hdx_mem_array(l->mem, l->count, sizeof *t->order);
-    t->room = l->count;
     if (at != NULL && t->order != NULL) {
         for (uint32_t i = 0; i < l->count; i++)
-            if (all || grown(l, i, t->of) > 0)
-                at[t->count++] = (ranked){ rises(l, i, t->of, 1), grown(l, i, t->of), l, i };
+            if (is_row(t, i, all))
+                at[t->count++] = (ranked){ rises(t, i, t->of) == l->column_count - 1, grown(t, i, t->of), l, i };
         if (t->count > 1)
             qsort(at, (size_t)t->count, sizeof *at, by_growth);
         for (uint64_t i = 0; i < t->count; i++)
@@ -377,21 +461,36 @@ static hdx_code outlier_rows(hdx_ledger *l, const hdx_arguments *a, measure m, h
 
 static hdx_code growth_rows(hdx_ledger *l, const hdx_arguments *a, measure m, hdx_rows **out, hdx_error *err)
 {
-    trend *t = hdx_mem_get(l->mem, sizeof *t);
+    const hdx_compare_by by = hdx_compare_by_of(a);
+    const bool           all = hdx_argument_flag(a, "all");
+    trend               *t = hdx_mem_get(l->mem, sizeof *t);
+    hdx_code             code = HDX_OK;
     if (t == NULL) {
         hdx_ledger_close(l);
         return hdx_no_memory(err, "a trend", sizeof *t);
     }
-    *t = (trend){ .l = l, .of = m, .retained = m == RETAINED, .key = hdx_buffer_of(l->mem) };
-    const hdx_code code = put_in_order(t, hdx_argument_flag(a, "all"), err);
+    *t = (trend){ .l = l,
+                  .of = m,
+                  .by_path = by == HDX_COMPARE_PATH,
+                  .retained = m == RETAINED || by > HDX_COMPARE_LOADER, /* others know it without being asked */
+                  .room = l->count,
+                  .key = hdx_buffer_of(l->mem) };
+    if (t->by_path && !all)
+        code = find_growing(t, hdx_argument_number(a, "loops"), err);
+    if (code == HDX_OK)
+        code = put_in_order(t, all, err);
     if (code != HDX_OK) {
         trend_close(t);
         return code;
     }
-    const bool           by_class = hdx_compare_by_of(a) == HDX_COMPARE_CLASS;
-    const hdx_rows_maker maker = {
-        by_class ? class_columns : key_columns, COLUMNS, t, trend_next, trend_close, t->count
-    };
+    const hdx_rows_maker maker = { by == HDX_COMPARE_CLASS ? class_columns
+                                   : t->by_path            ? path_columns
+                                                           : key_columns,
+                                   t->by_path ? OF_PATH : COLUMNS,
+                                   t,
+                                   trend_next,
+                                   trend_close,
+                                   t->count };
     return hdx_rows_make_in(l->mem, &maker, out, err);
 }
 
@@ -443,9 +542,9 @@ static const hdx_parameter parameters[] = {
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
-      .choices = "class package loader dominator leak",
+      .choices = "class package loader dominator path leak",
       .preset = "class",
-      .sentence = "what a row stands for; class by default" },
+      .sentence = "what a row stands for; class by default; path: where objects are added in every step" },
     { .name = "of",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "WHAT",
@@ -459,6 +558,15 @@ static const hdx_parameter parameters[] = {
       .least = 1,
       .most = HDX_COMPARE_DEPTH,
       .sentence = "with --by dominator: levels of the tree; 3 by default" },
+    { .name = "loops",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "N",
+      .preset = "1",
+      .least = 1,
+      .most = UINT64_MAX,
+      .sentence =
+          "with --by path: objects that a step adds at least, such as how often what was tried was done between "
+          "two dumps; 1 by default" },
     { .name = "all", .kind = HDX_PARAMETER_FLAG, .excludes = "outliers", .sentence = "what did not grow, too" },
     { .name = "outliers",
       .kind = HDX_PARAMETER_FLAG,

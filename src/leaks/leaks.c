@@ -164,6 +164,25 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     return code;
 }
 
+/* The heap with its classes that are sticky roots, in the order of the dump. *sticky: root_count of them. */
+static hdx_code open_heap(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, uint32_t **sticky,
+                          uint64_t *root_count, hdx_error *err)
+{
+    hdx_code code = hdx_leak_heap_open(g, mapping, h, err);
+    if (code != HDX_OK)
+        return code;
+    const hdx_root *roots = hdx_graph_roots(g, root_count);
+    if ((*sticky = hdx_mem_array(NULL, *root_count, sizeof **sticky)) == NULL)
+        return hdx_no_memory(err, "roots", *root_count * sizeof **sticky);
+    for (uint64_t n = 0; n < *root_count; n++) {
+        const hdx_class *c = roots[n].type == HDX_ROOT_SYSTEM_CLASS ? hdx_graph_class_object(g, roots[n].object) : NULL;
+        if (c != NULL)
+            (*sticky)[h->sticky_count++] = c->number;
+    }
+    h->sticky = *sticky;
+    return HDX_OK;
+}
+
 static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_leaks_options *o, hdx_buffer *out,
                              hdx_error *err)
 {
@@ -176,18 +195,8 @@ static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_le
     hdx_code       code =
         o->mapping.at != NULL ? hdx_leak_mapping_read(o->mapping.at, o->mapping.len, &mapping, err) : HDX_OK;
     hdx_ticker_init(&tick, o->progress, o->retained ? 5 : 4);
-    if (code == HDX_OK && (code = hdx_leak_heap_open(g, mapping, &h, err)) == HDX_OK) {
-        const hdx_root *roots = hdx_graph_roots(g, &root_count);
-        if ((sticky = hdx_mem_array(NULL, root_count, sizeof *sticky)) == NULL)
-            code = hdx_no_memory(err, "roots", root_count * sizeof *sticky);
-        for (uint64_t n = 0; code == HDX_OK && n < root_count; n++) {
-            const hdx_class *c =
-                roots[n].type == HDX_ROOT_SYSTEM_CLASS ? hdx_graph_class_object(g, roots[n].object) : NULL;
-            if (c != NULL)
-                sticky[h.sticky_count++] = c->number;
-        }
-        h.sticky = sticky;
-    }
+    if (code == HDX_OK)
+        code = open_heap(g, mapping, &h, &sticky, &root_count, err);
     if (code == HDX_OK && (code = hdx_leak_inspector_open(&h, rules, &i, err)) == HDX_OK)
         code = answer(&i, rules, o, &tick, out, err);
     if (code == HDX_OK)
@@ -197,6 +206,57 @@ static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_le
     hdx_leak_mapping_free(mapping);
     hdx_mem_put(NULL, sticky, root_count * sizeof *sticky);
     hdx_ticker_free(&tick);
+    return code;
+}
+
+/* ---- the tree of paths ---- */
+
+static hdx_code grow(leak_search *s, const hdx_leaks_options *o, const hdx_leak_tree *to, hdx_error *err)
+{
+    hdx_code code = o->width == 64 ? hdx_leak_search_grow_64(s, to, err) : hdx_leak_search_grow_32(s, to, err);
+    if (code != HDX_OK && o->width != 64 && s->too_wide) { /* found before anything was counted */
+        leak_search again = new_search(s->h, s->rules, o, s->mem, s->tick);
+        again.holds = s->holds;
+        again.apart = s->apart;
+        hdx_leak_search_free(s);
+        *s = again;
+        code = hdx_leak_search_grow_64(s, to, err);
+    }
+    return code;
+}
+
+hdx_code hdx_leaks_grow(hdx_graph *g, const hdx_leaks_options *o, const hdx_leak_tree *to, hdx_error *err)
+{
+    hdx_mem    mem = { .keep = true };
+    leak_heap  h = { .g = NULL };
+    leak_rules rules;
+    hdx_ticker tick;
+    uint32_t  *sticky = NULL;
+    uint64_t   root_count = 0;
+    bool      *holds = NULL;
+    hdx_code   code = hdx_leak_rules_read(o, &rules, err);
+    hdx_ticker_init(&tick, o->progress, 2);
+    if (code == HDX_OK && (code = open_heap(g, NULL, &h, &sticky, &root_count, err)) == HDX_OK)
+        code = hdx_leak_matchers_that_hold(&h, &rules, &holds, err);
+    if (code == HDX_OK) {
+        leak_search s = new_search(&h, &rules, o, &mem, &tick);
+        s.holds = holds;
+        s.apart = BESIDE + mapped(g);
+        if (o->memory != 0)
+            mem.limit = o->memory > s.apart ? o->memory - s.apart : 1;
+        code = grow(&s, o, to, err);
+        if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "would do") == NULL)
+            code = refused(&s, o, err);
+        hdx_leak_search_free(&s);
+    }
+    if (code == HDX_OK)
+        code = hdx_graph_check(g, err);
+    hdx_mem_put(NULL, holds, rules.matcher_count * sizeof *holds);
+    hdx_leak_heap_close(&h);
+    hdx_mem_put(NULL, sticky, root_count * sizeof *sticky);
+    hdx_leak_rules_free(&rules);
+    hdx_ticker_free(&tick);
+    hdx_mem_close(&mem);
     return code;
 }
 

@@ -10,6 +10,8 @@
  *     paths ---trace.c-------> statuses, suspects, signatures, groups
  *                              (inspect.c, android.c: reasons and labels of one object)
  *
+ *          ---grow_wide.c----> all objects as a tree of few paths, told apart by names (SHARK 6)
+ *
  *   mapping.c   names of R8 and ProGuard given back
  *   rules.c     the caller's matchers and rules of state, line by line
  *   tables.c    matchers; what objects say of their state
@@ -358,6 +360,30 @@ typedef struct leak_search {
 hdx_code hdx_leak_search_run_32(leak_search *s, hdx_error *err);
 hdx_code hdx_leak_search_run_64(leak_search *s, hdx_error *err);
 void     hdx_leak_search_free(leak_search *s);
+
+/* ---- grow_wide.c: the whole heap as a tree of paths (SHARK 6.1) ---- */
+typedef struct hdx_leak_way { /* how an object was come to, in names alone */
+    bool           is_root;
+    leak_root_kind root;  /* of a root; the rest is of references */
+    const char    *how;   /* "INSTANCE_FIELD", "STATIC_FIELD", "ARRAY_ENTRY", "LOCAL" */
+    hdx_text       owner; /* class that has the reference */
+    hdx_text       field;
+    hdx_leak_what  what; /* the object */
+    hdx_text       of;   /* its class; of a class object its own name */
+} hdx_leak_way;
+#define HDX_LEAK_NO_PLACE UINT32_MAX /* in place of a name or a thing: no memory */
+typedef struct hdx_leak_tree {       /* who keeps it */
+    void    *context;
+    unsigned deepest; /* what lies below this many steps counts for the last of them */
+    uint32_t (*name)(void *context, const hdx_leak_way *way);        /* the same for the same names */
+    uint32_t (*thing)(void *context, uint32_t above, uint32_t name); /* above: HDX_LEAK_TOP of roots */
+    bool (*count)(void *context, uint32_t thing, uint64_t bytes);    /* an object is there */
+} hdx_leak_tree;
+#define HDX_LEAK_TOP UINT32_MAX
+/* Of the options threads, progress and memory count. HDX_BAD_DUMP without the dump. */
+hdx_code hdx_leaks_grow(hdx_graph *g, const hdx_leaks_options *o, const hdx_leak_tree *to, hdx_error *err);
+hdx_code hdx_leak_search_grow_32(leak_search *s, const hdx_leak_tree *to, hdx_error *err);
+hdx_code hdx_leak_search_grow_64(leak_search *s, const hdx_leak_tree *to, hdx_error *err);
 
 /* ---- inspect.c, android.c ---- */
 typedef struct leak_look {

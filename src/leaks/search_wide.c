@@ -203,7 +203,7 @@ static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *
 }
 
 /* Sorts roots as SHARK 3.1 says; locals of known threads become references of their thread. */
-static hdx_code take_roots(search *k, hdx_error *err)
+hdx_code WIDE(hdx_leak_take_roots)(search *k, hdx_error *err)
 {
     store       *st = k->st;
     hdx_map      known_serials = hdx_map_of(k->s->mem);
@@ -288,7 +288,7 @@ static void drop_queues(search *k)
     k->last_capacity = 0;
 }
 
-static void drop(search *k)
+void WIDE(hdx_leak_drop)(search *k)
 {
     drop_queues(k);
     hdx_mem_put(k->s->mem, k->locals, k->local_capacity * sizeof *k->locals);
@@ -334,7 +334,7 @@ hdx_code WIDE(hdx_leak_search_run)(leak_search *s, hdx_error *err)
         goto out;
     s->dangling = st.dangling;
     hdx_ticker_step(s->tick, "paths", st.objects, "objects");
-    if ((code = take_roots(&k, err)) != HDX_OK || (code = prepare(&k, err)) != HDX_OK ||
+    if ((code = WIDE(hdx_leak_take_roots)(&k, err)) != HDX_OK || (code = prepare(&k, err)) != HDX_OK ||
         (code = enqueue_roots(&k, err)) != HDX_OK || (code = run(&k, err)) != HDX_OK ||
         (code = WIDE(hdx_leak_paths)(&k, err)) != HDX_OK)
         goto out;
@@ -345,7 +345,7 @@ hdx_code WIDE(hdx_leak_search_run)(leak_search *s, hdx_error *err)
 out:
     if (code == HDX_OK && s->h->code != HDX_OK)
         code = (*err = s->h->err, s->h->code);
-    drop(&k);
+    WIDE(hdx_leak_drop)(&k);
     WIDE(hdx_leak_store_free)(&st);
     hdx_leak_plans_free(&plans, s->h->class_count);
     return code;

@@ -138,6 +138,11 @@ void WIDE(hdx_leak_expand_object)(search *k, NID id, const object *o);
 uint32_t WIDE(hdx_leak_matcher_named)(const search *k, hdx_leak_matcher_kind kind, hdx_text class_name,
                                       const char *member);
 
+/* ---- search_wide.c, for grow_wide.c, too ---- */
+/* Roots in their order, locals by their thread; k->st has been read. */
+hdx_code WIDE(hdx_leak_take_roots)(search *k, hdx_error *err);
+void WIDE(hdx_leak_drop)(search *k); /* all but its store */
+
 /* ---- paths_wide.c ---- */
 /* s->paths of the outermost leaks, each reference named; s->lost. */
 hdx_code WIDE(hdx_leak_paths)(search *k, hdx_error *err);

@@ -339,6 +339,7 @@ static const proof proofs[] = {
     { "trend", "of", NULL, NULL, "objects", false },
     { "trend", "depth", "app.hprof.gz --all --by dominator", "app.hprof.gz --all --by dominator --depth 1", NULL,
       false },
+    { "trend", "loops", NULL, NULL, "0", false },
     { "trend", "all", "app.hprof.gz", "app.hprof.gz --all", NULL, false },
     { "trend", "outliers", "app.hprof.gz", "app.hprof.gz --outliers", NULL, false },
     { "trend", "deviations", NULL, NULL, "0", false },
