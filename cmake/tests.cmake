@@ -28,8 +28,11 @@ foreach(room IN LISTS rooms_with_tests)
     add_executable(${target} ${file})
     target_link_libraries(${target} PRIVATE ${room} test_support ${HDX_CRITERION})
     # an index is built, opened, asked in one test
-    if(room MATCHES "^(passes|making|graph|query|leaks|strip|answer|sql|fleet|oql)$")
+    if(room MATCHES "^(passes|making|graph|query|leaks|compare|strip|answer|sql|fleet|oql)$")
       target_link_libraries(${target} PRIVATE making graph query leaks)
+    endif()
+    if(room STREQUAL "compare") # who opens dumps for it
+      target_link_libraries(${target} PRIVATE answer)
     endif()
     if(room STREQUAL "oql") # what it makes of queries is run
       target_link_libraries(${target} PRIVATE sql)
