@@ -50,6 +50,8 @@ static hdx_code measure(hdx_session *s, const hdx_arguments *a, bool retained, h
     hdx_code             code = hdx_session_view(s, place, hdx_answer_last(a, "view"), &g, err);
     if (code != HDX_OK)
         return code;
+    if (place == 0 && hdx_answer_last(a, "view") != NULL) /* the head of the document says so */
+        s->dumps[0].shown = g;
     const hdx_query q = hdx_answer_query(s, a, g);
     code = hdx_ledger_head(l, place, s->dumps[place].path, hdx_graph_summary_of(g), err);
     if (code == HDX_OK && by == HDX_COMPARE_DOMINATOR)

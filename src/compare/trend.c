@@ -494,12 +494,32 @@ static hdx_code growth_rows(hdx_ledger *l, const hdx_arguments *a, measure m, hd
     return hdx_rows_make_in(l->mem, &maker, out, err);
 }
 
+static hdx_code add_title(const hdx_ledger_column *first, const hdx_ledger_column *last, size_t dumps, bool outlying,
+                          hdx_rows *rows, hdx_error *err)
+{
+    char       a[16], b[16];
+    hdx_buffer text = hdx_buffer_of(NULL);
+    hdx_human_size(first->live_bytes, a);
+    hdx_human_size(last->live_bytes, b);
+    if (outlying)
+        hdx_buffer_format(&text, "%zu dumps", dumps);
+    else
+        hdx_buffer_format(&text, "%zu dumps, from %s (%s live) to %s (%s)", dumps, first->path, a, last->path, b);
+    const hdx_code code =
+        text.failed ? hdx_no_memory(err, "a title", text.len) : hdx_rows_set_title(rows, text.at, err);
+    hdx_buffer_free(&text);
+    return code;
+}
+
 hdx_code hdx_compare_trend_rows(hdx_ledger *l, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     const measure m = (measure)hdx_argument_choice(a, "of");
     const bool    outlying = hdx_argument_flag(a, "outliers");
     hdx_cell      heads = hdx_cell_null();
     hdx_arena     arena = hdx_arena_of(l->mem);
+    /* what their texts are in lives as long as the rows */
+    const size_t            dumps = l->column_count;
+    const hdx_ledger_column first = l->columns[0], last = l->columns[dumps - 1];
     *out = NULL;
     hdx_code code = hdx_ledger_heads(l, &arena, &heads, err);
     if (code == HDX_OK)
@@ -508,7 +528,8 @@ hdx_code hdx_compare_trend_rows(hdx_ledger *l, const hdx_arguments *a, hdx_rows 
         hdx_ledger_close(l);
     if (code == HDX_OK) {
         hdx_arena_join(hdx_rows_arena(*out), &arena);
-        if ((code = hdx_rows_add_extra(*out, "dumps", heads, err)) != HDX_OK) {
+        if ((code = hdx_rows_add_extra(*out, "dumps", heads, err)) != HDX_OK ||
+            (code = add_title(&first, &last, dumps, outlying, *out, err)) != HDX_OK) {
             hdx_rows_close(*out);
             *out = NULL;
         }
