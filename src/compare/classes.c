@@ -12,11 +12,9 @@
 
 uint32_t hdx_compare_class_name(hdx_ledger *l, hdx_text name, const char *before, hdx_buffer *scratch)
 {
-    hdx_buffer_clear(scratch);
-    const bool hidden = hdx_hidden_name(name, scratch);
+    const hdx_text is = hdx_class_key(name, scratch);
     if (scratch->failed)
         return HDX_LEDGER_NONE;
-    const hdx_text is = hidden ? (hdx_text){ scratch->at, (uint32_t)scratch->len } : name;
     if (*before == '\0')
         return hdx_ledger_name(l, is);
     hdx_buffer whole = hdx_buffer_of(l->mem);

@@ -8,7 +8,7 @@
  *
  * A ledger (ledger.c) knows a thing by its name and by the thing it stands below, never by an address or an id: dumps
  * of one process, of two releases of it, or of two hosts are told apart and put together in the same way. Names are
- * those of hdx_hidden_name, so that what the JVM numbers anew in each run is one thing.
+ * those of hdx_class_key, so that what is numbered anew in each run is one thing.
  *
  * Who opens the dumps is the room `answer`: a graph is only needed while its heap is measured.
  *

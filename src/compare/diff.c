@@ -541,10 +541,11 @@ const hdx_answer hdx_compare_diff = {
     .name = "diff",
     .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_TOGETHER | HDX_ANSWER_HEAP | HDX_ANSWER_LONG,
     .sentence = "what two heaps have differently, and of three what stayed",
-    .more = "The dumps may be of one process, of two releases or of two hosts: rows go by names, never by addresses. "
-            "Classes that the JVM numbers anew in each run (lambdas, proxies, accessors of reflection) share a row, as "
-            "in histogram --hidden fold. With a third dump, one after the load is gone, retained_stayed is what "
-            "is still there of what came; the largest stand first.",
+    .more =
+        "The dumps may be of one process, of two releases or of two hosts: rows go by names, never by addresses. "
+        "Classes that are numbered anew in each run (lambdas, proxies, accessors of reflection, CGLIB) share a row, "
+        "app.Shop$$Lambda*. With a third dump, one after the load is gone, retained_stayed is what is still "
+        "there of what came; the largest stand first.",
     .examples = { "heapdex diff before.hprof after.hprof",
                   "heapdex diff before.hprof after.hprof --fail-on 'total.retained_delta > 10%'" },
     .forms = forms,

@@ -26,8 +26,7 @@ static hdx_text simple(hdx_text name)
 
 static void put_class(walk *w, hdx_text name, bool whole)
 {
-    const bool     hidden = hdx_hidden_name(name, &w->class_name);
-    const hdx_text is = hidden ? (hdx_text){ w->class_name.at, (uint32_t)w->class_name.len } : name;
+    const hdx_text is = hdx_class_key(name, &w->class_name);
     const hdx_text shown = whole ? is : simple(is);
     hdx_buffer_put(&w->text, shown.at, shown.len);
     w->text.failed |= w->class_name.failed;

@@ -17,6 +17,12 @@
  *          sun.reflect.GeneratedMethodAccessor7                 sun.reflect.GeneratedMethodAccessor*
  *
  * Arrays of them keep their brackets. Every other name, numbers of anonymous classes included, stays as it is.
+ *
+ * Libraries make classes at run time, too, and put numbers or random letters behind a mark. They stand in the histogram
+ * under their names; where heaps of different runs are compared, hdx_class_key cuts those off as well:
+ *
+ *   6. CGLIB and Spring, Byte Buddy, Hibernate, Mockito, Javassist
+ *          app.Shop$$EnhancerBySpringCGLIB$$3f2a  app.Shop$$EnhancerBySpringCGLIB$$*
  */
 #include "query/query.h"
 
@@ -106,4 +112,31 @@ bool hdx_hidden_name(hdx_text name, hdx_buffer *out)
     hdx_buffer_text(out, "*");
     hdx_buffer_put(out, brackets.at, brackets.len);
     return true;
+}
+
+/* 6: all behind the mark goes, but brackets of arrays. */
+static bool generated_name(hdx_text name, hdx_buffer *out)
+{
+    static const char *const marks[] = { "CGLIB$$", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "_$$_jvst" };
+    hdx_text                 element = name;
+    while (ends(element, "[]"))
+        element.len -= 2;
+    for (size_t i = 0; i < HDX_COUNT(marks); i++) {
+        const size_t len = strlen(marks[i]);
+        const char  *at = element.len > len ? memmem(element.at, element.len, marks[i], len) : NULL;
+        if (at == NULL)
+            continue;
+        hdx_buffer_clear(out);
+        hdx_buffer_put(out, element.at, (uint64_t)(at - element.at) + len);
+        hdx_buffer_text(out, "*");
+        hdx_buffer_put(out, name.at + element.len, name.len - element.len);
+        return true;
+    }
+    return false;
+}
+
+hdx_text hdx_class_key(hdx_text name, hdx_buffer *scratch)
+{
+    const bool shared = hdx_hidden_name(name, scratch) || generated_name(name, scratch);
+    return shared && !scratch->failed ? (hdx_text){ scratch->at, (uint32_t)scratch->len } : name;
 }

@@ -150,6 +150,11 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
 /* The name that a class made at run time shares with others of its kind (hidden_names.c); false: it is none of these.
  */
 bool hdx_hidden_name(hdx_text name, hdx_buffer *out);
+/*
+ * By which a class of one heap is that of another: its name, or what is left of it without what differs from run to
+ * run. In `scratch`, or `name` itself; scratch->failed: no memory.
+ */
+hdx_text hdx_class_key(hdx_text name, hdx_buffer *scratch);
 
 /* ---- sets (bit sets over ids) ---- */
 /*

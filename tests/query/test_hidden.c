@@ -147,3 +147,27 @@ Test(histogram, of_reference_dumps_folds_proxies_and_lambdas)
         heap_close(&h);
     }
 }
+
+/* Between runs; a histogram shows classes of libraries under their names. */
+Test(hidden_names, leave_keys_by_which_classes_of_two_runs_are_the_same)
+{
+    static const char *const names[][2] = {
+        { "app.Shop", "app.Shop" },
+        { "app.Shop$1", "app.Shop$1" },
+        { "app.Shop$$Lambda$14/0x7f01[]", "app.Shop$$Lambda*[]" },
+        { "app.Shop$$EnhancerBySpringCGLIB$$3f2a01", "app.Shop$$EnhancerBySpringCGLIB$$*" },
+        { "app.Shop$$SpringCGLIB$$0[][]", "app.Shop$$SpringCGLIB$$*[][]" },
+        { "app.Shop$ByteBuddy$aB3x", "app.Shop$ByteBuddy$*" },
+        { "app.Shop$HibernateProxy$Zz1", "app.Shop$HibernateProxy$*" },
+        { "app.Shop$MockitoMock$1234567", "app.Shop$MockitoMock$*" },
+        { "app.Shop_$$_jvst5b_0", "app.Shop_$$_jvst*" },
+        { "app.CGLIB", "app.CGLIB" },
+        { "", "" },
+    };
+    hdx_buffer scratch = hdx_buffer_of(NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const hdx_text key = hdx_class_key((hdx_text){ names[i][0], (uint32_t)strlen(names[i][0]) }, &scratch);
+        cr_expect(hdx_text_is(key, names[i][1]), "%s: %.*s", names[i][0], (int)key.len, key.at);
+    }
+    hdx_buffer_free(&scratch);
+}
