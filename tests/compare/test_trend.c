@@ -3,6 +3,7 @@
  * many stands out.
  */
 #include "compare/pair.h"
+#include "support/golden.h"
 
 static pair p;
 static void enter(void)
@@ -100,4 +101,21 @@ Test(trend, outliers_are_far_from_the_median)
     expect_answer(names, "trend outliers of=objects deviations=100", "");
     expect_answer("o1.hprof o2.hprof o3.hprof o4.hprof", "trend outliers",
                   "who stands out is asked of 5 dumps at least, and there are 4");
+}
+
+/* Of the program Grow at three moments Shark tells one path, and these two steps below it. */
+Test(trend, by_path_tells_what_shark_tells)
+{
+    for (char i = '1'; i <= '3'; i++) {
+        char path[512];
+        (void)snprintf(path, sizeof path, GOLDEN_DUMPS "/grow-jdk11-%c.hprof.gz", i);
+        if (access(path, R_OK) != 0)
+            cr_skip_test("the reference collection is not beside this tree");
+        cr_assert(symlink(path, (char[]){ 'g', i, '\0' }) == 0);
+    }
+    expect_answer("g1 g2 g3", "trend by=path columns=key,below",
+                  "GcRoot(StickyClass) > STATIC_FIELD LauncherHelper.appClass -> class Grow > STATIC_FIELD "
+                  "Grow.sessions -> instance of java.util.HashMap,[{name=ARRAY_ENTRY HashMap.[x] -> instance of "
+                  "Grow$Session objects=[100 200 300]} {name=ARRAY_ENTRY HashMap.[x] -> instance of java.lang.Integer "
+                  "objects=[96 196 296]}]\n");
 }
