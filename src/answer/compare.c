@@ -18,6 +18,23 @@ static hdx_code check_session(const hdx_session *s, const hdx_arguments *a, hdx_
     return HDX_OK;
 }
 
+static hdx_code add_leak(const hdx_leak *k, hdx_ledger *l, size_t place, hdx_error *err)
+{
+    const char     *name = k->signature[0] != '\0' ? k->signature : "unreachable", *suspects = k->suspects;
+    const uint32_t  named = hdx_ledger_name(l, (hdx_text){ name, (uint32_t)strlen(name) });
+    hdx_ledger_sum *sum = hdx_ledger_sum_of(l, place, hdx_ledger_thing_of(l, HDX_LEDGER_TOP, named));
+    hdx_buffer      label = hdx_buffer_of(l->mem);
+    hdx_buffer_format(&label, "%s: %s%s%s", hdx_leak_kind_name(k->kind),
+                      k->trace_count > 0 ? k->traces[0].class_name : "", *suspects != '\0' ? " by " : "", suspects);
+    const bool good = sum != NULL && !label.failed && hdx_ledger_label(l, named, label.at);
+    if (good) {
+        sum->objects += k->trace_count;
+        sum->retained += k->sized ? k->retained_bytes : 0;
+    }
+    hdx_buffer_free(&label);
+    return good ? HDX_OK : hdx_ledger_refused(l, err);
+}
+
 static hdx_code leaks_of(hdx_session *s, hdx_graph *g, hdx_ledger *l, size_t place, hdx_error *err)
 {
     const hdx_leaks_options options = {
@@ -25,19 +42,8 @@ static hdx_code leaks_of(hdx_session *s, hdx_graph *g, hdx_ledger *l, size_t pla
     };
     hdx_leaks *leaks = NULL;
     hdx_code   code = hdx_leaks_search(g, &options, &leaks, err);
-    for (uint64_t i = 0; code == HDX_OK && i < leaks->leak_count; i++) {
-        const hdx_leak *k = &leaks->leaks[i];
-        const char     *name = k->signature[0] != '\0' ? k->signature : "unreachable";
-        const uint32_t  thing =
-            hdx_ledger_thing_of(l, HDX_LEDGER_TOP, hdx_ledger_name(l, (hdx_text){ name, (uint32_t)strlen(name) }));
-        hdx_ledger_sum *sum = hdx_ledger_sum_of(l, place, thing);
-        if (sum == NULL) {
-            code = hdx_ledger_refused(l, err);
-        } else {
-            sum->objects += k->trace_count;
-            sum->retained += k->sized ? k->retained_bytes : 0;
-        }
-    }
+    for (uint64_t i = 0; code == HDX_OK && i < leaks->leak_count; i++)
+        code = add_leak(&leaks->leaks[i], l, place, err);
     hdx_leaks_free(leaks);
     return code;
 }

@@ -74,8 +74,10 @@ uint32_t hdx_ledger_thing_of(hdx_ledger *l, uint32_t above, uint32_t name);
 /* To be written to, until the next thing is made; NULL: no memory. */
 hdx_ledger_sum *hdx_ledger_sum_of(hdx_ledger *l, size_t column, uint32_t thing);
 hdx_ledger_sum  hdx_ledger_read(const hdx_ledger *l, size_t column, uint32_t thing);
-bool            hdx_ledger_label(hdx_ledger *l, uint32_t name, const char *text);
-hdx_code        hdx_ledger_refused(const hdx_ledger *l, hdx_error *err);
+/* What else is said of what is called so: the first time holds. False: no memory. */
+bool        hdx_ledger_label(hdx_ledger *l, uint32_t name, const char *text);
+const char *hdx_ledger_label_of(const hdx_ledger *l, uint32_t thing); /* "" */
+hdx_code    hdx_ledger_refused(const hdx_ledger *l, hdx_error *err);
 /* "a > b > c", its name and those above; appends. */
 void hdx_ledger_key(const hdx_ledger *l, uint32_t thing, hdx_buffer *out);
 /* In the order of their keys, told without making them. */

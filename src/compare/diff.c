@@ -41,9 +41,8 @@ enum { /* columns */
        OF_THREE
 };
 #define THIRD (HDX_COLUMN_OPTIONAL | HDX_COLUMN_WIDE)
-#define COLUMNS(key_flags, key_says, retained_says)                                                                    \
-    HDX_COLUMN("key", TEXT, NONE, key_flags, key_says),                                                                \
-        HDX_COLUMN("objects_a", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "live objects in the first dump"),                   \
+#define NUMBERS(retained_says)                                                                                         \
+    HDX_COLUMN("objects_a", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "live objects in the first dump"),                       \
         HDX_COLUMN("objects_b", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "in the second"),                                    \
         HDX_COLUMN("objects_delta", SIGNED, COUNT, HDX_COLUMN_SPARE, "how many more the second has; negative: fewer"), \
         HDX_COLUMN("shallow_a", UNSIGNED, BYTES, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE,                                \
@@ -64,6 +63,8 @@ enum { /* columns */
         HDX_COLUMN("retained_stayed", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL, "the same of what is retained"),           \
         HDX_COLUMN("percent_stayed", REAL, PERCENT, HDX_COLUMN_OPTIONAL | HDX_COLUMN_NULLABLE,                         \
                    "retained_stayed as part of what came; null where nothing did")
+#define COLUMNS(key_flags, key_says, retained_says)                                                                    \
+    HDX_COLUMN("key", TEXT, NONE, key_flags, key_says), NUMBERS(retained_says)
 
 #define OF_SETS "bytes that would be free if the class objects and all instances of the row were gone"
 static const hdx_column class_columns[] = { COLUMNS(
@@ -79,8 +80,9 @@ static const hdx_column dominator_columns[] = { COLUMNS(
 static const hdx_column path_columns[] = { COLUMNS(0, "path on which the objects are come to first, as Shark names it",
                                                    "bytes of the objects of this path and of those below it") };
 static const hdx_column leak_columns[] = {
-    COLUMNS(0, "signature of the leak; `unreachable` of objects that no path leads to",
-            "bytes that its leaking objects keep alive"),
+    HDX_COLUMN("key", TEXT, NONE, 0, "signature of the leak; `unreachable` of objects that no path leads to"),
+    HDX_COLUMN("label", TEXT, NONE, 0, "kind of the leak, class of its first object, and the references to blame"),
+    NUMBERS("bytes that its leaking objects keep alive"),
 };
 
 static const hdx_form forms[] = {
@@ -99,6 +101,7 @@ typedef struct diff {
     hdx_compare_by    by;
     const hdx_column *columns;
     bool              third;
+    unsigned          label; /* columns between the key and the numbers: of leaks one */
     uint32_t         *order; /* things, as rows come */
     uint64_t          count, equal, next;
     hdx_buffer        key;
@@ -180,7 +183,9 @@ static hdx_code diff_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
         return hdx_no_memory(err, "a key", d->key.len);
     read_sums(d, thing, of);
     cells[KEY] = hdx_cell_text((hdx_text){ d->key.len > 0 ? d->key.at : "", (uint32_t)d->key.len });
-    put_numbers(d, of, cells);
+    if (d->label > 0)
+        cells[KEY + 1] = hdx_cell_string(hdx_ledger_label_of(d->l, thing));
+    put_numbers(d, of, cells + d->label);
     *more = true;
     return HDX_OK;
 }
@@ -315,14 +320,15 @@ typedef struct failing {
     uint64_t  count, said_count;
 } failing;
 
-static hdx_code check_rules(failing *f, const hdx_cell *cells, bool whole, hdx_arena *arena, hdx_error *err)
+/* key: NULL of the whole; cells: numbers are where they are in a row without a label. */
+static hdx_code check_rules(failing *f, const hdx_cell *key, const hdx_cell *cells, hdx_arena *arena, hdx_error *err)
 {
     static const unsigned numbers[] = { OBJECTS_DELTA, RETAINED_A, RETAINED_B, RETAINED_DELTA };
     for (size_t i = 0; i < f->rule_count; i++) {
         const rule    *r = &f->rules[i];
         const hdx_cell cell = measured(r, cells);
         bool           holds = false;
-        hdx_code       code = r->whole == whole ? hdx_condition_holds(r->condition, &cell, &holds, err) : HDX_OK;
+        hdx_code code = r->whole == (key == NULL) ? hdx_condition_holds(r->condition, &cell, &holds, err) : HDX_OK;
         if (code != HDX_OK)
             return code;
         if (!holds || f->count++ >= FAILS_SAID)
@@ -331,7 +337,7 @@ static hdx_code check_rules(failing *f, const hdx_cell *cells, bool whole, hdx_a
         if (m == NULL)
             return hdx_no_memory(err, "what failed", sizeof *m);
         m[0] = (hdx_member){ fail_members[0].name, hdx_cell_copy(arena, r->text) };
-        m[1] = (hdx_member){ fail_members[1].name, whole ? hdx_cell_null() : hdx_text_cell(arena, cells[KEY].as.text) };
+        m[1] = (hdx_member){ fail_members[1].name, key == NULL ? hdx_cell_null() : hdx_text_cell(arena, key->as.text) };
         for (unsigned k = 0; k < HDX_COUNT(numbers); k++)
             m[2 + k] = (hdx_member){ fail_members[2 + k].name, cells[numbers[k]] };
         f->said[f->said_count++] = hdx_cell_object(m, HDX_COUNT(fail_members));
@@ -350,7 +356,8 @@ static void whole_numbers(const diff *d, hdx_cell *cells)
     put_numbers(&all, of, cells);
 }
 
-static unsigned columns_of(const diff *d) { return d->third ? OF_THREE : OF_TWO; }
+static unsigned numbers_of(const diff *d) { return d->third ? OF_THREE : OF_TWO; } /* and the key */
+static unsigned columns_of(const diff *d) { return numbers_of(d) + d->label; }
 
 /* Rows that --where keeps, before order and limit: a condition is of all that are asked for, not of those shown. */
 static hdx_code check_rows(diff *d, const hdx_arguments *a, const hdx_progress *progress, failing *f, hdx_arena *arena,
@@ -368,9 +375,9 @@ static hdx_code check_rows(diff *d, const hdx_arguments *a, const hdx_progress *
             code = hdx_rows_where(&rows, a->at[i].value, err);
     whole_numbers(d, whole);
     if (code == HDX_OK)
-        code = check_rules(f, whole, true, arena, err);
+        code = check_rules(f, NULL, whole, arena, err);
     while (code == HDX_OK && hdx_rows_next(rows, &cells))
-        code = check_rules(f, cells, false, arena, err);
+        code = check_rules(f, &cells[KEY], cells + d->label, arena, err);
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
     hdx_rows_close(rows);
@@ -389,7 +396,7 @@ static hdx_code find_failures(diff *d, const hdx_arguments *a, const hdx_progres
     if (code == HDX_OK && (f->rules == NULL || f->said == NULL))
         code = hdx_no_memory(err, "conditions", count * sizeof *f->rules);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
-        code = read_rule(texts[i], columns_of(d), progress, &f->rules[f->rule_count++], err);
+        code = read_rule(texts[i], numbers_of(d), progress, &f->rules[f->rule_count++], err);
     if (code == HDX_OK && count > 0)
         code = check_rows(d, a, progress, f, arena, err);
     for (size_t i = 0; i < f->rule_count; i++)
@@ -406,9 +413,9 @@ static hdx_code add_total(const diff *d, hdx_rows *rows, hdx_error *err)
     if (m == NULL)
         return hdx_no_memory(err, "the sum", OF_THREE * sizeof *m);
     whole_numbers(d, cells);
-    for (unsigned i = KEY + 1; i < columns_of(d); i++)
-        m[i - 1] = (hdx_member){ d->columns[i].name, cells[i] };
-    return hdx_rows_add_extra(rows, "total", hdx_cell_object(m, columns_of(d) - 1), err);
+    for (unsigned i = KEY + 1; i < numbers_of(d); i++)
+        m[i - 1] = (hdx_member){ total_columns[i].name, cells[i] };
+    return hdx_rows_add_extra(rows, "total", hdx_cell_object(m, numbers_of(d) - 1), err);
 }
 
 static hdx_code add_title(const diff *d, hdx_rows *rows, hdx_error *err)
@@ -467,6 +474,7 @@ hdx_code hdx_compare_diff_rows(hdx_ledger *l, const hdx_arguments *a, const hdx_
                  .by = hdx_compare_by_of(a),
                  .columns = columns_by(hdx_compare_by_of(a)),
                  .third = l->column_count == 3,
+                 .label = hdx_compare_by_of(a) == HDX_COMPARE_LEAK,
                  .key = hdx_buffer_of(l->mem) };
     failing  f = { .rules = NULL };
     hdx_code code = put_in_order(d, hdx_argument_flag(a, "all"), err);

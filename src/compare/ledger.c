@@ -122,6 +122,13 @@ bool hdx_ledger_label(hdx_ledger *l, uint32_t name, const char *text)
     return l->labels[name] != NULL;
 }
 
+const char *hdx_ledger_label_of(const hdx_ledger *l, uint32_t thing)
+{
+    const uint32_t name = l->things[thing].name;
+    const char    *label = name < l->label_capacity ? l->labels[name] : NULL;
+    return label != NULL ? label : "";
+}
+
 /* ---- keys ---- */
 
 static unsigned depth_of(const hdx_ledger *l, uint32_t thing)

@@ -36,8 +36,9 @@ enum {
     SHALLOW_SERIES,
     RETAINED_SERIES,
     COLUMNS,
-    BELOW = COLUMNS,
-    OF_PATH
+    BELOW = COLUMNS, /* by path */
+    LABEL = COLUMNS, /* by leak */
+    ONE_MORE
 };
 
 static const hdx_column number_item[] = { HDX_ITEM(UNSIGNED, "one for each dump, in their order") };
@@ -67,9 +68,12 @@ static const hdx_column number_item[] = { HDX_ITEM(UNSIGNED, "one for each dump,
 
 static const hdx_column class_columns[] = { GROWTH(
     HDX_COLUMN_CLASS_NAME, "name of the class, or the one that classes made at run time share") };
-static const hdx_column key_columns[] = { GROWTH(
-    0, "package, loader, way down the dominator tree or signature, as diff has it") };
+static const hdx_column key_columns[] = { GROWTH(0, "package, loader or way down the dominator tree, as diff has it") };
 
+static const hdx_column leak_columns[] = {
+    GROWTH(0, "signature of the leak; `unreachable` of objects that no path leads to"),
+    HDX_COLUMN("label", TEXT, NONE, 0, "kind of the leak, class of its first object, and the references to blame"),
+};
 static const hdx_column below_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "the last step of the path that grows"),
     HDX_NESTED("objects", LIST, 0, "objects in each dump", number_item),
@@ -95,6 +99,7 @@ static const hdx_form forms[] = {
     { "outliers", "true", outlier_columns, HDX_COUNT(outlier_columns) },
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
     { "by", "path", path_columns, HDX_COUNT(path_columns) },
+    { "by", "leak", leak_columns, HDX_COUNT(leak_columns) },
     { NULL, NULL, key_columns, HDX_COUNT(key_columns) },
 };
 
@@ -119,7 +124,7 @@ bool hdx_compare_trend_retains(const hdx_arguments *a) { return hdx_argument_cho
 typedef struct trend {
     hdx_ledger *l;
     measure     of;
-    bool        by_path;
+    bool        by_path, by_leak;
     bool        retained; /* is known */
     uint32_t   *order;
     uint32_t   *below, *beside; /* of what grows by path: the first right below that does, the next; NULL: unasked */
@@ -238,6 +243,8 @@ static hdx_code trend_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
     put_growth(t, thing, arena, cells);
     if (t->by_path)
         cells[BELOW] = below(t, thing, arena);
+    if (t->by_leak)
+        cells[LABEL] = hdx_cell_string(hdx_ledger_label_of(t->l, thing));
     return t->key.failed || arena->refused ? hdx_no_memory(err, "a row", t->key.len) : HDX_OK;
 }
 
@@ -472,6 +479,7 @@ static hdx_code growth_rows(hdx_ledger *l, const hdx_arguments *a, measure m, hd
     *t = (trend){ .l = l,
                   .of = m,
                   .by_path = by == HDX_COMPARE_PATH,
+                  .by_leak = by == HDX_COMPARE_LEAK,
                   .retained = m == RETAINED || by > HDX_COMPARE_LOADER, /* others know it without being asked */
                   .room = l->count,
                   .key = hdx_buffer_of(l->mem) };
@@ -485,8 +493,9 @@ static hdx_code growth_rows(hdx_ledger *l, const hdx_arguments *a, measure m, hd
     }
     const hdx_rows_maker maker = { by == HDX_COMPARE_CLASS ? class_columns
                                    : t->by_path            ? path_columns
+                                   : t->by_leak            ? leak_columns
                                                            : key_columns,
-                                   t->by_path ? OF_PATH : COLUMNS,
+                                   t->by_path || t->by_leak ? ONE_MORE : COLUMNS,
                                    t,
                                    trend_next,
                                    trend_close,

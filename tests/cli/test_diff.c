@@ -1,5 +1,6 @@
 /* test_diff.c - diff and trend as a person calls them: the exit status, what is told of failures, tables of 80 columns.
  */
+#include "cli/leaky.h"
 #include "cli/tool.h"
 #include "compare/pair.h"
 
@@ -67,6 +68,30 @@ Test(diff, exits_with_1_and_says_why_where_a_condition_holds)
     cr_expect_str_eq(r.out, "a.hprof\nb.hprof\nc.hprof\n");
     cr_expect(strstr(r.err, "--fail-on \"retained > 1\": there is no such number in a row\nhint: for example ") != NULL,
               "%s", r.err);
+    ran_free(&r);
+}
+
+Test(diff, by_leak_is_by_signature)
+{
+    leaky_make("l.hprof", false);
+    leaky_make("m.hprof", true);
+    ran r =
+        tool_sh("\"$H\" diff l.hprof m.hprof --by leak --all --format csv --columns "
+                "label,objects_a,objects_b,retained_a,retained_b && \"$H\" diff l.hprof m.hprof --by leak --fail-on "
+                "'objects_delta > 0' --format csv --columns label");
+    cr_expect(eq(int, r.code, 1), "%s", r.err);
+    cr_expect_str_eq(r.out, "label,objects_a,objects_b,retained_a,retained_b\n"
+                            "application: app.Screen by Holder.second,0,1,0,1\n"
+                            "application: app.Screen by Holder.first Node.next,1,1,1,1\n"
+                            "unreachable: app.Screen,2,1,0,0\n"
+                            "label\n"
+                            "application: app.Screen by Holder.second\n"
+                            "unreachable: app.Screen\n");
+    cr_expect_str_eq(r.err, "heapdex: --fail-on 'objects_delta > 0' holds of "
+                            "398563047381db6f0d7ca2fc56acce0c6e45bea7\n");
+    ran_free(&r);
+    r = tool_sh("\"$H\" trend l.hprof m.hprof --by leak --format csv --columns label,objects --quiet");
+    cr_expect_str_eq(r.out, "label,objects\napplication: app.Screen by Holder.second,\"[0, 1]\"\n");
     ran_free(&r);
 }
 
