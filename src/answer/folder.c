@@ -1,6 +1,7 @@
 /*
  * folder.c - the dumps of a folder: files that begin as a heap dump does, plain or compressed, in the order in which
- * they were made. Folders in it, index folders among them, are not looked into.
+ * they were made. Where there is none, the index folders in it (heapdex batch --index-dir); other folders are not
+ * looked into.
  */
 #include "answer/answer.h"
 #include "making/making.h"
@@ -63,11 +64,21 @@ static hdx_code add(hdx_session *s, listing *l, const char *path, uint64_t time_
     return HDX_OK;
 }
 
-static hdx_code list_folder(hdx_session *s, const char *folder, listing *l, hdx_error *err)
+/* An index that travels alone has the time of its dump. */
+static bool is_index(hdx_io *io, const char *path, uint64_t *time_ms)
 {
-    DIR           *d = opendir(folder);
-    const uint64_t first = l->count;
-    hdx_code       code = HDX_OK;
+    hdx_graph *g = NULL;
+    hdx_error  ignored;
+    const bool is = hdx_place_is_index(io, path);
+    *time_ms = is && hdx_graph_open(path, NULL, &g, &ignored) == HDX_OK ? hdx_graph_summary_of(g)->created_ms : 0;
+    hdx_graph_close(g);
+    return is;
+}
+
+static hdx_code list(hdx_session *s, const char *folder, bool indexes, listing *l, hdx_error *err)
+{
+    DIR     *d = opendir(folder);
+    hdx_code code = HDX_OK;
     if (d == NULL)
         return hdx_fail(err, HDX_BAD_DUMP, folder, HDX_NOWHERE, "cannot be read: %s", strerror(errno));
     for (const struct dirent *e; code == HDX_OK && (e = readdir(d)) != NULL;) {
@@ -76,14 +87,23 @@ static hdx_code list_folder(hdx_session *s, const char *folder, listing *l, hdx_
         uint64_t    time_ms;
         hdx_io     *io = hdx_io_system();
         if (is_left_out(e->d_name) || (size_t)snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= sizeof path ||
-            io->stat(io, path, &st) < 0 || !S_ISREG(st.st_mode))
+            io->stat(io, path, &st) < 0 || !(indexes ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode)))
             continue;
         if (s->progress.cancelled(s->progress.context))
             code = hdx_tick_stop(err);
-        else if (is_dump(path, &time_ms))
+        else if (indexes ? is_index(io, path, &time_ms) : is_dump(path, &time_ms))
             code = add(s, l, path, time_ms, err);
     }
     (void)closedir(d);
+    return code;
+}
+
+static hdx_code list_folder(hdx_session *s, const char *folder, listing *l, hdx_error *err)
+{
+    const uint64_t first = l->count;
+    hdx_code       code = list(s, folder, false, l, err);
+    if (code == HDX_OK && l->count == first)
+        code = list(s, folder, true, l, err);
     if (code == HDX_OK && l->count == first)
         return hdx_fail(err, HDX_USAGE, folder, HDX_NOWHERE, "no file of this folder is a heap dump");
     if (l->count - first > 1)

@@ -76,6 +76,10 @@ Test(trend, of_a_folder_is_of_its_dumps_by_the_time_in_their_heads)
     cr_assert(f != NULL && fputs("JAVA", f) >= 0 && fclose(f) == 0);
     expect_answer("all", "trend all where=key+=+app.Entry columns=key,objects", "app.Entry,[1 5 3]\n");
     expect_answer("all all", "trend all where=key+=+app.Entry columns=key,objects", "app.Entry,[1 5 3 1 5 3]\n");
+    /* indexes that travel alone, too, by the time of their dumps */
+    cr_assert(mkdir("alone", 0700) == 0 && rename("all/z.hprof.hdx", "alone/a.hdx") == 0 &&
+              rename("all/y.hprof.hdx", "alone/b.hdx") == 0);
+    expect_answer_and("alone", "trend all where=key+=+app.Entry columns=key,objects", "", "app.Entry,[5 3]\n");
     cr_assert(mkdir("none", 0700) == 0);
     expect_answer("none", "trend", "no file of this folder is a heap dump");
     expect_answer("all/z.hprof", "trend", "a trend is of 2 dumps at least, and there is 1");
