@@ -13,7 +13,7 @@
  * Who opens the dumps is the room `answer`: a graph is only needed while its heap is measured.
  *
  * Invariants
- *   1. A thing stands behind the one above it: its place is the larger one.
+ *   1. A thing stands after the one above it: its place is the larger one.
  *   2. What was not found in a heap is zero there; no column says more than its heap had.
  */
 #ifndef HDX_COMPARE_COMPARE_H
@@ -39,7 +39,7 @@ typedef struct hdx_ledger_thing {
 } hdx_ledger_thing;
 
 typedef struct hdx_ledger_column { /* of one heap */
-    hdx_ledger_sum *at;            /* by thing; behind `capacity` all are zero */
+    hdx_ledger_sum *at;            /* by thing; after `capacity` all are zero */
     uint64_t        capacity;
     const char     *path; /* what the heads of documents say of the dump; texts are in the arena */
     const char     *version;
@@ -59,7 +59,7 @@ typedef struct hdx_ledger {
     uint64_t           name_count, name_capacity;
     hdx_ledger_thing  *things;
     uint64_t           count, capacity;
-    const char       **labels; /* by name: what else is said of it; behind `label_capacity` nothing */
+    const char       **labels; /* by name: what else is said of it; after `label_capacity` nothing */
     uint64_t           label_capacity;
     hdx_ledger_column *columns;
     size_t             column_count;

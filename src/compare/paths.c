@@ -74,7 +74,7 @@ static bool count(void *context, uint32_t at, uint64_t bytes)
     return true;
 }
 
-/* From the deepest up: a thing stands behind the one above it. */
+/* From the deepest up: a thing stands after the one above it. */
 static void sum_up(hdx_ledger *l, size_t column)
 {
     hdx_ledger_column *c = &l->columns[column];

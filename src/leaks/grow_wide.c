@@ -24,7 +24,7 @@
 #define TICK  65536u
 #define MOST  (1u << 24)
 
-typedef struct batch { /* objects of one path that are worked off together; they stand behind each other in a queue */
+typedef struct batch { /* objects of one path that are worked off together; they stand one after the other in a queue */
     uint64_t from, count;
     uint32_t thing, name;
     unsigned depth;

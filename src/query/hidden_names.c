@@ -18,7 +18,7 @@
  *
  * Arrays of them keep their brackets. Every other name, numbers of anonymous classes included, stays as it is.
  *
- * Libraries make classes at run time, too, and put numbers or random letters behind a mark. They stand in the histogram
+ * Libraries make classes at run time, too, and put numbers or random letters after a mark. They stand in the histogram
  * under their names; where heaps of different runs are compared, hdx_class_key cuts those off as well:
  *
  *   6. CGLIB and Spring, Byte Buddy, Hibernate, Mockito, Javassist
@@ -114,7 +114,7 @@ bool hdx_hidden_name(hdx_text name, hdx_buffer *out)
     return true;
 }
 
-/* 6: all behind the mark goes, but brackets of arrays. */
+/* 6: all after the mark goes, but brackets of arrays. */
 static bool generated_name(hdx_text name, hdx_buffer *out)
 {
     static const char *const marks[] = { "CGLIB$$", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "_$$_jvst" };
