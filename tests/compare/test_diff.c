@@ -159,3 +159,29 @@ Test(diff, refuses_what_cannot_be_asked)
     expect_answer("a.hprof", "diff", "diff compares two or three dumps, not 1");
     expect_answer("a.hprof b.hprof c.hprof a.hprof", "diff", "diff compares two or three dumps, not 4");
 }
+
+/* Wherever memory is refused the question ends with that, gives back what it holds, and can be put again. */
+Test(diff, within_any_bound_is_answered_or_refused)
+{
+    static const char *const asks[] = { "diff by=class", "diff by=loader",           "diff by=dominator",
+                                        "diff by=path",  "diff fail-on=percent+>+1", "trend by=path" };
+    for (size_t i = 0; i < HDX_COUNT(asks); i++) {
+        hdx_session *s = session_of("a.hprof b.hprof");
+        hdx_rows    *rows;
+        hdx_error    err;
+        unsigned     refused = 0;
+        for (uint64_t limit = 256;; limit += limit / 4) {
+            hdx_session_limit(s, limit);
+            const hdx_code code = ask_session(s, asks[i], &rows, &err);
+            hdx_rows_close(rows);
+            cr_assert(code == HDX_OK || code == HDX_LIMIT, "%s in %llu: %s", asks[i], (unsigned long long)limit,
+                      err.message);
+            cr_expect(eq(u64, s->mem.used, 0), "%s in %llu", asks[i], (unsigned long long)limit);
+            if (code == HDX_OK)
+                break;
+            refused++;
+        }
+        cr_expect(refused > 5, "%s: %u", asks[i], refused);
+        hdx_session_close(s);
+    }
+}
