@@ -22,36 +22,11 @@ static hdx_code keep(hdx_arena *arena, const hdx_buffer *text, hdx_cell *out, hd
 
 /* ---- class_key ---- */
 
-/*
- * Behind the mark there is what differs from run to run (CGLIB and Spring, Byte Buddy, Hibernate, Mockito, Javassist):
- * all behind it goes, but brackets of arrays. What the JVM itself makes, hdx_hidden_name knows.
- */
-static bool generated_name(hdx_text name, hdx_buffer *out)
-{
-    static const char *const marks[] = { "CGLIB$$", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "_$$_jvst" };
-    hdx_text                 element = name;
-    while (element.len >= 2 && memcmp(element.at + element.len - 2, "[]", 2) == 0)
-        element.len -= 2;
-    for (size_t i = 0; i < HDX_COUNT(marks); i++) {
-        const size_t len = strlen(marks[i]);
-        const char  *at = element.len > len ? memmem(element.at, element.len, marks[i], len) : NULL;
-        if (at == NULL)
-            continue;
-        hdx_buffer_put(out, element.at, (uint64_t)(at - element.at) + len);
-        hdx_buffer_text(out, "*");
-        hdx_buffer_put(out, name.at + element.len, name.len - element.len);
-        return true;
-    }
-    return false;
-}
-
 static void put_key(hdx_buffer *out, hdx_text name)
 {
-    hdx_buffer text = hdx_buffer_of(out->mem);
-    if (hdx_hidden_name(name, &text) || generated_name(name, &text))
-        hdx_buffer_put(out, text.at, text.len);
-    else
-        hdx_buffer_put(out, name.at, name.len);
+    hdx_buffer     text = hdx_buffer_of(out->mem);
+    const hdx_text key = hdx_class_key(name, &text);
+    hdx_buffer_put(out, key.at, key.len);
     out->failed = out->failed || text.failed;
     hdx_buffer_free(&text);
 }
