@@ -14,11 +14,12 @@
  *              to as well, stays
  *
  * Exact: objects that the GC roots reach, and do not reach without these references (mark.c).
- * Cost: that search; where fields or locals are asked about, a record of the dump for each object that has them.
+ * Cost: that search; where fields are asked about the fields of each object that has them and holds more
+ * (cut_fields.c), two bits an object and some bits for each of those; for locals and statics a record of the dump.
  */
 #include "base/nearest.h"
 #include "graph/graph.h"
-#include "query/query.h"
+#include "query/cut_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,18 @@ typedef struct taking {
     uint64_t    *asked;        /* these, those that a field rule may be of, and threads where locals hold nothing */
     hdx_excludes fields;
     unsigned     no_roots; /* bit t: of that hdx_root_type */
+
+    /* Live instances that fields still hold something for, by HDX_CUT_SOME: what they hold no longer. */
+    hdx_cut_fields cuts;
+    uint64_t      *some;   /* bits by id */
+    uint64_t      *before; /* how many of them come before each GROUP of ids */
+    uint64_t       groups;
+    uint64_t      *masks; /* cuts.most bits for each of them, in the order of ids; NULL: their records are to be read */
+    uint64_t       mask_words;
+    _Atomic uint64_t next; /* the first object that no worker has taken */
+    hdx_first_error  fault;
 } taking;
+#define GROUP 512u
 
 /* ---- what an object refers to then ---- */
 
@@ -48,12 +60,48 @@ static hdx_code leave_mute(const taking *t, hdx_id from, hdx_code (*reach)(void 
     hdx_code         code = HDX_OK;
     hdx_refs         refs;
     hdx_id           to;
+    if (own == NULL)
+        return of == NULL ? HDX_OK : reach(reached, of->id);
     hdx_graph_outbound(t->ask.g, from, HDX_ALL, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
-        const hdx_addr address = own == NULL ? 0 : hdx_graph_address(t->ask.g, to);
-        if ((of != NULL && of->id == to) || (own != NULL && (address == own->super_address || address == own->loader)))
+        const hdx_addr address = hdx_graph_address(t->ask.g, to);
+        if ((of != NULL && of->id == to) || address == own->super_address || address == own->loader)
             code = reach(reached, to);
     }
+    return code;
+}
+
+/* Its place among those that have a mask. */
+static uint64_t rank(const taking *t, hdx_id id)
+{
+    uint64_t n = t->before[id / GROUP];
+    for (uint64_t w = id / GROUP * (GROUP / 64); w < id / 64; w++)
+        n += (uint64_t)__builtin_popcountll(t->some[w]);
+    return n + (uint64_t)__builtin_popcountll(t->some[id / 64] & ((1ull << id % 64) - 1));
+}
+
+static uint64_t mask_of(const taking *t, hdx_id id)
+{
+    const uint64_t bit = rank(t, id) * t->cuts.most;
+    const unsigned from = bit % 64, width = t->cuts.most;
+    uint64_t       mask = t->masks[bit / 64] >> from;
+    if (from + width > 64)
+        mask |= t->masks[bit / 64 + 1] << (64 - from);
+    return width == 64 ? mask : mask & ((1ull << width) - 1);
+}
+
+static hdx_code leave_some(const taking *t, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached)
+{
+    const uint64_t mask = mask_of(t, from);
+    hdx_code       code = HDX_OK;
+    hdx_refs       refs;
+    hdx_id         to;
+    hdx_graph_outbound(t->ask.g, from, HDX_ALL, &refs);
+    if (hdx_refs_next(&refs, &to)) /* the class */
+        code = reach(reached, to);
+    for (unsigned k = 0; code == HDX_OK && hdx_refs_next(&refs, &to); k++)
+        if (k >= t->cuts.most || (mask >> k & 1) == 0)
+            code = reach(reached, to);
     return code;
 }
 
@@ -103,6 +151,8 @@ static hdx_code leave(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_
     leaving       l = { t, from, 0, reach, reached, HDX_OK };
     if (hdx_bits_test(t->mute, from))
         return leave_mute(t, from, reach, reached);
+    if (t->some != NULL && hdx_bits_test(t->some, from))
+        return leave_some(t, from, reach, reached);
     l.rules = hdx_excludes_rules(&t->fields, from);
     const hdx_code code = hdx_graph_named_refs(t->ask.g, from, HDX_NO_ID, see, &l, err);
     return code != HDX_OK ? code : l.code;
@@ -292,9 +342,11 @@ static hdx_code spread(taking *t, hdx_error *err)
         for (uint32_t i = 0; i < n; i++) {
             if (classes[i] >= t->classes)
                 continue;
-            if (hdx_bits_test(t->mute_classes, classes[i]))
+            const unsigned way =
+                t->fields.count > 0 && t->fields.of_class[classes[i]] != 0 ? t->cuts.way[classes[i]] : HDX_CUT_NOTHING;
+            if (hdx_bits_test(t->mute_classes, classes[i]) || way == HDX_CUT_ALL)
                 hdx_bits_put(t->mute, first + i);
-            if (t->fields.count > 0 && t->fields.of_class[classes[i]] != 0)
+            if (way != HDX_CUT_NOTHING)
                 hdx_bits_put(t->asked, first + i);
         }
         if ((first / HDX_RUN & 255) == 255)
@@ -303,6 +355,122 @@ static hdx_code spread(taking *t, hdx_error *err)
     for (uint64_t w = 0; w < t->words; w++)
         t->asked[w] |= t->mute[w];
     return code;
+}
+
+/* ---- fields of many objects ---- */
+
+static void put_mask(taking *t, uint64_t place, uint64_t mask)
+{
+    const uint64_t bit = place * t->cuts.most;
+    const unsigned from = bit % 64;
+    if (mask == 0)
+        return;
+    (void)__atomic_fetch_or(&t->masks[bit / 64], mask << from, __ATOMIC_RELAXED); /* workers share words */
+    if (from + t->cuts.most > 64)
+        (void)__atomic_fetch_or(&t->masks[bit / 64 + 1], mask >> (64 - from), __ATOMIC_RELAXED);
+}
+
+static hdx_code read_batch(taking *t, hdx_cut_reader *r, const hdx_id *ids, size_t n, hdx_error *err)
+{
+    uint64_t masks[HDX_RUN];
+    hdx_code code = n == 0 ? HDX_OK : hdx_ask_stopped(&t->ask.q, err);
+    if (code == HDX_OK && n > 0 && (code = hdx_cut_reader_read(r, ids, n, masks, err)) == HDX_OK)
+        for (size_t i = 0, place = rank(t, ids[0]); i < n; i++) /* no other of them lies between */
+            put_mask(t, place + i, masks[i]);
+    return code;
+}
+
+#define PIECE (64u * HDX_RUN) /* of a compressed dump, what lies next to each other is inflated once */
+static void read_pieces(void *context, unsigned worker)
+{
+    taking        *t = context;
+    hdx_cut_reader r = { .c = NULL };
+    hdx_id         ids[HDX_RUN];
+    uint64_t       at;
+    hdx_error      err = { .offset = HDX_NOWHERE };
+    hdx_code       code = hdx_cut_reader_open(&t->cuts, &r, &err);
+    (void)worker;
+    while (code == HDX_OK && !hdx_first_error_any(&t->fault) && (at = atomic_fetch_add(&t->next, PIECE)) < t->objects) {
+        size_t n = 0;
+        for (uint64_t w = at / 64; code == HDX_OK && w < hdx_least(at + PIECE, t->words * 64) / 64; w++) {
+            for (uint64_t bits = t->some[w]; bits != 0; bits &= bits - 1)
+                ids[n++] = w * 64 + (uint64_t)__builtin_ctzll(bits);
+            if (n > HDX_RUN - 64) {
+                code = read_batch(t, &r, ids, n, &err);
+                n = 0;
+            }
+        }
+        if (code == HDX_OK)
+            code = read_batch(t, &r, ids, n, &err);
+    }
+    hdx_first_error_put(&t->fault, code, &err);
+    hdx_cut_reader_close(&r);
+}
+
+static void drop_masks(taking *t)
+{
+    hdx_mem_put(t->ask.q.mem, t->some, t->words * sizeof *t->some);
+    hdx_mem_put(t->ask.q.mem, t->before, t->groups * sizeof *t->before);
+    hdx_mem_put(t->ask.q.mem, t->masks, t->mask_words * sizeof *t->masks);
+    t->some = t->before = t->masks = NULL;
+}
+
+/* Bits of those that live, counted. */
+static hdx_code find_some(taking *t, uint64_t *count, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *count = 0;
+    for (hdx_id first = 0; code == HDX_OK && first < t->objects; first += HDX_RUN) {
+        uint32_t       classes[HDX_RUN];
+        uint64_t       live[HDX_RUN / 64];
+        const uint32_t n = (uint32_t)hdx_least(t->objects - first, HDX_RUN);
+        hdx_graph_read_classes(t->ask.g, first, n, classes);
+        hdx_graph_read_live(t->ask.g, first, n, live);
+        for (uint32_t i = 0; i < n; i++) {
+            if ((first + i) % GROUP == 0)
+                t->before[(first + i) / GROUP] = *count;
+            if (classes[i] < t->classes && t->fields.of_class[classes[i]] != 0 &&
+                t->cuts.way[classes[i]] == HDX_CUT_SOME && hdx_bits_test(live, i) &&
+                !hdx_bits_test(t->mute, first + i)) {
+                hdx_bits_put(t->some, first + i);
+                ++*count;
+            }
+        }
+        if ((first / HDX_RUN & 255) == 255)
+            code = hdx_ask_stopped(&t->ask.q, err);
+    }
+    return code;
+}
+
+/*
+ * What instances hold no longer, as far as fields that stay hold something else: read in the order of the dump ahead of
+ * the search, which comes to them in any order. Where there is no memory for that the search reads each by itself.
+ */
+static hdx_code read_masks(taking *t, hdx_error *err)
+{
+    uint64_t count, bits;
+    if (t->fields.count == 0 || t->cuts.most == 0)
+        return HDX_OK;
+    t->groups = t->objects / GROUP + 1;
+    t->some = hdx_mem_array(t->ask.q.mem, t->words, sizeof *t->some);
+    t->before = hdx_mem_array(t->ask.q.mem, t->groups, sizeof *t->before);
+    if (t->some == NULL || t->before == NULL) {
+        drop_masks(t);
+        return HDX_OK;
+    }
+    hdx_code code = find_some(t, &count, err);
+    if (code != HDX_OK || count == 0)
+        return code;
+    if (hdx_mul(count, t->cuts.most, &bits)) {
+        t->mask_words = bits / 64 + 2;
+        t->masks = hdx_mem_array(t->ask.q.mem, t->mask_words, sizeof *t->masks);
+    }
+    if (t->masks == NULL) {
+        drop_masks(t);
+        return HDX_OK;
+    }
+    hdx_workers_run(hdx_ask_threads(&t->ask.q), read_pieces, t);
+    return hdx_first_error_take(&t->fault, err);
 }
 
 /* Roots of types that the dump has none of hold nothing in any case: that is said. */
@@ -343,7 +511,9 @@ static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *
     if ((code = mute_classes(t, a, &arena, err)) == HDX_OK && (code = mute_objects(t, a, err)) == HDX_OK &&
         (code = take_fields(t, a, &arena, err)) == HDX_OK && (code = mute_loaders(t, a, &arena, err)) == HDX_OK) {
         take_roots(t, a);
-        code = spread(t, err);
+        if ((t->fields.count == 0 || (code = hdx_cut_fields_open(&t->ask, &t->fields, &t->cuts, err)) == HDX_OK) &&
+            (code = spread(t, err)) == HDX_OK)
+            code = read_masks(t, err);
     }
     hdx_arena_free(&arena);
     return code;
@@ -352,6 +522,9 @@ static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *
 static void taking_close(taking *t)
 {
     hdx_mem *mem = t->ask.q.mem;
+    drop_masks(t);
+    if (t->cuts.g != NULL)
+        hdx_cut_fields_close(&t->cuts);
     if (t->fields.of_class != NULL)
         hdx_excludes_close(&t->fields);
     hdx_mem_put(mem, t->mute_classes, hdx_bits_words(t->classes) * sizeof *t->mute_classes);

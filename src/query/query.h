@@ -7,7 +7,7 @@
  *   gone.c       what does not, by class
  *   tops.c       what groups of objects keep alive
  *   members.c    sets of objects as a caller describes them; sieve.c   conditions on their fields
- *   exclude.c    references a path must not use
+ *   exclude.c    references a path must not use; cut_fields.c   the same of all instances of a class (cut_fields.h)
  *   hidden_names.c   names of classes made at run time
  *   groups.c     retained sets of many groups of classes at once
  *   kept.c       those of all classes, kept beside the index

@@ -6,16 +6,17 @@
  * Knows that the index has a reference once, whatever fields hold it: it is left out where every field, static, element
  *       or local that holds it is. A local is a reference of its thread. Which field holds a reference is in the record
  *       of the object alone, so records of threads and of instances of the classes named are read, and no others.
- * Cost: a look at the class of each object, and of those that rules speak of their record and list; 16 bytes a pair.
+ * Cost: a look at the class of each object, and of those that rules speak of their list and, where the class does not
+ *       say it already (cut_fields.c), their record; 16 bytes a pair.
  */
 #include "graph/graph.h"
 #include "model/model.h"
-#include "query/query.h"
+#include "query/cut_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RUN 1024u /* objects that a worker takes at a time */
+#define PIECE (64u * HDX_RUN) /* objects that a worker takes at a time: what it reads of the dump lies together */
 
 /* ---- the spec ---- */
 /* As HPROF calls them, where that differs from the names of types. */
@@ -175,6 +176,7 @@ typedef struct cutting {
     hdx_graph       *g;
     uint32_t         roots;
     hdx_excludes     rules;
+    hdx_cut_fields   fields;
     hdx_pair        *locals; /* thread, object: all roots that make it a local of the thread do not count; sorted */
     uint64_t         local_count, local_room;
     hdx_ids          more; /* threads with such locals, class objects that rules speak of: sorted, each once */
@@ -196,6 +198,10 @@ typedef struct cutter { /* a worker */
     hdx_pair *found; /* not given to all yet */
     uint64_t  found_count, found_room;
     bool      refused;
+
+    hdx_cut_reader reader; /* open from the first object on that it reads */
+    hdx_id        *some;   /* objects to read together: HDX_RUN at most */
+    size_t         some_count;
 } cutter;
 
 static int by_pair(const void *a, const void *b)
@@ -231,6 +237,14 @@ static int by_target(const void *a, const void *b)
     return x->target != y->target ? hdx_order(x->target, y->target) : x->stays - y->stays;
 }
 
+static hdx_code push_cut(cutter *k, hdx_id from, hdx_id to, hdx_error *err)
+{
+    if (!hdx_mem_room(k->c->q->mem, (void **)&k->found, &k->found_room, k->found_count, sizeof *k->found))
+        return hdx_no_memory(err, "references that are left out", k->found_room * sizeof *k->found);
+    k->found[k->found_count++] = (hdx_pair){ from, to };
+    return HDX_OK;
+}
+
 /* Targets that nothing holds any longer, of those that the index has. */
 static hdx_code cut_object(cutter *k, hdx_id from, hdx_error *err)
 {
@@ -260,24 +274,70 @@ static hdx_code cut_object(cutter *k, hdx_id from, hdx_error *err)
             }
         if (!any || stays)
             continue;
-        if (!hdx_mem_room(k->c->q->mem, (void **)&k->found, &k->found_room, k->found_count, sizeof *k->found))
-            return hdx_no_memory(err, "references that are left out", k->found_room * sizeof *k->found);
-        k->found[k->found_count++] = (hdx_pair){ from, to };
+        if ((code = push_cut(k, from, to, err)) != HDX_OK)
+            return code;
     }
     return HDX_OK;
+}
+
+/* Those of the references behind that to the class. */
+static hdx_code cut_by_mask(cutter *k, hdx_id from, uint64_t mask, hdx_error *err)
+{
+    hdx_refs refs;
+    hdx_id   to;
+    hdx_code code = HDX_OK;
+    hdx_graph_outbound(k->c->g, from, HDX_ALL, &refs);
+    (void)hdx_refs_next(&refs, &to);
+    for (unsigned n = 0; code == HDX_OK && n < HDX_CUT_MOST && hdx_refs_next(&refs, &to); n++)
+        if ((mask >> n & 1) != 0)
+            code = push_cut(k, from, to, err);
+    return code;
+}
+
+static hdx_code cut_some(cutter *k, hdx_error *err)
+{
+    uint64_t masks[HDX_RUN];
+    hdx_code code = hdx_ask_stopped(k->c->q, err);
+    if (code == HDX_OK && k->some_count > 0 && k->reader.c == NULL)
+        code = hdx_cut_reader_open(&k->c->fields, &k->reader, err);
+    if (code == HDX_OK && k->some_count > 0)
+        code = hdx_cut_reader_read(&k->reader, k->some, k->some_count, masks, err);
+    for (size_t i = 0; code == HDX_OK && i < k->some_count; i++)
+        if (masks[i] != 0)
+            code = cut_by_mask(k, k->some[i], masks[i], err);
+    k->some_count = 0;
+    return code;
+}
+
+static hdx_code cut_in_its_way(cutter *k, hdx_id id, uint32_t number, hdx_error *err)
+{
+    switch (k->c->fields.way[number]) {
+    case HDX_CUT_NOTHING: return HDX_OK;
+    case HDX_CUT_ALL: return cut_by_mask(k, id, UINT64_MAX, err);
+    case HDX_CUT_SOME: k->some[k->some_count++] = id; return k->some_count < HDX_RUN ? HDX_OK : cut_some(k, err);
+    default: return cut_object(k, id, err);
+    }
 }
 
 static hdx_code cut_run(cutter *k, uint64_t first, uint32_t n, hdx_error *err)
 {
     const cutting *c = k->c;
-    uint32_t       classes[RUN];
+    uint32_t       classes[HDX_RUN];
     hdx_code       code = hdx_ask_stopped(c->q, err);
     hdx_graph_read_classes(c->g, first, n, classes);
     for (uint32_t i = 0; i < n && code == HDX_OK; i++)
         if (classes[i] < c->rules.classes && c->rules.of_class[classes[i]] != 0 &&
             (code = hdx_ask_turn(&k->ask, err)) == HDX_OK)
-            code = cut_object(k, first + i, err);
+            code = cut_in_its_way(k, first + i, classes[i], err);
     return code;
+}
+
+static hdx_code cut_piece(cutter *k, uint64_t first, uint64_t end, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (; code == HDX_OK && first < end; first += HDX_RUN)
+        code = cut_run(k, first, (uint32_t)hdx_least(end - first, HDX_RUN), err);
+    return code == HDX_OK ? cut_some(k, err) : code;
 }
 
 /* What a worker has found goes to the others' at the end. */
@@ -302,15 +362,19 @@ static void work(void *context, unsigned worker)
     hdx_error      err = { 0 };
     hdx_code       code = HDX_OK;
     (void)worker;
+    if ((k.some = hdx_mem_raw(c->q->mem, HDX_RUN, sizeof *k.some)) == NULL)
+        code = hdx_no_memory(&err, "objects that hold something", HDX_RUN * sizeof *k.some);
     while (code == HDX_OK && !hdx_first_error_any(&c->fault) &&
            (i = atomic_fetch_add(&c->more_next, 1)) < c->more.count)
         code = cut_object(&k, c->more.at[i], &err);
     while (code == HDX_OK && c->rules.count > 0 && !hdx_first_error_any(&c->fault) &&
-           (i = atomic_fetch_add(&c->next, RUN)) < objects)
-        code = cut_run(&k, i, (uint32_t)hdx_least(objects - i, RUN), &err);
+           (i = atomic_fetch_add(&c->next, PIECE)) < objects)
+        code = cut_piece(&k, i, i + hdx_least(objects - i, PIECE), &err);
     if (code == HDX_OK)
         code = hand_over(&k, &err);
     hdx_first_error_put(&c->fault, code, &err);
+    hdx_cut_reader_close(&k.reader);
+    hdx_mem_put(c->q->mem, k.some, HDX_RUN * sizeof *k.some);
     hdx_mem_put(c->q->mem, k.held, k.held_room * sizeof *k.held);
     hdx_mem_put(c->q->mem, k.found, k.found_room * sizeof *k.found);
 }
@@ -391,7 +455,8 @@ hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_p
     if (code != HDX_OK || (code = hdx_excludes_open(q, &options, &c.rules, err)) != HDX_OK)
         return code;
     (void)pthread_mutex_init(&c.lock, NULL);
-    if ((code = find_locals(&c, err)) == HDX_OK && (code = find_more(&c, err)) == HDX_OK) {
+    if ((code = hdx_cut_fields_open(&ask, &c.rules, &c.fields, err)) == HDX_OK &&
+        (code = find_locals(&c, err)) == HDX_OK && (code = find_more(&c, err)) == HDX_OK) {
         hdx_workers_run(hdx_ask_threads(q), work, &c);
         code = hdx_first_error_take(&c.fault, err);
     }
@@ -406,6 +471,7 @@ hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_p
         hdx_view_pairs_drop(out);
     hdx_ids_drop(&c.more);
     hdx_mem_put(q->mem, c.locals, c.local_room * sizeof *c.locals);
+    hdx_cut_fields_close(&c.fields);
     hdx_excludes_close(&c.rules);
     (void)pthread_mutex_destroy(&c.lock);
     return code;

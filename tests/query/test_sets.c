@@ -4,6 +4,7 @@
  */
 #include "heap.h"
 #include "query/questions.h"
+#include "support/faulty.h"
 
 #define SEEDS 40u
 #define MOST  220u
@@ -455,6 +456,10 @@ static void check_free_if(heap *h, const model *m, unsigned seed)
           { { "field", "java.util.Link#value" } },
           1,
           { .field_class = "java.util.Link", .field = "value" } },
+        { "the other field of two",
+          { { "field", "plug.Bag#other" } },
+          1,
+          { .field_class = "plug.Bag", .field = "other" } },
         { "a loader by address", { { "loader", "0x10040" } }, 1, { .loader = FIRST + STEP } },
         { "a loader by name", { { "loader", "java.lang.ClassLoader 0x10080" } }, 1, { .loader = FIRST + 2 * STEP } },
         { "a thread", { { "object", "0x10000" } }, 1, { .object = FIRST } },
@@ -494,6 +499,43 @@ Test(free_if, of_random_heaps_is_what_marking_without_these_references_does_not_
         model_close(&m);
         heap_close(&h);
     }
+}
+
+/* What many objects hold is read ahead of the search where there is memory for it, else while it goes on. */
+Test(free_if, of_a_field_says_the_same_where_memory_is_refused)
+{
+    const hdx_argument field = { "field", "java.util.Link#next" };
+    unsigned           whole = 0, refused = 0;
+    heap               h;
+    model              m;
+    tangle(&h, &m, 3);
+    model_open(&m, &h);
+    h.q.threads = 1;
+    for (unsigned n = 1;; n++) {
+        const taken t = { .field_class = "java.util.Link", .field = "next" };
+        hdx_mem     mem = { .limit = 0 };
+        faulty_mem  f;
+        hdx_rows   *rows;
+        bool        seen[MOST];
+        faulty_mem_init(&f, &mem, n);
+        h.q.mem = &mem;
+        const hdx_code code = ask(&h, &hdx_question_free_if, &field, 1, &rows);
+        const bool     fired = faulty_mem_fired(&f);
+        cr_assert(code == HDX_OK || (fired && code == HDX_LIMIT), "request %u: %s", n, h.err.message);
+        mark(&m, is_taken, &t, NULL, seen);
+        if (code == HDX_OK)
+            expect_gone(&m, rows, seen, "refused", n);
+        cr_expect(eq(u64, atomic_load(&mem.used), 0), "request %u", n);
+        whole += fired && code == HDX_OK;
+        refused += code == HDX_LIMIT;
+        if (!fired)
+            break;
+    }
+    cr_expect(eq(u32, whole, 3)); /* bits, places, masks */
+    cr_expect(gt(u32, refused, 5));
+    h.q.mem = NULL;
+    model_close(&m);
+    heap_close(&h);
 }
 
 static char told[200];
