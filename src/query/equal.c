@@ -6,12 +6,12 @@
  * Sums fall into buckets by their upper bits. When all is read, workers take bucket by bucket: sort it, and each run of
  * one sum is a group. Where memory is refused, the dump is read once for every quarter of the buckets, then for every
  * sixteenth, and so on: what a group is and in which order they come does not depend on it.
+ * What is known of an array or group lies at a random place by then: look-ups that do not depend on each other are done
+ * together, so that they wait for memory together.
  * Cost: 24 bytes for each array in the range at hand, of which an array that doubles may have twice as many, and 64 for
  * each group.
  */
 #include "query/array_contents.h"
-
-#include <stdlib.h>
 
 #define BUCKETS 256u /* by the upper 8 of 61 bits */
 
@@ -75,6 +75,33 @@ static hdx_code put_parts(equals *q, hdx_error *err)
 
 /* ---- one bucket ---- */
 
+#define NO_PLACE UINT64_MAX
+#define BLOCK    256u /* entries that are looked up together */
+#define BATCH    512u /* groups */
+
+/* Of each that is an array; what is kept there is on its way then. */
+static void find_places(const hdx_array_contents *c, const entry *at, size_t n, uint64_t *places)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((at[i].what & PART) == 0)
+            __builtin_prefetch(&c->bits[WHAT(&at[i]) >> 6]);
+    for (size_t i = 0; i < n; i++) {
+        if ((at[i].what & PART) != 0 || !hdx_array_contents_place(c, WHAT(&at[i]), &places[i])) {
+            places[i] = NO_PLACE;
+            continue;
+        }
+        __builtin_prefetch(&c->flags[places[i]]);
+        __builtin_prefetch(&c->strings[places[i]]);
+        __builtin_prefetch(&c->first[places[i]]);
+    }
+}
+
+/* Where garbage is not asked for apart, only what is has a place (array_contents.c). */
+static bool wants(const hdx_array_contents *c, hdx_id array)
+{
+    return c->ask.q.scope != HDX_GARBAGE || hdx_ask_wants(&c->ask, array);
+}
+
 static int by_sum(const void *x, const void *y)
 {
     const entry *a = x, *b = y;
@@ -86,17 +113,16 @@ static int by_sum(const void *x, const void *y)
 }
 
 /* False: it is in no group. That of Strings is known now that all are read. */
-static bool set_kind(const equals *q, entry *e)
+static bool set_kind(const equals *q, entry *e, uint64_t place)
 {
     const hdx_array_contents *c = q->c;
-    uint64_t                  place;
     if ((e->what & PART) != 0)
         return true;
-    if (!hdx_array_contents_place(c, e->what, &place))
+    if (place == NO_PLACE)
         return false;
     const uint8_t flags = c->flags[place];
     if (c->strings[place] == 0)
-        return !q->texts && (flags & HDX_ARRAY_PARTLY) == 0 && hdx_ask_wants(&c->ask, e->what);
+        return !q->texts && (flags & HDX_ARRAY_PARTLY) == 0 && wants(c, e->what);
     e->what |= (uint64_t)hdx_equal_kind_of(flags) << KIND_SHIFT;
     return true;
 }
@@ -123,50 +149,94 @@ static void count(const equals *q, hdx_equal_totals *t, hdx_equal *e)
     t->shared += shared;
 }
 
-static void add_member(const equals *q, hdx_equal *e, const entry *m)
+static void add_member(const equals *q, hdx_equal *e, const entry *m, uint64_t place)
 {
     const hdx_array_contents *c = q->c;
     hdx_id                    id = WHAT(m);
-    uint64_t                  place = 0;
     if ((m->what & PART) != 0) {
         id = c->parts[WHAT(m)].string;
         e->objects++;
     } else if (e->kind == HDX_EQUAL_ARRAYS) {
         e->objects++;
-    } else if (hdx_array_contents_place(c, id, &place)) {
+    } else if (place != NO_PLACE) {
         /* Of an array that some String shows a part of nothing is free when another holds this text. */
-        e->arrays += (c->flags[place] & HDX_ARRAY_PARTLY) == 0 && hdx_ask_wants(&c->ask, id);
+        e->arrays += (c->flags[place] & HDX_ARRAY_PARTLY) == 0 && wants(c, id);
         e->objects += c->strings[place];
         id = c->first[place];
     }
     e->id = id < e->id ? id : e->id;
 }
 
-static hdx_code make_group(equals *q, equal_worker *w, const entry *at, uint64_t n, hdx_error *err)
+typedef struct batch {
+    size_t       count;
+    hdx_equal    groups[BATCH];
+    const entry *heads[BATCH]; /* the first member of each */
+} batch;
+
+static hdx_id array_of(const equals *q, const entry *e)
+{
+    return (e->what & PART) != 0 ? q->c->parts[WHAT(e)].array : WHAT(e);
+}
+
+/* Groups that have all of their members. */
+static hdx_code finish(equals *q, equal_worker *w, batch *b, hdx_error *err)
 {
     const hdx_array_contents *c = q->c;
-    hdx_equal                 e = { .sum = { { at->a, at->b } }, .id = HDX_NO_ID, .kind = (uint8_t)KIND(at) };
-    const hdx_id              array = (at->what & PART) != 0 ? c->parts[WHAT(at)].array : WHAT(at);
-    const hdx_class *class = hdx_graph_class(c->ask.g, hdx_graph_class_of(c->ask.g, array));
-    e.type = class == NULL ? 8 : class->element_type;
-    e.length = (at->what & PART) != 0 ? c->parts[WHAT(at)].units : hdx_graph_length(c->ask.g, array);
-    if (e.kind == HDX_EQUAL_UTF16)
-        e.length /= 2;
-    for (uint64_t i = 0; i < n; i++)
-        add_member(q, &e, &at[i]);
-    count(q, e.kind == HDX_EQUAL_ARRAYS ? &w->arrays : &w->strings, &e);
-    if (!q->all && e.objects < 2)
-        return HDX_OK;
-    if (!hdx_list_room(c->ask.q.mem, HDX_LIST_REF(&w->groups)))
-        return hdx_no_memory(err, "groups of equal contents", w->groups.count * sizeof e);
-    w->groups.at[w->groups.count++] = e;
+    hdx_id                    ids[BATCH];
+    for (size_t i = 0; i < b->count; i++)
+        ids[i] = array_of(q, b->heads[i]);
+    for (size_t i = 0; i < b->count; i++) {
+        hdx_equal   *e = &b->groups[i];
+        const entry *head = b->heads[i];
+        hdx_graph_ahead(c->ask.g, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH, ids, b->count, i);
+        const hdx_class *class = hdx_graph_class(c->ask.g, hdx_graph_class_of(c->ask.g, ids[i]));
+        e->type = class == NULL ? 8 : class->element_type;
+        e->length = (head->what & PART) != 0 ? c->parts[WHAT(head)].units : hdx_graph_length(c->ask.g, ids[i]);
+        if (e->kind == HDX_EQUAL_UTF16)
+            e->length /= 2;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        ids[i] = b->groups[i].id;
+    for (size_t i = 0; i < b->count; i++) {
+        hdx_equal *e = &b->groups[i];
+        hdx_graph_ahead(c->ask.g, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH, ids, b->count, i);
+        count(q, e->kind == HDX_EQUAL_ARRAYS ? &w->arrays : &w->strings, e);
+        if (!q->all && e->objects < 2)
+            continue;
+        if (!hdx_list_room(c->ask.q.mem, HDX_LIST_REF(&w->groups)))
+            return hdx_no_memory(err, "groups of equal contents", w->groups.count * sizeof *e);
+        w->groups.at[w->groups.count++] = *e;
+    }
+    b->count = 0;
     return HDX_OK;
+}
+
+/* Sorted: members of one group follow each other. */
+static hdx_code make_groups_of(equals *q, equal_worker *w, const entry_list *one, hdx_error *err)
+{
+    batch    b = { .count = 0 };
+    uint64_t places[BLOCK];
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < one->count && code == HDX_OK; i++) {
+        const entry *e = &one->at[i];
+        if (i % BLOCK == 0)
+            find_places(q->c, e, (size_t)hdx_least(one->count - i, BLOCK), places);
+        if (i == 0 || e->a != e[-1].a || e->b != e[-1].b || KIND(e) != KIND(&e[-1])) {
+            if (b.count == BATCH && (code = finish(q, w, &b, err)) != HDX_OK)
+                break;
+            b.heads[b.count] = e;
+            b.groups[b.count++] = (hdx_equal){ .sum = { { e->a, e->b } }, .id = HDX_NO_ID, .kind = (uint8_t)KIND(e) };
+        }
+        add_member(q, &b.groups[b.count - 1], e, places[i % BLOCK]);
+    }
+    return code == HDX_OK ? finish(q, w, &b, err) : code;
 }
 
 static hdx_code make_groups(equals *q, equal_worker *w, unsigned bucket, hdx_error *err)
 {
     hdx_mem   *mem = q->c->ask.q.mem;
     entry_list one = { NULL, 0, 0 };
+    uint64_t   places[BLOCK];
     hdx_code   code = HDX_OK;
     for (unsigned i = 0; i < q->c->threads; i++)
         one.capacity += q->workers[i].buckets[bucket].count;
@@ -176,19 +246,16 @@ static hdx_code make_groups(equals *q, equal_worker *w, unsigned bucket, hdx_err
         return hdx_no_memory(err, "sums of arrays", one.capacity * sizeof *one.at);
     for (unsigned i = 0; i < q->c->threads; i++) {
         entry_list *from = &q->workers[i].buckets[bucket];
-        for (uint64_t k = 0; k < from->count; k++)
-            if (set_kind(q, &from->at[k]))
+        for (uint64_t k = 0; k < from->count; k++) {
+            if (k % BLOCK == 0)
+                find_places(q->c, &from->at[k], (size_t)hdx_least(from->count - k, BLOCK), places);
+            if (set_kind(q, &from->at[k], places[k % BLOCK]))
                 one.at[one.count++] = from->at[k];
+        }
         hdx_list_free(mem, HDX_LIST_REF(from));
     }
     hdx_sort(mem, one.at, one.count, sizeof *one.at, offsetof(entry, a), by_sum);
-    for (uint64_t i = 0, end; i < one.count && code == HDX_OK; i = end) {
-        for (end = i + 1; end < one.count && one.at[end].a == one.at[i].a && one.at[end].b == one.at[i].b &&
-                          KIND(&one.at[end]) == KIND(&one.at[i]);
-             end++)
-            ;
-        code = make_group(q, w, &one.at[i], end - i, err);
-    }
+    code = make_groups_of(q, w, &one, err);
     hdx_list_free(mem, HDX_LIST_REF(&one));
     return code != HDX_OK ? code : hdx_ask_stopped(&q->c->ask.q, err);
 }
@@ -204,14 +271,28 @@ static void group(void *context, unsigned n)
 
 /* ---- ranges ---- */
 
+static int by_id(const void *a, const void *b)
+{
+    const hdx_equal *x = a, *y = b;
+    return x->id != y->id ? hdx_order(x->id, y->id) : hdx_order(x->length, y->length);
+}
+
+/* While they are sorted `wasted` is negated: that which is most comes first. */
 static int by_wasted(const void *a, const void *b)
 {
     const hdx_equal *x = a, *y = b;
-    if (x->wasted != y->wasted)
-        return x->wasted > y->wasted ? -1 : 1;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return (x->length > y->length) - (x->length < y->length);
+    return x->wasted != y->wasted ? hdx_order(x->wasted, y->wasted) : by_id(a, b);
+}
+
+/* Most texts are there once and waste nothing: those that waste alike are in order before they are sorted by that. */
+static void sort_groups(hdx_mem *mem, hdx_equals *groups)
+{
+    hdx_sort(mem, groups->at, groups->count, sizeof *groups->at, offsetof(hdx_equal, id), by_id);
+    for (uint64_t i = 0; i < groups->count; i++)
+        groups->at[i].wasted = ~groups->at[i].wasted;
+    hdx_sort(mem, groups->at, groups->count, sizeof *groups->at, offsetof(hdx_equal, wasted), by_wasted);
+    for (uint64_t i = 0; i < groups->count; i++)
+        groups->at[i].wasted = ~groups->at[i].wasted;
 }
 
 static void add_totals(hdx_equal_totals *to, const hdx_equal_totals *more)
@@ -266,8 +347,7 @@ static hdx_code collect(equals *q, hdx_equals *out, hdx_error *err)
         out->count += q->workers[i].groups.count;
         hdx_list_free(mem, HDX_LIST_REF(&q->workers[i].groups));
     }
-    if (out->count > 0)
-        qsort(out->at, (size_t)out->count, sizeof *out->at, by_wasted);
+    sort_groups(mem, out);
     return HDX_OK;
 }
 
