@@ -581,6 +581,7 @@ static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
 /* ---- keys ---- */
 
 #define LABELS 2048u /* made together */
+#define AHEAD  8u    /* keys whose place in a map is on its way */
 
 typedef struct same_key {
     hdx_id id;
@@ -595,28 +596,41 @@ typedef struct key_groups {
     hdx_arena          arena;
 } key_groups;
 
-/* Two labels may share a hash: then the next number is looked for. */
-static hdx_code add_key(survey *s, key_groups *g, hdx_id id, uint64_t maps, const char *text, hdx_error *err)
+static hdx_code push_key(survey *s, key_groups *g, const same_key *key, hdx_error *err)
 {
-    const uint32_t class = hdx_graph_class_of(s->ask.g, id);
-    const hdx_text label = { text == NULL ? "" : text, text == NULL ? 0 : (uint32_t)strlen(text) };
-    uint64_t       hash = label.len == 0 ? hdx_mix64(id) : hdx_hash_bytes(class, label.at, label.len);
-    for (;; hash++) {
+    if (!hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&g->at)))
+        return hdx_no_memory(err, "keys of maps", (g->at.count + 1) * sizeof *key);
+    g->at.at[g->at.count++] = *key;
+    return HDX_OK;
+}
+
+typedef struct labelled {
+    uint32_t class;
+    hdx_text label;
+    uint64_t hash;
+} labelled;
+
+/* Two labels may share a hash: then the next number is looked for. */
+static hdx_code add_key(survey *s, key_groups *g, hdx_id id, uint64_t maps, const labelled *of, hdx_error *err)
+{
+    const uint32_t class = of->class;
+    const hdx_text label = of->label;
+    if (label.len == 0)
+        return maps < 2 ? HDX_OK : push_key(s, g, &(same_key){ id, class, label, maps, 1 }, err);
+    for (uint64_t hash = of->hash;; hash++) {
         bool      fresh;
         uint64_t *place = hdx_map_put(&g->by_hash, hash, &fresh);
-        if (place == NULL || (fresh && !hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&g->at))))
+        if (place == NULL)
             return hdx_no_memory(err, "keys of maps", (g->at.count + 1) * sizeof(same_key));
         if (fresh) {
             const char *copy = hdx_arena_copy(&g->arena, label.at, label.len);
             if (copy == NULL)
                 return hdx_no_memory(err, "labels of keys", label.len);
-            g->at.at[g->at.count++] = (same_key){ id, class, { copy, label.len }, maps, 1 };
-            *place = g->at.count;
-            return HDX_OK;
+            *place = g->at.count + 1;
+            return push_key(s, g, &(same_key){ id, class, { copy, label.len }, maps, 1 }, err);
         }
         same_key *k = &g->at.at[*place - 1];
-        if (label.len > 0 && k->class == class && k->label.len == label.len &&
-            memcmp(k->label.at, label.at, label.len) == 0) {
+        if (k->class == class && k->label.len == label.len && memcmp(k->label.at, label.at, label.len) == 0) {
             k->maps += maps;
             k->keys++;
             return HDX_OK;
@@ -624,54 +638,73 @@ static hdx_code add_key(survey *s, key_groups *g, hdx_id id, uint64_t maps, cons
     }
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const sums *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-/* Objects that are keys, each with the number of maps that have it, in s->groups. */
+/* Objects that are keys, each with the number of maps that have it, in s->grouped. */
 static hdx_code count_keys(survey *s, hdx_error *err)
 {
     for (unsigned w = 0; w < s->workers; w++) {
         for (uint64_t i = 0; i < s->keys[w].count; i++) {
-            bool      fresh;
-            uint64_t *at = hdx_map_put(&s->grouped, s->keys[w].at[i], &fresh);
-            if (at == NULL || (fresh && !hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&s->groups))))
-                return hdx_no_memory(err, "keys of maps", (s->groups.count + 1) * sizeof(sums));
-            if (fresh) {
-                *at = s->groups.count;
-                s->groups.at[s->groups.count++] = (sums){ .key = s->keys[w].at[i] };
-            }
-            s->groups.at[*at].collections++;
+            hdx_map_ahead(&s->grouped, s->keys[w].at[hdx_least(i + AHEAD, s->keys[w].count - 1)]);
+            uint64_t *maps = hdx_map_put(&s->grouped, s->keys[w].at[i], NULL);
+            if (maps == NULL)
+                return hdx_no_memory(err, "keys of maps", s->grouped.count * sizeof(hdx_map_slot));
+            ++*maps;
         }
         s->keys[w].count = 0;
     }
     return HDX_OK;
 }
 
-static hdx_code group_keys(survey *s, key_groups *g, hdx_error *err)
+/* These by id, in the order of the dump; the map is used up. */
+static hdx_code list_keys(survey *s, hdx_pair **keys, uint64_t *count, hdx_error *err)
+{
+    *count = 0;
+    if ((*keys = hdx_mem_raw(s->ask.q.mem, s->grouped.count, sizeof **keys)) == NULL)
+        return hdx_no_memory(err, "keys of maps", s->grouped.count * sizeof **keys);
+    for (uint64_t i = 0; i < s->grouped.capacity; i++)
+        if (s->grouped.slots[i].key != s->grouped.empty)
+            (*keys)[(*count)++] = (hdx_pair){ s->grouped.slots[i].key, s->grouped.slots[i].value };
+    hdx_map_free(&s->grouped);
+    hdx_sort_pairs(s->ask.q.mem, *keys, *count);
+    return HDX_OK;
+}
+
+static hdx_code group_keys(survey *s, key_groups *g, const hdx_pair *keys, uint64_t count, hdx_error *err)
 {
     hdx_id    ids[LABELS];
     char     *texts[LABELS];
+    labelled  of[LABELS];
     hdx_error mine;
     hdx_code  code = HDX_OK;
-    if (s->groups.count > 0)
-        qsort(s->groups.at, s->groups.count, sizeof *s->groups.at, by_id);
-    for (uint64_t from = 0, n; code == HDX_OK && from < s->groups.count; from += n) {
-        n = s->groups.count - from < LABELS ? s->groups.count - from : LABELS;
+    for (uint64_t from = 0, n; code == HDX_OK && from < count; from += n) {
+        n = hdx_least(count - from, LABELS);
         for (uint64_t i = 0; i < n; i++)
-            ids[i] = s->groups.at[from + i].key;
+            ids[i] = keys[from + i].first;
         if ((code = hdx_ask_stopped(&s->ask.q, err)) != HDX_OK)
             return code;
         code = hdx_label_without_dump(s->ask.g, hdx_graph_labels(s->ask.g, ids, n, texts, &mine), &mine, err);
+        for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
+            of[i].class = hdx_graph_class_of(s->ask.g, ids[i]);
+            of[i].label = texts[i] == NULL ? (hdx_text){ "", 0 } : (hdx_text){ texts[i], (uint32_t)strlen(texts[i]) };
+            of[i].hash = hdx_hash_bytes(of[i].class, of[i].label.at, of[i].label.len);
+        }
         for (uint64_t i = 0; i < n; i++) {
             if (code == HDX_OK)
-                code = add_key(s, g, ids[i], s->groups.at[from + i].collections, texts[i], err);
+                hdx_map_ahead(&g->by_hash, of[hdx_least(i + AHEAD, n - 1)].hash);
+            if (code == HDX_OK)
+                code = add_key(s, g, ids[i], keys[from + i].second, &of[i], err);
             hdx_text_free(texts[i]);
         }
     }
     return code;
+}
+
+static void keep_shared(key_groups *g)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < g->at.count; i++)
+        if (g->at.at[i].maps > 1)
+            g->at.at[kept++] = g->at.at[i];
+    g->at.count = kept;
 }
 
 static int by_maps(const void *a, const void *b)
@@ -686,16 +719,22 @@ static hdx_code key_rows(survey *s, hdx_rows **out, hdx_error *err)
 {
     key_groups g = { .by_hash = hdx_map_of(s->ask.q.mem), .arena = hdx_arena_of(s->ask.q.mem) };
     hdx_table *t = NULL;
+    hdx_pair  *keys = NULL;
+    uint64_t   count = 0;
     hdx_code   code;
     while ((code = next_window(s, err)) == HDX_OK && s->count > 0)
         if ((code = count_keys(s, err)) != HDX_OK)
             break;
-    if (code == HDX_OK && (code = group_keys(s, &g, err)) == HDX_OK &&
-        (code = hdx_graph_check(s->ask.g, err)) == HDX_OK)
+    const uint64_t room = s->grouped.count;
+    if (code == HDX_OK && (code = list_keys(s, &keys, &count, err)) == HDX_OK)
+        code = group_keys(s, &g, keys, count, err);
+    hdx_mem_put(s->ask.q.mem, keys, room * sizeof *keys);
+    keep_shared(&g);
+    if (code == HDX_OK && (code = hdx_graph_check(s->ask.g, err)) == HDX_OK)
         code = hdx_table_in(s->ask.q.mem, key_columns, HDX_COUNT(key_columns), &t, err);
     if (code == HDX_OK && g.at.count > 0)
         qsort(g.at.at, g.at.count, sizeof *g.at.at, by_maps);
-    for (uint64_t i = 0; code == HDX_OK && i < g.at.count && g.at.at[i].maps > 1; i++) {
+    for (uint64_t i = 0; code == HDX_OK && i < g.at.count; i++) {
         const same_key *k = &g.at.at[i];
         hdx_cell cells[HDX_COUNT(key_columns)] = { hdx_id_cell(s->ask.g, k->id), hdx_class_cell(s->ask.g, k->class),
                                                    hdx_cell_null(), hdx_cell_uint(k->maps), hdx_cell_uint(k->keys) };
