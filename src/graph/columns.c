@@ -275,6 +275,23 @@ static void lists_of(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n
         memset(firsts + there, 0, (size_t)(n - there) * sizeof *firsts);
 }
 
+uint32_t hdx_graph_read_outbound(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *lengths, hdx_id *out,
+                                 uint64_t room)
+{
+    const hdx_one_to_n *lists = hdx_graph_use(g, HDX_KIND_OUTBOUND);
+    uint64_t            sum = 0;
+    uint32_t            fit = 0;
+    n = (uint32_t)hdx_least(objects_among(g, first, n), PART);
+    if (g->m->cut_from != 0 || lists == NULL)
+        return 0;
+    lists_of(g, HDX_KIND_OUTBOUND, first, n, lengths, NULL);
+    for (; fit < n && lengths[fit] <= room - sum; fit++)
+        sum += lengths[fit];
+    if (fit > 0)
+        hdx_one_to_n_run(lists, first, fit, lengths, out);
+    return fit;
+}
+
 /* one: what the value 1 means; HDX_NO_ID: the id itself. */
 static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first, uint32_t n, hdx_id *out)
 {

@@ -68,6 +68,14 @@ const hdx_thread *hdx_graph_thread_of(hdx_graph *g, hdx_id object);
 bool hdx_graph_all_live(const hdx_graph *g);
 
 /*
+ * What a run of objects refers to besides their classes (HDX_ALL), one list after the other: of how many objects from
+ * `first` on, n at most, the lists have room for `room` together; their lengths. 0: that of the first is longer, or the
+ * view leaves references out; a cursor has them.
+ */
+uint32_t hdx_graph_read_outbound(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *lengths, hdx_id *out,
+                                 uint64_t room);
+
+/*
  * The whole dump once more, in the order of the file and on several threads: for questions that need what the lists of
  * references leave out (order, nulls, names) of every object. What is delivered is what has an id: of two records for
  * one object the one the index points to. Roots are those of the dump, in no order; `pos` gives them back theirs. Calls

@@ -20,6 +20,7 @@
 
 #define SLICE  4096u
 #define RECENT 4096u /* references that a worker does not list twice */
+#define ROOM   4096u /* references that are read together */
 
 typedef struct pass {
     hdx_nodes *n;
@@ -50,6 +51,46 @@ static hdx_code run(pass *p, hdx_code (*slice)(pass *, hdx_id, hdx_id, unsigned,
     atomic_store(&p->taken, 0);
     hdx_workers_run(p->workers, work, p);
     return hdx_first_error_take(&p->fault, err);
+}
+
+/* References of one object to objects of nodes; n of them. */
+typedef hdx_code take_refs(pass *p, hdx_id id, const hdx_id *to, uint64_t n, unsigned worker, hdx_error *err);
+
+static hdx_code take_long(pass *p, hdx_id id, unsigned worker, take_refs *take, hdx_error *err)
+{
+    hdx_id   to[64];
+    hdx_refs refs;
+    uint64_t n;
+    hdx_code code = HDX_OK;
+    hdx_graph_outbound(p->n->ask->g, id, HDX_ALL, &refs); /* what a live object refers to is live */
+    while (code == HDX_OK && (n = hdx_refs_take(&refs, to, HDX_COUNT(to))) > 0)
+        code = take(p, id, to, n, worker, err);
+    return code;
+}
+
+/* Those of all objects of a slice, as far as that is no source and the node is one of those wanted. */
+static hdx_code take_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, bool (*wants)(const hdx_nodes *, hdx_id),
+                           take_refs *take, hdx_error *err)
+{
+    hdx_graph *g = p->n->ask->g;
+    uint32_t   classes[SLICE];
+    uint64_t   lengths[SLICE];
+    hdx_id     targets[ROOM];
+    hdx_code   code = HDX_OK;
+    hdx_graph_read_classes(g, from, (uint32_t)(to - from), classes);
+    for (hdx_id id = from; code == HDX_OK && id < to;) {
+        const uint32_t n = hdx_graph_read_outbound(g, id, (uint32_t)(to - id), lengths, targets, ROOM);
+        if (n == 0) {
+            code = wants(p->n, id) ? take_long(p, id, worker, take, err) : HDX_OK;
+            id++;
+        }
+        for (uint64_t i = 0, at = 0; code == HDX_OK && i < n; at += lengths[i++], id++) {
+            const hdx_class *class = wants(p->n, id) ? hdx_graph_class(g, classes[id - from]) : NULL;
+            if (class != NULL && (code = take(p, id, &class->id, 1, worker, err)) == HDX_OK)
+                code = take(p, id, targets + at, lengths[i], worker, err);
+        }
+    }
+    return code;
 }
 
 static uint32_t node_of(const hdx_nodes *n, hdx_id id) { return __atomic_load_n(&n->of[id], __ATOMIC_RELAXED); }
@@ -152,30 +193,43 @@ static hdx_code find_nested(hdx_nodes *n, hdx_error *err)
     return HDX_OK;
 }
 
-/* Objects inside of other nodes that this one refers to. */
+/* Of these those that are inside of other nodes. */
+static hdx_code push_entered(const hdx_nodes *n, uint32_t node, const hdx_id *to, uint64_t count, hdx_ids *found,
+                             hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++)
+        if (to[i] < n->objects && node_of(n, to[i]) != node && !hdx_bits_test(n->heads, to[i]))
+            code = hdx_ids_push(found, to[i], err);
+    return code;
+}
+
 static hdx_code find_entered(const hdx_nodes *n, hdx_id id, hdx_ids *found, hdx_error *err)
 {
-    const uint32_t node = node_of(n, id);
-    hdx_code       code = HDX_OK;
-    hdx_refs       refs;
-    hdx_id         to;
-    hdx_graph_outbound(n->ask->g, id, HDX_ALL, &refs); /* what a live object refers to is live */
-    while (code == HDX_OK && hdx_refs_next(&refs, &to))
-        if (to < n->objects && node_of(n, to) != node && !hdx_bits_test(n->heads, to))
-            code = hdx_ids_push(found, to, err);
+    hdx_code code = HDX_OK;
+    hdx_refs refs;
+    hdx_id   to[64];
+    uint64_t count;
+    hdx_graph_outbound(n->ask->g, id, HDX_ALL, &refs);
+    while (code == HDX_OK && (count = hdx_refs_take(&refs, to, HDX_COUNT(to))) > 0)
+        code = push_entered(n, node_of(n, id), to, count, found, err);
     return code;
+}
+
+static hdx_code take_entered(pass *p, hdx_id id, const hdx_id *to, uint64_t count, unsigned worker, hdx_error *err)
+{
+    return push_entered(p->n, node_of(p->n, id), to, count, &p->found[worker], err);
+}
+
+static bool is_nested(const hdx_nodes *n, hdx_id id)
+{
+    const uint32_t node = node_of(n, id);
+    return node != HDX_NO_NODE && nested(n, node) && !hdx_bits_test(n->sources, id);
 }
 
 static hdx_code entered_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
 {
-    const hdx_nodes *n = p->n;
-    hdx_code         code = HDX_OK;
-    for (hdx_id id = from; code == HDX_OK && id < to; id++) {
-        const uint32_t node = node_of(n, id);
-        if (node != HDX_NO_NODE && nested(n, node) && !hdx_bits_test(n->sources, id))
-            code = find_entered(n, id, &p->found[worker], err);
-    }
-    return code;
+    return take_slice(p, from, to, worker, is_nested, take_entered, err);
 }
 
 /* A head with all that it dominates and no other head does; what these refer to is looked at. */
@@ -237,29 +291,32 @@ static hdx_code add_bytes(hdx_nodes *n, hdx_error *err)
 }
 
 /* From node to node, once as far as that is remembered. */
-static hdx_code refs_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
+static hdx_code list_refs(pass *p, hdx_id id, const hdx_id *to, uint64_t count, unsigned worker, hdx_error *err)
 {
     const hdx_nodes *n = p->n;
+    const uint64_t   node = node_of(n, id);
     uint64_t        *recent = p->recent[worker];
     hdx_code         code = HDX_OK;
-    for (hdx_id id = from; code == HDX_OK && id < to; id++) {
-        const uint64_t node = node_of(n, id);
-        hdx_refs       refs;
-        hdx_id         target;
-        if (node == HDX_NO_NODE || hdx_bits_test(n->sources, id))
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++) {
+        const uint32_t other = to[i] < n->objects ? node_of(n, to[i]) : HDX_NO_NODE;
+        const uint64_t ref = node << 32 | other;
+        uint64_t      *place = &recent[(ref * 0x9e3779b97f4a7c15u) >> 52];
+        if (other == node || other == HDX_NO_NODE || *place == ref)
             continue;
-        hdx_graph_outbound(n->ask->g, id, HDX_ALL, &refs);
-        while (code == HDX_OK && hdx_refs_next(&refs, &target)) {
-            const uint32_t other = target < n->objects ? node_of(n, target) : HDX_NO_NODE;
-            const uint64_t ref = node << 32 | other;
-            uint64_t      *place = &recent[(ref * 0x9e3779b97f4a7c15u) >> 52];
-            if (other == node || other == HDX_NO_NODE || *place == ref)
-                continue;
-            *place = ref;
-            code = hdx_ids_push(&p->found[worker], ref, err);
-        }
+        *place = ref;
+        code = hdx_ids_push(&p->found[worker], ref, err);
     }
     return code;
+}
+
+static bool is_no_source(const hdx_nodes *n, hdx_id id)
+{
+    return node_of(n, id) != HDX_NO_NODE && !hdx_bits_test(n->sources, id);
+}
+
+static hdx_code refs_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
+{
+    return take_slice(p, from, to, worker, is_no_source, list_refs, err);
 }
 
 static hdx_code sort_refs(hdx_nodes *n, pass *p, hdx_error *err)

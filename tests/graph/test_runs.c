@@ -132,6 +132,40 @@ Test(runs, say_what_getters_say_however_long_they_are)
     end(&r);
 }
 
+/* Lists of several objects together, as far as there is room; the class that cursors begin with is not among them. */
+Test(runs, of_outbound_lists_are_those_of_cursors)
+{
+    runs            r = make();
+    const uint64_t  objects = hdx_graph_objects(r.g);
+    static uint64_t lengths[2 * N], out[2 * N];
+    for (uint64_t room = 0; room < 40; room = room < 4 ? room + 1 : room * 3) {
+        uint64_t too_long = 0;
+        for (hdx_id id = 0; id < objects;) {
+            const uint32_t n = hdx_graph_read_outbound(r.g, id, (uint32_t)(objects + 9 - id), lengths, out, room);
+            cr_assert(n <= objects - id);
+            uint64_t at = 0;
+            for (uint32_t i = 0; i < n; i++, id++) {
+                hdx_refs refs;
+                hdx_id   to;
+                hdx_graph_outbound(r.g, id, HDX_ALL, &refs);
+                cr_assert(hdx_refs_next(&refs, &to) && to == hdx_graph_class(r.g, hdx_graph_class_of(r.g, id))->id);
+                for (uint64_t k = 0; k < lengths[i]; k++)
+                    cr_assert(hdx_refs_next(&refs, &to) && to == out[at++], "room %llu, object %llu",
+                              (unsigned long long)room, (unsigned long long)id);
+                cr_assert(!hdx_refs_next(&refs, &to) && at <= room);
+            }
+            if (n == 0) {
+                cr_assert(hdx_graph_outbound_count(r.g, id++, HDX_ALL) > room + 1);
+                too_long++;
+            }
+        }
+        cr_assert((too_long > 0) == (room < 2), "%llu of room %llu", (unsigned long long)too_long,
+                  (unsigned long long)room);
+    }
+    cr_assert(hdx_graph_read_outbound(r.g, objects, 9, lengths, out, 100) == 0);
+    end(&r);
+}
+
 Test(runs, say_what_the_dump_says)
 {
     runs                  r = make();
