@@ -178,8 +178,9 @@ static int most_first(const void *a, const void *b)
     return m != n ? (m > n ? -1 : 1) : (x->class > y->class) - (x->class < y->class);
 }
 
-static hdx_code add_sums(cleaners *c, hdx_table *table, hdx_error *err)
+static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
 {
+    cleaners     *c = of;
     HDX_LIST(sum) sums = { NULL, 0, 0 };
     hdx_code      code = HDX_OK;
     if (c->found.count > 1)
@@ -214,8 +215,7 @@ static hdx_code add_sums(cleaners *c, hdx_table *table, hdx_error *err)
 
 static hdx_code open_cleaners(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    hdx_ask    ask;
-    hdx_table *table = NULL;
+    hdx_ask ask;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -225,22 +225,13 @@ static hdx_code open_cleaners(const hdx_query *q, const hdx_arguments *a, hdx_ro
         return hdx_no_memory(err, "cleaners", sizeof *c);
     c->ask = ask;
     code = find(c, err);
-    const bool told = c->told;
-    if (code == HDX_OK && hdx_argument_choice(a, "by") < 0) {
-        hdx_rows_maker maker = { columns, COLUMNS, c, rows_next, cleaners_close, c->found.count };
-        code = hdx_rows_make_in(q->mem, &maker, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, LABEL))
-            code = hdx_query_labels(q, false, out, err);
-    } else {
-        if (code == HDX_OK &&
-            (code = hdx_table_in(q->mem, class_columns, HDX_COUNT(class_columns), &table, err)) == HDX_OK)
-            code = add_sums(c, table, err);
-        cleaners_close(c);
-        if (code == HDX_OK)
-            code = hdx_table_rows(table, out, err);
-        else
-            hdx_table_free(table);
-    }
+    const bool        told = c->told;
+    const hdx_listing listing = { .rows = { columns, COLUMNS, c, rows_next, cleaners_close, c->found.count },
+                                  .label = LABEL,
+                                  .sum_columns = class_columns,
+                                  .sum_count = HDX_COUNT(class_columns),
+                                  .sum = add_sums };
+    code = hdx_listing_open(q, a, code, &listing, out, err);
     return hdx_say_nothing(code, out, err, "%s",
                            told ? "there are no cleaners"
                                 : "what cleaners wait for is in the dump, which does not tell it");

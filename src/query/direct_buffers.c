@@ -364,9 +364,10 @@ static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *mor
     return code;
 }
 
-static hdx_code add_sums(const buffers *b, hdx_table *table, hdx_error *err)
+static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
+    const buffers *b = of;
+    hdx_code       code = HDX_OK;
     for (unsigned k = 0; code == HDX_OK && k < KINDS; k++) {
         uint64_t count = 0, views = 0, capacity = 0;
         for (uint64_t i = 0; i < b->found.count; i++)
@@ -437,9 +438,8 @@ static hdx_code say(const sums *s, hdx_rows *rows, hdx_error *err)
 
 static hdx_code open_direct_buffers(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    hdx_ask    ask;
-    sums       s = { .count = 0 };
-    hdx_table *table = NULL;
+    hdx_ask ask;
+    sums    s = { .count = 0 };
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -450,23 +450,13 @@ static hdx_code open_direct_buffers(const hdx_query *q, const hdx_arguments *a, 
     b->ask = ask;
     if ((code = find(b, err)) == HDX_OK)
         code = sum_up(b, &s, err);
-    if (code == HDX_OK && hdx_argument_choice(a, "by") < 0) {
-        hdx_rows_maker maker = { columns, COLUMNS, b, rows_next, buffers_close, b->found.count };
-        code = hdx_rows_make_in(q->mem, &maker, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, LABEL))
-            code = hdx_query_labels(q, false, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, FIELD))
-            code = hdx_query_fields(q, out, err);
-    } else {
-        if (code == HDX_OK &&
-            (code = hdx_table_in(q->mem, kind_columns, HDX_COUNT(kind_columns), &table, err)) == HDX_OK)
-            code = add_sums(b, table, err);
-        buffers_close(b);
-        if (code == HDX_OK)
-            code = hdx_table_rows(table, out, err);
-        else
-            hdx_table_free(table);
-    }
+    const hdx_listing listing = { .rows = { columns, COLUMNS, b, rows_next, buffers_close, b->found.count },
+                                  .label = LABEL,
+                                  .field = FIELD,
+                                  .sum_columns = kind_columns,
+                                  .sum_count = HDX_COUNT(kind_columns),
+                                  .sum = add_sums };
+    code = hdx_listing_open(q, a, code, &listing, out, err);
     if (code == HDX_OK && (code = say(&s, *out, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;

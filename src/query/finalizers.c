@@ -258,8 +258,9 @@ static int most_first(const void *a, const void *b)
     return (x->class > y->class) - (x->class < y->class);
 }
 
-static hdx_code add_sums(finalizers *f, hdx_table *table, hdx_error *err)
+static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
 {
+    finalizers   *f = of;
     HDX_LIST(sum) sums = { NULL, 0, 0 };
     hdx_code      code = HDX_OK;
     if (f->found.count > 1)
@@ -296,9 +297,8 @@ static hdx_code add_sums(finalizers *f, hdx_table *table, hdx_error *err)
 
 static hdx_code open_finalizers(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    hdx_ask    ask;
-    bool       told = true;
-    hdx_table *table = NULL;
+    hdx_ask ask;
+    bool    told = true;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -309,21 +309,12 @@ static hdx_code open_finalizers(const hdx_query *q, const hdx_arguments *a, hdx_
     f->ask = ask;
     f->states = hdx_map_of(q->mem);
     code = find(f, &told, err);
-    if (code == HDX_OK && hdx_argument_choice(a, "by") < 0) {
-        hdx_rows_maker maker = { columns, COLUMNS, f, rows_next, finalizers_close, f->found.count };
-        code = hdx_rows_make_in(q->mem, &maker, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, LABEL))
-            code = hdx_query_labels(q, false, out, err);
-    } else {
-        if (code == HDX_OK &&
-            (code = hdx_table_in(q->mem, class_columns, HDX_COUNT(class_columns), &table, err)) == HDX_OK)
-            code = add_sums(f, table, err);
-        finalizers_close(f);
-        if (code == HDX_OK)
-            code = hdx_table_rows(table, out, err);
-        else
-            hdx_table_free(table);
-    }
+    const hdx_listing listing = { .rows = { columns, COLUMNS, f, rows_next, finalizers_close, f->found.count },
+                                  .label = LABEL,
+                                  .sum_columns = class_columns,
+                                  .sum_count = HDX_COUNT(class_columns),
+                                  .sum = add_sums };
+    code = hdx_listing_open(q, a, code, &listing, out, err);
     return hdx_say_nothing(code, out, err, "%s",
                            told ? "no object has a finalizer that has not run"
                                 : "what Finalizers refer to is in the dump, which does not tell it");

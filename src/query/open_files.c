@@ -333,8 +333,9 @@ static int by_kind(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code add_sums(files *f, hdx_table *table, hdx_error *err)
+static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
 {
+    files   *f = of;
     hdx_code code = HDX_OK;
     for (uint64_t i = 0, end; code == HDX_OK && i < f->found.count; i = end) {
         for (end = i; end < f->found.count && strcmp(f->found.at[end].kind, f->found.at[i].kind) == 0;)
@@ -349,8 +350,7 @@ static hdx_code add_sums(files *f, hdx_table *table, hdx_error *err)
 
 static hdx_code open_open_files(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    hdx_ask    ask;
-    hdx_table *table = NULL;
+    hdx_ask ask;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -365,23 +365,13 @@ static hdx_code open_open_files(const hdx_query *q, const hdx_arguments *a, hdx_
         qsort(f->found.at, (size_t)f->found.count, sizeof(handle), by_kind);
     if (code == HDX_OK)
         code = hdx_graph_check(ask.g, err);
-    if (code == HDX_OK && hdx_argument_choice(a, "by") < 0) {
-        hdx_rows_maker maker = { columns, COLUMNS, f, rows_next, files_close, f->found.count };
-        code = hdx_rows_make_in(q->mem, &maker, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, LABEL))
-            code = hdx_query_labels(q, false, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, FIELD))
-            code = hdx_query_fields(q, out, err);
-    } else {
-        if (code == HDX_OK &&
-            (code = hdx_table_in(q->mem, kind_columns, HDX_COUNT(kind_columns), &table, err)) == HDX_OK)
-            code = add_sums(f, table, err);
-        files_close(f);
-        if (code == HDX_OK)
-            code = hdx_table_rows(table, out, err);
-        else
-            hdx_table_free(table);
-    }
+    const hdx_listing listing = { .rows = { columns, COLUMNS, f, rows_next, files_close, f->found.count },
+                                  .label = LABEL,
+                                  .field = FIELD,
+                                  .sum_columns = kind_columns,
+                                  .sum_count = HDX_COUNT(kind_columns),
+                                  .sum = add_sums };
+    code = hdx_listing_open(q, a, code, &listing, out, err);
     return hdx_say_nothing(code, out, err, "%s",
                            hdx_graph_lacks_dump(q->graph) ? "what is open is in the dump, which is not at hand"
                                                           : "nothing is open, as far as fields tell");
