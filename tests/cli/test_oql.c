@@ -3,29 +3,13 @@
 #include "cli/tool.h"
 
 static char *folder;
-static void  enter(void)
-{
-    folder = tool_enter();
-    tool_copy_bookshop("app.hprof.gz");
-    ran r = tool_sh("\"$H\" index app.hprof.gz --quiet -o /dev/null");
-    cr_assert(eq(int, r.code, 0), "%s", r.err);
-    ran_free(&r);
-    r = tool_sh("\"$H\" sql app.hprof.gz ''");
-    const bool without = strstr(r.err, "built without SQLite") != NULL;
-    ran_free(&r);
-    if (without)
-        tool_skip(folder, "heapdex was built without SQLite");
-}
-static void leave(void) { tool_leave(folder); }
+static void  enter(void) { folder = tool_enter_sql(); }
+static void  leave(void) { tool_leave(folder); }
 TestSuite(oql, .init = enter, .fini = leave, .timeout = 120);
 
 static void expect(const char *call, int code, const char *out, const char *err)
 {
-    ran r = tool_sh("\"$H\" oql app.hprof.gz %s", call);
-    cr_expect(eq(int, r.code, code), "%s: %s", call, r.err);
-    cr_expect_str_eq(r.out, out, "%s: %s%s", call, r.out, r.err);
-    cr_expect_str_eq(r.err, err, "%s: %s", call, r.err);
-    ran_free(&r);
+    tool_expect("oql", call, code, out, err);
 }
 
 Test(oql, answers_as_sql_does)

@@ -132,4 +132,30 @@ static inline unsigned lines_of(const char *text)
     return n;
 }
 
+/* A new folder with an indexed app.hprof.gz to ask with SQL; where heapdex has none the test is over. */
+static inline char *tool_enter_sql(void)
+{
+    char *folder = tool_enter();
+    tool_copy_bookshop("app.hprof.gz");
+    ran r = tool_sh("\"$H\" index app.hprof.gz --quiet -o /dev/null");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" sql app.hprof.gz ''");
+    const bool without = strstr(r.err, "built without SQLite") != NULL;
+    ran_free(&r);
+    if (without)
+        tool_skip(folder, "heapdex was built without SQLite");
+    return folder;
+}
+
+/* What a command says of app.hprof.gz. */
+static inline void tool_expect(const char *command, const char *call, int code, const char *out, const char *err)
+{
+    ran r = tool_sh("\"$H\" %s app.hprof.gz %s", command, call);
+    cr_expect(eq(int, r.code, code), "%s: %s", call, r.err);
+    cr_expect_str_eq(r.out, out, "%s: %s%s", call, r.out, r.err);
+    cr_expect_str_eq(r.err, err, "%s: %s", call, r.err);
+    ran_free(&r);
+}
+
 #endif
