@@ -1,5 +1,5 @@
 /*
- * collections.c - collections of the whole heap: how full each is, sums by class or holder; keys that many maps have.
+ * collections.c - collections of the whole heap: how full each is, sums by class or holder; keys of maps (map_keys.c).
  *
  * Objects come by in windows: in the order of ids those whose class has a layout are gathered, threads look at pieces
  * of them in the order of the dump, and rows or sums are made of what they found, in the order of ids again. So only
@@ -19,8 +19,6 @@
 #define WINDOW     32768u
 #define PIECE      512u
 #define FEW_STEPS  2048u /* that threads take for one collection */
-#define CLIMB      1000u /* references from a collection to who holds it */
-#define MANY       4096u /* static fields of a class that are compared */
 #define ARRAY_READ 4096u
 
 enum { ADDRESS, CLASS, KIND, SIZE, CAPACITY, USED, FILL, COLLISIONS, WASTE, SHALLOW, RETAINED, BACKING, NOTE, COLUMNS };
@@ -67,7 +65,7 @@ static const hdx_column holder_columns[] = {
                "CLASS.FIELD that holds them, directly or in other collections, on the shortest way from a GC root"),
     SUMS,
 };
-static const hdx_column key_columns[] = {
+static const hdx_column key_columns[HDX_MAP_KEY_COLUMNS] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the key, or the first of several that say the same"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, "what it says of itself: a text, a number"),
@@ -93,7 +91,7 @@ static const hdx_form forms[] = {
 typedef struct found {
     hdx_id               id;
     hdx_pos              at;
-    uint64_t             holder; /* who_holds */
+    uint64_t             holder; /* hdx_collection_holder */
     bool                 later;  /* more than FEW_STEPS */
     hdx_collection_facts facts;
 } found;
@@ -177,126 +175,6 @@ static hdx_code gather(survey *s, hdx_error *err)
     return code;
 }
 
-/* ---- who holds a collection ---- */
-
-/*
- * On the shortest way from a GC root (of garbage: by its first referrers) the nearest object that is no part of a
- * collection: class << 32 | place, the number of the field among those that the class itself declares, or of the
- * static. ROOT: no object holds it.
- */
-#define ROOT      UINT64_MAX
-#define STATIC    0x80000000u
-#define SOMEWHERE 0x7fffffffu /* an element, or in no field that could be read */
-
-static bool is_inner(const survey *s, hdx_id id)
-{
-    const hdx_class *c = hdx_graph_class(s->ask.g, hdx_graph_class_of(s->ask.g, id));
-    return c != NULL && hdx_graph_kind(s->ask.g, id) != HDX_CLASS_OBJECT &&
-           (c->kind != HDX_INSTANCE || (c->number < s->bound.classes && s->bound.of[c->number].layout != NULL) ||
-            (c->name.len > 10 && memcmp(c->name.at, "java.util.", 10) == 0));
-}
-
-/* Which field of which class of the chain refers to it. */
-static hdx_code place_in_object(survey *s, hdx_id holder, hdx_addr wanted, uint64_t *out, hdx_error *err)
-{
-    hdx_graph     *g = s->ask.g;
-    const uint32_t id_size = hdx_graph_summary_of(g)->id_size;
-    uint8_t        bytes[1024];
-    uint64_t       got = 0, from = 0;
-    hdx_code       code = hdx_graph_record_bytes(g, holder, 0, bytes, sizeof bytes, &got, err);
-    for (const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, holder)); code == HDX_OK && c != NULL;
-         c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(g, c->super)) {
-        if ((c->flags & HDX_CLASS_OPAQUE) != 0)
-            break;
-        for (uint32_t f = 0; f < c->field_count; f++) {
-            const unsigned size = hdx_type_size(c->fields[f].type, id_size);
-            if (from + size > got)
-                return HDX_OK;
-            if (c->fields[f].type == 2 && hdx_graph_value_of(g, 2, bytes + from).as.address == wanted) {
-                *out = (uint64_t)c->number << 32 | f;
-                return HDX_OK;
-            }
-            from += size;
-        }
-    }
-    return code;
-}
-
-static hdx_code place_in_statics(survey *s, hdx_id holder, hdx_addr wanted, uint64_t *out, hdx_error *err)
-{
-    const hdx_class *c = hdx_graph_class_object(s->ask.g, holder);
-    hdx_values       v = { 0 };
-    if (c == NULL || c->static_count > MANY)
-        return HDX_OK;
-    hdx_code code = hdx_graph_statics(s->ask.g, holder, &v, err);
-    for (uint64_t i = 0; code == HDX_OK && i < v.count; i++)
-        if (v.at[i].value.type == 2 && !v.at[i].value.absent && v.at[i].value.as.address == wanted) {
-            *out = (uint64_t)c->number << 32 | STATIC | i;
-            break;
-        }
-    hdx_values_free(&v);
-    return code;
-}
-
-static hdx_id referrer(const survey *s, hdx_id id)
-{
-    hdx_refs refs;
-    hdx_id   from;
-    if (hdx_graph_live(s->ask.g, id)) {
-        from = hdx_graph_nearest(s->ask.g, id);
-        return from == id ? HDX_NO_ID : from;
-    }
-    hdx_graph_inbound(s->ask.g, id, HDX_ALL, &refs);
-    return hdx_refs_next(&refs, &from) ? from : HDX_NO_ID;
-}
-
-static hdx_code who_holds(survey *s, hdx_id id, uint64_t *out, hdx_error *err)
-{
-    hdx_graph *g = s->ask.g;
-    hdx_error  mine;
-    hdx_id     held = id, holder = referrer(s, id);
-    hdx_code   code = HDX_OK;
-    for (unsigned i = 0; i < CLIMB && holder != HDX_NO_ID && is_inner(s, holder); i++) {
-        held = holder;
-        holder = referrer(s, held);
-    }
-    *out = ROOT;
-    if (holder == HDX_NO_ID)
-        return HDX_OK;
-    const hdx_class *own = hdx_graph_kind(g, holder) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, holder) : NULL;
-    *out = (uint64_t)(own != NULL ? own->number : hdx_graph_class_of(g, holder)) << 32 | SOMEWHERE;
-    if (own != NULL)
-        code = place_in_statics(s, holder, hdx_graph_address(g, held), out, &mine);
-    else if (hdx_graph_kind(g, holder) == HDX_INSTANCE)
-        code = place_in_object(s, holder, hdx_graph_address(g, held), out, &mine);
-    return hdx_label_without_dump(g, code, &mine, err);
-}
-
-static hdx_code holder_cell(survey *s, uint64_t holder, hdx_arena *arena, hdx_cell *out, hdx_error *err)
-{
-    const hdx_class *c = holder == ROOT ? NULL : hdx_graph_class(s->ask.g, (uint32_t)(holder >> 32));
-    const uint32_t   place = (uint32_t)holder;
-    hdx_text         name = { "", 0 };
-    if (c == NULL) {
-        *out = holder == ROOT ? hdx_cell_string("GC root") : hdx_cell_null();
-        return HDX_OK;
-    }
-    const hdx_text of = c->name;
-    if ((place & STATIC) != 0 && (place & ~STATIC) < c->static_count)
-        name = c->statics[place & ~STATIC].name;
-    else if (place < c->field_count)
-        name = c->fields[place].name;
-    const uint64_t len = (uint64_t)of.len + 1 + name.len;
-    char          *text = hdx_arena_get(arena, len);
-    if (text == NULL || len > UINT32_MAX)
-        return hdx_no_memory(err, "a holder", len);
-    memcpy(text, of.at, of.len);
-    text[of.len] = '.';
-    memcpy(text + of.len + 1, name.at, name.len);
-    *out = hdx_cell_text((hdx_text){ text, (uint32_t)(name.len == 0 ? of.len : len) });
-    return HDX_OK;
-}
-
 /* ---- looking ---- */
 
 /* An object array: elements that are not null. */
@@ -359,7 +237,7 @@ static hdx_code look(survey *s, unsigned worker, found *f, hdx_error *err)
                                    : hdx_contents_facts(c, f->id, s->scan, FEW_STEPS, &f->facts, err);
     f->later = !s->arrays && f->facts.note == HDX_NOTE_LONG;
     if (code == HDX_OK && s->by == BY_HOLDER)
-        code = who_holds(s, f->id, &f->holder, err);
+        code = hdx_collection_holder(s->ask.g, &s->bound, f->id, &f->holder, err);
     if (code == HDX_OK && s->by == BY_KEY && !f->later)
         code = keys_of(s, c, f, &s->keys[worker], err);
     return code;
@@ -548,7 +426,7 @@ static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
         if (s->by == BY_CLASS)
             cells[0] = hdx_class_cell(s->ask.g, (uint32_t)g->key);
         else
-            code = holder_cell(s, g->key, hdx_table_arena(t), &cells[0], err);
+            code = hdx_collection_holder_cell(s->ask.g, g->key, hdx_table_arena(t), &cells[0], err);
         all.collections += g->collections;
         all.waste += g->waste;
         all.unknown += g->unknown;
@@ -580,63 +458,7 @@ static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
 
 /* ---- keys ---- */
 
-#define LABELS 2048u /* made together */
-#define AHEAD  8u    /* keys whose place in a map is on its way */
-
-typedef struct same_key {
-    hdx_id id;
-    uint32_t class;
-    hdx_text label; /* len 0: none, and no other key is the same */
-    uint64_t maps, keys;
-} same_key;
-
-typedef struct key_groups {
-    HDX_LIST(same_key) at;
-    hdx_map            by_hash; /* of class and label -> place in `at` + 1 */
-    hdx_arena          arena;
-} key_groups;
-
-static hdx_code push_key(survey *s, key_groups *g, const same_key *key, hdx_error *err)
-{
-    if (!hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&g->at)))
-        return hdx_no_memory(err, "keys of maps", (g->at.count + 1) * sizeof *key);
-    g->at.at[g->at.count++] = *key;
-    return HDX_OK;
-}
-
-typedef struct labelled {
-    uint32_t class;
-    hdx_text label;
-    uint64_t hash;
-} labelled;
-
-/* Two labels may share a hash: then the next number is looked for. */
-static hdx_code add_key(survey *s, key_groups *g, hdx_id id, uint64_t maps, const labelled *of, hdx_error *err)
-{
-    const uint32_t class = of->class;
-    const hdx_text label = of->label;
-    if (label.len == 0)
-        return maps < 2 ? HDX_OK : push_key(s, g, &(same_key){ id, class, label, maps, 1 }, err);
-    for (uint64_t hash = of->hash;; hash++) {
-        bool      fresh;
-        uint64_t *place = hdx_map_put(&g->by_hash, hash, &fresh);
-        if (place == NULL)
-            return hdx_no_memory(err, "keys of maps", (g->at.count + 1) * sizeof(same_key));
-        if (fresh) {
-            const char *copy = hdx_arena_copy(&g->arena, label.at, label.len);
-            if (copy == NULL)
-                return hdx_no_memory(err, "labels of keys", label.len);
-            *place = g->at.count + 1;
-            return push_key(s, g, &(same_key){ id, class, { copy, label.len }, maps, 1 }, err);
-        }
-        same_key *k = &g->at.at[*place - 1];
-        if (k->class == class && k->label.len == label.len && memcmp(k->label.at, label.at, label.len) == 0) {
-            k->maps += maps;
-            k->keys++;
-            return HDX_OK;
-        }
-    }
-}
+#define AHEAD 8u /* keys whose place in a map is on its way */
 
 /* Objects that are keys, each with the number of maps that have it, in s->grouped. */
 static hdx_code count_keys(survey *s, hdx_error *err)
@@ -654,102 +476,13 @@ static hdx_code count_keys(survey *s, hdx_error *err)
     return HDX_OK;
 }
 
-/* These by id, in the order of the dump; the map is used up. */
-static hdx_code list_keys(survey *s, hdx_pair **keys, uint64_t *count, hdx_error *err)
-{
-    *count = 0;
-    if ((*keys = hdx_mem_raw(s->ask.q.mem, s->grouped.count, sizeof **keys)) == NULL)
-        return hdx_no_memory(err, "keys of maps", s->grouped.count * sizeof **keys);
-    for (uint64_t i = 0; i < s->grouped.capacity; i++)
-        if (s->grouped.slots[i].key != s->grouped.empty)
-            (*keys)[(*count)++] = (hdx_pair){ s->grouped.slots[i].key, s->grouped.slots[i].value };
-    hdx_map_free(&s->grouped);
-    hdx_sort_pairs(s->ask.q.mem, *keys, *count);
-    return HDX_OK;
-}
-
-static hdx_code group_keys(survey *s, key_groups *g, const hdx_pair *keys, uint64_t count, hdx_error *err)
-{
-    hdx_id    ids[LABELS];
-    char     *texts[LABELS];
-    labelled  of[LABELS];
-    hdx_error mine;
-    hdx_code  code = HDX_OK;
-    for (uint64_t from = 0, n; code == HDX_OK && from < count; from += n) {
-        n = hdx_least(count - from, LABELS);
-        for (uint64_t i = 0; i < n; i++)
-            ids[i] = keys[from + i].first;
-        if ((code = hdx_ask_stopped(&s->ask.q, err)) != HDX_OK)
-            return code;
-        code = hdx_label_without_dump(s->ask.g, hdx_graph_labels(s->ask.g, ids, n, texts, &mine), &mine, err);
-        for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
-            of[i].class = hdx_graph_class_of(s->ask.g, ids[i]);
-            of[i].label = texts[i] == NULL ? (hdx_text){ "", 0 } : (hdx_text){ texts[i], (uint32_t)strlen(texts[i]) };
-            of[i].hash = hdx_hash_bytes(of[i].class, of[i].label.at, of[i].label.len);
-        }
-        for (uint64_t i = 0; i < n; i++) {
-            if (code == HDX_OK)
-                hdx_map_ahead(&g->by_hash, of[hdx_least(i + AHEAD, n - 1)].hash);
-            if (code == HDX_OK)
-                code = add_key(s, g, ids[i], keys[from + i].second, &of[i], err);
-            hdx_text_free(texts[i]);
-        }
-    }
-    return code;
-}
-
-static void keep_shared(key_groups *g)
-{
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < g->at.count; i++)
-        if (g->at.at[i].maps > 1)
-            g->at.at[kept++] = g->at.at[i];
-    g->at.count = kept;
-}
-
-static int by_maps(const void *a, const void *b)
-{
-    const same_key *x = a, *y = b;
-    if (x->maps != y->maps)
-        return x->maps > y->maps ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 static hdx_code key_rows(survey *s, hdx_rows **out, hdx_error *err)
 {
-    key_groups g = { .by_hash = hdx_map_of(s->ask.q.mem), .arena = hdx_arena_of(s->ask.q.mem) };
-    hdx_table *t = NULL;
-    hdx_pair  *keys = NULL;
-    uint64_t   count = 0;
-    hdx_code   code;
+    hdx_code code;
     while ((code = next_window(s, err)) == HDX_OK && s->count > 0)
         if ((code = count_keys(s, err)) != HDX_OK)
             break;
-    const uint64_t room = s->grouped.count;
-    if (code == HDX_OK && (code = list_keys(s, &keys, &count, err)) == HDX_OK)
-        code = group_keys(s, &g, keys, count, err);
-    hdx_mem_put(s->ask.q.mem, keys, room * sizeof *keys);
-    keep_shared(&g);
-    if (code == HDX_OK && (code = hdx_graph_check(s->ask.g, err)) == HDX_OK)
-        code = hdx_table_in(s->ask.q.mem, key_columns, HDX_COUNT(key_columns), &t, err);
-    if (code == HDX_OK && g.at.count > 0)
-        qsort(g.at.at, g.at.count, sizeof *g.at.at, by_maps);
-    for (uint64_t i = 0; code == HDX_OK && i < g.at.count; i++) {
-        const same_key *k = &g.at.at[i];
-        hdx_cell cells[HDX_COUNT(key_columns)] = { hdx_id_cell(s->ask.g, k->id), hdx_class_cell(s->ask.g, k->class),
-                                                   hdx_cell_null(), hdx_cell_uint(k->maps), hdx_cell_uint(k->keys) };
-        code = hdx_label_cell(&s->ask.q, k->id, hdx_table_arena(t), &cells[2], err);
-        if (code == HDX_OK)
-            code = hdx_table_add(t, cells, err);
-    }
-    hdx_list_free(s->ask.q.mem, HDX_LIST_REF(&g.at));
-    hdx_map_free(&g.by_hash);
-    hdx_arena_free(&g.arena);
-    if (code == HDX_OK)
-        return hdx_table_rows(t, out, err);
-    if (t != NULL)
-        hdx_table_free(t);
-    return code;
+    return code == HDX_OK ? hdx_map_keys_rows(&s->ask, &s->grouped, key_columns, out, err) : code;
 }
 
 /* ---- opening ---- */

@@ -118,4 +118,16 @@ hdx_code hdx_entry_walk_begin(hdx_entry_walk *w, hdx_contents *c, hdx_id id, uin
 hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_error *err);
 void     hdx_entry_walk_end(hdx_entry_walk *w);
 
+/* ---- of many collections ---- */
+/* The field that holds it, directly or in other collections, as a number; then CLASS.FIELD (collection_holders.c). */
+hdx_code hdx_collection_holder(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id, uint64_t *out, hdx_error *err);
+hdx_code hdx_collection_holder_cell(hdx_graph *g, uint64_t holder, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+/*
+ * Keys that two maps have, those of one class that say the same as one: address, class, label, maps, objects
+ * (map_keys.c). maps: of each key how many have it, which is used up.
+ */
+enum { HDX_MAP_KEY_COLUMNS = 5 };
+hdx_code hdx_map_keys_rows(hdx_ask *ask, hdx_map *maps, const hdx_column columns[HDX_MAP_KEY_COLUMNS], hdx_rows **out,
+                           hdx_error *err);
+
 #endif

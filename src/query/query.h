@@ -26,6 +26,7 @@
  *   accumulation.c suspect_words.c         of suspects: where it accumulates and what; in words (suspects.h)
  *   sizes_said.c                           sizes of collections, as labels
  *   layouts.c layouts_known.c contents.c   where collections keep what they hold, and what that is
+ *   collection_holders.c map_keys.c        what holds them; keys that many maps have
  *   array_contents.c equal.c equal_holders.c sums.c   which contents are equal, and who has them
  *
  * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and
