@@ -158,6 +158,11 @@ add_test(NAME cli.interrupts COMMAND ${interrupts} 20000 1 10000)
 set_tests_properties(cli.interrupts PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
+# What deploy/ says, run: needs what it carries heapdex to, and says what it left out. Not part of ./check.
+add_custom_target(recipes COMMAND sh -c "\"$@\" || test $? -eq 77" recipes
+                  ${PROJECT_SOURCE_DIR}/tests/deploy/recipes $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/recipes
+                  DEPENDS heapdex_cli VERBATIM USES_TERMINAL)
+
 # A build stopped over and over: short here, `cmake --build build/release --target stop_storm` on a dump of 20 million
 # objects, on one thread and on two.
 set(stop_storm ${PROJECT_SOURCE_DIR}/tests/making/stop_storm_made.sh $<TARGET_FILE:bench_make_dump>
