@@ -83,6 +83,7 @@ typedef struct hdx_batch_options {
     uint64_t           max_uncompressed; /* of one dump; 0: no limit */
     unsigned           task, tasks;      /* this is share `task` (modulo tasks) of so many; tasks 0: all of it */
     bool               plan;             /* forecasts alone: nothing is built */
+    bool               summary;          /* only tell what earlier calls have left in `out` */
     bool               index_only;       /* no answers, no tables */
     bool               drop;             /* deletes a dump whose index is whole and verified */
     bool               no_wait;          /* does not wait for other runners */

@@ -257,7 +257,7 @@ void hdx_batch_look_back(batch_run *r)
     for (size_t i = 0; i < r->count; i++) {
         batch_job *j = &r->jobs[i];
         j->was = hdx_batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before);
-        if (r->o->plan || !j->was || !hdx_batch_is_finished(r, j, &j->before))
+        if (!j->was || !hdx_batch_is_finished(r, j, &j->before))
             continue;
         if (access(j->dump->path, F_OK) != 0)
             hdx_batch_skip(r, j, &j->before);
@@ -272,6 +272,24 @@ void hdx_batch_skip_valid(batch_run *r)
         batch_job *j = &r->jobs[i];
         if (j->s.state == BATCH_WAITING && j->forecast.indexed && j->was && hdx_batch_is_finished(r, j, &j->before))
             hdx_batch_skip(r, j, &j->before);
+    }
+}
+
+void hdx_batch_recall(batch_run *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        batch_job *j = &r->jobs[i];
+        if (!hdx_batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before) ||
+            (j->before.state == BATCH_DONE && !hdx_batch_is_finished(r, j, &j->before))) {
+            j->s.state = BATCH_WAITING;
+            continue;
+        }
+        j->s = j->before;
+        if (j->s.state != BATCH_RUNNING)
+            continue;
+        const bool held = hdx_batch_claim_is_held(r->o->out, j->dump->id);
+        j->s.state = held ? BATCH_HELD : BATCH_INTERRUPTED; /* killed, where nobody has it */
+        j->s.exit_code = hdx_batch_exit_code(held ? HDX_BUSY : HDX_CANCELLED);
     }
 }
 

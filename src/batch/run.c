@@ -332,6 +332,10 @@ static hdx_code run_all(batch_run *r, hdx_error *err)
     }
     if (code != HDX_OK)
         return code;
+    if (r->o->summary) {
+        hdx_batch_recall(r);
+        return HDX_OK;
+    }
     hdx_batch_look_back(r);
     if ((code = forecast_all(r, err)) != HDX_OK)
         return code;
@@ -339,8 +343,7 @@ static hdx_code run_all(batch_run *r, hdx_error *err)
         return code;
     if (!r->stopping && r->o->plan && r->o->tasks > 1 && (code = hdx_batch_deal_tasks(r, err)) != HDX_OK)
         return code;
-    if (!r->o->plan)
-        hdx_batch_skip_valid(r);
+    hdx_batch_skip_valid(r);
     if ((code = hdx_batch_put_in_order(r, err)) != HDX_OK)
         return code;
     hdx_batch_tell(r, HDX_BATCH_PLANNED, NULL, NULL, NULL);
@@ -364,7 +367,7 @@ hdx_code hdx_batch_run(const hdx_batch_options *options, hdx_batch_counts *count
     if (code == HDX_OK) {
         hdx_batch_tell(&r, HDX_BATCH_SUMMARY, NULL, NULL, NULL);
         code = r.stopping ? hdx_tick_stop(err)
-               : r.counts.held > 0 && r.counts.failed == 0
+               : r.counts.held > 0 && r.counts.failed == 0 && !options->summary
                    ? hdx_hint(err,
                               hdx_fail(err, HDX_BUSY, options->out, HDX_NOWHERE,
                                        "another runner is at work on the %llu dump%s left",

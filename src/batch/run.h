@@ -77,7 +77,9 @@ hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_er
 hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err);
 hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err);
 void     hdx_batch_take_share(batch_run *r);
-void     hdx_batch_look_back(batch_run *r);
+/* What earlier calls, and others at this moment, say of each; nothing is looked at but that. */
+void hdx_batch_recall(batch_run *r);
+void hdx_batch_look_back(batch_run *r);
 /* ... forecasts ... */
 hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err);
 void     hdx_batch_skip_valid(batch_run *r);

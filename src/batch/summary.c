@@ -5,7 +5,7 @@ const hdx_column hdx_batch_columns[HDX_BATCH_COLUMNS] = {
     HDX_COLUMN("dump_id", TEXT, NONE, 0, "the dump's name in the folder of the batch"),
     HDX_COLUMN("state", TEXT, NONE, 0,
                "done; skipped: finished before; failed; interrupted: the next call goes on; held: by another runner; "
-               "planned: with --plan"),
+               "planned: with --plan; waiting: not begun"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects of the dump; forecast with --plan"),
     HDX_COLUMN("seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE, "wall time of its process"),
     HDX_COLUMN("forecast_seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
@@ -133,7 +133,8 @@ static hdx_code set_title(hdx_rows *rows, const hdx_batch_counts *n, bool plan, 
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     if (plan)
-        hdx_buffer_format(&b, "%llu dump%s planned", (unsigned long long)n->dumps, n->dumps == 1 ? "" : "s");
+        hdx_buffer_format(&b, "%llu dump%s planned, %llu done before", (unsigned long long)n->done,
+                          n->done == 1 ? "" : "s", (unsigned long long)n->skipped);
     else
         hdx_buffer_format(&b, "%llu dump%s: %llu done, %llu skipped, %llu failed", (unsigned long long)n->dumps,
                           n->dumps == 1 ? "" : "s", (unsigned long long)n->done, (unsigned long long)n->skipped,
@@ -142,6 +143,8 @@ static hdx_code set_title(hdx_rows *rows, const hdx_batch_counts *n, bool plan, 
         hdx_buffer_format(&b, ", %llu interrupted", (unsigned long long)n->interrupted);
     if (n->held > 0)
         hdx_buffer_format(&b, ", %llu held by another runner", (unsigned long long)n->held);
+    if (n->waiting > 0)
+        hdx_buffer_format(&b, ", %llu waiting", (unsigned long long)n->waiting);
     hdx_buffer_format(&b, "; %.1f s", seconds);
     const hdx_code code = b.failed ? hdx_no_memory(err, "the summary", 0) : hdx_rows_set_title(rows, b.at, err);
     hdx_buffer_free(&b);

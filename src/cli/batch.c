@@ -36,7 +36,9 @@ static const hdx_parameter parameters[] = {
     { "tasks", HDX_PARAMETER_NUMBER, 0, "M", NULL, NULL, NULL, NULL, 1, 100000,
       "deal the dumps to so many calls, by forecast" },
     { "plan", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "drop-dump", NULL, 0, 0,
-      "only forecast: memory, disk and time of each dump" },
+      "only forecast: memory, disk and time of each dump that is not done" },
+    { "summary", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "plan", NULL, 0, 0,
+      "only tell what became of each dump, as DIR says; the exit code is 1 where one is not done" },
     { "index-only", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "ask", NULL, 0, 0, "indexes, and nothing else" },
     { "index-dir", HDX_PARAMETER_TEXT, 0, "DIR", NULL, NULL, NULL, NULL, 0, 0,
       "indexes are DIR/ID.hdx; beside their dumps by default" },
@@ -327,6 +329,7 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
                                         .max_uncompressed = c->index.max_uncompressed,
                                         .task = task_of(c),
                                         .tasks = tasks,
+                                        .summary = cli_given(c, "summary") != NULL,
                                         .plan = cli_given(c, "plan") != NULL,
                                         .index_only = cli_given(c, "index-only") != NULL,
                                         .drop = drops > 1,
@@ -340,7 +343,7 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
     cli_building(false);
     if (t.lines > 0)
         erase(&t);
-    run->condition = counts.failed > 0;
+    run->condition = counts.failed > 0 || (options.summary && counts.done + counts.skipped < counts.dumps);
     if (code == HDX_CANCELLED)
         return hdx_hint(err, code, "the same call goes on where this one was");
     if (code == HDX_OK) {

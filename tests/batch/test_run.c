@@ -206,6 +206,40 @@ Test(batch, plans_without_building_anything)
     expect_in("out/%s.json", "plan", "\"forecast_memory\": ");
 }
 
+Test(batch, plans_nothing_for_what_is_done)
+{
+    hdx_batch_options o = night();
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    o.plan = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 2, 0); /* what failed is planned again */
+    cr_expect(strstr(id_of("text-"), "text-") != NULL && strstr(text.at, ",planned,0,") != NULL, "%s", text.at);
+    o.ask = "threads";
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(3, 0, 0);
+}
+
+Test(batch, tells_what_became_of_each_dump_and_does_nothing)
+{
+    hdx_batch_options o = night();
+    o.summary = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(eq(u64, counts.waiting, 3), "%s", text.at);
+    cr_expect(access("d/shop.hprof.gz.hdx", F_OK) != 0);
+    o.summary = false;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    copy(BOOKSHOP, "d/late.hprof.gz");
+    o.summary = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(2, 0, 1);
+    cr_expect(eq(u64, counts.waiting, 1), "%s", text.at);
+    cr_expect(strstr(text.at, "a text file, not a heap dump") != NULL, "%s", text.at);
+    expect_in("out/%s.json", "summary", "\"dumps\": 4, \"done\": 2");
+    o.ask = "histogram,threads"; /* not what was asked for then */
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 0, 1);
+}
+
 Test(batch, that_has_too_little_memory_says_how_much_would_do)
 {
     hdx_batch_options o = night();

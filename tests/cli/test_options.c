@@ -367,6 +367,7 @@ static const proof proofs[] = {
     { "batch", "task", NULL, "--out fresh --tasks 2 --task 1", NULL, false },
     { "batch", "tasks", "--out fresh --tasks 2 --task 0", "--out fresh --tasks 2 --task 1", NULL, false },
     { "batch", "plan", NULL, NULL, "", false },
+    { "batch", "summary", NULL, NULL, "", false },
     { "batch", "index-only", NULL, NULL, "", false }, /* excludes --ask */
     { "batch", "index-dir", NULL, NULL, "made", true },
     { "batch", "drop-dump", NULL, NULL, "", false }, /* once */
