@@ -172,6 +172,13 @@ set_tests_properties(making.stop_storm PROPERTIES FAIL_REGULAR_EXPRESSION "Sanit
 add_custom_target(stop_storm COMMAND ${stop_storm} 20000000 2 --threads 1 COMMAND ${stop_storm} 20000000 2 --threads 2
     DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
+# deploy/slurm with programs in the place of Slurm; on a Slurm that is installed and started for it:
+# `cmake --build build/debug --target slurm`, which says so and fails where that cannot be.
+add_test(NAME deploy.slurm_task COMMAND ${PROJECT_SOURCE_DIR}/tests/deploy/slurm_task)
+set_tests_properties(deploy.slurm_task PROPERTIES TIMEOUT 120)
+add_custom_target(slurm COMMAND ${PROJECT_SOURCE_DIR}/tests/deploy/slurm $<TARGET_FILE:heapdex_cli>
+    $<TARGET_FILE:bench_make_dump> DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
+
 # tests/threads/NAME.c are plain programs that ThreadSanitizer can follow (preset tsan); they run in every preset.
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.c)
 foreach(file IN LISTS files)
