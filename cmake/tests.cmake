@@ -160,8 +160,8 @@ add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapde
 
 # What deploy/ says, run: needs what it carries heapdex to, and says what it left out. Not part of ./check.
 add_custom_target(recipes COMMAND sh -c "\"$@\" || test $? -eq 77" recipes
-                  ${PROJECT_SOURCE_DIR}/tests/deploy/recipes $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/recipes
-                  DEPENDS heapdex_cli VERBATIM USES_TERMINAL)
+                  ${PROJECT_SOURCE_DIR}/tests/deploy/recipes $<TARGET_FILE:heapdex_cli>
+                  ${PROJECT_SOURCE_DIR}/build/recipes DEPENDS heapdex_cli VERBATIM USES_TERMINAL)
 
 # A build stopped over and over: short here, `cmake --build build/release --target stop_storm` on a dump of 20 million
 # objects, on one thread and on two.
