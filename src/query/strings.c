@@ -2,10 +2,10 @@
  * strings.c - Strings: all of them, those whose text matches a pattern, or one row for each text.
  *
  * A pattern is matched against arrays, each once however many Strings show it, as they are read: first the Strings say
- * how each array is to be read, then the arrays are matched, then the Strings are asked once more which of them show
- * one that did. A part of an array (JDK 5 and 6, Dalvik) is read by itself.
- * Cost of matching: three readings, of the records alone that are wanted; 5 bits for each object; 8 bytes for each
- * String that matches, 40 for each that shows a part.
+ * which array each of them shows and how it is to be read, then the arrays are matched. A part of an array (JDK 5 and
+ * 6, Dalvik) is read by itself.
+ * Cost of matching: two readings, of the records alone that are wanted; 5 bits for each object; 8 bytes for each
+ * String, 8 more for each that matches; 40 instead for each that shows a part.
  */
 #include "query/array_contents.h"
 
@@ -44,15 +44,20 @@ typedef struct part_seen {
     uint64_t first, units;
 } part_seen;
 
+typedef struct whole_seen { /* a String that shows a whole array */
+    hdx_id array, string;
+} whole_seen;
+
 enum { CHARS, WIDE, BOTH }; /* one unit for each element, or one for two bytes */
 
 typedef struct matcher { /* one worker's */
-    hdx_pattern         pattern;
-    hdx_buffer          text[BOTH];
-    uint16_t            high[BOTH];
-    HDX_LIST(part_seen) parts;
-    HDX_LIST(hdx_id)    found;
-    char                apart[HDX_APART];
+    hdx_pattern          pattern;
+    hdx_buffer           text[BOTH];
+    uint16_t             high[BOTH];
+    HDX_LIST(whole_seen) whole[BOTH];
+    HDX_LIST(part_seen)  parts;
+    HDX_LIST(hdx_id)     found;
+    char                 apart[HDX_APART];
 } matcher;
 
 typedef struct matching {
@@ -75,7 +80,11 @@ static hdx_code see_use(void *context, unsigned n, const hdx_text_at *t, hdx_err
     if (t->state != HDX_TEXT_THERE)
         return HDX_OK;
     if (t->whole) {
-        (void)hdx_bits_set_shared(m->used[way_of(t->coding)], t->array);
+        const unsigned way = way_of(t->coding);
+        if (!hdx_list_room(m->ask->q.mem, HDX_LIST_REF(&w->whole[way])))
+            return hdx_no_memory(err, "Strings", w->whole[way].count * sizeof(whole_seen));
+        w->whole[way].at[w->whole[way].count++] = (whole_seen){ t->array, t->string };
+        (void)hdx_bits_set_shared(m->used[way], t->array);
         (void)hdx_bits_set_shared(m->any, t->array);
         return HDX_OK;
     }
@@ -126,15 +135,18 @@ static hdx_code keep(matching *m, matcher *w, hdx_id string, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code see_match(void *context, unsigned n, const hdx_text_at *t, hdx_error *err)
+static hdx_code keep_matching(matching *m, hdx_error *err)
 {
-    matching *m = context;
-    return t->state == HDX_TEXT_THERE && t->whole && hdx_bits_test(m->matched[way_of(t->coding)], t->array)
-               ? keep(m, &m->workers[n], t->string, err)
-               : HDX_OK;
+    hdx_code code = HDX_OK;
+    for (unsigned i = 0; i < m->threads; i++) {
+        matcher *w = &m->workers[i];
+        for (unsigned way = 0; way < BOTH; way++)
+            for (uint64_t k = 0; k < w->whole[way].count && code == HDX_OK; k++)
+                if (hdx_bits_test(m->matched[way], w->whole[way].at[k].array))
+                    code = keep(m, w, w->whole[way].at[k].string, err);
+    }
+    return code;
 }
-
-/* ---- parts of arrays, one by one ---- */
 
 static hdx_code match_part(matching *m, const part_seen *part, bool *yes, hdx_error *err)
 {
@@ -187,7 +199,7 @@ static hdx_code match_parts(matching *m, hdx_error *err)
     return code;
 }
 
-/* ---- the three readings ---- */
+/* ---- the two readings ---- */
 
 static hdx_code begin(matching *m, hdx_error *err)
 {
@@ -217,6 +229,8 @@ static void end(matching *m)
         hdx_pattern_close(&m->workers[i].pattern);
         hdx_buffer_free(&m->workers[i].text[CHARS]);
         hdx_buffer_free(&m->workers[i].text[WIDE]);
+        hdx_list_free(mem, HDX_LIST_REF(&m->workers[i].whole[CHARS]));
+        hdx_list_free(mem, HDX_LIST_REF(&m->workers[i].whole[WIDE]));
         hdx_list_free(mem, HDX_LIST_REF(&m->workers[i].parts));
         hdx_list_free(mem, HDX_LIST_REF(&m->workers[i].found));
     }
@@ -228,27 +242,25 @@ static void end(matching *m)
     }
 }
 
-static hdx_code read_thrice(matching *m, hdx_error *err)
+static hdx_code read_twice(matching *m, hdx_error *err)
 {
     hdx_graph                *g = m->ask->g;
     hdx_mem                  *mem = m->ask->q.mem;
     const uint64_t            bytes = hdx_graph_summary_of(g)->dump_size;
-    hdx_contents_reader       uses = { .context = m, .scope = m->ask->q.scope, .strings = true, .text = see_use };
+    const hdx_contents_reader uses = { .context = m, .scope = m->ask->q.scope, .strings = true, .text = see_use };
     const hdx_contents_reader arrays = {
         .context = m, .arrays = HDX_ALL, .types = 1u << 5 | 1u << 8, .only = m->any, .part = see_array
     };
     hdx_ticker tick;
-    hdx_ticker_init(&tick, m->ask->q.progress, 3);
+    hdx_ticker_init(&tick, m->ask->q.progress, 2);
     hdx_ticker_step(&tick, "strings", bytes, "bytes");
     hdx_code code = hdx_graph_contents(g, m->threads, &uses, mem, &tick, err);
     hdx_ticker_step(&tick, "texts", bytes, "bytes");
     if (code == HDX_OK)
         code = hdx_graph_contents(g, m->threads, &arrays, mem, &tick, err);
-    uses.text = see_match;
-    hdx_ticker_step(&tick, "strings", bytes, "bytes");
-    if (code == HDX_OK)
-        code = hdx_graph_contents(g, m->threads, &uses, mem, &tick, err);
     hdx_ticker_free(&tick);
+    if (code == HDX_OK)
+        code = keep_matching(m, err);
     return code == HDX_OK ? match_parts(m, err) : code;
 }
 
@@ -266,7 +278,7 @@ static hdx_code match(hdx_ask *ask, const char *pattern, hdx_ids *out, hdx_error
                    .words = hdx_bits_words(hdx_graph_objects(ask->g)) };
     hdx_code code = begin(&m, err);
     if (code == HDX_OK)
-        code = read_thrice(&m, err);
+        code = read_twice(&m, err);
     for (unsigned i = 0; i < m.threads && code == HDX_OK; i++)
         for (uint64_t k = 0; k < m.workers[i].found.count && code == HDX_OK; k++)
             code = hdx_ids_push(out, m.workers[i].found.at[k], err);
