@@ -163,6 +163,15 @@ add_custom_target(recipes COMMAND sh -c "\"$@\" || test $? -eq 77" recipes
                   ${PROJECT_SOURCE_DIR}/tests/deploy/recipes $<TARGET_FILE:heapdex_cli>
                   ${PROJECT_SOURCE_DIR}/build/recipes DEPENDS heapdex_cli VERBATIM USES_TERMINAL)
 
+# A night of dumps with kills in the middle, and its tables beside what single commands say: short here, which needs
+# ../shared; `cmake --build build/release --target proof` with 30 dumps and Parquet, which needs a JDK, two minutes.
+add_test(NAME batch.proof COMMAND ${PROJECT_SOURCE_DIR}/tests/batch/proof --short $<TARGET_FILE:heapdex_cli>
+         ${PROJECT_BINARY_DIR}/proof)
+set_tests_properties(batch.proof PROPERTIES SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
+add_custom_target(proof COMMAND sh -c "\"$@\" || test $? -eq 77" proof ${PROJECT_SOURCE_DIR}/tests/batch/proof
+                  --packages ${PROJECT_SOURCE_DIR}/build/python $<TARGET_FILE:heapdex_cli>
+                  ${PROJECT_SOURCE_DIR}/build/proof DEPENDS heapdex_cli VERBATIM USES_TERMINAL)
+
 # A build stopped over and over: short here, `cmake --build build/release --target stop_storm` on a dump of 20 million
 # objects, on one thread and on two.
 set(stop_storm ${PROJECT_SOURCE_DIR}/tests/making/stop_storm_made.sh $<TARGET_FILE:bench_make_dump>
