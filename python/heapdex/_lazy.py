@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Iterator, List, Optional
+from typing import Any, Collection, Iterator, List, Optional, Set
 
-from . import Rows
+from . import Rows, _answers, _tables, _text
 
 _OPERATORS = {"Eq": "=", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
+_ADDRESS = 5  # hdx_type
 _TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -15,6 +16,14 @@ def _schema(rows: Rows) -> Any:
     import polars
 
     return polars.DataFrame(rows.limit(1)).schema
+
+
+def _addresses(rows: Rows) -> Set[str]:
+    """Columns of addresses, in whichever form of the table or answer."""
+    table = dict(rows._arguments).get("table") if rows._name == "export" else None
+    answer = _tables[_text(table)] if table is not None else _answers[rows._name]
+    forms = answer.forms[: answer.form_count]
+    return {_text(c.name) for form in forms for c in form.columns[: form.column_count] if c.type == _ADDRESS}
 
 
 def _literal(node: Any) -> Any:
@@ -27,7 +36,7 @@ def _literal(node: Any) -> Any:
     return value if isinstance(value, (int, float, str)) and not isinstance(value, bool) else None
 
 
-def _comparison(node: Any, types: Any) -> Optional[str]:
+def _comparison(node: Any, types: Any, addresses: Collection[str]) -> Optional[str]:
     """A condition of heapdex that says no less than a comparison of a column with a literal; None: there is none."""
     import polars
 
@@ -41,6 +50,8 @@ def _comparison(node: Any, types: Any) -> Optional[str]:
     if sign is None or value is None or not isinstance(left, dict) or set(left) != {"Column"}:
         return None
     name = left["Column"]
+    if name in addresses and sign in ("<", "<="):
+        return None  # those from 2**63 on are negative in polars, and above all others in heapdex
     number = name in types and types[name] in (polars.Int64, polars.Float64)
     if number and isinstance(value, int) and 0 <= value < 1 << 63:
         return f"{name} {sign} {value}"
@@ -53,7 +64,7 @@ def _comparison(node: Any, types: Any) -> Optional[str]:
     return None
 
 
-def _conditions(predicate: Any, types: Any) -> List[str]:
+def _conditions(predicate: Any, types: Any, addresses: Collection[str] = ()) -> List[str]:
     """What of a predicate heapdex can decide itself: comparisons that all hold together. polars decides the rest."""
     found: List[str] = []
     try:
@@ -68,7 +79,7 @@ def _conditions(predicate: Any, types: Any) -> List[str]:
         ):
             todo += [node["BinaryExpr"]["left"], node["BinaryExpr"]["right"]]
             continue
-        condition = _comparison(node, types)
+        condition = _comparison(node, types, addresses)
         if condition is not None:
             found.append(condition)
     return found
@@ -80,14 +91,14 @@ def lazy(rows: Rows) -> Any:
     import pyarrow
     from polars.io.plugins import register_io_source
 
-    types = _schema(rows)
+    types, addresses = _schema(rows), _addresses(rows)
 
     def read(
         with_columns: Optional[List[str]], predicate: Optional[Any], n_rows: Optional[int], batch_size: Optional[int]
     ) -> Iterator[Any]:
         asked = rows
         if predicate is not None:
-            asked = asked.where(*_conditions(predicate, types))
+            asked = asked.where(*_conditions(predicate, types, addresses))
         if with_columns is not None and with_columns:
             needed = set(with_columns)
             if predicate is not None:

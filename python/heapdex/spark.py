@@ -87,14 +87,21 @@ def _hash(text: bytes) -> int:
     return _mix(h ^ int.from_bytes(text[whole:], "little"))
 
 
+def _id_from(name: str, where: str) -> str:
+    name = re.sub("[^A-Za-z0-9._-]", "_", os.fsencode(name).decode("latin-1"))
+    name = name if re.match("[A-Za-z0-9]", name) else "d" + name
+    return f"{name:.64}-{_hash(os.fsencode(where)) >> 32:08x}"
+
+
 def id_of(path: str) -> str:
     """What a dump is called: its name, and a hash of where it is. The command batch says the same."""
     folder, name = os.path.split(os.path.abspath(path).removesuffix(".hdx"))
-    folder = os.path.realpath(folder)
-    digits = _hash(os.fsencode(os.path.join(folder, name))) >> 32
-    name = os.fsencode(name.removesuffix(".gz").removesuffix(".hprof")).decode("latin-1")
-    name = re.sub("[^A-Za-z0-9._-]", "_", name)
-    return f"{name if re.match('[A-Za-z0-9]', name) else 'd' + name:.64}-{digits:08x}"
+    return _id_from(name.removesuffix(".gz").removesuffix(".hprof"), os.path.join(os.path.realpath(folder), name))
+
+
+def checked_id(name: str, dump: str) -> str:
+    """A dump_id of a manifest. It names files: what is no name for one becomes another, as the command batch has it."""
+    return name if re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,119}", name) else _id_from(name, dump)
 
 
 def _is_dump(path: str) -> bool:

@@ -74,10 +74,12 @@ def _of_manifest(manifest: str) -> List[source.Dump]:
     for number, row in enumerate(_rows(manifest), 1):
         if not isinstance(row, dict) or not row.get("dump"):
             raise Error("usage", f"row {number} names no dump: a manifest has a column dump", manifest)
-        path = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(manifest)), str(row.pop("dump"))))
-        name = row.pop("dump_id", None) or source.id_of(path)
+        told = str(row.pop("dump"))
+        path = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(manifest)), told))
+        name = row.pop("dump_id", None)
+        name = source.checked_id(str(name), told) if name else source.id_of(path)
         known = [(str(key), str(value)) for key, value in row.items() if key and value not in (None, "")]
-        dumps.append(source.Dump(path, str(name), tuple(known)))
+        dumps.append(source.Dump(path, name, tuple(known)))
     return dumps
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import sqlite3
 import subprocess
 import tempfile
@@ -363,6 +364,25 @@ class Interrupted(Case):
         self.assertGreater(interrupted, 0)
 
 
+def upper_half(path):
+    """A dump of the class java.lang.Object at 4096 and a byte[] at the address -16; both are GC roots."""
+
+    def record(tag, *parts):
+        body = b"".join(parts)
+        return struct.pack(">BII", tag, 0, len(body)) + body
+
+    top = (1 << 64) - 16
+    with open(path, "wb") as out:
+        out.write(b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 0))
+        out.write(record(0x01, struct.pack(">Q", 1), b"java/lang/Object"))
+        out.write(record(0x02, struct.pack(">IQIQ", 1, 4096, 0, 1)))
+        out.write(record(0x1C, struct.pack(">BQ", 0x05, 4096), struct.pack(">BQ", 0x05, top),
+                         struct.pack(">BQI6QIHHH", 0x20, 4096, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                         struct.pack(">BQIIB4s", 0x23, top, 0, 4, 8, b"data")))
+        out.write(record(0x2C))
+    return path
+
+
 class Lazy(Case):
     def setUp(self):
         self.lazy = self.heap.lazy("objects")
@@ -406,6 +426,15 @@ class Lazy(Case):
             (column("shallow") > -1, set()),
         ]:
             self.assertEqual(set(_lazy._conditions(predicate, types)), want)
+
+    def test_addresses_of_the_upper_half_are_negative_and_less(self):
+        column = polars.col
+        with heapdex.open(upper_half(os.path.join(self.folder, "upper.hprof"))) as heap:
+            whole = heap.objects.to_polars()
+            self.assertEqual(set(whole["address"]) & {-16, 4096}, {-16, 4096})
+            for keep in (column("address") < 5000, 5000 >= column("address"), column("address") > -20,
+                         column("address") >= 4096, column("address") != 4096):
+                self.assertEqual(heap.lazy("objects").filter(keep).collect().rows(), whole.filter(keep).rows())
 
     def test_duckdb_asks_for_what_it_needs(self):
         lazy = self.lazy

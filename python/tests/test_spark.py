@@ -1,7 +1,9 @@
 """The data source of Spark without a Spark that runs: options, dumps, filters, partitions, and rows that are read."""
 
+import json
 import os
 import shutil
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -22,6 +24,7 @@ from pyspark.sql.datasource import (
 
 import heapdex
 import heapdex.spark as spark
+import heapdex.spark_fleet as spark_fleet
 from heapdex import Error
 
 TREE = Path(__file__).resolve().parents[2]
@@ -239,6 +242,18 @@ class Dumps(Case):
         self.assertEqual(spark.id_of("/dumps/app.hprof.hdx"), spark.id_of("/dumps/app.hprof"))
         self.assertEqual(spark.id_of("/dumps/.caf\u00e9 1.bin"), "d.caf___1.bin-b639d605")
         self.assertEqual(len(spark.id_of("/dumps/" + "x" * 200)), 73)
+
+    def test_ids_of_manifests_name_files_as_the_command_batch_has_it(self):
+        manifest = os.path.join(self.folder, "night.csv")
+        ids = ["good.id-1", "../../up", "a/b", ".hidden", "x" * 121, "caf\u00e9"]
+        Path(manifest).write_text("dump,dump_id\n" + "".join(f"d{n}.hprof,{one}\n" for n, one in enumerate(ids)))
+        got = [dump.id for dump in spark_fleet.dumps_of([manifest])]
+        tool = os.environ["HEAPDEX_TOOL"]
+        subprocess.run([tool, "batch", manifest, "--out", f"{self.folder}/plan", "--plan", "--quiet"],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        plan = json.loads(Path(self.folder, "plan", "plan.json").read_text())
+        self.assertEqual(sorted(got), sorted(row["dump_id"] for row in plan["rows"]))
+        self.assertEqual(got[0], "good.id-1")
 
     def test_that_are_not_there_are_said(self):
         for path, words in ((self.folder + "/no*.hprof", "no dump"), ("hdfs://h/a.hprof", "file systems")):

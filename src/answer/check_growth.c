@@ -1,6 +1,6 @@
 /*
  * check_growth.c - classes against those of another dump, by name: what all classes of a name have together. Names of
- * classes made at run time are those that they share (query/hidden_names.c), or each run would have new ones.
+ * classes made at run time are those of hdx_class_key (query/hidden_names.c), or each run would have new ones.
  *
  * A class that the other dump does not have grew from nothing. Findings stand by their growth, the greatest first.
  */
@@ -28,7 +28,10 @@ static hdx_code take(void *context, const hdx_cell *cells, const uint32_t places
     const uint64_t  value = cells[places[0]].kind == HDX_CELL_UINT ? cells[places[0]].as.natural : 0;
     if (name->kind != HDX_CELL_TEXT || value == 0)
         return HDX_OK;
-    const char *copy = hdx_arena_copy(&g->names, name->as.text.at, name->as.text.len);
+    hdx_buffer     text = hdx_buffer_of(g->mem);
+    const hdx_text key = hdx_class_key(name->as.text, &text);
+    const char    *copy = text.failed ? NULL : hdx_arena_copy(&g->names, key.at, key.len);
+    hdx_buffer_free(&text);
     if (copy == NULL || !hdx_mem_room(g->mem, (void **)&g->at, &g->capacity, g->count, sizeof *g->at))
         return hdx_no_memory(err, "classes of two dumps", g->count * sizeof *g->at);
     g->at[g->count++] = (grown){ copy, g->old ? value : 0, g->old ? 0 : value };

@@ -205,6 +205,12 @@ Test(check, measures_growth_by_class_against_another_dump_or_its_index)
     expect("new.hprof --baseline none.hprof --growth 'app.Item 500%'", 1, "KB, and the baseline has none; app.Item 0x");
     expect("none.hprof --baseline new.hprof --growth 'app.Itme 500%'", 0, "no class is called app.Itme");
     expect("new.hprof --baseline lost.hprof --growth 1%", 3, "lost.hprof");
+    make("spring.hprof", 100, 10, "app/Old$$EnhancerBySpringCGLIB$$3f2a"); /* so are classes that libraries make */
+    make("again.hprof", 100, 10, "app/Old$$EnhancerBySpringCGLIB$$77b0");
+    expect("again.hprof --baseline spring.hprof --growth 'objects 0% above 0'", 0, "the rule holds\n");
+    make("other.hprof", 100, 10, "app/New$$EnhancerBySpringCGLIB$$77b0");
+    expect("other.hprof --baseline spring.hprof --growth 'objects 0% above 0'", 1,
+           "app.New$$EnhancerBySpringCGLIB$$*: 1, and the baseline has none; app.New$$EnhancerBySpringCGLIB$$77b0 0x");
     ran r = tool_sh("mv old.hprof.hdx base.hdx && rm old.hprof && \"$H\" check new.hprof --baseline base.hdx --growth "
                     "'objects app.Item 10%%'");
     cr_expect(r.code == 1 && strstr(r.out, "app.Item: 200, 100 in the baseline: 100% more") != NULL, "%d %s%s", r.code,
