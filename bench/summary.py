@@ -45,7 +45,7 @@ class Table:
             rows = list(csv.DictReader(file))
         ours = [r["revision"] for r in rows if r["tool"] == "heapdex"]
         self.revision = revision or (ours[-1] if ours else "")
-        self.rows, self.machine, loads = defaultdict(dict), "", []
+        self.rows, self.machine, self.cores, loads = defaultdict(dict), "", "1", []
         for r in rows:
             if r["tool"] in ("heapdex", "estimate") and r["revision"] != self.revision:
                 continue
@@ -53,6 +53,7 @@ class Table:
             self.rows[r["scenario"], r["case"], r["tool"]][r["round"]] = {
                 "wall": wall, "cpu": None if user is None else user + (system or 0), "peak": number(r["peak_rss_mb"]),
                 "bytes": number(r["bytes"]), "objects": number(r["objects"]), "exit": r["exit"]}
+            self.cores = r["cores"]
             self.machine = f"{r['cpu']}, {r['cores']} cores, {r['memory_gib']} GiB, {r['date'][:10]}"
             loads.append(float(r["load"]))
         self.loads = f"{min(loads):.1f} to {max(loads):.1f}" if loads else "-"
@@ -128,6 +129,11 @@ def targets(t):
                 t.ratio("memory", (c, "heapdex"), ("default", "heapdex"), "wall"), "<=", 2)
             add("5", f"mix, --memory {c}: wall time / prototype spilled",
                 t.ratio("memory", (c, "heapdex"), ("spilled", "spilled"), "wall"), "<=", 1.2)
+    for c in t.cases("batch"):
+        budget = re.fullmatch(r"\d+ dumps at (\d+)M( .*)?", c)
+        peak = t.get("batch", c, "heapdex", "peak")
+        if budget and peak and ":" not in c:
+            add("5", f"batch, {c}: peak, MiB", peak / MIB, "<=", int(budget[1]), "{:.0f}")
     memory, disk, times = forecast(t)
     if memory:
         add("5", f"forecast, {len(memory)} dumps: memory, lowest forecast / taken ({min(memory)[1]})",
@@ -229,6 +235,7 @@ def print_figures(t):
     print_steps(t)
     print_forecast(t)
     print_sql(t)
+    print_batch(t)
 
 
 def print_sql(t):
@@ -241,6 +248,27 @@ def print_sql(t):
     if rows:
         print("\n### Questions in SQL")
     print_table(("question", "CPU", "wall", "rows", "million rows a second of CPU"), rows)
+
+
+def print_batch(t):
+    rows = []
+    for c in t.cases("batch"):
+        dumps = re.fullmatch(r"(\d+) dumps at [^:]+", c)
+        wall, size = (t.get("batch", c, "heapdex", k) for k in ("wall", "bytes"))
+        if not dumps or not wall or not size:
+            continue
+        cores = float(t.cores)
+        idle, cpu = t.get("batch", f"{c}:idle", "heapdex", "wall"), t.get("batch", c, "heapdex", "cpu")
+        rows.append((c, show(wall), show(cpu), show(float(dumps[1]) * 3600 / wall, "{:,.0f}"),
+                     show(size * 3.6e-6 / wall, "{:,.0f}"),
+                     show(t.get("batch", c, "heapdex", "peak") / MIB, "{:,.0f}"),
+                     show(t.get("batch", f"{c}:anonymous", "heapdex", "peak") / MIB, "{:,.0f}"),
+                     show(100 * idle / wall / cores, "{:.1f}"),
+                     show(100 * (1 - cpu / wall / cores), "{:.0f}")))
+    if rows:
+        print("\n### A night of dumps")
+    print_table(("case", "wall s", "CPU s", "dumps an hour", "GB an hour", "peak, MiB", "the same without files",
+                 "idle, %", "not ours, %"), rows)
 
 
 def print_steps(t):

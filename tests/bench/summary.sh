@@ -25,6 +25,9 @@ rest="0.1,2026-01-01T00:00:00Z,some processor,2,24"
     echo "sql,shop:by_id,heapdex,new,1,0.1,0.002,,,,,0,$rest"
     echo "leaks,shop:first,heapdex,new,1,2,2,0.5,469,5,,0,$rest"
     echo "leaks,shop:tight,heapdex,new,1,2,3,0.5,500,5,,0,$rest"
+    echo "batch,30 dumps at 1024M,heapdex,new,1,60,90,6,524.3,3000000000,80,0,$rest"
+    echo "batch,30 dumps at 1024M:anonymous,heapdex,new,1,60,,,209.7,,,0,$rest"
+    echo "batch,30 dumps at 1024M:idle,heapdex,new,1,12,,24,,,,0,$rest"
     echo "forecast,a.hprof,estimate,new,1,2,,,100,5,6,0,$rest"
     echo "forecast,a.hprof,heapdex,new,1,5,4,1,90,5,6,0,$rest"
     echo "forecast,b.hprof,estimate,new,1,2,,,100,18,6,0,$rest"
@@ -45,6 +48,8 @@ for wanted in "hprof-analyzer's wall time / ours | >= 7.00 | 7.00 | yes" \
     "shop:top, million rows a second of CPU | >= 150.0 | 850.0 | yes" "shop:by_id, CPU | <= 1 ms | 2 ms | \*\*no\*\*" \
     "| shop:top | 20 ms | 100 ms | 17,000,000 | 850.0 |" \
     "shop:first: peak memory, MB | <= 600 | 469 | yes" "shop:tight: CPU, s | <= 3.00 | 3.50 | \*\*no\*\*" \
+    "| 30 dumps at 1024M | 60.00 | 96.00 | 1,800 | 180 | 500 | 200 | 10.0 | 20 |" \
+    "batch, 30 dumps at 1024M: peak, MiB | <= 1024 | 500 | yes" \
     "heapdex new; some processor, 2 cores, 24 GiB, 2026-01-01"; do
     grep -q "$wanted" "$folder/page" || { echo "no '$wanted' in" && cat "$folder/page" && exit 1; }
 done
