@@ -208,7 +208,9 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
 } batch_status;
 /* Whole or not at all; `keep`: to disk before it gets its name. */
 hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err);
-/* Files *.part that killed ones have left in a folder, and that nobody has written to since `before`; NULL: all. */
+/* The name that a file of the batch has before it is whole; false: it would be too long. */
+bool hdx_batch_part_of(char part[4400], const char *path);
+/* Such files that killed ones have left in a folder, and that nobody has written to since `before`; NULL: all. */
 void hdx_batch_clear_parts(const char *folder, const struct timespec *before);
 /* Rows as the document that --format json prints; who may read them says `like` (NULL: the umask). */
 hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err);

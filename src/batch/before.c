@@ -44,7 +44,7 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     (void)snprintf(path, sizeof path, "%s/claims/.began", r->o->out);
     if (code == HDX_OK && (code = hdx_batch_file_write(path, "", 0, false, err)) == HDX_OK && stat(path, &st) == 0)
         r->began = st.st_mtim;
-    for (size_t i = 0; code == HDX_OK && i < 2; i++) { /* those of others at work are young */
+    for (size_t i = 0; code == HDX_OK && i < 3; i++) { /* those of others at work are young */
         const struct timespec old = { .tv_sec = r->began.tv_sec - (time_t)BATCH_CLAIM_STALE_S };
         (void)snprintf(path, sizeof path, "%s%s", r->o->out, folders[i]);
         hdx_batch_clear_parts(path, &old);

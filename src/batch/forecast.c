@@ -139,9 +139,10 @@ hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, hdx_
 /* Under its name only where there is none yet; a file system without links may let two tasks do so at once. */
 static hdx_code put_deal(const char *path, const batch_weight *at, size_t count, hdx_error *err)
 {
-    char       part[4300];
+    char       part[4400];
     hdx_buffer b = hdx_buffer_of(NULL);
-    (void)snprintf(part, sizeof part, "%s.%ld", path, (long)getpid());
+    if (!hdx_batch_part_of(part, path))
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
     for (size_t i = 0; i < count; i++) {
         hdx_buffer_text(&b, "{");
         hdx_batch_put_text(&b, "dump_id", at[i].id);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,12 +27,26 @@ int hdx_batch_exit_code(hdx_code code)
 
 /* ---- files ---- */
 
+#define PART ".heapdex-part." /* no name that a user gives a file, and what begins so may go */
+
+/* "out/status/.heapdex-part.HOST.PID.ID.json": what will be out/status/ID.json. */
+bool hdx_batch_part_of(char part[4400], const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    char        host[HOST_NAME_MAX + 1] = "";
+    (void)gethostname(host, sizeof host - 1);
+    for (char *at = host; *at != '\0'; at++)
+        *at = *at == '/' ? '-' : *at;
+    return (size_t)snprintf(part, 4400, "%.*s" PART "%s.%ld.%s", (int)(name - path), path, host, (long)getpid(),
+                            name) < 4400;
+}
+
 hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err)
 {
     hdx_io  *io = hdx_io_system();
-    char     part[4300];
+    char     part[4400];
     hdx_code code = HDX_OK;
-    if ((size_t)snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid()) >= sizeof part)
+    if (!hdx_batch_part_of(part, path))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), rc = fd < 0 ? -errno : 0;
     if (rc == 0 && (rc = io->write(io, fd, bytes, len)) >= 0 && keep)
@@ -65,8 +80,9 @@ hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access
 {
     static const hdx_render_options json = { .format = HDX_FORMAT_JSON };
     hdx_io                         *io = hdx_io_system();
-    char                            part[4300];
-    (void)snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
+    char                            part[4400];
+    if (!hdx_batch_part_of(part, path))
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
     output         o = { open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, like != NULL ? 0600 : 0666), 0 };
     const hdx_sink sink = { put, &o };
     if (o.fd < 0)
@@ -116,10 +132,9 @@ void hdx_batch_clear_parts(const char *folder, const struct timespec *before)
     struct dirent *entry;
     DIR           *d = opendir(folder);
     while (d != NULL && (entry = readdir(d)) != NULL) {
-        char         path[4400];
-        struct stat  st;
-        const size_t len = strlen(entry->d_name);
-        if (len < 6 || strcmp(entry->d_name + len - 5, ".part") != 0 ||
+        char        path[4400];
+        struct stat st;
+        if (strncmp(entry->d_name, PART, sizeof PART - 1) != 0 ||
             (size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= sizeof path ||
             lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
             continue;

@@ -169,6 +169,34 @@ Test(batch, answers_for_each_dump_and_says_what_is_wrong_with_others)
     cr_expect(strstr(text.at, "a text file, not a heap dump") != NULL, "%s", text.at);
 }
 
+/* A file that was last written to an hour ago. */
+static void save_old(const char *path)
+{
+    const struct timespec hour[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - 3600 } };
+    save(path, "x", 1);
+    cr_assert(utimensat(AT_FDCWD, path, hour, 0) == 0);
+}
+
+Test(batch, clears_what_killed_ones_have_left_and_no_file_of_anybody_else)
+{
+    static const char *const others[] = { "out/movie.part", "out/status/notes.part", "out/summary.json.7.part" };
+    static const char *const ours[] = { "out/summary.json", "out/status/a.json", "out/claims/.began" };
+    char                     left[4400];
+    const hdx_batch_options  o = night();
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        save_old(others[i]);
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert(hdx_batch_part_of(left, ours[i]));
+        save_old(left);
+    }
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        cr_expect(access(others[i], F_OK) == 0, "%s", others[i]);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect(hdx_batch_part_of(left, ours[i]) && access(left, F_OK) != 0, "%s", left);
+}
+
 Test(batch, does_again_only_what_has_changed)
 {
     char                  path[200];
