@@ -101,6 +101,9 @@ typedef struct hdx_sql_replace {
     uint32_t           version;
 } hdx_sql_replace;
 HDX_API hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress *progress, hdx_error *err);
+/* Has the table a row with that text in the column? Waits for writers as they do; *has false where there is no file. */
+HDX_API hdx_code hdx_sql_file_has(const char *path, const char *table, const char *column, const char *value,
+                                  const hdx_progress *progress, bool *has, hdx_error *err);
 
 #ifdef __cplusplus
 }

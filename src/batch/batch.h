@@ -28,6 +28,7 @@
 #include "render/render.h"
 #include "rows/rows.h"
 #include <heapdex/batch.h>
+#include <heapdex/fleet.h>
 #include <heapdex/heapdex.h>
 
 #include <sys/types.h>
@@ -230,6 +231,7 @@ typedef struct batch_task { /* what a child is told */
     unsigned                 threads;
     uint64_t                 memory;
 } batch_task;
+hdx_fleet_format hdx_batch_format_of(hdx_batch_tables tables); /* of tables that there are */
 typedef struct batch_child {
     pid_t pid;
     int   from; /* the end of the pipe that its lines come out of */

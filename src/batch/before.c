@@ -2,7 +2,6 @@
  * before.c - what a batch does before it works: folders, dumps, its share of them, what earlier calls have done, order.
  */
 #include "batch/run.h"
-#include <heapdex/fleet.h>
 
 #include <errno.h>
 #include <stdio.h>

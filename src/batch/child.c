@@ -8,7 +8,6 @@
  * keep what it has done and to end; Ctrl-C of a terminal reaches it too, and is its parent's to pass on.
  */
 #include "batch/batch.h"
-#include <heapdex/fleet.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -235,12 +234,14 @@ static hdx_code ask_all(child *c, hdx_error *err)
 
 /* ---- tables ---- */
 
+hdx_fleet_format hdx_batch_format_of(hdx_batch_tables tables)
+{
+    return tables == HDX_BATCH_PARQUET ? HDX_FLEET_PARQUET : tables == HDX_BATCH_CSV ? HDX_FLEET_CSV : HDX_FLEET_SQLITE;
+}
+
 /* failure NULL: of the answers; else there are none, and the tables say why. */
 static hdx_code write_tables(child *c, const hdx_error *failure, hdx_error *err)
 {
-    static const hdx_fleet_format formats[] = {
-        [HDX_BATCH_PARQUET] = HDX_FLEET_PARQUET, [HDX_BATCH_SQLITE] = HDX_FLEET_SQLITE, [HDX_BATCH_CSV] = HDX_FLEET_CSV
-    };
     const hdx_batch_options *o = c->task->options;
     const batch_dump        *d = c->task->dump;
     const hdx_index_report  *r = c->session != NULL ? hdx_session_report(c->session, 0) : NULL;
@@ -253,7 +254,7 @@ static hdx_code write_tables(child *c, const hdx_error *failure, hdx_error *err)
         fields[i] = (hdx_argument){ d->fields[i].key, d->fields[i].value };
     const hdx_fleet_options fleet = { .out = o->out,
                                       .dump_id = d->id,
-                                      .format = formats[o->tables],
+                                      .format = hdx_batch_format_of(o->tables),
                                       .tables = o->more_tables,
                                       .manifest = fields,
                                       .manifest_count = d->field_count,

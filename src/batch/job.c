@@ -125,12 +125,12 @@ static bool answers_are_there(const batch_run *r, const batch_dump *d)
 
 static bool tables_are_there(const batch_run *r, const batch_dump *d)
 {
-    char path[4200];
-    if (r->o->tables == HDX_BATCH_SQLITE)
-        (void)snprintf(path, sizeof path, "%s/tables.sqlite", r->o->out);
-    else
-        (void)snprintf(path, sizeof path, "%s/tables/dump_id=%s", r->o->out, d->id);
-    return access(path, F_OK) == 0;
+    const hdx_fleet_options fleet = { .out = r->o->out,
+                                      .dump_id = d->id,
+                                      .format = hdx_batch_format_of(r->o->tables),
+                                      .tables = r->o->more_tables,
+                                      .progress = r->o->progress };
+    return hdx_fleet_is_there(&fleet);
 }
 
 bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)

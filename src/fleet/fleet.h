@@ -106,6 +106,7 @@ hdx_code hdx_fleet_place_commit(fleet_place *p, hdx_error *err);
 void     hdx_fleet_place_close(fleet_place *p); /* what was not committed is gone */
 
 /* ---- write.c ---- */
+bool     hdx_fleet_is_asked(const hdx_fleet_options *o, const fleet_table *t);
 hdx_code hdx_fleet_write_by(hdx_io *io, hdx_session *s, const hdx_fleet_options *o, hdx_error *err);
 
 #endif

@@ -180,6 +180,28 @@ hdx_code hdx_fleet_place_open(hdx_io *io, const hdx_fleet_options *o, const char
     return code;
 }
 
+/* ---- what is there ---- */
+
+bool hdx_fleet_is_there(const hdx_fleet_options *o)
+{
+    char path[4096];
+    bool has = o->format != HDX_FLEET_SQLITE;
+    if (hdx_fleet_id_check(o->dump_id, NULL) != HDX_OK)
+        return false;
+    if (!has)
+        return name_path(path, o->out, DATABASE) &&
+               hdx_sql_file_has(path, hdx_fleet_table(0)->name, hdx_fleet_id_column.name, o->dump_id, &o->progress,
+                                &has, NULL) == HDX_OK &&
+               has;
+    for (unsigned i = 0; has && hdx_fleet_table(i) != NULL; i++)
+        has = !hdx_fleet_is_asked(o, hdx_fleet_table(i)) ||
+              ((size_t)snprintf(path, sizeof path, "%s/tables/dump_id=%s/%s.%s", o->out, o->dump_id,
+                                hdx_fleet_table(i)->name,
+                                o->format == HDX_FLEET_CSV ? "csv" : "parquet") < sizeof path &&
+               access(path, F_OK) == 0);
+    return has;
+}
+
 /* ---- one table ---- */
 
 typedef struct file_sink {

@@ -43,6 +43,11 @@ static bool names(const char *list, const char *name)
     return false;
 }
 
+bool hdx_fleet_is_asked(const hdx_fleet_options *o, const fleet_table *t)
+{
+    return !t->on_demand || names(o->tables, t->name);
+}
+
 static hdx_code check_tables(const char *list, hdx_error *err)
 {
     for (const char *at = list; at != NULL && *at != '\0'; at += *at == ',') {
@@ -140,7 +145,7 @@ static hdx_code write_all(fleet_dump *d, fleet_place *p, hdx_error *err)
     for (unsigned i = 0; code == HDX_OK && (t = hdx_fleet_table(i)) != NULL; i++) {
         if (is_cancelled(p->progress))
             return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while tables were written");
-        if (!t->on_demand || names(d->options->tables, t->name))
+        if (hdx_fleet_is_asked(d->options, t))
             code = write_table(d, p, t, err);
     }
     return code;

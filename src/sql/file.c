@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PAGE 16384 /* bytes: a tenth less processor time than with 4096, and no more from there on */
 
@@ -311,21 +312,51 @@ static hdx_code replace_all(const hdx_sql_file *f, const hdx_sql_replace *r, hdx
     return code == HDX_OK ? step(f, sqlite3_mprintf("COMMIT"), NULL, NULL, err) : code;
 }
 
+/* One that is there. */
+static hdx_code open_shared(hdx_sql_file *f, const char *path, hdx_error *err)
+{
+    char *place = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
+    if (place == NULL)
+        return hdx_no_memory(err, "a file of SQLite", 0);
+    const int rc = sqlite3_open_v2(place, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    sqlite3_free(place);
+    if (rc == SQLITE_OK)
+        (void)sqlite3_busy_handler(f->db, wait_for_others, f);
+    return rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+}
+
+static hdx_code close_shared(hdx_sql_file *f, const char *path, hdx_code code, hdx_error *err)
+{
+    if (code != HDX_OK && err != NULL && err->where[0] == '\0')
+        (void)snprintf(err->where, sizeof err->where, "%.*s", (int)sizeof err->where - 1, path);
+    (void)sqlite3_close(f->db); /* what was not committed is undone */
+    return code;
+}
+
 hdx_code hdx_sql_file_replace(const hdx_sql_replace *r, const hdx_progress *progress, hdx_error *err)
 {
     hdx_sql_file f = { .progress = progress };
-    char        *place = sqlite3_mprintf("%s%s", r->path[0] == '/' ? "" : "./", r->path);
-    if (place == NULL)
-        return hdx_no_memory(err, "a file of SQLite", 0);
-    const int rc = sqlite3_open_v2(place, &f.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    sqlite3_free(place);
-    hdx_code code = rc == SQLITE_OK ? HDX_OK : failed(&f, rc, err);
-    if (code == HDX_OK)
-        (void)sqlite3_busy_handler(f.db, wait_for_others, &f);
+    hdx_code     code = open_shared(&f, r->path, err);
     if (code == HDX_OK)
         code = replace_all(&f, r, err);
-    if (code != HDX_OK && err != NULL && err->where[0] == '\0')
-        (void)snprintf(err->where, sizeof err->where, "%.*s", (int)sizeof err->where - 1, r->path);
-    (void)sqlite3_close(f.db); /* what was not committed is undone */
-    return code;
+    return close_shared(&f, r->path, code, err);
+}
+
+hdx_code hdx_sql_file_has(const char *path, const char *table, const char *column, const char *value,
+                          const hdx_progress *progress, bool *has, hdx_error *err)
+{
+    hdx_sql_file  f = { .progress = progress };
+    sqlite3_int64 found = 0;
+    bool          there = false;
+    *has = false;
+    if (access(path, F_OK) != 0)
+        return HDX_OK;
+    hdx_code code = open_shared(&f, path, err);
+    if (code == HDX_OK)
+        code = has_table(&f, "main", table, &there, err);
+    if (code == HDX_OK && there)
+        code = step(&f, sqlite3_mprintf("SELECT EXISTS(SELECT 1 FROM main.\"%w\" WHERE \"%w\" = ?1)", table, column),
+                    value, &found, err);
+    *has = found > 0;
+    return close_shared(&f, path, code, err);
 }

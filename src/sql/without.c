@@ -58,5 +58,16 @@ hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress
     (void)progress;
     return hdx_sql_file_end(NULL, err);
 }
+hdx_code hdx_sql_file_has(const char *path, const char *table, const char *column, const char *value,
+                          const hdx_progress *progress, bool *has, hdx_error *err)
+{
+    (void)path;
+    (void)table;
+    (void)column;
+    (void)value;
+    (void)progress;
+    *has = false;
+    return hdx_sql_file_end(NULL, err);
+}
 hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err) { return hdx_sql_file_open("", NULL, &f, err); }
 void     hdx_sql_file_close(hdx_sql_file *f) { (void)f; }

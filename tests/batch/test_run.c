@@ -506,6 +506,22 @@ Test(batch, writes_tables_of_each_dump_whole_and_says_in_them_what_failed)
     expect_in("out/tables/dump_id=%s/problems.csv", id_of("text-"), "a text file, not a heap dump");
 }
 
+Test(batch, writes_tables_again_that_somebody_has_deleted)
+{
+    static const char *const gone[] = { "rm -r out/tables/dump_id=shop*/roots.csv", "rm out/tables.sqlite" };
+    for (int i = 0; i < 2; i++) {
+        hdx_batch_options o = night();
+        o.ask = NULL;
+        o.tables = i == 0 ? HDX_BATCH_CSV : HDX_BATCH_SQLITE;
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        expect_counts(0, 2, 1);
+        cr_assert(system(gone[i]) == 0);
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        expect_counts(i == 0 ? 1 : 2, i == 0 ? 1 : 0, 1); /* the one that fails writes some of its own */
+    }
+}
+
 Test(batch, says_in_tables_that_a_process_was_killed)
 {
     static const char *const alone = "d/shop.hprof.gz";

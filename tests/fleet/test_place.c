@@ -74,6 +74,28 @@ Test(place, second_run_replaces_what_the_first_one_wrote)
     }
 }
 
+Test(place, tells_of_which_dumps_tables_are_there)
+{
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_SQLITE; format++) {
+        fleet_test t;
+        begin_with(&t, 3);
+        t.o.dump_id = "a";
+        t.o.out = t.out;
+        t.o.format = (hdx_fleet_format)format;
+        cr_expect(!hdx_fleet_is_there(&t.o));
+        fleet_write(&t, (hdx_fleet_format)format, "a");
+        cr_expect(hdx_fleet_is_there(&t.o), "%d", format);
+        t.o.dump_id = "b";
+        cr_expect(!hdx_fleet_is_there(&t.o), "%d", format);
+        t.o.dump_id = "../a";
+        cr_expect(!hdx_fleet_is_there(&t.o), "%d", format);
+        t.o.dump_id = "a";
+        t.o.tables = "objects";
+        cr_expect(hdx_fleet_is_there(&t.o) == (format == HDX_FLEET_SQLITE), "on demand");
+        fleet_end(&t);
+    }
+}
+
 Test(place, ids_are_names_of_folders_and_nothing_else)
 {
     static const char *const good[] = { "0017", "1e5", "a b=c", "Größe", "-", "a..b", "%2F" };
