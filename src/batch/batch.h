@@ -189,6 +189,7 @@ const char *hdx_batch_state_name(batch_state state);
 
 typedef struct batch_status { /* what is known of one dump; texts are the arena's */
     batch_state state;
+    const char *dump;      /* of which it was written, from the root of the file system on */
     int         exit_code; /* 128 + n: signal n ended its process */
     const char *kind;      /* of a failure: hdx_code_name, or "killed" */
     const char *error, *hint;
@@ -202,7 +203,7 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
     unsigned    threads;
     uint64_t    file_size, mtime_ns; /* of the dump */
     uint64_t    objects, live_objects, references, index_bytes;
-    const char *index; /* its folder */
+    const char *index; /* its folder, likewise */
     bool        reused, dropped;
     const char *asked, *tables;
     uint64_t    ended_ms; /* since 1970 */

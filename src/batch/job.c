@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -142,13 +143,16 @@ bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
     return there;
 }
 
+/* An id of a manifest may be another dump's by now. */
+static bool is_of(const batch_dump *d, const batch_status *s) { return s->dump != NULL && strcmp(s->dump, d->whole) == 0; }
+
 /* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
  */
 bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before)
 {
     uint64_t   size, mtime_ns;
     const bool there = hdx_batch_file_of(j->dump->path, &size, &mtime_ns);
-    if (before->state != BATCH_DONE || before->index == NULL || access(before->index, F_OK) != 0 ||
+    if (before->state != BATCH_DONE || !is_of(j->dump, before) || before->index == NULL || access(before->index, F_OK) != 0 ||
         !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump) ||
         (r->tables != NULL &&
          (before->tables == NULL || strcmp(before->tables, r->tables) != 0 || !tables_are_there(r, j->dump))))
@@ -188,7 +192,7 @@ bool hdx_batch_others_did(batch_run *r, batch_job *j)
         hdx_batch_skip(r, j, &now);
         return true;
     }
-    if (now.state == BATCH_FAILED && is_recent(r, j) && all_among(r->asked, now.asked)) {
+    if (now.state == BATCH_FAILED && is_of(j->dump, &now) && is_recent(r, j) && all_among(r->asked, now.asked)) {
         j->s = now;
         hdx_batch_tell(r, HDX_BATCH_FAILED, j, now.error, NULL);
         return true;
@@ -382,6 +386,15 @@ static void take_step(batch_run *r, batch_job *j, const batch_flat *f)
     hdx_batch_tell(r, HDX_BATCH_STEP, j, NULL, &step);
 }
 
+/* The same for who calls from another folder. */
+static const char *keep_whole(batch_run *r, const char *path)
+{
+    char *whole = path != NULL ? realpath(path, NULL) : NULL;
+    path = hdx_batch_keep(r, whole != NULL ? whole : path);
+    free(whole);
+    return path;
+}
+
 static void take_end(batch_run *r, batch_job *j, const batch_flat *f)
 {
     j->ended = true;
@@ -393,7 +406,7 @@ static void take_end(batch_run *r, batch_job *j, const batch_flat *f)
     j->s.objects = hdx_batch_flat_number(f, "objects");
     j->s.live_objects = hdx_batch_flat_number(f, "live_objects");
     j->s.references = hdx_batch_flat_number(f, "references");
-    j->s.index = hdx_batch_keep(r, hdx_batch_flat_text(f, "index"));
+    j->s.index = keep_whole(r, hdx_batch_flat_text(f, "index"));
     j->s.index_bytes = hdx_batch_flat_number(f, "index_bytes");
     const char *reused = hdx_batch_flat_text(f, "reused");
     j->s.reused = reused != NULL && strcmp(reused, "true") == 0;

@@ -168,7 +168,7 @@ hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batc
     hdx_buffer_text(&b, "{");
     hdx_batch_put_text(&b, "heapdex", HEAPDEX_VERSION);
     hdx_batch_put_text(&b, "dump_id", d->id);
-    hdx_batch_put_text(&b, "dump", d->path);
+    hdx_batch_put_text(&b, "dump", d->whole);
     hdx_batch_put_text(&b, "state", names[s->state]);
     hdx_batch_put_number(&b, "exit_code", (uint64_t)s->exit_code);
     hdx_batch_put_text(&b, "kind", s->kind);
@@ -230,6 +230,7 @@ bool hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, ba
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(state, names[i]) == 0)
             s->state = (batch_state)i;
+    s->dump = hdx_batch_flat_text(&f, "dump");
     s->exit_code = (int)hdx_batch_flat_number(&f, "exit_code");
     s->kind = hdx_batch_flat_text(&f, "kind");
     s->error = hdx_batch_flat_text(&f, "error");

@@ -223,6 +223,44 @@ Test(batch, does_again_only_what_has_changed)
     expect_counts(1, 1, 1);
 }
 
+Test(batch, is_done_also_for_who_calls_from_another_folder)
+{
+    char              in[TEST_FOLDER + 8], out[TEST_FOLDER + 8], indexes[TEST_FOLDER + 8];
+    const char *const input_there = in;
+    hdx_batch_options o = night();
+    (void)snprintf(in, sizeof in, "%s/d", folder);
+    (void)snprintf(out, sizeof out, "%s/out", folder);
+    (void)snprintf(indexes, sizeof indexes, "%s/i", folder);
+    o.index_dir = "i";
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_in("out/status/%s.json", id_of("shop-"), folder);
+    cr_assert(mkdir("elsewhere", 0777) == 0 && chdir("elsewhere") == 0);
+    o.inputs = &input_there;
+    o.out = out;
+    o.index_dir = indexes;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 2, 1);
+}
+
+Test(batch, does_anew_what_was_done_of_another_dump_under_the_same_id)
+{
+    static const char *const list = "list.csv";
+    static const char *const manifests[] = { "dump,dump_id\nd/shop.hprof.gz,a\n", "dump,dump_id\nd/none.hprof,a\n",
+                                             "dump,dump_id\nd/other.hprof.gz,a\n" };
+    hdx_batch_options        o = night();
+    o.inputs = &list;
+    o.index_dir = "i";
+    for (int i = 0; i < 3; i++) {
+        save(list, manifests[i], strlen(manifests[i]));
+        cr_assert(i < 2 || rename("d/shop.hprof.gz", "d/other.hprof.gz") == 0);
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        expect_counts(i == 1 ? 0 : 1, 0, i == 1 ? 1 : 0);
+    }
+    save(list, manifests[0], strlen(manifests[0])); /* moved: it is not there, and what is done is the other one's */
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 0, 1);
+}
+
 Test(batch, plans_without_building_anything)
 {
     hdx_batch_options o = night();
