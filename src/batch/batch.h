@@ -227,6 +227,7 @@ typedef struct batch_task { /* what a child is told */
     const hdx_batch_options *options;
     const batch_dump        *dump;
     const char              *index_dir; /* of this dump; NULL: beside it */
+    const char              *index;     /* of a dump that is not there any more: all that is asked; or NULL */
     bool                     forecast;  /* only how large it is */
     const hdx_error         *failure;   /* only tables that say this; NULL: the work */
     unsigned                 threads;

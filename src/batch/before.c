@@ -278,8 +278,10 @@ void hdx_batch_recall(batch_run *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         batch_job *j = &r->jobs[i];
-        if (!hdx_batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before) ||
-            (j->before.state == BATCH_DONE && !hdx_batch_is_finished(r, j, &j->before))) {
+        const bool is = hdx_batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before);
+        if (is && hdx_batch_is_refused(r, j, &j->before))
+            continue;
+        if (!is || (j->before.state == BATCH_DONE && !hdx_batch_is_finished(r, j, &j->before))) {
             j->s.state = BATCH_WAITING;
             continue;
         }

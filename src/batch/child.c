@@ -131,8 +131,8 @@ static void settle(pid_t parent)
 static hdx_index_options index_options(child *c)
 {
     const batch_task *t = c->task;
-    return (hdx_index_options){ .dump = t->dump->path,
-                                .index_dir = t->index_dir,
+    return (hdx_index_options){ .dump = t->index != NULL ? t->index : t->dump->path,
+                                .index_dir = t->index != NULL ? NULL : t->index_dir,
                                 .dump_number = 1,
                                 .threads = t->threads,
                                 .memory = t->memory,
@@ -217,7 +217,7 @@ static hdx_code ask_all(child *c, hdx_error *err)
     char        folder[4200], name[64];
     hdx_code    code = HDX_OK;
     (void)snprintf(folder, sizeof folder, "%s/answers/%s", c->task->options->out, c->task->dump->id);
-    hdx_access_of(c->task->dump->path, &c->like);
+    hdx_access_of(c->task->index != NULL ? c->task->index : c->task->dump->path, &c->like);
     if (at != NULL && mkdir(folder, 0700) != 0 && errno != EEXIST)
         return hdx_fail(err, HDX_IO, folder, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
     if (at != NULL) {

@@ -162,6 +162,43 @@ bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_s
     return size == before->file_size && mtime_ns == before->mtime_ns && !r->o->drop;
 }
 
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
+/* Would a new index take the place of one that is all that is left of a dump that was deleted? */
+static bool would_lose(const batch_job *j, const batch_status *before)
+{
+    char       place[8400];
+    uint64_t   size, mtime_ns;
+    const bool there = hdx_batch_file_of(j->dump->path, &size, &mtime_ns);
+    (void)snprintf(place, sizeof place, "%s%s", j->index_dir != NULL ? j->index_dir : j->dump->whole,
+                   j->index_dir != NULL ? "" : ".hdx");
+    return there && before->dropped && before->index != NULL && same_folder(before->index, place) &&
+           (size != before->file_size || mtime_ns != before->mtime_ns);
+}
+
+bool hdx_batch_is_refused(batch_run *r, batch_job *j, const batch_status *before)
+{
+    hdx_error err = { .offset = HDX_NOWHERE };
+    if (!would_lose(j, before))
+        return false;
+    (void)hdx_fail(&err, HDX_USAGE, before->index, HDX_NOWHERE,
+                   "is all that is left of a dump that was deleted (--drop-dump); this is another one");
+    (void)hdx_hint(&err, HDX_USAGE, "move that index elsewhere, or remove it; then the same call goes on");
+    hdx_batch_fail(r, j, &err);
+    return true;
+}
+
+const char *hdx_batch_index_alone(const batch_job *j)
+{
+    const bool left = j->was && is_of(j->dump, &j->before) && j->before.index != NULL &&
+                      access(j->dump->path, F_OK) != 0 && access(j->before.index, F_OK) == 0;
+    return left ? j->before.index : NULL;
+}
+
 /* What another runner has said of it since this one began. */
 static bool is_recent(const batch_run *r, const batch_job *j)
 {
@@ -190,6 +227,10 @@ bool hdx_batch_others_did(batch_run *r, batch_job *j)
     j->was = true;
     if (hdx_batch_is_finished(r, j, &now)) {
         hdx_batch_skip(r, j, &now);
+        return true;
+    }
+    if (hdx_batch_is_refused(r, j, &now)) { /* the status stays what it is, or the next call would not know */
+        hdx_batch_tell(r, HDX_BATCH_FAILED, j, j->s.error, NULL);
         return true;
     }
     if (now.state == BATCH_FAILED && is_of(j->dump, &now) && is_recent(r, j) && all_among(r->asked, now.asked)) {
@@ -271,22 +312,59 @@ void hdx_batch_warn_of_step(batch_run *r, const batch_job *j)
                          j->s.step_attempts, j->s.step);
 }
 
-/* Only what nobody needs any more: a whole index, of a whole dump that nobody has changed. */
+/* What stands for it is on disk, names of files included; else a negative errno. */
+static int sync_all(const batch_run *r, const batch_job *j)
+{
+    hdx_io     *io = hdx_io_system();
+    char        path[4200];
+    const char *slash = j->s.index != NULL ? strrchr(j->s.index, '/') : NULL;
+    int         rc = slash != NULL ? hdx_io_sync_files(io, j->s.index) : -ENOENT;
+    (void)snprintf(path, sizeof path, "%.*s", slash != NULL && slash > j->s.index ? (int)(slash - j->s.index) : 1,
+                   slash != NULL ? j->s.index : ".");
+    if (rc >= 0)
+        rc = io->sync_folder(io, path);
+    for (int i = r->asked != NULL ? 0 : 2; rc >= 0 && i < 4; i++) {
+        static const char *const folders[] = { "/answers/", "/answers", "/status", "" };
+        (void)snprintf(path, sizeof path, "%s%s%s", r->o->out, folders[i], i == 0 ? j->dump->id : "");
+        rc = io->sync_folder(io, path);
+    }
+    return rc;
+}
+
+/* Only what nobody needs any more: a whole index, of a whole dump that nobody has changed. NULL: it may go. */
+static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err)
+{
+    uint64_t    size, mtime_ns;
+    struct stat st;
+    int         rc;
+    if (!hdx_batch_file_of(j->dump->path, &size, &mtime_ns) || size != j->s.file_size || mtime_ns != j->s.mtime_ns)
+        return "it has changed";
+    if (lstat(j->dump->path, &st) != 0 || S_ISLNK(st.st_mode))
+        return "it is a symbolic link"; /* what is behind it belongs to somebody else, and would stay */
+    if (j->s.damage_places > 0)
+        return "it is damaged";
+    if (!hdx_batch_claim_is_ours(&j->claim))
+        return "another runner has it by now";
+    if (hdx_batch_status_write(r->o->out, j->dump, &j->s, true, err) != HDX_OK)
+        return err->message;
+    if ((rc = sync_all(r, j)) < 0)
+        return strerror(-rc);
+    return hdx_batch_claim_is_ours(&j->claim) ? NULL : "another runner has it by now";
+}
+
 static void drop_dump(batch_run *r, batch_job *j)
 {
-    uint64_t  size, mtime_ns;
     hdx_error err = { .offset = HDX_NOWHERE };
-    if (!hdx_batch_file_of(j->dump->path, &size, &mtime_ns) || size != j->s.file_size || mtime_ns != j->s.mtime_ns) {
-        hdx_batch_say_of(r, j, "the dump has changed and is not deleted");
-    } else if (j->s.damage_places > 0) {
-        hdx_batch_say_of(r, j, "the dump is damaged and is not deleted");
-    } else if (hdx_batch_status_write(r->o->out, j->dump, &j->s, true, &err) != HDX_OK) {
-        hdx_batch_say_of(r, j, "the dump is not deleted: %s: %s", err.where, err.message);
-    } else if (unlink(j->dump->path) != 0) {
-        hdx_batch_say_of(r, j, "the dump cannot be deleted: %s", strerror(errno));
-    } else {
-        j->s.dropped = true;
-    }
+    if (j->s.dropped) /* long ago */
+        return;
+    j->s.dropped = true; /* a call that is killed between two lines must not leave a dump that is gone, and a no */
+    const char *why = needed_still(r, j, &err);
+    if (why == NULL && unlink(j->dump->path) != 0)
+        why = strerror(errno);
+    if (why == NULL)
+        return;
+    j->s.dropped = false;
+    hdx_batch_say_of(r, j, "the dump is not deleted: %s", why);
 }
 
 static void note_killed(batch_run *r, batch_job *j, int status)
@@ -406,7 +484,8 @@ static void take_end(batch_run *r, batch_job *j, const batch_flat *f)
     j->s.objects = hdx_batch_flat_number(f, "objects");
     j->s.live_objects = hdx_batch_flat_number(f, "live_objects");
     j->s.references = hdx_batch_flat_number(f, "references");
-    j->s.index = keep_whole(r, hdx_batch_flat_text(f, "index"));
+    if (hdx_batch_flat_text(f, "index") != NULL || !j->s.dropped)
+        j->s.index = keep_whole(r, hdx_batch_flat_text(f, "index"));
     j->s.index_bytes = hdx_batch_flat_number(f, "index_bytes");
     const char *reused = hdx_batch_flat_text(f, "reused");
     j->s.reused = reused != NULL && strcmp(reused, "true") == 0;

@@ -30,6 +30,7 @@ static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned 
     const batch_task task = { .options = r->o,
                               .dump = j->dump,
                               .index_dir = j->index_dir,
+                              .index = hdx_batch_index_alone(j),
                               .forecast = forecast,
                               .threads = threads,
                               .memory = memory };
@@ -76,7 +77,14 @@ static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hd
         hdx_batch_claim_give(&j->claim);
         return HDX_OK;
     }
-    (void)hdx_batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
+    if (hdx_batch_index_alone(j) != NULL) { /* what is known of the dump stays */
+        j->s.index = j->before.index;
+        j->s.dropped = j->before.dropped;
+        j->s.file_size = j->before.file_size;
+        j->s.mtime_ns = j->before.mtime_ns;
+    } else {
+        (void)hdx_batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
+    }
     j->s.state = BATCH_RUNNING;
     j->s.threads = c->threads;
     j->s.memory = c->memory;

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -518,6 +519,120 @@ Test(batch, deletes_dumps_that_are_whole_in_an_index_and_skips_them_from_then_on
     o.drop = false;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(0, 2, 1);
+}
+
+/* The dump with the id "a" alone, and that it may be deleted. */
+static hdx_batch_options dropping(void)
+{
+    static const char *const list = "list.csv";
+    static const char        manifest[] = "dump,dump_id\nd/shop.hprof.gz,a\n";
+    hdx_batch_options        o = night();
+    save(list, manifest, sizeof manifest - 1);
+    o.inputs = &list;
+    o.drop = true;
+    return o;
+}
+
+Test(batch, leaves_an_index_that_is_all_that_is_left_of_a_dump)
+{
+    hdx_batch_options o = dropping();
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    copy("d/cut.hprof.gz", "d/shop.hprof.gz");
+    for (int i = 0; i < 4; i++) { /* with or without --drop-dump, and however often */
+        o.drop = i == 0;
+        o.summary = i == 3;
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        expect_counts(0, 0, 1);
+        cr_expect(strstr(text.at, "all that is left of a dump that was deleted") != NULL, "%s", text.at);
+    }
+    o.summary = false;
+    expect_in("out/status/%s.json", "a", "\"dropped\": true");
+    cr_assert(rename("d/shop.hprof.gz.hdx", "d/first.hdx") == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    expect_in("out/status/%s.json", "a", "\"dropped\": false");
+}
+
+Test(batch, asks_the_index_where_the_dump_is_gone)
+{
+    hdx_batch_options o = dropping();
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    o.ask = "histogram,threads";
+    o.tables = HDX_BATCH_CSV;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    cr_expect(access("out/answers/a/threads.json", F_OK) == 0 && access("out/tables/dump_id=a/dump.csv", F_OK) == 0);
+    expect_in("out/status/%s.json", "a", "\"dropped\": true");
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 1, 0);
+}
+
+Test(batch, deletes_no_link_and_not_what_is_behind_it)
+{
+    hdx_batch_options o = dropping();
+    cr_assert(rename("d/shop.hprof.gz", "real") == 0 && symlink("../real", "d/shop.hprof.gz") == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    cr_expect(access("d/shop.hprof.gz", F_OK) == 0 && access("real", F_OK) == 0);
+    expect_in("out/status/%s.json", "a", "\"dropped\": false");
+}
+
+static void be_taken_over(void *context, const hdx_batch_event *e)
+{
+    static const char far[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
+    (void)context;
+    if (e->what != HDX_BATCH_STARTED)
+        return;
+    cr_assert(unlink("out/claims/a") == 0);
+    save("out/claims/a", far, sizeof far - 1);
+}
+
+Test(batch, deletes_nothing_that_another_runner_has_taken_over)
+{
+    hdx_batch_options o = dropping();
+    o.happened = be_taken_over;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(access("d/shop.hprof.gz", F_OK) == 0);
+}
+
+/* ---- what goes to disk, and when ---- */
+
+static char synced[4096]; /* paths, ":" around each, up to when a dump was deleted */
+
+int fsync(int fd)
+{
+    char         path[64], real[512];
+    const size_t len = strlen(synced);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const ssize_t n = readlink(path, real, sizeof real - 1);
+    if (n > 0)
+        (void)snprintf(synced + len, sizeof synced - len, ":%.*s:", (int)n, real);
+    return (int)syscall(SYS_fsync, fd);
+}
+
+int unlink(const char *path)
+{
+    if (strcmp(path, "d/shop.hprof.gz") == 0)
+        (void)snprintf(synced + strlen(synced), sizeof synced - strlen(synced), "!");
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+Test(batch, has_the_names_of_all_files_on_disk_before_a_dump_goes)
+{
+    static const char *const folders[] = { "/d", "/d/shop.hprof.gz.hdx", "/out", "/out/status", "/out/answers",
+                                           "/out/answers/a" };
+    char                     path[TEST_FOLDER + 32];
+    const hdx_batch_options  o = dropping();
+    synced[0] = '\0';
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    char *gone = strchr(synced, '!');
+    cr_assert(gone != NULL && access("d/shop.hprof.gz", F_OK) != 0);
+    *gone = '\0';
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        (void)snprintf(path, sizeof path, ":%s%s:", folder, folders[i]);
+        cr_expect(strstr(synced, path) != NULL, "%s is not in %s", path, synced);
+    }
 }
 
 Test(batch, writes_tables_of_each_dump_whole_and_says_in_them_what_failed)
