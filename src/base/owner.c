@@ -2,8 +2,8 @@
  * owner.c - who holds something, as a line of text: written by a process of itself, read by others.
  *
  * In:  /proc of this host, the environment.
- * A process is looked up with the time it began, so that neither its number used again nor a boot brings it back to
- * life; of another host nothing is guessed.
+ * A process is looked up with the time it began, so that its number used again does not bring it back to life; of another
+ * host, and of another boot, nothing is guessed.
  */
 #include "base/owner.h"
 
@@ -105,16 +105,15 @@ bool hdx_owner_read(const char *text, hdx_owner *o)
     return true;
 }
 
-/* Another boot of the same host: dead. Another process namespace: its numbers say nothing here, as on another host. */
+/*
+ * Another boot may be another machine of the same name, as containers and copies of machines have it; in another process
+ * namespace numbers are those of other processes. Either way nothing is known of it here, as of another host.
+ */
 hdx_owner_is hdx_owner_fate(const hdx_owner *o)
 {
     hdx_owner self;
     tell_self(&self);
-    if (strcmp(o->host, self.host) != 0)
-        return HDX_OWNER_ELSEWHERE;
-    if (strcmp(o->boot, self.boot) != 0)
-        return HDX_OWNER_DEAD;
-    if (o->space != self.space)
+    if (strcmp(o->host, self.host) != 0 || strcmp(o->boot, self.boot) != 0 || o->space != self.space)
         return HDX_OWNER_ELSEWHERE;
     const unsigned long long start = start_of(o->pid);
     if (start != 0 && o->start != 0)

@@ -1,8 +1,8 @@
 /*
  * claim.c - OUT/claims/ID: who is at work on a dump. Made with O_EXCL; whoever finds one believes what it says.
  *
- * A claim of a process of this host that has ended is taken over at once. Of another host nothing can be looked up: its
- * runner touches the claim every BATCH_CLAIM_BEAT_S seconds, and one that was not touched for BATCH_CLAIM_STALE_S is
+ * A claim of a process of this host that has ended is taken over at once. Of another host, or of another boot, nothing
+ * can be looked up: its runner touches the claim every BATCH_CLAIM_BEAT_S seconds, and one that was not touched for BATCH_CLAIM_STALE_S is
  * taken over. Both times are those of the file system, so that clocks of hosts may differ. Should a runner that was
  * stopped for so long go on, it finds that the claim is not its own any more; what two of them build meanwhile the lock
  * of the index keeps apart, and outputs get their names whole.
@@ -28,12 +28,20 @@ static bool same_file(int fd, const char *path)
     return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
+/* A file beside a claim, under a name that is no id's: they do not begin with a dot. */
+static void beside(char out[4300], const char *path, const char *what)
+{
+    const char *name = strrchr(path, '/') + 1;
+    (void)snprintf(out, 4300, "%.*s.%s.%s", (int)(name - path), path, name, what);
+}
+
 /* The time of the file system that has the claim; false: nothing can be written there. */
 static bool now_there(const char *path, struct timespec *now)
 {
     struct stat st;
-    char        probe[4300];
-    (void)snprintf(probe, sizeof probe, "%s.now.%ld", path, (long)getpid());
+    char        probe[4300], what[32];
+    (void)snprintf(what, sizeof what, "now.%ld", (long)getpid());
+    beside(probe, path, what);
     const int  fd = open(probe, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     const bool good = fd >= 0 && futimens(fd, NULL) == 0 && fstat(fd, &st) == 0;
     if (fd >= 0) {
@@ -79,7 +87,7 @@ static bool take_away(const char *path)
 {
     char taking[4300], text[HDX_OWNER_RECORD];
     int  fd;
-    (void)snprintf(taking, sizeof taking, "%s.taking", path);
+    beside(taking, path, "taking");
     const int mine = open(taking, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (mine < 0) { /* a process that ended here, in a moment of no length, stands in nobody's way for long */
         const int old = open(taking, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -119,7 +127,11 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
                 return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be written: %s", strerror(why));
             }
             c->fd = fd;
-            return HDX_OK;
+            if (hdx_batch_claim_is_ours(c)) /* one that waited so long to be written was taken for left */
+                return HDX_OK;
+            c->fd = -1;
+            (void)close(fd);
+            continue;
         }
         if (errno != EEXIST)
             return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be made: %s", strerror(errno));

@@ -83,7 +83,7 @@ Test(claims, of_another_host_stand_until_nobody_has_touched_them_for_long)
     cr_expect(eq(int, (int)take_and_give(), HDX_OK));
 }
 
-Test(claims, of_an_earlier_boot_are_nobodys)
+Test(claims, of_another_boot_stand_as_those_of_another_host)
 {
     char  record[HDX_OWNER_RECORD];
     char *boot;
@@ -92,7 +92,51 @@ Test(claims, of_an_earlier_boot_are_nobodys)
     cr_assert(boot != NULL);
     boot[5] = boot[5] == 'a' ? 'b' : 'a';
     put(record, 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY), "two containers may have one name");
+    put(record, BATCH_CLAIM_STALE_S + 60);
     cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+}
+
+Test(claims, are_apart_whatever_ids_there_are)
+{
+    static const char *const ids[] = { "a.taking", "a.now.1", "a.part" };
+    batch_claim              others[3];
+    char                     own[32];
+    for (size_t i = 0; i < 3; i++)
+        cr_assert(eq(int, (int)hdx_batch_claim_take(&others[i], ".", ids[i], &err), HDX_OK));
+    (void)snprintf(own, sizeof own, "claims/a.now.%ld", (long)getpid());
+    cr_assert(symlink("b", own) == 0);
+    put("whatever\n", BATCH_CLAIM_BEAT_S + 5); /* is left: taken away under names beside it */
+    cr_expect(eq(int, (int)take_and_give(), HDX_OK), "%s", err.message);
+    cr_expect(access("claims/b", F_OK) != 0 && unlink(own) == 0, "nothing was written there, and it is there");
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect(hdx_batch_claim_is_ours(&others[i]), "%s", ids[i]);
+        hdx_batch_claim_give(&others[i]);
+    }
+}
+
+/* Who they are is asked for between the moment a claim is made and the one it is written. */
+static bool taken_in_between;
+
+int gethostname(char *name, size_t size)
+{
+    (void)snprintf(name, size, "here");
+    if (taken_in_between) {
+        taken_in_between = false;
+        cr_assert(unlink("claims/a") == 0);
+        put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", 0);
+    }
+    return 0;
+}
+
+Test(claims, that_were_taken_over_before_they_were_written_are_none)
+{
+    batch_claim a;
+    taken_in_between = true;
+    cr_expect(eq(int, (int)hdx_batch_claim_take(&a, ".", "a", &err), HDX_BUSY));
+    cr_expect(strstr(err.message, "far.away") != NULL, "%s", err.message);
+    hdx_batch_claim_give(&a);
+    cr_expect(access("claims/a", F_OK) == 0, "it is the other's");
 }
 
 Test(claims, that_say_nothing_are_waited_for_a_moment)
