@@ -61,8 +61,8 @@ HDX_API hdx_code hdx_fleet_id_check(const char *dump_id, hdx_error *err);
 HDX_API hdx_code hdx_fleet_write(hdx_session *s, const hdx_fleet_options *options, hdx_error *err);
 
 /*
- * Are the tables of options.dump_id there, in options.format and with those of options.tables? In a file of SQLite a row
- * of the table `dump` says so. What cannot be looked at is not there.
+ * Are the tables of options.dump_id there, in options.format and with those of options.tables? In a file of SQLite a
+ * row of the table `dump` says so. What cannot be looked at is not there.
  */
 HDX_API bool hdx_fleet_is_there(const hdx_fleet_options *options);
 

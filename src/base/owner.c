@@ -2,8 +2,8 @@
  * owner.c - who holds something, as a line of text: written by a process of itself, read by others.
  *
  * In:  /proc of this host, the environment.
- * A process is looked up with the time it began, so that its number used again does not bring it back to life; of another
- * host, and of another boot, nothing is guessed.
+ * A process is looked up with the time it began, so that its number used again does not bring it back to life; of
+ * another host, and of another boot, nothing is guessed.
  */
 #include "base/owner.h"
 
@@ -106,8 +106,8 @@ bool hdx_owner_read(const char *text, hdx_owner *o)
 }
 
 /*
- * Another boot may be another machine of the same name, as containers and copies of machines have it; in another process
- * namespace numbers are those of other processes. Either way nothing is known of it here, as of another host.
+ * Another boot may be another machine of the same name, as containers and copies of machines have it; in another
+ * process namespace numbers are those of other processes. Either way nothing is known of it here, as of another host.
  */
 hdx_owner_is hdx_owner_fate(const hdx_owner *o)
 {

@@ -2,10 +2,10 @@
  * claim.c - OUT/claims/ID: who is at work on a dump. Made with O_EXCL; whoever finds one believes what it says.
  *
  * A claim of a process of this host that has ended is taken over at once. Of another host, or of another boot, nothing
- * can be looked up: its runner touches the claim every BATCH_CLAIM_BEAT_S seconds, and one that was not touched for BATCH_CLAIM_STALE_S is
- * taken over. Both times are those of the file system, so that clocks of hosts may differ. Should a runner that was
- * stopped for so long go on, it finds that the claim is not its own any more; what two of them build meanwhile the lock
- * of the index keeps apart, and outputs get their names whole.
+ * can be looked up: its runner touches the claim every BATCH_CLAIM_BEAT_S seconds, and one that was not touched for
+ * BATCH_CLAIM_STALE_S is taken over. Both times are those of the file system, so that clocks of hosts may differ.
+ * Should a runner that was stopped for so long go on, it finds that the claim is not its own any more; what two of them
+ * build meanwhile the lock of the index keeps apart, and outputs get their names whole.
  */
 #include "batch/batch.h"
 

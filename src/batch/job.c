@@ -144,7 +144,10 @@ bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
 }
 
 /* An id of a manifest may be another dump's by now. */
-static bool is_of(const batch_dump *d, const batch_status *s) { return s->dump != NULL && strcmp(s->dump, d->whole) == 0; }
+static bool is_of(const batch_dump *d, const batch_status *s)
+{
+    return s->dump != NULL && strcmp(s->dump, d->whole) == 0;
+}
 
 /* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
  */
@@ -152,8 +155,8 @@ bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_s
 {
     uint64_t   size, mtime_ns;
     const bool there = hdx_batch_file_of(j->dump->path, &size, &mtime_ns);
-    if (before->state != BATCH_DONE || !is_of(j->dump, before) || before->index == NULL || access(before->index, F_OK) != 0 ||
-        !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump) ||
+    if (before->state != BATCH_DONE || !is_of(j->dump, before) || before->index == NULL ||
+        access(before->index, F_OK) != 0 || !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump) ||
         (r->tables != NULL &&
          (before->tables == NULL || strcmp(before->tables, r->tables) != 0 || !tables_are_there(r, j->dump))))
         return false;

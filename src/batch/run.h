@@ -67,7 +67,7 @@ bool hdx_batch_others_did(batch_run *r, batch_job *j);
 /* The index that it would replace is all that is left of a dump that was deleted: it has failed. */
 bool        hdx_batch_is_refused(batch_run *r, batch_job *j, const batch_status *before);
 const char *hdx_batch_index_alone(const batch_job *j); /* of a dump that is not there any more; NULL: there is none */
-void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err);
+void        hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err);
 /* Its status goes to disk, then its claim is given back: B1. */
 void hdx_batch_close(batch_run *r, batch_job *j);
 void hdx_batch_warn_of_step(batch_run *r, const batch_job *j);

@@ -37,8 +37,8 @@ bool hdx_batch_part_of(char part[4400], const char *path)
     (void)gethostname(host, sizeof host - 1);
     for (char *at = host; *at != '\0'; at++)
         *at = *at == '/' ? '-' : *at;
-    return (size_t)snprintf(part, 4400, "%.*s" PART "%s.%ld.%s", (int)(name - path), path, host, (long)getpid(),
-                            name) < 4400;
+    return (size_t)snprintf(part, 4400, "%.*s" PART "%s.%ld.%s", (int)(name - path), path, host, (long)getpid(), name) <
+           4400;
 }
 
 hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err)

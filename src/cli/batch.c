@@ -7,12 +7,18 @@
 #include "batch/batch.h"
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SHOWN_MAX  8u         /* dumps at work that have a line */
-#define REDRAWN_NS 100000000u /* the least between two drawings */
+#define SHOWN_MAX   8u            /* dumps at work that have a line */
+#define REDRAWN_NS  100000000u    /* the least between two drawings */
+#define UNREAD_MAX  (1u << 20)    /* bytes that wait for a reader; what comes then is left out */
+#define PATIENCE_NS 4000000000ull /* at the end, with a reader that reads nothing */
 
 /* ---- what it takes ---- */
 
@@ -85,16 +91,70 @@ typedef struct teller {
     uint64_t         drawn_ns;
     hdx_batch_counts counts;
     uint64_t         began_ns;
+    hdx_buffer       unread;  /* lines that standard error has not taken yet */
+    uint64_t         read_ns; /* when it took some */
 } teller;
 
-static void say(const hdx_buffer *b)
+/*
+ * A reader that does not read must not stop the work, nor keep it from ending when it is told to. As much as a pipe
+ * that is ready takes at least is written at once.
+ */
+static void put_unread(teller *t, int wait_ms)
 {
-    for (uint64_t at = 0; !b->failed && at < b->len;) {
-        const ssize_t n = write(STDERR_FILENO, b->at + at, (size_t)(b->len - at));
-        if (n <= 0)
+    struct pollfd to = { .fd = STDERR_FILENO, .events = POLLOUT };
+    while (t->unread.len > 0 && poll(&to, 1, wait_ms) > 0) {
+        const ssize_t n = write(STDERR_FILENO, t->unread.at, (size_t)hdx_least(t->unread.len, PIPE_BUF));
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             return;
-        at += (uint64_t)n;
+        if (n <= 0) { /* nobody is left to be told */
+            hdx_buffer_clear(&t->unread);
+            return;
+        }
+        memmove(t->unread.at, t->unread.at + n, (size_t)(t->unread.len - (uint64_t)n));
+        t->unread.len -= (uint64_t)n;
+        t->read_ns = hdx_now_ns();
     }
+}
+
+/* Whole, or not at all. */
+static void say(teller *t, const hdx_buffer *b)
+{
+    if (!b->failed && t->unread.len + b->len <= UNREAD_MAX)
+        hdx_buffer_put(&t->unread, b->at, b->len);
+    put_unread(t, 0);
+}
+
+static void say_rest(teller *t)
+{
+    t->read_ns = hdx_now_ns();
+    while (t->unread.len > 0 && hdx_now_ns() - t->read_ns < (cli_signal() != 0 ? PATIENCE_NS / 4 : PATIENCE_NS))
+        put_unread(t, 50);
+    hdx_buffer_free(&t->unread);
+}
+
+/* Asked for several times a second, whether there is something to tell or not. */
+static bool is_cancelled(void *context)
+{
+    put_unread(context, 0);
+    return cli_signal() != 0;
+}
+
+static void notice(teller *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void notice(teller *t, const char *format, ...)
+{
+    char       text[2048];
+    hdx_buffer line = hdx_buffer_of(NULL);
+    va_list    list;
+    if (t->run->console->quiet)
+        return;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    hdx_buffer_text(&line, "heapdex: ");
+    cli_put_plain(&line, text, strlen(text));
+    hdx_buffer_text(&line, "\n");
+    say(t, &line);
+    hdx_buffer_free(&line);
 }
 
 static void put_erase(teller *t, hdx_buffer *b)
@@ -110,7 +170,7 @@ static void erase(teller *t)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     put_erase(t, &b);
-    say(&b);
+    say(t, &b);
     hdx_buffer_free(&b);
 }
 
@@ -128,8 +188,8 @@ static void put_batch(char *line, size_t size, const teller *t)
     const hdx_batch_counts *n = &t->counts;
     const uint64_t          over = n->done + n->skipped + n->failed;
     const unsigned          seconds = (unsigned)((hdx_now_ns() - t->began_ns) / 1000000000u);
-    int                     len = snprintf(line, size, "%llu of %llu dumps, %llu at work", (unsigned long long)over,
-                                           (unsigned long long)n->dumps, (unsigned long long)n->running);
+    int                     len = snprintf(line, size, "%llu of %llu dump%s, %llu at work", (unsigned long long)over,
+                                           (unsigned long long)n->dumps, n->dumps == 1 ? "" : "s", (unsigned long long)n->running);
     if (n->failed > 0)
         len += snprintf(line + len, size - (size_t)len, ", %llu failed", (unsigned long long)n->failed);
     if (n->held > 0)
@@ -158,7 +218,7 @@ static void draw(teller *t, bool now)
         put_line(&b, line, width);
     }
     t->lines = t->count + 1;
-    say(&b);
+    say(t, &b);
     hdx_buffer_free(&b);
 }
 
@@ -173,7 +233,7 @@ static at_work *work_of(teller *t, const char *id, bool make)
     return &t->at[t->count++];
 }
 
-static void tell_json(const hdx_batch_event *e)
+static void tell_json(teller *t, const hdx_batch_event *e)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     hdx_buffer_text(&b, "{");
@@ -211,32 +271,31 @@ static void tell_json(const hdx_batch_event *e)
     }
     hdx_batch_put_real(&b, "seconds", e->seconds);
     hdx_batch_put_end(&b);
-    say(&b);
+    say(t, &b);
     hdx_buffer_free(&b);
 }
 
 /* What a person is told who does not look at the lines: failures and notices; with --verbose, or into a log, all. */
 static void tell_lines(teller *t, const hdx_batch_event *e, bool all)
 {
-    cli_console *c = t->run->console;
-    const char  *id = e->dump_id != NULL ? e->dump_id : "batch";
-    char         given[16];
+    const char *id = e->dump_id != NULL ? e->dump_id : "batch";
+    char        given[16];
     hdx_human_size(e->memory, given);
     if (e->what == HDX_BATCH_FAILED)
-        cli_notice(c, "%s: failed (%d): %s", id, e->exit_code, e->message != NULL ? e->message : "");
+        notice(t, "%s: failed (%d): %s", id, e->exit_code, e->message != NULL ? e->message : "");
     else if (e->what == HDX_BATCH_NOTICE)
-        cli_notice(c, "%s: %s", id, e->message);
+        notice(t, "%s: %s", id, e->message);
     else if (all && e->what == HDX_BATCH_PLANNED)
-        cli_notice(c, "%llu dumps, %llu of them finished before", (unsigned long long)e->counts.dumps,
-                   (unsigned long long)e->counts.skipped);
+        notice(t, "%llu dump%s, %llu of them finished before", (unsigned long long)e->counts.dumps,
+               e->counts.dumps == 1 ? "" : "s", (unsigned long long)e->counts.skipped);
     else if (all && e->what == HDX_BATCH_STARTED)
-        cli_notice(c, "%s: %s with %u thread%s and %s, about %.1f s", id, "begun", e->threads,
-                   e->threads == 1 ? "" : "s", given, e->forecast_seconds);
+        notice(t, "%s: %s with %u thread%s and %s, about %.1f s", id, "begun", e->threads, e->threads == 1 ? "" : "s",
+               given, e->forecast_seconds);
     else if (all && (e->what == HDX_BATCH_DONE || e->what == HDX_BATCH_SKIPPED || e->what == HDX_BATCH_INTERRUPTED))
-        cli_notice(c, "%s: %s%s", id, hdx_batch_happening_name(e->what),
-                   e->what == HDX_BATCH_SKIPPED ? ", finished before" : "");
+        notice(t, "%s: %s%s", id, hdx_batch_happening_name(e->what),
+               e->what == HDX_BATCH_SKIPPED ? ", finished before" : "");
     else if (all && e->what == HDX_BATCH_HELD)
-        cli_notice(c, "%s: %s", id, e->message != NULL ? e->message : "held by another runner");
+        notice(t, "%s: %s", id, e->message != NULL ? e->message : "held by another runner");
 }
 
 static void happened(void *context, const hdx_batch_event *e)
@@ -244,7 +303,7 @@ static void happened(void *context, const hdx_batch_event *e)
     teller      *t = context;
     cli_console *c = t->run->console;
     if (c->progress == CLI_AS_JSON) {
-        tell_json(e);
+        tell_json(t, e);
         return;
     }
     const bool draws = c->terminal && c->progress != CLI_NEVER, first = t->counts.dumps == 0;
@@ -304,7 +363,7 @@ static hdx_batch_tables tables_of(const cli_call *c)
 hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
 {
     const cli_call  *c = run->call;
-    teller           t = { .run = run, .began_ns = hdx_now_ns() };
+    teller           t = { .run = run, .began_ns = hdx_now_ns(), .unread = hdx_buffer_of(NULL) };
     const char     **inputs = hdx_arena_get(&run->arena, (c->word_count + 1) * sizeof *inputs);
     hdx_batch_counts counts = { 0 };
     const unsigned   drops = times_given(c, "drop-dump"), tasks = (unsigned)cli_given_number(c, "tasks");
@@ -334,15 +393,15 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
                                         .index_only = cli_given(c, "index-only") != NULL,
                                         .drop = drops > 1,
                                         .no_wait = cli_given(c, "no-wait") != NULL,
-                                        .progress = { .cancelled = c->index.progress.cancelled,
-                                                      .context = c->index.progress.context },
+                                        .progress = { .cancelled = is_cancelled, .context = &t },
                                         .happened = happened,
                                         .context = &t };
     cli_building(true); /* children keep what they have done before all of it ends */
     hdx_code code = hdx_batch_run(&options, &counts, rows, err);
-    cli_building(false);
     if (t.lines > 0)
         erase(&t);
+    say_rest(&t);
+    cli_building(false);
     run->condition = counts.failed > 0 || (options.summary && counts.done + counts.skipped < counts.dumps);
     if (code == HDX_CANCELLED)
         return hdx_hint(err, code, "the same call goes on where this one was");

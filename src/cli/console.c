@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -106,7 +107,8 @@ static void leave_now(void)
  */
 static void put_at_once(const char *line, size_t len)
 {
-    if (atomic_load(&pager) > 0)
+    struct pollfd to = { .fd = STDERR_FILENO, .events = POLLOUT };
+    if (atomic_load(&pager) > 0 || poll(&to, 1, 0) <= 0) /* a reader that does not read would stop the end of all */
         return;
     (void)!write(STDERR_FILENO, "\r\x1b[K", atomic_load(&line_stands) ? 4 : 0);
     (void)!write(STDERR_FILENO, line, len);

@@ -194,11 +194,11 @@ bool hdx_fleet_is_there(const hdx_fleet_options *o)
                                 &has, NULL) == HDX_OK &&
                has;
     for (unsigned i = 0; has && hdx_fleet_table(i) != NULL; i++)
-        has = !hdx_fleet_is_asked(o, hdx_fleet_table(i)) ||
-              ((size_t)snprintf(path, sizeof path, "%s/tables/dump_id=%s/%s.%s", o->out, o->dump_id,
-                                hdx_fleet_table(i)->name,
-                                o->format == HDX_FLEET_CSV ? "csv" : "parquet") < sizeof path &&
-               access(path, F_OK) == 0);
+        has =
+            !hdx_fleet_is_asked(o, hdx_fleet_table(i)) ||
+            ((size_t)snprintf(path, sizeof path, "%s/tables/dump_id=%s/%s.%s", o->out, o->dump_id,
+                              hdx_fleet_table(i)->name, o->format == HDX_FLEET_CSV ? "csv" : "parquet") < sizeof path &&
+             access(path, F_OK) == 0);
     return has;
 }
 

@@ -620,8 +620,8 @@ int unlink(const char *path)
 
 Test(batch, has_the_names_of_all_files_on_disk_before_a_dump_goes)
 {
-    static const char *const folders[] = { "/d", "/d/shop.hprof.gz.hdx", "/out", "/out/status", "/out/answers",
-                                           "/out/answers/a" };
+    static const char *const folders[] = { "/d",          "/d/shop.hprof.gz.hdx", "/out",
+                                           "/out/status", "/out/answers",         "/out/answers/a" };
     char                     path[TEST_FOLDER + 32];
     const hdx_batch_options  o = dropping();
     synced[0] = '\0';

@@ -111,6 +111,72 @@ Test(batch, told_to_stop_ends_with_75_however_often_it_is_told_and_goes_on_to_th
     expect_same_as_in_one_go();
 }
 
+/* Standard error is a pipe that is full, and nobody reads it. */
+static pid_t begin_unread(const char *progress, int *from)
+{
+    int ends[2];
+    cr_assert(pipe(ends) == 0 && fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
+    const int flags = fcntl(ends[1], F_GETFL);
+    cr_assert(fcntl(ends[1], F_SETFL, flags | O_NONBLOCK) == 0);
+    while (write(ends[1], "x", 1) == 1)
+        ;
+    cr_assert(fcntl(ends[1], F_SETFL, flags) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)setpgid(0, 0);
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        (void)execl(HDX_TOOL, "heapdex", "batch", "d", "--out", "unread", "--ask", "histogram", "--threads", "1",
+                    "--progress", progress, (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    *from = ends[0];
+    return child;
+}
+
+/* Of a process that shall end by itself, soon; 999: it has not. */
+static int soon(pid_t child, int from)
+{
+    int status;
+    for (unsigned i = 0; i < 200; i++) {
+        if (waitpid(child, &status, WNOHANG) == child) {
+            (void)close(from);
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+        (void)usleep(100000);
+    }
+    (void)kill(-child, SIGKILL);
+    (void)waitpid(child, &status, 0);
+    (void)close(from);
+    return 999;
+}
+
+Test(batch, works_on_and_ends_when_nobody_reads_what_it_says)
+{
+    static const char *const ways[] = { "json", "always" };
+    for (int i = 0; i < 2; i++) {
+        int         from;
+        const pid_t child = begin_unread(ways[i], &from);
+        cr_expect(eq(int, soon(child, from), 0), "%s", ways[i]);
+        ran r = tool_sh("grep -l '\"state\": \"done\"' unread/status/* | wc -l; rm -r unread d/*.hdx");
+        cr_expect_str_eq(r.out, "4\n");
+        ran_free(&r);
+    }
+}
+
+Test(batch, ends_when_it_is_told_to_though_nobody_reads_what_it_says)
+{
+    int         from;
+    const pid_t child = begin_unread("json", &from);
+    for (unsigned i = 0; i < 1000 && access("unread/status", F_OK) != 0; i++)
+        (void)usleep(10000);
+    (void)kill(child, SIGTERM);
+    cr_expect(eq(int, soon(child, from), 75));
+}
+
 Test(batch, has_an_exit_code_that_says_whether_something_failed)
 {
     ran r = tool_sh("\"$H\" batch d/a.hprof d/none.hprof app.hprof.gz --out o --index-only --format csv --columns "
@@ -123,6 +189,13 @@ Test(batch, has_an_exit_code_that_says_whether_something_failed)
     r = tool_sh("\"$H\" batch 'd/[ab].hprof' --out o --index-only --format json | grep -c '\"state\": "
                 "\"done\"\\|\"state\": \"skipped\"'");
     cr_expect_str_eq(r.out, "2\n");
+    ran_free(&r);
+}
+
+Test(batch, counts_one_dump_as_one)
+{
+    ran r = tool_sh("\"$H\" batch d/a.hprof --out o --index-only --verbose 2>&1");
+    cr_expect(r.code == 0 && strstr(r.out, "heapdex: 1 dump, 0 of them finished before\n") != NULL, "%s", r.out);
     ran_free(&r);
 }
 
