@@ -61,7 +61,7 @@ typedef struct batch_dump {
     const char *id;     /* a name for files: letters, digits, . _ - */
     const char *path;   /* as it was named, or found */
     const char *whole;  /* from the root of the file system on */
-    batch_pair *fields; /* columns of the manifest but `dump` and `dump_id` */
+    batch_pair *fields; /* of the manifest but `dump` and `dump_id`, those that say something; NULL: it is in none */
     size_t      field_count;
 } batch_dump;
 typedef HDX_LIST(batch_dump) batch_dumps;
@@ -78,8 +78,9 @@ const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whol
 #define BATCH_MOST_MANIFEST (256ull << 20)
 #define BATCH_MOST_LINE     (1u << 20)
 #define BATCH_MOST_COLUMNS  512u
+#define BATCH_MOST_FIELDS   (4u << 20) /* of all dumps together */
 typedef hdx_code batch_take(void *context, const batch_flat *row, uint64_t line, hdx_error *err);
-/* Rows one by one; what they point to comes from the arena. `name` for messages. */
+/* Rows one by one; what they point to comes from the arena, which is emptied behind each. `name` for messages. */
 hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
                                 void *context, hdx_error *err);
 hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,

@@ -23,6 +23,8 @@ typedef struct gather {
     hdx_map      places; /* hash of `whole` -> place + 1 of a dump that has it */
     const char  *folder; /* of the manifest that is read, with a slash at its end; "" */
     const char  *name;   /* of that manifest */
+    hdx_map      keys;   /* hash of a key -> its copy, which all rows share */
+    uint64_t     field_count;
     batch_say   *say;
     void        *context;
 } gather;
@@ -95,10 +97,49 @@ static const char *whole_of(hdx_arena *arena, const char *path)
     return hdx_arena_copy(arena, whole, strlen(whole));
 }
 
+static const char *keep_key(gather *g, const char *key)
+{
+    bool      fresh;
+    uint64_t *kept = hdx_map_put(&g->keys, hdx_hash_bytes(5, key, strlen(key)), &fresh);
+    if (kept == NULL)
+        return NULL;
+    if (!fresh && *kept != 0 && strcmp((const char *)(uintptr_t)*kept, key) == 0)
+        return (const char *)(uintptr_t)*kept;
+    const char *copy = hdx_arena_copy(g->arena, key, strlen(key));
+    *kept = (uint64_t)(uintptr_t)copy;
+    return copy;
+}
+
+static bool is_field(const batch_pair *p)
+{
+    return p->value != NULL && p->value[0] != '\0' && strcmp(p->key, "dump") != 0 && strcmp(p->key, "dump_id") != 0;
+}
+
+static hdx_code keep_fields(gather *g, batch_dump *d, const batch_flat *row, hdx_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < row->count; i++)
+        count += is_field(&row->at[i]);
+    if ((g->field_count += count) > BATCH_MOST_FIELDS)
+        return hdx_fail(err, HDX_LIMIT, g->name, HDX_NOWHERE, "more than %u values in manifests", BATCH_MOST_FIELDS);
+    d->fields = hdx_arena_get(g->arena, (count + 1) * sizeof *d->fields);
+    bool failed = d->fields == NULL;
+    for (size_t i = 0; !failed && i < row->count; i++) {
+        const batch_pair *p = &row->at[i];
+        if (!is_field(p))
+            continue;
+        const batch_pair own = { keep_key(g, p->key), hdx_arena_copy(g->arena, p->value, strlen(p->value)), p->text };
+        failed = own.key == NULL || own.value == NULL;
+        d->fields[d->field_count++] = own;
+    }
+    return failed ? hdx_no_memory(err, "a manifest", count) : HDX_OK;
+}
+
 static hdx_code add(gather *g, const char *path, const char *id, const batch_flat *row, hdx_error *err)
 {
     batch_dump d = { .path = hdx_arena_copy(g->arena, path, strlen(path)), .whole = whole_of(g->arena, path) };
     bool       fresh = false;
+    hdx_code   code;
     if (d.path == NULL || d.whole == NULL)
         return hdx_no_memory(err, "a list of dumps", 0);
     uint64_t *place = hdx_map_put(&g->places, hdx_hash_bytes(0, d.whole, strlen(d.whole)), &fresh);
@@ -108,11 +149,8 @@ static hdx_code add(gather *g, const char *path, const char *id, const batch_fla
         return HDX_OK; /* it was named before */
     *place = g->dumps->count + 1;
     d.id = id != NULL ? hdx_arena_copy(g->arena, id, strlen(id)) : hdx_batch_id_of(g->arena, d.path, d.whole);
-    if (row != NULL && (d.fields = hdx_arena_get(g->arena, (row->count + 1) * sizeof *d.fields)) == NULL)
-        return hdx_no_memory(err, "a list of dumps", 0);
-    for (size_t i = 0; row != NULL && i < row->count; i++)
-        if (strcmp(row->at[i].key, "dump") != 0 && strcmp(row->at[i].key, "dump_id") != 0)
-            d.fields[d.field_count++] = row->at[i];
+    if (row != NULL && (code = keep_fields(g, &d, row, err)) != HDX_OK)
+        return code;
     if (d.id == NULL)
         return hdx_no_memory(err, "a list of dumps", 0);
     g->dumps->at[g->dumps->count++] = d;
@@ -171,18 +209,22 @@ static bool ends(const char *path, const char *ending)
 static hdx_code read_manifest(gather *g, const char *path, bool lines, hdx_error *err)
 {
     size_t      len;
-    const char *name = name_of(path), *text = hdx_batch_file_read(g->arena, path, BATCH_MOST_MANIFEST, &len);
+    hdx_arena   file = hdx_arena_of(NULL), row = hdx_arena_of(NULL);
+    const char *name = name_of(path), *text = hdx_batch_file_read(&file, path, BATCH_MOST_MANIFEST, &len);
     hdx_code    code = HDX_OK;
-    if (text == NULL)
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read as a manifest: %s",
+    if (text == NULL) {
+        code = hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read as a manifest: %s",
                         errno == EFBIG ? "it is larger than 256 MB" : strerror(errno));
-    g->name = path;
-    g->folder = hdx_arena_copy(g->arena, path, (uint64_t)(name - path));
-    if (g->folder == NULL)
-        return hdx_no_memory(err, "a manifest", 0);
-    code = lines ? hdx_batch_manifest_jsonl(path, text, len, g->arena, take_row, g, err)
-                 : hdx_batch_manifest_csv(path, text, len, g->arena, take_row, g, err);
-    g->folder = "";
+    } else {
+        g->name = path;
+        g->folder = hdx_arena_copy(g->arena, path, (uint64_t)(name - path));
+        code = g->folder == NULL ? hdx_no_memory(err, "a manifest", 0)
+               : lines           ? hdx_batch_manifest_jsonl(path, text, len, &row, take_row, g, err)
+                                 : hdx_batch_manifest_csv(path, text, len, &row, take_row, g, err);
+        g->folder = "";
+    }
+    hdx_arena_free(&file);
+    hdx_arena_free(&row);
     return code;
 }
 
@@ -308,9 +350,13 @@ static hdx_code make_unique(gather *g, hdx_error *err)
 hdx_code hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, batch_dumps *out, batch_say *to,
                           void *context, hdx_error *err)
 {
-    gather g = {
-        .arena = arena, .dumps = out, .places = hdx_map_of(NULL), .folder = "", .say = to, .context = context
-    };
+    gather   g = { .arena = arena,
+                   .dumps = out,
+                   .places = hdx_map_of(NULL),
+                   .folder = "",
+                   .keys = hdx_map_of(NULL),
+                   .say = to,
+                   .context = context };
     hdx_code code = HDX_OK;
     for (size_t i = 0; code == HDX_OK && i < options->input_count; i++)
         code = take_path(&g, options->inputs[i], true, err);
@@ -320,5 +366,6 @@ hdx_code hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, ba
         code = hdx_hint(err, hdx_fail(err, HDX_USAGE, options->inputs[0], HDX_NOWHERE, "there is no dump"),
                         "of a folder these are *.hprof and *.hprof.gz, in folders below it, too");
     hdx_map_free(&g.places);
+    hdx_map_free(&g.keys);
     return code;
 }

@@ -71,6 +71,9 @@ static hdx_code plain(csv *c, const char **out, hdx_error *err)
         c->at++;
     if ((uint64_t)(c->at - from) > BATCH_MOST_LINE)
         return wrong(c->name, c->line, "a field is longer than 1 MB", err);
+    *out = "";
+    if (c->at == from) /* most of them, where a manifest is wide */
+        return HDX_OK;
     *out = hdx_arena_copy(c->arena, from, (uint64_t)(c->at - from));
     return *out != NULL ? HDX_OK : hdx_no_memory(err, "a manifest", 0);
 }
@@ -120,41 +123,48 @@ static bool is_among(const char *const *names, size_t count, const char *name)
     return false;
 }
 
+static hdx_code check_heads(const csv *c, const char *const *heads, size_t columns, uint64_t line, hdx_error *err)
+{
+    for (size_t i = 0; i < columns; i++)
+        if (is_among(heads, i, heads[i]))
+            return wrong(c->name, line, "two columns have the same name", err);
+    return is_among(heads, columns, "dump")
+               ? HDX_OK
+               : hdx_hint(err,
+                          hdx_fail(err, HDX_USAGE, c->name, HDX_NOWHERE,
+                                   "a manifest begins with the names of its columns, and `dump` is none of them"),
+                          "dump,application,host,release,time is such a line");
+}
+
 hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
                                 void *context, hdx_error *err)
 {
     const char *heads[BATCH_MOST_COLUMNS], *fields[BATCH_MOST_COLUMNS];
+    batch_pair  pairs[BATCH_MOST_COLUMNS];
     size_t      columns, count;
     uint64_t    line;
+    hdx_arena   head = hdx_arena_of(arena->mem);
     skip_mark(&text, &len);
-    csv      c = { name, text, text + len, 1, arena };
+    csv      c = { name, text, text + len, 1, &head };
     hdx_code code = memchr(text, '\0', len) != NULL
                         ? hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "holds a NUL, which no manifest has")
                         : csv_row(&c, heads, &columns, &line, err);
-    if (code != HDX_OK)
-        return code;
-    for (size_t i = 0; i < columns; i++)
-        if (is_among(heads, i, heads[i]))
-            return wrong(name, line, "two columns have the same name", err);
-    if (!is_among(heads, columns, "dump"))
-        return hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE,
-                                 "a manifest begins with the names of its columns, "
-                                 "and `dump` is none of them"),
-                        "dump,application,host,release,time is such a line");
-    for (;;) {
-        if ((code = csv_row(&c, fields, &count, &line, err)) != HDX_OK || count == 0)
-            return code;
-        if (count > columns)
-            return wrong(name, line, "it has more fields than there are columns", err);
-        batch_flat row = { hdx_arena_get(arena, columns * sizeof *row.at), count };
-        if (row.at == NULL)
-            return hdx_no_memory(err, "a manifest", 0);
+    if (code == HDX_OK)
+        code = check_heads(&c, heads, columns, line, err);
+    c.arena = arena;
+    while (code == HDX_OK && (code = csv_row(&c, fields, &count, &line, err)) == HDX_OK && count > 0) {
+        const batch_flat row = { pairs, count };
+        if (count > columns) {
+            code = wrong(name, line, "it has more fields than there are columns", err);
+            break;
+        }
         for (size_t i = 0; i < count; i++)
-            row.at[i] = (batch_pair){ heads[i], fields[i], true };
-        if ((code = take(context, &row, line, err)) != HDX_OK)
-            return code;
+            pairs[i] = (batch_pair){ heads[i], fields[i], true };
+        code = take(context, &row, line, err);
+        hdx_arena_empty(arena);
     }
+    hdx_arena_free(&head);
+    return code;
 }
 
 /* ---- JSONL ---- */
@@ -179,6 +189,7 @@ hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len
                 return hdx_hint(err, wrong(name, line, "it is no object of JSON", err),
                                 "{\"dump\": \"app.hprof\", \"application\": \"shop\"} is such a line");
             code = take(context, &row, line, err);
+            hdx_arena_empty(arena);
         }
         at = last + (stop != NULL);
     }

@@ -96,6 +96,40 @@ Test(manifest, csv_with_a_field_or_a_row_without_end_is_refused)
     free(text);
 }
 
+static hdx_code count_rows(void *context, const batch_flat *row, uint64_t line, hdx_error *err)
+{
+    (void)line;
+    (void)err;
+    *(uint64_t *)context += row->count;
+    return HDX_OK;
+}
+
+Test(manifest, takes_no_more_memory_for_many_rows_than_for_one)
+{
+    enum { ROWS = 20000, COLUMNS = 500 };
+    for (int csv = 0; csv < 2; csv++) {
+        hdx_mem    mem = { .limit = 2u << 20 };
+        hdx_arena  arena = hdx_arena_of(&mem);
+        hdx_buffer text = hdx_buffer_of(NULL);
+        hdx_error  err = { .offset = HDX_NOWHERE };
+        uint64_t   fields = 0;
+        hdx_buffer_text(&text, csv ? "dump" : "");
+        for (int i = 1; csv && i < COLUMNS; i++)
+            hdx_buffer_format(&text, ",c%d", i);
+        for (int row = 0; row < (csv ? ROWS : 20 * ROWS); row++) {
+            hdx_buffer_text(&text, csv ? "\nd" : "{\"dump\": \"d\", \"a\": 17, \"b\": \"text\"}\n");
+            for (int i = 1; csv && i < COLUMNS; i++)
+                hdx_buffer_text(&text, ",");
+        }
+        const hdx_code code = (csv ? hdx_batch_manifest_csv : hdx_batch_manifest_jsonl)("m", text.at, text.len, &arena,
+                                                                                        count_rows, &fields, &err);
+        cr_expect(eq(int, (int)code, HDX_OK), "%s", err.message);
+        cr_expect(eq(u64, fields, csv ? (uint64_t)ROWS * COLUMNS : 60 * ROWS));
+        hdx_arena_free(&arena);
+        hdx_buffer_free(&text);
+    }
+}
+
 Test(manifest, jsonl_is_an_object_a_line)
 {
     jsonl(
@@ -217,6 +251,34 @@ Test(inputs, are_found_in_folders_and_by_patterns_each_once_with_the_same_id)
     hdx_buffer_free(&said);
 }
 
+Test(inputs, have_so_many_values_in_manifests_and_no_more)
+{
+    char        folder[TEST_FOLDER];
+    hdx_arena   arena = hdx_arena_of(NULL);
+    hdx_buffer  text = hdx_buffer_of(NULL);
+    batch_dumps d;
+    hdx_error   err;
+    said = hdx_buffer_of(NULL);
+    test_folder_make(folder, "batch");
+    cr_assert(chdir(folder) == 0);
+    hdx_buffer_text(&text, "dump");
+    for (int i = 0; i < 500; i++)
+        hdx_buffer_format(&text, ",%d", i);
+    for (unsigned row = 0; row <= BATCH_MOST_FIELDS / 500; row++) {
+        hdx_buffer_format(&text, "\n%u", row);
+        for (int i = 0; i < 500; i++)
+            hdx_buffer_text(&text, ",x");
+    }
+    put("wide.csv", text.at);
+    cr_expect(eq(int, (int)inputs(&arena, &d, "wide.csv", NULL, &err), HDX_LIMIT));
+    cr_expect_str_eq(err.message, "more than 4194304 values in manifests");
+    hdx_list_free(NULL, HDX_LIST_REF(&d));
+    hdx_buffer_free(&text);
+    hdx_buffer_free(&said);
+    hdx_arena_free(&arena);
+    test_folder_remove(folder);
+}
+
 Test(inputs, of_a_manifest_are_beside_it_and_have_safe_ids)
 {
     char        folder[TEST_FOLDER];
@@ -241,6 +303,10 @@ Test(inputs, of_a_manifest_are_beside_it_and_have_safe_ids)
     cr_expect(strncmp(d.at[3].id, "d-", 2) == 0, "%s", d.at[3].id);
     cr_expect(strstr(said.at, "line 3: dump_id '../x' is no name for files") != NULL, "%s", said.at);
     cr_expect(strstr(said.at, "dump_id shop-1 is another dump's") != NULL, "%s", said.at);
+    hdx_list_free(NULL, HDX_LIST_REF(&d));
+    put("m/list.csv", "dump,a,b\nx.hprof,,\n");
+    cr_assert(eq(int, (int)inputs(&arena, &d, "m/list.csv", NULL, &err), HDX_OK), "%s", err.message);
+    cr_expect(eq(u64, d.at[0].field_count, 0), "what says nothing is not kept");
     hdx_list_free(NULL, HDX_LIST_REF(&d));
     put("m/list.csv", "dump\n,\n");
     cr_expect(eq(int, (int)inputs(&arena, &d, "m/list.csv", NULL, &err), HDX_USAGE));
