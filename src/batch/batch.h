@@ -208,6 +208,7 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
     bool        reused, dropped;
     const char *asked, *tables;
     uint64_t    ended_ms; /* since 1970 */
+    const char *manifest; /* what it said of the dump, of a status that was read: an object of JSON */
 } batch_status;
 /* Whole or not at all; `keep`: to disk before it gets its name. */
 hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err);
@@ -220,6 +221,7 @@ hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access
 /* All of a small file; NULL: it cannot be read, or is larger. */
 char    *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len);
 hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err);
+bool     hdx_batch_status_has_fields(const batch_status *s, const batch_dump *d); /* those of the manifest */
 bool     hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, batch_status *s);
 int      hdx_batch_exit_code(hdx_code code);
 

@@ -137,6 +137,11 @@ static hdx_code check(const hdx_batch_options *o, hdx_error *err)
                                      (int)len, at),
                             "those that need nothing but a dump: histogram, suspects, leaks, dominators, threads ...");
     }
+    if (o->index_only && o->tables != HDX_BATCH_NO_TABLES)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-only makes no tables: leave out one of them");
+    if (o->more_tables != NULL && o->tables == HDX_BATCH_NO_TABLES)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--more-tables says nothing without --tables"),
+                        "--tables parquet, sqlite or csv says in which format they are");
     return check_tables(o->more_tables, err);
 }
 

@@ -149,6 +149,12 @@ static bool is_of(const batch_dump *d, const batch_status *s)
     return s->dump != NULL && strcmp(s->dump, d->whole) == 0;
 }
 
+/* Tables have what the manifest says. A call without one does not know better. */
+static bool says_the_same(const batch_dump *d, const batch_status *s)
+{
+    return d->fields == NULL || hdx_batch_status_has_fields(s, d);
+}
+
 /* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
  */
 bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before)
@@ -156,9 +162,10 @@ bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_s
     uint64_t   size, mtime_ns;
     const bool there = hdx_batch_file_of(j->dump->path, &size, &mtime_ns);
     if (before->state != BATCH_DONE || !is_of(j->dump, before) || before->index == NULL ||
-        access(before->index, F_OK) != 0 || !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump) ||
-        (r->tables != NULL &&
-         (before->tables == NULL || strcmp(before->tables, r->tables) != 0 || !tables_are_there(r, j->dump))))
+        access(before->index, F_OK) != 0 || !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump))
+        return false;
+    if (r->tables != NULL && (before->tables == NULL || strcmp(before->tables, r->tables) != 0 ||
+                              !says_the_same(j->dump, before) || !tables_are_there(r, j->dump)))
         return false;
     if (!there) /* deleted since: what is known of it stays */
         return true;

@@ -147,9 +147,10 @@ void hdx_batch_clear_parts(const char *folder, const struct timespec *before)
 
 /* ---- status ---- */
 
+/* {"application": "shop"} */
 static void put_fields(hdx_buffer *b, const batch_dump *d)
 {
-    hdx_buffer_text(b, ", \"manifest\": {");
+    hdx_buffer_text(b, "{");
     for (size_t i = 0; i < d->field_count; i++) {
         const hdx_cell key = hdx_cell_string(d->fields[i].key), value = hdx_cell_string(d->fields[i].value);
         hdx_buffer_text(b, i > 0 ? ", " : "");
@@ -158,6 +159,15 @@ static void put_fields(hdx_buffer *b, const batch_dump *d)
         hdx_render_json_cell(b, &value);
     }
     hdx_buffer_text(b, "}");
+}
+
+bool hdx_batch_status_has_fields(const batch_status *s, const batch_dump *d)
+{
+    hdx_buffer b = hdx_buffer_of(NULL);
+    put_fields(&b, d);
+    const bool same = !b.failed && s->manifest != NULL && strcmp(s->manifest, b.at) == 0;
+    hdx_buffer_free(&b);
+    return same;
 }
 
 hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err)
@@ -201,6 +211,7 @@ hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batc
     hdx_batch_put_text(&b, "tables", s->tables);
     hdx_batch_put_number(&b, "ended_ms", s->ended_ms);
     hdx_batch_put_text(&b, "host", host);
+    hdx_buffer_text(&b, ", \"manifest\": ");
     put_fields(&b, d);
     hdx_batch_put_end(&b);
     (void)snprintf(path, sizeof path, "%s/status/%s.json", out, d->id);
@@ -260,6 +271,7 @@ bool hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, ba
     s->dropped = is_true(&f, "dropped");
     s->asked = hdx_batch_flat_text(&f, "asked");
     s->tables = hdx_batch_flat_text(&f, "tables");
+    s->manifest = hdx_batch_flat_text(&f, "manifest");
     s->ended_ms = hdx_batch_flat_number(&f, "ended_ms");
     return true;
 }

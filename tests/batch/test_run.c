@@ -329,6 +329,13 @@ Test(batch, refuses_what_it_cannot_ask)
     o.tables = HDX_BATCH_CSV;
     o.more_tables = "objects,nothing";
     cr_expect(eq(int, (int)go(&o), HDX_USAGE));
+    o.more_tables = NULL;
+    o.index_only = true;
+    cr_expect(eq(int, (int)go(&o), HDX_USAGE), "indexes only, and tables");
+    o = night();
+    o.more_tables = "objects";
+    cr_expect(eq(int, (int)go(&o), HDX_USAGE), "tables in no format");
+    o = night();
     o.out = NULL;
     cr_expect(eq(int, (int)go(&o), HDX_USAGE));
     cr_expect(access("out", F_OK) != 0, "nothing was made");
@@ -657,6 +664,23 @@ Test(batch, writes_tables_of_each_dump_whole_and_says_in_them_what_failed)
         expect_counts(0, 2, 1);
     }
     expect_in("out/tables/dump_id=%s/problems.csv", id_of("text-"), "a text file, not a heap dump");
+}
+
+Test(batch, writes_tables_again_when_the_manifest_says_something_else)
+{
+    static const char *const list = "list.csv";
+    static const char *const says[] = { "dump,dump_id,application\nd/shop.hprof.gz,a,shop\n",
+                                        "dump,dump_id,application\nd/shop.hprof.gz,a,books\n",
+                                        "dump,dump_id,application,host\nd/shop.hprof.gz,a,books,\n" };
+    hdx_batch_options        o = night();
+    o.inputs = &list;
+    o.tables = HDX_BATCH_CSV;
+    for (int i = 0; i < 3; i++) {
+        save(list, says[i], strlen(says[i]));
+        cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+        expect_counts(i < 2, i == 2, 0);
+        expect_in("out/tables/dump_id=%s/dump.csv", "a", i == 0 ? "a,shop," : "a,books,");
+    }
 }
 
 Test(batch, writes_tables_again_that_somebody_has_deleted)
