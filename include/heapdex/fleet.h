@@ -46,6 +46,7 @@ typedef struct hdx_fleet_options {
      * Why there is no answer about it: the session is NULL then, and the tables say that it failed, and nothing else.
      */
     const hdx_error *failure;
+    unsigned        *failed;   /* how many tables have no rows because their answer could not be given; may be NULL */
     hdx_progress     progress; /* where the session is NULL, its `cancelled`; else the session's own */
 } hdx_fleet_options;
 

@@ -36,8 +36,10 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     for (size_t i = 0; code == HDX_OK && i < HDX_COUNT(folders); i++) {
         if ((size_t)snprintf(path, sizeof path, "%s%s", r->o->out, folders[i]) >= sizeof path - 200)
             return hdx_fail(err, HDX_USAGE, r->o->out, HDX_NOWHERE, "the path is too long");
-        code = make_folder(path, err);
+        code = r->o->summary ? HDX_OK : make_folder(path, err);
     }
+    if (r->o->summary) /* it tells what is there */
+        return code;
     if (code == HDX_OK && r->o->index_dir != NULL)
         code = make_folder(r->o->index_dir, err);
     (void)snprintf(path, sizeof path, "%s/claims/.began", r->o->out);
@@ -345,7 +347,10 @@ static const char *index_place(const batch_job *j, char folder[4096])
 
 uint64_t hdx_batch_disk_of(const batch_job *j)
 {
-    return j->forecast.indexed || j->guess ? 0 : j->forecast.disk + j->forecast.temporary;
+    uint64_t bytes;
+    if (j->forecast.indexed || j->guess)
+        return 0;
+    return hdx_add(j->forecast.disk, j->forecast.temporary, &bytes) ? bytes : UINT64_MAX;
 }
 
 /* Of the file system that its index goes to, less what those at work will take there. */
@@ -357,7 +362,7 @@ uint64_t hdx_batch_disk_for(const batch_run *r, const batch_job *j)
         return UINT64_MAX;
     for (size_t i = 0; i < r->working_count; i++)
         if (r->working[i]->disk_device == j->disk_device)
-            taken += hdx_batch_disk_of(r->working[i]);
+            taken = hdx_add(taken, hdx_batch_disk_of(r->working[i]), &taken) ? taken : UINT64_MAX;
     return there > taken ? there - taken : 0;
 }
 

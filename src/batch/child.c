@@ -32,7 +32,8 @@ typedef struct child {
     int               to;
     pthread_mutex_t   one; /* line at a time */
     hdx_session      *session;
-    hdx_access        like; /* what is written may be read where the dump may */
+    hdx_access        like;   /* what is written may be read where the dump may */
+    unsigned          failed; /* tables whose answer could not be given */
 } child;
 
 /* ---- lines ---- */
@@ -262,6 +263,7 @@ static hdx_code write_tables(child *c, const hdx_error *failure, hdx_error *err)
                                       .seconds = r != NULL ? (double)r->wall_ns / 1e9 : 0,
                                       .peak_bytes = r != NULL ? r->peak_rss : 0,
                                       .failure = failure,
+                                      .failed = &c->failed,
                                       .progress = { .cancelled = is_stopped } };
     const hdx_code          code = hdx_fleet_write(failure == NULL ? c->session : NULL, &fleet, err);
     free(fields);
@@ -315,6 +317,7 @@ static void put_end(child *c, hdx_code code, const hdx_error *err)
         hdx_buffer_text(&error, err->code == code && err->message[0] != '\0' ? err->message : hdx_code_name(code));
     }
     hdx_batch_put_number(&b, "code", (uint64_t)code);
+    hdx_batch_put_number(&b, "tables_failed", c->failed);
     hdx_batch_put_text(&b, "error", error.at);
     hdx_batch_put_text(&b, "hint", code != HDX_OK && err->hint[0] != '\0' ? err->hint : NULL);
     if (sum != NULL) {
@@ -364,7 +367,8 @@ hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others
     int         ends[2];
     *out = (batch_child){ 0, -1 };
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "cannot make a pipe: %s", strerror(errno));
+        return hdx_fail(err, errno == EMFILE || errno == ENFILE ? HDX_LIMIT : HDX_IO, NULL, HDX_NOWHERE,
+                        "cannot make a pipe: %s", strerror(errno));
     (void)sigfillset(&all); /* a signal that meets it before it has its handlers waits for them */
     (void)sigprocmask(SIG_BLOCK, &all, &before);
     out->pid = fork();

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ typedef struct gather {
     const char  *name;   /* of that manifest */
     hdx_map      keys;   /* hash of a key -> its copy, which all rows share */
     uint64_t     field_count;
+    uint64_t     indexes; /* folders of them that were passed over */
     batch_say   *say;
     void        *context;
 } gather;
@@ -232,6 +234,19 @@ static hdx_code read_manifest(gather *g, const char *path, bool lines, hdx_error
 
 static bool is_dump_name(const char *name) { return ends(name, ".hprof") || ends(name, ".hprof.gz"); }
 
+/* A folder that holds an index, or the beginning of one; "app.hprof*" means those, too. */
+static bool is_index(const char *path, const char *name)
+{
+    static const char *const files[] = { "catalog.mdb", "catalog.sum" };
+    bool                     is = ends(name, ".hdx.part");
+    for (size_t i = 0; !is && i < HDX_COUNT(files); i++) {
+        char file[4300];
+        (void)snprintf(file, sizeof file, "%s/%s", path, files[i]);
+        is = access(file, F_OK) == 0;
+    }
+    return is;
+}
+
 typedef HDX_LIST(const char *) paths;
 
 static hdx_code note(gather *g, paths *list, const char *path, hdx_error *err)
@@ -259,11 +274,17 @@ static hdx_code look_into(gather *g, const char *folder, paths *folders, paths *
         char        path[4200];
         struct stat st;
         const char *name = entry->d_name, *slash = ends(folder, "/") ? "" : "/";
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            (size_t)snprintf(path, sizeof path, "%s%s%s", folder, slash, name) >= sizeof path || lstat(path, &st) != 0)
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
+        const bool fits = (size_t)snprintf(path, sizeof path, "%s%s%s", folder, slash, name) < PATH_MAX;
+        if (!fits || lstat(path, &st) != 0) {
+            say(g, "%.200s: %s", path, fits ? strerror(errno) : "left out: the path is too long");
+            continue;
+        }
         if (S_ISDIR(st.st_mode)) {
-            if (!ends(name, ".hdx") && !ends(name, ".hdx.part"))
+            if (is_index(path, name))
+                g->indexes++;
+            else if (!ends(name, ".hdx") && !ends(name, ".hdx.part"))
                 code = note(g, folders, path, err);
         } else if (is_dump_name(name) && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
             code = note(g, files, path, err);
@@ -315,6 +336,10 @@ static hdx_code take_path(gather *g, const char *path, bool expand, hdx_error *e
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the name of a dump is empty");
     if (!there && expand && strpbrk(path, "*?[") != NULL)
         return take_glob(g, path, err);
+    if (there && S_ISDIR(st.st_mode) && is_index(path, path)) {
+        g->indexes++;
+        return HDX_OK;
+    }
     if (there && S_ISDIR(st.st_mode))
         return walk(g, path, err);
     if (lines || ends(path, ".csv"))
@@ -362,7 +387,9 @@ hdx_code hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, ba
         code = take_path(&g, options->inputs[i], true, err);
     if (code == HDX_OK)
         code = make_unique(&g, err);
-    if (code == HDX_OK && out->count == 0)
+    if (code == HDX_OK && out->count == 0 && g.indexes > 0)
+        say(&g, "there is no dump, but %llu index%s", (unsigned long long)g.indexes, g.indexes == 1 ? "" : "es");
+    else if (code == HDX_OK && out->count == 0)
         code = hdx_hint(err, hdx_fail(err, HDX_USAGE, options->inputs[0], HDX_NOWHERE, "there is no dump"),
                         "of a folder these are *.hprof and *.hprof.gz, in folders below it, too");
     hdx_map_free(&g.places);

@@ -273,6 +273,36 @@ void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err)
     hdx_buffer_free(&b);
 }
 
+/* What an earlier attempt of this call has said of it counts no more. */
+static void forget(batch_job *j)
+{
+    j->s = (batch_status){ .state = j->s.state,
+                           .forecast_seconds = j->s.forecast_seconds,
+                           .forecast_memory = j->s.forecast_memory,
+                           .least_memory = j->s.least_memory,
+                           .forecast_disk = j->s.forecast_disk,
+                           .file_size = j->s.file_size,
+                           .mtime_ns = j->s.mtime_ns };
+    j->tables_failed = 0;
+}
+
+void hdx_batch_put_back(batch_run *r, batch_job *j, batch_state state)
+{
+    batch_status s = j->was ? j->before : (batch_status){ .state = BATCH_NEW };
+    if (s.state != BATCH_INTERRUPTED && s.state != BATCH_RUNNING) { /* an attempt, which ended in no step */
+        s.step = NULL;
+        s.step_attempts = 0;
+    }
+    s.state = BATCH_INTERRUPTED;
+    s.exit_code = hdx_batch_exit_code(HDX_CANCELLED);
+    if (hdx_batch_claim_is_ours(&j->claim))
+        (void)hdx_batch_status_write(r->o->out, j->dump, &s, false, NULL);
+    hdx_batch_claim_give(&j->claim);
+    forget(j);
+    j->s.state = state;
+    j->looked_ns = hdx_now_ns();
+}
+
 /* Where no child of the dump could say it: its tables tell that it failed, too. */
 static void tell_tables(batch_run *r, const batch_job *j)
 {
@@ -283,9 +313,9 @@ static void tell_tables(batch_run *r, const batch_job *j)
     (void)snprintf(why.message, sizeof why.message, "%s", j->s.error != NULL ? j->s.error : "");
     if (hdx_batch_child_start(&task, NULL, 0, &child, &ignored) != HDX_OK)
         return;
-    while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) /* what it says is less than a pipe holds */
-        ;
     (void)close(child.from);
+    while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+        ;
 }
 
 /* What was said goes to disk before the claim is given back: B1. */
@@ -353,6 +383,8 @@ static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err
         return "it is a symbolic link"; /* what is behind it belongs to somebody else, and would stay */
     if (j->s.damage_places > 0)
         return "it is damaged";
+    if (j->tables_failed > 0)
+        return "answers for its tables could not be given; the table problems says why";
     if (!hdx_batch_claim_is_ours(&j->claim))
         return "another runner has it by now";
     if (hdx_batch_status_write(r->o->out, j->dump, &j->s, true, err) != HDX_OK)
@@ -380,7 +412,10 @@ static void drop_dump(batch_run *r, batch_job *j)
 static void note_killed(batch_run *r, batch_job *j, int status)
 {
     char line[160];
-    if (WIFSIGNALED(status)) {
+    if (j->refused) {
+        (void)snprintf(line, sizeof line, "its process said what cannot be read");
+        j->s.exit_code = hdx_batch_exit_code(HDX_LIMIT);
+    } else if (WIFSIGNALED(status)) {
         const int n = WTERMSIG(status);
         (void)snprintf(line, sizeof line, "its process was ended by signal %d (%s)", n, strsignal(n));
         j->s.exit_code = 128 + n;
@@ -399,9 +434,9 @@ void hdx_batch_finish(batch_run *r, batch_job *j)
 {
     struct rusage used = { 0 };
     int           status = 0;
+    (void)close(j->child.from); /* before it is waited for: it may want to say more */
     while (wait4(j->child.pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
-    (void)close(j->child.from);
     j->child = (batch_child){ 0, -1 };
     hdx_buffer_free(&j->input);
     if (j->s.state == BATCH_NEW) { /* it was to forecast */
@@ -425,15 +460,13 @@ void hdx_batch_finish(batch_run *r, batch_job *j)
         if (r->o->drop)
             drop_dump(r, j);
     } else if (j->code == HDX_BUSY && !r->stopping) {
-        j->s.state = BATCH_HELD;
-        j->looked_ns = hdx_now_ns();
-        hdx_batch_claim_give(&j->claim);
-        hdx_batch_tell(r, HDX_BATCH_HELD, j, j->s.error, NULL);
+        const char *who = j->s.error;
+        hdx_batch_put_back(r, j, BATCH_HELD);
+        hdx_batch_tell(r, HDX_BATCH_HELD, j, who, NULL);
         return;
     } else if (j->code == HDX_CANCELLED && !r->stopping && j->again < MOST_AGAIN) { /* by somebody else */
         j->again++;
-        j->s.state = BATCH_WAITING;
-        hdx_batch_claim_give(&j->claim);
+        hdx_batch_put_back(r, j, BATCH_WAITING);
         return;
     } else if (j->code == HDX_CANCELLED || j->code == HDX_BUSY) {
         j->s.state = BATCH_INTERRUPTED;
@@ -487,6 +520,7 @@ static void take_end(batch_run *r, batch_job *j, const batch_flat *f)
 {
     j->ended = true;
     j->code = (hdx_code)hdx_batch_flat_number(f, "code");
+    j->tables_failed = hdx_batch_flat_number(f, "tables_failed");
     j->s.error = hdx_batch_keep(r, hdx_batch_flat_text(f, "error"));
     j->s.hint = hdx_batch_keep(r, hdx_batch_flat_text(f, "hint"));
     j->s.damage_places = hdx_batch_flat_number(f, "damage_places");
@@ -544,5 +578,9 @@ bool hdx_batch_read(batch_run *r, batch_job *j)
         memmove(j->input.at, j->input.at + at, (size_t)(j->input.len - at));
         j->input.len -= at;
     }
-    return !j->input.failed && j->input.len < MOST_LINE; /* no child of ours says so much */
+    if (!j->input.failed && j->input.len < MOST_LINE)
+        return true;
+    j->refused = true; /* no child of ours says so much */
+    (void)kill(j->child.pid, SIGKILL);
+    return false;
 }

@@ -13,12 +13,19 @@
 
 /* ---- the next one ---- */
 
+/* Forecasts come from a file that anybody may have written. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    uint64_t out;
+    return hdx_add(a, b, &out) ? out : UINT64_MAX;
+}
+
 /* What a dump gets of `free` with so many threads, where others want a share of it, too; 0: it does not fit. */
 static uint64_t budget_of(const batch_want *w, unsigned threads, uint64_t free, size_t shares)
 {
-    const uint64_t more = (threads - 1) * BATCH_THREAD_BYTES, least = w->least + more;
-    const uint64_t share = free / (shares > 0 ? shares : 1), ample = least + w->least / 4;
-    uint64_t       wanted = w->memory > w->least ? w->memory + more : least;
+    const uint64_t more = (threads - 1) * BATCH_THREAD_BYTES, least = sum(w->least, more);
+    const uint64_t share = free / (shares > 0 ? shares : 1), ample = sum(least, w->least / 4);
+    uint64_t       wanted = w->memory > w->least ? sum(w->memory, more) : least;
     if (least > free)
         return 0;
     if (wanted > share)
@@ -34,7 +41,7 @@ batch_choice hdx_batch_plan_next(const batch_room *room, const batch_want *waiti
     uint64_t     memory = 0;
     for (size_t i = 0; i < running_count; i++) {
         threads += running[i].threads;
-        memory += running[i].memory;
+        memory = sum(memory, running[i].memory);
     }
     for (size_t i = 0; i < count; i++) /* however long it waits */
         if (waiting[i].least > room->memory)
@@ -55,7 +62,7 @@ batch_choice hdx_batch_plan_next(const batch_room *room, const batch_want *waiti
         if (kept > 0) { /* smaller ones may fill the gap, but what they hold must leave room for it later */
             uint64_t smaller = 0;
             for (size_t k = 0; k < running_count; k++)
-                smaller += running[k].order > orders[0] ? running[k].memory : 0;
+                smaller = sum(smaller, running[k].order > orders[0] ? running[k].memory : 0);
             const uint64_t left = room->memory - kept; /* kept <= room->memory: it is no NEVER */
             free = hdx_least(free, smaller < left ? left - smaller : 0);
         }

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define MOST_STARTS  60u /* that fail for want of processes, a second between them at most */
 #define LOOK_MS      200 /* between two looks at whether to stop */
 #define HELD_LOOK_NS 500000000ull
 #define ROOM_LOOK_NS 1000000000ull /* between two looks at disks, where nothing else has changed */
@@ -42,7 +43,7 @@ static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned 
     const hdx_code code = hdx_batch_child_start(&task, others, r->working_count, &j->child, err);
     if (code == HDX_OK) {
         j->input = hdx_buffer_of(NULL);
-        j->ended = false;
+        j->ended = j->refused = false;
         j->step_number = 0;
         j->began_ns = hdx_now_ns();
         r->working[r->working_count++] = j;
@@ -96,9 +97,14 @@ static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hd
         j->s.step_forecast = j->before.step_forecast;
         hdx_batch_warn_of_step(r, j);
     }
-    if ((code = hdx_batch_status_write(r->o->out, j->dump, &j->s, false, err)) == HDX_OK &&
-        (code = start_child(r, j, false, c->threads, c->memory, err)) == HDX_OK)
+    if ((code = hdx_batch_status_write(r->o->out, j->dump, &j->s, false, err)) != HDX_OK)
+        return code;
+    if ((code = start_child(r, j, false, c->threads, c->memory, err)) == HDX_OK) {
         hdx_batch_tell(r, HDX_BATCH_STARTED, j, NULL, NULL);
+    } else if (code == HDX_LIMIT && j->starts++ < MOST_STARTS) { /* there may be room for a process soon */
+        hdx_batch_put_back(r, j, BATCH_WAITING);
+        return HDX_OK;
+    }
     return code;
 }
 
@@ -118,12 +124,16 @@ static void never(batch_run *r, batch_job *j, const batch_choice *c)
         (void)hdx_hint(&err, HDX_LIMIT, "--memory %lluM would do", (unsigned long long)((j->forecast.least >> 20) + 1));
     else
         (void)hdx_hint(&err, HDX_LIMIT, "make room on that disk, or put indexes elsewhere with --index-dir DIR");
-    hdx_batch_fail(r, j, &err);
-    if (hdx_batch_claim_take(&j->claim, r->o->out, j->dump->id, &err) == HDX_BUSY) {
-        j->s.state = BATCH_HELD;
-        j->looked_ns = hdx_now_ns();
+    hdx_error own;
+    if (hdx_batch_claim_take(&j->claim, r->o->out, j->dump->id, &own) == HDX_BUSY) {
+        hdx_batch_put_back(r, j, BATCH_HELD);
         return;
     }
+    if (hdx_batch_others_did(r, j)) {
+        hdx_batch_claim_give(&j->claim);
+        return;
+    }
+    hdx_batch_fail(r, j, &err);
     j->s.asked = r->asked;
     j->s.tables = r->tables;
     hdx_batch_close(r, j);
@@ -168,6 +178,8 @@ static hdx_code start_work(batch_run *r, hdx_error *err)
             j->s.state = BATCH_HELD;
             j->looked_ns = hdx_now_ns();
             hdx_batch_tell(r, HDX_BATCH_HELD, j, own.message, NULL);
+        } else if (code == HDX_OK && j->s.state == BATCH_WAITING) { /* no process could be made: not at once again */
+            return HDX_OK;
         } else if (code != HDX_OK) {
             hdx_batch_fail(r, j, &own);
             hdx_batch_close(r, j);
@@ -322,7 +334,7 @@ static hdx_code summarize(batch_run *r, hdx_rows **out, hdx_error *err)
         (void)snprintf(path, sizeof path, "%s/%s.json", r->o->out, r->o->plan ? "plan" : "summary");
     const double seconds = hdx_batch_since(r->began_ns);
     hdx_code     code = hdx_batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, &copy, err);
-    if (code == HDX_OK)
+    if (code == HDX_OK && (!r->o->summary || access(r->o->out, F_OK) == 0))
         code = hdx_batch_rows_write(path, copy, NULL, err);
     hdx_rows_close(copy);
     if (code == HDX_OK)

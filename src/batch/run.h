@@ -20,10 +20,12 @@ typedef struct batch_job {
     uint64_t          disk_device;
     batch_claim       claim;
     batch_child       child;
-    hdx_buffer        input; /* of it, a line that is not whole */
-    bool              ended; /* it said so */
+    hdx_buffer        input;         /* of it, a line that is not whole */
+    bool              ended;         /* it said so */
+    bool              refused;       /* what it said was no line */
+    uint64_t          tables_failed; /* their answers could not be given */
     hdx_code          code;
-    unsigned          again;
+    unsigned          again, starts; /* times that it was told to stop by others; that no process could be made */
     unsigned          step_number;
     uint64_t          began_ns, looked_ns;
 } batch_job;
@@ -67,7 +69,9 @@ bool hdx_batch_others_did(batch_run *r, batch_job *j);
 /* The index that it would replace is all that is left of a dump that was deleted: it has failed. */
 bool        hdx_batch_is_refused(batch_run *r, batch_job *j, const batch_status *before);
 const char *hdx_batch_index_alone(const batch_job *j); /* of a dump that is not there any more; NULL: there is none */
-void        hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err);
+/* What it was about to do another one does, or a later try: its status says what it said before. */
+void hdx_batch_put_back(batch_run *r, batch_job *j, batch_state state);
+void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err);
 /* Its status goes to disk, then its claim is given back: B1. */
 void hdx_batch_close(batch_run *r, batch_job *j);
 void hdx_batch_warn_of_step(batch_run *r, const batch_job *j);

@@ -189,7 +189,8 @@ static void put_batch(char *line, size_t size, const teller *t)
     const uint64_t          over = n->done + n->skipped + n->failed;
     const unsigned          seconds = (unsigned)((hdx_now_ns() - t->began_ns) / 1000000000u);
     int                     len = snprintf(line, size, "%llu of %llu dump%s, %llu at work", (unsigned long long)over,
-                                           (unsigned long long)n->dumps, n->dumps == 1 ? "" : "s", (unsigned long long)n->running);
+                                           (unsigned long long)n->dumps, n->dumps == 1 ? "" : "s",
+                                           (unsigned long long)n->running);
     if (n->failed > 0)
         len += snprintf(line + len, size - (size_t)len, ", %llu failed", (unsigned long long)n->failed);
     if (n->held > 0)
@@ -334,13 +335,24 @@ static void happened(void *context, const hdx_batch_event *e)
 /* ---- the call ---- */
 
 /* In the array of a scheduler the number of the task is known to it. */
-static unsigned task_of(const cli_call *c)
+static hdx_code task_of(const cli_call *c, unsigned tasks, unsigned *task, hdx_error *err)
 {
     static const char *const names[] = { "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX" };
-    const char              *text = cli_given(c, "task");
-    for (size_t i = 0; text == NULL && i < sizeof names / sizeof *names; i++)
-        text = getenv(names[i]);
-    return text != NULL ? (unsigned)strtoul(text, NULL, 10) : 0;
+    const char              *text = cli_given(c, "task"), *name = "--task";
+    *task = 0;
+    for (size_t i = 0; tasks > 0 && text == NULL && i < sizeof names / sizeof *names; i++)
+        text = getenv(name = names[i]);
+    if (text == NULL)
+        return HDX_OK;
+    char               *end = NULL;
+    const unsigned long n = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    if (end == NULL || *end != '\0')
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s is '%.60s', which is no number", name, text);
+    if (n > tasks)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s is %lu of %u tasks", name, n, tasks),
+                        "tasks count from 0 or from 1; --tasks says how many there are");
+    *task = (unsigned)n;
+    return HDX_OK;
 }
 
 static unsigned times_given(const cli_call *c, const char *name)
@@ -373,6 +385,10 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
     if (drops == 1)
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--drop-dump deletes heap dumps"),
                         "say it twice if that is meant: --drop-dump --drop-dump");
+    unsigned       task;
+    const hdx_code task_code = task_of(c, tasks, &task, err);
+    if (task_code != HDX_OK)
+        return task_code;
     inputs[0] = c->index.dump;
     for (size_t i = 0; i < c->word_count; i++)
         inputs[i + 1] = c->words[i];
@@ -386,7 +402,7 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
                                         .memory = cli_given_number(c, "memory"),
                                         .threads = (unsigned)cli_given_number(c, "threads"),
                                         .max_uncompressed = c->index.max_uncompressed,
-                                        .task = task_of(c),
+                                        .task = task,
                                         .tasks = tasks,
                                         .summary = cli_given(c, "summary") != NULL,
                                         .plan = cli_given(c, "plan") != NULL,

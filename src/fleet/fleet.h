@@ -33,6 +33,7 @@ typedef struct fleet_dump {
     hdx_arena                      arena;   /* texts that many rows share */
     hdx_map                        loaders; /* what loaders are called: a hdx_text in `arena`, by address */
     HDX_LIST(struct fleet_problem) problems;
+    unsigned                       failed; /* tables whose answer could not be given */
 } fleet_dump;
 
 typedef struct fleet_problem {

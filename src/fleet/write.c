@@ -126,6 +126,7 @@ static hdx_code write_table(fleet_dump *d, fleet_place *p, const fleet_table *t,
         return lacks == NULL ? HDX_OK : hdx_fleet_problem(d, t->name, "warning", lacks, err);
     if (t->answer == NULL || !is_problem(&source, p, err))
         return code;
+    d->failed++;
     const hdx_error why = source.error.code != HDX_OK ? source.error : *err;
     if ((code = hdx_fleet_problem(d, t->name, hdx_code_name(why.code), why.message, err)) != HDX_OK ||
         (begun && (code = hdx_fleet_place_again(p, t->name, err)) != HDX_OK) ||
@@ -180,6 +181,8 @@ hdx_code hdx_fleet_write_by(hdx_io *io, hdx_session *s, const hdx_fleet_options 
             code = write_all(&d, &place, err);
         if (code == HDX_OK)
             code = hdx_fleet_place_commit(&place, err);
+        if (o->failed != NULL)
+            *o->failed = d.failed;
         hdx_fleet_place_close(&place);
     }
     hdx_map_free(&d.loaders);

@@ -279,6 +279,56 @@ Test(inputs, have_so_many_values_in_manifests_and_no_more)
     test_folder_remove(folder);
 }
 
+Test(inputs, that_are_indexes_are_passed_over)
+{
+    char        folder[TEST_FOLDER];
+    hdx_arena   arena = hdx_arena_of(NULL);
+    batch_dumps d;
+    hdx_error   err;
+    said = hdx_buffer_of(NULL);
+    test_folder_make(folder, "batch");
+    cr_assert(chdir(folder) == 0 && mkdir("d", 0777) == 0 && mkdir("d/a.hprof.hdx", 0777) == 0 &&
+              mkdir("d/b.hprof.hdx.part", 0777) == 0);
+    put("d/a.hprof.hdx/catalog.mdb", "");
+    cr_expect(eq(int, (int)inputs(&arena, &d, "d/a.hprof.hdx", "d/b*", &err), HDX_OK), "%s", err.message);
+    cr_expect(d.count == 0 && strstr(said.at, "there is no dump, but 2 indexes") != NULL, "%s", said.at);
+    hdx_list_free(NULL, HDX_LIST_REF(&d));
+    cr_expect(eq(int, (int)inputs(&arena, &d, "d", NULL, &err), HDX_OK), "all dumps of it were deleted");
+    hdx_list_free(NULL, HDX_LIST_REF(&d));
+    put("d/a.hprof", "");
+    cr_expect(eq(int, (int)inputs(&arena, &d, "d/a*", NULL, &err), HDX_OK), "%s", err.message);
+    cr_expect(d.count == 1 && said.len == 0);
+    hdx_list_free(NULL, HDX_LIST_REF(&d));
+    test_folder_remove(folder);
+    hdx_arena_free(&arena);
+    hdx_buffer_free(&said);
+}
+
+Test(inputs, with_paths_that_are_too_long_are_told_of)
+{
+    char        folder[TEST_FOLDER], name[201];
+    hdx_arena   arena = hdx_arena_of(NULL);
+    batch_dumps d;
+    hdx_error   err;
+    said = hdx_buffer_of(NULL);
+    test_folder_make(folder, "batch");
+    cr_assert(chdir(folder) == 0 && mkdir("d", 0777) == 0);
+    put("d/a.hprof", "");
+    memset(name, 'x', 200);
+    name[200] = '\0';
+    cr_assert(chdir("d") == 0);
+    for (int i = 0; i < 22; i++)
+        cr_assert(mkdir(name, 0777) == 0 && chdir(name) == 0);
+    cr_assert(chdir(folder) == 0);
+    cr_expect(eq(int, (int)inputs(&arena, &d, "d", NULL, &err), HDX_OK), "%s", err.message);
+    cr_expect(d.count == 1 && said.at != NULL && strstr(said.at, "the path is too long") != NULL);
+    cr_assert(system("rm -r d") == 0); /* it comes as deep */
+    hdx_list_free(NULL, HDX_LIST_REF(&d));
+    test_folder_remove(folder);
+    hdx_arena_free(&arena);
+    hdx_buffer_free(&said);
+}
+
 Test(inputs, of_a_manifest_are_beside_it_and_have_safe_ids)
 {
     char        folder[TEST_FOLDER];

@@ -1,11 +1,13 @@
 /* Whole batches of small dumps, with real processes. */
-#include "batch/batch.h"
+#include "batch/run.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -292,6 +294,7 @@ Test(batch, tells_what_became_of_each_dump_and_does_nothing)
     o.summary = true;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     cr_expect(eq(u64, counts.waiting, 3), "%s", text.at);
+    cr_expect(access("out", F_OK) != 0, "nothing is made");
     cr_expect(access("d/shop.hprof.gz.hdx", F_OK) != 0);
     o.summary = false;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
@@ -315,6 +318,22 @@ Test(batch, that_has_too_little_memory_says_how_much_would_do)
     expect_counts(0, 0, 3);
     expect_in("out/status/%s.json", id_of("shop-"), "\"exit_code\": 6, \"kind\": \"limit\"");
     expect_in("out/status/%s.json", id_of("shop-"), "M would do");
+}
+
+Test(batch, whose_memory_is_too_little_says_nothing_of_what_another_runner_does)
+{
+    static const char far[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
+    char              path[200];
+    hdx_batch_options o = night();
+    o.plan = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    (void)snprintf(path, sizeof path, "out/claims/%s", id_of("shop-"));
+    save(path, far, sizeof far - 1);
+    o.plan = false;
+    o.memory = 20u << 20;
+    o.no_wait = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(strstr(text.at, ",held,0,\n") != NULL, "%s", text.at);
 }
 
 Test(batch, refuses_what_it_cannot_ask)
@@ -427,6 +446,83 @@ Test(batch, that_is_stopped_in_the_same_step_twice_says_which_and_what_it_takes)
         const bool told = strstr(m.said, "2 attempts in a row were interrupted in the step ") != NULL;
         cr_expect(told == (i == 1), "%s", m.said);
     }
+}
+
+/* By somebody else, while the batch goes on. */
+static void stop_a_child(void *context, const hdx_batch_event *e)
+{
+    meddler *m = context;
+    meddle(m, e);
+    if (e->what == HDX_BATCH_STEP && m->kills) {
+        m->kills = false;
+        (void)kill(a_child(), SIGTERM);
+    }
+}
+
+Test(batch, counts_no_attempt_that_it_began_again_by_itself)
+{
+    static const char *const alone = "d/shop.hprof.gz";
+    meddler                  m = { .kills = true };
+    hdx_batch_options        o = meddled(&m);
+    o.inputs = &alone;
+    o.happened = stop_a_child;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    cr_expect(m.kills == false && strstr(m.said, "in a row") == NULL, "%s", m.said);
+}
+
+/* ---- children ---- */
+
+static unsigned no_forks; /* that fail from here on */
+
+pid_t fork(void)
+{
+    static pid_t (*real)(void);
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "fork");
+    if (no_forks == 0)
+        return real();
+    no_forks--;
+    errno = EAGAIN;
+    return -1;
+}
+
+Test(batch, waits_where_no_process_can_be_made_for_now)
+{
+    const hdx_batch_options o = night();
+    no_forks = 6;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(2, 0, 1);
+    cr_expect(no_forks == 0 && strstr(text.at, "a text file, not a heap dump") != NULL, "%s", text.at);
+    expect_in("out/status/%s.json", id_of("shop-"), "\"state\": \"done\", \"exit_code\": 0, \"kind\": null");
+}
+
+Test(batch, ends_a_child_that_says_what_is_no_line)
+{
+    static const char       bytes[65536];
+    batch_run               r = { .arena = hdx_arena_of(NULL), .line = hdx_arena_of(NULL) };
+    const batch_dump        d = { .id = "a", .path = "d/shop.hprof.gz", .whole = "d/shop.hprof.gz" };
+    batch_job               j = { .dump = &d, .s = { .state = BATCH_RUNNING }, .claim = { .fd = -1 } };
+    int                     ends[2];
+    const hdx_batch_options o = night();
+    r.o = &o;
+    cr_assert(pipe(ends) == 0);
+    j.child = (batch_child){ fork(), ends[0] };
+    if (j.child.pid == 0) {
+        (void)signal(SIGPIPE, SIG_IGN);
+        while (write(ends[1], bytes, sizeof bytes) > 0)
+            ;
+        (void)pause();
+    }
+    (void)close(ends[1]);
+    j.input = hdx_buffer_of(NULL);
+    while (hdx_batch_read(&r, &j))
+        ;
+    hdx_batch_finish(&r, &j);
+    cr_expect(j.s.state == BATCH_FAILED);
+    cr_expect_str_eq(j.s.error, "its process said what cannot be read");
+    hdx_arena_free(&r.arena);
+    hdx_arena_free(&r.line);
 }
 
 /* ---- several runners ---- */
@@ -600,6 +696,29 @@ Test(batch, deletes_nothing_that_another_runner_has_taken_over)
     hdx_batch_options o = dropping();
     o.happened = be_taken_over;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(access("d/shop.hprof.gz", F_OK) == 0);
+}
+
+Test(batch, deletes_no_dump_whose_tables_lack_answers)
+{
+    static const char plan[] = "{\"dump_id\": \"a\", \"indexed\": true, \"file_size\": %llu, \"mtime_ns\": %llu, "
+                               "\"memory\": 3000000, \"least_memory\": 3000000}\n";
+    char              line[300];
+    uint64_t          size, mtime_ns;
+    hdx_batch_options o = dropping();
+    o.drop = false;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_assert(hdx_batch_file_of("d/shop.hprof.gz", &size, &mtime_ns));
+    (void)snprintf(line, sizeof line, plan, (unsigned long long)size, (unsigned long long)mtime_ns);
+    save("out/plan.jsonl", line, strlen(line));
+    cr_assert(system("rm -r out/status") == 0);
+    o.drop = true;
+    o.ask = NULL;
+    o.tables = HDX_BATCH_CSV;
+    o.memory = 3000000;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    expect_in("out/tables/dump_id=%s/problems.csv", "a", "limit,");
     cr_expect(access("d/shop.hprof.gz", F_OK) == 0);
 }
 

@@ -214,6 +214,25 @@ Test(batch, deletes_dumps_only_when_that_is_said_twice)
     ran_free(&r);
 }
 
+Test(batch, refuses_shares_that_there_are_not)
+{
+    static const char *const wrong[][2] = { { "", "--task 3 --tasks 2" },
+                                            { "SLURM_ARRAY_TASK_ID=3", "--tasks 2" },
+                                            { "SLURM_ARRAY_TASK_ID=x1", "--tasks 2" },
+                                            { "JOB_COMPLETION_INDEX=1x", "--tasks 2" },
+                                            { "JOB_COMPLETION_INDEX=", "--tasks 2" } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char command[200];
+        (void)snprintf(command, sizeof command, "%s \"$H\" batch d --out o --index-only %s", wrong[i][0], wrong[i][1]);
+        ran r = tool_sh(command);
+        cr_expect(r.code == 2 && access("o", F_OK) != 0, "%s: %d %s", command, r.code, r.err);
+        ran_free(&r);
+    }
+    ran r = tool_sh("SLURM_ARRAY_TASK_ID=x \"$H\" batch d/a.hprof --out o --index-only"); /* there are no shares */
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+}
+
 Test(batch, has_its_share_from_the_scheduler)
 {
     ran r =
