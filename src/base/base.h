@@ -20,6 +20,7 @@
  *   text.h      growing text
  *   tick.h      progress and cancellation from inside loops
  *   regex.h     regular expressions, whose cost is bounded
+ *   flat.h      objects of JSON one level deep
  *
  * Nothing here prints, exits or keeps global state.
  */

@@ -11,7 +11,7 @@
  *   child.c      the work on one dump, in a process of its own; what it says goes through a pipe
  *   forecast.c   OUT/plan.jsonl: forecasts that are kept; OUT/deal-M.jsonl: which task has which dump
  *   summary.c    a row for each dump
- *   flat.c       flat JSON objects: pipe, manifest, status and plan are all made of them
+ *   flat.c       writing flat JSON objects: pipe, manifest, status and plan are all made of them
  *
  *     dump -> forecast (child) -> order -> claim -> child: index, answers, tables -> status, claim given back
  *
@@ -27,6 +27,7 @@
 #include "base/base.h"
 #include "render/render.h"
 #include "rows/rows.h"
+#include "base/flat.h"
 #include <heapdex/batch.h>
 #include <heapdex/fleet.h>
 #include <heapdex/heapdex.h>
@@ -35,20 +36,6 @@
 #include <time.h>
 
 /* ---- flat.c ---- */
-typedef struct batch_pair {
-    const char *key;
-    const char *value; /* decoded text, or a number, true, false, a list or an object as it stands; NULL: null */
-    bool        text;  /* it was in quotes */
-} batch_pair;
-typedef struct batch_flat {
-    batch_pair *at;
-    size_t      count;
-} batch_flat;
-/* One object of JSON; false: it is none, or holds a NUL. What it points to comes from the arena. */
-bool        hdx_batch_flat_read(hdx_arena *arena, const char *text, size_t len, batch_flat *out);
-const char *hdx_batch_flat_text(const batch_flat *f, const char *key); /* NULL: not there; the last one of that key */
-uint64_t    hdx_batch_flat_number(const batch_flat *f, const char *key);
-double      hdx_batch_flat_real(const batch_flat *f, const char *key);
 /* Writing one: batch_put_... between "{" and hdx_batch_put_end. NULL text is null. */
 void hdx_batch_put_text(hdx_buffer *b, const char *key, const char *value);
 void hdx_batch_put_number(hdx_buffer *b, const char *key, uint64_t value);
@@ -58,11 +45,11 @@ void hdx_batch_put_end(hdx_buffer *b); /* "}" and the end of the line */
 
 /* ---- inputs.c ---- */
 typedef struct batch_dump {
-    const char *id;     /* a name for files: letters, digits, . _ - */
-    const char *path;   /* as it was named, or found */
-    const char *whole;  /* from the root of the file system on */
-    batch_pair *fields; /* of the manifest but `dump` and `dump_id`, those that say something; NULL: it is in none */
-    size_t      field_count;
+    const char    *id;     /* a name for files: letters, digits, . _ - */
+    const char    *path;   /* as it was named, or found */
+    const char    *whole;  /* from the root of the file system on */
+    hdx_flat_pair *fields; /* of the manifest but `dump` and `dump_id`, those that say something; NULL: it is in none */
+    size_t         field_count;
 } batch_dump;
 typedef HDX_LIST(batch_dump) batch_dumps;
 typedef void                 batch_say(void *context, const char *line);
@@ -79,7 +66,7 @@ const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whol
 #define BATCH_MOST_LINE     (1u << 20)
 #define BATCH_MOST_COLUMNS  512u
 #define BATCH_MOST_FIELDS   (4u << 20) /* of all dumps together */
-typedef hdx_code batch_take(void *context, const batch_flat *row, uint64_t line, hdx_error *err);
+typedef hdx_code batch_take(void *context, const hdx_flat *row, uint64_t line, hdx_error *err);
 /* Rows one by one; what they point to comes from the arena, which is emptied behind each. `name` for messages. */
 hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
                                 void *context, hdx_error *err);
@@ -142,7 +129,7 @@ batch_forecast hdx_batch_forecast_guess(const char *path, uint64_t file_size);
 /* Of one step; 0: not known. */
 double hdx_batch_forecast_step(const batch_forecast *f, const char *step);
 void   hdx_batch_forecast_put(hdx_buffer *b, const batch_forecast *f);
-bool   hdx_batch_forecast_take(const batch_flat *flat, hdx_arena *arena, batch_forecast *out);
+bool   hdx_batch_forecast_take(const hdx_flat *flat, hdx_arena *arena, batch_forecast *out);
 /* OUT/plan.jsonl: a line for each forecast, under its dump_id. */
 typedef struct batch_kept {
     const char    *id;

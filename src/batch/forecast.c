@@ -44,18 +44,18 @@ void hdx_batch_forecast_put(hdx_buffer *b, const batch_forecast *f)
     hdx_batch_put_text(b, "steps", f->steps);
 }
 
-bool hdx_batch_forecast_take(const batch_flat *flat, hdx_arena *arena, batch_forecast *out)
+bool hdx_batch_forecast_take(const hdx_flat *flat, hdx_arena *arena, batch_forecast *out)
 {
-    const char *indexed = hdx_batch_flat_text(flat, "indexed"), *steps = hdx_batch_flat_text(flat, "steps");
+    const char *indexed = hdx_flat_text(flat, "indexed"), *steps = hdx_flat_text(flat, "steps");
     *out = (batch_forecast){ .indexed = indexed != NULL && strcmp(indexed, "true") == 0,
-                             .file_size = hdx_batch_flat_number(flat, "file_size"),
-                             .mtime_ns = hdx_batch_flat_number(flat, "mtime_ns"),
-                             .memory = hdx_batch_flat_number(flat, "memory"),
-                             .least = hdx_batch_flat_number(flat, "least_memory"),
-                             .disk = hdx_batch_flat_number(flat, "disk"),
-                             .temporary = hdx_batch_flat_number(flat, "temporary"),
-                             .objects = hdx_batch_flat_number(flat, "objects"),
-                             .seconds = hdx_batch_flat_real(flat, "seconds") };
+                             .file_size = hdx_flat_number(flat, "file_size"),
+                             .mtime_ns = hdx_flat_number(flat, "mtime_ns"),
+                             .memory = hdx_flat_number(flat, "memory"),
+                             .least = hdx_flat_number(flat, "least_memory"),
+                             .disk = hdx_flat_number(flat, "disk"),
+                             .temporary = hdx_flat_number(flat, "temporary"),
+                             .objects = hdx_flat_number(flat, "objects"),
+                             .seconds = hdx_flat_real(flat, "seconds") };
     if (steps != NULL && (out->steps = hdx_arena_copy(arena, steps, strlen(steps))) == NULL)
         return false;
     return indexed != NULL;
@@ -73,7 +73,7 @@ batch_forecast hdx_batch_forecast_guess(const char *path, uint64_t file_size)
 
 /* ---- lists ---- */
 
-typedef bool take_line(void *context, const batch_flat *f);
+typedef bool take_line(void *context, const hdx_flat *f);
 
 /* One that is not there is empty; a line that is none is left out: forecasts are made again, dumps dealt by their id.
  */
@@ -83,8 +83,8 @@ static void each_line(const char *path, hdx_arena *arena, take_line *take, void 
     const char *text = hdx_batch_file_read(arena, path, MOST_LIST, &len);
     for (const char *at = text, *end = text != NULL ? text + len : NULL; at < end;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at)), *last = stop != NULL ? stop : end;
-        batch_flat  f;
-        if (hdx_batch_flat_read(arena, at, (size_t)(last - at), &f) && !take(context, &f))
+        hdx_flat    f;
+        if (hdx_flat_read(arena, at, (size_t)(last - at), &f) && !take(context, &f))
             return;
         at = last + (stop != NULL);
     }
@@ -96,10 +96,10 @@ typedef struct kept_lines {
     bool             failed;
 } kept_lines;
 
-static bool take_kept(void *context, const batch_flat *f)
+static bool take_kept(void *context, const hdx_flat *f)
 {
     kept_lines *k = context;
-    batch_kept  one = { .id = hdx_batch_flat_text(f, "dump_id") };
+    batch_kept  one = { .id = hdx_flat_text(f, "dump_id") };
     if (one.id == NULL || !hdx_batch_forecast_take(f, k->arena, &one.forecast))
         return true;
     k->failed = !hdx_list_room(NULL, HDX_LIST_REF(k->list));
@@ -161,14 +161,14 @@ static hdx_code put_deal(const char *path, const batch_weight *at, size_t count,
     return code;
 }
 
-static bool take_dealt(void *context, const batch_flat *f)
+static bool take_dealt(void *context, const hdx_flat *f)
 {
     hdx_map    *tasks = context;
-    const char *id = hdx_batch_flat_text(f, "dump_id");
+    const char *id = hdx_flat_text(f, "dump_id");
     bool        fresh;
     uint64_t   *task = id != NULL ? hdx_map_put(tasks, hdx_hash_bytes(3, id, strlen(id)), &fresh) : NULL;
     if (task != NULL)
-        *task = hdx_batch_flat_number(f, "task");
+        *task = hdx_flat_number(f, "task");
     return id == NULL || task != NULL;
 }
 

@@ -112,12 +112,12 @@ static const char *keep_key(gather *g, const char *key)
     return copy;
 }
 
-static bool is_field(const batch_pair *p)
+static bool is_field(const hdx_flat_pair *p)
 {
     return p->value != NULL && p->value[0] != '\0' && strcmp(p->key, "dump") != 0 && strcmp(p->key, "dump_id") != 0;
 }
 
-static hdx_code keep_fields(gather *g, batch_dump *d, const batch_flat *row, hdx_error *err)
+static hdx_code keep_fields(gather *g, batch_dump *d, const hdx_flat *row, hdx_error *err)
 {
     size_t count = 0;
     for (size_t i = 0; i < row->count; i++)
@@ -127,17 +127,18 @@ static hdx_code keep_fields(gather *g, batch_dump *d, const batch_flat *row, hdx
     d->fields = hdx_arena_get(g->arena, (count + 1) * sizeof *d->fields);
     bool failed = d->fields == NULL;
     for (size_t i = 0; !failed && i < row->count; i++) {
-        const batch_pair *p = &row->at[i];
+        const hdx_flat_pair *p = &row->at[i];
         if (!is_field(p))
             continue;
-        const batch_pair own = { keep_key(g, p->key), hdx_arena_copy(g->arena, p->value, strlen(p->value)), p->text };
+        const hdx_flat_pair own = { keep_key(g, p->key), hdx_arena_copy(g->arena, p->value, strlen(p->value)),
+                                    p->text };
         failed = own.key == NULL || own.value == NULL;
         d->fields[d->field_count++] = own;
     }
     return failed ? hdx_no_memory(err, "a manifest", count) : HDX_OK;
 }
 
-static hdx_code add(gather *g, const char *path, const char *id, const batch_flat *row, hdx_error *err)
+static hdx_code add(gather *g, const char *path, const char *id, const hdx_flat *row, hdx_error *err)
 {
     batch_dump d = { .path = hdx_arena_copy(g->arena, path, strlen(path)), .whole = whole_of(g->arena, path) };
     bool       fresh = false;
@@ -181,10 +182,10 @@ static void say(const gather *g, const char *format, ...)
         g->say(g->context, line);
 }
 
-static hdx_code take_row(void *context, const batch_flat *row, uint64_t line, hdx_error *err)
+static hdx_code take_row(void *context, const hdx_flat *row, uint64_t line, hdx_error *err)
 {
     gather     *g = context;
-    const char *dump = hdx_batch_flat_text(row, "dump"), *id = hdx_batch_flat_text(row, "dump_id");
+    const char *dump = hdx_flat_text(row, "dump"), *id = hdx_flat_text(row, "dump_id");
     char        path[4200];
     if (dump == NULL || dump[0] == '\0')
         return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "line %llu: it names no dump", (unsigned long long)line);

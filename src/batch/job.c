@@ -484,14 +484,14 @@ void hdx_batch_finish(batch_run *r, batch_job *j)
 /* ---- lines of a child ---- */
 
 /* Written down at once, not to disk: a call that is killed in this step is told of by the next one. */
-static void take_step(batch_run *r, batch_job *j, const batch_flat *f)
+static void take_step(batch_run *r, batch_job *j, const hdx_flat *f)
 {
-    const char               *name = hdx_batch_flat_text(f, "step"), *unit = hdx_batch_flat_text(f, "unit");
+    const char               *name = hdx_flat_text(f, "step"), *unit = hdx_flat_text(f, "unit");
     const hdx_progress_report step = { .step = name != NULL ? name : "",
-                                       .number = (unsigned)hdx_batch_flat_number(f, "number"),
-                                       .steps = (unsigned)hdx_batch_flat_number(f, "steps"),
-                                       .done = hdx_batch_flat_number(f, "done"),
-                                       .total = hdx_batch_flat_number(f, "total"),
+                                       .number = (unsigned)hdx_flat_number(f, "number"),
+                                       .steps = (unsigned)hdx_flat_number(f, "steps"),
+                                       .done = hdx_flat_number(f, "done"),
+                                       .total = hdx_flat_number(f, "total"),
                                        .unit = unit != NULL ? unit : "" };
     if (j->s.state == BATCH_NEW || name == NULL)
         return;
@@ -516,36 +516,36 @@ static const char *keep_whole(batch_run *r, const char *path)
     return path;
 }
 
-static void take_end(batch_run *r, batch_job *j, const batch_flat *f)
+static void take_end(batch_run *r, batch_job *j, const hdx_flat *f)
 {
     j->ended = true;
-    j->code = (hdx_code)hdx_batch_flat_number(f, "code");
-    j->tables_failed = hdx_batch_flat_number(f, "tables_failed");
-    j->s.error = hdx_batch_keep(r, hdx_batch_flat_text(f, "error"));
-    j->s.hint = hdx_batch_keep(r, hdx_batch_flat_text(f, "hint"));
-    j->s.damage_places = hdx_batch_flat_number(f, "damage_places");
-    j->s.damage = hdx_batch_keep(r, hdx_batch_flat_text(f, "damage"));
-    j->s.objects = hdx_batch_flat_number(f, "objects");
-    j->s.live_objects = hdx_batch_flat_number(f, "live_objects");
-    j->s.references = hdx_batch_flat_number(f, "references");
-    if (hdx_batch_flat_text(f, "index") != NULL || !j->s.dropped)
-        j->s.index = keep_whole(r, hdx_batch_flat_text(f, "index"));
-    j->s.index_bytes = hdx_batch_flat_number(f, "index_bytes");
-    const char *reused = hdx_batch_flat_text(f, "reused");
+    j->code = (hdx_code)hdx_flat_number(f, "code");
+    j->tables_failed = hdx_flat_number(f, "tables_failed");
+    j->s.error = hdx_batch_keep(r, hdx_flat_text(f, "error"));
+    j->s.hint = hdx_batch_keep(r, hdx_flat_text(f, "hint"));
+    j->s.damage_places = hdx_flat_number(f, "damage_places");
+    j->s.damage = hdx_batch_keep(r, hdx_flat_text(f, "damage"));
+    j->s.objects = hdx_flat_number(f, "objects");
+    j->s.live_objects = hdx_flat_number(f, "live_objects");
+    j->s.references = hdx_flat_number(f, "references");
+    if (hdx_flat_text(f, "index") != NULL || !j->s.dropped)
+        j->s.index = keep_whole(r, hdx_flat_text(f, "index"));
+    j->s.index_bytes = hdx_flat_number(f, "index_bytes");
+    const char *reused = hdx_flat_text(f, "reused");
     j->s.reused = reused != NULL && strcmp(reused, "true") == 0;
 }
 
 static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
 {
-    batch_flat  f;
+    hdx_flat    f;
     const char *what, *text;
     hdx_arena_empty(&r->line);
-    if (!hdx_batch_flat_read(&r->line, line, len, &f) || (what = hdx_batch_flat_text(&f, "say")) == NULL)
+    if (!hdx_flat_read(&r->line, line, len, &f) || (what = hdx_flat_text(&f, "say")) == NULL)
         return;
     if (strcmp(what, "step") == 0) {
         take_step(r, j, &f);
     } else if (strcmp(what, "notice") == 0) {
-        if ((text = hdx_batch_flat_text(&f, "line")) != NULL && j->s.state != BATCH_NEW)
+        if ((text = hdx_flat_text(&f, "line")) != NULL && j->s.state != BATCH_NEW)
             hdx_batch_tell(r, HDX_BATCH_NOTICE, j, text, NULL);
     } else if (strcmp(what, "forecast") == 0) {
         j->known = hdx_batch_forecast_take(&f, &r->arena, &j->forecast);

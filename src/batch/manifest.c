@@ -139,11 +139,11 @@ static hdx_code check_heads(const csv *c, const char *const *heads, size_t colum
 hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
                                 void *context, hdx_error *err)
 {
-    const char *heads[BATCH_MOST_COLUMNS], *fields[BATCH_MOST_COLUMNS];
-    batch_pair  pairs[BATCH_MOST_COLUMNS];
-    size_t      columns, count;
-    uint64_t    line;
-    hdx_arena   head = hdx_arena_of(arena->mem);
+    const char   *heads[BATCH_MOST_COLUMNS], *fields[BATCH_MOST_COLUMNS];
+    hdx_flat_pair pairs[BATCH_MOST_COLUMNS];
+    size_t        columns, count;
+    uint64_t      line;
+    hdx_arena     head = hdx_arena_of(arena->mem);
     skip_mark(&text, &len);
     csv      c = { name, text, text + len, 1, &head };
     hdx_code code = memchr(text, '\0', len) != NULL
@@ -153,13 +153,13 @@ hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, 
         code = check_heads(&c, heads, columns, line, err);
     c.arena = arena;
     while (code == HDX_OK && (code = csv_row(&c, fields, &count, &line, err)) == HDX_OK && count > 0) {
-        const batch_flat row = { pairs, count };
+        const hdx_flat row = { pairs, count };
         if (count > columns) {
             code = wrong(name, line, "it has more fields than there are columns", err);
             break;
         }
         for (size_t i = 0; i < count; i++)
-            pairs[i] = (batch_pair){ heads[i], fields[i], true };
+            pairs[i] = (hdx_flat_pair){ heads[i], fields[i], true };
         code = take(context, &row, line, err);
         hdx_arena_empty(arena);
     }
@@ -177,7 +177,7 @@ hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len
     skip_mark(&text, &len);
     for (const char *at = text, *end = text + len; code == HDX_OK && at < end;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at)), *last = stop != NULL ? stop : end;
-        batch_flat  row;
+        hdx_flat    row;
         size_t      blank = 0;
         line++;
         while (at + blank < last && (at[blank] == ' ' || at[blank] == '\t' || at[blank] == '\r'))
@@ -185,7 +185,7 @@ hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len
         if (at + blank < last) {
             if ((uint64_t)(last - at) > BATCH_MOST_LINE)
                 return wrong(name, line, "it is longer than 1 MB", err);
-            if (!hdx_batch_flat_read(arena, at, (size_t)(last - at), &row))
+            if (!hdx_flat_read(arena, at, (size_t)(last - at), &row))
                 return hdx_hint(err, wrong(name, line, "it is no object of JSON", err),
                                 "{\"dump\": \"app.hprof\", \"application\": \"shop\"} is such a line");
             code = take(context, &row, line, err);

@@ -221,57 +221,56 @@ hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batc
     return code;
 }
 
-static bool is_true(const batch_flat *f, const char *key)
+static bool is_true(const hdx_flat *f, const char *key)
 {
-    const char *text = hdx_batch_flat_text(f, key);
+    const char *text = hdx_flat_text(f, key);
     return text != NULL && strcmp(text, "true") == 0;
 }
 
 bool hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, batch_status *s)
 {
-    char       path[4200];
-    size_t     len;
-    batch_flat f;
+    char     path[4200];
+    size_t   len;
+    hdx_flat f;
     (void)snprintf(path, sizeof path, "%s/status/%s.json", out, id);
     const char *text = hdx_batch_file_read(arena, path, MOST_STATUS, &len), *state;
     *s = (batch_status){ .state = BATCH_NEW };
-    if (text == NULL || !hdx_batch_flat_read(arena, text, len, &f) ||
-        (state = hdx_batch_flat_text(&f, "state")) == NULL)
+    if (text == NULL || !hdx_flat_read(arena, text, len, &f) || (state = hdx_flat_text(&f, "state")) == NULL)
         return false;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(state, names[i]) == 0)
             s->state = (batch_state)i;
-    s->dump = hdx_batch_flat_text(&f, "dump");
-    s->exit_code = (int)hdx_batch_flat_number(&f, "exit_code");
-    s->kind = hdx_batch_flat_text(&f, "kind");
-    s->error = hdx_batch_flat_text(&f, "error");
-    s->hint = hdx_batch_flat_text(&f, "hint");
-    s->damage_places = hdx_batch_flat_number(&f, "damage_places");
-    s->damage = hdx_batch_flat_text(&f, "damage");
-    s->step = hdx_batch_flat_text(&f, "step");
-    s->step_attempts = (unsigned)hdx_batch_flat_number(&f, "step_attempts");
-    s->step_forecast = hdx_batch_flat_real(&f, "step_forecast_seconds");
-    s->seconds = hdx_batch_flat_real(&f, "seconds");
-    s->cpu_seconds = hdx_batch_flat_real(&f, "cpu_seconds");
-    s->forecast_seconds = hdx_batch_flat_real(&f, "forecast_seconds");
-    s->peak_memory = hdx_batch_flat_number(&f, "peak_memory");
-    s->memory = hdx_batch_flat_number(&f, "memory");
-    s->forecast_memory = hdx_batch_flat_number(&f, "forecast_memory");
-    s->least_memory = hdx_batch_flat_number(&f, "least_memory");
-    s->forecast_disk = hdx_batch_flat_number(&f, "forecast_disk");
-    s->threads = (unsigned)hdx_batch_flat_number(&f, "threads");
-    s->file_size = hdx_batch_flat_number(&f, "file_size");
-    s->mtime_ns = hdx_batch_flat_number(&f, "mtime_ns");
-    s->objects = hdx_batch_flat_number(&f, "objects");
-    s->live_objects = hdx_batch_flat_number(&f, "live_objects");
-    s->references = hdx_batch_flat_number(&f, "references");
-    s->index = hdx_batch_flat_text(&f, "index");
-    s->index_bytes = hdx_batch_flat_number(&f, "index_bytes");
+    s->dump = hdx_flat_text(&f, "dump");
+    s->exit_code = (int)hdx_flat_number(&f, "exit_code");
+    s->kind = hdx_flat_text(&f, "kind");
+    s->error = hdx_flat_text(&f, "error");
+    s->hint = hdx_flat_text(&f, "hint");
+    s->damage_places = hdx_flat_number(&f, "damage_places");
+    s->damage = hdx_flat_text(&f, "damage");
+    s->step = hdx_flat_text(&f, "step");
+    s->step_attempts = (unsigned)hdx_flat_number(&f, "step_attempts");
+    s->step_forecast = hdx_flat_real(&f, "step_forecast_seconds");
+    s->seconds = hdx_flat_real(&f, "seconds");
+    s->cpu_seconds = hdx_flat_real(&f, "cpu_seconds");
+    s->forecast_seconds = hdx_flat_real(&f, "forecast_seconds");
+    s->peak_memory = hdx_flat_number(&f, "peak_memory");
+    s->memory = hdx_flat_number(&f, "memory");
+    s->forecast_memory = hdx_flat_number(&f, "forecast_memory");
+    s->least_memory = hdx_flat_number(&f, "least_memory");
+    s->forecast_disk = hdx_flat_number(&f, "forecast_disk");
+    s->threads = (unsigned)hdx_flat_number(&f, "threads");
+    s->file_size = hdx_flat_number(&f, "file_size");
+    s->mtime_ns = hdx_flat_number(&f, "mtime_ns");
+    s->objects = hdx_flat_number(&f, "objects");
+    s->live_objects = hdx_flat_number(&f, "live_objects");
+    s->references = hdx_flat_number(&f, "references");
+    s->index = hdx_flat_text(&f, "index");
+    s->index_bytes = hdx_flat_number(&f, "index_bytes");
     s->reused = is_true(&f, "reused");
     s->dropped = is_true(&f, "dropped");
-    s->asked = hdx_batch_flat_text(&f, "asked");
-    s->tables = hdx_batch_flat_text(&f, "tables");
-    s->manifest = hdx_batch_flat_text(&f, "manifest");
-    s->ended_ms = hdx_batch_flat_number(&f, "ended_ms");
+    s->asked = hdx_flat_text(&f, "asked");
+    s->tables = hdx_flat_text(&f, "tables");
+    s->manifest = hdx_flat_text(&f, "manifest");
+    s->ended_ms = hdx_flat_number(&f, "ended_ms");
     return true;
 }

@@ -14,7 +14,7 @@ typedef struct rows {
     hdx_buffer text; /* "line key=value key=value\n" */
 } rows;
 
-static hdx_code take(void *context, const batch_flat *row, uint64_t line, hdx_error *err)
+static hdx_code take(void *context, const hdx_flat *row, uint64_t line, hdx_error *err)
 {
     rows *r = context;
     (void)err;
@@ -96,7 +96,7 @@ Test(manifest, csv_with_a_field_or_a_row_without_end_is_refused)
     free(text);
 }
 
-static hdx_code count_rows(void *context, const batch_flat *row, uint64_t line, hdx_error *err)
+static hdx_code count_rows(void *context, const hdx_flat *row, uint64_t line, hdx_error *err)
 {
     (void)line;
     (void)err;
@@ -167,7 +167,7 @@ Test(flat, written_is_read_again)
 {
     hdx_arena  arena = hdx_arena_of(NULL);
     hdx_buffer b = hdx_buffer_of(NULL);
-    batch_flat f;
+    hdx_flat   f;
     hdx_buffer_text(&b, "{");
     hdx_batch_put_text(&b, "t", "a \"b\"\n\\ \xc3\xa9");
     hdx_batch_put_text(&b, "none", NULL);
@@ -175,13 +175,13 @@ Test(flat, written_is_read_again)
     hdx_batch_put_real(&b, "r", 1.5);
     hdx_batch_put_bool(&b, "yes", true);
     hdx_batch_put_end(&b);
-    cr_assert(hdx_batch_flat_read(&arena, b.at, b.len, &f), "%s", b.at);
-    cr_expect_str_eq(hdx_batch_flat_text(&f, "t"), "a \"b\"\n\\ \xc3\xa9");
-    cr_expect(hdx_batch_flat_text(&f, "none") == NULL);
-    cr_expect(eq(u64, hdx_batch_flat_number(&f, "n"), UINT64_MAX));
-    cr_expect(eq(dbl, hdx_batch_flat_real(&f, "r"), 1.5));
-    cr_expect_str_eq(hdx_batch_flat_text(&f, "yes"), "true");
-    cr_expect(hdx_batch_flat_text(&f, "other") == NULL);
+    cr_assert(hdx_flat_read(&arena, b.at, b.len, &f), "%s", b.at);
+    cr_expect_str_eq(hdx_flat_text(&f, "t"), "a \"b\"\n\\ \xc3\xa9");
+    cr_expect(hdx_flat_text(&f, "none") == NULL);
+    cr_expect(eq(u64, hdx_flat_number(&f, "n"), UINT64_MAX));
+    cr_expect(eq(dbl, hdx_flat_real(&f, "r"), 1.5));
+    cr_expect_str_eq(hdx_flat_text(&f, "yes"), "true");
+    cr_expect(hdx_flat_text(&f, "other") == NULL);
     hdx_buffer_free(&b);
     hdx_arena_free(&arena);
 }

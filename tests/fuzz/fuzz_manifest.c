@@ -1,7 +1,7 @@
 /* Manifests of a batch: the first byte chooses CSV or JSONL. Whatever they hold, rows are texts that end. */
 #include "batch/batch.h"
 
-static hdx_code take(void *context, const batch_flat *row, uint64_t line, hdx_error *err)
+static hdx_code take(void *context, const hdx_flat *row, uint64_t line, hdx_error *err)
 {
     uint64_t *sum = context;
     (void)err;
