@@ -29,7 +29,8 @@ typedef struct answer_view { /* of an index, open */
 } answer_view;
 
 typedef struct answer_dump {
-    const char      *path; /* as it was named */
+    const char      *path;   /* as it was named */
+    bool             listed; /* nobody named it: it was found in a folder */
     bool             opened;
     hdx_index_report report;
     hdx_graph       *graph;
@@ -110,9 +111,22 @@ hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows
 /* ---- folder.c ---- */
 /*
  * Each dump of the session that is a folder, and no index, gives way to the dumps in it: by the time in their heads,
- * then by name. HDX_USAGE: there is none.
+ * then by name; those that a batch wrote to give way to the dumps of that batch. HDX_USAGE: there is none.
  */
 hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err);
+
+/* ---- leaks.c ---- */
+/* What --finder and --class say, and what the session gives to a search. */
+hdx_code hdx_answer_leaks_wanted(hdx_session *s, const hdx_arguments *a, hdx_leaks_options *o, hdx_error *err);
+/* Simple names of classes are those of this dump. */
+hdx_code hdx_answer_leaks_search(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **out,
+                                 hdx_error *err);
+
+/* ---- night.c ---- */
+typedef hdx_code hdx_answer_night_take(void *context, const char *index, hdx_error *err);
+/* Is it the folder that a batch wrote to (--out)? Then the index of each dump that is done; notices tell the others. */
+hdx_code hdx_answer_night(hdx_session *s, const char *out, hdx_answer_night_take *take, void *context, bool *is_one,
+                          hdx_error *err);
 
 /* ---- one file each ---- */
 extern const hdx_answer hdx_answer_index, hdx_answer_estimate, hdx_answer_verify, hdx_answer_remove, hdx_answer_detect,

@@ -6,16 +6,22 @@
 #include "compare/compare.h"
 
 /* What is one index, or one view, cannot be that of several dumps. */
-static hdx_code check_session(const hdx_session *s, const hdx_arguments *a, hdx_error *err)
+static hdx_code check_session(hdx_session *s, const hdx_arguments *a, hdx_error *err)
 {
-    const hdx_compare_by by = hdx_compare_by_of(a);
+    static const char *const of_leaks[] = { "finder", "class" };
+    const hdx_compare_by     by = hdx_compare_by_of(a);
     if (s->dump_count > 1 && s->options.index_dir != NULL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps",
                         s->dump_count);
     if (hdx_answer_last(a, "view") != NULL && (by == HDX_COMPARE_LEAK || by == HDX_COMPARE_PATH))
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                         "--view: leaks and paths go by roots and references of their own");
-    return HDX_OK;
+    for (unsigned i = 0; i < HDX_COUNT(of_leaks); i++)
+        if (hdx_answer_last(a, of_leaks[i]) != NULL && by != HDX_COMPARE_LEAK)
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--%s says what leaks: it goes with --by leak",
+                            of_leaks[i]);
+    hdx_leaks_options ignored;
+    return by == HDX_COMPARE_LEAK ? hdx_answer_leaks_wanted(s, a, &ignored, err) : HDX_OK;
 }
 
 static hdx_code add_leak(const hdx_leak *k, hdx_ledger *l, size_t place, hdx_error *err)
@@ -35,13 +41,19 @@ static hdx_code add_leak(const hdx_leak *k, hdx_ledger *l, size_t place, hdx_err
     return good ? HDX_OK : hdx_ledger_refused(l, err);
 }
 
-static hdx_code leaks_of(hdx_session *s, hdx_graph *g, hdx_ledger *l, size_t place, hdx_error *err)
+/* A class that a dump lacks has no leaks there: it may be new in the next one. */
+static hdx_code leaks_of(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_ledger *l, size_t place,
+                         hdx_error *err)
 {
-    const hdx_leaks_options options = {
-        .retained = true, .threads = s->options.threads, .progress = &s->progress, .memory = s->options.memory
-    };
-    hdx_leaks *leaks = NULL;
-    hdx_code   code = hdx_leaks_search(g, &options, &leaks, err);
+    hdx_leaks_options options = { .retained = true };
+    hdx_leaks        *leaks = NULL;
+    hdx_code          code = hdx_answer_leaks_wanted(s, a, &options, err);
+    if (code == HDX_OK)
+        code = hdx_answer_leaks_search(s, g, &options, &leaks, err);
+    if (code == HDX_NOT_FOUND && options.finder == HDX_LEAKS_CLASSES) {
+        hdx_answer_notice(s, "note: %s: %s", s->dumps[place].path, err->message);
+        return HDX_OK;
+    }
     for (uint64_t i = 0; code == HDX_OK && i < leaks->leak_count; i++)
         code = add_leak(&leaks->leaks[i], l, place, err);
     hdx_leaks_free(leaks);
@@ -65,7 +77,7 @@ static hdx_code measure(hdx_session *s, const hdx_arguments *a, bool retained, h
     else if (code == HDX_OK && by == HDX_COMPARE_PATH)
         code = hdx_compare_paths(&q, s->options.memory, l, place, err);
     else if (code == HDX_OK && by == HDX_COMPARE_LEAK)
-        code = leaks_of(s, g, l, place, err);
+        code = leaks_of(s, a, g, l, place, err);
     else if (code == HDX_OK)
         code = hdx_compare_classes(&q, by, retained, l, place, err);
     hdx_answer_release(s, place);
@@ -95,14 +107,36 @@ hdx_code hdx_answer_run_diff(hdx_session *s, const hdx_arguments *a, hdx_rows **
     return code == HDX_OK ? hdx_compare_diff_rows(l, a, &s->progress, out, err) : code;
 }
 
+/* One of many that were found in a folder is not the end of all: it is told, and left out. */
+static hdx_code leave_out_broken(hdx_session *s, hdx_error *err)
+{
+    for (size_t i = 0; i < s->dump_count;) {
+        hdx_graph *g;
+        hdx_error  why = { .offset = HDX_NOWHERE };
+        hdx_code   code = s->dumps[i].listed ? hdx_session_graph(s, i, &g, &why) : HDX_OK;
+        if (code == HDX_OK) {
+            hdx_answer_release(s, i++);
+        } else if (code == HDX_BAD_DUMP || code == HDX_DAMAGED || code == HDX_NOT_FOUND) {
+            hdx_answer_notice(s, "warning: %s is left out: %s", s->dumps[i].path, why.message);
+            memmove(s->dumps + i, s->dumps + i + 1, (--s->dump_count - i) * sizeof *s->dumps);
+        } else {
+            *err = why;
+            return code;
+        }
+    }
+    return HDX_OK;
+}
+
 hdx_code hdx_answer_run_trend(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_ledger *l = NULL;
     hdx_code    code = hdx_answer_expand_folders(s, err);
     if (code == HDX_OK)
-        code = hdx_compare_trend_check(a, s->dump_count, err);
-    if (code == HDX_OK)
         code = check_session(s, a, err);
+    if (code == HDX_OK)
+        code = leave_out_broken(s, err);
+    if (code == HDX_OK)
+        code = hdx_compare_trend_check(a, s->dump_count, err);
     if (code == HDX_OK)
         code = measure_all(s, a, hdx_compare_trend_retains(a), &l, err);
     return code == HDX_OK ? hdx_compare_trend_rows(l, a, out, err) : code;

@@ -1,7 +1,7 @@
 /*
  * folder.c - the dumps of a folder: files that begin as a heap dump does, plain or compressed, in the order in which
  * they were made. Where there is none, the index folders in it (heapdex batch --index-dir); other folders are not
- * looked into.
+ * looked into. Of a folder that a batch wrote to (--out) the dumps of that batch (night.c).
  */
 #include "answer/answer.h"
 #include "making/making.h"
@@ -15,6 +15,7 @@
 typedef struct found {
     const char *path; /* in the arena of the session */
     uint64_t    time_ms;
+    bool        listed;
 } found;
 
 typedef struct listing {
@@ -55,12 +56,12 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-static hdx_code add(hdx_session *s, listing *l, const char *path, uint64_t time_ms, hdx_error *err)
+static hdx_code add(hdx_session *s, listing *l, const char *path, uint64_t time_ms, bool listed, hdx_error *err)
 {
     const char *copy = hdx_arena_copy(&s->arena, path, strlen(path));
     if (copy == NULL || !hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
         return hdx_no_memory(err, "dumps of a folder", l->count * sizeof *l->at);
-    l->at[l->count++] = (found){ copy, time_ms };
+    l->at[l->count++] = (found){ copy, time_ms, listed };
     return HDX_OK;
 }
 
@@ -92,20 +93,38 @@ static hdx_code list(hdx_session *s, const char *folder, bool indexes, listing *
         if (s->progress.cancelled(s->progress.context))
             code = hdx_tick_stop(err);
         else if (indexes ? is_index(io, path, &time_ms) : is_dump(path, &time_ms))
-            code = add(s, l, path, time_ms, err);
+            code = add(s, l, path, time_ms, true, err);
     }
     (void)closedir(d);
     return code;
 }
 
+typedef struct night {
+    hdx_session *s;
+    listing     *l;
+} night;
+
+static hdx_code take_night(void *context, const char *index, hdx_error *err)
+{
+    night   *n = context;
+    uint64_t time_ms;
+    (void)is_index(hdx_io_system(), index, &time_ms);
+    return add(n->s, n->l, index, time_ms, true, err);
+}
+
 static hdx_code list_folder(hdx_session *s, const char *folder, listing *l, hdx_error *err)
 {
     const uint64_t first = l->count;
-    hdx_code       code = list(s, folder, false, l, err);
-    if (code == HDX_OK && l->count == first)
+    night          n = { s, l };
+    bool           is_night;
+    hdx_code       code = hdx_answer_night(s, folder, take_night, &n, &is_night, err);
+    if (code == HDX_OK && !is_night)
+        code = list(s, folder, false, l, err);
+    if (code == HDX_OK && !is_night && l->count == first)
         code = list(s, folder, true, l, err);
     if (code == HDX_OK && l->count == first)
-        return hdx_fail(err, HDX_USAGE, folder, HDX_NOWHERE, "no file of this folder is a heap dump");
+        return hdx_fail(err, HDX_USAGE, folder, HDX_NOWHERE,
+                        is_night ? "no dump of this batch is done" : "no file of this folder is a heap dump");
     if (l->count - first > 1)
         qsort(l->at + first, (size_t)(l->count - first), sizeof *l->at, by_time);
     return code;
@@ -127,7 +146,7 @@ hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
         any |= !s->dumps[i].opened && is_folder(s->dumps[i].path);
     for (size_t i = 0; any && code == HDX_OK && i < s->dump_count; i++)
         code = is_folder(s->dumps[i].path) ? list_folder(s, s->dumps[i].path, &l, err)
-                                           : add(s, &l, s->dumps[i].path, 0, err);
+                                           : add(s, &l, s->dumps[i].path, 0, false, err);
     if (any && code == HDX_OK) {
         /* nothing of the session is open yet: a folder never was, and dumps beside one are opened anew */
         for (size_t i = 0; i < s->dump_count; i++)
@@ -136,7 +155,8 @@ hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
         if (code == HDX_OK)
             s->dump_count = 0;
         for (uint64_t i = 0; code == HDX_OK && i < l.count; i++)
-            code = hdx_session_add(s, l.at[i].path, err);
+            if ((code = hdx_session_add(s, l.at[i].path, err)) == HDX_OK)
+                s->dumps[i].listed = l.at[i].listed;
     }
     hdx_mem_put(NULL, l.at, l.capacity * sizeof *l.at);
     return code;

@@ -30,23 +30,29 @@ static hdx_code read_file(hdx_session *s, const char *path, hdx_leak_file *out, 
     return HDX_OK;
 }
 
-static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_options *o, hdx_error *err)
+hdx_code hdx_answer_leaks_wanted(hdx_session *s, const hdx_arguments *a, hdx_leaks_options *o, hdx_error *err)
 {
     static const hdx_leak_finder finders[] = { HDX_LEAKS_WATCHED, HDX_LEAKS_FILTERS,
                                                HDX_LEAKS_CLASSES }; /* choices of `finder` */
     const int                    finder = hdx_argument_choice(a, "finder");
-    hdx_code                     code;
-    *o = (hdx_leaks_options){ .finder = finder < 0 ? HDX_LEAKS_WATCHED : finders[finder],
-                              .retained = !hdx_argument_flag(a, "no-retained"),
+    const hdx_code               code = hdx_argument_texts(a, "class", &s->arena, &o->classes, &o->class_count, err);
+    o->finder = finder < 0 ? HDX_LEAKS_WATCHED : finders[finder];
+    o->threads = s->options.threads;
+    o->progress = &s->progress;
+    o->memory = s->options.memory;
+    return code == HDX_OK && (o->finder == HDX_LEAKS_CLASSES) != (o->class_count > 0)
+               ? hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--finder classes and --class PATTERN go together")
+               : code;
+}
+
+static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_options *o, hdx_error *err)
+{
+    *o = (hdx_leaks_options){ .retained = !hdx_argument_flag(a, "no-retained"),
                               .key = hdx_argument_text(a, "key"),
-                              .min_watch_ms = hdx_argument_number(a, "min-watch") * 1000,
-                              .threads = s->options.threads,
-                              .progress = &s->progress,
-                              .memory = s->options.memory };
-    if ((code = hdx_argument_texts(a, "class", &s->arena, &o->classes, &o->class_count, err)) != HDX_OK)
+                              .min_watch_ms = hdx_argument_number(a, "min-watch") * 1000 };
+    hdx_code code = hdx_answer_leaks_wanted(s, a, o, err);
+    if (code != HDX_OK)
         return code;
-    if ((o->finder == HDX_LEAKS_CLASSES) != (o->class_count > 0))
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--finder classes and --class PATTERN go together");
     if (o->key != NULL && o->finder != HDX_LEAKS_WATCHED)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--key names a watched object: leave --finder out");
     if (s->dump_count > 1 && s->options.index_dir != NULL)
@@ -80,7 +86,8 @@ static hdx_code not_found(hdx_session *s, hdx_graph *g, const hdx_leaks_options 
  * A simple name stands for the one class of this dump that is called so, as in every question; the search knows whole
  * names alone. What is none, or several, the search and not_found tell.
  */
-static hdx_code whole_names(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, const char ***out, hdx_error *err)
+static hdx_code whole_names(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, const char *const **out,
+                            hdx_error *err)
 {
     hdx_query    q = { .graph = g,
                        .scope = HDX_LIVE,
@@ -88,7 +95,8 @@ static hdx_code whole_names(hdx_session *s, hdx_graph *g, const hdx_leaks_option
                        .mem = &s->mem,
                        .notice = s->options.notice,
                        .notice_context = s->options.notice_context };
-    const char **names = *out = hdx_arena_get(&s->arena, o->class_count * sizeof *names);
+    const char **names = hdx_arena_get(&s->arena, (o->class_count + 1) * sizeof *names);
+    *out = names;
     if (names == NULL)
         return hdx_no_memory(err, "classes", o->class_count * sizeof *names);
     for (size_t i = 0; i < o->class_count; i++) {
@@ -109,21 +117,24 @@ static hdx_code whole_names(hdx_session *s, hdx_graph *g, const hdx_leaks_option
     return HDX_OK;
 }
 
+hdx_code hdx_answer_leaks_search(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **out,
+                                 hdx_error *err)
+{
+    hdx_leaks_options whole = *o;
+    *out = NULL;
+    const hdx_code code = whole_names(s, g, o, &whole.classes, err);
+    return code == HDX_OK ? hdx_leaks_search(g, &whole, out, err) : code;
+}
+
 static hdx_code search(hdx_session *s, size_t place, const hdx_leaks_options *o, hdx_error *err)
 {
-    answer_dump      *d = &s->dumps[place];
-    hdx_leaks_options whole = *o;
-    hdx_graph        *g;
-    const char      **names;
-    hdx_code          code = hdx_session_graph(s, place, &g, err);
+    answer_dump *d = &s->dumps[place];
+    hdx_graph   *g;
+    hdx_code     code = hdx_session_graph(s, place, &g, err);
     if (code != HDX_OK)
         return code;
     hdx_leaks_free(d->leaks);
-    d->leaks = NULL;
-    if ((code = whole_names(s, g, o, &names, err)) == HDX_OK) {
-        whole.classes = names;
-        code = hdx_leaks_search(g, &whole, &d->leaks, err);
-    }
+    code = hdx_answer_leaks_search(s, g, o, &d->leaks, err);
     /* a class that one of several dumps lacks is told with the name of the dump */
     if (code == HDX_NOT_FOUND && o->finder == HDX_LEAKS_CLASSES && s->dump_count == 1)
         code = not_found(s, g, o, err);

@@ -597,6 +597,17 @@ static const hdx_parameter parameters[] = {
       .sentence =
           "with --by path: objects that a step adds at least, such as how often what was tried was done between "
           "two dumps; 1 by default" },
+    { .name = "finder",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "FINDER",
+      .choices = "watched filters classes",
+      .preset = "watched",
+      .sentence = "with --by leak: which objects leak; watched by default" },
+    { .name = "class",
+      .kind = HDX_PARAMETER_CLASSES,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "PATTERN",
+      .sentence = "with --finder classes: name, glob or /regular expression/; may be repeated" },
     { .name = "all", .kind = HDX_PARAMETER_FLAG, .excludes = "outliers", .sentence = "what did not grow, too" },
     { .name = "outliers",
       .kind = HDX_PARAMETER_FLAG,
@@ -615,8 +626,9 @@ const hdx_answer hdx_compare_trend = {
     .name = "trend",
     .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_TOGETHER | HDX_ANSWER_HEAP | HDX_ANSWER_LONG,
     .sentence = "what grows over several dumps, or which of many stands out",
-    .more = "Dumps are compared in the order in which they are named; of a folder, its dumps by the time in their "
-            "heads. What rose from every dump to the next stands first. With --outliers they are not one after the "
+    .more = "Dumps are compared in the order in which they are named; of a folder, or of one that heapdex batch "
+            "wrote to, its dumps by the time in their heads. What rose from every dump to the next stands first. With "
+            "--outliers they are not one after the "
             "other but beside each other, such as those of a night: a row is a dump and what it has far more or less "
             "of than the dump in the middle.",
     .examples = { "heapdex trend before.hprof after.hprof", "heapdex trend before.hprof after.hprof --by package --of "

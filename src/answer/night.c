@@ -1,0 +1,96 @@
+/*
+ * night.c - the dumps of a night: what `heapdex batch --out FOLDER` has left of each in FOLDER/status, a flat object of
+ * JSON (doc/batch.md, section 2).
+ *
+ * In:  files that anybody may have written.
+ * Out: the index of each dump that is done. What is left out is told with the reason, and so is what is no status.
+ */
+#include "answer/answer.h"
+#include "base/flat.h"
+#include "making/making.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define STATUS_MOST (1u << 20) /* bytes of one */
+
+/* "a.json" */
+static bool is_status(const char *name)
+{
+    const size_t len = strlen(name);
+    return name[0] != '.' && len > 5 && strcmp(name + len - 5, ".json") == 0;
+}
+
+static bool read_status(const char *path, hdx_arena *arena, hdx_flat *out)
+{
+    struct stat st;
+    hdx_io     *io = hdx_io_system();
+    int         fd = io->open(io, path);
+    if (fd < 0)
+        return false;
+    const bool fits = io->stat(io, path, &st) >= 0 && S_ISREG(st.st_mode) && st.st_size <= STATUS_MOST;
+    char      *text = fits ? hdx_arena_get(arena, (uint64_t)st.st_size + 1) : NULL;
+    int64_t    got = text != NULL ? io->read_at(io, fd, text, (uint64_t)st.st_size, 0) : -1;
+    (void)io->close(io, fd);
+    return got >= 0 && hdx_flat_read(arena, text, (size_t)got, out);
+}
+
+static const char *or_else(const char *text, const char *otherwise) { return text != NULL ? text : otherwise; }
+
+/* The index of the dump, or NULL: it was told why not. */
+static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena)
+{
+    hdx_flat f;
+    if (!read_status(path, arena, &f) || hdx_flat_text(&f, "state") == NULL) {
+        hdx_answer_notice(s, "warning: %s is no status of a dump: left out", path);
+        return NULL;
+    }
+    const char *id = or_else(hdx_flat_text(&f, "dump_id"), path), *state = hdx_flat_text(&f, "state");
+    const char *index = hdx_flat_text(&f, "index"), *error = hdx_flat_text(&f, "error");
+    if (strcmp(state, "done") != 0) {
+        hdx_answer_notice(s, "warning: %s is left out: %s%s%s", id, state, error != NULL ? ", " : "",
+                          or_else(error, ""));
+        return NULL;
+    }
+    if (index == NULL || !hdx_place_is_index(hdx_io_system(), index)) {
+        hdx_answer_notice(s, "warning: %s is left out: its index %s is gone", id, or_else(index, ""));
+        return NULL;
+    }
+    return index;
+}
+
+static hdx_code list(hdx_session *s, const char *folder, DIR *d, hdx_answer_night_take *take, void *context,
+                     hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (const struct dirent *e; code == HDX_OK && (e = readdir(d)) != NULL;) {
+        char      path[4096];
+        hdx_arena arena = hdx_arena_of(NULL);
+        if (!is_status(e->d_name) || (size_t)snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= sizeof path)
+            continue;
+        const char *index = index_of(s, path, &arena);
+        if (s->progress.cancelled(s->progress.context))
+            code = hdx_tick_stop(err);
+        else if (index != NULL)
+            code = take(context, index, err);
+        hdx_arena_free(&arena);
+    }
+    return code;
+}
+
+hdx_code hdx_answer_night(hdx_session *s, const char *out, hdx_answer_night_take *take, void *context, bool *is_one,
+                          hdx_error *err)
+{
+    char status[4096], claims[4096];
+    DIR *d = NULL;
+    *is_one = (size_t)snprintf(status, sizeof status, "%s/status", out) < sizeof status &&
+              (size_t)snprintf(claims, sizeof claims, "%s/claims", out) < sizeof claims && access(claims, F_OK) == 0 &&
+              (d = opendir(status)) != NULL;
+    if (!*is_one)
+        return HDX_OK;
+    const hdx_code code = list(s, status, d, take, context, err);
+    (void)closedir(d);
+    return code;
+}
