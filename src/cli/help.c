@@ -71,44 +71,65 @@ static void options_of(hdx_buffer *out, const hdx_answer *answer)
                       answer != NULL && cli_has_language(answer) ? "" : "--where, --sort, --limit, ");
 }
 
-static void columns_of(hdx_buffer *out, const hdx_column *columns, unsigned count)
+static void column_line(hdx_buffer *out, const hdx_column *c)
 {
-    for (unsigned i = 0; i < count; i++) {
-        char text[400];
-        hdx_buffer_format(out, "  %-*s", COLUMN_COLUMN - 2, columns[i].name);
-        if (strlen(columns[i].name) + 3 > COLUMN_COLUMN)
-            hdx_buffer_format(out, "\n%*s", COLUMN_COLUMN, "");
-        const bool may_be_null =
-            (columns[i].flags & HDX_COLUMN_NULLABLE) != 0 && strstr(columns[i].sentence, "null") == NULL;
-        (void)snprintf(text, sizeof text, "%s%s%s", columns[i].sentence, may_be_null ? "; may be null" : "",
-                       columns[i].flags & HDX_COLUMN_WIDE ? "; not in tables" : "");
-        wrapped(out, text, COLUMN_COLUMN, COLUMN_COLUMN);
-    }
+    char       text[400];
+    const bool may_be_null = (c->flags & HDX_COLUMN_NULLABLE) != 0 && strstr(c->sentence, "null") == NULL;
+    hdx_buffer_format(out, "  %-*s", COLUMN_COLUMN - 2, c->name);
+    if (strlen(c->name) + 3 > COLUMN_COLUMN)
+        hdx_buffer_format(out, "\n%*s", COLUMN_COLUMN, "");
+    (void)snprintf(text, sizeof text, "%s%s%s", c->sentence, may_be_null ? "; may be null" : "",
+                   c->flags & HDX_COLUMN_WIDE ? "; not in tables" : "");
+    wrapped(out, text, COLUMN_COLUMN, COLUMN_COLUMN);
 }
 
-/* What --columns, --where and --sort can name. */
+/* Has the form this column, told in the same words? */
+static bool has_column(const hdx_form *f, const hdx_column *c)
+{
+    for (unsigned i = 0; i < f->column_count; i++)
+        if (strcmp(f->columns[i].name, c->name) == 0)
+            return strcmp(f->columns[i].sentence, c->sentence) == 0 && f->columns[i].flags == c->flags;
+    return false;
+}
+
+/* `below`: the form whose columns are told after these; NULL: none. */
+static void columns_of_form(hdx_buffer *out, const hdx_form *f, const hdx_form *below)
+{
+    const char *is = f->parameter != NULL && strcmp(f->is, "true") != 0 ? f->is : "";
+    unsigned    shared = 0;
+    for (unsigned i = 0; i < f->column_count && below != NULL; i++)
+        shared += has_column(below, &f->columns[i]);
+    hdx_buffer_text(out, "\ncolumns");
+    if (f->parameter != NULL)
+        hdx_buffer_format(out, " with --%s%s%s", f->parameter, *is != '\0' ? " " : "", is);
+    hdx_buffer_text(out, shared == 0 ? ":\n" : shared < f->column_count ? ", others as below:\n" : ": as below\n");
+    for (unsigned i = 0; i < f->column_count; i++)
+        if (shared == 0 || !has_column(below, &f->columns[i]))
+            column_line(out, &f->columns[i]);
+}
+
+/* What --columns, --where and --sort can name; the usual ones stand last, nearest to the options. */
 static void columns_of_answer(hdx_buffer *out, const hdx_answer *a)
 {
     size_t                   count;
     const hdx_answer *const *tables = hdx_tables(&count);
+    const hdx_form          *usual = NULL;
     if (a->flags & HDX_ANSWER_PLAIN) { /* a table each */
         for (size_t i = 0; i < count; i++) {
             hdx_buffer_format(out, "\ncolumns of --table %s:\n", tables[i]->name);
-            columns_of(out, tables[i]->forms[0].columns, tables[i]->forms[0].column_count);
+            for (unsigned k = 0; k < tables[i]->forms[0].column_count; k++)
+                column_line(out, &tables[i]->forms[0].columns[k]);
         }
         return;
     }
-    for (unsigned i = a->form_count; i-- > 0;) { /* the usual one stands last */
-        const hdx_form *f = &a->forms[i];
-        if (f->column_count == 0)
-            continue; /* they follow from what is asked */
-        if (f->parameter == NULL)
-            hdx_buffer_text(out, "\ncolumns:\n");
-        else
-            hdx_buffer_format(out, "\ncolumns with --%s%s%s:\n", f->parameter, strcmp(f->is, "true") == 0 ? "" : " ",
-                              strcmp(f->is, "true") == 0 ? "" : f->is);
-        columns_of(out, f->columns, f->column_count);
-    }
+    for (unsigned i = 0; i < a->form_count; i++)
+        if (a->forms[i].column_count > 0 && (usual == NULL || a->forms[i].parameter == NULL))
+            usual = &a->forms[i];
+    for (unsigned i = a->form_count; i-- > 0;)
+        if (a->forms[i].column_count > 0 && &a->forms[i] != usual) /* others follow from what is asked */
+            columns_of_form(out, &a->forms[i], usual);
+    if (usual != NULL)
+        columns_of_form(out, usual, NULL);
 }
 
 /* Where there are many ways to say of what, the line breaks behind one of them. */

@@ -152,3 +152,71 @@ Test(diff, agrees_with_its_schema)
     cr_expect_str_eq(r.out, "20\n", "%s", r.err);
     ran_free(&r);
 }
+
+Test(diff, of_a_folder_takes_its_dumps_and_tells_of_those_that_are_none)
+{
+    ran r =
+        tool_sh("(printf 'JAVA PROFILE 1.0.2\\0\\0\\0\\0\\10\\0\\0\\0\\0\\0\\0\\0\\0'; "
+                "printf 'no record of a dump') > odd.hprof; \"$H\" trend . --columns key,rises --limit 1 --format csv");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect_str_eq(r.out, "key,rises\njava.lang.Object[],2\n");
+    cr_expect(strstr(r.err, "warning: ./odd.hprof is left out: ") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" trend a.hprof odd.hprof b.hprof"); /* what is named is wanted */
+    cr_expect(eq(int, r.code, 3), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("mkdir one && cp a.hprof odd.hprof one && \"$H\" trend one");
+    cr_expect(eq(int, r.code, 2), "%s", r.err);
+    cr_expect(strstr(r.err, "a trend is of 2 dumps at least, and there is 1") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
+Test(diff, of_the_folder_of_a_batch_takes_what_is_done)
+{
+    ran r = tool_sh(
+        "echo 'no dump' > odd.hprof; \"$H\" batch . --out night --ask info --index-dir made --quiet >/dev/null; "
+        "\"$H\" trend night --columns key,rises,objects --limit 1 --format csv");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect_str_eq(r.out, "key,rises,objects\njava.lang.Object[],2,\"[1, 1, 1]\"\n");
+    cr_expect(strstr(r.err, "is left out: failed, ") != NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("rm -r made/b-*; echo '{' > night/status/x.json; echo '{}' > night/status/y.json; echo x > "
+                "night/status/notes; \"$H\" trend night --columns key,objects --limit 1 --format csv");
+    cr_expect_str_eq(r.out, "key,objects\njava.lang.Object[],\"[1, 1]\"\n");
+    cr_expect(strstr(r.err, "its index ") != NULL && strstr(r.err, " is gone\n") != NULL, "%s", r.err);
+    cr_expect(strstr(r.err, "night/status/x.json is no status of a dump: left out") != NULL, "%s", r.err);
+    cr_expect(strstr(r.err, "night/status/y.json is no status of a dump: left out") != NULL, "%s", r.err);
+    cr_expect(strstr(r.err, "notes") == NULL, "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("rm -r made; \"$H\" trend night");
+    cr_expect(eq(int, r.code, 2), "%s", r.err);
+    cr_expect(strstr(r.err, "no dump of this batch is done") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
+Test(diff, by_leak_goes_by_what_is_said_to_leak)
+{
+    ran  r = tool_sh("for d in a b c; do \"$H\" leaks $d.hprof --finder classes --class app.Entry --columns "
+                      "signature,objects --format csv | tail -n +2; done");
+    char signature[64];
+    cr_assert(r.out[40] == ',', "%s%s", r.out, r.err);
+    (void)snprintf(signature, sizeof signature, "%.40s", r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" trend a.hprof b.hprof c.hprof --by leak --finder classes --class app.Entry --columns "
+                "key,objects --format csv");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strstr(r.out, signature) != NULL && strstr(r.out, ",\"[3, 10, 25]\"\n") != NULL, "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" diff a.hprof b.hprof --by leak --finder classes --class Entry --columns "
+                "key,objects_a,objects_b --format csv"); /* a simple name, as in leaks */
+    cr_expect(strstr(r.out, signature) != NULL && strstr(r.out, ",3,10\n") != NULL, "%s%s", r.out, r.err);
+    ran_free(&r);
+    static const char *const wrong[] = { "--by leak --finder classes", "--by leak --class app.Entry",
+                                         "--finder filters", "--by path --class app.Entry" };
+    for (size_t i = 0; i < 4; i++) {
+        r = tool_sh("rm -rf *.hdx; \"$H\" diff a.hprof b.hprof %s; ls", wrong[i]);
+        cr_expect_str_eq(r.out, "a.hprof\nb.hprof\nc.hprof\n", "%s", wrong[i]);
+        cr_expect(strstr(r.err, "go together") != NULL || strstr(r.err, "it goes with --by leak") != NULL, "%s", r.err);
+        ran_free(&r);
+    }
+}
