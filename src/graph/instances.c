@@ -111,8 +111,8 @@ static hdx_code place(hdx_instances *r, const hdx_id *ids, size_t n, size_t *cou
 hdx_code hdx_instances_read(hdx_instances *r, const hdx_id *ids, size_t n, uint32_t width, uint8_t *bytes,
                             uint32_t *have, hdx_error *err)
 {
-    size_t   count;
-    bool     rising;
+    size_t   count = 0;
+    bool     rising = true;
     hdx_code code = place(r, ids, n, &count, &rising, err);
     memset(have, 0, n * sizeof *have);
     if (code != HDX_OK || count == 0)

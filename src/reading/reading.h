@@ -100,7 +100,7 @@ typedef struct hdx_class_use {
     uint64_t array_bytes[2]; /* shallow sizes of those arrays with references of 4 and of 8 bytes, alignment 8 */
     hdx_pos  first_pos;      /* of the first instance in the file, */
     hdx_pos  other_pos;      /* of the first one that has not as many bytes as that; 0: they all have */
-    hdx_pos  last_pos;       /* of the last instance in the file ... */
+    hdx_pos  last_pos;       /* of the last instance in the file, or of an array where there is no instance ... */
     uint32_t first_bytes;
     uint32_t last_bytes; /* ... and the bytes it has (MAT 1.6 sizes an unknown class by it) */
     uint32_t most_bytes; /* of any instance */

@@ -82,6 +82,8 @@ static void take_array(scanner *s, worker *w, hdx_class_use *use, const hdx_even
     w->compressed |= w->last_array != 0 && w->last_array < e->addr && e->addr < w->last_end;
     w->last_array = e->addr;
     w->last_end = e->addr + 16 + 8 * (uint64_t)e->count;
+    if (use->instances == 0)
+        use->last_pos = e->pos;
     use->arrays++;
     use->elements += e->count;
     if (s->sizing)
@@ -444,7 +446,8 @@ void hdx_scan_merge_use(hdx_class_use *to, const hdx_class_use *u)
     if (u->instances > 0 && (u->last_pos > to->last_pos || to->instances == u->instances)) {
         to->last_pos = u->last_pos;
         to->last_bytes = u->last_bytes;
-    }
+    } else if (to->instances == 0 && u->last_pos > to->last_pos)
+        to->last_pos = u->last_pos;
 }
 
 /* A worker's share of what is said of classes without LOAD_CLASS, or with one that came later. */
