@@ -1,6 +1,6 @@
 /*
  * night.c - the dumps of a night: what `heapdex batch --out FOLDER` has left of each in FOLDER/status, a flat object of
- * JSON (doc/batch.md, section 2).
+ * JSON (doc/batch.md says what is in it).
  *
  * In:  files that anybody may have written.
  * Out: the index of each dump that is done. What is left out is told with the reason, and so is what is no status.
