@@ -188,8 +188,9 @@ static void put_batch(char *line, size_t size, const teller *t)
     const hdx_batch_counts *n = &t->counts;
     const uint64_t          over = n->done + n->skipped + n->failed;
     const unsigned          seconds = (unsigned)((hdx_now_ns() - t->began_ns) / 1000000000u);
+    const char             *plural = n->dumps == 1 ? "" : "s";
     int                     len = snprintf(line, size, "%llu of %llu dump%s, %llu at work", (unsigned long long)over,
-                                           (unsigned long long)n->dumps, n->dumps == 1 ? "" : "s", (unsigned long long)n->running);
+                                           (unsigned long long)n->dumps, plural, (unsigned long long)n->running);
     if (n->failed > 0)
         len += snprintf(line + len, size - (size_t)len, ", %llu failed", (unsigned long long)n->failed);
     if (n->held > 0)

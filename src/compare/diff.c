@@ -497,7 +497,7 @@ hdx_code hdx_compare_diff_rows(hdx_ledger *l, const hdx_arguments *a, const hdx_
         return HDX_OK;
     return equal == 0 /* every heap has classes; not every one has leaks */
                ? hdx_say_nothing(HDX_OK, out, err, "no dump has a leak of %s",
-                                 hdx_argument_text(a, "finder") != NULL ? "what is asked for" : "a watched object")
+                                 hdx_argument_choice(a, "finder") > 0 ? "what is asked for" : "a watched object")
                : hdx_say_nothing(HDX_OK, out, err, "they are the same in all of %" PRIu64 " rows: --all shows them",
                                  equal);
 }
