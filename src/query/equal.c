@@ -329,19 +329,31 @@ static void forget(equals *q)
     q->workers = NULL;
 }
 
-/* All groups, in order; those of one worker stay where they are. */
+/* All groups, in order. The first worker's list takes in the others, so that few are there twice. */
 static hdx_code collect(equals *q, hdx_equals *out, hdx_error *err)
 {
-    hdx_mem *mem = q->c->ask.q.mem;
-    *out = (hdx_equals){ .at = NULL };
+    hdx_mem   *mem = q->c->ask.q.mem;
+    uint64_t   count = 0;
+    hdx_equal *more;
+    *out = (hdx_equals){ .at = q->workers[0].groups.at, .capacity = q->workers[0].groups.capacity };
+    q->workers[0].groups.at = NULL;
+    q->workers[0].groups.capacity = 0;
     for (unsigned i = 0; i < q->c->threads; i++) {
-        out->capacity += q->workers[i].groups.count;
+        count += q->workers[i].groups.count;
         add_totals(&out->strings, &q->workers[i].strings);
         add_totals(&out->arrays, &q->workers[i].arrays);
     }
-    if ((out->at = hdx_mem_array(mem, out->capacity, sizeof *out->at)) == NULL)
-        return hdx_no_memory(err, "groups of equal contents", out->capacity * sizeof *out->at);
-    for (unsigned i = 0; i < q->c->threads; i++) {
+    if (count > out->capacity) {
+        if ((more = hdx_mem_resize(mem, out->at, out->capacity * sizeof *more, count * sizeof *more)) == NULL) {
+            hdx_mem_put(mem, out->at, out->capacity * sizeof *more);
+            *out = (hdx_equals){ .at = NULL };
+            return hdx_no_memory(err, "groups of equal contents", count * sizeof *more);
+        }
+        out->at = more;
+        out->capacity = count;
+    }
+    out->count = q->workers[0].groups.count;
+    for (unsigned i = 1; i < q->c->threads; i++) {
         if (q->workers[i].groups.count > 0)
             memcpy(out->at + out->count, q->workers[i].groups.at, q->workers[i].groups.count * sizeof *out->at);
         out->count += q->workers[i].groups.count;
@@ -368,16 +380,22 @@ static hdx_code find_in(equals *q, unsigned ranges, hdx_equals *out, hdx_error *
     return code;
 }
 
+/* Ranges divide the sums at hand. Where these are a small part of what is free, groups find no room. */
+static bool more_ranges_help(const hdx_array_contents *c, unsigned ranges)
+{
+    const hdx_mem *mem = c->ask.q.mem;
+    const uint64_t used = atomic_load(&mem->used), free = mem->limit > used ? mem->limit - used : 0;
+    return ranges < BUCKETS && c->places * sizeof(entry) / ranges > free / 8;
+}
+
 hdx_code hdx_equals_find(hdx_array_contents *c, bool texts, bool all, hdx_equals *out, hdx_error *err)
 {
     equals   q = { .c = c, .texts = texts, .all = all };
-    hdx_code code = HDX_LIMIT;
+    unsigned ranges = 1;
+    hdx_code code;
     *out = (hdx_equals){ .at = NULL };
-    for (unsigned ranges = 1; ranges <= BUCKETS && code == HDX_LIMIT; ranges *= 4) {
-        hdx_mem_put(c->ask.q.mem, out->at, out->capacity * sizeof *out->at);
-        code = find_in(&q, ranges, out, err);
-        if (c->ask.q.mem == NULL)
-            break; /* nobody counts: there is no more memory to be had */
-    }
+    /* where nobody counts there is no more memory to be had */
+    while ((code = find_in(&q, ranges, out, err)) == HDX_LIMIT && c->ask.q.mem != NULL && more_ranges_help(c, ranges))
+        ranges *= 4;
     return code;
 }
