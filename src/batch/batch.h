@@ -159,7 +159,9 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
 bool     hdx_batch_claim_is_ours(const batch_claim *c);
 void     hdx_batch_claim_beat(const batch_claim *c);
 void     hdx_batch_claim_give(batch_claim *c);
-bool     hdx_batch_claim_is_held(const char *out, const char *id); /* by anybody alive */
+/* Of a dump that is done: its runner was killed before it gave the claim back. One that is held stays. */
+void hdx_batch_claim_clear(const char *out, const char *id);
+bool hdx_batch_claim_is_held(const char *out, const char *id); /* by anybody alive */
 
 /* ---- status.c ---- */
 typedef enum batch_state {

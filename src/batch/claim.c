@@ -171,6 +171,17 @@ void hdx_batch_claim_give(batch_claim *c)
     c->fd = -1;
 }
 
+void hdx_batch_claim_clear(const char *out, const char *id)
+{
+    char path[4200], text[HDX_OWNER_RECORD];
+    int  fd;
+    path_of(path, out, id);
+    if (look_at(path, &fd, text) == LEFT)
+        (void)take_away(path);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
 bool hdx_batch_claim_is_held(const char *out, const char *id)
 {
     char path[4200], text[HDX_OWNER_RECORD];

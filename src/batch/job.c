@@ -224,6 +224,8 @@ void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before)
     j->s = *before;
     j->s.state = BATCH_SKIPPED;
     j->s.exit_code = 0;
+    if (!r->o->plan)
+        hdx_batch_claim_clear(r->o->out, j->dump->id);
     hdx_batch_tell(r, HDX_BATCH_SKIPPED, j, NULL, NULL);
 }
 

@@ -70,6 +70,22 @@ Test(claims, of_a_process_that_was_killed_are_taken_over_at_once)
     cr_expect(eq(int, (int)take_and_give(), HDX_OK));
 }
 
+Test(claims, that_are_left_are_cleared_and_others_stay)
+{
+    batch_claim a;
+    put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", 0);
+    hdx_batch_claim_clear(".", "a");
+    cr_expect(access("claims/a", F_OK) == 0, "its runner may be alive");
+    put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", 3600);
+    hdx_batch_claim_clear(".", "a");
+    cr_expect(access("claims/a", F_OK) != 0);
+    hdx_batch_claim_clear(".", "a"); /* there is none */
+    cr_assert(eq(int, (int)hdx_batch_claim_take(&a, ".", "a", &err), HDX_OK));
+    hdx_batch_claim_clear(".", "a");
+    cr_expect(hdx_batch_claim_is_ours(&a));
+    hdx_batch_claim_give(&a);
+}
+
 Test(claims, of_another_host_stand_until_nobody_has_touched_them_for_long)
 {
     static const char far[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=slurm:7\n";

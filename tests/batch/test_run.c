@@ -172,6 +172,21 @@ Test(batch, answers_for_each_dump_and_says_what_is_wrong_with_others)
     cr_expect(strstr(text.at, "a text file, not a heap dump") != NULL, "%s", text.at);
 }
 
+/* A runner that was killed between a status and its claim. */
+Test(batch, clears_claims_of_what_is_done)
+{
+    static const char       left[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
+    const hdx_batch_options o = night();
+    char                    path[200];
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    (void)snprintf(path, sizeof path, "out/claims/%s", id_of("shop-"));
+    const struct timespec hour[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - 3600 } };
+    save(path, left, sizeof left - 1);
+    cr_assert(utimensat(AT_FDCWD, path, hour, 0) == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(access(path, F_OK) != 0);
+}
+
 /* A file that was last written to an hour ago. */
 static void save_old(const char *path)
 {
