@@ -199,3 +199,10 @@ foreach(file IN LISTS files)
   add_test(NAME threads.${name} COMMAND threads_${name})
   set_tests_properties(threads.${name} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
 endforeach()
+
+# The longest begin first, so that none of them runs alone at the end.
+foreach(test cli.test_options strip.test_golden cli.interrupts making.test_stop)
+  if(TEST ${test})
+    set_tests_properties(${test} PROPERTIES COST 1000 TIMEOUT 600)
+  endif()
+endforeach()
