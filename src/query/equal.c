@@ -380,12 +380,15 @@ static hdx_code find_in(equals *q, unsigned ranges, hdx_equals *out, hdx_error *
     return code;
 }
 
-/* Ranges divide the sums at hand. Where these are a small part of what is free, groups find no room. */
+/*
+ * Ranges divide the sums at hand. Where these are a small part of what is free, groups find no room. Four ranges are
+ * always tried: how full the buckets are differs a little with the key of the sums, which is drawn anew each time.
+ */
 static bool more_ranges_help(const hdx_array_contents *c, unsigned ranges)
 {
     const hdx_mem *mem = c->ask.q.mem;
     const uint64_t used = atomic_load(&mem->used), free = mem->limit > used ? mem->limit - used : 0;
-    return ranges < BUCKETS && c->places * sizeof(entry) / ranges > free / 8;
+    return ranges == 1 || (ranges < BUCKETS && c->places * sizeof(entry) / ranges > free / 8);
 }
 
 hdx_code hdx_equals_find(hdx_array_contents *c, bool texts, bool all, hdx_equals *out, hdx_error *err)
