@@ -202,7 +202,7 @@ static hdx_code forecast(child *c, hdx_error *err)
 static hdx_code ask(child *c, const char *name, const char *folder, hdx_error *err)
 {
     static const hdx_argument whole[] = { { "texts", "whole" } }; /* as --format json has it */
-    char                      path[4200];
+    char                      path[4300];
     hdx_rows                 *rows = NULL;
     (void)snprintf(path, sizeof path, "%s/%s.json", folder, name);
     hdx_code code = hdx_answer_run(c->session, name, whole, 1, &rows, err);

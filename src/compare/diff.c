@@ -227,7 +227,7 @@ static hdx_code put_in_order(diff *d, bool all, hdx_error *err)
         return hdx_no_memory(err, "rows", l->count * sizeof *at);
     }
     for (uint32_t i = 0; i < l->count; i++) {
-        hdx_ledger_sum of[3];
+        hdx_ledger_sum of[3] = { { 0 } };
         read_sums(d, i, of);
         const bool equal = !differs(d, of);
         d->equal += equal;
@@ -347,7 +347,7 @@ static hdx_code check_rules(failing *f, const hdx_cell *key, const hdx_cell *cel
 
 static void whole_numbers(const diff *d, hdx_cell *cells)
 {
-    hdx_ledger_sum of[3];
+    hdx_ledger_sum of[3] = { { 0 } };
     for (size_t i = 0; i < d->l->column_count; i++)
         of[i] =
             (hdx_ledger_sum){ d->l->columns[i].live_objects, d->l->columns[i].live_bytes, d->l->columns[i].live_bytes };

@@ -22,7 +22,7 @@
 
 typedef struct shape { /* of a class, its super classes included */
     uint64_t end;      /* behind the last field */
-    uint8_t  gap[3];   /* free places of 1, 2 and 4 bytes */
+    uint8_t  gap[4];   /* free places of 1, 2 and 4 bytes; there is none of 8 */
     bool     done;
 } shape;
 

@@ -35,8 +35,8 @@ struct signs {
     fill     of[12];
     fill     overhead; /* byte[] with the low bit set: zero in ordinary dumps too (STRIP 5.5) */
     uint64_t overhead_named, overhead_absent;
-    uint64_t homeless;           /* classes in no heap */
-    bool     heap_named, shared; /* in this segment; zygote or image anywhere */
+    uint64_t homeless;                  /* classes in no heap */
+    bool     heap_named, heaps, shared; /* in this segment; anywhere; zygote or image anywhere */
     bool     begun, waiting;
     uint64_t wanted, vm_roots, vm_lost;
 };
@@ -157,7 +157,7 @@ hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content
 {
     hdx_code code = HDX_OK;
     if (e->tag == HDX_SUB_HEAP_DUMP_INFO) {
-        s->heap_named = true;
+        s->heap_named = s->heaps = true;
         s->shared |= e->count == 'Z' || e->count == 'I';
         return HDX_OK;
     }
@@ -264,7 +264,7 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
     if (s->arrays == 0 && s->instances > 10 && s->texts > 0)
         say(out, HDX_STRIP_MATRIX, 80, "no primitive array at all among %llu instances, %llu of them Strings",
             N(s->instances), N(s->texts));
-    else if (others == 0 && s->instances >= 500 && texts >= 50)
+    else if (others == 0 && s->heaps && s->instances >= 500 && texts >= 50) /* the first MB of a JVM's may be so */
         say(out, HDX_STRIP_MATRIX, 60,
             "no array of another type than byte and char among %llu instances and %llu arrays", N(s->instances),
             N(texts));

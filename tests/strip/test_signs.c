@@ -437,9 +437,9 @@ Test(signs, a_root_waits_for_the_next_object_whatever_else_stands_between)
 
 /* ---- what Matrix dropped ---- */
 
-static dump_maker *dropped_arrays(unsigned strings, unsigned others, unsigned chars, unsigned bytes, unsigned overhead)
+static dump_maker *with_texts_alone(dump_maker *m, unsigned strings, unsigned others, unsigned chars, unsigned bytes,
+                                    unsigned overhead)
 {
-    dump_maker *m = begun();
     (void)instances(m, "java.lang.String", strings);
     (void)instances(m, "a.A", others);
     for (unsigned k = 0; k < chars; k++)
@@ -449,6 +449,11 @@ static dump_maker *dropped_arrays(unsigned strings, unsigned others, unsigned ch
     for (unsigned k = 0; k < overhead; k++)
         odd_bytes(m, 'B', 5);
     return m;
+}
+
+static dump_maker *dropped_arrays(unsigned strings, unsigned others, unsigned chars, unsigned bytes, unsigned overhead)
+{
+    return with_texts_alone(begun(), strings, others, chars, bytes, overhead);
 }
 
 Test(signs, eleven_objects_with_a_string_and_no_array_are_matrixs)
@@ -481,6 +486,14 @@ Test(signs, hundreds_of_objects_with_texts_alone_are_matrixs)
         filled(m, types[t], 1, 1, 1);
         nothing(m, "an array of another type");
     }
+}
+
+Test(signs, a_jvms_dump_may_begin_with_texts_alone)
+{
+    dump_maker *m = dump_maker_new(4);
+    m->version = "1.0.2";
+    m->time_ms = 1700000000000;
+    nothing(with_texts_alone(m, 1, 499, 20, 20, 10), "it names no heap");
 }
 
 Test(signs, two_signs_of_matrix_are_both_said_and_the_surer_counts)
