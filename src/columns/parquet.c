@@ -408,10 +408,8 @@ static hdx_code end_chunk(writer *w, column *c, chunk *out, hdx_error *err)
     if (code == HDX_OK && c->dictionary.count > 0) {
         hdx_buffer_clear(&w->plain);
         hdx_buffer_put(&w->plain, c->dictionary.page.at, c->dictionary.page.len);
-        const unsigned encodings = c->encodings;
         code = put_page(w, c, &head, DICTIONARY_PAGE, c->dictionary.count,
                         w->options->encoding == HDX_PARQUET_PLAIN ? PLAIN_DICTIONARY : PLAIN, err);
-        c->encodings |= encodings;
     }
     *out = (chunk){ .at = w->written,
                     .dictionary_bytes = head.len,

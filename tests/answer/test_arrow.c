@@ -3,7 +3,7 @@
  * the rows, and whoever reads on, moves, leaves early or comes late.
  */
 #include "answer/answer.h"
-#include "render/render.h"
+#include "columns/arrow_reader.h"
 #include "support/folder.h"
 
 #include <criterion/criterion.h>
@@ -61,104 +61,6 @@ static hdx_code ask(hdx_session *s, const char *text, struct ArrowArrayStream *o
     return hdx_answer_arrow(s, name, at, count, out, err);
 }
 
-/* ---- what the interface asks of an array ---- */
-
-static bool is_valid(const struct ArrowArray *a, int64_t i)
-{
-    const uint8_t *bits = a->buffers[0];
-    return bits == NULL || (bits[i / 8] >> i % 8 & 1) != 0;
-}
-
-static void check_array(const struct ArrowSchema *schema, const struct ArrowArray *a)
-{
-    const char   *format = schema->dictionary != NULL ? "i" : schema->format;
-    const int64_t buffers = strcmp(format, "+s") == 0 ? 1 : strcmp(format, "U") == 0 ? 3 : 2;
-    int64_t       nulls = 0;
-    cr_assert(a->release != NULL && a->length >= 0 && a->offset == 0 && a->n_buffers == buffers);
-    cr_assert(a->n_children == schema->n_children);
-    for (int64_t i = 0; i < buffers; i++)
-        cr_assert((uintptr_t)a->buffers[i] % 8 == 0);
-    for (int64_t i = 0; i < a->length; i++)
-        nulls += !is_valid(a, i);
-    cr_assert(nulls == a->null_count);
-    cr_assert(nulls == 0 || (schema->flags & ARROW_FLAG_NULLABLE) != 0, "%s", schema->name);
-    if (strcmp(format, "U") == 0) {
-        const int64_t *offsets = a->buffers[1];
-        const char    *bytes = a->buffers[2];
-        cr_assert(offsets[0] == 0 && bytes != NULL);
-        for (int64_t i = 0; i < a->length; i++) {
-            hdx_buffer again = hdx_buffer_of(NULL);
-            cr_assert(offsets[i + 1] >= offsets[i]);
-            const size_t len = (size_t)(offsets[i + 1] - offsets[i]);
-            hdx_render_utf8(&again, bytes + offsets[i], len); /* what is valid stays as it is */
-            cr_assert(again.len == len && (len == 0 || memcmp(again.at, bytes + offsets[i], len) == 0));
-            hdx_buffer_free(&again);
-        }
-    }
-    if (schema->dictionary == NULL) {
-        cr_assert(a->dictionary == NULL);
-        return;
-    }
-    cr_assert(a->dictionary != NULL);
-    check_array(schema->dictionary, a->dictionary);
-    for (int64_t i = 0; i < a->length; i++)
-        cr_assert(!is_valid(a, i) || (((const int32_t *)a->buffers[1])[i] >= 0 &&
-                                      ((const int32_t *)a->buffers[1])[i] < a->dictionary->length));
-}
-
-static void check_schema(const struct ArrowSchema *schema, const hdx_column *columns, unsigned count)
-{
-    static const char *const formats[] = {
-        [HDX_TYPE_UNSIGNED] = "l", [HDX_TYPE_SIGNED] = "l", [HDX_TYPE_REAL] = "g",
-        [HDX_TYPE_BOOL] = "b",     [HDX_TYPE_TEXT] = "U",   [HDX_TYPE_ADDRESS] = "l",
-        [HDX_TYPE_LIST] = "U",     [HDX_TYPE_OBJECT] = "U", [HDX_TYPE_ANY] = "U",
-    };
-    cr_assert(schema->release != NULL && strcmp(schema->format, "+s") == 0 && schema->n_children == count);
-    for (unsigned i = 0; i < count; i++) {
-        const struct ArrowSchema *c = schema->children[i];
-        const bool                few = (columns[i].flags & HDX_COLUMN_FEW) != 0;
-        int32_t                   pairs;
-        cr_assert(c->release != NULL && strcmp(c->name, columns[i].name) == 0);
-        cr_assert(strcmp(c->format, few ? "i" : formats[columns[i].type]) == 0, "%s", c->name);
-        cr_assert((c->dictionary != NULL) == few && (!few || strcmp(c->dictionary->format, "U") == 0));
-        memcpy(&pairs, c->metadata, 4);
-        cr_assert(pairs == (columns[i].unit == HDX_UNIT_NONE ? 2 : 3));
-        cr_assert(memcmp(c->metadata + 4, "\14\0\0\0heapdex.type", 16) == 0);
-    }
-}
-
-/* ---- values ---- */
-
-static void expect_cell(const struct ArrowArray *a, int64_t i, const hdx_column *column, const hdx_cell *want)
-{
-    const bool plain = column->type != HDX_TYPE_LIST && column->type != HDX_TYPE_OBJECT && column->type != HDX_TYPE_ANY;
-    hdx_buffer text = hdx_buffer_of(NULL);
-    double     real;
-    cr_assert(is_valid(a, i) == (want->kind != HDX_CELL_NULL && !(plain && want->kind == HDX_CELL_ABSENT)), "%s",
-              column->name);
-    if (!is_valid(a, i))
-        return;
-    if (column->type == HDX_TYPE_BOOL) {
-        cr_assert((((const uint8_t *)a->buffers[1])[i / 8] >> i % 8 & 1) == want->as.boolean);
-    } else if (column->type == HDX_TYPE_REAL) {
-        memcpy(&real, (const uint64_t *)a->buffers[1] + i, 8);
-        cr_assert(real == want->as.real);
-    } else if (column->type == HDX_TYPE_TEXT || !plain) {
-        const int64_t at = a->dictionary != NULL ? ((const int32_t *)a->buffers[1])[i] : i;
-        a = a->dictionary != NULL ? a->dictionary : a;
-        const int64_t *offsets = a->buffers[1];
-        if (column->type == HDX_TYPE_TEXT)
-            hdx_render_utf8(&text, want->as.text.at, want->as.text.len);
-        else
-            hdx_render_json_cell(&text, want);
-        cr_assert((uint64_t)(offsets[at + 1] - offsets[at]) == text.len, "%s", column->name);
-        cr_assert(text.len == 0 || memcmp((const char *)a->buffers[2] + offsets[at], text.at, text.len) == 0);
-    } else {
-        cr_assert(((const uint64_t *)a->buffers[1])[i] == want->as.natural, "%s", column->name);
-    }
-    hdx_buffer_free(&text);
-}
-
 /* Every batch is right, and they have the rows of the answer, in their order. */
 static void expect_answer(hdx_session *s, const char *text)
 {
@@ -179,16 +81,16 @@ static void expect_answer(hdx_session *s, const char *text)
     const hdx_column *declared = hdx_rows_columns(rows, &columns);
     cr_assert(ask(s, text, &stream, &err) == HDX_OK, "%s: %s", text, err.message);
     cr_assert(stream.get_schema(&stream, &schema) == 0);
-    check_schema(&schema, declared, columns);
+    arrow_check_schema(&schema, declared, columns);
     while (stream.get_next(&stream, &batch) == 0 && batch.release != NULL) {
         cr_assert(batch.length > 0);
-        check_array(&schema, &batch);
+        arrow_check_array(&schema, &batch);
         for (unsigned c = 0; c < columns; c++)
-            check_array(schema.children[c], batch.children[c]);
+            arrow_check_array(schema.children[c], batch.children[c]);
         for (int64_t i = 0; i < batch.length; i++) {
             cr_assert(hdx_rows_next(rows, &cells), "%s: the stream has more rows", text);
             for (unsigned c = 0; c < columns; c++)
-                expect_cell(batch.children[c], i, &declared[c], &cells[c]);
+                arrow_expect_cell(batch.children[c], i, &declared[c], &cells[c]);
         }
         batch.release(&batch);
         cr_assert(batch.release == NULL);

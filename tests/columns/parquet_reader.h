@@ -30,6 +30,8 @@ typedef struct parquet_column {
     parquet_value *at;
     uint64_t       count, capacity, nulls;
     uint64_t       encodings; /* of data pages, a bit each */
+    uint64_t       pages[64]; /* rows of each data page */
+    unsigned       page_count;
     bool           has_bounds;
     int64_t        least, most; /* as the last row group says */
 } parquet_column;
@@ -37,7 +39,9 @@ typedef struct parquet_column {
 typedef struct parquet_file {
     parquet_column columns[64];
     unsigned       column_count, group_count;
+    int            version;
     uint64_t       rows, group_rows[32];
+    uint64_t       end; /* of what is read so far */
     char           notes[8][2][16384];
     unsigned       note_count;
 } parquet_file;
@@ -63,6 +67,12 @@ static inline int64_t thrift_int(thrift *t)
 {
     const uint64_t v = thrift_varint(t);
     return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+/* A value of a field whose type the format's page says: 5 and 6 are i32 and i64, 8 bytes, 9 lists, 12 structs. */
+static inline int64_t thrift_int_of(thrift *t, unsigned type, unsigned want)
+{
+    cr_assert(type == want, "a number of type %u, not %u", type, want);
+    return thrift_int(t);
 }
 static inline thrift thrift_bytes(thrift *t)
 {
@@ -127,29 +137,32 @@ typedef struct page {
 
 static inline page page_head(thrift *t)
 {
-    page     p = { 0 };
+    page     p = { .type = -1, .encoding = -1 };
     int      field = 0, inner;
     unsigned type;
     while ((type = thrift_field(t, &field)) != 0) {
-        if (field == 1)
-            p.type = (int)thrift_int(t);
-        else if (field == 2)
-            p.unpacked = (uint64_t)thrift_int(t);
-        else if (field == 3)
-            p.packed = (uint64_t)thrift_int(t);
-        else if (field == 5 || field == 7) {
+        if (field == 1) {
+            p.type = (int)thrift_int_of(t, type, 5);
+        } else if (field == 2) {
+            p.unpacked = (uint64_t)thrift_int_of(t, type, 5);
+        } else if (field == 3) {
+            p.packed = (uint64_t)thrift_int_of(t, type, 5);
+        } else {
+            cr_assert(type == 12 && field == (p.type == 0 ? 5 : 7), "field %d of a page of type %d", field, p.type);
             inner = 0;
             while ((type = thrift_field(t, &inner)) != 0) {
+                const int64_t v = thrift_int_of(t, type, 5);
                 if (inner == 1)
-                    p.count = (uint64_t)thrift_int(t);
+                    p.count = (uint64_t)v;
                 else if (inner == 2)
-                    p.encoding = (int)thrift_int(t);
+                    p.encoding = (int)v;
                 else
-                    cr_assert(thrift_int(t) == 3); /* levels are RLE */
+                    cr_assert(v == 3 && p.type == 0); /* levels are RLE */
             }
-        } else
-            thrift_skip(t, type);
+            cr_assert(inner == (p.type == 0 ? 4 : 2));
+        }
     }
+    cr_assert(p.type == 0 || p.type == 2);
     return p;
 }
 
@@ -191,10 +204,12 @@ static inline void hybrid(thrift t, unsigned width, uint64_t count, uint32_t *to
             cr_assert((width + 7) / 8 <= t.end - t.at);
             const uint32_t v = (uint32_t)bits_at(t.at, 0, (width + 7) / 8 * 8);
             t.at += (width + 7) / 8;
-            for (uint64_t i = 0; i < run && n < count; i++)
+            cr_assert(run <= count - n && (width == 32 || v >> width == 0));
+            for (uint64_t i = 0; i < run; i++)
                 to[n++] = v;
         }
     }
+    cr_assert(t.at == t.end, "%td bytes behind the last run", t.end - t.at);
 }
 
 static inline void delta(thrift t, uint64_t count, uint64_t *to)
@@ -215,6 +230,7 @@ static inline void delta(thrift t, uint64_t count, uint64_t *to)
             t.at += block / parts / 8 * widths[part];
         }
     }
+    cr_assert(t.at == t.end, "%td bytes behind the last block", t.end - t.at);
 }
 
 static inline void plain(thrift t, const parquet_column *c, uint64_t count, parquet_value *to)
@@ -238,7 +254,7 @@ static inline void plain(thrift t, const parquet_column *c, uint64_t count, parq
             t.at += 8;
         }
     }
-    cr_assert(c->type == 0 || t.at == t.end);
+    cr_assert(c->type == 0 ? (uint64_t)(t.end - t.at) == (count + 7) / 8 : t.at == t.end);
 }
 
 static inline void data_page(parquet_column *c, const page *p, const uint8_t *bytes, const parquet_value *words,
@@ -260,6 +276,8 @@ static inline void data_page(parquet_column *c, const page *p, const uint8_t *by
             has += levels[i];
     }
     c->encodings |= 1ull << p->encoding;
+    cr_assert(p->count > 0 && c->page_count < 64);
+    c->pages[c->page_count++] = p->count;
     if (p->encoding == 2 || p->encoding == 8) {
         cr_assert(words != NULL && *t.at <= 32); /* readers want one, also where no value is */
         hybrid((thrift){ t.at + 1, t.end }, *t.at, has, places);
@@ -289,27 +307,41 @@ static inline void data_page(parquet_column *c, const page *p, const uint8_t *by
     free(values);
 }
 
-static inline void read_chunk(parquet_column *c, const uint8_t *file, uint64_t at, uint64_t bytes, uint64_t count)
+typedef struct chunk { /* as the footer says it, or as it is */
+    uint64_t rows, unpacked, bytes, data, dictionary, encodings;
+} chunk;
+
+/* Column chunks follow each other; what the footer says of each is so. */
+static inline void read_chunk(parquet_column *c, const uint8_t *file, uint64_t at, const chunk *said)
 {
-    thrift         t = { file + at, file + at + bytes };
+    thrift         t = { file + at, file + at + said->bytes };
     parquet_value *words = NULL;
     uint64_t       word_count = 0;
-    const uint64_t end = c->count + count;
+    const uint64_t begin = c->count, before = c->encodings;
+    chunk          is = { .rows = said->rows, .bytes = said->bytes, .encodings = c->optional ? 1u << 3 : 0 };
+    c->encodings = 0;
     while (t.at < t.end) {
-        const page p = page_head(&t);
+        const uint64_t head = (uint64_t)(t.at - file);
+        const page     p = page_head(&t);
         cr_assert(p.packed <= (uint64_t)(t.end - t.at));
         uint8_t *unpacked = page_unpack(t.at, &p);
+        is.unpacked += (uint64_t)(t.at - file) - head + p.unpacked;
+        is.encodings |= 1ull << p.encoding;
         t.at += p.packed;
         if (p.type == 2) {
-            cr_assert(words == NULL && c->count + count == end);
+            cr_assert(words == NULL && c->count == begin && p.count > 0 && (p.encoding == 0 || p.encoding == 2));
+            is.dictionary = head;
             words = calloc(p.count + 1, sizeof *words);
             plain((thrift){ unpacked, unpacked + p.unpacked }, c, word_count = p.count, words);
         } else {
+            is.data = is.data != 0 ? is.data : head;
             data_page(c, &p, unpacked, words, word_count);
         }
         free(unpacked);
     }
-    cr_assert(c->count == end);
+    c->encodings |= before;
+    cr_assert(c->count - begin == said->rows && memcmp(&is, said, sizeof is) == 0, "%s: a chunk is not as is said",
+              c->name);
     for (uint64_t i = 0; i < word_count; i++)
         free(words[i].text);
     free(words);
@@ -317,82 +349,132 @@ static inline void read_chunk(parquet_column *c, const uint8_t *file, uint64_t a
 
 /* ---- the footer ---- */
 
-static inline void read_column_meta(thrift *t, parquet_column *c, const uint8_t *file)
+static inline void read_bounds(thrift *t, parquet_column *c)
 {
-    int      field = 0, inner;
+    int      field = 0;
     unsigned type;
-    uint64_t count = 0, bytes = 0, data = 0, dictionary = 0;
     while ((type = thrift_field(t, &field)) != 0) {
-        if (field == 4)
-            cr_assert(thrift_int(t) == 2); /* GZIP */
-        else if (field == 5)
-            count = (uint64_t)thrift_int(t);
-        else if (field == 7)
-            bytes = (uint64_t)thrift_int(t);
-        else if (field == 9)
-            data = (uint64_t)thrift_int(t);
-        else if (field == 11)
-            dictionary = (uint64_t)thrift_int(t);
-        else if (field == 12) {
-            inner = 0;
-            while ((type = thrift_field(t, &inner)) != 0) {
-                if (inner == 3)
-                    c->nulls += (uint64_t)thrift_int(t);
-                else if (inner == 5 || inner == 6) {
-                    const thrift v = thrift_bytes(t);
-                    memcpy(inner == 5 ? &c->most : &c->least, v.at, (size_t)(v.end - v.at));
-                    c->has_bounds = true;
-                } else
-                    thrift_skip(t, type);
-            }
-        } else
-            thrift_skip(t, type);
+        if (field == 3) {
+            c->nulls += (uint64_t)thrift_int_of(t, type, 6);
+            continue;
+        }
+        const thrift v = thrift_bytes(t);
+        cr_assert(type == 8 && (field == 5 || field == 6) && v.end - v.at == (c->type == 0 ? 1 : 8));
+        memcpy(field == 5 ? &c->most : &c->least, v.at, (size_t)(v.end - v.at));
+        c->has_bounds = true;
     }
-    read_chunk(c, file, dictionary != 0 ? dictionary : data, bytes, count);
+}
+
+static inline chunk read_column_meta(thrift *t, parquet_column *c)
+{
+    int      field = 0;
+    unsigned type, of;
+    chunk    k = { 0 };
+    while ((type = thrift_field(t, &field)) != 0) {
+        if (field == 1) {
+            cr_assert(thrift_int_of(t, type, 5) == c->type);
+        } else if (field == 2) {
+            for (uint64_t n = thrift_list(t, &of); n > 0; n--)
+                k.encodings |= 1ull << thrift_int_of(t, of, 5);
+        } else if (field == 3) {
+            char name[64];
+            cr_assert(thrift_list(t, &of) == 1 && of == 8);
+            thrift_copy(t, name, sizeof name);
+            cr_assert(strcmp(name, c->name) == 0);
+        } else if (field == 4) {
+            cr_assert(thrift_int_of(t, type, 5) == 2); /* GZIP */
+        } else if (field == 12) {
+            cr_assert(type == 12);
+            read_bounds(t, c);
+        } else {
+            const uint64_t v = (uint64_t)thrift_int_of(t, type, 6);
+            switch (field) {
+            case 5: k.rows = v; break;
+            case 6: k.unpacked = v; break;
+            case 7: k.bytes = v; break;
+            case 9: k.data = v; break;
+            case 11: k.dictionary = v; break;
+            default: cr_assert_fail("field %d of a chunk", field);
+            }
+        }
+    }
+    return k;
+}
+
+static inline chunk read_column(thrift *t, parquet_column *c, const uint8_t *file, uint64_t end)
+{
+    int      field = 0;
+    unsigned type;
+    chunk    k = { 0 };
+    while ((type = thrift_field(t, &field)) != 0) {
+        if (field == 2) {
+            cr_assert((uint64_t)thrift_int_of(t, type, 6) == end, "%s does not begin where the one before ends",
+                      c->name);
+        } else {
+            cr_assert(field == 3 && type == 12);
+            k = read_column_meta(t, c);
+        }
+    }
+    read_chunk(c, file, end, &k);
+    return k;
 }
 
 static inline void read_group(thrift *t, parquet_file *f, const uint8_t *file)
 {
-    int      field = 0, inner;
-    unsigned type, of;
+    const uint64_t begin = f->end;
+    int            field = 0;
+    unsigned       type, of;
+    uint64_t       unpacked = 0;
     while ((type = thrift_field(t, &field)) != 0) {
         if (field == 1) {
-            cr_assert(thrift_list(t, &of) == f->column_count);
+            cr_assert(thrift_list(t, &of) == f->column_count && of == 12);
             for (unsigned i = 0; i < f->column_count; i++) {
-                inner = 0;
-                while ((type = thrift_field(t, &inner)) != 0)
-                    if (inner == 3)
-                        read_column_meta(t, &f->columns[i], file);
-                    else
-                        thrift_skip(t, type);
+                const chunk k = read_column(t, &f->columns[i], file, f->end);
+                f->end += k.bytes;
+                unpacked += k.unpacked;
             }
-        } else if (field == 3)
-            f->group_rows[f->group_count] = (uint64_t)thrift_int(t);
-        else
-            thrift_skip(t, type);
+            continue;
+        }
+        const uint64_t v = (uint64_t)thrift_int_of(t, type, 6);
+        switch (field) {
+        case 2: cr_assert(v == unpacked); break;
+        case 3: f->group_rows[f->group_count] = v; break;
+        case 5: cr_assert(v == begin); break;
+        case 6: cr_assert(v == f->end - begin); break;
+        default: cr_assert_fail("field %d of a row group", field);
+        }
     }
     f->group_count++;
 }
 
-static inline void read_schema_element(thrift *t, parquet_file *f, bool root)
+/* How many columns it says there are, of the root. */
+static inline int64_t read_schema_element(thrift *t, parquet_file *f, bool root)
 {
-    int            field = 0;
+    int64_t        children = 0;
+    int            field = 0, inner;
     unsigned       type;
     parquet_column c = { 0 };
     while ((type = thrift_field(t, &field)) != 0) {
-        if (field == 1)
-            c.type = (int)thrift_int(t);
-        else if (field == 3)
-            c.optional = (int)thrift_int(t);
-        else if (field == 4)
+        if (field == 1) {
+            c.type = (int)thrift_int_of(t, type, 5);
+        } else if (field == 3) {
+            c.optional = (int)thrift_int_of(t, type, 5);
+        } else if (field == 4) {
             thrift_copy(t, c.name, sizeof c.name);
-        else if (field == 6)
-            c.is_text = thrift_int(t) == 0;
-        else
-            thrift_skip(t, type);
+        } else if (field == 5) {
+            children = thrift_int_of(t, type, 5);
+        } else if (field == 6) {
+            c.is_text = thrift_int_of(t, type, 5) == 0;
+        } else { /* LogicalType: a union, of which the first is STRING */
+            cr_assert(field == 10 && type == 12 && c.is_text);
+            inner = 0;
+            cr_assert(thrift_field(t, &inner) == 12 && inner == 1 && thrift_field(t, &inner) == 0);
+            cr_assert(thrift_field(t, &inner) == 0);
+        }
     }
     if (!root)
         f->columns[f->column_count++] = c;
+    return children;
 }
 
 static inline parquet_file parquet_read(const uint8_t *file, uint64_t len)
@@ -405,13 +487,18 @@ static inline parquet_file parquet_read(const uint8_t *file, uint64_t len)
     memcpy(&footer, file + len - 8, 4);
     cr_assert(footer <= len - 12);
     thrift t = { file + len - 8 - footer, file + len - 8 };
+    f.end = 4;
     while ((type = thrift_field(&t, &field)) != 0) {
-        if (field == 2) {
-            for (uint64_t n = thrift_list(&t, &of), i = 0; i < n; i++)
-                read_schema_element(&t, &f, i == 0);
-        } else if (field == 3)
-            f.rows = (uint64_t)thrift_int(&t);
-        else if (field == 4) {
+        if (field == 1) {
+            f.version = (int)thrift_int_of(&t, type, 5);
+        } else if (field == 2) {
+            const uint64_t n = thrift_list(&t, &of);
+            cr_assert(of == 12 && (uint64_t)read_schema_element(&t, &f, true) == n - 1);
+            for (uint64_t i = 1; i < n; i++)
+                (void)read_schema_element(&t, &f, false);
+        } else if (field == 3) {
+            f.rows = (uint64_t)thrift_int_of(&t, type, 6);
+        } else if (field == 4) {
             for (uint64_t n = thrift_list(&t, &of); n > 0; n--)
                 read_group(&t, &f, file);
         } else if (field == 5) {
@@ -420,9 +507,18 @@ static inline parquet_file parquet_read(const uint8_t *file, uint64_t len)
                 while ((type = thrift_field(&t, &inner)) != 0)
                     thrift_copy(&t, f.notes[f.note_count][inner - 1], sizeof f.notes[0][0]);
             }
-        } else
+        } else if (field == 6) {
             thrift_skip(&t, type);
+        } else { /* the order of each column: that of its type */
+            cr_assert(field == 7 && thrift_list(&t, &of) == f.column_count && of == 12);
+            for (unsigned i = 0; i < f.column_count; i++) {
+                inner = 0;
+                cr_assert(thrift_field(&t, &inner) == 12 && inner == 1 && thrift_field(&t, &inner) == 0);
+                cr_assert(thrift_field(&t, &inner) == 0);
+            }
+        }
     }
+    cr_assert(field == 7 && f.end == len - 8 - footer, "bytes between the last row group and the footer");
     cr_assert(t.at == t.end);
     for (unsigned i = 0; i < f.column_count; i++)
         cr_assert(f.columns[i].count == f.rows, "%s has %llu of %llu rows", f.columns[i].name,
