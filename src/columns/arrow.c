@@ -168,8 +168,7 @@ static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint3
     to = (uint8_t *)c->valid.at;
     if (c->nulls == 0) /* as long as there is none no bit is written */
         memset(to, 0xff, row / 8 + 1);
-    if (row % 8 != 0)
-        to[row / 8] &= (uint8_t)((1u << row % 8) - 1);
+    to[row / 8] &= (uint8_t)((1u << row % 8) - 1);
     for (uint32_t at = 0; at < n; at += 64) {
         const uint64_t bits = n - at < 64 ? there[at / 64] & ((1ull << (n - at)) - 1) : there[at / 64];
         uint8_t       *word = to + (row + at) / 8;

@@ -18,7 +18,7 @@ static void put_varint(hdx_buffer *out, uint64_t v)
 
 static void put_zigzag(hdx_buffer *out, uint64_t v) { put_varint(out, v << 1 ^ (v >> 63 != 0 ? UINT64_MAX : 0)); }
 
-/* ---- packing: values of `width` bits from the low bit of each byte up ---- */
+/* ---- packing: values of `width` bits, fewer than 64, from the low bit of each byte up ---- */
 
 typedef struct packer {
     uint8_t *at;
@@ -35,7 +35,7 @@ static void pack(packer *p, uint64_t value, unsigned width)
     }
     memcpy(p->at, &p->bits, 8); /* little-endian, as all that heapdex runs on */
     p->at += 8;
-    p->bits = p->count > 0 ? value >> (64 - p->count) : 0;
+    p->bits = value >> (64 - p->count);
     p->count = p->count + width - 64;
 }
 

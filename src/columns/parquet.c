@@ -144,7 +144,7 @@ static hdx_code number_place(dictionary *d, uint64_t v, uint32_t *place, bool *f
     hdx_put64(bytes, v);
     hdx_buffer_put(&d->page, bytes, 8);
     *slot = *place = d->count++;
-    return HDX_OK;
+    return d->page.failed ? no_room(err) : HDX_OK;
 }
 
 static bool is_text(const dictionary *d, uint32_t place, const char *at, uint64_t len)
@@ -173,7 +173,7 @@ static hdx_code text_place(dictionary *d, const char *at, uint64_t len, uint32_t
     hdx_buffer_put(&d->page, bytes, 4);
     hdx_buffer_put(&d->page, at, len);
     *slot = *place = d->count++;
-    return HDX_OK;
+    return d->page.failed ? no_room(err) : HDX_OK;
 }
 
 /* ---- pages ---- */
@@ -259,6 +259,9 @@ static int dictionary_encoding(const writer *w)
 /* Where the page in w->other, packed, takes less than *least, it is the one in w->plain from here on. */
 static hdx_code try_other(writer *w, uint64_t more, uint64_t *least, bool *shorter, hdx_error *err)
 {
+    *shorter = false;
+    if (w->other.failed)
+        return no_room(err);
     hdx_buffer_clear(&w->packed);
     const hdx_code code = hdx_pack_piece(w->other.at, w->other.len, &w->packed, err);
     *shorter = code == HDX_OK && w->packed.len + more < *least;

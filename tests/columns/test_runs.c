@@ -5,11 +5,12 @@
 #include "columns/arrow_reader.h"
 #include "columns/columns.h"
 #include "columns/parquet_reader.h"
+#include "support/refusing.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-enum { ID, WHERE, SHARE, YES, KIND, NAME, NEVER, LATE, COLUMNS };
+enum { ID, WHERE, SHARE, YES, KIND, NAME, NEVER, LATE, ONCE, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "rises"),
     [WHERE] = HDX_COLUMN("where", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "often there"),
@@ -19,6 +20,7 @@ static const hdx_column columns[COLUMNS] = {
     [NAME] = HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "another one in each row"),
     [NEVER] = HDX_COLUMN("never", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "nobody asked for it"),
     [LATE] = HDX_COLUMN("late", SIGNED, NONE, HDX_COLUMN_NULLABLE, "not there at first"),
+    [ONCE] = HDX_COLUMN("once", UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "absent in one row"),
 };
 static const hdx_text kinds[] = { { "instance", 8 }, { "", 0 }, { "class", 5 }, { "array \xff of", 10 } };
 #define KINDS 4u
@@ -34,7 +36,7 @@ typedef struct source {
 
 static uint64_t mix(uint64_t i, uint64_t of) { return hdx_mix64(i * 16 + of); }
 
-static hdx_cell cell_of(source *s, uint64_t i, unsigned column, char *name)
+static hdx_cell cell_of(uint64_t i, unsigned column, char *name)
 {
     switch (column) {
     case ID: return hdx_cell_uint(i);
@@ -46,7 +48,8 @@ static hdx_cell cell_of(source *s, uint64_t i, unsigned column, char *name)
         (void)snprintf(name, 24, "%llx", (unsigned long long)mix(i, 7));
         return i % 17 == 3 ? hdx_cell_null() : hdx_cell_string(name);
     case LATE: return i < 2500 ? hdx_cell_null() : hdx_cell_int((int64_t)(i % 77) - 40);
-    default: (void)s; return hdx_cell_null();
+    case ONCE: return i == 5 ? hdx_cell_null() : hdx_cell_uint(i / 3);
+    default: return hdx_cell_null();
     }
 }
 
@@ -58,7 +61,7 @@ static hdx_code next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more,
         return hdx_fail(err, HDX_DAMAGED, "a.hdx", 12, "row %llu cannot be read", (unsigned long long)s->at);
     *more = s->at < s->count;
     for (unsigned c = 0; *more && c < COLUMNS; c++)
-        cells[c] = cell_of(s, s->at, c, s->names[0]);
+        cells[c] = cell_of(s->at, c, s->names[0]);
     s->at += *more;
     return HDX_OK;
 }
@@ -74,7 +77,7 @@ static hdx_code run(void *state, uint32_t most, hdx_vector *out, uint32_t *count
         uint64_t has = 0;
         memset(s->there[c], 0, sizeof s->there[c]);
         for (uint32_t i = 0; i < n; i++) {
-            const hdx_cell cell = cell_of(s, s->at + i, c, s->names[i]);
+            const hdx_cell cell = cell_of(s->at + i, c, s->names[i]);
             has += cell.kind != HDX_CELL_NULL;
             if (cell.kind != HDX_CELL_NULL)
                 hdx_bits_put(s->there[c], i);
@@ -143,8 +146,8 @@ Test(runs, of_any_length_give_the_same_parquet_file_as_single_rows)
                   f.columns[ID].pages[0] == hdx_least(counts[i], 1u << 17));
         for (uint64_t k = 0; k < counts[i]; k++) {
             char           name[24];
-            const hdx_cell id = cell_of(&s, k, ID, name), where = cell_of(&s, k, WHERE, name);
-            const hdx_cell late = cell_of(&s, k, LATE, name), named = cell_of(&s, k, NAME, name);
+            const hdx_cell id = cell_of(k, ID, name), where = cell_of(k, WHERE, name);
+            const hdx_cell late = cell_of(k, LATE, name), named = cell_of(k, NAME, name);
             cr_assert(f.columns[ID].at[k].number == id.as.natural);
             cr_assert(f.columns[WHERE].at[k].there == (where.kind != HDX_CELL_NULL));
             cr_assert(where.kind == HDX_CELL_NULL || f.columns[WHERE].at[k].number == where.as.address);
@@ -187,7 +190,7 @@ Test(runs, of_any_length_give_arrow_batches_with_the_same_values)
                 for (uint64_t k = 0; k < (uint64_t)batch.length; k++)
                     for (unsigned c = 0; c < COLUMNS; c++) {
                         char           name[24];
-                        const hdx_cell cell = cell_of(&s, row + k, c, name);
+                        const hdx_cell cell = cell_of(row + k, c, name);
                         nulls[c] += cell.kind == HDX_CELL_NULL;
                         arrow_expect_cell(batch.children[c], (int64_t)k, &columns[c], &cell);
                     }
@@ -226,7 +229,179 @@ Test(runs, batches_share_a_dictionary_that_has_not_grown)
         batches[i].release(&batches[i]);
 }
 
+/* One lasting text a row, in runs: "instance" until row 10, then the others in turn. */
+static hdx_code run_of_kinds(void *state, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
+{
+    source *s = state;
+    (void)err;
+    *count = (uint32_t)hdx_least(most, s->count - s->at);
+    for (uint32_t i = 0; i < *count; i++)
+        s->numbers[0][i] = s->at + i < 10 ? 0 : (s->at + i) % KINDS;
+    s->at += *count;
+    *out = (hdx_vector){ .numbers = s->numbers[0], .texts = kinds, .text_count = KINDS };
+    return HDX_OK;
+}
+
+Test(runs, each_row_group_has_a_dictionary_of_its_own)
+{
+    static const hdx_column one[] = { HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_FEW, "one of a few that last") };
+    static source           s;
+    const hdx_rows_maker    maker = { one, 1, &s, next, NULL, 0 };
+    hdx_rows               *rows;
+    s = (source){ .count = (1u << 20) + 11 };
+    cr_assert(hdx_rows_make(&maker, &rows, NULL) == HDX_OK);
+    hdx_rows_set_run(rows, run_of_kinds);
+    hdx_buffer   out = written(rows, HDX_PARQUET_DELTA);
+    parquet_file f = parquet_read((const uint8_t *)out.at, out.len);
+    cr_assert(f.group_count == 2 && f.group_rows[0] == 1u << 20 && f.group_rows[1] == 11);
+    for (uint64_t i = 0; i < f.rows; i++)
+        cr_assert(f.columns[0].at[i].len == (i < 10 || i % KINDS != 3 ? kinds[i < 10 ? 0 : i % KINDS].len : 12) &&
+                  f.columns[0].at[i].text[0] == *kinds[i < 10 ? 0 : i % KINDS].at);
+    parquet_free(&f);
+    hdx_buffer_free(&out);
+}
+
+/* ---- any number of columns, any cell ---- */
+
+static hdx_rows *one_row_of(const hdx_column *of, unsigned count, const hdx_cell *cells)
+{
+    hdx_table *t;
+    hdx_rows  *rows;
+    cr_assert(hdx_table_new(of, count, &t, NULL) == HDX_OK && hdx_table_add(t, cells, NULL) == HDX_OK);
+    cr_assert(hdx_table_rows(t, &rows, NULL) == HDX_OK);
+    return rows;
+}
+
+Test(runs, a_file_has_any_number_of_columns_but_none)
+{
+    hdx_column many[40];
+    hdx_cell   cells[40];
+    hdx_error  err;
+    for (unsigned count = 1; count <= 40; count++) {
+        static char names[40][8];
+        (void)snprintf(names[count - 1], sizeof *names, "c%u", count);
+        many[count - 1] = (hdx_column)HDX_COLUMN(names[count - 1], UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "a number");
+        cells[count - 1] = hdx_cell_uint(count * 5);
+        hdx_buffer   out = written(one_row_of(many, count, cells), HDX_PARQUET_DELTA);
+        parquet_file f = parquet_read((const uint8_t *)out.at, out.len);
+        cr_assert(f.column_count == count && f.rows == 1);
+        for (unsigned c = 0; c < count; c++)
+            cr_expect(f.columns[c].at[0].number == (c + 1) * 5 && f.columns[c].has_bounds &&
+                      f.columns[c].least == f.columns[c].most && f.columns[c].most == (c + 1) * 5);
+        parquet_free(&f);
+        hdx_buffer_free(&out);
+    }
+    hdx_buffer                out = hdx_buffer_of(NULL);
+    const hdx_sink            sink = { put, &out };
+    const hdx_parquet_options options = { 0 };
+    hdx_rows                 *rows = one_row_of(many, 0, cells);
+    cr_expect(hdx_rows_parquet(rows, &options, &sink, &err) == HDX_USAGE && out.len == 0);
+    cr_expect(strcmp(err.message, "there are no columns") == 0);
+    hdx_rows_close(rows);
+}
+
+Test(runs, what_is_absent_is_null_but_of_columns_that_are_json)
+{
+    static const hdx_column item[] = { HDX_ITEM(UNSIGNED, "a number") };
+    static const hdx_column of[] = { HDX_COLUMN("number", UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "one"),
+                                     HDX_COLUMN("text", TEXT, NONE, HDX_COLUMN_NULLABLE, "one"),
+                                     HDX_COLUMN("real", REAL, NONE, HDX_COLUMN_NULLABLE, "one"),
+                                     HDX_COLUMN("yes", BOOL, NONE, HDX_COLUMN_NULLABLE, "one"),
+                                     HDX_COLUMN("any", ANY, NONE, HDX_COLUMN_NULLABLE, "one"),
+                                     HDX_NESTED("list", LIST, HDX_COLUMN_NULLABLE, "some", item),
+                                     HDX_NESTED("object", OBJECT, HDX_COLUMN_NULLABLE, "some", item) };
+    hdx_cell                absent[7];
+    hdx_buffer              json = hdx_buffer_of(NULL);
+    for (unsigned i = 0; i < 7; i++)
+        absent[i] = (hdx_cell){ .kind = HDX_CELL_ABSENT };
+    hdx_render_json_cell(&json, &absent[0]);
+    hdx_buffer   out = written(one_row_of(of, 7, absent), HDX_PARQUET_DELTA);
+    parquet_file f = parquet_read((const uint8_t *)out.at, out.len);
+    for (unsigned i = 0; i < 7; i++)
+        cr_expect(f.columns[i].at[0].there == (i > 3), "%s", of[i].name);
+    for (unsigned i = 4; i < 7; i++)
+        cr_expect(f.columns[i].at[0].len == json.len && memcmp(f.columns[i].at[0].text, json.at, json.len) == 0);
+    parquet_free(&f);
+    hdx_buffer_free(&out);
+    hdx_buffer_free(&json);
+}
+
 /* ---- what fails ---- */
+
+/* Whole, or HDX_LIMIT, whichever request for memory is refused. */
+static hdx_code one_refused(unsigned n, bool arrow, hdx_buffer *out, bool *refused)
+{
+    static source           s;
+    struct ArrowArrayStream stream;
+    struct ArrowSchema      schema = { 0 };
+    struct ArrowArray       batch = { 0 };
+    hdx_error               err;
+    hdx_rows               *rows = rows_of(&s, 3000, 500);
+    const hdx_sink          sink = { put, out };
+    hdx_code                code;
+    if (!arrow) {
+        const hdx_parquet_note    note = { "heapdex.answer", "made up" };
+        const hdx_parquet_options options = { HDX_PARQUET_DELTA, &note, 1 };
+        (void)hdx_buffer_room(out, 1u << 20);
+        refusing_memory(n);
+        code = hdx_rows_parquet(rows, &options, &sink, &err);
+        *refused = refusing_ends();
+        hdx_rows_close(rows);
+        return code;
+    }
+    refusing_memory(n);
+    if ((code = hdx_rows_arrow(rows, &stream, &err)) != HDX_OK) {
+        *refused = true;
+        return code;
+    }
+    code = stream.get_schema(&stream, &schema) == 0 ? HDX_OK : HDX_LIMIT;
+    if (code == HDX_OK && stream.get_next(&stream, &batch) != 0)
+        code = HDX_LIMIT;
+    *refused = refusing_ends();
+    refusing_memory(0); /* what is looked at from here on needs some, too */
+    if (schema.release != NULL) {
+        arrow_check_schema(&schema, columns, COLUMNS);
+        schema.release(&schema);
+    }
+    if (code == HDX_OK) {
+        cr_assert(batch.length == 3000);
+        for (unsigned c = 0; c < COLUMNS; c++)
+            for (uint64_t k = 0; k < 3000; k++) {
+                char           name[24];
+                const hdx_cell cell = cell_of(k, c, name);
+                arrow_expect_cell(batch.children[c], (int64_t)k, &columns[c], &cell);
+            }
+        batch.release(&batch);
+    } else {
+        cr_expect(strstr(stream.get_last_error(&stream), "no memory for") != NULL, "%s",
+                  stream.get_last_error(&stream));
+    }
+    stream.release(&stream);
+    return code;
+}
+
+Test(runs, memory_that_is_refused_is_told)
+{
+    for (int arrow = 0; arrow < 2; arrow++) {
+        hdx_buffer whole = hdx_buffer_of(NULL), out = hdx_buffer_of(NULL);
+        unsigned   told = 0;
+        bool       refused;
+        cr_assert(one_refused(1000000, arrow, &whole, &refused) == HDX_OK && !refused);
+        for (unsigned n = 1;; n++) {
+            hdx_buffer_clear(&out);
+            const hdx_code code = one_refused(n, arrow, &out, &refused);
+            if (!refused)
+                break;
+            cr_expect(code == HDX_LIMIT || (code == HDX_OK && out.len == whole.len &&
+                                            (out.len == 0 || memcmp(out.at, whole.at, out.len) == 0)),
+                      "%s, request %u: %d", arrow ? "Arrow" : "Parquet", n, code);
+            told += code == HDX_LIMIT;
+        }
+        cr_expect(told > 30, "%u", told);
+        hdx_buffer_free(&whole);
+        hdx_buffer_free(&out);
+    }
+}
 
 Test(runs, rows_before_a_failure_are_given_and_then_it_is_told)
 {
@@ -243,6 +418,13 @@ Test(runs, rows_before_a_failure_are_given_and_then_it_is_told)
     cr_expect(hdx_runs_next(&runs, HDX_RUN_ROWS, &err) == HDX_OK && runs.count == 76);
     cr_expect(hdx_runs_next(&runs, HDX_RUN_ROWS, &err) == HDX_DAMAGED && runs.count == 0);
     cr_expect(strcmp(err.message, "row 1500 cannot be read") == 0 && err.offset == 12);
+    hdx_runs_close(&runs);
+    hdx_rows_close(rows);
+    rows = rows_of(&s, 5000, 0);
+    s.fails = 1;
+    cr_assert(hdx_runs_open(rows, &runs, &err) == HDX_OK);
+    cr_expect(hdx_runs_next(&runs, 400, &err) == HDX_OK && runs.count == 1);
+    cr_expect(hdx_runs_next(&runs, 400, &err) == HDX_DAMAGED && runs.count == 0);
     hdx_runs_close(&runs);
     hdx_rows_close(rows);
     rows = rows_of(&s, 5000, 0);
