@@ -223,12 +223,10 @@ typedef struct findings {
     double                   scale;         /* of instances and arrays in the sample to those of the file */
     double                   raise;         /* of counts, for the promise */
     uint64_t                 references, classes, roots, locals;
-    uint64_t frames; /* of stacks: where the sample ends before the roots of threads, they foretell them */
-    uint64_t like, likely, walked; /* of the sample: see counter; objects */
-    uint64_t longest;              /* object array, nulls left out */
-    double   pace;                 /* 1: the machine of the figures; 2: half as fast */
-    double   wait;                 /* wall time beside what CPU time says: other programs */
-    double   scan_ns;              /* wall time of the first pass over all of the file */
+    uint64_t        frames; /* of stacks: where the sample ends before the roots of threads, they foretell them */
+    uint64_t        like, likely, walked; /* of the sample: see counter; objects */
+    uint64_t        longest;              /* object array, nulls left out */
+    hdx_sample_pace pace;
 } findings;
 
 static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by + 0.5); }
@@ -245,27 +243,24 @@ static double find_scale(const hdx_build *b, const hdx_sample *s)
 }
 
 /* The walk says how fast the machine is, since its bytes have been read before; the first pass, what reading costs. */
-static void find_pace(const hdx_build *b, findings *f, uint64_t scan_wall, uint64_t walk_wall, uint64_t walk_cpu)
+hdx_sample_pace hdx_forecast_pace(const hdx_sample_times *t)
 {
-    const double bytes = (double)f->sample->taken_bytes,
-                 read = (double)f->sample->heap_bytes + (double)f->sample->array_bytes / 8;
-    const unsigned threads = b->dump.survey.sequential ? 1 : b->work.threads;
-    double         wait;
-    f->pace = f->wait = 1;
-    if (f->sample->taken_bytes >= PACE_BYTES) {
-        const double inflated =
-            f->sample->whole ? f->inflate_ns : 0; /* then it was inflated again, and that is counted apart */
-        const double cpu = (double)walk_cpu > 2 * inflated ? (double)walk_cpu - inflated : (double)walk_cpu / 2;
-        f->pace = inflated == 0 ? (double)walk_cpu / (WALK_NS * bytes) : cpu / (WALK_NS * bytes);
-        f->wait = inflated == 0 ? (double)walk_wall * threads / (double)(walk_cpu > 0 ? walk_cpu : 1) : 1;
+    const double    bytes = (double)t->bytes, cpu = (double)t->walk_cpu;
+    const bool      tells = t->bytes >= PACE_BYTES;
+    hdx_sample_pace p = { .pace = 1, .wait = 1 };
+    if (tells && t->walk_inflate_ns > 0)
+        p.pace = (cpu > 2 * t->walk_inflate_ns ? cpu - t->walk_inflate_ns : cpu / 2) / (WALK_NS * bytes);
+    else if (tells) {
+        p.pace = cpu / (WALK_NS * bytes);
+        p.wait = (double)t->walk_wall * t->walkers / (cpu > 0 ? cpu : 1);
     }
-    f->pace = f->pace < 0.4 ? 0.4 : f->pace > 8 ? 8 : f->pace;
-    f->wait = f->wait < 1 ? 1 : f->wait > 1.3 ? 1.3 : f->wait;
-    f->scan_ns = SCAN_NS * f->pace * f->wait * read / (b->work.threads > 0 ? b->work.threads : 1);
-    wait =
-        bytes > 0 ? (double)scan_wall / bytes * read : 0; /* as slow as it was for the sample, where a disk is slower */
-    if (f->inflate_ns == 0 && f->sample->taken_bytes >= PACE_BYTES && wait > 2 * f->scan_ns)
-        f->scan_ns = wait;
+    p.pace = p.pace < 0.4 ? 0.4 : p.pace > 8 ? 8 : p.pace;
+    p.wait = p.wait < 1 ? 1 : p.wait > 1.3 ? 1.3 : p.wait;
+    p.scan_ns = SCAN_NS * p.pace * p.wait * t->read / t->threads;
+    /* as slow as it was for the sample, where a disk is slower */
+    if (tells && !t->inflated && (double)t->scan_wall / bytes * t->read > 2 * p.scan_ns)
+        p.scan_ns = (double)t->scan_wall / bytes * t->read;
+    return p;
 }
 
 /* b becomes a build of the whole dump as far as hdx_forecast looks at it. */
@@ -289,11 +284,11 @@ static double wall_of(const hdx_build *b, const findings *f, const struct cost *
                       uint64_t references)
 {
     const unsigned threads = c->workers != 0 && c->workers < b->work.threads ? c->workers : b->work.threads;
-    const double   cpu = f->pace * (c->object_ns * (double)objects + c->reference_ns * (double)references);
+    const double   cpu = f->pace.pace * (c->object_ns * (double)objects + c->reference_ns * (double)references);
     if (c->pass == HDX_FORECAST_SCAN)
-        return f->scan_ns + f->inflate_ns + ROOT_NS * f->pace * (double)f->roots;
+        return f->pace.scan_ns + f->inflate_ns + ROOT_NS * f->pace.pace * (double)f->roots;
     /* the second pass inflates from seek points, on all workers */
-    return cpu * (1 - c->shared + c->shared / threads) * f->wait +
+    return cpu * (1 - c->shared + c->shared / threads) * f->pace.wait +
            (c->pass == HDX_FORECAST_COLUMNS ? f->inflate_ns / threads : 0);
 }
 
@@ -459,7 +454,16 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     f->raise = f->sample->all ? 1.01 : f->sample->spread ? 1.06 : 1.25;
     wall = hdx_now_ns() - wall;
     cpu = hdx_cpu_ns() - cpu;
-    find_pace(b, f, scan_wall, wall, cpu);
+    const hdx_sample_times times = { .bytes = f->sample->taken_bytes,
+                                     .read = (double)f->sample->heap_bytes + (double)f->sample->array_bytes / 8,
+                                     .scan_wall = scan_wall,
+                                     .walk_wall = wall,
+                                     .walk_cpu = cpu,
+                                     .inflated = f->inflate_ns > 0,
+                                     .walk_inflate_ns = f->sample->whole ? f->inflate_ns : 0,
+                                     .walkers = b->dump.survey.sequential ? 1 : b->work.threads,
+                                     .threads = b->work.threads };
+    f->pace = hdx_forecast_pace(&times);
     return HDX_OK;
 }
 

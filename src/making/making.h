@@ -119,6 +119,21 @@ bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes);
 /* hdx_index_estimate with a sample of about so many bytes of heap records (tests). */
 hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t sample_bytes, hdx_index_forecast *out,
                                  hdx_error *err);
+/* What a sample took. */
+typedef struct hdx_sample_times {
+    uint64_t bytes;                          /* of its heap records; */
+    double   read;                           /* in the dump the first pass reads so many like these */
+    uint64_t scan_wall, walk_wall, walk_cpu; /* ns: of the first pass over it, of the walk */
+    bool     inflated;                       /* out of a compressed dump, */
+    double   walk_inflate_ns;                /* of the walk, where it inflated that again */
+    unsigned walkers, threads;               /* of the walk, of the build */
+} hdx_sample_times;
+typedef struct hdx_sample_pace {
+    double pace;    /* 1: the machine of the figures; 2: half as fast */
+    double wait;    /* wall time beside what CPU time says: other programs */
+    double scan_ns; /* wall time of the first pass over all of the file */
+} hdx_sample_pace;
+hdx_sample_pace hdx_forecast_pace(const hdx_sample_times *t);
 
 /* ---- order.c ---- */
 /*
