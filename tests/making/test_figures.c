@@ -410,3 +410,65 @@ Test(figures, of_time_follow_what_the_sample_took)
                   p.scan_ns);
     }
 }
+
+/* ---- a part of the heap ---- */
+/*
+ * Objects of one class, each of the same length; roots that take as many bytes as is reckoned for one; classes that are
+ * loaded and have no record, frames.
+ */
+static void make_even(bool one_segment, unsigned frames)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java/lang/Object", 0, "");
+    const uint64_t node = dump_maker_class(m, "app/A", object, "a:L i:I b:L c:L");
+    for (unsigned i = 0; i < 20; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "app/L%u", i);
+        (void)dump_maker_load(m, 0x9000 + i * 64, name);
+    }
+    for (unsigned i = 0; i < frames; i++)
+        (void)dump_maker_frame(m, "run", 1, (int32_t)i);
+    m->next_id = 1u << 20;
+    for (unsigned i = 0; i < 3000; i++) {
+        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, (1u << 20) + 256 * i, 0, 0);
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, (1u << 20) + 256 * i, 0, 0);
+    }
+    for (unsigned i = 0; i < 60000; i++) {
+        if (i % 250 == 0 && !one_segment)
+            dump_maker_segment(m);
+        (void)dump_maker_instance_at(m, (1u << 20) + 256 * i, node,
+                                     DUMP_VALUES((1u << 20) + 256 * (i * 7919ull % 60000), i, 0, (1u << 20)));
+    }
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+}
+
+Test(figures, of_a_part_are_raised_to_those_of_the_whole)
+{
+    for (unsigned how = 0; how < 4; how++) {
+        const unsigned          frames = how < 2 ? 100 : 9001;
+        const hdx_index_options options = { .dump = dump, .index_dir = place, .threads = 1 };
+        const double            raise = how % 2 == 0 ? 1.06 : 1.25;
+        hdx_index_forecast      f, all;
+        hdx_error               err;
+        make_even(how % 2 != 0, frames);
+        cr_assert(hdx_index_estimate_from(&options, 200u << 10, &f, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_index_estimate(&options, &all, &err) == HDX_OK, "%s", err.message);
+        cr_expect(!f.whole && f.sampled_bytes < 1u << 20, "%llu", (unsigned long long)f.sampled_bytes);
+        cr_expect(f.roots == 6000 && all.roots == 6000 && all.objects == all.classes + 60001);
+        cr_expect(f.classes == 22 && all.classes < f.classes, "%llu", (unsigned long long)f.classes);
+        cr_expect(f.objects - f.classes > 59940 && f.objects - f.classes < 60060, "%llu",
+                  (unsigned long long)f.objects);
+        cr_expect(f.references > 2 * f.objects - 200 && f.references < 2 * f.objects + 200, "%llu",
+                  (unsigned long long)f.references);
+        uint64_t disk = 0;
+        for (unsigned i = 0; i < f.step_count; i++)
+            disk += f.steps[i].disk;
+        expect_bytes("disk of frames", f.disk,
+                     disk + disk / 50 + 96 * 1024 + 160 * f.classes + 16 * (how < 2 ? 6000 : 9001 * 3 / 2), 0);
+        /* two steps whose promises differ by what an object takes */
+        const double n = (double)(f.steps[5].least + 2 * MB - f.steps[1].least) / 7.75,
+                     right = (double)f.classes + 1 + ((double)f.objects - (double)f.classes - 1) * raise;
+        cr_expect(n > right * 0.9999 && n < right * 1.0001, "%u: %.1f, not %.1f", how, n, right);
+    }
+}
