@@ -37,7 +37,7 @@ foreach(room IN LISTS rooms_with_tests)
     if(room STREQUAL "oql") # what it makes of queries is run
       target_link_libraries(${target} PRIVATE sql)
     endif()
-    if(room MATCHES "^(graph|query|strip|leaks|columns)$") # memory that has no budget can be refused (tests/support/refusing.h)
+    if(room MATCHES "^(graph|query|strip|leaks|columns)$") # memory without a budget can be refused (refusing.h)
       target_link_options(${target} PRIVATE LINKER:--wrap=calloc,--wrap=malloc,--wrap=realloc,--undefined=__wrap_calloc)
     endif()
     target_compile_definitions(${target} PRIVATE HDX_TOOL="$<TARGET_FILE:heapdex_cli>" HDX_TREE="${PROJECT_SOURCE_DIR}")
