@@ -107,7 +107,7 @@ static inline parted_file *parted_find(parted *p, const char *name)
 static inline parted_file *parted_put(parted *p, const char *name, const uint8_t *bytes, size_t len)
 {
     parted_file *f = parted_find(p, name);
-    uint8_t     *at = calloc(1, len + 1);
+    uint8_t     *at = calloc(1, len + 16); /* a packed number is read by words */
     const size_t name_len = strlen(name);
     if (at == NULL || name_len >= sizeof f->name || (f == NULL && p->count == PARTED_FILES))
         abort();
