@@ -15,8 +15,9 @@
  *
  * Example:
  *     hdx_rule r;
- *     if (hdx_rule_read(&(hdx_rule_source){ .verb = "max" }, "objects com.acme.Session 10k", &arena, &r, &err) ==
- * HDX_OK) printf("%s: %llu\n", hdx_measure_name(r.measure), (unsigned long long)r.limit);
+ *     const hdx_text  text = { "objects com.acme.Session 10k", 28 };
+ *     if (hdx_rule_read(&(hdx_rule_source){ .verb = "max" }, text, &arena, &r, &err) == HDX_OK)
+ *         printf("%s: %llu\n", hdx_measure_name(r.measure), (unsigned long long)r.limit);
  *
  * Invariants
  *   1. A rule that was read can be measured on any heap: its measure takes such a pattern and such a value.
@@ -50,7 +51,6 @@ typedef enum hdx_measure {
 } hdx_measure;
 const char *hdx_measure_name(hdx_measure measure); /* "objects", "open-files" ... */
 bool        hdx_measure_is_bytes(hdx_measure measure);
-bool        hdx_measure_is_of_classes(hdx_measure measure);
 
 typedef enum hdx_waste { HDX_WASTE_STRINGS, HDX_WASTE_COLLECTIONS, HDX_WASTE_ARRAYS } hdx_waste;
 enum { HDX_RULE_APPLICATION = 1, HDX_RULE_LIBRARY = 2, HDX_RULE_UNREACHABLE = 4 }; /* leaks that are meant */

@@ -48,7 +48,6 @@ static const char *const wastes[] = { "strings", "collections", "arrays" };
 
 const char *hdx_measure_name(hdx_measure measure) { return measures[measure].name; }
 bool        hdx_measure_is_bytes(hdx_measure measure) { return measures[measure].bytes; }
-bool        hdx_measure_is_of_classes(hdx_measure measure) { return measures[measure].takes == CLASSES; }
 
 /* ---- words ---- */
 
@@ -107,7 +106,7 @@ static hdx_code hint_example(const reader *r, const char *verb, hdx_measure m, h
 static hdx_code split(reader *r, hdx_text *rest)
 {
     const char *p = r->text.at, *end = p + r->text.len;
-    *rest = (hdx_text){ NULL, 0 };
+    *rest = (hdx_text){ .at = NULL };
     if (memchr(r->text.at, '\0', r->text.len) != NULL)
         return refuse(r, "it has a NUL");
     for (;;) {
@@ -125,7 +124,7 @@ static hdx_code split(reader *r, hdx_text *rest)
             *w = (word){ { p + 1, (uint32_t)(closing - p - 1) }, true };
             p = closing + 1;
             if (p < end && *p == '+') { /* of subclasses: the quotes are those of the pattern */
-                char *with = hdx_arena_get(r->arena, (uint64_t)w->text.len + 2);
+                char *with = hdx_arena_get(r->arena, (uint64_t)w->text.len + 1);
                 if (with == NULL)
                     return hdx_no_memory(r->err, "a rule", w->text.len);
                 memcpy(with, w->text.at, w->text.len);
@@ -187,21 +186,23 @@ static bool value_of(hdx_text t, bool bytes, value *out)
 {
     static const char letters[] = "kmgt";
     uint64_t          whole = 0, part = 0, scale = 1, unit = 1;
-    uint32_t          i = 0, digits = 0;
+    uint32_t          i = 0;
     *out = (value){ .percent = false };
-    for (; i < t.len && t.at[i] >= '0' && t.at[i] <= '9'; i++, digits++)
+    for (; i < t.len && t.at[i] >= '0' && t.at[i] <= '9'; i++)
         if (!hdx_mul(whole, 10, &whole) || !hdx_add(whole, (uint64_t)(t.at[i] - '0'), &whole))
             return false;
-    if (digits == 0)
+    if (i == 0)
         return false;
-    if (i < t.len && t.at[i] == '.')
-        for (i++, digits = 0; i < t.len && t.at[i] >= '0' && t.at[i] <= '9'; i++, digits++)
-            if (digits < 6) {
+    if (i < t.len && t.at[i] == '.') {
+        const uint32_t point = i++;
+        for (; i < t.len && t.at[i] >= '0' && t.at[i] <= '9'; i++)
+            if (scale < 1000000) { /* what stands behind six digits is not read */
                 part = part * 10 + (uint64_t)(t.at[i] - '0');
                 scale *= 10;
             }
-    if (digits == 0)
-        return false;
+        if (i - point == 1)
+            return false;
+    }
     if (i + 1 == t.len && t.at[i] == '%') {
         out->percent = true;
         out->share = (double)whole + (double)part / (double)scale;
@@ -209,7 +210,7 @@ static bool value_of(hdx_text t, bool bytes, value *out)
     }
     if (i < t.len) {
         const char  low = (char)(t.at[i] | 0x20);
-        const char *letter = low >= 'a' && low <= 'z' ? strchr(letters, low) : NULL;
+        const char *letter = strchr(letters, low);
         for (const char *l = letters; letter != NULL && l <= letter; l++)
             unit *= bytes ? 1024 : 1000;
         i += letter != NULL;
@@ -413,17 +414,13 @@ static hdx_code read_verb(reader *r, hdx_rule *out)
 {
     char        text[48];
     hdx_nearest near = { .wanted = text };
-    const word *w = peek(r);
-    int         verb = -1;
-    for (unsigned i = 0; r->source->verb != NULL && i < 4; i++)
-        if (strcmp(r->source->verb, verbs[i]) == 0)
-            verb = (int)i;
-    if (verb < 0) {
-        verb = w == NULL ? -1 : place_in(verbs, 4, w);
-        r->next++;
-    }
-    if (w == NULL && r->source->verb == NULL)
+    const char *verb_given = r->source->verb;
+    const word  given = { { verb_given, verb_given == NULL ? 0 : (uint32_t)strlen(verb_given) }, false };
+    const word *w = verb_given != NULL ? &given : peek(r);
+    if (w == NULL)
         return hdx_hint(r->err, refuse(r, "there is none"), "such as: max retained com.acme.* 50M");
+    r->next += verb_given == NULL;
+    const int verb = place_in(verbs, 4, w);
     if (verb >= 0) {
         out->verb = (hdx_verb)verb;
         return HDX_OK;
@@ -456,7 +453,7 @@ static hdx_code say(reader *r, unsigned from, hdx_rule *out)
     for (unsigned i = from; i < r->count; i++) {
         const word *w = &r->words[i];
         const char *quote = !w->quoted ? "" : memchr(w->text.at, '\'', w->text.len) != NULL ? "\"" : "'";
-        hdx_buffer_format(&b, "%s%s", b.len > 0 ? " " : "", quote);
+        hdx_buffer_format(&b, "%s%s", b.len != 0 ? " " : "", quote);
         hdx_buffer_put(&b, w->text.at, w->text.len);
         hdx_buffer_text(&b, quote);
     }
@@ -510,7 +507,7 @@ hdx_code hdx_rules_add(hdx_rules *rules, const hdx_rule *rule, hdx_arena *arena,
         hdx_rule      *at = hdx_arena_get(arena, more * sizeof *at);
         if (at == NULL)
             return hdx_no_memory(err, "rules", more * sizeof *at);
-        if (rules->count > 0)
+        if (rules->count != 0)
             memcpy(at, rules->at, rules->count * sizeof *at);
         rules->at = at;
         rules->capacity = more;

@@ -5,7 +5,9 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 
 static hdx_arena arena;
 static hdx_error err;
@@ -52,6 +54,10 @@ Test(rule, of_each_measure_has_its_pattern_and_its_limit)
         { "max open-files file 500", HDX_MEASURE_OPEN_FILES, "file", false, false, 500, 0 },
         { "max direct-buffers 1.5G", HDX_MEASURE_DIRECT_BUFFERS, NULL, false, false, 3ull << 29, 0 },
         { "max waste strings 10M", HDX_MEASURE_WASTE, NULL, false, false, 10ull << 20, 0 },
+        { "max objects + 5", HDX_MEASURE_OBJECTS, "+", false, false, 5, 0 }, /* + of nothing is a name */
+        { "max retained x 100%", HDX_MEASURE_RETAINED, "x", false, true, 0, 100 },
+        { "max objects x 0.05%", HDX_MEASURE_OBJECTS, "x", false, true, 0, 0.05 },
+        { "max objects x 9.95%", HDX_MEASURE_OBJECTS, "x", false, true, 0, 9.95 },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         reads(all[i].text);
@@ -65,6 +71,83 @@ Test(rule, of_each_measure_has_its_pattern_and_its_limit)
     }
     reads("min waste collections 0");
     cr_expect(rule.verb == HDX_VERB_MIN && rule.waste == HDX_WASTE_COLLECTIONS);
+    reads("min waste arrays 0");
+    cr_expect(eq(int, (int)rule.waste, HDX_WASTE_ARRAYS));
+}
+
+/* A command line has the verb in the name of the option. */
+Test(rule, goes_on_behind_a_verb_that_is_given)
+{
+    static const struct {
+        const char *verb, *text, *whole;
+        hdx_verb    is;
+        hdx_measure measure;
+    } all[] = {
+        { "max", "live 1M", "max live 1M", HDX_VERB_MAX, HDX_MEASURE_LIVE },
+        { "min", "classes 5", "min classes 5", HDX_VERB_MIN, HDX_MEASURE_CLASSES },
+        { "growth", "5%", "growth 5%", HDX_VERB_GROWTH, HDX_MEASURE_RETAINED },
+        { "no", "damage", "no damage", HDX_VERB_NO, HDX_MEASURE_DAMAGE },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        cr_assert(read(all[i].verb, all[i].text) == HDX_OK, "%s: %s", all[i].whole, err.message);
+        cr_expect(rule.verb == all[i].is && rule.measure == all[i].measure, "%s", all[i].whole);
+        cr_expect_str_eq(rule.text, all[i].whole);
+    }
+    cr_expect(eq(int, read("max", "  "), HDX_USAGE));
+    cr_expect_str_eq(err.message, "rule 'max': what of is missing");
+    cr_expect(eq(int, read("max", "because of it"), HDX_USAGE)); /* a reason, and nothing before it */
+    cr_expect_str_eq(err.message, "rule 'max because of it': what of is missing");
+    cr_expect(eq(int, read("most", ""), HDX_USAGE));
+    cr_expect_str_eq(err.message, "rule 'most': there is no rule 'most'");
+}
+
+/* Texts are pieces of files: whatever stands behind one is not read. */
+Test(rule, ends_where_its_text_ends)
+{
+    static const char *const all[] = {
+        "max live 5",  "max live 5M",   "max live 5.25M", "max objects 'a b'", "max objects 'a'+", "max live 5Mi",
+        "max objects", "no suspects 5", "growth 5 above", "max live 5 M",      "max live 5 Mi",    "no leaks all",
+    };
+    static const char behind[] = "059.kMiBb%+'# xz:";
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const size_t    len = strlen(all[i]);
+        const hdx_code  code = read(NULL, all[i]);
+        const hdx_rule  alone = rule;
+        const hdx_error said = err;
+        for (const char *c = behind; *c != '\0'; c++) {
+            char text[40];
+            (void)snprintf(text, sizeof text, "%s%c%c", all[i], *c, *c);
+            err = (hdx_error){ .offset = HDX_NOWHERE };
+            cr_assert(
+                eq(int,
+                   hdx_rule_read(&(hdx_rule_source){ NULL }, (hdx_text){ text, (uint32_t)len }, &arena, &rule, &err),
+                   code),
+                "%s before %c: %s", all[i], *c, err.message);
+            cr_expect(strcmp(err.message, said.message) == 0 && strcmp(err.hint, said.hint) == 0,
+                      "%s before %c: %s, %s", all[i], *c, err.message, err.hint);
+            cr_expect(rule.limit == alone.limit && rule.share == alone.share && same(rule.pattern, alone.pattern) &&
+                          same(rule.text, alone.text),
+                      "%s before %c: %llu %s", all[i], *c, (unsigned long long)rule.limit, rule.text);
+        }
+    }
+}
+
+Test(rule, is_named_by_letters_digits_and_three_signs)
+{
+    for (unsigned c = 1; c < 256; c++) {
+        char text[32];
+        if (isspace((int)c) || c == '#' || c == '\'' || c == '"')
+            continue;
+        for (unsigned at = 0; at < 2; at++) { /* in front, and behind another */
+            (void)snprintf(text, sizeof text, "%s%c: max live 1M", at == 0 ? "" : "a", (char)c);
+            const bool good = c < 128 && (isalnum((int)c) || c == '-' || c == '_' || c == '.');
+            cr_expect(eq(int, read(NULL, text), good ? HDX_OK : HDX_USAGE), "%s", text);
+            cr_expect(good == false || (rule.name != NULL && rule.name[at] == (char)c), "%s", text);
+        }
+    }
+    cr_expect(eq(int, read(NULL, ": max live 1M"), HDX_USAGE));
+    cr_expect_str_eq(err.message, "rule ': max live 1M': there is no rule ':'");
+    cr_expect(eq(int, read(NULL, "'a:' max live 1M"), HDX_USAGE));
 }
 
 Test(rule, values_are_counts_by_thousands_and_sizes_by_1024)
@@ -84,12 +167,17 @@ Test(rule, values_are_counts_by_thousands_and_sizes_by_1024)
         { "shallow x 5B", 5 },
         { "shallow x 0.5g", 1ull << 29 },
         { "shallow x 16777215T", 16777215ull << 40 },
+        { "shallow x 1.25K", 1280 },
+        { "objects x 1.000001t", 1000001000000 },
+        { "objects x 1.0000019t", 1000001000000 }, /* six digits count */
     };
     static const char *const refused[] = { "objects x 1.5",  "objects x",      "objects x -1",
                                            "objects x 10kb", "shallow x 1.M",  "shallow x .5M",
                                            "shallow x 5x",   "shallow x 5%%",  "shallow x 16777216T",
                                            "objects x k",    "objects x 1e5",  "objects x 18446744073709551616",
-                                           "objects x 0x10", "shallow x 101%", "threads 5%" };
+                                           "objects x 0x10", "shallow x 101%", "threads 5%",
+                                           "shallow x 5iB",  "objects x 1ki",  "shallow x 1kx",
+                                           "shallow x 1.",   "objects x .",    "shallow x 5i" };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         cr_expect(read("max", all[i].text) == HDX_OK && rule.limit == all[i].limit, "%s: %llu %s", all[i].text,
                   (unsigned long long)rule.limit, err.message);
@@ -114,6 +202,10 @@ Test(rule, may_have_a_name_a_reason_and_a_comment)
     cr_expect_str_eq(rule.pattern, "#x because \"y\"");
     cr_expect(rule.subclasses);
     cr_expect_str_eq(rule.text, "max objects '#x because \"y\"+' 1");
+    reads("max objects 'com.acme'+ 1 because of  blanks \t ");
+    cr_expect_str_eq(rule.pattern, "com.acme");
+    cr_expect_str_eq(rule.text, "max objects 'com.acme+' 1");
+    cr_expect_str_eq(rule.reason, "of  blanks");
     reads("max objects \"it's\" 1");
     cr_expect_str_eq(rule.pattern, "it's");
 }
@@ -129,6 +221,13 @@ Test(rule, of_growth_takes_a_measure_a_pattern_and_a_floor_or_none)
     cr_expect_str_eq(rule.pattern, "com.acme.Session");
     reads("growth shallow com.acme.* 250% above 3k");
     cr_expect(rule.measure == HDX_MEASURE_SHALLOW && rule.share > 249 && rule.floor == 3072 && rule.floored);
+    reads("growth com.acme.X+ 5M"); /* no measure of classes and those below them */
+    cr_expect(rule.floor == 0 && !rule.subclasses);
+    cr_expect_str_eq(rule.pattern, "com.acme.X+");
+    reads("growth /x/ 10%");
+    cr_expect(eq(u64, rule.floor, 1u << 20));
+    reads("growth x? 10%");
+    cr_expect(eq(u64, rule.floor, 1u << 20));
     reads("growth 'objects' 1k"); /* a class of that name */
     cr_expect(rule.measure == HDX_MEASURE_RETAINED && rule.limit == 1024);
     cr_expect_str_eq(rule.pattern, "objects");
@@ -146,6 +245,10 @@ Test(rule, of_what_there_must_not_be_says_which)
     cr_expect(rule.percent && fabs(rule.share - 10) < 1e-9);
     reads("no suspects 30");
     cr_expect(rule.percent && fabs(rule.share - 30) < 1e-9);
+    reads("no suspects 1%");
+    cr_expect(fabs(rule.share - 1) < 1e-9);
+    reads("no suspects 100");
+    cr_expect(fabs(rule.share - 100) < 1e-9);
     reads("no damage");
     cr_expect(eq(int, rule.measure, HDX_MEASURE_DAMAGE));
 }
@@ -182,6 +285,38 @@ Test(rule, that_is_wrong_is_refused_with_what_would_be_right)
         { "no suspects 0.5%", "rule 'no suspects 0.5%': suspects keep 1% to 100% of the heap", "" },
         { "no damages", "rule 'no damages': there is no rule of no 'damages'", "did you mean 'damage'?" },
         { "growth", "rule 'growth': how much is missing", "such as: growth com.acme.* 10%, growth 10%" },
+        { " ", "rule '': there is none", "such as: max retained com.acme.* 50M" },
+        { "mxa live 5M \t ", "rule 'mxa live 5M': there is no rule 'mxa'", "did you mean 'max'?" },
+        { "groth 5M", "rule 'groth 5M': there is no rule 'groth'", "did you mean 'growth'?" },
+        { "because of it", "rule 'because of it': there is no rule 'because'",
+          "a rule begins with max, min, growth or no, or with a name and a colon" },
+        { "objects x 5", "rule 'objects x 5': it begins with max, min, growth or no",
+          "max objects com.acme.Session 10k" },
+        { "max objects / 5", "rule 'max objects / 5': a regular expression is /.../",
+          "one with blanks stands in quotes" },
+        { "max live 50 MB", "rule 'max live 50 MB': 'MB' is a word of its own", "a value is one word, as 50MB" },
+        { "max live 50 kib", "rule 'max live 50 kib': 'kib' is a word of its own", "a value is one word, as 50MB" },
+        { "max live 50 g", "rule 'max live 50 g': 'g' is a word of its own", "a value is one word, as 50MB" },
+        { "max live 50 B", "rule 'max live 50 B': 'B' is a word of its own", "a value is one word, as 50MB" },
+        { "max live 50 %", "rule 'max live 50 %': '%' is a word of its own", "a value is one word, as 50MB" },
+        { "max live 50 MBs", "rule 'max live 50 MBs': 'MBs' is too much",
+          "a pattern with blanks stands in quotes; a reason begins with the word because" },
+        { "max live 50 xi", "rule 'max live 50 xi': 'xi' is too much",
+          "a pattern with blanks stands in quotes; a reason begins with the word because" },
+        { "max live 50 ''", "rule 'max live 50 ''': '' is too much",
+          "a pattern with blanks stands in quotes; a reason begins with the word because" },
+        { "no suspects many", "rule 'no suspects many': that is no percentage", "no suspects 30%" },
+        { "no suspects 30k", "rule 'no suspects 30k': that is no percentage", "no suspects 30%" },
+        { "no suspects 5b", "rule 'no suspects 5b': that is no percentage", "no suspects 30%" },
+        { "no suspects 101", "rule 'no suspects 101': suspects keep 1% to 100% of the heap", "" },
+        { "growth objects", "rule 'growth objects': 'objects' is no size",
+          "a size is 1048576, 50M or 1.5G (powers of 1024), a share of the heap 20%" },
+        { "growth above 5", "rule 'growth above 5': how much is missing",
+          "such as: growth com.acme.* 10%, growth 10%" },
+        { "growth a 5 x above 3", "rule 'growth a 5 x above 3': 'x' is too much",
+          "a pattern with blanks stands in quotes; a reason begins with the word because" },
+        { "growth a 5 above", "rule 'growth a 5 above': 'above' is too much",
+          "a pattern with blanks stands in quotes; a reason begins with the word because" },
         { "growth 5% above 1%", "rule 'growth 5% above 1%': above what is no size", "such as: growth 10% above 1M" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -217,6 +352,7 @@ Test(rule, of_a_file_knows_its_line)
     cr_expect_str_eq(err.message, "line 2: rule 'max lve 1M': there is no measure 'lve'");
     cr_expect_str_eq(err.hint, "did you mean 'live'?");
     cr_expect(read_file(&rules, "# nothing\n") == HDX_OK && rules.count == 0);
+    cr_expect(read_file(&rules, "\xef\xbb\xbf") == HDX_OK && rules.count == 0, "%s", err.message);
     hdx_buffer many = hdx_buffer_of(NULL);
     for (unsigned i = 0; i < 1000; i++)
         hdx_buffer_format(&many, "r%u: max objects c%u %u\n", i, i, i);
@@ -232,4 +368,11 @@ Test(rule, too_long_for_a_line_of_an_error_is_cut)
     text[sizeof text - 1] = '\0';
     cr_expect(eq(int, read("max", text), HDX_USAGE));
     cr_expect(strlen(err.message) < sizeof err.message - 1, "%s", err.message);
+    text[70] = '\0';
+    cr_expect(eq(int, read(NULL, text), HDX_USAGE));
+    cr_expect(strncmp(err.message, "rule 'xx", 8) == 0 && strncmp(err.message + 76, "': ", 3) == 0, "%s", err.message);
+    text[70] = 'x';
+    text[71] = '\0';
+    cr_expect(eq(int, read(NULL, text), HDX_USAGE));
+    cr_expect(strncmp(err.message + 73, "...': ", 6) == 0, "%s", err.message);
 }
