@@ -117,11 +117,15 @@ static void run_text(shell *s, const char *text)
 
 /* ---- lines with a dot in front ---- */
 
+/* A name in quotes by what is within them. */
 static bool words_match(hdx_pattern *pattern, const char *name)
 {
-    bool      yes = false;
-    hdx_error ignored;
-    return hdx_pattern_look(pattern, (hdx_text){ name, (uint32_t)strlen(name) }, &yes, &ignored) == HDX_OK && yes;
+    const size_t len = strlen(name), quote = len > 1 && name[0] == '"';
+    bool         yes = false;
+    hdx_error    ignored;
+    return hdx_pattern_look(pattern, (hdx_text){ name + quote, (uint32_t)(len - 2 * quote) }, &yes, &ignored) ==
+               HDX_OK &&
+           yes;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -251,7 +255,7 @@ static void describe(shell *s, const char *schema, const char *table)
         say_buffer(s, &head);
         hdx_buffer_clear(&statement);
         hdx_buffer_text(&statement,
-                        "SELECT name, lower(type) || iif(hidden, ' (not in *)', '') FROM pragma_table_xinfo(");
+                        "SELECT name, ltrim(lower(type) || iif(hidden, ' (not in *)', '')) FROM pragma_table_xinfo(");
         put_quoted(&statement, table);
         if (schema != NULL) {
             hdx_buffer_text(&statement, ", ");
@@ -267,22 +271,19 @@ static void describe(shell *s, const char *schema, const char *table)
 
 static void dot_schema(shell *s, const char *argument, hdx_error *err)
 {
-    hdx_arena arena = hdx_arena_of(NULL);
-    char     *copy = hdx_arena_copy(&arena, argument, strlen(argument)), *table;
     cli_words words;
     (void)err;
-    if (*argument != '\0' && copy != NULL) {
-        const char *schema;
+    cli_words_tables(&words, s->sql, "");
+    for (size_t i = 0; i < (*argument != '\0' ? 1 : words.count); i++) {
+        const char *text = *argument != '\0' ? argument : words.at[i], *schema;
+        char       *copy = hdx_arena_copy(&words.arena, text, strlen(text)), *table;
+        if (copy == NULL)
+            break;
         split_name(copy, &schema, &table);
-        describe(s, schema, table);
-    } else {
-        cli_words_tables(&words, s->sql, "");
-        for (size_t i = 0; i < words.count; i++)
-            if (strchr(words.at[i], '.') == NULL)
-                describe(s, NULL, words.at[i]);
-        cli_words_free(&words);
+        if (*argument != '\0' || schema == NULL)
+            describe(s, schema, table);
     }
-    hdx_arena_free(&arena);
+    cli_words_free(&words);
 }
 
 static void wrong(shell *s, hdx_error *err, const char *format, const char *what)
@@ -544,7 +545,7 @@ static void take_line(shell *s, hdx_buffer *line)
 {
     static const char *const habits[][2] = { { "help", ".help" }, { "quit", ".quit" }, { "exit", ".quit" } };
     char                    *text = line->at != NULL ? line->at : "";
-    if (text == NULL || (s->pending.len == 0 && text[strspn(text, " \t")] == '\0'))
+    if (s->pending.len == 0 && text[strspn(text, " \t")] == '\0')
         return;
     for (size_t i = 0; s->pending.len == 0 && i < sizeof habits / sizeof *habits; i++)
         if (strcmp(text, habits[i][0]) == 0) {

@@ -18,13 +18,20 @@ static const char keywords[] =
     "EXPLAIN FILTER FROM GLOB GROUP HAVING IN INNER INSERT INTERSECT INTO IS JOIN LEFT LIKE LIMIT MATERIALIZED NATURAL "
     "NOT NULL NULLS OFFSET ON OR ORDER OVER PARTITION PLAN PRAGMA QUERY RECURSIVE REGEXP SELECT SET TABLE TEMP THEN "
     "UNION UPDATE USING VALUES VIEW WHEN WHERE WITH";
+/* The other words that are no names without quotes. */
+static const char reserved[] =
+    "ADD ALTER AUTOINCREMENT CHECK COMMIT CONSTRAINT DEFAULT DEFERRABLE FOREIGN INDEX ISNULL NOTHING NOTNULL PRIMARY "
+    "RAISE REFERENCES RETURNING TO TRANSACTION UNIQUE";
 
 /* ---- a list of words ---- */
 
 static void add(cli_words *w, const char *text, size_t len, const char *behind)
 {
     const size_t after = strlen(behind);
-    if (len + after < w->len || (w->exact ? strncmp(text, w->wanted, w->len) : strncasecmp(text, w->wanted, w->len)))
+    const size_t quote = text[0] == '"' && w->wanted[0] != '"'; /* a name in quotes is typed without them */
+    const char  *name = text + quote;
+    if (len - quote + after < w->len ||
+        (w->exact ? strncmp(name, w->wanted, w->len) : strncasecmp(name, w->wanted, w->len)))
         return;
     if (w->count == w->room) {
         const size_t room = w->room == 0 ? 256 : 2 * w->room;
@@ -143,16 +150,20 @@ void cli_sql_each(hdx_sql *sql, const char *statement, cli_sql_take *take, void 
     hdx_buffer_free(&second);
 }
 
+static bool is_among(const char *words, const char *name, size_t len)
+{
+    for (const char *w = words; *w != '\0'; w += strcspn(w, " ") + (w[strcspn(w, " ")] == ' '))
+        if (strcspn(w, " ") == len && strncasecmp(w, name, len) == 0)
+            return true;
+    return false;
+}
+
 static bool is_plain(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     const size_t      len = strlen(name);
-    if (len == 0 || (name[0] >= '0' && name[0] <= '9') || name[strspn(name, letters)] != '\0')
-        return false;
-    for (const char *k = keywords; *k != '\0'; k += strcspn(k, " ") + (k[strcspn(k, " ")] == ' '))
-        if (strcspn(k, " ") == len && strncasecmp(k, name, len) == 0)
-            return false;
-    return true;
+    return len > 0 && !(name[0] >= '0' && name[0] <= '9') && name[strspn(name, letters)] == '\0' &&
+           !is_among(keywords, name, len) && !is_among(reserved, name, len);
 }
 
 void cli_put_name(hdx_buffer *out, const char *name)

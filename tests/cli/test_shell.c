@@ -163,6 +163,103 @@ Test(shell, has_lines_of_its_own)
     free(t);
 }
 
+/* What the line shows, without the line itself. */
+static void expect_shows(terminal *t, const char *line, const char *shown)
+{
+    const size_t before = t->len;
+    write_line(t, line);
+    const char *from = strstr(t->shown + before, "\r\n");
+    cr_assert(from != NULL, "%s", t->shown + before);
+    from += 2;
+    const char *end = strstr(from, PROMPT);
+    cr_expect(end - from == (ptrdiff_t)strlen(shown) && memcmp(from, shown, strlen(shown)) == 0, "%s\n%s", line, from);
+}
+
+Test(shell, lists_and_describes_tables_of_classes_and_those_whose_name_is_a_word_of_SQL)
+{
+    terminal *t = begin(SHELL " --attach b=app.hprof.gz");
+    expect_shows(t, ".tables java.util.Ab*",
+                 "\"java.util.AbstractCollection\"  \"java.util.AbstractMap$1\"\r\n"
+                 "\"java.util.AbstractList\"        \"java.util.AbstractMap$1$1\"\r\n"
+                 "\"java.util.AbstractMap\"         \"java.util.AbstractSet\"\r\n");
+    expect_shows(t, ".tables  c*  ; ;", "\"check\"      classes      cleaners     collections\r\n\"char[]\"\r\n");
+    expect_shows(t, ".tables nothing*", "");
+    expect_shows(t, ".tables /x(/", "heapdex: regular expression \"x(\": missing closing parenthesis at byte 2\r\n");
+    static const char        node[] = "  this                    integer\r\n"
+                                      "  class                   text\r\n"
+                                      "  next                    integer\r\n"
+                                      "  value                   integer\r\n"
+                                      "  key                     integer\r\n"
+                                      "  hash                    integer\r\n"
+                                      "  \"@address\"              address (not in *)\r\n"
+                                      "  \"@shallow\"              size (not in *)\r\n"
+                                      "  \"@retained\"             size (not in *)\r\n"
+                                      "  \"@live\"                 integer (not in *)\r\n";
+    static const char *const lines[][2] = {
+        { ".schema \"java.util.HashMap$Node\"", "\"java.util.HashMap$Node\"\r\n" },
+        { ".schema java.util.HashMap$Node", "\"java.util.HashMap$Node\"\r\n" },
+        { ".schema b.\"java.util.HashMap$Node\"", "b.\"java.util.HashMap$Node\"\r\n" },
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char shown[1024];
+        (void)snprintf(shown, sizeof shown, "%s%s", lines[i][1], node);
+        expect_shows(t, lines[i][0], shown);
+    }
+    expect_shows(t, ".schema b.named_refs",
+                 "b.named_refs\r\n"
+                 "  src                     integer\r\n"
+                 "  dst                     integer\r\n"
+                 "  name                    text\r\n"
+                 "  kind                    text\r\n"
+                 "  owner                   integer\r\n");
+    const size_t before = t->len;
+    write_line(t, ".schema");
+    cr_expect(strstr(t->shown + before, "heapdex:") == NULL, "%s", t->shown + before);
+    cr_expect(strstr(t->shown + before, "\r\n\"check\"\r\n  rule                    text\r\n") != NULL, "%s",
+              t->shown + before);
+    cr_expect(strstr(t->shown + before, "\r\n  \"by\"                    (not in *)\r\n") != NULL, "%s",
+              t->shown + before);
+    cr_expect(strstr(t->shown + before, "\r\nb.") == NULL, "%s", t->shown + before); /* those of the heap alone */
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, says_what_a_line_with_a_dot_takes)
+{
+    terminal *t = begin(SHELL);
+    expect_shows(t, ".nix", "heapdex: there is no .nix\r\nhint: .help lists what there is\r\n");
+    expect_shows(t, ".help all", "heapdex: .help takes nothing behind it\r\n");
+    expect_shows(t, ".quit now", "heapdex: .quit takes nothing behind it\r\n");
+    expect_shows(t, ".limit", "heapdex: .limit '': a number is expected; 0 is all\r\n");
+    expect_shows(t, ".limit 5x", "heapdex: .limit '5x': a number is expected; 0 is all\r\n");
+    expect_shows(t, ".limit /1", "heapdex: .limit '/1': a number is expected; 0 is all\r\n");
+    expect_shows(t, ".limit :1", "heapdex: .limit ':1': a number is expected; 0 is all\r\n");
+    expect_shows(t, ".limit -1", "heapdex: .limit '-1': a number is expected; 0 is all\r\n");
+    expect_shows(t, ".timer maybe", "heapdex: .timer on, or .timer off\r\n");
+    expect_shows(t, ".timer", "heapdex: .timer on, or .timer off\r\n");
+    expect_shows(t, "  ", "");
+    expect_shows(t, ".limit 0", "");
+    expect_shows(t, ".mode csv", "");
+    expect_shows(t, "SELECT 1 AS a;; SELECT 2 AS b;", "a\r\n1\r\nb\r\n2\r\n");
+    expect_shows(t, ".limit 9;", "");
+    expect_shows(t, "VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9);",
+                 "column1\r\n0\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n");
+    const size_t before = t->len;
+    write_line(t, "help");
+    cr_expect(strstr(t->shown + before, "\r\n  .help               this\r\n  .tables  [PATTERN]  tables; with") != NULL,
+              "%s", t->shown + before);
+    terminal_press(t, "quit\n");
+    cr_expect(eq(int, terminal_end(t), 0));
+    free(t);
+    static const char *const leave[] = { "exit\n", ".exit\n", ".quit ;\n" };
+    for (size_t i = 0; i < sizeof leave / sizeof *leave; i++) {
+        t = begin(SHELL);
+        terminal_press(t, leave[i]);
+        cr_expect(eq(int, terminal_end(t), 0), "%s", leave[i]);
+        free(t);
+    }
+}
+
 Test(shell, keeps_a_file_that_output_names_when_it_is_left)
 {
     terminal *t = begin(SHELL " --format csv");
@@ -204,6 +301,32 @@ Test(shell, completes_words_tables_columns_functions_and_classes)
         { ".timer of\t", ".timer off " },
         { ".mode js\t", ".mode json" },
         { ".schema named_\t", ".schema named_refs " },
+        { ".schema \"java.lang.ThreadD\t", ".schema \"java.lang.ThreadDeath\"" },
+        { "SELECT 1 FROM che\t", "SELECT 1 FROM \"check\"" }, /* a word of SQL */
+        { "SELECT 1 FROM b.che\t", "SELECT 1 FROM b.\"check\"" },
+        { "SELECT 1 FROM main.named_\t", "SELECT 1 FROM main.named_refs " },
+        { "SELECT 1 FROM b\t", "SELECT 1 FROM b." },
+        { "SELECT 1 FROM b.objects o WHERE o.ret\t", "SELECT 1 FROM b.objects o WHERE o.retained " },
+        { "SELECT objects.ret\t", "SELECT objects.retained " }, /* before FROM */
+        { "SELECT ret\t", "SELECT retained" },
+        { "SELECT 1 FROM objects JOIN classes AS c ON c.loa\t",
+          "SELECT 1 FROM objects JOIN classes AS c ON c.loader " },
+        { "SELECT 1 FROM classes WHERE class_sh\t", "SELECT 1 FROM classes WHERE class_shallow " },
+        { "UPDATE named_\t", "UPDATE named_refs " },
+        { "INSERT INTO named_\t", "INSERT INTO named_refs " },
+        { "SELECT 1 FROM \"java.lang.ThreadD\t", "SELECT 1 FROM \"java.lang.ThreadDeath\"" },
+        { "SELECT 1 FROM b.\"java.lang.ThreadD\t", "SELECT 1 FROM b.\"java.lang.ThreadDeath\"" },
+        { "SELECT 1 FROM \"inst\t", "SELECT 1 FROM \"instanceof " },
+        { "SELECT 1 FROM \"instanceof java.util.AbstractMa\t", "SELECT 1 FROM \"instanceof java.util.AbstractMap" },
+        { "SELECT 1 FROM \"java.util.HashMap$Node\" n WHERE n.has\t",
+          "SELECT 1 FROM \"java.util.HashMap$Node\" n WHERE n.hash " },
+        { "SELECT 'it''s', ret\t", "SELECT 'it''s', retained" },
+        { "SELECT 1 - ret\t", "SELECT 1 - retained" },
+        { "SELECT 1 FROM objects WHERE class = 'inst\tX", "SELECT 1 FROM objects WHERE class = 'instX" },
+        { "SELECT nosuch.ret\tX", "SELECT nosuch.retX" },
+        { "SELECT 1 FROM temp.\tX", "SELECT 1 FROM temp.X" },
+        { ".limit \tX", ".limit X" },
+        { "sElect coun\t", "sElect count(" },
     };
     if (!edits())
         tool_skip(folder, "heapdex was built without libedit");
