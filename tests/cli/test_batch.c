@@ -1,7 +1,7 @@
 /* A night of dumps as a scheduler runs it: killed, told to stop, begun again. */
-#include "cli/tool.h"
+#include "cli/terminal.h"
 
-#include <errno.h>
+#include <regex.h>
 
 static char *folder;
 static void  enter(void)
@@ -197,6 +197,76 @@ Test(batch, counts_one_dump_as_one)
     ran r = tool_sh("\"$H\" batch d/a.hprof --out o --index-only --verbose 2>&1");
     cr_expect(r.code == 0 && strstr(r.out, "heapdex: 1 dump, 0 of them finished before\n") != NULL, "%s", r.out);
     ran_free(&r);
+}
+
+static bool matches(const char *pattern, const char *text)
+{
+    regex_t    r;
+    const bool yes = regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB) == 0 && regexec(&r, text, 0, NULL, 0) == 0;
+    regfree(&r);
+    return yes;
+}
+
+#define TWO "cd d && rm d.hprof c.hprof && echo no > no.hprof && cd .. && "
+#define ID  "-[0-9a-f]{8}: "
+
+Test(batch, tells_a_log_when_each_dump_begins_and_ends)
+{
+    ran r = tool_sh(TWO "\"$H\" batch d --out o --ask histogram --threads 1 --progress always 2>&1 >/dev/null");
+    cr_expect(matches("^heapdex: 3 dumps, 0 of them finished before\n"
+                      "heapdex: [ab]" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
+                      "heapdex: [ab]" ID "done\n"
+                      "heapdex: [ab]" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
+                      "heapdex: [ab]" ID "done\n"
+                      "heapdex: no" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
+                      "heapdex: no" ID "failed \\(3\\): d/no.hprof: offset 0x0: a text file, not a heap dump\n$",
+                      r.out),
+              "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch d --out o --ask histogram --threads 2 --verbose 2>&1 >/dev/null");
+    cr_expect(matches("^heapdex: [ab]" ID "skipped, finished before\n"
+                      "heapdex: [ab]" ID "skipped, finished before\n"
+                      "heapdex: 3 dumps, 2 of them finished before\n"
+                      "heapdex: no" ID "begun with 2 threads and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
+                      "heapdex: no" ID "failed ",
+                      r.out),
+              "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch d --out o --ask histogram 2>&1 >/dev/null"); /* only what is wrong */
+    cr_expect(matches("^heapdex: no" ID "failed \\(3\\)[^\n]*\n$", r.out), "%s", r.out);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch d --out o --ask histogram --quiet 2>&1 >/dev/null");
+    cr_expect_str_eq(r.out, "");
+    ran_free(&r);
+}
+
+/* Lines are drawn over one another: how many dumps are over, and what is told stands above them and stays. */
+Test(batch, draws_on_a_terminal_how_far_it_is)
+{
+    static const char *const drawn[] = {
+        "0 of 3 dumps, 1 at work  0:00:0",           "1 of 3 dumps, 1 at work  0:00:0",
+        "2 of 3 dumps, 1 at work  0:00:0",           "\r\x1b[Jheapdex: no-",
+        "3 of 3 dumps, 0 at work, 1 failed  0:00:0", "\r\x1b[J3 dumps: 2 done, 0 skipped, 1 failed; ",
+    };
+    terminal   *t = terminal_start(80, TWO "HEAPDEX_PAGER=cat \"$H\" batch d --out o --ask histogram --threads 1");
+    const char *at;
+    cr_expect(eq(int, terminal_end(t), 1));
+    at = t->shown;
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        const char *next = strstr(at, drawn[i]);
+        cr_assert(next != NULL, "%s in %s", drawn[i], t->shown);
+        at = next;
+    }
+    cr_expect(strstr(at, "[J") == strstr(at, "[J3 dumps"), "nothing is drawn over the answer: %s", at);
+    free(t);
+    t = terminal_start(20, "HEAPDEX_PAGER=cat \"$H\" batch d/a.hprof --out one --ask histogram");
+    cr_expect(eq(int, terminal_end(t), 0));
+    cr_expect(strstr(t->shown, "0 of 1 dump, 0 at w\r\x1b[J") != NULL, "%s", t->shown); /* a line is one line */
+    free(t);
+    t = terminal_start(80, "HEAPDEX_PAGER=cat \"$H\" batch d/a.hprof --out never --ask histogram --progress never");
+    cr_expect(eq(int, terminal_end(t), 0));
+    cr_expect(strstr(t->shown, "at work") == NULL && strstr(t->shown, "1 dump: 1 done") != NULL, "%s", t->shown);
+    free(t);
 }
 
 Test(batch, deletes_dumps_only_when_that_is_said_twice)
