@@ -8,6 +8,8 @@ static value aggregate(oql *o, const oql_node *n, oql_scope *s, const char *name
     const bool percentile = strcmp(name, "percentile") == 0;
     if (!hdx_oql_takes(o, n, percentile ? 2 : 1, percentile ? 2 : 1))
         return nothing();
+    if (s != NULL)
+        s->aggregated = true;
     if (n->list->kind == OQL_IS_STAR) {
         if (strcmp(name, "count") != 0)
             hdx_oql_refuse(o, n->at, NULL, "%s(*) is COUNT's alone", n->text);

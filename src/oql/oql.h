@@ -221,6 +221,7 @@ struct oql_scope {
     bool              classes; /* rows are class objects: fields are statics */
     bool              grouped;
     bool              named;        /* names of select items may be used: after WHERE */
+    bool              aggregated;   /* a sum or a count of it was asked for */
     const char       *from, *where; /* where NULL: all */
 };
 typedef enum oql_want { WANT_ROWS, WANT_IDS, WANT_VALUE, WANT_TABLE } oql_want;

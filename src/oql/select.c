@@ -448,6 +448,9 @@ static const char *one(oql *o, const oql_select *s, oql_scope *outer, oql_want w
         return NULL;
     if (out.where != NULL)
         where = where == NULL ? out.where : hdx_oql_say(o, "%s AND %s", where, out.where);
+    if (s->having != NULL && s->group == NULL && !scope.aggregated)
+        return hdx_oql_refuse(o, s->having->at, "a condition on single objects stands behind WHERE",
+                              "HAVING is of groups, and there are none");
     scope.named = true;
     const char *group = list(o, " GROUP BY ", s->group, &scope);
     const char *having =
@@ -477,12 +480,14 @@ static const char *retained(oql *o, const oql_select *s, oql_scope *outer, oql_w
                        ids, r, t, t, r);
 }
 
-/* Columns that a SELECT shows; 0: as many as another has. */
+/* Columns that a SELECT shows. */
 static unsigned width(const oql_select *s)
 {
     unsigned n = 0;
+    while (!s->objects && !s->retained && s->star && s->source == OQL_OF_SELECT && !hdx_oql_gives_objects(s->inner))
+        s = s->inner;
     if (s->star || s->objects || s->retained)
-        return s->star && s->source == OQL_OF_SELECT && !hdx_oql_gives_objects(s->inner) ? 0 : 6;
+        return 6;
     for (const oql_item *i = s->items; i != NULL; i = i->next)
         n++;
     return n;
@@ -494,7 +499,7 @@ const char *hdx_oql_statement(oql *o, const oql_select *s, oql_scope *outer, oql
     hdx_buffer  b = hdx_buffer_of(NULL);
     const char *all = NULL;
     for (const oql_select *part = s; part != NULL && o->code == HDX_OK && b.len <= SQL_MOST; part = part->more) {
-        if (part != s && columns && width(part) != 0 && width(s) != 0 && width(part) != width(s)) {
+        if (columns && width(part) != width(s)) {
             hdx_oql_refuse(o, part->at, "SELECT * and SELECT OBJECTS have 6",
                            "%u columns, and the SELECT before has %u", width(part), width(s));
             break;

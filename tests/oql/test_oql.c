@@ -5,6 +5,7 @@
  * HDX_WRITE_OQL=FILE writes that table anew, to be read before it replaces the old one.
  */
 #include "query/heap.h"
+#include "support/checksums.h"
 #include "support/sql_text.h"
 #include <heapdex/oql.h>
 #include <heapdex/sql.h>
@@ -116,6 +117,53 @@ Test(oql, queries_become_the_sql_that_is_written_down_or_are_refused_so)
     if (out != NULL)
         (void)fclose(out);
     free(table);
+    heap_close(&h);
+}
+
+/* Where the next word, number, text in quotes or sign ends. */
+static size_t end_of_piece(const char *s, size_t at)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    while (s[at] == ' ')
+        at++;
+    if (s[at] == '"' || s[at] == '\'') {
+        const char *closing = strchr(s + at + 1, s[at]);
+        return closing != NULL ? (size_t)(closing - s) + 1 : strlen(s);
+    }
+    const size_t word = strspn(s + at, letters);
+    return at + (word > 0 ? word : s[at] != '\0');
+}
+
+/* The query without each of its pieces, with each twice, with each pair in the other order, and its beginnings. */
+static uint64_t changed(void *context, const char *oql, hdx_buffer *b)
+{
+    uint64_t count = 0;
+    heap    *h = context;
+    for (size_t from = 0, to, next; oql[from] != '\0'; from = to) {
+        char text[4][2048];
+        to = end_of_piece(oql, from);
+        next = end_of_piece(oql, to);
+        (void)snprintf(text[0], sizeof text[0], "%.*s", (int)from, oql);
+        (void)snprintf(text[1], sizeof text[1], "%.*s%s", (int)from, oql, oql + to);
+        (void)snprintf(text[2], sizeof text[2], "%.*s %s", (int)to, oql, oql + from);
+        (void)snprintf(text[3], sizeof text[3], "%.*s %.*s %.*s%s", (int)from, oql, (int)(next - to), oql + to,
+                       (int)(to - from), oql + from, oql + next);
+        for (unsigned i = 0; i < 4; i++, count++) {
+            char *has = answer(h->g, text[i]);
+            hdx_buffer_format(b, "oql: %s\n%s", text[i], has);
+            free(has);
+        }
+    }
+    return count;
+}
+
+/* changed.txt has the checksums (support/checksums.h) of what becomes of each query of queries.txt when it is changed.
+ */
+Test(oql, queries_that_are_cut_or_mixed_up_become_other_sql_or_are_refused, .timeout = 120)
+{
+    heap h;
+    make_heap(&h);
+    checksums_check(HDX_TREE "/tests/oql/changed.txt", changed, &h);
     heap_close(&h);
 }
 
