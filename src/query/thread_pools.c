@@ -113,8 +113,9 @@ static hdx_code read_members(pools *p, hdx_error *err)
         m->named = facts.name.kind == HDX_CELL_TEXT;
         m->state = state_of(&facts.state);
         m->at = place_of(hdx_graph_thread_of(p->ask.g, m->id));
-        code = fold(&facts.name, &p->names, &m->pool) ? hdx_ask_turn(&p->ask, err)
-                                                      : hdx_no_memory(err, "names of threads", p->names.size);
+        code = !arena.refused && fold(&facts.name, &p->names, &m->pool)
+                   ? hdx_ask_turn(&p->ask, err)
+                   : hdx_no_memory(err, "names of threads", arena.size + p->names.size);
     }
     hdx_graph_near_end(near);
     hdx_arena_free(&arena);
@@ -215,6 +216,7 @@ static hdx_code add_rows(pools *p, hdx_table *table, hdx_error *err)
             cells[0] = hdx_text_cell(arena, first->pool);
         cells[1] = hdx_cell_uint(of->count);
         cells[2] = states_cell(of, &text, arena);
+        bool refused = text.failed;
         cells[3] = hdx_cell_uint(of->frames);
         cells[4] = hdx_cell_uint(of->retained);
         if (of->most_at != NULL) {
@@ -224,7 +226,8 @@ static hdx_code add_rows(pools *p, hdx_table *table, hdx_error *err)
             hdx_buffer_put(&text, of->most_at->method.at, of->most_at->method.len);
             cells[5] = hdx_text_cell(arena, (hdx_text){ text.at, (uint32_t)text.len });
         }
-        code = text.failed ? hdx_no_memory(err, "pools", text.len) : hdx_table_add(table, cells, err);
+        refused |= text.failed;
+        code = refused ? hdx_no_memory(err, "pools", text.len) : hdx_table_add(table, cells, err);
     }
     hdx_buffer_free(&text);
     return code;

@@ -15,7 +15,7 @@ static void look(const hdx_rule *r, hdx_arena *arena)
     hdx_rule_source source = { NULL, NULL, 0 };
     if (r->measure >= HDX_MEASURES || r->verb > HDX_VERB_NO || r->text == NULL || r->text[0] == '\0')
         abort();
-    if (hdx_measure_is_of_classes(r->measure) && r->verb != HDX_VERB_GROWTH && r->pattern == NULL)
+    if (r->measure <= HDX_MEASURE_RETAINED && r->verb != HDX_VERB_GROWTH && r->pattern == NULL) /* is of classes */
         abort();
     if (r->percent && !(r->share >= 0))
         abort();
