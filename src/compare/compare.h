@@ -78,8 +78,8 @@ hdx_ledger_sum  hdx_ledger_read(const hdx_ledger *l, size_t column, uint32_t thi
 bool        hdx_ledger_label(hdx_ledger *l, uint32_t name, const char *text);
 const char *hdx_ledger_label_of(const hdx_ledger *l, uint32_t thing); /* "" */
 hdx_code    hdx_ledger_refused(const hdx_ledger *l, hdx_error *err);
-/* "a > b > c", its name and those above; appends. */
-void hdx_ledger_key(const hdx_ledger *l, uint32_t thing, hdx_buffer *out);
+/* "a > b > c", its name and those above: text is set to it and is what the cell points to. False: no memory. */
+bool hdx_ledger_key(const hdx_ledger *l, uint32_t thing, hdx_buffer *text, hdx_cell *out);
 /* In the order of their keys, told without making them. */
 int hdx_ledger_compare(const hdx_ledger *l, uint32_t a, uint32_t b);
 /* What is said once of the heap in a column. */

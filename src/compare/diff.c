@@ -177,12 +177,9 @@ static hdx_code diff_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
         return HDX_OK;
     }
     const uint32_t thing = d->order[d->next++];
-    hdx_buffer_clear(&d->key);
-    hdx_ledger_key(d->l, thing, &d->key);
-    if (d->key.failed)
+    if (!hdx_ledger_key(d->l, thing, &d->key, &cells[KEY]))
         return hdx_no_memory(err, "a key", d->key.len);
     read_sums(d, thing, of);
-    cells[KEY] = hdx_cell_text((hdx_text){ d->key.len > 0 ? d->key.at : "", (uint32_t)d->key.len });
     if (d->label > 0)
         cells[KEY + 1] = hdx_cell_string(hdx_ledger_label_of(d->l, thing));
     put_numbers(d, of, cells + d->label);
@@ -235,8 +232,7 @@ static hdx_code put_in_order(diff *d, bool all, hdx_error *err)
             at[n++] = (ranked){ d->third ? stayed(of[0].retained, of[1].retained, of[2].retained) : 0,
                                 size_of(delta(of[0].retained, of[1].retained)), l, i };
     }
-    if (n > 1)
-        qsort(at, (size_t)n, sizeof *at, by_size);
+    qsort(at, (size_t)n, sizeof *at, by_size);
     for (uint64_t i = 0; i < n; i++)
         d->order[i] = at[i].thing;
     d->count = n;
@@ -281,9 +277,9 @@ static hdx_code read_rule(const char *text, unsigned columns, const hdx_progress
         return wrong_rule(text, "there is no such number in a row", err);
     if (hdx_condition_is_of_text(out->condition))
         return wrong_rule(text, "the value is no number", err);
-    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+    while (text[len - 1] == ' ' || text[len - 1] == '\t') /* ends at the value */
         len--;
-    if (len == 0 || text[len - 1] != '%' || total_columns[out->column].unit == HDX_UNIT_PERCENT)
+    if (text[len - 1] != '%' || total_columns[out->column].unit == HDX_UNIT_PERCENT)
         return HDX_OK;
     switch (out->column) {
     case OBJECTS_DELTA: out->of = OBJECTS_A; return HDX_OK;
@@ -300,7 +296,7 @@ static hdx_cell measured(const rule *r, const hdx_cell *cells)
     if (r->of == OF_THREE || c.kind != HDX_CELL_INT || cells[r->of].kind != HDX_CELL_UINT)
         return c;
     if (cells[r->of].as.natural == 0)
-        return hdx_cell_real(c.as.integer == 0 ? 0.0 : c.as.integer > 0 ? (double)INFINITY : -(double)INFINITY);
+        return hdx_cell_real(c.as.integer == 0 ? 0.0 : (double)INFINITY);
     return percent(c.as.integer, cells[r->of].as.natural);
 }
 
@@ -549,12 +545,7 @@ static const hdx_parameter parameters[] = {
 
 hdx_compare_by hdx_compare_by_of(const hdx_arguments *a)
 {
-    static const char *const words[] = { "class", "package", "loader", "dominator", "path", "leak" };
-    const char              *by = hdx_argument_text(a, "by");
-    for (unsigned i = 0; by != NULL && i < HDX_COUNT(words); i++)
-        if (strcmp(words[i], by) == 0)
-            return (hdx_compare_by)i; /* in the order of the enumeration */
-    return HDX_COMPARE_CLASS;
+    return (hdx_compare_by)hdx_argument_choice(a, "by"); /* in the order of the enumeration */
 }
 
 const hdx_answer hdx_compare_diff = {

@@ -146,14 +146,17 @@ static uint32_t up(const hdx_ledger *l, uint32_t thing, unsigned steps)
     return thing;
 }
 
-void hdx_ledger_key(const hdx_ledger *l, uint32_t thing, hdx_buffer *out)
+bool hdx_ledger_key(const hdx_ledger *l, uint32_t thing, hdx_buffer *text, hdx_cell *out)
 {
+    hdx_buffer_clear(text);
     for (unsigned n = depth_of(l, thing), i = n; i-- > 0;) {
         const hdx_text name = l->names[l->things[up(l, thing, i)].name];
         if (i + 1 < n)
-            hdx_buffer_text(out, " > ");
-        hdx_buffer_put(out, name.at, name.len);
+            hdx_buffer_text(text, " > ");
+        hdx_buffer_put(text, name.at, name.len);
     }
+    *out = hdx_cell_text((hdx_text){ text->len > 0 ? text->at : "", (uint32_t)text->len });
+    return !text->failed;
 }
 
 static int texts(hdx_text a, hdx_text b)

@@ -177,7 +177,7 @@ static double slope(const trend *t, uint32_t thing, measure m)
         over += ((double)i - middle) * (double)number(t, i, thing, m);
         under += ((double)i - middle) * ((double)i - middle);
     }
-    return under > 0 ? over / under : 0;
+    return over / under; /* of two dumps at least */
 }
 
 static hdx_cell series(const trend *t, uint32_t thing, measure m, hdx_arena *arena)
@@ -237,15 +237,13 @@ static hdx_code trend_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
     if (!*more)
         return HDX_OK;
     const uint32_t thing = t->order[t->next++];
-    hdx_buffer_clear(&t->key);
-    hdx_ledger_key(t->l, thing, &t->key);
-    cells[KEY] = hdx_cell_text((hdx_text){ t->key.len > 0 ? t->key.at : "", (uint32_t)t->key.len });
+    const bool     told = hdx_ledger_key(t->l, thing, &t->key, &cells[KEY]);
     put_growth(t, thing, arena, cells);
     if (t->by_path)
         cells[BELOW] = below(t, thing, arena);
     if (t->by_leak)
         cells[LABEL] = hdx_cell_string(hdx_ledger_label_of(t->l, thing));
-    return t->key.failed || arena->refused ? hdx_no_memory(err, "a row", t->key.len) : HDX_OK;
+    return !told || arena->refused ? hdx_no_memory(err, "a row", t->key.len) : HDX_OK;
 }
 
 /* ---- which rows, in which order ---- */
@@ -314,8 +312,7 @@ static hdx_code put_in_order(trend *t, bool all, hdx_error *err)
         for (uint32_t i = 0; i < l->count; i++)
             if (is_row(t, i, all))
                 at[t->count++] = (ranked){ rises(t, i, t->of) == l->column_count - 1, grown(t, i, t->of), l, i };
-        if (t->count > 1)
-            qsort(at, (size_t)t->count, sizeof *at, by_growth);
+        qsort(at, (size_t)t->count, sizeof *at, by_growth);
         for (uint64_t i = 0; i < t->count; i++)
             t->order[i] = at[i].thing;
     }
@@ -386,17 +383,13 @@ static hdx_code outliers_next(void *state, hdx_arena *arena, hdx_cell *cells, bo
     if (!*more)
         return HDX_OK;
     const outlier *is = &o->at[o->next++];
-    hdx_buffer_clear(&o->key);
-    if (is->thing != HDX_LEDGER_TOP)
-        hdx_ledger_key(o->l, is->thing, &o->key);
+    cells[OUTLIER_KEY] = hdx_cell_null();
+    const bool told = is->thing == HDX_LEDGER_TOP || hdx_ledger_key(o->l, is->thing, &o->key, &cells[OUTLIER_KEY]);
     cells[OUTLIER_DUMP] = hdx_cell_string(o->l->columns[is->column].path);
     cells[OUTLIER_DEVIATIONS] = hdx_cell_real(is->deviations);
     cells[OUTLIER_VALUE] = hdx_cell_uint(is->value);
     cells[OUTLIER_MEDIAN] = hdx_cell_uint(is->median);
-    cells[OUTLIER_KEY] = is->thing == HDX_LEDGER_TOP
-                             ? hdx_cell_null()
-                             : hdx_cell_text((hdx_text){ o->key.len > 0 ? o->key.at : "", (uint32_t)o->key.len });
-    return o->key.failed ? hdx_no_memory(err, "a row", o->key.len) : HDX_OK;
+    return told ? HDX_OK : hdx_no_memory(err, "a row", o->key.len);
 }
 
 /* The heap as a whole first; then what is farthest from its median in bytes or objects. */

@@ -79,6 +79,19 @@ static void forest_save(const char *path, unsigned n)
     dump_maker_free(m);
 }
 
+/* Another dump without its last bytes, or with zeros after them: damage of the one, a warning of the other. */
+static void cut_save(const char *path, const char *of, size_t without, size_t zeros)
+{
+    static uint8_t bytes[1 << 20];
+    FILE          *f = fopen(of, "rb");
+    const size_t   n = fread(bytes, 1, sizeof bytes - zeros, f);
+    fclose(f);
+    f = fopen(path, "wb");
+    memset(bytes + n, 0, zeros);
+    cr_assert(eq(sz, fwrite(bytes, 1, n - without + zeros, f), n - without + zeros));
+    fclose(f);
+}
+
 static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
 {
     char        dumps[256];
@@ -104,6 +117,8 @@ Test(told, comparisons_are_what_they_were)
     cache_save("none", &(cache){ .entries = 0, .run = 1 });
     leaky_make("leaky", true);
     leaky_make("less", false);
+    cut_save("cut", "4", 300, 0);
+    cut_save("zeros", "5", 0, 20);
     checksums_check(HDX_TREE "/tests/compare/told.txt", text_of, NULL);
     pair_close(&p);
 }
