@@ -5,8 +5,7 @@
  * Out: a thing for each name, with the live objects of its classes, their size, and what they retain: the bytes that
  *      would be free if these class objects and all their instances were gone, as the histogram has it.
  * Two classes of one name that two loaders defined are one thing, and so are two loaders of one class and name.
- * Cost: nothing that grows with the heap but for what is retained, which is one walk over it (query/groups.c); where
- *       each thing is one class and the histogram has kept their sizes, not even that.
+ * Cost: nothing that grows with the heap but for what is retained, which is one walk over it (query/groups.c).
  */
 #include "compare/compare.h"
 
@@ -41,7 +40,6 @@ typedef struct grouping {
     uint32_t        *more_set;
     uint32_t         more_count;
     uint64_t         more_capacity, more_set_capacity;
-    bool             alone; /* no set has two classes */
     hdx_buffer       scratch;
 } grouping;
 
@@ -85,8 +83,6 @@ static uint32_t set_of(grouping *g, uint32_t name)
     if (fresh) {
         *at = g->set_count;
         g->thing[g->set_count++] = thing;
-    } else {
-        g->alone = false;
     }
     return (uint32_t)*at;
 }
@@ -143,25 +139,6 @@ static hdx_code group(grouping *g, hdx_error *err)
     return code;
 }
 
-/* From what the histogram has kept; false: it has not. */
-static bool recall(grouping *g)
-{
-    uint64_t *kept = g->by == HDX_COMPARE_CLASS && g->alone
-                         ? hdx_kept_retained(g->l->mem, g->ask.g, HDX_BY_CLASS, g->class_count)
-                         : NULL;
-    bool      all = kept != NULL;
-    for (uint32_t i = 0; all && i < g->class_count; i++)
-        all = g->at[i] == g->at[i + 1] || kept[i] != HDX_KEPT_UNKNOWN;
-    for (uint32_t i = 0; all && i < g->class_count; i++) {
-        hdx_ledger_sum *sum =
-            g->at[i] == g->at[i + 1] ? NULL : hdx_ledger_sum_of(g->l, g->column, g->thing[g->set[g->at[i]]]);
-        if (sum != NULL)
-            sum->retained = kept[i];
-    }
-    hdx_mem_put(g->l->mem, kept, 8ull * g->class_count);
-    return all;
-}
-
 static hdx_code retain(grouping *g, hdx_error *err)
 {
     const hdx_class_sets sets = { .count = g->set_count,
@@ -190,7 +167,6 @@ hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, bool retaine
     grouping g = { .by = by,
                    .l = l,
                    .column = column,
-                   .alone = true,
                    .set_of = hdx_map_of(l->mem),
                    .loader_of = hdx_map_of(l->mem),
                    .scratch = hdx_buffer_of(l->mem) };
@@ -204,7 +180,7 @@ hdx_code hdx_compare_classes(const hdx_query *q, hdx_compare_by by, bool retaine
     g.thing = hdx_mem_array(l->mem, n, sizeof *g.thing);
     if (g.at == NULL || g.set == NULL || g.thing == NULL)
         code = hdx_no_memory(err, "classes", 3 * n * sizeof *g.at);
-    if (code == HDX_OK && (code = group(&g, err)) == HDX_OK && retained && !recall(&g))
+    if (code == HDX_OK && (code = group(&g, err)) == HDX_OK && retained)
         code = retain(&g, err);
     if (code == HDX_OK)
         code = hdx_graph_check(q->graph, err);

@@ -339,8 +339,7 @@ static value implements(oql *o, const oql_node *n, oql_scope *s)
 {
     static const struct {
         const char *name, *kind;
-    } kinds[] = { { "IClass", "class" },
-                  { "IInstance", "instance" },
+    } kinds[] = { { "IInstance", "instance" },
                   { "IObjectArray", "object_array" },
                   { "IPrimitiveArray", "primitive_array" } };
     const char *dot = strrchr(n->text, '.'), *name = dot == NULL ? n->text : dot + 1;

@@ -270,8 +270,9 @@ Test(paths, are_those_of_an_obvious_walk)
         hdx_ledger *l = ledger_of(&h);
         for (uint32_t i = 0; i < l->count; i++) {
             hdx_buffer           key = hdx_buffer_of(NULL);
+            hdx_cell             cell;
             const hdx_ledger_sum sum = hdx_ledger_read(l, 0, i);
-            hdx_ledger_key(l, i, &key);
+            cr_assert(hdx_ledger_key(l, i, &key, &cell));
             const counted *want = of_path(key.at);
             cr_expect(sum.objects == (want != NULL ? want->objects : 0), "seed %u: %s has %llu, not %u", round, key.at,
                       (unsigned long long)sum.objects, want != NULL ? want->objects : 0);

@@ -69,7 +69,7 @@ Test(refused, memory_ends_a_comparison_wherever_it_is_refused)
     }
 }
 
-/* Classes that are numbered anew in each run share a row: what was kept is of each of them alone. */
+/* What was kept is of classes that have objects; a row is of those that have none, too, or of several classes. */
 Test(refused, retained_sizes_that_a_histogram_kept_are_told_as_if_they_were_not)
 {
     static const char *const asks[] = { "diff all", "diff by=package all", "diff by=loader all", "trend all" };

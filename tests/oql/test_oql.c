@@ -17,6 +17,7 @@ static void make_heap(heap *h)
 {
     dump_maker    *m = dump_maker_new(8);
     const uint64_t object = dump_maker_class_at(m, 0x1000, "java.lang.Object", 0, "");
+    const uint64_t lowest = dump_maker_class_at(m, 0x0fe0, "app.First", object, "p:I q:L");
     const uint64_t class = dump_maker_class_at(m, 0x1020, "java.lang.Class", object, "");
     const uint64_t string = dump_maker_class_at(m, 0x1040, "java.lang.String", object, "value:L count:I hash:I");
     const uint64_t map = dump_maker_class_at(m, 0x1060, "java.util.AbstractMap", object, "keySet:L");
@@ -42,8 +43,12 @@ static void make_heap(heap *h)
     const uint64_t hostile = dump_maker_class_at(m, 0x1280, "x\"; DROP TABLE objects; --'", object, "n:I");
     const uint64_t strings = dump_maker_class_at(m, 0x12a0, "[Ljava.lang.String;", object, "");
     (void)dump_maker_class_at(m, 0x12c0, "[I", object, "");
-    const uint64_t all[] = { object, string, hash, entry, integer, thread, list,    soft,   base,
-                             heir,   cases,  one,  other, first,   second, classes, hostile };
+    /* Nothing above it, as of an interface, and yet it has an object; two of a name whose fields are of other types. */
+    const uint64_t odd = dump_maker_class_at(m, 0x12e0, "app.Odd", 0, "");
+    const uint64_t left = dump_maker_class_at(m, 0x1300, "app.Mixed", object, "v:I w:J");
+    const uint64_t right = dump_maker_class_at(m, 0x1320, "app.Mixed", object, "v:L w:J");
+    const uint64_t all[] = { object, string, hash,  entry,  integer, thread,  list,   soft, base, heir, cases,
+                             one,    other,  first, second, classes, hostile, lowest, odd,  left, right };
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
         dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, all[i], 0, 0);
         dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_instance_at(m, 0x2000 + 0x20 * i, all[i], NULL), 0, 0);
@@ -254,6 +259,17 @@ Test(oql, refuses_what_is_nested_too_deep)
         { "SELECT * FROM C s WHERE 1", " AND 1", "", 5000 },
         { "SELECT * FROM C s WHERE 1", " OR 1", "", 5000 },
         { "SELECT * FROM C", " UNION (SELECT * FROM C)", "", 1000 },
+        /* after each other, not in each other */
+        { "SELECT * FROM C s WHERE 1", " AND (s.a = 1)", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " AND NOT s.a = 1", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR s.a IN (1, 2)", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR toString(s.a) = 'x'", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR s.@displayName.startsWith(\"x\")", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR s.a[0] = 1", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR -s.a = 1", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR s IN (SELECT * FROM D)", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR s IMPLEMENTS IClass", "", 1000 },
+        { "SELECT * FROM C s WHERE 1", " OR toString(s) LIKE \"[a[b]]\"", "", 1000 },
         { "SELECT ", "toString(", "s", 0 },
         { "SELECT * FROM OBJECTS (", "SELECT * FROM OBJECTS (", "SELECT * FROM C", 0 },
     };
