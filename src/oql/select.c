@@ -363,6 +363,9 @@ static bool show_items(oql *o, const oql_select *s, oql_scope *scope, oql_want w
             return hdx_oql_refuse(o, s->at, "one value each; or a join, see heapdex sql",
                                   "a SELECT with several columns is no value") != NULL;
         value v = hdx_oql_value(o, s->items->value, scope);
+        if (o->code == HDX_OK && v.kind == VALUE_LIST)
+            return hdx_oql_refuse(o, s->items->value->at, "SELECT OBJECTS gives each of its objects",
+                                  "a list is not one value") != NULL;
         out->columns = v.kind == VALUE_CLASS ? v.name : hdx_oql_scalar_of(o, s->items->value->at, v, BINDS_OR);
         out->distinct = true;
         return out->columns != NULL;
