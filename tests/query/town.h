@@ -10,13 +10,16 @@
 
 #include "hprof/hprof.h"
 
-static inline void town_make(heap *h)
+/* So many of 1,000 values in it are others (dump_maker.h). */
+static inline void town_make_spoiled(heap *h, uint32_t spoiled, uint64_t dice)
 {
     dump_maker *m = dump_maker_new(8);
     uint64_t    all[80], n = 0, node[12];
     char        long_name[100];
     m->version = "1.0.3";
     m->next_id = 0x1000;
+    m->spoiled = spoiled;
+    m->dice = dice;
     dump_maker_heap_info(m, 'Z', "zygote");
     const uint64_t object = all[n++] = dump_maker_class(m, "java.lang.Object", 0, "");
     const uint64_t class = all[n++] = dump_maker_class(m, "java.lang.Class", object, "name:L");
@@ -123,5 +126,7 @@ static inline void town_make(heap *h)
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0xdead0, 0, 0);
     heap_open(h, m);
 }
+
+static inline void town_make(heap *h) { town_make_spoiled(h, 0, 0); }
 
 #endif

@@ -274,6 +274,27 @@ uint64_t dump_maker_class(dump_maker *m, const char *name, uint64_t super, const
     return dump_maker_class_at(m, new_id(m), name, super, fields);
 }
 
+static uint32_t below(dump_maker *m, uint32_t n)
+{
+    m->dice = m->dice * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(m->dice >> 33) % n;
+}
+
+/* The value, or another of its type: a reference to whatever has an id already, or nothing; an odd number. */
+static uint64_t maybe_spoiled(dump_maker *m, uint8_t type, uint64_t value)
+{
+    enum { ODD = 10 };
+    static const uint64_t odd[ODD] = { 0, 1, 2, 0x7f, 0xff, 0x8000, 0x7fffffff, 0x80000000, UINT64_MAX, INT64_MAX };
+    if (m->spoiled == 0 || below(m, 1000) >= m->spoiled)
+        return value;
+    if (type == 2)
+        return below(m, 8) == 0   ? 0
+               : below(m, 8) == 0 ? 0xdead0
+                                  : 0x1000 + below(m, (uint32_t)m->next_id - 0x1000) / 32 * 32;
+    const uint32_t n = below(m, ODD + 2);
+    return n < ODD ? odd[n] : n == ODD ? value + 1 : value - 1;
+}
+
 uint64_t dump_maker_instance_at(dump_maker *m, uint64_t id, uint64_t class_id, const uint64_t *values)
 {
     hdx_buffer bytes = hdx_buffer_of(NULL);
@@ -281,7 +302,8 @@ uint64_t dump_maker_instance_at(dump_maker *m, uint64_t id, uint64_t class_id, c
     uint64_t   of = class_id;
     for (dump_maker_class_info *c; (c = class_info(m, of)) != NULL; of = c->super)
         for (const char *t = c->types; *t != 0; t++)
-            hdx_write_value(&bytes, m->id_size, (uint8_t)*t, values == NULL ? 0 : values[k++]);
+            hdx_write_value(&bytes, m->id_size, (uint8_t)*t,
+                            maybe_spoiled(m, (uint8_t)*t, values == NULL ? 0 : values[k++]));
     must(!bytes.failed);
     hdx_write_instance(heap(m), m->id_size, id, 1, class_id, bytes.at, (uint32_t)bytes.len);
     hdx_buffer_free(&bytes);
@@ -305,7 +327,7 @@ uint64_t dump_maker_array_at(dump_maker *m, uint64_t id, uint64_t class_id, cons
 {
     hdx_write_object_array_head(heap(m), m->id_size, id, 1, class_id, count);
     for (uint32_t k = 0; k < count; k++)
-        hdx_write_id(&m->heap, m->id_size, refs == NULL ? 0 : refs[k]);
+        hdx_write_id(&m->heap, m->id_size, maybe_spoiled(m, 2, refs == NULL ? 0 : refs[k]));
     return id;
 }
 
@@ -319,7 +341,7 @@ uint64_t dump_maker_primitives_at(dump_maker *m, uint64_t id, char type, const u
     const uint8_t t = type_of(type);
     hdx_write_primitive_array_head(heap(m), m->id_size, HDX_SUB_PRIMITIVE_ARRAY, id, 1, count, t);
     for (uint32_t k = 0; k < count; k++)
-        hdx_write_value(&m->heap, m->id_size, t, values == NULL ? 0 : values[k]);
+        hdx_write_value(&m->heap, m->id_size, t, maybe_spoiled(m, t, values == NULL ? 0 : values[k]));
     return id;
 }
 

@@ -35,6 +35,8 @@ typedef struct dump_maker {
     uint64_t               next_id, next_name;
     uint32_t               next_serial;
     uint64_t               loader;                     /* of the classes to come */
+    uint32_t               spoiled; /* of 1,000 values of instances and arrays to come: so many are others, by `dice` */
+    uint64_t               dice;
     hdx_buffer             tables, heap, out, statics; /* heap: with the heads of its segments */
     uint32_t               static_count;
     uint64_t               segment; /* offset of the open segment's head in heap */
