@@ -1,0 +1,285 @@
+/*
+ * test_writers.c - what becomes of a dump's tables where a folder cannot be made, a path is too long, a file system has
+ * no locks or cannot swap, a disk is full; and which leftovers of other writers go then.
+ *
+ * The dump could not be indexed in all of them: then the tables are its manifest and its problem, and others have no
+ * row.
+ */
+#include "fleet/written.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static hdx_error failure = { .code = HDX_BAD_DUMP, .message = "no heap dump" };
+
+static hdx_code write_by(fleet_test *t, hdx_io *io, hdx_fleet_format format, const char *id)
+{
+    t->o.format = format;
+    t->o.dump_id = id;
+    t->o.failure = &failure;
+    t->err = (hdx_error){ .offset = HDX_NOWHERE };
+    return hdx_fleet_write_by(io, NULL, &t->o, &t->err);
+}
+
+#define expect_error(t, io, format, want_code, want)                                                                   \
+    do {                                                                                                               \
+        cr_expect(write_by(t, io, format, "a") == (want_code), "%s: %s", (t)->err.where, (t)->err.message);            \
+        cr_expect((t)->err.code == (want_code) && strcmp((t)->err.message, want) == 0, "%s", (t)->err.message);        \
+    } while (0)
+
+/* A door to the system in which one call says something else. */
+typedef struct door {
+    hdx_io   io;
+    int      locks;    /* what flock says; 2: the truth */
+    int      swaps;    /* what an exchange says; 0: the truth */
+    unsigned swapping; /* for so many of them; 0: for all */
+    unsigned exchanges, renames, bad_rename;
+    unsigned writes, bad_write, closes, bad_close;
+    int      with;
+} door;
+
+static int says_lock(hdx_io *io, int fd)
+{
+    const door *d = (const door *)io;
+    return d->locks != 2 ? d->locks : hdx_io_system()->lock(hdx_io_system(), fd);
+}
+
+static int says_exchange(hdx_io *io, const char *a, const char *b)
+{
+    door *d = (door *)io;
+    d->exchanges++;
+    return d->swaps != 0 && (d->swapping == 0 || d->exchanges <= d->swapping)
+               ? d->swaps
+               : hdx_io_system()->exchange(hdx_io_system(), a, b);
+}
+
+static int says_rename(hdx_io *io, const char *from, const char *to)
+{
+    door *d = (door *)io;
+    return ++d->renames == d->bad_rename ? -EACCES : hdx_io_system()->rename(hdx_io_system(), from, to);
+}
+
+static int says_write(hdx_io *io, int fd, const void *bytes, uint64_t len)
+{
+    door *d = (door *)io;
+    return ++d->writes == d->bad_write ? d->with : hdx_io_system()->write(hdx_io_system(), fd, bytes, len);
+}
+
+static int says_close(hdx_io *io, int fd)
+{
+    door     *d = (door *)io;
+    const int rc = hdx_io_system()->close(hdx_io_system(), fd);
+    return ++d->closes == d->bad_close ? d->with : rc;
+}
+
+static door a_door(void)
+{
+    door d = { .io = *hdx_io_system(), .locks = 2 };
+    d.io.lock = says_lock;
+    d.io.exchange = says_exchange;
+    d.io.rename = says_rename;
+    d.io.write = says_write;
+    d.io.close = says_close;
+    return d;
+}
+
+static unsigned hidden(const fleet_test *t) { return entries(t, "tables", ".") + entries(t, "", "."); }
+
+/* ---- where they go ---- */
+
+Test(writers, what_is_no_folder_is_not_written_to)
+{
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_SQLITE; format++) {
+        fleet_test t;
+        char       tables[160], out[160];
+        fleet_begin(&t, NULL);
+        dump_maker_save_bytes(t.out, "x", 1);
+        expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_USAGE, "is no folder");
+        cr_expect(strcmp(t.err.where, t.out) == 0, "%s", t.err.where);
+        cr_assert(unlink(t.out) == 0 && mkdir(t.out, 0700) == 0);
+        (void)snprintf(tables, sizeof tables, "%s/tables", t.out);
+        dump_maker_save_bytes(tables, "x", 1);
+        if (format != HDX_FLEET_SQLITE)
+            expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_USAGE, "is no folder");
+        (void)snprintf(out, sizeof out, "%s/absent/out", t.folder);
+        t.o.out = out;
+        expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_IO, "cannot create: No such file or directory");
+        fleet_end(&t);
+    }
+}
+
+Test(writers, a_path_is_as_long_as_a_system_takes)
+{
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_SQLITE; format++) {
+        const size_t more = format == HDX_FLEET_SQLITE ? strlen("/tables.sqlite") : strlen("/tables/dump_id=a");
+        fleet_test   t;
+        char         out[4200];
+        fleet_begin(&t, NULL);
+        t.o.out = out;
+        for (size_t len = 4050; len < 4120; len++) {
+            for (size_t i = 0; i < len; i++)
+                out[i] = i % 200 == 0 ? '/' : 'x';
+            out[len] = '\0';
+            const bool     fits = len + more < 4096;
+            const hdx_code code = write_by(&t, hdx_io_system(), (hdx_fleet_format)format, "a");
+            cr_expect(code == (fits ? HDX_IO : HDX_USAGE), "%d, %zu: %s", format, len, t.err.message);
+            cr_expect(fits || strcmp(t.err.message, "the path is too long") == 0, "%zu: %s", len, t.err.message);
+        }
+        fleet_end(&t);
+    }
+}
+
+/* ---- leftovers ---- */
+
+static long dead_process(void)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    cr_assert(waitpid(child, NULL, 0) == child);
+    return child;
+}
+
+static void leave(const fleet_test *t, const char *host, long process, const char *last)
+{
+    char path[700];
+    (void)snprintf(path, sizeof path, "%s/tables", t->out);
+    (void)mkdir(path, 0700);
+    (void)snprintf(path, sizeof path, "%s/tables/.heapdex.%s.%ld.%s", t->out, host, process, last);
+    cr_assert(mkdir(path, 0700) == 0, "%s", path);
+    (void)snprintf(path, sizeof path, "%s/tables/.heapdex.%s.%ld.%s/classes.csv", t->out, host, process, last);
+    dump_maker_save_bytes(path, "x", 1);
+}
+
+Test(writers, where_locks_say_nothing_leftovers_of_dead_processes_of_this_host_go)
+{
+    static const struct {
+        int         locks;
+        const char *stay; /* names end so; of this host dead, alive and of no number; of one whose name begins so */
+    } cases[] = { { -ENOLCK, "anol" }, { -EINVAL, "anol" }, { HDX_LOCK_HERE, "nol" }, { 0, "" } };
+    char host[300], longer[304];
+    cr_assert(gethostname(host, 256) == 0);
+    for (char *at = host; *at != '\0'; at++)
+        *at = *at == '/' || *at == '.' ? '-' : *at;
+    (void)snprintf(longer, sizeof longer, "%sx", host);
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        fleet_test t;
+        door       d = a_door();
+        fleet_begin(&t, NULL);
+        cr_assert(mkdir(t.out, 0700) == 0);
+        const long dead = dead_process();
+        leave(&t, host, dead, "d");
+        leave(&t, host, getpid(), "a");
+        leave(&t, host, 0, "n");
+        leave(&t, "other", dead, "o");
+        leave(&t, longer, dead, "l");
+        d.locks = cases[i].locks;
+        cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == HDX_OK, "%s", t.err.message);
+        for (const char *c = "danol"; *c != '\0'; c++) {
+            char path[700];
+            (void)snprintf(path, sizeof path, "%s/tables/.heapdex.%s.%ld.%c", t.out,
+                           *c == 'o'   ? "other"
+                           : *c == 'l' ? longer
+                                       : host,
+                           *c == 'a'   ? (long)getpid()
+                           : *c == 'n' ? 0
+                                       : dead,
+                           *c);
+            cr_expect((access(path, F_OK) == 0) == (strchr(cases[i].stay, *c) != NULL), "%d: %c", cases[i].locks, *c);
+        }
+        cr_expect(entries(&t, "tables", "dump_id=a") == 1 && hidden(&t) == strlen(cases[i].stay));
+        fleet_end(&t);
+    }
+}
+
+Test(writers, a_hidden_folder_that_another_holds_is_not_written_to)
+{
+    fleet_test t;
+    door       d = a_door();
+    fleet_begin(&t, NULL);
+    d.locks = -EWOULDBLOCK;
+    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_BUSY, "no name is free for a hidden folder");
+    cr_expect(hidden(&t) == 1000, "%u", hidden(&t));
+    fleet_end(&t);
+}
+
+/* ---- into their place ---- */
+
+Test(writers, where_two_folders_cannot_be_swapped_the_old_one_moves_aside)
+{
+    static const struct {
+        int      swaps;
+        unsigned swapping, bad_rename, exchanges;
+        hdx_code code;
+    } cases[] = {
+        { 0, 0, 0, 1, HDX_OK },          { -EINVAL, 0, 0, 1, HDX_OK }, { -ENOTEMPTY, 0, 0, 1000, HDX_OK },
+        { -EEXIST, 0, 0, 1000, HDX_OK }, { -EEXIST, 7, 0, 8, HDX_OK }, { -ENOTEMPTY, 7, 0, 8, HDX_OK },
+        { -EINVAL, 0, 1, 1, HDX_IO },    { -EINVAL, 0, 2, 1, HDX_IO }, { -EACCES, 0, 0, 1, HDX_OK },
+    };
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        static const hdx_argument run[] = { { "run", "1" }, { "run", "2" } };
+        fleet_test                t;
+        door                      d = a_door();
+        fleet_begin(&t, NULL);
+        t.o.manifest_count = 1;
+        t.o.manifest = &run[0];
+        cr_assert(write_by(&t, hdx_io_system(), HDX_FLEET_CSV, "a") == HDX_OK);
+        t.o.manifest = &run[1];
+        d.swaps = cases[i].swaps;
+        d.swapping = cases[i].swapping;
+        d.bad_rename = cases[i].bad_rename;
+        cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == cases[i].code, "%zu: %s", i, t.err.message);
+        cr_expect(d.exchanges == cases[i].exchanges, "%zu: %u", i, d.exchanges);
+        if (cases[i].code != HDX_OK)
+            cr_expect(strcmp(t.err.message, cases[i].bad_rename == 1 ? "cannot put in place: Invalid argument"
+                                                                     : "cannot put in place: Permission denied") == 0,
+                      "%s", t.err.message);
+        expect_table(&t, HDX_FLEET_CSV, "a", "manifest", cases[i].code == HDX_OK ? "a|run|2|\n" : "a|run|1|\n");
+        cr_expect(hidden(&t) == 0 && entries(&t, "tables", "dump_id=a") == 1, "%zu", i);
+        fleet_end(&t);
+    }
+}
+
+Test(writers, what_cannot_be_written_is_told_and_leaves_nothing)
+{
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_CSV; format++)
+        for (unsigned at = 1; at < 4; at++)
+            for (unsigned full = 0; full < 2; full++) {
+                fleet_test t;
+                door       d = a_door();
+                fleet_begin(&t, NULL);
+                d.bad_write = at;
+                d.with = full ? -ENOSPC : -EIO;
+                expect_error(&t, &d.io, (hdx_fleet_format)format, full ? HDX_LIMIT : HDX_IO,
+                             full ? "cannot write: No space left on device" : "cannot write: Input/output error");
+                cr_expect(hidden(&t) == 0 && entries(&t, "tables", "dump_id=") == 0);
+                fleet_end(&t);
+            }
+}
+
+/* ---- what is there ---- */
+
+Test(writers, tables_are_there_when_each_of_those_that_are_asked_for_is)
+{
+    hdx_fleet_declared table;
+    for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_CSV; format++) {
+        unsigned missed = 0;
+        for (unsigned i = 0; hdx_fleet_table_at(i, &table); i++) {
+            fleet_test t;
+            char       path[600];
+            fleet_begin(&t, NULL);
+            cr_assert(write_by(&t, hdx_io_system(), (hdx_fleet_format)format, "a") == HDX_OK);
+            cr_expect(hdx_fleet_is_there(&t.o));
+            (void)snprintf(path, sizeof path, "%s/tables/dump_id=a/%s.%s", t.out, table.name,
+                           format == HDX_FLEET_CSV ? "csv" : "parquet");
+            cr_expect((access(path, F_OK) == 0) == !table.on_demand, "%s", path);
+            (void)unlink(path);
+            cr_expect(hdx_fleet_is_there(&t.o) == table.on_demand, "%s", table.name);
+            missed += !table.on_demand;
+            fleet_end(&t);
+        }
+        cr_expect(missed > 10, "%u", missed);
+    }
+}
