@@ -38,24 +38,35 @@ static uint64_t some_memory(void)
     case 0: return UINT64_MAX - below(3);
     case 1: return 0;
     case 2: return below(100);
-    default: return (1 + below(1000)) * MB / (1 + below(3));
+    default: break;
     }
+    const uint64_t parts = 1 + below(3); /* each draw in a statement of its own: compilers order them as they like */
+    return (1 + below(1000)) * MB / parts;
 }
 
 static void plan(hdx_buffer *b)
 {
     for (unsigned round = 0; round < 20; round++) {
-        const batch_room room = { below(9), some_memory() };
-        batch_want       waiting[8];
-        batch_running    running[6];
-        size_t           orders[8];
-        const size_t     count = below(8), running_count = below(6);
+        batch_room    room = { .threads = below(9) };
+        batch_want    waiting[8];
+        batch_running running[6];
+        size_t        orders[8];
+        const size_t  count = below(8);
+        const size_t  running_count = below(6);
+        room.memory = some_memory();
         for (size_t i = 0; i < count; i++) {
-            waiting[i] = (batch_want){ some_memory(), some_memory() / (1 + below(4)), some_memory(), some_memory() };
+            waiting[i].memory = some_memory();
+            waiting[i].least = some_memory();
+            waiting[i].least /= 1 + below(4);
+            waiting[i].disk = some_memory();
+            waiting[i].disk_free = some_memory();
             orders[i] = i == 0 ? below(4) : orders[i - 1] + 1 + below(3);
         }
-        for (size_t i = 0; i < running_count; i++)
-            running[i] = (batch_running){ below(12), 1 + below(3), some_memory() };
+        for (size_t i = 0; i < running_count; i++) {
+            running[i].order = below(12);
+            running[i].threads = 1 + below(3);
+            running[i].memory = some_memory();
+        }
         const batch_choice c = hdx_batch_plan_next(&room, waiting, orders, count, running, running_count);
         hdx_buffer_format(b, "%d %zu %u %llu\n", c.fit, c.place, c.threads, (unsigned long long)c.memory);
     }
@@ -285,44 +296,44 @@ static void put_status(hdx_buffer *b, const batch_status *s)
 static void status(hdx_buffer *b)
 {
     hdx_flat_pair fields[3] = { { "floor", "3", false }, { "name", "a \"shop\"", true }, { "x", "true", false } };
-    batch_dump    d = {
-           .id = "one", .path = "d/one.hprof", .whole = "/d/one.hprof", .fields = fields, .field_count = below(4)
-    };
-    const batch_status s = { .state = (batch_state)below(BATCH_PLANNED + 1),
-                             .dump = d.whole,
-                             .exit_code = (int)below(140),
-                             .kind = some_text(),
-                             .error = some_text(),
-                             .hint = some_text(),
-                             .damage_places = some_number(),
-                             .damage = some_text(),
-                             .step = some_text(),
-                             .step_attempts = below(4),
-                             .step_forecast = below(100) / 8.0,
-                             .seconds = below(10000) / 16.0,
-                             .cpu_seconds = below(10000) / 16.0,
-                             .forecast_seconds = below(100) / 4.0,
-                             .peak_memory = some_number(),
-                             .memory = some_number(),
-                             .forecast_memory = some_number(),
-                             .least_memory = some_number(),
-                             .forecast_disk = some_number(),
-                             .threads = below(9),
-                             .file_size = some_number(),
-                             .mtime_ns = some_number(),
-                             .objects = some_number(),
-                             .live_objects = some_number(),
-                             .references = some_number(),
-                             .index_bytes = some_number(),
-                             .index = some_text(),
-                             .reused = below(2),
-                             .dropped = below(2),
-                             .asked = some_text(),
-                             .tables = some_text(),
-                             .ended_ms = some_number() };
-    hdx_arena          arena = hdx_arena_of(NULL);
-    hdx_error          err = { .offset = HDX_NOWHERE };
-    batch_status       again = { .state = BATCH_NEW };
+    batch_dump    d = { .id = "one", .path = "d/one.hprof", .whole = "/d/one.hprof", .fields = fields };
+    batch_status  s = { .dump = d.whole };
+    d.field_count = below(4);
+    s.state = (batch_state)below(BATCH_PLANNED + 1);
+    s.exit_code = (int)below(140);
+    s.kind = some_text();
+    s.error = some_text();
+    s.hint = some_text();
+    s.damage_places = some_number();
+    s.damage = some_text();
+    s.step = some_text();
+    s.step_attempts = below(4);
+    s.step_forecast = below(100) / 8.0;
+    s.seconds = below(10000) / 16.0;
+    s.cpu_seconds = below(10000) / 16.0;
+    s.forecast_seconds = below(100) / 4.0;
+    s.peak_memory = some_number();
+    s.memory = some_number();
+    s.forecast_memory = some_number();
+    s.least_memory = some_number();
+    s.forecast_disk = some_number();
+    s.threads = below(9);
+    s.file_size = some_number();
+    s.mtime_ns = some_number();
+    s.objects = some_number();
+    s.live_objects = some_number();
+    s.references = some_number();
+    s.index_bytes = some_number();
+    s.index = some_text();
+    s.reused = below(2);
+    s.dropped = below(2);
+    s.asked = some_text();
+    s.tables = some_text();
+    s.ended_ms = some_number();
+
+    hdx_arena    arena = hdx_arena_of(NULL);
+    hdx_error    err = { .offset = HDX_NOWHERE };
+    batch_status again = { .state = BATCH_NEW };
     cr_assert(hdx_batch_status_write(".", &d, &s, below(2), &err) == HDX_OK, "%s", err.message);
     put_file(b, "status/one.json");
     put_status(b, &s);
