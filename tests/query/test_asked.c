@@ -70,7 +70,7 @@ static uint64_t ask_all(void *context, const char *line, hdx_buffer *b)
     if (number != t->number) {
         if (t->number != 0)
             heap_close(&t->h);
-        town_make_spoiled(&t->h, 20 * (uint32_t)(1 + number % 8), (uint64_t)number);
+        heap_open(&t->h, town_dump(20 * (uint32_t)(1 + number % 8), (uint64_t)number));
         t->number = number;
     }
     const size_t len = strlen(++question);

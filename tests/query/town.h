@@ -11,7 +11,7 @@
 #include "hprof/hprof.h"
 
 /* So many of 1,000 values in it are others (dump_maker.h). */
-static inline void town_make_spoiled(heap *h, uint32_t spoiled, uint64_t dice)
+static inline dump_maker *town_dump(uint32_t spoiled, uint64_t dice)
 {
     dump_maker *m = dump_maker_new(8);
     uint64_t    all[80], n = 0, node[12];
@@ -124,9 +124,9 @@ static inline void town_make_spoiled(heap *h, uint32_t spoiled, uint64_t dice)
     dump_maker_root(m, HDX_SUB_ROOT_UNKNOWN, f, 0, 0);
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, in_zygote, 0, 0);
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0xdead0, 0, 0);
-    heap_open(h, m);
+    return m;
 }
 
-static inline void town_make(heap *h) { town_make_spoiled(h, 0, 0); }
+static inline void town_make(heap *h) { heap_open(h, town_dump(0, 0)); }
 
 #endif
