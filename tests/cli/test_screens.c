@@ -10,7 +10,7 @@
 #include "cli/leaky.h"
 #include "cli/odd.h"
 #include "cli/terminal.h"
-#include "query/town.h"
+#include "query/town_dump.h"
 #include "support/checksums.h"
 
 /* "built 2026-11-24 08:29:32 UTC in 0.07 s": what is another time each time. */
