@@ -63,7 +63,7 @@ Test(screens, are_what_they_were, .timeout = 300)
     leaky_make("leaky.hprof", true);
     leaky_make("before.hprof", false);
     odd_make("odd.hprof");
-    dump_maker *town = town_dump(0, 0);
+    dump_maker *town = town_dump(8, 0, 0);
     dump_maker_save(town, "town.hprof");
     size_t         len;
     const uint8_t *bytes = dump_maker_bytes(town, &len);

@@ -38,7 +38,7 @@ static void make_longer(const char *from, const char *to)
 
 static void make_dumps(void)
 {
-    dump_maker *m = town_dump(0, 0);
+    dump_maker *m = town_dump(8, 0, 0);
     dump_maker_save(m, "town");
     dump_maker_free(m);
     odd_make("odd");

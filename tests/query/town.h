@@ -7,6 +7,6 @@
 #include "heap.h"
 #include "query/town_dump.h"
 
-static inline void town_make(heap *h) { heap_open(h, town_dump(0, 0)); }
+static inline void town_make(heap *h) { heap_open(h, town_dump(8, 0, 0)); }
 
 #endif

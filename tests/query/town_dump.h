@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* So many of 1,000 values in it are others (dump_maker.h). */
-static inline dump_maker *town_dump(uint32_t spoiled, uint64_t dice)
+static inline dump_maker *town_dump(uint32_t id_size, uint32_t spoiled, uint64_t dice)
 {
-    dump_maker *m = dump_maker_new(8);
+    dump_maker *m = dump_maker_new(id_size);
     uint64_t    all[80], n = 0, node[12];
     char        long_name[100];
     m->version = "1.0.3";
