@@ -17,6 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef CHECKSUMS_EACH /* so many asks, of which one is put */
+#define CHECKSUMS_EACH 1u
+#endif
+
 static inline void checksums_check(const char *path, uint64_t (*text_of)(void *context, const char *ask, hdx_buffer *b),
                                    void       *context)
 {
@@ -37,6 +41,8 @@ static inline void checksums_check(const char *path, uint64_t (*text_of)(void *c
         }
         const int read = sscanf(line, "%llu %x %n", &count, &crc, &at);
         cr_assert(read == 2, "%s", line);
+        if (looked_at++ % CHECKSUMS_EACH != 0)
+            continue;
         hdx_buffer     b = hdx_buffer_of(NULL);
         const uint64_t n = text_of(context, line + at, &b);
         const uint32_t now = hdx_crc32c(0, b.at, b.len);
@@ -48,7 +54,6 @@ static inline void checksums_check(const char *path, uint64_t (*text_of)(void *c
         else
             cr_expect(n == count && now == crc, "%s: now %llu %08x", line, (unsigned long long)n, now);
         hdx_buffer_free(&b);
-        looked_at++;
     }
     cr_expect(looked_at > 0, "%s is empty", path);
     if (anew != NULL)
