@@ -3,6 +3,7 @@
  * document, or code, place, words and hint. asked.txt has the checksums.
  */
 #include "asks.h"
+#include "library_dump.h"
 #include "town.h"
 #include "cli/leaky.h"
 #include "cli/odd.h"
@@ -57,7 +58,8 @@ Test(asked, is_answered_as_before)
 
 /*
  * The same questions to other heaps: "3 histogram" is all of asked.txt that begin so. Up to 99: towns in which some
- * values are others, of two sizes of ids; then towns whose dumps end too early; then heaps of other makers.
+ * values are others, of two sizes of ids; then towns whose dumps end too early; then heaps of other makers, from 300 on
+ * of library_dump.h.
  */
 typedef struct towns {
     heap   h;
@@ -100,7 +102,9 @@ static void save_other(const char *path, long number)
 
 static void open_number(heap *h, long number)
 {
-    if (number < 100)
+    if (number >= 300)
+        heap_open(h, library_dump(number % 2 == 0 ? 8 : 4, (uint64_t)number));
+    else if (number < 100)
         heap_open(h, town_dump(number % 4 < 2 ? 8 : 4, 20 * (uint32_t)(1 + number % 8), (uint64_t)number));
     else
         open_dump_of(h, number < 200 ? save_cut : save_other, number);
