@@ -261,7 +261,8 @@ static inline void library_threads(library *l)
     const uint32_t finalizer =
         dump_maker_load(l->m, l->ids[library_named("java.lang.ref.Finalizer")], "java/lang/ref/Finalizer");
     const uint64_t frames[] = { dump_maker_frame(l->m, "runFinalizer", finalizer, 7),
-                                dump_maker_frame(l->m, "run", finalizer, -3) };
+                                dump_maker_frame(l->m, "run", finalizer, -3),
+                                dump_maker_frame(l->m, "start", finalizer, -1) };
     unsigned       serial = 0;
     for (unsigned i = 0; i < LIBRARY_OBJECTS && serial < 6; i++)
         if (strstr(library_classes[l->class_of[i]].name, "Thread") != NULL &&
