@@ -9,11 +9,15 @@
  *     bookshop - THREADS MEMORY WIDTH
  *     mutated SEED CHANGES UNTIL THREADS WIDTH          a random heap whose dump is damaged so often (mutate.h)
  *
+ *     viewed SEED OBJECTS STEP ROOTS LAYOUT THREADS      and a view of it: without each STEP-th reference, and roots of
+ *                                                        types 1 << ROOTS; sizes as LAYOUT has them
+ *
  * Beside the bytes: what the index says of the dump, of its damage, its classes, roots, threads and heaps.
  */
 #include "cli/odd.h"
 #include "graph/graph.h"
 #include "making/heap_model.h"
+#include "making/making.h"
 #include "making/mutate.h"
 #include "support/checksums.h"
 #include "support/folder.h"
@@ -150,13 +154,13 @@ static void put_threads(hdx_buffer *b, hdx_graph *g)
     }
 }
 
-static void put_index(hdx_buffer *b, const char *dump)
+static void put_index(hdx_buffer *b, const char *dump, const char *view)
 {
     hdx_graph *g;
     hdx_error  err = { .offset = HDX_NOWHERE };
     uint32_t   classes = 0;
     uint64_t   roots = 0, heaps = 0;
-    cr_assert(hdx_graph_open("made.hdx", dump, &g, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open_view("made.hdx", view, dump, &g, &err) == HDX_OK, "%s", err.message);
     put_summary(b, hdx_graph_summary_of(g));
     const hdx_class *class = hdx_graph_classes(g, &classes);
     for (uint32_t i = 0; class != NULL && i < classes; i++)
@@ -174,6 +178,39 @@ static void put_index(hdx_buffer *b, const char *dump)
                           (unsigned long long)heap[i].live_bytes);
     }
     hdx_graph_close(g);
+}
+
+static void put_view(hdx_buffer *b, const hdx_index_options *options, unsigned step, unsigned roots, unsigned layout)
+{
+    static hdx_index_report report;
+    static hdx_pair         cuts[4096];
+    hdx_view_wanted         want = {
+                .name = "v", .spec = "-refs:some", .roots = roots < 32 ? 1u << roots : 0, .cuts = cuts, .layout = layout
+    };
+    hdx_catalog *c;
+    hdx_graph   *g;
+    hdx_error    err = { .offset = HDX_NOWHERE };
+    unsigned     met = 0;
+    cr_assert(hdx_catalog_open(hdx_io_system(), "made.hdx", &c, &err) == HDX_OK);
+    memcpy(want.index, hdx_catalog_manifest(c)->identity, sizeof want.index);
+    hdx_catalog_close(c);
+    cr_assert(hdx_graph_open("made.hdx", NULL, &g, &err) == HDX_OK);
+    for (hdx_id from = 0; from < hdx_graph_objects(g); from++) {
+        const hdx_class *class = hdx_graph_class(g, hdx_graph_class_of(g, from));
+        hdx_refs refs;
+        hdx_id   to;
+        hdx_graph_outbound(g, from, HDX_ALL, &refs);
+        while (want.cut_count < 4096 && hdx_refs_next(&refs, &to))
+            if (class != NULL && to != class->id && met++ % step == 0)
+                cuts[want.cut_count++] = (hdx_pair){ from, to };
+    }
+    hdx_graph_close(g);
+    const hdx_code code = hdx_view_build(options, &want, &report, &err);
+    hdx_buffer_format(b, "view: %s %s\n", hdx_code_name(code), code != HDX_OK ? err.message : "");
+    if (code != HDX_OK)
+        return;
+    put_files(b, "made.hdx/views/v");
+    put_index(b, options->dump, "v");
 }
 
 /* A model's dump with some places changed. */
@@ -201,14 +238,19 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
 {
     static hdx_index_report report;
     char                    kind[16], name[64], dump[256];
-    unsigned                objects = 0, ids = 0, threads = 0, width = 0, changes = 0, until = 0;
-    unsigned long long      memory = 0, seed = 0;
-    hdx_error               err = { .offset = HDX_NOWHERE };
-    static heap_model       h;
+    unsigned objects = 0, ids = 0, threads = 0, width = 0, changes = 0, until = 0, step = 0, roots = 0, layout = 0;
+    unsigned long long memory = 0, seed = 0;
+    hdx_error          err = { .offset = HDX_NOWHERE };
+    static heap_model  h;
     (void)context;
     (void)system("rm -rf a.hprof made.hdx made.hdx.part");
     if (sscanf(ask, "model %llu %u %u %u %llu %u", &seed, &objects, &ids, &threads, &memory, &width) == 6) {
         dump_maker *m = model_make(&h, seed, objects, ids);
+        dump_maker_save(m, "a.hprof");
+        dump_maker_free(m);
+        (void)snprintf(dump, sizeof dump, "a.hprof");
+    } else if (sscanf(ask, "viewed %llu %u %u %u %u %u", &seed, &objects, &step, &roots, &layout, &threads) == 6) {
+        dump_maker *m = model_make(&h, seed, objects, 8);
         dump_maker_save(m, "a.hprof");
         dump_maker_free(m);
         (void)snprintf(dump, sizeof dump, "a.hprof");
@@ -241,7 +283,9 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     hdx_buffer_format(b, "%llu %llu %llu\n", (unsigned long long)report.objects,
                       (unsigned long long)report.live_objects, (unsigned long long)report.references);
     put_files(b, "made.hdx");
-    put_index(b, dump);
+    put_index(b, dump, NULL);
+    if (step > 0)
+        put_view(b, &options, step, roots, layout);
     return report.objects;
 }
 
