@@ -10,6 +10,7 @@
 #include "cli/leaky.h"
 #include "cli/odd.h"
 #include "cli/terminal.h"
+#include "query/library_dump.h"
 #include "query/town_dump.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* where a process takes long to begin */
@@ -73,9 +74,13 @@ Test(screens, are_what_they_were, .timeout = 300)
     const uint8_t *bytes = dump_maker_bytes(town, &len);
     dump_maker_save_bytes("cut.hprof", bytes, len * 3 / 4);
     dump_maker_free(town);
-    ran r = tool_sh("for d in bookshop.hprof.gz leaky.hprof before.hprof odd.hprof town.hprof cut.hprof; do \"$H\" "
-                    "index $d --threads 1 -o "
-                    "/dev/null || exit; done");
+    dump_maker *library = library_dump(8, 301);
+    dump_maker_save(library, "library.hprof");
+    dump_maker_free(library);
+    ran r = tool_sh(
+        "for d in bookshop.hprof.gz leaky.hprof before.hprof odd.hprof town.hprof cut.hprof library.hprof; do \"$H\" "
+        "index $d --threads 1 -o "
+        "/dev/null || exit; done");
     cr_assert_eq(r.code, 0, "%s", r.err);
     ran_free(&r);
     checksums_check(HDX_TREE "/tests/cli/screens.txt", text_of, NULL);
