@@ -74,14 +74,13 @@ static bool cancelled(void *context)
 /* Columns that are the same each time. */
 static void put_rows(hdx_buffer *b, hdx_rows *rows)
 {
-    const hdx_cell *cells;
-    hdx_error       err;
-    unsigned        count;
-    const hdx_code  code = hdx_rows_select(&rows,
-                                           "dump_id,state,objects,forecast_seconds,forecast_memory,least_memory,"
-                                            "forecast_disk,threads,dump_size,damage_places,exit_code,error,step_attempts,"
-                                            "task,dropped,index,dump",
-                                           &err);
+    const hdx_cell   *cells;
+    hdx_error         err;
+    unsigned          count;
+    static const char same[] =
+        "dump_id,state,objects,forecast_seconds,forecast_memory,least_memory,forecast_disk,threads,"
+        "dump_size,damage_places,exit_code,error,step_attempts,task,dropped,index,dump";
+    const hdx_code code = hdx_rows_select(&rows, same, &err);
     cr_assert(code == HDX_OK, "%s", err.message);
     (void)hdx_rows_columns(rows, &count);
     while (hdx_rows_next(rows, &cells)) {

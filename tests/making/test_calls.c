@@ -173,9 +173,8 @@ static void call(hdx_buffer *b, char *words)
     const char               *verb = "build";
     hdx_error                 err = { .offset = HDX_NOWHERE };
     hdx_code                  code;
-    hdx_index_options         o = {
-                .dump = "a.hprof", .threads = 1, .progress = { NULL, NULL, cancelled }, .notice = notice, .notice_context = b
-    };
+    hdx_index_options         o = { .dump = "a.hprof", .threads = 1, .notice = notice, .notice_context = b };
+    o.progress = (hdx_progress){ NULL, NULL, cancelled };
     told = b;
     asked = stop_at = 0;
     for (char *word = strtok(words, " "); word != NULL; word = strtok(NULL, " ")) {

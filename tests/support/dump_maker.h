@@ -34,7 +34,7 @@ typedef struct dump_maker {
     bool                   tables_last; /* strings and the rest between heap and end */
     uint64_t               next_id, next_name;
     uint32_t               next_serial;
-    uint64_t               loader;                     /* of the classes to come */
+    uint64_t               loader;  /* of the classes to come */
     uint32_t               spoiled; /* of 1,000 values of instances and arrays to come: so many are others, by `dice` */
     uint64_t               dice;
     hdx_buffer             tables, heap, out, statics; /* heap: with the heads of its segments */
