@@ -283,3 +283,38 @@ Test(writers, tables_are_there_when_each_of_those_that_are_asked_for_is)
         cr_expect(missed > 10, "%u", missed);
     }
 }
+
+/* ---- what is asked for ---- */
+
+Test(writers, what_cannot_be_meant_is_refused_in_words)
+{
+    static const struct {
+        const char *id, *out, *tables;
+        bool        failed;
+        const char *why;
+    } cases[] = {
+        { "a", "", NULL, true, "tables need a folder to go to" },
+        { "a", NULL, NULL, true, "tables need a folder to go to" },
+        { "a", "out", NULL, false, "either a session, or why there is none" },
+        { "a", "out", "nothing", true, "there is no table 'nothing'" },
+        { "a", "out", "objects,,references", true, "there is no table ''" },
+        { "", "out", NULL, true, "a dump_id has 1 to 200 bytes, not 0" },
+        { ".a", "out", NULL, true, "dump_id '.a': it begins with a dot" },
+        { "a/b", "out", NULL, true, "dump_id: byte 2 is a slash or a control character" },
+        { "ab\x1f", "out", NULL, true, "dump_id: byte 3 is a slash or a control character" },
+        { "abc\x7f", "out", NULL, true, "dump_id: byte 4 is a slash or a control character" },
+        { "\xc3", "out", NULL, true, "dump_id: it is no UTF-8" },
+    };
+    fleet_test t;
+    fleet_begin(&t, NULL);
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        const hdx_fleet_options o = { .out = cases[i].out,
+                                      .dump_id = cases[i].id,
+                                      .tables = cases[i].tables,
+                                      .failure = cases[i].failed ? &failure : NULL };
+        t.err = (hdx_error){ .offset = HDX_NOWHERE };
+        cr_expect(hdx_fleet_write(NULL, &o, &t.err) == HDX_USAGE, "%zu", i);
+        cr_expect(strcmp(t.err.message, cases[i].why) == 0, "%s", t.err.message);
+    }
+    fleet_end(&t);
+}
