@@ -78,6 +78,19 @@ bool hdx_owner_boot(char boot[40])
     return boot[0] != '\0';
 }
 
+void hdx_owner_in_names(char *text)
+{
+    for (; *text != '\0'; text++)
+        *text = *text == '/' || *text == '.' ? '-' : *text;
+}
+
+void hdx_owner_host_in_names(char host[65])
+{
+    memset(host, 0, 65);
+    (void)gethostname(host, 64);
+    hdx_owner_in_names(host);
+}
+
 static void tell_self(hdx_owner *o)
 {
     char link[64] = "";

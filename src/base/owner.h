@@ -31,4 +31,8 @@ hdx_owner_is hdx_owner_fate(const hdx_owner *o);
 void         hdx_owner_words(const char *text, char *out, size_t size); /* of a line, for people */
 bool         hdx_owner_boot(char boot[40]); /* the rest zero; false: the system does not say */
 
+/* This host as a part of names of files, and any text as one: '/' and '.' are '-' there. */
+void hdx_owner_host_in_names(char host[65]);
+void hdx_owner_in_names(char *text);
+
 #endif

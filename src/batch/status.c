@@ -33,10 +33,8 @@ int hdx_batch_exit_code(hdx_code code)
 bool hdx_batch_part_of(char part[4400], const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    char        host[HOST_NAME_MAX + 1] = "";
-    (void)gethostname(host, sizeof host - 1);
-    for (char *at = host; *at != '\0'; at++)
-        *at = *at == '/' ? '-' : *at;
+    char        host[65];
+    hdx_owner_host_in_names(host);
     return (size_t)snprintf(part, 4400, "%.*s" PART "%s.%ld.%s", (int)(name - path), path, host, (long)getpid(), name) <
            4400;
 }

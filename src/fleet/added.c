@@ -13,7 +13,7 @@
 
 static hdx_code keep(hdx_arena *arena, const hdx_buffer *text, hdx_cell *out, hdx_error *err)
 {
-    const char *at = text->failed ? NULL : hdx_arena_copy(arena, text->len > 0 ? text->at : "", text->len);
+    const char *at = text->failed ? NULL : hdx_arena_copy(arena, text->at, text->len);
     if (at == NULL)
         return hdx_no_memory(err, "a text", text->len);
     *out = hdx_cell_text((hdx_text){ at, (uint32_t)text->len });

@@ -21,7 +21,7 @@
 #include "rows/rows.h"
 #include <heapdex/fleet.h>
 
-#define FLEET_ADDED 4u /* columns added to one table, at most */
+#define FLEET_ADDED 2u /* columns added to one table, at most */
 
 /* What rows of one dump are made with. */
 typedef struct fleet_dump {
@@ -55,10 +55,10 @@ extern const fleet_added hdx_fleet_class_key, hdx_fleet_loader_name, hdx_fleet_p
 /* ---- tables.c ---- */
 typedef struct fleet_table {
     const char        *name, *sentence;
-    const char        *answer; /* NULL: it is none (once.c) */
-    hdx_argument       arguments[5];
-    const char        *columns; /* of the answer, in this order */
-    const fleet_added *added[FLEET_ADDED];
+    const char        *answer;                 /* NULL: it is none (once.c) */
+    hdx_argument       arguments[5];           /* a name of NULL ends them */
+    const char        *columns;                /* of the answer, in this order */
+    const fleet_added *added[FLEET_ADDED + 1]; /* NULL ends them */
     unsigned           least_percent; /* rows below that many thousandths of a percent of the live bytes are no use */
     bool               on_demand;
 } fleet_table;

@@ -7,6 +7,7 @@
 #include "fleet/fleet.h"
 #include "graph/graph.h"
 
+#include <assert.h>
 #include <heapdex/heapdex.h>
 
 const hdx_column hdx_fleet_id_column =
@@ -157,10 +158,11 @@ static const char *const info_keys[] = {
 static const hdx_column *info_column(const char *key)
 {
     const hdx_column *info = hdx_answer_named("info")->document;
-    for (unsigned i = 0; i < info->member_count; i++)
-        if (strcmp(info->members[i].name, key) == 0)
-            return &info->members[i];
-    return NULL;
+    unsigned          i = 0;
+    while (strcmp(info->members[i].name, key) != 0)
+        i++;
+    assert(i < info->member_count);
+    return &info->members[i];
 }
 
 static hdx_cell info_cell(const hdx_rows *info, const char *key)
@@ -212,7 +214,7 @@ static hdx_code put_dump(const fleet_dump *d, hdx_table *t, hdx_error *err)
     for (size_t i = 0; i < HDX_COUNT(info_keys); i++)
         cells[n++] = info_cell(info, info_keys[i]);
     bool failed = false;
-    for (unsigned i = 0; i < n; i++) { /* those of `info` are gone with its rows */
+    for (unsigned i = n - HDX_COUNT(info_keys); i < n; i++) { /* those of `info` are gone with its rows */
         if (cells[i].kind != HDX_CELL_TEXT)
             continue;
         cells[i] = hdx_text_cell(hdx_table_arena(t), cells[i].as.text);

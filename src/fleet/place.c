@@ -12,13 +12,14 @@
  */
 #include "fleet/fleet.h"
 
+#include "base/owner.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <heapdex/columns.h>
 #include <heapdex/render.h>
 #include <heapdex/sql.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,21 +47,12 @@ static hdx_code too_long(hdx_error *err, const char *path)
 
 /* ---- what killed writers left ---- */
 
-static void this_host(char out[HOST_NAME_MAX + 1])
-{
-    if (gethostname(out, HOST_NAME_MAX + 1) != 0)
-        (void)snprintf(out, HOST_NAME_MAX + 1, "unknown");
-    out[HOST_NAME_MAX] = '\0';
-    for (char *at = out; *at != '\0'; at++)
-        *at = *at == '/' || *at == '.' ? '-' : *at;
-}
-
 /* ".heapdex.HOST.PID.N" of this host: its process; 0: of another. */
 static long process_of(const char *name)
 {
-    char         host[HOST_NAME_MAX + 1];
+    char         host[65];
     const size_t begin = strlen(HIDDEN);
-    this_host(host);
+    hdx_owner_host_in_names(host);
     const size_t len = strlen(host);
     if (strncmp(name + begin, host, len) != 0 || name[begin + len] != '.')
         return 0;
@@ -116,8 +108,8 @@ static hdx_code make_folder(const char *path, hdx_error *err)
 /* Another writer may take it for a dead one's before it is locked: then the next name is tried. */
 static hdx_code make_hidden(fleet_place *p, hdx_error *err)
 {
-    char host[HOST_NAME_MAX + 1], name[HOST_NAME_MAX + 64];
-    this_host(host);
+    char host[65], name[128];
+    hdx_owner_host_in_names(host);
     for (unsigned n = 0; n < TRIES; n++) {
         (void)snprintf(name, sizeof name, HIDDEN "%s.%ld.%u", host, (long)getpid(), n);
         if (!name_path(p->part, p->folder, name))
@@ -363,10 +355,8 @@ hdx_code hdx_fleet_place_commit(fleet_place *p, hdx_error *err)
 void hdx_fleet_place_close(fleet_place *p)
 {
     hdx_sql_file_close(p->file);
-    p->file = NULL;
     if (p->part[0] != '\0')
         (void)hdx_io_remove_folder(p->io, p->part); /* after a swap: what was there before */
     if (p->lock >= 0)
         (void)p->io->close(p->io, p->lock);
-    p->lock = -1;
 }

@@ -70,7 +70,7 @@ static void close_rows(void *state)
 /* Which column of the answer each added one is made of. */
 static void find_from(fleet_rows *r)
 {
-    for (unsigned i = 0; i < FLEET_ADDED && r->table->added[i] != NULL; i++)
+    for (unsigned i = 0; r->table->added[i] != NULL; i++)
         for (unsigned k = 0; k < r->answered; k++)
             if (strcmp(r->columns[1 + k].name, r->table->added[i]->from) == 0)
                 r->from[i] = k;

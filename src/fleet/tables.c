@@ -7,6 +7,7 @@
  */
 #include "fleet/fleet.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* Thousandths of a percent of the live bytes, below which an object of the dominator tree is not told. */
@@ -102,7 +103,7 @@ const fleet_table *hdx_fleet_table(unsigned i) { return i < HDX_COUNT(tables) ? 
 size_t hdx_fleet_arguments(const fleet_table *t, hdx_argument out[8])
 {
     size_t count = 0;
-    for (size_t i = 0; i < HDX_COUNT(t->arguments) && t->arguments[i].name != NULL; i++)
+    for (size_t i = 0; t->arguments[i].name != NULL; i++)
         out[count++] = t->arguments[i];
     out[count++] = (hdx_argument){ "columns", t->columns };
     out[count++] = (hdx_argument){ "document", "false" };
@@ -122,14 +123,14 @@ unsigned hdx_fleet_columns(const fleet_table *t, hdx_column out[HDX_FLEET_MOST_C
     for (const char *at = t->columns; *at != '\0'; at += *at == ',') {
         const hdx_text name = { at, (uint32_t)strcspn(at, ",") };
         unsigned       i = 0;
-        while (i < form->column_count && !hdx_text_is(name, form->columns[i].name))
+        while (!hdx_text_is(name, form->columns[i].name))
             i++;
-        if (i < form->column_count && count < HDX_FLEET_MOST_COLUMNS)
-            out[count++] = form->columns[i];
+        assert(i < form->column_count && count < HDX_FLEET_MOST_COLUMNS);
+        out[count++] = form->columns[i];
         at += name.len;
     }
     *answered = count - 1;
-    for (unsigned i = 0; i < FLEET_ADDED && t->added[i] != NULL; i++)
+    for (unsigned i = 0; t->added[i] != NULL; i++)
         out[count++] = t->added[i]->column;
     return count;
 }
@@ -138,7 +139,7 @@ unsigned hdx_fleet_columns(const fleet_table *t, hdx_column out[HDX_FLEET_MOST_C
 static void say_command(const fleet_table *t, char *out, size_t room)
 {
     size_t n = (size_t)snprintf(out, room, "%s", t->answer);
-    for (size_t i = 0; i < HDX_COUNT(t->arguments) && t->arguments[i].name != NULL && n < room; i++) {
+    for (size_t i = 0; t->arguments[i].name != NULL && n < room; i++) {
         const hdx_argument *a = &t->arguments[i];
         const bool          flag = strcmp(a->value, "true") == 0, quoted = strchr(a->value, ' ') != NULL;
         n += (size_t)snprintf(out + n, room - n, " --%s%s%s%s%s", a->name, flag ? "" : " ", quoted ? "'" : "",

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
+#include <unistd.h>
 #include <wchar.h>
 
 Test(sizes, are_read_with_and_without_units)
@@ -141,4 +142,19 @@ Test(text, that_cannot_be_formatted_changes_nothing)
     hdx_buffer_format(&b, "%lc", (wint_t)0x7fffffff); /* no character of any locale */
     cr_expect(b.len == 4 && strcmp(b.at, "page") == 0 && !b.failed);
     hdx_buffer_free(&b);
+}
+
+Test(names, of_hosts_are_parts_of_names_of_files)
+{
+    char host[65], text[] = "a.b/c-d..e/", none[] = "";
+    hdx_owner_in_names(text);
+    cr_expect(strcmp(text, "a-b-c-d--e-") == 0, "%s", text);
+    hdx_owner_in_names(none);
+    cr_expect(none[0] == '\0');
+    memset(host, 'x', sizeof host);
+    hdx_owner_host_in_names(host);
+    char real[256] = "";
+    cr_assert(gethostname(real, sizeof real - 1) == 0);
+    hdx_owner_in_names(real);
+    cr_expect(strcmp(real, host) == 0 && host[64] == '\0', "%s, %s", real, host);
 }

@@ -258,12 +258,14 @@ Test(tables, of_a_dump_that_failed_say_so_and_nothing_else)
     t.o.manifest = &manifest;
     t.o.manifest_count = 1;
     t.o.file = "x.txt";
+    t.o.seconds = 0.5;
+    t.o.peak_bytes = 1;
     fleet_write(&t, HDX_FLEET_PARQUET, "x");
     for (unsigned i = 0; hdx_fleet_table_at(i, &d); i++)
         if (!d.on_demand && strcmp(d.name, "dump") != 0 && strcmp(d.name, "problems") != 0)
             expect_table(&t, HDX_FLEET_PARQUET, "x", d.name, "");
     expect_table(&t, HDX_FLEET_PARQUET, "x", "dump",
-                 "x||h1|||failed|x.txt||||||" HEAPDEX_VERSION "|1||||||||||||||||||\n");
+                 "x||h1|||failed|x.txt||||0.5|1|" HEAPDEX_VERSION "|1||||||||||||||||||\n");
     expect_table(&t, HDX_FLEET_PARQUET, "x", "problems", "x||bad_dump|no heap dump|\n");
     fleet_end(&t);
 }
@@ -332,5 +334,108 @@ Test(tables, that_there_are_none_of_are_refused)
     cr_expect(fleet_try(&t, HDX_FLEET_CSV, "a") == HDX_USAGE);
     cr_expect(strcmp(t.err.message, "there is no table 'object'") == 0, "%s", t.err.message);
     cr_expect(access(t.out, F_OK) != 0);
+    fleet_end(&t);
+}
+
+/* ---- answers that fail in other ways than for want of memory ---- */
+
+static unsigned asked, once_at; /* how often it was asked whether to stop, and when the answer is yes */
+
+static bool stop_once(void *context)
+{
+    (void)context;
+    return ++asked == once_at;
+}
+
+Test(tables, are_not_written_when_whoever_waits_for_them_stops_waiting)
+{
+    fleet_test              t;
+    unsigned                stopped = 0;
+    const hdx_index_options options = { .dump = HDX_TREE "/examples/bookshop.hprof.gz",
+                                        .index_dir = t.index,
+                                        .threads = 1,
+                                        .progress = { NULL, NULL, stop_once } };
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    hdx_session_close(t.s);
+    once_at = 0;
+    cr_assert(hdx_session_open(&options, &t.s, &t.err) == HDX_OK);
+    asked = 0;
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    for (unsigned n = 1, all = asked; n <= all; n += 1 + all / 60) {
+        asked = 0;
+        once_at = n;
+        const hdx_code code = fleet_try(&t, HDX_FLEET_CSV, "b");
+        if (asked < n) /* what the session knows by now is not asked for again */
+            break;
+        cr_expect(code == HDX_CANCELLED, "%u of %u: %d", n, all, code);
+        cr_expect(entries(&t, "tables", "dump_id=b") == 0 && entries(&t, "tables", ".") == 0);
+        stopped += code == HDX_CANCELLED;
+    }
+    cr_expect(stopped > 30, "%u", stopped);
+    fleet_end(&t);
+}
+
+/* Texts of Strings are read from the dump, counts are not. */
+Test(tables, of_which_the_dump_can_no_longer_be_read_say_so)
+{
+    static const char *const lack[] = { "classes", "loaders",     "dominators", "suspects",
+                                        "threads", "collections", "strings" };
+    fleet_test               t;
+    char                     dump[128];
+    uint64_t                 len;
+    char                    *bytes = file_bytes(HDX_TREE "/examples/bookshop.hprof.gz", &len);
+    fleet_begin(&t, NULL);
+    (void)snprintf(dump, sizeof dump, "%s/shop.hprof.gz", t.folder);
+    hdx_graph *g;
+    dump_maker_save_bytes(dump, bytes, len);
+    fleet_open(&t, dump, "a");
+    cr_assert(hdx_session_graph(t.s, 0, &g, &t.err) == HDX_OK);
+    for (uint64_t i = len / 4; i < len; i++)
+        bytes[i] = 0;
+    dump_maker_save_bytes(dump, bytes, len);
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    hdx_buffer want = hdx_buffer_of(NULL);
+    for (size_t i = 0; i < HDX_COUNT(lack); i++) {
+        hdx_buffer_format(&want, "a|%s|bad_dump|the dump changed since it was indexed|\n", lack[i]);
+        expect_table(&t, HDX_FLEET_CSV, "a", lack[i], "");
+    }
+    expect_table(&t, HDX_FLEET_CSV, "a", "problems", want.at);
+    cr_expect(has_line(&t, "packages", "a|java.lang|", "|"));
+    hdx_buffer_free(&want);
+    free(bytes);
+    fleet_end(&t);
+}
+
+Test(tables, of_a_damaged_index_are_not_written)
+{
+    fleet_test t;
+    unsigned   told = 0;
+    DIR       *dir;
+    hdx_graph *g;
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    cr_assert(hdx_session_graph(t.s, 0, &g, &t.err) == HDX_OK);
+    cr_assert((dir = opendir(t.index)) != NULL);
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+        char  path[512], id[300];
+        FILE *f;
+        (void)snprintf(path, sizeof path, "%s/%s", t.index, e->d_name);
+        uint64_t len;
+        if (e->d_type != DT_REG || (f = fopen(path, "r+b")) == NULL)
+            continue;
+        char *bytes = file_bytes(path, &len);
+        for (uint64_t i = len / 8; i < len / 4; i++)
+            (void)(fseek(f, (long)i, SEEK_SET) == 0 && fputc(0xff, f));
+        fclose(f);
+        (void)snprintf(id, sizeof id, "x%s", e->d_name);
+        const hdx_code code = fleet_try(&t, HDX_FLEET_CSV, id);
+        const bool     pages = strstr(e->d_name, ".hdx") != NULL;
+        cr_expect(code == (pages ? HDX_DAMAGED : HDX_OK), "%s: %d", e->d_name, code);
+        told += code == HDX_DAMAGED;
+        f = fopen(path, "r+b");
+        cr_assert(f != NULL && fwrite(bytes, 1, len, f) == len && fclose(f) == 0);
+        free(bytes);
+    }
+    (void)closedir(dir);
+    cr_expect(told > 12, "%u", told);
     fleet_end(&t);
 }

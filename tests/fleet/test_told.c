@@ -36,6 +36,22 @@ static void make_longer(const char *from, const char *to)
     dump_maker_save_bytes(to, bytes, len + 100);
 }
 
+/* Two dumps in a file, and zeros after them; of the first some objects have id 0, more than are told of. */
+static void make_much(const char *path)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java/lang/Object", 0, "");
+    const uint64_t node = dump_maker_class(m, "app/Node", object, "next:L");
+    for (unsigned i = 0; i < 1003; i++)
+        (void)dump_maker_instance_at(m, 0, node, NULL);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_instance(m, node, DUMP_VALUES(0)), 0, 0);
+    dump_maker_end(m);
+    (void)dump_maker_instance(m, node, DUMP_VALUES(0));
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+    make_longer(path, path);
+}
+
 static void make_dumps(void)
 {
     dump_maker *m = town_dump(8, 0, 0);
@@ -45,6 +61,7 @@ static void make_dumps(void)
     leaky_make("leaky", true);
     make_cut("odd", "cut");
     make_longer("town", "longer");
+    make_much("much");
     make_stripped(HDX_TREE "/examples/bookshop.hprof.gz", "koom", HDX_STRIP_KOOM);
     make_stripped(HDX_TREE "/examples/bookshop.hprof.gz", "shark", HDX_STRIP_SHARK);
 }

@@ -5,6 +5,7 @@
  * The dump could not be indexed in all of them: then the tables are its manifest and its problem, and others have no
  * row.
  */
+#include "base/owner.h"
 #include "fleet/written.h"
 
 #include <errno.h>
@@ -37,12 +38,19 @@ typedef struct door {
     unsigned swapping; /* for so many of them; 0: for all */
     unsigned exchanges, renames, bad_rename;
     unsigned writes, bad_write, closes, bad_close;
+    size_t   longest_write;
     int      with;
+    unsigned stats, bad_stats; /* so many of the first tell of a folder that is gone, */
+    unsigned stranger;         /* or of another: 1 on another device, 2 with another number */
+    bool     taken;            /* each name of a folder is */
+    unsigned syncs;            /* of the folder of partitions */
+    int      bad_sync;         /* what they say; 0: the truth */
 } door;
 
 static int says_lock(hdx_io *io, int fd)
 {
     const door *d = (const door *)io;
+    errno = ESRCH; /* as a call before may leave it */
     return d->locks != 2 ? d->locks : hdx_io_system()->lock(hdx_io_system(), fd);
 }
 
@@ -64,6 +72,7 @@ static int says_rename(hdx_io *io, const char *from, const char *to)
 static int says_write(hdx_io *io, int fd, const void *bytes, uint64_t len)
 {
     door *d = (door *)io;
+    d->longest_write = len > d->longest_write ? (size_t)len : d->longest_write;
     return ++d->writes == d->bad_write ? d->with : hdx_io_system()->write(hdx_io_system(), fd, bytes, len);
 }
 
@@ -74,6 +83,31 @@ static int says_close(hdx_io *io, int fd)
     return ++d->closes == d->bad_close ? d->with : rc;
 }
 
+static int says_stat(hdx_io *io, const char *path, struct stat *out)
+{
+    door     *d = (door *)io;
+    const int rc = hdx_io_system()->stat(hdx_io_system(), path, out);
+    if (++d->stats > d->bad_stats)
+        return rc;
+    out->st_dev += d->stranger == 1;
+    out->st_ino += d->stranger == 2;
+    return d->stranger == 0 ? -ENOENT : rc;
+}
+
+static int says_mkdir(hdx_io *io, const char *path)
+{
+    return ((const door *)io)->taken ? -EEXIST : hdx_io_system()->mkdir(hdx_io_system(), path);
+}
+
+static int says_sync_folder(hdx_io *io, const char *path)
+{
+    door       *d = (door *)io;
+    const char *end = strrchr(path, '/');
+    const bool  is = end != NULL && strcmp(end, "/tables") == 0;
+    d->syncs += is;
+    return is && d->bad_sync != 0 ? d->bad_sync : hdx_io_system()->sync_folder(hdx_io_system(), path);
+}
+
 static door a_door(void)
 {
     door d = { .io = *hdx_io_system(), .locks = 2 };
@@ -82,6 +116,9 @@ static door a_door(void)
     d.io.rename = says_rename;
     d.io.write = says_write;
     d.io.close = says_close;
+    d.io.stat = says_stat;
+    d.io.mkdir = says_mkdir;
+    d.io.sync_folder = says_sync_folder;
     return d;
 }
 
@@ -158,12 +195,16 @@ Test(writers, where_locks_say_nothing_leftovers_of_dead_processes_of_this_host_g
     static const struct {
         int         locks;
         const char *stay; /* names end so; of this host dead, alive and of no number; of one whose name begins so */
-    } cases[] = { { -ENOLCK, "anol" }, { -EINVAL, "anol" }, { HDX_LOCK_HERE, "nol" }, { 0, "" } };
-    char host[300], longer[304];
+    } cases[] = {
+        { -ENOLCK, "anols" }, { -EINVAL, "anols" }, { HDX_LOCK_HERE, "nols" }, { 0, "" }, { -EWOULDBLOCK, "danols" }
+    };
+    char host[300], longer[304], like[300];
     cr_assert(gethostname(host, 256) == 0);
     for (char *at = host; *at != '\0'; at++)
         *at = *at == '/' || *at == '.' ? '-' : *at;
     (void)snprintf(longer, sizeof longer, "%sx", host);
+    (void)snprintf(like, sizeof like, "%s", host);
+    like[0] = host[0] == 'x' ? 'y' : 'x';
     for (size_t i = 0; i < HDX_COUNT(cases); i++) {
         fleet_test t;
         door       d = a_door();
@@ -175,13 +216,16 @@ Test(writers, where_locks_say_nothing_leftovers_of_dead_processes_of_this_host_g
         leave(&t, host, 0, "n");
         leave(&t, "other", dead, "o");
         leave(&t, longer, dead, "l");
+        leave(&t, like, dead, "s");
         d.locks = cases[i].locks;
-        cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == HDX_OK, "%s", t.err.message);
-        for (const char *c = "danol"; *c != '\0'; c++) {
+        const bool none = d.locks == -EWOULDBLOCK; /* nor of its own */
+        cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == (none ? HDX_BUSY : HDX_OK), "%s", t.err.message);
+        for (const char *c = "danols"; *c != '\0'; c++) {
             char path[700];
             (void)snprintf(path, sizeof path, "%s/tables/.heapdex.%s.%ld.%c", t.out,
                            *c == 'o'   ? "other"
                            : *c == 'l' ? longer
+                           : *c == 's' ? like
                                        : host,
                            *c == 'a'   ? (long)getpid()
                            : *c == 'n' ? 0
@@ -189,9 +233,84 @@ Test(writers, where_locks_say_nothing_leftovers_of_dead_processes_of_this_host_g
                            *c);
             cr_expect((access(path, F_OK) == 0) == (strchr(cases[i].stay, *c) != NULL), "%d: %c", cases[i].locks, *c);
         }
-        cr_expect(entries(&t, "tables", "dump_id=a") == 1 && hidden(&t) == strlen(cases[i].stay));
+        cr_expect(entries(&t, "tables", "dump_id=a") == !none);
+        cr_expect(none || hidden(&t) == strlen(cases[i].stay), "%d: %u", cases[i].locks, hidden(&t));
         fleet_end(&t);
     }
+}
+
+/* Another that cleans up may take a hidden folder away before it is locked: it is not written to, and the next is. */
+Test(writers, a_hidden_folder_that_is_gone_or_another_by_now_is_not_written_to)
+{
+    for (unsigned stranger = 0; stranger < 3; stranger++) {
+        fleet_test t;
+        door       d = a_door();
+        fleet_begin(&t, NULL);
+        d.bad_stats = 3;
+        d.stranger = stranger;
+        cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == HDX_OK, "%s", t.err.message);
+        cr_expect(hidden(&t) == 3 && entries(&t, "tables", "dump_id=a") == 1, "%u: %u", stranger, hidden(&t));
+        d.bad_stats = d.stats + 3;
+        cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "b") == HDX_OK, "%s", t.err.message);
+        cr_expect(hidden(&t) == 3, "those that are there are not what was opened: %u, %u", stranger, hidden(&t));
+        cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "b") == HDX_OK && hidden(&t) == 0, "%u", hidden(&t));
+        fleet_end(&t);
+    }
+}
+
+Test(writers, where_each_name_is_taken_what_has_it_stays)
+{
+    fleet_test t;
+    door       d = a_door();
+    char       host[65];
+    fleet_begin(&t, NULL);
+    cr_assert(mkdir(t.out, 0700) == 0);
+    hdx_owner_host_in_names(host);
+    leave(&t, host, getpid(), "999");
+    d.taken = true;
+    d.locks = -ENOLCK;
+    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_BUSY, "no name is free for a hidden folder");
+    cr_expect(hidden(&t) == 1, "%u", hidden(&t));
+    fleet_end(&t);
+}
+
+Test(writers, the_folder_of_partitions_is_synced_once_one_is_in_its_place)
+{
+    fleet_test t;
+    door       d = a_door();
+    fleet_begin(&t, NULL);
+    cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == HDX_OK && d.syncs == 1, "%u", d.syncs);
+    d.bad_sync = -EIO;
+    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_IO, "cannot sync: Input/output error");
+    cr_expect(d.syncs == 2 && strlen(t.err.where) > 7 && strcmp(t.err.where + strlen(t.err.where) - 7, "/tables") == 0);
+    d.swaps = -EINVAL;
+    d.bad_rename = d.renames + 1;
+    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_IO, "cannot put in place: Invalid argument");
+    cr_expect(d.syncs == 2, "nothing is in its place then");
+    fleet_end(&t);
+}
+
+Test(writers, bytes_are_written_in_stretches_and_none_once_one_was_not)
+{
+    fleet_test t;
+    door       d = a_door();
+    fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+    t.o.format = HDX_FLEET_CSV;
+    t.o.dump_id = "a";
+    t.o.tables = "objects";
+    cr_assert(hdx_fleet_write_by(&d.io, t.s, &t.o, &t.err) == HDX_OK, "%s", t.err.message);
+    const unsigned all = d.writes;
+    cr_expect(d.longest_write >= 256u << 10 && d.longest_write < 300u << 10, "%zu", d.longest_write);
+    cr_expect(all > 20, "%u", all);
+    for (unsigned n = 1; n <= all; n += 3) {
+        d = a_door();
+        d.bad_write = n;
+        d.with = -ENOSPC;
+        cr_expect(hdx_fleet_write_by(&d.io, t.s, &t.o, &t.err) == HDX_LIMIT);
+        cr_expect(d.writes == n, "%u of %u", n, d.writes);
+        cr_expect(strcmp(t.err.message, "cannot write: No space left on device") == 0, "%s", t.err.message);
+    }
+    fleet_end(&t);
 }
 
 Test(writers, a_hidden_folder_that_another_holds_is_not_written_to)
