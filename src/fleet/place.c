@@ -117,21 +117,18 @@ static hdx_code make_hidden(fleet_place *p, hdx_error *err)
         const int rc = p->io->mkdir(p->io, p->part);
         if (rc == -EEXIST)
             continue;
-        if (rc < 0) {
-            const hdx_code code = cannot(err, "create", p->part, rc);
-            p->part[0] = '\0';
-            return code;
-        }
+        if (rc < 0)
+            return cannot(err, "create", p->part, rc);
         const int fd = p->io->open(p->io, p->part);
         const int held = fd >= 0 ? p->io->lock(p->io, fd) : -ENOENT;
         if (fd >= 0 && held != -EWOULDBLOCK && is_at(p->io, fd, p->part)) {
             p->lock = fd;
+            p->hidden = true;
             return HDX_OK;
         }
         if (fd >= 0)
             (void)p->io->close(p->io, fd);
     }
-    p->part[0] = '\0';
     return hdx_fail(err, HDX_BUSY, p->folder, HDX_NOWHERE, "no name is free for a hidden folder");
 }
 
@@ -273,7 +270,7 @@ static hdx_code swap(fleet_place *p, hdx_error *err)
         if ((rc = io->exchange(io, p->part, p->final)) >= 0)
             return HDX_OK;
         if (rc == -ENOENT && (rc = io->rename(io, p->part, p->final)) >= 0) {
-            p->part[0] = '\0';
+            p->hidden = false;
             return HDX_OK;
         }
         if (rc != -ENOTEMPTY && rc != -EEXIST) /* else another writer was first */
@@ -288,7 +285,7 @@ static hdx_code swap(fleet_place *p, hdx_error *err)
         return cannot(err, "put in place", p->final, rc);
     }
     (void)hdx_io_remove_folder(io, old);
-    p->part[0] = '\0';
+    p->hidden = false;
     return HDX_OK;
 }
 
@@ -355,7 +352,7 @@ hdx_code hdx_fleet_place_commit(fleet_place *p, hdx_error *err)
 void hdx_fleet_place_close(fleet_place *p)
 {
     hdx_sql_file_close(p->file);
-    if (p->part[0] != '\0')
+    if (p->hidden)
         (void)hdx_io_remove_folder(p->io, p->part); /* after a swap: what was there before */
     if (p->lock >= 0)
         (void)p->io->close(p->io, p->lock);

@@ -128,6 +128,7 @@ static unsigned hidden(const fleet_test *t) { return entries(t, "tables", ".") +
 
 Test(writers, what_is_no_folder_is_not_written_to)
 {
+    cr_assert(dup2(open("/dev/null", O_RDONLY), 0) == 0);
     for (int format = HDX_FLEET_PARQUET; format <= HDX_FLEET_SQLITE; format++) {
         fleet_test t;
         char       tables[160], out[160];
@@ -143,6 +144,7 @@ Test(writers, what_is_no_folder_is_not_written_to)
         (void)snprintf(out, sizeof out, "%s/absent/out", t.folder);
         t.o.out = out;
         expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_IO, "cannot create: No such file or directory");
+        cr_expect(fcntl(0, F_GETFD) >= 0, "standard input is left alone");
         fleet_end(&t);
     }
 }
@@ -401,6 +403,17 @@ Test(writers, tables_are_there_when_each_of_those_that_are_asked_for_is)
         }
         cr_expect(missed > 10, "%u", missed);
     }
+}
+
+Test(writers, tables_of_a_dump_that_failed_are_there)
+{
+    fleet_test t;
+    fleet_begin(&t, NULL);
+    cr_assert(write_by(&t, hdx_io_system(), HDX_FLEET_SQLITE, "a") == HDX_OK);
+    cr_expect(hdx_fleet_is_there(&t.o));
+    t.o.dump_id = "b";
+    cr_expect(!hdx_fleet_is_there(&t.o));
+    fleet_end(&t);
 }
 
 /* ---- what is asked for ---- */
