@@ -206,3 +206,40 @@ Test(claims, that_are_left_have_one_new_owner_of_many_who_want_them)
         cr_expect(eq(int, winners, 1), "round %d", round);
     }
 }
+
+static void put_taking(long seconds_ago)
+{
+    const int             fd = open("claims/.a.taking", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const struct timespec ago[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - seconds_ago } };
+    cr_assert(fd >= 0 && futimens(fd, ago) == 0);
+    (void)close(fd);
+}
+
+Test(claims, that_somebody_is_about_to_take_away_are_his)
+{
+    static const char dead[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
+    put(dead, BATCH_CLAIM_STALE_S + 60);
+    put_taking(0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY));
+    cr_expect(access("claims/.a.taking", F_OK) == 0 && access("claims/a", F_OK) == 0);
+    put_taking(BATCH_CLAIM_BEAT_S - 3);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY));
+    cr_expect(access("claims/.a.taking", F_OK) == 0);
+    put_taking(BATCH_CLAIM_BEAT_S + 5); /* he ended there */
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY));
+    cr_expect(access("claims/.a.taking", F_OK) != 0 && access("claims/a", F_OK) == 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+    cr_expect(access("claims/.a.taking", F_OK) != 0 && access("claims/a", F_OK) != 0);
+}
+
+Test(claims, that_cannot_be_made_say_why)
+{
+    cr_assert(rmdir("claims") == 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_IO));
+    cr_expect(eq(int, (int)err.code, HDX_IO));
+    cr_expect_str_eq(err.message, "cannot be made: No such file or directory");
+    cr_expect_str_eq(err.where, "./claims/a");
+    cr_expect(hdx_batch_claim_is_held(".", "a") == false);
+    cr_assert(symlink("nowhere", "claims") == 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_IO));
+}

@@ -137,7 +137,7 @@ static const char *const last_lines[] = {
 static void draw_status(batch_status *s, const char *whole, const char *index)
 {
     static const char *const asked[] = { NULL, "", "histogram", "histogram,threads", "threads,histogram,top", "histo" };
-    static const char *const tables[] = { NULL, "csv", "csv objects", "parquet" };
+    static const char *const tables[] = { NULL, "csv", "csv", "csv", "csv objects", "parquet" };
     static const char *const steps[] = { NULL, "scan", "columns" };
     *s = (batch_status){ .state = BATCH_NEW };
     s->state = (batch_state)below(BATCH_PLANNED + 1);
@@ -145,7 +145,7 @@ static void draw_status(batch_status *s, const char *whole, const char *index)
     s->dump = below(6) ? whole : below(2) ? NULL : "/elsewhere";
     s->exit_code = (int)below(8);
     s->error = below(2) ? "it was so" : NULL;
-    s->asked = ONE_OF(asked);
+    s->asked = below(2) ? asked[4] : ONE_OF(asked);
     s->tables = ONE_OF(tables);
     s->step = ONE_OF(steps);
     s->step_attempts = below(4);
@@ -173,7 +173,7 @@ static void set_mtime(batch_status *s, const char *path)
 
 static void draw(drawn *d)
 {
-    static const char *const asked[] = { NULL, "histogram", "threads", "histogram,threads", "top" };
+    static const char *const asked[] = { NULL, "histogram", "threads", "histogram,threads", "top", "histo" };
     hdx_error                err = { .offset = HDX_NOWHERE };
     (void)snprintf(d->whole, sizeof d->whole, "%s/one.hprof", folder);
     (void)snprintf(d->index, sizeof d->index, "%s/one.hdx", folder);
@@ -321,7 +321,11 @@ static void told_of(hdx_buffer *b)
     hdx_batch_fail(&d.r, &d.j, &err);
     put_status(b, &d.j.s);
     d.j.ended = true;
+    d.j.s.state = below(3) == 0 ? BATCH_DONE : below(2) ? BATCH_INTERRUPTED : BATCH_FAILED;
+    const bool away = below(4) == 0; /* then no status can be written */
+    cr_assert(!away || rename("out/status", "out/away") == 0);
     hdx_batch_close(&d.r, &d.j);
+    cr_assert(!away || rename("out/away", "out/status") == 0);
     put_job(b, &d);
     close_drawn(&d);
 }
@@ -357,8 +361,12 @@ Test(job, becomes_what_it_became, .timeout = 60)
         cr_assert(mkdir(folders[i], 0777) == 0);
     put("out/answers/one/histogram.json", "{}");
     put("out/answers/one/threads.json", "{}");
+    put("out/answers/one/histo.json", "{}");
     put("one.hdx/file", "x");
     put("other.hprof", "bytes");
+    hdx_error               why = { .code = HDX_BAD_DUMP, .message = "no dump" }, err;
+    const hdx_fleet_options fleet = { .out = "out", .dump_id = "one", .format = HDX_FLEET_CSV, .failure = &why };
+    cr_assert(hdx_fleet_write(NULL, &fleet, &err) == HDX_OK, "%s", err.message);
     checksums_check(HDX_TREE "/tests/batch/jobs.txt", text_of, NULL);
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);

@@ -362,6 +362,70 @@ static void status_of(hdx_buffer *b, const char *text, size_t len)
     hdx_arena_free(&arena);
 }
 
+/* ---- summaries ---- */
+
+static bool put_out(void *context, const char *bytes, size_t len)
+{
+    hdx_buffer_put(context, bytes, len);
+    return true;
+}
+
+static void sum_up(hdx_buffer *b)
+{
+    hdx_flat_pair     field = { "application", "shop", true };
+    batch_dump        dumps[3] = { { .id = "a", .path = "d/a.hprof", .whole = "/d/a.hprof" },
+                                   { .id = "b", .path = "b.hprof", .whole = "/b.hprof", &field, 1 },
+                                   { .id = "c", .path = "c", .whole = "/c" } };
+    batch_status      s[3];
+    batch_row         at[3];
+    hdx_batch_options o = { .out = "o" };
+    const size_t      count = below(4);
+    hdx_error         err = { .offset = HDX_NOWHERE };
+    hdx_rows         *rows;
+    uint64_t          numbers[6];
+    for (size_t i = 0; i < HDX_COUNT(numbers); i++)
+        numbers[i] = below(3);
+    const hdx_batch_counts counts = { .dumps = below(3),
+                                      .done = numbers[0],
+                                      .skipped = numbers[1],
+                                      .failed = numbers[2],
+                                      .interrupted = numbers[3],
+                                      .held = numbers[4],
+                                      .waiting = numbers[5] };
+    for (size_t i = 0; i < 3; i++) {
+        s[i] = (batch_status){ .state = (batch_state)below(BATCH_PLANNED + 1) };
+        s[i].exit_code = (int)below(9);
+        s[i].error = some_text();
+        s[i].step = below(2) ? "scan" : NULL;
+        s[i].step_attempts = below(3);
+        s[i].seconds = below(300) / 4.0;
+        s[i].cpu_seconds = below(300) / 4.0;
+        s[i].forecast_seconds = below(4) / 2.0;
+        s[i].peak_memory = below(3) * MB;
+        s[i].forecast_memory = below(3) * MB;
+        s[i].least_memory = below(3);
+        s[i].forecast_disk = below(3);
+        s[i].threads = below(3);
+        s[i].file_size = below(3);
+        s[i].objects = below(3);
+        s[i].damage_places = below(3);
+        s[i].index_bytes = below(3);
+        s[i].index = some_text();
+        s[i].dropped = below(2);
+        at[i] = (batch_row){ &dumps[i], &s[i], below(3) };
+    }
+    o.tasks = below(3);
+    o.plan = below(2);
+    const bool ended = below(2);
+    for (int format = HDX_FORMAT_TABLE; format <= HDX_FORMAT_CSV; format++) {
+        const hdx_render_options how = { .format = (hdx_format)format };
+        const hdx_sink           sink = { put_out, b };
+        cr_assert(hdx_batch_summary(at, count, &o, &counts, 1.25, ended, &rows, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_render(rows, &how, &sink, &err) == HDX_OK, "%s", err.message);
+        hdx_rows_close(rows);
+    }
+}
+
 /* ---- all of them ---- */
 
 /* \n, \r, \q for a quote, \\ in the texts of files. */
@@ -391,6 +455,8 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
         deal(b);
     else if (strncmp(ask, "status ", 7) == 0)
         status(b);
+    else if (strncmp(ask, "sum ", 4) == 0)
+        sum_up(b);
     else if (strncmp(ask, "guess ", 6) == 0) {
         char                *path;
         const uint64_t       size = strtoull(rest, &path, 10);

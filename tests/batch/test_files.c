@@ -1,0 +1,196 @@
+/* test_files.c - files of a batch that cannot be written or read, names that are too long, processes that cannot be. */
+#include "batch/batch.h"
+#include "support/folder.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[TEST_FOLDER];
+
+static void enter(void)
+{
+    test_folder_make_fast(folder, "files");
+    cr_assert(chdir(folder) == 0);
+}
+
+static void leave(void)
+{
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
+
+TestSuite(files, .init = enter, .fini = leave);
+
+static unsigned parts(const char *of)
+{
+    unsigned       n = 0;
+    struct dirent *entry;
+    DIR           *d = opendir(of);
+    cr_assert(d != NULL);
+    while ((entry = readdir(d)) != NULL)
+        n += strncmp(entry->d_name, ".heapdex-part.", 14) == 0;
+    (void)closedir(d);
+    return n;
+}
+
+#define expect_refused(got, want_code, want)                                                                           \
+    do {                                                                                                               \
+        cr_expect((got) == (want_code) && err.code == (want_code), "%s", err.message);                                 \
+        cr_expect_str_eq(err.message, want);                                                                           \
+    } while (0)
+
+Test(files, that_cannot_be_written_say_why_and_leave_nothing)
+{
+    hdx_error err = { .offset = HDX_NOWHERE };
+    char      name[300];
+    cr_expect(hdx_batch_file_write("a", "text", 4, true, &err) == HDX_OK && access("a", F_OK) == 0);
+    expect_refused(hdx_batch_file_write("nowhere/a", "text", 4, false, &err), HDX_IO,
+                   "cannot be written: No such file or directory");
+    cr_expect_str_eq(err.where, "nowhere/a");
+    cr_assert(mkdir("b", 0700) == 0);
+    expect_refused(hdx_batch_file_write("b", "text", 4, true, &err), HDX_IO, "cannot be written: Is a directory");
+    cr_expect(parts(".") == 0);
+    memset(name, 'x', 255);
+    name[255] = '\0';
+    expect_refused(hdx_batch_file_write(name, "text", 4, false, &err), HDX_IO, "cannot be written: File name too long");
+}
+
+/* The longest path is one whose part still has a name. */
+Test(files, have_paths_that_are_not_too_long)
+{
+    char      path[5000], part[4400], host[65], more[128];
+    hdx_error err = { .offset = HDX_NOWHERE };
+    hdx_owner_host_in_names(host);
+    const size_t rest = (size_t)snprintf(more, sizeof more, ".heapdex-part.%s.%ld.", host, (long)getpid());
+    for (size_t len = 4395 - rest; len < 4405 - rest; len++) {
+        memset(path, 'x', len);
+        path[100] = '/';
+        path[len] = '\0';
+        const bool fits = len + rest < 4400;
+        cr_expect(hdx_batch_part_of(part, path) == fits, "%zu", len);
+        if (fits) {
+            cr_expect(strncmp(part, path, 101) == 0 && strncmp(part + 101, more, rest) == 0);
+            cr_expect_str_eq(part + 101 + rest, path + 101);
+        } else {
+            expect_refused(hdx_batch_file_write(path, "x", 1, false, &err), HDX_USAGE, "the path is too long");
+        }
+    }
+    cr_expect(hdx_batch_part_of(part, "name") && strncmp(part, more, rest) == 0 && strcmp(part + rest, "name") == 0);
+}
+
+Test(files, are_read_up_to_a_length)
+{
+    hdx_arena arena = hdx_arena_of(NULL);
+    hdx_error err = { .offset = HDX_NOWHERE };
+    size_t    len = 7;
+    cr_assert(hdx_batch_file_write("a", "text", 4, true, &err) == HDX_OK && mkdir("b", 0700) == 0);
+    char *text = hdx_batch_file_read(&arena, "a", 4, &len);
+    cr_expect(text != NULL && len == 4 && strcmp(text, "text") == 0);
+    cr_expect(hdx_batch_file_read(&arena, "a", 3, &len) == NULL && errno == EFBIG && len == 0);
+    cr_expect(hdx_batch_file_read(&arena, "b", 1000000, &len) == NULL && errno == EINVAL);
+    cr_expect(hdx_batch_file_read(&arena, "c", 1000000, &len) == NULL && errno == ENOENT);
+    cr_assert(mkfifo("fifo", 0600) == 0);
+    cr_expect(hdx_batch_file_read(&arena, "fifo", 1000000, &len) == NULL && errno == EINVAL);
+    cr_assert(hdx_batch_file_write("empty", "", 0, false, &err) == HDX_OK);
+    text = hdx_batch_file_read(&arena, "empty", 0, &len);
+    cr_expect(text != NULL && len == 0 && text[0] == '\0');
+    hdx_arena_free(&arena);
+}
+
+Test(files, of_killed_ones_go_and_others_stay)
+{
+    static const char *const names[] = { ".heapdex-part.h.1.a", ".heapdex-part.", ".heapdex-par", "heapdex-part.x",
+                                         "a" };
+    struct timespec          times[2] = { { .tv_sec = 1000 }, { .tv_sec = 2000 } };
+    const struct timespec    at[] = { { .tv_sec = 2000 }, { .tv_sec = 2001 } };
+    for (size_t i = 0; i < HDX_COUNT(names); i++) {
+        const int fd = open(names[i], O_WRONLY | O_CREAT, 0600);
+        cr_assert(fd >= 0 && futimens(fd, times) == 0 && close(fd) == 0);
+    }
+    hdx_batch_clear_parts("nowhere", NULL);
+    hdx_batch_clear_parts(".", &at[0]);
+    for (size_t i = 0; i < HDX_COUNT(names); i++)
+        cr_expect(access(names[i], F_OK) == 0, "%s is of this run", names[i]);
+    hdx_batch_clear_parts(".", &at[1]);
+    for (size_t i = 0; i < HDX_COUNT(names); i++)
+        cr_expect((access(names[i], F_OK) == 0) == (i > 1), "%s", names[i]);
+    cr_assert(hdx_batch_file_write(names[0], "", 0, false, NULL) == HDX_OK);
+    hdx_batch_clear_parts(".", NULL);
+    cr_expect(access(names[0], F_OK) != 0);
+}
+
+Test(files, of_deals_that_cannot_be_made_say_why)
+{
+    batch_weight at[] = { { "a", 3, 0, 9 }, { "b", 2, 1, 9 } };
+    hdx_arena    arena = hdx_arena_of(NULL);
+    hdx_error    err = { .offset = HDX_NOWHERE };
+    char         out[4200];
+    expect_refused(hdx_batch_deal("nowhere", at, 2, 2, &arena, &err), HDX_IO,
+                   "cannot be written: No such file or directory");
+    memset(out, 'x', 4188);
+    out[4188] = '\0';
+    cr_expect(hdx_batch_deal(out, at, 2, 2, &arena, &err) == HDX_IO);
+    cr_assert(hdx_batch_deal(".", at, 2, 2, &arena, &err) == HDX_OK);
+    cr_expect(at[0].task == 0 && at[1].task == 1 && parts(".") == 0);
+    hdx_arena_free(&arena);
+}
+
+/* ---- what the system refuses ---- */
+
+static int no_pipe, no_process; /* errno; 0: there is one */
+
+int pipe2(int ends[2], int flags)
+{
+    static int (*real)(int *, int);
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "pipe2");
+    errno = no_pipe;
+    return no_pipe != 0 ? -1 : real(ends, flags);
+}
+
+pid_t fork(void)
+{
+    static pid_t (*real)(void);
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "fork");
+    errno = no_process;
+    return no_process != 0 ? -1 : real();
+}
+
+Test(files, and_processes_that_the_system_refuses_are_told)
+{
+    static const struct {
+        int         pipe, process;
+        hdx_code    code;
+        const char *why;
+    } cases[] = {
+        { EMFILE, 0, HDX_LIMIT, "cannot make a pipe: Too many open files" },
+        { ENFILE, 0, HDX_LIMIT, "cannot make a pipe: Too many open files in system" },
+        { EIO, 0, HDX_IO, "cannot make a pipe: Input/output error" },
+        { 0, EAGAIN, HDX_LIMIT, "cannot start a process: Resource temporarily unavailable" },
+    };
+    const batch_dump        d = { .id = "a", .path = "a.hprof", .whole = "/a.hprof" };
+    const hdx_batch_options o = { .out = "." };
+    const batch_task        task = { .options = &o, .dump = &d, .forecast = true };
+    const int               next = dup(0); /* the lowest that is free */
+    (void)close(next);
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        hdx_error   err = { .offset = HDX_NOWHERE };
+        batch_child child = { 7, 7 };
+        no_pipe = cases[i].pipe;
+        no_process = cases[i].process;
+        expect_refused(hdx_batch_child_start(&task, NULL, 0, &child, &err), cases[i].code, cases[i].why);
+        cr_expect(child.from == -1);
+        no_pipe = no_process = 0;
+        const int now = dup(0);
+        cr_expect(now == next, "no end of a pipe stays open");
+        (void)close(now);
+    }
+}
