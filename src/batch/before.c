@@ -53,10 +53,12 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     return code;
 }
 
-static uint64_t number_in(const char *path, const char *key, uint64_t unit)
+/* The number after `key` in a file of the system; UINT64_MAX: there is none. */
+static uint64_t number_in(const char *root, const char *name, const char *key, uint64_t unit)
 {
-    char         text[4096];
-    FILE        *f = fopen(path, "re");
+    char text[4096];
+    (void)snprintf(text, sizeof text, "%s%s", root, name);
+    FILE        *f = fopen(text, "re");
     const size_t n = f != NULL ? fread(text, 1, sizeof text - 1, f) : 0;
     if (f != NULL)
         (void)fclose(f);
@@ -71,11 +73,13 @@ static uint64_t number_in(const char *path, const char *key, uint64_t unit)
 }
 
 /* Of the control group that the process is in, and of those around it. */
-static uint64_t group_memory(void)
+static uint64_t group_memory(const char *root)
 {
-    char     group[4096] = "", path[4200];
+    char     group[4096], path[4200];
     uint64_t bytes = UINT64_MAX;
-    FILE    *f = fopen("/proc/self/cgroup", "re");
+    (void)snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *f = fopen(path, "re");
+    group[0] = '\0';
     while (f != NULL && fgets(group, sizeof group, f) != NULL && strncmp(group, "0::/", 4) != 0)
         group[0] = '\0';
     if (f != NULL)
@@ -84,19 +88,18 @@ static uint64_t group_memory(void)
     for (char *at = group + strlen(group); group[0] != '\0' && at != NULL; at = strrchr(group + 3, '/')) {
         *at = '\0';
         (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group + 3);
-        const uint64_t most = number_in(path, "", 1);
+        const uint64_t most = number_in(root, path, "", 1);
         bytes = hdx_least(bytes, most > 0 ? most : UINT64_MAX);
     }
     return bytes;
 }
 
-/* What this machine, this container and this job have, less a quarter for what else is there. */
-static uint64_t memory_here(void)
+uint64_t hdx_batch_memory_here(const char *root)
 {
     const char *slurm = getenv("SLURM_MEM_PER_NODE"); /* in MB */
-    uint64_t    bytes = number_in("/proc/meminfo", "MemAvailable:", 1024), most;
-    bytes = hdx_least(bytes, group_memory());
-    most = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1);
+    uint64_t    bytes = number_in(root, "/proc/meminfo", "MemAvailable:", 1024), most;
+    bytes = hdx_least(bytes, group_memory(root));
+    most = number_in(root, "/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1);
     bytes = hdx_least(bytes, most > 0 ? most : UINT64_MAX);
     if (slurm != NULL && hdx_mul(strtoull(slurm, NULL, 10), 1u << 20, &most) && most > 0)
         bytes = hdx_least(bytes, most);
@@ -175,7 +178,7 @@ hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_er
     r->asked = options->index_only ? NULL : r->settled.ask;
     r->tables = tables_name(r);
     r->room = (batch_room){ (unsigned)hdx_least(r->settled.threads, HDX_WORKERS_MAX),
-                            options->memory > 0 ? options->memory : memory_here() };
+                            options->memory > 0 ? options->memory : hdx_batch_memory_here("") };
     if ((code = make_out(r, err)) == HDX_OK)
         code = hdx_batch_inputs(r->o, &r->arena, &r->dumps, hdx_batch_say_line, r, err);
     if (code == HDX_OK)

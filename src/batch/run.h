@@ -80,6 +80,11 @@ bool hdx_batch_read(batch_run *r, batch_job *j);
 void hdx_batch_finish(batch_run *r, batch_job *j);
 
 /* ---- before.c, in this order ---- */
+/*
+ * Bytes that this machine, this container and this job have, less a quarter for what else is there; UINT64_MAX: nobody
+ * says. `root` is before the names of the files of the system: "".
+ */
+uint64_t hdx_batch_memory_here(const char *root);
 hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err);
 hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err);
 hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err);

@@ -1,5 +1,5 @@
 /* test_files.c - files of a batch that cannot be written or read, names that are too long, processes that cannot be. */
-#include "batch/batch.h"
+#include "batch/run.h"
 #include "support/folder.h"
 
 #include <criterion/criterion.h>
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,6 +141,74 @@ Test(files, of_deals_that_cannot_be_made_say_why)
     cr_assert(hdx_batch_deal(".", at, 2, 2, &arena, &err) == HDX_OK);
     cr_expect(at[0].task == 0 && at[1].task == 1 && parts(".") == 0);
     hdx_arena_free(&arena);
+}
+
+/* ---- what the system says ---- */
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "wb");
+    cr_assert(f != NULL && fwrite(text, 1, strlen(text), f) == strlen(text) && fclose(f) == 0, "%s", name);
+}
+
+Test(files, of_the_system_say_how_much_memory_there_is)
+{
+    static const char *const folders[] = { "proc",
+                                           "proc/self",
+                                           "sys",
+                                           "sys/fs",
+                                           "sys/fs/cgroup",
+                                           "sys/fs/cgroup/memory",
+                                           "sys/fs/cgroup/a",
+                                           "sys/fs/cgroup/a/b" };
+    static const struct {
+        const char *meminfo, *group, *top, *a, *b, *old, *job; /* NULL: there is none */
+        uint64_t    bytes;
+    } cases[] = {
+        { NULL, NULL, NULL, NULL, NULL, NULL, NULL, UINT64_MAX },
+        { "MemTotal: 9 kB\nMemAvailable:    4000 kB\n", NULL, NULL, NULL, NULL, NULL, NULL, 3072000 },
+        { "MemAvailable: kB\n", NULL, NULL, NULL, NULL, NULL, NULL, UINT64_MAX },
+        { "MemTotal: 9 kB\n", NULL, NULL, NULL, NULL, NULL, NULL, UINT64_MAX },
+        { "MemAvailable: 18446744073709551615 kB\n", NULL, NULL, NULL, NULL, NULL, NULL, UINT64_MAX },
+        { "MemAvailable: 1 kB", "0::/a/b\n", "max\n", "max\n", "400\n", NULL, NULL, 300 },
+        { "MemAvailable: 1 kB", "0::/a/b\n", "max\n", "400\n", "max\n", NULL, NULL, 300 },
+        { "MemAvailable: 1 kB", "0::/a/b\n", "400\n", "800\n", "600\n", NULL, NULL, 300 },
+        { "MemAvailable: 1 kB", "1:cpu:/x\n0::/a\n", "800\n", "400\n", "4\n", NULL, NULL, 300 },
+        { "MemAvailable: 1 kB", "0::/\n", "400\n", "4\n", "4\n", NULL, NULL, 300 },
+        { "MemAvailable: 1 kB", "1:cpu:/a/b\n", "400\n", "4\n", "4\n", NULL, NULL, 768 },
+        { "MemAvailable: 1 kB", "0::/a/b\n", "0\n", "0\n", "0\n", NULL, NULL, 768 },
+        { "MemAvailable: 1 kB", "0::/a/b\n", "0\n", "1\n", "0\n", NULL, NULL, 0 },
+        { "MemAvailable: 1 kB", "", NULL, NULL, NULL, "500\n", NULL, 375 },
+        { "MemAvailable: 1 kB", NULL, NULL, NULL, NULL, "0\n", NULL, 768 },
+        { "MemAvailable: 1 kB", NULL, NULL, NULL, NULL, "1\n", NULL, 0 },
+        { "MemAvailable: 9000 kB", NULL, NULL, NULL, NULL, NULL, "4", 3145728 },
+        { "MemAvailable: 9000 kB", NULL, NULL, NULL, NULL, NULL, "1", 786432 },
+        { "MemAvailable: 9000 kB", NULL, NULL, NULL, NULL, NULL, "0", 6912000 },
+        { "MemAvailable: 9000 kB", NULL, NULL, NULL, NULL, NULL, "99999999999999999", 6912000 },
+        { NULL, NULL, NULL, NULL, NULL, NULL, "4", 3145728 },
+    };
+    for (size_t i = 0; i < HDX_COUNT(folders); i++)
+        cr_assert(mkdir(folders[i], 0700) == 0);
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        const char *const names[] = { "proc/meminfo",
+                                      "proc/self/cgroup",
+                                      "sys/fs/cgroup/memory.max",
+                                      "sys/fs/cgroup/a/memory.max",
+                                      "sys/fs/cgroup/a/b/memory.max",
+                                      "sys/fs/cgroup/memory/memory.limit_in_bytes" };
+        const char *const texts[] = { cases[i].meminfo, cases[i].group, cases[i].top,
+                                      cases[i].a,       cases[i].b,     cases[i].old };
+        for (size_t k = 0; k < HDX_COUNT(names); k++) {
+            (void)unlink(names[k]);
+            if (texts[k] != NULL)
+                put(names[k], texts[k]);
+        }
+        cr_assert((cases[i].job != NULL ? setenv("SLURM_MEM_PER_NODE", cases[i].job, 1)
+                                        : unsetenv("SLURM_MEM_PER_NODE")) == 0);
+        const uint64_t bytes = hdx_batch_memory_here(folder);
+        cr_expect(bytes == cases[i].bytes, "%zu: %llu", i, (unsigned long long)bytes);
+    }
+    (void)unsetenv("SLURM_MEM_PER_NODE");
 }
 
 /* ---- what the system refuses ---- */

@@ -72,6 +72,35 @@ static void plan(hdx_buffer *b)
     }
 }
 
+/* Memory is short: what waits for it keeps some for itself, and smaller ones fill the gap. */
+static void fit(hdx_buffer *b)
+{
+    for (unsigned round = 0; round < 30; round++) {
+        batch_room    room;
+        batch_want    waiting[6] = { { 0 } };
+        batch_running running[4];
+        size_t        orders[6];
+        const size_t  count = 1 + below(6);
+        const size_t  running_count = below(5);
+        room.threads = 1 + below(8);
+        room.memory = (4 + below(36)) * 4 * MB;
+        for (size_t i = 0; i < count; i++) {
+            waiting[i].least = below(10) * 4 * MB + below(3);
+            waiting[i].memory = waiting[i].least + below(8) * 4 * MB;
+            waiting[i].disk = below(4);
+            waiting[i].disk_free = 2;
+            orders[i] = i == 0 ? below(4) : orders[i - 1] + 1 + below(2);
+        }
+        for (size_t i = 0; i < running_count; i++) {
+            running[i].order = below(10);
+            running[i].threads = 1 + below(2);
+            running[i].memory = below(12) * 4 * MB;
+        }
+        const batch_choice c = hdx_batch_plan_next(&room, waiting, orders, count, running, running_count);
+        hdx_buffer_format(b, "%d %zu %u %llu\n", c.fit, c.place, c.threads, (unsigned long long)c.memory);
+    }
+}
+
 /* Among them equal ones; then those of a run that comes later, of which some are new. */
 static void deal(hdx_buffer *b)
 {
@@ -451,6 +480,8 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     dice = strtoull(rest, NULL, 10);
     if (strncmp(ask, "plan ", 5) == 0)
         plan(b);
+    else if (strncmp(ask, "fit ", 4) == 0)
+        fit(b);
     else if (strncmp(ask, "deal ", 5) == 0)
         deal(b);
     else if (strncmp(ask, "status ", 7) == 0)
