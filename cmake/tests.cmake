@@ -119,6 +119,11 @@ add_test(NAME install.package COMMAND ${PROJECT_SOURCE_DIR}/tests/install/test.s
          ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} "${CMAKE_C_FLAGS}")
 set_tests_properties(install.package PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
 
+if(TARGET sql_test_extension)
+  add_dependencies(sql_test_extension heapdex_sqlite)
+  target_compile_definitions(sql_test_extension PRIVATE HDX_EXTENSION="$<TARGET_FILE:heapdex_sqlite>")
+endif()
+
 # The extension of SQLite in programs that load it; one with sanitizers in it can be loaded by none of them.
 if(TARGET heapdex_sqlite AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME sql.extension COMMAND ${PROJECT_SOURCE_DIR}/tests/sql/extension.sh $<TARGET_FILE:heapdex_sqlite>
