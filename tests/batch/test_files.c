@@ -176,6 +176,7 @@ Test(files, of_the_system_say_how_much_memory_there_is)
         { "MemAvailable: 1 kB", "1:cpu:/x\n0::/a\n", "800\n", "400\n", "4\n", NULL, NULL, 300 },
         { "MemAvailable: 1 kB", "0::/\n", "400\n", "4\n", "4\n", NULL, NULL, 300 },
         { "MemAvailable: 1 kB", "1:cpu:/a/b\n", "400\n", "4\n", "4\n", NULL, NULL, 768 },
+        { "MemAvailable: 1 kB", "1::/a/b\n", "400\n", "4\n", "4\n", NULL, NULL, 768 },
         { "MemAvailable: 1 kB", "0::/a/b\n", "0\n", "0\n", "0\n", NULL, NULL, 768 },
         { "MemAvailable: 1 kB", "0::/a/b\n", "0\n", "1\n", "0\n", NULL, NULL, 0 },
         { "MemAvailable: 1 kB", "", NULL, NULL, NULL, "500\n", NULL, 375 },

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -330,6 +331,78 @@ static void told_of(hdx_buffer *b)
     close_drawn(&d);
 }
 
+/* 40 blocks of 64 bytes are free. */
+int statvfs64(const char *path, struct statvfs64 *out)
+{
+    (void)path;
+    *out = (struct statvfs64){ .f_blocks = 100, .f_bavail = 40, .f_frsize = 64 };
+    return 0;
+}
+
+static uint64_t small(void) { return below(6) == 0 ? UINT64_MAX - below(5) : below(1000); }
+
+/* Forecasts of three dumps, and those that are kept from earlier calls; what disk is there for them, and their order.
+ */
+static void forecasts(hdx_buffer *b)
+{
+    static const char *const ids[] = { "a", "b", "c", "d", "e" };
+    batch_dump               dumps[3] = { 0 };
+    batch_job                jobs[3] = { 0 }, *ordered[3], *working[3];
+    hdx_error                err = { .offset = HDX_NOWHERE };
+    hdx_batch_options        o = { .out = "out" };
+    batch_run                r = {
+                       .o = &o, .arena = hdx_arena_of(NULL), .line = hdx_arena_of(NULL), .jobs = jobs, .ordered = ordered
+    };
+    r.count = below(4);
+    r.working = working;
+    r.estimated = below(5) > 0;
+    for (unsigned i = 0; i < 3; i++) {
+        dumps[i] = (batch_dump){ .id = ids[i], .path = "other.hprof", .whole = "/other.hprof" };
+        jobs[i] = (batch_job){ .dump = &dumps[i], .index_dir = below(3) ? "one.hdx" : "/proc/one.hdx" };
+        jobs[i].known = below(4) > 0;
+        jobs[i].guess = below(4) == 0;
+        jobs[i].s.state = below(3) == 0 ? BATCH_SKIPPED : BATCH_WAITING;
+        jobs[i].s.forecast_seconds = 77;
+        jobs[i].forecast.indexed = below(5) == 0;
+        jobs[i].forecast.disk = small();
+        jobs[i].forecast.temporary = small();
+        jobs[i].forecast.memory = small();
+        jobs[i].forecast.least = small();
+        jobs[i].forecast.seconds = below(4);
+        jobs[i].forecast.objects = below(2) * 100000000u;
+    }
+    for (unsigned i = below(5); i > 0 && hdx_list_room(NULL, HDX_LIST_REF(&r.kept)); i--) {
+        batch_kept *k = &r.kept.at[r.kept.count++];
+        *k = (batch_kept){ .id = ids[below(5)] };
+        k->forecast.objects = 5 + i;
+    }
+    (void)unlink("out/plan.jsonl");
+    cr_assert(hdx_batch_keep_forecasts(&r, &err) == HDX_OK);
+    size_t    len = 0;
+    hdx_arena arena = hdx_arena_of(NULL);
+    char     *text = hdx_batch_file_read(&arena, "out/plan.jsonl", 1 << 20, &len);
+    hdx_buffer_text(b, text != NULL ? text : "no plan\n");
+    cr_assert(hdx_batch_put_in_order(&r, &err) == HDX_OK);
+    for (size_t i = 0; i < r.count; i++) {
+        const batch_job *j = ordered[i];
+        hdx_buffer_format(b, "%s %d %zu %g %llu %llu %llu %llu\n", j->dump->id, j->disk_device != 0, j->order,
+                          j->s.forecast_seconds, (unsigned long long)j->s.forecast_memory,
+                          (unsigned long long)j->s.least_memory, (unsigned long long)j->s.forecast_disk,
+                          (unsigned long long)hdx_batch_disk_of(j));
+        for (size_t k = 0; k < r.count; k++)
+            jobs[k].disk_device = below(3) ? 7 : 8;
+        for (r.working_count = 0; r.working_count < r.count; r.working_count++) {
+            hdx_buffer_format(b, "%llu ", (unsigned long long)hdx_batch_disk_for(&r, j));
+            working[r.working_count] = &jobs[r.working_count];
+        }
+        hdx_buffer_format(b, "%llu\n", (unsigned long long)hdx_batch_disk_for(&r, j));
+    }
+    hdx_list_free(NULL, HDX_LIST_REF(&r.kept));
+    hdx_arena_free(&arena);
+    hdx_arena_free(&r.arena);
+    hdx_arena_free(&r.line);
+}
+
 static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
 {
     unsigned first;
@@ -344,6 +417,8 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
             child_says(b);
         else if (strcmp(what, "left") == 0)
             left_over(b);
+        else if (strcmp(what, "plan") == 0)
+            forecasts(b);
         else
             told_of(b);
         hdx_buffer_text(b, "--\n");

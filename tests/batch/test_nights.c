@@ -3,7 +3,8 @@
  * statuses, files, answers. nights.txt has the checksums (support/checksums.h).
  *
  * An ask is calls, bars between them: options, as `heapdex batch` has them (key=value), and what happens to files
- * before: !text=FILE becomes another text, !more=FILE is written anew, !rm=FILE, !stop=N the N-th event ends the call.
+ * before: !text=FILE becomes another text, !more=FILE is written anew, !rm=FILE, !old=FILE and !young=FILE are of
+ * killed runners and of others at work, !stop=N the N-th event ends the call.
  */
 #include "batch/batch.h"
 #include "cli/leaky.h"
@@ -12,6 +13,7 @@
 #include "support/folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -209,6 +211,34 @@ static bool flag(hdx_batch_options *o, const char *word)
     return false;
 }
 
+static void leave(const char *path, unsigned seconds_ago)
+{
+    const struct timespec ago[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = time(NULL) - (time_t)seconds_ago } };
+    save(path, "x", 1);
+    cr_assert(utimensat(AT_FDCWD, path, ago, 0) == 0);
+}
+
+/* Forecasts that are kept; times are another each time, and so is what a build takes. */
+static void put_plan(hdx_buffer *b, const char *out)
+{
+    hdx_arena       arena = hdx_arena_of(NULL);
+    batch_kept_list list = { 0 };
+    hdx_error       err;
+    if (hdx_batch_plan_read(out, &arena, &list, &err) != HDX_OK)
+        hdx_buffer_format(b, "%s\n", err.message);
+    for (uint64_t i = 0; i < list.count; i++) {
+        const batch_forecast *f = &list.at[i].forecast;
+        put_masked(b, list.at[i].id);
+        hdx_buffer_format(b, " %d %llu %llu %llu", f->indexed, (unsigned long long)f->file_size,
+                          (unsigned long long)f->objects, (unsigned long long)f->least);
+        for (const char *at = f->steps; at != NULL && *at != '\0'; at++)
+            hdx_buffer_put(b, at, (*at < '0' || *at > '9') && *at != '.');
+        hdx_buffer_text(b, "\n");
+    }
+    hdx_list_free(NULL, HDX_LIST_REF(&list));
+    hdx_arena_free(&arena);
+}
+
 static void call(hdx_buffer *b, char *words)
 {
     const char       *inputs[8];
@@ -233,6 +263,8 @@ static void call(hdx_buffer *b, char *words)
             leaky_make(value, true);
         else if (strcmp(word, "!rm") == 0)
             cr_assert(unlink(value) == 0, "%s", value);
+        else if (strcmp(word, "!old") == 0 || strcmp(word, "!young") == 0)
+            leave(value, strcmp(word, "!old") == 0 ? BATCH_CLAIM_STALE_S + 60 : BATCH_CLAIM_STALE_S - 60);
         else if (strcmp(word, "!stop") == 0)
             the.stop_at = (unsigned)atoi(value);
         else
@@ -247,6 +279,7 @@ static void call(hdx_buffer *b, char *words)
     if (rows != NULL)
         put_rows(b, rows);
     put_statuses(b, o.out != NULL ? o.out : "out");
+    put_plan(b, o.out != NULL ? o.out : "out");
     put_files(b, ".", 0);
 }
 

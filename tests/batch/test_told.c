@@ -245,7 +245,7 @@ static void make_tree(void)
 {
     static const char *const folders[] = {
         "d",     "d/e",     "d/e/f", "d/idx.hprof.hdx", "d/other.hdx", "d/x.hdx.part", "d/e/sum.folder", "m",
-        "empty", "d/hprof", "i1",    "i2.hdx.part"
+        "empty", "d/hprof", "i1",    "i2.hdx.part",     "n",           "n/i3",         "n/i4",           "n/i5.hdx"
     };
     static const char *const files[] = {
         "d/b.hprof",
@@ -268,6 +268,8 @@ static void make_tree(void)
         "d/e/sum.folder/catalog.sum",
         "d/e/sum.folder/f.hprof",
         "i1/catalog.sum",
+        "n/i3/catalog.sum",
+        "n/i4/catalog.mdb",
         "d/hprof/g.hprof",
         "d/0123456789012345678901234567890123456789012345678901234567890123456789.hprof"
     };
