@@ -48,10 +48,9 @@ static void name_of(const hdx_answer *answer, char name[SQL_ANSWER_NAME])
     (void)sqlite3_snprintf((int)SQL_ANSWER_NAME, name, "%s", answer->name);
     for (char *at = name; *at != '\0'; at++)
         *at = *at == '-' ? '_' : *at;
+    const size_t len = strlen(name);
     if (taken(name))
-        (void)sqlite3_snprintf((int)SQL_ANSWER_NAME, name, "%s_answer", answer->name);
-    for (char *at = name; *at != '\0'; at++)
-        *at = *at == '-' ? '_' : *at;
+        (void)sqlite3_snprintf((int)(SQL_ANSWER_NAME - len), name + len, "_answer");
 }
 
 /* It is about one heap, and says which columns it has. */
