@@ -145,6 +145,22 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     return b->len;
 }
 
+/* 250 classes of one package, some of packages below it. */
+static void make_many(const char *path)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    for (unsigned i = 0; i < 250; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, i % 10 == 0 ? "com.acme.app.below.C%u" : "com.acme.app.C%u", i);
+        const uint64_t c = dump_maker_class(m, name, object, "");
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, c, NULL), 0, 0);
+    }
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+}
+
 static void build(const char *dump)
 {
     hdx_index_report        report;
@@ -170,6 +186,8 @@ Test(offered, is_what_it_was, .timeout = 120)
     m = library_dump(8, 3);
     dump_maker_save(m, "library.hprof");
     dump_maker_free(m);
+    make_many("many.hprof");
+    build("many.hprof");
     build("town.hprof");
     build("library.hprof");
     build("app.hprof.gz");
