@@ -116,7 +116,10 @@ static const struct library_class {
     { "android.os.Build", "java.lang.Object", "", "ID:L MANUFACTURER:L" },
     { "app.Service", "java.lang.Object", "files:L cache:L next:L count:I", "INSTANCE:L LIMIT:I RATIO:D" },
 };
-enum { LIBRARY_CLASSES = sizeof library_classes / sizeof *library_classes, LIBRARY_OBJECTS = 420 };
+#ifndef LIBRARY_OBJECTS
+#define LIBRARY_OBJECTS 420u
+#endif
+enum { LIBRARY_CLASSES = sizeof library_classes / sizeof *library_classes };
 
 /* The class whose objects a field of that name mostly has. */
 static const char *const library_hints[][2] = {

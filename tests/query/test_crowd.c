@@ -1,0 +1,89 @@
+/*
+ * test_crowd.c - questions to a heap of many objects (library_dump.h): several workers, who take turns at levels,
+ * arrays and Strings that are too few in small heaps, answer what one alone does.
+ */
+#define LIBRARY_OBJECTS 20000u
+#include "asks.h"
+#include "library_dump.h"
+
+#include <stdlib.h>
+
+/* As in asked.txt: "live histogram by=package". */
+static hdx_code ask(heap *h, const char *line, hdx_buffer *b)
+{
+    char         words[512];
+    hdx_argument at[16];
+    size_t       count = 0;
+    hdx_rows    *rows = NULL;
+    uint64_t     n = 0;
+    hdx_error    err = { .offset = HDX_NOWHERE };
+    (void)snprintf(words, sizeof words, "%s", line);
+    const char *scope = strtok(words, " "), *name = strtok(NULL, " ");
+    for (char *word; (word = strtok(NULL, " ")) != NULL; count++) {
+        char *value = strchr(word, '=');
+        if (value != NULL)
+            *value++ = '\0';
+        for (char *c = value; c != NULL && *c != '\0'; c++)
+            *c = *c == '_' ? ' ' : *c;
+        at[count] = (hdx_argument){ word, value };
+    }
+    const hdx_question *question = question_named(name);
+    hdx_arguments       a = { &question->declared, at, count };
+    h->q.scope = strcmp(scope, "live") == 0 ? HDX_LIVE : strcmp(scope, "all") == 0 ? HDX_ALL : HDX_GARBAGE;
+    hdx_code code = hdx_arguments_check(&a, NULL, 0, "", &err);
+    if (code == HDX_OK)
+        code = question->open(&h->q, &a, &rows, &err);
+    if (code == HDX_OK)
+        code = answer_text(rows, b, &n, &err);
+    hdx_buffer_format(b, "%s %s\n", hdx_code_name(code), code != HDX_OK ? err.message : "");
+    hdx_rows_close(rows);
+    return code;
+}
+
+/* A few of each question. */
+static bool is_chosen(const char *name, char last[64], unsigned *times)
+{
+    static const char *const left_out[] = { "object", "path", "refs", "info", "the" };
+    const size_t             len = strcspn(name, " ");
+    for (size_t i = 0; i < HDX_COUNT(left_out); i++)
+        if (strlen(left_out[i]) == len && strncmp(name, left_out[i], len) == 0)
+            return false;
+    if (strlen(last) != len || strncmp(name, last, len) != 0) {
+        (void)snprintf(last, 64, "%.*s", (int)len, name);
+        *times = 0;
+    }
+    return ++*times <= 3;
+}
+
+Test(crowd, is_answered_alike_by_any_number_of_threads, .timeout = 120)
+{
+    heap     h;
+    char     line[512], last[64] = "";
+    unsigned times = 0, compared = 0;
+    FILE    *f = fopen(HDX_TREE "/tests/query/asked.txt", "r");
+    cr_assert(f != NULL);
+    heap_open(&h, library_dump(8, 77));
+    while (fgets(line, sizeof line, f) != NULL) {
+        char ask_of[512];
+        int  at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '#' || sscanf(line, "%*u %*s %n", &at) != 0 || at == 0)
+            continue;
+        (void)snprintf(ask_of, sizeof ask_of, "%s", line + at);
+        const char *name = strchr(ask_of, ' ');
+        if (name == NULL || !is_chosen(name + 1, last, &times))
+            continue;
+        hdx_buffer one = hdx_buffer_of(NULL), some = hdx_buffer_of(NULL);
+        h.q.threads = 1;
+        const hdx_code code = ask(&h, ask_of, &one);
+        h.q.threads = 3;
+        cr_expect(ask(&h, ask_of, &some) == code && one.len == some.len && memcmp(one.at, some.at, one.len) == 0, "%s",
+                  ask_of);
+        compared += code == HDX_OK;
+        hdx_buffer_free(&one);
+        hdx_buffer_free(&some);
+    }
+    cr_expect(compared > 60, "%u", compared);
+    (void)fclose(f);
+    heap_close(&h);
+}
