@@ -98,6 +98,32 @@ Test(mark, reaches_the_same_by_any_number_of_workers)
     heap_close(&h);
 }
 
+Test(mark, sets_of_several_objects_are_kept_by_all_of_them)
+{
+    heap h;
+    make_wide(&h, 30);
+    const uint64_t n = hdx_graph_objects(h.g), words = (n + 63) / 64;
+    uint64_t      *set = calloc(words, 8), *gone = calloc(words, 8), *want = calloc(words, 8);
+    hdx_id         ids[3] = { 0, (hdx_id)(n - 1), 1 };
+    for (size_t count = 0; count <= 3; count++) {
+        memset(set, 0, words * 8);
+        for (size_t i = 0; i < count; i++)
+            set[ids[i] / 64] |= 1ull << ids[i] % 64;
+        ok(hdx_retained_bits(&h.q, set, want, &h.err));
+        ok(hdx_query_retained_set(&h.q, ids, count, gone, &h.err));
+        cr_expect(memcmp(gone, want, words * 8) == 0, "%zu", count);
+    }
+    ids[1] = (hdx_id)n;
+    h.err.code = HDX_OK;
+    cr_expect(eq(int, hdx_query_retained_set(&h.q, ids, 3, gone, &h.err), HDX_NOT_FOUND));
+    cr_expect(h.err.code == HDX_NOT_FOUND && strncmp(h.err.message, "there is no object ", 19) == 0);
+    ok(hdx_query_retained_set(&h.q, ids, 1, gone, &h.err));
+    free(set);
+    free(gone);
+    free(want);
+    heap_close(&h);
+}
+
 Test(paths, that_are_left_out_are_counted)
 {
     static const struct {
