@@ -3,6 +3,7 @@
  * amount of memory. All of it is compared with plain arrays.
  */
 #include "passes/passes.h"
+#include "rows/rows.h"
 #include "support/folder.h"
 
 #include <criterion/criterion.h>
@@ -294,6 +295,168 @@ Test(lists, inbound_are_the_same_with_any_room)
     free(to);
     free(referenced.once);
     free(referenced.many);
+}
+
+/* ---- referrers, by the index inbound ---- */
+
+typedef struct taken { /* what was given of a chunk: a node, how many, who */
+    uint64_t *at, count;
+    uint64_t  open; /* of a list in parts: how many are still to come */
+    unsigned  records, most;
+} taken;
+
+static void take_record(taken *t, uint64_t node, uint64_t count)
+{
+    t->at[t->count++] = node;
+    t->at[t->count++] = count;
+    t->records++;
+}
+
+static bool take_run(void *context, const uint64_t *nodes, const uint64_t *counts, uint32_t n,
+                     const uint64_t *referrers)
+{
+    taken *t = context;
+    cr_expect(t->open == 0 && n > 0);
+    for (uint32_t i = 0; i < n; referrers += counts[i++]) {
+        take_record(t, nodes[i], counts[i]);
+        memcpy(t->at + t->count, referrers, counts[i] * sizeof *referrers);
+        t->count += counts[i];
+    }
+    return t->records < t->most;
+}
+
+static bool take_begin(void *context, uint64_t node, uint64_t count)
+{
+    taken *t = context;
+    cr_expect(t->open == 0);
+    take_record(t, node, count);
+    t->open = t->records < t->most ? count : 0;
+    return t->records < t->most;
+}
+
+static void take_more(void *context, const uint64_t *referrers, uint32_t n)
+{
+    taken *t = context;
+    cr_assert(n <= t->open);
+    memcpy(t->at + t->count, referrers, n * sizeof *referrers);
+    t->count += n;
+    t->open -= n;
+}
+
+/* Lists of referrers: most are short, some are as long as what is read at once, or longer, or of all objects. */
+static void make_referrers(uint64_t n, uint64_t seed)
+{
+    static const uint64_t lengths[] = { 4096, 4095, 4097, 255, 256, 257, 4352, 8191, 8192, 8193, UINT64_MAX };
+    b->n = b->tables.objects = b->work.objects = n;
+    b->class_of = calloc(n, 8);
+    b->at = calloc(n + 1, 8);
+    b->to = calloc(n * 16 + HDX_COUNT(lengths) * n, 8);
+    for (uint64_t v = 0, edges = 0; v < n; v++) {
+        const uint64_t k = v % 700 == 5 || v % 700 == 6 ? v / 700 * 2 + v % 700 - 5 : HDX_COUNT(lengths);
+        uint64_t       left = k < HDX_COUNT(lengths) ? lengths[k] : roll(&seed, 12);
+        for (uint64_t from = roll(&seed, 40) * (k == HDX_COUNT(lengths)); left > 0 && from < n; left--)
+            b->to[edges++] = from, from += 1 + (k == HDX_COUNT(lengths) ? roll(&seed, n / 20) : 0);
+        b->at[v + 1] = edges;
+    }
+}
+
+/* Of each node that several refer to, or that is a class, and that is no root: who refers to it and is not left out. */
+static void expect_referrers(const hdx_listed *l, const uint64_t *left_out)
+{
+    const hdx_referrers r = hdx_referrers_listed(l);
+    taken               t = { .at = calloc(b->at[b->n] + 2 * b->n, 8), .most = UINT32_MAX };
+    uint64_t           *want = calloc(b->at[b->n] + 2 * b->n, 8), count = 0, entries = 0;
+    hdx_referrer_taker  to = { &t, take_run, take_begin, take_more };
+    for (uint64_t v = 0; v < b->n; v++) {
+        const bool several = l->holding.many[v / 64] >> v % 64 & 1, one = l->holding.once[v / 64] >> v % 64 & 1;
+        if (!(several || (one && v < CLASSES)) || (l->is_root[v / 64] >> v % 64 & 1))
+            continue;
+        const uint64_t head = count;
+        want[count++] = v;
+        count++;
+        for (uint64_t i = b->at[v]; i < b->at[v + 1]; i++)
+            if (left_out == NULL || !(left_out[i / 64] >> i % 64 & 1))
+                want[count++] = b->to[i];
+        want[head + 1] = count - head - 2;
+        entries += 1 + b->at[v + 1] - b->at[v];
+    }
+    cr_expect(r.entries == entries, "%llu of %llu", (ull)r.entries, (ull)entries);
+    for (uint64_t chunk = 0; chunk < r.chunks; chunk++) {
+        cr_assert(r.give(r.context, chunk, &to, NULL) == HDX_OK);
+        cr_assert(t.open == 0);
+    }
+    cr_expect(t.count == count && memcmp(t.at, want, count * sizeof *want) == 0, "%llu of %llu", (ull)t.count,
+              (ull)count);
+    for (t.most = 1; t.most < 3; t.most++) { /* who wants no more gets no more of the chunk but what is under way */
+        t.count = t.records = 0;
+        t.open = 0;
+        cr_assert(r.give(r.context, 0, &to, NULL) == HDX_OK);
+        cr_expect(t.records >= t.most && t.records < 4096 && memcmp(t.at, want, (t.count < 2 ? t.count : 2) * 8) == 0);
+    }
+    free(want);
+    free(t.at);
+}
+
+Test(lists, referrers_are_those_of_the_index_inbound_but_for_what_is_left_out)
+{
+    static const uint64_t counts[] = { 9000, 4096, 4100, 63, 8193 };
+    for (size_t k = 0; k < HDX_COUNT(counts); k++) {
+        hdx_index_file file, files[HDX_CUT_KINDS];
+        uint64_t       seed = 40 + k, cut = 0, from = 0, to = 0;
+        make_referrers(counts[k] < CLASSES ? CLASSES + 1 : counts[k], k);
+        const uint64_t words = hdx_bits_words(b->n), m = b->at[b->n];
+        uint64_t      *root = calloc(words, 8), *once = calloc(words, 8), *many = calloc(words, 8);
+        uint64_t      *left_out = calloc(hdx_bits_words(m), 8);
+        hdx_pair      *pairs = calloc(m, sizeof *pairs);
+        cr_assert(hdx_one_to_n_write(&b->work.place, HDX_KIND_INBOUND, b->n, m, degrees_of, values_of, NULL, &file,
+                                     NULL) == HDX_OK);
+        hdx_one_to_n *inbound = lists_open(HDX_KIND_INBOUND, &file, b->n);
+        for (unsigned with = 0; with < 2; with++) {
+            hdx_ranks    *ranks = NULL;
+            hdx_one_to_n *lists = NULL;
+            hdx_listed    l = { .inbound = inbound, .is_root = root, .note = &b->note };
+            memset(once, 0, words * 8);
+            memset(many, 0, words * 8);
+            for (uint64_t v = 0; v < b->n; v++) {
+                uint64_t holding = 0;
+                for (uint64_t i = b->at[v]; i < b->at[v + 1]; i++) {
+                    const bool out = with == 1 && v % 3 == 0 && roll(&seed, 4) == 0;
+                    if (out) {
+                        hdx_bits_put(left_out, i);
+                        pairs[cut++] = (hdx_pair){ v, b->to[i] };
+                    }
+                    holding += !out;
+                }
+                once[v / 64] |= (uint64_t)(holding > 0) << v % 64;
+                many[v / 64] |= (uint64_t)(holding > 1) << v % 64;
+                root[v / 64] |= (uint64_t)(v % 97 == 3) << v % 64;
+            }
+            l.holding = (hdx_referenced){ .once = once, .many = many };
+            if (with == 1) { /* pairs are of targets here, and come turned round */
+                cr_assert(hdx_pass_write_cuts(&b->work, pairs, cut, files, &to, &from, NULL) == HDX_OK);
+                cr_assert(hdx_ranks_open(&b->work.place, HDX_KIND_CUT_FROM, &files[0], b->n, &b->note, &ranks, NULL) ==
+                          HDX_OK);
+                lists = lists_open((hdx_kind)(HDX_KIND_CUT_FROM + 1), &files[1], to);
+                l.cuts = (hdx_cuts){ .from = ranks, .of = lists, .count = cut };
+            }
+            cr_assert(hdx_pass_listed(&b->work, &b->tables, &l, NULL) == HDX_OK);
+            expect_referrers(&l, with == 1 ? left_out : NULL);
+            hdx_listed_free(&b->work, &l);
+            hdx_ranks_close(ranks);
+            hdx_one_to_n_close(lists);
+        }
+        hdx_one_to_n_close(inbound);
+        free(root);
+        free(once);
+        free(many);
+        free(left_out);
+        free(pairs);
+        if (k + 1 < HDX_COUNT(counts)) {
+            free(b->class_of);
+            free(b->at);
+            free(b->to);
+        }
+    }
 }
 
 /* ---- by class ---- */
