@@ -93,7 +93,8 @@ uint64_t hdx_pass_size_unit(const hdx_dump_tables *t)
     uint64_t sizes = t->sizing.alignment; /* of arrays */
     for (uint32_t i = 0; i < t->class_count; i++)
         sizes |= t->classes[i].instance_size | t->classes[i].class_shallow;
-    return sizes == 0 ? 1 : sizes & (0 - sizes);
+    assert(t->sizing.alignment > 0);
+    return sizes & (0 - sizes);
 }
 
 /* Live instances of java.lang.ClassLoader and of classes below it; each chain of super classes is climbed once. */
