@@ -350,9 +350,9 @@ static void forecasts(hdx_buffer *b)
     batch_job                jobs[3] = { 0 }, *ordered[3], *working[3];
     hdx_error                err = { .offset = HDX_NOWHERE };
     hdx_batch_options        o = { .out = "out" };
-    batch_run                r = {
-                       .o = &o, .arena = hdx_arena_of(NULL), .line = hdx_arena_of(NULL), .jobs = jobs, .ordered = ordered
-    };
+    batch_run                r = { .o = &o, .arena = hdx_arena_of(NULL), .line = hdx_arena_of(NULL) };
+    r.jobs = jobs;
+    r.ordered = ordered;
     r.count = below(4);
     r.working = working;
     r.estimated = below(5) > 0;
