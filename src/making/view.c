@@ -115,7 +115,7 @@ static uint64_t version_of(const hdx_build *b, const hdx_view_wanted *want)
     const uint64_t numbers[] = { hdx_checkpoint_version(b->work.options), want->roots, want->cut_count };
     const uint64_t hash =
         hdx_hash_bytes(hdx_hash_bytes(1, b->manifest.identity, sizeof b->manifest.identity), numbers, sizeof numbers);
-    return want->cut_count == 0 ? hash : hdx_hash_bytes(hash, want->cuts, want->cut_count * sizeof *want->cuts);
+    return hdx_hash_bytes(hash, want->cuts, want->cut_count * sizeof *want->cuts);
 }
 
 static hdx_code prepare(hdx_build *b, const view_home *home, const hdx_view_wanted *want, hdx_error *err)

@@ -1,0 +1,61 @@
+/* test_roots.c - GC roots that threads hold say in which frame, or that it is none. */
+#include "making/making.h"
+#include "support/dump_maker.h"
+#include "support/folder.h"
+#include <heapdex/heapdex.h>
+
+#include <criterion/criterion.h>
+#include <unistd.h>
+
+Test(roots, of_threads_say_their_frames)
+{
+    static const int32_t frames[] = { -1, 0, 1, 2, -7 };
+    static const struct {
+        uint8_t       tag;
+        hdx_root_type type;
+    } tags[] = { { HDX_SUB_ROOT_JNI_LOCAL, HDX_ROOT_NATIVE_LOCAL }, { HDX_SUB_ROOT_JAVA_FRAME, HDX_ROOT_JAVA_LOCAL } };
+    enum { FRAMES = sizeof frames / sizeof *frames, TAGS = sizeof tags / sizeof *tags };
+    char             folder[TEST_FOLDER];
+    hdx_index_report report;
+    hdx_error        err;
+    hdx_graph       *g;
+    uint64_t         ids[TAGS][FRAMES], count = 0;
+    dump_maker      *m = dump_maker_new(8);
+    uint64_t         object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    const uint64_t thread = dump_maker_instance(m, dump_maker_class(m, "java.lang.Thread", object, ""), NULL);
+    const uint64_t method[] = { dump_maker_frame(m, "run", 1, 7), dump_maker_frame(m, "go", 1, 8),
+                                dump_maker_frame(m, "stop", 1, 9) };
+    dump_maker_trace(m, 5, 1, method, 3);
+    dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, thread, 1, 5);
+    for (unsigned t = 0; t < TAGS; t++)
+        for (unsigned i = 0; i < FRAMES; i++) {
+            ids[t][i] = dump_maker_instance(m, object, NULL);
+            dump_maker_root(m, tags[t].tag, ids[t][i], 1, frames[i]);
+        }
+    test_folder_make_fast(folder, "roots");
+    cr_assert(chdir(folder) == 0);
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+    const hdx_root *roots = hdx_graph_roots(g, &count);
+    for (unsigned t = 0; t < TAGS; t++)
+        for (unsigned i = 0; i < FRAMES; i++) {
+            unsigned found = 0;
+            hdx_id   id, holder;
+            cr_assert(hdx_graph_find(g, ids[t][i], &id) && hdx_graph_find(g, thread, &holder));
+            for (uint64_t k = 0; k < count; k++)
+                if (roots[k].object == id) {
+                    found++;
+                    cr_expect(roots[k].type == tags[t].type && roots[k].thread == holder);
+                    cr_expect(roots[k].frame == (frames[i] < 0 ? -1 : frames[i]), "%u, %d: %d", t, frames[i],
+                              roots[k].frame);
+                }
+            cr_expect(found == 1, "%u, %d: %u", t, frames[i], found);
+        }
+    hdx_graph_close(g);
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
