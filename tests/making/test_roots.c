@@ -1,10 +1,11 @@
-/* test_roots.c - GC roots that threads hold say in which frame, or that it is none. */
+/* test_roots.c - GC roots that threads hold say in which frame, or that it is none; objects say in which heap. */
 #include "making/making.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
+#include <string.h>
 #include <unistd.h>
 
 Test(roots, of_threads_say_their_frames)
@@ -56,6 +57,57 @@ Test(roots, of_threads_say_their_frames)
             cr_expect(found == 1, "%u, %d: %u", t, frames[i], found);
         }
     hdx_graph_close(g);
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
+
+/* Android numbers its heaps, and one has the number 0. */
+Test(heaps, of_any_number_are_told_of_each_object)
+{
+    static const uint32_t    numbers[] = { 0, 65, 0, 90, 0xffffffff, 65 };
+    static const char *const names[] = { "default", "app", "default", "zygote", "last", "app" };
+    enum { STRETCHES = sizeof numbers / sizeof *numbers };
+    char             folder[TEST_FOLDER];
+    hdx_index_report report;
+    hdx_error        err;
+    hdx_graph       *g;
+    uint64_t         ids[STRETCHES][2], count = 0;
+    dump_maker      *m = dump_maker_new(4);
+    const uint64_t   before = 0x7000;
+    dump_maker_heap_info(m, numbers[0], names[0]);
+    uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance_at(m, before, object, NULL), 0, 0);
+    for (unsigned s = 0; s < STRETCHES; s++) {
+        if (s > 0)
+            dump_maker_heap_info(m, numbers[s], names[s]);
+        for (unsigned i = 0; i < 2; i++)
+            dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, ids[s][i] = dump_maker_instance(m, object, NULL), 0, 0);
+    }
+    test_folder_make_fast(folder, "heaps");
+    cr_assert(chdir(folder) == 0);
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        const hdx_index_options options = {
+            .dump = "a.hprof", .index_dir = "a.hdx", .threads = threads, .force = threads > 1
+        };
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+        const hdx_heap_space *heaps = hdx_graph_heaps(g, &count);
+        cr_assert(count == 4);
+        for (unsigned s = 0; s < STRETCHES; s++)
+            for (unsigned i = 0; i < 2; i++) {
+                hdx_id id;
+                cr_assert(hdx_graph_find(g, ids[s][i], &id));
+                const int heap = hdx_graph_heap(g, id);
+                cr_assert(heap >= 0 && heap < 4, "%u: %d", s, heap);
+                cr_expect(strlen(names[s]) == heaps[heap].name.len &&
+                              memcmp(names[s], heaps[heap].name.at, heaps[heap].name.len) == 0,
+                          "%u: %.*s", s, (int)heaps[heap].name.len, heaps[heap].name.at);
+            }
+        hdx_graph_close(g);
+    }
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);
 }
