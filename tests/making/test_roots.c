@@ -111,3 +111,36 @@ Test(heaps, of_any_number_are_told_of_each_object)
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);
 }
+
+Test(roots, of_a_thread_that_has_one_local_are_references_of_it)
+{
+    char             folder[TEST_FOLDER];
+    hdx_index_report report;
+    hdx_error        err;
+    hdx_graph       *g;
+    hdx_refs         refs;
+    hdx_id           id, holder, to;
+    unsigned         found = 0;
+    dump_maker      *m = dump_maker_new(8);
+    uint64_t         object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    const uint64_t thread = dump_maker_instance(m, dump_maker_class(m, "java.lang.Thread", object, ""), NULL);
+    const uint64_t local = dump_maker_instance(m, object, NULL);
+    dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, thread, 1, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JAVA_FRAME, local, 1, -1);
+    test_folder_make_fast(folder, "roots");
+    cr_assert(chdir(folder) == 0);
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_find(g, local, &id) && hdx_graph_find(g, thread, &holder));
+    hdx_graph_outbound(g, holder, HDX_LIVE, &refs);
+    while (hdx_refs_next(&refs, &to))
+        found += to == id;
+    cr_expect(found == 1 && hdx_graph_live(g, id) && hdx_graph_dominator(g, id) == holder);
+    hdx_graph_close(g);
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
