@@ -229,8 +229,9 @@ static void put_plan(hdx_buffer *b, const char *out)
     for (uint64_t i = 0; i < list.count; i++) {
         const batch_forecast *f = &list.at[i].forecast;
         put_masked(b, list.at[i].id);
-        hdx_buffer_format(b, " %d %llu %llu %llu", f->indexed, (unsigned long long)f->file_size,
-                          (unsigned long long)f->objects, (unsigned long long)f->least);
+        hdx_buffer_format(b, " %d %llu %llu %llu %llu", f->indexed, (unsigned long long)f->file_size,
+                          (unsigned long long)f->objects, (unsigned long long)f->least,
+                          (unsigned long long)(f->indexed ? f->memory : 0));
         for (const char *at = f->steps; at != NULL && *at != '\0'; at++)
             hdx_buffer_put(b, at, (*at < '0' || *at > '9') && *at != '.');
         hdx_buffer_text(b, "\n");
