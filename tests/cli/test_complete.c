@@ -29,9 +29,13 @@ Test(complete, files_are_what_the_program_prints)
         cr_expect(eq(int, r.code, 0), "print it anew: heapdex __complete %s >src/cli/%s", shells[i][0], shells[i][1]);
         ran_free(&r);
     }
-    ran r = tool_sh("\"$H\" __complete tcsh");
-    cr_expect(eq(int, r.code, 2));
-    ran_free(&r);
+    static const char *const wrong[] = { "tcsh", "nothing app.hdx bookshop", "classes app.hdx", "line heapdex",
+                                         "lines 'heapdex inf' ' '" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ran w = tool_sh("\"$H\" __complete %s", wrong[i]);
+        cr_expect(w.code == 2 && w.out[0] == '\0', "%s: %d, %s", wrong[i], w.code, w.out);
+        ran_free(&w);
+    }
 }
 
 /* The words that are offered, blanks between, in order; `folder` has the index of app.hprof.gz in app.hdx. */

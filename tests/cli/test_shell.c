@@ -48,6 +48,17 @@ static int end(terminal *t)
     return terminal_end(t);
 }
 
+Test(shell, asks_again_after_an_empty_line)
+{
+    terminal *t = begin(SHELL);
+    write_line(t, "");
+    write_line(t, "   ");
+    write_line(t, "SELECT 40 + 2 AS n;");
+    cr_expect(strstr(t->shown, "42") != NULL, "%s", t->shown);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
 Test(shell, greets_and_leaves_with_the_key_that_ends_input)
 {
     terminal *t = begin(SHELL);

@@ -73,6 +73,7 @@ Test(names, are_found_by_the_name_of_their_column)
         { { "label\taddress", "address\t0x10", "b\t0x20" }, { NULL, "0x10", "0x20" } },
         { { "address  label", "0x10     a  address  b", "0x20     c" }, { NULL, "0x10", "0x20" } },
         { { "{\"heapdex\":\"1\",\"rows\":[{\"address\":\"0x10\"},{\"address\":\"0x20\"}]}" }, { NULL } },
+        { { "0x10  ", "0x20\r", "  0x30 \r ", "", " ", "\r" }, { "0x10", "0x20", "0x30", NULL, NULL, NULL } },
         { { "label            address", "日本語    0x10", "0x77 is a label  0x20" }, { NULL, "0x10", "0x20" } },
         { { "{\"class\":\"0x1\",\"fields\":[{\"address\":\"0x2\"}],\"address\":\"0x10\"}",
             "{\"label\":\"\\\"address\\\":\\\"0x5\\\"\",\"address\":\"0x20\"}", "{\"address\":null}" },
@@ -118,6 +119,14 @@ Test(plain, a_name_cannot_drive_the_terminal)
                  4, "\\xe2\\x80\\xaex"); /* right-to-left override */
     expect_plain("\xc0\xaf\xed\xa0\x80\xff\xe2\x82", 8, "\\xc0\\xaf\\xed\\xa0\\x80\\xff\\xe2\\x82");
     expect_plain("a\0b", 3, "a\\x00b");
+    /* the first and the last of each length, and their neighbours that are none */
+    expect_plain("\xc2\xa0\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", 18,
+                 "\xc2\xa0\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
+    expect_plain("\xc1\xbf", 2, "\\xc1\\xbf");
+    expect_plain("\xe0\x9f\xbf", 3, "\\xe0\\x9f\\xbf");
+    expect_plain("\xf0\x8f\xbf\xbf", 4, "\\xf0\\x8f\\xbf\\xbf");
+    expect_plain("\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80");
+    expect_plain("\xf5\x80\x80\x80", 4, "\\xf5\\x80\\x80\\x80");
 }
 
 Test(progress, says_step_part_rate_and_time_left)
