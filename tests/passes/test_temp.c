@@ -75,6 +75,11 @@ Test(temp, that_outgrows_its_memory_goes_on_in_a_file)
         cr_expect(t.end == 300000 + more * 50001);
         expect_read(&t.tape, 0, t.end);
         expect_read(&t.tape, 299000, 1000);
+        expect_read(&t.tape, t.end - 1, 1);
+        expect_read(&t.tape, t.end, 0);
+        cr_expect(t.tape.read(t.tape.context, t.end, &(uint8_t){ 0 }, 1, NULL) != HDX_OK);
+        cr_expect(t.tape.read(t.tape.context, t.end - 1, (uint8_t[2]){ 0 }, 2, NULL) != HDX_OK);
+        cr_expect(t.tape.read(t.tape.context, t.end + 1, &(uint8_t){ 0 }, 0, NULL) != HDX_OK || more == 1);
         cr_expect(hdx_temp_trim(&t));
         expect_read(&t.tape, 0, t.end);
         hdx_temp_remove(&t);

@@ -1,0 +1,353 @@
+/*
+ * test_edges.c - what stands first or last of its kind: the class of most instances, heap 0, lengths where a column
+ * begins to need more room, super classes in a circle, two dumps that differ in one address, and damage that a build
+ * has found before it was stopped.
+ */
+#include "making/parted.h"
+#include "support/folder.h"
+#include <heapdex/heapdex.h>
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[TEST_FOLDER];
+
+static void enter(void)
+{
+    test_folder_make_fast(folder, "edges");
+    cr_assert(chdir(folder) == 0);
+}
+
+static void leave(void)
+{
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
+
+TestSuite(edges, .init = enter, .fini = leave, .timeout = 100);
+
+static hdx_graph *graph_of(dump_maker *m, unsigned width)
+{
+    const hdx_index_options options = {
+        .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1, .width = width, .force = true
+    };
+    hdx_index_report report;
+    hdx_error        err;
+    hdx_graph       *g;
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_verify(g, true, &err) == HDX_OK, "%s", err.message);
+    return g;
+}
+
+static hdx_id id_of(const hdx_graph *g, hdx_addr address)
+{
+    hdx_id id = HDX_NO_ID;
+    cr_assert(hdx_graph_find(g, address, &id));
+    return id;
+}
+
+/* The class object stands in one list of referrers; its instances refer to it, too, and no list says so. */
+Test(edges, a_class_object_is_held_by_its_instances_beside_the_one_that_names_it)
+{
+    for (unsigned width = 32; width <= 64; width += 32)
+        for (unsigned which = 0; which < 2; which++) { /* of two classes: the first has most instances */
+            dump_maker *m = dump_maker_new(8);
+            uint64_t    object = dump_maker_class(m, "java/lang/Object", 0, ""), made[2][30];
+            (void)dump_maker_class(m, "java/lang/Class", object, "");
+            const uint64_t loader_class = dump_maker_class(m, "java/lang/ClassLoader", object, "");
+            const uint64_t holder = dump_maker_class(m, "app/Holder", object, "what:L");
+            m->loader = dump_maker_instance(m, loader_class, NULL);
+            dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, m->loader, 0, 0);
+            const uint64_t classes[2] = { dump_maker_class(m, "app/Many", object, ""),
+                                          dump_maker_class(m, "app/Some", object, "") };
+            for (unsigned k = 0; k < 2; k++)
+                for (unsigned i = 0; i < 30 - k; i++) {
+                    made[k][i] = dump_maker_instance(m, classes[k], NULL);
+                    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, made[k][i], 0, 0);
+                }
+            const uint64_t one = dump_maker_instance(m, holder, DUMP_VALUES(classes[which]));
+            dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, one, 0, 0);
+            hdx_graph   *g = graph_of(m, width);
+            const hdx_id held = id_of(g, classes[which]), other = id_of(g, classes[1 - which]);
+            cr_expect(hdx_graph_class_of(g, id_of(g, made[0][0])) == 0, "app.Many is the first class");
+            cr_expect_eq(hdx_graph_dominator(g, held), HDX_VIRTUAL_ROOT, "several roots lead to it");
+            cr_expect_eq(hdx_graph_dominator(g, other), HDX_VIRTUAL_ROOT);
+            cr_expect_eq(hdx_graph_retained(g, id_of(g, one)), hdx_graph_shallow(g, id_of(g, one)));
+            cr_expect_eq(hdx_graph_nearest(g, held), id_of(g, made[which][0]), "the first root that leads to it");
+            hdx_graph_close(g);
+        }
+}
+
+Test(edges, heap_0_is_a_heap_where_it_has_a_name)
+{
+    dump_maker *m = dump_maker_new(4);
+    dump_maker_heap_info(m, 0, "default");
+    uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""), at[6];
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    at[0] = dump_maker_instance(m, object, NULL);
+    dump_maker_heap_info(m, 'A', "app");
+    at[1] = dump_maker_instance(m, object, NULL);
+    dump_maker_heap_info(m, 0, "default");
+    at[2] = dump_maker_instance(m, object, NULL);
+    dump_maker_heap_info(m, 'Z', "zygote");
+    at[3] = dump_maker_instance(m, object, NULL);
+    at[4] = dump_maker_instance(m, object, NULL);
+    dump_maker_heap_info(m, 'A', "app");
+    at[5] = dump_maker_instance(m, object, NULL);
+    for (unsigned i = 0; i < 6; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, at[i], 0, 0);
+    hdx_graph            *g = graph_of(m, 0);
+    const char *const     want[6] = { "default", "app", "default", "zygote", "zygote", "app" };
+    uint64_t              count;
+    const hdx_heap_space *heaps = hdx_graph_heaps(g, &count);
+    cr_assert_eq(count, 3);
+    for (unsigned i = 0; i < 6; i++) {
+        const int heap = hdx_graph_heap(g, id_of(g, at[i]));
+        cr_assert(heap >= 0 && heap < 3, "object %u: %d", i, heap);
+        cr_expect(hdx_text_is(heaps[heap].name, want[i]), "object %u: %.*s", i, (int)heaps[heap].name.len,
+                  heaps[heap].name.at);
+    }
+    hdx_graph_close(g);
+}
+
+Test(edges, arrays_have_their_length_where_a_column_begins_to_need_more)
+{
+    const uint32_t lengths[] = { 0, 1, 254, 255, 256, 65533, 65534, 65535, 65536, 65537, 131071 };
+    enum { N = sizeof lengths / sizeof *lengths };
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, ""), bytes[N], refs[N];
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    (void)dump_maker_class(m, "[B", object, "");
+    const uint64_t array = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
+    for (unsigned i = 0; i < N; i++) {
+        m->next_id = (m->next_id | 0xfffff) + 1;
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, bytes[i] = dump_maker_primitives(m, 'B', NULL, lengths[i]), 0, 0);
+        m->next_id = (m->next_id | 0xfffff) + 1;
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, refs[i] = dump_maker_array(m, array, NULL, lengths[i]), 0, 0);
+    }
+    hdx_graph *g = graph_of(m, 0);
+    for (unsigned i = 0; i < N; i++) {
+        cr_expect_eq(hdx_graph_length(g, id_of(g, bytes[i])), lengths[i]);
+        cr_expect_eq(hdx_graph_length(g, id_of(g, refs[i])), lengths[i]);
+    }
+    hdx_graph_close(g);
+}
+
+static void put_be(uint8_t *at, uint64_t v, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(v >> 8 * (bytes - 1 - i));
+}
+
+/* A class without fields whose super class may be anything. */
+static void put_class(dump_maker *m, uint64_t id, const char *name, uint64_t super)
+{
+    uint8_t record[1 + 8 + 4 + 6 * 8 + 4 + 3 * 2] = { 0x20 };
+    (void)dump_maker_load(m, id, name);
+    put_be(record + 1, id, 8);
+    put_be(record + 13, super, 8);
+    dump_maker_raw(m, record, sizeof record);
+}
+
+Test(edges, super_classes_in_a_circle_are_cut_and_told_each)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    put_class(m, 0x50000, "app.Itself", 0x50000);
+    put_class(m, 0x50100, "app.First", 0x50200);
+    put_class(m, 0x50200, "app.Second", 0x50100);
+    put_class(m, 0x50300, "app.Hangs", 0x50100);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+    hdx_graph               *g = graph_of(m, 0);
+    const hdx_graph_summary *s = hdx_graph_summary_of(g);
+    unsigned                 circles = 0, itself = 0, others = 0;
+    for (uint64_t i = 0; i < s->damage_count; i++)
+        if (s->damage[i].kind == HDX_DAMAGE_CYCLE) {
+            circles++;
+            itself += strcmp(s->damage[i].expected,
+                             "super classes of app.Itself lead back to it; the chain is cut there") == 0;
+            others += strcmp(s->damage[i].expected,
+                             "super classes of app.First lead back to it; the chain is cut there") == 0 ||
+                      strcmp(s->damage[i].expected,
+                             "super classes of app.Second lead back to it; the chain is cut there") == 0;
+        }
+    cr_expect(circles == 2 && itself == 1 && others == 1, "%u circles, %u itself, %u of two", circles, itself, others);
+    hdx_graph_close(g);
+}
+
+static void identity_of(const char *path, uint8_t identity[16])
+{
+    hdx_catalog *c;
+    hdx_error    err;
+    cr_assert(hdx_catalog_open(hdx_io_system(), path, &c, &err) == HDX_OK, "%s", err.message);
+    memcpy(identity, hdx_catalog_manifest(c)->identity, 16);
+    hdx_catalog_close(c);
+}
+
+Test(edges, two_dumps_that_differ_in_the_address_of_one_class_are_two)
+{
+    uint8_t identity[4][16];
+    for (unsigned which = 0; which < 4; which++) { /* none, the class of most instances, another, the last */
+        dump_maker *m = dump_maker_new(8);
+        uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
+        (void)dump_maker_class(m, "java.lang.Class", object, "");
+        for (unsigned k = 0; k < 3; k++) {
+            const char *const names[] = { "app.Many", "app.Some", "app.Few" };
+            const uint64_t    id = 0x70000 + 0x1000 * k + (which == k + 1 ? 0x80 : 0);
+            (void)dump_maker_class_at(m, id, names[k], object, "");
+            for (unsigned i = 0; i < 30 - k; i++)
+                dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, id, NULL), 0, 0);
+        }
+        m->time_ms = 1000;
+        hdx_graph_close(graph_of(m, 0));
+        identity_of("a.hdx", identity[which]);
+        for (unsigned before = 0; before < which; before++)
+            cr_expect(memcmp(identity[which], identity[before], sizeof identity[which]) != 0, "%u and %u", which,
+                      before);
+    }
+}
+
+/* ---- damage found before a stop ---- */
+static hdx_damage *damage_of(uint64_t *count)
+{
+    hdx_graph *g;
+    hdx_error  err;
+    cr_assert(hdx_graph_open("a.hprof.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+    const hdx_graph_summary *s = hdx_graph_summary_of(g);
+    hdx_damage              *all = calloc(s->damage_count + 1, sizeof *all);
+    memcpy(all, s->damage, s->damage_count * sizeof *all);
+    *count = s->damage_count;
+    hdx_graph_close(g);
+    return all;
+}
+
+static void write_misfits(unsigned id_size)
+{
+    dump_maker *m = dump_maker_new(id_size);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, ""), classes[6];
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    for (unsigned k = 0; k < 6; k++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "app.Of%u", k);
+        classes[k] = dump_maker_class(m, name, object, "next:L count:I");
+    }
+    const uint64_t array = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
+    for (unsigned i = 0; i < 20000; i++) {
+        const unsigned k = i % 6;
+        uint8_t        record[40] = { 0x21 };
+        const uint64_t id = 0x600000 + 32 * i;
+        if (i % 11 == 0)
+            (void)dump_maker_array_at(m, id, array, DUMP_VALUES(id - 32, 0, id - 64), 3);
+        else if (i < 9000 || k == 0 || k == 3) /* those of two classes fit to the end */
+            (void)dump_maker_instance_at(m, id, classes[k], DUMP_VALUES(id - 32, i));
+        else { /* four bytes more than the fields take */
+            const uint32_t len = id_size + 4 + 4;
+            uint8_t       *to = record + 1;
+            const uint64_t values[] = { id, 0, classes[k], len };
+            for (unsigned v = 0; v < 4; v++) {
+                const unsigned bytes = v % 2 == 0 ? id_size : 4;
+                for (unsigned b = 0; b < bytes; b++)
+                    *to++ = (uint8_t)(values[v] >> 8 * (bytes - 1 - b));
+            }
+            dump_maker_raw(m, record, (size_t)(to - record) + len);
+        }
+        if (i % 100 == 0)
+            dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, id, 0, 0);
+        if (i % 500 == 499)
+            dump_maker_segment(m);
+    }
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+}
+
+/* Begins what a build that goes on has already. */
+static unsigned begun;
+static int      count_begun(hdx_io *io, const char *path)
+{
+    (void)io;
+    begun += strstr(path, "references.tmp") != NULL;
+    return hdx_io_system()->create(hdx_io_system(), path);
+}
+
+Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
+{
+    for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
+        const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+        hdx_io                  io = *hdx_io_system();
+        const hdx_build_doors   doors = { .io = &io };
+        hdx_index_report        report;
+        hdx_error               err;
+        char                    path[96];
+        uint64_t                want_count, went_on = 0;
+        io.create = count_begun;
+        parted want = { .count = 0 };
+        write_misfits(id_size);
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+        parted_read_folder(&want, "a.hprof.hdx");
+        hdx_damage *wanted = damage_of(&want_count);
+        unsigned    layouts = 0;
+        for (uint64_t i = 0; i < want_count; i++)
+            layouts += wanted[i].kind == HDX_DAMAGE_LAYOUT;
+        cr_expect_eq(layouts, 4);
+        cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+        for (unsigned n = 0;; n++) {
+            const hdx_code code = parted_interrupt(&options, n, &err);
+            cr_assert(code == HDX_OK || code == HDX_CANCELLED, "call %u: %s", n, err.message);
+            const bool there = access("a.hprof.hdx.part/columns.tmp", F_OK) == 0;
+            went_on += there;
+            begun = 0;
+            cr_assert(code == HDX_OK || hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s",
+                      err.message);
+            cr_expect(!there || begun == 0, "call %u: it begins anew", n);
+            uint64_t    count;
+            parted      made = { .count = 0 };
+            hdx_damage *all = damage_of(&count);
+            cr_assert(count == want_count, "call %u: %llu entries", n, (unsigned long long)count);
+            for (uint64_t i = 0; i < count; i++)
+                cr_expect(memcmp(&all[i], &wanted[i], sizeof *all) == 0, "call %u: %s, want %s", n, all[i].expected,
+                          wanted[i].expected);
+            parted_read_folder(&made, "a.hprof.hdx");
+            for (unsigned i = 0; i < want.count; i++) {
+                const parted_file *f = parted_find(&made, want.files[i].name);
+                cr_expect(strstr(want.files[i].name, ".hdx") == NULL || (f != NULL && f->len == want.files[i].len &&
+                                                                         memcmp(f->at, want.files[i].at, f->len) == 0),
+                          "call %u: %s", n, want.files[i].name);
+            }
+            parted_free(&made);
+            free(all);
+            cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+            if (code == HDX_OK)
+                break;
+        }
+        cr_expect(went_on > 2, "%llu stops in the second pass", (unsigned long long)went_on);
+        parted_free(&want);
+        free(wanted);
+    }
+}
+
+/* ---- what is kept does not fit on the disk ---- */
+static int no_room(hdx_io *io, const char *path)
+{
+    return strstr(path, "scan.tmp") != NULL ? -28 /* ENOSPC */ : hdx_io_system()->create(io, path);
+}
+
+Test(edges, what_was_read_and_cannot_be_kept_is_an_error_that_names_the_file)
+{
+    hdx_io                  io = *hdx_io_system();
+    const hdx_build_doors   doors = { .io = &io, .every_step = true };
+    const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+    hdx_index_report        report;
+    hdx_error               err;
+    io.create = no_room;
+    write_misfits(8);
+    cr_expect(hdx_index_build_through(&doors, &options, &report, &err) == HDX_IO);
+    cr_expect(strstr(err.where, "scan.tmp") != NULL &&
+                  strcmp(err.message, "cannot create: No space left on device") == 0,
+              "%s: %s", err.where, err.message);
+}
