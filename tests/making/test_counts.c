@@ -161,10 +161,9 @@ static void end(heap *h, unsigned threads, bool sound)
 
 Test(counts, know_sizes_of_references_by_what_fits_between_arrays)
 {
-    static const uint64_t steps[] = {
-        48, 72
-    }; /* 7 references of 8 bytes do not fit into the first, 6 do into the second */
-    for (size_t k = 0; k < 2; k++)
+    /* 7 references of 8 bytes do not fit into the first; 6 fill the second, and leave room in the third */
+    static const uint64_t steps[] = { 48, 64, 72 };
+    for (size_t k = 0; k < 3; k++)
         for (uint32_t id_size = 4; id_size <= 8; id_size += 4)
             for (unsigned threads = 1; threads <= 3; threads++) {
                 heap h = begin(id_size);

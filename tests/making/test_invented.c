@@ -78,3 +78,34 @@ Test(invented, fields_fill_the_bytes_that_instances_have)
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);
 }
+
+/* A dump has java.lang.Class and java.lang.ClassLoader, or they are made: with no fields, below java.lang.Object. */
+Test(invented, classes_that_must_be_there_have_no_fields)
+{
+    char                     folder[TEST_FOLDER];
+    hdx_index_report         report;
+    hdx_error                err;
+    hdx_graph               *g;
+    static const char *const names[] = { "java.lang.Class", "java.lang.ClassLoader" };
+    dump_maker              *m = dump_maker_new(8);
+    const uint64_t           object = dump_maker_class(m, "java.lang.Object", 0, "");
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, object, NULL), 0, 0);
+    test_folder_make_fast(folder, "invented");
+    cr_assert(chdir(folder) == 0);
+    dump_maker_save(m, "a.hprof");
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+    const hdx_class *root = hdx_graph_class_named(g, "java.lang.Object");
+    for (size_t i = 0; i < 2; i++) {
+        const hdx_class *c = hdx_graph_class_named(g, names[i]);
+        cr_assert(c != NULL, "%s", names[i]);
+        cr_expect((c->flags & HDX_CLASS_INVENTED) != 0 && c->field_count == 0 && c->static_count == 0, "%s", names[i]);
+        cr_expect_eq(c->super, root->number);
+        cr_expect_eq(c->instance_size, root->instance_size);
+    }
+    hdx_graph_close(g);
+    cr_assert(chdir("/") == 0);
+    test_folder_remove(folder);
+}
