@@ -240,7 +240,7 @@ static void write_misfits(unsigned id_size)
     const uint64_t array = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
     for (unsigned i = 0; i < 20000; i++) {
         const unsigned k = i % 6;
-        uint8_t        record[40] = { 0x21 };
+        uint8_t        record[64] = { 0x21 };
         const uint64_t id = 0x600000 + 32 * i;
         if (i % 11 == 0)
             (void)dump_maker_array_at(m, id, array, DUMP_VALUES(id - 32, 0, id - 64), 3);
