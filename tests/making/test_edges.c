@@ -138,6 +138,42 @@ Test(edges, arrays_have_their_length_where_a_column_begins_to_need_more)
     hdx_graph_close(g);
 }
 
+/* Places take two bytes each in the smallest of these dumps, and four in the largest. */
+Test(edges, objects_are_where_they_are_in_dumps_of_any_size)
+{
+    static const uint32_t sizes[] = { 100, 60000, 70000, 16700000, 17000000 };
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        dump_maker    *m = dump_maker_new(8);
+        const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+        (void)dump_maker_class(m, "java.lang.Class", object, "");
+        (void)dump_maker_class(m, "byte[]", object, "");
+        const uint64_t node = dump_maker_class(m, "app.Node", object, "count:I");
+        uint64_t       at[100];
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_primitives(m, 'B', NULL, sizes[k]), 0, 0);
+        const uint64_t first = dump_maker_mark(m), id = m->next_id = (m->next_id | 0xffffffff) + 1;
+        for (unsigned i = 0; i < 100; i++)
+            at[i] = dump_maker_instance_at(m, id + 32 * (i * 37 % 100), node, DUMP_VALUES(i));
+        for (unsigned i = 0; i < 100; i++)
+            dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, at[i], 0, 0);
+        size_t len;
+        (void)dump_maker_bytes(m, &len);
+        const uint64_t heap_at = dump_maker_heap_at(m);
+        hdx_graph     *g = graph_of(m, 0);
+        for (unsigned i = 0; i < 100; i++) {
+            hdx_pos   pos;
+            hdx_value v;
+            bool      there;
+            hdx_error err;
+            cr_assert(hdx_graph_position(g, id_of(g, at[i]), &pos));
+            cr_expect_eq(pos, heap_at + first + i * (1 + 8 + 4 + 8 + 4 + 4), "%u bytes, object %u: %llu", sizes[k], i,
+                         (unsigned long long)pos);
+            cr_assert(hdx_graph_field(g, id_of(g, at[i]), NULL, "count", &v, &there, &err) == HDX_OK && there);
+            cr_expect_eq(v.as.integer, i);
+        }
+        hdx_graph_close(g);
+    }
+}
+
 static void put_be(uint8_t *at, uint64_t v, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)

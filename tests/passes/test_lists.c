@@ -205,30 +205,38 @@ static hdx_code values_of(void *context, uint64_t first, uint32_t n, uint64_t *v
     return HDX_OK;
 }
 
-/* What comes after trusts that lists rise and hold no class of their object. */
+/* What comes after trusts that lists rise and hold no class of their object; in a long one, too. */
 Test(lists, outbound_that_no_build_writes_are_not_taken)
 {
-    static const struct {
-        uint64_t place, value;
-        bool     taken;
-    } cases[] = { { 299, 3000, true }, /* the last of 300 that are 2 .. 301, of object 1000, whose class has id 1 */
-                  { 299, 300, false }, { 299, 299, false }, { 0, 1, false },    { 0, 0, true },
-                  { 299, 302, true },  { 256, 257, false }, { 255, 258, false } };
-    make(5000, 3, 0);
-    for (uint64_t v = 0; v <= b->n; v++)
-        b->at[v] = v <= 1000 ? 0 : 300;
+    static const uint64_t lengths[] = { 300, 4096, 4097, 5000 };
+    make(6000, 3, 0);
     b->class_of[1000] = 1;
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        hdx_index_file file;
-        hdx_packed     again;
-        for (uint64_t i = 0; i < 300; i++)
-            b->to[i] = 2 + i;
-        b->to[cases[k].place] = cases[k].value;
-        cr_assert(hdx_one_to_n_write(&b->work.place, HDX_KIND_OUTBOUND, b->n, 300, degrees_of, values_of, NULL, &file,
-                                     NULL) == HDX_OK);
-        const hdx_code code = read_back(&file, &again);
-        cr_expect(code == (cases[k].taken ? HDX_OK : HDX_NOT_FOUND), "case %zu: %s", k, hdx_code_name(code));
-        hdx_packed_free(&again, &b->work.mem);
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        const uint64_t n = lengths[l], last = n - 1;
+        const struct {
+            uint64_t place, value;
+            bool     taken;
+        } cases[] = { { 5, 7, true }, /* as it is: n that are 2 .. n + 1, of object 1000, whose class has id 1 */
+                      { last, 5999, true }, { last, n, false },    { last, n - 1, false }, { 0, 1, false },
+                      { 0, 0, true },       { last, n + 2, true }, { 256, 257, false },    { 255, 258, false } };
+        for (uint64_t v = 0; v <= b->n; v++)
+            b->at[v] = v <= 1000 ? 0 : n;
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            hdx_index_file file;
+            hdx_packed     again;
+            for (uint64_t i = 0; i < n; i++)
+                b->to[i] = 2 + i;
+            b->to[cases[k].place] = cases[k].value;
+            cr_assert(hdx_one_to_n_write(&b->work.place, HDX_KIND_OUTBOUND, b->n, n, degrees_of, values_of, NULL, &file,
+                                         NULL) == HDX_OK);
+            const hdx_code code = read_back(&file, &again);
+            cr_expect(code == (cases[k].taken ? HDX_OK : HDX_NOT_FOUND), "%llu, case %zu: %s", (ull)n, k,
+                      hdx_code_name(code));
+            hdx_packed_list list = hdx_packed_at(&again, 1000);
+            for (uint64_t i = 0; code == HDX_OK && i < n; i++)
+                cr_assert(hdx_packed_next(&again, &list) == b->to[i], "%llu, case %zu", (ull)n, k);
+            hdx_packed_free(&again, &b->work.mem);
+        }
     }
 }
 

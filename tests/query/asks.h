@@ -10,6 +10,7 @@
 
 #include "heap.h"
 #include "query/questions.h"
+#include "rows/cursor.h"
 
 static const hdx_question *const questions[] = {
 #define QUESTION(name) &hdx_question_##name,
@@ -91,11 +92,12 @@ static inline uint64_t declared_text(const hdx_answer *answer, hdx_buffer *b)
 static inline hdx_code answer_text(hdx_rows *rows, hdx_buffer *b, uint64_t *rows_given, hdx_error *err)
 {
     unsigned          count;
-    uint64_t          n = 0;
+    uint64_t          n = 0, all = 0;
     const hdx_cell   *cells;
     const hdx_column *has = hdx_rows_columns(rows, &count);
+    const uint64_t    said = hdx_rows_total(rows);
     hdx_buffer_format(b, "%s\n", hdx_rows_title(rows) == NULL ? "-" : hdx_rows_title(rows));
-    while (hdx_rows_next(rows, &cells)) {
+    for (; hdx_rows_next(rows, &cells); all++) {
         if (is_passing_row(rows, cells))
             continue;
         n++;
@@ -108,6 +110,11 @@ static inline hdx_code answer_text(hdx_rows *rows, hdx_buffer *b, uint64_t *rows
     *rows_given = n;
     if (hdx_rows_end(rows, err) != HDX_OK)
         return err->code;
+    bool shared = false; /* a row that stands for several objects, which are what is counted */
+    for (unsigned i = 0; i < count; i++)
+        shared = shared || strncmp(has[i].name, "similar", 7) == 0;
+    cr_expect(said == HDX_ROWS_UNKNOWN || (shared ? said >= all : said == all), "%llu rows were said, %llu came: %s",
+              (unsigned long long)said, (unsigned long long)all, b->at);
     for (unsigned i = 0; hdx_rows_extra(rows, i)->key != NULL; i++) {
         hdx_buffer_format(b, "%s: ", hdx_rows_extra(rows, i)->key);
         put_document(b, &hdx_rows_extra(rows, i)->value);

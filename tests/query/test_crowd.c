@@ -97,6 +97,26 @@ Test(crowd, texts_are_found_by_any_number_of_threads, .timeout = 120)
     heap_close(&h);
 }
 
+/* The class of most instances is one of arrays: rows are as many as was said (asks.h). */
+Test(crowd, of_arrays_is_listed_to_the_last)
+{
+    static const char *const lines[] = { "live arrays waste=constant", "all arrays waste=constant", "live arrays" };
+    dump_maker              *m = dump_maker_new(8);
+    const uint64_t           object = dump_maker_class(m, "java.lang.Object", 0, "");
+    heap                     h;
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    (void)dump_maker_class(m, "byte[]", object, "");
+    (void)dump_maker_class(m, "long[]", object, "");
+    for (unsigned i = 0; i < 60; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_primitives(m, i % 6 == 0 ? 'J' : 'B', NULL, 10 + i), 0,
+                        0);
+    heap_open(&h, m);
+    cr_expect(hdx_text_is(hdx_graph_class(h.g, 0)->name, "byte[]"));
+    for (size_t i = 0; i < HDX_COUNT(lines); i++)
+        cr_expect(is_alike(&h, lines[i]), "%s", lines[i]);
+    heap_close(&h);
+}
+
 Test(crowd, is_answered_alike_by_any_number_of_threads, .timeout = 120)
 {
     heap     h;

@@ -579,6 +579,20 @@ Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
     cr_expect_str_eq(told, "no GC root is of the type DEBUGGER");
     cr_expect_str_eq(hdx_rows_nothing(rows), "all that is reachable stays so");
     hdx_rows_close(rows);
+    uint64_t        count;
+    const hdx_root *roots = hdx_graph_roots(h.g, &count);
+    for (unsigned type = 0; type < HDX_ROOT_TYPES; type++) {
+        const char *name = hdx_root_type_name((hdx_root_type)type);
+        bool        there = false;
+        char        want[64];
+        for (uint64_t i = 0; i < count; i++)
+            there = there || roots[i].type == type;
+        (void)snprintf(want, sizeof want, "no GC root is of the type %s", name);
+        told[0] = '\0';
+        ok(ask(&h, &hdx_question_free_if, &(hdx_argument){ "roots", name }, 1, &rows));
+        hdx_rows_close(rows);
+        cr_expect_str_eq(told, there ? "" : want, "%s: %s", name, told);
+    }
     heap_close(&h);
 }
 
