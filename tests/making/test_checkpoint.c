@@ -457,6 +457,22 @@ static void swap_two(forged_lists *f)
     f->values[at] = f->values[at + 1];
     f->values[at + 1] = value;
 }
+/* The last two of the longest. */
+static void swap_last(forged_lists *f)
+{
+    uint64_t at = 0, end = 0, most = 0;
+    for (uint64_t v = 0; v < f->keys; v++) {
+        at += f->degrees[v];
+        if (f->degrees[v] > most) {
+            most = f->degrees[v];
+            end = at;
+        }
+    }
+    cr_assert(most > 2);
+    const uint64_t value = f->values[end - 1];
+    f->values[end - 1] = f->values[end - 2];
+    f->values[end - 2] = value;
+}
 static void say_twice(forged_lists *f)
 {
     const uint64_t at = several(f);
@@ -473,6 +489,9 @@ static void forge_lists(forgery *f, hdx_kind kind, void (*change)(forged_lists *
 }
 
 static void falling(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, swap_two); }
+static void falling_late(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, swap_last); }
+static void falling_inbound(forgery *f) { forge_lists(f, HDX_KIND_INBOUND, swap_two); }
+static void falling_inbound_late(forgery *f) { forge_lists(f, HDX_KIND_INBOUND, swap_last); }
 static void twice(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, say_twice); }
 static void outside(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, lead_outside); }
 static void as_it_was(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, change_nothing); }
@@ -481,6 +500,11 @@ static void as_it_was(forgery *f) { forge_lists(f, HDX_KIND_OUTBOUND, change_not
 Test(checkpoint, with_lists_that_no_build_writes_is_left)
 {
     change_catalog(1, falling, "a list that falls", false);
+    change_catalog(1, falling_late, "a list that falls at its end", false);
+    for (unsigned k = 2; k < PARTED_STEPS; k++) {
+        change_catalog(k, falling_inbound, "inbound that falls", false);
+        change_catalog(k, falling_inbound_late, "inbound that falls at its end", false);
+    }
     change_catalog(1, twice, "a target twice", false);
     change_catalog(1, outside, "a target that is no object", false);
     change_catalog(1, as_it_was, "written again as it was", true);

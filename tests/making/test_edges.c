@@ -199,10 +199,22 @@ Test(edges, super_classes_in_a_circle_are_cut_and_told_each)
     put_class(m, 0x50100, "app.First", 0x50200);
     put_class(m, 0x50200, "app.Second", 0x50100);
     put_class(m, 0x50300, "app.Hangs", 0x50100);
+    uint8_t record[25] = { 0x21 }; /* of a class that nobody described, which is damage of the same place */
+    put_be(record + 1, 0x60000, 8);
+    put_be(record + 13, 0x70000, 8);
+    dump_maker_raw(m, record, sizeof record);
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
     hdx_graph               *g = graph_of(m, 0);
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     unsigned                 circles = 0, itself = 0, others = 0;
+    cr_expect(s->damage_count >= 3);
+    for (uint64_t i = 1; i < s->damage_count; i++) {
+        const hdx_damage *before = &s->damage[i - 1], *d = &s->damage[i];
+        cr_expect(before->offset != d->offset ? before->offset < d->offset
+                  : before->kind != d->kind   ? before->kind < d->kind
+                                              : strcmp(before->expected, d->expected) < 0,
+                  "%s, then %s", before->expected, d->expected);
+    }
     for (uint64_t i = 0; i < s->damage_count; i++)
         if (s->damage[i].kind == HDX_DAMAGE_CYCLE) {
             circles++;
@@ -367,7 +379,18 @@ Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
     }
 }
 
-/* ---- what is kept does not fit on the disk ---- */
+/* ---- what there is no room for ---- */
+Test(edges, a_budget_of_a_few_bytes_is_one)
+{
+    write_misfits(8);
+    for (uint64_t memory = 1; memory < 6; memory++) {
+        const hdx_index_options options = { .dump = "a.hprof", .threads = 1, .memory = memory };
+        hdx_index_report        report;
+        hdx_error               err;
+        cr_expect(hdx_index_build(&options, &report, &err) == HDX_LIMIT, "%llu bytes", (unsigned long long)memory);
+    }
+}
+
 static int no_room(hdx_io *io, const char *path)
 {
     return strstr(path, "scan.tmp") != NULL ? -28 /* ENOSPC */ : hdx_io_system()->create(io, path);

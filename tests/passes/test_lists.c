@@ -240,6 +240,60 @@ Test(lists, outbound_that_no_build_writes_are_not_taken)
     }
 }
 
+/* A view leaves references out: each of them must be there. */
+Test(lists, outbound_are_read_back_without_what_is_cut)
+{
+    static const uint64_t counts[] = { 300, 5000, 20000 };
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (unsigned wrong = 0; wrong < 3; wrong++) { /* one that is not there: of a node that has some; of the last */
+            hdx_index_file outbound_file, files[HDX_CUT_KINDS];
+            hdx_packed     again;
+            hdx_ranks     *ranks = NULL;
+            uint64_t       seed = k + 5, cut = 0, from, to;
+            make(counts[k], k + 20, 4);
+            const uint64_t m = b->at[b->n];
+            bool          *left_out = calloc(m, sizeof *left_out);
+            hdx_pair      *pairs = calloc(m + 1, sizeof *pairs);
+            for (uint64_t v = 0; v < b->n; v++)
+                for (uint64_t i = b->at[v]; i < b->at[v + 1]; i++)
+                    if (v % 3 == 0 && (left_out[i] = roll(&seed, 4) == 0))
+                        pairs[cut++] = (hdx_pair){ v, b->to[i] };
+            if (wrong > 0) {
+                const uint64_t v = wrong == 1 ? pairs[cut / 2].first : b->n - 1;
+                uint64_t       target = b->at[v] == b->at[v + 1] ? 7 : b->to[b->at[v + 1] - 1] + 1;
+                pairs[cut++] = (hdx_pair){ v, target < b->n ? target : b->to[b->at[v]] - 1 };
+            }
+            cr_assert(hdx_one_to_n_write(&b->work.place, HDX_KIND_OUTBOUND, b->n, m, degrees_of, values_of, NULL,
+                                         &outbound_file, NULL) == HDX_OK);
+            cr_assert(hdx_pass_write_cuts(&b->work, pairs, cut, files, &from, &to, NULL) == HDX_OK);
+            cr_assert(hdx_ranks_open(&b->work.place, HDX_KIND_CUT_FROM, &files[0], b->n, &b->note, &ranks, NULL) ==
+                      HDX_OK);
+            hdx_column_files columns = columns_open();
+            hdx_one_to_n    *outbound = lists_open(HDX_KIND_OUTBOUND, &outbound_file, b->n),
+                         *of = lists_open((hdx_kind)(HDX_KIND_CUT_FROM + 1), &files[1], from);
+            const hdx_code code =
+                hdx_pass_read_outbound(&b->work, &b->tables, &columns, outbound,
+                                       &(hdx_cuts){ .from = ranks, .of = of, .count = cut }, &again, NULL);
+            cr_expect(code == (wrong == 0 ? HDX_OK : HDX_NOT_FOUND), "%llu, wrong %u: %s", (ull)b->n, wrong,
+                      hdx_code_name(code));
+            for (uint64_t v = 0; v < b->n && code == HDX_OK; v++) {
+                hdx_packed_list list = hdx_packed_at(&again, v);
+                for (uint64_t i = b->at[v]; i < b->at[v + 1]; i++)
+                    cr_assert(left_out[i] || hdx_packed_next(&again, &list) == b->to[i], "node %llu", (ull)v);
+            }
+            cr_expect(code != HDX_OK || again.edges == m - cut);
+            hdx_packed_free(&again, &b->work.mem);
+            hdx_one_to_n_close(outbound);
+            hdx_one_to_n_close(of);
+            hdx_ranks_close(ranks);
+            columns_close(&columns);
+            free(left_out);
+            free(pairs);
+            free(b->class_of), free(b->at), free(b->to);
+            b->class_of = b->at = b->to = NULL;
+        }
+}
+
 /* As long as there are objects: one of them must be the object's class. */
 Test(lists, outbound_longer_than_can_be_are_not_taken)
 {
