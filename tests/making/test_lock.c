@@ -196,6 +196,43 @@ static void tell(const char *text, const char *field, const char *value)
     write_lock(out);
 }
 
+/* Another builder takes the place, at the n-th file that this one creates, which fails, or is there. */
+static unsigned creations, steal_at;
+static bool     fails;
+
+static int steal(hdx_io *io, const char *path)
+{
+    if (strstr(path, ".hdx.part/") != NULL && ++creations == steal_at) {
+        cr_assert(unlink(lock) == 0);
+        write_lock("another\n");
+        if (fails)
+            return -ENOENT;
+    }
+    (void)io;
+    return hdx_io_system()->create(hdx_io_system(), path);
+}
+
+Test(lock, that_is_taken_over_is_told_whatever_fails_first)
+{
+    for (unsigned with = 0; with < 3; with++) {
+        hdx_error err;
+        creations = 0;
+        steal_at = 2;
+        fails = with != 1;
+        faulty.io.create = steal;
+        if (with == 2)
+            faulty.io.create = hdx_io_system()->create; /* nobody takes it */
+        const hdx_code code = build(&err);
+        cr_expect(code == (with == 2 ? HDX_OK : HDX_BUSY), "%u: %s", with, err.message);
+        if (with < 2) {
+            cr_expect(strstr(err.message, "another builder took this place") == err.message, "%s", err.message);
+            cr_expect(strstr(err.hint, "--index-dir DIR") != NULL, "%s", err.hint);
+            cr_expect(is_there(lock), "it is the other's");
+            (void)unlink(lock);
+        }
+    }
+}
+
 Test(lock, of_a_pid_used_again_is_nobodys)
 {
     char      text[512];
