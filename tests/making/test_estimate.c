@@ -1,9 +1,14 @@
 /*
  * test_estimate.c - the forecast against the outcome: a build stays below the memory that was said, objects are about
  * right where the sample is a small part of the heap, what cannot be used is refused as a build refuses it, and nothing
- * is written.
+ * is written. estimates.txt has the checksums of forecasts (support/checksums.h), times left out:
+ *
+ *     mixed SEED OBJECTS SEGMENT IDS SAMPLE UNTIL WIDTH     objects of every kind drawn, so many a segment (0: one);
+ *                                                           bytes of the sample, 0: as usual
+ *     corpus NAME SAMPLE UNTIL WIDTH                        a dump of tests/fuzz/corpus/dump
  */
 #include "making/making.h"
+#include "support/checksums.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"
@@ -421,3 +426,105 @@ Test(estimate, takes_dumps_that_are_cut)
         expect_near("objects", f.objects, objects / 2, 0.1);
     }
 }
+
+/* ---- forecasts are what they were ---- */
+
+static uint64_t roll(uint64_t *seed, uint64_t below)
+{
+    *seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (*seed >> 33) % below;
+}
+
+static void make_mixed(uint64_t seed, unsigned objects, unsigned segment, unsigned ids)
+{
+    dump_maker    *m = dump_maker_new(ids);
+    const uint64_t drawn = seed, object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    (void)dump_maker_class(m, "java.lang.ClassLoader", object, "parent:L");
+    const uint64_t thread = dump_maker_class(m, "java.lang.Thread", object, "name:L");
+    const uint64_t node = dump_maker_class(m, "app.Node", object, "next:L body:L spare:L count:I"),
+                   leaf = dump_maker_class(m, "app.Leaf", node, "a:J b:Z other:L"),
+                   table = dump_maker_class(m, "[Lapp.Node;", object, "");
+    for (unsigned i = 0; i < roll(&seed, 200); i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "app.Loaded%u", i);
+        if (i % 3 == 0)
+            (void)dump_maker_load(m, 0x70000000 + 16 * i, name);
+        else
+            (void)dump_maker_class(m, name, object, "x:L");
+    }
+    uint64_t refs[600], last = 0;
+    for (uint64_t k = 0; k < 600; k++)
+        refs[k] = 0;
+    for (unsigned i = 0; i < objects; i++) {
+        const uint64_t kind = roll(&seed, 20), to = refs[roll(&seed, 600)];
+        if (kind < 8)
+            last = dump_maker_instance(m, node, DUMP_VALUES(last, to, 0, i));
+        else if (kind < 11)
+            last = dump_maker_instance(m, leaf, DUMP_VALUES(i, 1, to, last, 0, to, i));
+        else if (kind < 12)
+            last = dump_maker_array(m, table, refs, 1 + (uint32_t)roll(&seed, i % 50 == 0 ? 599 : 9));
+        else if (kind < 13)
+            last = dump_maker_array(m, table, NULL, (uint32_t)roll(&seed, 90));
+        else
+            last = dump_maker_primitives(m, "BCIJZSFD"[kind - 13 < 8 ? kind - 13 : 0], NULL, (uint32_t)roll(&seed, 60));
+        refs[i % 600] = last;
+        if (segment > 0 && i % segment == segment - 1)
+            dump_maker_segment(m);
+    }
+    static uint64_t long_one[300000];
+    for (unsigned i = 0; i < (drawn % 4 == 1 ? 3 : 0); i++) { /* looked at in pieces */
+        const unsigned count = 280000 + (unsigned)roll(&seed, 20000);
+        for (unsigned k = 0; k < count; k++)
+            long_one[k] = k % 7 == 0 ? 0 : refs[(k * (i + 1) + k / 600) % 600];
+        dump_maker_segment(m);
+        last = dump_maker_array(m, table, long_one, count);
+        dump_maker_segment(m);
+    }
+    const uint64_t one = dump_maker_instance(m, thread, DUMP_VALUES(last));
+    dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, one, 5, 2);
+    for (unsigned i = 0; i < 60 && refs[i] != 0; i++)
+        dump_maker_root(m, i % 3 == 0 ? HDX_SUB_ROOT_JAVA_FRAME : HDX_SUB_ROOT_JNI_GLOBAL, refs[i], 5, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, node, 0, 0);
+    dump_maker_save(m, dump);
+    dump_maker_free(m);
+}
+
+static uint64_t forecast_text(void *context, const char *ask, hdx_buffer *b)
+{
+    hdx_index_forecast f;
+    hdx_error          err = { .offset = HDX_NOWHERE };
+    unsigned long long seed = 0, sample = 0;
+    unsigned           objects = 0, segment = 0, ids = 0, until = 0, width = 0;
+    char               name[64], path[400];
+    (void)context;
+    (void)snprintf(path, sizeof path, "%s", dump);
+    if (sscanf(ask, "corpus %63s %llu %u %u", name, &sample, &until, &width) == 4)
+        (void)snprintf(path, sizeof path, HDX_TREE "/tests/fuzz/corpus/dump/%s", name);
+    else {
+        cr_assert(sscanf(ask, "mixed %llu %u %u %u %llu %u %u", &seed, &objects, &segment, &ids, &sample, &until,
+                         &width) == 7);
+        make_mixed(seed, objects, segment, ids);
+    }
+    const hdx_index_options options = {
+        .dump = path, .index_dir = place, .threads = 1, .until = (hdx_step)until, .width = width
+    };
+    const hdx_code code =
+        sample == 0 ? hdx_index_estimate(&options, &f, &err) : hdx_index_estimate_from(&options, sample, &f, &err);
+    if (code != HDX_OK) {
+        hdx_buffer_format(b, "%s %lld %s\n", hdx_code_name(code), (long long)err.offset, err.message);
+        return 0;
+    }
+    hdx_buffer_format(b, "%llu %llu %d %s %u\n", (unsigned long long)f.dump_size, (unsigned long long)f.sampled_bytes,
+                      f.whole, f.version, f.id_size);
+    hdx_buffer_format(b, "%llu %llu %llu %llu\n", (unsigned long long)f.objects, (unsigned long long)f.references,
+                      (unsigned long long)f.classes, (unsigned long long)f.roots);
+    hdx_buffer_format(b, "%llu %llu %llu %llu\n", (unsigned long long)f.memory, (unsigned long long)f.least,
+                      (unsigned long long)f.disk, (unsigned long long)f.temporary);
+    for (unsigned i = 0; i < f.step_count; i++)
+        hdx_buffer_format(b, "%s %llu %llu %llu\n", f.steps[i].name, (unsigned long long)f.steps[i].memory,
+                          (unsigned long long)f.steps[i].least, (unsigned long long)f.steps[i].disk);
+    return f.objects;
+}
+
+Test(estimate, is_what_it_was) { checksums_check(HDX_TREE "/tests/making/estimates.txt", forecast_text, NULL); }
