@@ -424,6 +424,7 @@ static void no_id(forgery *f) { f->classes[f->class_count - 1].id = HDX_NO_ID; }
 static void many_objects(forgery *f) { f->m.objects = 1ull << 60; }
 static void no_files(forgery *f) { memset(f->m.files, 0, sizeof f->m.files); }
 static void a_file_more(forgery *f) { f->m.files[HDX_KIND_RETAINED] = f->m.files[HDX_KIND_ADDRESS]; }
+static void another_dump(forgery *f) { f->m.dump_number++; }
 static void odd_layout(forgery *f)
 {
     f->m.alignment = 0;
@@ -434,6 +435,7 @@ Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
 {
     for (unsigned k = 0; k < PARTED_STEPS; k++) {
         change_catalog(k, no_id, "a class without object", false);
+        change_catalog(k, another_dump, "another dump of the file", false);
         change_catalog(k, many_objects, "objects without bytes", false);
         change_catalog(k, no_files, "no files", false);
         change_catalog(k, a_file_more, "a file more", false);

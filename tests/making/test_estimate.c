@@ -483,6 +483,8 @@ static void make_mixed(uint64_t seed, unsigned objects, unsigned segment, unsign
     }
     const uint64_t one = dump_maker_instance(m, thread, DUMP_VALUES(last));
     dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, one, 5, 2);
+    for (unsigned i = 0; i < (drawn % 4 == 3 ? 30000 : 0); i++) /* more bytes than a small sample takes */
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, refs[i % 5], 5, 0);
     for (unsigned i = 0; i < 60 && refs[i] != 0; i++)
         dump_maker_root(m, i % 3 == 0 ? HDX_SUB_ROOT_JAVA_FRAME : HDX_SUB_ROOT_JNI_GLOBAL, refs[i], 5, 0);
     dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, node, 0, 0);

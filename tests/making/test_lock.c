@@ -284,16 +284,18 @@ Test(lock, that_says_nothing_is_waited_for_and_then_only_believed_of_flock)
 
 Test(lock, is_no_link_and_no_pipe)
 {
-    char      victim[96], text[8] = "";
+    char      victim[96], place[96], text[8] = "";
     hdx_error err;
     (void)snprintf(victim, sizeof victim, "%s/victim", folder);
     FILE *f = fopen(victim, "w");
     cr_assert(f != NULL && fputs("kept", f) >= 0 && fclose(f) == 0);
     cr_assert(setenv("XDG_CACHE_HOME", folder, 1) == 0);
     cr_assert(symlink(victim, lock) == 0);
-    (void)build(&err);
+    cr_expect(build(&err) == HDX_OK, "%s", err.message);
     cr_assert(unlink(lock) == 0 && mkfifo(lock, 0600) == 0);
-    (void)build(&err);
+    cr_expect(build(&err) == HDX_OK, "%s", err.message);
+    (void)snprintf(place, sizeof place, "%s.hdx", dump);
+    cr_expect(!is_there(place) && is_there(lock), "another place was taken");
     f = fopen(victim, "r");
     cr_expect(f != NULL && fgets(text, sizeof text, f) != NULL && strcmp(text, "kept") == 0);
     (void)fclose(f);

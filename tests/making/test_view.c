@@ -364,3 +364,38 @@ Test(view, keeps_to_a_budget_or_says_which_would_do)
     cr_expect(hdx_view_build(&enough, &w, &report, &err) == HDX_OK, "%s", err.message);
     cr_expect(report.bytes > 4096 && strcmp(report.path, "a.hprof.hdx/views/v") == 0, "%s", report.path);
 }
+
+static hdx_code remove_view(const char *name, char path[256], hdx_error *err)
+{
+    const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+    return hdx_view_remove(&options, name, path, 256, err);
+}
+
+/* With what a build left of it, or that alone; the others and the index stay, and the folder while there is one. */
+Test(view, is_removed_with_its_leftovers_and_nothing_else)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    char                  path[256];
+    cr_expect(remove_view("v", path, &err) == HDX_NOT_FOUND && strcmp(err.message, "the index has no view v") == 0,
+              "%s", err.message);
+    for (unsigned way = 0; way < 4; way++) { /* it, and something of a build; it; that alone; nothing */
+        cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+        cr_assert(system("mv a.hprof.hdx/views/v kept") == 0);
+        want.name = "other";
+        cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+        want.name = "v";
+        if (way < 2)
+            cr_assert(system("cp -r kept a.hprof.hdx/views/v") == 0);
+        if (way == 0 || way == 2)
+            cr_assert(system("cp -r kept a.hprof.hdx/views/v.part") == 0);
+        const hdx_code code = remove_view("v", path, &err);
+        cr_expect(code == (way < 3 ? HDX_OK : HDX_NOT_FOUND), "%u: %s", way, err.message);
+        cr_expect(!is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/v.part"), "%u", way);
+        cr_expect(code != HDX_OK || strcmp(path + strlen(path) - 8, "/views/v") == 0, "%s", path);
+        expect_sound("other", "beside it", way);
+        cr_expect(remove_view("other", path, &err) == HDX_OK && !is_there("a.hprof.hdx/views"), "the last one");
+        expect_sound(NULL, "the index", way);
+        cr_assert(system("rm -r kept") == 0);
+    }
+}
