@@ -138,6 +138,35 @@ Test(edges, arrays_have_their_length_where_a_column_begins_to_need_more)
     hdx_graph_close(g);
 }
 
+/* Distances tell it, wherever the first object stands (MAT 2.2). */
+Test(edges, alignment_is_that_of_distances)
+{
+    static const uint64_t bases[] = { 0, 4, 8, 16, 20 };
+    for (size_t k = 0; k < sizeof bases / sizeof *bases; k++)
+        for (unsigned step = 16; step <= 512; step *= 2) {
+            dump_maker *m = dump_maker_new(8);
+            uint64_t    next = 0x100000 + bases[k];
+            uint64_t    object = dump_maker_class_at(m, next, "java.lang.Object", 0, "");
+            (void)dump_maker_class_at(m, next += step, "java.lang.Class", object, "");
+            (void)dump_maker_class_at(m, next += step, "java.lang.ClassLoader", object, "");
+            for (unsigned i = 0; i < 5; i++)
+                dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL,
+                                dump_maker_instance_at(m, next += step * (1 + i % 3), object, NULL), 0, 0);
+            const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+            const uint32_t          want = step > 256 ? 256 : step;
+            hdx_counts             *counts;
+            hdx_error               err;
+            hdx_graph              *g = graph_of(m, 0);
+            cr_assert(hdx_counts_take(&options, &counts, &err) == HDX_OK, "%s", err.message);
+            cr_expect_eq(hdx_graph_summary_of(g)->alignment, want, "%u from %llu: %u", step,
+                         (unsigned long long)bases[k], hdx_graph_summary_of(g)->alignment);
+            cr_expect_eq(hdx_counts_summary(counts)->alignment, want, "%u from %llu, counted: %u", step,
+                         (unsigned long long)bases[k], hdx_counts_summary(counts)->alignment);
+            hdx_counts_free(counts);
+            hdx_graph_close(g);
+        }
+}
+
 /* Places take two bytes each in the smallest of these dumps, and four in the largest. */
 Test(edges, objects_are_where_they_are_in_dumps_of_any_size)
 {

@@ -144,3 +144,38 @@ Test(roots, of_a_thread_that_has_one_local_are_references_of_it)
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);
 }
+
+/* Classes of the boot loader are roots only where no class is one by a record of its own (MAT 4.6). */
+Test(roots, are_those_of_the_dump_where_one_class_is_told_of)
+{
+    for (unsigned place = 0; place < 4; place++) { /* of the record of a class among those of three objects; 3: none */
+        char             folder[TEST_FOLDER];
+        hdx_index_report report;
+        hdx_error        err;
+        hdx_graph       *g;
+        uint64_t         count = 0;
+        unsigned         classes = 0;
+        dump_maker      *m = dump_maker_new(8);
+        uint64_t         object = dump_maker_class(m, "java.lang.Object", 0, "");
+        (void)dump_maker_class(m, "java.lang.Class", object, "");
+        (void)dump_maker_class(m, "java.lang.ClassLoader", object, "");
+        for (unsigned i = 0; i < 3; i++)
+            dump_maker_root(m, i == place ? HDX_SUB_ROOT_STICKY_CLASS : HDX_SUB_ROOT_JNI_GLOBAL,
+                            i == place ? object : dump_maker_instance(m, object, NULL), 0, 0);
+        test_folder_make_fast(folder, "roots");
+        cr_assert(chdir(folder) == 0);
+        dump_maker_save(m, "a.hprof");
+        dump_maker_free(m);
+        const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+        cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+        const hdx_root *roots = hdx_graph_roots(g, &count);
+        for (uint64_t i = 0; i < count; i++)
+            classes += roots[i].type == HDX_ROOT_SYSTEM_CLASS;
+        cr_expect(count == (place < 3 ? 3 : 6) && classes == (place < 3 ? 1 : 3), "%u: %llu roots, %u classes", place,
+                  (unsigned long long)count, classes);
+        hdx_graph_close(g);
+        cr_assert(chdir("/") == 0);
+        test_folder_remove(folder);
+    }
+}
