@@ -219,6 +219,29 @@ static void put_class(dump_maker *m, uint64_t id, const char *name, uint64_t sup
     dump_maker_raw(m, record, sizeof record);
 }
 
+/* The first of two records of an id stands, also where the second is of a class and no class was described before. */
+Test(edges, a_class_with_the_id_of_an_instance_is_told)
+{
+    dump_maker *m = dump_maker_new(8);
+    uint8_t     record[25] = { 0x21 };
+    put_be(record + 1, 0x60000, 8);
+    put_be(record + 13, 0x50000, 8);
+    dump_maker_raw(m, record, sizeof record);
+    put_class(m, 0x60000, "app.Late", 0);
+    put_class(m, 0x50000, "java.lang.Object", 0);
+    put_class(m, 0x50000, "java.lang.Object", 0); /* once more, word for word */
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x60000, 0, 0);
+    hdx_graph               *g = graph_of(m, 0);
+    const hdx_graph_summary *s = hdx_graph_summary_of(g);
+    unsigned                 twice = 0;
+    for (uint64_t i = 0; i < s->damage_count; i++)
+        twice += s->damage[i].kind == HDX_DAMAGE_DUPLICATE &&
+                 strcmp(s->damage[i].expected, "second record for object 0x60000; the first stands") == 0;
+    cr_expect_eq(twice, 1);
+    cr_expect(hdx_graph_class(g, hdx_graph_class_of(g, id_of(g, 0x60000)))->address == 0x50000);
+    hdx_graph_close(g);
+}
+
 Test(edges, super_classes_in_a_circle_are_cut_and_told_each)
 {
     dump_maker *m = dump_maker_new(8);

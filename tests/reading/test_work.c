@@ -1,7 +1,9 @@
 /*
- * test_work.c - what a pass may take of memory, with and without a budget, and the list of damage, which has an end.
+ * test_work.c - what a pass may take of memory, with and without a budget; how many references there can be; the list
+ * of damage, which has an end.
  */
 #include "hprof/hprof.h"
+#include "reading/reading.h"
 #include "reading/work.h"
 
 #include <criterion/criterion.h>
@@ -82,6 +84,32 @@ Test(work, room_with_a_budget_is_what_is_left_of_it)
     cr_expect_eq(hdx_work_room(w), 64 * MIB + hdx_work_comfort(1000000, 32));
     w->room = 12345;
     cr_expect_eq(hdx_work_room(w), 12345);
+}
+
+/* Each of an instance's reference fields, the super class, the loader and the statics of each class, locals, elements.
+ */
+Test(work, references_are_at_most_what_fields_and_elements_hold)
+{
+    hdx_class        classes[4] = { 0 };
+    hdx_class_layout layouts[4] = { 0 };
+    hdx_dump_tables *t = calloc(1, sizeof *t);
+    cr_assert(t != NULL);
+    t->classes = classes;
+    t->class_count = 4;
+    t->class_class = 2;
+    t->lookup.layouts = layouts;
+    t->lookup.local_count = 100;
+    t->lookup.elements = 1000;
+    classes[0].instances = 7;
+    layouts[0].references = 3;
+    classes[1].instances = 0;
+    layouts[1].references = 5;
+    classes[1].static_count = 11;
+    classes[2].instances = 6; /* four of them are the objects of these classes */
+    layouts[2].references = 2;
+    classes[3].static_count = 1;
+    cr_expect_eq(hdx_classes_reference_bound(t), 100 + 1000 + 2 * 4 + 11 + 1 + 7 * 3 + 2 * 2);
+    free(t);
 }
 
 Test(work, damage_is_listed_until_the_list_is_full_and_counted_then)
