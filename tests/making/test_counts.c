@@ -83,6 +83,9 @@ static void check_dump(const char *path, uint32_t number, unsigned threads, bool
     const hdx_graph_summary *a = hdx_counts_summary(counts), *b = hdx_graph_summary_of(g);
     expect_equal(path, "counts", classes, count, graph_classes, graph_count);
     for (uint32_t i = 0; i < count; i++)
+        cr_expect(classes[i].id == HDX_NO_ID && classes[i].live_instances == 0 && classes[i].live_bytes == 0,
+                  "%s: nobody has looked at what lives", path);
+    for (uint32_t i = 0; i < count; i++)
         cr_expect(classes[i].name.len == graph_classes[i].name.len &&
                   memcmp(classes[i].name.at, graph_classes[i].name.at, classes[i].name.len) == 0);
     cr_expect_eq(t.times, sound ? 1 : 0, "%s", path);

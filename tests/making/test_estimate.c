@@ -5,6 +5,7 @@
  *
  *     mixed SEED OBJECTS SEGMENT IDS SAMPLE UNTIL WIDTH     objects of every kind drawn, so many a segment (0: one);
  *                                                           bytes of the sample, 0: as usual
+ *     packed ...                                            the same, with gzip
  *     corpus NAME SAMPLE UNTIL WIDTH                        a dump of tests/fuzz/corpus/dump
  */
 #include "making/making.h"
@@ -205,20 +206,26 @@ Test(estimate, counts_well_from_the_beginning_of_one_segment)
     expect_sampled(dump, objects, references, 0.2);
 }
 
-Test(estimate, counts_well_from_the_beginning_of_a_compressed_dump)
+/* The dump, with gzip. */
+static void pack(char *path, size_t size)
 {
-    uint64_t       references, objects = make_heap(false, &references);
     static uint8_t bytes[64u << 20];
     gm_bytes       packed = { 0 };
-    char           path[80];
     FILE          *in = fopen(dump, "rb");
     cr_assert(in != NULL);
     const size_t len = fread(bytes, 1, sizeof bytes, in);
     (void)fclose(in);
     gm_member_put(&packed, bytes, len, &(gm_member){ .level = 1 });
-    (void)snprintf(path, sizeof path, "%s.gz", dump);
+    (void)snprintf(path, size, "%s.gz", dump);
     dump_maker_save_bytes(path, packed.at, packed.len);
     gm_free(&packed);
+}
+
+Test(estimate, counts_well_from_the_beginning_of_a_compressed_dump)
+{
+    uint64_t references, objects = make_heap(false, &references);
+    char     path[80];
+    pack(path, sizeof path);
     expect_sampled(path, objects, references, 0.2);
     hdx_index_options  options = { .dump = path, .index_dir = place, .threads = 2 };
     hdx_index_forecast inflated, plain;
@@ -504,9 +511,11 @@ static uint64_t forecast_text(void *context, const char *ask, hdx_buffer *b)
     if (sscanf(ask, "corpus %63s %llu %u %u", name, &sample, &until, &width) == 4)
         (void)snprintf(path, sizeof path, HDX_TREE "/tests/fuzz/corpus/dump/%s", name);
     else {
-        cr_assert(sscanf(ask, "mixed %llu %u %u %u %llu %u %u", &seed, &objects, &segment, &ids, &sample, &until,
-                         &width) == 7);
+        cr_assert(
+            sscanf(ask, "%*s %llu %u %u %u %llu %u %u", &seed, &objects, &segment, &ids, &sample, &until, &width) == 7);
         make_mixed(seed, objects, segment, ids);
+        if (strncmp(ask, "packed", 6) == 0)
+            pack(path, sizeof path);
     }
     const hdx_index_options options = {
         .dump = path, .index_dir = place, .threads = 1, .until = (hdx_step)until, .width = width

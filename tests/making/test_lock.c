@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +195,22 @@ static void tell(const char *text, const char *field, const char *value)
     at += strlen(field);
     (void)snprintf(out, sizeof out, "%.*s%s%s", (int)(at - text), text, value, at + strcspn(at, " \n"));
     write_lock(out);
+}
+
+/* Who may read the dump may know who builds its index. */
+Test(lock, is_read_by_whom_the_dump_is_read_and_written_by_its_owner)
+{
+    static const mode_t modes[] = { 0600, 0640, 0644, 0664, 0666 };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        char        text[512];
+        struct stat st;
+        cr_assert(chmod(dump, modes[i]) == 0);
+        owner o = hold(text);
+        cr_assert(stat(lock, &st) == 0);
+        cr_expect((st.st_mode & 0777) == (modes[i] & ~022u), "%o: %o", (unsigned)modes[i], (unsigned)st.st_mode & 0777);
+        end(o);
+        cr_assert(unlink(lock) == 0);
+    }
 }
 
 /* Another builder takes the place, at the n-th file that this one creates, which fails, or is there. */

@@ -365,6 +365,24 @@ Test(view, keeps_to_a_budget_or_says_which_would_do)
     cr_expect(report.bytes > 4096 && strcmp(report.path, "a.hprof.hdx/views/v") == 0, "%s", report.path);
 }
 
+/* A folder that others can write to, or a file, is in the way: it goes first. */
+Test(view, is_made_in_a_folder_of_its_own_whatever_is_there)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    for (unsigned way = 0; way < 3; way++) {
+        cr_assert(system("rm -rf a.hprof.hdx/views; mkdir -p a.hprof.hdx/views") == 0);
+        cr_assert(system(way == 0   ? "mkdir a.hprof.hdx/views/v.part; echo x >a.hprof.hdx/views/v.part/odd; "
+                                      "chmod 777 a.hprof.hdx/views/v.part"
+                         : way == 1 ? "echo x >a.hprof.hdx/views/v.part"
+                                    : "ln -s ../.. a.hprof.hdx/views/v.part") == 0);
+        cr_expect(make(&sound, &err) == HDX_OK, "%u: %s", way, err.message);
+        expect_sound("v", "way", way);
+        cr_expect(!is_there("a.hprof.hdx/views/v/odd") && !is_there("a.hprof.hdx/views/v.part"), "%u", way);
+        cr_expect(is_there("a.hprof"), "what a link leads to stays");
+    }
+}
+
 static hdx_code remove_view(const char *name, char path[256], hdx_error *err)
 {
     const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
