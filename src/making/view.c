@@ -37,7 +37,10 @@ static hdx_code find_home(hdx_io *io, const hdx_index_options *options, const ch
                : hdx_fail(err, HDX_USAGE, out->index.path, HDX_NOWHERE, "path too long");
 }
 
-/* Links are not followed: what they lead to is not ours. What an earlier build of the view has left stays. */
+/*
+ * Links are not followed: what they lead to is not ours. What an earlier build of the view has left stays; where
+ * nothing has, hdx_passes_view makes the folder of it.
+ */
 static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
 {
     struct stat st;
@@ -46,8 +49,8 @@ static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
         io->share(io, home->views, &home->index.access);
     if (rc == -EEXIST && lstat(home->views, &st) == 0 && S_ISDIR(st.st_mode))
         rc = 0;
-    if (rc >= 0 && !hdx_place_is_ours(home->part) && (rc = hdx_place_clear(io, home->part)) >= 0)
-        rc = io->mkdir(io, home->part);
+    if (rc >= 0 && !hdx_place_is_ours(home->part))
+        rc = hdx_place_clear(io, home->part);
     return rc >= 0 ? HDX_OK
                    : hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the folder of the view: %s",
                               strerror(-rc));

@@ -13,6 +13,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char             folder[TEST_FOLDER];
@@ -380,6 +381,15 @@ Test(view, is_made_in_a_folder_of_its_own_whatever_is_there)
         expect_sound("v", "way", way);
         cr_expect(!is_there("a.hprof.hdx/views/v/odd") && !is_there("a.hprof.hdx/views/v.part"), "%u", way);
         cr_expect(is_there("a.hprof"), "what a link leads to stays");
+    }
+    for (unsigned open = 0; open < 2; open++) { /* others may have written what is there */
+        cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
+        stop_behind(2);
+        cr_assert(open == 0 || chmod("a.hprof.hdx/views/v.part", 0777) == 0);
+        went_on[1] = 0;
+        cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+        cr_expect(went_on[1] == 1 - open, "open %u: %u went on", open, went_on[1]);
+        expect_sound("v", "open", open);
     }
 }
 
