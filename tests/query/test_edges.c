@@ -86,6 +86,40 @@ Test(edges, a_set_of_which_nothing_meets_the_condition_says_so)
     heap_close(&t.h);
 }
 
+/* Of two references to one object the one that is not left out has the name. */
+Test(edges, merged_paths_have_the_names_of_references_that_are_not_excluded)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    const uint64_t leaf = dump_maker_class(m, "app.Leaf", object, "");
+    const uint64_t holder = dump_maker_class(m, "app.Holder", object, "first:L second:L third:L");
+    const uint64_t a = dump_maker_instance(m, leaf, NULL), b = dump_maker_instance(m, leaf, NULL);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, holder, DUMP_VALUES(a, b, a)), 0, 0);
+    heap       h;
+    char       one[100];
+    hdx_buffer text = hdx_buffer_of(NULL);
+    heap_open(&h, m);
+    (void)snprintf(one, sizeof one, "live path object=0x%llx merge exclude-field=app.Holder#first",
+                   (unsigned long long)a);
+    const struct {
+        const char *ask;
+        bool        first, second, third;
+    } cases[] = { { one, false, false, true },
+                  { "live path class=app.Leaf merge", true, true, false },
+                  { "live path class=app.Leaf merge exclude-field=app.Holder#first", false, true, true },
+                  { "live path class=app.Leaf merge exclude-field=app.Holder#third", true, true, false } };
+    for (size_t i = 0; i < HDX_COUNT(cases); i++) {
+        (void)answers_text(&h, cases[i].ask, &text);
+        cr_expect(cases[i].first == (strstr(text.at, "first") != NULL) &&
+                      cases[i].second == (strstr(text.at, "second") != NULL) &&
+                      cases[i].third == (strstr(text.at, "third") != NULL),
+                  "%s: %s", cases[i].ask, text.at);
+    }
+    hdx_buffer_free(&text);
+    heap_close(&h);
+}
+
 /* Labels are made 2,048 at a time. */
 Test(edges, keys_of_maps_are_all_there_however_many)
 {
