@@ -59,6 +59,28 @@ Test(shell, asks_again_after_an_empty_line)
     free(t);
 }
 
+/* What is written for programs is whole, unless somebody said how many rows. */
+Test(shell, shows_all_rows_of_csv_and_as_many_as_was_said)
+{
+    terminal *t = begin(SHELL);
+    write_line(t, ".mode csv");
+    size_t before = t->len;
+    write_line(t, "SELECT 'row' || id AS n FROM objects LIMIT 40;");
+    unsigned rows = 0;
+    for (const char *at = t->shown + before; (at = strstr(at, "\r\nrow")) != NULL; at++)
+        rows++;
+    cr_expect(eq(uint, rows, 40), "%s", t->shown + before);
+    write_line(t, ".limit 3");
+    before = t->len;
+    write_line(t, "SELECT 'row' || id AS n FROM objects LIMIT 40;");
+    rows = 0;
+    for (const char *at = t->shown + before; (at = strstr(at, "\r\nrow")) != NULL; at++)
+        rows++;
+    cr_expect(eq(uint, rows, 3), "%s", t->shown + before);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
 Test(shell, greets_and_leaves_with_the_key_that_ends_input)
 {
     terminal *t = begin(SHELL);

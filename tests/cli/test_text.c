@@ -92,6 +92,21 @@ Test(names, are_found_by_the_name_of_their_column)
     }
 }
 
+/* Rows may be cut anywhere: nothing behind the end is read. */
+Test(names, of_rows_that_are_cut_are_none)
+{
+    static const char row[] = "{\"label\":\"a\\\"b\\\\\",\"address\":\"0x10\"}";
+    for (size_t len = 0; len < sizeof row; len++) {
+        cli_columns columns = { 0 };
+        char       *line = strndup(row, len), *name = NULL; /* as long as it is, for the sanitizers */
+        cr_assert(line != NULL);
+        const bool found = cli_name_in_line(&columns, line, &name);
+        cr_expect(found == false || len > sizeof row - 6, "%zu bytes", len);
+        cr_expect(len < sizeof row - 1 || (found && strncmp(name, "0x10", 4) == 0));
+        free(line);
+    }
+}
+
 static void expect_plain(const char *bytes, size_t len, const char *shown)
 {
     hdx_buffer b = hdx_buffer_of(NULL);

@@ -224,6 +224,21 @@ Test(checkpoint, waits_for_no_pipe)
     }
 }
 
+Test(checkpoint, has_no_folders_but_its_own)
+{
+    char name[192];
+    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+        parted_write(&left[k], part);
+        (void)snprintf(name, sizeof name, "%s/odd", part);
+        cr_assert(mkdir(name, 0755) == 0);
+        cr_expect(!finish("a folder"), "step %u", k);
+        parted_write(&left[k], part);
+        (void)snprintf(name, sizeof name, "%s/checkpoint/odd", part);
+        cr_assert(mkdir(name, 0755) == 0);
+        cr_expect(!finish("a folder within"), "step %u", k);
+    }
+}
+
 /* ---- states that somebody made ---- */
 Test(checkpoint, has_steps_in_their_order_alone)
 {

@@ -313,6 +313,30 @@ Test(edges, two_dumps_that_differ_in_the_address_of_one_class_are_two)
     }
 }
 
+/* Sizes that the dump states are not those of a layout. */
+Test(edges, a_view_of_an_android_dump_has_no_layout_of_hotspot)
+{
+    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
+    for (unsigned android = 0; android < 2; android++) {
+        hdx_index_report report;
+        hdx_error        err;
+        hdx_view_wanted  want = { .name = "v", .spec = "layout:x", .layout = HDX_LAYOUT_MAT + 1 };
+        dump_maker      *m = dump_maker_new(4);
+        if (android == 1) {
+            m->version = "1.0.3";
+            dump_maker_heap_info(m, 'A', "app");
+        }
+        uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+        (void)dump_maker_class(m, "java.lang.Class", object, "");
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, object, NULL), 0, 0);
+        hdx_graph_close(graph_of(m, 0));
+        identity_of("a.hdx", want.index);
+        const hdx_code code = hdx_view_build(&options, &want, &report, &err);
+        cr_expect(code == (android == 1 ? HDX_USAGE : HDX_OK), "%u: %s", android, err.message);
+        cr_expect(android == 0 || strstr(err.message, "states the sizes of its objects") != NULL, "%s", err.message);
+    }
+}
+
 /* ---- damage found before a stop ---- */
 static hdx_damage *damage_of(uint64_t *count)
 {
