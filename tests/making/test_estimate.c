@@ -521,7 +521,7 @@ static uint64_t forecast_text(void *context, const char *ask, hdx_buffer *b)
     (void)context;
     (void)snprintf(path, sizeof path, "%s", dump);
     if (sscanf(ask, "corpus %63s %llu %u %u", name, &sample, &until, &width) == 4)
-        copy_corpus(name); /* a path is in memory, too, which is forecast: one length wherever the tree is */
+        copy_corpus(name); /* a path is in memory, too, which is forecast: one length wherever it is */
     else {
         cr_assert(
             sscanf(ask, "%*s %llu %u %u %u %llu %u %u", &seed, &objects, &segment, &ids, &sample, &until, &width) == 7);
@@ -550,4 +550,11 @@ static uint64_t forecast_text(void *context, const char *ask, hdx_buffer *b)
     return f.objects;
 }
 
-Test(estimate, is_what_it_was) { checksums_check(HDX_TREE "/tests/making/estimates.txt", forecast_text, NULL); }
+Test(estimate, is_what_it_was)
+{
+    cr_assert(chdir(folder) == 0);
+    (void)snprintf(dump, sizeof dump, "a.hprof");
+    (void)snprintf(place, sizeof place, "a.hdx");
+    checksums_check(HDX_TREE "/tests/making/estimates.txt", forecast_text, NULL);
+    cr_assert(chdir("/") == 0);
+}
