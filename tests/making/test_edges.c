@@ -1,5 +1,5 @@
 /*
- * test_edges.c - what stands first or last of its kind: the class of most instances, heap 0, lengths where a column
+ * test_edges.c - what stands first or last of its kind: the class of most instances, lengths where a column
  * begins to need more room, super classes in a circle, two dumps that differ in one address, and damage that a build
  * has found before it was stopped.
  */
@@ -81,38 +81,6 @@ Test(edges, a_class_object_is_held_by_its_instances_beside_the_one_that_names_it
             cr_expect_eq(hdx_graph_nearest(g, held), id_of(g, made[which][0]), "the first root that leads to it");
             hdx_graph_close(g);
         }
-}
-
-Test(edges, heap_0_is_a_heap_where_it_has_a_name)
-{
-    dump_maker *m = dump_maker_new(4);
-    dump_maker_heap_info(m, 0, "default");
-    uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""), at[6];
-    (void)dump_maker_class(m, "java.lang.Class", object, "");
-    at[0] = dump_maker_instance(m, object, NULL);
-    dump_maker_heap_info(m, 'A', "app");
-    at[1] = dump_maker_instance(m, object, NULL);
-    dump_maker_heap_info(m, 0, "default");
-    at[2] = dump_maker_instance(m, object, NULL);
-    dump_maker_heap_info(m, 'Z', "zygote");
-    at[3] = dump_maker_instance(m, object, NULL);
-    at[4] = dump_maker_instance(m, object, NULL);
-    dump_maker_heap_info(m, 'A', "app");
-    at[5] = dump_maker_instance(m, object, NULL);
-    for (unsigned i = 0; i < 6; i++)
-        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, at[i], 0, 0);
-    hdx_graph            *g = graph_of(m, 0);
-    const char *const     want[6] = { "default", "app", "default", "zygote", "zygote", "app" };
-    uint64_t              count;
-    const hdx_heap_space *heaps = hdx_graph_heaps(g, &count);
-    cr_assert_eq(count, 3);
-    for (unsigned i = 0; i < 6; i++) {
-        const int heap = hdx_graph_heap(g, id_of(g, at[i]));
-        cr_assert(heap >= 0 && heap < 3, "object %u: %d", i, heap);
-        cr_expect(hdx_text_is(heaps[heap].name, want[i]), "object %u: %.*s", i, (int)heaps[heap].name.len,
-                  heaps[heap].name.at);
-    }
-    hdx_graph_close(g);
 }
 
 Test(edges, arrays_have_their_length_where_a_column_begins_to_need_more)

@@ -1,16 +1,14 @@
 /*
  * test_invented.c - classes that a dump has instances of and does not describe: fields that fill what instances have,
- * by their number of bytes; and frames of threads before the first one.
+ * by their number of bytes; and classes that every index has.
  */
+#include "making/built.h"
 #include "making/making.h"
-#include "support/dump_maker.h"
-#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static void put_be(uint8_t *at, uint64_t v, unsigned bytes)
 {
@@ -32,12 +30,8 @@ static void put_instance(dump_maker *m, uint64_t id, uint64_t class_id, uint32_t
 Test(invented, fields_fill_the_bytes_that_instances_have)
 {
     enum { MOST = 23 };
-    char             folder[TEST_FOLDER];
-    hdx_index_report report;
-    hdx_error        err;
-    hdx_graph       *g;
-    dump_maker      *m = dump_maker_new(8);
-    uint64_t         object = dump_maker_class(m, "java.lang.Object", 0, "");
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
     (void)dump_maker_class(m, "java.lang.Class", object, "");
     for (uint32_t bytes = 0; bytes <= MOST; bytes++) {
         char name[32];
@@ -45,17 +39,11 @@ Test(invented, fields_fill_the_bytes_that_instances_have)
         (void)dump_maker_load(m, 0x900000 + 16 * bytes, name);
         put_instance(m, 0x800000 + 64 * bytes, 0x900000 + 16 * bytes, bytes);
     }
-    test_folder_make_fast(folder, "invented");
-    cr_assert(chdir(folder) == 0);
-    dump_maker_save(m, "a.hprof");
-    dump_maker_free(m);
-    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
+    built b = built_open(m, "invented");
     for (uint32_t bytes = 0; bytes <= MOST; bytes++) {
         hdx_id id;
-        cr_assert(hdx_graph_find(g, 0x800000 + 64 * bytes, &id));
-        const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
+        cr_assert(hdx_graph_find(b.g, 0x800000 + 64 * bytes, &id));
+        const hdx_class *c = hdx_graph_class(b.g, hdx_graph_class_of(b.g, id));
         char             types[32], want[32];
         char             name[32];
         (void)snprintf(name, sizeof name, "app.Of%u", bytes);
@@ -74,38 +62,24 @@ Test(invented, fields_fill_the_bytes_that_instances_have)
                        bytes % 2 ? "B" : "");
         cr_expect_str_eq(types, want, "%u bytes: %s", bytes, types);
     }
-    hdx_graph_close(g);
-    cr_assert(chdir("/") == 0);
-    test_folder_remove(folder);
+    built_close(&b);
 }
 
 /* A dump has java.lang.Class and java.lang.ClassLoader, or they are made: with no fields, below java.lang.Object. */
 Test(invented, classes_that_must_be_there_have_no_fields)
 {
-    char                     folder[TEST_FOLDER];
-    hdx_index_report         report;
-    hdx_error                err;
-    hdx_graph               *g;
     static const char *const names[] = { "java.lang.Class", "java.lang.ClassLoader" };
     dump_maker              *m = dump_maker_new(8);
     const uint64_t           object = dump_maker_class(m, "java.lang.Object", 0, "");
     dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, object, NULL), 0, 0);
-    test_folder_make_fast(folder, "invented");
-    cr_assert(chdir(folder) == 0);
-    dump_maker_save(m, "a.hprof");
-    dump_maker_free(m);
-    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
-    const hdx_class *root = hdx_graph_class_named(g, "java.lang.Object");
+    built            b = built_open(m, "invented");
+    const hdx_class *root = hdx_graph_class_named(b.g, "java.lang.Object");
     for (size_t i = 0; i < 2; i++) {
-        const hdx_class *c = hdx_graph_class_named(g, names[i]);
+        const hdx_class *c = hdx_graph_class_named(b.g, names[i]);
         cr_assert(c != NULL, "%s", names[i]);
         cr_expect((c->flags & HDX_CLASS_INVENTED) != 0 && c->field_count == 0 && c->static_count == 0, "%s", names[i]);
         cr_expect_eq(c->super, root->number);
         cr_expect_eq(c->instance_size, root->instance_size);
     }
-    hdx_graph_close(g);
-    cr_assert(chdir("/") == 0);
-    test_folder_remove(folder);
+    built_close(&b);
 }

@@ -1,12 +1,10 @@
 /* test_roots.c - GC roots that threads hold say in which frame, or that it is none; objects say in which heap. */
+#include "making/built.h"
 #include "making/making.h"
-#include "support/dump_maker.h"
-#include "support/folder.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
 #include <string.h>
-#include <unistd.h>
 
 Test(roots, of_threads_say_their_frames)
 {
@@ -16,13 +14,9 @@ Test(roots, of_threads_say_their_frames)
         hdx_root_type type;
     } tags[] = { { HDX_SUB_ROOT_JNI_LOCAL, HDX_ROOT_NATIVE_LOCAL }, { HDX_SUB_ROOT_JAVA_FRAME, HDX_ROOT_JAVA_LOCAL } };
     enum { FRAMES = sizeof frames / sizeof *frames, TAGS = sizeof tags / sizeof *tags };
-    char             folder[TEST_FOLDER];
-    hdx_index_report report;
-    hdx_error        err;
-    hdx_graph       *g;
-    uint64_t         ids[TAGS][FRAMES], count = 0;
-    dump_maker      *m = dump_maker_new(8);
-    uint64_t         object = dump_maker_class(m, "java.lang.Object", 0, "");
+    uint64_t    ids[TAGS][FRAMES], count = 0;
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
     (void)dump_maker_class(m, "java.lang.Class", object, "");
     const uint64_t thread = dump_maker_instance(m, dump_maker_class(m, "java.lang.Thread", object, ""), NULL);
     const uint64_t method[] = { dump_maker_frame(m, "run", 1, 7), dump_maker_frame(m, "go", 1, 8),
@@ -34,19 +28,13 @@ Test(roots, of_threads_say_their_frames)
             ids[t][i] = dump_maker_instance(m, object, NULL);
             dump_maker_root(m, tags[t].tag, ids[t][i], 1, frames[i]);
         }
-    test_folder_make_fast(folder, "roots");
-    cr_assert(chdir(folder) == 0);
-    dump_maker_save(m, "a.hprof");
-    dump_maker_free(m);
-    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
-    const hdx_root *roots = hdx_graph_roots(g, &count);
+    built           b = built_open(m, "roots");
+    const hdx_root *roots = hdx_graph_roots(b.g, &count);
     for (unsigned t = 0; t < TAGS; t++)
         for (unsigned i = 0; i < FRAMES; i++) {
             unsigned found = 0;
             hdx_id   id, holder;
-            cr_assert(hdx_graph_find(g, ids[t][i], &id) && hdx_graph_find(g, thread, &holder));
+            cr_assert(hdx_graph_find(b.g, ids[t][i], &id) && hdx_graph_find(b.g, thread, &holder));
             for (uint64_t k = 0; k < count; k++)
                 if (roots[k].object == id) {
                     found++;
@@ -56,9 +44,7 @@ Test(roots, of_threads_say_their_frames)
                 }
             cr_expect(found == 1, "%u, %d: %u", t, frames[i], found);
         }
-    hdx_graph_close(g);
-    cr_assert(chdir("/") == 0);
-    test_folder_remove(folder);
+    built_close(&b);
 }
 
 /* Android numbers its heaps, and one has the number 0. */
@@ -114,68 +100,44 @@ Test(heaps, of_any_number_are_told_of_each_object)
 
 Test(roots, of_a_thread_that_has_one_local_are_references_of_it)
 {
-    char             folder[TEST_FOLDER];
-    hdx_index_report report;
-    hdx_error        err;
-    hdx_graph       *g;
-    hdx_refs         refs;
-    hdx_id           id, holder, to;
-    unsigned         found = 0;
-    dump_maker      *m = dump_maker_new(8);
-    uint64_t         object = dump_maker_class(m, "java.lang.Object", 0, "");
+    hdx_refs    refs;
+    hdx_id      id, holder, to;
+    unsigned    found = 0;
+    dump_maker *m = dump_maker_new(8);
+    uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
     (void)dump_maker_class(m, "java.lang.Class", object, "");
     const uint64_t thread = dump_maker_instance(m, dump_maker_class(m, "java.lang.Thread", object, ""), NULL);
     const uint64_t local = dump_maker_instance(m, object, NULL);
     dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, thread, 1, 0);
     dump_maker_root(m, HDX_SUB_ROOT_JAVA_FRAME, local, 1, -1);
-    test_folder_make_fast(folder, "roots");
-    cr_assert(chdir(folder) == 0);
-    dump_maker_save(m, "a.hprof");
-    dump_maker_free(m);
-    const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
-    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
-    cr_assert(hdx_graph_find(g, local, &id) && hdx_graph_find(g, thread, &holder));
-    hdx_graph_outbound(g, holder, HDX_LIVE, &refs);
+    built b = built_open(m, "roots");
+    cr_assert(hdx_graph_find(b.g, local, &id) && hdx_graph_find(b.g, thread, &holder));
+    hdx_graph_outbound(b.g, holder, HDX_LIVE, &refs);
     while (hdx_refs_next(&refs, &to))
         found += to == id;
-    cr_expect(found == 1 && hdx_graph_live(g, id) && hdx_graph_dominator(g, id) == holder);
-    hdx_graph_close(g);
-    cr_assert(chdir("/") == 0);
-    test_folder_remove(folder);
+    cr_expect(found == 1 && hdx_graph_live(b.g, id) && hdx_graph_dominator(b.g, id) == holder);
+    built_close(&b);
 }
 
 /* Classes of the boot loader are roots only where no class is one by a record of its own (MAT 4.6). */
 Test(roots, are_those_of_the_dump_where_one_class_is_told_of)
 {
     for (unsigned place = 0; place < 4; place++) { /* of the record of a class among those of three objects; 3: none */
-        char             folder[TEST_FOLDER];
-        hdx_index_report report;
-        hdx_error        err;
-        hdx_graph       *g;
-        uint64_t         count = 0;
-        unsigned         classes = 0;
-        dump_maker      *m = dump_maker_new(8);
-        uint64_t         object = dump_maker_class(m, "java.lang.Object", 0, "");
+        uint64_t    count = 0;
+        unsigned    classes = 0;
+        dump_maker *m = dump_maker_new(8);
+        uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
         (void)dump_maker_class(m, "java.lang.Class", object, "");
         (void)dump_maker_class(m, "java.lang.ClassLoader", object, "");
         for (unsigned i = 0; i < 3; i++)
             dump_maker_root(m, i == place ? HDX_SUB_ROOT_STICKY_CLASS : HDX_SUB_ROOT_JNI_GLOBAL,
                             i == place ? object : dump_maker_instance(m, object, NULL), 0, 0);
-        test_folder_make_fast(folder, "roots");
-        cr_assert(chdir(folder) == 0);
-        dump_maker_save(m, "a.hprof");
-        dump_maker_free(m);
-        const hdx_index_options options = { .dump = "a.hprof", .index_dir = "a.hdx", .threads = 1 };
-        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-        cr_assert(hdx_graph_open("a.hdx", "a.hprof", &g, &err) == HDX_OK, "%s", err.message);
-        const hdx_root *roots = hdx_graph_roots(g, &count);
+        built           b = built_open(m, "roots");
+        const hdx_root *roots = hdx_graph_roots(b.g, &count);
         for (uint64_t i = 0; i < count; i++)
             classes += roots[i].type == HDX_ROOT_SYSTEM_CLASS;
         cr_expect(count == (place < 3 ? 3 : 6) && classes == (place < 3 ? 1 : 3), "%u: %llu roots, %u classes", place,
                   (unsigned long long)count, classes);
-        hdx_graph_close(g);
-        cr_assert(chdir("/") == 0);
-        test_folder_remove(folder);
+        built_close(&b);
     }
 }
