@@ -237,6 +237,7 @@ Test(edges, super_classes_in_a_circle_are_cut_and_told_each)
     }
     for (uint64_t i = 0; i < s->damage_count; i++)
         if (s->damage[i].kind == HDX_DAMAGE_CYCLE) {
+            cr_expect(s->damage[i].offset == 0 && s->damage[i].lost_bytes == 0);
             circles++;
             itself += strcmp(s->damage[i].expected,
                              "super classes of app.Itself lead back to it; the chain is cut there") == 0;

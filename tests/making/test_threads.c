@@ -49,6 +49,9 @@ static void words_of(const hdx_thread *t, char out[400])
     out[0] = 0;
     for (uint32_t i = 0; i < t->frame_count; i++) {
         const hdx_frame *f = &t->frames[i];
+        const hdx_text   texts[] = { f->class_name, f->method, f->signature, f->source };
+        for (size_t k = 0; k < 4; k++)
+            cr_expect(memchr(texts[k].at, '\0', texts[k].len) == NULL, "frame %u, text %zu", i, k);
         (void)snprintf(out + strlen(out), 400 - strlen(out), "%s%.*s.%.*s%.*s %.*s:%d", i == 0 ? "" : ", ",
                        (int)f->class_name.len, f->class_name.at, (int)f->method.len, f->method.at,
                        (int)f->signature.len, f->signature.at, (int)f->source.len, f->source.at, f->line);
