@@ -109,6 +109,7 @@ void hdx_build_close(hdx_build *b)
     hdx_source_close(b->dump.source);
     hdx_seek_end(&b->dump);
     hdx_ticker_free(&b->work.tick);
+    assert(atomic_load(&mem->used) == 0); /* M6 */
     hdx_mem_close(mem);
     (void)pthread_mutex_destroy(&b->work.lock);
     free(b);

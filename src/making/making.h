@@ -20,6 +20,7 @@
  *   M3  A step that is kept has its files; a checkpoint is written whole or not at all.
  *   M4  The manifest names a file once, with its size and sum (INDEX I17).
  *   M5  Ids have 32 or 64 bits, and all passes of a build the same.
+ *   M6  A build that ends has given back all memory that it has asked for.
  */
 #ifndef HDX_MAKING_MAKING_H
 #define HDX_MAKING_MAKING_H

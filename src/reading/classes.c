@@ -339,9 +339,9 @@ static hdx_code read_classes(maker *m, hdx_error *err)
     m->capacity = m->at == NULL ? 0 : r->classes.count;
     m->missing = hdx_mem_array(&m->in->w->mem, r->classes.count, sizeof *m->missing);
     m->places = hdx_mem_array(&m->in->w->mem, r->uses.count, sizeof *m->places);
+    m->place_capacity = m->places == NULL ? 0 : r->uses.count;
     if (m->at == NULL || m->missing == NULL || m->places == NULL)
         return no_memory(err);
-    m->place_capacity = r->uses.count;
     memset(m->places, 0xff, r->uses.count * sizeof *m->places);
     if ((code = read_all(m, err)) != HDX_OK)
         return code;

@@ -1,7 +1,7 @@
 /*
- * test_forged.c - what the first pass kept (scan.tmp), changed by somebody who makes its sums right again: what cannot
- * be is refused and the build begins anew, what stands in another order means the same. In the end the bytes are those
- * of a build in one go.
+ * test_forged.c - what the first pass kept (scan.tmp) and the second (columns.tmp), changed by somebody who makes their
+ * sums right again: what cannot be is refused and the build begins anew, what stands in another order means the same.
+ * In the end the bytes are those of a build in one go.
  */
 #include "making/parted.h"
 #include "reading/reading.h"
@@ -18,13 +18,14 @@ enum { CLASSES = 7, ROOTS = 9, HEAPS = 2 };
 
 static char     folder[TEST_FOLDER];
 static parted   want, kept;
-static char     words[8192]; /* of roots, classes and heaps of the index */
+static char     words[8192]; /* of roots, classes, heaps and damage of the index */
 static uint64_t class_ids[CLASSES], file_size;
 
 /* Where things are in scan.tmp. */
 static size_t class_at[CLASSES], class_count_at, roots_at, uses_at, use_count, heaps_at;
 
-static void make_dump(void)
+/* With so many more objects, which do not fit the fields of their class, in several segments. */
+static void make_dump(unsigned more)
 {
     dump_maker *m = dump_maker_new(8);
     uint64_t    made[ROOTS], classes[CLASSES];
@@ -48,6 +49,17 @@ static void make_dump(void)
     for (unsigned i = 0; i < 12; i++) {
         dump_maker_segment(m);
         (void)dump_maker_instance(m, classes[6], DUMP_VALUES(i));
+    }
+    for (unsigned i = 0; i < more; i++) {
+        uint8_t record[1 + 8 + 4 + 8 + 4 + 8] = { HDX_SUB_INSTANCE };
+        for (unsigned b = 0; b < 8; b++) {
+            record[1 + b] = (uint8_t)((0x900000 + 32 * (uint64_t)i) >> 8 * (7 - b));
+            record[13 + b] = (uint8_t)(classes[3 + i % 2] >> 8 * (7 - b));
+        }
+        record[24] = 8;
+        dump_maker_raw(m, record, sizeof record);
+        if (i % 500 == 499)
+            dump_maker_segment(m);
     }
     memcpy(class_ids, classes, sizeof classes);
     size_t len;
@@ -84,6 +96,22 @@ static bool find_places(const parted_file *f)
     return hdx_le64(f->at + heaps_at - 8) == HEAPS && heaps_at + HEAPS * sizeof(hdx_heap_name) + 4 == f->len;
 }
 
+/* Where things are in columns.tmp (columns.c): six numbers, how far it is, units, misfits, arrays of each stretch. */
+enum { STRETCHES = 1, SPILL_BYTES = 3, LONGEST = 4, NUMBERS = 6 };
+static const size_t numbers_at = PARTED_KEPT_HEAD, halt_at = PARTED_KEPT_HEAD + NUMBERS * 8;
+static size_t       misfits_at, arrays_at;
+
+/* False: no class is known to have misfits yet, or there is no unit. */
+static bool find_numbers(const parted_file *f)
+{
+    const size_t units_at = halt_at + sizeof(hdx_halt) + 8;
+    misfits_at = units_at + hdx_le64(f->at + units_at - 8) * sizeof(hdx_spilled) + 8;
+    arrays_at = misfits_at + hdx_le64(f->at + misfits_at - 8) * 16;
+    const hdx_halt *halt = (const hdx_halt *)(const void *)(f->at + halt_at);
+    return misfits_at > units_at + 8 && arrays_at > misfits_at && halt->count > 0 &&
+           arrays_at + 32 * hdx_le64(f->at + numbers_at + 8 * STRETCHES) + 4 == f->len;
+}
+
 static const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
 
 /* What the catalog says, which has times, too. */
@@ -107,33 +135,39 @@ static void words_of_index(char to[8192])
                                 class[i].flags);
     for (uint64_t i = 0; i < heaps; i++)
         len += (size_t)snprintf(to + len, 8192 - len, "%.*s\n", (int)heap[i].name.len, heap[i].name.at);
-    len += (size_t)snprintf(to + len, 8192 - len, "%llu damages\n",
-                            (unsigned long long)hdx_graph_summary_of(g)->damage_count);
+    for (uint64_t i = 0; i < hdx_graph_summary_of(g)->damage_count; i++)
+        len += (size_t)snprintf(to + len, 8192 - len, "%llu %s\n",
+                                (unsigned long long)hdx_graph_summary_of(g)->damage[i].offset,
+                                hdx_graph_summary_of(g)->damage[i].expected);
     cr_assert(len < 8192);
     hdx_graph_close(g);
 }
 
-static void enter(void)
+/* Stops where all that the first pass has is kept, or some of what the second has. */
+static void stop_where(bool second, unsigned more)
 {
     hdx_index_report report;
     hdx_error        err;
     char             path[96];
     test_folder_make_fast(folder, "forged");
     cr_assert(chdir(folder) == 0);
-    make_dump();
+    make_dump(more);
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
     parted_read_folder(&want, "a.hprof.hdx");
     words_of_index(words);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     for (unsigned n = 0;; n++) {
-        cr_assert(parted_interrupt(&options, n, &err) == HDX_CANCELLED, "all of the heap is never kept");
+        cr_assert(parted_interrupt(&options, n, &err) == HDX_CANCELLED, "it is never kept");
         parted_free(&kept);
         parted_read_folder(&kept, "a.hprof.hdx.part");
-        const parted_file *scan = parted_find(&kept, "scan.tmp");
-        if (scan != NULL && find_places(scan))
+        const parted_file *scan = parted_find(&kept, "scan.tmp"), *columns = parted_find(&kept, "columns.tmp");
+        if (second ? columns != NULL && find_numbers(columns) : scan != NULL && find_places(scan))
             return;
     }
 }
+
+static void enter(void) { stop_where(false, 0); }
+static void enter_second(void) { stop_where(true, 80000); }
 
 static void leave(void)
 {
@@ -144,6 +178,7 @@ static void leave(void)
 }
 
 TestSuite(forged, .init = enter, .fini = leave, .timeout = 100);
+TestSuite(forged_columns, .init = enter_second, .fini = leave, .timeout = 100);
 
 /* Goes on from these files. Are the bytes those of a build in one go? */
 static bool ends_as_it_should(parted *p)
@@ -170,14 +205,20 @@ static bool ends_as_it_should(parted *p)
     return same;
 }
 
+static bool same_with(const char *file, size_t at, uint64_t value, unsigned bytes)
+{
+    parted  p = parted_copy(&kept);
+    uint8_t word[8];
+    hdx_put64(word, value);
+    memcpy(parted_find(&p, file)->at + at, word, bytes);
+    const bool same = ends_as_it_should(&p);
+    parted_free(&p);
+    return same;
+}
+
 static void expect_same(size_t at, uint64_t value, unsigned bytes, const char *what)
 {
-    parted   p = parted_copy(&kept);
-    uint8_t *scan = parted_find(&p, "scan.tmp")->at, word[8];
-    hdx_put64(word, value);
-    memcpy(scan + at, word, bytes);
-    cr_expect(ends_as_it_should(&p), "%s is %llx", what, (unsigned long long)value);
-    parted_free(&p);
+    cr_expect(same_with("scan.tmp", at, value, bytes), "%s is %llx", what, (unsigned long long)value);
 }
 
 /* A root that means another object is none that could not be. */
@@ -280,4 +321,50 @@ Test(forged, what_stands_in_another_order_means_the_same)
     turn(scan + heaps_at, HEAPS, sizeof(hdx_heap_name));
     cr_expect(ends_as_it_should(&p), "all of it");
     parted_free(&p);
+}
+
+/* ---- the second pass ---- */
+static void refuses(size_t at, uint64_t value, unsigned bytes, const char *what)
+{
+    cr_expect(same_with("columns.tmp", at, value, bytes), "%s is %llx", what, (unsigned long long)value);
+}
+
+Test(forged_columns, numbers_that_cannot_be_are_refused)
+{
+    const uint8_t *columns = parted_find(&kept, "columns.tmp")->at;
+    const size_t   spilled = parted_find(&kept, "references.tmp")->len;
+    const uint64_t stretches = hdx_le64(columns + numbers_at + 8 * STRETCHES);
+    const uint64_t bytes = hdx_le64(columns + numbers_at + 8 * SPILL_BYTES);
+    cr_expect(same_with("columns.tmp", numbers_at, 0, 0), "as it was");
+    cr_expect(!same_with("columns.tmp", misfits_at + 8, file_size - 1, 8) ||
+                  !same_with("columns.tmp", misfits_at + 8, 1, 8),
+              "what could be is believed");
+    refuses(numbers_at + 8 * STRETCHES, stretches + 1, 8, "stretches");
+    refuses(numbers_at + 8 * STRETCHES, stretches - 1, 8, "stretches");
+    refuses(numbers_at + 8 * SPILL_BYTES, spilled + 1, 8, "bytes of references");
+    refuses(numbers_at + 8 * SPILL_BYTES, UINT64_MAX, 8, "bytes of references");
+    refuses(numbers_at + 8 * LONGEST, bytes + 1, 8, "the longest list");
+    refuses(numbers_at + 8 * LONGEST, UINT64_MAX, 8, "the longest list");
+    refuses(halt_at + offsetof(hdx_halt, next), stretches + 1, 8, "the next stretch");
+    refuses(halt_at + offsetof(hdx_halt, next), UINT64_MAX, 8, "the next stretch");
+    refuses(halt_at + offsetof(hdx_halt, count), HDX_WORKERS_MAX + 1, 4, "runs");
+    refuses(halt_at + offsetof(hdx_halt, count), UINT32_MAX, 4, "runs");
+    const hdx_halt *halt = (const hdx_halt *)(const void *)(columns + halt_at);
+    for (uint32_t i = 0; i < halt->count; i++) {
+        const size_t at = halt_at + offsetof(hdx_halt, left) + i * sizeof(hdx_left);
+        refuses(at + offsetof(hdx_left, from), halt->left[i].end, 8, "the first stretch of a run");
+        refuses(at + offsetof(hdx_left, from), halt->left[i].end + 1, 8, "the first stretch of a run");
+        refuses(at + offsetof(hdx_left, end), halt->next + 1, 8, "the end of a run");
+        refuses(at + offsetof(hdx_left, end), UINT64_MAX, 8, "the end of a run");
+        refuses(at + offsetof(hdx_left, pos), 1, 8, "the place in a run");
+        refuses(at + offsetof(hdx_left, pos), file_size, 8, "the place in a run");
+        refuses(at + offsetof(hdx_left, pos), UINT64_MAX, 8, "the place in a run");
+    }
+    refuses(misfits_at - 8, UINT64_MAX, 8, "misfits");
+    refuses(misfits_at, 1000, 8, "class of misfits");
+    refuses(misfits_at, UINT64_MAX, 8, "class of misfits");
+    refuses(misfits_at + 8, 0, 8, "place of misfits");
+    refuses(misfits_at + 8, file_size + 1, 8, "place of misfits");
+    for (uint64_t i = 0; i < stretches; i += 92)
+        refuses(arrays_at + 32 * i + 24, 2, 1, "whether arrays overlap");
 }
