@@ -439,6 +439,15 @@ static void no_id(forgery *f) { f->classes[f->class_count - 1].id = HDX_NO_ID; }
 static void many_objects(forgery *f) { f->m.objects = 1ull << 60; }
 static void no_files(forgery *f) { memset(f->m.files, 0, sizeof f->m.files); }
 static void a_file_more(forgery *f) { f->m.files[HDX_KIND_RETAINED] = f->m.files[HDX_KIND_ADDRESS]; }
+static void first_file_less(forgery *f) { f->m.files[0].name[0] = '\0'; }
+static void first_file_of_another_name(forgery *f) { f->m.files[0].name[0] = 'x'; }
+static void last_file_less(forgery *f)
+{
+    unsigned kind = HDX_KINDS_MAX - 1;
+    while (f->m.files[kind].name[0] == '\0')
+        kind--;
+    f->m.files[kind].name[0] = '\0';
+}
 static void another_dump(forgery *f) { f->m.dump_number++; }
 static void odd_layout(forgery *f)
 {
@@ -453,6 +462,9 @@ Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
         change_catalog(k, another_dump, "another dump of the file", false);
         change_catalog(k, many_objects, "objects without bytes", false);
         change_catalog(k, no_files, "no files", false);
+        change_catalog(k, first_file_less, "the first file is missing", false);
+        change_catalog(k, first_file_of_another_name, "the first file has another name", false);
+        change_catalog(k, last_file_less, "the last file is missing", false);
         change_catalog(k, a_file_more, "a file more", false);
         change_catalog(k, odd_layout, "layout", false);
     }

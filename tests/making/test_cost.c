@@ -107,6 +107,28 @@ Test(cost, of_a_crafted_dump_follows_its_bytes)
     }
 }
 
+/* Ids of a small dump have 32 bits, unless 64 are asked for: these take more. */
+Test(cost, of_ids_of_64_bits_is_more_than_of_32)
+{
+    const unsigned widths[] = { 0, 32, 64 };
+    uint64_t       memory[3] = { 0 };
+    hdx_buffer     bytes = { 0 };
+    family_write(0, RECORDS, &bytes);
+    FILE *file = fopen(dump, "wb");
+    cr_assert(file != NULL && fwrite(bytes.at, 1, bytes.len, file) == bytes.len && fclose(file) == 0);
+    hdx_buffer_free(&bytes);
+    for (unsigned i = 0; i < 3; i++) {
+        hdx_index_options options = { .dump = dump, .threads = 1, .width = widths[i] };
+        hdx_build_doors   doors = { .io = hdx_io_system(), .refuse = add_up, .context = &memory[i] };
+        hdx_index_report  report;
+        hdx_error         err;
+        cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s", err.message);
+        (void)hdx_index_remove(&options, report.path, sizeof report.path, NULL);
+    }
+    cr_expect(memory[0] == memory[1] && memory[2] > memory[1] + memory[1] / 20, "%llu, %llu and %llu bytes",
+              (unsigned long long)memory[0], (unsigned long long)memory[1], (unsigned long long)memory[2]);
+}
+
 /* Rows are many and a name may be most of the dump: labels of classes that share a long name are one text. */
 Test(cost, of_a_long_name_is_one_label)
 {

@@ -250,6 +250,28 @@ Test(edges, super_classes_in_a_circle_are_cut_and_told_each)
     hdx_graph_close(g);
 }
 
+/* A thousand are told; of the others the number. */
+Test(edges, damage_beyond_what_is_told_is_counted)
+{
+    for (unsigned more = 0; more < 3; more++) {
+        dump_maker *m = dump_maker_new(8);
+        uint64_t    object = dump_maker_class(m, "java.lang.Object", 0, "");
+        (void)dump_maker_class(m, "java.lang.Class", object, "");
+        (void)dump_maker_class(m, "java.lang.ClassLoader", object, "");
+        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, object, 0, 0);
+        for (unsigned i = 0; i < HDX_DAMAGE_MAX - 1 + more; i++) {
+            char name[32];
+            (void)snprintf(name, sizeof name, "app.Of%u", i);
+            put_class(m, 0x500000 + 0x100 * i, name, 0x500000 + 0x100 * i);
+        }
+        hdx_graph               *g = graph_of(m, 0);
+        const hdx_graph_summary *s = hdx_graph_summary_of(g);
+        cr_expect_eq(s->damage_count, HDX_DAMAGE_MAX - 1 + (more > 0), "%llu", (unsigned long long)s->damage_count);
+        cr_expect_eq(s->damage_more, more > 0 ? more - 1 : 0, "%llu more", (unsigned long long)s->damage_more);
+        hdx_graph_close(g);
+    }
+}
+
 static void identity_of(const char *path, uint8_t identity[16])
 {
     hdx_catalog *c;

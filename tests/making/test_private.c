@@ -133,6 +133,23 @@ Test(private, as_the_dump_is_at_every_stage_and_under_any_umask)
         }
 }
 
+/* Whoever has made it narrower meant that; one that is wider than the dump has become is narrowed. */
+Test(private, as_it_was_made_afterwards_when_it_is_used_again)
+{
+    const hdx_index_options options = { .dump = dump, .threads = 1 };
+    hdx_index_report        report;
+    hdx_error               err;
+    cr_assert(chmod(dump, 0644) == 0);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(chmod(place, 0700) == 0);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && report.reused, "%s", err.message);
+    cr_expect(mode_of("%s%s", "") == 0700, "narrower: %o", mode_of("%s%s", ""));
+    cr_assert(chmod(place, 0755) == 0 && chmod(dump, 0600) == 0);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && report.reused, "%s", err.message);
+    cr_expect(mode_of("%s%s", "") == 0700 && mode_of("%s/%s", "class.hdx") == 0600, "wider: %o, %o",
+              mode_of("%s%s", ""), mode_of("%s/%s", "class.hdx"));
+}
+
 Test(private, while_it_is_interrupted_between_any_two_calls)
 {
     cr_assert(chmod(dump, 0640) == 0);
