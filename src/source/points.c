@@ -32,8 +32,14 @@ void hdx_points_free(hdx_points *points)
 {
     if (points->list == NULL)
         return;
-    for (uint64_t i = 0; i < points->count; i++)
-        hdx_mem_put(points->mem, points->list[i].window, points->list[i].window_size);
+    assert(points->loaded || (points->list[0].out == 0 && points->list[0].kind == HDX_POINT_MEMBER)); /* P1 */
+    for (uint64_t i = 0; i < points->count; i++) {
+        const hdx_point *p = &points->list[i];
+        assert(i == 0 || points->loaded || p[-1].out < p->out); /* P1 */
+        points->bytes -= p->window == NULL ? 0 : p->window_size;
+        hdx_mem_put(points->mem, p->window, p->window_size);
+    }
+    assert(points->bytes == 0); /* P3: what they hold was counted */
     hdx_mem_put(points->mem, points->list, points->capacity * sizeof *points->list);
     (void)pthread_mutex_destroy(&points->lock);
     points->list = NULL;
