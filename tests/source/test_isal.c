@@ -225,6 +225,55 @@ Test(isal, codes_of_lengths_that_leave_a_pattern_unused_are_judged_by_zlib)
     gm_free(&file);
 }
 
+/*
+ * The same 'A's, in a block that has codes for so many lengths of literals (257 + more) and of distances (2 + more):
+ * what is more is not used.
+ */
+static void more_codes(gm_bytes *body, unsigned literals, unsigned distances)
+{
+    const uint8_t lengths[18] = { [2] = 1, [15] = 2, [17] = 2 };
+    gm_bits       b = { body, 0, 0 };
+    gm_bits_put(&b, 1 | 2 << 1, 3);
+    gm_bits_put(&b, literals | (1 + distances) << 5 | 14 << 10, 14);
+    for (unsigned i = 0; i < 18; i++)
+        gm_bits_put(&b, lengths[i], 3);
+    code(&b, 0, 1), gm_bits_put(&b, 65 - 11, 7);
+    code(&b, 2, 2);
+    code(&b, 0, 1), gm_bits_put(&b, 138 - 11, 7);
+    code(&b, 0, 1), gm_bits_put(&b, 52 - 11, 7);
+    code(&b, 2, 2);
+    if (literals > 0)
+        code(&b, 0, 1), gm_bits_put(&b, literals - 11, 7);
+    code(&b, 2, 2), code(&b, 2, 2);
+    if (distances > 0)
+        code(&b, 0, 1), gm_bits_put(&b, distances - 11, 7);
+    for (unsigned i = 0; i < 4; i++)
+        code(&b, i == 3, 1);
+    gm_bits_end(&b);
+}
+
+/* The format knows 286 and 30; the head of a block could say up to 288 and 32. */
+Test(isal, blocks_with_more_codes_than_there_are_are_judged_by_zlib)
+{
+    static const struct {
+        unsigned literals, distances;
+    } cases[] = { { 0, 0 },  { 28, 0 }, { 29, 0 },  { 30, 0 },  { 31, 0 },  { 0, 27 }, { 0, 28 },
+                  { 0, 29 }, { 0, 30 }, { 29, 28 }, { 30, 28 }, { 29, 29 }, { 31, 30 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool good = cases[i].literals <= 286 - 257 && cases[i].distances <= 30 - 2;
+        gm_bytes   file = { 0 }, body = { 0 };
+        more_codes(&body, cases[i].literals, cases[i].distances);
+        gm_member_put(&file, "AAA", 3, &(gm_member){ .body = &body });
+        told t = tell(&file, false, 1, 0);
+        cr_expect(t.len == (good ? 3u : 0u) && t.places == (good ? 0u : 1u), "%u and %u: %llu bytes, %zu places",
+                  cases[i].literals, cases[i].distances, (unsigned long long)t.len, t.places);
+        expect_same(&file, 1, 0, "codes", i);
+        forget(&t);
+        gm_free(&body);
+        gm_free(&file);
+    }
+}
+
 static void golden(const char *folder, unsigned *files)
 {
     DIR           *dir = opendir(folder);
