@@ -2,7 +2,7 @@
  * test_container.c - corners of gzip and zlib containers (GZIP 6): what is given, what is noted.
  */
 #include "support/gzip_maker.h"
-#include "source/source.h"
+#include "source/inner.h"
 #include "base/base.h"
 
 #include <criterion/criterion.h>
@@ -309,6 +309,30 @@ Test(container, a_cut_at_every_byte_is_truncated_and_keeps_what_there_is)
         gm_free(&part);
     }
     cr_expect(eq(sz, before, 3000));
+}
+
+/* Of many places the first ones are told, and always the last, after which nothing is read. */
+Test(container, the_end_that_is_missing_is_told_after_any_number_of_places)
+{
+    for (unsigned places = HDX_SOURCE_DAMAGE_MAX - 2; places <= HDX_SOURCE_DAMAGE_MAX + 1; places++) {
+        const hdx_damage *d;
+        hdx_source       *source;
+        file.len = 0;
+        for (unsigned i = 0; i < places; i++)
+            gm_member_put(&file, plain.at + i, 1, &(gm_member){ .bad_crc = true });
+        gm_member_put(&file, plain.at, 1000, &(gm_member){ 0 });
+        file.len -= 20;
+        gm_file      door = gm_file_of(&file);
+        gm_bytes     got = read_all(&door, &source);
+        const size_t n = hdx_source_damage(source, &d),
+                     want = places + 1 < HDX_SOURCE_DAMAGE_MAX ? places + 1 : HDX_SOURCE_DAMAGE_MAX;
+        cr_expect(eq(sz, n, want), "%u places", places);
+        cr_expect(n > 0 && d[n - 1].kind == HDX_DAMAGE_TRUNCATED, "%u places", places);
+        for (size_t i = 0; i + 1 < n; i++)
+            cr_expect(d[i].kind == HDX_DAMAGE_CRC && (i == 0 || d[i].offset > d[i - 1].offset), "%u: %zu", places, i);
+        hdx_source_close(source);
+        gm_free(&got);
+    }
 }
 
 Test(container, flushed_data_without_a_final_block_are_kept)

@@ -68,6 +68,39 @@ static hdx_code put(void *context, const void *bytes, size_t len, hdx_error *err
     return puts_wanted > 0 && --puts_wanted == 0 ? HDX_IO : HDX_OK;
 }
 
+/* Each piece is a member behind what is there. */
+Test(packer, gives_pieces_that_are_members)
+{
+    gm_bytes   plain = { 0 };
+    hdx_buffer out = hdx_buffer_of(NULL);
+    const struct {
+        size_t at, len;
+    } pieces[] = { { 0, 300000 }, { 300000, 0 }, { 300000, 1 }, { 300001, 70000 } };
+    uint8_t *unpacked = malloc(400000);
+    size_t   end[4], from = 0, got = 0;
+    gm_data(&plain, 370001, 5);
+    for (size_t i = 0; i < 4; i++) {
+        hdx_error err;
+        cr_assert(hdx_pack_piece(plain.at + pieces[i].at, pieces[i].len, &out, &err) == HDX_OK);
+        end[i] = (size_t)out.len;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        z_stream z = { .next_in = (Bytef *)out.at + from, .avail_in = (uInt)(end[i] - from) };
+        cr_assert(inflateInit2(&z, 15 + 16) == Z_OK);
+        z.next_out = unpacked + got;
+        z.avail_out = (uInt)(400000 - got);
+        cr_expect(inflate(&z, Z_FINISH) == Z_STREAM_END && z.avail_in == 0 && z.total_out == pieces[i].len, "piece %zu",
+                  i);
+        got += z.total_out;
+        from = end[i];
+        cr_assert(inflateEnd(&z) == Z_OK);
+    }
+    cr_expect(got == plain.len && memcmp(unpacked, plain.at, got) == 0 && out.len < plain.len);
+    free(unpacked);
+    hdx_buffer_free(&out);
+    gm_free(&plain);
+}
+
 Test(packer, gives_one_stream_of_all_that_it_was_given)
 {
     for (unsigned kind = 0; kind < 2; kind++) {
