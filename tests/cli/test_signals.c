@@ -23,6 +23,7 @@ static pid_t waiting(bool building, const char *unfinished, int *from)
     }
     (void)alarm(20);
     (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGHUP, SIG_DFL); /* under nohup it is ignored, and stays so */
     (void)signal(SIGUSR1, SIG_IGN);
     (void)sigemptyset(&none);
     (void)sigaddset(&none, SIGUSR1);
