@@ -142,6 +142,9 @@ Test(complete, offers_names_out_of_an_index_that_is_there)
           "java.lang.ref.FinalReference# java.lang.ref.Finalizer# java.lang.ref.Finalizer$FinalizerThread#" },
         { "object app.hprof.gz --index-dir app.hdx thread:S", "thread:Signal Dispatcher" },
         { "object app.hprof.gz --index-dir app.hdx thread:m", "thread:main" },
+        { "object app.hprof.gz --index-dir app.hdx thread:",
+          "thread:Attach Listener thread:Common-Cleaner thread:Finalizer thread:Notification Thread thread:Reference "
+          "Handler thread:Signal Dispatcher thread:clerk thread:main" },
         /* too many to list: packages, and what all have in common is no more than that */
         { "objects app.hdx --class j", "java. jdk." },
         { "objects app.hprof.gz --class short", "" }, /* without an index nothing, and none is built */

@@ -1,6 +1,8 @@
 /* A dump without a command: a first look, and questions to go on with that a shell takes as they stand. */
 #include "cli/cli.h"
 #include "cli/tool.h"
+#include "hprof/hprof.h"
+#include "support/dump_maker.h"
 
 static char *folder;
 static void  enter(void)
@@ -128,6 +130,26 @@ Test(look, is_not_meant_by_a_misspelt_command)
     ran r = tool_sh("mv app.hprof.gz info; \"$H\" info"); /* a command is a command */
     cr_expect(r.code == 2 && strstr(r.err, "needs a heap dump") != NULL, "%s", r.err);
     ran_free(&r);
+}
+
+/* Of classes of objects there is more to see than of arrays; where there are none among the first, an array will do. */
+Test(look, asks_next_for_the_heaviest_class_of_objects_or_of_arrays)
+{
+    for (unsigned kinds = 3; kinds <= 6; kinds++) { /* the first five classes are looked at */
+        dump_maker    *m = dump_maker_new(8);
+        const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+        for (unsigned i = 0; i < kinds; i++)
+            dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_primitives(m, "BCISJZ"[i], NULL, 40000), 0, 0);
+        for (unsigned i = 0; i < 100; i++)
+            dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, object, NULL), 0, 0);
+        dump_maker_save(m, "arrays.hprof");
+        dump_maker_free(m);
+        ran r = tool_sh("rm -rf arrays.hprof.hdx; \"$H\" arrays.hprof");
+        cr_expect(r.code == 0 && strstr(r.out, kinds < 5 ? "objects arrays.hprof --class java.lang.Object --sort"
+                                                         : "objects arrays.hprof --class 'long[]' --sort") != NULL,
+                  "%u kinds: %s%s", kinds, r.out, r.err);
+        ran_free(&r);
+    }
 }
 
 Test(look, answers_a_dump_without_live_objects)
