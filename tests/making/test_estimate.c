@@ -107,6 +107,23 @@ static void expect_kept(const char *path, uint32_t number, hdx_step until)
     }
 }
 
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+Test(estimate, that_is_told_to_stop_names_the_dump)
+{
+    const hdx_index_options options = { .dump = HDX_TREE "/examples/bookshop.hprof.gz",
+                                        .threads = 1,
+                                        .progress = { .cancelled = at_once } };
+    hdx_index_forecast      f;
+    hdx_error               err;
+    cr_expect_eq(hdx_index_estimate(&options, &f, &err), HDX_CANCELLED);
+    cr_expect_str_eq(err.where, options.dump);
+}
+
 Test(estimate, is_kept_on_the_bookshop_whichever_step_is_the_last)
 {
     static const hdx_step until[] = { 0, HDX_STEP_OBJECTS, HDX_STEP_OUTBOUND };

@@ -22,18 +22,18 @@ static hdx_view_wanted  want = { .name = "v", .spec = "-roots:JAVA_LOCAL", .root
 static hdx_pair         all[64];
 static uint64_t         pairs;
 
-/* An index, and some references of it that are to be left out. */
-static void enter(void)
+/* An index of a heap with so many more objects, and some references of it that are to be left out. */
+static void make_index(unsigned more)
 {
     static heap_model       h;
-    const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+    const hdx_index_options options = { .dump = "a.hprof", .threads = 1, .force = true };
     hdx_graph              *g;
     hdx_refs                refs;
     hdx_id                  to;
     hdx_error               err;
-    test_folder_make(folder, "view");
-    cr_assert(chdir(folder) == 0);
-    dump_maker *m = model_make(&h, 5, 200, 8);
+    dump_maker             *m = model_make(&h, 5, 200, 8);
+    for (unsigned i = 0; i < more; i++)
+        (void)dump_maker_primitives(m, 'B', NULL, i);
     dump_maker_save(m, "a.hprof");
     dump_maker_free(m);
     cr_assert(hdx_index_build(&options, &base, &err) == HDX_OK, "%s", err.message);
@@ -52,6 +52,13 @@ static void enter(void)
     memcpy(want.index, hdx_catalog_manifest(c)->identity, sizeof want.index);
     hdx_catalog_close(c);
     cr_assert(pairs == 64);
+}
+
+static void enter(void)
+{
+    test_folder_make(folder, "view");
+    cr_assert(chdir(folder) == 0);
+    make_index(0);
 }
 static void leave(void)
 {
@@ -330,6 +337,23 @@ Test(view, begins_anew_where_what_is_there_was_touched_or_is_of_another_view)
     parted_free(&straight);
 }
 
+/* Bits are kept by words. */
+Test(view, is_gone_on_from_where_objects_fill_their_last_word_and_where_not)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    const unsigned        there = (unsigned)(base.objects % 64);
+    hdx_error             err;
+    for (unsigned rest = 63; rest <= 65; rest++) {
+        make_index((64 + rest - there) % 64);
+        cr_assert_eq(base.objects % 64, rest % 64, "%llu objects", (unsigned long long)base.objects);
+        went_on[1] = 0;
+        stop_behind(2);
+        cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+        cr_expect(went_on[1] == 1, "%llu objects", (unsigned long long)base.objects);
+        cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
+    }
+}
+
 Test(view, of_an_index_that_was_made_anew_meanwhile_is_refused)
 {
     const hdx_build_doors sound = { .io = hdx_io_system() };
@@ -356,7 +380,9 @@ Test(view, keeps_to_a_budget_or_says_which_would_do)
     hdx_error               err;
     hdx_view_wanted         w = want;
     w.cuts = all;
+    memset(&report, 7, sizeof report);
     cr_expect(hdx_view_build(&small, &w, &report, &err) == HDX_LIMIT);
+    cr_expect(report.path[0] == '\0' && report.bytes == 0 && report.step_count == 0, "nothing is reported of it");
     cr_expect(strstr(err.message, "the budget is 20 MB") != NULL && strstr(err.hint, "would do") != NULL, "%s / %s",
               err.message, err.hint);
     const hdx_index_options enough = { .dump = "a.hprof",
