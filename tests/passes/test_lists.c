@@ -522,6 +522,57 @@ Test(lists, referrers_are_those_of_the_index_inbound_but_for_what_is_left_out)
     }
 }
 
+/* Lists rise. */
+Test(lists, referrers_that_no_build_writes_are_damage)
+{
+    make_referrers(9000, 3);
+    const uint64_t words = hdx_bits_words(b->n), m = b->at[b->n];
+    uint64_t      *root = calloc(words, 8), *once = calloc(words, 8), *many = calloc(words, 8);
+    uint64_t       looked_at = 0;
+    for (uint64_t v = 0; v < b->n; v++) {
+        once[v / 64] |= (uint64_t)(b->at[v + 1] > b->at[v]) << v % 64;
+        many[v / 64] |= (uint64_t)(b->at[v + 1] > b->at[v] + 1) << v % 64;
+    }
+    for (uint64_t v = 0; v < b->n; v++) {
+        const uint64_t degree = b->at[v + 1] - b->at[v];
+        if (degree < 2 || !((v % 701 == 1 && degree < 20) || degree == 255 || degree == 257 || degree == 8193))
+            continue;
+        for (unsigned way = 0; way < 4; way++) {
+            const uint64_t at = b->at[v] + (way < 2 ? 0 : degree - 2), one = b->to[at], two = b->to[at + 1];
+            hdx_index_file file;
+            hdx_listed     l = { .is_root = root, .note = &b->note, .holding = { .once = once, .many = many } };
+            taken          t = { .at = calloc(m + 2 * b->n, 8), .most = UINT32_MAX };
+            const hdx_referrer_taker to = { &t, take_run, take_begin, take_more };
+            b->to[at] = way == 0 || way == 2 ? two : one;
+            b->to[at + 1] = one; /* swapped, or the same twice */
+            cr_assert(hdx_one_to_n_write(&b->work.place, HDX_KIND_INBOUND, b->n, m, degrees_of, values_of, NULL, &file,
+                                         NULL) == HDX_OK);
+            b->to[at] = one;
+            b->to[at + 1] = two;
+            l.inbound = lists_open(HDX_KIND_INBOUND, &file, b->n);
+            cr_assert(hdx_pass_listed(&b->work, &b->tables, &l, NULL) == HDX_OK);
+            const hdx_referrers r = hdx_referrers_listed(&l);
+            for (uint64_t chunk = 0; chunk < r.chunks; chunk++) {
+                hdx_error      err = { .code = HDX_OK };
+                const hdx_code code = r.give(r.context, chunk, &to, &err);
+                t.open = 0;
+                cr_expect((code == HDX_DAMAGED) == (chunk == v / 4096) && (code == HDX_OK) == (chunk != v / 4096),
+                          "list of %llu, way %u, chunk %llu: %d", (ull)degree, way, (ull)chunk, (int)code);
+                cr_expect(code == HDX_OK || strcmp(err.message, "its lists are not as they are written") == 0, "%s",
+                          err.message);
+            }
+            looked_at++;
+            hdx_listed_free(&b->work, &l);
+            hdx_one_to_n_close((hdx_one_to_n *)(uintptr_t)l.inbound);
+            free(t.at);
+        }
+    }
+    cr_expect(looked_at >= 32, "%llu lists", (ull)looked_at);
+    free(root);
+    free(once);
+    free(many);
+}
+
 /* ---- by class ---- */
 
 Test(lists, objects_by_class_are_the_same_with_any_room)
