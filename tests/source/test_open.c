@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -156,6 +157,29 @@ Test(open, a_read_of_nothing_gives_nothing)
     cr_expect(eq(int, hdx_source_read_at(source, 5, &byte, 0, &got, NULL), HDX_OK));
     cr_expect(got == 0 && byte == 77);
     hdx_source_close(source);
+}
+
+/* Where standard input is closed. */
+Test(open, a_file_may_have_the_number_0)
+{
+    static const char name[] = "JAVA PROFILE 1.0.2";
+    char             *path = named("app", name, 18);
+    const int         input = dup(STDIN_FILENO);
+    for (unsigned round = 0; round < 2; round++) { /* its number is free again, too */
+        hdx_source *source;
+        hdx_error   err = { 0 };
+        uint8_t     bytes[20];
+        size_t      got = 0;
+        (void)close(STDIN_FILENO);
+        cr_assert(eq(int, hdx_source_open(path, NULL, &source, &err), HDX_OK), "%s", err.message);
+        cr_expect(fcntl(STDIN_FILENO, F_GETFD) >= 0, "it has that number");
+        cr_expect(hdx_source_read_at(source, 0, bytes, sizeof bytes, &got, &err) == HDX_OK && got == 18 &&
+                  memcmp(bytes, name, 18) == 0);
+        hdx_source_close(source);
+        cr_expect(fcntl(STDIN_FILENO, F_GETFD) == -1 && errno == EBADF);
+    }
+    if (input >= 0)
+        (void)dup2(input, STDIN_FILENO);
 }
 
 Test(open, refuses_gzip_that_cannot_be)
