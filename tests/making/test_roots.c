@@ -141,3 +141,34 @@ Test(roots, are_those_of_the_dump_where_one_class_is_told_of)
         built_close(&b);
     }
 }
+
+/* A class that is a root by another record is not one twice; nor are arrays, or classes of other loaders. */
+Test(roots, that_classes_of_the_boot_loader_become_are_one_each)
+{
+    uint64_t       count = 0;
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    (void)dump_maker_class(m, "java.lang.Class", object, "");
+    const uint64_t loader = dump_maker_class(m, "java.lang.ClassLoader", object, "");
+    const uint64_t array = dump_maker_class(m, "[Ljava.lang.Object;", object, "");
+    m->loader = dump_maker_instance(m, loader, NULL);
+    const uint64_t own = dump_maker_class(m, "app.Own", object, "");
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, m->loader, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, loader, 0, 0);
+    built           b = built_open(m, "roots");
+    const hdx_root *roots = hdx_graph_roots(b.g, &count);
+    const uint64_t  ids[] = { object, loader, array, own };
+    const unsigned  want[] = { 1, 1, 0, 0 };
+    for (size_t i = 0; i < 4; i++) {
+        hdx_id   id;
+        unsigned found = 0;
+        cr_assert(hdx_graph_find(b.g, ids[i], &id));
+        for (uint64_t k = 0; k < count; k++)
+            found += roots[k].object == id;
+        cr_expect(found == want[i], "class %zu: %u roots", i, found);
+        for (uint64_t k = 0; k < count; k++)
+            cr_expect(roots[k].object != id ||
+                      roots[k].type == (i == 1 ? HDX_ROOT_NATIVE_STATIC : HDX_ROOT_SYSTEM_CLASS));
+    }
+    built_close(&b);
+}
