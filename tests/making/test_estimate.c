@@ -124,6 +124,25 @@ Test(estimate, that_is_told_to_stop_names_the_dump)
     cr_expect_str_eq(err.where, options.dump);
 }
 
+/* Classes alone take temporary files, too. */
+Test(estimate, of_a_heap_without_instances_has_something_of_everything)
+{
+    char        path[TEST_FOLDER + 16];
+    dump_maker *m = dump_maker_new(8);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(m, "java.lang.Object", 0, ""), 0, 0);
+    (void)snprintf(path, sizeof path, "%s/none.hprof", folder);
+    dump_maker_save(m, path);
+    dump_maker_free(m);
+    const hdx_index_options options = { .dump = path, .threads = 1 };
+    hdx_index_forecast      f;
+    hdx_error               err;
+    cr_assert(hdx_index_estimate(&options, &f, &err) == HDX_OK, "%s", err.message);
+    cr_expect(f.whole && f.objects >= 2 && f.classes >= 1 && f.roots == 1 && f.memory > 0 && f.disk > 0 &&
+                  f.temporary > 0,
+              "%llu objects, %llu classes, %llu roots, %llu bytes of temporary files", (unsigned long long)f.objects,
+              (unsigned long long)f.classes, (unsigned long long)f.roots, (unsigned long long)f.temporary);
+}
+
 Test(estimate, is_kept_on_the_bookshop_whichever_step_is_the_last)
 {
     static const hdx_step until[] = { 0, HDX_STEP_OBJECTS, HDX_STEP_OUTBOUND };
