@@ -117,22 +117,25 @@ static void expect_straight_bytes(const char *what)
 static void stop_at_every_call(bool whole)
 {
     const unsigned step = getenv("HDX_KILLS") == NULL ? 13 : 1;
-    unsigned       went_on = 0, stops = 0;
+    unsigned       went_on = 0, stops = 0, lists = 0;
     hdx_error      err;
-    char           what[64];
+    char           what[64], kept[160];
     begin(whole);
+    (void)snprintf(kept, sizeof kept, "%s/lists.tmp", parts);
     for (unsigned n = 1;; n += step, stops++) {
         stop           first = { .at = n }, never = { 0 };
         const hdx_code code = build(1 + n % 3, 0, &first, &err);
         (void)snprintf(what, sizeof what, "stopped at call %u", n);
         cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%s: %s", what, err.message);
         went_on += access(parts, F_OK) == 0;
+        lists += access(kept, F_OK) == 0;
         cr_assert(code == HDX_OK || build(1 + n % 2, n % 5 == 0 ? 400ull << 20 : 0, &never, &err) == HDX_OK, "%s: %s",
                   what, err.message);
         expect_straight_bytes(what);
         if (code == HDX_OK)
             break;
     }
+    cr_expect(lists > 0 && lists < stops / 2, "%u of %u stops kept lists", lists, stops);
     cr_expect(stops > 300 / step && went_on > stops * 3 / 4, "%u of %u stops kept something", went_on, stops);
     test_folder_remove(folder);
 }
