@@ -1,7 +1,7 @@
 /*
  * test_stops.c - what builds that are told to stop leave, and what the next one says that it goes on from: one thread,
- * stopped when it asks for the so-manieth time. stops.txt has the checksums (support/checksums.h): calls of the first
- * build and of the second, 0 where it is not stopped; the budget of both, in MB, 0 for none.
+ * stopped when it asks for the so-manieth time. stops.txt has the checksums (support/checksums.h): what is
+ * built, calls of the first build and of the second, 0 where it is not stopped; the budget of both, in MB, 0 for none.
  */
 #include "making/parted.h"
 #include "support/folder.h"
@@ -41,44 +41,78 @@ static void put_folder(hdx_buffer *b, const char *folder)
     parted_free(&p);
 }
 
+static hdx_view_wanted want = { .name = "v", .spec = "-roots:JAVA_LOCAL", .roots = 1u << HDX_ROOT_JAVA_LOCAL };
+
+/* One build, of an index or of a view of the index that is there, stopped when it asks so often; 0: not stopped. */
+static hdx_code build(bool view, const hdx_index_options *options, unsigned calls, hdx_error *err)
+{
+    const hdx_build_doors doors = { .io = hdx_io_system(), .every_step = true };
+    parted_calls          c = { .last = calls };
+    hdx_index_options     asked = *options;
+    hdx_index_report      report;
+    hdx_view_wanted       w = want;
+    if (calls > 0)
+        asked.progress = (hdx_progress){ .context = &c, .cancelled = parted_is_wanted };
+    return view ? hdx_view_build_through(&doors, &asked, &w, &report, err)
+                : hdx_index_build_through(&doors, &asked, &report, err);
+}
+
 static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
 {
-    unsigned         calls[2], memory;
-    hdx_error        err;
-    hdx_index_report report;
-    char             path[96];
+    unsigned  calls[2], memory;
+    char      what[8], path[96];
+    hdx_error err;
     (void)context;
-    cr_assert(sscanf(ask, "%u %u %u", &calls[0], &calls[1], &memory) == 3, "%s", ask);
+    cr_assert(sscanf(ask, "%7s %u %u %u", what, &calls[0], &calls[1], &memory) == 4, "%s", ask);
+    const bool              view = strcmp(what, "view") == 0;
     const hdx_index_options options = {
-        .dump = "a.hprof", .threads = 1, .memory = (uint64_t)memory << 20, .notice = notice
+        .dump = view ? "b.hprof" : "a.hprof", .threads = 1, .memory = (uint64_t)memory << 20, .notice = notice
     };
     said = b;
     for (unsigned i = 0; i < 2; i++) {
-        const hdx_build_doors doors = { .io = hdx_io_system(), .every_step = true };
-        const hdx_code        code = calls[i] > 0 ? parted_interrupt(&options, calls[i], &err)
-                                                  : hdx_index_build_through(&doors, &options, &report, &err);
+        const hdx_code code = build(view, &options, calls[i], &err);
         hdx_buffer_format(b, "%s %s\n", hdx_code_name(code), code == HDX_OK ? "" : err.message);
-        put_folder(b, code == HDX_OK ? "a.hprof.hdx" : "a.hprof.hdx.part");
+        put_folder(b, view             ? code == HDX_OK ? "b.hprof.hdx/views/v" : "b.hprof.hdx/views/v.part"
+                      : code == HDX_OK ? "a.hprof.hdx"
+                                       : "a.hprof.hdx.part");
         if (code == HDX_OK)
             break;
     }
-    (void)hdx_index_remove(&options, path, sizeof path, &err);
+    if (view)
+        (void)hdx_io_remove_folder(hdx_io_system(), "b.hprof.hdx/views");
+    else
+        (void)hdx_index_remove(&options, path, sizeof path, &err);
     return b->len;
+}
+
+/* Several segments, so that both readings have several stretches. */
+static void save(const char *path)
+{
+    static heap_model h;
+    dump_maker       *m = model_make(&h, 5, 380, 8);
+    for (unsigned i = 0; i < 40; i++) {
+        dump_maker_segment(m);
+        (void)dump_maker_primitives(m, 'J', NULL, 2000);
+    }
+    dump_maker_save(m, path);
+    dump_maker_free(m);
 }
 
 Test(stops, leave_what_they_left, .timeout = 300)
 {
-    static heap_model h;
-    char              folder[TEST_FOLDER];
+    const hdx_index_options options = { .dump = "b.hprof", .threads = 1 };
+    char                    folder[TEST_FOLDER];
+    hdx_index_report        report;
+    hdx_catalog            *c;
+    hdx_error               err;
     test_folder_make_fast(folder, "stops");
     cr_assert(chdir(folder) == 0);
-    dump_maker *m = model_make(&h, 5, 380, 8);
-    for (unsigned i = 0; i < 40; i++) { /* segments, so that both readings have several stretches */
-        dump_maker_segment(m);
-        (void)dump_maker_primitives(m, 'J', NULL, 2000);
-    }
-    dump_maker_save(m, "a.hprof");
-    dump_maker_free(m);
+    save("a.hprof");
+    save("b.hprof");
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_catalog_open(hdx_io_system(), report.path, &c, &err) == HDX_OK);
+    memcpy(want.index, hdx_catalog_manifest(c)->identity, sizeof want.index);
+    hdx_catalog_close(c);
     checksums_check(HDX_TREE "/tests/making/stops.txt", text_of, NULL);
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);
