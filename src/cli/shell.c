@@ -185,14 +185,8 @@ static void dot_tables(shell *s, const char *argument, hdx_error *err)
     cli_words_free(&words);
 }
 
-typedef struct described {
-    shell   *s;
-    unsigned columns;
-} described;
-
 static void take_column(void *context, const char *name, const char *more)
 {
-    described *d = context;
     hdx_buffer line = hdx_buffer_of(NULL), quoted = hdx_buffer_of(NULL);
     cli_put_name(&quoted, name);
     hdx_buffer_text(&line, "  ");
@@ -200,8 +194,7 @@ static void take_column(void *context, const char *name, const char *more)
         cli_put_plain(&line, quoted.at, (size_t)quoted.len);
     hdx_buffer_format(&line, "%*s%s\n", quoted.len < 22 ? (int)(24 - quoted.len) : 2, "", more);
     hdx_buffer_free(&quoted);
-    say_buffer(d->s, &line);
-    d->columns++;
+    say_buffer(context, &line);
 }
 
 static void put_quoted(hdx_buffer *out, const char *text)
@@ -235,7 +228,6 @@ static void describe(shell *s, const char *schema, const char *table)
     hdx_buffer name = hdx_buffer_of(NULL), statement = hdx_buffer_of(NULL);
     hdx_rows  *rows = NULL;
     hdx_error  err = { .offset = HDX_NOWHERE };
-    described  d = { s, 0 };
     if (schema != NULL) {
         cli_put_name(&name, schema);
         hdx_buffer_text(&name, ".");
@@ -263,7 +255,7 @@ static void describe(shell *s, const char *schema, const char *table)
         }
         hdx_buffer_text(&statement, ")");
         if (!statement.failed)
-            cli_sql_each(s->sql, statement.at, take_column, &d);
+            cli_sql_each(s->sql, statement.at, take_column, s);
     }
     hdx_buffer_free(&name);
     hdx_buffer_free(&statement);

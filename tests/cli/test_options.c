@@ -70,6 +70,22 @@ static bool was_asked(size_t command, const hdx_parameter *is)
 #define EACH 1u
 #endif
 
+/* --out is a flag of refs, and a folder of batch. */
+Test(options, of_one_name_are_those_of_the_command)
+{
+    ran r = tool_sh("\"$H\" refs --out app.hprof.gz class:java.lang.Object --limit 1 --format csv --columns name");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    cr_expect_str_eq(r.out, "name\n<class>\n");
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch --out all app.hprof.gz >out; test -d all/answers");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch app.hprof.gz --out");
+    cr_expect(eq(int, r.code, 2), "%s", r.err);
+    cr_expect(strstr(r.err, "option '--out' needs a value: DIR") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
 Test(options, of_another_command_are_refused_by_every_command)
 {
     const size_t count = cli_command_count();
