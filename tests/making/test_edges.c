@@ -446,6 +446,35 @@ Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
     }
 }
 
+/* ---- an index that is named in the place of a dump ---- */
+Test(edges, an_index_that_is_named_is_of_the_dump_that_is_asked_for)
+{
+    const struct {
+        hdx_index_options options;
+        const char       *message; /* NULL: it is used */
+    } cases[] = {
+        { { .dump = "a.hdx", .threads = 1 }, NULL },
+        { { .dump = "a.hdx/", .threads = 1, .dump_number = 1 }, NULL },
+        { { .dump = "a.hdx", .threads = 1, .dump_number = 2 }, "is the index of dump number 1, not of 2" },
+        { { .dump = "a.hdx", .threads = 1, .force = true }, "is an index, and --force needs a dump" },
+        { { .dump = "a.hdx", .threads = 1, .index_dir = "b" }, "is an index, and --index-dir needs a dump" },
+    };
+    dump_maker *m = dump_maker_new(8);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(m, "java.lang.Object", 0, ""), 0, 0);
+    hdx_graph_close(graph_of(m, 0));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_index_report report;
+        hdx_error        err = { .code = HDX_OK };
+        const hdx_code   code = hdx_index_build(&cases[i].options, &report, &err);
+        cr_expect_eq(code, cases[i].message == NULL ? HDX_OK : HDX_USAGE, "case %zu: %s", i, err.message);
+        if (cases[i].message == NULL)
+            cr_expect(report.reused && strcmp(report.path, "a.hdx") == 0 && report.bytes > 0, "case %zu", i);
+        else
+            cr_expect(strcmp(err.message, cases[i].message) == 0 && strcmp(err.where, "a.hdx") == 0, "%s: %s",
+                      err.where, err.message);
+    }
+}
+
 /* ---- what there is no room for ---- */
 Test(edges, a_budget_of_a_few_bytes_is_one)
 {
