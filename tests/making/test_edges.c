@@ -446,6 +446,30 @@ Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
     }
 }
 
+Test(edges, damage_is_that_of_a_build_in_one_go_behind_each_checkpoint)
+{
+    const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
+    hdx_index_report        report;
+    hdx_error               err;
+    char                    path[96];
+    uint64_t                want_count, count;
+    write_misfits(8);
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    hdx_damage *want = damage_of(&want_count);
+    cr_expect(want_count > 3);
+    for (unsigned k = 1; k <= PARTED_STEPS; k++) {
+        cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
+        cr_assert(parted_stop(&options, k, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
+        cr_assert(access("a.hprof.hdx.part/checkpoint/state", F_OK) == 0);
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "step %u: %s", k, err.message);
+        hdx_damage *all = damage_of(&count);
+        cr_expect(count == want_count && memcmp(all, want, count * sizeof *all) == 0, "step %u: %llu damages", k,
+                  (unsigned long long)count);
+        free(all);
+    }
+    free(want);
+}
+
 /* ---- an index that is named in the place of a dump ---- */
 Test(edges, an_index_that_is_named_is_of_the_dump_that_is_asked_for)
 {
