@@ -155,6 +155,14 @@ add_test(NAME cli.check_reports COMMAND ${PROJECT_SOURCE_DIR}/tests/cli/check_re
          ${PROJECT_SOURCE_DIR})
 set_tests_properties(cli.check_reports PROPERTIES SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 300)
 
+# Commands among files of a user that resemble heapdex's own: short here, `cmake --build build/release --target decoys`
+# with 1,000 random calls.
+set(decoys ${PROJECT_SOURCE_DIR}/tests/cli/decoys $<TARGET_FILE:heapdex_cli>
+    ${PROJECT_SOURCE_DIR}/examples/bookshop.hprof.gz)
+add_test(NAME cli.decoys COMMAND ${decoys} --calls 100)
+set_tests_properties(cli.decoys PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
+add_custom_target(decoys COMMAND ${decoys} --calls 1000 --seed 2 DEPENDS heapdex_cli USES_TERMINAL)
+
 # Ctrl-C at random moments: short here, `cmake --build build/release --target interrupts` on a dump of 6 million
 # objects.
 set(interrupts ${PROJECT_SOURCE_DIR}/tests/cli/interrupts_made.sh $<TARGET_FILE:bench_make_dump>

@@ -154,6 +154,11 @@ typedef struct hdx_session_events { /* each may be NULL */
      * on, and hdx_answer_run gives none. False: they could not be used, and hdx_answer_run gives them again.
      */
     bool (*early)(void *context, hdx_rows *rows);
+    /*
+     * The answer writes a file: the name of its temporary file, or NULL when that is gone. A program that exits at once
+     * on a signal can remove it.
+     */
+    void (*writing)(void *context, const char *temporary);
 } hdx_session_events;
 HDX_API void hdx_session_listen(hdx_session *s, const hdx_session_events *events);
 
@@ -191,6 +196,15 @@ HDX_API hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argu
 struct ArrowArrayStream;
 HDX_API hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count,
                                   struct ArrowArrayStream *out, hdx_error *err);
+
+/*
+ * May a file be written at `path`, in place of what is there? HDX_USAGE where that is one of the inputs (the same
+ * device and inode, whatever it is called, or standard input), a folder, or a path inside an index. Whoever writes a
+ * file for a call checks it first, with all files that the call reads. From any thread.
+ */
+HDX_API hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t count, hdx_error *err);
+/* Is there a file at `path` that begins as a heap dump does, plain or compressed? */
+HDX_API bool hdx_output_is_dump(const char *path);
 
 /*
  * The JSON Schema (2020-12) of the document that hdx_render writes of this answer. Appends to a text that the caller

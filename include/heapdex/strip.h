@@ -88,6 +88,12 @@ typedef struct hdx_strip_options {
     size_t             drop_count;
     uint64_t           max_uncompressed;
     hdx_progress       progress;
+    /*
+     * Called on the thread of the call with the name of the temporary file while there is one, and with NULL when it is
+     * gone: a program that exits at once on a signal can remove it. NULL: not called.
+     */
+    void (*writing)(void *context, const char *temporary);
+    void *writing_context;
 } hdx_strip_options;
 
 #define HDX_STRIP_KINDS 24u

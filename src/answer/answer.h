@@ -10,6 +10,7 @@
  *   arrow.c      an answer as an Arrow C stream, which keeps the session
  *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
  *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
+ *   output.c     which files an answer may be written to
  *   check.c      rules that a heap has to keep (checking.h has the files beside it)
  *   compare.c    several dumps side by side                       folder.c  the dumps of a folder
  */
@@ -121,6 +122,9 @@ hdx_code hdx_answer_leaks_wanted(hdx_session *s, const hdx_arguments *a, hdx_lea
 /* Simple names of classes are those of this dump. */
 hdx_code hdx_answer_leaks_search(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **out,
                                  hdx_error *err);
+
+/* Does the file begin as a heap dump does, plain or compressed? *time_ms: when it was made; 0: not known. */
+bool hdx_answer_is_dump(const char *path, uint64_t *time_ms);
 
 /* ---- night.c ---- */
 typedef hdx_code hdx_answer_night_take(void *context, const char *index, hdx_error *err);

@@ -24,7 +24,7 @@ typedef struct listing {
 } listing;
 
 /* "JAVA PROFILE 1.0.2", NUL, size of ids, milliseconds since 1970: in the first 31 bytes. */
-static bool is_dump(const char *path, uint64_t *time_ms)
+bool hdx_answer_is_dump(const char *path, uint64_t *time_ms)
 {
     static const char magic[] = "JAVA PROFILE ";
     uint8_t           head[64];
@@ -70,7 +70,7 @@ static bool is_index(hdx_io *io, const char *path, uint64_t *time_ms)
 {
     hdx_graph *g = NULL;
     hdx_error  ignored;
-    const bool is = hdx_place_is_index(io, path);
+    const bool is = hdx_folder_is_index(io, path);
     *time_ms = is && hdx_graph_open(path, NULL, &g, &ignored) == HDX_OK ? hdx_graph_summary_of(g)->created_ms : 0;
     hdx_graph_close(g);
     return is;
@@ -92,7 +92,7 @@ static hdx_code list(hdx_session *s, const char *folder, bool indexes, listing *
             continue;
         if (s->progress.cancelled(s->progress.context))
             code = hdx_tick_stop(err);
-        else if (indexes ? is_index(io, path, &time_ms) : is_dump(path, &time_ms))
+        else if (indexes ? is_index(io, path, &time_ms) : hdx_answer_is_dump(path, &time_ms))
             code = add(s, l, path, time_ms, true, err);
     }
     (void)closedir(d);
@@ -134,7 +134,7 @@ static bool is_folder(const char *path)
 {
     struct stat st;
     hdx_io     *io = hdx_io_system();
-    return io->stat(io, path, &st) >= 0 && S_ISDIR(st.st_mode) && !hdx_place_is_index(io, path);
+    return io->stat(io, path, &st) >= 0 && S_ISDIR(st.st_mode) && !hdx_folder_is_index(io, path);
 }
 
 hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)

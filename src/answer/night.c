@@ -54,7 +54,7 @@ static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena)
                           or_else(error, ""));
         return NULL;
     }
-    if (index == NULL || !hdx_place_is_index(hdx_io_system(), index)) {
+    if (index == NULL || !hdx_folder_is_index(hdx_io_system(), index)) {
         hdx_answer_notice(s, "warning: %s is left out: its index %s is gone", id, or_else(index, ""));
         return NULL;
     }

@@ -259,7 +259,11 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_strip_opt
                               .keep_bitmaps = hdx_argument_flag(a, "keep-bitmaps"),
                               .map_names = hdx_argument_flag(a, "map-names"),
                               .max_uncompressed = s->options.max_uncompressed,
-                              .progress = s->progress };
+                              .progress = s->progress,
+                              .writing = s->events.writing,
+                              .writing_context = s->events.context };
+    if (strcmp(o->output, "-") != 0 && (code = hdx_output_check(o->output, &o->dump, 1, err)) != HDX_OK)
+        return code;
     if (strcmp(o->output, "-") == 0)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                         "'%s' needs --output FILE: a dump is not written to standard output", a->answer->name);

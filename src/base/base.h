@@ -16,6 +16,7 @@
  *   inline.h    what is compiled into each caller
  *   pattern.h   names by glob or regular expression
  *   owner.h     which process holds something
+ *   own.h       names of temporary files, partial builds and locks
  *   workers.h   run one function on n threads
  *   text.h      growing text
  *   tick.h      progress and cancellation from inside loops

@@ -192,6 +192,8 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
     uint64_t    peak_memory, memory, forecast_memory, least_memory, forecast_disk;
     unsigned    threads;
     uint64_t    file_size, mtime_ns; /* of the dump */
+    const char *content;             /* a sum of all its bytes, taken before it was indexed; NULL: none was asked for */
+    uint64_t    content_ms;          /* when that was, since 1970 */
     uint64_t    objects, live_objects, references, index_bytes;
     const char *index; /* its folder, likewise */
     bool        reused, dropped;
@@ -201,10 +203,11 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
 } batch_status;
 /* Whole or not at all; `keep`: to disk before it gets its name. */
 hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err);
-/* The name that a file of the batch has before it is whole; false: it would be too long. */
-bool hdx_batch_part_of(char part[4400], const char *path);
-/* Such files that killed ones have left in a folder, and that nobody has written to since `before`; NULL: all. */
-void hdx_batch_clear_parts(const char *folder, const struct timespec *before);
+/*
+ * Removes temporary files of killed processes from a folder: those that nobody has locked, where locks reach all hosts,
+ * and those not written to since `before`; NULL: all.
+ */
+void hdx_batch_clear_temporary(const char *folder, const struct timespec *before);
 /* Rows as the document that --format json prints; who may read them says `like` (NULL: the umask). */
 hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err);
 /* All of a small file; NULL: it cannot be read, or is larger. */
@@ -220,8 +223,10 @@ typedef struct batch_task { /* what a child is told */
     const batch_dump        *dump;
     const char              *index_dir; /* of this dump; NULL: beside it */
     const char              *index;     /* of a dump that is not there any more: all that is asked; or NULL */
-    bool                     forecast;  /* only how large it is */
-    const hdx_error         *failure;   /* only tables that say this; NULL: the work */
+    const char              *content;   /* of the file, taken by an earlier call when it had the same size and time */
+    uint64_t                 content_ms;
+    bool                     forecast; /* only how large it is */
+    const hdx_error         *failure;  /* only tables that say this; NULL: the work */
     unsigned                 threads;
     uint64_t                 memory;
 } batch_task;
@@ -232,6 +237,11 @@ typedef struct batch_child {
 } batch_child;
 hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
                                hdx_error *err);
+
+/* ---- content.c ---- */
+#define BATCH_CONTENT 41u /* characters of a sum, its NUL included */
+/* A sum of every byte of a file. HDX_CANCELLED when the progress says so. */
+hdx_code hdx_batch_content(const char *path, const hdx_progress *progress, char out[BATCH_CONTENT], hdx_error *err);
 
 /* ---- summary.c ---- */
 /* One dump of the batch, as far as it is known. */

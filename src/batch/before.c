@@ -3,6 +3,9 @@
  */
 #include "batch/run.h"
 
+#include "base/own.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +30,43 @@ static hdx_code make_folder(const char *path, hdx_error *err)
     return HDX_OK;
 }
 
+/*
+ * A batch replaces and removes files in its folder, so the folder must be its own: one that a batch began, or one that
+ * is new. Another runner may be making it at this moment, and deploy/ puts a folder and a log there first.
+ */
+static hdx_code check_out(const char *out, hdx_error *err)
+{
+    static const char *const first[] = { "status", "claims", "answers", "slurm", "jobs.log" };
+    char                     path[4200];
+    struct stat              st;
+    const struct dirent     *entry;
+    const char              *other = NULL;
+    hdx_code                 code = HDX_OK;
+    (void)snprintf(path, sizeof path, "%s/claims/.began", out);
+    DIR *folder = lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? NULL : opendir(out);
+    while (folder != NULL && other == NULL && (entry = readdir(folder)) != NULL) {
+        bool known =
+            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || hdx_own_is_name(entry->d_name);
+        for (size_t i = 0; !known && i < HDX_COUNT(first); i++)
+            known = strcmp(entry->d_name, first[i]) == 0;
+        other = known ? NULL : entry->d_name;
+    }
+    if (other != NULL)
+        code = hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, out, HDX_NOWHERE,
+                                 "is not the output folder of a batch, and holds other things (%.200s)", other),
+                        "name a folder that does not exist yet, or an empty one");
+    if (folder != NULL)
+        (void)closedir(folder);
+    return code;
+}
+
 static hdx_code make_out(batch_run *r, hdx_error *err)
 {
     static const char *const folders[] = { "", "/status", "/claims", "/answers" };
     char                     path[4200];
     struct stat              st;
-    hdx_code                 code = HDX_OK;
+    hdx_code                 code = r->o->summary ? HDX_OK : check_out(r->o->out, err);
     for (size_t i = 0; code == HDX_OK && i < HDX_COUNT(folders); i++) {
         if ((size_t)snprintf(path, sizeof path, "%s%s", r->o->out, folders[i]) >= sizeof path - 200)
             return hdx_fail(err, HDX_USAGE, r->o->out, HDX_NOWHERE, "the path is too long");
@@ -48,7 +82,7 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     for (size_t i = 0; code == HDX_OK && i < 3; i++) { /* those of others at work are young */
         const struct timespec old = { .tv_sec = r->began.tv_sec - (time_t)BATCH_CLAIM_STALE_S };
         (void)snprintf(path, sizeof path, "%s%s", r->o->out, folders[i]);
-        hdx_batch_clear_parts(path, &old);
+        hdx_batch_clear_temporary(path, &old);
     }
     return code;
 }

@@ -34,6 +34,9 @@ typedef struct child {
     hdx_session      *session;
     hdx_access        like;   /* what is written may be read where the dump may */
     unsigned          failed; /* tables whose answer could not be given */
+    char              content[BATCH_CONTENT];
+    uint64_t          content_ms;
+    const char       *needed; /* why the dump must stay, where it is to be dropped; NULL: it may go */
 } child;
 
 /* ---- lines ---- */
@@ -106,7 +109,8 @@ static void bus_error(int number, siginfo_t *info, void *context)
 
 static void settle(pid_t parent)
 {
-    static const int ignored[] = { SIGINT, SIGHUP, SIGPIPE, SIGQUIT }, usual[] = { SIGALRM, SIGCHLD, SIGUSR1, SIGUSR2 };
+    static const int ignored[] = { SIGINT, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ },
+                     usual[] = { SIGALRM, SIGCHLD, SIGUSR1, SIGUSR2 };
     const struct rlimit none = { 0, 0 };
     struct sigaction    action = { .sa_handler = SIG_IGN };
     (void)sigemptyset(&action.sa_mask);
@@ -222,7 +226,7 @@ static hdx_code ask_all(child *c, hdx_error *err)
     if (at != NULL && mkdir(folder, 0700) != 0 && errno != EEXIST)
         return hdx_fail(err, HDX_IO, folder, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
     if (at != NULL) {
-        hdx_batch_clear_parts(folder, NULL);
+        hdx_batch_clear_temporary(folder, NULL);
         hdx_access_give(&c->like, folder);
     }
     for (size_t len; code == HDX_OK && at != NULL && *at != '\0'; at += len + (at[len] == ',')) {
@@ -286,6 +290,67 @@ static hdx_code verify(child *c, hdx_error *err)
     return code;
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_REALTIME, &t) == 0 ? (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u : 0;
+}
+
+/*
+ * A sum of every byte before the dump is indexed. The parent stores it at once: a call that is killed and repeated must
+ * still know what the index was built from.
+ */
+static hdx_code sum_before(child *c, hdx_error *err)
+{
+    const hdx_progress progress = { c, NULL, is_stopped };
+    hdx_buffer         b = line_of("content");
+    hdx_code           code = HDX_OK;
+    c->content_ms = c->task->content_ms;
+    if (c->task->content != NULL) {
+        (void)snprintf(c->content, sizeof c->content, "%s", c->task->content);
+    } else {
+        c->content_ms = now_ms();
+        code = hdx_batch_content(c->task->dump->path, &progress, c->content, err);
+    }
+    hdx_batch_put_text(&b, "content", c->content);
+    hdx_batch_put_number(&b, "content_ms", c->content_ms);
+    if (code == HDX_OK)
+        send_line(c, &b);
+    else
+        hdx_buffer_free(&b);
+    return code;
+}
+
+/*
+ * Only a dump may go whose index was built from these very bytes: from all heaps of the file, after the first sum was
+ * taken, and with the same sum now. NULL: it may.
+ */
+static const char *not_dropped(child *c, const hdx_graph *g, hdx_error *err)
+{
+    const hdx_progress       progress = { c, NULL, is_stopped };
+    const hdx_graph_summary *sum = hdx_graph_summary_of(g);
+    char                     now[BATCH_CONTENT];
+    if (c->content[0] == '\0')
+        return "it was not read before it was indexed";
+    if (sum->dumps_in_file > 1)
+        return "the file holds several heaps, and one of them is indexed";
+    if (sum->built_at_ms < c->content_ms)
+        return "its index was there already, and nothing proves that it was built from all of these bytes; "
+               "--rebuild all builds it again";
+    if (hdx_batch_content(c->task->dump->path, &progress, now, err) != HDX_OK)
+        return "it cannot be read again";
+    return strcmp(now, c->content) == 0 ? NULL : "its bytes have changed since it was indexed";
+}
+
+static hdx_code prepare_drop(child *c, const hdx_graph *g, hdx_error *err)
+{
+    hdx_error      own = { .offset = HDX_NOWHERE };
+    const hdx_code code = verify(c, err);
+    if (code == HDX_OK)
+        c->needed = not_dropped(c, g, &own);
+    return code == HDX_OK && own.code == HDX_CANCELLED ? hdx_tick_stop(err) : code;
+}
+
 static hdx_code work(child *c, hdx_error *err)
 {
     const hdx_batch_options *o = c->task->options;
@@ -296,12 +361,12 @@ static hdx_code work(child *c, hdx_error *err)
         return code;
     hdx_session_limit(c->session, c->task->memory);
     atomic_store(&guarded, c->session);
-    if ((code = hdx_session_graph(c->session, 0, &g, err)) != HDX_OK || o->index_only)
-        return code != HDX_OK || !o->drop ? code : verify(c, err);
-    if ((code = ask_all(c, err)) == HDX_OK && (code = write_tables(c, NULL, err)) == HDX_OK &&
-        (code = hdx_graph_check(g, err)) == HDX_OK && o->drop)
-        code = verify(c, err);
-    return code;
+    if (o->drop && c->task->index == NULL && (code = sum_before(c, err)) != HDX_OK)
+        return code;
+    if ((code = hdx_session_graph(c->session, 0, &g, err)) == HDX_OK && !o->index_only &&
+        (code = ask_all(c, err)) == HDX_OK && (code = write_tables(c, NULL, err)) == HDX_OK)
+        code = hdx_graph_check(g, err);
+    return code == HDX_OK && o->drop ? prepare_drop(c, g, err) : code;
 }
 
 static void put_end(child *c, hdx_code code, const hdx_error *err)
@@ -335,6 +400,7 @@ static void put_end(child *c, hdx_code code, const hdx_error *err)
         hdx_batch_put_number(&b, "index_bytes", r->bytes);
         hdx_batch_put_bool(&b, "reused", r->reused);
     }
+    hdx_batch_put_text(&b, "needed", c->needed);
     send_line(c, &b);
     hdx_buffer_free(&error);
     hdx_buffer_free(&damage);

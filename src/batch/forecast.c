@@ -7,6 +7,8 @@
  */
 #include "batch/batch.h"
 
+#include "base/own.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +143,7 @@ static hdx_code put_deal(const char *path, const batch_weight *at, size_t count,
 {
     char       part[4400];
     hdx_buffer b = hdx_buffer_of(NULL);
-    if (!hdx_batch_part_of(part, path))
+    if (!hdx_own_name(path, part, sizeof part))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
     for (size_t i = 0; i < count; i++) {
         hdx_buffer_text(&b, "{");

@@ -6,6 +6,8 @@
  */
 #include "batch/batch.h"
 
+#include "base/own.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -239,7 +241,7 @@ static bool is_dump_name(const char *name) { return ends(name, ".hprof") || ends
 static bool is_index(const char *path, const char *name)
 {
     static const char *const files[] = { "catalog.mdb", "catalog.sum" };
-    bool                     is = ends(name, ".hdx.part");
+    bool                     is = hdx_own_is_name(name);
     for (size_t i = 0; !is && i < HDX_COUNT(files); i++) {
         char file[4300];
         (void)snprintf(file, sizeof file, "%s/%s", path, files[i]);
@@ -285,7 +287,7 @@ static hdx_code look_into(gather *g, const char *folder, paths *folders, paths *
         if (S_ISDIR(st.st_mode)) {
             if (is_index(path, name))
                 g->indexes++;
-            else if (!ends(name, ".hdx") && !ends(name, ".hdx.part"))
+            else if (!ends(name, ".hdx") && !hdx_own_is_name(name))
                 code = note(g, folders, path, err);
         } else if (is_dump_name(name) && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
             code = note(g, files, path, err);

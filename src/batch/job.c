@@ -385,6 +385,10 @@ static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err
         return "it is a symbolic link"; /* what is behind it belongs to somebody else, and would stay */
     if (j->s.damage_places > 0)
         return "it is damaged";
+    if (j->needed != NULL)
+        return j->needed;
+    if (j->s.content == NULL)
+        return "it was not read before it was indexed";
     if (j->tables_failed > 0)
         return "answers for its tables could not be given; the table problems says why";
     if (!hdx_batch_claim_is_ours(&j->claim))
@@ -518,11 +522,20 @@ static const char *keep_whole(batch_run *r, const char *path)
     return path;
 }
 
+/* On disk before the index is built: sum_before of child.c. */
+static void take_content(batch_run *r, batch_job *j, const hdx_flat *f)
+{
+    j->s.content = hdx_batch_keep(r, hdx_flat_text(f, "content"));
+    j->s.content_ms = hdx_flat_number(f, "content_ms");
+    (void)hdx_batch_status_write(r->o->out, j->dump, &j->s, true, NULL);
+}
+
 static void take_end(batch_run *r, batch_job *j, const hdx_flat *f)
 {
     j->ended = true;
     j->code = (hdx_code)hdx_flat_number(f, "code");
     j->tables_failed = hdx_flat_number(f, "tables_failed");
+    j->needed = hdx_batch_keep(r, hdx_flat_text(f, "needed"));
     j->s.error = hdx_batch_keep(r, hdx_flat_text(f, "error"));
     j->s.hint = hdx_batch_keep(r, hdx_flat_text(f, "hint"));
     j->s.damage_places = hdx_flat_number(f, "damage_places");
@@ -552,6 +565,9 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
     } else if (strcmp(what, "forecast") == 0) {
         j->known = hdx_batch_forecast_take(&f, &r->arena, &j->forecast);
         r->estimated |= j->known && !j->forecast.indexed;
+    } else if (strcmp(what, "content") == 0) {
+        if (j->s.state != BATCH_NEW)
+            take_content(r, j, &f);
     } else if (strcmp(what, "end") == 0) {
         if (j->s.state != BATCH_NEW)
             take_end(r, j, &f);

@@ -25,6 +25,13 @@
 
 /* ---- starting ---- */
 
+/* An earlier call that was to drop the dump took a sum of it as it is now. */
+static bool has_content(const batch_job *j)
+{
+    return j->was && j->before.content != NULL && j->before.file_size == j->s.file_size &&
+           j->before.mtime_ns == j->s.mtime_ns;
+}
+
 static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned threads, uint64_t memory,
                             hdx_error *err)
 {
@@ -32,6 +39,8 @@ static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned 
                               .dump = j->dump,
                               .index_dir = j->index_dir,
                               .index = hdx_batch_index_alone(j),
+                              .content = has_content(j) ? j->before.content : NULL,
+                              .content_ms = has_content(j) ? j->before.content_ms : 0,
                               .forecast = forecast,
                               .threads = threads,
                               .memory = memory };

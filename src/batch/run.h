@@ -24,6 +24,7 @@ typedef struct batch_job {
     bool              ended;         /* it said so */
     bool              refused;       /* what it said was no line */
     uint64_t          tables_failed; /* their answers could not be given */
+    const char       *needed;        /* why its child says that the dump must stay; NULL: it may go */
     hdx_code          code;
     unsigned          again, starts; /* times that it was told to stop by others; that no process could be made */
     unsigned          step_number;

@@ -1,6 +1,8 @@
 /* status.c - OUT/status/ID.json: how a dump is doing, or how it ended; one object of JSON, written whole. */
 #include "batch/batch.h"
 
+#include "base/own.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #define MOST_STATUS (4ull << 20)
+#define TRIES       16u
 
 static const char *const names[] = { "new",    "waiting",     "running", "done",   "skipped",
                                      "failed", "interrupted", "held",    "planned" };
@@ -27,78 +30,84 @@ int hdx_batch_exit_code(hdx_code code)
 
 /* ---- files ---- */
 
-#define PART ".heapdex-part." /* no name that a user gives a file, and what begins so may go */
+/* Under a temporary name first, so that it is there whole or not at all. */
+typedef struct output {
+    const char *path;
+    char        temporary[4400];
+    int         fd, failed; /* a negative errno */
+} output;
 
-/* "out/status/.heapdex-part.HOST.PID.ID.json": what will be out/status/ID.json. */
-bool hdx_batch_part_of(char part[4400], const char *path)
+/* A file that a process clearing the folder locked first goes: it was named a moment before it was locked. */
+static bool is_locked(const output *o)
 {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    char        host[65];
-    hdx_owner_host_in_names(host);
-    return (size_t)snprintf(part, 4400, "%.*s" PART "%s.%ld.%s", (int)(name - path), path, host, (long)getpid(), name) <
-           4400;
+    struct stat st;
+    const int   rc = hdx_io_system()->lock(hdx_io_system(), o->fd);
+    return o->temporary[0] == '\0' || (rc != -EWOULDBLOCK && fstat(o->fd, &st) == 0 && st.st_nlink > 0);
+}
+
+/* Locked for as long as it has a temporary name. like NULL: the umask says who may read it. */
+static hdx_code open_output(output *o, const char *path, const hdx_access *like, hdx_error *err)
+{
+    *o = (output){ .path = path };
+    for (unsigned i = 0; i < TRIES; i++) {
+        o->fd = hdx_own_create_unnamed(path, like != NULL ? 0600 : 0666, o->temporary, sizeof o->temporary);
+        if (o->fd < 0 || is_locked(o))
+            break;
+        (void)close(o->fd);
+        o->fd = -EBUSY;
+    }
+    if (o->fd >= 0)
+        return HDX_OK;
+    return o->fd == -ENAMETOOLONG && strlen(path) > 4000
+               ? hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long")
+               : hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be written: %s", strerror(-o->fd));
+}
+
+/* `code`: of what was written. `keep`: to disk before it gets its name. */
+static hdx_code put_in_place(output *o, const hdx_access *like, bool keep, hdx_code code, hdx_error *err)
+{
+    hdx_io *io = hdx_io_system();
+    int     rc = o->failed < 0 ? o->failed : code == HDX_OK && keep ? io->sync(io, o->fd) : 0;
+    if (code == HDX_OK && rc >= 0)
+        rc = hdx_own_link(o->fd, o->path, o->temporary, sizeof o->temporary);
+    if (like != NULL && o->temporary[0] != '\0')
+        io->share(io, o->temporary, like);
+    if (code == HDX_OK && rc >= 0)
+        rc = io->rename(io, o->temporary, o->path);
+    const int closed = io->close(io, o->fd); /* which unlocks it */
+    rc = rc < 0 ? rc : closed;
+    if (rc < 0)
+        code = hdx_fail(err, HDX_IO, o->path, HDX_NOWHERE, "cannot be written: %s", strerror(-rc));
+    if (code != HDX_OK && o->temporary[0] != '\0')
+        (void)unlink(o->temporary);
+    return code;
 }
 
 hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err)
 {
-    hdx_io  *io = hdx_io_system();
-    char     part[4400];
-    hdx_code code = HDX_OK;
-    if (!hdx_batch_part_of(part, path))
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), rc = fd < 0 ? -errno : 0;
-    if (rc == 0 && (rc = io->write(io, fd, bytes, len)) >= 0 && keep)
-        rc = io->sync(io, fd);
-    if (fd >= 0) {
-        const int closed = io->close(io, fd);
-        rc = rc < 0 ? rc : closed;
-    }
-    if (rc >= 0)
-        rc = io->rename(io, part, path);
-    if (rc < 0) {
-        code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be written: %s", strerror(-rc));
-        (void)unlink(part);
-    }
-    return code;
+    output   o;
+    hdx_code code = open_output(&o, path, NULL, err);
+    if (code != HDX_OK)
+        return code;
+    o.failed = hdx_io_system()->write(hdx_io_system(), o.fd, bytes, len);
+    return put_in_place(&o, NULL, keep, HDX_OK, err);
 }
-
-typedef struct output {
-    int fd, failed; /* errno */
-} output;
 
 static bool put(void *context, const char *bytes, size_t len)
 {
     output   *o = context;
     const int rc = hdx_io_system()->write(hdx_io_system(), o->fd, bytes, len);
-    o->failed = rc < 0 ? -rc : o->failed;
+    o->failed = rc < 0 ? rc : o->failed;
     return rc >= 0;
 }
 
 hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err)
 {
     static const hdx_render_options json = { .format = HDX_FORMAT_JSON };
-    hdx_io                         *io = hdx_io_system();
-    char                            part[4400];
-    if (!hdx_batch_part_of(part, path))
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
-    output         o = { open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, like != NULL ? 0600 : 0666), 0 };
-    const hdx_sink sink = { put, &o };
-    if (o.fd < 0)
-        return hdx_fail(err, HDX_IO, part, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
-    hdx_code  code = hdx_render(rows, &json, &sink, err);
-    int       rc = code == HDX_OK ? io->sync(io, o.fd) : 0;
-    const int closed = io->close(io, o.fd);
-    rc = rc < 0 ? rc : closed;
-    if (like != NULL)
-        io->share(io, part, like);
-    if (code == HDX_OK && rc >= 0)
-        rc = io->rename(io, part, path);
-    if (o.failed != 0 || rc < 0)
-        code =
-            hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be written: %s", strerror(o.failed != 0 ? o.failed : -rc));
-    if (code != HDX_OK)
-        (void)unlink(part);
-    return code;
+    output                          o;
+    const hdx_sink                  sink = { put, &o };
+    hdx_code                        code = open_output(&o, path, like, err);
+    return code != HDX_OK ? code : put_in_place(&o, like, true, hdx_render(rows, &json, &sink, err), err);
 }
 
 char *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len)
@@ -125,18 +134,30 @@ char *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, siz
     return got >= 0 ? text : NULL;
 }
 
-void hdx_batch_clear_parts(const char *folder, const struct timespec *before)
+/* Its writer is gone: it was not written to for long, or its lock is free where locks reach all writers. */
+static bool is_left(const char *path, const struct timespec *before)
+{
+    hdx_io     *io = hdx_io_system();
+    struct stat st;
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    if (before == NULL || st.st_mtim.tv_sec < before->tv_sec)
+        return true;
+    const int  fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const bool left = fd >= 0 && io->lock(io, fd) == 0 && unlink(path) == 0; /* while it is locked */
+    if (fd >= 0)
+        (void)close(fd);
+    return left;
+}
+
+void hdx_batch_clear_temporary(const char *folder, const struct timespec *before)
 {
     struct dirent *entry;
     DIR           *d = opendir(folder);
     while (d != NULL && (entry = readdir(d)) != NULL) {
-        char        path[4400];
-        struct stat st;
-        if (strncmp(entry->d_name, PART, sizeof PART - 1) != 0 ||
-            (size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= sizeof path ||
-            lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
-            continue;
-        if (before == NULL || st.st_mtim.tv_sec < before->tv_sec)
+        char path[4400];
+        if (hdx_own_is_temporary(entry->d_name) &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < sizeof path && is_left(path, before))
             (void)unlink(path);
     }
     if (d != NULL)
@@ -198,6 +219,8 @@ hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batc
     hdx_batch_put_number(&b, "threads", s->threads);
     hdx_batch_put_number(&b, "file_size", s->file_size);
     hdx_batch_put_number(&b, "mtime_ns", s->mtime_ns);
+    hdx_batch_put_text(&b, "content", s->content);
+    hdx_batch_put_number(&b, "content_ms", s->content_ms);
     hdx_batch_put_number(&b, "objects", s->objects);
     hdx_batch_put_number(&b, "live_objects", s->live_objects);
     hdx_batch_put_number(&b, "references", s->references);
@@ -259,6 +282,8 @@ bool hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, ba
     s->threads = (unsigned)hdx_flat_number(&f, "threads");
     s->file_size = hdx_flat_number(&f, "file_size");
     s->mtime_ns = hdx_flat_number(&f, "mtime_ns");
+    s->content = hdx_flat_text(&f, "content");
+    s->content_ms = hdx_flat_number(&f, "content_ms");
     s->objects = hdx_flat_number(&f, "objects");
     s->live_objects = hdx_flat_number(&f, "live_objects");
     s->references = hdx_flat_number(&f, "references");

@@ -24,7 +24,6 @@
 #define HDX_KINDS_MAX    32u
 #define HDX_STEPS_MAX    32u
 #define HDX_WARNINGS_MAX 16u
-#define HDX_VIEW_FOLDER  "views" /* in the folder of an index: a folder for each of its views */
 
 typedef struct hdx_manifest_file { /* one index file; name "" : not written */
     char     name[16];
@@ -79,6 +78,7 @@ typedef struct hdx_manifest {
     hdx_stripping stripping; /* what tool the dump went through; bytes_read is not kept */
     /* source */
     char     dump_name[256];            /* file name without folder */
+    char     dump_path[4096];           /* absolute, links resolved; "": not known, and in views */
     uint32_t compression;               /* hdx_compression */
     uint64_t file_size;                 /* as it lies on disk */
     uint64_t file_mtime_ns, file_inode; /* a shortcut only */

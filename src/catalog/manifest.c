@@ -220,12 +220,16 @@ static void source_and_build(both *b, hdx_manifest *m)
     }
 }
 
-/* Only a view has any: an index without is as it was before there were views. */
+/* Older indexes end before this. An index has an empty name and the path of its dump, a view the rest. */
 static void view(both *b, hdx_manifest *m)
 {
-    if (b->to != NULL ? m->view[0] == '\0' : b->from->left.len == 0 || b->from->code != HDX_OK)
+    if (b->to == NULL && (b->from->left.len == 0 || b->from->code != HDX_OK))
         return;
     text(b, m->view, sizeof m->view);
+    if (m->view[0] == '\0') {
+        text(b, m->dump_path, sizeof m->dump_path);
+        return;
+    }
     text(b, m->view_spec, sizeof m->view_spec);
     u64(b, &m->cut_references);
     u64(b, &m->cut_from);

@@ -20,6 +20,7 @@
  *     content.c    what one object holds, as it is
  *     about.c      the answer of info as a page
  *     look.c       a dump without a command: several answers in short, and what to ask next
+ *     inputs.c     the files that a call reads, which none of its outputs may replace
  *     output.c     standard output, or a file that is whole or not there
  *     pager.c      a pager between standard output and a terminal
  *     console.c    standard error: errors, notices, the progress line; signals
@@ -216,6 +217,15 @@ int         cli_pager_begin(cli_pager *p); /* the end of a pipe to write to; -1:
  */
 bool cli_pager_end(cli_pager *p, bool done);
 
+/* ---- inputs.c ---- */
+typedef struct cli_inputs { /* the files that a call reads */
+    const char **at;
+    size_t       count;
+} cli_inputs;
+hdx_code cli_inputs_of(const cli_call *call, hdx_arena *arena, cli_inputs *out, hdx_error *err);
+/* HDX_USAGE where an output of the call would replace an input of it, or another of its outputs. */
+hdx_code cli_check_outputs(const cli_call *call, const cli_inputs *inputs, hdx_error *err);
+
 /* ---- output.c ---- */
 typedef struct cli_output {
     int          fd;
@@ -235,11 +245,10 @@ typedef struct cli_output {
     char         buffer[65536];
 } cli_output;
 /*
- * path NULL or "-": standard output. dump: a file that must not be overwritten; it and `more` say who may read the
- * output.
+ * path NULL or "-": standard output. HDX_USAGE where the file is one of the inputs, a heap dump or part of an index.
+ * Who may read the inputs may read the output.
  */
-hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count,
-                         hdx_error *err);
+hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inputs, hdx_error *err);
 /* Where it is standard output and a terminal. Both are the caller's; a pager without a command is none. */
 void     cli_output_show(cli_output *o, cli_console *console, cli_pager *pager);
 hdx_sink cli_output_sink(cli_output *o);
@@ -257,6 +266,7 @@ typedef struct cli_run {
     cli_console    *console;
     hdx_arena       arena;
     hdx_session    *session;
+    cli_inputs      inputs;
     cli_output     *output;
     const char    **names; /* of the dumps beside the first (sql.c) */
     size_t          name_count;

@@ -201,6 +201,7 @@ void cli_catch_signals(void)
             (void)sigaction(numbers[i], &stop, NULL);
     }
     (void)sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe must not end a build half-way; writes say EPIPE instead */
+    (void)sigaction(SIGXFSZ, &ignore, NULL); /* nor a limit of file sizes: writes say EFBIG */
 }
 
 int cli_signal(void) { return atomic_load_explicit(&caught, memory_order_relaxed); }

@@ -5,6 +5,8 @@
  */
 #include "cli/line.h"
 
+#include "base/own.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
@@ -175,12 +177,12 @@ cli_line *cli_line_open(const char *path, cli_line_complete *complete, void *con
 static void keep_history(cli_line *l)
 {
     HistEvent    event;
-    const size_t room = strlen(l->path) + 32;
+    const size_t room = strlen(l->path) + 48;
     char        *part = malloc(room);
     if (part == NULL)
         return;
-    (void)snprintf(part, room, "%s.part-%ld", l->path, (long)getpid());
-    if (history(l->history, &event, H_SAVE, part) < 0 || rename(part, l->path) != 0)
+    const int fd = hdx_own_create(l->path, 0600, part, room);
+    if (fd >= 0 && (close(fd) != 0 || history(l->history, &event, H_SAVE, part) < 0 || rename(part, l->path) != 0))
         (void)unlink(part);
     free(part);
 }

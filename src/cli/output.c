@@ -1,11 +1,14 @@
 /*
  * output.c - where an answer goes: standard output, or a file that is there whole or not at all.
  *
- * A file gets a name of its own beside the wanted one, is synced and then renamed; whatever stood there stays until
- * that moment. What is no plain file (/dev/null, a named pipe) is written in place. Calls go to the system directly and
- * not through hdx_io: an interrupted write must come back here, so that Ctrl-C ends a pipe that nobody reads.
+ * A file gets a temporary name in the same folder (base/own.h), is synced and then renamed; what had the name before
+ * stays until that moment. What is no plain file (/dev/null, a named pipe) is written in place. Calls go to the system
+ * directly and not through hdx_io: an interrupted write must come back here, so that Ctrl-C ends a pipe that nobody
+ * reads.
  */
 #include "cli/cli.h"
+
+#include "base/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,17 +25,16 @@ static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t m
 {
     o->final =
         exists ? realpath(path, NULL) : strdup(path); /* behind a symbolic link the file is replaced, not the link */
-    size_t room = o->final != NULL ? strlen(o->final) + 32 : 0;
+    size_t room = o->final != NULL ? strlen(o->final) + 48 : 0;
     if (o->final == NULL || (o->part = malloc(room)) == NULL)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(errno));
-    (void)snprintf(o->part, room, "%s.part-%ld", o->final, (long)getpid());
-    o->fd = open(o->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (o->fd < 0) {
-        int why = errno;
+    const int fd = hdx_own_create(o->final, 0600, o->part, room);
+    if (fd < 0) {
         free(o->part);
         o->part = NULL; /* not ours to remove */
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(why));
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-fd));
     }
+    o->fd = fd;
     cli_unfinished(o->part);
     if (exists) {
         hdx_access was = o->access;
@@ -42,10 +44,24 @@ static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t m
     return HDX_OK;
 }
 
-hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, const char *const *more, size_t more_count,
-                         hdx_error *err)
+/* As private as the most private of the inputs. */
+static void set_access(cli_output *o, const cli_inputs *inputs)
 {
-    struct stat there, other;
+    o->access = (hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() };
+    for (size_t i = 0; i < inputs->count; i++) {
+        hdx_access also;
+        hdx_access_of(inputs->at[i], &also);
+        if (i == 0)
+            o->access = also;
+        else
+            hdx_access_narrow(&o->access, &also);
+    }
+}
+
+hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inputs, hdx_error *err)
+{
+    struct stat there;
+    hdx_code    code;
     o->fd = STDOUT_FILENO;
     o->opened = o->written = o->interrupted = false;
     o->failed = 0;
@@ -57,23 +73,16 @@ hdx_code cli_output_open(cli_output *o, const char *path, const char *dump, cons
     o->final = o->part = NULL;
     if (path == NULL || strcmp(path, "-") == 0)
         return HDX_OK;
-    o->access = (hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() };
-    if (dump != NULL)
-        hdx_access_of(dump, &o->access);
-    for (size_t i = 0; i < more_count; i++) {
-        hdx_access also;
-        hdx_access_of(more[i], &also);
-        hdx_access_narrow(&o->access, &also);
-    }
-    bool exists = stat(path, &there) == 0;
-    if (exists && S_ISDIR(there.st_mode))
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a folder; -o needs a file name");
-    if (exists && dump != NULL && stat(dump, &other) == 0 && there.st_dev == other.st_dev &&
-        there.st_ino == other.st_ino)
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is the dump itself; the answer would overwrite it");
+    if ((code = hdx_output_check(path, inputs->at, inputs->count, err)) != HDX_OK)
+        return code;
+    if (hdx_output_is_dump(path))
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a heap dump; the answer would replace it"),
+                        "name another file, or remove the dump first");
+    set_access(o, inputs);
     o->path = path;
+    const bool exists = stat(path, &there) == 0;
     if (!exists || S_ISREG(there.st_mode)) {
-        hdx_code code = make_part(o, path, exists, exists ? there.st_mode : 0, err);
+        code = make_part(o, path, exists, exists ? there.st_mode : 0, err);
         o->opened = code == HDX_OK;
         return code;
     }

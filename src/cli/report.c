@@ -10,14 +10,10 @@
 
 hdx_code cli_report_write(cli_run *run, const char *path, hdx_buffer *out, const char *what, hdx_error *err)
 {
-    const cli_call *c = run->call;
-    const char     *baseline = cli_given(c, "baseline"); /* who may not read it shall not read of it, either */
-    const bool      dumps = (c->answer->flags & HDX_ANSWER_DUMPS) != 0;
-    cli_output     *file = hdx_mem_get(NULL, sizeof *file);
-    hdx_code        code = out->failed || file == NULL ? hdx_no_memory(err, what, out->len) : HDX_OK;
+    cli_output *file = hdx_mem_get(NULL, sizeof *file);
+    hdx_code    code = out->failed || file == NULL ? hdx_no_memory(err, what, out->len) : HDX_OK;
     if (file != NULL && code == HDX_OK)
-        code = cli_output_open(file, path, c->index.dump, dumps ? c->words : &baseline,
-                               dumps ? c->word_count : baseline != NULL, err);
+        code = cli_output_open(file, path, &run->inputs, err);
     if (code == HDX_OK) {
         (void)cli_output_write(file, out->at, (size_t)out->len);
         code = cli_output_commit(file, err);

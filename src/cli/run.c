@@ -102,6 +102,13 @@ static void opening(void *context, size_t place)
     cli_building(true);
 }
 
+/* The temporary file of strip and restore (strip.h). */
+static void writing(void *context, const char *temporary)
+{
+    (void)context;
+    cli_unfinished(temporary);
+}
+
 static void opened(void *context, size_t place)
 {
     cli_run                *run = context;
@@ -259,16 +266,6 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
     return HDX_OK;
 }
 
-/* The name under which strip and restore write what -o will be (strip.h). */
-static void guard_output(cli_run *run, const char *output)
-{
-    const size_t room = output == NULL ? 0 : strlen(output) + sizeof ".part";
-    char        *part = room == 0 ? NULL : hdx_arena_get(&run->arena, room);
-    if (part != NULL)
-        (void)snprintf(part, room, "%s.part", output);
-    cli_unfinished(part);
-}
-
 /* What one object holds. */
 static hdx_code content(cli_run *run, hdx_error *err)
 {
@@ -294,9 +291,8 @@ static const char *viewed(const cli_call *c)
 static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 {
     hdx_rows *rows = NULL;
-    guard_output(run, cli_given(c, "output"));
-    cli_call shown = *c; /* as the words said it: what was added is no wish of anybody */
-    hdx_code code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);
+    cli_call  shown = *c; /* as the words said it: what was added is no wish of anybody */
+    hdx_code  code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);
     shown.argument_count = given;
     run->call = &shown;
     cli_building(false);
@@ -339,7 +335,7 @@ static hdx_code folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
         if ((code = cli_table_at(c, tables, i, &run->arena, &path, err)) != HDX_OK || path == NULL)
             break;
         run->output = to;
-        if ((code = cli_output_open(to, path, c->index.dump, NULL, 0, err)) == HDX_OK)
+        if ((code = cli_output_open(to, path, &run->inputs, err)) == HDX_OK)
             code = one(run, c, given, err);
         if (code == HDX_OK && c->verbose)
             cli_notice(run->console, "%s: %llu bytes written", path, (unsigned long long)to->bytes);
@@ -394,7 +390,7 @@ static hdx_code batch(cli_run *run, hdx_error *err)
 
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
 {
-    const hdx_session_events events = { run, opening, opened, early };
+    const hdx_session_events events = { run, opening, opened, early, writing };
     const size_t             given = c->argument_count;
     hdx_code                 code = hdx_session_open(&c->index, &run->session, err);
     for (size_t i = 0; code == HDX_OK && (c->answer->flags & HDX_ANSWER_DUMPS) && i < c->word_count; i++)
@@ -498,7 +494,7 @@ int hdx_cli_main(int argc, const char *const *argv)
         status = cli_report(&console, hdx_no_memory(&err, "a call", sizeof *output), &err, json);
         goto out;
     }
-    (void)cli_output_open(output, NULL, NULL, NULL, 0, &err);
+    (void)cli_output_open(output, NULL, &run.inputs, &err);
     if (argc >= 3 && strcmp(argv[1], "__complete") == 0) {
         hdx_buffer offers = hdx_buffer_of(NULL);
         code =
@@ -515,8 +511,9 @@ int hdx_cli_main(int argc, const char *const *argv)
         call.index.progress = cli_console_progress(&console);
         call.index.notice = notice;
         call.index.notice_context = &run;
-        code = cli_output_open(output, cli_is_folder(&call) ? NULL : call.output, call.index.dump, call.words,
-                               call.answer->flags & HDX_ANSWER_DUMPS ? call.word_count : 0, &err);
+        if ((code = cli_inputs_of(&call, &run.arena, &run.inputs, &err)) == HDX_OK &&
+            (code = cli_check_outputs(&call, &run.inputs, &err)) == HDX_OK)
+            code = cli_output_open(output, cli_is_folder(&call) ? NULL : call.output, &run.inputs, &err);
         if (call.no_pager)
             pager.command = NULL;
         cli_output_show(output, &console, &pager);

@@ -327,11 +327,11 @@ static void dot_output(shell *s, const char *argument, hdx_error *err)
     s->code = cli_output_commit(o, err);
     cli_output_drop(o);
     if (s->code == HDX_OK)
-        s->code = cli_output_open(o, *argument != '\0' ? argument : NULL, s->run->call->index.dump, NULL, 0, err);
+        s->code = cli_output_open(o, *argument != '\0' ? argument : NULL, &s->run->inputs, err);
     if (s->code != HDX_OK) {
         hdx_error ignored;
         cli_output_drop(o);
-        (void)cli_output_open(o, NULL, NULL, NULL, 0, &ignored);
+        (void)cli_output_open(o, NULL, &s->run->inputs, &ignored);
     }
     cli_pager none = { .command = NULL };
     cli_output_show(o, s->run->console, &none);

@@ -289,14 +289,47 @@ static hdx_code swap(fleet_place *p, hdx_error *err)
     return HDX_OK;
 }
 
+static bool is_table_file(const char *name)
+{
+    const char  *dot = strrchr(name, '.');
+    const size_t len = dot != NULL ? (size_t)(dot - name) : 0;
+    for (unsigned i = 0; dot != NULL && hdx_fleet_table(i) != NULL; i++)
+        if (strlen(hdx_fleet_table(i)->name) == len && memcmp(hdx_fleet_table(i)->name, name, len) == 0)
+            return strcmp(dot, ".parquet") == 0 || strcmp(dot, ".csv") == 0;
+    return false;
+}
+
+/* What is replaced has tables of a fleet in it and nothing else: the folder may be of another data set. */
+static hdx_code check_final(const fleet_place *p, hdx_error *err)
+{
+    DIR                 *dir = opendir(p->final);
+    const struct dirent *entry;
+    hdx_code             code = HDX_OK;
+    if (dir == NULL)
+        return errno == ENOENT ? HDX_OK : cannot(err, "read", p->final, -errno);
+    while (code == HDX_OK && (entry = readdir(dir)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !is_table_file(entry->d_name) &&
+            strncmp(entry->d_name, ".nfs", 4) != 0) /* of a network file system, for files that are open */
+            code = hdx_hint(err,
+                            hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE,
+                                     "holds %.200s, which is no table of a fleet: the folder is not replaced",
+                                     entry->d_name),
+                            "move that file elsewhere, or name another folder for the tables");
+    (void)closedir(dir);
+    return code;
+}
+
 static hdx_code commit_folder(fleet_place *p, hdx_error *err)
 {
+    hdx_code code = check_final(p, err);
+    if (code != HDX_OK)
+        return code;
     int rc = hdx_io_share_files(p->io, p->part, &p->access);
     if (rc >= 0)
         rc = hdx_io_sync_files(p->io, p->part);
     if (rc < 0)
         return cannot(err, "sync", p->part, rc);
-    const hdx_code code = swap(p, err);
+    code = swap(p, err);
     if (code == HDX_OK && (rc = p->io->sync_folder(p->io, p->folder)) < 0)
         return cannot(err, "sync", p->folder, rc);
     return code;

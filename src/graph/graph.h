@@ -176,7 +176,6 @@ typedef enum hdx_note {
     HDX_NOTE_RETAINED_SUPERCLASS,
     HDX_NOTE_KEYS /* keys of leaks begin here */
 } hdx_note;
-#define HDX_NOTES 20u
 typedef struct hdx_remembered {
     uint8_t *at; /* *size bytes from hdx_mem_get(NULL, size) */
     uint64_t size;

@@ -9,6 +9,8 @@
  */
 #include "graph/inside.h"
 
+#include "indexes/folder.h"
+
 #include <heapdex/index.h>
 #include <stdio.h>
 
@@ -78,12 +80,12 @@ static hdx_code check_view(const hdx_manifest *m, const hdx_manifest *index, con
 static hdx_code open_view(hdx_graph *g, const char *name, hdx_error *err)
 {
     hdx_catalog *view = NULL;
-    const size_t size = strlen(g->base) + sizeof HDX_VIEW_FOLDER + strlen(name) + 2;
+    const size_t size = strlen(g->base) + sizeof HDX_FOLDER_VIEWS + strlen(name) + 2;
     free_text(g->folder);
     g->folder = hdx_mem_get(NULL, size);
     if (g->folder == NULL)
         return hdx_no_memory(err, "paths", size);
-    (void)snprintf(g->folder, size, "%s/%s/%s", g->base, HDX_VIEW_FOLDER, name);
+    (void)snprintf(g->folder, size, "%s/%s/%s", g->base, HDX_FOLDER_VIEWS, name);
     hdx_code code = hdx_catalog_open(g->place.io, g->folder, &view, err);
     if (code == HDX_NOT_FOUND)
         return hdx_hint(err, hdx_fail(err, code, g->base, HDX_NOWHERE, "the index has no view %s", name),

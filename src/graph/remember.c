@@ -18,19 +18,15 @@
 #include "graph/inside.h"
 #include "graph/graph.h"
 
+#include "base/own.h"
+#include "indexes/folder.h"
+
 #include <assert.h>
 #include <stdio.h>
 
 #define HEAD      48u
 #define NOTE_MOST (1ull << 30) /* no larger file is written or read */
 
-static const char *const names[HDX_NOTES] = {
-    "retained-class", "retained-package", "retained-loader", "retained-superclass",
-    "leaks-0",        "leaks-1",          "leaks-2",         "leaks-3",
-    "leaks-4",        "leaks-5",          "leaks-6",         "leaks-7",
-    "leaks-8",        "leaks-9",          "leaks-a",         "leaks-b",
-    "leaks-c",        "leaks-d",          "leaks-e",         "leaks-f"
-};
 static const char magic[8] = { 'h', 'e', 'a', 'p', 'd', 'e', 'x', 'A' };
 
 static void put_head(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len, uint8_t head[HEAD])
@@ -46,7 +42,7 @@ static void put_head(const hdx_graph *g, uint64_t key, const void *bytes, uint64
 
 const char *hdx_graph_kept_name(uint64_t key)
 {
-    return names[key < HDX_NOTE_KEYS ? key : HDX_NOTE_KEYS + key % (HDX_NOTES - HDX_NOTE_KEYS)];
+    return hdx_note_names[key < HDX_NOTE_KEYS ? key : HDX_NOTE_KEYS + key % (HDX_NOTES - HDX_NOTE_KEYS)];
 }
 
 static bool note_path(const hdx_graph *g, const char *name, char path[4096])
@@ -59,9 +55,9 @@ bool hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t 
     struct stat st;
     char        path[4096];
     for (unsigned n = 0; n < HDX_NOTES; n++) {
-        if (!note_path(g, names[n], path) || g->place.io->stat(g->place.io, path, &st) < 0 || i-- > 0)
+        if (!note_path(g, hdx_note_names[n], path) || g->place.io->stat(g->place.io, path, &st) < 0 || i-- > 0)
             continue;
-        *name = names[n];
+        *name = hdx_note_names[n];
         *bytes = (uint64_t)st.st_size;
         return true;
     }
@@ -138,9 +134,9 @@ bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uin
     hdx_access like; /* as the index, and so as its dump */
     if (len > NOTE_MOST - HEAD || !note_path(g, hdx_graph_kept_name(key), path))
         return false;
-    /* Two processes may keep their answers at once: each writes a file of its own, and the later rename stays. */
-    (void)snprintf(part, sizeof part, "%s.%llx.part", path,
-                   (unsigned long long)(hdx_now_ns() ^ (uint64_t)(uintptr_t)head));
+    /* Two processes may write one answer at once: each has a file of its own, and the last rename stays. */
+    if (!hdx_own_name(path, part, sizeof part))
+        return false;
     put_head(g, key, bytes, len, head);
     int fd = io->create(io, part);
     if (fd < 0)

@@ -9,6 +9,8 @@
  */
 #include "graph/inside.h"
 
+#include "indexes/folder.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +64,7 @@ static void find_names(const hdx_graph *g, names *n)
     struct dirent *entry;
     DIR           *folder;
     n->count = 0;
-    if ((size_t)snprintf(path, sizeof path, "%s/" HDX_VIEW_FOLDER, g->base) >= sizeof path ||
+    if ((size_t)snprintf(path, sizeof path, "%s/" HDX_FOLDER_VIEWS, g->base) >= sizeof path ||
         (folder = opendir(path)) == NULL)
         return;
     while (n->count < VIEWS_MAX && (entry = readdir(folder)) != NULL)
@@ -76,7 +78,7 @@ static uint64_t size_of(const hdx_graph *g, const char *view, const char *file)
 {
     char        path[4096];
     struct stat st;
-    const int   n = snprintf(path, sizeof path, "%s/" HDX_VIEW_FOLDER "/%s/%s", g->base, view, file);
+    const int   n = snprintf(path, sizeof path, "%s/" HDX_FOLDER_VIEWS "/%s/%s", g->base, view, file);
     return n > 0 && (size_t)n < sizeof path && g->place.io->stat(g->place.io, path, &st) >= 0 ? (uint64_t)st.st_size
                                                                                               : 0;
 }
@@ -85,7 +87,7 @@ static void describe(const hdx_graph *g, hdx_graph_view *out)
 {
     char         path[4096];
     hdx_catalog *catalog = NULL;
-    const int    n = snprintf(path, sizeof path, "%s/" HDX_VIEW_FOLDER "/%s", g->base, out->name);
+    const int    n = snprintf(path, sizeof path, "%s/" HDX_FOLDER_VIEWS "/%s", g->base, out->name);
     if (n < 0 || (size_t)n >= sizeof path || hdx_catalog_open(g->place.io, path, &catalog, NULL) != HDX_OK)
         return;
     const hdx_manifest *m = hdx_catalog_manifest(catalog);

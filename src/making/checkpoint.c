@@ -21,8 +21,8 @@
 #include <stdio.h>
 
 #define MAGIC  0x6b63656863786468ull /* "hdxcheck" */
-#define FOLDER "checkpoint"
-#define FRESH  "checkpoint.new"
+#define FOLDER HDX_FOLDER_CHECKPOINT
+#define FRESH  HDX_FOLDER_CHECKPOINT_NEW
 
 uint64_t hdx_checkpoint_version(const hdx_index_options *options)
 {
@@ -266,7 +266,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     path_of(&b->work, FRESH, "", fresh, sizeof fresh);
     path_of(&b->work, FOLDER, "", path, sizeof path);
     path_of(&b->work, FRESH, "state", state, sizeof state);
-    if ((rc = hdx_io_remove_folder(b->work.io, fresh)) < 0 || (rc = b->work.io->mkdir(b->work.io, fresh)) < 0)
+    if ((rc = hdx_folder_clear(b->work.io, fresh)) < 0 || (rc = b->work.io->mkdir(b->work.io, fresh)) < 0)
         return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot make a checkpoint: %s", strerror(-rc));
     const bool searched = hdx_checkpoint_search(p->until, done), special = searched || (tasks & HDX_TASK_NEAREST) != 0;
     if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->kept.live && (p->kept.special || !special)) &&
@@ -278,12 +278,12 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     if (b->keeping.checkpointed)
         rc = b->work.io->exchange(b->work.io, fresh, path);
     if (!b->keeping.checkpointed || rc < 0) {
-        (void)hdx_io_remove_folder(b->work.io, path);
+        (void)hdx_folder_clear(b->work.io, path);
         rc = b->work.io->rename(b->work.io, fresh, path);
     }
     if (rc < 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot put the checkpoint in place: %s", strerror(-rc));
-    (void)hdx_io_remove_folder(b->work.io, fresh);
+    (void)hdx_folder_clear(b->work.io, fresh);
     assert(b->work.folder[0] != '\0'); /* M3 */
     b->keeping.checkpointed = true;
     hdx_seal_put(&b->work, &b->keeping);
@@ -302,9 +302,9 @@ void hdx_checkpoint_remove(hdx_work *w, hdx_keeping *keeping)
 {
     char path[4200];
     path_of(w, FRESH, "", path, sizeof path);
-    (void)hdx_io_remove_folder(w->io, path);
+    (void)hdx_folder_clear(w->io, path);
     path_of(w, FOLDER, "", path, sizeof path);
-    (void)hdx_io_remove_folder(w->io, path);
+    (void)hdx_folder_clear(w->io, path);
     hdx_kept_remove(w, HDX_KEPT_BITS);
     hdx_kept_remove(w, HDX_KEPT_LISTS);
     hdx_seal_remove(w);

@@ -260,7 +260,7 @@ static hdx_code check_idoms(hdx_pass *p, hdx_error *err)
 /* ---- the folder ---- */
 static bool is_folder_of(const char *name)
 {
-    return strcmp(name, "checkpoint") == 0 || strcmp(name, "checkpoint.new") == 0;
+    return strcmp(name, HDX_FOLDER_CHECKPOINT) == 0 || strcmp(name, HDX_FOLDER_CHECKPOINT_NEW) == 0;
 }
 
 /* Opening a pipe waits for ever, and a link leads anywhere: lstat, and nothing is opened. */
@@ -359,7 +359,7 @@ static hdx_code remove_others(const hdx_work *w, const hdx_keeping *keeping, con
             (p == NULL ? belongs_to_kept(keeping, entry->d_name) : belongs(p, done, entry->d_name)))
             continue;
         (void)snprintf(name, sizeof name, "%s/%s", w->folder, entry->d_name);
-        rc = is_folder_of(entry->d_name) ? hdx_io_remove_folder(w->io, name) : w->io->remove(w->io, name);
+        rc = is_folder_of(entry->d_name) ? hdx_folder_clear(w->io, name) : w->io->remove(w->io, name);
     }
     if (folder != NULL)
         (void)closedir(folder);

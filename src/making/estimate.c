@@ -512,7 +512,7 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
     if (err == NULL)
         err = &own;
     memset(out, 0, sizeof *out);
-    if (hdx_place_is_index(hdx_io_system(), options->dump))
+    if (hdx_folder_is_index(hdx_io_system(), options->dump))
         return hdx_hint(
             err, hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and a forecast needs a dump"),
             "heapdex info says what the index did cost");

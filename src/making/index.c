@@ -398,7 +398,7 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
     if (err == NULL)
         err = &own;
     memset(report, 0, sizeof *report);
-    if (hdx_place_is_index(io, options->dump))
+    if (hdx_folder_is_index(io, options->dump))
         return open_folder(options, io, report, err);
     if ((code = hdx_place_find(io, options, &home, err)) != HDX_OK)
         return code;
@@ -418,7 +418,8 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
             notice(options, "the dump changed since it was indexed: rebuilding");
         else if (state == HDX_INDEX_OLD)
             notice(options, "the index has an older format: rebuilding");
-        if (state != HDX_INDEX_VALID && (code = build(doors, options, &home, report, err)) != HDX_OK)
+        if (state != HDX_INDEX_VALID && ((code = hdx_place_replaceable(io, &home, options, err)) != HDX_OK ||
+                                         (code = build(doors, options, &home, report, err)) != HDX_OK))
             goto out;
     }
     (void)snprintf(report->path, sizeof report->path, "%s", home.path);
@@ -447,22 +448,23 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
     if (code != HDX_OK || (code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
         return code;
     (void)snprintf(path, path_size, "%s", home.path);
-    if ((code = hdx_place_foreign(home.part, err)) != HDX_OK) {
+    if ((code = hdx_place_in_the_way(&home, err)) != HDX_OK ||
+        (code = hdx_place_replaceable(io, &home, options, err)) != HDX_OK) {
         hdx_place_unlock(&home);
         return code;
     }
-    found = hdx_place_is_index(io, home.path);
+    found = hdx_folder_is_index(io, home.path);
     if (io->stat(io, home.part, &st) >= 0) {
         found = true;
         (void)hdx_place_clear(io, home.part);
     }
     if (!found)
         code = hdx_fail(err, HDX_NOT_FOUND, home.path, HDX_NOWHERE, "no index");
-    else if (hdx_place_is_index(io, home.path)) {
+    else if (hdx_folder_is_index(io, home.path)) {
         /*
          * first the name goes, in one step: a removal that is killed leaves a .part, never half an index under its name
          */
-        if ((rc = io->rename(io, home.path, home.part)) < 0 || (rc = hdx_io_remove_folder(io, home.part)) < 0)
+        if ((rc = io->rename(io, home.path, home.part)) < 0 || (rc = hdx_folder_clear(io, home.part)) < 0)
             code = hdx_fail(err, HDX_IO, home.path, HDX_NOWHERE, "cannot remove: %s", strerror(-rc));
     }
     hdx_place_unlock(&home);

@@ -1,5 +1,5 @@
 /*
- * lock.c - one builder at a time: the file *.lock beside the folder, and in it who holds it.
+ * lock.c - one builder at a time: the file .heapdex-lock-NAME next to the folder NAME, and in it who holds it.
  *
  * In:  the path of the lock.
  * Out: home.lock_fd, which holds it until hdx_place_unlock; HDX_BUSY naming the other builder.
@@ -11,6 +11,8 @@
  * claim of a process of this host ends with it; that of another host stands until it is removed (base/owner.h).
  */
 #include "making/making.h"
+
+#include "base/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,21 +37,34 @@ static bool same_file(int fd, const char *path)
            by_fd.st_dev == by_path.st_dev;
 }
 
-/* What is found may be anything: a link or a pipe is no lock. */
+/*
+ * A file that another user made, and one that holds something else, is no lock of ours. It is neither waited for nor
+ * written. After a loss of power a lock may be empty or full of zeros.
+ */
+static bool is_lock(int fd)
+{
+    char        text[RECORD];
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+        return false;
+    read_record(fd, text);
+    return text[0] == '\0' || strncmp(text, "heapdex ", 8) == 0;
+}
+
+/* What is found may be anything: a link or a pipe is no lock. -EPERM: it is no lock of ours. */
 static int open_lock(const char *path, bool *fresh)
 {
     for (unsigned again = 0; again < 3; again++) {
-        struct stat st;
-        int         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         *fresh = fd >= 0;
         if (fd >= 0 || errno != EEXIST)
             return fd < 0 ? -errno : fd;
         fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0 && errno == EACCES)
             fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        if (fd >= 0 && !is_lock(fd)) {
             (void)close(fd);
-            return -EEXIST;
+            return -EPERM;
         }
         if (fd >= 0 || errno != ENOENT)
             return fd < 0 ? -errno : fd;
@@ -69,8 +84,7 @@ static int write_record(int fd, hdx_index_home *home)
 static void take_away(int fd, const char *path)
 {
     char moved[4200];
-    (void)snprintf(moved, sizeof moved, "%s.%ld", path, (long)getpid());
-    if (rename(path, moved) != 0)
+    if (!hdx_own_name(path, moved, sizeof moved) || rename(path, moved) != 0)
         return;
     if (!same_file(fd, moved))
         (void)!link(moved, path);
@@ -121,7 +135,7 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
         bool      fresh = false;
         const int fd = open_lock(home->lock, &fresh);
         if (fd == -EACCES || fd == -EROFS || fd == -ENOENT || fd == -EPERM || fd == -ELOOP || fd == -EEXIST) {
-            home->why_not = fd == -ELOOP || fd == -EEXIST ? EACCES : -fd;
+            home->why_not = fd == -ELOOP || fd == -EEXIST ? EPERM : -fd;
             return HDX_OK; /* nothing can be locked there: hdx_place_begin finds another place, and locks that */
         }
         if (fd < 0)

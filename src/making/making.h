@@ -25,6 +25,7 @@
 #ifndef HDX_MAKING_MAKING_H
 #define HDX_MAKING_MAKING_H
 
+#include "indexes/folder.h"
 #include "making/view.h"
 #include "passes/passes.h"
 
@@ -173,9 +174,9 @@ hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err);
 void     hdx_build_damage_free(hdx_build *b);
 /* ---- place.c ---- */
 typedef struct hdx_index_home {
-    char       path[4096]; /* the index folder */
-    char       part[4096];
-    char       lock[4096];
+    char       path[4096];  /* the index folder, FOLDER/NAME */
+    char       part[4096];  /* FOLDER/.heapdex-part-NAME, while it is built */
+    char       lock[4096];  /* FOLDER/.heapdex-lock-NAME */
     int        lock_fd;     /* -1: not held */
     int        why_not;     /* errno, where nothing can be locked there */
     char       record[512]; /* what the lock says of us */
@@ -183,8 +184,6 @@ typedef struct hdx_index_home {
 } hdx_index_home;
 typedef enum hdx_index_state { HDX_INDEX_ABSENT, HDX_INDEX_VALID, HDX_INDEX_STALE, HDX_INDEX_OLD } hdx_index_state;
 
-/* Is this path an index folder (has a catalog)? */
-bool hdx_place_is_index(hdx_io *io, const char *path);
 /* The folder of an index that was named instead of its dump is its own place. */
 hdx_code hdx_place_find_made(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
 /* Where the index of a dump is, or is to be. */
@@ -212,10 +211,22 @@ void hdx_place_narrow(hdx_io *io, const hdx_index_home *home);
 void hdx_place_abandon(hdx_io *io, hdx_index_home *home);
 /* A folder with nothing in it that others have made, or can write to, or that is no plain file. */
 bool hdx_place_is_ours(const char *path);
-/* An error where it belongs to another user. */
+/* HDX_USAGE where a partial build or a lock belongs to another user, or holds what heapdex did not write. */
 hdx_code hdx_place_foreign(const char *path, hdx_error *err);
-/* Removes a .part folder, or whatever has its name; nothing there: 0. */
+/*
+ * What keeps a builder from this place besides missing permissions, after hdx_place_lock: HDX_BUSY for the lock of
+ * another user, HDX_USAGE for a partial build or a lock that is not heapdex's. HDX_OK: nothing.
+ */
+hdx_code hdx_place_in_the_way(const hdx_index_home *home, hdx_error *err);
+/* Removes a partial build, or a file or link that has such a name (base/own.h). Nothing there: 0. */
 int hdx_place_clear(hdx_io *io, const char *path);
+/*
+ * May the index at this place be replaced or removed for the dump of the options? HDX_BAD_DUMP where it is the index of
+ * another dump or of another heap of the file, naming both; HDX_USAGE where the folder holds other things too. Where
+ * nothing is there, and where the catalog cannot be read, it may.
+ */
+hdx_code hdx_place_replaceable(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options,
+                               hdx_error *err);
 /* Size, time and sampled content of a file, for telling whether a dump changed. */
 hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
 /* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */

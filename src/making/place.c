@@ -8,6 +8,8 @@
  */
 #include "making/making.h"
 
+#include "base/own.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -22,34 +24,30 @@ static hdx_code too_long(const char *path, hdx_error *err)
     return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long");
 }
 
-bool hdx_place_is_index(hdx_io *io, const char *path)
-{
-    static const char *const names[] = {
-        "catalog.mdb", "catalog.sum"
-    }; /* one of them lost: a damaged index, not a stranger's folder */
-    for (size_t i = 0; i < 2; i++) {
-        char        name[4200];
-        struct stat st;
-        (void)snprintf(name, sizeof name, "%s/%s", path, names[i]);
-        if (io->stat(io, name, &st) >= 0)
-            return true;
-    }
-    return false;
-}
-
 static hdx_code set_paths(hdx_index_home *home, const char *path, hdx_error *err)
 {
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/')
         len--;
-    if (len + 8 > sizeof home->path)
+    if (len >= sizeof home->path)
         return too_long(path, err);
     if (home->path != path)
         memmove(home->path, path, len);
     home->path[len] = '\0';
-    (void)snprintf(home->part, sizeof home->part, "%.*s.part", (int)len, home->path);
-    (void)snprintf(home->lock, sizeof home->lock, "%.*s.lock", (int)len, home->path);
-    return HDX_OK;
+    return hdx_own_beside(home->path, "part", home->part, sizeof home->part - 64) &&
+                   hdx_own_beside(home->path, "lock", home->lock, sizeof home->lock - 64)
+               ? HDX_OK
+               : too_long(path, err);
+}
+
+/* A link to an index is that index: it is replaced where it is, and the link stays. */
+static hdx_code set_home(hdx_index_home *home, const char *path, hdx_error *err)
+{
+    char           real[4096];
+    struct stat    st;
+    const hdx_code code = set_paths(home, path, err);
+    const bool     link = code == HDX_OK && lstat(home->path, &st) == 0 && S_ISLNK(st.st_mode);
+    return link && realpath(home->path, real) != NULL ? set_paths(home, real, err) : code;
 }
 
 static const char *parent_of(const char *path, char *out, size_t size)
@@ -103,19 +101,19 @@ hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_
     home->lock_fd = -1;
     hdx_access_of(dump, &home->access);
     if (options->index_dir != NULL)
-        return set_paths(home, options->index_dir, err);
+        return set_home(home, options->index_dir, err);
     if (options->dump_number > 1) { /* app.hprof -> app.2.hprof.hdx would hide whose it is: app.hprof.2.hdx */
         n = snprintf(path, sizeof path, "%.*s.%u.hdx", (int)len, dump, options->dump_number);
     } else
         n = snprintf(path, sizeof path, "%s.hdx", dump);
     if (n < 0 || (size_t)n >= sizeof path)
         return too_long(dump, err);
-    if (!hdx_place_is_index(io, path)) {
+    if (!hdx_folder_is_index(io, path)) {
         char cached[4096];
-        if (cache_path(options, cached, sizeof cached) && is_own_cache(cached) && hdx_place_is_index(io, cached))
-            return set_paths(home, cached, err);
+        if (cache_path(options, cached, sizeof cached) && is_own_cache(cached) && hdx_folder_is_index(io, cached))
+            return set_home(home, cached, err);
     }
-    return set_paths(home, path, err);
+    return set_home(home, path, err);
 }
 
 hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err)
@@ -132,6 +130,8 @@ hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_err
     m->file_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
     m->file_inode = (uint64_t)st.st_ino;
     (void)snprintf(m->dump_name, sizeof m->dump_name, "%s", slash == NULL ? path : slash + 1);
+    if (realpath(path, m->dump_path) == NULL)
+        m->dump_path[0] = '\0';
     if ((fd = io->open(io, path)) < 0)
         return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-fd));
     low = hdx_mix64(m->file_size);
@@ -204,6 +204,66 @@ static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, b
     return code;
 }
 
+/* ---- whose index is it? ---- */
+/*
+ * Only a dump that has the name and the path of the one that was indexed is that dump, changed. Without --index-dir the
+ * place follows from the path, so the name is enough. An index of an older heapdex knows no path.
+ */
+static bool is_of_path(const hdx_manifest *m, const hdx_index_options *options)
+{
+    const char *slash = strrchr(options->dump, '/');
+    char        real[4096];
+    if (strncmp(slash == NULL ? options->dump : slash + 1, m->dump_name, sizeof m->dump_name - 1) != 0)
+        return false;
+    return options->index_dir == NULL || m->dump_path[0] == '\0' || realpath(options->dump, real) == NULL ||
+           strcmp(real, m->dump_path) == 0;
+}
+
+static hdx_code of_another(const hdx_index_home *home, const hdx_manifest *m, const hdx_index_options *options,
+                           bool same, hdx_error *err)
+{
+    if (same)
+        (void)hdx_fail(err, HDX_BAD_DUMP, home->path, HDX_NOWHERE, "is the index of heap %u of %s, not of heap %u",
+                       m->dump_number, options->dump, options->dump_number == 0 ? 1 : options->dump_number);
+    else
+        (void)hdx_fail(err, HDX_BAD_DUMP, home->path, HDX_NOWHERE, "is the index of another dump, %s, not of %s",
+                       m->dump_path[0] != '\0' ? m->dump_path : m->dump_name, options->dump);
+    return hdx_hint(err, HDX_BAD_DUMP,
+                    "--index-dir names the folder of one index: name another one, or remove this one "
+                    "with heapdex remove %s",
+                    home->path);
+}
+
+hdx_code hdx_place_replaceable(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options, hdx_error *err)
+{
+    const uint32_t number = options->dump_number == 0 ? 1 : options->dump_number;
+    char           other[256];
+    hdx_catalog   *catalog = NULL;
+    struct stat    st;
+    bool           same = false;
+    hdx_error      unseen;
+    hdx_code       code = HDX_OK;
+    if (!hdx_folder_is_index(io, home->path))
+        return HDX_OK;
+    if (hdx_folder_has_other(home->path, other))
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE,
+                                 "holds %s, which heapdex did not write: the index is neither replaced nor removed",
+                                 other),
+                        "move that file elsewhere");
+    if (io->stat(io, options->dump, &st) >= 0 && S_ISDIR(st.st_mode)) /* the index itself was named */
+        return HDX_OK;
+    if (hdx_catalog_open(io, home->path, &catalog, &unseen) != HDX_OK)
+        return HDX_OK;
+    const hdx_manifest *m = hdx_catalog_manifest(catalog);
+    if (io->stat(io, options->dump, &st) >= 0)
+        code = same_dump(io, options->dump, m, &same, err);
+    if (code == HDX_OK && (same ? m->dump_number != number : !is_of_path(m, options)))
+        code = of_another(home, m, options, same, err);
+    hdx_catalog_close(catalog);
+    return code;
+}
+
 hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options,
                          hdx_index_state *state, hdx_catalog **catalog, hdx_error *err)
 {
@@ -212,7 +272,7 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
     bool     same;
     *catalog = NULL;
     *state = HDX_INDEX_ABSENT;
-    if (!hdx_place_is_index(io, home->path))
+    if (!hdx_folder_is_index(io, home->path))
         return HDX_OK;
     hdx_error why;
     hdx_code  code = hdx_catalog_open(io, home->path, catalog, &why);
@@ -231,8 +291,9 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
             *state = HDX_INDEX_VALID;
             return HDX_OK;
         }
-        /* a shorter index, or another heap's, is not stale; it is just not what is wanted */
-        *state = same && m->dump_number == number ? HDX_INDEX_ABSENT : HDX_INDEX_STALE;
+        if (same ? m->dump_number != number : !is_of_path(m, options))
+            code = of_another(home, m, options, same, err);
+        *state = same ? HDX_INDEX_ABSENT /* up to an earlier step */ : HDX_INDEX_STALE;
     }
     hdx_catalog_close(*catalog);
     *catalog = NULL;
@@ -242,7 +303,7 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
 hdx_code hdx_place_find_made(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
 {
     hdx_index_options folder = *options;
-    if (hdx_place_is_index(io, options->dump))
+    if (hdx_folder_is_index(io, options->dump))
         folder.index_dir = options->dump;
     return hdx_place_find(io, &folder, home, err);
 }
@@ -275,8 +336,8 @@ int hdx_place_clear(hdx_io *io, const char *path)
 {
     struct stat st;
     if (is_real_folder(path))
-        return hdx_io_remove_folder(io, path);
-    return lstat(path, &st) == 0 ? io->remove(io, path) : 0;
+        return hdx_folder_clear(io, path);
+    return hdx_own_is_name(path) && lstat(path, &st) == 0 ? io->remove(io, path) : 0;
 }
 
 /* ---- leftovers ---- */
@@ -314,15 +375,21 @@ static trust look_into(const char *folder, unsigned depth)
     return d == NULL ? OPEN : found;
 }
 
-/* What another user put into a folder of ours is not used, but ours to clear; what he has himself is neither. */
+/*
+ * What heapdex writes is not used, but cleared, where another user put it into a folder of ours. What another user
+ * owns, and a folder with other things in it, is neither used nor cleared.
+ */
 static trust leftover(const char *part)
 {
     struct stat st;
+    char        other[256];
     if (lstat(part, &st) != 0)
         return NOTHING;
     const trust t = trust_of(&st);
     if (t == FOREIGN || !S_ISDIR(st.st_mode))
         return t;
+    if (hdx_folder_has_other(part, other))
+        return FOREIGN;
     return worst(t, look_into(part, 1)) == OURS ? OURS : OPEN;
 }
 
@@ -331,12 +398,20 @@ bool hdx_place_is_ours(const char *path) { return is_real_folder(path) && leftov
 hdx_code hdx_place_foreign(const char *path, hdx_error *err)
 {
     struct stat st;
-    if (leftover(path) != FOREIGN || lstat(path, &st) != 0)
+    char        other[256];
+    if (lstat(path, &st) != 0)
         return HDX_OK;
-    return hdx_hint(err,
-                    hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
-                             "belongs to another user (%lu): neither used nor removed", (unsigned long)st.st_uid),
-                    "its owner can remove it; --index-dir DIR puts the index elsewhere");
+    if (st.st_uid != geteuid())
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
+                                 "belongs to another user (%lu): neither used nor removed", (unsigned long)st.st_uid),
+                        "its owner can remove it; --index-dir DIR puts the index elsewhere");
+    if (S_ISDIR(st.st_mode) && hdx_folder_has_other(path, other))
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
+                                 "holds %s, which heapdex did not write: neither used nor removed", other),
+                        "move that file elsewhere; --index-dir DIR puts the index elsewhere");
+    return HDX_OK;
 }
 
 static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
@@ -359,7 +434,8 @@ static bool has_checkpoint(const char *part)
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* An empty folder *.part, or one with a checkpoint. The lock is held. A negative errno: none can be made. */
+/* An empty folder for a partial build, or one with a checkpoint. The lock is held. A negative errno: none can be made.
+ */
 static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hdx_index_home *home, bool resume,
                           bool *found, int *rc, hdx_error *err)
 {
@@ -373,7 +449,7 @@ static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hd
     if (left == OPEN) {
         if (is_real_folder(home->part))
             (void)chmod(home->part, 0700); /* before it is cleared: nobody else moves names in it */
-        (void)snprintf(line, sizeof line, "%s could be written by others: not used", home->part);
+        (void)snprintf(line, sizeof line, "%s is writable by others: not used", home->part);
         notice(options, line);
     }
     *found = resume && left == OURS && has_checkpoint(home->part);
@@ -415,6 +491,20 @@ static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx
     return HDX_OK;
 }
 
+hdx_code hdx_place_in_the_way(const hdx_index_home *home, hdx_error *err)
+{
+    struct stat st;
+    hdx_code    code = hdx_place_foreign(home->part, err);
+    if (code != HDX_OK || home->lock_fd >= 0 || home->why_not != EPERM || lstat(home->lock, &st) != 0)
+        return code;
+    if ((code = hdx_place_foreign(home->lock, err)) == HDX_OK)
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->lock, HDX_NOWHERE, "is no lock that heapdex made"),
+                        "move it elsewhere; --index-dir DIR puts the index elsewhere");
+    if (err != NULL)
+        err->code = HDX_BUSY; /* somebody else may be building */
+    return HDX_BUSY;
+}
+
 static const char *not_used(const hdx_error *foreign, char *out, size_t size)
 {
     (void)snprintf(out, size, "%s %s", foreign->where, foreign->message);
@@ -431,7 +521,7 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     int         rc = 0;
     assert(home->path[0] != '\0'); /* M2: hdx_place_find was asked */
     *found = false;
-    if (io->stat(io, home->path, &st) >= 0 && !hdx_place_is_index(io, home->path)) {
+    if (io->stat(io, home->path, &st) >= 0 && !hdx_folder_is_index(io, home->path)) {
         if (!S_ISDIR(st.st_mode))
             return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a file; an index is a folder"),
                             "name a folder that does not exist yet");
@@ -452,17 +542,18 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     if (options->index_dir == NULL && (rc == -EACCES || rc == -EROFS || rc == -EPERM) &&
         cache_path(options, cached, sizeof cached))
         return begin_in_cache(io, options, home, cached,
-                              hdx_place_foreign(home->part, &foreign) != HDX_OK ? not_used(&foreign, why, sizeof why)
-                                                                                : "the dump's folder cannot be written",
+                              hdx_place_in_the_way(home, &foreign) != HDX_OK ? not_used(&foreign, why, sizeof why)
+                                                                             : "the dump's folder cannot be written",
                               resume, found, err);
-    if (rc == -EPERM && (code = hdx_place_foreign(home->part, err)) != HDX_OK)
+    if (rc == -EPERM && (code = hdx_place_in_the_way(home, err)) != HDX_OK)
         return code;
     return hdx_hint(err,
                     hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
                     "--index-dir DIR puts the index elsewhere");
 }
 
-/* Whoever took the place over writes the same names: a file that is not as long as it was made is not ours. */
+/* Another builder that took the place over writes the same names: a file that is not as long as it was made is not
+ * ours. */
 static hdx_code still_ours(hdx_io *io, const hdx_index_home *home, const hdx_manifest *m, hdx_error *err)
 {
     hdx_code code = hdx_place_still_held(home, err);
@@ -498,14 +589,14 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
     if (io->stat(io, home->path, &st) >= 0) {
         if ((rc = io->exchange(io, home->part, home->path)) <
             0) /* a file system that cannot swap: readers may see a moment without index */
-            (void)hdx_io_remove_folder(io, home->path);
+            (void)hdx_folder_clear(io, home->path);
     } else
         rc = -ENOENT;
     if (rc < 0 && (rc = io->rename(io, home->part, home->path)) < 0)
         return hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "cannot put the index in place: %s", strerror(-rc));
     if ((rc = io->sync_folder(io, parent_of(home->path, parent, sizeof parent))) < 0)
         return hdx_fail(err, HDX_IO, parent, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
-    (void)hdx_io_remove_folder(io, home->part); /* the old index, if there was one */
+    (void)hdx_folder_clear(io, home->part); /* the old index, if there was one */
     return HDX_OK;
 }
 

@@ -4,13 +4,15 @@
  * kept in a folder views/NAME beside the files of the index; all else is read from those.
  *
  * In:  a whole index; types of roots, pairs of objects.
- * Out: the folder, which exists from its rename on. A view that is stopped leaves what it has done in NAME.part, where
- *      the next build of it goes on (view_checkpoint.c). Views that are there stay as they are.
+ * Out: the folder, which exists from its rename on. A view that is stopped leaves what it has done in
+ * .heapdex-part-NAME, where the next build of it goes on (view_checkpoint.c). Views that are there stay as they are.
  * Knows that a catalog of its own makes a view an index: roots that count, what lives by class and heap.
  * Cost: reading outbound, then the steps references, dominators and retained of a build without transposing: about half
  *       of the CPU time of a build of a plain dump, a third of one that is compressed.
  */
 #include "making/checkpoint.h"
+
+#include "base/own.h"
 
 #include <errno.h>
 #include <heapdex/heapdex.h>
@@ -27,12 +29,12 @@ static hdx_code find_home(hdx_io *io, const hdx_index_options *options, const ch
 {
     assert(hdx_view_name_is_one(name)); /* else it could lead anywhere */
     const hdx_code code = hdx_place_find_made(io, options, &out->index, err);
-    (void)snprintf(out->views, sizeof out->views, "%s/" HDX_VIEW_FOLDER, out->index.path);
+    (void)snprintf(out->views, sizeof out->views, "%s/" HDX_FOLDER_VIEWS, out->index.path);
     (void)snprintf(out->path, sizeof out->path, "%s/%s", out->views, name);
-    (void)snprintf(out->part, sizeof out->part, "%s/%s.part", out->views, name);
     if (code != HDX_OK)
         return code;
-    return strlen(out->part) + 64 < sizeof out->index.part
+    return hdx_own_beside(out->path, "part", out->part, sizeof out->part) &&
+                   strlen(out->part) + 64 < sizeof out->index.part
                ? HDX_OK
                : hdx_fail(err, HDX_USAGE, out->index.path, HDX_NOWHERE, "path too long");
 }

@@ -253,24 +253,25 @@ hdx_code hdx_strip_overlay_raw(reader *r, spot *s, token *t, hdx_error *err);
 
 /* ---- sink.c ---- */
 typedef struct sink {
-    hdx_io     *io;
-    hdx_mem    *mem;
-    int         fd;
-    hdx_packer *packer; /* NULL: plain */
-    uint64_t    bytes;  /* given to it */
-    uint64_t    written;
-    uint64_t    filled;
-    uint8_t    *buffer;
-    char        path[4096], part[4112];
-    hdx_access  access; /* of the file, once it is whole */
+    hdx_io                  *io;
+    hdx_mem                 *mem;
+    const hdx_strip_options *options;
+    int                      fd;
+    hdx_packer              *packer; /* NULL: plain */
+    uint64_t                 bytes;  /* given to it */
+    uint64_t                 written;
+    uint64_t                 filled;
+    uint8_t                 *buffer;
+    char                     path[4096], part[4112];
+    hdx_access               access; /* of the file, once it is whole */
 } sink;
 /*
  * HDX_LIMIT where a file of so many bytes has no room beside what stands at path; what the disk does not tell is not
  * held against it.
  */
 hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err);
-/* `dump`: as private as this is. */
-hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem,
+/* For options->output, as private as options->dump. The options are borrowed until the sink is dropped. */
+hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const hdx_strip_options *options, int packing, hdx_mem *mem,
                              hdx_error *err);
 hdx_code hdx_strip_sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err);
 hdx_code hdx_strip_sink_zeros(sink *s, uint64_t n, hdx_error *err);

@@ -94,8 +94,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     if ((code = hdx_strip_overlay_new(source, what.overlay, true, &v, err)) != HDX_OK ||
         (code = hdx_strip_overlay_pass(v, err)) != HDX_OK ||
         (!packs && (code = hdx_strip_sink_room(io, options->output, hdx_strip_overlay_size(v), err)) != HDX_OK) ||
-        (code = hdx_strip_sink_open(&out, io, options->output, options->dump, packs ? HDX_GZIP : HDX_PLAIN, NULL,
-                                    err)) != HDX_OK ||
+        (code = hdx_strip_sink_open(&out, io, options, packs ? HDX_GZIP : HDX_PLAIN, NULL, err)) != HDX_OK ||
         (code = write_all(v, &out, &tick, err)) != HDX_OK || (code = hdx_strip_sink_finish(&out, err)) != HDX_OK)
         goto out;
     report->records_in = v->stats.records_in;

@@ -4,6 +4,8 @@
  */
 #include "strip/inside.h"
 
+#include "base/own.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -48,16 +50,25 @@ hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_e
                     "make room on that disk, name a file on another one, or one that ends in .gz");
 }
 
-hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const char *path, const char *dump, int packing, hdx_mem *mem,
+static void say_written(const sink *s, const char *temporary)
+{
+    if (s->options->writing != NULL)
+        s->options->writing(s->options->writing_context, temporary);
+}
+
+hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const hdx_strip_options *options, int packing, hdx_mem *mem,
                              hdx_error *err)
 {
-    *s = (sink){ .io = io, .mem = mem, .fd = -1 };
+    const char *path = options->output;
+    *s = (sink){ .io = io, .mem = mem, .options = options, .fd = -1 };
     if ((size_t)snprintf(s->path, sizeof s->path, "%s", path) >= sizeof s->path)
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long");
-    (void)snprintf(s->part, sizeof s->part, "%s.part", path); /* has room for it */
-    hdx_access_of(dump, &s->access);
+    if (!hdx_own_name(path, s->part, sizeof s->part))
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long");
+    hdx_access_of(options->dump, &s->access);
     if ((s->buffer = hdx_mem_get(mem, ROOM)) == NULL)
         return hdx_no_memory(err, "write buffer", ROOM);
+    say_written(s, s->part);
     if ((s->fd = io->create(io, s->part)) < 0)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-s->fd));
     return packing == HDX_PLAIN ? HDX_OK : hdx_packer_open((hdx_compression)packing, mem, packed, s, &s->packer, err);
@@ -142,6 +153,7 @@ hdx_code hdx_strip_sink_commit(sink *s, hdx_error *err)
     if (rc < 0 || (rc = s->io->rename(s->io, s->part, s->path)) < 0)
         return hdx_fail(err, HDX_IO, s->path, HDX_NOWHERE, "cannot put in place: %s", strerror(-rc));
     s->part[0] = '\0';
+    say_written(s, NULL);
     folder_of(s->path, folder, sizeof folder);
     (void)s->io->sync_folder(s->io, folder);
     return HDX_OK;
@@ -154,6 +166,8 @@ void hdx_strip_sink_drop(sink *s)
         (void)s->io->close(s->io, s->fd);
     if (s->io != NULL && s->buffer != NULL && s->part[0] != '\0')
         (void)s->io->remove(s->io, s->part);
+    if (s->options != NULL)
+        say_written(s, NULL);
     if (s->buffer != NULL)
         hdx_mem_put(s->mem, s->buffer, ROOM);
     *s = (sink){ .fd = -1 };

@@ -481,8 +481,7 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     if ((code = hdx_strip_choose(&w->choice, source, tick, err)) != HDX_OK)
         return code;
     w->r = hdx_strip_reader_of(source, false, CHUNK, NULL, tick);
-    if ((code = hdx_strip_sink_open(&w->out, hdx_io_system(), o->output, o->dump, packing(o, w->policy), NULL, err)) !=
-            HDX_OK ||
+    if ((code = hdx_strip_sink_open(&w->out, hdx_io_system(), o, packing(o, w->policy), NULL, err)) != HDX_OK ||
         (code = write_all(w, err)) != HDX_OK || (code = hdx_strip_sink_finish(&w->out, err)) != HDX_OK)
         return code;
     if (w->policy->proves && (code = prove(w, source, tick, err)) != HDX_OK)

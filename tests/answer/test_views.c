@@ -480,7 +480,7 @@ Test(views, of_the_same_spec_in_other_words_are_kept_and_of_another_made_anew)
     make_view("v=-refs:weak");
     cr_assert(eq(int, hdx_session_view(s, 0, "v", &v, &err), HDX_OK));
     cr_expect(eq(str, (char *)(uintptr_t)hdx_graph_summary_of(v)->view_spec, "-refs:weak"));
-    cr_expect(access("a.hprof.hdx/views/v.part", F_OK) != 0);
+    cr_expect(access("a.hprof.hdx/views/.heapdex-part-v", F_OK) != 0);
 }
 
 Test(views, are_listed_named_where_none_is_there_and_removed_one_by_one_and_with_the_index)
@@ -505,7 +505,7 @@ Test(views, are_listed_named_where_none_is_there_and_removed_one_by_one_and_with
     cr_expect(eq(int, ask("remove", "a", NULL), HDX_NOT_FOUND));
     cr_expect(access("a.hprof.hdx/views/a", F_OK) != 0 && access("a.hprof.hdx/views/b", F_OK) == 0);
     cr_expect(eq(int, ask("remove", NULL, NULL), HDX_OK), "%s", err.message);
-    cr_expect(access("a.hprof.hdx", F_OK) != 0 && access("a.hprof.hdx.part", F_OK) != 0);
+    cr_expect(access("a.hprof.hdx", F_OK) != 0 && access(".heapdex-part-a.hprof.hdx", F_OK) != 0);
 }
 
 Test(views, are_asked_of_a_heap_alone)
@@ -601,7 +601,8 @@ Test(views, that_are_stopped_leave_nothing_and_those_that_are_there_stay, .timeo
         const hdx_code code = ask("index", "v=-roots:JAVA_FRAME", NULL);
         done = code == HDX_OK;
         cr_expect(done || code == HDX_CANCELLED, "%d: %s", (int)code, err.message);
-        cr_expect(done == (access("a.hprof.hdx/views/v", F_OK) == 0) && access("a.hprof.hdx/views/v.part", F_OK) != 0 &&
+        cr_expect(done == (access("a.hprof.hdx/views/v", F_OK) == 0) &&
+                  access("a.hprof.hdx/views/.heapdex-part-v", F_OK) != 0 &&
                   access("a.hprof.hdx/views/there", F_OK) == 0);
     }
     cr_expect(done);
@@ -615,12 +616,12 @@ Test(views, that_a_kill_has_left_half_made_are_no_views_and_are_made_anew)
     make_dump(&m, 5);
     open_session("a.hprof", 1, 0);
     make_view("v=-refs:weak");
-    cr_assert(system("mv a.hprof.hdx/views/v a.hprof.hdx/views/v.part") == 0);
+    cr_assert(system("mv a.hprof.hdx/views/v a.hprof.hdx/views/.heapdex-part-v") == 0);
     open_session("a.hprof", 1, 0);
     cr_expect(eq(int, ask("verify", NULL, NULL), HDX_OK));
     cr_expect(eq(int, ask("info", "v", NULL), HDX_NOT_FOUND));
     make_view("v=-refs:weak");
-    cr_expect(access("a.hprof.hdx/views/v.part", F_OK) != 0);
+    cr_expect(access("a.hprof.hdx/views/.heapdex-part-v", F_OK) != 0);
 }
 
 /* ---- without the dump ---- */

@@ -1,5 +1,6 @@
 /* test_files.c - files of a batch that cannot be written or read, names that are too long, processes that cannot be. */
 #include "batch/run.h"
+#include "base/own.h"
 #include "support/folder.h"
 
 #include <criterion/criterion.h>
@@ -7,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,7 +38,7 @@ static unsigned parts(const char *of)
     DIR           *d = opendir(of);
     cr_assert(d != NULL);
     while ((entry = readdir(d)) != NULL)
-        n += strncmp(entry->d_name, ".heapdex-part.", 14) == 0;
+        n += strncmp(entry->d_name, ".heapdex-", 9) == 0;
     (void)closedir(d);
     return n;
 }
@@ -58,32 +60,9 @@ Test(files, that_cannot_be_written_say_why_and_leave_nothing)
     cr_assert(mkdir("b", 0700) == 0);
     expect_refused(hdx_batch_file_write("b", "text", 4, true, &err), HDX_IO, "cannot be written: Is a directory");
     cr_expect(parts(".") == 0);
-    memset(name, 'x', 255);
-    name[255] = '\0';
+    memset(name, 'x', 256);
+    name[256] = '\0';
     expect_refused(hdx_batch_file_write(name, "text", 4, false, &err), HDX_IO, "cannot be written: File name too long");
-}
-
-/* The longest path is one whose part still has a name. */
-Test(files, have_paths_that_are_not_too_long)
-{
-    char      path[5000], part[4400], host[65], more[128];
-    hdx_error err = { .offset = HDX_NOWHERE };
-    hdx_owner_host_in_names(host);
-    const size_t rest = (size_t)snprintf(more, sizeof more, ".heapdex-part.%s.%ld.", host, (long)getpid());
-    for (size_t len = 4395 - rest; len < 4405 - rest; len++) {
-        memset(path, 'x', len);
-        path[100] = '/';
-        path[len] = '\0';
-        const bool fits = len + rest < 4400;
-        cr_expect(hdx_batch_part_of(part, path) == fits, "%zu", len);
-        if (fits) {
-            cr_expect(strncmp(part, path, 101) == 0 && strncmp(part + 101, more, rest) == 0);
-            cr_expect_str_eq(part + 101 + rest, path + 101);
-        } else {
-            expect_refused(hdx_batch_file_write(path, "x", 1, false, &err), HDX_USAGE, "the path is too long");
-        }
-    }
-    cr_expect(hdx_batch_part_of(part, "name") && strncmp(part, more, rest) == 0 && strcmp(part + rest, "name") == 0);
 }
 
 Test(files, are_read_up_to_a_length)
@@ -107,23 +86,26 @@ Test(files, are_read_up_to_a_length)
 
 Test(files, of_killed_ones_go_and_others_stay)
 {
-    static const char *const names[] = { ".heapdex-part.h.1.a", ".heapdex-part.", ".heapdex-par", "heapdex-part.x",
-                                         "a" };
+    static const char *const names[] = { ".heapdex-0123456789abcdef", ".heapdex-ffffffffffffffff",
+                                         ".heapdex-0123456789abcde", ".heapdex-part-0123456789abcdef", "a" };
     struct timespec          times[2] = { { .tv_sec = 1000 }, { .tv_sec = 2000 } };
     const struct timespec    at[] = { { .tv_sec = 2000 }, { .tv_sec = 2001 } };
     for (size_t i = 0; i < HDX_COUNT(names); i++) {
         const int fd = open(names[i], O_WRONLY | O_CREAT, 0600);
         cr_assert(fd >= 0 && futimens(fd, times) == 0 && close(fd) == 0);
     }
-    hdx_batch_clear_parts("nowhere", NULL);
-    hdx_batch_clear_parts(".", &at[0]);
+    const int held = open(names[1], O_RDONLY);
+    cr_assert(held >= 0 && flock(held, LOCK_EX) == 0);
+    hdx_batch_clear_temporary("nowhere", NULL);
+    hdx_batch_clear_temporary(".", &at[0]);
     for (size_t i = 0; i < HDX_COUNT(names); i++)
-        cr_expect(access(names[i], F_OK) == 0, "%s is of this run", names[i]);
-    hdx_batch_clear_parts(".", &at[1]);
+        cr_expect((access(names[i], F_OK) == 0) == (i > 0), "%s: only the first is nobody's", names[i]);
+    hdx_batch_clear_temporary(".", &at[1]);
     for (size_t i = 0; i < HDX_COUNT(names); i++)
         cr_expect((access(names[i], F_OK) == 0) == (i > 1), "%s", names[i]);
+    (void)close(held);
     cr_assert(hdx_batch_file_write(names[0], "", 0, false, NULL) == HDX_OK);
-    hdx_batch_clear_parts(".", NULL);
+    hdx_batch_clear_temporary(".", NULL);
     cr_expect(access(names[0], F_OK) != 0);
 }
 
@@ -135,9 +117,9 @@ Test(files, of_deals_that_cannot_be_made_say_why)
     char         out[4200];
     expect_refused(hdx_batch_deal("nowhere", at, 2, 2, &arena, &err), HDX_IO,
                    "cannot be written: No such file or directory");
-    memset(out, 'x', 4188);
+    memset(out, 'x', 4188); /* no name of a folder is so long */
     out[4188] = '\0';
-    cr_expect(hdx_batch_deal(out, at, 2, 2, &arena, &err) == HDX_IO);
+    cr_expect(hdx_batch_deal(out, at, 2, 2, &arena, &err) == HDX_USAGE);
     cr_assert(hdx_batch_deal(".", at, 2, 2, &arena, &err) == HDX_OK);
     cr_expect(at[0].task == 0 && at[1].task == 1 && parts(".") == 0);
     hdx_arena_free(&arena);

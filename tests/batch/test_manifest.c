@@ -288,7 +288,8 @@ Test(inputs, that_are_indexes_are_passed_over)
     said = hdx_buffer_of(NULL);
     test_folder_make(folder, "batch");
     cr_assert(chdir(folder) == 0 && mkdir("d", 0777) == 0 && mkdir("d/a.hprof.hdx", 0777) == 0 &&
-              mkdir("d/b.hprof.hdx.part", 0777) == 0);
+              mkdir("d/b.hprof.hdx", 0777) == 0);
+    put("d/b.hprof.hdx/catalog.sum", "");
     put("d/a.hprof.hdx/catalog.mdb", "");
     cr_expect(eq(int, (int)inputs(&arena, &d, "d/a.hprof.hdx", "d/b*", &err), HDX_OK), "%s", err.message);
     cr_expect(d.count == 0 && strstr(said.at, "there is no dump, but 2 indexes") != NULL, "%s", said.at);

@@ -1,5 +1,6 @@
 /* Whole batches of small dumps, with real processes. */
 #include "batch/run.h"
+#include "base/own.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"
 
@@ -197,22 +198,22 @@ static void save_old(const char *path)
 
 Test(batch, clears_what_killed_ones_have_left_and_no_file_of_anybody_else)
 {
-    static const char *const others[] = { "out/movie.part", "out/status/notes.part", "out/summary.json.7.part" };
+    static const char *const others[] = { "out/movie.part", "out/.heapdex-lock-x.hdx", "out/summary.json.7.part" };
     static const char *const ours[] = { "out/summary.json", "out/status/a.json", "out/claims/.began" };
-    char                     left[4400];
+    char                     left[3][200];
     const hdx_batch_options  o = night();
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         save_old(others[i]);
     for (size_t i = 0; i < 3; i++) {
-        cr_assert(hdx_batch_part_of(left, ours[i]));
-        save_old(left);
+        cr_assert(hdx_own_name(ours[i], left[i], sizeof left[i]));
+        save_old(left[i]);
     }
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         cr_expect(access(others[i], F_OK) == 0, "%s", others[i]);
     for (size_t i = 0; i < 3; i++)
-        cr_expect(hdx_batch_part_of(left, ours[i]) && access(left, F_OK) != 0, "%s", left);
+        cr_expect(access(left[i], F_OK) != 0, "%s", left[i]);
 }
 
 Test(batch, does_again_only_what_has_changed)
@@ -694,6 +695,92 @@ Test(batch, deletes_no_link_and_not_what_is_behind_it)
     expect_counts(1, 0, 0);
     cr_expect(access("d/shop.hprof.gz", F_OK) == 0 && access("real", F_OK) == 0);
     expect_in("out/status/%s.json", "a", "\"dropped\": false");
+}
+
+static char noticed[600];
+
+static void take_notice(void *context, const hdx_batch_event *e)
+{
+    (void)context;
+    if (e->what == HDX_BATCH_NOTICE && e->message != NULL)
+        (void)snprintf(noticed, sizeof noticed, "%s", e->message);
+}
+
+static void expect_not_dropped(const hdx_batch_options *options, const char *why)
+{
+    hdx_batch_options o = *options;
+    o.happened = take_notice;
+    noticed[0] = '\0';
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(1, 0, 0);
+    cr_expect(strstr(noticed, why) != NULL, "%s", noticed);
+    cr_expect(access("d/shop.hprof.gz", F_OK) == 0);
+    expect_in("out/status/%s.json", "a", "\"dropped\": false");
+}
+
+Test(batch, deletes_no_dump_that_was_indexed_before_its_bytes_were_summed)
+{
+    hdx_batch_options o = dropping();
+    o.drop = false;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    o.drop = true;
+    expect_not_dropped(&o, "the dump is not deleted: its index was there already");
+    cr_assert(system("rm -r d/shop.hprof.gz.hdx") == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(access("d/shop.hprof.gz", F_OK) != 0, "its index is made after the sum");
+}
+
+Test(batch, deletes_no_dump_that_holds_another_heap)
+{
+    const hdx_batch_options o = dropping();
+    cr_assert(system("gzip -dc < d/shop.hprof.gz >one && (cat one; tail -c +32 one) >d/shop.hprof.gz && rm one") == 0);
+    expect_not_dropped(&o, "the file holds several heaps");
+}
+
+static bool done_once;
+
+/* The samples, the size and the time do not change. */
+static void change_one_byte(void *context, const hdx_batch_event *e)
+{
+    struct stat     st;
+    struct timespec times[2];
+    char            byte = 0;
+    (void)context;
+    if (e->what != HDX_BATCH_STEP || e->step.number < 3 || done_once)
+        return;
+    const int fd = open("d/shop.hprof.gz", O_RDWR);
+    cr_assert(fd >= 0 && fstat(fd, &st) == 0 && pread(fd, &byte, 1, st.st_size / 34) == 1);
+    byte ^= 1;
+    cr_assert(pwrite(fd, &byte, 1, st.st_size / 34) == 1);
+    times[0] = st.st_atim;
+    times[1] = st.st_mtim;
+    cr_assert(futimens(fd, times) == 0 && close(fd) == 0);
+    done_once = true;
+}
+
+Test(batch, deletes_no_dump_whose_bytes_have_changed_where_nobody_sees_it)
+{
+    hdx_batch_options o = dropping();
+    cr_assert(system("gzip -dc < d/shop.hprof.gz > one && mv one d/shop.hprof.gz") == 0);
+    o.happened = change_one_byte;
+    done_once = false;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(done_once && access("d/shop.hprof.gz", F_OK) == 0);
+    expect_in("out/status/%s.json", "a", "\"dropped\": false");
+}
+
+Test(batch, takes_no_folder_of_a_user_for_its_output)
+{
+    hdx_batch_options o = night();
+    cr_assert(mkdir("out", 0777) == 0);
+    save("out/thesis.doc", "mine", 4);
+    cr_expect(eq(int, (int)go(&o), HDX_USAGE), "%s", err.message);
+    cr_expect(strstr(err.message, "thesis.doc") != NULL, "%s", err.message);
+    cr_expect(access("out/status", F_OK) != 0);
+    cr_assert(unlink("out/thesis.doc") == 0 && mkdir("out/slurm", 0777) == 0 && mkdir("out/claims", 0777) == 0);
+    cr_expect(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    save("out/thesis.doc", "mine", 4);
+    cr_expect(eq(int, (int)go(&o), HDX_OK), "a file that came later: %s", err.message);
 }
 
 static void be_taken_over(void *context, const hdx_batch_event *e)

@@ -243,10 +243,22 @@ static void inputs(hdx_buffer *b, const char *text)
 
 static void make_tree(void)
 {
-    static const char *const folders[] = {
-        "d",     "d/e",     "d/e/f", "d/idx.hprof.hdx", "d/other.hdx", "d/x.hdx.part", "d/e/sum.folder", "m",
-        "empty", "d/hprof", "i1",    "i2.hdx.part",     "n",           "n/i3",         "n/i4",           "n/i5.hdx"
-    };
+    static const char *const folders[] = { "d",
+                                           "d/e",
+                                           "d/e/f",
+                                           "d/idx.hprof.hdx",
+                                           "d/other.hdx",
+                                           "d/.heapdex-part-x.hdx",
+                                           "d/e/sum.folder",
+                                           "m",
+                                           "empty",
+                                           "d/hprof",
+                                           "i1",
+                                           ".heapdex-part-i2.hdx",
+                                           "n",
+                                           "n/i3",
+                                           "n/i4",
+                                           "n/i5.hdx" };
     static const char *const files[] = {
         "d/b.hprof",
         "d/a.hprof.gz",
@@ -264,7 +276,7 @@ static void make_tree(void)
         "d/idx.hprof.hdx/catalog.mdb",
         "d/idx.hprof.hdx/c.hprof",
         "d/other.hdx/d.hprof",
-        "d/x.hdx.part/e.hprof",
+        "d/.heapdex-part-x.hdx/e.hprof",
         "d/e/sum.folder/catalog.sum",
         "d/e/sum.folder/f.hprof",
         "i1/catalog.sum",

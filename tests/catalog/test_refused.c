@@ -310,7 +310,9 @@ static const char *manifest_says(const hdx_manifest *m)
         for (unsigned i = 0; i < m->stripping.evidence_count; i++)
             cr_expect_str_eq(back->stripping.evidence[i], m->stripping.evidence[i]);
         hdx_mem_put(NULL, back->damage, capacity * sizeof *back->damage);
-        for (uint64_t len = 0; len < b.len; len++) { /* no part of it is the whole */
+        for (uint64_t len = 0; len < b.len; len++) { /* no part of it is the whole, but what older versions wrote */
+            if (m->view[0] == '\0' && len == b.len - 2)
+                continue;
             cr_assert(hdx_decode_manifest((hdx_view){ (const uint8_t *)b.at, (size_t)len }, back, &capacity, NULL) ==
                       HDX_DAMAGED);
             hdx_mem_put(NULL, back->damage, capacity * sizeof *back->damage);

@@ -330,7 +330,7 @@ Test(check, reports_as_junit_sarif_and_markdown)
 Test(check, keeps_a_report_that_it_cannot_write_as_it_was)
 {
     expect("shop.hprof.gz --max 'live 1G' --sarif nowhere/o.sarif", 7, "nowhere/o.sarif");
-    expect("shop.hprof.gz --max 'live 1G' --junit shop.hprof.gz", 2, "is the dump itself");
+    expect("shop.hprof.gz --max 'live 1G' --junit shop.hprof.gz", 2, "is an input of this call");
     write_text("o.md", "what was there");
     expect("shop.hprof.gz --max 'lve 1G' --markdown o.md", 2, "no measure");
     expect_in("o.md", "what was there");

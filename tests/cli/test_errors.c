@@ -176,8 +176,8 @@ Test(errors, too_little_memory_is_6_and_names_the_option)
     tool_copy_bookshop("app.hprof");
     expect("index app.hprof --memory 64K", 6, "\nhint: ");
     expect("index app.hprof --memory 64K", 6, "--memory");
-    cr_expect(access("app.hprof.hdx", F_OK) != 0 && access("app.hprof.hdx.part", F_OK) != 0 &&
-              access("app.hprof.hdx.lock", F_OK) != 0);
+    cr_expect(access("app.hprof.hdx", F_OK) != 0 && access(".heapdex-part-app.hprof.hdx", F_OK) != 0 &&
+              access(".heapdex-lock-app.hprof.hdx", F_OK) != 0);
 }
 
 Test(errors, a_question_keeps_to_the_memory_it_was_given)
@@ -211,7 +211,7 @@ Test(errors, too_little_memory_names_a_size_that_would_do)
 Test(errors, another_builder_is_76_and_named)
 {
     tool_copy_bookshop("app.hprof");
-    const int fd = open("app.hprof.hdx.lock", O_RDWR | O_CREAT, 0600);
+    const int fd = open(".heapdex-lock-app.hprof.hdx", O_RDWR | O_CREAT, 0600);
     cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
     cr_assert(dprintf(fd, "heapdex 1 host=node7 boot=b space=1 pid=4711 start=1 since=1700000000 job=slurm:12\n") > 0);
     expect("index app.hprof --no-wait", 76, "process 4711 on node7 since 2023-11-14 22:13:20 UTC, job slurm:12");
@@ -223,7 +223,7 @@ Test(errors, inflating_past_the_stated_limit_is_6_and_leaves_nothing)
     tool_copy_bookshop("app.hprof.gz");
     expect("index app.hprof.gz --max-uncompressed 1M", 6, "more than 1048576 bytes");
     expect("index app.hprof.gz --max-uncompressed 1M", 6, "\nhint: a larger --max-uncompressed");
-    cr_expect(access("app.hprof.gz.hdx", F_OK) != 0 && access("app.hprof.gz.hdx.part", F_OK) != 0);
+    cr_expect(access("app.hprof.gz.hdx", F_OK) != 0 && access(".heapdex-part-app.hprof.gz.hdx", F_OK) != 0);
     ran r = tool_sh("\"$H\" index app.hprof.gz --max-uncompressed 1G --format json");
     cr_expect(eq(int, r.code, 0), "%s", r.err);
     ran_free(&r);

@@ -76,7 +76,7 @@ Test(stripping, a_wrong_call_is_told_what_is_missing)
         { "strip app.hprof --policy koom", "needs --output FILE" },
         { "restore app.hprof -o -", "needs --output FILE" },
         { "strip app.hprof --policy kom -o x", "did you mean 'koom'?" },
-        { "strip app.hprof --policy koom -o app.hprof", "is the dump itself" },
+        { "strip app.hprof --policy koom -o app.hprof", "is an input of this call" },
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         ran r = tool_sh("\"$H\" %s", calls[i][0]);

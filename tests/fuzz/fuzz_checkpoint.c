@@ -85,7 +85,7 @@ static void prepare(void)
     char              path[FOLDER_PATH];
     size_t            len;
     folder_path(dump, "a.hprof");
-    folder_path(part, "a.hprof.hdx.part");
+    folder_path(part, ".heapdex-part-a.hprof.hdx");
     folder_path(place, "a.hprof.hdx");
     dump_maker    *m = model_make(&model, 11, 120, 8);
     const uint8_t *bytes = dump_maker_bytes(m, &len);

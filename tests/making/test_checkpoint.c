@@ -6,6 +6,7 @@
 #include "making/parted.h"
 #include "support/folder.h"
 #include "tests/indexes/forged.h"
+#include "support/own.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -53,7 +54,7 @@ static void make(void)
     static heap_model h;
     test_folder_make_fast(folder, "parted"); /* hundreds of builds, each synced */
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
-    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(part, sizeof part, "%s", own_of_dump("part", dump));
     (void)snprintf(place, sizeof place, "%s.hdx", dump);
     build_parts(model_make(&h, 5, 380, 8));
 }
@@ -118,7 +119,7 @@ Test(checkpoint, leaves_nothing_of_a_killed_step_in_the_index)
 {
     static const char *const names[] = { "references.tmp", "referrers.tmp",    "search.tmp",   "idoms.tmp",
                                          "semis.tmp",      "predecessors.tmp", "retained.hdx", "heap.hdx",
-                                         "seek.hdx",       "note.txt",         "catalog.mdb",  "checkpoint.new/state" };
+                                         "seek.hdx",       "view.tmp",         "catalog.mdb",  "checkpoint.new/state" };
     for (unsigned k = 0; k < PARTED_STEPS; k++) {
         parted p = parted_copy(&left[k]);
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -224,18 +225,29 @@ Test(checkpoint, waits_for_no_pipe)
     }
 }
 
-Test(checkpoint, has_no_folders_but_its_own)
+/* The index goes elsewhere, and what is not heapdex's stays. */
+Test(checkpoint, with_something_of_others_in_it_is_neither_used_nor_removed)
 {
-    char name[192];
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        parted_write(&left[k], part);
-        (void)snprintf(name, sizeof name, "%s/odd", part);
-        cr_assert(mkdir(name, 0755) == 0);
-        cr_expect(!finish("a folder"), "step %u", k);
-        parted_write(&left[k], part);
-        (void)snprintf(name, sizeof name, "%s/checkpoint/odd", part);
-        cr_assert(mkdir(name, 0755) == 0);
-        cr_expect(!finish("a folder within"), "step %u", k);
+    static const char *const others[] = { "odd", "checkpoint/odd", "note.txt" };
+    char                     name[192], cache[96];
+    (void)snprintf(cache, sizeof cache, "%s/cache", folder);
+    cr_assert(setenv("XDG_CACHE_HOME", cache, 1) == 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        hdx_index_options options = options_of();
+        hdx_index_report  report;
+        hdx_error         err;
+        char              path[256];
+        parted_write(&left[2], part);
+        (void)snprintf(name, sizeof name, "%s/%s", part, others[i]);
+        cr_assert(i < 2 ? mkdir(name, 0755) == 0 : mkfifo(name, 0600) == 0);
+        cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s", err.where, err.message);
+        cr_expect_eq(strncmp(report.path, cache, strlen(cache)), 0, "%s", report.path);
+        cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK, "%s", err.message); /* in the cache */
+        cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_USAGE, "%s", path);
+        cr_expect(strstr(err.message, others[i]) != NULL, "%s", err.message);
+        cr_expect(access(name, F_OK) == 0);
+        (void)snprintf(path, sizeof path, "rm -rf %s %s", part, cache);
+        cr_assert(system(path) == 0);
     }
 }
 
@@ -386,7 +398,7 @@ Test(checkpoint, of_the_reference_collection_overflows_nothing)
     parted_read_folder(&p, path);
     (void)snprintf(path, sizeof path, "%s/dumps/leaky-jdk17-serial.hprof.gz", from);
     (void)snprintf(dump, sizeof dump, "%s/l.hprof", folder);
-    (void)snprintf(leftover, sizeof leftover, "%s.hdx.part", dump);
+    (void)snprintf(leftover, sizeof leftover, "%s", own_of_dump("part", dump));
     unpack(path, dump);
     cr_assert(utimensat(AT_FDCWD, dump, then, 0) == 0);
     parted_write(&p, leftover);

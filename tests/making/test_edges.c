@@ -414,7 +414,7 @@ Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
         for (unsigned n = 0;; n++) {
             const hdx_code code = parted_interrupt(&options, n, &err);
             cr_assert(code == HDX_OK || code == HDX_CANCELLED, "call %u: %s", n, err.message);
-            const bool there = access("a.hprof.hdx.part/columns.tmp", F_OK) == 0;
+            const bool there = access(".heapdex-part-a.hprof.hdx/columns.tmp", F_OK) == 0;
             went_on += there;
             begun = 0;
             cr_assert(code == HDX_OK || hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s",
@@ -460,7 +460,7 @@ Test(edges, damage_is_that_of_a_build_in_one_go_behind_each_checkpoint)
     for (unsigned k = 1; k <= PARTED_STEPS; k++) {
         cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
         cr_assert(parted_stop(&options, k, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
-        cr_assert(access("a.hprof.hdx.part/checkpoint/state", F_OK) == 0);
+        cr_assert(access(".heapdex-part-a.hprof.hdx/checkpoint/state", F_OK) == 0);
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "step %u: %s", k, err.message);
         hdx_damage *all = damage_of(&count);
         cr_expect(count == want_count && memcmp(all, want, count * sizeof *all) == 0, "step %u: %llu damages", k,

@@ -159,7 +159,7 @@ static void stop_where(bool second, unsigned more)
     for (unsigned n = 0;; n++) {
         cr_assert(parted_interrupt(&options, n, &err) == HDX_CANCELLED, "it is never kept");
         parted_free(&kept);
-        parted_read_folder(&kept, "a.hprof.hdx.part");
+        parted_read_folder(&kept, ".heapdex-part-a.hprof.hdx");
         const parted_file *scan = parted_find(&kept, "scan.tmp"), *columns = parted_find(&kept, "columns.tmp");
         if (second ? columns != NULL && find_numbers(columns) : scan != NULL && find_places(scan))
             return;
@@ -190,7 +190,7 @@ static bool ends_as_it_should(parted *p)
     parted           made = { .count = 0 };
     static char      now[8192];
     parted_seal_kept(p);
-    parted_write(p, "a.hprof.hdx.part");
+    parted_write(p, ".heapdex-part-a.hprof.hdx");
     cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s", err.message);
     parted_read_folder(&made, "a.hprof.hdx");
     words_of_index(now);

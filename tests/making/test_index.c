@@ -8,6 +8,7 @@
 #include "making/heap_model.h"
 #include "support/faulty.h"
 #include "support/folder.h"
+#include "support/own.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -95,8 +96,8 @@ Test(index, is_found_again_and_rebuilt_when_the_dump_changed)
     hdx_index_options options = { .dump = dump };
     hdx_index_report  report;
     cr_assert(build(&options, &report) == HDX_OK);
-    cr_expect(!report.reused && exists("%s/catalog.mdb", report.path) && !exists("%s.part", report.path) &&
-              !exists("%s.lock", report.path));
+    cr_expect(!report.reused && exists("%s/catalog.mdb", report.path) && !exists("%s", own_of("part", report.path)) &&
+              !exists("%s", own_of("lock", report.path)));
     cr_assert(build(&options, &report) == HDX_OK);
     cr_expect(report.reused);
     (void)usleep(2000);
@@ -113,7 +114,7 @@ Test(index, is_not_built_when_only_asked_for)
     hdx_index_options options = { .dump = dump, .no_build = true };
     hdx_index_report  report;
     cr_expect(build(&options, &report) == HDX_BAD_DUMP);
-    cr_expect(!exists("%s.hdx", dump) && !exists("%s.hdx.part", dump));
+    cr_expect(!exists("%s.hdx", dump) && !exists("%s", own_of_dump("part", dump)));
 }
 
 static void note_down(void *context, const char *line) { (void)snprintf(context, 200, "%s", line); }
@@ -169,7 +170,7 @@ Test(index, clears_the_leftovers_of_a_killed_build)
     char              part[128], file[160];
     hdx_index_options options = { .dump = dump };
     hdx_index_report  report;
-    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(part, sizeof part, "%s", own_of_dump("part", dump));
     (void)snprintf(file, sizeof file, "%s/outbound.hdx", part);
     cr_assert(mkdir(part, 0777) == 0);
     FILE *f = fopen(file, "w");
@@ -183,7 +184,7 @@ Test(index, has_one_builder_at_a_time)
     char              lock[128];
     hdx_index_options options = { .dump = dump, .no_wait = true };
     hdx_index_report  report;
-    (void)snprintf(lock, sizeof lock, "%s.hdx.lock", dump);
+    (void)snprintf(lock, sizeof lock, "%s", own_of_dump("lock", dump));
     int fd = open(lock, O_RDWR | O_CREAT, 0666);
     cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
     cr_expect(build(&options, &report) == HDX_BUSY);
@@ -284,7 +285,7 @@ Test(index, is_replaced_where_names_cannot_be_swapped)
     cr_assert(build(&options, &first) == HDX_OK);
     io.exchange = no_exchange;
     cr_expect(hdx_index_build_through(&doors, &again, &report, &err) == HDX_OK && !report.reused, "%s", err.message);
-    cr_expect(!exists("%s.part", report.path) && exists("%s/catalog.mdb", report.path));
+    cr_expect(!exists("%s", own_of("part", report.path)) && exists("%s/catalog.mdb", report.path));
     cr_expect(build(&options, &report) == HDX_OK && report.reused);
 }
 
@@ -312,7 +313,8 @@ Test(index, that_the_disk_cannot_hold_is_refused_before_the_work)
     cr_expect(strstr(err.message, "1 MB on disk, 1 MB while it is built; 0.") != NULL &&
                   strstr(err.hint, "--index-dir") != NULL,
               "%s", err.message);
-    cr_expect(!exists("%s.hdx.part", dump) && !exists("%s.hdx.lock", dump) && !exists("%s.hdx", dump));
+    cr_expect(!exists("%s", own_of_dump("part", dump)) && !exists("%s", own_of_dump("lock", dump)) &&
+              !exists("%s.hdx", dump));
     space_left++;
     cr_expect(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s", err.message);
 }
@@ -348,7 +350,7 @@ Test(index, survives_every_failing_write)
         }
         cr_expect(code == HDX_IO || code == HDX_USAGE || code == HDX_LIMIT, "fault %u gives %s: %s: %s", n,
                   hdx_code_name(code), err.where, err.message);
-        cr_expect(!exists("%s.hdx.part", dump), "fault %u leaves a .part folder", n);
+        cr_expect(!exists("%s", own_of_dump("part", dump)), "fault %u leaves a .part folder", n);
     }
 }
 
@@ -387,7 +389,7 @@ Test(index, says_before_it_begins_what_does_not_fit_the_budget)
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_LIMIT);
     cr_expect(strstr(err.message, "the budget is 39 MB") != NULL && strncmp(err.hint, "--memory ", 9) == 0, "%s / %s",
               err.message, err.hint);
-    cr_expect(!exists("%s.hdx", dump) && !exists("%s.hdx.part", dump));
+    cr_expect(!exists("%s.hdx", dump) && !exists("%s", own_of_dump("part", dump)));
     options.memory = strtoull(err.hint + 9, NULL, 10) << 20; /* what it said would do, does */
     cr_expect(build(&options, &report) == HDX_OK);
 }
@@ -399,10 +401,11 @@ static void expect_kept_steps_serve(bool go_on)
     hdx_index_report  report;
     hdx_error         err;
     char              path[256], command[1024];
-    if (!exists("%s.hdx.part", dump))
+    if (!exists("%s", own_of_dump("part", dump)))
         return;
-    cr_expect(exists("%s.hdx.part/checkpoint", dump) || exists("%s.hdx.part/checkpoint.new", dump) ||
-                  exists("%s.hdx.part/scan.tmp", dump),
+    cr_expect(exists("%s/checkpoint", own_of_dump("part", dump)) ||
+                  exists("%s/checkpoint.new", own_of_dump("part", dump)) ||
+                  exists("%s/scan.tmp", own_of_dump("part", dump)),
               "leftovers that nobody can use");
     if (go_on) {
         (void)snprintf(path, sizeof path, "%s.straight", dump);
@@ -412,7 +415,7 @@ static void expect_kept_steps_serve(bool go_on)
         (void)snprintf(command, sizeof command,
                        "for f in '%s'/*.hdx; do cmp \"$f\" '%s.hdx'/\"${f##*/}\" || exit 1; done", path, dump);
         cr_expect(system(command) == 0, "other bytes than a build without a stop");
-        cr_expect(!exists("%s.hdx.part", dump));
+        cr_expect(!exists("%s", own_of_dump("part", dump)));
         (void)hdx_index_remove(&alone, path, sizeof path, NULL);
     }
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK, "%s", err.message);
@@ -469,7 +472,7 @@ Test(index, can_be_cancelled_at_any_time)
         hdx_code          code = hdx_index_build(&options, &report, NULL);
         cr_expect(code == HDX_CANCELLED || code == HDX_OK);
         if (code == HDX_OK) {
-            cr_expect(!exists("%s.hdx.part", dump));
+            cr_expect(!exists("%s", own_of_dump("part", dump)));
             return;
         }
         cr_expect(!exists("%s.hdx", dump));

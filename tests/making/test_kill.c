@@ -8,6 +8,7 @@
 #include "making/heap_model.h"
 #include "support/faulty.h"
 #include "support/folder.h"
+#include "support/own.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -57,7 +58,7 @@ static void expect_straight_bytes(const char *dump, const char *what)
 static void expect_nothing_left(const char *dump, const char *what)
 {
     char path[160];
-    (void)snprintf(path, sizeof path, "%s.hdx.part", dump);
+    (void)snprintf(path, sizeof path, "%s", own_of_dump("part", dump));
     cr_expect(access(path, F_OK) != 0, "%s: leftovers stay", what);
 }
 
@@ -85,7 +86,7 @@ Test(kill, at_any_call_loses_no_finished_step_and_changes_no_byte)
         cr_assert(child > 0 && waitpid(child, &status, 0) == child);
         (void)snprintf(what, sizeof what, "killed at call %u", n);
         check_whole(dump, what);
-        (void)snprintf(path, sizeof path, "%s.hdx.part/checkpoint", dump);
+        (void)snprintf(path, sizeof path, "%s/checkpoint", own_of_dump("part", dump));
         taken_up += access(path, F_OK) == 0;
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s", what, err.message);
         check_whole(dump, what);
@@ -134,7 +135,7 @@ Test(kill, leaves_no_index_or_a_whole_one)
     hdx_index_options options = { .dump = dump, .force = true };
     hdx_index_report  report;
     cr_assert(hdx_index_build(&options, &report, NULL) == HDX_OK);
-    (void)snprintf(path, sizeof path, "%s.hdx.part", dump);
+    (void)snprintf(path, sizeof path, "%s", own_of_dump("part", dump));
     cr_expect(access(path, F_OK) != 0, "leftovers stay");
     cr_log_info("%u of %u builds were faster than the kill", whole, kills);
     test_folder_remove(folder);

@@ -4,6 +4,7 @@
  */
 #include "making/parted.h"
 #include "support/folder.h"
+#include "support/own.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -32,7 +33,7 @@ static void make(void)
     test_folder_make_fast(folder, "leftover");
     (void)umask(022);
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
-    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(part, sizeof part, "%s", own_of_dump("part", dump));
     (void)snprintf(cache, sizeof cache, "%s/cache", folder);
     cr_assert(chmod(folder, 0777) == 0 && mkdir(cache, 0777) == 0 && chmod(cache, 0777) == 0 &&
               setenv("XDG_CACHE_HOME", cache, 1) == 0);
@@ -78,7 +79,7 @@ Test(leftover, of_ours_is_used_and_not_where_others_can_write)
             parted_write(&left, part);
             (void)snprintf(path, sizeof path, "%s%s", part, names[i]);
             cr_assert(stat(path, &st) == 0 && chmod(path, (st.st_mode & 07777) | bits[k]) == 0);
-            cr_expect(!goes_on() && strstr(said, "could be written by others: not used") != NULL, "%s: %s", path, said);
+            cr_expect(!goes_on() && strstr(said, "is writable by others: not used") != NULL, "%s: %s", path, said);
         }
 }
 
@@ -126,7 +127,7 @@ Test(leftover, of_another_user_is_neither_used_nor_removed)
         cr_expect(hdx_index_remove(&options, path, sizeof path, &err) == HDX_USAGE && lstat(part, &st) == 0, "%s",
                   err.message);
         (void)snprintf(other, sizeof other, "%s/b.hdx", folder); /* a place that was named is not left for another */
-        (void)snprintf(path, sizeof path, "%s.part", other);
+        (void)snprintf(path, sizeof path, "%s", own_of("part", other));
         cr_assert(rename(part, path) == 0);
         options.index_dir = other;
         cr_expect(hdx_index_build(&options, &report, &err) == HDX_USAGE &&

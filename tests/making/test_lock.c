@@ -6,6 +6,7 @@
 #include "making/heap_model.h"
 #include "support/faulty.h"
 #include "support/folder.h"
+#include "support/own.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -26,7 +27,7 @@ static void enter(void)
     static heap_model h;
     test_folder_make_fast(folder, "lock");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
-    (void)snprintf(lock, sizeof lock, "%s.hdx.lock", dump);
+    (void)snprintf(lock, sizeof lock, "%s", own_of_dump("lock", dump));
     dump_maker *m = model_make(&h, 5, 200, 8);
     dump_maker_save(m, dump);
     dump_maker_free(m);
@@ -219,9 +220,9 @@ static bool     fails;
 
 static int steal(hdx_io *io, const char *path)
 {
-    if (strstr(path, ".hdx.part/") != NULL && ++creations == steal_at) {
+    if (strstr(path, ".heapdex-part-") != NULL && ++creations == steal_at) {
         cr_assert(unlink(lock) == 0);
-        write_lock("another\n");
+        write_lock("heapdex another\n");
         if (fails)
             return -ENOENT;
     }
@@ -287,7 +288,7 @@ Test(lock, of_another_host_boot_or_container_is_never_guessed_about)
 
 Test(lock, that_says_nothing_is_waited_for_and_then_only_believed_of_flock)
 {
-    static const char *const texts[] = { "", "12345\n", "heapdex 1 host=x",
+    static const char *const texts[] = { "", "heapdex 12345\n", "heapdex 1 host=x",
                                          "heapdex 1 host=a boot=b space=1 pid=-7 start=1 since=1 job=-\n" };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         hdx_error err;
@@ -356,7 +357,7 @@ Test(lock, that_was_taken_meanwhile_lets_no_index_appear)
                   "%u: %s", way, err.message);
         (void)snprintf(path, sizeof path, "%s.hdx", dump);
         cr_expect(!is_there(path), "%u", way);
-        (void)snprintf(path, sizeof path, "%s.hdx.part", dump);
+        (void)snprintf(path, sizeof path, "%s", own_of_dump("part", dump));
         cr_expect(is_there(path) && is_there(lock), "%u: what is the other's is gone", way);
         faulty_io_init(&faulty, 0, EIO, false);
         cr_expect(build(&err) == HDX_OK, "%u: %s", way, err.message);

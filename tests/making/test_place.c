@@ -5,6 +5,7 @@
 #include "making/making.h"
 #include "making/heap_model.h"
 #include "support/folder.h"
+#include "support/own.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -57,8 +58,8 @@ Test(place, has_its_names_without_slashes_at_the_end)
         hdx_index_home          home = { .lock_fd = 7 };
         char                    part[64], lock[64];
         cr_assert(hdx_place_find(hdx_io_system(), &options, &home, NULL) == HDX_OK);
-        (void)snprintf(part, sizeof part, "%s.part", cases[i].path);
-        (void)snprintf(lock, sizeof lock, "%s.lock", cases[i].path);
+        (void)snprintf(part, sizeof part, "%s", own_of("part", cases[i].path));
+        (void)snprintf(lock, sizeof lock, "%s", own_of("lock", cases[i].path));
         cr_expect_str_eq(home.path, cases[i].path);
         cr_expect_str_eq(home.part, part);
         cr_expect_str_eq(home.lock, lock);
@@ -77,13 +78,13 @@ Test(place, has_the_number_of_a_later_dump_in_its_name)
     }
 }
 
-/* The longest that leaves room for .part, and one more. */
+/* The longest, and one more. */
 Test(place, is_refused_where_its_name_is_too_long)
 {
     static char name[5000];
     for (unsigned way = 0; way < 3; way++)
         for (unsigned more = 0; more < 2; more++) {
-            const size_t      len = 4088 - (way == 0 ? 0 : way == 1 ? 4 : 6) + more; /* .hdx, .2.hdx */
+            const size_t      len = 4095 - (way == 0 ? 0 : way == 1 ? 4 : 6) + more; /* .hdx, .2.hdx */
             hdx_index_options options = { .dump = "a.hprof", .dump_number = way == 2 ? 2 : 1 };
             hdx_index_home    home;
             hdx_error         err;
@@ -92,10 +93,10 @@ Test(place, is_refused_where_its_name_is_too_long)
             *(way == 0 ? &options.index_dir : &options.dump) = name;
             cr_expect_eq(hdx_place_find(hdx_io_system(), &options, &home, &err), more == 0 ? HDX_OK : HDX_USAGE, "%u",
                          way);
-            cr_expect(more == 0 ? strlen(home.path) == 4088 : strcmp(err.message, "path too long") == 0, "%u", way);
+            cr_expect(more == 0 ? strlen(home.path) == 4095 : strcmp(err.message, "path too long") == 0, "%u", way);
         }
     memset(name, 'a', 4096);
-    for (size_t len = 4091; len < 4096; len++) {
+    for (size_t len = 4092; len < 4096; len++) {
         hdx_index_home home;
         hdx_error      err;
         name[len] = '\0';
@@ -103,26 +104,113 @@ Test(place, is_refused_where_its_name_is_too_long)
         cr_expect_str_eq(err.message, "path too long");
         name[len] = 'a';
     }
+    for (unsigned more = 0; more < 2; more++) { /* "/aaaa/x": the partial build has 15 bytes more and needs 64 more */
+        hdx_index_home home;
+        hdx_error      err;
+        name[0] = name[4096 - 64 - 17 + more] = '/';
+        (void)strcpy(name + 4096 - 64 - 16 + more, "x");
+        cr_expect_eq(
+            hdx_place_find(hdx_io_system(), &(hdx_index_options){ .dump = "d", .index_dir = name }, &home, &err),
+            more == 0 ? HDX_OK : HDX_USAGE);
+        name[4096 - 64 - 17 + more] = 'a';
+    }
 }
 
-Test(place, is_an_index_where_a_part_of_its_catalog_is)
+/* A file system takes names of 255 bytes. */
+Test(place, of_a_long_name_is_called_by_a_part_of_it_and_a_hash)
+{
+    char           name[256], other[256];
+    hdx_index_home home, more;
+    memset(name, 'n', 255);
+    memset(other, 'n', 255);
+    name[251] = other[251] = '\0';
+    other[250] = 'o';
+    cr_assert(hdx_place_find(hdx_io_system(), &(hdx_index_options){ .dump = name }, &home, NULL) == HDX_OK);
+    cr_assert(hdx_place_find(hdx_io_system(), &(hdx_index_options){ .dump = other }, &more, NULL) == HDX_OK);
+    cr_expect_eq(strlen(home.part), strlen(".heapdex-part-") + 120 + 17);
+    cr_expect_eq(strncmp(home.part, ".heapdex-part-nnnn", 18), 0);
+    cr_expect(strcmp(home.part, more.part) != 0 && strcmp(home.lock, more.lock) != 0);
+}
+
+Test(place, is_an_index_where_a_file_in_it_says_so)
 {
     static const struct {
-        const char *file;
+        const char *files[2], *heads[2];
         bool        index;
-    } cases[] = { { "catalog.mdb", true }, { "catalog.sum", true }, { "class.hdx", false }, { NULL, false } };
+    } cases[] = { { { "catalog.mdb" }, { "ms access" }, false },
+                  { { "catalog.sum" }, { "heapdexC" }, true },
+                  { { "catalog.sum" }, { "heapdexB" }, false },
+                  { { "catalog.mdb", "class.hdx" }, { "", "hdxindex" }, true },
+                  { { "catalog.mdb", "class.hdx" }, { "", "hdxfile." }, false },
+                  { { "catalog.mdb", "other.hdx" }, { "", "hdxindex" }, false },
+                  { { "catalog.sum", "cut_by.hdx" }, { "", "hdxindex" }, true },
+                  { { "class.hdx" }, { "hdxindex" }, false },
+                  { { NULL }, { NULL }, false } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char name[32];
         cr_assert(mkdir("x", 0755) == 0);
-        (void)snprintf(name, sizeof name, "x/%s", cases[i].file);
-        if (cases[i].file != NULL)
-            dump_maker_save_bytes(name, "1", 1);
-        cr_expect_eq(hdx_place_is_index(hdx_io_system(), "x"), cases[i].index, "%s", name);
-        cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), 0);
-        cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), 0, "nothing there");
+        for (size_t k = 0; k < 2 && cases[i].files[k] != NULL; k++) {
+            char name[32];
+            (void)snprintf(name, sizeof name, "x/%s", cases[i].files[k]);
+            dump_maker_save_bytes(name, cases[i].heads[k], strlen(cases[i].heads[k]));
+        }
+        cr_expect_eq(hdx_folder_is_index(hdx_io_system(), "x"), cases[i].index, "case %zu", i);
+        cr_assert(system("rm -rf x") == 0);
     }
+    cr_assert(mkdir("x", 0755) == 0 && mkfifo("x/catalog.sum", 0600) == 0 && mkfifo("x/catalog.mdb", 0600) == 0);
+    cr_expect_not(hdx_folder_is_index(hdx_io_system(), "x"), "pipes are not opened");
+}
+
+Test(place, is_cleared_of_what_heapdex_writes_and_of_nothing_else)
+{
+    static const char *const own[] = { "x/class.hdx",
+                                       "x/catalog.mdb",
+                                       "x/retained-class",
+                                       "x/leaks-f",
+                                       "x/references.tmp",
+                                       "x/seal",
+                                       "x/.heapdex-0123",
+                                       "x/checkpoint/state",
+                                       "x/views/v/retained.hdx",
+                                       "x/scan.tmp",
+                                       "x/views/.heapdex-part-v/checkpoint/catalog.sum" };
+    static const char *const others[] = { "x/thesis.doc",   "x/other.hdx", "x/checkpoint/notes", "x/views/v/a/b.hdx",
+                                          "x/photos/a.hdx", "x/.config",   "x/class.hdx/a",      "x/views/v/w/c/d" };
+    for (size_t i = 0; i <= sizeof others / sizeof *others; i++) {
+        char other[256] = "";
+        cr_assert(system("mkdir -p x/checkpoint x/views/v x/views/.heapdex-part-v/checkpoint") == 0);
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            if (i == sizeof others / sizeof *others || strncmp(own[k], others[i], strlen(own[k])) != 0)
+                dump_maker_save_bytes(own[k], "1", 1);
+        if (i == sizeof others / sizeof *others) {
+            cr_expect_not(hdx_folder_has_other("x", other));
+            cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), 0);
+            cr_expect(!is_there("x"));
+            cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), 0, "nothing there");
+            break;
+        }
+        char command[200];
+        (void)snprintf(command, sizeof command, "mkdir -p $(dirname %s) && echo mine > %s", others[i], others[i]);
+        cr_assert(system(command) == 0);
+        cr_expect(hdx_folder_has_other("x", other) && strncmp(others[i] + 2, other, strlen(other)) == 0, "%s: %s",
+                  others[i], other);
+        cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), -ENOTEMPTY, "%s", others[i]);
+        cr_expect(is_there(others[i]), "%s", others[i]);
+        cr_expect(!is_there("x/catalog.mdb") && !is_there("x/views/.heapdex-part-v"), "%s", others[i]);
+        cr_assert(system("rm -rf x") == 0);
+    }
+}
+
+Test(place, is_cleared_of_a_file_or_link_only_where_the_name_is_ours)
+{
     dump_maker_save_bytes("x", "1", 1);
-    cr_expect(hdx_place_clear(hdx_io_system(), "x") == 0 && !is_there("x"), "a file");
+    dump_maker_save_bytes(".heapdex-part-x", "1", 1);
+    cr_assert(mkdir("far", 0755) == 0 && symlink("far", ".heapdex-part-y") == 0 && symlink("far", "y") == 0);
+    dump_maker_save_bytes("far/class.hdx", "1", 1);
+    cr_expect(hdx_place_clear(hdx_io_system(), "x") == 0 && is_there("x"));
+    cr_expect(hdx_place_clear(hdx_io_system(), "y") == 0 && is_there("y"));
+    cr_expect(hdx_place_clear(hdx_io_system(), ".heapdex-part-x") == 0 && !is_there(".heapdex-part-x"));
+    cr_expect(hdx_place_clear(hdx_io_system(), ".heapdex-part-y") == 0 && !is_there(".heapdex-part-y"));
+    cr_expect(is_there("far/class.hdx"));
 }
 
 /* ---- the bytes of a dump that are looked at ---- */
@@ -294,10 +382,11 @@ Test(place, tells_an_index_that_is_stale_from_one_that_is_shorter)
         hdx_step        until;
         uint32_t        number;
         hdx_index_state state;
-    } cases[] = { { HDX_STEP_OBJECTS, 1, HDX_INDEX_VALID },   { HDX_STEP_OUTBOUND, 0, HDX_INDEX_VALID },
-                  { HDX_STEP_INBOUND, 1, HDX_INDEX_ABSENT },  { HDX_STEP_DOMINATORS, 1, HDX_INDEX_ABSENT },
-                  { (hdx_step)0, 1, HDX_INDEX_ABSENT },       { HDX_STEP_OBJECTS, 2, HDX_INDEX_STALE },
-                  { HDX_STEP_DOMINATORS, 2, HDX_INDEX_STALE } };
+    } cases[] = { { HDX_STEP_OBJECTS, 1, HDX_INDEX_VALID },
+                  { HDX_STEP_OUTBOUND, 0, HDX_INDEX_VALID },
+                  { HDX_STEP_INBOUND, 1, HDX_INDEX_ABSENT },
+                  { HDX_STEP_DOMINATORS, 1, HDX_INDEX_ABSENT },
+                  { (hdx_step)0, 1, HDX_INDEX_ABSENT } };
     hdx_index_report report;
     hdx_index_state  state;
     hdx_error        err;
@@ -310,6 +399,7 @@ Test(place, tells_an_index_that_is_stale_from_one_that_is_shorter)
                       state == cases[i].state,
                   "case %zu: %d", i, (int)state);
     }
+    cr_expect_eq(state_of(&io, "a.hprof", HDX_STEP_OBJECTS, 2, &state), HDX_BAD_DUMP, "another heap");
     cr_assert(system("cp a.hprof b.hprof") == 0);
     cr_expect(state_of(&io, "b.hprof", HDX_STEP_OBJECTS, 1, &state) == HDX_OK && state == HDX_INDEX_VALID,
               "another file with the same bytes");
@@ -319,8 +409,7 @@ Test(place, tells_an_index_that_is_stale_from_one_that_is_shorter)
               "nothing is read of a file that nobody has touched");
     cr_assert(system("printf x | dd of=b.hprof bs=1 seek=700 conv=notrunc 2>/dev/null") == 0);
     io.read_at = hdx_io_system()->read_at;
-    cr_expect(state_of(&io, "b.hprof", HDX_STEP_OBJECTS, 1, &state) == HDX_OK && state == HDX_INDEX_STALE,
-              "another byte");
+    cr_expect_eq(state_of(&io, "b.hprof", HDX_STEP_OBJECTS, 1, &state), HDX_BAD_DUMP, "another dump");
     cr_assert(system("printf x >> a.hprof") == 0);
     io.read_at = no_read;
     cr_expect(state_of(&io, "a.hprof", HDX_STEP_OBJECTS, 1, &state) == HDX_OK && state == HDX_INDEX_STALE,
@@ -351,7 +440,7 @@ static void d_share(hdx_io *io, const char *path, const hdx_access *like)
 {
     (void)io;
     const size_t len = strlen(path);
-    if (len < 5 || (strcmp(path + len - 5, ".lock") != 0 && strcmp(path + len - 4, ".hdx") != 0))
+    if (len < 5 || (strstr(path, ".heapdex-lock-") == NULL && strcmp(path + len - 4, ".hdx") != 0))
         (void)snprintf(doors.shared + strlen(doors.shared), sizeof doors.shared - strlen(doors.shared), "%s:%o ", path,
                        like->mode);
     hdx_io_system()->share(hdx_io_system(), path, like);
@@ -399,15 +488,15 @@ Test(place, that_was_named_has_its_parents_made_and_shared_as_the_dump_is)
     make("a.hprof");
     cr_assert(chmod("a.hprof", 0640) == 0 && mkdir("old", 0700) == 0);
     cr_assert(begin("a.hprof", "old/x/y/z.hdx", &home, &err) == HDX_OK, "%s", err.message);
-    cr_expect_str_eq(doors.made, "old/x old/x/y old/x/y/z.hdx.part ");
+    cr_expect_str_eq(doors.made, "old/x old/x/y old/x/y/.heapdex-part-z.hdx ");
     cr_expect_str_eq(doors.shared, "old/x:640 old/x/y:640 ");
     end(&home);
     (void)snprintf(path, sizeof path, "%s/n/z.hdx", folder); /* from the root on */
     cr_assert(begin("a.hprof", path, &home, &err) == HDX_OK, "%s", err.message);
-    (void)snprintf(expected, sizeof expected, "%s/n %s/n/z.hdx.part ", folder, folder);
+    (void)snprintf(expected, sizeof expected, "%s/n %s/n/.heapdex-part-z.hdx ", folder, folder);
     cr_expect_str_eq(doors.made, expected);
     end(&home);
-    cr_expect(!is_there("n/z.hdx.lock") && !is_there("n/z.hdx.part") && is_there("n"));
+    cr_expect(!is_there("n/.heapdex-lock-z.hdx") && !is_there("n/.heapdex-part-z.hdx") && is_there("n"));
 }
 
 Test(place, that_cannot_be_made_is_said_to_be_so)
@@ -416,14 +505,16 @@ Test(place, that_cannot_be_made_is_said_to_be_so)
         const char *index_dir, *path;
         int         with;
         const char *words; /* NULL: in the cache */
-    } cases[] = { { "q/r/z.hdx", "q/r", EACCES, "cannot make the index folder: Permission denied" },
-                  { "q/r/z.hdx", ".part", EACCES, "cannot make the index folder: Permission denied" },
-                  { "q/r/z.hdx", ".part", EPERM, "cannot make the index folder: Operation not permitted" },
-                  { NULL, ".part", EIO, "cannot make the index folder: Input/output error" },
-                  { NULL, ".part", ENOSPC, "cannot make the index folder: No space left on device" },
-                  { NULL, "a.hprof.hdx.part", EACCES, NULL },
-                  { NULL, "a.hprof.hdx.part", EROFS, NULL },
-                  { NULL, "a.hprof.hdx.part", EPERM, NULL } };
+    } cases[] = {
+        { "q/r/z.hdx", "q/r", EACCES, "cannot make the index folder: Permission denied" },
+        { "q/r/z.hdx", ".heapdex-part-z.hdx", EACCES, "cannot make the index folder: Permission denied" },
+        { "q/r/z.hdx", ".heapdex-part-z.hdx", EPERM, "cannot make the index folder: Operation not permitted" },
+        { NULL, ".heapdex-part-a.hprof.hdx", EIO, "cannot make the index folder: Input/output error" },
+        { NULL, ".heapdex-part-a.hprof.hdx", ENOSPC, "cannot make the index folder: No space left on device" },
+        { NULL, ".heapdex-part-a.hprof.hdx", EACCES, NULL },
+        { NULL, ".heapdex-part-a.hprof.hdx", EROFS, NULL },
+        { NULL, ".heapdex-part-a.hprof.hdx", EPERM, NULL }
+    };
     char cache[64];
     make("a.hprof");
     (void)snprintf(cache, sizeof cache, "%s/heapdex/a.hprof-", folder);
@@ -442,7 +533,7 @@ Test(place, that_cannot_be_made_is_said_to_be_so)
                           strstr(said, home.path) != NULL,
                       "case %zu: %s", i, said);
             cr_expect(strstr(doors.shared, "/heapdex:600 ") != NULL, "%s", doors.shared);
-            cr_expect(!is_there("a.hprof.hdx.lock"));
+            cr_expect(!is_there(".heapdex-lock-a.hprof.hdx"));
         } else {
             cr_expect_eq(code, HDX_IO, "case %zu: %s", i, err.message);
             cr_expect_str_eq(err.message, cases[i].words, "case %zu", i);
@@ -460,7 +551,7 @@ Test(place, in_the_cache_may_fail_too)
     hdx_error      err;
     make("a.hprof");
     dump_maker_save_bytes("heapdex", "1", 1);
-    doors.path = "a.hprof.hdx.part";
+    doors.path = ".heapdex-part-a.hprof.hdx";
     doors.with = EROFS;
     cr_expect_eq(begin("a.hprof", NULL, &home, &err), HDX_IO);
     cr_expect_str_eq(err.message, "the cache folder belongs to another user");
@@ -468,7 +559,7 @@ Test(place, in_the_cache_may_fail_too)
     end(&home);
     cr_assert(unlink("heapdex") == 0);
     cr_assert(setenv("XDG_CACHE_HOME", "/proc", 1) == 0);
-    doors.path = ".part";
+    doors.path = ".hdx";
     cr_expect_eq(begin("a.hprof", NULL, &home, &err), HDX_IO);
     cr_expect(strncmp(err.message, "cannot make the cache folder: ", 30) == 0, "%s", err.message);
     end(&home);
@@ -486,7 +577,7 @@ Test(place, in_the_cache_is_found_by_what_the_environment_says)
     } cases[] = { { "c", "h", "c/heapdex" }, { NULL, "h", "h/.cache/heapdex" }, { NULL, NULL, NULL } };
     make("a.hprof");
     cr_assert(mkdir("h", 0755) == 0);
-    doors.path = "a.hprof.hdx.part";
+    doors.path = ".heapdex-part-a.hprof.hdx";
     doors.with = EACCES;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned relative = 0; relative < 2; relative++) {

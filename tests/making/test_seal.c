@@ -4,6 +4,7 @@
  */
 #include "making/parted.h"
 #include "support/folder.h"
+#include "support/own.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -75,7 +76,7 @@ static void make(void)
     char              path[96];
     test_folder_make_fast(folder, "seal");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
-    (void)snprintf(part, sizeof part, "%s.hdx.part", dump);
+    (void)snprintf(part, sizeof part, "%s", own_of_dump("part", dump));
     (void)snprintf(place, sizeof place, "%s.hdx", dump);
     dump_maker *m = model_make(&h, 5, 380, 8);
     dump_maker_save(m, dump);

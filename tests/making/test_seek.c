@@ -7,6 +7,7 @@
 #include "support/faulty.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"
+#include "support/own.h"
 #include <heapdex/graph.h>
 
 #include <criterion/criterion.h>
@@ -283,7 +284,7 @@ static bool anything_there(void)
     (void)snprintf(path, sizeof path, "%s.hdx", packed_path);
     if (access(path, F_OK) == 0)
         return true;
-    (void)snprintf(path, sizeof path, "%s.hdx.part", packed_path);
+    (void)snprintf(path, sizeof path, "%s", own_of_dump("part", packed_path));
     return access(path, F_OK) == 0;
 }
 

@@ -6,6 +6,7 @@
 #include "making/making.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
+#include "support/own.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -99,7 +100,7 @@ static void begin(bool whole)
     test_folder_make(folder, "stop");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(straight, sizeof straight, "%s/straight.hdx", folder);
-    (void)snprintf(parts, sizeof parts, "%s.hdx.part", dump);
+    (void)snprintf(parts, sizeof parts, "%s", own_of_dump("part", dump));
     make_dump(whole);
     cr_assert(hdx_index_build(&alone, &report, &err) == HDX_OK, "%s", err.message);
 }

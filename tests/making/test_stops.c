@@ -72,9 +72,9 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     for (unsigned i = 0; i < 2; i++) {
         const hdx_code code = build(view, &options, calls[i], &err);
         hdx_buffer_format(b, "%s %s\n", hdx_code_name(code), code == HDX_OK ? "" : err.message);
-        put_folder(b, view             ? code == HDX_OK ? "b.hprof.hdx/views/v" : "b.hprof.hdx/views/v.part"
+        put_folder(b, view             ? code == HDX_OK ? "b.hprof.hdx/views/v" : "b.hprof.hdx/views/.heapdex-part-v"
                       : code == HDX_OK ? "a.hprof.hdx"
-                                       : "a.hprof.hdx.part");
+                                       : ".heapdex-part-a.hprof.hdx");
         if (code == HDX_OK)
             break;
     }

@@ -208,7 +208,7 @@ Test(told, of_time_is_that_of_all_builds)
         char             path[64];
         uint64_t         wall = 0, cpu = 0, earlier = 0;
         cr_assert(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "%s", err.message);
-        read_manifest("a.hprof.hdx.part/checkpoint", &before);
+        read_manifest(".heapdex-part-a.hprof.hdx/checkpoint", &before);
         cr_expect_eq(before.step_count, k + 2);
         const uint64_t begun = hdx_now_ns();
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);

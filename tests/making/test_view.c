@@ -116,7 +116,8 @@ Test(view, is_whole_or_absent_at_every_failing_write, .timeout = 300)
         const hdx_code code = make(&doors, &err);
         cr_expect(code == HDX_OK || code == HDX_IO || code == HDX_LIMIT || code == HDX_BUSY, "fault %u: %s", n,
                   err.message);
-        cr_expect(code == HDX_OK || is_there("a.hprof.hdx/views/v") || !is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        cr_expect(code == HDX_OK || is_there("a.hprof.hdx/views/v") || !is_there("a.hprof.hdx/views/.heapdex-part-v"),
+                  "%u", n);
         expect_sound(NULL, "fault", n);
         if (is_there("a.hprof.hdx/views/v"))
             expect_sound("v", "fault", n);
@@ -160,7 +161,7 @@ Test(view, leaves_nothing_where_memory_is_refused, .timeout = 300)
         const hdx_code code = make(&doors, &err);
         cr_expect((code == HDX_OK || code == HDX_LIMIT) && (code == HDX_OK) == is_there("a.hprof.hdx/views/v"),
                   "%u: %s", n, err.message);
-        cr_expect(!is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        cr_expect(!is_there("a.hprof.hdx/views/.heapdex-part-v"), "%u", n);
         cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
         if (left > 0) /* none was left to refuse */
             return;
@@ -187,7 +188,7 @@ Test(view, killed_at_every_write_is_made_by_the_next, .timeout = 300)
             expect_sound("v", "kill", n);
         cr_assert(make(&sound, &err) == HDX_OK, "kill %u: %s", n, err.message);
         expect_sound("v", "kill", n);
-        cr_expect(!is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        cr_expect(!is_there("a.hprof.hdx/views/.heapdex-part-v"), "%u", n);
         cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
         if (WIFEXITED(status))
             break;
@@ -246,7 +247,7 @@ Test(view, killed_at_every_write_is_gone_on_with_behind_its_last_step, .timeout 
         cr_assert(child > 0 && waitpid(child, &status, 0) == child);
         cr_assert(make(&sound, &err) == HDX_OK, "kill %u: %s", n, err.message);
         expect_sound("v", "kill", n);
-        cr_expect(!is_there("a.hprof.hdx/views/v.part"), "%u", n);
+        cr_expect(!is_there("a.hprof.hdx/views/.heapdex-part-v"), "%u", n);
         expect_as(&straight, "kill", n);
         if (WIFEXITED(status))
             break;
@@ -266,7 +267,7 @@ Test(view, told_to_stop_at_every_question_keeps_the_steps_that_are_done, .timeou
         const hdx_progress progress = { .context = &c, .cancelled = parted_is_wanted };
         const hdx_code     code = make_asked(&every, progress, &err);
         cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%u: %s", last, err.message);
-        const bool kept = is_there("a.hprof.hdx/views/v.part/view.tmp");
+        const bool kept = is_there("a.hprof.hdx/views/.heapdex-part-v/view.tmp");
         cr_expect(!kept || strstr(err.hint, "what is done is kept") != NULL, "%u: %s", last, err.hint);
         const unsigned before = went_on[0] + went_on[1];
         cr_assert(code == HDX_OK || make(&every, &err) == HDX_OK, "%u: %s", last, err.message);
@@ -317,7 +318,8 @@ Test(view, begins_anew_where_what_is_there_was_touched_or_is_of_another_view)
                 continue;
             stop_behind(2);
             (void)snprintf(line, sizeof line,
-                           way == 0 ? "printf x >> a.hprof.hdx/views/v.part/%s" : "rm a.hprof.hdx/views/v.part/%s",
+                           way == 0 ? "printf x >> a.hprof.hdx/views/.heapdex-part-v/%s"
+                                    : "rm a.hprof.hdx/views/.heapdex-part-v/%s",
                            names[i]);
             cr_assert(system(line) == 0);
             cr_assert(make(&sound, &err) == HDX_OK, "%s: %s", names[i], err.message);
@@ -389,7 +391,7 @@ Test(view, that_cannot_be_put_in_place_is_an_error)
     io.rename = no_rename;
     cr_expect(make(&doors, &err) == HDX_IO, "%s", err.message);
     cr_expect_str_eq(err.message, "cannot put the view in place: Permission denied");
-    cr_expect(!is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/v.part"));
+    cr_expect(!is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/.heapdex-part-v"));
     io.rename = hdx_io_system()->rename;
     io.sync_folder = no_sync;
     cr_expect(make(&doors, &err) == HDX_IO, "%s", err.message);
@@ -398,7 +400,7 @@ Test(view, that_cannot_be_put_in_place_is_an_error)
     io.exchange = no_exchange; /* as of a file system that cannot: the old one goes first */
     for (unsigned round = 0; round < 2; round++) {
         cr_expect(make(&doors, &err) == HDX_OK, "%s", err.message);
-        cr_expect(is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/v.part"), "round %u", round);
+        cr_expect(is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/.heapdex-part-v"), "round %u", round);
     }
 }
 
@@ -437,19 +439,21 @@ Test(view, is_made_in_a_folder_of_its_own_whatever_is_there)
     hdx_error             err;
     for (unsigned way = 0; way < 3; way++) {
         cr_assert(system("rm -rf a.hprof.hdx/views; mkdir -p a.hprof.hdx/views") == 0);
-        cr_assert(system(way == 0   ? "mkdir a.hprof.hdx/views/v.part; echo x >a.hprof.hdx/views/v.part/odd; "
-                                      "chmod 777 a.hprof.hdx/views/v.part"
-                         : way == 1 ? "echo x >a.hprof.hdx/views/v.part"
-                                    : "ln -s ../.. a.hprof.hdx/views/v.part") == 0);
+        cr_assert(
+            system(way == 0
+                       ? "mkdir a.hprof.hdx/views/.heapdex-part-v; echo x >a.hprof.hdx/views/.heapdex-part-v/seal; "
+                         "chmod 777 a.hprof.hdx/views/.heapdex-part-v"
+                   : way == 1 ? "echo x >a.hprof.hdx/views/.heapdex-part-v"
+                              : "ln -s ../.. a.hprof.hdx/views/.heapdex-part-v") == 0);
         cr_expect(make(&sound, &err) == HDX_OK, "%u: %s", way, err.message);
         expect_sound("v", "way", way);
-        cr_expect(!is_there("a.hprof.hdx/views/v/odd") && !is_there("a.hprof.hdx/views/v.part"), "%u", way);
+        cr_expect(!is_there("a.hprof.hdx/views/v/seal") && !is_there("a.hprof.hdx/views/.heapdex-part-v"), "%u", way);
         cr_expect(is_there("a.hprof"), "what a link leads to stays");
     }
     for (unsigned open = 0; open < 2; open++) { /* others may have written what is there */
         cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
         stop_behind(2);
-        cr_assert(open == 0 || chmod("a.hprof.hdx/views/v.part", 0777) == 0);
+        cr_assert(open == 0 || chmod("a.hprof.hdx/views/.heapdex-part-v", 0777) == 0);
         went_on[1] = 0;
         cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
         cr_expect(went_on[1] == 1 - open, "open %u: %u went on", open, went_on[1]);
@@ -480,10 +484,10 @@ Test(view, is_removed_with_its_leftovers_and_nothing_else)
         if (way < 2)
             cr_assert(system("cp -r kept a.hprof.hdx/views/v") == 0);
         if (way == 0 || way == 2)
-            cr_assert(system("cp -r kept a.hprof.hdx/views/v.part") == 0);
+            cr_assert(system("cp -r kept a.hprof.hdx/views/.heapdex-part-v") == 0);
         const hdx_code code = remove_view("v", path, &err);
         cr_expect(code == (way < 3 ? HDX_OK : HDX_NOT_FOUND), "%u: %s", way, err.message);
-        cr_expect(!is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/v.part"), "%u", way);
+        cr_expect(!is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/.heapdex-part-v"), "%u", way);
         cr_expect(code != HDX_OK || strcmp(path + strlen(path) - 8, "/views/v") == 0, "%s", path);
         expect_sound("other", "beside it", way);
         cr_expect(remove_view("other", path, &err) == HDX_OK && !is_there("a.hprof.hdx/views"), "the last one");

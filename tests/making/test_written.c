@@ -243,7 +243,7 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     hdx_error          err = { .offset = HDX_NOWHERE };
     static heap_model  h;
     (void)context;
-    (void)system("rm -rf a.hprof made.hdx made.hdx.part");
+    (void)system("rm -rf a.hprof made.hdx .heapdex-part-made.hdx");
     if (sscanf(ask, "model %llu %u %u %u %llu %u", &seed, &objects, &ids, &threads, &memory, &width) == 6) {
         dump_maker *m = model_make(&h, seed, objects, ids);
         dump_maker_save(m, "a.hprof");

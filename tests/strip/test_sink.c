@@ -8,7 +8,7 @@
 
 typedef unsigned long long ull;
 
-static char     folder[TEST_FOLDER], path[64], part[64];
+static char     folder[TEST_FOLDER], path[64], part[160];
 static unsigned pushes, writes, failing, room_asked;
 static uint64_t space;
 
@@ -26,6 +26,15 @@ static int  f_space(hdx_io *io, const char *name, uint64_t *left)
     return (void)io, (void)name, room_asked++, *left = space, 0;
 }
 
+static hdx_strip_options wanted;
+
+static void note_part(void *context, const char *temporary)
+{
+    (void)context;
+    if (temporary != NULL)
+        (void)snprintf(part, sizeof part, "%s", temporary);
+}
+
 static hdx_io begun(void)
 {
     hdx_io io = *hdx_io_system();
@@ -34,7 +43,7 @@ static hdx_io begun(void)
     pushes = writes = failing = 0;
     test_folder_make_fast(folder, "sink");
     (void)snprintf(path, sizeof path, "%.*s/a.hprof", TEST_FOLDER, folder);
-    (void)snprintf(part, sizeof part, "%.*s/a.hprof.part", TEST_FOLDER, folder);
+    wanted = (hdx_strip_options){ .dump = "/", .output = path, .writing = note_part };
     return io;
 }
 
@@ -47,7 +56,7 @@ Test(sink, holds_every_byte_in_order)
     uint64_t       all = 0;
     for (size_t k = 0; k < sizeof piece; k++)
         piece[k] = (uint8_t)(1 + k % 255);
-    cr_assert(hdx_strip_sink_open(&s, &io, path, "/", HDX_PLAIN, NULL, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_strip_sink_open(&s, &io, &wanted, HDX_PLAIN, NULL, &err) == HDX_OK, "%s", err.message);
     static const uint64_t lengths[] = { 1, 0, 262143, 1, 262144, 5, 300000, 262139, 100, 300000 };
     for (unsigned k = 0; k < 10; k++) {
         const uint64_t n = lengths[k];
@@ -77,7 +86,7 @@ Test(sink, pushes_every_eight_mebibytes_to_the_disk)
     hdx_io    io = begun();
     sink      s;
     hdx_error err = { 0 };
-    cr_assert(hdx_strip_sink_open(&s, &io, path, "/", HDX_PLAIN, NULL, &err) == HDX_OK);
+    cr_assert(hdx_strip_sink_open(&s, &io, &wanted, HDX_PLAIN, NULL, &err) == HDX_OK);
     for (unsigned k = 1; k <= 100; k++) {
         cr_assert(hdx_strip_sink_zeros(&s, 256u << 10, &err) == HDX_OK);
         cr_expect(pushes == k / 32, "%u after %u", pushes, k);
@@ -103,7 +112,7 @@ Test(sink, tells_what_the_disk_refuses_and_leaves_nothing)
             io.close = f_closed;
         if (what == 5)
             io.rename = f_rename;
-        hdx_code code = hdx_strip_sink_open(&s, &io, path, "/", HDX_PLAIN, NULL, &err);
+        hdx_code code = hdx_strip_sink_open(&s, &io, &wanted, HDX_PLAIN, NULL, &err);
         cr_expect((code != HDX_OK) == (what == 0));
         if (code == HDX_OK)
             code = hdx_strip_sink_zeros(&s, 300u << 10, &err);
@@ -138,7 +147,7 @@ Test(sink, copies_from_a_reader_and_says_where_the_file_ends_before)
     for (unsigned k = 0; k < sizeof some; k++)
         some[k] = (uint8_t)(k % 251);
     over_open(&o, some, sizeof some, 64);
-    cr_assert(hdx_strip_sink_open(&s, &io, path, "/", HDX_PLAIN, NULL, &err) == HDX_OK);
+    cr_assert(hdx_strip_sink_open(&s, &io, &wanted, HDX_PLAIN, NULL, &err) == HDX_OK);
     cr_expect(hdx_strip_sink_copy(&s, &o.r, 0, 0, &err) == HDX_OK && s.bytes == 0);
     cr_expect(hdx_strip_sink_copy(&s, &o.r, 10, 8990, &err) == HDX_OK && s.bytes == 8990);
     cr_expect(memcmp(s.buffer, some + 10, 8990) == 0);
