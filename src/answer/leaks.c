@@ -106,11 +106,16 @@ static hdx_code whole_names(hdx_session *s, hdx_graph *g, const hdx_leaks_option
         names[i] = o->classes[i];
         if (o->mapping.at != NULL || strpbrk(names[i], "./*?") != NULL)
             continue;
-        if (hdx_query_classes_named(&q, names[i], false, &numbers, &count, &own) == HDX_OK && count > 0) {
-            const hdx_text name = hdx_graph_class(g, numbers[0])->name;
-            names[i] = hdx_arena_copy(&s->arena, name.at, name.len);
-        }
+        const hdx_code   code = hdx_query_classes_named(&q, names[i], false, &numbers, &count, &own);
+        const hdx_class *c = code == HDX_OK && count > 0 ? hdx_graph_class(g, numbers[0]) : NULL;
+        if (c != NULL)
+            names[i] = hdx_arena_copy(&s->arena, c->name.at, c->name.len);
         hdx_numbers_free(numbers);
+        if (code != HDX_OK && code != HDX_NOT_FOUND && code != HDX_USAGE) {
+            if (err != NULL)
+                *err = own;
+            return code;
+        }
         if (names[i] == NULL)
             return hdx_no_memory(err, "classes", o->class_count);
     }

@@ -13,6 +13,7 @@
  */
 #include "graph/verify.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define RUN    1024u
@@ -168,8 +169,10 @@ static hdx_code read_all(hdx_verifier *v)
     (void)hdx_graph_roots(v->g, &count);
     (void)hdx_graph_threads(v->g, &count);
     v->amounts = hdx_graph_amounts(v->g, true);
-    if ((v->t = hdx_graph_class_table(g)) == NULL || (code = hdx_graph_check(v->g, v->err)) != HDX_OK)
-        return hdx_graph_check(v->g, v->err);
+    v->t = hdx_graph_class_table(g);
+    if ((code = hdx_graph_check(v->g, v->err)) != HDX_OK)
+        return code;
+    assert(v->t != NULL); /* why it is not was noted */
     code = all_there(v);
     for (unsigned k = 0; k < HDX_KINDS && code == HDX_OK; k++)
         if (is_read(g, (hdx_kind)k))

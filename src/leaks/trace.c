@@ -137,7 +137,10 @@ static const char *frame_of(leak_heap *h, hdx_id thread, hdx_id object)
     uint64_t          count = 0;
     hdx_error         err;
     const hdx_thread *holder = hdx_graph_thread_of(h->g, thread);
-    if (hdx_graph_roots_of(h->g, object, roots, 64, &count, &err) != HDX_OK || holder == NULL)
+    const hdx_code    code = hdx_graph_roots_of(h->g, object, roots, 64, &count, &err);
+    if (code != HDX_OK)
+        hdx_leak_fail(h, code, &err);
+    if (code != HDX_OK || holder == NULL)
         return NULL;
     for (uint64_t n = 0; n < count && n < 64; n++) {
         if (roots[n].thread != thread || roots[n].frame < 0 || (uint32_t)roots[n].frame >= holder->frame_count)

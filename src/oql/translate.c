@@ -83,9 +83,13 @@ hdx_code hdx_oql_translate(hdx_graph *g, const char *text, char **sql, hdx_error
         (out = hdx_oql_statement(&o, s, NULL, WANT_ROWS)) != NULL && (*sql = strdup(out)) == NULL)
         o.code = hdx_no_memory(err, "a query", strlen(out));
     hdx_arena_free(&o.arena);
-    if (o.code == HDX_OK && g != NULL && (o.code = hdx_graph_check(g, err)) != HDX_OK) { /* classes were read */
+    hdx_error damage; /* classes were read: what there is none of may be damaged */
+    if (o.code != HDX_LIMIT && g != NULL && hdx_graph_check(g, &damage) != HDX_OK) {
         free(*sql);
         *sql = NULL;
+        o.code = damage.code;
+        if (err != NULL)
+            *err = damage;
     }
     return o.code;
 }

@@ -33,6 +33,12 @@ hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err)
     return (++a->rounds & 255) == 0 ? hdx_ask_stopped(&a->q, err) : HDX_OK;
 }
 
+hdx_code hdx_ask_unsound(hdx_ask *a, const char *where, const char *what, hdx_error *err)
+{
+    const hdx_code code = hdx_graph_check(a->g, err);
+    return code != HDX_OK ? code : hdx_fail(err, HDX_DAMAGED, where, HDX_NOWHERE, "%s", what);
+}
+
 hdx_code hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err)
 {
     *more = false;
@@ -70,37 +76,40 @@ hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id)
 #define ROOTS 64u /* of one object that are looked at: locals of few threads are many */
 
 /* A thread refers to its locals; a field of it may hold them, too. */
-static bool is_local_of(hdx_graph *g, hdx_id id, hdx_id thread)
+static hdx_code is_local_of(hdx_graph *g, hdx_id id, hdx_id thread, bool *yes, hdx_error *err)
 {
     hdx_root roots[ROOTS];
     uint64_t count = 0;
-    if (hdx_graph_roots_of(g, id, roots, ROOTS, &count, NULL) != HDX_OK)
-        return false;
-    for (uint64_t i = 0; i < count && i < ROOTS; i++)
-        if (roots[i].thread == thread)
-            return true;
-    return false;
+    *yes = false;
+    const hdx_code code = hdx_graph_roots_of(g, id, roots, ROOTS, &count, err);
+    for (uint64_t i = 0; code == HDX_OK && !*yes && i < count && i < ROOTS; i++)
+        *yes = roots[i].thread == thread;
+    return code;
 }
 
-hdx_ref_kind hdx_reference_kind(hdx_graph *g, hdx_id from, hdx_id to)
+/* Of a class object. */
+static hdx_ref_kind kind_of_class(const hdx_class *own, hdx_addr to)
 {
+    return own->super_address == to ? HDX_REF_SUPER
+           : own->loader == to      ? HDX_REF_LOADER
+           : own->signers == to     ? HDX_REF_SIGNERS
+           : own->domain == to      ? HDX_REF_DOMAIN
+                                    : HDX_REF_STATIC;
+}
+
+hdx_code hdx_reference_kind(hdx_graph *g, hdx_id from, hdx_id to, hdx_ref_kind *out, hdx_error *err)
+{
+    bool             local = false;
     const hdx_class *of = hdx_graph_class(g, hdx_graph_class_of(g, from)), *own = hdx_graph_class_object(g, from);
-    const hdx_addr   address = hdx_graph_address(g, to);
-    if (of != NULL && of->id == to)
-        return HDX_REF_CLASS;
-    if (hdx_graph_kind(g, from) == HDX_OBJECT_ARRAY)
-        return HDX_REF_ELEMENT;
-    if (own == NULL)
-        return is_local_of(g, to, from) ? HDX_REF_LOCAL : HDX_REF_FIELD;
-    if (own->super_address == address)
-        return HDX_REF_SUPER;
-    if (own->loader == address)
-        return HDX_REF_LOADER;
-    if (own->signers == address)
-        return HDX_REF_SIGNERS;
-    if (own->domain == address)
-        return HDX_REF_DOMAIN;
-    return HDX_REF_STATIC;
+    *out = of != NULL && of->id == to                    ? HDX_REF_CLASS
+           : hdx_graph_kind(g, from) == HDX_OBJECT_ARRAY ? HDX_REF_ELEMENT
+           : own != NULL                                 ? kind_of_class(own, hdx_graph_address(g, to))
+                                                         : HDX_REF_FIELD;
+    if (own != NULL || *out != HDX_REF_FIELD)
+        return HDX_OK;
+    const hdx_code code = is_local_of(g, to, from, &local, err);
+    *out = local ? HDX_REF_LOCAL : HDX_REF_FIELD;
+    return code;
 }
 
 bool hdx_column_wanted(const hdx_query *q, unsigned column)

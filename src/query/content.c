@@ -241,6 +241,8 @@ hdx_code hdx_query_content(const hdx_query *q, hdx_id id, hdx_put *put, void *co
     if (code != HDX_OK)
         return code;
     const unsigned long long address = hdx_graph_address(q->graph, id);
+    if ((code = hdx_graph_check(q->graph, err)) != HDX_OK)
+        return code;
     if (*what == HDX_CONTENT_ABSENT)
         return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE,
                         "what object 0x%llx holds was stripped from the dump: it is absent, not empty", address);
@@ -252,5 +254,5 @@ hdx_code hdx_query_content(const hdx_query *q, hdx_id id, hdx_put *put, void *co
                                  address, c == NULL || c->name.len > 60 ? 0 : (int)c->name.len,
                                  c == NULL ? "" : c->name.at),
                         "String, StringBuilder, arrays such as byte[], and android.graphics.Bitmap are");
-    return hdx_graph_check(q->graph, err);
+    return HDX_OK;
 }

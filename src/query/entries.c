@@ -182,6 +182,8 @@ static hdx_code add_collection(entries *e, hdx_id id, const hdx_collection_facts
     hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 4 * sizeof *m);
     if (m == NULL)
         return hdx_no_memory(err, "a collection", 4 * sizeof *m);
+    if (f->layout == NULL) /* it had one a moment ago */
+        return hdx_ask_unsound(&e->ask, "class", "the class of an object is not what it was", err);
     m[0] = (hdx_member){ "address", hdx_id_cell(e->ask.g, id) };
     m[1] = (hdx_member){ "class", hdx_class_of_cell(e->ask.g, id) };
     m[2] = (hdx_member){ "kind", hdx_cell_string(f->layout == &hdx_layout_of_arrays

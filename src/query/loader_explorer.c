@@ -274,8 +274,9 @@ static hdx_code say_static(const explorer *e, hdx_id from, const hdx_class *of, 
     hdx_code      code = hdx_excludes_name(&e->excludes, from, to, &ref, &found, &mine);
     const bool    untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(e->ask.g);
     code = hdx_label_without_dump(e->ask.g, code, &mine, err);
-    if (code != HDX_OK ||
-        !(untold ? hdx_reference_kind(e->ask.g, from, to) == HDX_REF_STATIC : found && ref.kind == HDX_REF_STATIC))
+    if (code == HDX_OK && untold)
+        code = hdx_reference_kind(e->ask.g, from, to, &ref.kind, err);
+    if (code != HDX_OK || !(untold || found) || ref.kind != HDX_REF_STATIC)
         return code;
     hdx_buffer_text(b, untold ? "a static of " : "static ");
     hdx_buffer_put(b, of->name.at, of->name.len);

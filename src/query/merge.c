@@ -42,6 +42,12 @@ static hdx_code remember(hdx_map *map, uint64_t key, uint64_t value, hdx_error *
     return HDX_OK;
 }
 
+static hdx_code no_root(hdx_id id, hdx_error *err)
+{
+    return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root",
+                    (unsigned long long)id);
+}
+
 /* Number of references from a root; where it is more than `most`, some number above that. */
 static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_error *err)
 {
@@ -51,8 +57,7 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
     const uint64_t *known;
     while ((known = hdx_map_get(&t->depths, v)) == NULL && (parent = hdx_graph_nearest(t->ask->g, v)) != v) {
         if (parent >= t->objects || steps == t->objects) /* invariant 3 */
-            return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root",
-                            (unsigned long long)id);
+            return no_root(id, err);
         *out = ++steps;
         if (steps > most)
             return HDX_OK;
@@ -129,10 +134,15 @@ static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
         code = depth_of(t, target, UINT64_MAX, &depth, err);
     *end = place;
     for (; code == HDX_OK && fresh && depth > 0; depth--, v = up) {
-        if ((code = lowest_parent(t, v, depth, &up, err)) != HDX_OK ||
-            (code = hdx_excludes_edge(t->x, up, v, &no, err)) != HDX_OK ||
+        if ((code = lowest_parent(t, v, depth, &up, err)) != HDX_OK)
+            break;
+        if (up >= t->objects)
+            return no_root(target, err);
+        if ((code = hdx_excludes_edge(t->x, up, v, &no, err)) != HDX_OK ||
             (!no && (code = place_of(t, up, false, &parent, &fresh, err)) != HDX_OK))
             break;
+        if (!no && !fresh && parent != HDX_TREE_NONE && parent >= first) /* invariant 3: it would be above itself */
+            return no_root(target, err);
         if (no || parent == HDX_TREE_NONE) {
             *end = HDX_TREE_NONE;
             return lose(t, first, err);

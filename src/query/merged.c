@@ -169,10 +169,13 @@ static hdx_code name_by_kind(merger *m, uint64_t node, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (uint64_t i = m->first[node]; code == HDX_OK && i < m->first[node + 1]; i++) {
-        const hdx_ref_kind kind = hdx_reference_kind(m->ask->g, m->t->at[node].id, m->t->at[m->kids[i]].id);
-        char               text[32] = "[]";
+        hdx_ref_kind kind;
+        char         text[32] = "[]";
         if (m->name[m->kids[i]] != 0)
             continue;
+        code = hdx_reference_kind(m->ask->g, m->t->at[node].id, m->t->at[m->kids[i]].id, &kind, err);
+        if (code != HDX_OK)
+            return code;
         if (kind != HDX_REF_ELEMENT)
             (void)snprintf(text, sizeof text, "<%s>", hdx_ref_kind_name(kind));
         code = name_place(m, text, &m->name[m->kids[i]], err);

@@ -122,8 +122,11 @@ static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out,
         m[1].value = hdx_cell_string(hdx_ref_kind_name(ref.kind));
         m[2].value = hdx_class_cell(w->ask->g, ref.owner);
     } else {
-        const char *kind = hdx_ref_kind_name(hdx_reference_kind(w->ask->g, from, to));
-        char        text[32];
+        hdx_ref_kind is;
+        char         text[32];
+        if ((code = hdx_reference_kind(w->ask->g, from, to, &is, err)) != HDX_OK)
+            return code;
+        const char *kind = hdx_ref_kind_name(is);
         (void)snprintf(text, sizeof text, "<%s>", kind);
         *name = hdx_cell_copy(w->arena, text);
         m[1].value = hdx_cell_string(kind);

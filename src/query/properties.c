@@ -70,7 +70,7 @@ static hdx_id object_at(const properties *p, const hdx_value *v)
 static hdx_code static_of(properties *p, const char *class_name, const char *field, hdx_id *out, hdx_error *err)
 {
     const hdx_code code = hdx_fields_statics(&p->fields, p->ask.g, class_name, err);
-    *out = hdx_fields_ref(&p->fields, NULL, field);
+    *out = code == HDX_OK ? hdx_fields_ref(&p->fields, NULL, field) : HDX_NO_ID;
     return code;
 }
 
@@ -78,7 +78,7 @@ static hdx_code field_of(properties *p, hdx_id id, const char *class_name, const
                          hdx_error *err)
 {
     const hdx_code code = hdx_fields_read(&p->fields, p->ask.g, id, err);
-    *out = hdx_fields_ref(&p->fields, class_name, field);
+    *out = code == HDX_OK ? hdx_fields_ref(&p->fields, class_name, field) : HDX_NO_ID;
     return code;
 }
 
@@ -212,6 +212,8 @@ static hdx_code read_saved(properties *p, hdx_error *err)
         code = static_of(p, classes[i], "savedProps", &id, err);
     if (code == HDX_OK)
         code = read_collection(p, id, true, "the saved properties", err);
+    if (code != HDX_OK)
+        return code;
     uint64_t kept = from;
     for (uint64_t i = from; i < p->count; i++) {
         const row *was =
@@ -220,7 +222,7 @@ static hdx_code read_saved(properties *p, hdx_error *err)
             p->at[kept++] = p->at[i];
     }
     p->count = kept;
-    return code;
+    return HDX_OK;
 }
 
 static hdx_code read_all(properties *p, hdx_error *err)
@@ -239,10 +241,12 @@ static hdx_code read_all(properties *p, hdx_error *err)
     if (code == HDX_OK && (code = static_of(p, "java.lang.ProcessEnvironment", "theEnvironment", &id, err)) == HDX_OK)
         code = read_collection(p, id, true, "the environment", err);
     p->first[KINDS] = p->count;
+    if (code != HDX_OK) /* and not all of those before are known */
+        return code;
     sort(p, p->first[DEFAULT], p->first[SAVED]);
     sort(p, p->first[SAVED], p->first[ENVIRONMENT]);
     sort(p, p->first[ENVIRONMENT], p->count);
-    return code;
+    return HDX_OK;
 }
 
 /* ---- rows ---- */

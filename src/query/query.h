@@ -58,10 +58,12 @@ typedef struct hdx_ask {
 /* Refuses an index that stops before the dominators: live and retained are not known there. */
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err);
 /* Once per row or object: every 256th round asks whether the caller wants to stop. */
-hdx_code           hdx_ask_turn(hdx_ask *a, hdx_error *err);
-hdx_code           hdx_ask_stopped(const hdx_query *q, hdx_error *err); /* asks now */
-unsigned           hdx_ask_threads(const hdx_query *q);
-hdx_code           hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err); /* *more = false, and invariant 2 */
+hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err);
+hdx_code hdx_ask_stopped(const hdx_query *q, hdx_error *err); /* asks now */
+unsigned hdx_ask_threads(const hdx_query *q);
+hdx_code hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err); /* *more = false, and invariant 2 */
+/* What cannot be has been seen: HDX_DAMAGED, with what hdx_graph_check knows of it, or else these words. */
+hdx_code           hdx_ask_unsound(hdx_ask *a, const char *where, const char *what, hdx_error *err);
 static inline bool hdx_ask_wants(const hdx_ask *a, hdx_id id)
 {
     return a->q.scope == HDX_ALL || hdx_graph_live(a->g, id) == (a->q.scope == HDX_LIVE);
@@ -70,10 +72,10 @@ static inline bool hdx_ask_wants(const hdx_ask *a, hdx_id id)
 /* ---- cells ---- */
 hdx_cell hdx_class_cell(hdx_graph *g, uint32_t number); /* its name; null for HDX_NO_CLASS */
 /* What kind of reference leads from one object to the other, told without the dump. */
-hdx_ref_kind hdx_reference_kind(hdx_graph *g, hdx_id from, hdx_id to);
-hdx_cell     hdx_class_of_cell(hdx_graph *g, hdx_id id);
-hdx_cell     hdx_id_cell(const hdx_graph *g, hdx_id id);       /* its address; null for HDX_NO_ID */
-hdx_cell     hdx_retained_cell(const hdx_graph *g, hdx_id id); /* null for garbage */
+hdx_code hdx_reference_kind(hdx_graph *g, hdx_id from, hdx_id to, hdx_ref_kind *out, hdx_error *err);
+hdx_cell hdx_class_of_cell(hdx_graph *g, hdx_id id);
+hdx_cell hdx_id_cell(const hdx_graph *g, hdx_id id);       /* its address; null for HDX_NO_ID */
+hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id); /* null for garbage */
 /* A class loader in words: boot loader, java.net.URLClassLoader "plugin-13"; without a name its address. */
 hdx_code hdx_loader_cell(const hdx_query *q, hdx_addr address, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /* All live class loaders, by id (loaders.c). */

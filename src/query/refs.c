@@ -91,11 +91,14 @@ static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, 
     const hdx_named *name = r->unnamed ? NULL : &r->names.at[r->at++];
     hdx_id           id = r->inbound ? r->referrer : name->target;
     bool             object = id != HDX_NO_ID;
+    hdx_ref_kind     kind = name != NULL ? name->kind : HDX_REF_FIELD;
+    if (name == NULL && (code = hdx_reference_kind(r->ask.g, id, r->id, &kind, err)) != HDX_OK)
+        return code;
     cells[0] = object ? hdx_id_cell(r->ask.g, id) : hdx_cell_address(name->address);
     cells[1] = object ? hdx_class_of_cell(r->ask.g, id) : hdx_cell_null();
     cells[2] = hdx_cell_null();
     cells[3] = name == NULL ? hdx_cell_null() : hdx_cell_string(name->name);
-    cells[4] = hdx_cell_string(hdx_ref_kind_name(name == NULL ? hdx_reference_kind(r->ask.g, id, r->id) : name->kind));
+    cells[4] = hdx_cell_string(hdx_ref_kind_name(kind));
     cells[5] = object ? hdx_cell_uint(hdx_graph_shallow(r->ask.g, id)) : hdx_cell_null();
     cells[6] = object ? hdx_retained_cell(r->ask.g, id) : hdx_cell_null();
     *more = true;
@@ -113,9 +116,11 @@ static hdx_code outbound_without_names(references *r, hdx_error *err)
     for (r->names.count = 0; code == HDX_OK && hdx_refs_next(&refs, &target); first = false) {
         if (!hdx_mem_room(r->ask.q.mem, (void **)&r->names.at, &r->names.capacity, r->names.count, sizeof *r->names.at))
             return hdx_no_memory(err, "references", r->names.count * sizeof *r->names.at);
+        hdx_ref_kind kind;
+        if ((code = hdx_reference_kind(r->ask.g, r->id, target, &kind, err)) != HDX_OK)
+            return code;
         r->names.at[r->names.count++] =
-            (hdx_named){ target, hdx_graph_address(r->ask.g, target), hdx_reference_kind(r->ask.g, r->id, target),
-                         HDX_NO_CLASS, first ? "<class>" : NULL };
+            (hdx_named){ target, hdx_graph_address(r->ask.g, target), kind, HDX_NO_CLASS, first ? "<class>" : NULL };
         code = hdx_ask_turn(&r->ask, err);
     }
     return code;

@@ -309,12 +309,15 @@ static hdx_code find_paths(hdx_suspects *s, hdx_error *err)
         if (target == HDX_NO_ID)
             continue;
         of->path = s->paths.count;
-        if ((code = hdx_paths_find(&s->ask, &all, &target, 1, 1, &s->paths, err)) == HDX_OK)
-            code = uses_excluded(s, &s->paths.at[of->path], &no, err);
+        if ((code = hdx_paths_find(&s->ask, &all, &target, 1, 1, &s->paths, err)) != HDX_OK)
+            break;
+        if (s->paths.at[of->path].count == 0)
+            return hdx_ask_unsound(&s->ask, "nearest", "no path leads to an object that lives", err);
+        code = uses_excluded(s, &s->paths.at[of->path], &no, err);
         if (code == HDX_OK && no)
             code = search_path(s, of, err);
     }
-    return code;
+    return code == HDX_OK ? hdx_graph_check(s->ask.g, err) : code; /* words are made of what is sound */
 }
 
 static hdx_id root_of(const hdx_suspects *s, const hdx_suspect *of)
@@ -538,9 +541,11 @@ static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
     s->used = hdx_mem_array(q->mem, s->classes, sizeof *s->used);
     if (s->sums == NULL || s->used == NULL)
         return hdx_no_memory(err, "suspects", s->classes * sizeof *s->sums);
-    if (hdx_graph_dump(q->graph, &dump, &mine) == HDX_OK || !hdx_graph_lacks_dump(q->graph))
-        return hdx_excludes_open(q, &options, &s->x, err);
-    return HDX_OK;
+    if ((code = hdx_graph_dump(q->graph, &dump, &mine)) == HDX_BAD_DUMP && hdx_graph_lacks_dump(q->graph))
+        return HDX_OK;
+    if ((code = hdx_label_without_dump(q->graph, code, &mine, err)) != HDX_OK)
+        return code;
+    return hdx_excludes_open(q, &options, &s->x, err);
 }
 
 /* document: with what stands beside the rows */

@@ -103,6 +103,8 @@ static hdx_code add_objects(top *t, hdx_error *err)
         t->retained += c[4].as.natural;
         code = add(t, "object", hdx_cell_uint(1), c[4].as.natural, c[0], &c[1], NULL, err);
     }
+    if (code == HDX_OK)
+        code = hdx_rows_end(rows, err);
     hdx_rows_close(rows);
     return code;
 }
@@ -125,6 +127,8 @@ static hdx_code add_groups(top *t, hdx_by by, const char *kind, hdx_error *err)
         }
         code = add(t, kind, c[1], c[3].as.natural, address, &name, NULL, err);
     }
+    if (code == HDX_OK)
+        code = hdx_rows_end(rows, err);
     hdx_rows_close(rows);
     return code;
 }

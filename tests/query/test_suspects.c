@@ -3,6 +3,7 @@
  * and of indexes without their dump. Those of the golden dumps are compared in the full check.
  */
 #include "heap.h"
+#include "trouble.h"
 
 /* ---- bookshop ---- */
 
@@ -284,4 +285,35 @@ Test(suspects, behind_one_root_are_one_problem)
     expect_suspects(rows, "object app.Box 1 1 0x7f0000010100\nobject app.Box 1 1 0x7f00000114c0\n"
                           "object app.Box 1 2 0x7f0000012500\n");
     heap_close(&h);
+}
+
+/* ---- damage ---- */
+
+static void flip(const heap *h, const char *name, long at)
+{
+    char path[192];
+    (void)snprintf(path, sizeof path, "%s/%s", h->index, name);
+    FILE *file = fopen(path, "r+b");
+    cr_assert(file != NULL && fseek(file, at, at < 0 ? SEEK_END : SEEK_SET) == 0, "%s", path);
+    const int byte = fgetc(file);
+    cr_assert(fseek(file, at, at < 0 ? SEEK_END : SEEK_SET) == 0 && fputc(byte ^ 255, file) != EOF);
+    cr_assert(fclose(file) == 0);
+}
+
+/* Groups have words about the path to their point, and there is none. */
+Test(suspects, of_an_index_whose_paths_are_damaged_are_damage)
+{
+    static const long places[] = { 17, 300, -20 };
+    for (size_t i = 0; i < HDX_COUNT(places); i++) {
+        heap                      h;
+        hdx_rows                 *rows = NULL;
+        const hdx_suspect_options options = { 1, 0, 0 };
+        trouble_make(&h);
+        flip(&h, "nearest.hdx", places[i]);
+        cr_expect(eq(int, hdx_query_suspects(&h.q, &options, &rows, &h.err), HDX_DAMAGED), "byte %ld", places[i]);
+        cr_expect(rows == NULL);
+        cr_expect(strncmp(h.err.where, "nearest", 7) == 0, "%s", h.err.where);
+        hdx_rows_close(rows);
+        heap_close(&h);
+    }
 }
