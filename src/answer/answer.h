@@ -68,6 +68,11 @@ struct hdx_session {
 hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g);
 /* The graph of the first dump, or of the view that the arguments name. */
 hdx_code hdx_answer_graph(hdx_session *s, const hdx_arguments *a, hdx_graph **out, hdx_error *err);
+/*
+ * The code of an answer, or of its rows' end, and what hdx_graph_check says of the dumps that were asked: damage comes
+ * before what was made of it, no such object or no such class.
+ */
+hdx_code hdx_answer_judge(void *session, hdx_code code, hdx_error *err);
 /* A view of this name is no longer what was opened. */
 void hdx_answer_forget_view(hdx_session *s, const char *name);
 /* The index options for a dump of the session. */

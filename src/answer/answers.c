@@ -263,6 +263,7 @@ hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_que
     if (code != HDX_OK)
         return code;
     hdx_rows_heed(*rows, &s->progress);
+    hdx_rows_set_judge(*rows, hdx_answer_judge, s);
     return hdx_answer_shape(a, q, rows, err);
 }
 
@@ -349,5 +350,6 @@ hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *ar
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no answer '%.60s'", name);
     s->dumps[0].shown = NULL;
     const hdx_arguments a = { e->declared, arguments, count };
-    return hdx_mem_explain(&s->mem, run(s, e, &a, out, err), err);
+    const hdx_code      code = hdx_answer_judge(s, hdx_mem_explain(&s->mem, run(s, e, &a, out, err), err), err);
+    return hdx_answer_or_close(out, code);
 }

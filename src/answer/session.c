@@ -217,6 +217,24 @@ hdx_code hdx_answer_graph(hdx_session *s, const hdx_arguments *a, hdx_graph **ou
     return code;
 }
 
+hdx_code hdx_answer_judge(void *session, hdx_code code, hdx_error *err)
+{
+    const hdx_session *s = session;
+    hdx_error          mine;
+    if (code == HDX_LIMIT || code == HDX_IO || code == HDX_BUSY || code == HDX_CANCELLED)
+        return code;
+    for (size_t i = 0; i < s->dump_count; i++) {
+        hdx_graph     *g = s->dumps[i].shown != NULL ? s->dumps[i].shown : s->dumps[i].graph;
+        const hdx_code found = g == NULL ? HDX_OK : hdx_graph_check(g, &mine);
+        if (found == HDX_OK)
+            continue;
+        if (err != NULL)
+            *err = mine;
+        return found;
+    }
+    return code;
+}
+
 void hdx_answer_forget_view(hdx_session *s, const char *name)
 {
     for (answer_view *v = s->dumps[0].views; v != NULL; v = v->next)

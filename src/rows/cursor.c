@@ -98,6 +98,20 @@ hdx_mem *hdx_rows_mem(const hdx_rows *rows) { return rows->mem; }
 
 bool hdx_rows_runs(const hdx_rows *rows) { return rows->run != NULL; }
 
+void hdx_rows_set_judge(hdx_rows *rows, hdx_rows_judge *judge, void *context)
+{
+    rows->base->judge = judge;
+    rows->base->judge_context = context;
+}
+
+/* What was OK may not be. */
+static void judge(hdx_rows *rows)
+{
+    const hdx_rows *base = rows->base;
+    if (base->judge != NULL)
+        rows->code = base->judge(base->judge_context, rows->code, &rows->error);
+}
+
 hdx_code hdx_rows_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
 {
     *count = 0;
@@ -111,6 +125,8 @@ hdx_code hdx_rows_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *
         if (rows->code != HDX_OK)
             (void)hdx_mem_explain(rows->mem, rows->code, &rows->error);
         rows->ended = rows->code != HDX_OK || *count == 0; /* R1 */
+        if (rows->ended)
+            judge(rows);
     }
     return hdx_rows_end(rows, err);
 }
@@ -190,7 +206,6 @@ bool hdx_cell_is(const hdx_cell *cell, const hdx_column *column)
     return column->type == HDX_TYPE_ANY || cell->kind == kinds[column->type];
 }
 
-#ifndef NDEBUG
 static bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
 {
     for (unsigned i = 0; i < rows->column_count; i++)
@@ -199,7 +214,6 @@ static bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
             return false;
     return true;
 }
-#endif
 
 bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
 {
@@ -211,6 +225,8 @@ bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
         rows->code = hdx_no_memory(&rows->error, "a row", rows->row.size);
     if (rows->code != HDX_OK)
         (void)hdx_mem_explain(rows->mem, rows->code, &rows->error);
+    if (rows->code != HDX_OK || *cells == NULL || (rows == rows->base && !as_declared(rows, *cells)))
+        judge(rows);
     assert(rows->code != HDX_OK || *cells == NULL || as_declared(rows, *cells));
     if (rows->code == HDX_OK && *cells != NULL)
         return true;

@@ -59,6 +59,8 @@ struct hdx_rows {
     const char       *nothing; /* base only: why there are no rows; NULL: nobody said */
 
     const hdx_progress *progress; /* base only; may be NULL: nobody stops */
+    hdx_rows_judge     *judge;    /* base only; NULL: nobody says */
+    void               *judge_context;
 };
 
 /*

@@ -48,6 +48,13 @@ hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **
 /* As in hdx_wanted: cells of other columns may be null, whatever is declared. */
 void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns);
 
+/*
+ * Who knows whether what rows were made of is sound: asked with the code of their end, on every way to it, and of rows
+ * that are not as their columns are declared. Gives another code, and says why, where it is not.
+ */
+typedef hdx_code hdx_rows_judge(void *context, hdx_code code, hdx_error *err);
+void             hdx_rows_set_judge(hdx_rows *rows, hdx_rows_judge *judge, void *context);
+
 /* ---- rows in runs, column by column ---- */
 /*
  * What a column has for the rows of a run. Texts are borrowed as cells of a row are; arrays live until the next call.

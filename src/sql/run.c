@@ -250,6 +250,7 @@ static hdx_code statement_rows(statement *s, hdx_rows **rows, hdx_error *err)
     if ((code = hdx_rows_make_in(db->heaps[0]->query.mem, &maker, rows, err)) != HDX_OK)
         return code;
     hdx_rows_heed(*rows, &db->own);
+    hdx_rows_set_judge(*rows, hdx_answer_judge, db->session);
     return hdx_answer_or_close(rows, hdx_answer_set_head(db->session, "sql", *rows, err));
 }
 
@@ -313,7 +314,8 @@ hdx_code hdx_sql_prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, co
     sql->heaps->error.code = HDX_OK;
     sql->heaps->steps = 0;
     atomic_store(&sql->heaps->interrupted, false);
-    return prepare(sql, text, stmt, rest, err);
+    const hdx_code code = prepare(sql, text, stmt, rest, err);
+    return code == HDX_OK ? code : hdx_answer_judge(sql->heaps->session, code, err); /* no such table: of damage? */
 }
 
 hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, hdx_rows **rows, hdx_error *err)
@@ -324,7 +326,11 @@ hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, 
     *rows = NULL;
     if (s == NULL || sqlite3_column_count(stmt) == 0) {
         hdx_graph_near_end(near);
-        const hdx_code code = rc == SQLITE_ROW || rc == SQLITE_DONE ? HDX_OK : sqlite_failed(sql, rc, err);
+        hdx_code code = HDX_OK;
+        if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+            code = hdx_answer_judge(sql->heaps->session, sqlite_failed(sql, rc, err), err);
+        else if (s == NULL)
+            code = hdx_no_memory(err, "a statement", sizeof *s);
         (void)sqlite3_finalize(stmt);
         free(s);
         return code;
