@@ -219,3 +219,26 @@ foreach(test cli.test_options strip.test_golden cli.interrupts making.test_stop)
     set_tests_properties(${test} PROPERTIES COST 1000 TIMEOUT 600)
   endif()
 endforeach()
+
+# Every question with every fault at the door of the graph: what the linker puts there counts calls, and one goes wrong.
+# Some of them here, half a minute of two processors. HDX_FAULTS=60 build/asan/faults_table: twenty; HDX_FAULTS=all:
+# hours. tests/faults/flips build/asan/heapdex DUMP...: the same of bytes of an index, as long as it is told to.
+include(cmake/faults.cmake)
+add_test(NAME house.faults COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR}
+         -P ${PROJECT_SOURCE_DIR}/cmake/faults.cmake)
+if(HDX_SQLITE_FOUND AND NOT HDX_FUZZ)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/heapdex/graph.h
+               ${PROJECT_SOURCE_DIR}/src/graph/graph.h ${PROJECT_SOURCE_DIR}/tests/faults/values.c)
+  hdx_faults_of(${PROJECT_SOURCE_DIR} names coded wrappers)
+  hdx_faults_named(${PROJECT_SOURCE_DIR} values sound)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/faults/codes.c CONTENT "${wrappers}" @ONLY)
+  add_executable(faults_table tests/faults/table.c tests/faults/faults.c tests/faults/values.c
+                 ${PROJECT_BINARY_DIR}/faults/codes.c)
+  target_link_libraries(faults_table PRIVATE cli test_support)
+  target_compile_definitions(faults_table PRIVATE HDX_TREE="${PROJECT_SOURCE_DIR}")
+  foreach(name IN LISTS coded values)
+    target_link_options(faults_table PRIVATE LINKER:--wrap=${name})
+  endforeach()
+  add_test(NAME faults.table COMMAND faults_table)
+  set_tests_properties(faults.table PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600 COST 500)
+endif()
