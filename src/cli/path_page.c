@@ -27,7 +27,8 @@ typedef struct step {
 typedef struct page {
     const hdx_render_options *options;
     const hdx_sink           *sink;
-    const hdx_cell           *paths; /* the list among the extras; NULL: none */
+    const hdx_cell           *paths;     /* the list among the extras; NULL: none */
+    uint64_t                  looked_at; /* of them */
     uint64_t                  number;
     hdx_buffer                texts, line;
     step                     *steps;
@@ -65,14 +66,13 @@ static const char *root_words(hdx_text type)
     return NULL;
 }
 
-/* The path of that number that has steps: paths of what no root reaches have no rows. */
-static const hdx_cell *path_at(const page *p, uint64_t number)
+/* The next path that has steps: paths of what no root reaches have no rows. */
+static const hdx_cell *next_path(page *p)
 {
-    uint64_t with_steps = 0;
-    for (uint64_t i = 0; p->paths != NULL && i < p->paths->as.list.count; i++) {
-        const hdx_cell *steps = cli_member(&p->paths->as.list.at[i], "steps");
-        if (steps->kind == HDX_CELL_LIST && steps->as.list.count > 0 && ++with_steps == number)
-            return &p->paths->as.list.at[i];
+    while (p->paths != NULL && p->looked_at < p->paths->as.list.count) {
+        const hdx_cell *path = &p->paths->as.list.at[p->looked_at++], *steps = cli_member(path, "steps");
+        if (steps->kind == HDX_CELL_LIST && steps->as.list.count > 0)
+            return path;
     }
     return NULL;
 }
@@ -246,7 +246,7 @@ static bool put_path(page *p)
         return true;
     if (p->number > 1)
         hdx_buffer_text(&p->line, "\n");
-    put_root(p, path_at(p, p->number));
+    put_root(p, next_path(p));
     fold_chains(p);
     const bool good = put_steps(p);
     p->count = 0;

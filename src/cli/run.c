@@ -45,7 +45,9 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
     hdx_error           ignored;
     options.memory = 0;
     if (cli_has_language(run->call->answer) && hdx_session_report(run->session, 0) != NULL) /* the index is there */
-        return hdx_hint(err, code, "--memory is less than the statement needs; give it more");
+        return strstr(err->message, "memory") == NULL /* another bound of the statement */
+                   ? code
+                   : hdx_hint(err, code, "--memory is less than the statement needs; give it more");
     if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK ||
         forecast->least < run->call->index.memory)
         return hdx_hint(err, code, "--memory is less than this needs; give it more");

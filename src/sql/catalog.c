@@ -134,22 +134,46 @@ static hdx_code put_field(sql_held *h, const hdx_class *of, const hdx_class *own
     return HDX_OK;
 }
 
+/*
+ * For each class the first that has fields, itself or above it: chains of classes without any are as long as a dump
+ * likes. NULL: no memory.
+ */
+static uint32_t *find_owners(const sql_held *h, const hdx_class *classes, uint32_t count)
+{
+    uint32_t *owner = hdx_mem_raw(h->mem, count + 1ull, sizeof *owner);
+    for (uint32_t i = 0; owner != NULL && i < count; i++)
+        owner[i] = classes[i].field_count > 0 ? i : UINT32_MAX;
+    for (uint32_t i = 0; owner != NULL && i < count; i++) {
+        uint32_t at = i, steps = 0; /* a damaged index may hold a ring */
+        while (at < count && owner[at] == UINT32_MAX && steps++ < count)
+            at = classes[at].super;
+        const uint32_t found = at < count && owner[at] != UINT32_MAX ? owner[at] : count;
+        for (at = i; at < count && owner[at] == UINT32_MAX; at = classes[at].super)
+            owner[at] = found;
+    }
+    return owner;
+}
+
 static hdx_code make_fields(sql_held *h, hdx_error *err)
 {
     uint32_t         count = 0;
     const hdx_class *classes = hdx_graph_classes(h->heap->g, &count);
-    hdx_code         code = HDX_OK;
+    uint32_t        *owner = find_owners(h, classes, count);
+    hdx_code         code = owner != NULL ? HDX_OK : hdx_no_memory(err, "fields of classes", count * sizeof *owner);
     for (uint32_t i = 0; code == HDX_OK && i < count; i++) {
         uint64_t position = 0;
         uint32_t steps = 0; /* a damaged index may hold a ring */
         if (!wants_class(h->heap, &classes[i]))
             continue;
-        for (uint32_t at = i; code == HDX_OK && at < count && steps < count; at = classes[at].super, steps++)
+        for (uint32_t at = owner[i]; code == HDX_OK && at < count && steps < count; steps++) {
             for (uint32_t f = 0; code == HDX_OK && f < classes[at].field_count; f++)
                 code = put_field(h, &classes[i], &classes[at], position++, &classes[at].fields[f], false, err);
+            at = classes[at].super < count ? owner[classes[at].super] : count;
+        }
         for (uint32_t f = 0; code == HDX_OK && f < classes[i].static_count; f++)
             code = put_field(h, &classes[i], &classes[i], f, &classes[i].statics[f], true, err);
     }
+    hdx_mem_put(h->mem, owner, (count + 1ull) * sizeof *owner);
     return code;
 }
 

@@ -58,6 +58,7 @@ hdx_code hdx_sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_reg
 
 /* A pattern, ready to meet names. */
 typedef struct matcher {
+    sql_db     *db;
     int         op;
     const char *pattern; /* NULL: nothing meets it */
     hdx_regex  *regex;
@@ -76,10 +77,9 @@ static hdx_code meets(const matcher *m, hdx_text name, bool *yes, hdx_error *err
         return hdx_no_memory(err, "the name of a class", name.len);
     memcpy(text, name.at, name.len);
     text[name.len] = '\0';
-    *yes = (m->op == SQLITE_INDEX_CONSTRAINT_LIKE ? sqlite3_strlike(m->pattern, text, 0)
-                                                  : sqlite3_strglob(m->pattern, text)) == 0;
+    const hdx_code code = hdx_sql_like(m->db, m->pattern, text, 0, m->op == SQLITE_INDEX_CONSTRAINT_GLOB, yes, err);
     sqlite3_free(text);
-    return HDX_OK;
+    return code;
 }
 
 hdx_code hdx_sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3_value *value, hdx_error *err)
@@ -87,7 +87,7 @@ hdx_code hdx_sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(heap->g, &count);
     const bool       equal = op == SQLITE_INDEX_CONSTRAINT_EQ;
-    matcher          m = { op, equal ? NULL : (const char *)sqlite3_value_text(value), NULL };
+    matcher          m = { heap->db, op, equal ? NULL : (const char *)sqlite3_value_text(value), NULL };
     hdx_code         code = HDX_OK;
     if (op == SQLITE_INDEX_CONSTRAINT_REGEXP && m.pattern != NULL)
         code = hdx_sql_regex_open(heap->db, m.pattern, (size_t)sqlite3_value_bytes(value), &m.regex, err);
@@ -101,6 +101,8 @@ hdx_code hdx_sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3
             code = meets(&m, classes[i].name, &yes, err);
         if (!yes)
             hdx_bits_clear(set->bits, i);
+        if (code == HDX_OK)
+            code = sql_turn(heap->db, err);
     }
     hdx_regex_close(m.regex);
     return code;
@@ -110,6 +112,33 @@ void hdx_sql_classes_clear(sql_classes *set) { memset(set->bits, 0, hdx_bits_wor
 
 /* ---- several values: IN ---- */
 
+/* Puts the classes of that name; names are found in their order. */
+static hdx_code put_named(sql_heap *heap, sqlite3_value *value, const sql_classes *wanted, sql_classes *set,
+                          hdx_error *err)
+{
+    const uint32_t *numbers;
+    uint32_t        count, low = 0;
+    hdx_code        code = hdx_sql_classes_by_name(heap, &numbers, &count, err);
+    if (code != HDX_OK || sqlite3_value_type(value) == SQLITE_NULL || sqlite3_value_type(value) == SQLITE_BLOB)
+        return code;
+    const hdx_text text = { (const char *)sqlite3_value_text(value), (uint32_t)sqlite3_value_bytes(value) };
+    if (text.at == NULL)
+        return hdx_no_memory(err, "the name of a class", 0);
+    for (uint32_t high = count; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare(hdx_graph_class(heap->g, numbers[middle])->name, text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; code == HDX_OK && low < count && compare(hdx_graph_class(heap->g, numbers[low])->name, text) == 0; low++) {
+        if (hdx_bits_test(wanted->bits, numbers[low]))
+            hdx_bits_put(set->bits, numbers[low]);
+        code = sql_turn(heap->db, err);
+    }
+    return code == HDX_OK ? sql_turn(heap->db, err) : code;
+}
+
 hdx_code hdx_sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *list, hdx_error *err)
 {
     sql_classes    some;
@@ -118,14 +147,13 @@ hdx_code hdx_sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *
     if (code != HDX_OK)
         return code;
     hdx_sql_classes_clear(&some);
-    for (int rc = sqlite3_vtab_in_first(list, &value); rc == SQLITE_OK; rc = sqlite3_vtab_in_next(list, &value))
-        for (uint32_t i = 0; i < some.count; i++)
-            if (hdx_bits_test(set->bits, i) && hdx_sql_text_is(value, hdx_graph_class(heap->g, i)->name))
-                hdx_bits_put(some.bits, i);
-    for (uint64_t w = 0; w < hdx_bits_words(set->count); w++)
+    for (int rc = sqlite3_vtab_in_first(list, &value); code == HDX_OK && rc == SQLITE_OK;
+         rc = sqlite3_vtab_in_next(list, &value))
+        code = put_named(heap, value, set, &some, err);
+    for (uint64_t w = 0; code == HDX_OK && w < hdx_bits_words(set->count); w++)
         set->bits[w] &= some.bits[w];
     hdx_sql_classes_drop(&some);
-    return HDX_OK;
+    return code;
 }
 
 /* ---- heirs ---- */

@@ -13,13 +13,31 @@
 
 #include <stdlib.h>
 
+#define HEIRS 16u /* sets of classes that are kept */
+
+typedef struct heirs { /* of the classes of a name; heap NULL: of none */
+    const sql_heap *heap;
+    char           *name;
+    uint32_t        len;
+    sql_classes     set;
+} heirs;
+
 typedef struct tools { /* of all functions of a connection; freed with the last of them */
     sql_db    *db;
     unsigned   users;
     hdx_values values;
     hdx_buffer text;
     hdx_arena  arena;
+    heirs      heirs[HEIRS];
+    unsigned   next_heirs;
 } tools;
+
+static void heirs_free(heirs *h)
+{
+    hdx_sql_classes_drop(&h->set);
+    free(h->name);
+    *h = (heirs){ 0 };
+}
 
 static void tools_leave(void *own)
 {
@@ -29,6 +47,8 @@ static void tools_leave(void *own)
     hdx_values_free(&t->values);
     hdx_buffer_free(&t->text);
     hdx_arena_free(&t->arena);
+    for (unsigned i = 0; i < HEIRS; i++)
+        heirs_free(&t->heirs[i]);
     free(t);
 }
 
@@ -110,21 +130,60 @@ static void retained_of(sqlite3_context *context, int count, sqlite3_value **val
         sqlite3_result_int64(context, (sqlite3_int64)hdx_graph_retained(c.heap->g, id));
 }
 
+#define NEAR 64u /* classes above one another, as deep as programs have them */
+
+/* Classes of the name and below them, as asked for lately. NULL: it failed, and was said. */
+static const heirs *heirs_of(call *c)
+{
+    tools         *t = c->t;
+    const char    *name = (const char *)sqlite3_value_text(c->values[1]);
+    const uint32_t len = name == NULL ? 0 : (uint32_t)sqlite3_value_bytes(c->values[1]);
+    for (unsigned i = 0; name != NULL && i < HEIRS; i++)
+        if (t->heirs[i].heap == c->heap && t->heirs[i].len == len && memcmp(t->heirs[i].name, name, len) == 0)
+            return &t->heirs[i];
+    heirs *h = &t->heirs[t->next_heirs++ % HEIRS];
+    heirs_free(h);
+    h->name = name == NULL ? NULL : malloc(len + 1ull);
+    hdx_code code = h->name == NULL ? hdx_no_memory(&c->err, "the name of a class", len) : HDX_OK;
+    if (code == HDX_OK) {
+        memcpy(h->name, name, len);
+        h->len = len;
+        code = hdx_sql_classes_all(c->heap, &h->set, &c->err);
+    }
+    if (code == HDX_OK)
+        code = hdx_sql_classes_heirs(c->heap, &h->set, c->values[1], &c->err);
+    if (code != HDX_OK) {
+        heirs_free(h);
+        end(c, code);
+        return NULL;
+    }
+    h->heap = c->heap;
+    return h;
+}
+
 /* instanceof(class_id, 'name'): is it a class of that name, or below one? */
 void hdx_sql_instanceof(sqlite3_context *context, int count, sqlite3_value **values)
 {
     call     c;
     uint64_t number;
-    uint32_t classes = 0, steps = 0; /* a damaged index may hold a ring */
+    uint32_t classes = 0, steps = 0;
     if (!begin(&c, context, count, values, 2, 2))
         return;
     const hdx_class *at = hdx_graph_classes(c.heap->g, &classes);
     if (!natural(&c, 0, classes, &number) || sqlite3_value_type(values[1]) == SQLITE_NULL)
         return;
-    for (; number < classes && steps <= classes; number = at[number].super, steps++)
-        if (hdx_sql_text_is(values[1], at[number].name))
-            break;
-    sqlite3_result_int(context, number < classes && steps <= classes);
+    const uint64_t asked = number;
+    bool           yes = false;
+    for (; !yes && number < classes && steps < NEAR; number = at[number].super, steps++)
+        yes = hdx_sql_text_is(values[1], at[number].name);
+    if (!yes && number < classes) { /* a chain as no program has it, or a ring of a damaged index */
+        const heirs *h = heirs_of(&c);
+        if (h == NULL)
+            return;
+        yes = hdx_bits_test(h->set.bits, asked);
+    }
+    sqlite3_result_int(context, yes);
+    end(&c, HDX_OK);
 }
 
 /* ---- out of the dump ---- */

@@ -5,12 +5,16 @@
  * file, changes no setting and gives no table to a schema of a dump; what the program itself does for it (attaching,
  * tables of classes) goes by `trusted` past this guard.
  *
- * Long statements ask here whether to stop, and say that they are still at work.
+ * Long statements ask here whether to stop, and say that they are still at work: while they run, while they are
+ * prepared, and within functions.
  */
 #include "sql/sql.h"
 
-#define STEPS_BETWEEN_TURNS 10000
+#define STEPS_BETWEEN_TURNS 250 /* each of which may look at a text as long as MOST_TEXT */
 #define REPORT_NS           100000000u
+#define MOST_TEXT           100000000 /* bytes: SQLite works up to a second on one of them, and cannot be stopped */
+#define LARGE               65536u    /* bytes, of a request for memory */
+#define REQUESTS            64u       /* smaller ones, after which the next one asks */
 
 /* ---- what ---- */
 
@@ -72,12 +76,15 @@ static int authorize(void *context, int action, const char *first, const char *s
                      const char *inner)
 {
     sql_db     *db = context;
+    hdx_error   err = { .offset = HDX_NOWHERE };
     const char *what =
         db->trusted != 0 ? NULL : refused(action, first != NULL ? first : "", second != NULL ? second : "", schema);
     (void)inner;
-    if (what == NULL)
+    if (what == NULL && sql_turn(db, &err) == HDX_OK)
         return SQLITE_OK;
-    if (db->error.code == HDX_OK)
+    if (what == NULL)
+        hdx_sql_keep(db, &err);
+    else if (db->error.code == HDX_OK)
         (void)hdx_hint(&db->error, hdx_fail(&db->error, HDX_USAGE, "", HDX_NOWHERE, "not allowed here: %s", what),
                        "tables are read; CREATE TEMP TABLE and CREATE TEMP VIEW make some of your own");
     return SQLITE_DENY;
@@ -100,22 +107,72 @@ static int turn(void *context)
     }
     if (hdx_sql_stopped(db, &err) == HDX_OK)
         return 0;
-    if (db->error.code == HDX_OK)
-        db->error = err;
+    hdx_sql_keep(db, &err);
     return 1;
+}
+
+/* ---- requests for memory ---- */
+
+/*
+ * SQLite asks its progress handler between steps of a statement that runs, and not while it prepares one or within a
+ * function. But it needs memory for whatever grows, and a request that is refused ends the statement.
+ */
+static _Thread_local sql_db *watched;
+static sqlite3_mem_methods   usual;
+
+sql_db *hdx_sql_watch(sql_db *db)
+{
+    sql_db *before = watched;
+    watched = db;
+    return before;
+}
+
+static bool is_over(int bytes)
+{
+    hdx_error err = { .offset = HDX_NOWHERE };
+    sql_db   *db = watched;
+    if (db == NULL || ((unsigned)bytes < LARGE && ++db->requests % REQUESTS != 0) ||
+        hdx_sql_stopped(db, &err) == HDX_OK)
+        return false;
+    hdx_sql_keep(db, &err);
+    return true;
+}
+
+static void *request(int bytes) { return is_over(bytes) ? NULL : usual.xMalloc(bytes); }
+static void *request_more(void *at, int bytes) { return is_over(bytes) ? NULL : usual.xRealloc(at, bytes); }
+
+static void watch_memory(void)
+{
+    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual) != SQLITE_OK) /* SQLite is in use already */
+        return;
+    sqlite3_mem_methods ours = usual;
+    ours.xMalloc = request;
+    ours.xRealloc = request_more;
+    (void)sqlite3_config(SQLITE_CONFIG_MALLOC, &ours);
+}
+
+void hdx_sql_watch_memory(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_memory);
 }
 
 /* A text in double quotes is a name and nothing else: a misspelt column would be a text that compares with nothing. */
 void hdx_sql_guard(sql_db *db)
 {
     static const int limits[][2] = {
-        { SQLITE_LIMIT_SQL_LENGTH, 1000000 },  { SQLITE_LIMIT_EXPR_DEPTH, 500 },
-        { SQLITE_LIMIT_COMPOUND_SELECT, 200 }, { SQLITE_LIMIT_VDBE_OP, 1000000 },
-        { SQLITE_LIMIT_FUNCTION_ARG, 100 },    { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10000 },
+        { SQLITE_LIMIT_LENGTH, MOST_TEXT },
+        { SQLITE_LIMIT_SQL_LENGTH, 1000000 },
+        { SQLITE_LIMIT_EXPR_DEPTH, 500 },
+        { SQLITE_LIMIT_COMPOUND_SELECT, 200 },
+        { SQLITE_LIMIT_VDBE_OP, 1000000 },
+        { SQLITE_LIMIT_FUNCTION_ARG, 100 },
+        { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10000 },
         { SQLITE_LIMIT_WORKER_THREADS, 0 },
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         (void)sqlite3_limit(db->db, limits[i][0], limits[i][1]);
+    (void)hdx_sql_install_texts(db);
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, (int *)NULL);
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);

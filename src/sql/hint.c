@@ -1,20 +1,49 @@
 /*
- * hint.c - the table or column that a misspelt one was probably meant to be.
+ * hint.c - the table or column that a misspelt one was probably meant to be, and what is wrong with a right one.
  *
  * In:  what SQLite says of a statement, "no such table: objekts".
- * Out: a hint with the nearest name, where one is near enough. Classes are tables, so theirs are among the names.
+ * Out: a hint with the nearest name, where one is near enough. Classes are tables, so theirs are among the names. A
+ *      column that other tables have: which tables. A class without quotes around its name: that it needs them.
  */
 #include "base/nearest.h"
 #include "sql/sql.h"
 
+#include <stdio.h>
+
+/* A name that equals what was written, whatever the case, is none that it was meant to be. */
 static void offer(sql_db *db, const char *statement, hdx_arena *arena, hdx_nearest *near)
 {
     sqlite3_stmt *stmt = NULL;
     if (sqlite3_prepare_v2(db->db, statement, -1, &stmt, NULL) == SQLITE_OK)
         while (sqlite3_step(stmt) == SQLITE_ROW) {
             const char *name = (const char *)sqlite3_column_text(stmt, 0);
-            if (name != NULL && (name = hdx_arena_copy(arena, name, strlen(name))) != NULL)
+            if (name != NULL && sqlite3_stricmp(name, near->wanted) != 0 &&
+                (name = hdx_arena_copy(arena, name, strlen(name))) != NULL)
                 hdx_nearest_offer(near, name);
+        }
+    (void)sqlite3_finalize(stmt);
+}
+
+#define SOME 3u /* tables that are named */
+
+/* Tables of the first dump that have the column: "objects, frames, statics and others"; "" if none has it. */
+static void tables_with(sql_db *db, const char *column, char *out, size_t size)
+{
+    static const char text[] = "SELECT t.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c "
+                               "WHERE c.name = ?1 COLLATE NOCASE AND c.hidden = 0 ORDER BY t.rowid";
+    sqlite3_stmt     *stmt = NULL;
+    size_t            len = 0;
+    out[0] = '\0';
+    if (sqlite3_prepare_v2(db->db, text, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(stmt, 1, column, -1, SQLITE_STATIC) == SQLITE_OK)
+        for (unsigned n = 0; n <= SOME && sqlite3_step(stmt) == SQLITE_ROW; n++) {
+            const char *name = n == SOME ? "others" : (const char *)sqlite3_column_text(stmt, 0);
+            const int   more = snprintf(out + len, size - len, "%s%.40s",
+                                      n == 0      ? ""
+                                        : n == SOME ? " and "
+                                                    : ", ",
+                                      name != NULL ? name : "");
+            len += more > 0 && (size_t)more < size - len ? (size_t)more : 0;
         }
     (void)sqlite3_finalize(stmt);
 }
@@ -28,6 +57,39 @@ static void offer_classes(sql_db *db, hdx_arena *arena, hdx_nearest *near)
         if (name != NULL)
             hdx_nearest_offer(near, name);
     }
+}
+
+#define QUOTE_IT "write %s\"%.150s\": the name of a class stands in double quotes"
+
+/* A class that is called so was written without quotes: of "svc.Order" SQLite makes the table Order of a schema svc. */
+static bool hint_class(sql_db *db, const char *name, hdx_error *err)
+{
+    bool found = strchr(name, '.') != NULL && hdx_sql_is_class_table(db->heaps[0], name);
+    if (found)
+        (void)hdx_hint(err, err->code, QUOTE_IT, "", name);
+    for (unsigned i = 1; !found && i < db->heap_count; i++) {
+        const char  *schema = db->heaps[i]->schema;
+        const size_t len = strlen(schema);
+        char         before[80];
+        if (sqlite3_strnicmp(name, schema, (int)len) != 0 || name[len] != '.' ||
+            !hdx_sql_is_class_table(db->heaps[i], name + len + 1))
+            continue;
+        found = true;
+        (void)snprintf(before, sizeof before, "%.70s.", schema);
+        (void)hdx_hint(err, err->code, QUOTE_IT, before, name + len + 1);
+    }
+    return found;
+}
+
+/* The column is no slip of the pen: other tables have one of that name. */
+static bool hint_column(sql_db *db, const char *column, hdx_error *err)
+{
+    char tables[160];
+    tables_with(db, column, tables, sizeof tables);
+    if (tables[0] != '\0')
+        (void)hdx_hint(err, err->code, "%.40s is a column of %s; FROM names none of them, or by another name", column,
+                       tables);
+    return tables[0] != '\0';
 }
 
 void hdx_sql_hint(sql_db *db, hdx_error *err)
@@ -46,7 +108,35 @@ void hdx_sql_hint(sql_db *db, hdx_error *err)
     } else if (near.wanted != NULL) {
         offer(db, "SELECT DISTINCT c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c", &arena, &near);
     }
+    if (near.wanted == NULL || (tables ? hint_class(db, wanted, err) : hint_column(db, near.wanted, err)))
+        near.best = NULL;
     if (near.best != NULL)
         (void)hdx_hint(err, err->code, "did you mean %s?", near.best);
     hdx_arena_free(&arena);
+}
+
+/* Is the word before a place FROM or JOIN? */
+static bool is_behind_from(const char *text, size_t at)
+{
+    while (at > 0 && strchr(" \t\r\n", text[at - 1]) != NULL)
+        at--;
+    return at >= 4 &&
+           (sqlite3_strnicmp(text + at - 4, "FROM", 4) == 0 || sqlite3_strnicmp(text + at - 4, "JOIN", 4) == 0);
+}
+
+/* The name of which the dot is part, as whoever forgot the quotes wrote it. */
+void hdx_sql_hint_dots(sql_db *db, const char *text, size_t dot, hdx_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.";
+    size_t            from = dot;
+    while (from > 0 && strchr(letters, text[from - 1]) != NULL)
+        from--;
+    const size_t len = strspn(text + from, letters);
+    char         name[160];
+    if (len >= sizeof name || from == dot || len <= dot - from + 1 || (text[from] >= '0' && text[from] <= '9'))
+        return;
+    memcpy(name, text + from, len);
+    name[len] = '\0';
+    if (!hint_class(db, name, err) && is_behind_from(text, from))
+        (void)hdx_hint(err, err->code, QUOTE_IT, "", name);
 }

@@ -12,6 +12,8 @@
  */
 #include "model/model.h"
 #include "sql/batch.h"
+#include "sql/layouts.h"
+#include "sql/names.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -21,13 +23,6 @@
 enum { THIS, CLASS, FIRST_FIELD }; /* then the fields, or length of arrays; then the hidden ones: */
 static const sql_column hidden[] = { SQL_ADDRESS, SQL_SHALLOW, SQL_RETAINED, SQL_LIVE };
 #define HIDDEN (sizeof hidden / sizeof *hidden)
-
-typedef struct field {
-    hdx_text name, owner; /* owner: name of the class that declares it */
-    uint8_t  type;
-} field;
-
-#define NO_PLACE UINT32_MAX
 
 typedef struct field_index {
     unsigned  asked; /* times that rows with one value were wanted */
@@ -51,11 +46,10 @@ typedef struct table {
     sql_heap    *heap;
     sql_classes  set;
     bool         arrays;
-    field       *fields;
+    sql_field   *fields;
     unsigned     field_count;
-    uint32_t    *places; /* of each class of the set, in the order of numbers: where each field begins; NO_PLACE */
-    uint32_t    *nth;    /* class number -> how many of the set are before it */
-    uint32_t     width;  /* bytes of an instance that have all fields */
+    sql_layouts  layouts; /* where the fields begin in the instances of each class */
+    uint32_t     width;   /* bytes of an instance that have all fields */
     uint64_t     instances;
     unsigned     id_size;
     /* while cursors are open: */
@@ -122,53 +116,26 @@ static hdx_code find_fields(table *t, uint32_t number, hdx_error *err)
         for (uint32_t i = 0; i < c->field_count && t->field_count < MOST_FIELDS; i++) {
             if (!hdx_mem_room(NULL, (void **)&t->fields, &capacity, t->field_count, sizeof *t->fields))
                 return hdx_no_memory(err, "fields of a class", t->field_count * sizeof *t->fields);
-            t->fields[t->field_count++] = (field){ c->fields[i].name, c->name, c->fields[i].type };
+            t->fields[t->field_count++] = (sql_field){ c->fields[i].name, c->name, c->fields[i].type };
         }
     return HDX_OK;
 }
 
-/* Where the fields of the table lie in instances of one class. */
-static void place_fields(table *t, uint32_t number, uint32_t *places)
-{
-    uint64_t         at = 0, steps = 0;
-    const hdx_class *c;
-    for (unsigned k = 0; k < t->field_count; k++)
-        places[k] = NO_PLACE;
-    for (uint32_t up = number; (c = hdx_graph_class(t->heap->g, up)) != NULL && steps++ <= t->set.count; up = c->super)
-        for (uint32_t i = 0; i < c->field_count; i++) {
-            const unsigned size = hdx_type_size(c->fields[i].type, t->id_size);
-            for (unsigned k = 0; k < t->field_count && at + size <= MOST_BYTES; k++) {
-                const field *f = &t->fields[k];
-                if (places[k] != NO_PLACE || f->type != c->fields[i].type || !same_text(f->name, c->fields[i].name) ||
-                    !same_text(f->owner, c->name))
-                    continue;
-                places[k] = (uint32_t)at;
-                t->width = at + size > t->width ? (uint32_t)(at + size) : t->width;
-                break;
-            }
-            at += size;
-        }
-}
-
+/* Of each class of the set, and the bytes that all of their fields lie in. */
 static hdx_code lay_out(table *t, hdx_error *err)
 {
-    uint32_t members = 0;
-    t->nth = calloc((size_t)t->set.count + 1, sizeof *t->nth);
-    if (t->nth == NULL)
-        return hdx_no_memory(err, "classes of a table", t->set.count * sizeof *t->nth);
-    for (uint32_t i = 0; i < t->set.count; i++) {
-        t->nth[i] = members;
-        members += hdx_bits_test(t->set.bits, i);
-        t->instances += hdx_bits_test(t->set.bits, i) ? hdx_graph_class(t->heap->g, i)->instances : 0;
-    }
-    t->places = calloc((size_t)members * t->field_count + 1, sizeof *t->places);
-    t->indexes = calloc((size_t)t->field_count + 1, sizeof *t->indexes);
-    if (t->places == NULL || t->indexes == NULL)
-        return hdx_no_memory(err, "places of fields", (uint64_t)members * t->field_count * sizeof *t->places);
+    hdx_mem *mem = t->heap->query.mem;
     for (uint32_t i = 0; i < t->set.count; i++)
-        if (hdx_bits_test(t->set.bits, i))
-            place_fields(t, i, t->places + (size_t)t->nth[i] * t->field_count);
-    return HDX_OK;
+        t->instances += hdx_bits_test(t->set.bits, i) ? hdx_graph_class(t->heap->g, i)->instances : 0;
+    t->indexes = calloc((size_t)t->field_count + 1, sizeof *t->indexes);
+    if (t->indexes == NULL)
+        return hdx_no_memory(err, "fields of a class", t->field_count * sizeof *t->indexes);
+    hdx_code code = hdx_sql_layouts_open(&t->layouts, t->heap, t->fields, t->field_count, MOST_BYTES, err);
+    for (uint32_t i = 0; code == HDX_OK && i < t->set.count; i++)
+        if (hdx_bits_test(t->set.bits, i) && (code = hdx_sql_layouts_add(&t->layouts, i, err)) == HDX_OK)
+            code = sql_turn(t->db, err);
+    t->width = t->layouts.width;
+    return code == HDX_LIMIT ? hdx_mem_explain(mem, code, err) : code;
 }
 
 /* ---- declaring ---- */
@@ -182,60 +149,76 @@ static void put_name(hdx_buffer *text, const char *at, size_t len)
     }
 }
 
-/* The names that columns have so far, each ended by a NUL; compared as SQLite does. */
-static bool taken(const hdx_buffer *names, const char *name)
-{
-    for (uint64_t at = 0; at < names->len; at += strlen(names->at + at) + 1)
-        if (sqlite3_stricmp(names->at + at, name) == 0)
-            return true;
-    return false;
-}
-
 /* A field's column: its name, or "Owner.name", or "Owner.name#2". */
-static hdx_code put_field(hdx_buffer *text, hdx_buffer *names, const field *f)
+static hdx_code name_field(sql_names *names, const sql_field *f, hdx_buffer *stem, const char **out, hdx_error *err)
 {
-    hdx_buffer name = hdx_buffer_of(NULL);
-    hdx_buffer_put(&name, f->name.at, f->name.len);
-    hdx_buffer_put(&name, "", 1);
-    for (unsigned n = 1; !name.failed && (name.len == 1 || taken(names, name.at)); n++) {
-        hdx_buffer_clear(&name);
-        hdx_buffer_put(&name, f->owner.at, f->owner.len);
-        hdx_buffer_put(&name, ".", 1);
-        hdx_buffer_put(&name, f->name.at, f->name.len);
-        if (n > 1)
-            hdx_buffer_format(&name, "#%u", n);
-        hdx_buffer_put(&name, "", 1);
-    }
-    if (!name.failed) {
-        hdx_buffer_put(names, name.at, strlen(name.at) + 1);
-        hdx_buffer_text(text, ", \"");
-        put_name(text, name.at, strlen(name.at));
-        hdx_buffer_text(text, f->type == 6 || f->type == 7 ? "\" REAL" : "\" INTEGER");
-    }
-    const bool failed = name.failed;
-    hdx_buffer_free(&name);
-    return failed ? HDX_LIMIT : HDX_OK;
+    bool taken = false;
+    *out = NULL;
+    hdx_buffer_clear(stem);
+    hdx_buffer_put(stem, f->name.at, f->name.len);
+    if (!stem->failed && strlen(stem->at) > 0)
+        *out = hdx_sql_names_add_free(names, stem->at, &taken);
+    if (*out != NULL || stem->failed || (!taken && strlen(stem->at) > 0))
+        return *out != NULL ? HDX_OK : hdx_no_memory(err, "names of columns", stem->len);
+    hdx_buffer_clear(stem);
+    hdx_buffer_put(stem, f->owner.at, f->owner.len);
+    hdx_buffer_text(stem, ".");
+    hdx_buffer_put(stem, f->name.at, f->name.len);
+    if (!stem->failed)
+        *out = hdx_sql_names_add(names, stem->at, "#", 2);
+    return *out != NULL ? HDX_OK : hdx_no_memory(err, "names of columns", stem->len);
 }
 
-static int declare(table *t)
+static hdx_code put_fields(table *t, hdx_buffer *text, sql_names *names, hdx_error *err)
 {
-    static const char fixed[] = "this\0class\0@address\0@shallow\0@retained\0@live"; /* with its NUL */
-    hdx_buffer        text = hdx_buffer_of(NULL), names = hdx_buffer_of(NULL);
-    int               rc = SQLITE_NOMEM;
-    hdx_buffer_put(&names, fixed, sizeof fixed);
+    const uint64_t most = (uint64_t)sqlite3_limit(t->db->db, SQLITE_LIMIT_SQL_LENGTH, -1);
+    hdx_buffer     stem = hdx_buffer_of(names->mem);
+    hdx_code       code = HDX_OK;
+    for (unsigned i = 0; code == HDX_OK && i < t->field_count; i++) {
+        const char *name;
+        if ((code = name_field(names, &t->fields[i], &stem, &name, err)) != HDX_OK)
+            break;
+        hdx_buffer_text(text, ", \"");
+        put_name(text, name, strlen(name));
+        hdx_buffer_text(text, t->fields[i].type == 6 || t->fields[i].type == 7 ? "\" REAL" : "\" INTEGER");
+        if (text->len > most)
+            code = hdx_hint(err,
+                            hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                                     "the names of the %u fields of this class exceed the %llu bytes of a statement",
+                                     t->field_count, (unsigned long long)most),
+                            "field(id, 'NAME') reads one field, and fields(id) lists all of them");
+        else
+            code = sql_turn(t->db, err);
+    }
+    hdx_buffer_free(&stem);
+    return code;
+}
+
+static hdx_code declare(table *t, int *rc, hdx_error *err)
+{
+    static const char *const fixed[] = { "this", "class", "@address", "@shallow", "@retained", "@live" };
+    hdx_buffer               text = hdx_buffer_of(t->heap->query.mem);
+    sql_names                names;
+    hdx_code                 code = HDX_OK;
+    *rc = SQLITE_OK;
+    hdx_sql_names_open(&names, t->heap->query.mem, true);
+    for (size_t i = 0; code == HDX_OK && i < sizeof fixed / sizeof *fixed; i++)
+        if (hdx_sql_names_add(&names, fixed[i], "#", 2) == NULL)
+            code = hdx_no_memory(err, "names of columns", 0);
     hdx_buffer_text(&text, "CREATE TABLE instances(this INTEGER, class TEXT");
     if (t->arrays)
         hdx_buffer_text(&text, ", length COUNT");
-    for (unsigned i = 0; i < t->field_count; i++)
-        text.failed = put_field(&text, &names, &t->fields[i]) != HDX_OK || text.failed;
+    if (code == HDX_OK)
+        code = put_fields(t, &text, &names, err);
     hdx_buffer_text(&text, ", \"@address\" ADDRESS HIDDEN, \"@shallow\" SIZE HIDDEN, \"@retained\" SIZE HIDDEN, "
                            "\"@live\" INTEGER HIDDEN)");
-    hdx_buffer_put(&text, "", 1);
-    if (!text.failed && !names.failed)
-        rc = sqlite3_declare_vtab(t->db->db, text.at);
+    if (code == HDX_OK && text.failed)
+        code = hdx_no_memory(err, "names of columns", text.len);
+    if (code == HDX_OK)
+        *rc = sqlite3_declare_vtab(t->db->db, text.at);
     hdx_buffer_free(&text);
-    hdx_buffer_free(&names);
-    return rc;
+    hdx_sql_names_close(&names);
+    return code;
 }
 
 static int disconnect(sqlite3_vtab *base)
@@ -243,8 +226,7 @@ static int disconnect(sqlite3_vtab *base)
     table *t = (table *)base;
     hdx_sql_classes_drop(&t->set);
     free(t->fields);
-    free(t->places);
-    free(t->nth);
+    hdx_sql_layouts_close(&t->layouts);
     free(t->indexes);
     sqlite3_free(t);
     return SQLITE_OK;
@@ -289,10 +271,16 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
         return named.number == HDX_NO_CLASS ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     *t = (table){ .db = aux, .heap = heap, .id_size = hdx_graph_summary_of(heap->g)->id_size };
-    int rc = choose(t, named, &err) == HDX_OK ? declare(t) : hdx_sql_status(err.code);
+    int      rc = SQLITE_OK;
+    hdx_code code = choose(t, named, &err);
+    if (code == HDX_OK)
+        code = declare(t, &rc, &err);
+    if (code != HDX_OK) {
+        rc = hdx_sql_status(code);
+        hdx_sql_keep(t->db, &err);
+        *message = sqlite3_mprintf("%s", err.message);
+    }
     if (rc != SQLITE_OK) {
-        if (err.code != HDX_OK)
-            *message = sqlite3_mprintf("%s", err.message);
         disconnect(&t->base);
         return rc;
     }
@@ -553,8 +541,8 @@ static const uint8_t *field_at(const cursor *c, unsigned place, uint32_t slot, u
 {
     const table   *t = c->t;
     const unsigned size = hdx_type_size(t->fields[place].type, t->id_size);
-    const uint32_t from = number < t->set.count ? t->places[(size_t)t->nth[number] * t->field_count + place] : NO_PLACE;
-    return from == NO_PLACE || size == 0 || (uint64_t)from + size > c->have[slot]
+    uint64_t       from;
+    return !sql_layouts_place(&t->layouts, number, place, &from) || size == 0 || from + size > c->have[slot]
                ? NULL
                : c->bytes + (size_t)slot * t->width + from;
 }

@@ -781,7 +781,8 @@ static hdx_code find_top(cursor *c, hdx_error *err)
     c->size = SQL_BATCH;
     c->worth = SQL_ANY;
     while (code == HDX_OK && c->most > 0 && (code = refill(c, false, err)) == HDX_OK && !c->end)
-        code = note(c, err);
+        if ((code = note(c, err)) == HDX_OK)
+            code = sql_turn(c->t->db, err);
     if (code != HDX_OK)
         return code;
     best_alone(c);

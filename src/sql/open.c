@@ -24,8 +24,11 @@ hdx_code hdx_sql_stopped(sql_db *db, hdx_error *err)
         (db->progress->cancelled != NULL && db->progress->cancelled(db->progress->context)))
         return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "cancelled");
     if (db->deadline_ms != 0 && hdx_now_ns() / 1000000 > db->deadline_ms)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the statement takes longer than %llu s, which it may take",
-                        (unsigned long long)db->options.seconds);
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                                 "the statement takes longer than the maximum of %llu s",
+                                 (unsigned long long)db->options.seconds),
+                        "--max-seconds allows more time");
     return HDX_OK;
 }
 
@@ -52,15 +55,18 @@ int hdx_sql_status(hdx_code code)
     }
 }
 
-static void keep(sql_db *db, const hdx_error *err)
+/* What asks is_cancelled learns no reason: it may be the time that is over. */
+void hdx_sql_keep(sql_db *db, const hdx_error *err)
 {
-    if (db->error.code == HDX_OK)
-        db->error = *err;
+    hdx_error why = { .offset = HDX_NOWHERE };
+    if (db->error.code != HDX_OK)
+        return;
+    db->error = err->code == HDX_CANCELLED && hdx_sql_stopped(db, &why) != HDX_OK ? why : *err;
 }
 
 int hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err)
 {
-    keep(db, err);
+    hdx_sql_keep(db, err);
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("%s", err->message);
     return hdx_sql_status(err->code);
@@ -68,7 +74,7 @@ int hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err)
 
 void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err)
 {
-    keep(db, err);
+    hdx_sql_keep(db, err);
     sqlite3_result_error(context, err->message, -1);
     if (err->code != HDX_USAGE && err->code != HDX_NOT_FOUND)
         sqlite3_result_error_code(context, hdx_sql_status(err->code));
@@ -90,12 +96,19 @@ static hdx_code create(sql_db *db, const sql_module *module, const char *schema,
 {
     char *message = NULL;
     db->trusted++;
+    db->error.code = HDX_OK;
     char     *statement = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING %s", schema, table, module->name);
     const int rc = statement == NULL ? SQLITE_NOMEM : sqlite3_exec(db->db, statement, NULL, NULL, &message);
     sqlite3_free(statement);
     db->trusted--;
     if (rc == SQLITE_OK)
         return HDX_OK;
+    if (db->error.code != HDX_OK) {
+        *err = db->error;
+        db->error.code = HDX_OK;
+        sqlite3_free(message);
+        return err->code;
+    }
     (void)hdx_fail(err, rc == SQLITE_NOMEM ? HDX_LIMIT : HDX_USAGE, "", HDX_NOWHERE, "tables of the heap: %s",
                    message != NULL ? message : sqlite3_errmsg(db->db));
     sqlite3_free(message);
@@ -160,6 +173,7 @@ static void forget(void *context)
         hdx_sql_heap_forget(db->heaps[i]);
     if (db->owned)
         hdx_session_close(db->session);
+    hdx_sql_texts_close(db->texts);
     hdx_arena_free(&db->arena);
     free(db);
 }

@@ -139,6 +139,7 @@ typedef struct cursor {
     hdx_refs            refs;        /* of a source */
     hdx_id              from, to;    /* the row */
     bool                open, end;   /* refs or names belong to `from` */
+    bool                stopped;     /* while names were read */
     int64_t             row;
     named              *names;
     uint64_t            name_count, name_capacity, name_at;
@@ -175,6 +176,10 @@ static bool in_scope(const cursor *c, hdx_id id)
 static bool keep_name(void *context, const hdx_named_ref *ref)
 {
     cursor *c = context;
+    if (sql_turn(c->t->db, NULL) != HDX_OK) {
+        c->stopped = true;
+        return false;
+    }
     if (!in_scope(c, ref->target) || !sql_in_range(c->dst, (int64_t)ref->target))
         return true;
     if (!hdx_mem_room(c->t->heap->query.mem, (void **)&c->names, &c->name_capacity, c->name_count, sizeof *c->names)) {
@@ -190,9 +195,12 @@ static hdx_code read_names(cursor *c, hdx_error *err)
 {
     const bool one = c->dst.least == c->dst.most && c->dst.least >= 0;
     c->name_count = c->name_at = 0;
+    c->stopped = false;
     hdx_buffer_clear(&c->texts);
     const hdx_code code =
         hdx_graph_named_refs(c->g, c->from, one ? (hdx_id)c->dst.least : HDX_NO_ID, keep_name, c, err);
+    if (code == HDX_OK && c->stopped)
+        return hdx_sql_stopped(c->t->db, err);
     return code == HDX_OK && c->texts.failed ? hdx_no_memory(err, "names of references", c->texts.len) : code;
 }
 

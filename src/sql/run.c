@@ -7,6 +7,7 @@
  */
 #include "answer/answer.h"
 #include "rows/rows.h"
+#include "sql/names.h"
 #include "sql/sql.h"
 
 #include <stdlib.h>
@@ -15,7 +16,40 @@
 
 /* ---- a connection ---- */
 
-static hdx_code sqlite_failed(hdx_sql *sql, int rc, hdx_error *err)
+/* What SQLite says of a bound that a statement exceeds, as of any other fault. */
+static const struct {
+    const char *words;
+    int         limit; /* -1: it says itself how much */
+    const char *remedy;
+} bounds[] = {
+    { "too many terms in compound SELECT", SQLITE_LIMIT_COMPOUND_SELECT,
+      "VALUES, or a temporary table, has more rows" },
+    { "Expression tree is too large", -1, "IN (...), or a temporary table, replaces many conditions" },
+    { "parser stack overflow", -1, "a WITH clause replaces subqueries within subqueries" },
+    { "too many columns", SQLITE_LIMIT_COLUMN, "several statements, or a JSON value, have more" },
+    { "too many terms in", SQLITE_LIMIT_COLUMN, "a subquery takes some of them" },
+    { "at most 64 tables in a join", -1, "a WITH clause, or a temporary table, joins some of them first" },
+    { "too many arguments on function", SQLITE_LIMIT_FUNCTION_ARG, "a call within the call takes some of them" },
+    { "too many FROM clause terms", -1, "a WITH clause, or a temporary table, joins some of them first" },
+};
+
+static bool exceeds_bound(hdx_sql *sql, const char *said, hdx_error *err)
+{
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        if (strncmp(said, bounds[i].words, strlen(bounds[i].words)) != 0)
+            continue;
+        char most[40] = "";
+        if (bounds[i].limit >= 0)
+            (void)sqlite3_snprintf(sizeof most, most, "; the maximum is %d",
+                                   sqlite3_limit(sql->db, bounds[i].limit, -1));
+        (void)hdx_hint(err, hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%s%s", said, most), "%s", bounds[i].remedy);
+        return true;
+    }
+    return false;
+}
+
+/* `said`: what sqlite3_errmsg said of it. */
+static hdx_code sqlite_said(hdx_sql *sql, int rc, const char *said, hdx_error *err)
 {
     if (sql->heaps != NULL && sql->heaps->error.code != HDX_OK) {
         *err = sql->heaps->error;
@@ -25,18 +59,34 @@ static hdx_code sqlite_failed(hdx_sql *sql, int rc, hdx_error *err)
     switch (rc) {
     case SQLITE_INTERRUPT: return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "cancelled");
     case SQLITE_NOMEM:
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                        sql->heaps != NULL && sql->heaps->options.memory != 0
-                            ? "SQLite needs more memory for the statement than it may take"
-                            : "SQLite got no memory for the statement");
+        return sql->heaps != NULL && sql->heaps->options.memory != 0
+                   ? hdx_hint(err,
+                              hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                                       "SQLite needs more memory for the statement than the maximum of %llu bytes",
+                                       (unsigned long long)sql->heaps->options.memory),
+                              "--memory allows more")
+                   : hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "SQLite got no memory for the statement");
     case SQLITE_TOOBIG:
-    case SQLITE_FULL: return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                                 "a value of the statement exceeds the maximum of %d bytes, or its text that of %d",
+                                 sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, -1),
+                                 sqlite3_limit(sql->db, SQLITE_LIMIT_SQL_LENGTH, -1)),
+                        "substr(text, 1, N) and string(id, N) give the beginning of a long text");
+    case SQLITE_FULL: return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%s", said);
     default: break;
     }
-    (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%s", sqlite3_errmsg(sql->db));
+    if (exceeds_bound(sql, said, err))
+        return HDX_LIMIT;
+    (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%s", said);
     if (sql->heaps != NULL && sql->heaps->heap_count > 0)
         hdx_sql_hint(sql->heaps, err);
     return HDX_USAGE;
+}
+
+static hdx_code sqlite_failed(hdx_sql *sql, int rc, hdx_error *err)
+{
+    return sqlite_said(sql, rc, sqlite3_errmsg(sql->db), err);
 }
 
 /* ---- names of dumps ---- */
@@ -77,6 +127,7 @@ hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **
     atomic_init(&sql->uses, 1);
     if (options == NULL)
         options = &usual;
+    hdx_sql_watch_memory();
     if (options->memory != 0)
         (void)sqlite3_hard_heap_limit64((sqlite3_int64)(options->memory < INT64_MAX ? options->memory : INT64_MAX));
     const int rc = sqlite3_open(":memory:", &sql->db);
@@ -119,7 +170,7 @@ typedef struct statement {
     hdx_sql         *sql;
     sqlite3_stmt    *stmt;
     hdx_column      *columns;
-    hdx_arena        names; /* of columns that have not the statement's */
+    sql_names        names; /* of columns */
     unsigned         count;
     bool             first; /* the statement stands on its first row already */
     uint64_t         given; /* rows */
@@ -132,22 +183,39 @@ static void statement_close(void *state)
     statement *s = state;
     hdx_graph_near_end(s->near);
     (void)sqlite3_finalize(s->stmt);
-    hdx_arena_free(&s->names);
+    hdx_sql_names_close(&s->names);
     free(s->columns);
     free(s);
 }
 
+typedef struct shift { /* of work for a statement */
+    sql_db  *db, *before;
+    uint64_t began;
+} shift;
+
 /* Time that rows wait for whoever reads them is none of the statement's. */
+static shift begin_work(sql_db *db, uint64_t worked_ns)
+{
+    const shift s = { db, hdx_sql_watch(db), hdx_now_ns() };
+    if (db->options.seconds != 0) {
+        const uint64_t most_ms = db->options.seconds < UINT32_MAX ? db->options.seconds * 1000 : UINT32_MAX;
+        db->deadline_ms = (s.began - worked_ns) / 1000000 + most_ms;
+    }
+    return s;
+}
+
+static void end_work(const shift *s, uint64_t *worked_ns)
+{
+    (void)hdx_sql_watch(s->before);
+    *worked_ns += hdx_now_ns() - s->began;
+    s->db->deadline_ms = 0;
+}
+
 static int step(sql_db *db, sqlite3_stmt *stmt, uint64_t *worked_ns)
 {
-    if (db->options.seconds == 0)
-        return sqlite3_step(stmt);
-    const uint64_t began = hdx_now_ns(),
-                   most_ms = db->options.seconds < UINT32_MAX ? db->options.seconds * 1000 : UINT32_MAX;
-    db->deadline_ms = (began - *worked_ns) / 1000000 + most_ms;
-    const int rc = sqlite3_step(stmt);
-    *worked_ns += hdx_now_ns() - began;
-    db->deadline_ms = 0;
+    const shift s = begin_work(db, *worked_ns);
+    const int   rc = sqlite3_step(stmt);
+    end_work(&s, worked_ns);
     return rc;
 }
 
@@ -181,8 +249,10 @@ static hdx_code statement_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     *more = rc == SQLITE_ROW;
     if (*more && most != 0 && s->given == most) {
         *more = false;
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the statement gives more than %llu rows, which it may give",
-                        (unsigned long long)most);
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                                 "the statement gives more than the maximum of %llu rows", (unsigned long long)most),
+                        "--max-rows allows more");
     }
     for (unsigned i = 0; *more && i < s->count; i++)
         cells[i] = cell_of(s, (int)i, arena);
@@ -205,37 +275,21 @@ static void declared(hdx_column *c, const char *type)
         c->unit = HDX_UNIT_COUNT;
 }
 
-static bool is_taken(const statement *s, unsigned count, const char *name)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(s->columns[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Each once, as keys of an object must be: of two columns "id" the second is "id:1", as SQLite has it in subqueries. */
-static const char *name_of(statement *s, unsigned i)
-{
-    const char *name = sqlite3_column_name(s->stmt, (int)i);
-    for (unsigned n = 1; name != NULL && is_taken(s, i, name); n++) {
-        char *another = sqlite3_mprintf("%s:%u", sqlite3_column_name(s->stmt, (int)i), n);
-        name = another != NULL ? hdx_arena_copy(&s->names, another, strlen(another)) : NULL;
-        sqlite3_free(another);
-    }
-    return name;
-}
-
 static hdx_code name_columns(statement *s, hdx_error *err)
 {
+    hdx_code code = HDX_OK;
     s->count = (unsigned)sqlite3_column_count(s->stmt);
     s->columns = calloc(s->count, sizeof *s->columns);
-    for (unsigned i = 0; s->columns != NULL && i < s->count; i++) {
-        if ((s->columns[i].name = name_of(s, i)) == NULL)
+    for (unsigned i = 0; code == HDX_OK && s->columns != NULL && i < s->count; i++) {
+        const char *name = sqlite3_column_name(s->stmt, (int)i);
+        if (name == NULL || (s->columns[i].name = hdx_sql_names_add(&s->names, name, ":", 1)) == NULL)
             return hdx_no_memory(err, "columns", 0);
         s->columns[i].sentence = "";
         declared(&s->columns[i], sqlite3_column_decltype(s->stmt, (int)i));
+        code = hdx_sql_stopped(s->sql->heaps, err);
     }
-    return s->columns == NULL ? hdx_no_memory(err, "columns", s->count * sizeof *s->columns) : HDX_OK;
+    return s->columns == NULL ? hdx_no_memory(err, "columns", s->count * sizeof *s->columns) : code;
 }
 
 static hdx_code statement_rows(statement *s, hdx_rows **rows, hdx_error *err)
@@ -254,6 +308,18 @@ static hdx_code statement_rows(statement *s, hdx_rows **rows, hdx_error *err)
     return hdx_answer_or_close(rows, hdx_answer_set_head(db->session, "sql", *rows, err));
 }
 
+static bool has_table(hdx_sql *sql, const char *schema, const char *name)
+{
+    return sqlite3_table_column_metadata(sql->db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* The table of a class that is called so, unless the schema has it. */
+static hdx_code make_class(hdx_sql *sql, const char *schema, const char *name, bool *made, hdx_error *err)
+{
+    *made = false;
+    return has_table(sql, schema, name) ? HDX_OK : hdx_sql_install_class(sql->heaps, schema, name, made, err);
+}
+
 /* "no such table: a.b" names a class whose table nobody asked for yet? */
 static hdx_code make_missing(hdx_sql *sql, bool *made, hdx_error *err)
 {
@@ -263,45 +329,116 @@ static hdx_code make_missing(hdx_sql *sql, bool *made, hdx_error *err)
     if (strncmp(message, words, sizeof words - 1) != 0)
         return HDX_OK;
     char    *name = sqlite3_mprintf("%s", message + sizeof words - 1);
-    hdx_code code =
-        name == NULL ? hdx_no_memory(err, "a name", 0) : hdx_sql_install_class(sql->heaps, NULL, name, made, err);
+    hdx_code code = name == NULL ? hdx_no_memory(err, "a name", 0) : make_class(sql, "main", name, made, err);
     for (unsigned i = 0; code == HDX_OK && !*made && i < sql->heaps->heap_count; i++) {
         const char  *schema = sql->heaps->heaps[i]->schema;
         const size_t len = strlen(schema);
         if (sqlite3_strnicmp(name, schema, (int)len) == 0 && name[len] == '.')
-            code = hdx_sql_install_class(sql->heaps, schema, name + len + 1, made, err);
+            code = make_class(sql, schema, name + len + 1, made, err);
     }
     sqlite3_free(name);
     return code;
 }
 
+/* ---- many tables of classes ---- */
+
+/* A name in double quotes, which begin at *at, without them; *at is behind it. From sqlite3_malloc; NULL: it has no
+ * end. */
+static char *quoted_name(const char **at)
+{
+    sqlite3_str *name = sqlite3_str_new(NULL);
+    const char  *p = *at + 1;
+    for (; *p != '\0' && (*p != '"' || p[1] == '"'); p++) {
+        sqlite3_str_append(name, p, 1);
+        p += *p == '"';
+    }
+    char *text = sqlite3_str_finish(name);
+    if (*p == '\0') {
+        sqlite3_free(text);
+        text = NULL;
+    }
+    *at = *p == '\0' ? p : p + 1;
+    return text;
+}
+
+/* The schema before a name: NAME."table". */
+static const char *schema_before(hdx_sql *sql, const char *text, const char *at)
+{
+    if (at == text || at[-1] != '.')
+        return "main";
+    for (unsigned i = 0; i < sql->heaps->heap_count; i++) {
+        const char  *schema = sql->heaps->heaps[i]->schema;
+        const size_t len = strlen(schema);
+        if ((size_t)(at - text) > len && sqlite3_strnicmp(at - 1 - len, schema, (int)len) == 0)
+            return schema;
+    }
+    return "main";
+}
+
+/*
+ * A statement is prepared again for each table that was missing. One that names a thousand classes would be prepared a
+ * thousand times: all names in double quotes that are classes get their tables at once.
+ */
+static hdx_code make_quoted(hdx_sql *sql, const char *text, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (const char *at = text; code == HDX_OK && *at != '\0' && *at != ';';) {
+        const char *from = at;
+        bool        made;
+        if (*at == '\'') {
+            at++;
+            at += strcspn(at, "'");
+            at += *at != '\0';
+        } else if (*at == '"') {
+            char *name = quoted_name(&at);
+            if (name != NULL)
+                code = make_class(sql, schema_before(sql, text, from), name, &made, err);
+            sqlite3_free(name);
+            if (code == HDX_USAGE) /* no table, then: what is wrong with the name is said when it is used */
+                code = HDX_OK;
+            if (code == HDX_OK)
+                code = hdx_sql_stopped(sql->heaps, err);
+        } else {
+            at++;
+        }
+    }
+    return code;
+}
+
 /* What SQLite cannot know: whoever comes from another database writes texts so. */
-static void hint_quotes(const char *text, size_t at, hdx_error *err)
+static void hint_quotes(hdx_sql *sql, const char *text, size_t at, hdx_error *err)
 {
     static const char no_column[] = "no such column: ";
     const size_t      len = strlen(text);
     if (at < len && text[at] == '"' && strncmp(err->message, no_column, sizeof no_column - 1) == 0)
         (void)hdx_hint(err, err->code, "a text stands in single quotes: '%.160s'", err->message + sizeof no_column - 1);
+    else if (at < len && text[at] == '.')
+        hdx_sql_hint_dots(sql->heaps, text, at, err);
 }
+
+#define FEW 3u /* tables that were missing */
 
 static hdx_code prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, const char **rest, hdx_error *err)
 {
-    for (;;) {
+    for (unsigned missing = 0;; missing++) {
         bool      made;
         const int rc = sqlite3_prepare_v2(sql->db, text, -1, stmt, rest);
         if (rc == SQLITE_OK)
             return HDX_OK;
         const int at = rc == SQLITE_ERROR ? sqlite3_error_offset(sql->db) : -1;
-        hdx_code  code = make_missing(sql, &made, err);
-        if (code != HDX_OK || made) {
-            if (code != HDX_OK)
-                return code;
+        char      said[sizeof err->message];
+        (void)sqlite3_snprintf(sizeof said, said, "%s", sqlite3_errmsg(sql->db)); /* another call says another thing */
+        hdx_code code = make_missing(sql, &made, err);
+        if (code == HDX_OK && made && missing == FEW)
+            code = make_quoted(sql, text, err);
+        if (code != HDX_OK)
+            return code;
+        if (made)
             continue;
-        }
-        code = sqlite_failed(sql, rc, err);
+        code = sqlite_said(sql, rc, said, err);
         if (code == HDX_USAGE && at >= 0 && err != NULL) {
             err->offset = (uint64_t)at;
-            hint_quotes(text, (size_t)at, err);
+            hint_quotes(sql, text, (size_t)at, err);
         }
         return code;
     }
@@ -313,14 +450,19 @@ hdx_code hdx_sql_prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, co
     *rest = text;
     sql->heaps->error.code = HDX_OK;
     sql->heaps->steps = 0;
+    sql->heaps->prepared_ns = 0;
     atomic_store(&sql->heaps->interrupted, false);
-    const hdx_code code = prepare(sql, text, stmt, rest, err);
+    const shift s = begin_work(sql->heaps, 0);
+    hdx_code    code = hdx_sql_stopped(sql->heaps, err);
+    if (code == HDX_OK)
+        code = prepare(sql, text, stmt, rest, err);
+    end_work(&s, &sql->heaps->prepared_ns);
     return code == HDX_OK ? code : hdx_answer_judge(sql->heaps->session, code, err); /* no such table: of damage? */
 }
 
 hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, hdx_rows **rows, hdx_error *err)
 {
-    uint64_t   worked_ns = 0;
+    uint64_t   worked_ns = sql->heaps->prepared_ns;
     const int  rc = step(sql->heaps, stmt, &worked_ns); /* what is wrong is known before the first row is written */
     statement *s = rc == SQLITE_ROW || rc == SQLITE_DONE ? calloc(1, sizeof *s) : NULL;
     *rows = NULL;
@@ -335,12 +477,8 @@ hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, 
         free(s);
         return code;
     }
-    *s = (statement){ .sql = sql,
-                      .stmt = stmt,
-                      .first = rc == SQLITE_ROW,
-                      .worked_ns = worked_ns,
-                      .names = hdx_arena_of(NULL),
-                      .near = near };
+    *s = (statement){ .sql = sql, .stmt = stmt, .first = rc == SQLITE_ROW, .worked_ns = worked_ns, .near = near };
+    hdx_sql_names_open(&s->names, sql->heaps->heaps[0]->query.mem, false);
     return statement_rows(s, rows, err);
 }
 

@@ -15,6 +15,7 @@
  *   walks.c      paths, trees, what is reached                      parts.c   fields, elements, entries of one object
  *   answers.c    every declared answer as a table
  *   functions.c  functions of objects                               sums.c    functions of groups
+ *   names.c      names of columns, each once             layouts.c    where fields begin in instances
  *   hint.c       names that misspelt ones were meant to be
  *   extension.c  the door of heapdex_sqlite.so
  *
@@ -70,6 +71,10 @@ struct sql_db {
     uint64_t            steps, reported_ns; /* of the statement under way (guard.c) */
     void               *tools;              /* what functions share (functions.c) */
     unsigned            trusted;            /* statements of this room under way, which may do anything (guard.c) */
+    uint64_t            prepared_ns;        /* time that preparing the statement took */
+    uint64_t            requests;           /* for memory, by SQLite (guard.c) */
+    struct sql_texts   *texts;              /* what functions of texts share (texts.c) */
+    sqlite3_stmt       *probe;              /* of a host's connection: whether it was interrupted (open.c) */
 };
 
 /* ---- open.c ---- */
@@ -118,6 +123,18 @@ hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, 
 
 /* ---- guard.c ---- */
 void hdx_sql_guard(sql_db *db);
+/* Before a process first uses SQLite: its requests for memory ask whether to stop, as long as it works for a db. */
+void hdx_sql_watch_memory(void);
+/* Work for `db` (NULL: none of ours) begins on this thread; gives back the one before. */
+sql_db *hdx_sql_watch(sql_db *db);
+
+/* ---- texts.c: functions of texts whose cost SQLite does not bound, and that it cannot stop ---- */
+struct sql_texts;
+int  hdx_sql_install_texts(sql_db *db);        /* a result code of SQLite */
+void hdx_sql_texts_close(struct sql_texts *t); /* NULL: nothing */
+/* What LIKE or GLOB (`glob`) says of a text; both end at a NUL. escape 0: none. HDX_CANCELLED, HDX_LIMIT. */
+hdx_code hdx_sql_like(sql_db *db, const char *pattern, const char *text, uint32_t escape, bool glob, bool *yes,
+                      hdx_error *err);
 
 /* ---- functions.c ---- */
 int hdx_sql_install_functions(sql_db *db); /* a result code of SQLite */
@@ -181,11 +198,14 @@ hdx_code hdx_sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_reg
 /* ---- errors: kept in the connection, and handed to SQLite in its own way ---- */
 /* Gives a result code of SQLite; HDX_OK gives SQLITE_OK. */
 int  hdx_sql_status(hdx_code code);
+void hdx_sql_keep(sql_db *db, const hdx_error *err); /* the first of a statement stays */
 int  hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err);
 void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err);
 
 /* ---- hint.c ---- */
 void hdx_sql_hint(sql_db *db, hdx_error *err); /* of a table or column that there is not */
+/* Of a syntax error at a dot: the name of a class without its quotes. */
+void hdx_sql_hint_dots(sql_db *db, const char *text, size_t dot, hdx_error *err);
 
 /* ---- asking whether to stop ---- */
 hdx_code               hdx_sql_stopped(sql_db *db, hdx_error *err); /* asks now */

@@ -190,12 +190,14 @@ Test(sql, stops_at_limits_of_rows_seconds_and_memory)
 {
     expect("'SELECT 1 AS a UNION ALL SELECT 2' --max-rows 2", 0, "a\n1\n2\n", "");
     expect("'" FOREVER "i FROM n' --max-rows 2 --format csv", 6, "i\n1\n2\n",
-           "heapdex: the statement gives more than 2 rows, which it may give\n");
+           "heapdex: the statement gives more than the maximum of 2 rows\nhint: --max-rows allows more\n");
     expect("'" FOREVER "count(*) FROM n' --max-seconds 1", 6, "",
-           "heapdex: the statement takes longer than 1 s, which it may take\n");
-    expect("'SELECT length(hex(zeroblob(100000000)))' --memory 60M", 6, "",
-           "heapdex: SQLite needs more memory for the statement than it may take\n"
-           "hint: --memory is less than the statement needs; give it more\n");
+           "heapdex: the statement takes longer than the maximum of 1 s\nhint: --max-seconds allows more time\n");
+    expect("'" FOREVER "count(*) FROM n' --max-seconds 1 --memory 300M", 6, "",
+           "heapdex: the statement takes longer than the maximum of 1 s\nhint: --max-seconds allows more time\n");
+    expect("'SELECT length(hex(zeroblob(49000000)))' --memory 60M", 6, "",
+           "heapdex: SQLite needs more memory for the statement than the maximum of 62914560 bytes\n"
+           "hint: --memory allows more\n");
 }
 
 Test(sql, ends_when_it_is_interrupted)
