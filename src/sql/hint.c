@@ -64,7 +64,7 @@ static void offer_classes(sql_db *db, hdx_arena *arena, hdx_nearest *near)
 /* A class that is called so was written without quotes: of "svc.Order" SQLite makes the table Order of a schema svc. */
 static bool hint_class(sql_db *db, const char *name, hdx_error *err)
 {
-    bool found = strchr(name, '.') != NULL && hdx_sql_is_class_table(db->heaps[0], name);
+    bool found = hdx_sql_is_class_table(db->heaps[0], name);
     if (found)
         (void)hdx_hint(err, err->code, QUOTE_IT, "", name);
     for (unsigned i = 1; !found && i < db->heap_count; i++) {
@@ -124,19 +124,21 @@ static bool is_behind_from(const char *text, size_t at)
            (sqlite3_strnicmp(text + at - 4, "FROM", 4) == 0 || sqlite3_strnicmp(text + at - 4, "JOIN", 4) == 0);
 }
 
-/* The name of which the dot is part, as whoever forgot the quotes wrote it. */
-void hdx_sql_hint_dots(sql_db *db, const char *text, size_t dot, hdx_error *err)
+/* The name of which the place is part, as whoever forgot the quotes wrote it: com.acme.Cart, or svc.Order. */
+void hdx_sql_hint_unquoted(sql_db *db, const char *text, size_t place, hdx_error *err)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.";
-    size_t            from = dot;
+    size_t            from = place;
     while (from > 0 && strchr(letters, text[from - 1]) != NULL)
         from--;
     const size_t len = strspn(text + from, letters);
     char         name[160];
-    if (len >= sizeof name || from == dot || len <= dot - from + 1 || (text[from] >= '0' && text[from] <= '9'))
+    if (len == 0 || len >= sizeof name || text[from] == '.' || text[from + len - 1] == '.' ||
+        (text[from] >= '0' && text[from] <= '9'))
         return;
     memcpy(name, text + from, len);
     name[len] = '\0';
-    if (!hint_class(db, name, err) && is_behind_from(text, from))
+    const bool dotted = strchr(name, '.') != NULL, table = is_behind_from(text, from);
+    if ((dotted || table) && !hint_class(db, name, err) && dotted && table)
         (void)hdx_hint(err, err->code, QUOTE_IT, "", name);
 }

@@ -412,8 +412,8 @@ static void hint_quotes(hdx_sql *sql, const char *text, size_t at, hdx_error *er
     const size_t      len = strlen(text);
     if (at < len && text[at] == '"' && strncmp(err->message, no_column, sizeof no_column - 1) == 0)
         (void)hdx_hint(err, err->code, "a text stands in single quotes: '%.160s'", err->message + sizeof no_column - 1);
-    else if (at < len && text[at] == '.')
-        hdx_sql_hint_dots(sql->heaps, text, at, err);
+    else if (at < len && strncmp(err->message, "near ", 5) == 0)
+        hdx_sql_hint_unquoted(sql->heaps, text, at, err);
 }
 
 #define FEW 3u /* tables that were missing */

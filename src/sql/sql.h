@@ -204,8 +204,8 @@ void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_err
 
 /* ---- hint.c ---- */
 void hdx_sql_hint(sql_db *db, hdx_error *err); /* of a table or column that there is not */
-/* Of a syntax error at a dot: the name of a class without its quotes. */
-void hdx_sql_hint_dots(sql_db *db, const char *text, size_t dot, hdx_error *err);
+/* Of a syntax error at that place: it is in the name of a class without its quotes. */
+void hdx_sql_hint_unquoted(sql_db *db, const char *text, size_t place, hdx_error *err);
 
 /* ---- asking whether to stop ---- */
 hdx_code               hdx_sql_stopped(sql_db *db, hdx_error *err); /* asks now */
