@@ -25,6 +25,8 @@ typedef struct shell {
     hdx_sql      *sql;
     cli_line     *line;
     hdx_buffer    pending; /* of a statement that is not whole yet */
+    char          within;  /* its last byte is in: a quote, '[', '*' (a comment); 0: none of these */
+    bool          ended;   /* what comes last of it is a semicolon, blanks and comments aside */
     hdx_buffer    offer;   /* what the last completion inserted */
     cli_sql_shape shape;
     bool          limited; /* .limit, or --limit, was given */
@@ -521,13 +523,44 @@ static void greet(shell *s)
     say_buffer(s, &text);
 }
 
+static void forget_pending(shell *s)
+{
+    hdx_buffer_clear(&s->pending);
+    s->within = '\0';
+    s->ended = false;
+}
+
+/* What a line adds to the statement; the lines before it are not read again. */
+static void follow(shell *s, const char *line)
+{
+    for (const char *p = line; *p != '\0'; p++) {
+        if (s->within == '*') {
+            if (p[0] == '*' && p[1] == '/') {
+                s->within = '\0';
+                p++;
+            }
+        } else if (s->within != '\0') {
+            s->within = *p == (s->within == '[' ? ']' : s->within) ? '\0' : s->within;
+        } else if (p[0] == '-' && p[1] == '-') {
+            return;
+        } else if (p[0] == '/' && p[1] == '*') {
+            s->within = '*';
+            p++;
+        } else if (strchr(" \t\r\n\f", *p) == NULL) {
+            s->ended = *p == ';';
+            s->within = strchr("'\"`[", *p) != NULL ? *p : '\0';
+        }
+    }
+}
+
 /* As it is found again by the key that goes back: in one line where no comment ends at the end of one. */
 static void remember(shell *s)
 {
     char *text = s->pending.at;
     while (s->pending.len > 0 && text[s->pending.len - 1] == '\n')
         text[--s->pending.len] = '\0';
-    for (char *p = text; strstr(text, "--") == NULL && *p != '\0'; p++)
+    const bool comments = strstr(text, "--") != NULL;
+    for (char *p = text; !comments && *p != '\0'; p++)
         if (*p == '\n')
             *p = ' ';
     cli_line_remember(s->line, text);
@@ -553,11 +586,12 @@ static void take_line(shell *s, hdx_buffer *line)
     }
     hdx_buffer_put(&s->pending, text, line->len);
     hdx_buffer_text(&s->pending, "\n");
-    if (s->pending.failed || !hdx_sql_complete(s->pending.at))
+    follow(s, text);
+    if (s->pending.failed || !s->ended || s->within != '\0' || !hdx_sql_complete(s->pending.at))
         return;
     run_text(s, s->pending.at);
     remember(s);
-    hdx_buffer_clear(&s->pending);
+    forget_pending(s);
 }
 
 static void loop(shell *s)
@@ -571,7 +605,7 @@ static void loop(shell *s)
             continue;
         }
         (void)!write(STDOUT_FILENO, "\n", 1);
-        hdx_buffer_clear(&s->pending);
+        forget_pending(s);
         s->left = end == CLI_LINE_OVER;
     }
     if (cli_signal() != 0)

@@ -94,7 +94,7 @@ size_t cli_words_common(const cli_words *w)
     size_t len = w->count == 0 ? 0 : strlen(w->at[0]);
     for (size_t i = 1; i < w->count; i++) {
         size_t same = 0;
-        while (same < len && strncasecmp(w->at[0], w->at[i], same + 1) == 0)
+        while (same < len && strncasecmp(w->at[0] + same, w->at[i] + same, 1) == 0)
             same++;
         len = same;
     }

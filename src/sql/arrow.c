@@ -229,15 +229,18 @@ static void release(void *context)
 /* Is there nothing but comments and semicolons? */
 static bool is_rest(hdx_sql *sql, const char *text)
 {
-    while (*text != '\0') {
-        sqlite3_stmt *another = NULL;
-        const char   *from = text;
-        const int     rc = sqlite3_prepare_v2(sql->db, from, -1, &another, &text);
+    const uint64_t prepared_ns = sql->heaps->prepared_ns; /* of the statement before it */
+    bool           rest = true;
+    while (rest && *text != '\0') {
+        sqlite3_stmt  *another = NULL;
+        const char    *from = text;
+        hdx_error      ignored = { .offset = HDX_NOWHERE };
+        const hdx_code code = hdx_sql_prepare(sql, from, &another, &text, &ignored);
         (void)sqlite3_finalize(another);
-        if (rc != SQLITE_OK || another != NULL || text == from)
-            return false;
+        rest = code == HDX_OK && another == NULL && text != from;
     }
-    return true;
+    sql->heaps->prepared_ns = prepared_ns;
+    return rest;
 }
 
 static hdx_code open_rows(hdx_sql *sql, const char *text, hdx_rows **rows, hdx_error *err)

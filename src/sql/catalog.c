@@ -750,15 +750,15 @@ static hdx_code make_damage(sql_held *h, hdx_error *err)
 /* ---- all of them ---- */
 
 const sql_held_table hdx_sql_held_tables[SQL_HELD_TABLES] = {
-    { "classes", class_columns, CLASS_COLUMNS, false, make_classes, NULL },
-    { "fields_of_class", field_columns, FIELD_COLUMNS, false, make_fields, NULL },
-    { "statics", static_columns, STATIC_COLUMNS, true, make_statics, NULL },
-    { "packages", package_columns, PACKAGE_COLUMNS, false, make_packages, make_retained },
-    { "loaders", loader_columns, LOADER_COLUMNS, true, make_loaders, name_loaders },
-    { "roots", root_columns, ROOT_COLUMNS, false, make_roots, NULL },
-    { "threads", thread_columns, THREAD_COLUMNS, false, make_threads, name_threads },
-    { "frames", frame_columns, FRAME_COLUMNS, false, make_frames, NULL },
-    { "heaps", heap_columns, HEAP_COLUMNS, false, make_heaps, NULL },
-    { "dump", dump_columns, DUMP_COLUMNS, false, make_dump, NULL },
-    { "damage", damage_columns, DAMAGE_COLUMNS, false, make_damage, NULL },
+    { "classes", class_columns, CLASS_COLUMNS, false, make_classes, NULL, false },
+    { "fields_of_class", field_columns, FIELD_COLUMNS, false, make_fields, NULL, true },
+    { "statics", static_columns, STATIC_COLUMNS, true, make_statics, NULL, false },
+    { "packages", package_columns, PACKAGE_COLUMNS, false, make_packages, make_retained, false },
+    { "loaders", loader_columns, LOADER_COLUMNS, true, make_loaders, name_loaders, false },
+    { "roots", root_columns, ROOT_COLUMNS, false, make_roots, NULL, false },
+    { "threads", thread_columns, THREAD_COLUMNS, false, make_threads, name_threads, false },
+    { "frames", frame_columns, FRAME_COLUMNS, false, make_frames, NULL, false },
+    { "heaps", heap_columns, HEAP_COLUMNS, false, make_heaps, NULL, false },
+    { "dump", dump_columns, DUMP_COLUMNS, false, make_dump, NULL, false },
+    { "damage", damage_columns, DAMAGE_COLUMNS, false, make_damage, NULL, false },
 };

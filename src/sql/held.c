@@ -441,7 +441,9 @@ static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
     candidate        best = { .p = { NO_COLUMN, NO_COLUMN, false, false, 0, { 0 } } };
     unsigned         ordered;
     hdx_error        err;
-    hdx_code         code = h != NULL || t->table->reads_dump ? HDX_OK : held_of(t->heap, t->table, &h, &err);
+    /* a host can stop a statement that runs, and not one that is planned */
+    const bool later = t->table->reads_dump || (t->table->product && t->heap->db->owned);
+    hdx_code   code = h != NULL || later ? HDX_OK : held_of(t->heap, t->table, &h, &err);
     if (code == HDX_OK)
         code = choose(t, h, info, &best, &err);
     if (code != HDX_OK)

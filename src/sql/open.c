@@ -18,11 +18,40 @@ static const sql_module *const modules[] = {
 
 /* ---- whether to stop ---- */
 
+#define PROBE_NS 50000000u
+
+static bool is_running(sqlite3 *db)
+{
+    sqlite3_stmt *stmt = sqlite3_next_stmt(db, NULL);
+    while (stmt != NULL && !sqlite3_stmt_busy(stmt))
+        stmt = sqlite3_next_stmt(db, stmt);
+    return stmt != NULL;
+}
+
+/*
+ * The connection of a host, whose limits and interrupts are the host's own. SQLite does not say whether it was
+ * interrupted; but a statement within the one that runs ends so, and takes enough steps for a progress handler to be
+ * asked. Between two questions are 50 ms, and the question takes half of one.
+ */
+static bool host_stops(sql_db *db)
+{
+    const uint64_t now = hdx_now_ns();
+    if (now - db->probed_ns < PROBE_NS || !is_running(db->db))
+        return false;
+    db->probed_ns = now;
+    return sqlite3_exec(
+               db->db,
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) SELECT max(i) FROM n", NULL,
+               NULL, NULL) == SQLITE_INTERRUPT;
+}
+
 hdx_code hdx_sql_stopped(sql_db *db, hdx_error *err)
 {
     if (atomic_load_explicit(&db->interrupted, memory_order_relaxed) ||
         (db->progress->cancelled != NULL && db->progress->cancelled(db->progress->context)))
         return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "cancelled");
+    if (db->owned && host_stops(db))
+        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted");
     if (db->deadline_ms != 0 && hdx_now_ns() / 1000000 > db->deadline_ms)
         return hdx_hint(err,
                         hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,

@@ -74,7 +74,7 @@ struct sql_db {
     uint64_t            prepared_ns;        /* time that preparing the statement took */
     uint64_t            requests;           /* for memory, by SQLite (guard.c) */
     struct sql_texts   *texts;              /* what functions of texts share (texts.c) */
-    sqlite3_stmt       *probe;              /* of a host's connection: whether it was interrupted (open.c) */
+    uint64_t            probed_ns;          /* when a host's connection was asked last (open.c) */
 };
 
 /* ---- open.c ---- */

@@ -104,6 +104,43 @@ Test(shell, answers_statements_of_several_lines_when_they_are_whole)
     free(t);
 }
 
+/* A semicolon ends a statement where it is no part of a text, a name or a comment. */
+Test(shell, tells_semicolons_that_end_a_statement_from_others)
+{
+    terminal *t = begin(SHELL);
+    terminal_press(t, "SELECT 'one;\n");
+    terminal_press(t, "two''; -- three;\n");
+    terminal_press(t, "' AS \"a;\n");
+    terminal_press(t, "b\", /* four;\n");
+    terminal_press(t, "' */ [c;d] FROM (SELECT 6 * 7 AS \"c;d\") -- five;\n");
+    write_line(t, "; -- six");
+    cr_expect(strstr(t->shown, "two'; -- three;") != NULL && strstr(t->shown, "42") != NULL, "%s", t->shown);
+    write_line(t, "SELECT 1 + 1; SELECT 2000 + 26; /* ; */");
+    cr_expect(strstr(t->shown, "2026") != NULL, "%s", t->shown);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
+Test(shell, ends_the_preparation_of_a_statement_with_the_key_that_interrupts)
+{
+    terminal *t = begin(SHELL);
+    terminal_press(t, "WITH t0 AS (SELECT 1 x)\n");
+    for (unsigned i = 0; i < 40; i++) {
+        char line[80];
+        (void)snprintf(line, sizeof line, ", t%u AS (SELECT a.x FROM t%u a, t%u b)\n", i + 1, i, i);
+        terminal_press(t, line);
+    }
+    terminal_press(t, "SELECT count(*) AS begun FROM t40;\n");
+    terminal_wait(t, "AS begun FROM t40;");
+    (void)usleep(300000); /* it is at work, and would be for hours */
+    terminal_press(t, "\x03");
+    terminal_wait(t, "interrupted");
+    write_line(t, "SELECT 40 + 2 AS n;");
+    cr_expect(strstr(t->shown, "42") != NULL, "%s", t->shown);
+    cr_expect(eq(int, end(t), 0));
+    free(t);
+}
+
 Test(shell, shows_25_rows_and_counts_the_others)
 {
     terminal *t = begin(SHELL);

@@ -175,3 +175,20 @@ Test(extension, has_no_more_tables_of_classes_than_are_made_in_a_moment)
     expect("SELECT heapdex_table('k0997')", "k0997;");
     expect("SELECT count(*) FROM k0997", "1;");
 }
+
+static int always(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+/* The rows are so few that SQLite itself would not ask the handler. */
+Test(extension, asks_the_handler_of_the_host_while_a_table_is_made)
+{
+    make_dump("many.hprof", 300, 0);
+    expect("SELECT heapdex_open('many.hprof') > 0", "1;");
+    sqlite3_progress_handler(db, 2000, always, NULL);
+    expect("SELECT count(*) FROM fields_of_class", "interrupted");
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    expect("SELECT count(*) FROM fields_of_class", "300;");
+}
