@@ -84,8 +84,15 @@ static bool hint_class(sql_db *db, const char *name, hdx_error *err)
 /* The column is no slip of the pen: other tables have one of that name. */
 static bool hint_column(sql_db *db, const char *column, hdx_error *err)
 {
-    char tables[160];
+    static const char *const own[] = { "address", "shallow", "retained", "live" };
+    char                     tables[160];
     tables_with(db, column, tables, sizeof tables);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (sqlite3_stricmp(own[i], column) == 0) {
+            (void)hdx_hint(err, err->code, "%s is a column of %s; tables of classes call it \"@%s\"", own[i], tables,
+                           own[i]);
+            return true;
+        }
     if (tables[0] != '\0')
         (void)hdx_hint(err, err->code, "%.40s is a column of %s; FROM names none of them, or by another name", column,
                        tables);
@@ -110,7 +117,10 @@ void hdx_sql_hint(sql_db *db, hdx_error *err)
     }
     if (near.wanted == NULL || (tables ? hint_class(db, wanted, err) : hint_column(db, near.wanted, err)))
         near.best = NULL;
-    if (near.best != NULL)
+    const size_t len = near.wanted != NULL ? strlen(near.wanted) : 0;
+    if (near.best != NULL && strncmp(near.best, near.wanted, len) == 0 && strncmp(near.best + len, "[]", 2) == 0)
+        (void)hdx_hint(err, err->code, QUOTE_IT, "", near.best); /* brackets quote names, too */
+    else if (near.best != NULL)
         (void)hdx_hint(err, err->code, "did you mean %s?", near.best);
     hdx_arena_free(&arena);
 }
@@ -131,8 +141,10 @@ void hdx_sql_hint_unquoted(sql_db *db, const char *text, size_t place, hdx_error
     size_t            from = place;
     while (from > 0 && strchr(letters, text[from - 1]) != NULL)
         from--;
-    const size_t len = strspn(text + from, letters);
-    char         name[160];
+    size_t len = strspn(text + from, letters);
+    char   name[160];
+    while (len > 0 && strncmp(text + from + len, "[]", 2) == 0)
+        len += 2;
     if (len == 0 || len >= sizeof name || text[from] == '.' || text[from + len - 1] == '.' ||
         (text[from] >= '0' && text[from] <= '9'))
         return;

@@ -382,6 +382,12 @@ Test(bounds, a_column_of_another_table_is_no_slip_of_the_pen)
                 "line is a column of frames, check; FROM names none of them, or by another name");
     run(&t, "SELECT class FROM roots");
     cr_expect(strncmp(t.err.hint, "class is a column of objects, frames, ", 38) == 0, "%s", t.err.hint);
+    run(&t, "SELECT retained FROM \"java.lang.String\"");
+    cr_expect(strstr(t.err.hint, "; tables of classes call it \"@retained\"") != NULL, "%s", t.err.hint);
+    expect_hint(&t, "SELECT count(*) FROM byte[]", "no such table: byte",
+                "write \"byte[]\": the name of a class stands in double quotes");
+    expect_hint(&t, "SELECT count(*) FROM java.lang.Object[]", "near \".\": syntax error",
+                "write \"java.lang.Object[]\": the name of a class stands in double quotes");
     expect_hint(&t, "SELECT metod FROM roots", "no such column: metod", "did you mean method?");
     close_dump(&t);
 }
