@@ -136,11 +136,24 @@ if(NOT CMAKE_C_FLAGS MATCHES "sanitize" AND NOT HDX_FUZZ) # python3 itself knows
   add_test(NAME python.heapdex COMMAND ${PROJECT_SOURCE_DIR}/python/tests/run $<TARGET_FILE:heapdex>
            $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/python)
   set_tests_properties(python.heapdex PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  add_test(NAME python.fleet COMMAND ${PROJECT_SOURCE_DIR}/python/tests/plain $<TARGET_FILE:heapdex>)
+  set_tests_properties(python.fleet PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
   # Two to four minutes, a download of 450 MB the first time: `cmake --build build/release --target spark`
   add_custom_target(spark COMMAND sh -c "\"$@\" || test $? -eq 77" spark
                     ${PROJECT_SOURCE_DIR}/python/tests/spark_cluster $<TARGET_FILE:heapdex>
                     $<TARGET_FILE:heapdex_cli> ${PROJECT_SOURCE_DIR}/build/spark
                     DEPENDS heapdex heapdex_cli VERBATIM USES_TERMINAL)
+endif()
+
+# What Python declares of the library, against the headers.
+find_program(HDX_PYTHON3 python3)
+mark_as_advanced(HDX_PYTHON3)
+if(HDX_PYTHON3 AND CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+  add_test(NAME python.layout COMMAND ${HDX_PYTHON3} ${PROJECT_SOURCE_DIR}/python/tests/layout ${CMAKE_C_COMPILER}
+           ${PROJECT_SOURCE_DIR}/include)
+  set_tests_properties(python.layout PROPERTIES TIMEOUT 60)
+else()
+  message(STATUS "python3: none, what the Python package declares is not compared with the headers")
 endif()
 
 # Tests of the command line run the program itself.

@@ -22,131 +22,19 @@ import weakref
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+from heapdex import _native
+from heapdex._native import Answer as _Answer
+from heapdex._native import Argument as _Argument
+from heapdex._native import Error as _Error
+from heapdex._native import Options as _Options
+from heapdex._native import SqlOptions as _SqlOptions
+from heapdex._native import Stream as _Stream
+
 __version__ = "0.1.0"
 __all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Error", "ANSWERS", "TABLES", "library_version"]
 
 
 # ---- the library ----
-
-
-class _Error(ctypes.Structure):
-    _fields_ = [
-        ("code", ctypes.c_int),
-        ("offset", ctypes.c_uint64),
-        ("where", ctypes.c_char * 256),
-        ("message", ctypes.c_char * 256),
-        ("hint", ctypes.c_char * 256),
-    ]
-
-
-class _Progress(ctypes.Structure):
-    _fields_ = [("context", ctypes.c_void_p), ("report", ctypes.c_void_p), ("cancelled", ctypes.c_void_p)]
-
-
-class _Options(ctypes.Structure):
-    _fields_ = [
-        ("dump", ctypes.c_char_p),
-        ("index_dir", ctypes.c_char_p),
-        ("dump_number", ctypes.c_uint32),
-        ("threads", ctypes.c_uint),
-        ("memory", ctypes.c_uint64),
-        ("max_uncompressed", ctypes.c_uint64),
-        ("force", ctypes.c_bool),
-        ("no_build", ctypes.c_bool),
-        ("no_wait", ctypes.c_bool),
-        ("until", ctypes.c_int),
-        ("width", ctypes.c_uint),
-        ("progress", _Progress),
-        ("notice", ctypes.c_void_p),
-        ("notice_context", ctypes.c_void_p),
-        ("first_pass", ctypes.c_void_p),
-        ("first_pass_context", ctypes.c_void_p),
-    ]
-
-
-class _SqlOptions(ctypes.Structure):
-    _fields_ = [
-        ("scope", ctypes.c_int),
-        ("rows", ctypes.c_uint64),
-        ("seconds", ctypes.c_uint64),
-        ("memory", ctypes.c_uint64),
-        ("view", ctypes.c_char_p),
-        ("names", ctypes.POINTER(ctypes.c_char_p)),
-        ("name_count", ctypes.c_size_t),
-    ]
-
-
-class _Argument(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
-
-
-class _Column(ctypes.Structure):
-    pass
-
-
-_Column._fields_ = [
-    ("name", ctypes.c_char_p),
-    ("type", ctypes.c_int),
-    ("unit", ctypes.c_int),
-    ("flags", ctypes.c_uint),
-    ("sentence", ctypes.c_char_p),
-    ("members", ctypes.POINTER(_Column)),
-    ("member_count", ctypes.c_uint),
-]
-
-
-class _Form(ctypes.Structure):
-    _fields_ = [
-        ("parameter", ctypes.c_char_p),
-        ("value", ctypes.c_char_p),
-        ("columns", ctypes.POINTER(_Column)),
-        ("column_count", ctypes.c_uint),
-    ]
-
-
-class _Parameter(ctypes.Structure):
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("kind", ctypes.c_int),
-        ("flags", ctypes.c_uint),
-        ("value", ctypes.c_char_p),
-        ("choices", ctypes.c_char_p),
-        ("preset", ctypes.c_char_p),
-        ("excludes", ctypes.c_char_p),
-        ("needs", ctypes.c_char_p),
-        ("least", ctypes.c_uint64),
-        ("most", ctypes.c_uint64),
-        ("sentence", ctypes.c_char_p),
-    ]
-
-
-class _Answer(ctypes.Structure):
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("flags", ctypes.c_uint),
-        ("sentence", ctypes.c_char_p),
-        ("more", ctypes.c_char_p),
-        ("examples", ctypes.c_char_p * 2),
-        ("forms", ctypes.POINTER(_Form)),
-        ("form_count", ctypes.c_uint),
-        ("document", ctypes.POINTER(_Column)),
-        ("document_count", ctypes.c_uint),
-        ("parameters", ctypes.POINTER(_Parameter)),
-        ("parameter_count", ctypes.c_uint),
-    ]
-
-
-class _Stream(ctypes.Structure):
-    """struct ArrowArrayStream."""
-
-
-_Stream._fields_ = [
-    ("get_schema", ctypes.c_void_p),
-    ("get_next", ctypes.c_void_p),
-    ("get_last_error", ctypes.c_void_p),
-    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Stream))),
-    ("private_data", ctypes.c_void_p),
-]
 
 
 def _places() -> Iterator[str]:
@@ -184,53 +72,7 @@ def _load() -> ctypes.CDLL:
 
 
 _lib = _load()
-_lib.hdx_version.restype = ctypes.c_char_p
-_lib.hdx_code_name.restype = ctypes.c_char_p
-_lib.hdx_code_name.argtypes = [ctypes.c_int]
-for _name in ("hdx_answers", "hdx_tables"):
-    getattr(_lib, _name).restype = ctypes.POINTER(ctypes.POINTER(_Answer))
-    getattr(_lib, _name).argtypes = [ctypes.POINTER(ctypes.c_size_t)]
-_lib.hdx_answer_common.restype = ctypes.POINTER(_Parameter)
-_lib.hdx_answer_common.argtypes = [ctypes.POINTER(ctypes.c_size_t)]
-_lib.hdx_session_open.argtypes = [ctypes.POINTER(_Options), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(_Error)]
-_lib.hdx_session_add.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_Error)]
-_lib.hdx_session_close.argtypes = [ctypes.c_void_p]
-_lib.hdx_session_close.restype = None
-_lib.hdx_session_cancel.argtypes = [ctypes.c_void_p]
-_lib.hdx_session_cancel.restype = None
-_lib.hdx_session_limit.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-_lib.hdx_session_limit.restype = None
-_lib.hdx_answer_arrow.argtypes = [
-    ctypes.c_void_p,
-    ctypes.c_char_p,
-    ctypes.POINTER(_Argument),
-    ctypes.c_size_t,
-    ctypes.POINTER(_Stream),
-    ctypes.POINTER(_Error),
-]
-_lib.hdx_session_graph.argtypes = [
-    ctypes.c_void_p,
-    ctypes.c_size_t,
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.POINTER(_Error),
-]
-_lib.hdx_sql_open.argtypes = [
-    ctypes.c_void_p,
-    ctypes.POINTER(_SqlOptions),
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.POINTER(_Error),
-]
-_lib.hdx_sql_close.argtypes = [ctypes.c_void_p]
-_lib.hdx_sql_close.restype = None
-_lib.hdx_sql_arrow.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_Stream), ctypes.POINTER(_Error)]
-_lib.hdx_oql_translate.argtypes = [
-    ctypes.c_void_p,
-    ctypes.c_char_p,
-    ctypes.POINTER(ctypes.c_void_p),
-    ctypes.POINTER(_Error),
-]
-_lib.hdx_text_free.argtypes = [ctypes.c_void_p]
-_lib.hdx_text_free.restype = None
+_native.bind(_lib)
 
 
 def library_version() -> str:
@@ -449,7 +291,8 @@ class Table(Rows):
 
 def _given(answer: _Answer, words: Sequence[str], options: Dict[str, Values]) -> List[Tuple[str, Optional[bytes]]]:
     """Options as arguments: a list is one that is given several times."""
-    of_words = next((p for p in answer.parameters[: answer.parameter_count] if p.flags & 4), None)
+    parameters = answer.parameters[: answer.parameter_count]
+    of_words = next((p for p in parameters if p.flags & _native.HDX_PARAMETER_WORD), None)
     if words and of_words is None:
         raise TypeError(f"{_text(answer.name)} takes options by their names alone")
     arguments = [(_text(of_words.name), _value(word)) for word in words] if of_words is not None else []
@@ -480,7 +323,7 @@ def _describe(answer: _Answer) -> str:
     for form in answer.forms[: answer.form_count]:
         if form.column_count == 0:
             continue
-        when = f" with {_text(form.parameter)}={_text(form.value)}" if form.parameter else ""
+        when = f" with {_text(form.parameter)}={_text(form.is_)}" if form.parameter else ""
         lines += ["", f"Columns{when}:"]
         lines += [f"    {_text(c.name)}: {_text(c.sentence)}" for c in form.columns[: form.column_count]]
     return "\n".join(lines)

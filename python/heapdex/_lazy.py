@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Collection, Iterator, List, Optional, Set
 
-from . import Rows, _answers, _tables, _text
+from . import Rows, _answers, _native, _tables, _text
 
 _OPERATORS = {"Eq": "=", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
-_ADDRESS = 5  # hdx_type
 _TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -23,7 +22,8 @@ def _addresses(rows: Rows) -> Set[str]:
     table = dict(rows._arguments).get("table") if rows._name == "export" else None
     answer = _tables[_text(table)] if table is not None else _answers[rows._name]
     forms = answer.forms[: answer.form_count]
-    return {_text(c.name) for form in forms for c in form.columns[: form.column_count] if c.type == _ADDRESS}
+    columns = [column for form in forms for column in form.columns[: form.column_count]]
+    return {_text(column.name) for column in columns if column.type == _native.HDX_TYPE_ADDRESS}
 
 
 def _literal(node: Any) -> Any:

@@ -32,27 +32,22 @@ from pyspark.sql.types import BooleanType, DataType, DoubleType, LongType, Strin
 
 import heapdex
 from heapdex import Error
+from heapdex._native import (
+    HDX_ANSWER_HEAP,
+    HDX_COLUMN_LATE,
+    HDX_COLUMN_OPTIONAL,
+    HDX_TYPE_ADDRESS,
+    HDX_TYPE_BOOL,
+    HDX_TYPE_REAL,
+    HDX_TYPE_SIGNED,
+    HDX_TYPE_TEXT,
+    HDX_TYPE_UNSIGNED,
+)
 
 __all__ = ["register", "ship", "index", "find", "Dump"]
 
 _lib = heapdex._lib
-_lib.hdx_answer_form.restype = ctypes.POINTER(heapdex._Form)
-_lib.hdx_answer_check.argtypes = [
-    ctypes.POINTER(heapdex._Answer),
-    ctypes.POINTER(heapdex._Argument),
-    ctypes.c_size_t,
-    ctypes.c_char_p,
-    ctypes.POINTER(heapdex._Error),
-]
-_lib.hdx_graph_objects.argtypes = [ctypes.c_void_p]
-_lib.hdx_graph_objects.restype = ctypes.c_uint64
-_lib.hdx_graph_address.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-_lib.hdx_graph_address.restype = ctypes.c_uint64
-
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-_UNSIGNED, _SIGNED, _REAL, _BOOL, _TEXT, _ADDRESS = range(6)  # hdx_type
-_OPTIONAL, _LATE = 4, 8  # hdx_column_flag
-_OF_HEAPS = 16  # hdx_answer_flag
 _BIG = {"objects": 1, "references": 3, "named_references": 4}  # rows of these tables for an object, about
 _BYTES = 50  # of a dump for an object, about; less leads to more partitions than needed
 _WORD = (1 << 64) - 1
@@ -225,7 +220,8 @@ def _declared(answer: heapdex._Answer, arguments: Sequence[Any]) -> Tuple[_Colum
     form = _lib.hdx_answer_form(ctypes.byref(answer), given, len(arguments)).contents
     all_of_them = form.columns[: form.column_count] if form.column_count else []
     columns = [
-        _Column(heapdex._text(c.name), c.type, bool(c.flags & _LATE), bool(c.flags & _OPTIONAL)) for c in all_of_them
+        _Column(heapdex._text(c.name), c.type, bool(c.flags & HDX_COLUMN_LATE), bool(c.flags & HDX_COLUMN_OPTIONAL))
+        for c in all_of_them
     ]
     chosen = next((heapdex._text(value) for name, value in arguments if name == b"columns"), None)
     if chosen is None:
@@ -262,7 +258,7 @@ def _options(options: Mapping[str, str]) -> _Asked:
         answer, known = heapdex._tables[name], _parameters(heapdex._tables[name])
         asked = replace(asked, table=name)
     else:
-        answers = [one for one in heapdex.ANSWERS if heapdex._answers[one].flags & _OF_HEAPS and one != "export"]
+        answers = [one for one in heapdex.ANSWERS if heapdex._answers[one].flags & HDX_ANSWER_HEAP and one != "export"]
         name = name.replace("_", "-")
         if name not in answers:
             raise _near(what[0], name, [*heapdex.TABLES, *answers] if what[0] == "table" else answers)
@@ -357,10 +353,10 @@ def _of_number(column: _Column, kind: str, value: Any) -> List[str]:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
         return []
     value = int(value)
-    if column.kind == _ADDRESS and kind in ("EqualTo", "EqualNullSafe"):
+    if column.kind == HDX_TYPE_ADDRESS and kind in ("EqualTo", "EqualNullSafe"):
         return [f"{column.name} = {heapdex.address(value)}"]
     # Here an address has no sign: what is negative in Spark is above all others, and no less than a positive one.
-    if not 0 <= value < 1 << 63 or (column.kind == _ADDRESS and kind in ("LessThan", "LessThanOrEqual")):
+    if not 0 <= value < 1 << 63 or (column.kind == HDX_TYPE_ADDRESS and kind in ("LessThan", "LessThanOrEqual")):
         return []
     sign = "!=" if kind == "Not" else _SIGNS.get(kind)
     return [f"{column.name} {sign} {value}"] if sign else []
@@ -377,9 +373,9 @@ def _conditions(filter: Any, columns: Mapping[str, _Column]) -> List[str]:
     value = getattr(filter, "value", None)
     if column is None or column.late or column.optional or value is None:
         return []
-    if column.kind == _TEXT:
+    if column.kind == HDX_TYPE_TEXT:
         return _of_text(column, kind, value)
-    if column.kind in (_UNSIGNED, _SIGNED, _ADDRESS, _REAL):
+    if column.kind in (HDX_TYPE_UNSIGNED, HDX_TYPE_SIGNED, HDX_TYPE_ADDRESS, HDX_TYPE_REAL):
         return _of_number(column, kind, value)
     return []
 
@@ -581,9 +577,9 @@ class _FilteringReader(_Reader):
 
 
 def _spark_type(kind: int) -> DataType:
-    if kind in (_UNSIGNED, _SIGNED, _ADDRESS):
+    if kind in (HDX_TYPE_UNSIGNED, HDX_TYPE_SIGNED, HDX_TYPE_ADDRESS):
         return LongType()
-    return DoubleType() if kind == _REAL else BooleanType() if kind == _BOOL else StringType()
+    return DoubleType() if kind == HDX_TYPE_REAL else BooleanType() if kind == HDX_TYPE_BOOL else StringType()
 
 
 def _of_arrow(kind: Any) -> DataType:

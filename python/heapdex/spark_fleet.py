@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import ctypes
 import json
 import os
 import socket
@@ -25,37 +24,10 @@ from dataclasses import replace
 from typing import Any, Dict, List, Optional, Sequence
 
 import heapdex
-from heapdex import Error
+from heapdex import Error, _fleet, _native
 from heapdex import spark as source
 
 __all__ = ["fill", "table"]
-
-_FORMATS = ("parquet", "csv", "sqlite")  # hdx_fleet_format
-
-
-class _Fleet(ctypes.Structure):
-    _fields_ = [
-        ("out", ctypes.c_char_p),
-        ("dump_id", ctypes.c_char_p),
-        ("format", ctypes.c_int),
-        ("tables", ctypes.c_char_p),
-        ("manifest", ctypes.POINTER(heapdex._Argument)),
-        ("manifest_count", ctypes.c_size_t),
-        ("file", ctypes.c_char_p),
-        ("seconds", ctypes.c_double),
-        ("peak_bytes", ctypes.c_uint64),
-        ("failure", ctypes.POINTER(heapdex._Error)),
-        ("progress", heapdex._Progress),
-    ]
-
-
-def _writer() -> Any:
-    try:
-        write = heapdex._lib.hdx_fleet_write
-    except AttributeError:
-        raise Error("usage", f"the library of version {heapdex.library_version()} has no tables of fleets") from None
-    write.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Fleet), ctypes.POINTER(heapdex._Error)]
-    return write
 
 
 # ---- which dumps ----
@@ -97,35 +69,7 @@ def dumps_of(inputs: Sequence[str]) -> List[source.Dump]:
 # ---- one dump ----
 
 
-def _options(dump: source.Dump, out: str, tables: str, format: str) -> _Fleet:
-    known = [(key.encode(), text.encode()) for key, text in dump.known]
-    given = (heapdex._Argument * max(len(known), 1))(*known)  # type: ignore[misc]
-    return _Fleet(
-        out=os.fsencode(out),
-        dump_id=dump.id.encode(),
-        format=_FORMATS.index(format),
-        tables=tables.encode() or None,
-        manifest=given,
-        manifest_count=len(dump.known),
-        file=os.fsencode(dump.path),
-    )
-
-
-def _failed(options: _Fleet, why: Error) -> None:
-    """The tables say so, and that there is nothing else."""
-    codes = [heapdex._text(heapdex._lib.hdx_code_name(code)) for code in range(16)]
-    failure = heapdex._Error(
-        code=codes.index(why.code),
-        offset=(1 << 64) - 1,
-        where=why.where.encode()[:255],
-        message=why.message.encode()[:255],
-        hint=why.hint.encode()[:255],
-    )
-    options.failure, err = ctypes.pointer(failure), heapdex._Error()
-    heapdex._raise(_writer()(None, ctypes.byref(options), ctypes.byref(err)), err)
-
-
-def _fill(dump: source.Dump, asked: source._Asked, options: _Fleet) -> Dict[str, Any]:
+def _fill(dump: source.Dump, asked: source._Asked, options: _native.Fleet) -> Dict[str, Any]:
     began = time.monotonic()
     row: Dict[str, Any] = {
         "dump_id": dump.id,
@@ -136,17 +80,16 @@ def _fill(dump: source.Dump, asked: source._Asked, options: _Fleet) -> Dict[str,
         "objects": None,
         "host": socket.gethostname(),
     }
-    write = _writer()
     try:
         with asked.open(dump) as heap:
             row["objects"] = int(heapdex._lib.hdx_graph_objects(heap._graph()))
             options.seconds = time.monotonic() - began
-            heap._asked(lambda _, err: int(write(heap._at, ctypes.byref(options), ctypes.byref(err))))
+            _fleet.write(heap, options)
     except Error as why:
         row.update(state="failed", code=why.code, message=str(why))
         try:
             if row["objects"] is None:
-                _failed(options, why)
+                _fleet.write_failure(options, why)
         except Error as also:
             row["message"] += f"; {also}"
     return {**row, "seconds": time.monotonic() - began}
@@ -161,15 +104,15 @@ def fill(
     ``inputs`` are manifests, dumps, patterns or folders; ``tables`` those that are made only on request, commas between
     ("objects,references"); ``options`` indexDir, memory and threads of the data source, ``cpus`` those of a task.
     """
-    if format not in _FORMATS:
-        raise Error("usage", f"format is one of {', '.join(_FORMATS)}, not {format!r}")
+    if format not in _fleet.FORMATS:
+        raise Error("usage", f"format is one of {', '.join(_fleet.FORMATS)}, not {format!r}")
     asked = source._options({"sql": "", **{name: str(value) for name, value in options.items()}})
     out = os.path.abspath(out)
-    _writer()
+    _fleet.writer()
 
     def make(dump: source.Dump) -> Dict[str, Any]:
         mine = asked if asked.threads else replace(asked, threads=source._cpus())
-        return _fill(dump, mine, _options(dump, out, tables, format))
+        return _fill(dump, mine, _fleet.options(out, dump.id, dump.path, dump.known, tables, format))
 
     return source.for_each(spark, dumps_of([inputs] if isinstance(inputs, str) else inputs), make, source._STATES, cpus)
 
@@ -189,7 +132,7 @@ def _arguments(words: Optional[Sequence[str]]) -> argparse.Namespace:
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="a folder that all workers have")
     parser.add_argument("--tables", default="", metavar="LIST", help="those made on request: objects,references")
-    parser.add_argument("--format", choices=_FORMATS, default="parquet")
+    parser.add_argument("--format", choices=_fleet.FORMATS, default="parquet")
     parser.add_argument("--index-dir", metavar="DIR", help="indexes are DIR/ID.hdx; beside their dumps unless told")
     parser.add_argument("--memory", default="0", metavar="SIZE", help="of a task: 4G")
     parser.add_argument("--threads", default="0", metavar="N", help="of a task; its processors unless told")

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import ctypes
+import gzip
 import json
 import os
 import shutil
@@ -308,7 +309,28 @@ class OnACluster(unittest.TestCase):
                          [("bad.hprof", "failed", "bad_dump", None), ("small.hprof", "done", None, objects)])
 
     @unittest.skipUnless(hasattr(heapdex._lib, "hdx_fleet_write"), "this library has no tables of fleets")
-    def test_4_tables_of_a_fleet_are_whole_though_an_executor_is_killed(self):
+    def test_4_a_dump_that_fails_has_rows_and_the_worker_lives(self):
+        folder = os.path.join(self.folder, "failing")
+        os.mkdir(folder)
+        whole = gzip.decompress((TREE / "examples/bookshop.hprof.gz").read_bytes())
+        for name, content in {"a": whole, "b": b"no dump\n", "c": whole[:3_000_000], "d": whole}.items():
+            Path(folder, name + ".hprof").write_bytes(content)
+        dumps = heapdex.spark.find([folder])
+        out, before = os.path.join(self.folder, "failures"), self.executors()
+        states = heapdex.spark_fleet.fill(self.spark, [folder], out).orderBy("dump").collect()
+        want = {"b": ("failed", "bad_dump")}
+        self.assertEqual([(row["dump_id"], row["state"], row["code"]) for row in states],
+                         [(dump.id, *want.get(dump.id[0], ("done", None))) for dump in dumps])
+        rows = heapdex.spark_fleet.table(self.spark, out, "problems").where("table_name IS NULL").collect()
+        self.assertEqual(sorted((row["dump_id"][0], row["code"]) for row in rows),
+                         [("b", "bad_dump"), ("c", "damage")])
+        self.assertEqual(self.executors(), before, "an executor died")
+        for name in os.listdir(self.folder):  # what workers of Spark write when a Python process of theirs dies
+            for log in Path(self.folder, name).glob("app-*/*/stderr"):
+                self.assertNotIn("Python worker exited unexpectedly", log.read_text(errors="replace"), str(log))
+
+    @unittest.skipUnless(hasattr(heapdex._lib, "hdx_fleet_write"), "this library has no tables of fleets")
+    def test_5_tables_of_a_fleet_are_whole_though_an_executor_is_killed(self):
         shutil.rmtree(self.big + ".hdx")
         bad = os.path.join(self.folder, "text.hprof")
         Path(bad).write_text("no dump\n")

@@ -1,0 +1,60 @@
+"""Writes the tables of one dump of a fleet. It needs neither Spark nor pyarrow."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, Sequence, Tuple
+
+import heapdex
+from heapdex import Error, _native
+
+FORMATS = {
+    "parquet": _native.HDX_FLEET_PARQUET,
+    "csv": _native.HDX_FLEET_CSV,
+    "sqlite": _native.HDX_FLEET_SQLITE,
+}
+
+
+def writer() -> Any:
+    """hdx_fleet_write, which an older library lacks."""
+    try:
+        return heapdex._lib.hdx_fleet_write
+    except AttributeError:
+        raise Error("usage", f"the library of version {heapdex.library_version()} has no tables of fleets") from None
+
+
+def options(
+    out: str, dump_id: str, path: str, known: Sequence[Tuple[str, str]] = (), tables: str = "", format: str = "parquet"
+) -> _native.Fleet:
+    """Where the tables of a dump go, and what a manifest says of it."""
+    pairs = [(key.encode(), text.encode()) for key, text in known]
+    return _native.Fleet(
+        out=os.fsencode(out),
+        dump_id=dump_id.encode(),
+        format=FORMATS[format],
+        tables=tables.encode() or None,
+        manifest=(_native.Argument * max(len(pairs), 1))(*pairs),  # type: ignore[misc]
+        manifest_count=len(pairs),
+        file=os.fsencode(path),
+    )
+
+
+def write(heap: heapdex.Heap, to: _native.Fleet) -> None:
+    """Asks everything of the heap and puts its tables in place."""
+    call = writer()
+    heap._asked(lambda _, err: int(call(heap._at, ctypes.byref(to), ctypes.byref(err))))
+
+
+def write_failure(to: _native.Fleet, why: Error) -> None:
+    """The tables of a dump that has none: a row of `dump` that says failed, and a row of `problems` with the reason."""
+    codes = {heapdex._text(heapdex._lib.hdx_code_name(c)): c for c in range(_native.HDX_CANCELLED + 1)}
+    failure = _native.Error(
+        code=codes.get(why.code, _native.HDX_LIMIT),
+        offset=_native.HDX_NOWHERE,
+        where=os.fsencode(why.where)[:255],
+        message=why.message.encode()[:255],
+        hint=why.hint.encode()[:255],
+    )
+    to.failure, err = ctypes.pointer(failure), _native.Error()
+    heapdex._raise(writer()(None, ctypes.byref(to), ctypes.byref(err)), err)
