@@ -33,6 +33,13 @@ typedef enum hdx_batch_tables {
     HDX_BATCH_CSV
 } hdx_batch_tables;
 
+/* Which indexes that are there are built again; without the dump none is. */
+typedef enum hdx_batch_rebuild {
+    HDX_BATCH_REBUILD_NONE,
+    HDX_BATCH_REBUILD_DAMAGED, /* every index is verified first, in time that follows its size */
+    HDX_BATCH_REBUILD_ALL
+} hdx_batch_rebuild;
+
 typedef struct hdx_batch_counts {
     uint64_t dumps;       /* of this call: of --task N those that it was dealt */
     uint64_t done;        /* worked on and finished now */
@@ -63,6 +70,7 @@ typedef struct hdx_batch_event {
     hdx_batch_counts    counts;
     hdx_progress_report step;    /* of HDX_BATCH_STEP */
     const char         *message; /* of a failure, a notice; NULL: none */
+    const char         *hint;    /* of a failure: what would help; NULL: nothing is known */
     int                 exit_code;
     unsigned            threads; /* of HDX_BATCH_STARTED; so is: */
     uint64_t            memory;
@@ -87,7 +95,8 @@ typedef struct hdx_batch_options {
     bool               index_only;       /* no answers, no tables */
     bool               drop;             /* deletes a dump whose index is whole and verified */
     bool               no_wait;          /* does not wait for other runners */
-    hdx_progress       progress;         /* `cancelled` alone is asked */
+    hdx_batch_rebuild  rebuild;
+    hdx_progress       progress;                                   /* `cancelled` alone is asked */
     void (*happened)(void *context, const hdx_batch_event *event); /* may be NULL */
     void *context;
 } hdx_batch_options;

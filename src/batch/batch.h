@@ -226,6 +226,7 @@ typedef struct batch_task { /* what a child is told */
     const char              *content;   /* of the file, taken by an earlier call when it had the same size and time */
     uint64_t                 content_ms;
     bool                     forecast; /* only how large it is */
+    bool                     rebuild;  /* also where an index is there */
     const hdx_error         *failure;  /* only tables that say this; NULL: the work */
     unsigned                 threads;
     uint64_t                 memory;

@@ -300,6 +300,8 @@ void hdx_batch_look_back(batch_run *r)
     for (size_t i = 0; i < r->count; i++) {
         batch_job *j = &r->jobs[i];
         j->was = hdx_batch_status_read(r->o->out, j->dump->id, &r->arena, &j->before);
+        if (r->o->rebuild != HDX_BATCH_REBUILD_NONE)
+            j->known = false;
         if (!j->was || !hdx_batch_is_finished(r, j, &j->before))
             continue;
         if (access(j->dump->path, F_OK) != 0)

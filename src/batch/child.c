@@ -143,6 +143,7 @@ static hdx_index_options index_options(child *c)
                                 .memory = t->memory,
                                 .max_uncompressed = t->options->max_uncompressed,
                                 .no_wait = t->options->no_wait,
+                                .force = t->rebuild && t->index == NULL,
                                 .progress = { c, report, is_stopped },
                                 .notice = notice,
                                 .notice_context = c };
@@ -179,6 +180,49 @@ static void put_forecast(child *c, const hdx_index_forecast *f, const hdx_index_
     hdx_buffer_free(&steps);
 }
 
+/* All pages of the index: sums, and what they say of each other. */
+static hdx_code verify(child *c, hdx_error *err)
+{
+    const hdx_cell *cells;
+    hdx_rows       *rows = NULL;
+    hdx_code        code = hdx_answer_run(c->session, "verify", NULL, 0, &rows, err);
+    while (code == HDX_OK && hdx_rows_next(rows, &cells))
+        ;
+    if (code == HDX_OK)
+        code = hdx_rows_end(rows, err);
+    hdx_rows_close(rows);
+    return code;
+}
+
+/* Opening an index reads little of it: damage elsewhere is found by reading all. */
+static bool is_damaged(child *c, const hdx_index_options *find, hdx_code found)
+{
+    hdx_error own;
+    if (found != HDX_OK)
+        return found == HDX_DAMAGED;
+    hdx_code code = hdx_session_open(find, &c->session, &own);
+    atomic_store(&guarded, c->session);
+    if (code == HDX_OK)
+        code = verify(c, &own);
+    atomic_store(&guarded, NULL);
+    hdx_session_close(c->session);
+    c->session = NULL;
+    return code == HDX_DAMAGED;
+}
+
+/* Is the index, which `found` says can be opened or not, one that the caller wants built again? The parent is told. */
+static bool is_to_rebuild(child *c, const hdx_index_options *find, hdx_code found)
+{
+    const hdx_batch_rebuild which = c->task->options->rebuild;
+    const bool              there = found == HDX_OK || found == HDX_DAMAGED;
+    if (!there || c->task->index != NULL || which == HDX_BATCH_REBUILD_NONE ||
+        (which == HDX_BATCH_REBUILD_DAMAGED && !is_damaged(c, find, found)))
+        return false;
+    hdx_buffer b = line_of("rebuild");
+    send_line(c, &b);
+    return true;
+}
+
 /* Of a dump whose index is valid nothing is read. */
 static hdx_code forecast(child *c, hdx_error *err)
 {
@@ -189,7 +233,8 @@ static hdx_code forecast(child *c, hdx_error *err)
     if (code == HDX_OK) {
         hdx_error none;
         find.no_build = true;
-        const bool indexed = hdx_index_build(&find, r, &none) == HDX_OK;
+        const hdx_code found = hdx_index_build(&find, r, &none);
+        const bool     indexed = !is_to_rebuild(c, &find, found) && found == HDX_OK;
         find.no_build = false;
         find.memory = 0;
         code = indexed ? HDX_OK : hdx_index_estimate(&find, f, err);
@@ -276,20 +321,6 @@ static hdx_code write_tables(child *c, const hdx_error *failure, hdx_error *err)
 
 /* ---- the work ---- */
 
-/* Before its dump may go. */
-static hdx_code verify(child *c, hdx_error *err)
-{
-    const hdx_cell *cells;
-    hdx_rows       *rows = NULL;
-    hdx_code        code = hdx_answer_run(c->session, "verify", NULL, 0, &rows, err);
-    while (code == HDX_OK && hdx_rows_next(rows, &cells))
-        ;
-    if (code == HDX_OK)
-        code = hdx_rows_end(rows, err);
-    hdx_rows_close(rows);
-    return code;
-}
-
 static uint64_t now_ms(void)
 {
     struct timespec t;
@@ -369,6 +400,15 @@ static hdx_code work(child *c, hdx_error *err)
     return code == HDX_OK && o->drop ? prepare_drop(c, g, err) : code;
 }
 
+/* What helps against a failure of a batch; NULL: nothing is known. */
+static const char *hint_of(const child *c, hdx_code code, const hdx_error *err)
+{
+    if (code == HDX_DAMAGED)
+        return c->task->index != NULL ? "its dump was deleted: nothing can build this index again"
+                                      : "the same call with --rebuild damaged builds damaged indexes again";
+    return code != HDX_OK && err->hint[0] != '\0' ? err->hint : NULL;
+}
+
 static void put_end(child *c, hdx_code code, const hdx_error *err)
 {
     const hdx_graph_summary *sum = c->session != NULL ? hdx_session_summary(c->session, 0) : NULL;
@@ -384,7 +424,7 @@ static void put_end(child *c, hdx_code code, const hdx_error *err)
     hdx_batch_put_number(&b, "code", (uint64_t)code);
     hdx_batch_put_number(&b, "tables_failed", c->failed);
     hdx_batch_put_text(&b, "error", error.at);
-    hdx_batch_put_text(&b, "hint", code != HDX_OK && err->hint[0] != '\0' ? err->hint : NULL);
+    hdx_batch_put_text(&b, "hint", hint_of(c, code, err));
     if (sum != NULL) {
         if (sum->damage_count > 0)
             hdx_buffer_format(&damage, "offset 0x%llx: %s: %s", (unsigned long long)sum->damage[0].offset,

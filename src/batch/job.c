@@ -66,6 +66,8 @@ void hdx_batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, 
         e.memory = j->s.memory;
         e.forecast_seconds = j->s.forecast_seconds;
     }
+    if (what == HDX_BATCH_FAILED && j != NULL)
+        e.hint = j->s.hint;
     if (step != NULL)
         e.step = *step;
     r->o->happened(r->o->context, &e);
@@ -155,6 +157,16 @@ static bool says_the_same(const batch_dump *d, const batch_status *s)
     return d->fields == NULL || hdx_batch_status_has_fields(s, d);
 }
 
+/* What another runner has said of it since this one began. */
+static bool is_recent(const batch_run *r, const batch_job *j)
+{
+    char        path[4200];
+    struct stat st;
+    (void)snprintf(path, sizeof path, "%s/status/%s.json", r->o->out, j->dump->id);
+    return stat(path, &st) == 0 && (st.st_mtim.tv_sec > r->began.tv_sec ||
+                                    (st.st_mtim.tv_sec == r->began.tv_sec && st.st_mtim.tv_nsec > r->began.tv_nsec));
+}
+
 /* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
  */
 bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before)
@@ -163,6 +175,8 @@ bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_s
     const bool there = hdx_batch_file_of(j->dump->path, &size, &mtime_ns);
     if (before->state != BATCH_DONE || !is_of(j->dump, before) || before->index == NULL ||
         access(before->index, F_OK) != 0 || !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump))
+        return false;
+    if (j->rebuild && !is_recent(r, j)) /* its index is the one that is to be built again */
         return false;
     if (r->tables != NULL && (before->tables == NULL || strcmp(before->tables, r->tables) != 0 ||
                               !says_the_same(j->dump, before) || !tables_are_there(r, j->dump)))
@@ -207,16 +221,6 @@ const char *hdx_batch_index_alone(const batch_job *j)
     const bool left = j->was && is_of(j->dump, &j->before) && j->before.index != NULL &&
                       access(j->dump->path, F_OK) != 0 && access(j->before.index, F_OK) == 0;
     return left ? j->before.index : NULL;
-}
-
-/* What another runner has said of it since this one began. */
-static bool is_recent(const batch_run *r, const batch_job *j)
-{
-    char        path[4200];
-    struct stat st;
-    (void)snprintf(path, sizeof path, "%s/status/%s.json", r->o->out, j->dump->id);
-    return stat(path, &st) == 0 && (st.st_mtim.tv_sec > r->began.tv_sec ||
-                                    (st.st_mtim.tv_sec == r->began.tv_sec && st.st_mtim.tv_nsec > r->began.tv_nsec));
 }
 
 void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before)
@@ -568,6 +572,8 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
     } else if (strcmp(what, "content") == 0) {
         if (j->s.state != BATCH_NEW)
             take_content(r, j, &f);
+    } else if (strcmp(what, "rebuild") == 0) {
+        j->rebuild = true;
     } else if (strcmp(what, "end") == 0) {
         if (j->s.state != BATCH_NEW)
             take_end(r, j, &f);

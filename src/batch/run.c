@@ -42,6 +42,7 @@ static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned 
                               .content = has_content(j) ? j->before.content : NULL,
                               .content_ms = has_content(j) ? j->before.content_ms : 0,
                               .forecast = forecast,
+                              .rebuild = j->rebuild,
                               .threads = threads,
                               .memory = memory };
     batch_child     *others = hdx_arena_get(&r->line, (r->working_count + 1) * sizeof *others);

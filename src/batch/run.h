@@ -15,8 +15,9 @@ typedef struct batch_job {
     batch_status      before;
     bool              was; /* there is a status of an earlier call */
     batch_forecast    forecast;
-    bool              known; /* that is from OUT/plan.jsonl, or a child has said it */
-    bool              guess; /* ... nobody could */
+    bool              known;   /* that is from OUT/plan.jsonl, or a child has said it */
+    bool              guess;   /* ... nobody could */
+    bool              rebuild; /* its index is there, and is built again */
     uint64_t          disk_device;
     batch_claim       claim;
     batch_child       child;

@@ -50,6 +50,8 @@ static const hdx_parameter parameters[] = {
       "indexes are DIR/ID.hdx; beside their dumps by default" },
     { "drop-dump", HDX_PARAMETER_FLAG, HDX_PARAMETER_REPEATED, NULL, NULL, NULL, NULL, NULL, 0, 0,
       "delete each dump once its index is whole and verified; only where it is said twice" },
+    { "rebuild", HDX_PARAMETER_CHOICE, 0, "WHICH", "damaged all", NULL, "summary", NULL, 0, 0,
+      "build indexes again that are there: damaged, which reads all of each to find out, or all" },
     { "no-wait", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
       "do not wait for dumps that another runner has: exit with 76" },
 };
@@ -257,8 +259,10 @@ static void tell_json(teller *t, const hdx_batch_event *e)
     } else {
         if (e->message != NULL)
             hdx_batch_put_text(&b, "message", e->message);
-        if (e->what == HDX_BATCH_FAILED)
+        if (e->what == HDX_BATCH_FAILED) {
             hdx_batch_put_number(&b, "exit_code", (uint64_t)e->exit_code);
+            hdx_batch_put_text(&b, "hint", e->hint);
+        }
     }
     if (e->what != HDX_BATCH_STEP && e->what != HDX_BATCH_NOTICE) {
         hdx_batch_put_number(&b, "dumps", e->counts.dumps);
@@ -282,9 +286,11 @@ static void tell_lines(teller *t, const hdx_batch_event *e, bool all)
     const char *id = e->dump_id != NULL ? e->dump_id : "batch";
     char        given[16];
     hdx_human_size(e->memory, given);
-    if (e->what == HDX_BATCH_FAILED)
+    if (e->what == HDX_BATCH_FAILED) {
         notice(t, "%s: failed (%d): %s", id, e->exit_code, e->message != NULL ? e->message : "");
-    else if (e->what == HDX_BATCH_NOTICE)
+        if (e->hint != NULL)
+            notice(t, "%s: hint: %s", id, e->hint);
+    } else if (e->what == HDX_BATCH_NOTICE)
         notice(t, "%s: %s", id, e->message);
     else if (all && e->what == HDX_BATCH_PLANNED)
         notice(t, "%llu dump%s, %llu of them finished before", (unsigned long long)e->counts.dumps,
@@ -372,6 +378,14 @@ static hdx_batch_tables tables_of(const cli_call *c)
                                                        : HDX_BATCH_CSV;
 }
 
+static hdx_batch_rebuild rebuild_of(const cli_call *c)
+{
+    const char *given = cli_given(c, "rebuild");
+    return given == NULL                   ? HDX_BATCH_REBUILD_NONE
+           : strcmp(given, "damaged") == 0 ? HDX_BATCH_REBUILD_DAMAGED
+                                           : HDX_BATCH_REBUILD_ALL;
+}
+
 hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
 {
     const cli_call  *c = run->call;
@@ -409,6 +423,7 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
                                         .index_only = cli_given(c, "index-only") != NULL,
                                         .drop = drops > 1,
                                         .no_wait = cli_given(c, "no-wait") != NULL,
+                                        .rebuild = rebuild_of(c),
                                         .progress = { .cancelled = is_cancelled, .context = &t },
                                         .happened = happened,
                                         .context = &t };

@@ -219,7 +219,8 @@ Test(batch, tells_a_log_when_each_dump_begins_and_ends)
                       "heapdex: [ab]" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
                       "heapdex: [ab]" ID "done\n"
                       "heapdex: no" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
-                      "heapdex: no" ID "failed \\(3\\): d/no.hprof: offset 0x0: a text file, not a heap dump\n$",
+                      "heapdex: no" ID "failed \\(3\\): d/no.hprof: offset 0x0: a text file, not a heap dump\n"
+                      "heapdex: no" ID "hint: heap dumps come from [^\n]*\n$",
                       r.out),
               "%s", r.out);
     ran_free(&r);
@@ -233,7 +234,7 @@ Test(batch, tells_a_log_when_each_dump_begins_and_ends)
               "%s", r.out);
     ran_free(&r);
     r = tool_sh("\"$H\" batch d --out o --ask histogram 2>&1 >/dev/null"); /* only what is wrong */
-    cr_expect(matches("^heapdex: no" ID "failed \\(3\\)[^\n]*\n$", r.out), "%s", r.out);
+    cr_expect(matches("^heapdex: no" ID "failed \\(3\\)[^\n]*\nheapdex: no" ID "hint: [^\n]*\n$", r.out), "%s", r.out);
     ran_free(&r);
     r = tool_sh("\"$H\" batch d --out o --ask histogram --quiet 2>&1 >/dev/null");
     cr_expect_str_eq(r.out, "");
@@ -311,5 +312,29 @@ Test(batch, has_its_share_from_the_scheduler)
                 "--tasks 2 --format csv --columns state; ls d | grep -c hdx");
     cr_expect(eq(int, r.code, 0), "%s", r.err);
     cr_expect(strstr(r.out, "state\nskipped\nskipped\n4\n") != NULL, "2 is 0: %s", r.out);
+    ran_free(&r);
+}
+
+Test(batch, says_how_damaged_indexes_are_built_again_and_builds_them)
+{
+    ran r =
+        tool_sh("\"$H\" batch d/a.hprof --out o --index-only --quiet && "
+                "printf '\\377\\377' | dd of=d/a.hprof.hdx/dominator.hdx bs=1 seek=5000 conv=notrunc 2>/dev/null && "
+                "\"$H\" batch d/a.hprof --out o --ask suspects --format csv --columns state,exit_code");
+    cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
+    cr_expect_not_null(strstr(r.out, "failed,5"), "%s", r.out);
+    cr_expect_not_null(strstr(r.err, "hint: the same call with --rebuild damaged builds"), "%s", r.err);
+    ran_free(&r);
+    r = tool_sh(
+        "\"$H\" batch d/a.hprof --out o --ask suspects --rebuild damaged --format csv --columns state && "
+        "\"$H\" verify d/a.hprof --full -o /dev/null && \"$H\" batch d/a.hprof --out o --ask suspects --rebuild "
+        "damaged --format csv --columns state");
+    cr_expect_str_eq(r.out, "state\ndone\nstate\nskipped\n", "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch d/a.hprof --out o --index-only --rebuild all --format csv --columns state");
+    cr_expect_str_eq(r.out, "state\ndone\n", "%s", r.err);
+    ran_free(&r);
+    r = tool_sh("\"$H\" batch d/a.hprof --out o --summary --rebuild all");
+    cr_expect_eq(r.code, 2, "%s", r.err);
     ran_free(&r);
 }

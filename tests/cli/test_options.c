@@ -414,6 +414,7 @@ static const proof proofs[] = {
     { "batch", "index-only", NULL, NULL, "", false }, /* excludes --ask */
     { "batch", "index-dir", NULL, NULL, "made", true },
     { "batch", "drop-dump", NULL, NULL, "", false }, /* once */
+    { "batch", "rebuild", NULL, NULL, NULL, false },
     { "batch", "no-wait", NULL, NULL, NULL, false },
     { "oql", "explain", NULL, NULL, "", false },
     { "oql", "file", NULL, NULL, "no.such.file", false },
