@@ -30,8 +30,9 @@ typedef struct answer_view { /* of an index, open */
 } answer_view;
 
 typedef struct answer_dump {
-    const char      *path;   /* as it was named */
-    bool             listed; /* nobody named it: it was found in a folder */
+    const char      *path;        /* as it was named */
+    bool             listed;      /* nobody named it: it was found in a folder */
+    const char      *application; /* that the manifest of its batch says, "" for none; NULL: it is of no batch */
     bool             opened;
     hdx_index_report report;
     hdx_graph       *graph;
@@ -120,6 +121,13 @@ hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows
  * then by name; those that a batch wrote to give way to the dumps of that batch. HDX_USAGE: there is none.
  */
 hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err);
+/*
+ * Puts the dumps of one application first, each in its order, and those that were named; *count is how many these are.
+ * application NULL: all, which `one` demands to be of one application. HDX_USAGE: they are of several; HDX_NOT_FOUND:
+ * none is of this one.
+ */
+hdx_code hdx_answer_choose_application(hdx_session *s, const char *application, bool one, size_t *count,
+                                       hdx_error *err);
 
 /* ---- leaks.c ---- */
 /* What --finder and --class say, and what the session gives to a search. */
@@ -132,7 +140,8 @@ hdx_code hdx_answer_leaks_search(hdx_session *s, hdx_graph *g, const hdx_leaks_o
 bool hdx_answer_is_dump(const char *path, uint64_t *time_ms);
 
 /* ---- night.c ---- */
-typedef hdx_code hdx_answer_night_take(void *context, const char *index, hdx_error *err);
+/* `application`: as the manifest has it, "" where it has none; both texts live until the call returns. */
+typedef hdx_code hdx_answer_night_take(void *context, const char *index, const char *application, hdx_error *err);
 /* Is it the folder that a batch wrote to (--out)? Then the index of each dump that is done; notices tell the others. */
 hdx_code hdx_answer_night(hdx_session *s, const char *out, hdx_answer_night_take *take, void *context, bool *is_one,
                           hdx_error *err);

@@ -84,10 +84,12 @@ static hdx_code measure(hdx_session *s, const hdx_arguments *a, bool retained, h
     return code;
 }
 
-static hdx_code measure_all(hdx_session *s, const hdx_arguments *a, bool retained, hdx_ledger **out, hdx_error *err)
+/* The first `count` dumps of the session. */
+static hdx_code measure_all(hdx_session *s, const hdx_arguments *a, size_t count, bool retained, hdx_ledger **out,
+                            hdx_error *err)
 {
-    hdx_code code = hdx_ledger_open(&s->mem, s->dump_count, out, err);
-    for (size_t i = 0; code == HDX_OK && i < s->dump_count; i++)
+    hdx_code code = hdx_ledger_open(&s->mem, count, out, err);
+    for (size_t i = 0; code == HDX_OK && i < count; i++)
         code = measure(s, a, retained, *out, i, err);
     if (code != HDX_OK) {
         hdx_ledger_close(*out);
@@ -103,14 +105,14 @@ hdx_code hdx_answer_run_diff(hdx_session *s, const hdx_arguments *a, hdx_rows **
     if (code == HDX_OK)
         code = check_session(s, a, err);
     if (code == HDX_OK)
-        code = measure_all(s, a, true, &l, err);
+        code = measure_all(s, a, s->dump_count, true, &l, err);
     return code == HDX_OK ? hdx_compare_diff_rows(l, a, &s->progress, out, err) : code;
 }
 
-/* One of many that were found in a folder is not the end of all: it is told, and left out. */
-static hdx_code leave_out_broken(hdx_session *s, hdx_error *err)
+/* One of many that were found in a folder is not the end of all: it is told, and left out of the first `count`. */
+static hdx_code leave_out_broken(hdx_session *s, size_t *count, hdx_error *err)
 {
-    for (size_t i = 0; i < s->dump_count;) {
+    for (size_t i = 0; i < *count;) {
         hdx_graph *g;
         hdx_error  why = { .offset = HDX_NOWHERE };
         hdx_code   code = s->dumps[i].listed ? hdx_session_graph(s, i, &g, &why) : HDX_OK;
@@ -119,6 +121,7 @@ static hdx_code leave_out_broken(hdx_session *s, hdx_error *err)
         } else if (code == HDX_BAD_DUMP || code == HDX_DAMAGED || code == HDX_NOT_FOUND) {
             hdx_answer_notice(s, "warning: %s is left out: %s", s->dumps[i].path, why.message);
             memmove(s->dumps + i, s->dumps + i + 1, (--s->dump_count - i) * sizeof *s->dumps);
+            --*count;
         } else {
             *err = why;
             return code;
@@ -130,14 +133,18 @@ static hdx_code leave_out_broken(hdx_session *s, hdx_error *err)
 hdx_code hdx_answer_run_trend(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_ledger *l = NULL;
+    size_t      count = 0;
     hdx_code    code = hdx_answer_expand_folders(s, err);
     if (code == HDX_OK)
         code = check_session(s, a, err);
     if (code == HDX_OK)
-        code = leave_out_broken(s, err);
+        code = hdx_answer_choose_application(s, hdx_answer_last(a, "application"), !hdx_argument_flag(a, "outliers"),
+                                             &count, err);
     if (code == HDX_OK)
-        code = hdx_compare_trend_check(a, s->dump_count, err);
+        code = leave_out_broken(s, &count, err);
     if (code == HDX_OK)
-        code = measure_all(s, a, hdx_compare_trend_retains(a), &l, err);
+        code = hdx_compare_trend_check(a, count, err);
+    if (code == HDX_OK)
+        code = measure_all(s, a, count, hdx_compare_trend_retains(a), &l, err);
     return code == HDX_OK ? hdx_compare_trend_rows(l, a, out, err) : code;
 }

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 typedef struct found {
-    const char *path; /* in the arena of the session */
+    const char *path;        /* in the arena of the session */
+    const char *application; /* answer_dump */
     uint64_t    time_ms;
     bool        listed;
 } found;
@@ -61,7 +62,7 @@ static hdx_code add(hdx_session *s, listing *l, const char *path, uint64_t time_
     const char *copy = hdx_arena_copy(&s->arena, path, strlen(path));
     if (copy == NULL || !hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
         return hdx_no_memory(err, "dumps of a folder", l->count * sizeof *l->at);
-    l->at[l->count++] = (found){ copy, time_ms, listed };
+    l->at[l->count++] = (found){ copy, NULL, time_ms, listed };
     return HDX_OK;
 }
 
@@ -104,12 +105,17 @@ typedef struct night {
     listing     *l;
 } night;
 
-static hdx_code take_night(void *context, const char *index, hdx_error *err)
+static hdx_code take_night(void *context, const char *index, const char *application, hdx_error *err)
 {
     night   *n = context;
     uint64_t time_ms;
     (void)is_index(hdx_io_system(), index, &time_ms);
-    return add(n->s, n->l, index, time_ms, true, err);
+    const char    *copy = hdx_arena_copy(&n->s->arena, application, strlen(application));
+    const hdx_code code = copy != NULL ? add(n->s, n->l, index, time_ms, true, err)
+                                       : hdx_no_memory(err, "dumps of a folder", strlen(application));
+    if (code == HDX_OK)
+        n->l->at[n->l->count - 1].application = copy;
+    return code;
 }
 
 static hdx_code list_folder(hdx_session *s, const char *folder, listing *l, hdx_error *err)
@@ -155,9 +161,88 @@ hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
         if (code == HDX_OK)
             s->dump_count = 0;
         for (uint64_t i = 0; code == HDX_OK && i < l.count; i++)
-            if ((code = hdx_session_add(s, l.at[i].path, err)) == HDX_OK)
+            if ((code = hdx_session_add(s, l.at[i].path, err)) == HDX_OK) {
                 s->dumps[i].listed = l.at[i].listed;
+                s->dumps[i].application = l.at[i].application;
+            }
     }
     hdx_mem_put(NULL, l.at, l.capacity * sizeof *l.at);
     return code;
+}
+
+/* ---- applications ---- */
+
+#define MOST_SAID 120 /* bytes of names in a message */
+
+/* "shop, till and 2 more": those of a batch, each once, in the order in which they are met. */
+static size_t say_applications(const hdx_session *s, char *text, size_t size)
+{
+    size_t count = 0, len = 0, more = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < s->dump_count; i++) {
+        const char *name = s->dumps[i].application;
+        bool        fresh = name != NULL;
+        for (size_t k = 0; fresh && k < i; k++)
+            fresh = s->dumps[k].application == NULL || strcmp(s->dumps[k].application, name) != 0;
+        if (!fresh)
+            continue;
+        const char *shown = name[0] != '\0' ? name : "(none)", *before = count > 0 ? ", " : "";
+        count++;
+        if (len + strlen(shown) < MOST_SAID && len + strlen(shown) + 24 < size && more == 0)
+            len += (size_t)snprintf(text + len, size - len, "%s%s", before, shown);
+        else
+            more++;
+    }
+    if (more > 0)
+        (void)snprintf(text + len, size - len, "%s%zu more", len > 0 ? " and " : "", more);
+    return count;
+}
+
+/* Those that were named are meant, whatever they are of. */
+static bool is_chosen(const answer_dump *d, const char *application)
+{
+    return !d->listed || (d->application != NULL && strcmp(d->application, application) == 0);
+}
+
+static hdx_code put_first(hdx_session *s, const char *application, size_t *count, hdx_error *err)
+{
+    answer_dump *at = hdx_mem_array(NULL, s->dump_count, sizeof *at);
+    size_t       n = 0, listed = 0;
+    if (at == NULL)
+        return hdx_no_memory(err, "dumps of a folder", s->dump_count * sizeof *at);
+    for (int chosen = 1; chosen >= 0; chosen--) {
+        for (size_t i = 0; i < s->dump_count; i++)
+            if (is_chosen(&s->dumps[i], application) == (chosen == 1)) {
+                listed += chosen == 1 && s->dumps[i].listed;
+                at[n++] = s->dumps[i];
+            }
+        *count = chosen == 1 ? n : *count;
+    }
+    memcpy(s->dumps, at, s->dump_count * sizeof *at);
+    hdx_mem_put(NULL, at, s->dump_count * sizeof *at);
+    return listed > 0 ? HDX_OK : HDX_NOT_FOUND;
+}
+
+hdx_code hdx_answer_choose_application(hdx_session *s, const char *application, bool one, size_t *count, hdx_error *err)
+{
+    char         names[256];
+    const size_t applications = say_applications(s, names, sizeof names);
+    *count = s->dump_count;
+    if (application == NULL && (!one || applications < 2))
+        return HDX_OK;
+    if (application == NULL)
+        return hdx_hint(
+            err,
+            hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the dumps are of %zu applications: %s", applications, names),
+            "--application NAME chooses one; '' is that of dumps for which the manifest has none");
+    if (applications == 0)
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                                 "--application: none of the dumps is of a folder that heapdex batch wrote to"),
+                        "the manifest of a batch says which application a dump is of");
+    const hdx_code code = put_first(s, application, count, err);
+    return code != HDX_NOT_FOUND
+               ? code
+               : hdx_fail(err, code, NULL, HDX_NOWHERE, "no dump is of the application '%.60s'; there %s %s",
+                          application, applications == 1 ? "is" : "are", names);
 }

@@ -39,8 +39,18 @@ static bool read_status(const char *path, hdx_arena *arena, hdx_flat *out)
 
 static const char *or_else(const char *text, const char *otherwise) { return text != NULL ? text : otherwise; }
 
+/* What the manifest of the batch said of the dump is an object in its status. */
+static const char *application_of(const hdx_flat *status, hdx_arena *arena)
+{
+    const char *text = hdx_flat_text(status, "manifest");
+    hdx_flat    manifest;
+    return text != NULL && hdx_flat_read(arena, text, strlen(text), &manifest)
+               ? or_else(hdx_flat_text(&manifest, "application"), "")
+               : "";
+}
+
 /* The index of the dump, or NULL: it was told why not. */
-static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena)
+static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena, const char **application)
 {
     hdx_flat f;
     if (!read_status(path, arena, &f) || hdx_flat_text(&f, "state") == NULL) {
@@ -58,6 +68,7 @@ static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena)
         hdx_answer_notice(s, "warning: %s is left out: its index %s is gone", id, or_else(index, ""));
         return NULL;
     }
+    *application = application_of(&f, arena);
     return index;
 }
 
@@ -70,11 +81,11 @@ static hdx_code list(hdx_session *s, const char *folder, DIR *d, hdx_answer_nigh
         hdx_arena arena = hdx_arena_of(NULL);
         if (!is_status(e->d_name) || (size_t)snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= sizeof path)
             continue;
-        const char *index = index_of(s, path, &arena);
+        const char *application = NULL, *index = index_of(s, path, &arena, &application);
         if (s->progress.cancelled(s->progress.context))
             code = hdx_tick_stop(err);
         else if (index != NULL)
-            code = take(context, index, err);
+            code = take(context, index, application, err);
         hdx_arena_free(&arena);
     }
     return code;

@@ -601,6 +601,11 @@ static const hdx_parameter parameters[] = {
       .flags = HDX_PARAMETER_REPEATED,
       .value = "PATTERN",
       .sentence = "with --finder classes: name, glob or /regular expression/; may be repeated" },
+    { .name = "application",
+      .kind = HDX_PARAMETER_TEXT,
+      .value = "NAME",
+      .sentence = "of a folder that heapdex batch wrote to: the dumps of this application, as its manifest has it; "
+                  "needed where they are of several, but for --outliers" },
     { .name = "all", .kind = HDX_PARAMETER_FLAG, .excludes = "outliers", .sentence = "what did not grow, too" },
     { .name = "outliers",
       .kind = HDX_PARAMETER_FLAG,
@@ -620,7 +625,8 @@ const hdx_answer hdx_compare_trend = {
     .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_TOGETHER | HDX_ANSWER_HEAP | HDX_ANSWER_LONG,
     .sentence = "what grows over several dumps, or which of many stands out",
     .more = "Dumps are compared in the order in which they are named; of a folder, or of one that heapdex batch "
-            "wrote to, its dumps by the time in their heads. What rose from every dump to the next stands first. With "
+            "wrote to, its dumps of one application by the time in their heads. What rose from every dump to the next "
+            "stands first. With "
             "--outliers they are not one after the "
             "other but beside each other, such as those of a night: a row is a dump and what it has far more or less "
             "of than the dump in the middle.",

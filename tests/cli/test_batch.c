@@ -338,3 +338,41 @@ Test(batch, says_how_damaged_indexes_are_built_again_and_builds_them)
     cr_expect_eq(r.code, 2, "%s", r.err);
     ran_free(&r);
 }
+
+/* Four dumps of two applications and one of none. */
+static void make_applications(void)
+{
+    ran r = tool_sh("mkdir s && for n in 1 2 3 4 5; do cp d/a.hprof s/$n.hprof; done && printf "
+                    "'dump,application\\n1.hprof,shop\\n2.hprof,till\\n3.hprof,shop\\n4.hprof,till\\n5.hprof,\\n' "
+                    ">s/list.csv && \"$H\" batch s/list.csv --out o --index-only --quiet");
+    cr_assert_eq(r.code, 0, "%d %s", r.code, r.err);
+    ran_free(&r);
+}
+
+static void expect_series(const char *options, int code, const char *words, const char *dumps)
+{
+    ran r = tool_sh("\"$H\" trend o --of objects --limit 1 --format json %s >t.json && python3 -c 'import json; "
+                    "print(*[d[\"path\"].rsplit(\"/\", 1)[1][0] for d in json.load(open(\"t.json\"))[\"dumps\"]])'",
+                    options);
+    cr_expect_eq(r.code, code, "%s: %d %s", options, r.code, r.err);
+    cr_expect(words == NULL || strstr(r.err, words) != NULL, "%s: %s", options, r.err);
+    cr_expect(dumps == NULL || strcmp(r.out, dumps) == 0, "%s: %s", options, r.out);
+    ran_free(&r);
+}
+
+Test(batch, leaves_dumps_of_which_a_trend_is_of_one_application)
+{
+    make_applications();
+    expect_series("", 2, "the dumps are of 3 applications: shop, till, (none)", NULL);
+    expect_series("--application shop", 0, NULL, "1 3\n");
+    expect_series("--application till", 0, NULL, "2 4\n");
+    expect_series("--application tell", 4, "no dump is of the application 'tell'; there are shop, till, (none)", NULL);
+    expect_series("--application ''", 2, "a trend is of 2 dumps at least, and there is 1", NULL);
+    expect_series("s/5.hprof --application till", 0, NULL, "2 4 5\n");
+    expect_series("--outliers", 0, NULL, "1 2 3 4 5\n");
+    expect_series("--outliers --application shop", 2, "5 dumps at least, and there are 2", NULL);
+    ran r = tool_sh("\"$H\" trend d --application shop");
+    cr_expect_eq(r.code, 2);
+    cr_expect_not_null(strstr(r.err, "none of the dumps is of a folder that heapdex batch wrote to"), "%s", r.err);
+    ran_free(&r);
+}

@@ -383,6 +383,7 @@ static const proof proofs[] = {
     { "trend", "class", "app.hprof.gz --all --by leak --finder classes --class bookshop.Session",
       "app.hprof.gz --all --by leak --finder classes --class 'bookshop.*'", NULL, false },
     { "trend", "loops", NULL, NULL, "0", false },
+    { "trend", "application", NULL, NULL, "shop", false }, /* the dumps are of no batch */
     { "trend", "all", "app.hprof.gz", "app.hprof.gz --all", NULL, false },
     { "trend", "outliers", "app.hprof.gz", "app.hprof.gz --outliers", NULL, false },
     { "trend", "deviations", NULL, NULL, "0", false },
