@@ -5,37 +5,54 @@
 -- In DuckDB each table is a view first: CREATE VIEW classes AS FROM read_parquet('OUT/tables/*/classes.parquet',
 -- hive_partitioning = false); and so on.
 --
--- A series are the dumps of an application in the order of their times, which the manifest gives.
+-- A series are the dumps of an application in the order of their times. Both are columns of the manifest; without it
+-- the time is when the dump was written, and dumps without an application are one series. A dump that failed or is
+-- damaged is in none: what it lacks was not freed. Several dumps of one time count together.
 
 -- 1 Steady growers: what has more objects in every dump of a series than in the one before
-WITH series AS (
-    SELECT d.application, d.time, c.class_key, sum(c.objects) AS objects, sum(c.shallow) AS bytes
-    FROM classes c JOIN dump d ON d.dump_id = c.dump_id
-    WHERE d.application IS NOT NULL GROUP BY d.application, d.time, c.class_key),
+WITH whole AS (
+    SELECT dump_id, coalesce(application, '') AS application,
+           dense_rank() OVER (PARTITION BY coalesce(application, '') ORDER BY time) AS place
+    FROM dump WHERE status = 'done' AND damage = 0 AND time IS NOT NULL),
+ends AS (SELECT application, max(place) AS last FROM whole GROUP BY application),
+series AS (
+    SELECT w.application, w.place, c.class_key, sum(c.objects) AS objects, sum(c.shallow) AS bytes
+    FROM classes c JOIN whole w ON w.dump_id = c.dump_id GROUP BY w.application, w.place, c.class_key),
 steps AS (
-    SELECT *, objects - lag(objects) OVER (PARTITION BY application, class_key ORDER BY time) AS step FROM series)
-SELECT application, class_key, count(step) AS steps, max(objects) - min(objects) AS more_objects,
-       max(bytes) - min(bytes) AS more_bytes
-FROM steps GROUP BY application, class_key
-HAVING count(step) >= 2 AND min(step) > 0 ORDER BY more_bytes DESC, application, class_key LIMIT 10;
+    SELECT *, objects - lag(objects, 1, 0) OVER (PARTITION BY application, class_key ORDER BY place) AS more_objects,
+           bytes - lag(bytes, 1, 0) OVER (PARTITION BY application, class_key ORDER BY place) AS more_bytes
+    FROM series)
+SELECT s.application, s.class_key, e.last - 1 AS steps,
+       sum(CASE WHEN s.place > 1 THEN s.more_objects ELSE 0 END) AS more_objects,
+       sum(CASE WHEN s.place > 1 THEN s.more_bytes ELSE 0 END) AS more_bytes
+FROM steps s JOIN ends e ON e.application = s.application
+WHERE e.last >= 3 GROUP BY s.application, s.class_key, e.last
+HAVING sum(CASE WHEN s.place > 1 AND s.more_objects > 0 THEN 1 ELSE 0 END) = e.last - 1
+ORDER BY more_bytes DESC, s.application, s.class_key LIMIT 10;
 
 -- 2 Which packages grew most from the first dump of a series to its last?
-WITH ends AS (
-    SELECT application, min(time) AS first, max(time) AS last FROM dump WHERE status = 'done' GROUP BY application)
-SELECT e.application, p.package, sum(CASE WHEN d.time = e.last THEN p.shallow ELSE - p.shallow END) AS more_bytes
-FROM packages p JOIN dump d ON d.dump_id = p.dump_id JOIN ends e ON e.application = d.application
-WHERE e.last > e.first AND d.time IN (e.first, e.last) GROUP BY e.application, p.package
-HAVING sum(CASE WHEN d.time = e.last THEN p.shallow ELSE - p.shallow END) > 0
+WITH whole AS (
+    SELECT dump_id, coalesce(application, '') AS application,
+           dense_rank() OVER (PARTITION BY coalesce(application, '') ORDER BY time) AS place
+    FROM dump WHERE status = 'done' AND damage = 0 AND time IS NOT NULL),
+ends AS (SELECT application, max(place) AS last FROM whole GROUP BY application)
+SELECT e.application, p.package, sum(CASE WHEN w.place = 1 THEN - p.shallow ELSE p.shallow END) AS more_bytes
+FROM packages p JOIN whole w ON w.dump_id = p.dump_id JOIN ends e ON e.application = w.application
+WHERE e.last > 1 AND w.place IN (1, e.last) GROUP BY e.application, p.package
+HAVING sum(CASE WHEN w.place = 1 THEN - p.shallow ELSE p.shallow END) > 0
 ORDER BY more_bytes DESC, e.application, p.package LIMIT 10;
 
 -- 3 The same place of the dominator tree, in the first dump of a series and in its last
-WITH ends AS (
-    SELECT application, min(time) AS first, max(time) AS last FROM dump WHERE status = 'done' GROUP BY application),
+WITH whole AS (
+    SELECT dump_id, coalesce(application, '') AS application,
+           dense_rank() OVER (PARTITION BY coalesce(application, '') ORDER BY time) AS place
+    FROM dump WHERE status = 'done' AND damage = 0 AND time IS NOT NULL),
+ends AS (SELECT application, max(place) AS last FROM whole GROUP BY application),
 places AS (
-    SELECT e.application, o.class_path, sum(CASE WHEN d.time = e.first THEN o.retained ELSE 0 END) AS before,
-           sum(CASE WHEN d.time = e.last THEN o.retained ELSE 0 END) AS after
-    FROM dominators o JOIN dump d ON d.dump_id = o.dump_id JOIN ends e ON e.application = d.application
-    WHERE e.last > e.first AND d.time IN (e.first, e.last) GROUP BY e.application, o.class_path)
+    SELECT e.application, o.class_path, sum(CASE WHEN w.place = 1 THEN o.retained ELSE 0 END) AS before,
+           sum(CASE WHEN w.place = 1 THEN 0 ELSE o.retained END) AS after
+    FROM dominators o JOIN whole w ON w.dump_id = o.dump_id JOIN ends e ON e.application = w.application
+    WHERE e.last > 1 AND w.place IN (1, e.last) GROUP BY e.application, o.class_path)
 SELECT application, class_path, before, after FROM places WHERE after > before
 ORDER BY after - before DESC, application, class_path LIMIT 10;
 
@@ -46,25 +63,32 @@ FROM leaks l JOIN dump d ON d.dump_id = l.dump_id
 WHERE l.signature IS NOT NULL GROUP BY l.kind, l.signature ORDER BY dumps DESC, retained DESC, class LIMIT 10;
 
 -- 5 Which heaps are more than a half larger than the median of their application?
-WITH ranked AS (
-    SELECT application, live_bytes, row_number() OVER (PARTITION BY application ORDER BY live_bytes) AS place,
+WITH whole AS (
+    SELECT dump_id, coalesce(application, '') AS application, live_bytes FROM dump
+    WHERE status = 'done' AND damage = 0),
+ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY application ORDER BY live_bytes) AS place,
            count(*) OVER (PARTITION BY application) AS dumps
-    FROM dump WHERE status = 'done'),
+    FROM whole),
 medians AS (
     SELECT application, avg(live_bytes) AS median FROM ranked WHERE place * 2 BETWEEN dumps AND dumps + 2
     GROUP BY application)
-SELECT d.dump_id, d.application, d.live_bytes, round(d.live_bytes / m.median, 2) AS times_the_median
-FROM dump d JOIN medians m ON m.application = d.application
-WHERE d.live_bytes > 1.5 * m.median ORDER BY times_the_median DESC, d.dump_id LIMIT 10;
+SELECT w.dump_id, w.application, w.live_bytes, round(w.live_bytes / m.median, 2) AS times_the_median
+FROM whole w JOIN medians m ON m.application = w.application
+WHERE w.live_bytes > 1.5 * m.median ORDER BY times_the_median DESC, w.dump_id LIMIT 10;
 
 -- 6 What is in the last dump of a series, and in none of the others?
-WITH ends AS (SELECT application, max(time) AS last FROM dump WHERE status = 'done' GROUP BY application)
-SELECT d.application, c.class_key, sum(c.objects) AS objects, sum(c.shallow) AS bytes
-FROM classes c JOIN dump d ON d.dump_id = c.dump_id JOIN ends e ON e.application = d.application AND e.last = d.time
-WHERE EXISTS (SELECT 1 FROM dump x WHERE x.application = d.application AND x.time < d.time)
-  AND NOT EXISTS (SELECT 1 FROM classes o JOIN dump x ON x.dump_id = o.dump_id
-                  WHERE x.application = d.application AND x.time < d.time AND o.class_key = c.class_key)
-GROUP BY d.application, c.class_key ORDER BY bytes DESC, d.application, c.class_key LIMIT 10;
+WITH whole AS (
+    SELECT dump_id, coalesce(application, '') AS application,
+           dense_rank() OVER (PARTITION BY coalesce(application, '') ORDER BY time) AS place
+    FROM dump WHERE status = 'done' AND damage = 0 AND time IS NOT NULL),
+ends AS (SELECT application, max(place) AS last FROM whole GROUP BY application),
+had AS (
+    SELECT w.application, c.class_key, min(w.place) AS first, sum(c.objects) AS objects, sum(c.shallow) AS bytes
+    FROM classes c JOIN whole w ON w.dump_id = c.dump_id GROUP BY w.application, c.class_key)
+SELECT h.application, h.class_key, h.objects, h.bytes
+FROM had h JOIN ends e ON e.application = h.application
+WHERE e.last > 1 AND h.first = e.last ORDER BY h.bytes DESC, h.application, h.class_key LIMIT 10;
 
 -- 7 Where does one object hold more than 30 % of its heap?
 SELECT dump_id, coalesce('class ' || owner, class) AS holder, label, retained, round(percent, 1) AS percent

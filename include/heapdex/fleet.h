@@ -35,7 +35,7 @@ typedef struct hdx_fleet_options {
     const char      *tables; /* more of them, commas between: "objects,references"; NULL: none. */
     /*
      * What is known of the dump besides: application, host, release and time are columns of the table `dump`, all
-     * others rows of the table `manifest`. A value may be NULL.
+     * others rows of the table `manifest`. A value may be NULL. Without `time` it is when the dump was written.
      */
     const hdx_argument *manifest;
     size_t              manifest_count;

@@ -19,7 +19,8 @@ static const hdx_column named[] = {
     HDX_COLUMN("application", TEXT, NONE, HDX_COLUMN_NULLABLE, "the application, as the manifest has it"),
     HDX_COLUMN("host", TEXT, NONE, HDX_COLUMN_NULLABLE, "the machine, as the manifest has it"),
     HDX_COLUMN("release", TEXT, NONE, HDX_COLUMN_NULLABLE, "the release, as the manifest has it"),
-    HDX_COLUMN("time", TEXT, NONE, HDX_COLUMN_NULLABLE, "when the dump was taken, as the manifest has it"),
+    HDX_COLUMN("time", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "when the dump was taken, as the manifest has it, else as `created`"),
 };
 
 static const hdx_column manifest_columns[] = {
@@ -198,6 +199,20 @@ static void own_cells(const fleet_dump *d, hdx_arena *arena, hdx_cell *cells)
     memcpy(cells, own, sizeof own);
 }
 
+/* `time`, without which no series has an order. A head of a dump that has no time has 0. */
+static void put_time(const fleet_dump *d, hdx_cell *cells, unsigned count)
+{
+    size_t time = 0, created = 0;
+    while (strcmp(named[time].name, "time") != 0)
+        time++;
+    while (strcmp(info_keys[created], "created") != 0)
+        created++;
+    const hdx_cell *said = &cells[1 + time];
+    const bool      is_said = said->kind == HDX_CELL_TEXT && said->as.text.len > 0;
+    if (!is_said && d->g != NULL && hdx_graph_summary_of(d->g)->created_ms != 0)
+        cells[1 + time] = cells[count - HDX_COUNT(info_keys) + created];
+}
+
 static hdx_code put_dump(const fleet_dump *d, hdx_table *t, hdx_error *err)
 {
     hdx_cell  cells[1 + HDX_COUNT(named) + HDX_COUNT(own_columns) + HDX_COUNT(info_keys)];
@@ -220,6 +235,7 @@ static hdx_code put_dump(const fleet_dump *d, hdx_table *t, hdx_error *err)
         cells[i] = hdx_text_cell(hdx_table_arena(t), cells[i].as.text);
         failed = failed || cells[i].kind != HDX_CELL_TEXT;
     }
+    put_time(d, cells, n);
     code = failed ? hdx_no_memory(err, "the table of a dump", n) : hdx_table_add(t, cells, err);
     hdx_rows_close(info);
     return code;

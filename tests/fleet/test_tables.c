@@ -120,6 +120,33 @@ Test(tables, say_once_what_the_dump_is)
     fleet_end(&t);
 }
 
+static void expect_time(const hdx_argument *manifest, size_t count, const char *want)
+{
+    static const hdx_fleet_format formats[] = { HDX_FLEET_CSV, HDX_FLEET_SQLITE, HDX_FLEET_PARQUET };
+    for (size_t i = 0; i < HDX_COUNT(formats); i++) {
+        fleet_test t;
+        fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
+        t.o.manifest = manifest;
+        t.o.manifest_count = count;
+        fleet_write(&t, formats[i], "a");
+        char *text = fleet_read(&t, formats[i], "a", "dump");
+        cr_expect(strncmp(text, want, strlen(want)) == 0, "%zu: %s", i, text);
+        free(text);
+        fleet_end(&t);
+    }
+}
+
+Test(tables, have_the_time_of_the_dump_where_the_manifest_has_none)
+{
+    const hdx_argument without[] = { { "application", "shop" } }, empty[] = { { "time", "" } },
+                       null[] = { { "time", NULL } }, said[] = { { "time", "last night" } };
+    expect_time(NULL, 0, "a||||2026-11-21T17:07:13.645Z|done|");
+    expect_time(without, 1, "a|shop|||2026-11-21T17:07:13.645Z|done|");
+    expect_time(empty, 1, "a||||2026-11-21T17:07:13.645Z|done|");
+    expect_time(null, 1, "a||||2026-11-21T17:07:13.645Z|done|");
+    expect_time(said, 1, "a||||last night|done|");
+}
+
 /* ---- what is added ---- */
 
 static void expect_key(const fleet_added *added, const char *from, const char *want)
@@ -283,7 +310,7 @@ Test(tables, of_a_damaged_dump_name_the_damage)
     fleet_open(&t, dump, "cut");
     fleet_write(&t, HDX_FLEET_CSV, "a");
     cr_expect(has_line(&t, "problems", "a||damage|truncated at offset 0x", " bytes lost|"));
-    cr_expect(has_line(&t, "dump", "a|||||done|cut.hprof.gz|JAVA PROFILE 1.0.2||2|", "|1|"));
+    cr_expect(has_line(&t, "dump", "a||||2026-11-21T17:07:13.645Z|done|cut.hprof.gz|JAVA PROFILE 1.0.2||2|", "|1|"));
     cr_expect(has_line(&t, "classes", "a|java.lang.String|0|", "|boot loader|java.lang.String|"));
     fleet_end(&t);
 }
@@ -302,7 +329,7 @@ Test(tables, of_a_stripped_dump_name_the_tool_and_what_it_affects)
     fleet_open(&t, dump, "koom");
     fleet_write(&t, HDX_FLEET_CSV, "a");
     cr_expect(has_line(&t, "problems", "a||stripped|stripped by koom, which affects strings", "|"));
-    cr_expect(has_line(&t, "dump", "a|||||done|koom.hprof|JAVA PROFILE 1.0.2|koom|0|", "|1|"));
+    cr_expect(has_line(&t, "dump", "a||||2026-11-21T17:07:13.645Z|done|koom.hprof|JAVA PROFILE 1.0.2|koom|0|", "|1|"));
     cr_expect(has_line(&t, "threads", "a|", "||"), "names of threads are not known");
     fleet_end(&t);
 }
