@@ -79,8 +79,8 @@ typedef struct hdx_index_report {
 /*
  * Finds a valid index or builds one. A build that ends with HDX_CANCELLED or HDX_LIMIT, or whose process is killed,
  * leaves what it has done in a folder *.part beside the index; the next call with the same dump and parameters checks
- * that and goes on after the last finished step (not with `force`), to the same bytes. After any other error nothing
- * stays.
+ * that and goes on after the last finished step (not with `force`), to the same bytes but for the pages and
+ * times of catalog.mdb. After any other error nothing stays.
  */
 HDX_API hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err);
 
