@@ -10,6 +10,8 @@
  */
 #include "cli/report.h"
 
+#include <stdio.h>
+
 /* ---- the page ---- */
 
 static void put(hdx_buffer *out, const char *text) { cli_put_plain(out, text, strlen(text)); }
@@ -121,6 +123,20 @@ void cli_put_finding(hdx_buffer *out, const hdx_check_result *r)
     }
 }
 
+static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
+
+uint64_t cli_check_alike(const hdx_check *check, uint64_t at)
+{
+    const hdx_check_result *r = &check->results[at];
+    uint64_t                count = 0;
+    for (uint64_t i = 0; i < at; i++) {
+        const hdx_check_result *k = &check->results[i];
+        count += same_text(k->kind, r->kind) && same_text(k->name, r->name) && same_text(k->signature, r->signature) &&
+                 (r->name != NULL || same_text(k->rule, r->rule));
+    }
+    return count;
+}
+
 void cli_check_junit(hdx_buffer *out, const hdx_check *check, const char *dump)
 {
     hdx_buffer text = hdx_buffer_of(NULL), of = hdx_buffer_of(NULL);
@@ -128,11 +144,15 @@ void cli_check_junit(hdx_buffer *out, const hdx_check *check, const char *dump)
     for (uint64_t i = 0; i < check->result_count; i++)
         failures += check->results[i].state == HDX_CHECK_BROKEN;
     cli_junit_begin(out);
-    cli_junit_suite(out, dump, check->result_count, failures);
+    cli_junit_suite(out, 0, dump, check->result_count, failures);
     for (uint64_t i = 0; i < check->result_count; i++) {
         const hdx_check_result *r = &check->results[i];
         const bool              several = r->signature != NULL && strcmp(r->signature, r->rule) != 0;
-        const char *const       name[] = { r->name != NULL ? r->name : r->rule, several ? r->signature : NULL, NULL };
+        const uint64_t          alike = cli_check_alike(check, i);
+        char                    ordinal[32] = "";
+        const char *const name[] = { r->name != NULL ? r->name : r->rule, several ? r->signature : "", ordinal, NULL };
+        if (alike > 0)
+            (void)snprintf(ordinal, sizeof ordinal, "(%llu)", (unsigned long long)alike + 1);
         hdx_buffer_clear(&of);
         hdx_buffer_clear(&text);
         hdx_buffer_format(&of, "check.%s", r->kind);

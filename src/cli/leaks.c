@@ -52,7 +52,7 @@ static hdx_code write_junit(cli_run *run, hdx_error *err)
         uint64_t         failures = 0;
         for (uint64_t i = 0; i < l->leak_count; i++)
             failures += is_failure(run->call, l->leaks[i].kind);
-        cli_junit_suite(&out, hdx_session_dump(run->session, d), l->leak_count > 0 ? l->leak_count : 1, failures);
+        cli_junit_suite(&out, d, hdx_session_dump(run->session, d), l->leak_count > 0 ? l->leak_count : 1, failures);
         if (l->leak_count == 0)
             cli_junit_pass(&out, "leaks", none);
         for (uint64_t i = 0; i < l->leak_count; i++)

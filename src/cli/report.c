@@ -7,6 +7,8 @@
 #include "cli/report.h"
 
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 hdx_code cli_report_write(cli_run *run, const char *path, hdx_buffer *out, const char *what, hdx_error *err)
 {
@@ -69,12 +71,32 @@ void cli_junit_begin(hdx_buffer *out)
     hdx_buffer_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 }
 
-void cli_junit_suite(hdx_buffer *out, const char *name, uint64_t tests, uint64_t failures)
+/* Without a zone, as the schema has it: UTC. */
+static void put_now(hdx_buffer *out)
 {
-    hdx_buffer_text(out, "  <testsuite name=\"");
+    const time_t now = time(NULL);
+    struct tm    tm;
+    char         text[32] = "1970-01-01T00:00:00";
+    if (gmtime_r(&now, &tm) != NULL)
+        (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    hdx_buffer_text(out, text);
+}
+
+void cli_junit_suite(hdx_buffer *out, uint64_t id, const char *name, uint64_t tests, uint64_t failures)
+{
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
+        (void)snprintf(host, sizeof host, "localhost");
+    hdx_buffer_format(out, "  <testsuite id=\"%llu\" name=\"", (unsigned long long)id);
     put_xml(out, name, strlen(name));
-    hdx_buffer_format(out, "\" tests=\"%llu\" failures=\"%llu\">\n", (unsigned long long)tests,
-                      (unsigned long long)failures);
+    hdx_buffer_format(out,
+                      "\" package=\"heapdex\" tests=\"%llu\" failures=\"%llu\" errors=\"0\" time=\"0\" timestamp=\"",
+                      (unsigned long long)tests, (unsigned long long)failures);
+    put_now(out);
+    hdx_buffer_text(out, "\" hostname=\"");
+    put_xml(out, host, strlen(host));
+    hdx_buffer_text(out, "\">\n    <properties>\n      <property name=\"heapdex\" value=\"" HEAPDEX_VERSION
+                         "\"/>\n    </properties>\n");
 }
 
 static void put_case(hdx_buffer *out, const char *classname, const char *const *name)
@@ -83,22 +105,23 @@ static void put_case(hdx_buffer *out, const char *classname, const char *const *
     put_xml(out, classname, strlen(classname));
     hdx_buffer_text(out, "\" name=\"");
     for (size_t i = 0; name[i] != NULL; i++) {
-        hdx_buffer_text(out, i > 0 ? " " : "");
+        hdx_buffer_text(out, i > 0 && name[i][0] != '\0' ? " " : "");
         put_xml(out, name[i], strlen(name[i]));
     }
+    hdx_buffer_text(out, "\" time=\"0\"");
 }
 
 void cli_junit_pass(hdx_buffer *out, const char *classname, const char *const *name)
 {
     put_case(out, classname, name);
-    hdx_buffer_text(out, "\"/>\n");
+    hdx_buffer_text(out, "/>\n");
 }
 
 void cli_junit_failure(hdx_buffer *out, const char *classname, const char *const *name, const char *message,
                        const char *type, const char *text)
 {
     put_case(out, classname, name);
-    hdx_buffer_text(out, "\">\n      <failure message=\"");
+    hdx_buffer_text(out, ">\n      <failure message=\"");
     put_xml(out, message, strlen(message));
     hdx_buffer_text(out, "\" type=\"");
     put_xml(out, type, strlen(type));
@@ -107,5 +130,8 @@ void cli_junit_failure(hdx_buffer *out, const char *classname, const char *const
     hdx_buffer_text(out, "      </failure>\n    </testcase>\n");
 }
 
-void cli_junit_suite_end(hdx_buffer *out) { hdx_buffer_text(out, "  </testsuite>\n"); }
+void cli_junit_suite_end(hdx_buffer *out)
+{
+    hdx_buffer_text(out, "    <system-out/>\n    <system-err/>\n  </testsuite>\n");
+}
 void cli_junit_end(hdx_buffer *out) { hdx_buffer_text(out, "</testsuites>\n"); }

@@ -12,10 +12,15 @@
 /* Writes it (- is standard output) and empties the buffer. `what`: "the JUnit file". */
 hdx_code cli_report_write(cli_run *run, const char *path, hdx_buffer *out, const char *what, hdx_error *err);
 
-/* ---- JUnit ---- */
+/*
+ * ---- JUnit ----
+ * As the schema of Ant demands it, which is the strictest in use: every attribute is there, and a suite has properties,
+ * system-out and system-err. Times of cases are 0, since rules and leaks are found together.
+ */
 void cli_junit_begin(hdx_buffer *out);
-void cli_junit_suite(hdx_buffer *out, const char *name, uint64_t tests, uint64_t failures);
-/* name: parts with a blank between, NULL ends. */
+/* id: 0 for the first suite, then 1 ... */
+void cli_junit_suite(hdx_buffer *out, uint64_t id, const char *name, uint64_t tests, uint64_t failures);
+/* name: parts with a blank between, "" is left out, NULL ends. */
 void cli_junit_pass(hdx_buffer *out, const char *classname, const char *const *name);
 /* text: lines. */
 void cli_junit_failure(hdx_buffer *out, const char *classname, const char *const *name, const char *message,
@@ -25,7 +30,10 @@ void cli_junit_end(hdx_buffer *out);
 
 /* ---- what check found ---- */
 /* Lines: message, object, a line a step of the path. */
-void     cli_put_finding(hdx_buffer *out, const hdx_check_result *r);
+void cli_put_finding(hdx_buffer *out, const hdx_check_result *r);
+/* How many results before this one readers would take for it: those of one rule may have no class to tell them apart.
+ */
+uint64_t cli_check_alike(const hdx_check *check, uint64_t at);
 void     cli_check_junit(hdx_buffer *out, const hdx_check *check, const char *dump);
 hdx_code cli_check_sarif(hdx_buffer *out, const hdx_check *check, const char *dump, hdx_error *err);
 void     cli_check_markdown(hdx_buffer *out, const hdx_check *check, const char *dump);

@@ -129,7 +129,8 @@ static hdx_cell logical(sarif *s, const char *name, const char *kind)
 static hdx_cell location_of(sarif *s, const hdx_check_result *r, const char *dump)
 {
     object o = { .count = 0 };
-    add(&o, "physicalLocation", r->file != NULL ? physical(s, r->file, r->line) : physical(s, dump, 0));
+    /* a dump has no lines, but readers show nothing without one */
+    add(&o, "physicalLocation", r->file != NULL ? physical(s, r->file, r->line) : physical(s, dump, 1));
     if (r->class_name != NULL)
         add(&o, "logicalLocations", logical(s, r->class_name, "type"));
     return done(s, &o);
@@ -182,15 +183,96 @@ static uint64_t first_with(const hdx_check *check, uint64_t at)
     return at;
 }
 
+/* Readers of descriptions take that many characters. */
+#define DESCRIPTION_MOST 1024u
+
+/* As people may see it, cut at the end of a character. */
+static void put_cut(hdx_buffer *b, const char *from)
+{
+    const uint64_t before = b->len;
+    cli_put_plain(b, from, strlen(from));
+    if (b->len - before <= DESCRIPTION_MOST / 2)
+        return;
+    b->len = before + DESCRIPTION_MOST / 2;
+    while (b->len > before && (b->at[b->len] & 0xc0) == 0x80)
+        b->len--;
+    hdx_buffer_text(b, "...");
+}
+
+/* What rules of a kind are about: "The heap has more live bytes than the rule allows." */
+static void put_meaning(hdx_buffer *b, const char *kind)
+{
+    static const struct {
+        const char *measure, *noun;
+    } nouns[] = {
+        { "objects", "instances of these classes" },
+        { "shallow", "bytes in instances of these classes" },
+        { "retained", "bytes that instances of these classes keep alive" },
+        { "live", "live bytes" },
+        { "unreachable", "unreachable bytes" },
+        { "classes", "live classes" },
+        { "loaders", "live class loaders" },
+        { "threads", "threads" },
+        { "duplicate-classes", "class names that several class loaders define" },
+        { "open-files", "open files, sockets and streams" },
+        { "direct-buffers", "bytes in direct buffers" },
+        { "waste", "wasted bytes" },
+    };
+    const char *dash = strchr(kind, '-'), *noun = "of what the rule measures";
+    for (size_t i = 0; dash != NULL && i < sizeof nouns / sizeof *nouns; i++)
+        if (strncmp(dash + 1, nouns[i].measure, strlen(nouns[i].measure)) == 0)
+            noun = nouns[i].noun;
+    if (strcmp(kind, "no-leaks") == 0)
+        hdx_buffer_text(b, "Objects that should have been collected are still reachable.");
+    else if (strcmp(kind, "no-suspects") == 0)
+        hdx_buffer_text(
+            b, "One object, or objects of one class, keep a larger part of the heap alive than the rule allows.");
+    else if (strcmp(kind, "no-damage") == 0)
+        hdx_buffer_text(b, "The heap dump is damaged, so that answers about it are incomplete.");
+    else if (strncmp(kind, "growth-", 7) == 0)
+        hdx_buffer_format(b, "There are more %s than in the baseline, by more than the rule allows.", noun);
+    else
+        hdx_buffer_format(b, "There are %s %s than the rule allows.", strncmp(kind, "min-", 4) == 0 ? "fewer" : "more",
+                          noun);
+}
+
+/* What to do about a result. */
+static const char *help_of(const char *kind)
+{
+    if (strcmp(kind, "no-damage") == 0)
+        return "Take the heap dump again, and wait until it is written before it is checked. `heapdex info --verbose` "
+               "lists what is missing.";
+    if (strncmp(kind, "min-", 4) == 0)
+        return "Look at what the heap has with `heapdex histogram`. If less is right, change the limit in the rule.";
+    return "Follow the path of the result from the GC root to the object: the first reference of your own code is the "
+           "one to clear. `heapdex path` shows why an object is alive, `heapdex dominators` what it keeps alive. If "
+           "the "
+           "growth is wanted, change the limit in the rule.";
+}
+
+static hdx_cell help_cell(sarif *s, const char *kind)
+{
+    object o = { .count = 0 };
+    add(&o, "text", string(help_of(kind)));
+    add(&o, "markdown", string(help_of(kind)));
+    return done(s, &o);
+}
+
+/* A rule without a name shares its entry with others of its kind, so that it speaks of the kind alone. */
 static hdx_cell rule_of(sarif *s, const hdx_check_result *r)
 {
     object     o = { .count = 0 };
-    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_buffer brief = hdx_buffer_of(NULL), full = hdx_buffer_of(NULL);
+    put_cut(&brief, r->name != NULL ? r->rule : r->kind);
+    put_meaning(&full, r->kind);
+    if (r->reason != NULL && r->name != NULL) {
+        hdx_buffer_text(&full, " Because ");
+        put_cut(&full, r->reason);
+    }
     add(&o, "id", plain(s, id_of(r)));
-    cli_put_plain(&b, r->name != NULL ? r->rule : r->kind, strlen(r->name != NULL ? r->rule : r->kind));
-    add(&o, "shortDescription", one(s, "text", text(s, &b)));
-    if (r->reason != NULL && r->name != NULL)
-        add(&o, "fullDescription", one(s, "text", plain(s, r->reason)));
+    add(&o, "shortDescription", one(s, "text", text(s, &brief)));
+    add(&o, "fullDescription", one(s, "text", text(s, &full)));
+    add(&o, "help", help_cell(s, r->kind));
     add(&o, "defaultConfiguration", one(s, "level", string("error")));
     return done(s, &o);
 }
@@ -227,16 +309,26 @@ static hdx_cell properties_of(sarif *s, const hdx_check_result *r)
     return done(s, &o);
 }
 
-static hdx_cell result_of(sarif *s, const hdx_check_result *r, uint64_t rule, const char *dump)
+static hdx_cell fingerprint_of(sarif *s, const hdx_check_result *r, uint64_t alike)
 {
-    object o = { .count = 0 };
+    const char *from = r->signature != NULL ? r->signature : r->rule;
+    hdx_buffer  b = hdx_buffer_of(NULL);
+    cli_put_plain(&b, from, strlen(from));
+    if (alike > 0)
+        hdx_buffer_format(&b, ":%llu", (unsigned long long)alike + 1);
+    return one(s, "heapdexFinding/v1", text(s, &b));
+}
+
+static hdx_cell result_of(sarif *s, const hdx_check *check, uint64_t at, uint64_t rule, const char *dump)
+{
+    const hdx_check_result *r = &check->results[at];
+    object                  o = { .count = 0 };
     add(&o, "ruleId", plain(s, id_of(r)));
     add(&o, "ruleIndex", number(rule));
     add(&o, "level", string("error"));
     add(&o, "message", message_of(s, r));
     add(&o, "locations", listed(s, location_of(s, r, dump)));
-    if (r->signature != NULL)
-        add(&o, "partialFingerprints", one(s, "heapdexFinding/v1", plain(s, r->signature)));
+    add(&o, "partialFingerprints", fingerprint_of(s, r, cli_check_alike(check, at)));
     if (r->step_count > 0)
         add(&o, "codeFlows", flows_of(s, r, dump));
     add(&o, "properties", properties_of(s, r));
@@ -256,7 +348,7 @@ static hdx_cell run_of(sarif *s, const hdx_check *check, const char *dump)
         if (first == i)
             rules[rule_count++] = rule_of(s, &check->results[i]);
         if (check->results[i].state == HDX_CHECK_BROKEN)
-            results[result_count++] = result_of(s, &check->results[i], places[i], dump);
+            results[result_count++] = result_of(s, check, i, places[i], dump);
     }
     add(&driver, "name", string("heapdex"));
     add(&driver, "version", string(HEAPDEX_VERSION));

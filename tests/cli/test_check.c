@@ -304,13 +304,18 @@ Test(check, reports_as_junit_sarif_and_markdown)
                              "out\nmax live 1G\n");
     expect("shop.hprof.gz --rules heap.rules --no-suspects 30% --junit o.xml --sarif o.sarif --markdown o.md", 1,
            "2 of 3 rules are broken\n");
-    expect_in("o.xml", "<testsuite name=\"shop.hprof.gz\" tests=\"3\" failures=\"2\">");
-    expect_in("o.xml", "<testcase classname=\"check.max-objects\" name=\"sessions\">\n      <failure message=\"270, "
-                       "more than 200\" type=\"max-objects\">max objects bookshop.Bookshop$Session 200\n");
+    expect_in("o.xml", "<testsuite id=\"0\" name=\"shop.hprof.gz\" package=\"heapdex\" tests=\"3\" "
+                       "failures=\"2\" errors=\"0\" time=\"0\" timestamp=\"2");
+    expect_in("o.xml",
+              "<testcase classname=\"check.max-objects\" name=\"sessions\" time=\"0\">\n      <failure message=\"270, "
+              "more than 200\" type=\"max-objects\">max objects bookshop.Bookshop$Session 200\n");
     expect_in("o.xml", "GC root: system class\n-&gt; class sun.launcher.LauncherHelper .appClass  0xfeb14018\n");
-    expect_in("o.xml", "<testcase classname=\"check.max-live\" name=\"max live 1G\"/>");
+    expect_in("o.xml", "<testcase classname=\"check.max-live\" name=\"max live 1G\" time=\"0\"/>");
     expect_in("o.sarif", "{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"version\": \"2.1.0\"");
     expect_in("o.sarif", "\"ruleId\": \"sessions\", \"ruleIndex\": 0, \"level\": \"error\"");
+    expect_in("o.sarif",
+              "\"fullDescription\": {\"text\": \"There are more instances of these classes than the rule allows.");
+    expect_in("o.sarif", "\"help\": {\"text\": \"Follow the path of the result from the GC root to the object");
     expect_in("o.sarif", "{\"artifactLocation\": {\"uri\": \"heap.rules\"}, \"region\": {\"startLine\": 2}}");
     expect_in("o.sarif", "\"partialFingerprints\": {\"heapdexFinding/v1\": \"no-suspects:bookshop.Bookshop$Session");
     expect_in("o.sarif", "\"text\": \"GC root, system class: class sun.launcher.LauncherHelper .appClass (0xfeb14018)");
