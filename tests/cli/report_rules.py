@@ -151,7 +151,8 @@ def _case_problems(case):
 
 
 def junit_problems(root):
-    found = [] if root.tag == "testsuites" and not root.attrib and _only_blanks(root) else [f"{root.tag}: {root.attrib}"]
+    is_plain = root.tag == "testsuites" and not root.attrib and _only_blanks(root)
+    found = [] if is_plain else [f"{root.tag}: {root.attrib}"]
     for number, suite in enumerate(root):
         tags = [one.tag for one in suite]
         cases = suite.findall("testcase")
