@@ -5,7 +5,6 @@ import gzip
 import os
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
