@@ -166,7 +166,14 @@ def _value(value: Value) -> Optional[bytes]:
         return None if value is None else b"true"
     if value is False:
         return b"false"
-    return os.fsencode(value) if isinstance(value, (str, Path)) else str(value).encode()
+    return _whole(os.fsencode(value) if isinstance(value, (str, Path)) else str(value).encode())
+
+
+def _whole(text: bytes) -> bytes:
+    """C ends a text at a NUL: the rest of it would be lost without a word."""
+    if b"\0" in text:
+        raise Error("usage", f"an argument holds a NUL: {text[:60]!r}")
+    return text
 
 
 class _Read:
@@ -405,7 +412,8 @@ class Heap:
     def _stream(self, name: str, arguments: Sequence[Tuple[str, Optional[bytes]]]) -> _Stream:
         given = (_Argument * max(len(arguments), 1))()
         for place, (argument, value) in enumerate(arguments):
-            given[place].name, given[place].value = argument.encode(), value
+            given[place].name = _whole(argument.encode())
+            given[place].value = None if value is None else _whole(value)
         return self._asked(
             lambda stream, err: _lib.hdx_answer_arrow(
                 self._at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
@@ -481,7 +489,7 @@ class Heap:
         """This heap, or it with other dumps under names; open until it is closed."""
         if not attach:
             return self
-        dumps = tuple((name, os.fsencode(dump)) for name, dump in attach.items())
+        dumps = tuple((name, _whole(os.fsencode(dump))) for name, dump in attach.items())
         for name, dump in dumps:
             if not os.path.exists(dump):
                 raise Error("bad_dump", "there is no such file", os.fsdecode(dump))
@@ -489,7 +497,7 @@ class Heap:
             if self._at is None:
                 raise Error("usage", "the heap is closed")
             if dumps not in self._attached:
-                names = [name.encode() for name, _ in dumps]
+                names = [_whole(name.encode()) for name, _ in dumps]
                 self._attached[dumps] = Heap(self._options, [dump for _, dump in dumps], self._limit, names)
             return self._attached[dumps]
 
@@ -546,11 +554,11 @@ def open(
     if not os.path.exists(dump):
         raise Error("bad_dump", "there is no such file", os.fspath(dump))
     options = _Options(
-        dump=os.fsencode(dump),
-        index_dir=None if index_dir is None else os.fsencode(index_dir),
+        dump=_whole(os.fsencode(dump)),
+        index_dir=None if index_dir is None else _whole(os.fsencode(index_dir)),
         dump_number=dump_number,
         threads=threads,
         memory=memory,
         no_build=not build,
     )
-    return Heap(options, [os.fsencode(one) for one in more], memory)
+    return Heap(options, [_whole(os.fsencode(one)) for one in more], memory)

@@ -28,15 +28,16 @@ def options(
     out: str, dump_id: str, path: str, known: Sequence[Tuple[str, str]] = (), tables: str = "", format: str = "parquet"
 ) -> _native.Fleet:
     """Where the tables of a dump go, and what a manifest says of it."""
-    pairs = [(key.encode(), text.encode()) for key, text in known]
+    whole = heapdex._whole
+    pairs = [(whole(key.encode()), whole(text.encode())) for key, text in known]
     return _native.Fleet(
-        out=os.fsencode(out),
-        dump_id=dump_id.encode(),
+        out=whole(os.fsencode(out)),
+        dump_id=whole(dump_id.encode()),
         format=FORMATS[format],
-        tables=tables.encode() or None,
+        tables=whole(tables.encode()) or None,
         manifest=(_native.Argument * max(len(pairs), 1))(*pairs),  # type: ignore[misc]
         manifest_count=len(pairs),
-        file=os.fsencode(path),
+        file=whole(os.fsencode(path)),
     )
 
 

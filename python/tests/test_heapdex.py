@@ -250,6 +250,21 @@ class Statements(Case):
             self.heap.oql("SELECT * FROM").text
         self.assertEqual(e.exception.code, "usage")
 
+    def test_no_text_is_cut_at_a_nul(self):
+        calls = [
+            lambda: self.heap.histogram(by="package\0class"),
+            lambda: self.heap.answer("objects")(class_="byte[]\0x"),
+            lambda: self.heap.table("objects").where("class = 'a\0b'"),
+            lambda: heapdex.open(self.dump, index_dir="a\0b"),
+            lambda: heapdex.open(self.dump, "other\0.hprof"),
+            lambda: self.heap.sql("SELECT 1", attach={"old\0er": self.dump}),
+        ]
+        for place, call in enumerate(calls):
+            with self.assertRaises(heapdex.Error, msg=str(place)) as e:
+                call().to_arrow()
+            self.assertEqual(e.exception.code, "usage")
+            self.assertIn("NUL", e.exception.message)
+
     def test_that_are_refused_say_why(self):
         for statement, word in [
             ("SELECT nobody FROM objects", "nobody"),

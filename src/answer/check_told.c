@@ -17,15 +17,11 @@
 
 /* ---- the line ---- */
 
-/* "thread", "system class", "java local" */
-static const char *root_words(hdx_checking *c, const char *type)
+/* "thread", "system class", "Java local" */
+static const char *root_words(const char *type, size_t len)
 {
-    if (strcmp(type, "THREAD_OBJ") == 0 || strcmp(type, "THREAD_OBJECT") == 0)
-        return "thread";
-    char *words = hdx_arena_copy(c->arena, type, strlen(type));
-    for (char *p = words; p != NULL && *p != '\0'; p++)
-        *p = *p == '_' ? ' ' : *p >= 'A' && *p <= 'Z' ? (char)(*p | 0x20) : *p;
-    return words;
+    const char *words = hdx_root_type_words(type, len);
+    return words != NULL ? words : "GC root";
 }
 
 static void put_step(hdx_buffer *b, const hdx_check_step *s)
@@ -126,11 +122,10 @@ static hdx_code root_of(hdx_checking *c, hdx_addr first, hdx_check_result *r, hd
     const hdx_code code = hdx_root_types_cell(c->g, id, true, c->arena, &types, err);
     if (code != HDX_OK)
         return code;
-    r->root = "GC root";
-    if (types.kind == HDX_CELL_LIST && types.as.list.count > 0 && types.as.list.at[0].kind == HDX_CELL_TEXT)
-        r->root =
-            root_words(c, hdx_arena_copy(c->arena, types.as.list.at[0].as.text.at, types.as.list.at[0].as.text.len));
-    return r->root == NULL ? hdx_no_memory(err, "a path", 0) : HDX_OK;
+    const bool any =
+        types.kind == HDX_CELL_LIST && types.as.list.count > 0 && types.as.list.at[0].kind == HDX_CELL_TEXT;
+    r->root = any ? root_words(types.as.list.at[0].as.text.at, types.as.list.at[0].as.text.len) : "GC root";
+    return HDX_OK;
 }
 
 hdx_code hdx_checking_tell(hdx_checking *c, hdx_id id, hdx_check_result *result, hdx_error *err)
@@ -193,6 +188,6 @@ hdx_code hdx_checking_tell_trace(hdx_checking *c, const hdx_leaks *leaks, const 
     result->left_at = HEAD;
     if (code != HDX_OK || result->step_count == 0 || trace->root_type == NULL)
         return code;
-    result->root = root_words(c, trace->root_type);
+    result->root = root_words(trace->root_type, strlen(trace->root_type));
     return result->root == NULL ? hdx_no_memory(err, "a path", 0) : put_line(c, result, err);
 }

@@ -126,8 +126,8 @@ static void too_late(int number)
 
 static void take_signal(int number)
 {
-    static const char first[] = "heapdex: stopping; what is done is kept\n";
-    static const char second[] = "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n";
+    static const char first[] = "heapdex: stopping\n";
+    static const char second[] = "heapdex: saving what can be resumed; one more Ctrl-C ends this at once\n";
     int               none = 0;
     hdx_sql          *sql = atomic_load(&asking);
     if (number == SIGINT && atomic_load(&pager_alone))
@@ -214,44 +214,7 @@ static bool stop_wanted(void *context)
 
 /* ---- text ---- */
 
-/* Length of the well-formed UTF-8 character at p that a terminal may see, or 0. */
-static size_t harmless(const unsigned char *p, size_t len)
-{
-    uint32_t c;
-    size_t   n = p[0] < 0x80                   ? 1
-                 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-                 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
-                 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-                                               : 0;
-    if (n == 0 || n > len)
-        return 0;
-    if (n == 1)
-        return p[0] >= 0x20 && p[0] != 0x7f ? 1 : 0;
-    c = p[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (p[i] & 0x3fu);
-    }
-    bool least = n == 2 || (n == 3 ? c >= 0x800 : c >= 0x10000 && c <= 0x10ffff);
-    bool control = c < 0xa0 || (c >= 0xd800 && c < 0xe000);
-    bool turns =
-        (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069); /* bidi overrides show text that is not there */
-    return least && !control && !turns ? n : 0;
-}
-
-void cli_put_plain(hdx_buffer *b, const char *text, size_t len)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    for (size_t i = 0; i < len;) {
-        size_t n = harmless(p + i, len - i);
-        if (n > 0)
-            hdx_buffer_put(b, p + i, n);
-        else
-            hdx_buffer_format(b, "\\x%02x", p[i]);
-        i += n > 0 ? n : 1;
-    }
-}
+void cli_put_plain(hdx_buffer *b, const char *text, size_t len) { (void)hdx_render_full_text(b, text, len, false); }
 
 static void say(const char *bytes, size_t len)
 {
@@ -322,7 +285,7 @@ void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress
         len += (size_t)snprintf(to + len, size - len, "  %s", text);
         if (len < size && r->total > r->done) {
             double left = seconds * (double)(r->total - r->done) / (double)r->done;
-            if (left < 360000)
+            if (left >= 1 && left < 360000) /* less is no forecast: the end of a step may take longer than that */
                 (void)snprintf(to + len, size - len, "  %u:%02u left", (unsigned)left / 60, (unsigned)left % 60);
         }
     }

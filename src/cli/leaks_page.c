@@ -35,27 +35,6 @@ static const char *simple(const char *name)
     return dot != NULL ? dot + 1 : name;
 }
 
-static const char *root_words(const char *type)
-{
-    static const struct {
-        const char *type, *words;
-    } roots[] = {
-        { "STICKY_CLASS", "class that is never unloaded" },
-        { "THREAD_OBJECT", "running thread" },
-        { "THREAD_BLOCK", "block of a thread" },
-        { "NATIVE_STACK", "native stack" },
-        { "MONITOR_USED", "monitor in use" },
-        { "JNI_MONITOR", "monitor held by native code" },
-        { "JNI_LOCAL", "local variable of native code" },
-        { "JNI_GLOBAL", "global variable of native code" },
-        { "JAVA_FRAME", "local variable of Java code" },
-    };
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (strcmp(roots[i].type, type) == 0)
-            return roots[i].words;
-    return "";
-}
-
 static void put_size(hdx_buffer *out, uint64_t bytes, bool human)
 {
     char text[16];
@@ -169,8 +148,9 @@ void cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace
 {
     hdx_leak_steps steps = { .count = 0 };
     hdx_error      err;
+    const char    *words = t->root_type != NULL ? hdx_root_type_words(t->root_type, strlen(t->root_type)) : NULL;
     if (t->root_type != NULL)
-        hdx_buffer_format(out, "┬───\n│ GC root: %s (%s)\n│\n", root_words(t->root_type), t->root_type);
+        hdx_buffer_format(out, "┬───\n│ GC root: %s (%s)\n│\n", words != NULL ? words : "unknown kind", t->root_type);
     if (hdx_leak_steps_read(leaks, t, &steps, &err) != HDX_OK)
         out->failed = true; /* the sum of the file was right a moment ago: memory */
     for (uint64_t i = 0; i < steps.count; i++)

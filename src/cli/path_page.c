@@ -40,32 +40,6 @@ enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED };
 
 /* ---- the line of the root ---- */
 
-static const char *root_words(hdx_text type)
-{
-    static const char *const words[][2] = {
-        { "SYSTEM_CLASS", "system class" },
-        { "NATIVE_LOCAL", "local of native code (JNI)" },
-        { "NATIVE_STATIC", "global of native code (JNI)" },
-        { "NATIVE_STACK", "stack of native code" },
-        { "THREAD_BLOCK", "referred to by a thread" },
-        { "THREAD_OBJ", "thread" },
-        { "BUSY_MONITOR", "monitor that is held" },
-        { "JAVA_LOCAL", "local" },
-        { "UNKNOWN", "unknown kind" },
-        { "INTERNED_STRING", "interned string" },
-        { "FINALIZING", "waits for its finalizer" },
-        { "DEBUGGER", "held by a debugger" },
-        { "REFERENCE_CLEANUP", "waits for its cleanup" },
-        { "VM_INTERNAL", "held by the JVM" },
-        { "JNI_MONITOR", "monitor of native code (JNI)" },
-        { "UNREACHABLE", "nothing: it is unreachable" },
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (type.len == strlen(words[i][0]) && memcmp(type.at, words[i][0], type.len) == 0)
-            return words[i][1];
-    return NULL;
-}
-
 /* The next path that has steps: paths of what no root reaches have no rows. */
 static const hdx_cell *next_path(page *p)
 {
@@ -85,7 +59,7 @@ static void put_root(page *p, const hdx_cell *path)
     hdx_buffer_text(&p->line, p->options->color ? "\x1b[1mGC root:\x1b[0m " : "GC root: ");
     for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
         const hdx_text type = types->as.list.at[i].as.text;
-        const char    *words = root_words(type);
+        const char    *words = hdx_root_type_words(type.at, type.len);
         hdx_buffer_text(&p->line, i > 0 ? ", " : "");
         if (words != NULL)
             hdx_buffer_text(&p->line, words);

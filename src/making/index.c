@@ -326,7 +326,8 @@ out:
     if (!is_kept(b, code) && code != HDX_OK)
         hdx_place_abandon(io, home);
     else if (code == HDX_CANCELLED)
-        (void)hdx_hint(err, code, "what is done is kept: the next run goes on there; heapdex remove clears it");
+        (void)hdx_hint(err, code,
+                       "the steps that are done are saved: the next run resumes there; heapdex remove deletes them");
     if (code != HDX_OK && err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
     hdx_build_close(b);

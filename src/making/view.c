@@ -194,7 +194,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         if (code != HDX_OK && !(b->keeping.checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT)))
             (void)hdx_place_clear(b->work.io, home->part);
         else if (code == HDX_CANCELLED)
-            (void)hdx_hint(err, code, "what is done is kept: the next build of the view goes on there");
+            (void)hdx_hint(err, code, "the steps that are done are saved: the next build of the view resumes there");
     }
     if (code == HDX_OK) {
         (void)snprintf(report->path, sizeof report->path, "%.*s", (int)sizeof report->path - 1, home->path);

@@ -35,29 +35,42 @@ const char *hdx_object_kind_name(hdx_object_kind kind)
 /* The tag of the HPROF sub-record and the name on the command line (MAT 4.1, HPROF 5.1; Android's keep their names). */
 static const struct {
     uint8_t     tag;
-    const char *name;
+    const char *name, *leak_name, *words; /* leak_name: LeakCanary's, where it differs */
 } roots[HDX_ROOT_TYPES] = {
-    [HDX_ROOT_SYSTEM_CLASS] = { 0x05, "SYSTEM_CLASS" },
-    [HDX_ROOT_NATIVE_LOCAL] = { 0x02, "NATIVE_LOCAL" },
-    [HDX_ROOT_NATIVE_STATIC] = { 0x01, "NATIVE_STATIC" },
-    [HDX_ROOT_NATIVE_STACK] = { 0x04, "NATIVE_STACK" },
-    [HDX_ROOT_THREAD_BLOCK] = { 0x06, "THREAD_BLOCK" },
-    [HDX_ROOT_THREAD_OBJ] = { 0x08, "THREAD_OBJ" },
-    [HDX_ROOT_BUSY_MONITOR] = { 0x07, "BUSY_MONITOR" },
-    [HDX_ROOT_JAVA_LOCAL] = { 0x03, "JAVA_LOCAL" },
-    [HDX_ROOT_UNKNOWN] = { 0xFF, "UNKNOWN" },
-    [HDX_ROOT_INTERNED_STRING] = { 0x89, "INTERNED_STRING" },
-    [HDX_ROOT_FINALIZING] = { 0x8A, "FINALIZING" },
-    [HDX_ROOT_DEBUGGER] = { 0x8B, "DEBUGGER" },
-    [HDX_ROOT_REFERENCE_CLEANUP] = { 0x8C, "REFERENCE_CLEANUP" },
-    [HDX_ROOT_VM_INTERNAL] = { 0x8D, "VM_INTERNAL" },
-    [HDX_ROOT_JNI_MONITOR] = { 0x8E, "JNI_MONITOR" },
-    [HDX_ROOT_UNREACHABLE] = { 0x90, "UNREACHABLE" },
+    [HDX_ROOT_SYSTEM_CLASS] = { 0x05, "SYSTEM_CLASS", "STICKY_CLASS", "system class" },
+    [HDX_ROOT_NATIVE_LOCAL] = { 0x02, "NATIVE_LOCAL", "JNI_LOCAL", "JNI local" },
+    [HDX_ROOT_NATIVE_STATIC] = { 0x01, "NATIVE_STATIC", "JNI_GLOBAL", "JNI global" },
+    [HDX_ROOT_NATIVE_STACK] = { 0x04, "NATIVE_STACK", NULL, "native stack" },
+    [HDX_ROOT_THREAD_BLOCK] = { 0x06, "THREAD_BLOCK", NULL, "thread block" },
+    [HDX_ROOT_THREAD_OBJ] = { 0x08, "THREAD_OBJ", "THREAD_OBJECT", "thread" },
+    [HDX_ROOT_BUSY_MONITOR] = { 0x07, "BUSY_MONITOR", "MONITOR_USED", "busy monitor" },
+    [HDX_ROOT_JAVA_LOCAL] = { 0x03, "JAVA_LOCAL", "JAVA_FRAME", "Java local" },
+    [HDX_ROOT_UNKNOWN] = { 0xFF, "UNKNOWN", NULL, "unknown kind" },
+    [HDX_ROOT_INTERNED_STRING] = { 0x89, "INTERNED_STRING", NULL, "interned string" },
+    [HDX_ROOT_FINALIZING] = { 0x8A, "FINALIZING", NULL, "waits for its finalizer" },
+    [HDX_ROOT_DEBUGGER] = { 0x8B, "DEBUGGER", NULL, "held by a debugger" },
+    [HDX_ROOT_REFERENCE_CLEANUP] = { 0x8C, "REFERENCE_CLEANUP", NULL, "waits for its cleanup" },
+    [HDX_ROOT_VM_INTERNAL] = { 0x8D, "VM_INTERNAL", NULL, "held by the JVM" },
+    [HDX_ROOT_JNI_MONITOR] = { 0x8E, "JNI_MONITOR", NULL, "JNI monitor" },
+    [HDX_ROOT_UNREACHABLE] = { 0x90, "UNREACHABLE", NULL, "unreachable" },
 };
 
 const char *hdx_root_type_name(hdx_root_type type)
 {
     return (unsigned)type < HDX_ROOT_TYPES ? roots[type].name : "UNKNOWN";
+}
+
+static bool is_name(const char *name, const char *type, size_t len)
+{
+    return name != NULL && strlen(name) == len && memcmp(name, type, len) == 0;
+}
+
+const char *hdx_root_type_words(const char *type, size_t len)
+{
+    for (unsigned k = 0; k < HDX_ROOT_TYPES; k++)
+        if (is_name(roots[k].name, type, len) || is_name(roots[k].leak_name, type, len))
+            return roots[k].words;
+    return NULL;
 }
 
 bool hdx_root_type_of_tag(uint8_t tag, hdx_root_type *out)

@@ -287,7 +287,7 @@ static hdx_code say_static(const explorer *e, hdx_id from, const hdx_class *of, 
     return HDX_OK;
 }
 
-/* "GC root NATIVE_STATIC app.Node"; of the loader itself without its class. */
+/* "GC root (JNI global) app.Node"; of the loader itself without its class. */
 static hdx_code say_root(const explorer *e, hdx_id id, bool itself, hdx_arena *arena, hdx_buffer *b, hdx_error *err)
 {
     hdx_cell         types = hdx_cell_null();
@@ -297,8 +297,9 @@ static hdx_code say_root(const explorer *e, hdx_id id, bool itself, hdx_arena *a
     const hdx_code   code = hdx_root_types_cell(e->ask.g, id, false, arena, &types, err);
     hdx_buffer_text(b, "GC root");
     if (code == HDX_OK && types.kind == HDX_CELL_LIST && types.as.list.count > 0) {
-        hdx_buffer_text(b, " ");
-        hdx_buffer_put(b, types.as.list.at[0].as.text.at, types.as.list.at[0].as.text.len);
+        const hdx_text type = types.as.list.at[0].as.text;
+        const char    *words = hdx_root_type_words(type.at, type.len);
+        hdx_buffer_format(b, " (%s)", words != NULL ? words : "unknown kind");
     }
     if (!itself && c != NULL) {
         hdx_buffer_text(b, hdx_graph_kind(e->ask.g, id) == HDX_CLASS_OBJECT ? " class " : " ");

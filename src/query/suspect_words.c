@@ -486,6 +486,12 @@ static hdx_code put_accumulated(words *w, hdx_error *err)
     return HDX_OK;
 }
 
+static const char *root_words(hdx_root_type type)
+{
+    const char *name = hdx_root_type_name(type);
+    return hdx_root_type_words(name, strlen(name));
+}
+
 /* ", held by thread "clerk"": the root of its path, unless it was named already or is the suspect. */
 static hdx_code put_held(words *w, hdx_error *err)
 {
@@ -505,7 +511,7 @@ static hdx_code put_held(words *w, hdx_error *err)
             return HDX_OK;
         const hdx_code code = hdx_graph_roots_of(s->ask.g, id, &root, 1, &count, err);
         if (code == HDX_OK && count > 0)
-            hdx_buffer_format(&w->b, ", itself a GC root (%s)", hdx_root_type_name(root.type));
+            hdx_buffer_format(&w->b, ", itself a GC root (%s)", root_words(root.type));
         return code;
     }
     hdx_buffer_text(&w->b, ", held by ");

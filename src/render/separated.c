@@ -5,9 +5,11 @@
  * \xHH for them (U+0000..001F, 007F, 0080..009F). csv knows no escape: there U+0000..001F and 007F are their pictures
  * (U+2400..241F, 2421), U+0080..009F is U+FFFD, and tabs and the ends of lines stay (in quotes).
  *
- * A text that a spreadsheet would take for a formula (its first byte is = + - or @) has a ' before it, unless `raw`.
- * Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make a
- * whole line empty, because readers skip such lines. Texts are made valid UTF-8: half of a surrogate pair becomes
+ * A text that a spreadsheet would take for a formula has a ' before it: its first character is = + - or @, or their
+ * full-width forms, after blanks, control characters and characters without a width. With `raw` texts are as they are:
+ * csv has control characters themselves, and nothing before a formula. tsv escapes them still, or a reader would be
+ * lost. Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make
+ * a whole line empty, because readers skip such lines. Texts are made valid UTF-8: half of a surrogate pair becomes
  * U+FFFD, and so does any other byte that is none. Nested cells are JSON text.
  */
 #include "render/out.h"
@@ -43,7 +45,7 @@ static void put_csv_control(hdx_out *out, uint32_t c)
 }
 
 /* The part of a text from its first byte on that is not plain. */
-static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv)
+static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv, bool raw)
 {
     for (size_t i = 0; i < len;) {
         uint32_t point;
@@ -52,9 +54,9 @@ static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv)
             hdx_out_bytes(out, replacement, 3);
         else if (tsv && (is_control(point) || point == '\\'))
             put_tsv_escape(out, point);
-        else if (is_control(point))
+        else if (is_control(point) && !raw)
             put_csv_control(out, point);
-        else if (n > 1 || plain(p[i], tsv))
+        else if (n > 1 || plain(p[i], tsv) || is_control(point))
             hdx_out_bytes(out, p + i, n);
         else {
             if (p[i] == '"')
@@ -91,11 +93,36 @@ static size_t plain_start(const uint8_t *p, size_t len, bool tsv)
     return i;
 }
 
+/* Spreadsheets trim a cell before they look whether it is a formula. */
+static bool is_skipped(uint32_t point)
+{
+    return point <= 0x20 || (point >= 0x7f && point <= 0xa0) || (point >= 0x2000 && point <= 0x200f) ||
+           (point >= 0x2028 && point <= 0x202f) || point == 0x2060 || point == 0x3000 || point == 0xfeff;
+}
+
+static bool is_formula(const uint8_t *p, size_t len)
+{
+    uint32_t point = 0;
+    for (size_t i = 0; i < len;) {
+        const unsigned n = hdx_utf8(p + i, len - i, &point);
+        if (n == 0)
+            return false;
+        if (!is_skipped(point))
+            return point == '=' || point == '+' || point == '-' || point == '@' || point == 0xff1d || point == 0xff0b ||
+                   point == 0xff0d || point == 0xff20;
+        i += n;
+    }
+    return false;
+}
+
+/* Nearly every text begins otherwise. */
+static bool may_begin_formula(uint8_t c) { return c <= '-' || c == '=' || c == '@' || c >= 0x7f; }
+
 static void put_text(hdx_out *out, const char *at, size_t len, bool tsv, bool raw)
 {
     const uint8_t *p = (const uint8_t *)at;
     size_t         clean = plain_start(p, len, tsv);
-    bool           quoted = len == 0 && !tsv, formula = len > 0 && !raw && strchr("=+-@", p[0]) != NULL && p[0] != 0;
+    bool quoted = len == 0 && !tsv, formula = !raw && len > 0 && may_begin_formula(p[0]) && is_formula(p, len);
     if (clean == len && !quoted && !formula) {
         hdx_out_bytes(out, at, len);
         return;
@@ -107,7 +134,7 @@ static void put_text(hdx_out *out, const char *at, size_t len, bool tsv, bool ra
     if (formula)
         hdx_out_byte(out, '\'');
     hdx_out_bytes(out, p == NULL ? (const uint8_t *)"" : p, clean);
-    put_rest(out, p + clean, len - clean, tsv);
+    put_rest(out, p + clean, len - clean, tsv, raw);
     if (quoted)
         hdx_out_byte(out, '"');
 }

@@ -13,11 +13,21 @@
 #define MOST 4096u        /* bytes of a text that people are shown */
 #define FULL (256u << 20) /* where they want all of it: escaped and measured it must be far below 4 GiB */
 
-/* Characters that act on a terminal, or turn the text around, instead of being seen. */
+/* Characters that act on a terminal, turn the text around, or cannot be seen: two names that differ would look alike.
+ */
 static bool steers(uint32_t point)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) ||
-           (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f || point == 0x061c;
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = { { 0x0000, 0x001f },   { 0x007f, 0x009f },   { 0x00ad, 0x00ad },  { 0x034f, 0x034f },
+                   { 0x061c, 0x061c },   { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },  { 0x180b, 0x180f },
+                   { 0x200b, 0x200f },   { 0x2028, 0x202e },   { 0x2060, 0x206f },  { 0x3164, 0x3164 },
+                   { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },  { 0xfff0, 0xfffb },
+                   { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff } };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && point >= ranges[i].first; i++)
+        if (point <= ranges[i].last)
+            return true;
+    return false;
 }
 
 /* Columns of a terminal: Unicode's East Asian Width (W and F are two), and marks that stand on the letter before. */

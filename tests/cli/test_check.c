@@ -251,7 +251,7 @@ Test(check, finds_leaks_with_their_path_and_their_kind)
     expect("a.hprof --no-leaks application", 1,
            "no leaks application: application leak: 1 object of app.Screen, 1 B retained, by Holder.second; app.Screen "
            "0x");
-    expect("a.hprof --no-leaks application", 1, "; sticky class: app.Holder .first -> app.Node .next -> app.Screen\n");
+    expect("a.hprof --no-leaks application", 1, "; system class: app.Holder .first -> app.Node .next -> app.Screen\n");
     expect("a.hprof --no-leaks library", 0, "the rule holds\n");
     expect("a.hprof --no-leaks all", 1, "no leaks all: unreachable leak: 1 object of app.Screen");
     expect("shop.hprof.gz --rule 'no leaks all filters'", 0, "the rule holds\n");

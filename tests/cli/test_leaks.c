@@ -28,7 +28,7 @@ static void expect(const char *words, int code, const char *out)
 Test(leaks, are_drawn_from_root_to_object_with_suspects_underlined)
 {
     expect("a.hprof", 0, "====================================\n2 APPLICATION LEAKS\n");
-    expect("a.hprof", 0, "┬───\n│ GC root: class that is never unloaded (STICKY_CLASS)\n│\n├─ app.Holder class 0x");
+    expect("a.hprof", 0, "┬───\n│ GC root: system class (STICKY_CLASS)\n│\n├─ app.Holder class 0x");
     expect("a.hprof", 0,
            "│    leaking: no (class objects stay)\n│    ↓ static Holder.first\n│                    ~~~~~\n├─ app.Node "
            "instance 0x");

@@ -89,7 +89,7 @@ Test(signals, more_of_a_schedulers_change_nothing)
     }
 }
 
-#define STOPPING "heapdex: stopping; what is done is kept\n"
+#define STOPPING "heapdex: stopping\n"
 
 Test(signals, a_build_answers_ctrl_c_at_once_by_a_line_the_second_by_another_and_a_third_ends_it)
 {
@@ -101,7 +101,7 @@ Test(signals, a_build_answers_ctrl_c_at_once_by_a_line_the_second_by_another_and
     send(child, SIGTERM);
     send(child, SIGINT);
     cr_expect(waitpid(child, NULL, WNOHANG) == 0, "two are answered by a line");
-    expect_said(from, "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n");
+    expect_said(from, "heapdex: saving what can be resumed; one more Ctrl-C ends this at once\n");
     send(child, SIGINT);
     cr_expect(eq(int, end_of(child), 130));
 }
@@ -112,7 +112,7 @@ Test(signals, a_build_that_a_scheduler_stops_first_says_nothing_until_the_next_c
     const pid_t child = waiting(true, NULL, &from);
     send(child, SIGTERM);
     send(child, SIGINT);
-    expect_said(from, "heapdex: waiting until what is done is kept; one more Ctrl-C ends this at once\n");
+    expect_said(from, "heapdex: saving what can be resumed; one more Ctrl-C ends this at once\n");
     send(child, SIGUSR1);
     cr_expect(eq(int, end_of(child), 75));
 }

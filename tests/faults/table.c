@@ -11,6 +11,7 @@
  * and 1,250 getters. A line is a process of its own, which has copies of the dumps and their indexes: what crashes,
  * hangs or leaks is said with the line and the call.
  */
+#include "indexes/folder.h"
 #include "cli/cli.h"
 #include "cli/leaky.h"
 #include "faults/faults.h"

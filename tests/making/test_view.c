@@ -268,7 +268,7 @@ Test(view, told_to_stop_at_every_question_keeps_the_steps_that_are_done, .timeou
         const hdx_code     code = make_asked(&every, progress, &err);
         cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%u: %s", last, err.message);
         const bool kept = is_there("a.hprof.hdx/views/.heapdex-part-v/view.tmp");
-        cr_expect(!kept || strstr(err.hint, "what is done is kept") != NULL, "%u: %s", last, err.hint);
+        cr_expect(!kept || strstr(err.hint, "the steps that are done are saved") != NULL, "%u: %s", last, err.hint);
         const unsigned before = went_on[0] + went_on[1];
         cr_assert(code == HDX_OK || make(&every, &err) == HDX_OK, "%u: %s", last, err.message);
         cr_expect(went_on[0] + went_on[1] == before + kept, "%u", last);

@@ -108,9 +108,9 @@ Test(loader_explorer, counts_what_is_outside_and_says_what_holds_each)
 {
     heap h;
     plugins(&h);
-    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root NATIVE_STATIC\n"
+    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root (JNI global)\n"
                                                            "0x6000,0,1,2,static app.PluginLoader.all\n"
-                                                           "0x6500,0,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
+                                                           "0x6500,0,1,1,GC root (JNI global) app.PluginLoader\n"
                                                            "0x6300,0,0,0,thread \"worker\"\n"
                                                            "0x5000,-,1,7,-\n"
                                                            "0x6100,3,1,3,static app.PluginLoader.leak\n"
@@ -137,7 +137,7 @@ Test(loader_explorer, knows_the_loader_of_an_android_application)
     for (uint64_t at = 0x1000; at <= 0x1300; at += 0x100)
         dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, at, 0, 0);
     heap_open(&h, m);
-    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x1200,0,0,0,GC root NATIVE_STATIC\n");
+    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x1200,0,0,0,GC root (JNI global)\n");
     heap_close(&h);
 }
 
@@ -162,9 +162,9 @@ Test(loader_explorer, shows_those_that_should_be_gone)
 {
     heap h;
     plugins(&h);
-    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x6400,0,1,1,GC root NATIVE_STATIC\n"
+    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x6400,0,1,1,GC root (JNI global)\n"
                                                                "0x6000,0,1,2,static app.PluginLoader.all\n"
-                                                               "0x6500,0,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
+                                                               "0x6500,0,1,1,GC root (JNI global) app.PluginLoader\n"
                                                                "0x6300,0,0,0,thread \"worker\"\n"
                                                                "0x6200,0,0,0,soft, weak or phantom references alone\n");
     heap_close(&h);
@@ -177,9 +177,9 @@ Test(loader_explorer, without_the_dump_knows_the_paths_but_no_names)
     hdx_graph_close(h.g);
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
-    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root NATIVE_STATIC\n"
+    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root (JNI global)\n"
                                                            "0x6000,0,1,2,a static of app.PluginLoader\n"
-                                                           "0x6500,0,1,1,GC root NATIVE_STATIC app.PluginLoader\n"
+                                                           "0x6500,0,1,1,GC root (JNI global) app.PluginLoader\n"
                                                            "0x6300,0,0,0,thread 0xa000\n"
                                                            "0x5000,6,1,7,a static of java.lang.ClassLoader\n"
                                                            "0x6100,3,1,3,a static of app.PluginLoader\n"

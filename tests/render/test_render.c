@@ -142,6 +142,70 @@ Test(tsv, escapes_tabs_lines_and_backslashes)
 /*
  * Every control character of Unicode, between letters and after eight of them, and the characters beside the ranges.
  */
+Test(csv, begins_no_formula_after_what_a_spreadsheet_trims)
+{
+    static const char *const texts[][2] = { { "\t=1+1", "'\t=1+1" },
+                                            { " @A1", "' @A1" },
+                                            { "\xef\xbb\xbf-1", "'\xef\xbb\xbf-1" },
+                                            { "\xe2\x80\x8b+1", "'\xe2\x80\x8b+1" },
+                                            { "\xef\xbc\x9d"
+                                              "1",
+                                              "'\xef\xbc\x9d"
+                                              "1" },
+                                            { "\r=1", "\"'\r=1\"" },
+                                            { "\ta=1", "\ta=1" },
+                                            { "\xff=1", "\xef\xbf\xbd=1" } };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const hdx_cell cells[] = { hdx_cell_string(texts[i][0]), hdx_cell_int(-5), hdx_cell_null(), hdx_cell_null(),
+                                   hdx_cell_null() };
+        char           should[128];
+        const hdx_render_options options = { .format = HDX_FORMAT_CSV };
+        hdx_rows                *rows = rows_of(cells, 1, 5);
+        cr_assert(eq(int, hdx_rows_select(&rows, "class,size", NULL), HDX_OK));
+        (void)snprintf(should, sizeof should, "class,size\n%s,-5\n", texts[i][1]);
+        expect_text(rows, &options, should);
+    }
+}
+
+/* A program that reads it gets what the dump has. */
+Test(csv, has_control_characters_themselves_where_it_is_raw)
+{
+    const hdx_cell cells[] = { hdx_cell_string("a\x01\x1b[31m\xc2\x85\x7f"), hdx_cell_int(-5), hdx_cell_null(),
+                               hdx_cell_null(), hdx_cell_null() };
+    for (unsigned raw = 0; raw < 2; raw++) {
+        const hdx_render_options options = { .format = HDX_FORMAT_CSV, .raw = raw == 1 };
+        hdx_rows                *rows = rows_of(cells, 1, 5);
+        cr_assert(eq(int, hdx_rows_select(&rows, "class,size", NULL), HDX_OK));
+        expect_text(rows, &options,
+                    raw == 1 ? "class,size\na\x01\x1b[31m\xc2\x85\x7f,-5\n"
+                             : "class,size\na\xe2\x90\x81\xe2\x90\x9b[31m\xef\xbf\xbd\xe2\x90\xa1,-5\n");
+    }
+}
+
+/* Two names that differ must not look alike. */
+Test(table, shows_characters_that_cannot_be_seen)
+{
+    static const char *const texts[][2] = { { "a\xe2\x80\x8b"
+                                              "b",
+                                              "a\\xe2\\x80\\x8bb" },
+                                            { "a\xe2\x80\xa8"
+                                              "b",
+                                              "a\\xe2\\x80\\xa8b" },
+                                            { "a\xef\xbb\xbf", "a\\xef\\xbb\\xbf" },
+                                            { "a\xc2\xad", "a\\xc2\\xad" },
+                                            { "a\xe2\x81\xa0", "a\\xe2\\x81\\xa0" },
+                                            { "a\xe2\x80\x8d", "a\\xe2\\x80\\x8d" },
+                                            { "\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81" },
+                                            { "\xe6\xbc\xa2", "\xe6\xbc\xa2" } };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        hdx_buffer b = hdx_buffer_of(NULL);
+        (void)hdx_render_full_text(&b, texts[i][0], strlen(texts[i][0]), false);
+        hdx_buffer_put(&b, "", 1);
+        cr_expect_str_eq(b.at, texts[i][1]);
+        hdx_buffer_free(&b);
+    }
+}
+
 Test(csv_and_tsv, begin_no_formula_unless_asked)
 {
     static const char *const texts[] = { "=1+1", "+a", "-x,y", "@SUM(A1)", "a=b", "'=1", "" };

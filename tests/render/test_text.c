@@ -101,8 +101,18 @@ static void plain_separated(hdx_buffer *b, const uint8_t *p, size_t len, bool ts
         quoted = quoted || p[i] == '"' || p[i] == ',' || p[i] == '\n' || p[i] == '\r';
     if (quoted)
         hdx_buffer_text(b, "\"");
-    if (len > 0 && !raw && (p[0] == '=' || p[0] == '+' || p[0] == '-' || p[0] == '@'))
-        hdx_buffer_text(b, "'");
+    for (size_t i = 0; i < len && !raw;) { /* the first character that a spreadsheet does not trim */
+        uint32_t       c = 0xfffd;
+        const unsigned n = character(p + i, len - i, &c, false);
+        const bool     trimmed = n > 0 && (c <= 0x20 || (c >= 0x7f && c <= 0xa0) || (c >= 0x2000 && c <= 0x200f) ||
+                                       (c >= 0x2028 && c <= 0x202f) || c == 0x2060 || c == 0x3000 || c == 0xfeff);
+        if (n > 0 &&
+            (c == '=' || c == '+' || c == '-' || c == '@' || c == 0xff1d || c == 0xff0b || c == 0xff0d || c == 0xff20))
+            hdx_buffer_text(b, "'");
+        if (!trimmed)
+            break;
+        i += n;
+    }
     for (size_t i = 0; i < len;) {
         uint32_t       c = 0xfffd;
         const unsigned n = character(p + i, len - i, &c, false),
@@ -120,9 +130,9 @@ static void plain_separated(hdx_buffer *b, const uint8_t *p, size_t len, bool ts
             hdx_buffer_text(b, "\\\\");
         else if (tsv && control)
             hdx_buffer_format(b, "\\x%02x", c);
-        else if (!tsv && control && c != '\n' && c != '\r' && c != '\t' && c < 0x80)
+        else if (!tsv && !raw && control && c != '\n' && c != '\r' && c != '\t' && c < 0x80)
             hdx_buffer_format(b, "\xe2\x90%c", (char)(c == 0x7f ? 0xa1 : 0x80 + c));
-        else if (!tsv && control && c >= 0x80)
+        else if (!tsv && !raw && control && c >= 0x80)
             hdx_buffer_text(b, "\xef\xbf\xbd");
         else if (!tsv && c == '"')
             hdx_buffer_text(b, "\"\"");
