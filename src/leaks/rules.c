@@ -179,9 +179,11 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
         rule.text = copy(r, text);
     } else { /* the line itself says why */
         hdx_buffer own = hdx_buffer_of(NULL);
-        hdx_buffer_format(&own, "%s%s%s %s %s", rule.class_name != NULL ? rule.class_name : "", rule.op != 0 ? "." : "",
-                          rule.field != NULL ? rule.field : "", rule.op != 0 ? operators[rule.op] : "as a rule says",
-                          rule.value != NULL ? rule.value : "");
+        if (rule.op == 0)
+            hdx_buffer_format(&own, "%.*s as a rule says", (int)name.len, name.at);
+        else
+            hdx_buffer_format(&own, "%.*s.%.*s %s %.*s", (int)name.len, name.at, (int)field.len, field.at,
+                              operators[rule.op], (int)value.len, value.at);
         rule.text = own.failed ? NULL : hdx_arena_copy(&r->arena, own.at, own.len);
         hdx_buffer_free(&own);
     }

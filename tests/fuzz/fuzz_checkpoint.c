@@ -1,6 +1,7 @@
 /*
- * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped after a step or in a reading of the dump,
- * its files changed, cut, grown and exchanged as the input says, gone on from.
+ * fuzz_checkpoint.c - the .part folder of a small dump's build that stopped after a step, inside a step with some of
+ * its tasks done, or in a reading of the dump, its files changed, cut, grown and exchanged as the input says. Another
+ * build resumes from it, and may be stopped once more on its way.
  *
  * Sums left as they were: the index has the bytes of a build that was never stopped, and answers as that does. Sums
  * made right again after the change, of the state, of temporary files, of index files and of the catalog: the index
@@ -8,8 +9,13 @@
  * what it leaves holds together, as verify sees it without the dump. After the searches that is so but for what the
  * tree of dominators and the nearest paths make of a search that was another one.
  *
- *   input   0 bit 0: repair the sums, bit 1: of a reading | 1 step, question | then edits of 12 bytes: file u8 |
- *           operation u8 | value u8 | length u8 | at u32 | from u32
+ * The input may ask for a seal that holds for the files without an edit, as it does when a single file was changed:
+ * then the next build takes tasks that are done as they are.
+ *
+ *   input   0  bit 0: repair the sums; bit 1: of a reading, else bit 2: inside a step; bit 3: seal the files without
+ *              an edit; bits 4 to 7: if not 0, stop the resuming build at this question, times STOPS
+ *           1  step, question
+ *           then edits of 12 bytes: file u8, operation u8, value u8, length u8, at u32, from u32
  */
 #include "making/parted.h"
 #include "catalog/values.h"
@@ -17,14 +23,37 @@
 #include "fuzz/folder.h"
 #include "tests/indexes/hostile.h"
 
+#include <stddef.h>
+#include <sys/stat.h>
+#include <time.h>
+
 #define EDIT      12u
 #define QUESTIONS 2u
 #define READINGS  3u /* the first pass: as soon as it keeps something, as late as it can; the second */
+#define INSIDE    12u
+#define ROUNDS    4u
+#define STOPS     2u /* questions between two places where a resuming build may be stopped */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char   dump[FOLDER_PATH], part[FOLDER_PATH], place[FOLDER_PATH];
-static parted straight, left[PARTED_STEPS], readings[READINGS];
+static char           dump[FOLDER_PATH], part[FOLDER_PATH], place[FOLDER_PATH];
+static parted         straight, left[PARTED_STEPS], readings[READINGS], inside[INSIDE];
+static const uint64_t inside_tasks[INSIDE] = {
+    /* one thread leaves these */
+    HDX_TASK_COLUMNS,
+    HDX_TASK_COLUMNS | HDX_TASK_INSTANCES,
+    HDX_TASK_SEARCH,
+    HDX_TASK_SEARCH | HDX_TASK_NEAREST,
+    HDX_TASK_PREDECESSORS,
+    HDX_TASK_RETAINED,
+    /* and two of them */
+    HDX_TASK_COLUMNS | HDX_TASK_INSTANCES | HDX_TASK_REFERENCED,
+    HDX_TASK_COLUMNS | HDX_TASK_OUTBOUND | HDX_TASK_REFERENCED,
+    HDX_TASK_INBOUND,
+    HDX_TASK_INBOUND | HDX_TASK_SEARCH,
+    HDX_TASK_CLASS_INSTANCES,
+    HDX_TASK_TREE,
+};
 static answer right[ASK_QUESTIONS];
 static bool   steady[ASK_QUESTIONS]; /* not of what a build took */
 static bool   ready;
@@ -44,6 +73,8 @@ static void end(void)
         parted_free(&left[k]);
     for (unsigned k = 0; k < READINGS; k++)
         parted_free(&readings[k]);
+    for (unsigned k = 0; k < INSIDE; k++)
+        parted_free(&inside[k]);
 }
 
 static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1 }; }
@@ -73,6 +104,52 @@ static void stop_readings(const hdx_index_options *options)
     }
     for (unsigned k = 0; k < READINGS; k++)
         must(readings[k].count > 0, "a reading that keeps nothing", &err);
+}
+
+/* Keeps the folder where its tasks are wanted; of two with the same tasks the one with more files of begun tasks. */
+static void keep_inside(void)
+{
+    parted now = { .count = 0 };
+    parted_read_folder(&now, part);
+    for (unsigned k = 0; k < INSIDE && parted_find(&now, "checkpoint/state") != NULL; k++)
+        if (parted_head(&now)->tasks == inside_tasks[k] && now.count > inside[k].count) {
+            parted_free(&inside[k]);
+            inside[k] = now;
+            return;
+        }
+    parted_free(&now);
+}
+
+static unsigned count_inside(void)
+{
+    unsigned count = 0;
+    for (unsigned k = 0; k < INSIDE; k++)
+        count += inside[k].count > 0;
+    return count;
+}
+
+/*
+ * Stops the build at each question, on one thread and on two. Of two threads nobody knows which is first: a folder that
+ * does not come about in some rounds is that of the place before.
+ */
+static void stop_inside(const hdx_index_options *options)
+{
+    char      path[FOLDER_PATH];
+    hdx_error err = { .code = HDX_OK };
+    hdx_code  code = HDX_CANCELLED;
+    for (unsigned round = 0; round <= ROUNDS && count_inside() < INSIDE; round++, code = HDX_CANCELLED)
+        for (unsigned calls = 1; code != HDX_OK; calls++) {
+            code = round == 0 ? parted_interrupt(options, calls, &err) : parted_interrupt_one(options, calls, &err);
+            must(code == HDX_OK || code == HDX_CANCELLED, "interrupt", &err);
+            if (code == HDX_CANCELLED)
+                keep_inside();
+            (void)hdx_index_remove(options, path, sizeof path, NULL);
+        }
+    for (unsigned k = 0; k < INSIDE; k++) {
+        must(inside[k].count > 0 || k >= INSIDE / 2, "a stop that leaves no tasks", &err);
+        if (inside[k].count == 0)
+            inside[k] = parted_copy(&inside[k - 1]);
+    }
 }
 
 static void prepare(void)
@@ -111,6 +188,7 @@ static void prepare(void)
         (void)hdx_index_remove(&options, path, sizeof path, NULL);
     }
     stop_readings(&options);
+    stop_inside(&options);
     if (atexit(end) != 0)
         abort();
     ready = true;
@@ -351,21 +429,61 @@ static void check_index(unsigned first, bool repaired, bool searched)
     hdx_graph_close(g);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* ---- the seal ---- */
+static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
+
+/* Makes the entries of files without an edit right; the others keep times and inodes that no file has. */
+static uint64_t renew(hdx_seal *s, const parted *was, const bool *changed)
 {
-    hdx_index_options options;
-    hdx_index_report  report;
-    hdx_error         err = { .code = HDX_OK };
-    bool              changed[PARTED_FILES] = { false };
-    char              path[FOLDER_PATH];
-    if (!ready)
-        prepare();
-    if (size < 2)
-        return 0;
-    const size_t  edits = (size - 2) / EDIT > 8 ? 8 : (size - 2) / EDIT;
-    const bool    repaired = (data[0] & 1) != 0, reading = (data[0] & 2) != 0;
-    const parted *was = reading ? &readings[data[1] % READINGS] : &left[data[1] % PARTED_STEPS];
-    parted        p = parted_copy(was);
+    uint64_t last = 0;
+    for (uint64_t i = 0; i < s->count && i < HDX_SEAL_FILES; i++)
+        for (unsigned k = 0; k < was->count; k++) {
+            char        path[FOLDER_PATH + 80];
+            struct stat st;
+            (void)snprintf(path, sizeof path, "%s/%s", part, was->files[k].name);
+            if (changed[k] || strcmp(was->files[k].name, s->files[i].name) != 0 || stat(path, &st) != 0)
+                continue;
+            s->files[i].device = (uint64_t)st.st_dev;
+            s->files[i].inode = (uint64_t)st.st_ino;
+            s->files[i].size = (uint64_t)st.st_size;
+            s->files[i].mtime_ns = ns_of(st.st_mtim);
+            s->files[i].ctime_ns = ns_of(st.st_ctim);
+            last = last > s->files[i].ctime_ns ? last : s->files[i].ctime_ns;
+        }
+    return last;
+}
+
+/* Returns when what is written from then on has a later time than the sealed files, as a build does (seal.c). */
+static void seal_unchanged(const parted *was, const bool *changed)
+{
+    char                  path[FOLDER_PATH + 80];
+    hdx_seal              s;
+    struct timespec       now = { 0 };
+    const struct timespec nap = { .tv_nsec = 1000000 };
+    const parted_file    *f = NULL;
+    for (unsigned k = 0; k < was->count; k++)
+        if (strcmp(was->files[k].name, "seal") == 0 && !changed[k])
+            f = &was->files[k];
+    if (f == NULL || f->len != sizeof s)
+        return;
+    memcpy(&s, f->at, sizeof s);
+    const uint64_t last = renew(&s, was, changed);
+    s.sum = hdx_crc32c(0, &s, offsetof(hdx_seal, sum));
+    (void)snprintf(path, sizeof path, "%s/seal", part);
+    folder_save(path, (const uint8_t *)&s, sizeof s);
+    for (unsigned i = 0; i < 50 && ns_of(now) <= last; i++) {
+        (void)nanosleep(&nap, NULL);
+        (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    }
+}
+
+/* ---- one input ---- */
+static void put_folder(const uint8_t *data, size_t size, const parted *was)
+{
+    const size_t edits = (size - 2) / EDIT > 8 ? 8 : (size - 2) / EDIT;
+    const bool   repaired = (data[0] & 1) != 0, reading = (data[0] & 2) != 0;
+    bool         changed[PARTED_FILES] = { false };
+    parted       p = parted_copy(was);
     for (size_t i = 0; i < edits; i++)
         edit(&p, data + 2 + EDIT * i, changed);
     if (repaired && !reading)
@@ -376,11 +494,49 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         parted_write(&p, part);
     }
     parted_free(&p);
+    if ((data[0] & 8) != 0)
+        seal_unchanged(was, changed);
+}
+
+static bool is_allowed(hdx_code code, bool repaired)
+{
+    return code == HDX_OK || (repaired && (code == HDX_DAMAGED || code == HDX_LIMIT || code == HDX_IO));
+}
+
+/* Has the folder what a search says? Then sums made right may lead to other trees. */
+static bool has_searched(parted *p)
+{
+    const hdx_checkpoint_head *h = parted_find(p, "checkpoint/state") == NULL ? NULL : parted_head(p);
+    return h != NULL && (hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) || (h->tasks & HDX_TASK_SEARCH) != 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    hdx_index_options options;
+    hdx_index_report  report;
+    hdx_error         err = { .code = HDX_OK };
+    char              path[FOLDER_PATH];
+    hdx_code          code = HDX_CANCELLED;
+    if (!ready)
+        prepare();
+    if (size < 2)
+        return 0;
+    const bool     repaired = (data[0] & 1) != 0;
+    const unsigned stop = data[0] >> 4;
+    parted        *was = (data[0] & 2) != 0   ? &readings[data[1] % READINGS]
+                         : (data[0] & 4) != 0 ? &inside[data[1] % INSIDE]
+                                              : &left[data[1] % PARTED_STEPS];
+    put_folder(data, size, was);
     options = options_of();
-    const hdx_code code = hdx_index_build(&options, &report, &err);
-    must(code == HDX_OK || (repaired && (code == HDX_DAMAGED || code == HDX_LIMIT || code == HDX_IO)), "go on", &err);
+    if (stop > 0) {
+        code = parted_interrupt(&options, stop * STOPS, &err);
+        must(code == HDX_CANCELLED || is_allowed(code, repaired), "go on and stop", &err);
+    }
+    if (code == HDX_CANCELLED)
+        code = hdx_index_build(&options, &report, &err);
+    must(is_allowed(code, repaired), "go on", &err);
     if (code == HDX_OK)
-        check_index(data[1] / PARTED_STEPS, repaired, !reading && data[1] % PARTED_STEPS >= 2);
+        check_index(data[1] / PARTED_STEPS, repaired, has_searched(was));
     (void)hdx_index_remove(&options, path, sizeof path, NULL);
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PARTED_STEPS     4u /* checkpoints of a whole build: columns, objects, references, dominators */
@@ -84,6 +85,42 @@ static inline hdx_code parted_interrupt(const hdx_index_options *options, unsign
     hdx_index_options asked = *options;
     hdx_index_report  report;
     asked.progress = (hdx_progress){ .context = &c, .cancelled = parted_is_wanted };
+    return hdx_index_build_through(&doors, &asked, &report, err);
+}
+
+/* ---- stopping beside another thread ---- */
+#define PARTED_NAP 30000000 /* ns; in this time the other thread ends the tasks of a small heap */
+static _Atomic unsigned   parted_asked, parted_asked_last;
+static _Atomic bool       parted_told;
+static _Thread_local bool parted_told_me;
+
+static inline bool parted_is_wanted_here(void *context)
+{
+    const struct timespec nap = { .tv_nsec = PARTED_NAP };
+    (void)context;
+    if (parted_told_me)
+        return true;
+    if (parted_asked++ < parted_asked_last || atomic_exchange(&parted_told, true))
+        return false;
+    parted_told_me = true;
+    (void)nanosleep(&nap, NULL);
+    return true;
+}
+
+/*
+ * A build on two threads, one of which is told to stop when it asks for the so-manieth time: the other goes on with the
+ * task that it has. HDX_OK: so often nobody asks.
+ */
+static inline hdx_code parted_interrupt_one(const hdx_index_options *options, unsigned calls, hdx_error *err)
+{
+    hdx_build_doors   doors = { .io = hdx_io_system(), .every_step = true };
+    hdx_index_options asked = *options;
+    hdx_index_report  report;
+    asked.threads = 2;
+    asked.progress = (hdx_progress){ .cancelled = parted_is_wanted_here };
+    parted_asked = 0;
+    parted_asked_last = calls;
+    parted_told = parted_told_me = false;
     return hdx_index_build_through(&doors, &asked, &report, err);
 }
 
