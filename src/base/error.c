@@ -4,6 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Names and words that a message quotes may hold ends of lines; a message is one line. */
+static void make_one_line(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text == '\n' || *text == '\r')
+            *text = ' ';
+}
+
 hdx_code hdx_fail(hdx_error *err, hdx_code code, const char *where, uint64_t offset, const char *format, ...)
 {
     va_list args;
@@ -16,6 +24,7 @@ hdx_code hdx_fail(hdx_error *err, hdx_code code, const char *where, uint64_t off
     va_start(args, format);
     (void)vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
+    make_one_line(err->message);
     return code;
 }
 
@@ -27,6 +36,7 @@ hdx_code hdx_hint(hdx_error *err, hdx_code code, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(err->hint, sizeof err->hint, format, args);
     va_end(args);
+    make_one_line(err->hint);
     return code;
 }
 

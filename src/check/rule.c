@@ -13,7 +13,8 @@
 
 #define FLOOR_BYTES   (1ull << 20) /* of growth of all classes: below this nothing is said of any */
 #define FLOOR_OBJECTS 1000ull
-#define WORDS_MOST    16u /* of a rule, without its reason */
+#define WORDS_MOST    16u    /* of a rule, without its reason */
+#define RULES_MOST    10000u /* of a file: each asks all classes */
 
 /* ---- measures ---- */
 
@@ -520,6 +521,7 @@ hdx_code hdx_rules_read_file(hdx_rules *rules, const char *name, hdx_text conten
 {
     hdx_rule_source source = { .file = name };
     const char     *p = content.at, *end = p + content.len;
+    const uint64_t  before = rules->count;
     if (content.len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) /* what some editors begin a file with */
         p += 3;
     while (p < end) {
@@ -531,6 +533,9 @@ hdx_code hdx_rules_read_file(hdx_rules *rules, const char *name, hdx_text conten
         p = stop == NULL ? end : stop + 1;
         if (line.len == 0 || line.at[0] == '#')
             continue;
+        if (rules->count - before == RULES_MOST)
+            return hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "line %llu: %u rules at most",
+                            (unsigned long long)source.line, RULES_MOST);
         if ((code = hdx_rule_read(&source, line, arena, &rule, err)) != HDX_OK ||
             (code = hdx_rules_add(rules, &rule, arena, err)) != HDX_OK)
             return code;

@@ -20,6 +20,8 @@
 
 #include <stdlib.h>
 
+#define LINES_MOST 10000u /* of a file: roots, classes and objects are compared with each of them */
+
 typedef struct words {
     const char *at, *end;
 } words;
@@ -156,7 +158,7 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
         rule.means = HDX_LEAK_UNKNOWN;
     else
         return fault(f, line, "'leaking', 'not-leaking' or 'label' is expected", means, err);
-    if (name.len == 0)
+    if (name.len == 0 || hdx_text_is(name, "+"))
         return fault(f, line, "a class is expected", name, err);
     rule.subclasses = name.at[name.len - 1] == '+';
     name.len -= rule.subclasses;
@@ -199,7 +201,7 @@ static hdx_code lines(leak_rules *r, const hdx_leak_file *f,
                       hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    uint64_t line = 1;
+    uint64_t line = 1, taken = 0;
     for (size_t from = 0; f->at != NULL && from < f->len && code == HDX_OK; line++) {
         const char *end = memchr(f->at + from, '\n', f->len - from);
         size_t      n = end == NULL ? f->len - from : (size_t)(end - f->at) - from;
@@ -210,7 +212,7 @@ static hdx_code lines(leak_rules *r, const hdx_leak_file *f,
         if (memchr(f->at + from, '\0', n) != NULL)
             return fault(f, line, "a byte 0", (hdx_text){ "", 0 }, err);
         if (first.len > 0 && first.at[0] != '#')
-            code = take(r, f, line, w, err);
+            code = taken++ < LINES_MOST ? take(r, f, line, w, err) : fault(f, line, "10000 lines at most", first, err);
         from += n + 1;
     }
     return code;

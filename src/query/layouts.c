@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define FILE_MOST  (1u << 20)
-#define LINES_MOST 10000u
-#define NAMES_MOST 30000u
+#define LINES_MOST 10000u /* of one text */
+#define NAMES_MOST 30000u /* that it adds: with ours there are fewer than HDX_STEP_EACH */
 
 const char *hdx_collection_kind_name(hdx_collection_kind kind)
 {
@@ -30,6 +30,7 @@ typedef struct reading {
     const char  *file;
     uint64_t     line;
     hdx_error   *err;
+    uint64_t     lines_before, names_before; /* of texts read before this one */
 } reading;
 
 static hdx_code fault(const reading *r, const char *what, hdx_text seen)
@@ -78,7 +79,7 @@ static hdx_code number_of(const reading *r, hdx_text name, uint16_t *out)
     const char *copy = hdx_arena_copy(&l->arena, name.at, name.len);
     if (copy == NULL || !hdx_list_room(l->mem, HDX_LIST_REF(&l->names)))
         return no_memory(r);
-    if (l->names.count == NAMES_MOST)
+    if (l->names.count - r->names_before == NAMES_MOST)
         return fault(r, "too many names of fields", name);
     l->names.at[l->names.count++] = (hdx_text){ copy, name.len };
     *known = l->names.count;
@@ -315,7 +316,7 @@ static hdx_code line_of(const reading *r, hdx_text line)
     int          kind = 0;
     if (class_name.len == 0 || *class_name.at == '#')
         return HDX_OK;
-    if (all->lines.count == LINES_MOST)
+    if (all->lines.count - r->lines_before == LINES_MOST)
         return fault(r, "10000 lines at most", class_name);
     if (!hdx_list_room(all->mem, HDX_LIST_REF(&all->lines)))
         return no_memory(r);
@@ -344,7 +345,7 @@ hdx_code hdx_layouts_begin(hdx_layouts *l, hdx_mem *mem, hdx_error *err)
 
 hdx_code hdx_layouts_read(hdx_layouts *l, const char *name, const char *text, size_t len, hdx_error *err)
 {
-    reading  r = { l, name, 0, err };
+    reading  r = { l, name, 0, err, l->lines.count, l->names.count };
     hdx_code code = HDX_OK;
     if (len > FILE_MOST)
         return hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "a table of layouts has 1 MiB at most");

@@ -778,6 +778,16 @@ Test(workers, are_as_many_as_this_process_may_run_on)
     cr_expect(eq(uint, hdx_workers_default(), 1));
 }
 
+/* A name of a dump or a rule of a command line may hold ends of lines. */
+Test(error, is_one_line_whatever_it_quotes)
+{
+    hdx_error err;
+    (void)hdx_fail(&err, HDX_USAGE, "a", HDX_NOWHERE, "no class '%s'", "a\nb\r\nc\td");
+    cr_expect(eq(str, err.message, "no class 'a b  c\td'"));
+    (void)hdx_hint(&err, HDX_USAGE, "such as: %s", "x\ny");
+    cr_expect(eq(str, err.hint, "such as: x y"));
+}
+
 Test(error, keeps_words_within_their_room)
 {
     hdx_error err;

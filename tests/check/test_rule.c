@@ -361,6 +361,22 @@ Test(rule, of_a_file_knows_its_line)
     hdx_buffer_free(&many);
 }
 
+Test(rule, of_a_file_is_one_of_ten_thousand_at_most)
+{
+    hdx_rules  rules;
+    hdx_buffer many = hdx_buffer_of(NULL);
+    for (unsigned i = 0; i < 10000; i++)
+        hdx_buffer_text(&many, "max live 1M # as before\n\n");
+    cr_assert(read_file(&rules, many.at) == HDX_OK && rules.count == 10000, "%s", err.message);
+    cr_expect(hdx_rules_read_file(&rules, "b.rules", (hdx_text){ "no damage", 9 }, &arena, &err) == HDX_OK &&
+              rules.count == 10001);
+    hdx_buffer_text(&many, "# as before\nno damage");
+    cr_expect(eq(int, read_file(&rules, many.at), HDX_USAGE));
+    cr_expect_str_eq(err.where, "heap.rules");
+    cr_expect_str_eq(err.message, "line 20002: 10000 rules at most");
+    hdx_buffer_free(&many);
+}
+
 Test(rule, too_long_for_a_line_of_an_error_is_cut)
 {
     char text[5000];

@@ -254,6 +254,8 @@ Test(rules, that_are_not_understood_are_refused_with_their_line)
           "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=1..999999'" },
         { true, "leaks a", "line 1: 'leaking', 'not-leaking' or 'label' is expected: 'leaks'" },
         { true, "label", "line 1: a class is expected: ''" },
+        { true, "label +", "line 1: a class is expected: '+'" },
+        { true, "leaking a\n\nleaking + x = 1", "line 3: a class is expected: '+'" },
         { true, "label a b =", "line 1: a value is expected behind: '='" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -264,6 +266,27 @@ Test(rules, that_are_not_understood_are_refused_with_their_line)
         cr_expect_str_eq(err.message, cases[i].said);
         cr_expect_str_eq(err.where, "mine.txt");
         hdx_leak_rules_free(&r);
+    }
+}
+
+/* Roots, classes and objects are compared with each of them. */
+Test(rules, are_ten_thousand_of_a_file_at_most)
+{
+    static const char *const lines[] = { "ignored java-local t\n#\n", "label a.B x\n#\n" };
+    for (size_t k = 0; k < 2; k++) {
+        leak_rules r;
+        hdx_error  err = { .code = HDX_OK };
+        hdx_buffer b = hdx_buffer_of(NULL);
+        for (unsigned i = 0; i < 10000; i++)
+            hdx_buffer_text(&b, lines[k]);
+        cr_expect(eq(int, read_lines(b.at, k == 1, &r, &err), HDX_OK), "%s", err.message);
+        cr_expect(k == 0 || r.rule_count == 10000);
+        hdx_leak_rules_free(&r);
+        hdx_buffer_text(&b, lines[k]);
+        cr_expect(eq(int, read_lines(b.at, k == 1, &r, &err), HDX_USAGE));
+        cr_expect(strncmp(err.message, "line 20001: 10000 lines at most: '", 34) == 0, "%s", err.message);
+        hdx_leak_rules_free(&r);
+        hdx_buffer_free(&b);
     }
 }
 

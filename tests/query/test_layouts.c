@@ -295,6 +295,22 @@ Test(limits, are_ten_thousand_lines)
     free(too_many);
 }
 
+/* Ours are read behind those of the user, who has them all the same. */
+Test(limits, are_those_of_the_table_of_the_user_alone)
+{
+    char *lines = repeated("a%u list size=1\n", 10000), *names = repeated("a list slots=a%u,b%u,c%u,d%u,e%u\n", 6000);
+    hdx_layouts l;
+    hdx_error   err;
+    cr_expect(read_text(&l, NULL, lines, &err) == HDX_OK && hdx_layouts_known(&l, &err) == HDX_OK, "%s", err.message);
+    cr_expect(l.lines.count > 10000);
+    hdx_layouts_free(&l);
+    cr_expect(read_text(&l, NULL, names, &err) == HDX_OK && hdx_layouts_known(&l, &err) == HDX_OK, "%s", err.message);
+    cr_expect(l.names.count > 30000 && l.names.count < HDX_STEP_EACH);
+    hdx_layouts_free(&l);
+    free(lines);
+    free(names);
+}
+
 #define TEN_NAMES "a list slots=a%u,b%u,c%u,d%u,e%u,f%u,g%u,h%u,i%u,j%u\n"
 
 Test(limits, are_thirty_thousand_names)
