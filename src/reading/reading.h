@@ -288,7 +288,7 @@ hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err);
 /* ---- classes.c ---- */
 /* Makes the table; adds invented classes and object 0 to the ids and freezes them. */
 hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err);
-/* The map class_objects, from the ids in classes. */
+/* The map class_objects, from the ids in classes; HDX_DAMAGED where two have the same (T5). */
 hdx_code hdx_classes_find_objects(hdx_dump_tables *t, hdx_error *err);
 /* After the second pass has told the reference size: sizes of all classes. */
 hdx_code hdx_classes_size(hdx_work *w, hdx_dump_tables *t, hdx_error *err);
