@@ -214,6 +214,8 @@ set_tests_properties(deploy.slurm_task PROPERTIES TIMEOUT 120)
 add_custom_target(slurm COMMAND ${PROJECT_SOURCE_DIR}/tests/deploy/slurm $<TARGET_FILE:heapdex_cli>
     $<TARGET_FILE:bench_make_dump> DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
+include(cmake/steady.cmake)
+
 # tests/threads/NAME.c are plain programs that ThreadSanitizer can follow (preset tsan); they run in every preset.
 file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/threads/*.c)
 foreach(file IN LISTS files)

@@ -4,25 +4,16 @@
  * Keys are read by ourselves for libedit: it would begin to read again after a signal, and Ctrl-C is to end the line.
  */
 #include "cli/line.h"
-
-#include "base/own.h"
+#include "cli/history.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <wchar.h>
-
-#ifdef HDX_EDIT
-#include <histedit.h>
-#endif
-
-#define HISTORY_LINES 1000
 
 struct cli_line {
     cli_line_complete *complete;
@@ -31,6 +22,7 @@ struct cli_line {
 #ifdef HDX_EDIT
     EditLine   *edit;
     History    *history;
+    History    *own; /* lines of this call, which the file has not */
     char       *path;
     const char *prompt;
 #endif
@@ -145,14 +137,14 @@ static unsigned char tab(EditLine *edit, wint_t key)
 cli_line *cli_line_open(const char *path, cli_line_complete *complete, void *context)
 {
     cli_line *l = calloc(1, sizeof *l);
-    HistEvent event;
     if (l == NULL)
         return NULL;
     (void)setlocale(LC_CTYPE, "");
     *l = (cli_line){ .complete = complete, .context = context, .path = path != NULL ? strdup(path) : NULL };
     l->edit = el_init("heapdex", stdin, stdout, stderr);
-    l->history = history_init();
-    if (l->edit == NULL || l->history == NULL) {
+    l->history = cli_history_new();
+    l->own = cli_history_new();
+    if (l->edit == NULL || l->history == NULL || l->own == NULL) {
         cli_line_close(l);
         return NULL;
     }
@@ -165,38 +157,24 @@ cli_line *cli_line_open(const char *path, cli_line_complete *complete, void *con
                   tab); /* el_set would copy both, for good */
     (void)el_set(l->edit, EL_BIND, "^I", "heapdex-complete", (char *)NULL);
     (void)el_set(l->edit, EL_BIND, "^R", "em-inc-search-prev", (char *)NULL);
-    (void)history(l->history, &event, H_SETSIZE, HISTORY_LINES);
-    (void)history(l->history, &event, H_SETUNIQUE, 1);
     (void)el_set(l->edit, EL_HIST, history, l->history);
     if (l->path != NULL)
-        (void)history(l->history, &event, H_LOAD, l->path);
+        cli_history_load(l->history, l->path);
     return l;
-}
-
-/* Whole or as it was; what cannot be kept is not worth a word. */
-static void keep_history(cli_line *l)
-{
-    HistEvent    event;
-    const size_t room = strlen(l->path) + 48;
-    char        *part = malloc(room);
-    if (part == NULL)
-        return;
-    const int fd = hdx_own_create(l->path, 0600, part, room);
-    if (fd >= 0 && (close(fd) != 0 || history(l->history, &event, H_SAVE, part) < 0 || rename(part, l->path) != 0))
-        (void)unlink(part);
-    free(part);
 }
 
 void cli_line_close(cli_line *l)
 {
     if (l == NULL)
         return;
-    if (l->path != NULL && l->history != NULL)
-        keep_history(l);
+    if (l->path != NULL && l->own != NULL)
+        cli_history_add(l->own, l->path);
     if (l->edit != NULL)
         el_end(l->edit);
     if (l->history != NULL)
         history_end(l->history);
+    if (l->own != NULL)
+        history_end(l->own);
     free(l->path);
     free(l);
 }
@@ -225,6 +203,7 @@ void cli_line_remember(cli_line *l, const char *text)
 {
     HistEvent event;
     (void)history(l->history, &event, H_ENTER, text);
+    (void)history(l->own, &event, H_ENTER, text);
 }
 
 #endif
