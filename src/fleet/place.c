@@ -234,8 +234,10 @@ static hdx_code add_file(fleet_place *p, const char *table, hdx_rows *rows, hdx_
     if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", p->part, table,
                          p->format == HDX_FLEET_CSV ? "csv" : "parquet") >= sizeof path)
         return too_long(err, p->part);
-    if ((s.fd = p->io->create(p->io, path)) < 0)
+    if ((s.fd = p->io->create(p->io, path)) < 0) {
+        p->broken = true;
         return cannot(err, "create", path, s.fd);
+    }
     hdx_code code = write_rows(p, table, rows, &(hdx_sink){ put, &s }, err);
     if (code == HDX_OK && !flush(&s))
         code = HDX_IO;
@@ -246,6 +248,7 @@ static hdx_code add_file(fleet_place *p, const char *table, hdx_rows *rows, hdx_
     hdx_buffer_free(&s.bytes);
     p->io->push(p->io, s.fd);
     const int rc = p->io->close(p->io, s.fd);
+    p->broken = p->broken || rc < 0;
     return code == HDX_OK && rc < 0 ? cannot(err, "write", path, rc) : code;
 }
 

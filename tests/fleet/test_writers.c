@@ -37,7 +37,7 @@ typedef struct door {
     int      swaps;    /* what an exchange says; 0: the truth */
     unsigned swapping; /* for so many of them; 0: for all */
     unsigned exchanges, renames, bad_rename;
-    unsigned writes, bad_write, closes, bad_close;
+    unsigned writes, bad_write, closes, bad_close, creates, bad_create;
     size_t   longest_write;
     int      with;
     unsigned stats, bad_stats; /* so many of the first tell of a folder that is gone, */
@@ -74,6 +74,12 @@ static int says_write(hdx_io *io, int fd, const void *bytes, uint64_t len)
     door *d = (door *)io;
     d->longest_write = len > d->longest_write ? (size_t)len : d->longest_write;
     return ++d->writes == d->bad_write ? d->with : hdx_io_system()->write(hdx_io_system(), fd, bytes, len);
+}
+
+static int says_create(hdx_io *io, const char *path)
+{
+    door *d = (door *)io;
+    return ++d->creates == d->bad_create ? d->with : hdx_io_system()->create(hdx_io_system(), path);
 }
 
 static int says_close(hdx_io *io, int fd)
@@ -115,6 +121,7 @@ static door a_door(void)
     d.io.exchange = says_exchange;
     d.io.rename = says_rename;
     d.io.write = says_write;
+    d.io.create = says_create;
     d.io.close = says_close;
     d.io.stat = says_stat;
     d.io.mkdir = says_mkdir;
@@ -378,6 +385,34 @@ Test(writers, what_cannot_be_written_is_told_and_leaves_nothing)
                 cr_expect(hidden(&t) == 0 && entries(&t, "tables", "dump_id=") == 0);
                 fleet_end(&t);
             }
+}
+
+/* A full disk is no answer with too many rows: no table of it is left empty, and the call does not succeed. */
+Test(writers, a_disk_that_is_full_when_a_file_is_created_or_closed_fails_the_call)
+{
+    fleet_test t;
+    fleet_begin(&t, NULL);
+    door d = a_door();
+    cr_assert(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == HDX_OK, "%s", t.err.message);
+    char          *problems = fleet_read(&t, HDX_FLEET_CSV, "a", "problems");
+    const unsigned creates = d.creates, closes = d.closes;
+    unsigned       failed = 0;
+    cr_expect(creates > 10 && closes >= creates, "%u, %u", creates, closes);
+    for (unsigned n = 1; n <= creates + closes; n++) {
+        d = a_door();
+        d.bad_create = n <= creates ? n : 0;
+        d.bad_close = n > creates ? n - creates : 0;
+        d.with = -ENOSPC;
+        const hdx_code code = write_by(&t, &d.io, HDX_FLEET_CSV, "a");
+        char          *now = fleet_read(&t, HDX_FLEET_CSV, "a", "problems");
+        cr_expect(code == (n <= creates || code != HDX_OK ? HDX_LIMIT : HDX_OK), "%u of %u: %d", n, creates, code);
+        cr_expect_str_eq(now, problems, "%u of %u", n, creates);
+        failed += code != HDX_OK;
+        free(now);
+    }
+    cr_expect(failed >= 2 * creates, "%u", failed);
+    free(problems);
+    fleet_end(&t);
 }
 
 /* ---- what is there ---- */
