@@ -200,7 +200,7 @@ Test(suspects, accumulate_before_the_first_drop_and_not_after_a_thousand_steps)
     hdx_rows *rows = ask(&h, 40, 1, 0);
     expect_rows(rows, "1,1,object,0x7f0000017e20,app.Link,1,32064,99.95,-,-,-,app.Link,1,32032,one app.Link keeps 31.3 "
                       "KB (100 %), a chain of more than 1,000 objects, the last of class app.Link, itself a GC root "
-                      "(NATIVE_STATIC)\n");
+                      "(JNI global)\n");
     heap_close(&h);
 }
 
