@@ -13,6 +13,8 @@
 
 #define ASK  65536u /* ids between two questions whether to go on */
 #define MANY 64u    /* one of so many objects: as many bits as ids */
+#define WORK 65536u /* between two questions while states are looked at: a class is compared with each rule, */
+#define LOOK 64u    /* an object too, and what is built in takes as long as so many rules */
 
 typedef struct list {
     hdx_id  *at;
@@ -189,15 +191,25 @@ static bool is_asked(leak_inspector *i, uint32_t number)
     return false;
 }
 
+static hdx_code worked(uint64_t *done, uint64_t more, const hdx_progress *progress, hdx_error *err)
+{
+    if ((*done += more) < WORK)
+        return HDX_OK;
+    *done = 0;
+    return stop_wanted(progress) ? hdx_tick_stop(err) : HDX_OK;
+}
+
 static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *out, hdx_error *err)
 {
-    leak_heap *h = i->h;
-    hdx_code   code = watched(i, o, out, err);
-    uint64_t   asked = 0;
+    leak_heap     *h = i->h;
+    hdx_code       code = watched(i, o, out, err);
+    const uint64_t rules = i->rules->rule_count;
+    uint64_t       done = 0;
     for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
         hdx_refs refs;
         hdx_id   id;
-        if (h->classes[c].kind != HDX_INSTANCE || !is_asked(i, c))
+        if ((code = worked(&done, rules, o->progress, err)) != HDX_OK || h->classes[c].kind != HDX_INSTANCE ||
+            !is_asked(i, c))
             continue;
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
@@ -207,8 +219,8 @@ static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *ou
                 code = put(out, id, err);
             hdx_arena_free(&h->arena);
             h->arena = kept;
-            if (++asked % 1024 == 0 && stop_wanted(o->progress))
-                code = hdx_tick_stop(err);
+            if (code == HDX_OK)
+                code = worked(&done, LOOK + rules, o->progress, err);
         }
     }
     return code;

@@ -66,6 +66,43 @@ static bool holds(const char *field, const char *op, const char *value, uint64_t
     return yes;
 }
 
+static bool asked_once_more(void *context)
+{
+    ++*(unsigned *)context;
+    return false;
+}
+
+/* How often somebody may stop the search for states, with so many rules that hold for nothing. */
+static unsigned questions_with(unsigned rules)
+{
+    unsigned           asked = 0;
+    const hdx_progress progress = { .context = &asked, .cancelled = asked_once_more };
+    hdx_leaks_options  o = { .finder = HDX_LEAKS_FILTERS, .progress = &progress };
+    hdx_buffer         b = hdx_buffer_of(NULL);
+    leak_inspector     i;
+    leak_rules         r;
+    hdx_id            *leaking;
+    uint64_t           count, capacity;
+    for (unsigned n = 0; n < rules; n++)
+        hdx_buffer_format(&b, "leaking p.T i = %u\n", n);
+    o.rule_file = (hdx_leak_file){ "mine.txt", b.at, b.len };
+    ok(hdx_leak_rules_read(&o, &r, &h.err));
+    ok(hdx_leak_inspector_open(&lh, &r, &i, &h.err));
+    ok(hdx_leak_find(&i, &o, &leaking, &count, &capacity, &h.err));
+    cr_expect(eq(u64, count, 0));
+    hdx_mem_put(NULL, leaking, capacity * sizeof *leaking);
+    hdx_leak_inspector_close(&i);
+    hdx_leak_rules_free(&r);
+    hdx_buffer_free(&b);
+    return asked;
+}
+
+Test(rules_of_state, of_which_there_are_many_leave_time_for_a_stop)
+{
+    cr_expect(eq(uint, questions_with(1), 0));
+    cr_expect(eq(uint, questions_with(10000), 1), "six classes and an object, 10,000 comparisons each");
+}
+
 /* Whether the field is less than the value, equal to it or greater decides all six operators. */
 Test(rules_of_state, compare_as_the_type_of_the_field_does)
 {
