@@ -248,6 +248,18 @@ static hdx_code copied(const reader *r, hdx_text t, const char **out)
     return *out == NULL ? hdx_no_memory(r->err, "a rule", t.len) : HDX_OK;
 }
 
+/* One that is none is refused here, where file and line are known. */
+static hdx_code try_regex(const reader *r, hdx_text t)
+{
+    hdx_regex     *regex;
+    hdx_error      why;
+    const hdx_code code = hdx_regex_open(t.at + 1, t.len - 2, NULL, &regex, &why);
+    hdx_regex_close(regex);
+    if (code == HDX_LIMIT)
+        return hdx_no_memory(r->err, "a regular expression", t.len);
+    return code == HDX_OK ? HDX_OK : refuse(r, "%s", why.message);
+}
+
 /* A class pattern, with + behind it for subclasses. */
 static hdx_code read_pattern(const reader *r, const word *w, bool classes, hdx_rule *out)
 {
@@ -260,6 +272,11 @@ static hdx_code read_pattern(const reader *r, const word *w, bool classes, hdx_r
         return refuse(r, "an empty pattern");
     if (t.at[0] == '/' && (t.len == 1 || t.at[t.len - 1] != '/'))
         return hdx_hint(r->err, refuse(r, "a regular expression is /.../"), "one with blanks stands in quotes");
+    if (t.at[0] == '/' && t.len > 2) {
+        const hdx_code code = try_regex(r, t);
+        if (code != HDX_OK)
+            return code;
+    }
     return copied(r, t, &out->pattern);
 }
 

@@ -280,6 +280,13 @@ Test(rule, that_is_wrong_is_refused_with_what_would_be_right)
         { "max objects 'a'5 1", "rule 'max objects 'a'5 1': a blank is missing behind a closing quote", "" },
         { "max objects /a 5", "rule 'max objects /a 5': a regular expression is /.../",
           "one with blanks stands in quotes" },
+        { "max objects /x(/ 5",
+          "rule 'max objects /x(/ 5': regular expression \"x(\": missing closing parenthesis at byte 2", "" },
+        { "growth '/a /b*+*/' 5%",
+          "rule 'growth '/a /b*+*/' 5%': regular expression \"a /b*+*\": quantifier does not follow a repeatable item "
+          "at "
+          "byte 6",
+          "" },
         { "max objects '' 5", "rule 'max objects '' 5': an empty pattern", "" },
         { "no leaks", "rule 'no leaks': which leaks?", "no leaks application, no leaks library, no leaks all" },
         { "no suspects 0.5%", "rule 'no suspects 0.5%': suspects keep 1% to 100% of the heap", "" },
