@@ -281,6 +281,17 @@ hdx_code hdx_checking_add(hdx_checking *c, const hdx_check_result *result, hdx_e
     return HDX_OK;
 }
 
+/* What shows only while it is measured, such as a regular expression that is too costly for a name of this heap. */
+static hdx_code name_line(const hdx_rule *rule, hdx_code code, hdx_error *err)
+{
+    if (code != HDX_USAGE || rule->file == NULL || err == NULL)
+        return code;
+    const hdx_error was = *err;
+    (void)hdx_fail(err, code, rule->file, HDX_NOWHERE, "line %llu: %.220s", (unsigned long long)rule->line,
+                   was.message);
+    return hdx_hint(err, code, "%s", was.hint);
+}
+
 static hdx_code check_rule(hdx_checking *c, const hdx_rule *rule, hdx_error *err)
 {
     const uint64_t before = c->count;
@@ -295,7 +306,7 @@ static hdx_code check_rule(hdx_checking *c, const hdx_rule *rule, hdx_error *err
                                                         : hdx_checking_damage)(c, rule, err);
     c->rules++;
     c->broken += code == HDX_OK && c->count > before && c->results[before].state == HDX_CHECK_BROKEN;
-    return code;
+    return name_line(rule, code, err);
 }
 
 /* ---- rows ---- */

@@ -140,9 +140,22 @@ Test(check, refuses_a_wrong_rule_before_it_builds_anything)
     expect("shop.hprof.gz --max 'live 50 MB'", 2, "'MB' is a word of its own\nhint: a value is one word, as 50MB");
     write_text("heap.rules", "# the shop\nmax live 1G\n\nmax lve 1G\n");
     expect("shop.hprof.gz --rules heap.rules", 2, "heap.rules: line 4: rule 'max lve 1G': there is no measure 'lve'");
+    write_text("heap.rules", "max live 1G\n\nmax objects /x(/ 10\n");
+    expect("shop.hprof.gz --rules heap.rules", 2,
+           "heap.rules: line 3: rule 'max objects /x(/ 10': regular expression \"x(\": missing closing parenthesis at "
+           "byte 2");
     write_text("heap.rules", "# nothing\n");
     expect("shop.hprof.gz --rules heap.rules", 2, "the files of rules have no rule");
     cr_expect(access("shop.hprof.gz.hdx", F_OK) != 0);
+}
+
+Test(check, names_the_line_of_a_rule_that_shows_its_fault_while_it_is_measured)
+{
+    write_text("heap.rules", "max live 1G\nmax objects '/(a+)+(b*)*(.*.*)*x/' 10\n");
+    expect("shop.hprof.gz --rules heap.rules", 2,
+           "heap.rules: line 2: regular expression \"(a+)+(b*)*(.*.*)*x\" is too costly: stopped after");
+    expect("shop.hprof.gz --max 'objects /(a+)+(b*)*(.*.*)*x/ 10'", 2,
+           "heapdex: regular expression \"(a+)+(b*)*(.*.*)*x\"");
 }
 
 Test(check, has_rows_of_all_rules_in_every_format)
