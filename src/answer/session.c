@@ -34,6 +34,8 @@ static bool copy(hdx_arena *arena, const char **text)
     return *text != NULL;
 }
 
+#define OPEN_TRIES 8u
+
 hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, hdx_error *err)
 {
     hdx_session *s = *out = calloc(1, sizeof *s);
@@ -155,9 +157,14 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
         }
         if (s->events.opening != NULL)
             s->events.opening(s->events.context, place);
-        hdx_code code = hdx_index_build(&options, &d->report, err);
-        if (code != HDX_OK || (code = hdx_graph_open(d->report.path, d->report.dump[0] != '\0' ? d->report.dump : NULL,
-                                                     &d->graph, err)) != HDX_OK)
+        hdx_code code = HDX_BUSY;
+        for (unsigned left = OPEN_TRIES; code == HDX_BUSY && left > 0;
+             left--) { /* removed or replaced between the two */
+            if ((code = hdx_index_build(&options, &d->report, err)) != HDX_OK)
+                return code;
+            code = hdx_graph_open(d->report.path, d->report.dump[0] != '\0' ? d->report.dump : NULL, &d->graph, err);
+        }
+        if (code != HDX_OK)
             return code;
         d->opened = true;
         if (s->events.opened != NULL)

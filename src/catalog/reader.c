@@ -15,6 +15,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#define OPEN_TRIES 16u /* of an index that is replaced meanwhile */
+
 struct hdx_catalog {
     MDB_env        *env;
     MDB_txn        *txn;
@@ -133,7 +135,7 @@ static hdx_code read_manifest(hdx_catalog *c, const uint8_t identity[16], hdx_er
     return hdx_decode_numbers(value, &c->counts, err);
 }
 
-hdx_code hdx_catalog_open(hdx_io *io, const char *folder, hdx_catalog **out, hdx_error *err)
+static hdx_code open_once(hdx_io *io, const char *folder, hdx_catalog **out, hdx_error *err)
 {
     char        sum[HDX_PATH_MAX], file[HDX_PATH_MAX];
     uint8_t     identity[16];
@@ -163,6 +165,32 @@ hdx_code hdx_catalog_open(hdx_io *io, const char *folder, hdx_catalog **out, hdx
     }
     *out = c;
     return HDX_OK;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/*
+ * A build puts a new index in the place of another, and `remove` takes one away, between two files that are read here:
+ * then the files do not belong together, which is no damage. The folder is another one by then, or has changed.
+ */
+hdx_code hdx_catalog_open(hdx_io *io, const char *folder, hdx_catalog **out, hdx_error *err)
+{
+    for (unsigned left = OPEN_TRIES;; left--) {
+        struct stat    before, after;
+        const bool     there = io->stat(io, folder, &before) >= 0;
+        const hdx_code code = open_once(io, folder, out, err);
+        if ((code != HDX_DAMAGED && code != HDX_NOT_FOUND && code != HDX_IO) || left == 0 || !there)
+            return code;
+        const int rc = io->stat(io, folder, &after);
+        if (rc >= 0 ? is_same(&before, &after) : rc != -ENOENT)
+            return code;
+        if (rc < 0) /* removed: as if it had not been there */
+            left = 1;
+    }
 }
 
 void hdx_catalog_close(hdx_catalog *c)

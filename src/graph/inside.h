@@ -52,9 +52,10 @@ struct hdx_graph {
     hdx_index_place             place; /* of the index; of its view: */
     hdx_index_place             view;
     uint64_t                    objects;
-    char                       *base;   /* folder of the index */
-    char                       *folder; /* the same, or that of the view: of the catalog, and of notes */
-    char                       *dump;   /* NULL: none given */
+    char                       *base;          /* folder of the index */
+    uint64_t                    device, inode; /* of that folder when it was opened; 0: it was not there */
+    char                       *folder;        /* the same, or that of the view: of the catalog, and of notes */
+    char                       *dump;          /* NULL: none given */
     hdx_damage_note             note;
     hdx_damage_note             trouble;
     pthread_mutex_t             lock;

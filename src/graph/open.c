@@ -12,6 +12,7 @@
 #include "indexes/folder.h"
 
 #include <heapdex/index.h>
+#include <errno.h>
 #include <stdio.h>
 
 const char hdx_file_shut;
@@ -105,6 +106,24 @@ static hdx_code open_view(hdx_graph *g, const char *name, hdx_error *err)
     return HDX_OK;
 }
 
+/*
+ * Is the index another one by now, or gone? A build puts a new one in its place, `remove` takes it away: files that
+ * were not opened until then are not damaged.
+ */
+static bool has_moved(const hdx_graph *g)
+{
+    struct stat now;
+    const int   rc = g->place.io->stat(g->place.io, g->base, &now);
+    return g->inode != 0 && (rc < 0 ? rc == -ENOENT : now.st_dev != g->device || now.st_ino != g->inode);
+}
+
+static hdx_code tell_moved(const hdx_graph *g, hdx_error *err)
+{
+    return hdx_hint(
+        err, hdx_fail(err, HDX_BUSY, g->base, HDX_NOWHERE, "the index was replaced or removed while it was read"),
+        "the same question again asks the index that is there now");
+}
+
 hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err)
 {
     return hdx_graph_open_view(index, NULL, dump, out, err);
@@ -135,6 +154,11 @@ hdx_code hdx_graph_open_view(const char *index, const char *view, const char *du
     }
     hdx_io *io = hdx_io_system();
     g->place = (hdx_index_place){ .io = io, .folder = g->base };
+    struct stat at;
+    if (io->stat(io, g->base, &at) >= 0) {
+        g->device = at.st_dev;
+        g->inode = at.st_ino;
+    }
     if ((code = hdx_catalog_open(io, g->base, &g->catalog, err)) != HDX_OK)
         goto out;
     g->m = hdx_catalog_manifest(g->catalog);
@@ -157,6 +181,8 @@ hdx_code hdx_graph_open_view(const char *index, const char *view, const char *du
     *out = g;
     return HDX_OK;
 out:
+    if ((code == HDX_DAMAGED || code == HDX_NOT_FOUND) && g->place.io != NULL && has_moved(g))
+        code = tell_moved(g, err);
     hdx_graph_close(g);
     return code;
 }
@@ -358,7 +384,7 @@ static void *file_locked(hdx_graph *g, hdx_kind kind)
         hdx_code  code = HDX_OK;
         /* A file that was never written (--until, no Android heaps) is no damage: there is nothing to say. */
         if (g->m->files[kind].name[0] != '\0' && (code = open_kind(g, kind, &file, &e)) != HDX_OK) {
-            e.code = code;
+            e.code = has_moved(g) ? tell_moved(g, &e) : code;
             hdx_graph_note(g, &e);
             file = NULL;
         }
