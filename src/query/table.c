@@ -589,7 +589,7 @@ static hdx_code reference_run(void *state, uint32_t most, hdx_vector *out, uint3
         return HDX_OK;
     if (r->pairs == NULL && (r->pairs = hdx_mem_raw(mem, PAIR * HDX_RUN, sizeof *r->pairs)) == NULL)
         return hdx_no_memory(err, "runs of references", PAIR * HDX_RUN * sizeof *r->pairs);
-    while (*count < most && (code = next_pair(r, &ids[*count], &more, err)) == HDX_OK && more)
+    while (*count < hdx_least(most, HDX_RUN) && (code = next_pair(r, &ids[*count], &more, err)) == HDX_OK && more)
         r->pairs[(*count)++] = r->address.as.address;
     r->ended = !more;
     addresses_of(r->run.ask.g, ids, *count, r->pairs + HDX_RUN);
