@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#define PIECE 4096u
+#define PIECE 16384u
 
 typedef struct visitor {
     hdx_graph *g;
