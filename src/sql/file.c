@@ -32,6 +32,7 @@ static hdx_code failed(const hdx_sql_file *f, int rc, hdx_error *err)
     case SQLITE_NOMEM: return hdx_no_memory(err, "a file of SQLite", 0);
     case SQLITE_TOOBIG:
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "a text is longer than SQLite takes, 1,000,000,000 bytes");
+    case SQLITE_CORRUPT: /* a page could not be read */
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_READONLY:
