@@ -21,7 +21,7 @@ typedef enum hdx_code {
     HDX_DAMAGED,   /* the index is damaged (exit 5) */
     HDX_LIMIT,     /* does not fit in memory, on disk or in a stated limit (exit 6) */
     HDX_IO,        /* input or output failed underway (exit 7) */
-    HDX_BUSY,      /* another builder holds the index (exit 76) */
+    HDX_BUSY,      /* another builder holds the index, or replaced it while it was read (exit 76) */
     HDX_CANCELLED  /* the caller's cancel callback said so (exit 130; 75 by SIGTERM) */
 } hdx_code;
 
