@@ -60,6 +60,25 @@ static bool write_all(int fd, const char *from, uint64_t len)
     return true;
 }
 
+/* libedit writes printable ASCII alone, and does not expect anything else. Returns the end of the lines that are. */
+static char *keep_printable(char *from, const char *end)
+{
+    char *to = from;
+    while (from < end) {
+        const char  *stop = memchr(from, '\n', (size_t)(end - from));
+        const size_t len = (size_t)((stop != NULL ? stop + 1 : end) - from);
+        bool         printable = stop != NULL;
+        for (size_t i = 0; i + 1 < len && printable; i++)
+            printable = from[i] >= ' ' && from[i] <= '~';
+        if (printable) {
+            memmove(to, from, len);
+            to += len;
+        }
+        from += len;
+    }
+    return to;
+}
+
 /* The head and the newest lines, as a file in memory; -1: not possible. */
 static int copy_of(int fd, uint64_t size)
 {
@@ -73,9 +92,9 @@ static int copy_of(int fd, uint64_t size)
         } else {
             from += HEAD_BYTES;
         }
+        const char *end = keep_printable(from, bytes + len);
         copy = memfd_create("history", MFD_CLOEXEC);
-        if (copy >= 0 &&
-            (!write_all(copy, HEAD, HEAD_BYTES) || !write_all(copy, from, (uint64_t)(bytes + len - from)))) {
+        if (copy >= 0 && (!write_all(copy, HEAD, HEAD_BYTES) || !write_all(copy, from, (uint64_t)(end - from)))) {
             (void)close(copy);
             copy = -1;
         }
