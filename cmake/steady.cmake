@@ -17,8 +17,6 @@ function(steady name short long)
 endfunction()
 
 if(HDX_PYTHON3 AND NOT HDX_FUZZ)
-  # The file of the shell's history.
-  steady(history "" "")
   # strip and restore, killed.
   steady(killed_writers "--kills 9" "--kills 100")
   # 100 readers against builds, views and removals.
@@ -29,6 +27,8 @@ if(HDX_PYTHON3 AND NOT HDX_FUZZ)
       target_compile_definitions(steady_${shim} PRIVATE _GNU_SOURCE)
       target_compile_options(steady_${shim} PRIVATE -Wall -Wextra)
     endforeach()
+    # The file of the shell's history; libedit reads past lines that it cannot decode.
+    steady(history "" "")
     # Each call to the file system fails in turn: hours in debug, one in release.
     steady(io_faults "--sample 3" "--every" steady_faults)
     # Clocks that jump by hours.

@@ -60,6 +60,8 @@ static bool write_all(int fd, const char *from, uint64_t len)
     return true;
 }
 
+#define LINE_BYTES 1024u /* longer ones libedit has no room for at some lengths */
+
 /* libedit writes printable ASCII alone, and does not expect anything else. Returns the end of the lines that are. */
 static char *keep_printable(char *from, const char *end)
 {
@@ -67,7 +69,7 @@ static char *keep_printable(char *from, const char *end)
     while (from < end) {
         const char  *stop = memchr(from, '\n', (size_t)(end - from));
         const size_t len = (size_t)((stop != NULL ? stop + 1 : end) - from);
-        bool         printable = stop != NULL;
+        bool         printable = stop != NULL && len < LINE_BYTES;
         for (size_t i = 0; i + 1 < len && printable; i++)
             printable = from[i] >= ' ' && from[i] <= '~';
         if (printable) {
