@@ -188,7 +188,7 @@ HDX_API void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses,
  *     }
  *     hdx_code code = hdx_graph_check(g, &err); // was every page sound?
  */
-#define HDX_RUN 4096u /* a good length of a run; any length is allowed */
+#define HDX_RUN 1024u /* a good length of a run; any length is allowed */
 HDX_API void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out);
 HDX_API void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n,
                                     uint32_t *out); /* HDX_NO_CLASS past the end */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +187,7 @@ static void *prepare(void *context)
 void hdx_mem_prepare(hdx_mem *mem, uint64_t bytes)
 {
     mem->prepare = bytes / HUGE_PAGE * HUGE_PAGE;
-    if (mem->prepare > 0 && pthread_create(&mem->preparing, NULL, prepare, mem) != 0)
+    if (mem->prepare > 0 && hdx_workers_start(&mem->preparing, prepare, mem) != 0)
         mem->prepare = 0;
 }
 

@@ -9,7 +9,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#define GIVE_WAY 10
+#define GIVE_WAY    10
+#define STACK_BYTES (1u << 20) /* of a thread; what `ulimit -s` says may be too little, or very much */
 
 typedef struct job {
     void (*work)(void *, unsigned);
@@ -39,6 +40,16 @@ static void *run(void *p)
     return NULL;
 }
 
+int hdx_workers_start(pthread_t *thread, void *(*begin)(void *context), void *context)
+{
+    pthread_attr_t how;
+    const bool     sized = pthread_attr_init(&how) == 0 && pthread_attr_setstacksize(&how, STACK_BYTES) == 0;
+    const int      rc = pthread_create(thread, sized ? &how : NULL, begin, context);
+    if (sized)
+        (void)pthread_attr_destroy(&how);
+    return rc;
+}
+
 void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), void *context)
 {
     pthread_t thread[HDX_WORKERS_MAX];
@@ -52,7 +63,7 @@ void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), vo
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     for (unsigned n = 1; n < count; n++) {
         jobs[n] = (job){ work, context, n, depth > 0 };
-        started[n] = pthread_create(&thread[n], NULL, run, &jobs[n]) == 0;
+        started[n] = hdx_workers_start(&thread[n], run, &jobs[n]) == 0;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     depth++;

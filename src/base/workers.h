@@ -3,6 +3,7 @@
 #define HDX_BASE_WORKERS_H
 
 #include <heapdex/types.h>
+#include <pthread.h>
 
 #define HDX_WORKERS_MAX 256u
 /*
@@ -20,6 +21,12 @@
  * what one alone can do beside it.
  */
 void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), void *context);
+
+/*
+ * Starts one thread: all threads of heapdex have a stack of the same size, whatever the process was given. An errno, as
+ * pthread_create returns it. The caller joins the thread.
+ */
+int hdx_workers_start(pthread_t *thread, void *(*begin)(void *context), void *context);
 
 /* Processors this process may use, at least 1. */
 unsigned hdx_workers_default(void);

@@ -583,7 +583,7 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
 /* False: that was all. */
 bool hdx_batch_read(batch_run *r, batch_job *j)
 {
-    char          bytes[65536];
+    char          bytes[8192];
     const ssize_t n = read(j->child.from, bytes, sizeof bytes);
     if (n < 0 && errno == EINTR)
         return true;

@@ -12,7 +12,7 @@
 
 hdx_code cli_read_all(int fd, const char *name, uint64_t most, hdx_buffer *in, hdx_error *err)
 {
-    char bytes[65536];
+    char bytes[8192];
     for (;;) {
         ssize_t n = cli_signal() == 0 ? read(fd, bytes, sizeof bytes) : -1;
         if (n == 0)

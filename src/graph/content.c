@@ -11,7 +11,7 @@
 #include <assert.h>
 
 #define UNITS 4096u
-#define BYTES (64u << 10)
+#define BYTES (8u << 10)
 
 typedef struct writing {
     hdx_graph          *g;

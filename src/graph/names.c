@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#define PIECE 16384u
+#define PIECE 4096u
 
 typedef struct visitor {
     hdx_graph *g;

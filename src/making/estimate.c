@@ -13,6 +13,7 @@
 #include "making/making.h"
 #include "hprof/sample.h"
 
+#include <stdlib.h>
 #include <stdio.h>
 
 /*
@@ -417,10 +418,9 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         out->temporary += (uint64_t)((double)objects * SPILL_OBJECT + references * SPILL_REFERENCE);
 }
 
-static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)
+static hdx_code learn_with(hdx_build *b, counter *counted, findings *f, uint64_t *scan_peak, hdx_error *err)
 {
-    counter                counted = { .b = b };
-    const hdx_walk_visitor visitor = { &counted, nothing, count_references, nothing };
+    const hdx_walk_visitor visitor = { counted, nothing, count_references, nothing };
     uint64_t               wall = hdx_now_ns(), cpu, scan_wall;
     hdx_code               code;
     hdx_ticker_step(&b->work.tick, "sample", hdx_source_file_size(b->dump.source), "bytes");
@@ -435,11 +435,11 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
     if ((code = hdx_hprof_walk(b->dump.source, &b->dump.survey, b->work.threads, &visitor, NULL, &b->work.mem, NULL,
                                err)) != HDX_OK)
         return code;
-    f->references = atomic_load(&counted.references);
-    f->like = atomic_load(&counted.like);
-    f->likely = atomic_load(&counted.likely);
+    f->references = atomic_load(&counted->references);
+    f->like = atomic_load(&counted->like);
+    f->likely = atomic_load(&counted->likely);
     f->walked = b->dump.survey.objects;
-    f->longest = atomic_load(&counted.longest);
+    f->longest = atomic_load(&counted->longest);
     f->longest = f->longest > f->sample->longest ? f->longest : f->sample->longest;
     f->classes = b->tables.class_count; /* those that no class record of the sample is about were loaded all the same */
     if (!f->sample->all && b->dump.survey.top_records[HDX_TOP_LOAD_CLASS] > f->classes)
@@ -465,6 +465,17 @@ static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error 
                                      .threads = b->work.threads };
     f->pace = hdx_forecast_pace(&times);
     return HDX_OK;
+}
+
+static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)
+{
+    counter *counted = calloc(1, sizeof *counted); /* of all workers: much for a small stack */
+    if (counted == NULL)
+        return hdx_no_memory(err, "counting references", sizeof *counted);
+    counted->b = b;
+    const hdx_code code = learn_with(b, counted, f, scan_peak, err);
+    free(counted);
+    return code;
 }
 
 static hdx_code estimate_sample(const hdx_index_options *options, const findings *sampled, hdx_index_forecast *out,

@@ -6,6 +6,7 @@
  */
 #include "making/checkpoint.h"
 
+#include <stdlib.h>
 #include <stdio.h>
 
 #define TRANSPOSING (4ull << 20)  /* sums by block, values carried from range to range */
@@ -771,10 +772,14 @@ static void save_begun(hdx_pass *p, uint64_t done)
     const uint64_t tasks = keep_tasks(p, done);
     if (done == p->kept.saved && tasks == p->kept.saved_tasks && p->kept.lists == had_lists)
         return;
-    const hdx_manifest now = b->manifest;
+    hdx_manifest *now = malloc(sizeof *now); /* much for a small stack; without it the build begins further back */
+    if (now == NULL)
+        return;
+    *now = b->manifest;
     b->manifest = manifest_of(p, tasks);
     (void)hdx_checkpoint_save(p, done, tasks, NULL);
-    b->manifest = now;
+    b->manifest = *now;
+    free(now);
 }
 
 /* After the steps done. */
@@ -822,14 +827,33 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
     return code;
 }
 
+/* Its workers take more than the stack of some callers has. NULL: no memory. */
+static hdx_pass *new_pass(hdx_build *b, hdx_error *err)
+{
+    hdx_pass *p = malloc(sizeof *p);
+    if (p == NULL)
+        (void)hdx_no_memory(err, "the steps of a build", sizeof *p);
+    else
+        *p = (hdx_pass){ .b = b };
+    return p;
+}
+
+static void free_pass(hdx_pass *p)
+{
+    free_passes(p);
+    free(p);
+}
+
 hdx_code hdx_passes(hdx_build *b, unsigned width, hdx_error *err)
 {
-    hdx_pass p = { .b = b,
-                   .width = width,
-                   .wide = hdx_wide_of(width),
-                   .until = b->work.options->until == 0 ? HDX_STEP_DOMINATORS : b->work.options->until };
-    hdx_code code = run(&p, 0, err);
-    free_passes(&p);
+    hdx_pass *p = new_pass(b, err);
+    if (p == NULL)
+        return HDX_LIMIT;
+    p->width = width;
+    p->wide = hdx_wide_of(width);
+    p->until = b->work.options->until == 0 ? HDX_STEP_DOMINATORS : b->work.options->until;
+    const hdx_code code = run(p, 0, err);
+    free_pass(p);
     return code;
 }
 
@@ -865,22 +889,24 @@ static hdx_code restore(hdx_pass *p, uint64_t done, hdx_error *err)
 
 hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
 {
-    hdx_pass                 p = { .b = b };
+    hdx_pass                *p = new_pass(b, err);
     const hdx_index_options *options = b->work.options;
     uint64_t                 done = 0;
     char                     line[200];
-    hdx_code                 code = hdx_checkpoint_load(&p, &done, err);
-    p.wide = hdx_wide_of(p.width);
+    hdx_code                 code = p != NULL ? hdx_checkpoint_load(p, &done, err) : HDX_LIMIT;
+    if (p == NULL)
+        return code;
+    p->wide = hdx_wide_of(p->width);
     if (code == HDX_OK)
-        code = restore(&p, done, err);
+        code = restore(p, done, err);
     if (code == HDX_OK && options->notice != NULL) {
         const char *last = passes[63 - __builtin_clzll(done | 1)].name;
         (void)snprintf(line, sizeof line, "an earlier build got as far as the step %s: going on behind it", last);
         options->notice(options->notice_context, line);
     }
     if (code == HDX_OK)
-        code = run(&p, done, err);
-    free_passes(&p);
+        code = run(p, done, err);
+    free_pass(p);
     return code;
 }
 
@@ -1002,21 +1028,26 @@ hdx_code hdx_passes_view(hdx_build *b, unsigned width, hdx_pair *cuts, uint64_t 
 {
     const uint64_t edges = b->manifest.outbound_values;
     uint64_t       done = 1u << HDX_PASS_COLUMNS | 1u << HDX_PASS_OBJECTS;
-    hdx_pass       p = { .b = b, .width = width, .wide = hdx_wide_of(width), .until = HDX_STEP_DOMINATORS };
-    hdx_code       code = find_begun(&p, &done, err);
-    const bool     fresh = !is_done(done, HDX_PASS_REFERENCES);
-    p.columns.spill.edges = edges;
+    hdx_pass      *p = new_pass(b, err);
+    if (p == NULL)
+        return HDX_LIMIT;
+    p->width = width;
+    p->wide = hdx_wide_of(width);
+    p->until = HDX_STEP_DOMINATORS;
+    hdx_code   code = find_begun(p, &done, err);
+    const bool fresh = !is_done(done, HDX_PASS_REFERENCES);
+    p->columns.spill.edges = edges;
     if (code == HDX_OK && fresh &&
-        (code = hdx_forecast_check(&b->work, &b->tables, edges, HDX_FORECAST_REFERENCES, p.until, width, err)) ==
+        (code = hdx_forecast_check(&b->work, &b->tables, edges, HDX_FORECAST_REFERENCES, p->until, width, err)) ==
             HDX_OK)
         hdx_manifest_step_begin(b, "outbound", 2 * b->tables.objects, "objects");
     if (code == HDX_OK)
-        code = begin_view(&p, done, cuts, cut_count, err);
+        code = begin_view(p, done, cuts, cut_count, err);
     if (code == HDX_OK) {
         if (fresh)
             hdx_manifest_step_end(b);
-        code = run(&p, done, err);
+        code = run(p, done, err);
     }
-    free_passes(&p);
+    free_pass(p);
     return code;
 }

@@ -7,7 +7,7 @@
  */
 #include "passes/passes.h"
 
-#define PIECE (64u * HDX_SHALLOWS) /* ids that a worker takes at once */
+#define PIECE (256u * HDX_SHALLOWS) /* ids that a worker takes at once */
 
 typedef struct counting {
     hdx_work              *w;

@@ -47,7 +47,7 @@ hdx_code hdx_pass_write_outbound(hdx_work *w, hdx_packed *lists, hdx_index_file 
 }
 
 /* ---- back ---- */
-#define PART 4096u /* nodes whose lengths are asked for at once */
+#define PART 1024u /* nodes whose lengths are asked for at once */
 
 typedef struct again {
     hdx_work               *w;

@@ -209,7 +209,7 @@ hdx_code hdx_pass_objects(hdx_work *w, const hdx_dump_tables *t, hdx_columns *co
  * Shallow sizes of ids first .. first + n - 1 (n at most HDX_SHALLOWS), in id order, from the index files. classes may
  * be NULL.
  */
-#define HDX_SHALLOWS 2048u
+#define HDX_SHALLOWS 512u
 void hdx_pass_shallows(const hdx_dump_tables *t, const hdx_column_files *files, uint64_t first, uint32_t n,
                        uint64_t *shallow, uint32_t *classes);
 /*

@@ -8,8 +8,8 @@
  */
 #include "passes/passes.h"
 
-#define CHUNK 4096u /* nodes; whole words of bits */
-#define ROOM  4096u /* values read at once */
+#define CHUNK 1024u /* nodes; whole words of bits */
+#define ROOM  1024u /* values read at once */
 
 static uint64_t wanted_of(const hdx_listed *l, uint64_t word)
 {
@@ -180,7 +180,7 @@ static hdx_code give(void *context, uint64_t chunk, const hdx_referrer_taker *to
     assert(chunk < l->chunks);
     const bool     fine = give_chunk(&r, chunk * CHUNK, nodes_of(l, chunk));
     const hdx_code code = hdx_note_check(l->note, err);
-    if (chunk % 256 == 255)
+    if (chunk % 1024 == 1023)
         hdx_one_to_n_forget(l->inbound); /* pages of files count for the budget */
     return code != HDX_OK ? code
            : fine         ? HDX_OK

@@ -6,7 +6,7 @@
  */
 #include "passes/wide.h"
 
-#define PIECE (64u * HDX_SHALLOWS)
+#define PIECE (256u * HDX_SHALLOWS)
 
 void WIDE(hdx_pass_put_sums)(const hdx_numbered *numbered, uint64_t first, uint32_t n, const uint64_t *shallow)
 {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH 1024u
+#define BATCH 256u
 
 enum { INDEX, KEY, KEY_CLASS, KEY_LABEL, VALUE, ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, COLUMNS };
 

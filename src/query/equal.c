@@ -77,7 +77,7 @@ static hdx_code put_parts(equals *q, hdx_error *err)
 
 #define NO_PLACE UINT64_MAX
 #define BLOCK    256u /* entries that are looked up together */
-#define BATCH    512u /* groups */
+#define BATCH    128u /* groups */
 
 /* Of each that is an array; what is kept there is on its way then. */
 static void find_places(const hdx_array_contents *c, const entry *at, size_t n, uint64_t *places)

@@ -380,7 +380,7 @@ static hdx_code read_batch(taking *t, hdx_cut_reader *r, const hdx_id *ids, size
     return code;
 }
 
-#define PIECE (64u * HDX_RUN) /* of a compressed dump, what lies next to each other is inflated once */
+#define PIECE (256u * HDX_RUN) /* of a compressed dump, what lies next to each other is inflated once */
 static void read_pieces(void *context, unsigned worker)
 {
     taking        *t = context;

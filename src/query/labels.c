@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define PIECE 1024u /* labels between two questions whether to stop */
+#define PIECE 256u /* labels between two questions whether to stop */
 
 typedef struct wanted {
     hdx_pos  at;

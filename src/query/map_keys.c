@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#define LABELS 2048u /* made together */
-#define AHEAD  8u    /* keys whose place in a map is on its way */
+#define LABELS 512u /* made together */
+#define AHEAD  8u   /* keys whose place in a map is on its way */
 
 typedef struct same_key {
     hdx_id id;

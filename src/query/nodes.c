@@ -18,9 +18,9 @@
 
 #include <stdatomic.h>
 
-#define SLICE  4096u
+#define SLICE  1024u
 #define RECENT 4096u /* references that a worker does not list twice */
-#define ROOM   4096u /* references that are read together */
+#define ROOM   1024u /* references that are read together */
 
 typedef struct pass {
     hdx_nodes *n;

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PIECE (64u * HDX_RUN) /* objects that a worker takes at a time: what it reads of the dump lies together */
+#define PIECE (256u * HDX_RUN) /* objects that a worker takes at a time: what it reads of the dump lies together */
 
 /* ---- the spec ---- */
 /* As HPROF calls them, where that differs from the names of types. */

@@ -18,6 +18,7 @@
 #include "source/inner.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <stdio.h>
 
 #define TINY     (16u << 10) /* bytes of members on the average, below which they are not inflated ahead */
@@ -693,10 +694,9 @@ static hdx_code read_block_head(hdx_decoder *d, hdx_error *err)
     return code != HDX_OK ? code : hdx_source_changed(d->source, d->out, err);
 }
 
-hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
+static hdx_code seek(hdx_decoder *d, hdx_pos at, uint8_t *window, hdx_error *err)
 {
     hdx_point point;
-    uint8_t   window[HDX_WINDOW];
     hdx_code  code = hdx_points_get(&d->source->points, at, &point, window, err);
     if (code != HDX_OK)
         return code;
@@ -731,4 +731,13 @@ hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
         return hdx_source_changed(d->source, d->out, err);
     d->step = HDX_DECODE_BODY;
     return HDX_OK;
+}
+
+/* The window is too large for the stack of some callers. */
+hdx_code hdx_decoder_seek(hdx_decoder *d, hdx_pos at, hdx_error *err)
+{
+    uint8_t       *window = malloc(HDX_WINDOW);
+    const hdx_code code = window != NULL ? seek(d, at, window, err) : hdx_no_memory(err, "a window", HDX_WINDOW);
+    free(window);
+    return code;
 }

@@ -16,6 +16,7 @@
  * one.
  */
 #include "source/inner.h"
+#include "base/workers.h"
 
 #include <signal.h>
 
@@ -264,7 +265,7 @@ hdx_gz_members *hdx_gz_members_new(hdx_source *source, unsigned workers, uint64_
     (void)pthread_cond_init(&m->moved, NULL);
     (void)sigfillset(&all); /* signals go to threads of the program, not to ours */
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    while (m->started < m->workers && pthread_create(&m->threads[m->started], NULL, work, m) == 0)
+    while (m->started < m->workers && hdx_workers_start(&m->threads[m->started], work, m) == 0)
         m->started++;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return m;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/search.h"
 
+#include <stdlib.h>
 #include <zlib.h>
 
 /* 12 % smaller than at level 1 for a quarter more time; level 6 takes three times as long for 7 % more. */
@@ -87,22 +88,24 @@ static bool unpack(const uint8_t *packed, uint32_t size, uint8_t *window, uint32
 
 hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_t *window, hdx_error *err)
 {
-    uint8_t  stored[HDX_WINDOW];
-    hdx_code code;
+    uint8_t *stored = malloc(HDX_WINDOW);
+    hdx_code code = HDX_OK;
+    if (stored == NULL)
+        return hdx_no_memory(err, "a window", HDX_WINDOW);
     (void)pthread_mutex_lock(&points->lock);
     *point = points->list[floor_index(points, at)];
     if (point->window_size > 0 && !point->spilled)
         memcpy(point->packed ? stored : window, point->window, point->window_size);
     (void)pthread_mutex_unlock(&points->lock);
     point->window = NULL; /* may go away at any time: nobody borrows it */
-    if (point->spilled &&
-        (code = points->windows.get(points->windows.context, point->window_at, point->packed ? stored : window,
-                                    point->window_size, err)) != HDX_OK)
-        return code;
-    if (point->packed && !unpack(stored, point->window_size, window, point->window_len))
-        return hdx_fail(err, HDX_DAMAGED, "seek points", HDX_NOWHERE,
+    if (point->spilled)
+        code = points->windows.get(points->windows.context, point->window_at, point->packed ? stored : window,
+                                   point->window_size, err);
+    if (code == HDX_OK && point->packed && !unpack(stored, point->window_size, window, point->window_len))
+        code = hdx_fail(err, HDX_DAMAGED, "seek points", HDX_NOWHERE,
                         "the window of the point at %llu cannot be unpacked", (unsigned long long)point->out);
-    return HDX_OK;
+    free(stored);
+    return code;
 }
 
 hdx_code hdx_points_stored(hdx_points *points, uint64_t i, hdx_point *point, uint8_t *window, hdx_error *err)
@@ -150,9 +153,9 @@ static uint32_t pack(const uint8_t *window, uint32_t len, uint8_t *packed)
     return size;
 }
 
-bool hdx_points_pack_one(hdx_points *points)
+/* `window` and `packed` have room for HDX_WINDOW bytes. */
+static bool pack_one(hdx_points *points, uint8_t *window, uint8_t *packed)
 {
-    uint8_t window[HDX_WINDOW], packed[HDX_WINDOW];
     (void)pthread_mutex_lock(&points->lock);
     /* the newest one may be dropped again (hdx_points_drop): in dumps of JDKs nearly all are */
     const uint64_t ready = points->end_known ? points->count : points->count - 1;
@@ -202,6 +205,14 @@ bool hdx_points_pack_one(hdx_points *points)
     (void)pthread_mutex_unlock(&points->lock);
     hdx_mem_put(points->mem, kept, size);
     return true;
+}
+
+bool hdx_points_pack_one(hdx_points *points)
+{
+    uint8_t   *room = malloc(2 * HDX_WINDOW); /* much for the stack of a thread */
+    const bool more = room != NULL && pack_one(points, room, room + HDX_WINDOW);
+    free(room);
+    return more;
 }
 
 /* P3. The slices of a dropped point and of the one before become one, and so do their CRCs. */

@@ -16,6 +16,7 @@
  * after the bytes before it, so that both come in order.
  */
 #include "source/inner.h"
+#include "base/workers.h"
 
 #include <signal.h>
 
@@ -204,7 +205,7 @@ static void start(hdx_stream *s)
         return;
     (void)sigfillset(&all); /* signals go to threads of the program, not to ours */
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    s->threaded = pthread_create(&s->thread, NULL, inflate_ahead, s) == 0;
+    s->threaded = hdx_workers_start(&s->thread, inflate_ahead, s) == 0;
     s->alone = !s->threaded;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
