@@ -198,12 +198,12 @@ HDX_API hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_ar
                                   struct ArrowArrayStream *out, hdx_error *err);
 
 /*
- * May a file be written at `path`, in place of what is there? HDX_USAGE where that is one of the inputs (the same
- * device and inode, whatever it is called, or standard input), a folder, or a path inside an index. Whoever writes a
- * file for a call checks it first, with all files that the call reads. From any thread.
+ * Checks that an output of a call may replace the file at `path`. `inputs`: all files that the call reads. HDX_USAGE if
+ * `path` leads to one of them or to standard input (same device and inode), is a folder, or lies inside an index.
+ * Call it before the output is opened. Any thread may call it.
  */
 HDX_API hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t count, hdx_error *err);
-/* Is there a file at `path` that begins as a heap dump does, plain or compressed? */
+/* Returns whether the file at `path` begins like a heap dump, plain or compressed. Any thread may call it. */
 HDX_API bool hdx_output_is_dump(const char *path);
 
 /*

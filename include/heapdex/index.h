@@ -78,9 +78,9 @@ typedef struct hdx_index_report {
 
 /*
  * Finds a valid index or builds one. A build that ends with HDX_CANCELLED or HDX_LIMIT, or whose process is killed,
- * leaves what it has done in a folder *.part beside the index; the next call with the same dump and parameters checks
- * that and goes on after the last finished step (not with `force`), to the same bytes but for the pages and
- * times of catalog.mdb. After any other error nothing stays.
+ * leaves the partial build .heapdex-part-NAME in the folder of the index. The next call with the same dump and
+ * parameters verifies it and resumes after the last finished step, unless `force` is set. The index has the same bytes
+ * as without the interruption, except for page order and build times in catalog.mdb. Any other error leaves nothing.
  */
 HDX_API hdx_code hdx_index_build(const hdx_index_options *options, hdx_index_report *report, hdx_error *err);
 

@@ -31,7 +31,7 @@ typedef struct answer_view { /* of an index, open */
 
 typedef struct answer_dump {
     const char      *path;        /* as it was named */
-    bool             listed;      /* nobody named it: it was found in a folder */
+    bool             listed;      /* found in a folder, not named by the caller */
     const char      *application; /* that the manifest of its batch says, "" for none; NULL: it is of no batch */
     bool             opened;
     hdx_index_report report;

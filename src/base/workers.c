@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #define GIVE_WAY    10
-#define STACK_BYTES (1u << 20) /* of a thread; what `ulimit -s` says may be too little, or very much */
+#define STACK_BYTES (1u << 20) /* of a thread, at least: what `ulimit -s` says may be too little */
 
 typedef struct job {
     void (*work)(void *, unsigned);
@@ -43,10 +43,13 @@ static void *run(void *p)
 int hdx_workers_start(pthread_t *thread, void *(*begin)(void *context), void *context)
 {
     pthread_attr_t how;
-    const bool     sized = pthread_attr_init(&how) == 0 && pthread_attr_setstacksize(&how, STACK_BYTES) == 0;
-    const int      rc = pthread_create(thread, sized ? &how : NULL, begin, context);
-    if (sized)
-        (void)pthread_attr_destroy(&how);
+    size_t         size = 0;
+    if (pthread_getattr_default_np(&how) != 0)
+        return pthread_create(thread, NULL, begin, context);
+    if (pthread_attr_getstacksize(&how, &size) == 0 && size < STACK_BYTES)
+        (void)pthread_attr_setstacksize(&how, STACK_BYTES);
+    const int rc = pthread_create(thread, &how, begin, context);
+    (void)pthread_attr_destroy(&how);
     return rc;
 }
 

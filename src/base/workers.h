@@ -23,7 +23,7 @@
 void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), void *context);
 
 /*
- * Starts one thread: all threads of heapdex have a stack of the same size, whatever the process was given. An errno, as
+ * Starts one thread. Its stack has 1 MiB at least, also where `ulimit -s` gives less. An errno, as
  * pthread_create returns it. The caller joins the thread.
  */
 int hdx_workers_start(pthread_t *thread, void *(*begin)(void *context), void *context);

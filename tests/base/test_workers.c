@@ -122,3 +122,26 @@ Test(workers, are_one_at_least_and_no_more_than_there_is_room_for)
         cr_expect(hdx_workers_default() == (most < HDX_WORKERS_MAX ? most : HDX_WORKERS_MAX), "%d", counts[i]);
     }
 }
+
+static void *measure_stack(void *context)
+{
+    pthread_attr_t how;
+    if (pthread_getattr_np(pthread_self(), &how) == 0) {
+        (void)pthread_attr_getstacksize(&how, context);
+        (void)pthread_attr_destroy(&how);
+    }
+    return NULL;
+}
+
+/* The system would give a new thread what `ulimit -s` says. */
+Test(workers, have_a_stack_of_a_mebibyte_where_the_process_was_given_less)
+{
+    pthread_attr_t small;
+    pthread_t      thread;
+    size_t         size = 0;
+    cr_assert(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, 128u << 10) == 0);
+    cr_assert(pthread_setattr_default_np(&small) == 0);
+    cr_assert(hdx_workers_start(&thread, measure_stack, &size) == 0 && pthread_join(thread, NULL) == 0);
+    cr_expect(eq(sz, size, 1u << 20));
+    (void)pthread_attr_destroy(&small);
+}

@@ -45,7 +45,7 @@ static void put_files(hdx_buffer *b, const char *folder)
     qsort(names, count, sizeof names[0], by_name);
     for (unsigned i = 0; i < count; i++) {
         char bytes[4096];
-        (void)snprintf(path, sizeof path, "%.440s/%s", folder, names[i]);
+        (void)snprintf(path, sizeof path, "%.440s/%.63s", folder, names[i]);
         FILE    *f = fopen(path, "rb");
         uint32_t crc = 0;
         uint64_t len = 0;
