@@ -1,19 +1,22 @@
 /*
- * folder.c - what heapdex writes into the folder of an index, by name (folder.h).
+ * folder.c - what heapdex writes into the folder of an index, by place and name (folder.h).
  *
- *     app.hprof.hdx/           KIND.hdx  catalog.mdb  catalog.sum  remembered answers  .heapdex-* (on their way)
- *         views/NAME/          KIND.hdx  catalog.mdb  catalog.sum
- *     .heapdex-part-*          the same, and *.tmp, seal
- *         checkpoint/          state  catalog.mdb  catalog.sum
+ *     app.hprof.hdx/                   KIND.hdx  catalog.mdb  catalog.sum  remembered answers  .heapdex-HEX
+ *         views/NAME/                  the same
+ *         views/.heapdex-part-NAME/    as a partial build
+ *     .heapdex-part-app.hprof.hdx/     the same as app.hprof.hdx, *.tmp, seal
+ *         checkpoint/                  state  catalog.mdb  catalog.sum  catalog.tmp
  */
 #include "indexes/folder.h"
 #include "base/own.h"
+#include "base/path.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define DEPTH 3u /* of folders in an index: views/NAME.part/checkpoint */
+#define DEPTH 3u /* of folders in an index: views/.heapdex-part-NAME/checkpoint */
 
 const char *const hdx_note_names[HDX_NOTES] = {
     "retained-class", "retained-package", "retained-loader", "retained-superclass",
@@ -23,25 +26,40 @@ const char *const hdx_note_names[HDX_NOTES] = {
     "leaks-c",        "leaks-d",          "leaks-e",         "leaks-f",
 };
 
-/* Besides KIND.hdx and remembered answers. */
-static const char *const files[] = {
-    "catalog.mdb",   "catalog.sum",   "catalog.tmp",      "seal",
-    "state",         "scan.tmp",      "columns.tmp",      "bits.tmp",
-    "lists.tmp",     "view.tmp",      "references.tmp",   "search.tmp",
-    "referrers.tmp", "windows.tmp",   "predecessors.tmp", "semis.tmp",
-    "idoms.tmp",     "scan.tmp.new",  "columns.tmp.new",  "class_instances.tmp",
-    "bits.tmp.new",  "lists.tmp.new", "view.tmp.new",
+/* Where a name is heapdex's own: a user's file of that name elsewhere in the folder is the user's. */
+enum { INDEX = 1, PART = 2, CHECKPOINT = 4, VIEWS = 8 };
+
+/* Besides KIND.hdx, remembered answers and temporary names. */
+static const struct known {
+    const char *name;
+    unsigned    places;
+} known[] = {
+    { "catalog.mdb", INDEX | PART | CHECKPOINT },
+    { "catalog.sum", INDEX | PART | CHECKPOINT },
+    { "catalog.tmp", PART | CHECKPOINT },
+    { "state", CHECKPOINT },
+    { "seal", PART },
+    { "scan.tmp", PART },
+    { "scan.tmp.new", PART },
+    { "columns.tmp", PART },
+    { "columns.tmp.new", PART },
+    { "bits.tmp", PART },
+    { "bits.tmp.new", PART },
+    { "lists.tmp", PART },
+    { "lists.tmp.new", PART },
+    { "view.tmp", PART },
+    { "view.tmp.new", PART },
+    { "references.tmp", PART },
+    { "search.tmp", PART },
+    { "referrers.tmp", PART },
+    { "windows.tmp", PART },
+    { "predecessors.tmp", PART },
+    { "semis.tmp", PART },
+    { "idoms.tmp", PART },
+    { "class_instances.tmp", PART },
 };
 
-static bool is_one_of(const char *name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_file_name(const char *name)
+static bool is_kind(const char *name)
 {
     const size_t len = strlen(name);
     for (unsigned kind = 0; len > 4 && strcmp(name + len - 4, ".hdx") == 0 && kind < HDX_KINDS; kind++) {
@@ -49,16 +67,58 @@ static bool is_file_name(const char *name)
         if (strlen(of) == len - 4 && memcmp(of, name, len - 4) == 0)
             return true;
     }
-    return hdx_own_is_name(name) || is_one_of(name, files, sizeof files / sizeof *files) ||
-           is_one_of(name, hdx_note_names, HDX_NOTES);
+    return false;
 }
 
-/* `views`: it is in the folder of the views, where each folder is a view, or one on its way. `outermost`: in the index.
- */
-static bool is_folder_name(const char *name, bool views, bool outermost)
+/* A remembered answer, or one that an older heapdex had begun to write: leaks-0.1f3c.part. */
+static bool is_note(const char *name)
 {
-    return views || strcmp(name, HDX_FOLDER_CHECKPOINT) == 0 || strcmp(name, HDX_FOLDER_CHECKPOINT_NEW) == 0 ||
-           (outermost && strcmp(name, HDX_FOLDER_VIEWS) == 0);
+    for (size_t i = 0; i < HDX_NOTES; i++) {
+        const size_t len = strlen(hdx_note_names[i]);
+        if (strncmp(name, hdx_note_names[i], len) != 0)
+            continue;
+        if (name[len] == '\0')
+            return true;
+        const size_t digits = name[len] == '.' ? strspn(name + len + 1, "0123456789abcdef") : 0;
+        if (digits > 0 && strcmp(name + len + 1 + digits, ".part") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_file_name(const char *name, unsigned places)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if ((known[i].places & places) != 0 && strcmp(name, known[i].name) == 0)
+            return true;
+    return (places & (INDEX | PART)) != 0 && (is_kind(name) || is_note(name) || hdx_own_is_temporary(name));
+}
+
+static bool is_part(const char *name)
+{
+    return strncmp(name, HDX_OWN_PREFIX "part-", sizeof HDX_OWN_PREFIX "part-" - 1) == 0;
+}
+
+static bool is_checkpoint(const char *name)
+{
+    return strcmp(name, HDX_FOLDER_CHECKPOINT) == 0 || strcmp(name, HDX_FOLDER_CHECKPOINT_NEW) == 0;
+}
+
+/* What a folder of this name is, in one that is `places`: 0 where heapdex makes no such folder. */
+static unsigned folder_in(unsigned places, const char *name)
+{
+    if ((places & VIEWS) != 0) /* each is a view, or one that is being made (as NAME.part by older versions) */
+        return INDEX | PART;
+    if ((places & PART) != 0 && is_checkpoint(name))
+        return CHECKPOINT;
+    return (places & INDEX) != 0 && strcmp(name, HDX_FOLDER_VIEWS) == 0 ? VIEWS : 0;
+}
+
+/* A partial build may be an index that is about to be removed. */
+static unsigned places_of(const char *path)
+{
+    const char *name = hdx_path_name(path);
+    return is_part(name) ? INDEX | PART : is_checkpoint(name) ? INDEX | CHECKPOINT : INDEX;
 }
 
 /* A network file system keeps a removed file under such a name for as long as somebody has it open. */
@@ -126,21 +186,25 @@ static bool has_head(const char *path)
 
 /* One level of a walk; levels are nested at most DEPTH deep, whatever a disk has. */
 typedef struct level {
-    DIR   *folder;
-    size_t path_len; /* of the walk's path, without this level's entries */
-    bool   views;    /* its folders are views */
-    bool   stays;    /* something in it does */
+    DIR     *folder;
+    size_t   path_len; /* of the walk's path, without this level's entries */
+    unsigned places;   /* what it is */
+    bool     stays;    /* something in it does */
 } level;
 
+typedef enum act { LOOK, SHARE, REMOVE } act;
+
 typedef struct walk {
-    hdx_io  *io; /* NULL: nothing is removed */
-    char     path[4600];
-    size_t   begin; /* of the entries' paths in it */
-    level    levels[DEPTH + 1];
-    unsigned depth;
-    int      failed;    /* the first error, negative */
-    char    *name;      /* of the first entry that is not ours */
-    bool     has_other; /* there is one */
+    hdx_io           *io;
+    act               act;
+    const hdx_access *like; /* SHARE */
+    char              path[4600];
+    size_t            begin; /* of the entries' paths in it */
+    level             levels[DEPTH + 1];
+    unsigned          depth;
+    int               failed;    /* the first error, negative */
+    char             *name;      /* of the first entry that is not ours */
+    bool              has_other; /* there is one */
 } walk;
 
 static void note_other(walk *w)
@@ -157,10 +221,10 @@ static void fail(walk *w, int rc)
         w->failed = rc;
 }
 
-static bool enter(walk *w, bool views)
+static bool enter(walk *w, unsigned places)
 {
     level *l = &w->levels[w->depth];
-    *l = (level){ .folder = opendir(w->path), .path_len = strlen(w->path), .views = views };
+    *l = (level){ .folder = opendir(w->path), .path_len = strlen(w->path), .places = places };
     return l->folder != NULL;
 }
 
@@ -170,27 +234,38 @@ static void leave(walk *w)
     (void)closedir(l->folder);
     if (l->stays && w->depth > 0)
         w->levels[w->depth - 1].stays = true;
-    if (w->io != NULL && !l->stays)
+    if (w->act == REMOVE && !l->stays)
         fail(w, w->io->remove(w->io, w->path));
+    else if (w->act == SHARE)
+        w->io->share(w->io, w->path, w->like);
 }
 
-/* The path has the entry's name at its end. True: a folder to go into. */
-static bool see(walk *w, const char *name)
+static void do_to_file(walk *w, const struct stat *st)
+{
+    if (w->act == REMOVE)
+        fail(w, w->io->remove(w->io, w->path));
+    else if (w->act == SHARE && S_ISREG(st->st_mode))
+        w->io->share(w->io, w->path, w->like);
+}
+
+/* The path has the entry's name at its end. What the folder is that is to be gone into; 0: nothing is. */
+static unsigned see(walk *w, const char *name)
 {
     level      *l = &w->levels[w->depth];
     struct stat st;
     if (lstat(w->path, &st) != 0)
-        return false;
-    if (S_ISDIR(st.st_mode) && is_folder_name(name, l->views, w->depth == 0) && w->depth < DEPTH)
-        return true;
+        return 0;
+    const unsigned folder = folder_in(l->places, name);
+    if (S_ISDIR(st.st_mode) && folder != 0 && w->depth < DEPTH)
+        return folder;
     if (is_silly(name) && S_ISREG(st.st_mode))
-        l->stays |= w->io != NULL; /* the folder cannot go yet */
-    else if (S_ISDIR(st.st_mode) || !(is_file_name(name) || is_folder_name(name, false, w->depth == 0) ||
+        l->stays |= w->act == REMOVE; /* the folder cannot go yet */
+    else if (S_ISDIR(st.st_mode) || !(is_file_name(name, l->places) || (S_ISLNK(st.st_mode) && folder != 0) ||
                                       (S_ISREG(st.st_mode) && has_head(w->path))))
         note_other(w);
-    else if (w->io != NULL)
-        fail(w, w->io->remove(w->io, w->path));
-    return false;
+    else
+        do_to_file(w, &st);
+    return 0;
 }
 
 /* False: the folder itself cannot be read; errno says why. */
@@ -202,7 +277,7 @@ static bool go_over(walk *w, const char *path)
         return false;
     }
     memcpy(w->path, path, w->begin);
-    if (!enter(w, false))
+    if (!enter(w, places_of(path)))
         return false;
     for (;;) {
         level *l = &w->levels[w->depth];
@@ -220,10 +295,11 @@ static bool go_over(walk *w, const char *path)
             note_other(w);
             continue;
         }
-        if (!see(w, entry->d_name))
+        const unsigned places = see(w, entry->d_name);
+        if (places == 0)
             continue;
         w->depth++;
-        if (!enter(w, strcmp(entry->d_name, HDX_FOLDER_VIEWS) == 0 && w->depth == 1)) {
+        if (!enter(w, places)) {
             fail(w, -errno);
             w->depth--;
             note_other(w);
@@ -242,7 +318,7 @@ bool hdx_folder_has_other(const char *path, char name[256])
 
 int hdx_folder_clear(hdx_io *io, const char *path)
 {
-    walk        w = { .io = io };
+    walk        w = { .io = io, .act = REMOVE };
     struct stat st;
     if (lstat(path, &st) != 0)
         return errno == ENOENT ? 0 : -errno;
@@ -253,4 +329,29 @@ int hdx_folder_clear(hdx_io *io, const char *path)
     if (!go_over(&w, path))
         return -errno;
     return w.failed < 0 ? w.failed : w.has_other ? -ENOTEMPTY : 0;
+}
+
+void hdx_folder_share(hdx_io *io, const char *path, const hdx_access *like)
+{
+    walk w = { .io = io, .act = SHARE, .like = like };
+    (void)go_over(&w, path);
+}
+
+bool hdx_folder_around(hdx_io *io, const char *path, char index[4096])
+{
+    char folder[4096];
+    if (!hdx_path_folder(path, folder, sizeof folder))
+        return false;
+    while (realpath(folder, index) == NULL) { /* nor need its folders */
+        char *slash = strrchr(folder, '/');
+        if (slash == folder || strcmp(folder, ".") == 0)
+            return false;
+        (void)snprintf(slash == NULL ? folder : slash, 2, "%s", slash == NULL ? "." : "");
+    }
+    while (index[0] == '/' && index[1] != '\0') {
+        if (hdx_folder_is_index(io, index))
+            return true;
+        *strrchr(index, '/') = '\0';
+    }
+    return false;
 }

@@ -2,6 +2,7 @@
 #include "base/own.h"
 #include "base/bytes.h"
 #include "base/map.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,23 +15,18 @@
 #include <unistd.h>
 
 #define TRIES     16u
-#define NAME_MOST 200u /* of a name that is repeated whole; file systems allow 255 bytes in all */
-#define NAME_HEAD 120u /* of one that is cut */
-
-static const char *name_in(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
+#define NAME_MOST 200u            /* of a name that is repeated whole; file systems allow 255 bytes in all */
+#define LINKS     "/proc/self/fd" /* through which a file without a name gets one */
+#define NAME_HEAD 120u            /* of one that is cut */
 
 bool hdx_own_is_name(const char *path)
 {
-    return strncmp(name_in(path), HDX_OWN_PREFIX, sizeof HDX_OWN_PREFIX - 1) == 0;
+    return strncmp(hdx_path_name(path), HDX_OWN_PREFIX, sizeof HDX_OWN_PREFIX - 1) == 0;
 }
 
 bool hdx_own_is_temporary(const char *path)
 {
-    const char *rest = name_in(path) + sizeof HDX_OWN_PREFIX - 1;
+    const char *rest = hdx_path_name(path) + sizeof HDX_OWN_PREFIX - 1;
     return hdx_own_is_name(path) && strspn(rest, "0123456789abcdef") == 16 && rest[16] == '\0';
 }
 
@@ -47,7 +43,7 @@ static uint64_t any_number(void)
 
 bool hdx_own_name(const char *path, char *out, size_t size)
 {
-    const int n = snprintf(out, size, "%.*s" HDX_OWN_PREFIX "%016llx", (int)(name_in(path) - path), path,
+    const int n = snprintf(out, size, "%.*s" HDX_OWN_PREFIX "%016llx", (int)(hdx_path_name(path) - path), path,
                            (unsigned long long)any_number());
     return n > 0 && (size_t)n < size;
 }
@@ -64,18 +60,13 @@ int hdx_own_create(const char *path, unsigned mode, char *out, size_t size)
     return -EEXIST;
 }
 
-/* The folder of a path. False: it is too long. */
-static bool folder_of(const char *path, char out[4096])
-{
-    const int len = (int)(name_in(path) - path);
-    const int n = len == 0 ? snprintf(out, 4096, ".") : snprintf(out, 4096, "%.*s", len, path);
-    return n > 0 && n < 4096;
-}
-
 int hdx_own_create_unnamed(const char *path, unsigned mode, char *out, size_t size)
 {
-    char      folder[4096];
-    const int fd = folder_of(path, folder) ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode) : -1;
+    char       folder[4096];
+    const bool linkable = access(LINKS, X_OK) == 0;
+    const int  fd = linkable && hdx_path_folder(path, folder, sizeof folder)
+                        ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode)
+                        : -1;
     out[0] = '\0';
     return fd >= 0 ? fd : hdx_own_create(path, mode, out, size);
 }
@@ -83,7 +74,7 @@ int hdx_own_create_unnamed(const char *path, unsigned mode, char *out, size_t si
 int hdx_own_link(int fd, const char *path, char *out, size_t size)
 {
     char name[64];
-    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    (void)snprintf(name, sizeof name, LINKS "/%d", fd);
     for (unsigned i = 0; i < TRIES && out[0] == '\0'; i++) {
         if (!hdx_own_name(path, out, size))
             return -ENAMETOOLONG;
@@ -98,7 +89,7 @@ int hdx_own_link(int fd, const char *path, char *out, size_t size)
 
 bool hdx_own_beside(const char *path, const char *what, char *out, size_t size)
 {
-    const char              *name = name_in(path);
+    const char              *name = hdx_path_name(path);
     const size_t             len = strlen(name);
     const int                folder = (int)(name - path);
     const unsigned long long hash = hdx_hash_bytes(0, name, len);
@@ -116,7 +107,7 @@ static bool same_inode(const struct stat *a, const struct stat *b)
 static bool stat_folder(const char *path, struct stat *out)
 {
     char folder[4096];
-    return folder_of(path, folder) && stat(folder, out) == 0;
+    return hdx_path_folder(path, folder, sizeof folder) && stat(folder, out) == 0;
 }
 
 bool hdx_same_file(const char *a, const char *b)
@@ -125,5 +116,6 @@ bool hdx_same_file(const char *a, const char *b)
     const bool  first = stat(a, &x) == 0, second = stat(b, &y) == 0;
     if (first || second)
         return first && second && same_inode(&x, &y);
-    return strcmp(name_in(a), name_in(b)) == 0 && stat_folder(a, &x) && stat_folder(b, &y) && same_inode(&x, &y);
+    return strcmp(hdx_path_name(a), hdx_path_name(b)) == 0 && stat_folder(a, &x) && stat_folder(b, &y) &&
+           same_inode(&x, &y);
 }

@@ -1,12 +1,12 @@
 /*
  * checkpoint.c - what a killed or interrupted build has done, kept for the next one.
  *
- * After a step (where there are three seconds of work to keep: order.c) the folder *.part holds the files of all steps
- * so far, and in its folder `checkpoint` a catalog as a finished index has it (what is not known yet is zero, no roots)
- * and the file `state`: a head of numbers, then the roots in the order of the file, the units of the spill file and the
- * chunks of referrers while those are needed; a CRC32C of all that at its end. The folder is written under another name
- * and renamed: it is always that of a whole step. Temporary files in *.part have sums in the state, index files their
- * own.
+ * After a step (where there are three seconds of work to keep: order.c) the folder of the partial build holds the
+ * files of all steps so far, and in its folder `checkpoint` a catalog as a finished index has it (what is not known yet
+ * is zero, no roots) and the file `state`: a head of numbers, then the roots in the order of the file, the units of the
+ * spill file and the chunks of referrers while those are needed; a CRC32C of all that at its end. The folder is written
+ * under another name and renamed: it is always that of a whole step. Temporary files have sums in the state, index
+ * files their own.
  *
  * A later build with the same dump, parameters and version goes on after that step. It believes nothing: every file is
  * read through and checked first (checkpoint_check.c), unless it is known to be the one that was written (seal.c), and

@@ -444,7 +444,6 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
     hdx_index_home home;
     struct stat    st;
     bool           found;
-    int            rc;
     hdx_code       code = hdx_place_find_made(io, options, &home, err);
     if (code != HDX_OK || (code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
         return code;
@@ -461,13 +460,8 @@ hdx_code hdx_index_remove(const hdx_index_options *options, char *path, size_t p
     }
     if (!found)
         code = hdx_fail(err, HDX_NOT_FOUND, home.path, HDX_NOWHERE, "no index");
-    else if (hdx_folder_is_index(io, home.path)) {
-        /*
-         * first the name goes, in one step: a removal that is killed leaves a .part, never half an index under its name
-         */
-        if ((rc = io->rename(io, home.path, home.part)) < 0 || (rc = hdx_folder_clear(io, home.part)) < 0)
-            code = hdx_fail(err, HDX_IO, home.path, HDX_NOWHERE, "cannot remove: %s", strerror(-rc));
-    }
+    else if (hdx_folder_is_index(io, home.path))
+        code = hdx_place_take_out(io, home.path, home.part, err);
     hdx_place_unlock(&home);
     return code;
 }

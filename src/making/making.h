@@ -184,6 +184,16 @@ typedef struct hdx_index_home {
 } hdx_index_home;
 typedef enum hdx_index_state { HDX_INDEX_ABSENT, HDX_INDEX_VALID, HDX_INDEX_STALE, HDX_INDEX_OLD } hdx_index_state;
 
+/*
+ * Sets the paths of a place. A link to a folder is that folder: it is replaced where it is, and the link stays. A path
+ * that ends in "." or ".." gets the name of the folder that it leads to, from which the names of the lock and of the
+ * partial build are made. HDX_USAGE: it leads to nothing, or is too long.
+ */
+hdx_code hdx_place_set(hdx_index_home *home, const char *path, hdx_error *err);
+/* The index of a dump in the user's cache folder, one for each absolute path. False: there is no such folder. */
+bool hdx_place_cache_path(const hdx_index_options *options, char *out, size_t size);
+/* Does the folder of such an index belong to this user? Where $XDG_CACHE_HOME is shared, another may have made it. */
+bool hdx_place_is_own_cache(const char *path);
 /* The folder of an index that was named instead of its dump is its own place. */
 hdx_code hdx_place_find_made(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
 /* Where the index of a dump is, or is to be. */
@@ -198,10 +208,10 @@ bool     hdx_place_held(const hdx_index_home *home);                       /* th
 hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err); /* the same; HDX_BUSY, naming who took it */
 void     hdx_place_unlock(hdx_index_home *home);
 
-/* ---- place.c, building ---- */
+/* ---- part.c ---- */
 /*
- * An empty .part folder; falls back to the cache folder where the place beside the dump cannot be written. With
- * `resume`, a .part folder with a checkpoint stays as it is: *found.
+ * Makes the empty folder of a partial build, in the cache folder where the place beside the dump cannot be written.
+ * With `resume`, a folder with a checkpoint stays as it is: *found.
  */
 hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, bool resume, bool *found,
                          hdx_error *err);
@@ -218,6 +228,18 @@ hdx_code hdx_place_foreign(const char *path, hdx_error *err);
  * another user, HDX_USAGE for a partial build or a lock that is not heapdex's. HDX_OK: nothing.
  */
 hdx_code hdx_place_in_the_way(const hdx_index_home *home, hdx_error *err);
+/* HDX_USAGE where a folder holds a file that heapdex did not write. */
+hdx_code hdx_place_holds_other(const char *path, hdx_error *err);
+/*
+ * Gives a finished folder its name, in one step where the file system can swap two names, and clears what had the name:
+ * an index, or, `in_index`, a view. HDX_USAGE, and the old one stays, where that holds what heapdex did not write.
+ */
+hdx_code hdx_place_put(hdx_io *io, const char *part, const char *path, bool in_index, hdx_error *err);
+/*
+ * Removes an index or a view. Its name goes first, in one step: a removal that is killed leaves a partial build, never
+ * half an index under its name. HDX_USAGE as above.
+ */
+hdx_code hdx_place_take_out(hdx_io *io, const char *path, const char *part, hdx_error *err);
 /* Removes a partial build, or a file or link that has such a name (base/own.h). Nothing there: 0. */
 int hdx_place_clear(hdx_io *io, const char *path);
 /*

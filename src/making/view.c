@@ -46,11 +46,16 @@ static hdx_code find_home(hdx_io *io, const hdx_index_options *options, const ch
 static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
 {
     struct stat st;
-    int         rc = io->mkdir(io, home->views);
+    hdx_code    code = hdx_place_holds_other(home->path, err);
+    if (code != HDX_OK)
+        return code;
+    int rc = io->mkdir(io, home->views);
     if (rc >= 0)
         io->share(io, home->views, &home->index.access);
     if (rc == -EEXIST && lstat(home->views, &st) == 0 && S_ISDIR(st.st_mode))
         rc = 0;
+    if (rc >= 0 && (code = hdx_place_foreign(home->part, err)) != HDX_OK)
+        return code;
     if (rc >= 0 && !hdx_place_is_ours(home->part))
         rc = hdx_place_clear(io, home->part);
     return rc >= 0 ? HDX_OK
@@ -151,23 +156,14 @@ static hdx_code prepare(hdx_build *b, const view_home *home, const hdx_view_want
 /* ---- into its place ---- */
 static hdx_code commit(hdx_io *io, const view_home *home, hdx_error *err)
 {
-    struct stat st;
-    hdx_code    code = hdx_place_still_held(&home->index, err);
-    int         rc;
+    hdx_code code = hdx_place_still_held(&home->index, err);
+    int      rc;
     if (code != HDX_OK)
         return code;
-    if ((rc = hdx_io_share_files(io, home->part, &home->index.access)) < 0 ||
-        (rc = hdx_io_sync_files(io, home->part)) < 0)
+    hdx_folder_share(io, home->part, &home->index.access);
+    if ((rc = hdx_io_sync_files(io, home->part)) < 0)
         return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
-    if (io->stat(io, home->path, &st) >= 0) {
-        if ((rc = io->exchange(io, home->part, home->path)) < 0) /* a file system that cannot swap */
-            (void)hdx_place_clear(io, home->path);
-    } else
-        rc = -ENOENT;
-    if ((rc < 0 && (rc = io->rename(io, home->part, home->path)) < 0) || (rc = io->sync_folder(io, home->views)) < 0)
-        return hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "cannot put the view in place: %s", strerror(-rc));
-    (void)hdx_place_clear(io, home->part); /* the old one, if there was one */
-    return HDX_OK;
+    return hdx_place_put(io, home->part, home->path, true, err);
 }
 
 static unsigned width_of(const hdx_build *b)
@@ -256,16 +252,13 @@ hdx_code hdx_view_remove(const hdx_index_options *options, const char *name, cha
         return code;
     (void)snprintf(path, path_size, "%s", home.path);
     const bool there = lstat(home.path, &st) == 0, left = lstat(home.part, &st) == 0;
-    /* first the name goes, in one step: no half view is ever under it */
-    if (left && (rc = hdx_place_clear(io, home.part)) >= 0 && !there)
-        rc = 0;
-    if (there && rc >= 0 && (rc = io->rename(io, home.path, home.part)) >= 0)
-        rc = hdx_place_clear(io, home.part);
-    if (rc < 0)
-        code = hdx_fail(err, HDX_IO, home.path, HDX_NOWHERE, "cannot remove: %s", strerror(-rc));
+    if (left && (rc = hdx_place_clear(io, home.part)) < 0)
+        code = hdx_fail(err, HDX_IO, home.part, HDX_NOWHERE, "cannot remove: %s", strerror(-rc));
+    else if (there)
+        code = hdx_place_take_out(io, home.path, home.part, err);
     else if (!there && !left)
         code = hdx_fail(err, HDX_NOT_FOUND, home.index.path, HDX_NOWHERE, "the index has no view %s", name);
-    else
+    if (code == HDX_OK)
         (void)io->remove(io, home.views); /* where it was the last one */
     hdx_place_unlock(&home.index);
     return code;

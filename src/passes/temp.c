@@ -1,6 +1,6 @@
 /*
  * temp.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves
- * for a later one without holding memory. It has no name in an index: a killed build leaves it in the .part folder,
+ * for a later one without holding memory. It has no name in an index: a killed build leaves it in its folder,
  * where the next one finds it (checkpoint.c) or clears it. It may be a block of memory where there is room: pages just
  * given back cost less than pages of the cache that nobody has touched. When it becomes longer than was thought, or a
  * checkpoint needs it, it goes on in a file.

@@ -25,7 +25,7 @@
 #define HDX_KEPT_VIEW    "view.tmp"
 
 /*
- * A file of the .part folder as a build left it, and all of them (seal.c). Written as they lie in memory: no padding.
+ * A file of a partial build as the build left it, and all of them (seal.c). Written as they lie in memory: no padding.
  */
 typedef struct hdx_sealed {
     char     name[32];

@@ -1,5 +1,5 @@
 /*
- * seal.c - are the files of a .part folder the very ones that a build of ours left there?
+ * seal.c - are the files of a partial build the very ones that a build of ours left there?
  *
  * In:  the folder, when a checkpoint or a reading of the dump was kept in it, and when a build goes on from there.
  * Out: the file `seal`: of each file name, device, inode, size and times, the boot of the machine; a CRC32C of that.

@@ -23,7 +23,7 @@ typedef struct hdx_work {
     hdx_mem                  mem;
     hdx_ticker               tick;
     unsigned                 threads;
-    char                     folder[4096]; /* the .part folder that files are written to */
+    char                     folder[4096]; /* of the partial build: files are written there */
     hdx_index_place          place;        /* the same, for index files */
     uint64_t                 room;         /* of hdx_build_doors */
     uint64_t                 objects;      /* ids, as far as they are known: what is usual to take follows from them */

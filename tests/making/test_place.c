@@ -160,44 +160,97 @@ Test(place, is_an_index_where_a_file_in_it_says_so)
     cr_expect_not(hdx_folder_is_index(hdx_io_system(), "x"), "pipes are not opened");
 }
 
+/* In a partial build P; i: the same in an index. */
 Test(place, is_cleared_of_what_heapdex_writes_and_of_nothing_else)
 {
-    static const char *const own[] = { "x/class.hdx",
-                                       "x/catalog.mdb",
-                                       "x/retained-class",
-                                       "x/leaks-f",
-                                       "x/references.tmp",
-                                       "x/seal",
-                                       "x/.heapdex-0123",
-                                       "x/checkpoint/state",
-                                       "x/views/v/retained.hdx",
-                                       "x/scan.tmp",
-                                       "x/views/.heapdex-part-v/checkpoint/catalog.sum" };
-    static const char *const others[] = { "x/thesis.doc",   "x/other.hdx", "x/checkpoint/notes", "x/views/v/a/b.hdx",
-                                          "x/photos/a.hdx", "x/.config",   "x/class.hdx/a",      "x/views/v/w/c/d" };
+    static const char *const own[] = { "class.hdx",
+                                       "catalog.mdb",
+                                       "retained-class",
+                                       "leaks-f",
+                                       "leaks-0.1f3c.part",
+                                       "references.tmp",
+                                       "seal",
+                                       "scan.tmp",
+                                       "checkpoint/state",
+                                       ".heapdex-0123456789abcdef",
+                                       "views/v/retained.hdx",
+                                       "views/.heapdex-part-v/checkpoint/catalog.sum" };
+    static const char *const others[] = { "thesis.doc", "other.hdx", "checkpoint/notes", "views/v/a/b.hdx",
+                                          "photos/a.hdx", ".config", "class.hdx/a", "views/v/w/c/d",
+                                          /* names of heapdex, but in other places */
+                                          "state", "views/v/state", "checkpoint/seal", "checkpoint/class.hdx",
+                                          "catalog", "leaks-0.part", "leaks-g", ".heapdex-0123", "views/state" };
     for (size_t i = 0; i <= sizeof others / sizeof *others; i++) {
-        char other[256] = "";
-        cr_assert(system("mkdir -p x/checkpoint x/views/v x/views/.heapdex-part-v/checkpoint") == 0);
+        const bool none = i == sizeof others / sizeof *others;
+        char       other[256] = "", command[300], path[100];
+        cr_assert(system("mkdir -p .heapdex-part-x/checkpoint .heapdex-part-x/views/v "
+                         ".heapdex-part-x/views/.heapdex-part-v/checkpoint") == 0);
         for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-            if (i == sizeof others / sizeof *others || strncmp(own[k], others[i], strlen(own[k])) != 0)
-                dump_maker_save_bytes(own[k], "1", 1);
-        if (i == sizeof others / sizeof *others) {
-            cr_expect_not(hdx_folder_has_other("x", other));
-            cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), 0);
-            cr_expect(!is_there("x"));
-            cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), 0, "nothing there");
+            if (none || strncmp(own[k], others[i], strlen(own[k])) != 0) {
+                (void)snprintf(path, sizeof path, ".heapdex-part-x/%s", own[k]);
+                dump_maker_save_bytes(path, "1", 1);
+            }
+        if (none) {
+            cr_expect_not(hdx_folder_has_other(".heapdex-part-x", other), "%s", other);
+            cr_expect_eq(hdx_place_clear(hdx_io_system(), ".heapdex-part-x"), 0);
+            cr_expect(!is_there(".heapdex-part-x"));
+            cr_expect_eq(hdx_place_clear(hdx_io_system(), ".heapdex-part-x"), 0, "nothing there");
             break;
         }
-        char command[200];
-        (void)snprintf(command, sizeof command, "mkdir -p $(dirname %s) && echo mine > %s", others[i], others[i]);
+        (void)snprintf(path, sizeof path, ".heapdex-part-x/%s", others[i]);
+        (void)snprintf(command, sizeof command, "mkdir -p $(dirname %s) && echo mine > %s", path, path);
         cr_assert(system(command) == 0);
-        cr_expect(hdx_folder_has_other("x", other) && strncmp(others[i] + 2, other, strlen(other)) == 0, "%s: %s",
-                  others[i], other);
-        cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), -ENOTEMPTY, "%s", others[i]);
-        cr_expect(is_there(others[i]), "%s", others[i]);
-        cr_expect(!is_there("x/catalog.mdb") && !is_there("x/views/.heapdex-part-v"), "%s", others[i]);
+        cr_expect(hdx_folder_has_other(".heapdex-part-x", other) && strncmp(others[i], other, strlen(other)) == 0,
+                  "%s: %s", others[i], other);
+        cr_expect_eq(hdx_place_clear(hdx_io_system(), ".heapdex-part-x"), -ENOTEMPTY, "%s", others[i]);
+        cr_expect(is_there(path), "%s", others[i]);
+        cr_expect(!is_there(".heapdex-part-x/catalog.mdb") && !is_there(".heapdex-part-x/views/.heapdex-part-v"), "%s",
+                  others[i]);
+        cr_assert(system("rm -rf .heapdex-part-x") == 0);
+    }
+}
+
+/* What only a partial build has is a user's in an index. */
+Test(place, that_is_an_index_has_no_files_of_a_build)
+{
+    static const char *const names[] = { "seal",           "state",       "scan.tmp",
+                                         "references.tmp", "catalog.tmp", "checkpoint/state" };
+    char                     other[256], path[64], command[200];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(command, sizeof command,
+                       "mkdir -p x/checkpoint && : > x/class.hdx && rmdir x/checkpoint; "
+                       "mkdir -p $(dirname x/%s) && echo mine > x/%s",
+                       names[i], names[i]);
+        (void)snprintf(path, sizeof path, "x/%s", names[i]);
+        cr_assert(system(command) == 0);
+        cr_expect(hdx_folder_has_other("x", other) && strncmp(other, names[i], strlen(other)) == 0, "%s", names[i]);
+        cr_expect_eq(hdx_place_clear(hdx_io_system(), "x"), -ENOTEMPTY, "%s", names[i]);
+        cr_expect(is_there(path), "%s", names[i]);
         cr_assert(system("rm -rf x") == 0);
     }
+}
+
+Test(place, shares_what_heapdex_writes_and_nothing_else)
+{
+    static const struct {
+        const char *path;
+        unsigned    mode;
+    } files[] = { { "x", 0700 },
+                  { "x/class.hdx", 0600 },
+                  { "x/views", 0700 },
+                  { "x/views/v", 0700 },
+                  { "x/views/v/retained.hdx", 0600 },
+                  { "x/letter", 0644 },
+                  { "x/views/v/letter", 0644 },
+                  { "far", 0644 } };
+    const hdx_access like = { .mode = 0600, .gid = (uint32_t)getegid() };
+    struct stat      st;
+    cr_assert(system("umask 022; mkdir -p x/views/v; for f in x/class.hdx x/letter x/views/v/letter far "
+                     "x/views/v/retained.hdx; do echo 1 >$f; done; ln -s ../far x/catalog.mdb") == 0);
+    hdx_folder_share(hdx_io_system(), "x", &like);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        cr_expect(stat(files[i].path, &st) == 0 && (st.st_mode & 0777) == files[i].mode, "%s: %o", files[i].path,
+                  st.st_mode & 0777);
 }
 
 Test(place, is_cleared_of_a_file_or_link_only_where_the_name_is_ours)
@@ -416,6 +469,33 @@ Test(place, tells_an_index_that_is_stale_from_one_that_is_shorter)
               "a byte more");
     cr_assert(unlink("a.hprof") == 0);
     cr_expect_eq(state_of(&io, "a.hprof", HDX_STEP_OBJECTS, 1, &state), HDX_BAD_DUMP);
+}
+
+/*
+ * An index in the cache is used where the one beside the dump is stale and it is not: the folder of the dump could not
+ * be written when it became stale.
+ */
+Test(place, in_the_cache_is_found_behind_one_that_is_stale)
+{
+    hdx_index_options options = { .dump = "a.hprof", .until = HDX_STEP_OBJECTS };
+    hdx_index_report  report;
+    hdx_index_home    home;
+    hdx_error         err;
+    char              cached[4096];
+    make("a.hprof");
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    cr_assert(hdx_place_cache_path(&options, cached, sizeof cached) && mkdir("heapdex", 0700) == 0);
+    for (unsigned stale = 0; stale < 3; stale++) { /* none is; the one beside the dump; both */
+        if (stale > 0)
+            cr_assert(system("printf x >> a.hprof") == 0);
+        if (stale < 2) {
+            options.index_dir = cached;
+            cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+            options.index_dir = NULL;
+        }
+        cr_assert(hdx_place_find(hdx_io_system(), &options, &home, &err) == HDX_OK);
+        cr_expect_str_eq(home.path, stale == 1 ? cached : "a.hprof.hdx", "%u", stale);
+    }
 }
 
 /* ---- making the folder ---- */
@@ -647,4 +727,166 @@ Test(place, gets_files_as_they_were_made_alone)
                 end(&home);
                 cr_assert(system("rm -rf in a.hprof.hdx") == 0);
             }
+}
+
+/* ---- replacing ---- */
+static struct {
+    int      exchange; /* what it fails with; 0: it works */
+    unsigned renames, fail_rename;
+    bool     letter; /* a user's file comes in before names are swapped */
+} swaps;
+
+static int s_exchange(hdx_io *io, const char *a, const char *b)
+{
+    if (swaps.letter)
+        cr_assert(system("echo mine > x/letter") == 0);
+    swaps.letter = false;
+    return swaps.exchange < 0 ? swaps.exchange : hdx_io_system()->exchange(io, a, b);
+}
+
+static int s_rename(hdx_io *io, const char *from, const char *to)
+{
+    return ++swaps.renames == swaps.fail_rename ? -EIO : hdx_io_system()->rename(io, from, to);
+}
+
+static int s_rename_after_letter(hdx_io *io, const char *from, const char *to)
+{
+    if (swaps.letter)
+        cr_assert(system("echo mine > x/letter") == 0);
+    swaps.letter = false;
+    return hdx_io_system()->rename(io, from, to);
+}
+
+/* x: an index; .heapdex-part-x: a newer one. */
+static void make_two(void)
+{
+    cr_assert(system("rm -rf x .heapdex*; mkdir x .heapdex-part-x") == 0);
+    dump_maker_save_bytes("x/catalog.sum", "heapdexC old", 12);
+    dump_maker_save_bytes(".heapdex-part-x/catalog.sum", "heapdexC new!", 13);
+}
+
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+Test(place, is_replaced_in_one_step_or_stays_as_it_is)
+{
+    static const struct {
+        int         exchange;
+        unsigned    fail_rename;
+        hdx_code    code;
+        const char *left; /* what is there besides */
+    } cases[] = { { 0, 0, HDX_OK, "" },
+                  { -EINVAL, 0, HDX_OK, "" },
+                  { -ENOSYS, 3, HDX_OK, "the old one under a temporary name" },
+                  { -EOPNOTSUPP, 1, HDX_IO, "part" },
+                  { -EINVAL, 2, HDX_IO, "part" },
+                  { -EBUSY, 0, HDX_IO, "part" },
+                  { -EIO, 0, HDX_IO, "part" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdx_io    io = *hdx_io_system();
+        hdx_error err;
+        io.exchange = s_exchange;
+        io.rename = s_rename;
+        make_two();
+        swaps.exchange = cases[i].exchange;
+        swaps.renames = 0;
+        swaps.fail_rename = cases[i].fail_rename;
+        cr_expect_eq(hdx_place_put(&io, ".heapdex-part-x", "x", false, &err), cases[i].code, "case %zu", i);
+        cr_expect_eq(size_of("x/catalog.sum"), cases[i].code == HDX_OK ? 13 : 12, "case %zu", i);
+        cr_expect_eq(is_there(".heapdex-part-x"), strcmp(cases[i].left, "part") == 0, "case %zu", i);
+        cr_expect_eq(system("ls -d .heapdex-[0-9a-f]*[0-9a-f] 2>/dev/null | grep -v part | grep -q ."),
+                     cases[i].left[0] == 't' ? 0 : 256, "case %zu", i);
+    }
+}
+
+/* Also where the file came after the build had looked. */
+Test(place, is_not_replaced_with_a_file_of_a_user_in_it)
+{
+    hdx_io    io = *hdx_io_system();
+    hdx_error err;
+    io.exchange = s_exchange;
+    io.rename = s_rename_after_letter;
+    for (unsigned late = 0; late < 2; late++)
+        for (unsigned removed = 0; removed < 2; removed++) {
+            make_two();
+            swaps.exchange = 0;
+            swaps.letter = late != 0;
+            if (late == 0)
+                dump_maker_save_bytes("x/letter", "mine", 4);
+            cr_assert(removed == 0 || system("rm -r .heapdex-part-x") == 0);
+            cr_expect_eq(removed ? hdx_place_take_out(&io, "x", ".heapdex-part-x", &err)
+                                 : hdx_place_put(&io, ".heapdex-part-x", "x", false, &err),
+                         HDX_USAGE);
+            cr_expect_str_eq(err.where, "x");
+            cr_expect_str_eq(err.message,
+                             "holds letter, which heapdex did not write: it is neither replaced nor removed");
+            cr_expect(size_of("x/letter") > 0 && size_of("x/catalog.sum") == 12, "%u %u", late, removed);
+            cr_expect_eq(size_of(".heapdex-part-x/catalog.sum"), removed ? -1 : 13);
+        }
+}
+
+/* The names of the lock and of the partial build are made from that of the folder. */
+Test(place, that_ends_in_dots_is_the_folder_that_it_leads_to)
+{
+    static const char *const paths[] = { "x/.", "x/y/..", "x/./", "../%s/x/." };
+    hdx_index_options        options = { .dump = "a.hprof", .index_dir = "x", .until = HDX_STEP_OBJECTS };
+    hdx_index_report         report;
+    hdx_index_home           home;
+    hdx_error                err;
+    char                     path[300], real[300];
+    make("a.hprof");
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
+    (void)snprintf(real, sizeof real, "%s/x", folder);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        cr_assert(i != 1 || mkdir("x/y", 0700) == 0);
+        (void)snprintf(path, sizeof path, i == 3 ? "../%s/x/." : "%s", i == 3 ? strrchr(folder, '/') + 1 : paths[i]);
+        options.index_dir = path;
+        options.force = true;
+        cr_assert(hdx_place_find(hdx_io_system(), &options, &home, &err) == HDX_OK, "%s", err.message);
+        cr_expect_str_eq(home.path, real);
+        cr_assert(i != 1 || rmdir("x/y") == 0);
+        cr_expect(i == 1 || hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s", path, err.message);
+        cr_expect(is_there("x/catalog.mdb") && !is_there(".heapdex-part-x"), "%s", path);
+    }
+    options.index_dir = "nothing/.";
+    cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_USAGE);
+    cr_expect_str_eq(err.message, "does not exist, and has no name to make it with");
+    cr_assert(symlink("nothing", "link") == 0);
+    options.index_dir = "link";
+    cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_USAGE);
+    cr_expect_str_eq(err.message, "is a link that leads nowhere");
+}
+
+Test(place, is_never_inside_another_index)
+{
+    static const char *const paths[] = { "x/y", "x/views/y", "x/a/b/c", "link/y" };
+    hdx_index_options        options = { .dump = "a.hprof", .index_dir = "x", .until = HDX_STEP_OBJECTS };
+    hdx_index_report         report;
+    hdx_error                err;
+    make("a.hprof");
+    cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK && symlink("x", "link") == 0, "%s", err.message);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        options.index_dir = paths[i];
+        cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_USAGE, "%s", paths[i]);
+        cr_expect(strncmp(err.message, "lies in the index ", 18) == 0, "%s", err.message);
+        cr_expect(system("test -z \"$(ls -A x | grep -v -E 'hdx$|^catalog')\"") == 0, "%s", paths[i]);
+    }
+}
+
+/* An empty folder may become an index; a build that fails leaves it. */
+Test(place, that_is_an_empty_folder_stays_where_a_build_fails)
+{
+    hdx_index_options options = { .dump = "a.hprof", .index_dir = "x" };
+    hdx_index_report  report;
+    hdx_error         err;
+    cr_assert(mkdir("x", 0755) == 0);
+    dump_maker_save_bytes("a.hprof", "JAVA PROFILE 1.0.2", 18);
+    cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_BAD_DUMP);
+    cr_expect(is_there("x") && !is_there(".heapdex-part-x"));
+    make("a.hprof");
+    cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_OK);
+    cr_expect(is_there("x/catalog.mdb"));
 }

@@ -395,7 +395,7 @@ Test(view, that_cannot_be_put_in_place_is_an_error)
     io.rename = hdx_io_system()->rename;
     io.sync_folder = no_sync;
     cr_expect(make(&doors, &err) == HDX_IO, "%s", err.message);
-    cr_expect_str_eq(err.message, "cannot put the view in place: Input/output error");
+    cr_expect_str_eq(err.message, "cannot sync: Input/output error");
     io.sync_folder = hdx_io_system()->sync_folder;
     io.exchange = no_exchange; /* as of a file system that cannot: the old one goes first */
     for (unsigned round = 0; round < 2; round++) {
@@ -494,4 +494,21 @@ Test(view, is_removed_with_its_leftovers_and_nothing_else)
         expect_sound(NULL, "the index", way);
         cr_assert(system("rm -r kept") == 0);
     }
+}
+
+/* A file of a user in a view: the view is neither replaced nor removed, also where the file came last. */
+Test(view, with_a_file_of_a_user_in_it_stays)
+{
+    const hdx_build_doors sound = { .io = hdx_io_system() };
+    hdx_error             err;
+    char                  path[256];
+    cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
+    cr_assert(system("echo mine > a.hprof.hdx/views/v/letter") == 0);
+    cr_expect_eq(make(&sound, &err), HDX_USAGE);
+    cr_expect(strstr(err.message, "holds letter, which heapdex did not write") != NULL, "%s", err.message);
+    cr_expect_eq(remove_view("v", path, &err), HDX_USAGE);
+    cr_expect(is_there("a.hprof.hdx/views/v/letter") && !is_there("a.hprof.hdx/views/.heapdex-part-v"));
+    cr_assert(unlink("a.hprof.hdx/views/v/letter") == 0);
+    cr_expect_eq(make(&sound, &err), HDX_OK);
+    expect_sound("v", "again", 0);
 }
