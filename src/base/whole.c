@@ -1,0 +1,94 @@
+/* whole.c - temporary file, sync, rename (whole.h). */
+#include "base/whole.h"
+#include "base/own.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40u /* as the kernel follows */
+
+_Static_assert(HDX_PATH_ROOM >= PATH_MAX, "realpath needs the room");
+
+void hdx_whole_folder(const char *path, char out[HDX_PATH_ROOM])
+{
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(out, HDX_PATH_ROOM, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path),
+                   slash == NULL ? "." : path);
+}
+
+int hdx_whole_target(const char *path, char out[HDX_PATH_ROOM])
+{
+    char        link[HDX_PATH_ROOM];
+    struct stat there;
+    if (realpath(path, out) != NULL)
+        return 0;
+    if (errno != ENOENT || stat(path, &there) == 0) /* a file that was deleted and is still open has no path */
+        return -errno;
+    if (strlen(path) >= HDX_PATH_ROOM)
+        return -ENAMETOOLONG;
+    (void)snprintf(out, HDX_PATH_ROOM, "%s", path);
+    for (unsigned i = 0; i < MOST_LINKS; i++) {
+        const ssize_t n = readlink(out, link, sizeof link - 1);
+        if (n < 0)
+            return 0;
+        const char  *slash = link[0] == '/' ? NULL : strrchr(out, '/');
+        const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - out);
+        if (folder + (size_t)n >= HDX_PATH_ROOM)
+            return -ENAMETOOLONG;
+        memcpy(out + folder, link, (size_t)n);
+        out[folder + (size_t)n] = '\0';
+    }
+    return -ELOOP;
+}
+
+int hdx_whole_begin(hdx_whole_file *w, hdx_io *io, const char *path, const hdx_access *access)
+{
+    struct stat there;
+    hdx_access  was;
+    *w = (hdx_whole_file){ .io = io, .fd = -1, .access = *access };
+    if ((size_t)snprintf(w->final, sizeof w->final, "%s", path) >= sizeof w->final)
+        return -ENAMETOOLONG;
+    if (lstat(w->final, &there) == 0) {
+        if (!S_ISREG(there.st_mode))
+            return -ENOTSUP;
+        hdx_access_of(w->final, &was);
+        hdx_access_narrow(&w->access, &was);
+    }
+    if ((w->fd = hdx_own_create(w->final, 0600, w->part, sizeof w->part)) >= 0)
+        return 0;
+    w->part[0] = '\0'; /* not ours to remove */
+    return w->fd;
+}
+
+int hdx_whole_commit(hdx_whole_file *w)
+{
+    char      folder[HDX_PATH_ROOM];
+    const int synced = w->io->sync(w->io, w->fd), closed = w->io->close(w->io, w->fd);
+    int       rc = synced < 0 ? synced : closed;
+    w->fd = -1; /* given up even when close fails */
+    if (rc < 0)
+        return rc;
+    w->io->share(w->io, w->part, &w->access);
+    if ((rc = w->io->rename(w->io, w->part, w->final)) < 0)
+        return rc;
+    w->part[0] = '\0';
+    hdx_whole_folder(w->final, folder);
+    (void)w->io->sync_folder(w->io, folder); /* the file is complete either way */
+    return 0;
+}
+
+void hdx_whole_drop(hdx_whole_file *w)
+{
+    if (w->io == NULL)
+        return;
+    if (w->fd >= 0)
+        (void)w->io->close(w->io, w->fd);
+    if (w->part[0] != '\0')
+        (void)w->io->remove(w->io, w->part);
+    w->fd = -1;
+    w->part[0] = '\0';
+}
