@@ -18,7 +18,7 @@
 #include "graph/inside.h"
 #include "graph/graph.h"
 
-#include "base/own.h"
+#include "base/whole.h"
 #include "indexes/folder.h"
 
 #include <assert.h>
@@ -128,28 +128,17 @@ hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key)
 
 bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len)
 {
-    uint8_t    head[HEAD];
-    char       path[4096], part[4160];
-    hdx_io    *io = g->place.io;
-    hdx_access like; /* as the index, and so as its dump */
+    uint8_t        head[HEAD];
+    char           path[4096];
+    hdx_io        *io = g->place.io;
+    hdx_access     like; /* as the index, and so as its dump */
+    hdx_whole_file note; /* two processes may write one answer at once: the last rename stays */
     if (len > NOTE_MOST - HEAD || !note_path(g, hdx_graph_kept_name(key), path))
         return false;
-    /* Two processes may write one answer at once: each has a file of its own, and the last rename stays. */
-    if (!hdx_own_name(path, part, sizeof part))
-        return false;
     put_head(g, key, bytes, len, head);
-    int fd = io->create(io, part);
-    if (fd < 0)
-        return false;
-    bool good = io->write(io, fd, head, HEAD) >= 0 && io->write(io, fd, bytes, len) >= 0 && io->sync(io, fd) >= 0;
-    good = io->close(io, fd) >= 0 && good;
     hdx_access_of(g->folder, &like);
-    if (good)
-        io->share(io, part, &like);
-    good = good && io->rename(io, part, path) >= 0;
-    if (good)
-        (void)io->sync_folder(io, g->folder);
-    else
-        (void)io->remove(io, part);
+    const bool good = hdx_whole_begin(&note, io, path, &like) >= 0 && io->write(io, note.fd, head, HEAD) >= 0 &&
+                      io->write(io, note.fd, bytes, len) >= 0 && hdx_whole_commit(&note) >= 0;
+    hdx_whole_drop(&note);
     return good;
 }
