@@ -25,8 +25,8 @@
 #ifndef HDX_STRIP_INSIDE_H
 #define HDX_STRIP_INSIDE_H
 
-#include "base/access.h"
 #include "base/base.h"
+#include "base/whole.h"
 #include "hprof/hprof.h"
 #include "model/model.h"
 #include "source/source.h"
@@ -256,28 +256,29 @@ typedef struct sink {
     hdx_io                  *io;
     hdx_mem                 *mem;
     const hdx_strip_options *options;
-    int                      fd;
     hdx_packer              *packer; /* NULL: plain */
     uint64_t                 bytes;  /* given to it */
     uint64_t                 written;
     uint64_t                 filled;
     uint8_t                 *buffer;
-    char                     path[4096], part[4112];
-    hdx_access               access; /* of the file, once it is whole */
+    hdx_whole_file           whole;
 } sink;
 /*
  * HDX_LIMIT where a file of so many bytes has no room beside what stands at path; what the disk does not tell is not
  * held against it.
  */
 hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err);
-/* For options->output, as private as options->dump. The options are borrowed until the sink is dropped. */
+/*
+ * For options->output, as private as options->dump and as the file that it replaces. REQUIRES hdx_strip_check_output.
+ * The options are borrowed until the sink is dropped.
+ */
 hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const hdx_strip_options *options, int packing, hdx_mem *mem,
                              hdx_error *err);
 hdx_code hdx_strip_sink_put(sink *s, const void *bytes, uint64_t n, hdx_error *err);
 hdx_code hdx_strip_sink_zeros(sink *s, uint64_t n, hdx_error *err);
 hdx_code hdx_strip_sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_error *err);
-hdx_code hdx_strip_sink_finish(sink *s, hdx_error *err); /* everything out and synced; the name is not there yet */
-hdx_code hdx_strip_sink_commit(sink *s, hdx_error *err);
+hdx_code hdx_strip_sink_finish(sink *s, hdx_error *err); /* everything is in the temporary file */
+hdx_code hdx_strip_sink_commit(sink *s, hdx_error *err); /* synced and renamed */
 void     hdx_strip_sink_drop(sink *s);
 
 /* ---- policy.c ---- */
@@ -382,6 +383,6 @@ void hdx_strip_proof_rename(uint8_t *text, size_t len);
 
 /* ---- restore.c ---- */
 bool     hdx_strip_packs(const char *path);
-hdx_code hdx_strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_error *err);
+hdx_code hdx_strip_check_output(hdx_io *io, const char *dump, const char *output, hdx_error *err);
 
 #endif

@@ -15,7 +15,7 @@ bool hdx_strip_packs(const char *path)
     return len > 3 && strcmp(path + len - 3, ".gz") == 0;
 }
 
-hdx_code hdx_strip_same_file(hdx_io *io, const char *dump, const char *output, hdx_error *err)
+hdx_code hdx_strip_check_output(hdx_io *io, const char *dump, const char *output, hdx_error *err)
 {
     struct stat a, b;
     if (output == NULL || output[0] == '\0')
@@ -26,6 +26,8 @@ hdx_code hdx_strip_same_file(hdx_io *io, const char *dump, const char *output, h
         return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is a folder; a file name is needed");
     if (io->stat(io, dump, &a) >= 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is the dump itself");
+    if (!S_ISREG(b.st_mode)) /* what was written is read again to prove it */
+        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is not a regular file, which a dump must be");
     return HDX_OK;
 }
 
@@ -67,7 +69,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     hdx_io            *io = hdx_io_system();
     hdx_source        *source = NULL;
     overlay           *v = NULL;
-    sink               out = { .fd = -1 };
+    sink               out = { .io = NULL };
     hdx_stripping      what;
     hdx_ticker         tick;
     hdx_error          own;
@@ -76,7 +78,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     memset(report, 0, sizeof *report);
     report->damage_at = HDX_NOWHERE;
     hdx_ticker_init(&tick, &options->progress, 1);
-    hdx_code code = hdx_strip_same_file(io, options->dump, options->output, err);
+    hdx_code code = hdx_strip_check_output(io, options->dump, options->output, err);
     if (code != HDX_OK || (code = hdx_source_open(options->dump, &source_options, &source, err)) != HDX_OK ||
         (code = hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err)) != HDX_OK)
         goto out;

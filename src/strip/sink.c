@@ -1,47 +1,34 @@
 /*
- * sink.c - the file that is written: under another name first, synced, then renamed. What stood there stays until that
- * moment.
+ * sink.c - the file that is written: under a temporary name first (base/whole.h). The old file stays until the new one
+ * is complete.
  */
 #include "strip/inside.h"
-
-#include "base/own.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 #define ROOM   (256u << 10)
 #define PUSHED (8u << 20)
 
 static hdx_code failed(const sink *s, int rc, hdx_error *err)
 {
-    return hdx_fail(err, HDX_IO, s->path, s->written, "cannot write: %s", strerror(-rc));
+    return hdx_fail(err, HDX_IO, s->options->output, s->written, "cannot write: %s", strerror(-rc));
 }
 
 static hdx_code packed(void *context, const void *bytes, size_t len, hdx_error *err)
 {
     sink     *s = context;
-    const int rc = s->io->write(s->io, s->fd, bytes, len);
+    const int rc = s->io->write(s->io, s->whole.fd, bytes, len);
     if (rc < 0)
         return failed(s, rc, err);
     if ((s->written + len) / PUSHED != s->written / PUSHED)
-        s->io->push(s->io, s->fd); /* a sync cannot be interrupted: little is left for it */
+        s->io->push(s->io, s->whole.fd); /* a sync cannot be interrupted: little is left for it */
     s->written += len;
     return HDX_OK;
 }
 
-/* The name of its folder. */
-static void folder_of(const char *path, char *folder, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    (void)snprintf(folder, size, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path),
-                   slash == NULL ? "." : path);
-}
-
 hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err)
 {
-    char     folder[4096];
+    char     target[HDX_PATH_ROOM], folder[HDX_PATH_ROOM];
     uint64_t left = 0;
-    folder_of(path, folder, sizeof folder);
+    hdx_whole_folder(hdx_whole_target(path, target) < 0 ? path : target, folder);
     if (io->space(io, folder, &left) < 0 || bytes <= left)
         return HDX_OK;
     return hdx_hint(err,
@@ -59,18 +46,16 @@ static void say_written(const sink *s, const char *temporary)
 hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const hdx_strip_options *options, int packing, hdx_mem *mem,
                              hdx_error *err)
 {
-    const char *path = options->output;
-    *s = (sink){ .io = io, .mem = mem, .options = options, .fd = -1 };
-    if ((size_t)snprintf(s->path, sizeof s->path, "%s", path) >= sizeof s->path)
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long");
-    if (!hdx_own_name(path, s->part, sizeof s->part))
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "path too long");
-    hdx_access_of(options->dump, &s->access);
+    hdx_access access;
+    char       target[HDX_PATH_ROOM];
+    *s = (sink){ .io = io, .mem = mem, .options = options };
     if ((s->buffer = hdx_mem_get(mem, ROOM)) == NULL)
         return hdx_no_memory(err, "write buffer", ROOM);
-    say_written(s, s->part);
-    if ((s->fd = io->create(io, s->part)) < 0)
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-s->fd));
+    hdx_access_of(options->dump, &access);
+    int rc = hdx_whole_target(options->output, target);
+    if (rc < 0 || (rc = hdx_whole_begin(&s->whole, io, target, &access)) < 0)
+        return hdx_fail(err, HDX_IO, options->output, HDX_NOWHERE, "cannot create: %s", strerror(-rc));
+    say_written(s, s->whole.part);
     return packing == HDX_PLAIN ? HDX_OK : hdx_packer_open((hdx_compression)packing, mem, packed, s, &s->packer, err);
 }
 
@@ -135,40 +120,21 @@ hdx_code hdx_strip_sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_e
     return HDX_OK;
 }
 
-hdx_code hdx_strip_sink_finish(sink *s, hdx_error *err)
-{
-    hdx_code code = flush(s, true, err);
-    int      rc;
-    if (code == HDX_OK && (rc = s->io->sync(s->io, s->fd)) < 0)
-        code = failed(s, rc, err);
-    return code;
-}
+hdx_code hdx_strip_sink_finish(sink *s, hdx_error *err) { return flush(s, true, err); }
 
 hdx_code hdx_strip_sink_commit(sink *s, hdx_error *err)
 {
-    char folder[4096];
-    int  rc = s->io->close(s->io, s->fd);
-    s->fd = -1; /* given up even when close fails */
-    s->io->share(s->io, s->part, &s->access);
-    if (rc < 0 || (rc = s->io->rename(s->io, s->part, s->path)) < 0)
-        return hdx_fail(err, HDX_IO, s->path, HDX_NOWHERE, "cannot put in place: %s", strerror(-rc));
-    s->part[0] = '\0';
-    say_written(s, NULL);
-    folder_of(s->path, folder, sizeof folder);
-    (void)s->io->sync_folder(s->io, folder);
-    return HDX_OK;
+    const int rc = hdx_whole_commit(&s->whole);
+    return rc < 0 ? failed(s, rc, err) : HDX_OK;
 }
 
 void hdx_strip_sink_drop(sink *s)
 {
     hdx_packer_close(s->packer);
-    if (s->fd >= 0)
-        (void)s->io->close(s->io, s->fd);
-    if (s->io != NULL && s->buffer != NULL && s->part[0] != '\0')
-        (void)s->io->remove(s->io, s->part);
+    hdx_whole_drop(&s->whole);
     if (s->options != NULL)
         say_written(s, NULL);
     if (s->buffer != NULL)
         hdx_mem_put(s->mem, s->buffer, ROOM);
-    *s = (sink){ .fd = -1 };
+    *s = (sink){ .io = NULL };
 }

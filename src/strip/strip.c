@@ -413,7 +413,7 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
     proof       before, after;
     hdx_code    code = hdx_strip_proof_of(source, &w->choice, tick, &before, err);
     if (code == HDX_OK)
-        code = hdx_source_open(w->out.part, NULL, &written, err);
+        code = hdx_source_open(w->out.whole.part, NULL, &written, err);
     if (code == HDX_OK)
         code = hdx_strip_proof_of(written, &w->choice, tick, &after, err);
     hdx_source_close(written);
@@ -423,7 +423,7 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
     w->report->graph_out = after.graph;
     if (before.graph != after.graph || before.entries != after.entries || after.uneven > 0)
         return hdx_fail(
-            err, HDX_IO, w->out.path, HDX_NOWHERE,
+            err, HDX_IO, w->out.options->output, HDX_NOWHERE,
             "what was written does not read as it should (graph %016llx, was %016llx; %llu arrays with contents)",
             (unsigned long long)after.graph, (unsigned long long)before.graph, (unsigned long long)after.uneven);
     return HDX_OK;
@@ -514,11 +514,10 @@ hdx_code hdx_strip_write(const hdx_strip_options *o, hdx_strip_report *report, h
         return hdx_no_memory(err, "stripping", sizeof *w);
     w->policy = hdx_strip_policy_of(o->policy);
     w->choice = (choice){ .options = o, .policy = w->policy };
-    w->out.fd = -1;
     w->report = report;
     hdx_ticker_init(&tick, &o->progress, 1);
     hdx_code code = check_options(o, w->policy, err);
-    if (code == HDX_OK && (code = hdx_strip_same_file(hdx_io_system(), o->dump, o->output, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = hdx_strip_check_output(hdx_io_system(), o->dump, o->output, err)) == HDX_OK &&
         (code = hdx_source_open(o->dump, &source_options, &source, err)) == HDX_OK) {
         report->bytes_in = hdx_source_file_size(source);
         code = run(o, source, w, &tick, err);
