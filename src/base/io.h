@@ -17,7 +17,7 @@
 
 typedef struct hdx_io hdx_io;
 struct hdx_io {
-    int (*open)(hdx_io *io, const char *path);   /* for reading */
+    int (*open)(hdx_io *io, const char *path);   /* for reading; -EINVAL: is neither a regular file nor a folder */
     int (*create)(hdx_io *io, const char *path); /* new, its owner's alone; what had the name goes; read and write */
     int (*change)(hdx_io *io, const char *path); /* one that is there, read and write */
     int64_t (*read_at)(hdx_io *io, int fd, void *to, uint64_t len, uint64_t offset);

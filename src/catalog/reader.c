@@ -44,6 +44,8 @@ static hdx_code read_sum(hdx_io *io, const char *path, uint8_t identity[16], uin
 {
     uint8_t bytes[256]; /* longer than the file of any format */
     int     fd = io->open(io, path);
+    if (fd == -EINVAL)
+        return hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_SUM, HDX_NOWHERE, "is not a regular file");
     if (fd < 0)
         return hdx_fail(err, fd == -ENOENT || fd == -ENOTDIR ? HDX_NOT_FOUND : HDX_IO, HDX_CATALOG_SUM, HDX_NOWHERE,
                         "cannot open: %s", strerror(-fd));
@@ -61,6 +63,8 @@ static hdx_code check_file(hdx_io *io, const char *path, uint64_t size, uint32_t
     const uint8_t *at;
     hdx_code       code;
     int            rc, fd = io->open(io, path);
+    if (fd == -EINVAL)
+        return hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "is not a regular file");
     if (fd < 0)
         return hdx_fail(err, fd == -ENOENT ? HDX_DAMAGED : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot open: %s",
                         strerror(-fd));

@@ -108,6 +108,18 @@ Test(files, are_read_and_written_whole_or_with_an_error)
     test_folder_remove(p.folder);
 }
 
+/* Opening a pipe to read it would wait for a writer. */
+Test(files, are_not_opened_where_a_pipe_has_their_name, .timeout = 20)
+{
+    place p = begin();
+    cr_assert(mkfifo(p.a, 0600) == 0 && symlink(p.a, p.b) == 0);
+    cr_expect(eq(int, p.io->open(p.io, p.a), -EINVAL));
+    cr_expect(eq(int, p.io->open(p.io, p.b), -EINVAL));
+    const int fd = p.io->open(p.io, p.folder);
+    cr_expect(fd >= 0 && p.io->close(p.io, fd) == 0);
+    test_folder_remove(p.folder);
+}
+
 /* What a pipe takes at once is less than was given: the rest follows. */
 static void *drain(void *context)
 {

@@ -661,6 +661,26 @@ Test(catalog, of_another_format_is_not_found_and_says_which)
     free(bytes);
 }
 
+/* Opening a pipe would wait for its writer. */
+Test(catalog, whose_files_are_pipes_is_damaged, .timeout = 20)
+{
+    static const char *const names[] = { "catalog.mdb", "catalog.sum" };
+    char                     path[128], away[128];
+    commit(create());
+    for (unsigned i = 0; i < 2; i++) {
+        hdx_catalog *c;
+        hdx_error    err = { 0 };
+        (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        (void)snprintf(away, sizeof away, "%s/away", folder);
+        cr_assert(rename(path, away) == 0 && mkfifo(path, 0600) == 0);
+        cr_expect(eq(int, hdx_catalog_open(hdx_io_system(), folder, &c, &err), HDX_DAMAGED), "%s", names[i]);
+        cr_expect_str_eq(err.where, names[i]);
+        cr_expect_str_eq(err.message, "is not a regular file");
+        cr_assert(rename(away, path) == 0);
+    }
+    hdx_catalog_close(reopen());
+}
+
 /* Someone who knows the sums can still not make LMDB leave its file: every byte changed, sums put right. */
 Test(catalog, survives_hostile_files_whose_sums_are_right)
 {
