@@ -5,9 +5,9 @@
  * All rules are read before the dump is looked at: a slip in one costs nobody the build of an index.
  */
 #include "answer/checking.h"
+#include "base/textfile.h"
 #include "render/render.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -134,24 +134,15 @@ const hdx_answer hdx_answer_check_rules = {
 
 /* ---- rules ---- */
 
-static hdx_code read_file(const char *path, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
+static hdx_code read_file(const char *path, const hdx_progress *progress, hdx_arena *arena, hdx_rules *rules,
+                          hdx_error *err)
 {
-    struct stat st;
-    hdx_io     *io = hdx_io_system();
-    int         fd = io->open(io, path), rc = fd < 0 ? fd : io->stat(io, path, &st);
-    if (rc >= 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_MOST))
-        rc = -EINVAL;
-    char   *at = rc >= 0 ? hdx_arena_get(arena, (uint64_t)st.st_size + 1) : NULL;
-    int64_t got = at != NULL ? io->read_at(io, fd, at, (uint64_t)st.st_size, 0) : 0;
-    if (fd >= 0)
-        (void)io->close(io, fd);
-    if (rc < 0 || got < 0)
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read: %s", strerror(rc < 0 ? -rc : (int)-got));
-    if (at == NULL)
-        return hdx_no_memory(err, "a file of rules", (uint64_t)st.st_size);
-    const char *name = hdx_arena_copy(arena, path, strlen(path));
-    return name == NULL ? hdx_no_memory(err, "a file of rules", 0)
-                        : hdx_rules_read_file(rules, name, (hdx_text){ at, (uint32_t)got }, arena, err);
+    hdx_text       text;
+    const hdx_code code = hdx_text_file(path, FILE_MOST, progress, arena, &text, err);
+    const char    *name = hdx_arena_copy(arena, path, strlen(path));
+    if (code != HDX_OK)
+        return code;
+    return name == NULL ? hdx_no_memory(err, "a file of rules", 0) : hdx_rules_read_file(rules, name, text, arena, err);
 }
 
 static hdx_code read_one(const char *verb, const char *text, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
@@ -163,7 +154,8 @@ static hdx_code read_one(const char *verb, const char *text, hdx_arena *arena, h
 }
 
 /* An argument that is a rule, or a file of rules. */
-static hdx_code read_argument(const hdx_argument *a, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
+static hdx_code read_argument(const hdx_argument *a, const hdx_progress *progress, hdx_arena *arena, hdx_rules *rules,
+                              hdx_error *err)
 {
     char        text[64];
     const char *name = a->name, *value = a->value != NULL ? a->value : "true";
@@ -172,7 +164,7 @@ static hdx_code read_argument(const hdx_argument *a, hdx_arena *arena, hdx_rules
     if (strcmp(name, "rule") == 0)
         return read_one(NULL, value, arena, rules, err);
     if (strcmp(name, "rules") == 0)
-        return read_file(value, arena, rules, err);
+        return read_file(value, progress, arena, rules, err);
     if (strcmp(name, "no-damage") == 0)
         return strcmp(value, "true") == 0 ? read_one("no", "damage", arena, rules, err) : HDX_OK;
     if (strcmp(name, "no-leaks") != 0 && strcmp(name, "no-suspects") != 0)
@@ -181,12 +173,13 @@ static hdx_code read_argument(const hdx_argument *a, hdx_arena *arena, hdx_rules
     return read_one("no", text, arena, rules, err);
 }
 
-static hdx_code read_rules(const hdx_arguments *a, hdx_arena *arena, hdx_rules *rules, hdx_error *err)
+static hdx_code read_rules(const hdx_arguments *a, const hdx_progress *progress, hdx_arena *arena, hdx_rules *rules,
+                           hdx_error *err)
 {
     hdx_code code = HDX_OK;
     bool     files = false;
     for (size_t i = 0; code == HDX_OK && i < a->count; i++) {
-        code = read_argument(&a->at[i], arena, rules, err);
+        code = read_argument(&a->at[i], progress, arena, rules, err);
         files = files || strcmp(a->at[i].name, "rules") == 0;
     }
     if (code == HDX_OK && rules->count == 0)
@@ -373,7 +366,7 @@ hdx_code hdx_answer_run_check(hdx_session *s, const hdx_arguments *a, hdx_rows *
                        .arena = &s->check_arena };
     hdx_arena_free(&s->check_arena);
     s->checked = false;
-    hdx_code code = read_rules(a, c.arena, &rules, err);
+    hdx_code code = read_rules(a, &s->progress, c.arena, &rules, err);
     if (code == HDX_OK)
         code = hdx_answer_graph(s, a, &c.g, err);
     if (code != HDX_OK)

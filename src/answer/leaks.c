@@ -3,31 +3,20 @@
  * become one row.
  */
 #include "answer/answer.h"
+#include "base/textfile.h"
 #include "leaks/leaks.h"
-
-#include <errno.h>
 
 #define FILE_MOST (1ull << 30) /* a mapping of R8 has some ten MB */
 
 static hdx_code read_file(hdx_session *s, const char *path, hdx_leak_file *out, hdx_error *err)
 {
-    struct stat st;
-    hdx_io     *io = hdx_io_system();
+    hdx_text text;
     if (path == NULL)
         return HDX_OK;
-    int fd = io->open(io, path), rc = fd < 0 ? fd : io->stat(io, path, &st);
-    if (rc >= 0 && (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_MOST))
-        rc = -EINVAL;
-    char   *at = rc >= 0 ? hdx_arena_get(&s->arena, (uint64_t)st.st_size + 1) : NULL;
-    int64_t got = at != NULL ? io->read_at(io, fd, at, (uint64_t)st.st_size, 0) : 0;
-    if (fd >= 0)
-        (void)io->close(io, fd);
-    if (rc < 0 || got < 0)
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read: %s", strerror(rc < 0 ? -rc : (int)-got));
-    if (at == NULL)
-        return hdx_no_memory(err, "a file of rules", (uint64_t)st.st_size);
-    *out = (hdx_leak_file){ path, at, (size_t)got };
-    return HDX_OK;
+    const hdx_code code = hdx_text_file(path, FILE_MOST, &s->progress, &s->arena, &text, err);
+    if (code == HDX_OK)
+        *out = (hdx_leak_file){ path, text.at, text.len };
+    return code;
 }
 
 hdx_code hdx_answer_leaks_wanted(hdx_session *s, const hdx_arguments *a, hdx_leaks_options *o, hdx_error *err)

@@ -18,7 +18,9 @@
  *   owner.h     which process holds something
  *   own.h       names of temporary files, partial builds and locks
  *   workers.h   run one function on n threads
+ *   whole.h     files that exist complete or not at all
  *   text.h      growing text
+ *   textfile.h  texts that a user names
  *   tick.h      progress and cancellation from inside loops
  *   regex.h     regular expressions, whose cost is bounded
  *   flat.h      objects of JSON one level deep

@@ -514,7 +514,7 @@ static hdx_code want_classes(survey *s, const hdx_arguments *a, hdx_error *err)
 static hdx_code begin(survey *s, const hdx_arguments *a, hdx_error *err)
 {
     hdx_mem *mem = s->ask.q.mem;
-    hdx_code code = hdx_layouts_open(&s->layouts, hdx_argument_text(a, "layouts"), mem, err);
+    hdx_code code = hdx_layouts_open(&s->layouts, hdx_argument_text(a, "layouts"), s->ask.q.progress, mem, err);
     if (code != HDX_OK || (code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) != HDX_OK ||
         (code = want_classes(s, a, err)) != HDX_OK)
         return code;

@@ -198,7 +198,9 @@ static hdx_code begin(entries *e, const hdx_arguments *a, hdx_id *id, hdx_collec
     hdx_mem       *mem = e->ask.q.mem;
     const uint64_t most = hdx_contents_steps(e->ask.g);
     hdx_code       code = hdx_argument_object(&e->ask.q, a, id, err);
-    if (code != HDX_OK || (code = hdx_layouts_open(&e->layouts, hdx_argument_text(a, "layouts"), mem, err)) != HDX_OK ||
+    if (code != HDX_OK ||
+        (code = hdx_layouts_open(&e->layouts, hdx_argument_text(a, "layouts"), e->ask.q.progress, mem, err)) !=
+            HDX_OK ||
         (code = hdx_layouts_bind(&e->layouts, &e->ask, &e->bound, err)) != HDX_OK ||
         (code = hdx_contents_open(&e->contents, e->ask.g, &e->bound, mem, err)) != HDX_OK)
         return code;

@@ -7,8 +7,8 @@
  */
 #include "query/layouts.h"
 
-#include "base/io.h"
 #include "base/pattern.h"
+#include "base/textfile.h"
 #include "model/model.h"
 #include <stdlib.h>
 #include <string.h>
@@ -364,37 +364,13 @@ hdx_code hdx_layouts_known(hdx_layouts *l, hdx_error *err)
     return code;
 }
 
-static hdx_code read_file(hdx_layouts *l, const char *path, hdx_error *err)
+hdx_code hdx_layouts_open(hdx_layouts *l, const char *path, const hdx_progress *progress, hdx_mem *mem, hdx_error *err)
 {
-    hdx_io     *io = hdx_io_system();
-    struct stat st;
-    hdx_code    code;
-    const int   fd = io->open(io, path);
-    int         rc = fd < 0 ? fd : io->stat(io, path, &st);
-    if (rc >= 0 && (!S_ISREG(st.st_mode) || st.st_size > (off_t)FILE_MOST)) {
-        (void)io->close(io, fd);
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "a table of layouts is a file of 1 MiB at most");
-    }
-    char   *text = rc < 0 ? NULL : hdx_mem_get(l->mem, (uint64_t)st.st_size);
-    int64_t got = text == NULL ? 0 : io->read_at(io, fd, text, (uint64_t)st.st_size, 0);
-    if (rc < 0 || got < 0)
-        code = hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read: %s", strerror(rc < 0 ? -rc : (int)-got));
-    else if (text == NULL)
-        code = hdx_no_memory(err, "layouts", (uint64_t)st.st_size);
-    else
-        code = hdx_layouts_read(l, path, text, (size_t)got, err);
-    if (text != NULL)
-        hdx_mem_put(l->mem, text, (uint64_t)st.st_size);
-    if (fd >= 0)
-        (void)io->close(io, fd);
-    return code;
-}
-
-hdx_code hdx_layouts_open(hdx_layouts *l, const char *path, hdx_mem *mem, hdx_error *err)
-{
+    hdx_text text;
     hdx_code code = hdx_layouts_begin(l, mem, err);
-    if (code == HDX_OK && path != NULL)
-        code = read_file(l, path, err);
+    if (code == HDX_OK && path != NULL &&
+        (code = hdx_text_file(path, FILE_MOST, progress, &l->arena, &text, err)) == HDX_OK)
+        code = hdx_layouts_read(l, path, text.at, text.len, err);
     return code == HDX_OK ? hdx_layouts_known(l, err) : code;
 }
 

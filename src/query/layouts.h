@@ -111,8 +111,8 @@ hdx_code hdx_layouts_begin(hdx_layouts *l, hdx_mem *mem, hdx_error *err);
 /* HDX_USAGE says which line of `name` is not understood. */
 hdx_code hdx_layouts_read(hdx_layouts *l, const char *name, const char *text, size_t len, hdx_error *err);
 hdx_code hdx_layouts_known(hdx_layouts *l, hdx_error *err);
-/* The lines of a file (path NULL: none), then ours. Freed in any case. */
-hdx_code hdx_layouts_open(hdx_layouts *l, const char *path, hdx_mem *mem, hdx_error *err);
+/* The lines of a file (path NULL: none), which may be a pipe, then ours. Freed in any case. */
+hdx_code hdx_layouts_open(hdx_layouts *l, const char *path, const hdx_progress *progress, hdx_mem *mem, hdx_error *err);
 void     hdx_layouts_free(hdx_layouts *l);
 
 #define HDX_LAYOUTS_OF_LIBRARIES 11

@@ -271,7 +271,7 @@ static hdx_code add_rows(const properties *p, hdx_table *table, hdx_error *err)
 
 static hdx_code read_and_add(properties *p, hdx_table *table, hdx_error *err)
 {
-    hdx_code code = hdx_layouts_open(&p->layouts, NULL, p->ask.q.mem, err);
+    hdx_code code = hdx_layouts_open(&p->layouts, NULL, NULL, p->ask.q.mem, err);
     if (code != HDX_OK || (code = hdx_layouts_bind(&p->layouts, &p->ask, &p->bound, err)) != HDX_OK ||
         (code = hdx_contents_open(&p->contents, p->ask.g, &p->bound, p->ask.q.mem, err)) != HDX_OK)
         return code;

@@ -27,7 +27,7 @@ hdx_code hdx_sizes_open(const hdx_query *q, hdx_sizes **out, hdx_error *err)
         return hdx_no_memory(err, "sizes of collections", sizeof *s);
     s->ask.q.mem = s->layouts.mem = q->mem;
     hdx_code code = hdx_ask_begin(q, &s->ask, err);
-    if (code != HDX_OK || (code = hdx_layouts_open(&s->layouts, NULL, q->mem, err)) != HDX_OK ||
+    if (code != HDX_OK || (code = hdx_layouts_open(&s->layouts, NULL, NULL, q->mem, err)) != HDX_OK ||
         (code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) != HDX_OK)
         return code;
     return hdx_contents_open(&s->contents, s->ask.g, &s->bound, q->mem, err);

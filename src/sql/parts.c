@@ -177,7 +177,7 @@ static hdx_code known_ready(known *k, sql_heap *heap, hdx_error *err)
         return code;
     k->heap = heap;
     k->layouts.mem = heap->query.mem;
-    if ((code = hdx_layouts_open(&k->layouts, NULL, heap->query.mem, err)) == HDX_OK)
+    if ((code = hdx_layouts_open(&k->layouts, NULL, NULL, heap->query.mem, err)) == HDX_OK)
         code = hdx_layouts_bind(&k->layouts, &ask, &k->bound, err);
     k->ready = code == HDX_OK;
     if (code != HDX_OK)
