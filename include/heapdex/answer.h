@@ -199,7 +199,8 @@ HDX_API hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_ar
 
 /*
  * Checks that an output of a call may replace the file at `path`. `inputs`: all files that the call reads. HDX_USAGE if
- * `path` leads to one of them or to standard input (same device and inode), is a folder, or lies inside an index.
+ * `path` leads to one of them or to standard input (same device and inode), is a folder or a heap dump, or if the path
+ * or the target of its symbolic links lies inside an index.
  * Call it before the output is opened. Any thread may call it.
  */
 HDX_API hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t count, hdx_error *err);

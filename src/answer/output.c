@@ -1,13 +1,14 @@
 /*
- * output.c - which files an answer may be written to: none that the call reads, and none that is part of an index.
+ * output.c - which files an answer may be written to: none that the call reads, no heap dump, no file of an index.
  *
  * In:  the path of an output, the paths of all inputs of the call.
  * Out: HDX_OK, or why the file may not be written.
- * An output replaces what has its name, which is what the caller wants of an older answer. Of an input it never is.
+ * An output replaces the file that has its name: an older answer is meant to be replaced, these files are not.
  */
 #include "answer/answer.h"
 
 #include "base/own.h"
+#include "base/whole.h"
 #include "making/making.h"
 
 #include <errno.h>
@@ -15,15 +16,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Of the folder that has it up to the root: an index, with the views in it, is two or three levels. */
-static bool is_in_index(const char *path, char index[4096])
+/*
+ * Whether a folder above the file is an index, which it names then. Folders that do not exist yet are skipped; views
+ * lie two levels deep in an index.
+ */
+static bool is_in_index(const char *path, char index[HDX_PATH_ROOM])
 {
-    const char *slash = strrchr(path, '/');
-    char        folder[4096];
-    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path),
-                   slash == NULL ? "." : path);
-    if (realpath(folder, index) == NULL)
-        return false;
+    char folder[HDX_PATH_ROOM], above[HDX_PATH_ROOM];
+    hdx_whole_folder(path, folder);
+    while (realpath(folder, index) == NULL) {
+        hdx_whole_folder(folder, above);
+        if (errno != ENOENT || strcmp(above, folder) == 0)
+            return false;
+        memcpy(folder, above, sizeof folder);
+    }
     while (index[0] == '/' && index[1] != '\0') {
         if (hdx_folder_is_index(hdx_io_system(), index))
             return true;
@@ -41,7 +47,7 @@ static bool is_standard_input(const struct stat *file)
 
 hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t count, hdx_error *err)
 {
-    char        index[4096];
+    char        index[HDX_PATH_ROOM], target[HDX_PATH_ROOM];
     struct stat st;
     const bool  exists = stat(path, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
@@ -57,9 +63,14 @@ hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t co
     if (exists && is_standard_input(&st))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
                         "is the standard input of this call; the output would replace it");
-    if ((!exists || S_ISREG(st.st_mode)) && is_in_index(path, index))
+    if (exists && !S_ISREG(st.st_mode)) /* written to, not replaced */
+        return HDX_OK;
+    if (is_in_index(path, index) || (hdx_whole_target(path, target) == 0 && is_in_index(target, index)))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "lies in the index %s; an output is never written there",
                         index);
+    if (hdx_output_is_dump(path))
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a heap dump; the output would replace it"),
+                        "name another file, or remove the dump first");
     return HDX_OK;
 }
 
