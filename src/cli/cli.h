@@ -30,8 +30,8 @@
 #ifndef HDX_CLI_CLI_H
 #define HDX_CLI_CLI_H
 
-#include "base/access.h"
 #include "base/base.h"
+#include "base/whole.h"
 #include "render/render.h"
 #include <heapdex/heapdex.h>
 #include <heapdex/sql.h>
@@ -187,8 +187,13 @@ bool cli_asking_interrupted(void);
 bool cli_asking_wants_end(void); /* that, which stays said, or the end of the program */
 /* A build is under way: a second Ctrl-C is answered by a line, a third ends it; elsewhere a second one does. */
 void cli_building(bool on);
-/* To be removed where Ctrl-C ends the process at once; NULL: nothing. */
-void cli_unfinished(const char *path);
+/*
+ * Files that are removed if a signal ends the process at once. The path is borrowed until it is removed from the list
+ * by the same pointer; the list has room for CLI_UNFINISHED_MAX.
+ */
+#define CLI_UNFINISHED_MAX 16u
+void cli_unfinished_add(const char *path);
+void cli_unfinished_remove(const char *path);
 /* A pager has the terminal, and Ctrl-C waits for it before the process ends; 0: none has. */
 void cli_paging(pid_t pid, int pipe_end);
 bool cli_paging_left(int *status); /* true once: it has ended by itself while something else goes on */
@@ -223,26 +228,28 @@ typedef struct cli_inputs { /* the files that a call reads */
     size_t       count;
 } cli_inputs;
 hdx_code cli_inputs_of(const cli_call *call, hdx_arena *arena, cli_inputs *out, hdx_error *err);
-/* HDX_USAGE where an output of the call would replace an input of it, or another of its outputs. */
-hdx_code cli_check_outputs(const cli_call *call, const cli_inputs *inputs, hdx_error *err);
+/*
+ * HDX_USAGE if an output of the call must not be written (hdx_output_check), or if two outputs are one file. Each table
+ * of a folder is an output. Nothing is created.
+ */
+hdx_code cli_check_outputs(const cli_call *call, const cli_inputs *inputs, hdx_arena *arena, hdx_error *err);
 
 /* ---- output.c ---- */
 typedef struct cli_output {
-    int          fd;
-    bool         opened;      /* fd is ours to close */
-    bool         written;     /* something left the buffer */
-    int          failed;      /* errno of the first failure */
-    bool         interrupted; /* a signal came while writing */
-    uint64_t     bytes;
-    uint64_t     pushed, waited; /* of them on the way to disk; there */
-    const char  *path;           /* of the answer; NULL: standard output */
-    char        *final, *part;   /* both NULL where the file is written in place (a device, a pipe) */
-    hdx_access   access;         /* of the file, once it is whole */
-    cli_console *console;        /* of standard output that is a terminal: nothing is drawn into the answer */
-    cli_pager   *pager;          /* of standard output; NULL: none */
-    size_t       first;          /* bytes that the pager was begun with and the buffer still has; 0: none */
-    size_t       filled;
-    char         buffer[65536];
+    int            fd;
+    bool           opened;      /* fd is ours to close */
+    bool           written;     /* something left the buffer */
+    int            failed;      /* errno of the first failure */
+    bool           interrupted; /* a signal came while writing */
+    uint64_t       bytes;
+    uint64_t       pushed, waited; /* of them on the way to disk; there */
+    const char    *path;           /* of the answer; NULL: standard output */
+    hdx_whole_file whole;          /* has not begun where a device or a pipe is written in place */
+    cli_console   *console;        /* of standard output that is a terminal: nothing is drawn into the answer */
+    cli_pager     *pager;          /* of standard output; NULL: none */
+    size_t         first;          /* bytes that the pager was begun with and the buffer still has; 0: none */
+    size_t         filled;
+    char           buffer[65536];
 } cli_output;
 /*
  * path NULL or "-": standard output. HDX_USAGE where the file is one of the inputs, a heap dump or part of an index.
@@ -253,6 +260,7 @@ hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inpu
 void     cli_output_show(cli_output *o, cli_console *console, cli_pager *pager);
 hdx_sink cli_output_sink(cli_output *o);
 bool     cli_output_write(cli_output *o, const char *bytes, size_t len);
+bool     cli_output_is_file(const cli_output *o); /* a temporary file, o->whole.part, that commit renames */
 /* Somebody else has written to its file: what is there goes to disk in stretches, too. */
 void     cli_output_grown(cli_output *o);
 hdx_code cli_output_commit(cli_output *o, hdx_error *err); /* everything out, synced, in place */
@@ -268,7 +276,8 @@ typedef struct cli_run {
     hdx_session    *session;
     cli_inputs      inputs;
     cli_output     *output;
-    const char    **names; /* of the dumps beside the first (sql.c) */
+    const char     *writing; /* the temporary file of strip or restore; NULL: none */
+    const char    **names;   /* of the dumps beside the first (sql.c) */
     size_t          name_count;
     hdx_sql_file   *file;      /* of --format sqlite, while its tables are written */
     bool            condition; /* of --fail-on, or a broken rule: exit 1 */
@@ -332,16 +341,13 @@ hdx_code cli_put_content(const cli_run *run, const hdx_query *q, const hdx_sink 
 bool cli_is_folder(const cli_call *call);
 /* Rows as a Parquet file. */
 hdx_code cli_put_parquet(const cli_run *run, hdx_rows *rows, const hdx_sink *sink, hdx_error *err);
-/*
- * From here on the call is about the i-th of several tables; *name, from the arena, is NULL where there is no further
- * one.
- */
-hdx_code cli_take_table(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **name,
-                        hdx_error *err);
-/* Makes the folder; then the file of the i-th table in it, from the arena. *path NULL: there is no further one. */
+/* The i-th of several tables, from the arena; *name NULL: there are fewer. */
+hdx_code cli_table_name(const char *tables, unsigned i, hdx_arena *arena, const char **name, hdx_error *err);
+void     cli_take_table(cli_call *call, const char *name); /* from here on the call is about that table */
+/* Is the output of several tables a folder, or missing? Then it can be made. The file of a table in it. */
+hdx_code cli_check_folder(const cli_call *call, hdx_error *err);
 hdx_code cli_make_folder(const cli_call *call, hdx_error *err);
-hdx_code cli_table_at(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **path,
-                      hdx_error *err);
+hdx_code cli_table_path(const cli_call *call, const char *name, hdx_arena *arena, const char **path, hdx_error *err);
 
 /* ---- path_page.c ---- */
 hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);

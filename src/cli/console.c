@@ -33,7 +33,7 @@ static atomic_int caught; /* the first signal that asked to stop */
 
 static atomic_bool           building; /* it keeps what it has done before it ends */
 static atomic_bool           told;
-static _Atomic(const char *) unfinished;  /* a file that is nobody's answer yet */
+static _Atomic(const char *) unfinished[CLI_UNFINISHED_MAX];
 static atomic_bool           line_stands; /* of progress, on a terminal */
 
 static _Atomic(pid_t) pager;       /* the terminal is its; 0: there is none */
@@ -85,14 +85,27 @@ void cli_building(bool on)
         set_timer();
 }
 
-void cli_unfinished(const char *path) { atomic_store(&unfinished, path); }
+static void replace_unfinished(const char *from, const char *to)
+{
+    for (unsigned i = 0; i < CLI_UNFINISHED_MAX; i++) {
+        const char *is = from;
+        if (atomic_compare_exchange_strong(&unfinished[i], &is, to))
+            return;
+    }
+}
+
+void cli_unfinished_add(const char *path) { replace_unfinished(NULL, path); }
+
+void cli_unfinished_remove(const char *path) { replace_unfinished(path, NULL); }
 
 static void leave_now(void)
 {
-    const char *part = atomic_load(&unfinished);
     const pid_t shown = atomic_load(&pager);
-    if (part != NULL)
-        (void)unlink(part);
+    for (unsigned i = 0; i < CLI_UNFINISHED_MAX; i++) {
+        const char *part = atomic_load(&unfinished[i]);
+        if (part != NULL)
+            (void)unlink(part);
+    }
     if (shown > 0 && cli_signal() == SIGINT) { /* it still reads keys: the shell must not do so beside it */
         (void)close(atomic_load(&pager_from));
         while (waitpid(shown, NULL, 0) < 0 && errno == EINTR)

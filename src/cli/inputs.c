@@ -45,19 +45,49 @@ hdx_code cli_inputs_of(const cli_call *call, hdx_arena *arena, cli_inputs *out, 
     return HDX_OK;
 }
 
-hdx_code cli_check_outputs(const cli_call *call, const cli_inputs *inputs, hdx_error *err)
+/* The file that each output of the call is written to; NULL where it is standard output. */
+static hdx_code outputs_of(const cli_call *call, hdx_arena *arena, const char ***out, size_t *count, hdx_error *err)
 {
-    const char *const all[] = { cli_is_folder(call) ? NULL : call->output, cli_given(call, "output"), call->junit,
-                                call->sarif, call->markdown };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i] == NULL || strcmp(all[i], "-") == 0)
-            continue;
-        const hdx_code code = hdx_output_check(all[i], inputs->at, inputs->count, err);
-        if (code != HDX_OK)
-            return code;
-        for (size_t k = 0; k < i; k++)
-            if (all[k] != NULL && strcmp(all[k], "-") != 0 && hdx_same_file(all[i], all[k]))
-                return hdx_fail(err, HDX_USAGE, all[i], HDX_NOWHERE, "is named as the output twice");
+    const char *const named[] = { cli_is_folder(call) ? NULL : call->output, cli_given(call, "output"), call->junit,
+                                  call->sarif, call->markdown };
+    const char       *tables = cli_is_folder(call) ? cli_given(call, "table") : NULL, *name;
+    hdx_code          code = HDX_OK;
+    size_t            most = sizeof named / sizeof *named + 1;
+    for (const char *comma = tables; comma != NULL && (comma = strchr(comma, ',')) != NULL; comma++)
+        most++;
+    const char **at = *out = hdx_arena_get(arena, most * sizeof *at);
+    if (at == NULL)
+        return hdx_no_memory(err, "names of files", most);
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (named[i] != NULL && strcmp(named[i], "-") != 0)
+            at[(*count)++] = named[i];
+    for (unsigned i = 0; code == HDX_OK && tables != NULL; i++) {
+        if ((code = cli_table_name(tables, i, arena, &name, err)) != HDX_OK || name == NULL)
+            break;
+        code = cli_table_path(call, name, arena, &at[(*count)++], err);
     }
-    return HDX_OK;
+    return code;
+}
+
+/* Two links may lead to one file that does not exist yet. */
+static bool same_target(const char *a, const char *b)
+{
+    char x[HDX_PATH_ROOM], y[HDX_PATH_ROOM];
+    return strcmp(a, b) == 0 || hdx_same_file(hdx_whole_target(a, x) < 0 ? a : x, hdx_whole_target(b, y) < 0 ? b : y);
+}
+
+hdx_code cli_check_outputs(const cli_call *call, const cli_inputs *inputs, hdx_arena *arena, hdx_error *err)
+{
+    const char **all;
+    size_t       count = 0;
+    hdx_code     code = cli_is_folder(call) ? cli_check_folder(call, err) : HDX_OK;
+    if (code == HDX_OK)
+        code = outputs_of(call, arena, &all, &count, err);
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        code = hdx_output_check(all[i], inputs->at, inputs->count, err);
+        for (size_t k = 0; code == HDX_OK && k < i; k++)
+            if (same_target(all[i], all[k]))
+                return hdx_fail(err, HDX_USAGE, all[i], HDX_NOWHERE, "two outputs name this file");
+    }
+    return code;
 }

@@ -1,14 +1,11 @@
 /*
  * output.c - where an answer goes: standard output, or a file that is there whole or not at all.
  *
- * A file gets a temporary name in the same folder (base/own.h), is synced and then renamed; what had the name before
- * stays until that moment. What is no plain file (/dev/null, a named pipe) is written in place. Calls go to the system
- * directly and not through hdx_io: an interrupted write must come back here, so that Ctrl-C ends a pipe that nobody
- * reads.
+ * A file has a temporary name until it is complete (base/whole.h); the old file stays until that moment. A device or a
+ * named pipe is written in place. Writing calls the system and not hdx_io: an interrupted write must return here, so
+ * that Ctrl-C ends a pipe that nobody reads.
  */
 #include "cli/cli.h"
-
-#include "base/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,42 +17,45 @@
 
 #define STRETCH (4u << 20)
 
-/* As private as the dumps that it tells of, and as what it takes the place of. */
-static hdx_code make_part(cli_output *o, const char *path, bool exists, mode_t mode, hdx_error *err)
-{
-    o->final =
-        exists ? realpath(path, NULL) : strdup(path); /* behind a symbolic link the file is replaced, not the link */
-    size_t room = o->final != NULL ? strlen(o->final) + 48 : 0;
-    if (o->final == NULL || (o->part = malloc(room)) == NULL)
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(errno));
-    const int fd = hdx_own_create(o->final, 0600, o->part, room);
-    if (fd < 0) {
-        free(o->part);
-        o->part = NULL; /* not ours to remove */
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-fd));
-    }
-    o->fd = fd;
-    cli_unfinished(o->part);
-    if (exists) {
-        hdx_access was = o->access;
-        was.mode = mode & 0666;
-        hdx_access_narrow(&o->access, &was);
-    }
-    return HDX_OK;
-}
-
 /* As private as the most private of the inputs. */
-static void set_access(cli_output *o, const cli_inputs *inputs)
+static hdx_access access_of(const cli_inputs *inputs)
 {
-    o->access = (hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() };
+    hdx_access access = { .mode = 0666, .gid = (uint32_t)getegid() };
     for (size_t i = 0; i < inputs->count; i++) {
         hdx_access also;
         hdx_access_of(inputs->at[i], &also);
         if (i == 0)
-            o->access = also;
+            access = also;
         else
-            hdx_access_narrow(&o->access, &also);
+            hdx_access_narrow(&access, &also);
     }
+    return access;
+}
+
+static hdx_code begin_file(cli_output *o, const char *path, const cli_inputs *inputs, hdx_error *err)
+{
+    const hdx_access access = access_of(inputs);
+    char             target[HDX_PATH_ROOM];
+    int              rc = hdx_whole_target(path, target);
+    if (rc < 0 || (rc = hdx_whole_begin(&o->whole, hdx_io_system(), target, &access)) < 0)
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-rc));
+    o->fd = o->whole.fd;
+    cli_unfinished_add(o->whole.part);
+    return HDX_OK;
+}
+
+/* Opening a named pipe waits for its reader. */
+static hdx_code open_in_place(cli_output *o, const char *path, hdx_error *err)
+{
+    do
+        o->fd = cli_signal() == 0 ? open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC) : -1;
+    while (o->fd < 0 && errno == EINTR && cli_signal() == 0);
+    if (o->fd < 0 && cli_signal() != 0)
+        return hdx_fail(err, HDX_CANCELLED, path, HDX_NOWHERE, "interrupted");
+    if (o->fd < 0)
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(errno));
+    o->opened = true;
+    return HDX_OK;
 }
 
 hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inputs, hdx_error *err)
@@ -70,28 +70,17 @@ hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inpu
     o->path = NULL;
     o->pager = NULL;
     o->console = NULL;
-    o->final = o->part = NULL;
+    o->whole = (hdx_whole_file){ .io = NULL };
     if (path == NULL || strcmp(path, "-") == 0)
         return HDX_OK;
     if ((code = hdx_output_check(path, inputs->at, inputs->count, err)) != HDX_OK)
         return code;
-    if (hdx_output_is_dump(path))
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a heap dump; the answer would replace it"),
-                        "name another file, or remove the dump first");
-    set_access(o, inputs);
     o->path = path;
-    const bool exists = stat(path, &there) == 0;
-    if (!exists || S_ISREG(there.st_mode)) {
-        code = make_part(o, path, exists, exists ? there.st_mode : 0, err);
-        o->opened = code == HDX_OK;
-        return code;
-    }
-    o->fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (o->fd < 0)
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(errno));
-    o->opened = true;
-    return HDX_OK;
+    return stat(path, &there) != 0 || S_ISREG(there.st_mode) ? begin_file(o, path, inputs, err)
+                                                             : open_in_place(o, path, err);
 }
+
+bool cli_output_is_file(const cli_output *o) { return o->whole.part[0] != '\0'; }
 
 /*
  * A sync cannot be interrupted, and of gigabytes that only memory has it takes long: what is written goes to disk in
@@ -99,7 +88,7 @@ hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inpu
  */
 static void push(cli_output *o)
 {
-    if (o->part == NULL || o->bytes - o->pushed < STRETCH)
+    if (!cli_output_is_file(o) || o->bytes - o->pushed < STRETCH)
         return;
     if (o->pushed > o->waited)
         (void)sync_file_range(o->fd, (off_t)o->waited, (off_t)(o->pushed - o->waited),
@@ -112,7 +101,7 @@ static void push(cli_output *o)
 void cli_output_grown(cli_output *o)
 {
     struct stat now;
-    if (o->part == NULL || fstat(o->fd, &now) != 0)
+    if (!cli_output_is_file(o) || fstat(o->fd, &now) != 0)
         return;
     o->bytes = (uint64_t)now.st_size;
     push(o);
@@ -225,10 +214,6 @@ hdx_code cli_output_commit(cli_output *o, hdx_error *err)
 {
     if (o->failed != 0 || o->interrupted || !flush(o))
         return why(o, err);
-    if (o->part != NULL && fsync(o->fd) != 0) {
-        o->failed = errno;
-        return why(o, err);
-    }
     if (o->opened) {
         o->opened = false; /* given up even when close fails */
         if (close(o->fd) != 0) {
@@ -238,15 +223,12 @@ hdx_code cli_output_commit(cli_output *o, hdx_error *err)
     }
     if (o->console != NULL && (o->pager == NULL || o->pager->pid == 0))
         cli_console_hold(o->console, false);
-    if (o->part != NULL)
-        hdx_access_give(&o->access, o->part);
-    if (o->part != NULL && rename(o->part, o->final) != 0) {
-        o->failed = errno;
+    const int rc = cli_output_is_file(o) ? hdx_whole_commit(&o->whole) : 0;
+    if (rc < 0) {
+        o->failed = -rc;
         return why(o, err);
     }
-    cli_unfinished(NULL);
-    free(o->part);
-    o->part = NULL;
+    cli_unfinished_remove(o->whole.part);
     return HDX_OK;
 }
 
@@ -254,11 +236,7 @@ void cli_output_drop(cli_output *o)
 {
     if (o->opened)
         (void)close(o->fd);
-    if (o->part != NULL)
-        (void)unlink(o->part);
-    cli_unfinished(NULL);
-    free(o->part);
-    free(o->final);
-    o->part = o->final = NULL;
     o->opened = false;
+    hdx_whole_drop(&o->whole);
+    cli_unfinished_remove(o->whole.part);
 }

@@ -104,11 +104,15 @@ static void opening(void *context, size_t place)
     cli_building(true);
 }
 
-/* The temporary file of strip and restore (strip.h). */
+/* The temporary file of strip and restore (strip.h); NULL: it no longer exists. */
 static void writing(void *context, const char *temporary)
 {
-    (void)context;
-    cli_unfinished(temporary);
+    cli_run *run = context;
+    if (run->writing != NULL)
+        cli_unfinished_remove(run->writing);
+    if (temporary != NULL)
+        cli_unfinished_add(temporary);
+    run->writing = temporary;
 }
 
 static void opened(void *context, size_t place)
@@ -293,12 +297,11 @@ static const char *viewed(const cli_call *c)
 static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 {
     hdx_rows *rows = NULL;
-    cli_call  shown = *c; /* as the words said it: what was added is no wish of anybody */
+    cli_call  shown = *c; /* with the options of the user only, without those that add_arguments added */
     hdx_code  code = hdx_answer_run(run->session, c->answer->name, c->arguments, c->argument_count, &rows, err);
     shown.argument_count = given;
     run->call = &shown;
     cli_building(false);
-    cli_unfinished(NULL);
     cli_console_erase(run->console);
     if (hdx_session_report(run->session, 0) == NULL && c->format != HDX_FORMAT_JSON)
         warn(run, 0);
@@ -331,11 +334,13 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 static hdx_code folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 {
     cli_output *was = run->output, *to = hdx_mem_get(NULL, sizeof *to);
-    const char *tables = cli_given(c, "table"), *path;
+    const char *tables = cli_given(c, "table"), *name, *path;
     hdx_code    code = to == NULL ? hdx_no_memory(err, "a file", sizeof *to) : cli_make_folder(c, err);
     for (unsigned i = 0; code == HDX_OK; i++) {
-        if ((code = cli_table_at(c, tables, i, &run->arena, &path, err)) != HDX_OK || path == NULL)
+        if ((code = cli_table_name(tables, i, &run->arena, &name, err)) != HDX_OK || name == NULL ||
+            (code = cli_table_path(c, name, &run->arena, &path, err)) != HDX_OK)
             break;
+        cli_take_table(c, name);
         run->output = to;
         if ((code = cli_output_open(to, path, &run->inputs, err)) == HDX_OK)
             code = one(run, c, given, err);
@@ -361,14 +366,15 @@ static hdx_code database(cli_run *run, cli_call *c, size_t given, hdx_error *err
 {
     const hdx_progress progress = { .context = run, .cancelled = stops };
     const char        *tables = cli_given(c, "table"), *name;
-    hdx_code           code = run->output->part == NULL ? hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE,
-                                                                   "is no plain file, as a database of SQLite must be")
-                                                        : HDX_OK;
+    hdx_code           code = !cli_output_is_file(run->output) ? hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE,
+                                                                          "is no plain file, as a database of SQLite must be")
+                                                               : HDX_OK;
     if (code == HDX_OK)
-        code = of_file(run, hdx_sql_file_open(run->output->part, &progress, &run->file, err), err);
+        code = of_file(run, hdx_sql_file_open(run->output->whole.part, &progress, &run->file, err), err);
     for (unsigned i = 0; code == HDX_OK; i++) {
-        if ((code = cli_take_table(c, tables, i, &run->arena, &name, err)) != HDX_OK || name == NULL)
+        if ((code = cli_table_name(tables, i, &run->arena, &name, err)) != HDX_OK || name == NULL)
             break;
+        cli_take_table(c, name);
         code = one(run, c, given, err);
     }
     if (code == HDX_OK)
@@ -514,7 +520,7 @@ int hdx_cli_main(int argc, const char *const *argv)
         call.index.notice = notice;
         call.index.notice_context = &run;
         if ((code = cli_inputs_of(&call, &run.arena, &run.inputs, &err)) == HDX_OK &&
-            (code = cli_check_outputs(&call, &run.inputs, &err)) == HDX_OK)
+            (code = cli_check_outputs(&call, &run.inputs, &run.arena, &err)) == HDX_OK)
             code = cli_output_open(output, cli_is_folder(&call) ? NULL : call.output, &run.inputs, &err);
         if (call.no_pager)
             pager.command = NULL;

@@ -94,7 +94,12 @@ hdx_code cli_sql_read(const char *path, hdx_buffer *text, hdx_error *err)
 {
     const bool  input = path == NULL || strcmp(path, "-") == 0;
     const char *name = input ? "standard input" : path;
-    const int   fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int         fd = STDIN_FILENO;
+    do /* opening a named pipe waits for its writer */
+        fd = input ? fd : cli_signal() == 0 ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
+    while (fd < 0 && errno == EINTR && cli_signal() == 0);
+    if (fd < 0 && cli_signal() != 0)
+        return hdx_fail(err, HDX_CANCELLED, path, HDX_NOWHERE, "interrupted");
     if (fd < 0)
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read: %s", strerror(errno));
     hdx_code code = cli_read_all(fd, name, MOST_TEXT, text, err);

@@ -53,45 +53,43 @@ hdx_code cli_put_parquet(const cli_run *run, hdx_rows *rows, const hdx_sink *sin
 
 /* ---- a folder of tables ---- */
 
-hdx_code cli_make_folder(const cli_call *call, hdx_error *err)
+hdx_code cli_check_folder(const cli_call *call, hdx_error *err)
 {
     struct stat there;
-    if (mkdir(call->output, 0777) == 0)
+    if (stat(call->output, &there) != 0 || S_ISDIR(there.st_mode))
         return HDX_OK;
-    if (errno == EEXIST && stat(call->output, &there) == 0 && S_ISDIR(there.st_mode))
-        return HDX_OK;
-    if (errno == EEXIST)
-        return hdx_fail(err, HDX_USAGE, call->output, HDX_NOWHERE, "is no folder; several tables need one");
+    return hdx_fail(err, HDX_USAGE, call->output, HDX_NOWHERE, "is no folder; several tables need one");
+}
+
+hdx_code cli_make_folder(const cli_call *call, hdx_error *err)
+{
+    if (mkdir(call->output, 0777) == 0 || errno == EEXIST)
+        return cli_check_folder(call, err);
     return hdx_fail(err, HDX_IO, call->output, HDX_NOWHERE, "cannot create: %s", strerror(errno));
 }
 
-hdx_code cli_take_table(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **name,
-                        hdx_error *err)
+hdx_code cli_table_name(const char *tables, unsigned i, hdx_arena *arena, const char **name, hdx_error *err)
 {
     *name = NULL;
     for (; i > 0 && tables != NULL; i--)
         tables = (tables = strchr(tables, ',')) != NULL ? tables + 1 : NULL;
-    if (tables == NULL)
+    if (tables == NULL || (*name = hdx_arena_copy(arena, tables, strcspn(tables, ","))) != NULL)
         return HDX_OK;
-    if ((*name = hdx_arena_copy(arena, tables, strcspn(tables, ","))) == NULL)
-        return hdx_no_memory(err, "a name", 0);
-    for (size_t k = 0; k < call->argument_count; k++)
-        if (strcmp(call->arguments[k].name, "table") == 0)
-            call->arguments[k].value = *name;
-    return HDX_OK;
+    return hdx_no_memory(err, "a name", 0);
 }
 
-hdx_code cli_table_at(cli_call *call, const char *tables, unsigned i, hdx_arena *arena, const char **path,
-                      hdx_error *err)
+void cli_take_table(cli_call *call, const char *name)
+{
+    for (size_t k = 0; k < call->argument_count; k++)
+        if (strcmp(call->arguments[k].name, "table") == 0)
+            call->arguments[k].value = name;
+}
+
+hdx_code cli_table_path(const cli_call *call, const char *name, hdx_arena *arena, const char **path, hdx_error *err)
 {
     static const char *const ends[] = {
         [HDX_FORMAT_JSONL] = "jsonl", [HDX_FORMAT_CSV] = "csv", [HDX_FORMAT_TSV] = "tsv"
     };
-    const char *name;
-    *path = NULL;
-    const hdx_code code = cli_take_table(call, tables, i, arena, &name, err);
-    if (code != HDX_OK || name == NULL)
-        return code;
     const size_t room = strlen(call->output) + strlen(name) + 16;
     char        *file = hdx_arena_get(arena, room);
     if (file == NULL)

@@ -6,7 +6,7 @@
  * A process that waits for signals as long work does, but for the first one; SIGUSR1 ends it with the code of what was
  * cancelled.
  */
-static pid_t waiting(bool building, const char *unfinished, int *from)
+static pid_t waiting_with(bool building, const char *const *unfinished, unsigned count, int *from)
 {
     int        ends[2];
     sigset_t   none;
@@ -32,11 +32,19 @@ static pid_t waiting(bool building, const char *unfinished, int *from)
     (void)dup2(ends[1], STDERR_FILENO);
     cli_catch_signals();
     cli_building(building);
-    cli_unfinished(unfinished);
+    for (unsigned i = 0; i < count; i++)
+        cli_unfinished_add(unfinished[i]);
+    if (count > 1)
+        cli_unfinished_remove(unfinished[0]);
     (void)!write(STDERR_FILENO, &ready, 1);
     for (int number; sigwait(&none, &number) != 0;)
         ;
     _exit(cli_exit_code(HDX_CANCELLED));
+}
+
+static pid_t waiting(bool building, const char *unfinished, int *from)
+{
+    return waiting_with(building, &unfinished, unfinished != NULL, from);
 }
 
 static void send(pid_t child, int number)
@@ -128,6 +136,121 @@ Test(signals, a_second_ctrl_c_ends_a_question_and_leaves_no_half_file)
     cr_expect(eq(int, end_of(child), 130));
     (void)close(from);
     cr_expect(access("answer.part", F_OK) != 0);
+    tool_leave(folder);
+}
+
+Test(signals, a_second_ctrl_c_removes_all_unfinished_files_and_no_other)
+{
+    static const char *const names[] = { "done", "a.part", "b.part", "c.part" };
+    char                    *folder = tool_enter();
+    int                      from;
+    for (unsigned i = 0; i < 4; i++)
+        tool_write(names[i], "half", 4);
+    const pid_t child = waiting_with(false, names, 4, &from);
+    send(child, SIGINT);
+    send(child, SIGINT);
+    cr_expect(eq(int, end_of(child), 130));
+    (void)close(from);
+    for (unsigned i = 0; i < 4; i++)
+        cr_expect(eq(int, access(names[i], F_OK), i == 0 ? 0 : -1), "%s", names[i]);
+    tool_leave(folder);
+}
+
+/* ---- heapdex itself ---- */
+
+static bool has_ended(pid_t child)
+{
+    siginfo_t ended = { .si_pid = 0 };
+    return waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child;
+}
+
+/* Runs it with words separated by blanks; it is returned when it takes signals. */
+static pid_t start(const char *words)
+{
+    char        copy[512], path[64], line[256], *argv[32] = { (char *)(uintptr_t)HDX_TOOL };
+    unsigned    count = 1;
+    const pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child == 0) {
+        (void)alarm(60);
+        (void)signal(SIGINT, SIG_DFL);
+        (void)signal(SIGTERM, SIG_DFL);
+        (void)snprintf(copy, sizeof copy, "%s", words);
+        for (char *word = strtok(copy, " "); word != NULL && count < 31; word = strtok(NULL, " "))
+            argv[count++] = word;
+        const int out = open(".started", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        (void)dup2(out, STDOUT_FILENO);
+        (void)dup2(out, STDERR_FILENO);
+        (void)execv(HDX_TOOL, argv);
+        _exit(99);
+    }
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)child);
+    for (bool ready = false; !ready; (void)usleep(1000)) {
+        unsigned long long takes = 0;
+        FILE              *status = fopen(path, "r");
+        cr_assert(status != NULL);
+        while (fgets(line, sizeof line, status) != NULL)
+            if (sscanf(line, "SigCgt: %llx", &takes) == 1)
+                ready = (takes >> (SIGTERM - 1) & 1) != 0;
+        (void)fclose(status);
+        ready = ready || has_ended(child);
+    }
+    return child;
+}
+
+static void expect_no_temporary_files(void)
+{
+    ran r = tool_sh("ls -A | grep heapdex-");
+    cr_expect_str_eq(r.out, "");
+    ran_free(&r);
+}
+
+/*
+ * Another output waits for its reader while that of -o is written. Two signals that arrive together end the process
+ * within the handler, before anything else can remove the file.
+ */
+Test(signals, that_end_an_answer_of_several_outputs_at_once_leave_no_file, .timeout = 120)
+{
+    char *folder = tool_enter();
+    tool_copy_bookshop("app.hprof.gz");
+    ran r = tool_sh("\"$H\" index app.hprof.gz --quiet && mkfifo pipe");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    const pid_t child = start("check app.hprof.gz --no-damage -o out.txt --sarif x.sarif "
+                              "--markdown pipe");
+    for (int i = 0; i < 20000 && access("x.sarif", F_OK) != 0; i++)
+        (void)usleep(1000);
+    cr_expect(access("x.sarif", F_OK) == 0);
+    cr_assert(kill(child, SIGSTOP) == 0 && kill(child, SIGTERM) == 0 && kill(child, SIGINT) == 0);
+    cr_assert(kill(child, SIGCONT) == 0);
+    cr_expect(eq(int, end_of(child), 75));
+    cr_expect(access("out.txt", F_OK) != 0);
+    expect_no_temporary_files();
+    tool_leave(folder);
+}
+
+/* Whatever is a named pipe: the wait for its other end is cancelled. */
+Test(signals, end_the_wait_for_the_other_end_of_a_pipe_with_75, .timeout = 300)
+{
+    static const char *const calls[] = {
+        "histogram app.hprof.gz -o pipe",    "check app.hprof.gz --no-damage --sarif pipe",
+        "check app.hprof.gz --rules pipe",   "leaks app.hprof.gz --mapping pipe",
+        "leaks app.hprof.gz --filters pipe", "collections app.hprof.gz --layouts pipe",
+        "sql app.hprof.gz --file pipe",      "oql app.hprof.gz --file pipe",
+    };
+    char *folder = tool_enter();
+    tool_copy_bookshop("app.hprof.gz");
+    ran r = tool_sh("\"$H\" index app.hprof.gz --quiet && mkfifo pipe");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const pid_t child = start(calls[i]);
+        (void)usleep(200000); /* where it is slower it is not in the wait yet, and must end so, too */
+        cr_expect(not(has_ended(child)), "%s does not wait", calls[i]);
+        (void)kill(child, SIGTERM);
+        cr_expect(eq(int, end_of(child), 75), "%s", calls[i]);
+        expect_no_temporary_files();
+    }
     tool_leave(folder);
 }
 
