@@ -274,7 +274,7 @@ hdx_code hdx_checking_add(hdx_checking *c, const hdx_check_result *result, hdx_e
     return HDX_OK;
 }
 
-/* What shows only while it is measured, such as a regular expression that is too costly for a name of this heap. */
+/* Adds the line of the rule to an error that appears only while the rule is measured, as an expensive regex does. */
 static hdx_code name_line(const hdx_rule *rule, hdx_code code, hdx_error *err)
 {
     if (code != HDX_USAGE || rule->file == NULL || err == NULL)

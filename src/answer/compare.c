@@ -109,7 +109,7 @@ hdx_code hdx_answer_run_diff(hdx_session *s, const hdx_arguments *a, hdx_rows **
     return code == HDX_OK ? hdx_compare_diff_rows(l, a, &s->progress, out, err) : code;
 }
 
-/* One of many that were found in a folder is not the end of all: it is told, and left out of the first `count`. */
+/* A broken dump of a folder does not end the call: it is reported and removed from the first `count` dumps. */
 static hdx_code leave_out_broken(hdx_session *s, size_t *count, hdx_error *err)
 {
     for (size_t i = 0; i < *count;) {

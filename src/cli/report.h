@@ -1,5 +1,5 @@
 /*
- * report.h - files for other programs beside an answer: whole or not there. What leaks and check write alike is here.
+ * report.h - files for other programs that are written in addition to the answer. Both leaks and check use it.
  *
  *   report.c    writing one; XML and JUnit
  *   sarif.c     what check found as SARIF 2.1.0    markdown.c   the same for a pull request
@@ -31,8 +31,7 @@ void cli_junit_end(hdx_buffer *out);
 /* ---- what check found ---- */
 /* Lines: message, object, a line a step of the path. */
 void cli_put_finding(hdx_buffer *out, const hdx_check_result *r);
-/* How many results before this one readers would take for it: those of one rule may have no class to tell them apart.
- */
+/* The number of earlier results with the same name: results of one rule may have no class that distinguishes them. */
 uint64_t cli_check_alike(const hdx_check *check, uint64_t at);
 void     cli_check_junit(hdx_buffer *out, const hdx_check *check, const char *dump);
 hdx_code cli_check_sarif(hdx_buffer *out, const hdx_check *check, const char *dump, hdx_error *err);

@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 /*
- * Where a shell closed one of the three, the next file opened would take its place and get the answer written into it.
+ * If standard input, output or error is closed, the next file that is opened gets its number, and the answer would be
+ * written into that file.
  */
 static void hold_standard_files(void)
 {
@@ -37,7 +38,8 @@ static bool colored(const cli_call *c)
 
 /* ---- what to do about an error ---- */
 
-/* Whoever ran out of memory knows what one piece takes; what a build takes is asked of a sample, without a budget. */
+/* The error knows only the allocation that failed: the hint states what a whole build needs, as a sample estimates it.
+ */
 static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
 {
     hdx_index_options   options = run->call->index;
@@ -54,7 +56,7 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
     return hdx_hint(err, code, "--memory %lluM would do", (unsigned long long)((forecast->least >> 20) + 1));
 }
 
-/* Where whoever met the fault did not know the options of the call. */
+/* Adds hints that depend on the options of the call, which the failing code does not know. */
 static hdx_code advise(cli_run *run, hdx_code code, hdx_error *err)
 {
     if (code == HDX_LIMIT && run->call->index.memory != 0 && !cli_is(run->call, "leaks") &&

@@ -3,18 +3,18 @@
  *
  * In:  the inspector with its watched objects, options, the caller's rules.
  * Out: ids, ascending, each once.
- * Knows which states the finder by state takes (SHARK 2.5); objects are asked through their classes, so an object of a
- * class nobody knows costs nothing.
+ * Knows which states the finder by state accepts (SHARK 2.5). Each class is checked once, so that objects of a class
+ * without a matching rule cost nothing.
  */
 #include "leaks/leaks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ASK  65536u /* ids between two questions whether to go on */
+#define ASK  65536u /* ids between two cancellation checks */
 #define MANY 64u    /* one of so many objects: as many bits as ids */
-#define WORK 65536u /* between two questions while states are looked at: a class is compared with each rule, */
-#define LOOK 64u    /* an object too, and what is built in takes as long as so many rules */
+#define WORK 65536u /* rule comparisons between two cancellation checks; */
+#define LOOK 64u    /* the built-in inspection of an object costs as much as so many comparisons */
 
 typedef struct list {
     hdx_id  *at;

@@ -77,13 +77,13 @@ hdx_code hdx_oql_translate(hdx_graph *g, const char *text, char **sql, hdx_error
     const char       *out;
     *sql = NULL;
     if (len > HDX_OQL_MOST)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the query has %zu bytes, %u are taken", len, HDX_OQL_MOST);
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "query is %zu bytes; the maximum is %u", len, HDX_OQL_MOST);
     oql o = { .g = g, .text = text, .len = (uint32_t)len, .arena = hdx_arena_of(NULL), .err = err };
     if (hdx_oql_tokens(&o) && (s = hdx_oql_parse(&o)) != NULL &&
         (out = hdx_oql_statement(&o, s, NULL, WANT_ROWS)) != NULL && (*sql = strdup(out)) == NULL)
         o.code = hdx_no_memory(err, "a query", strlen(out));
     hdx_arena_free(&o.arena);
-    hdx_error damage; /* classes were read: what there is none of may be damaged */
+    hdx_error damage; /* a class may seem to be missing because the index is damaged */
     if (o.code != HDX_LIMIT && g != NULL && hdx_graph_check(g, &damage) != HDX_OK) {
         free(*sql);
         *sql = NULL;

@@ -50,7 +50,7 @@ struct sql_held_table {
     bool                   reads_dump; /* to be made: not while a statement is only prepared */
     hdx_code (*make)(sql_held *h, hdx_error *err);
     hdx_code (*make_late)(sql_held *h, hdx_error *err); /* NULL: it has no such columns */
-    bool product; /* classes times what is above each: more rows than a dump has bytes, if it likes */
+    bool product; /* a row per class and superclass: these may be more than the dump has bytes */
 };
 extern const sql_held_table hdx_sql_held_tables[SQL_HELD_TABLES];
 

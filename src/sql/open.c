@@ -84,7 +84,7 @@ int hdx_sql_status(hdx_code code)
     }
 }
 
-/* What asks is_cancelled learns no reason: it may be the time that is over. */
+/* is_cancelled gives no reason: HDX_CANCELLED may mean that the time limit was reached. */
 void hdx_sql_keep(sql_db *db, const hdx_error *err)
 {
     hdx_error why = { .offset = HDX_NOWHERE };
