@@ -20,29 +20,53 @@ void hdx_whole_folder(const char *path, char out[HDX_PATH_ROOM])
                    slash == NULL ? "." : path);
 }
 
+/* Replaces a path by the target of the link with that name. 1: it was one, 0: it is none; a negative errno. */
+static int follow(char path[HDX_PATH_ROOM])
+{
+    char          link[HDX_PATH_ROOM];
+    const ssize_t n = readlink(path, link, sizeof link - 1);
+    if (n < 0)
+        return 0;
+    const char  *slash = link[0] == '/' ? NULL : strrchr(path, '/');
+    const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - path);
+    if (folder + (size_t)n >= HDX_PATH_ROOM)
+        return -ENAMETOOLONG;
+    memcpy(path + folder, link, (size_t)n);
+    path[folder + (size_t)n] = '\0';
+    return 1;
+}
+
 int hdx_whole_target(const char *path, char out[HDX_PATH_ROOM])
 {
-    char        link[HDX_PATH_ROOM];
     struct stat there;
+    int         more = 1;
     if (realpath(path, out) != NULL)
         return 0;
     if (errno != ENOENT || stat(path, &there) == 0) /* a file that was deleted and is still open has no path */
         return -errno;
-    if (strlen(path) >= HDX_PATH_ROOM)
+    if ((size_t)snprintf(out, HDX_PATH_ROOM, "%s", path) >= HDX_PATH_ROOM)
         return -ENAMETOOLONG;
-    (void)snprintf(out, HDX_PATH_ROOM, "%s", path);
+    for (unsigned i = 0; i < MOST_LINKS && more > 0; i++)
+        more = follow(out);
+    return more > 0 ? -ELOOP : more;
+}
+
+int hdx_whole_descriptor(const char *path)
+{
+    static const char *const folders[] = { "/proc/self/fd/", "/dev/fd/" };
+    char                     at[HDX_PATH_ROOM];
+    if ((size_t)snprintf(at, sizeof at, "%s", path) >= sizeof at)
+        return -1;
     for (unsigned i = 0; i < MOST_LINKS; i++) {
-        const ssize_t n = readlink(out, link, sizeof link - 1);
-        if (n < 0)
-            return 0;
-        const char  *slash = link[0] == '/' ? NULL : strrchr(out, '/');
-        const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - out);
-        if (folder + (size_t)n >= HDX_PATH_ROOM)
-            return -ENAMETOOLONG;
-        memcpy(out + folder, link, (size_t)n);
-        out[folder + (size_t)n] = '\0';
+        for (unsigned k = 0; k < 2; k++) {
+            const size_t len = strlen(folders[k]);
+            if (strncmp(at, folders[k], len) == 0)
+                return at[len] >= '0' && at[len] <= '9' ? (int)strtol(at + len, NULL, 10) : -1;
+        }
+        if (follow(at) <= 0)
+            break;
     }
-    return -ELOOP;
+    return -1;
 }
 
 int hdx_whole_begin(hdx_whole_file *w, hdx_io *io, const char *path, const hdx_access *access)

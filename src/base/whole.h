@@ -39,6 +39,11 @@ void hdx_whole_drop(hdx_whole_file *w);
  * link need not exist. Returns 0 or a negative errno.
  */
 int hdx_whole_target(const char *path, char out[HDX_PATH_ROOM]);
+/*
+ * Returns N if `path` is a name of the open file N of this process, as /dev/stdout and /dev/fd/N are, or a link to one;
+ * -1 otherwise. Such a file is written in place: it may hold what others wrote before.
+ */
+int hdx_whole_descriptor(const char *path);
 /* The folder of a path: "." for a name without one. */
 void hdx_whole_folder(const char *path, char out[HDX_PATH_ROOM]);
 

@@ -44,11 +44,13 @@ static hdx_code begin_file(cli_output *o, const char *path, const cli_inputs *in
     return HDX_OK;
 }
 
-/* Opening a named pipe waits for its reader. */
-static hdx_code open_in_place(cli_output *o, const char *path, hdx_error *err)
+/* Opening a named pipe waits for its reader. An open file is written to where its other writers have stopped. */
+static hdx_code open_in_place(cli_output *o, const char *path, int descriptor, hdx_error *err)
 {
     do
-        o->fd = cli_signal() == 0 ? open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC) : -1;
+        o->fd = cli_signal() != 0 ? -1
+                : descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+                                  : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
     while (o->fd < 0 && errno == EINTR && cli_signal() == 0);
     if (o->fd < 0 && cli_signal() != 0)
         return hdx_fail(err, HDX_CANCELLED, path, HDX_NOWHERE, "interrupted");
@@ -76,8 +78,10 @@ hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inpu
     if ((code = hdx_output_check(path, inputs->at, inputs->count, err)) != HDX_OK)
         return code;
     o->path = path;
-    return stat(path, &there) != 0 || S_ISREG(there.st_mode) ? begin_file(o, path, inputs, err)
-                                                             : open_in_place(o, path, err);
+    const int descriptor = hdx_whole_descriptor(path);
+    return descriptor < 0 && (stat(path, &there) != 0 || S_ISREG(there.st_mode))
+               ? begin_file(o, path, inputs, err)
+               : open_in_place(o, path, descriptor, err);
 }
 
 bool cli_output_is_file(const cli_output *o) { return o->whole.part[0] != '\0'; }

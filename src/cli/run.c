@@ -368,9 +368,9 @@ static hdx_code database(cli_run *run, cli_call *c, size_t given, hdx_error *err
 {
     const hdx_progress progress = { .context = run, .cancelled = stops };
     const char        *tables = cli_given(c, "table"), *name;
-    hdx_code           code = !cli_output_is_file(run->output) ? hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE,
-                                                                          "is no plain file, as a database of SQLite must be")
-                                                               : HDX_OK;
+    hdx_code           code = HDX_OK;
+    if (!cli_output_is_file(run->output))
+        code = hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE, "is no plain file, as a database of SQLite must be");
     if (code == HDX_OK)
         code = of_file(run, hdx_sql_file_open(run->output->whole.part, &progress, &run->file, err), err);
     for (unsigned i = 0; code == HDX_OK; i++) {

@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#define NO_FILE "is not a regular file, which a dump must be"
+
 bool hdx_strip_packs(const char *path)
 {
     const size_t len = strlen(path);
@@ -20,6 +22,8 @@ hdx_code hdx_strip_check_output(hdx_io *io, const char *dump, const char *output
     struct stat a, b;
     if (output == NULL || output[0] == '\0')
         return hdx_fail(err, HDX_USAGE, dump, HDX_NOWHERE, "no file is named to write to");
+    if (hdx_whole_descriptor(output) >= 0)
+        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, NO_FILE);
     if (io->stat(io, output, &b) < 0)
         return HDX_OK;
     if (S_ISDIR(b.st_mode))
@@ -27,7 +31,7 @@ hdx_code hdx_strip_check_output(hdx_io *io, const char *dump, const char *output
     if (io->stat(io, dump, &a) >= 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is the dump itself");
     if (!S_ISREG(b.st_mode)) /* what was written is read again to prove it */
-        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is not a regular file, which a dump must be");
+        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, NO_FILE);
     return HDX_OK;
 }
 

@@ -163,6 +163,20 @@ Test(whole, targets_are_what_links_lead_to_even_if_it_does_not_exist)
     cr_expect(eq(int, hdx_whole_target("loop", out), -ELOOP));
 }
 
+Test(whole, descriptors_are_named_by_dev_and_proc_and_links_to_them)
+{
+    cr_assert(symlink("/dev/stdout", "out") == 0 && symlink("/dev/fd/7", "seven") == 0 && symlink("a", "b") == 0);
+    cr_expect(eq(int, hdx_whole_descriptor("/dev/stdout"), 1));
+    cr_expect(eq(int, hdx_whole_descriptor("/dev/stderr"), 2));
+    cr_expect(eq(int, hdx_whole_descriptor("/dev/fd/12"), 12));
+    cr_expect(eq(int, hdx_whole_descriptor("/proc/self/fd/3"), 3));
+    cr_expect(eq(int, hdx_whole_descriptor("out"), 1));
+    cr_expect(eq(int, hdx_whole_descriptor("seven"), 7));
+    cr_expect(eq(int, hdx_whole_descriptor("b"), -1));
+    cr_expect(eq(int, hdx_whole_descriptor("none"), -1));
+    cr_expect(eq(int, hdx_whole_descriptor("/dev/fd/x"), -1));
+}
+
 Test(whole, folders_of_paths)
 {
     static const char *const each[][2] = {
