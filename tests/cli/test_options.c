@@ -440,7 +440,7 @@ static const proof *proof_of(const char *command, const char *option)
 static ran asked_with(const char *command, const char *words)
 {
     const bool remove = strcmp(command, "remove") == 0; /* what is there */
-    return tool_sh("rm -rf made fresh; %s \"$H\" %s app.hprof.gz %s",
+    return tool_sh("rm -rf made fresh small.hprof whole.hprof; %s \"$H\" %s app.hprof.gz %s",
                    remove ? "\"$H\" index app.hprof.gz -o /dev/null;" : "", command, words);
 }
 
