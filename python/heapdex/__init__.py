@@ -14,6 +14,7 @@ as they are. Nothing is read before that, and each use reads anew. Sizes are byt
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import ctypes.util
 import os
@@ -28,7 +29,6 @@ from heapdex._native import Argument as _Argument
 from heapdex._native import Error as _Error
 from heapdex._native import Options as _Options
 from heapdex._native import SqlOptions as _SqlOptions
-from heapdex._native import Stream as _Stream
 
 __version__ = "0.1.0"
 __all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Error", "ANSWERS", "TABLES", "library_version"]
@@ -129,15 +129,21 @@ _py.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _py.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 _Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 _STREAM = b"arrow_array_stream"
+
+
+class _Stream(_native.Stream):
+    """A stream that is released with its last reference, unless a consumer took it and cleared `release`."""
+
+    def __del__(self, byref: Callable[[Any], Any] = ctypes.byref) -> None:
+        if self.release:
+            self.release(byref(self))
+
+
 _held: Dict[int, _Stream] = {}  # streams in capsules, by address: their memory
 
 
 def _free_capsule(capsule: Any) -> None:
-    """A capsule goes: whoever took the stream has cleared its `release`; otherwise nobody took it."""
-    at = _py.PyCapsule_GetPointer(capsule, _STREAM)
-    stream = _held.pop(at, None)
-    if stream is not None and stream.release:
-        stream.release(ctypes.byref(stream))
+    _held.pop(_py.PyCapsule_GetPointer(capsule, _STREAM), None)
 
 
 _destructor = _Destructor(_free_capsule)
@@ -339,10 +345,51 @@ def _describe(answer: _Answer) -> str:
 # ---- heaps ----
 
 
-def _close(at: Optional[int], connections: List[int]) -> None:
-    while connections:
-        _lib.hdx_sql_close(connections.pop())
-    _lib.hdx_session_close(at)
+class _Session:
+    """A session of the library, which is closed when it has ended and no call uses it.
+
+    The exception of a signal handler (Ctrl-C) can come at any moment, and leave a call behind on another thread.
+    """
+
+    def __init__(self, at: Optional[int]) -> None:
+        self.at, self.ended = at, False
+        self.connections: List[int] = []  # of SQL: none before it is asked for, then one
+        self.calls, self._change = 0, threading.RLock()
+
+    def run(self, call: Callable[["_Session"], int]) -> int:
+        """The code of a call of the library; HDX_CANCELLED if the session has ended."""
+        with self._change:
+            if self.ended:
+                return _native.HDX_CANCELLED
+            self.calls += 1
+        try:
+            return call(self)
+        finally:
+            with self._change:
+                self.calls -= 1
+                last = self.ended and self.calls == 0
+            if last:
+                self._close()
+
+    def cancel(self) -> None:
+        with self._change:
+            if not self.ended:
+                _lib.hdx_session_cancel(self.at)
+
+    def end(self) -> None:
+        """No call begins any more; those that run are cancelled, and the last of them closes the session."""
+        with self._change:
+            unused = not self.ended and self.calls == 0
+            self.ended = True  # first: a session that was cancelled and has not ended would answer nothing any more
+            if self.calls > 0:
+                _lib.hdx_session_cancel(self.at)
+        if unused:
+            self._close()
+
+    def _close(self) -> None:
+        while self.connections:
+            _lib.hdx_sql_close(self.connections.pop())
+        _lib.hdx_session_close(self.at)
 
 
 class Heap:
@@ -353,53 +400,60 @@ class Heap:
     ) -> None:
         self._asking = threading.Lock()
         self._options, self._more, self._limit, self._names = options, list(more), limit, list(names)
-        self._at: Optional[int] = None
+        self._closed = False
         self._attached: Dict[Tuple[Tuple[str, bytes], ...], "Heap"] = {}
         self._open()
 
     def _open(self) -> None:
         at, err = ctypes.c_void_p(), _Error()
         _raise(_lib.hdx_session_open(ctypes.byref(self._options), ctypes.byref(at), ctypes.byref(err)), err)
-        self._at = at.value
-        self._connections: List[int] = []  # of SQL: none before it is asked for, then one
-        self._finalizer = weakref.finalize(self, _close, at.value, self._connections)
+        self._session = _Session(at.value)
+        self._finalizer = weakref.finalize(self, self._session.end)
         for dump in self._more:
             _raise(_lib.hdx_session_add(at, dump, ctypes.byref(err)), err)
         _lib.hdx_session_limit(at, self._limit)
 
-    def _interruptible(self, call: Callable[[], int]) -> int:
+    def _interruptible(self, call: Callable[[_Session], int]) -> int:
         """The call, which may take minutes (it may build the index), so that Ctrl-C ends it and the heap goes on.
 
-        Python tells of Ctrl-C between its own steps and on its main thread alone: the call goes to another one.
+        Python tells of Ctrl-C between its own steps and on its main thread alone: the call goes to another one. The
+        exception may come before the thread runs or while it does, so the session knows its calls.
         """
+        session = self._session
         if threading.current_thread() is not threading.main_thread():
-            return call()
+            return session.run(call)
         codes: List[int] = []
-        thread = threading.Thread(target=lambda: codes.append(call()), daemon=True)
-        thread.start()
+        working = threading.Lock()
+
+        def work() -> None:
+            try:
+                codes.append(session.run(call))
+            finally:
+                working.release()
+
+        working.acquire()
         try:
-            thread.join()
+            _thread.start_new_thread(work, ())  # Thread.start() waits, and fails where it is interrupted twice
+            working.acquire()
         except BaseException:
-            _lib.hdx_session_cancel(self._at)
-            thread.join()
-            self._finalizer()  # a session that was cancelled answers nothing any more
-            self._open()
+            session.end()  # the next question opens another one
+            if session.calls > 0:
+                working.acquire()
             raise
         return codes[0]
 
     def close(self) -> None:
         """Streams that were taken before go on; nothing new can be asked."""
         with self._asking:
-            self._at = None
-            self._finalizer()
+            self._closed = True
+            self._session.end()
             attached, self._attached = list(self._attached.values()), {}
         for heap in attached:
             heap.close()
 
     def cancel(self) -> None:
         """From another thread: what runs ends soon, and so does all that is asked after it."""
-        if self._at is not None:
-            _lib.hdx_session_cancel(self._at)
+        self._session.cancel()
         for heap in list(self._attached.values()):
             heap.cancel()
 
@@ -415,35 +469,33 @@ class Heap:
             given[place].name = _whole(argument.encode())
             given[place].value = None if value is None else _whole(value)
         return self._asked(
-            lambda stream, err: _lib.hdx_answer_arrow(
-                self._at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
+            lambda session, stream, err: _lib.hdx_answer_arrow(
+                session.at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
             )
         )
 
-    def _asked(self, call: Callable[[_Stream, _Error], int]) -> _Stream:
+    def _asked(self, call: Callable[[_Session, _Stream, _Error], int]) -> _Stream:
         stream, err = _Stream(), _Error()
         with self._asking:
-            if self._at is None:
+            if self._closed:
                 raise Error("usage", "the heap is closed")
-            try:
-                code = self._interruptible(lambda: call(stream, err))
-            except BaseException:
-                if stream.release:  # it was there just then
-                    stream.release(ctypes.byref(stream))
-                raise
+            if self._session.ended:
+                self._finalizer.detach()
+                self._open()
+            code = self._interruptible(lambda session: call(session, stream, err))
         _raise(code, err)
         return stream
 
     def _sql_stream(self, text: str) -> _Stream:
-        def call(stream: _Stream, err: _Error) -> int:
-            if not self._connections:
+        def call(session: _Session, stream: _Stream, err: _Error) -> int:
+            if not session.connections:
                 names = (ctypes.c_char_p * max(len(self._names), 1))(*self._names)
                 options, sql = _SqlOptions(names=names, name_count=len(self._names)), ctypes.c_void_p()
-                code = _lib.hdx_sql_open(self._at, ctypes.byref(options), ctypes.byref(sql), ctypes.byref(err))
+                code = _lib.hdx_sql_open(session.at, ctypes.byref(options), ctypes.byref(sql), ctypes.byref(err))
                 if code != 0:
                     return int(code)
-                self._connections.append(sql.value or 0)
-            return int(_lib.hdx_sql_arrow(self._connections[0], said, ctypes.byref(stream), ctypes.byref(err)))
+                session.connections.append(sql.value or 0)
+            return int(_lib.hdx_sql_arrow(session.connections[0], said, ctypes.byref(stream), ctypes.byref(err)))
 
         said = _said(text)
         return self._asked(call)
@@ -451,13 +503,17 @@ class Heap:
     def _graph(self) -> ctypes.c_void_p:
         """The hdx_graph of the dump, which lives until the heap is closed; the index is built where there is none."""
         graph = ctypes.c_void_p()
-        self._asked(lambda _, err: int(_lib.hdx_session_graph(self._at, 0, ctypes.byref(graph), ctypes.byref(err))))
+        self._asked(
+            lambda session, _, err: int(
+                _lib.hdx_session_graph(session.at, 0, ctypes.byref(graph), ctypes.byref(err))
+            )
+        )
         return graph
 
     def _translated(self, query: str) -> str:
-        def call(_: _Stream, err: _Error) -> int:
+        def call(session: _Session, _: _Stream, err: _Error) -> int:
             graph = ctypes.c_void_p()
-            code = _lib.hdx_session_graph(self._at, 0, ctypes.byref(graph), ctypes.byref(err))
+            code = _lib.hdx_session_graph(session.at, 0, ctypes.byref(graph), ctypes.byref(err))
             return int(code or _lib.hdx_oql_translate(graph, said, ctypes.byref(sql), ctypes.byref(err)))
 
         said, sql = _said(query), ctypes.c_void_p()
@@ -494,7 +550,7 @@ class Heap:
             if not os.path.exists(dump):
                 raise Error("bad_dump", "there is no such file", os.fsdecode(dump))
         with self._asking:
-            if self._at is None:
+            if self._closed:
                 raise Error("usage", "the heap is closed")
             if dumps not in self._attached:
                 names = [_whole(name.encode()) for name, _ in dumps]

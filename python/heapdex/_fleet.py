@@ -44,7 +44,7 @@ def options(
 def write(heap: heapdex.Heap, to: _native.Fleet) -> None:
     """Asks everything of the heap and puts its tables in place."""
     call = writer()
-    heap._asked(lambda _, err: int(call(heap._at, ctypes.byref(to), ctypes.byref(err))))
+    heap._asked(lambda session, _, err: int(call(session.at, ctypes.byref(to), ctypes.byref(err))))
 
 
 def write_failure(to: _native.Fleet, why: Error) -> None:

@@ -3,6 +3,7 @@
 HEAPDEX_LIBRARY and HEAPDEX_TOOL say where library and command are; run by ctest (python/tests/run).
 """
 
+import _thread
 import csv
 import filecmp
 import gc
@@ -377,6 +378,75 @@ class Interrupted(Case):
         finally:
             signal.signal(signal.SIGALRM, before)
         self.assertGreater(interrupted, 0)
+
+    def test_while_a_call_begins_closes_no_session_under_it(self):
+        lib, start, inside, closed = heapdex._lib, _thread.start_new_thread, [], []
+        ask, close = lib.hdx_answer_arrow, lib.hdx_session_close
+
+        def asked(session, name, *words):
+            inside.append(session)
+            code = ask(session, name, *words)
+            if name == b"histogram":
+                gone.wait(1)  # the caller was interrupted and closes the heap meanwhile
+            inside.remove(session)
+            return code
+
+        def closing(session):
+            closed.append("in use" if session in inside else "not in use")
+            if session not in inside:
+                close(session)
+
+        def interrupted(work, words):
+            start(lambda: (work(*words), over.set()), ())
+            while runs and not inside:  # the interrupt comes before the call or during it
+                pass
+            raise KeyboardInterrupt
+
+        try:
+            lib.hdx_answer_arrow, lib.hdx_session_close = asked, closing
+            for runs in (True, False):
+                gone, over, heap = threading.Event(), threading.Event(), heapdex.open(self.dump)
+                _thread.start_new_thread = interrupted
+                with self.assertRaises(KeyboardInterrupt):
+                    heap.histogram().to_arrow()
+                _thread.start_new_thread = start
+                self.assertEqual(heap.objects["id"].to_arrow().num_rows, 23875)
+                heap.close()
+                gone.set()
+                self.assertTrue(over.wait(60))
+        finally:
+            _thread.start_new_thread = start
+            lib.hdx_answer_arrow, lib.hdx_session_close = ask, close
+        self.assertEqual(closed, ["not in use"] * 4)
+        self.assertEqual(inside, [])
+
+    def test_twice_and_the_last_call_closes_the_session(self):
+        begun, may_end, closed = threading.Event(), threading.Event(), []
+        close = heapdex._lib.hdx_session_close
+
+        def call(_):
+            begun.set()
+            may_end.wait(60)
+            closed.append("not yet")
+            return 0
+
+        heap = heapdex.open(self.dump)
+        session = heap._session
+        try:
+            heapdex._lib.hdx_session_close = lambda at: (closed.append("closed"), close(at))
+            thread = threading.Thread(target=lambda: session.run(call))
+            thread.start()
+            begun.wait(60)
+            session.end()
+            session.end()
+            heap.close()
+            self.assertEqual(closed, [])
+            self.assertEqual(session.run(call), heapdex._native.HDX_CANCELLED)
+            may_end.set()
+            thread.join(60)
+        finally:
+            heapdex._lib.hdx_session_close = close
+        self.assertEqual(closed, ["not yet", "closed"])
 
 
 def upper_half(path):
