@@ -17,7 +17,9 @@ from __future__ import annotations
 import _thread
 import ctypes
 import ctypes.util
+import gc
 import os
+import sys
 import threading
 import weakref
 from pathlib import Path
@@ -125,9 +127,7 @@ def address(value: int) -> str:
 
 _py = ctypes.pythonapi
 _py.PyCapsule_New.restype = ctypes.py_object
-_py.PyCapsule_GetPointer.restype = ctypes.c_void_p
-_py.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+_py.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _STREAM = b"arrow_array_stream"
 
 
@@ -139,21 +139,29 @@ class _Stream(_native.Stream):
             self.release(byref(self))
 
 
-_held: Dict[int, _Stream] = {}  # streams in capsules, by address: their memory
+_held: Dict[int, Tuple[_Stream, Any]] = {}  # streams and their capsules, by address of the stream: their memory
 
 
-def _free_capsule(capsule: Any) -> None:
-    _held.pop(_py.PyCapsule_GetPointer(capsule, _STREAM), None)
+def _sweep(phase: str = "stop", _: Any = None) -> None:
+    """Frees streams whose capsules are gone; called by the garbage collector too.
+
+    Capsules have no destructor: where a consumer fails, Python code in one loses the exception that says why.
+    """
+    for at in list(_held) if phase == "stop" else ():
+        held = _held.get(at)
+        if held is not None and sys.getrefcount(held[1]) == 2:  # _held and the argument
+            _held.pop(at, None)
 
 
-_destructor = _Destructor(_free_capsule)
-_py.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _Destructor]
+gc.callbacks.append(_sweep)
 
 
 def _capsule(stream: _Stream) -> Any:
+    _sweep()
     at = ctypes.addressof(stream)
-    _held[at] = stream
-    return _py.PyCapsule_New(at, _STREAM, _destructor)
+    capsule = _py.PyCapsule_New(at, _STREAM, None)
+    _held[at] = (stream, capsule)
+    return capsule
 
 
 # ---- rows ----
@@ -448,6 +456,7 @@ class Heap:
             self._closed = True
             self._session.end()
             attached, self._attached = list(self._attached.values()), {}
+        _sweep()
         for heap in attached:
             heap.close()
 

@@ -318,6 +318,22 @@ class Streams(Case):
         gc.collect()
         self.assertEqual(len(heapdex._held), 0)
 
+    def test_of_a_consumer_that_fails_leave_its_own_exception(self):
+        for _ in range(3):
+            with self.assertRaisesRegex(ValueError, "schema"):
+                pyarrow.table(self.heap.objects, schema=pyarrow.schema([("nothing", pyarrow.int8())]))
+        gc.collect()
+        self.assertEqual(len(heapdex._held), 0)
+
+    def test_that_nobody_takes_end_with_the_heap(self):
+        with heapdex.open(self.dump) as heap:
+            taken = heap.objects.__arrow_c_stream__()
+            heap.objects.__arrow_c_stream__()
+        self.assertEqual(len(heapdex._held), 1)
+        del taken
+        gc.collect()
+        self.assertEqual(len(heapdex._held), 0)
+
     def test_go_on_when_the_heap_is_closed(self):
         heap = heapdex.open(self.dump)
         reader = pyarrow.RecordBatchReader.from_stream(heap.references)
