@@ -206,13 +206,21 @@ bool hdx_cell_is(const hdx_cell *cell, const hdx_column *column)
     return column->type == HDX_TYPE_ANY || cell->kind == kinds[column->type];
 }
 
-static bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
+/* For assertions alone: on each row it would take 3 % of an export as jsonl, and 6 % of one as CSV. */
+static inline bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
 {
     for (unsigned i = 0; i < rows->column_count; i++)
         if (!hdx_cell_is(&cells[i], &rows->columns[i]) &&
             (rows->wanted == 0 || (rows->wanted >> (i & 63) & 1) != 0 || cells[i].kind != HDX_CELL_NULL))
             return false;
     return true;
+}
+
+/* Rows of a damaged index may be anything. The judge fails them at their end. */
+static inline bool is_damaged(const hdx_rows *rows)
+{
+    const hdx_rows *base = rows->base;
+    return base->judge != NULL && base->judge(base->judge_context, HDX_OK, NULL) != HDX_OK;
 }
 
 bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
@@ -225,9 +233,9 @@ bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
         rows->code = hdx_no_memory(&rows->error, "a row", rows->row.size);
     if (rows->code != HDX_OK)
         (void)hdx_mem_explain(rows->mem, rows->code, &rows->error);
-    if (rows->code != HDX_OK || *cells == NULL || (rows == rows->base && !as_declared(rows, *cells)))
+    if (rows->code != HDX_OK || *cells == NULL)
         judge(rows);
-    assert(rows->code != HDX_OK || *cells == NULL || as_declared(rows, *cells));
+    assert(rows->code != HDX_OK || *cells == NULL || as_declared(rows, *cells) || is_damaged(rows));
     if (rows->code == HDX_OK && *cells != NULL)
         return true;
     *cells = NULL;

@@ -49,8 +49,9 @@ hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **
 void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns);
 
 /*
- * Checks the data that the rows were made from. Called with the final code of the rows, also after an error, and when a
- * row does not match its declared columns. Returns that code, or another one with its error if the data is damaged.
+ * Tells whether the index that rows are made of is sound. Called with the code of their end, on every way to it, and
+ * returns another code and the reason where the index is damaged. Until then such rows may differ from what their
+ * columns declare. err may be NULL.
  */
 typedef hdx_code hdx_rows_judge(void *context, hdx_code code, hdx_error *err);
 void             hdx_rows_set_judge(hdx_rows *rows, hdx_rows_judge *judge, void *context);
