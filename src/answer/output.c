@@ -16,28 +16,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/*
- * Whether a folder above the file is an index, which it names then. Folders that do not exist yet are skipped; views
- * lie two levels deep in an index.
- */
-static bool is_in_index(const char *path, char index[HDX_PATH_ROOM])
-{
-    char folder[HDX_PATH_ROOM], above[HDX_PATH_ROOM];
-    hdx_whole_folder(path, folder);
-    while (realpath(folder, index) == NULL) {
-        hdx_whole_folder(folder, above);
-        if (errno != ENOENT || strcmp(above, folder) == 0)
-            return false;
-        memcpy(folder, above, sizeof folder);
-    }
-    while (index[0] == '/' && index[1] != '\0') {
-        if (hdx_folder_is_index(hdx_io_system(), index))
-            return true;
-        *strrchr(index, '/') = '\0';
-    }
-    return false;
-}
-
 static bool is_standard_input(const struct stat *file)
 {
     struct stat in;
@@ -65,7 +43,8 @@ hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t co
                         "is the standard input of this call; the output would replace it");
     if (exists && !S_ISREG(st.st_mode)) /* written to, not replaced */
         return HDX_OK;
-    if (is_in_index(path, index) || (hdx_whole_target(path, target) == 0 && is_in_index(target, index)))
+    if (hdx_folder_around(hdx_io_system(), path, index) ||
+        (hdx_whole_target(path, target) == 0 && hdx_folder_around(hdx_io_system(), target, index)))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "lies in the index %s; an output is never written there",
                         index);
     if (hdx_output_is_dump(path))

@@ -1,6 +1,7 @@
 /* whole.c - temporary file, sync, rename (whole.h). */
 #include "base/whole.h"
 #include "base/own.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,13 +13,6 @@
 #define MOST_LINKS 40u /* as the kernel follows */
 
 _Static_assert(HDX_PATH_ROOM >= PATH_MAX, "realpath needs the room");
-
-void hdx_whole_folder(const char *path, char out[HDX_PATH_ROOM])
-{
-    const char *slash = strrchr(path, '/');
-    (void)snprintf(out, HDX_PATH_ROOM, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path),
-                   slash == NULL ? "." : path);
-}
 
 /* Replaces a path by the target of the link with that name. 1: it was one, 0: it is none; a negative errno. */
 static int follow(char path[HDX_PATH_ROOM])
@@ -100,8 +94,8 @@ int hdx_whole_commit(hdx_whole_file *w)
     if ((rc = w->io->rename(w->io, w->part, w->final)) < 0)
         return rc;
     w->part[0] = '\0';
-    hdx_whole_folder(w->final, folder);
-    (void)w->io->sync_folder(w->io, folder); /* the file is complete either way */
+    if (hdx_path_folder(w->final, folder, sizeof folder))
+        (void)w->io->sync_folder(w->io, folder); /* the file is complete either way */
     return 0;
 }
 

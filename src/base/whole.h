@@ -44,7 +44,5 @@ int hdx_whole_target(const char *path, char out[HDX_PATH_ROOM]);
  * -1 otherwise. Such a file is written in place: it may hold what others wrote before.
  */
 int hdx_whole_descriptor(const char *path);
-/* The folder of a path: "." for a name without one. */
-void hdx_whole_folder(const char *path, char out[HDX_PATH_ROOM]);
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "strip/inside.h"
 
+#include "base/path.h"
+
 #define ROOM   (256u << 10)
 #define PUSHED (8u << 20)
 
@@ -28,8 +30,8 @@ hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_e
 {
     char     target[HDX_PATH_ROOM], folder[HDX_PATH_ROOM];
     uint64_t left = 0;
-    hdx_whole_folder(hdx_whole_target(path, target) < 0 ? path : target, folder);
-    if (io->space(io, folder, &left) < 0 || bytes <= left)
+    if (!hdx_path_folder(hdx_whole_target(path, target) < 0 ? path : target, folder, sizeof folder) ||
+        io->space(io, folder, &left) < 0 || bytes <= left)
         return HDX_OK;
     return hdx_hint(err,
                     hdx_fail(err, HDX_LIMIT, path, HDX_NOWHERE, "takes %.1f MB on disk; %.1f MB are free there",

@@ -176,15 +176,3 @@ Test(whole, descriptors_are_named_by_dev_and_proc_and_links_to_them)
     cr_expect(eq(int, hdx_whole_descriptor("none"), -1));
     cr_expect(eq(int, hdx_whole_descriptor("/dev/fd/x"), -1));
 }
-
-Test(whole, folders_of_paths)
-{
-    static const char *const each[][2] = {
-        { "a", "." }, { "/a", "/" }, { "x/a", "x" }, { "/x/y/a", "/x/y" }, { "./a", "." }
-    };
-    char out[HDX_PATH_ROOM];
-    for (unsigned i = 0; i < 5; i++) {
-        hdx_whole_folder(each[i][0], out);
-        cr_expect_str_eq(out, each[i][1]);
-    }
-}
