@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,6 +77,19 @@ bool hdx_owner_boot(char boot[40])
         return false;
     as_word(boot);
     return boot[0] != '\0';
+}
+
+void hdx_owner_load(int fd, char text[HDX_OWNER_RECORD])
+{
+    const ssize_t n = pread(fd, text, HDX_OWNER_RECORD - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+}
+
+bool hdx_owner_is_at(int fd, const char *path)
+{
+    struct stat open_one, named;
+    return fstat(fd, &open_one) == 0 && lstat(path, &named) == 0 && open_one.st_ino == named.st_ino &&
+           open_one.st_dev == named.st_dev;
 }
 
 void hdx_owner_in_names(char *text)
@@ -150,7 +164,7 @@ void hdx_owner_words(const char *text, char *out, size_t size)
     struct tm tm;
     char      when[32] = "";
     if (!hdx_owner_read(text, &o)) {
-        (void)snprintf(out, size, "it has not said who it is");
+        (void)snprintf(out, size, "its lock file is empty");
         return;
     }
     const time_t since = (time_t)o.since;

@@ -28,8 +28,12 @@ typedef enum hdx_owner_is {
 int          hdx_owner_record(char *out, size_t size); /* of this process; what snprintf says */
 bool         hdx_owner_read(const char *text, hdx_owner *o);
 hdx_owner_is hdx_owner_fate(const hdx_owner *o);
-void         hdx_owner_words(const char *text, char *out, size_t size); /* of a line, for people */
-bool         hdx_owner_boot(char boot[40]); /* the rest zero; false: the system does not say */
+/* What the file of a record says; "" where nothing can be read. Is it still the file of that name? A link is another.
+ */
+void hdx_owner_load(int fd, char text[HDX_OWNER_RECORD]);
+bool hdx_owner_is_at(int fd, const char *path);
+void hdx_owner_words(const char *text, char *out, size_t size); /* of a line, for people */
+bool hdx_owner_boot(char boot[40]);                             /* the rest zero; false: the system does not say */
 
 /* This host as a part of names of files, and any text as one: '/' and '.' are '-' there. */
 void hdx_owner_host_in_names(char host[65]);

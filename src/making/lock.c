@@ -24,19 +24,6 @@
 #define LOOK_US    50000u
 
 /* ---- the file ---- */
-static void read_record(int fd, char text[RECORD])
-{
-    const ssize_t n = pread(fd, text, RECORD - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-}
-
-static bool same_file(int fd, const char *path)
-{
-    struct stat by_fd, by_path;
-    return fstat(fd, &by_fd) == 0 && lstat(path, &by_path) == 0 && by_fd.st_ino == by_path.st_ino &&
-           by_fd.st_dev == by_path.st_dev;
-}
-
 /*
  * A file that another user made, and one that holds something else, is no lock of ours. It is neither waited for nor
  * written. After a loss of power a lock may be empty or full of zeros.
@@ -47,7 +34,7 @@ static bool is_lock(int fd)
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
         return false;
-    read_record(fd, text);
+    hdx_owner_load(fd, text);
     return text[0] == '\0' || strncmp(text, "heapdex ", 8) == 0;
 }
 
@@ -86,7 +73,7 @@ static void take_away(int fd, const char *path)
     char moved[4200];
     if (!hdx_own_name(path, moved, sizeof moved) || rename(path, moved) != 0)
         return;
-    if (!same_file(fd, moved))
+    if (!hdx_owner_is_at(fd, moved))
         (void)!link(moved, path);
     (void)unlink(moved);
 }
@@ -102,12 +89,12 @@ static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home
     *why = "";
     if (locked == -EWOULDBLOCK)
         return HELD;
-    if (!same_file(
+    if (!hdx_owner_is_at(
             fd, home->lock)) /* its owner removed it when it was done: what we hold is a lock that nobody else sees */
         return AGAIN;
     if (fresh)
         return write_record(fd, home) == 0 ? GOT : NO_PLACE;
-    read_record(fd, text);
+    hdx_owner_load(fd, text);
     const bool         told = hdx_owner_read(text, &o);
     const hdx_owner_is how = !told ? HDX_OWNER_UNTOLD : hdx_owner_fate(&o);
     if (how == HDX_OWNER_UNTOLD && locked != 0 && looks < EMPTY_WAIT) /* its maker may be about to write it */
@@ -123,7 +110,7 @@ static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home
     if (locked == 0 && write_record(fd, home) == 0)
         return GOT;
     take_away(fd, home->lock);
-    return same_file(fd, home->lock) ? NO_PLACE : AGAIN;
+    return hdx_owner_is_at(fd, home->lock) ? NO_PLACE : AGAIN;
 }
 
 hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
@@ -156,7 +143,7 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
             return HDX_OK;
         }
         char text[RECORD];
-        read_record(fd, text);
+        hdx_owner_load(fd, text);
         (void)close(fd);
         if (told_by == NO_PLACE) {
             home->why_not = EACCES;
@@ -184,9 +171,9 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
 bool hdx_place_held(const hdx_index_home *home)
 {
     char text[RECORD];
-    if (home->lock_fd < 0 || !same_file(home->lock_fd, home->lock))
+    if (home->lock_fd < 0 || !hdx_owner_is_at(home->lock_fd, home->lock))
         return false;
-    read_record(home->lock_fd, text);
+    hdx_owner_load(home->lock_fd, text);
     return strcmp(text, home->record) == 0;
 }
 
@@ -197,7 +184,7 @@ hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err)
     if (hdx_place_held(home))
         return HDX_OK;
     if (fd >= 0) {
-        read_record(fd, text);
+        hdx_owner_load(fd, text);
         (void)close(fd);
     }
     hdx_owner_words(text, words, sizeof words);
