@@ -234,11 +234,15 @@ static int each_file(hdx_io *io, const char *path, int (*act)(hdx_io *io, const 
 
 static int sync_one(hdx_io *io, const char *name, const void *context)
 {
+    struct stat st;
+    int         rc = io->stat(io, name, &st);
     (void)context;
+    if (rc < 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+        return rc < 0 ? rc : 0;
     const int fd = io->open(io, name);
     if (fd < 0)
         return fd;
-    const int rc = io->sync(io, fd);
+    rc = io->sync(io, fd);
     (void)io->close(io, fd);
     return rc;
 }
@@ -261,28 +265,3 @@ int hdx_io_share_files(hdx_io *io, const char *path, const hdx_access *like)
     io->share(io, path, like);
     return rc;
 }
-
-static int remove_folder(hdx_io *io, const char *path, unsigned depth)
-{
-    char           name[4096];
-    struct dirent *entry;
-    DIR           *folder = opendir(path);
-    int            rc, first = 0;
-    if (folder == NULL)
-        return errno == ENOENT ? 0 : -errno;
-    while ((entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if ((size_t)snprintf(name, sizeof name, "%s/%s", path, entry->d_name) >= sizeof name)
-            rc = -ENAMETOOLONG;
-        else if ((rc = io->remove(io, name)) == -ENOTEMPTY && depth > 0)
-            rc = remove_folder(io, name, depth - 1);
-        if (rc < 0 && first == 0)
-            first = rc;
-    }
-    (void)closedir(folder);
-    rc = io->remove(io, path);
-    return first < 0 ? first : rc;
-}
-
-int hdx_io_remove_folder(hdx_io *io, const char *path) { return remove_folder(io, path, 2); }

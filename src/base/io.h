@@ -52,7 +52,4 @@ int hdx_io_sync_files(hdx_io *io, const char *path);
 /* Shares the plain files of a folder, then the folder. */
 int hdx_io_share_files(hdx_io *io, const char *path, const hdx_access *like);
 
-/* Removes a folder, the plain files in it, and folders in it down to the second level. Nothing there: 0. */
-int hdx_io_remove_folder(hdx_io *io, const char *path);
-
 #endif

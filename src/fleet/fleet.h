@@ -95,6 +95,7 @@ typedef struct fleet_place {
     hdx_access           access;                                /* of the dump */
     char                 folder[4096], part[4096], final[4096]; /* of partitions; hidden; where it goes */
     int                  lock;                                  /* of the hidden folder; -1: none */
+    unsigned             number;                                /* at the end of its name */
     bool                 hidden;                                /* the hidden folder is there */
     bool                 broken;                                /* it takes no bytes */
     struct hdx_sql_file *file;

@@ -45,18 +45,100 @@ static hdx_code too_long(hdx_error *err, const char *path)
     return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
 }
 
+/* ---- folders of tables ---- */
+
+static bool is_table_file(const char *name)
+{
+    const char  *dot = strrchr(name, '.');
+    const size_t len = dot != NULL ? (size_t)(dot - name) : 0;
+    for (unsigned i = 0; dot != NULL && hdx_fleet_table(i) != NULL; i++)
+        if (strlen(hdx_fleet_table(i)->name) == len && memcmp(hdx_fleet_table(i)->name, name, len) == 0)
+            return strcmp(dot, ".parquet") == 0 || strcmp(dot, ".csv") == 0;
+    return false;
+}
+
+/* Network file systems give such names to files that are deleted while a process has them open. */
+static bool is_of_nfs(const char *name) { return strncmp(name, ".nfs", 4) == 0; }
+
+/* `database`: the folder is for a file of SQLite. */
+static bool is_ours(int folder, const char *name, bool database)
+{
+    struct stat st;
+    return is_of_nfs(name) || ((database ? strcmp(name, DATABASE) == 0 : is_table_file(name)) &&
+                               fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode));
+}
+
+static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
+
+/* A link is no folder here: the files that it leads to are somebody else's. A negative errno on failure. */
+static int open_folder(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    return fd >= 0 ? fd : -errno;
+}
+
+static DIR *list_of(int folder)
+{
+    const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR      *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (dir == NULL && fd >= 0)
+        (void)close(fd);
+    return dir;
+}
+
+/* Does it hold anything that no fleet writes? Its name, or ""; false: the folder cannot be read. */
+static bool find_foreign(int folder, bool database, char name[256])
+{
+    const struct dirent *entry;
+    DIR                 *dir = list_of(folder);
+    name[0] = '\0';
+    while (dir != NULL && name[0] == '\0' && (entry = readdir(dir)) != NULL)
+        if (!is_dots(entry->d_name) && !is_ours(folder, entry->d_name, database))
+            (void)snprintf(name, 256, "%s", entry->d_name);
+    if (dir != NULL)
+        (void)closedir(dir);
+    return dir != NULL;
+}
+
+/* Removes a folder that holds tables and nothing else, by the names of tables; any other is left as it is. */
+static void remove_tables(const char *path, bool database)
+{
+    const struct dirent *entry;
+    char                 foreign[256];
+    const int            folder = open_folder(path);
+    DIR *dir = folder >= 0 && find_foreign(folder, database, foreign) && foreign[0] == '\0' ? list_of(folder) : NULL;
+    while (dir != NULL && (entry = readdir(dir)) != NULL)
+        if (!is_dots(entry->d_name) && !is_of_nfs(entry->d_name) && is_ours(folder, entry->d_name, database))
+            (void)unlinkat(folder, entry->d_name, 0);
+    if (dir != NULL) {
+        (void)closedir(dir);
+        (void)rmdir(path); /* of a folder that holds something by now, or a link, it removes nothing */
+    }
+    if (folder >= 0)
+        (void)close(folder);
+}
+
 /* ---- what killed writers left ---- */
 
-/* ".heapdex.HOST.PID.N" of this host: its process; 0: of another. */
-static long process_of(const char *name)
+static bool is_number(const char *text, size_t len) { return len > 0 && len < 11 && strspn(text, "0123456789") >= len; }
+
+/* ".heapdex.HOST.PID.N" and nothing else. *process: PID; 0: HOST is another one. */
+static bool is_hidden_name(const char *name, long *process)
 {
-    char         host[65];
-    const size_t begin = strlen(HIDDEN);
-    hdx_owner_host_in_names(host);
-    const size_t len = strlen(host);
-    if (strncmp(name + begin, host, len) != 0 || name[begin + len] != '.')
-        return 0;
-    return strtol(name + begin + len + 1, NULL, 10);
+    char        here[65];
+    const char *host = name + strlen(HIDDEN);
+    *process = 0;
+    if (strncmp(name, HIDDEN, strlen(HIDDEN)) != 0)
+        return false;
+    const size_t len = strcspn(host, ".");
+    const char  *pid = host + len + (host[len] == '.'), *n = pid + strcspn(pid, ".");
+    if (len == 0 || len >= sizeof here || *n != '.' || !is_number(pid, (size_t)(n - pid)) ||
+        !is_number(n + 1, strlen(n + 1)))
+        return false;
+    hdx_owner_host_in_names(here);
+    if (len == strlen(here) && memcmp(host, here, len) == 0)
+        *process = strtol(pid, NULL, 10);
+    return true;
 }
 
 /* Is it still what was opened, and not gone or another by now? */
@@ -67,29 +149,29 @@ static bool is_at(hdx_io *io, int fd, const char *path)
            here.st_ino == there.st_ino;
 }
 
-static void clear_dead(hdx_io *io, const char *folder, const char *name)
+static void clear_dead(hdx_io *io, const char *folder, const char *name, bool database)
 {
-    char       path[4096];
-    const long process = process_of(name);
-    const int  fd = name_path(path, folder, name) ? io->open(io, path) : -1;
+    char        path[4096];
+    struct stat st;
+    long        process;
+    const int   fd = is_hidden_name(name, &process) && name_path(path, folder, name) ? open_folder(path) : -1;
     if (fd < 0)
         return;
-    const int  rc = io->lock(io, fd);
+    const int  rc = fstat(fd, &st) == 0 && st.st_uid == geteuid() ? io->lock(io, fd) : -EWOULDBLOCK;
     const bool no_locks = rc < 0 && rc != -EWOULDBLOCK;
     const bool dead = rc == 0 || (rc == HDX_LOCK_HERE && process != 0) ||
                       (no_locks && process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH);
     if (dead && is_at(io, fd, path))
-        (void)hdx_io_remove_folder(io, path);
+        remove_tables(path, database);
     (void)io->close(io, fd);
 }
 
-static void clear_leftovers(hdx_io *io, const char *folder)
+static void clear_leftovers(hdx_io *io, const char *folder, bool database)
 {
     DIR                 *dir = opendir(folder);
     const struct dirent *entry;
     while (dir != NULL && (entry = readdir(dir)) != NULL)
-        if (strncmp(entry->d_name, HIDDEN, strlen(HIDDEN)) == 0)
-            clear_dead(io, folder, entry->d_name);
+        clear_dead(io, folder, entry->d_name, database);
     if (dir != NULL)
         (void)closedir(dir);
 }
@@ -124,6 +206,7 @@ static hdx_code make_hidden(fleet_place *p, hdx_error *err)
         if (fd >= 0 && held != -EWOULDBLOCK && is_at(p->io, fd, p->part)) {
             p->lock = fd;
             p->hidden = true;
+            p->number = n;
             return HDX_OK;
         }
         if (fd >= 0)
@@ -163,7 +246,7 @@ hdx_code hdx_fleet_place_open(hdx_io *io, const hdx_fleet_options *o, const char
         code = make_folder(out->folder, err);
     if (code != HDX_OK)
         return code;
-    clear_leftovers(out->io, out->folder);
+    clear_leftovers(out->io, out->folder, sqlite);
     if ((code = make_hidden(out, err)) == HDX_OK && sqlite)
         code = open_database(out, err);
     return code;
@@ -173,12 +256,13 @@ hdx_code hdx_fleet_place_open(hdx_io *io, const hdx_fleet_options *o, const char
 
 bool hdx_fleet_is_there(const hdx_fleet_options *o)
 {
-    char path[4096];
-    bool has = o->format != HDX_FLEET_SQLITE;
+    char        path[4096];
+    struct stat st;
+    bool        has = o->format != HDX_FLEET_SQLITE;
     if (hdx_fleet_id_check(o->dump_id, NULL) != HDX_OK)
         return false;
     if (!has)
-        return name_path(path, o->out, DATABASE) &&
+        return name_path(path, o->out, DATABASE) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
                hdx_sql_file_has(path, hdx_fleet_table(0)->name, hdx_fleet_id_column.name, o->dump_id, &o->progress,
                                 &has, NULL) == HDX_OK &&
                has;
@@ -187,7 +271,7 @@ bool hdx_fleet_is_there(const hdx_fleet_options *o)
             !hdx_fleet_is_asked(o, hdx_fleet_table(i)) ||
             ((size_t)snprintf(path, sizeof path, "%s/tables/dump_id=%s/%s.%s", o->out, o->dump_id,
                               hdx_fleet_table(i)->name, o->format == HDX_FLEET_CSV ? "csv" : "parquet") < sizeof path &&
-             access(path, F_OK) == 0);
+             stat(path, &st) == 0 && S_ISREG(st.st_mode));
     return has;
 }
 
@@ -264,14 +348,69 @@ hdx_code hdx_fleet_place_again(fleet_place *p, const char *table, hdx_error *err
 
 /* ---- into its place ---- */
 
+/*
+ * What is replaced is a folder with tables of a fleet in it and nothing else: it may be of another data set. Nothing at
+ * `path` can be replaced, too.
+ */
+static hdx_code check_replaced(const fleet_place *p, const char *path, hdx_error *err)
+{
+    char       foreign[256];
+    const int  folder = open_folder(path);
+    const bool is_read = folder >= 0 && find_foreign(folder, false, foreign);
+    const int  why = errno;
+    if (folder >= 0)
+        (void)close(folder);
+    if (folder == -ENOENT)
+        return HDX_OK;
+    if (folder == -ELOOP || folder == -ENOTDIR)
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE,
+                                 "is a symbolic link or a file: it is not replaced by a folder of tables"),
+                        "move it elsewhere, or name another folder for the tables");
+    if (!is_read)
+        return cannot(err, "read", p->final, folder < 0 ? folder : -why);
+    return foreign[0] == '\0'
+               ? HDX_OK
+               : hdx_hint(err,
+                          hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE,
+                                   "holds %.200s, which is no table of a fleet: the folder is not replaced", foreign),
+                          "move that file elsewhere, or name another folder for the tables");
+}
+
+/* A file system that cannot swap: for a moment there is none. `rc`: what a swap said. */
+static hdx_code swap_by_renaming(fleet_place *p, int rc, hdx_error *err)
+{
+    hdx_io *io = p->io;
+    char    host[65], name[128], old[4096];
+    hdx_owner_host_in_names(host);
+    (void)snprintf(name, sizeof name, HIDDEN "%s.%ld.%u", host, (long)getpid(), p->number + TRIES);
+    if (!name_path(old, p->folder, name))
+        return too_long(err, p->folder);
+    if (io->rename(io, p->final, old) < 0)
+        return cannot(err, "put in place", p->final, rc);
+    hdx_code code = check_replaced(p, old, err); /* once more: that name is ours alone */
+    if (code == HDX_OK && (rc = io->rename(io, p->part, p->final)) < 0)
+        code = cannot(err, "put in place", p->final, rc);
+    if (code != HDX_OK) {
+        (void)io->rename(io, old, p->final);
+        return code;
+    }
+    remove_tables(old, false);
+    p->hidden = false;
+    return HDX_OK;
+}
+
 static hdx_code swap(fleet_place *p, hdx_error *err)
 {
     hdx_io *io = p->io;
-    char    old[4096 + 8];
-    int     rc;
+    int     rc = -EEXIST;
     for (unsigned n = 0; n < TRIES; n++) {
-        if ((rc = io->exchange(io, p->part, p->final)) >= 0)
-            return HDX_OK;
+        if ((rc = io->exchange(io, p->part, p->final)) >= 0) {
+            const hdx_code code = check_replaced(p, p->part, err); /* once more: that name is ours alone */
+            if (code != HDX_OK)
+                (void)io->exchange(io, p->part, p->final);
+            return code;
+        }
         if (rc == -ENOENT && (rc = io->rename(io, p->part, p->final)) >= 0) {
             p->hidden = false;
             return HDX_OK;
@@ -279,52 +418,12 @@ static hdx_code swap(fleet_place *p, hdx_error *err)
         if (rc != -ENOTEMPTY && rc != -EEXIST) /* else another writer was first */
             break;
     }
-    /* A file system that cannot swap: for a moment there is none. */
-    (void)snprintf(old, sizeof old, "%s.old", p->part);
-    if (io->rename(io, p->final, old) < 0)
-        return cannot(err, "put in place", p->final, rc);
-    if ((rc = io->rename(io, p->part, p->final)) < 0) {
-        (void)io->rename(io, old, p->final);
-        return cannot(err, "put in place", p->final, rc);
-    }
-    (void)hdx_io_remove_folder(io, old);
-    p->hidden = false;
-    return HDX_OK;
-}
-
-static bool is_table_file(const char *name)
-{
-    const char  *dot = strrchr(name, '.');
-    const size_t len = dot != NULL ? (size_t)(dot - name) : 0;
-    for (unsigned i = 0; dot != NULL && hdx_fleet_table(i) != NULL; i++)
-        if (strlen(hdx_fleet_table(i)->name) == len && memcmp(hdx_fleet_table(i)->name, name, len) == 0)
-            return strcmp(dot, ".parquet") == 0 || strcmp(dot, ".csv") == 0;
-    return false;
-}
-
-/* What is replaced has tables of a fleet in it and nothing else: the folder may be of another data set. */
-static hdx_code check_final(const fleet_place *p, hdx_error *err)
-{
-    DIR                 *dir = opendir(p->final);
-    const struct dirent *entry;
-    hdx_code             code = HDX_OK;
-    if (dir == NULL)
-        return errno == ENOENT ? HDX_OK : cannot(err, "read", p->final, -errno);
-    while (code == HDX_OK && (entry = readdir(dir)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !is_table_file(entry->d_name) &&
-            strncmp(entry->d_name, ".nfs", 4) != 0) /* of a network file system, for files that are open */
-            code = hdx_hint(err,
-                            hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE,
-                                     "holds %.200s, which is no table of a fleet: the folder is not replaced",
-                                     entry->d_name),
-                            "move that file elsewhere, or name another folder for the tables");
-    (void)closedir(dir);
-    return code;
+    return swap_by_renaming(p, rc, err);
 }
 
 static hdx_code commit_folder(fleet_place *p, hdx_error *err)
 {
-    hdx_code code = check_final(p, err);
+    hdx_code code = check_replaced(p, p->final, err);
     if (code != HDX_OK)
         return code;
     int rc = hdx_io_share_files(p->io, p->part, &p->access);
@@ -341,8 +440,9 @@ static hdx_code commit_folder(fleet_place *p, hdx_error *err)
 /* The file that all dumps share is as private as the most private of them. */
 static hdx_code guard_database(const fleet_place *p, hdx_error *err)
 {
-    hdx_access now;
-    const int  fd = open(p->final, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    hdx_access  now;
+    struct stat st;
+    const int   fd = open(p->final, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno != EEXIST)
         return cannot(err, "create", p->final, -errno);
     if (fd >= 0) {
@@ -350,6 +450,9 @@ static hdx_code guard_database(const fleet_place *p, hdx_error *err)
         hdx_access_give(&p->access, p->final);
         return HDX_OK;
     }
+    if (stat(p->final, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE, "is no file of tables"),
+                        "move it elsewhere, or name another folder for the tables");
     hdx_access_of(p->final, &now);
     const hdx_access was = now;
     hdx_access_narrow(&now, &p->access);
@@ -389,7 +492,7 @@ void hdx_fleet_place_close(fleet_place *p)
 {
     hdx_sql_file_close(p->file);
     if (p->hidden)
-        (void)hdx_io_remove_folder(p->io, p->part); /* after a swap: what was there before */
+        remove_tables(p->part, p->format == HDX_FLEET_SQLITE); /* after a swap: what was there before */
     if (p->lock >= 0)
         (void)p->io->close(p->io, p->lock);
 }

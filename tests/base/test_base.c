@@ -846,9 +846,10 @@ Test(io, writes_reads_maps_and_removes)
     cr_expect(eq(int, io->close(io, fd), 0));
     cr_expect(eq(int, io->open(io, gone), -ENOENT));
     cr_expect(eq(int, io->rename(io, path, gone), 0));
-    cr_expect(eq(int, hdx_io_remove_folder(io, folder), 0));
+    cr_expect(eq(int, io->remove(io, folder), -ENOTEMPTY));
+    cr_expect(eq(int, io->remove(io, gone), 0));
+    cr_expect(eq(int, io->remove(io, folder), 0));
     cr_expect(eq(int, io->stat(io, folder, &st), -ENOENT));
-    cr_expect(eq(int, hdx_io_remove_folder(io, folder), 0));
 }
 
 Test(arena, emptied_again_and_again_it_costs_one_block_and_gives_zeroes)

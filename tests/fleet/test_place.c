@@ -294,6 +294,158 @@ Test(place, leftovers_go_when_nobody_holds_them)
     fleet_end(&t);
 }
 
+/* ---- files of a user ---- */
+
+static void put_file(const fleet_test *t, const char *name)
+{
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", t->folder, name);
+    dump_maker_save_bytes(path, "mine", 4);
+}
+
+static bool is_mine(const fleet_test *t, const char *name)
+{
+    char     path[512];
+    uint64_t len;
+    (void)snprintf(path, sizeof path, "%s/%s", t->folder, name);
+    if (access(path, F_OK) != 0)
+        return false;
+    char      *bytes = file_bytes(path, &len);
+    const bool same = len == 4 && memcmp(bytes, "mine", 4) == 0;
+    free(bytes);
+    return same;
+}
+
+static void make_at(const fleet_test *t, const char *name, const char *link_to)
+{
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/%s", t->folder, name);
+    cr_assert((link_to != NULL ? symlink(link_to, path) : mkdir(path, 0700)) == 0, "%s", path);
+}
+
+Test(place, leftovers_are_no_links_and_no_folders_of_a_user)
+{
+    static const char *const folders[] = { ".heapdex.host.1.0.d", ".heapdex.host.1",      ".heapdex.host.1.",
+                                           ".heapdex..1.0",       ".heapdex.host.x.0",    ".heapdex.host.1.0x",
+                                           ".heapdex.notes",      ".heapdex.a.b.1.0",     ".heapdex.h.1.0.0",
+                                           ".heapdex.host.-1.0",  ".heapdex.host.1.0.old" };
+    fleet_test               t;
+    char                     name[128];
+    begin_with(&t, 2);
+    fleet_write(&t, HDX_FLEET_CSV, "a");
+    make_at(&t, "archive", NULL);
+    put_file(&t, "archive/classes.csv");
+    make_at(&t, "out/tables/.heapdex.host.1.0", "../../archive"); /* the name is right, and it is a link */
+    for (size_t i = 0; i < HDX_COUNT(folders); i++) {
+        (void)snprintf(name, sizeof name, "out/tables/%s", folders[i]);
+        make_at(&t, name, NULL);
+        (void)snprintf(name, sizeof name, "out/tables/%s/classes.csv", folders[i]);
+        put_file(&t, name);
+    }
+    make_at(&t, "out/tables/.heapdex.host.1.1", NULL); /* a folder that holds more than tables */
+    put_file(&t, "out/tables/.heapdex.host.1.1/classes.csv");
+    put_file(&t, "out/tables/.heapdex.host.1.1/thesis.csv");
+    make_at(&t, "out/tables/.heapdex.host.1.2", NULL); /* or a link with the name of a table */
+    make_at(&t, "out/tables/.heapdex.host.1.2/classes.csv", "../../../archive/classes.csv");
+    make_at(&t, "out/tables/.heapdex.host.1.3", NULL); /* this one is left of a writer */
+    put_file(&t, "out/tables/.heapdex.host.1.3/classes.csv");
+    make_at(&t, "out/tables/.heapdex.host.1.4", NULL); /* a file of SQLite is in OUT, not here */
+    put_file(&t, "out/tables/.heapdex.host.1.4/tables.sqlite");
+    fleet_write(&t, HDX_FLEET_CSV, "b");
+    cr_expect(is_mine(&t, "archive/classes.csv") && is_mine(&t, "out/tables/.heapdex.host.1.0/classes.csv"));
+    for (size_t i = 0; i < HDX_COUNT(folders); i++) {
+        (void)snprintf(name, sizeof name, "out/tables/%s/classes.csv", folders[i]);
+        cr_expect(is_mine(&t, name), "%s", name);
+    }
+    cr_expect(is_mine(&t, "out/tables/.heapdex.host.1.1/classes.csv"));
+    cr_expect(is_mine(&t, "out/tables/.heapdex.host.1.1/thesis.csv"));
+    cr_expect(is_mine(&t, "out/tables/.heapdex.host.1.2/classes.csv"));
+    cr_expect(is_mine(&t, "out/tables/.heapdex.host.1.4/tables.sqlite"));
+    cr_expect(entries(&t, "tables", ".heapdex.host.1.3") == 0);
+    make_at(&t, "out/.heapdex.host.1.5", NULL);
+    put_file(&t, "out/.heapdex.host.1.5/tables.sqlite");
+    make_at(&t, "out/.heapdex.host.1.6", NULL);
+    put_file(&t, "out/.heapdex.host.1.6/classes.csv");
+    fleet_write(&t, HDX_FLEET_SQLITE, "b");
+    cr_expect(entries(&t, "", ".heapdex.host.1.5") == 0 && is_mine(&t, "out/.heapdex.host.1.6/classes.csv"));
+    fleet_end(&t);
+}
+
+static void expect_refused(fleet_test *t, hdx_fleet_format format, const char *words)
+{
+    cr_expect(fleet_try(t, format, "a") == HDX_USAGE, "%s", t->err.message);
+    cr_expect(strstr(t->err.message, words) != NULL, "%s", t->err.message);
+    cr_expect(entries(t, "tables", ".") + entries(t, "", ".") == 0);
+}
+
+Test(place, tables_replace_no_link_and_no_folder_of_a_user, .timeout = 60)
+{
+    fleet_test t;
+    begin_with(&t, 2);
+    fleet_write(&t, HDX_FLEET_CSV, "b");
+    make_at(&t, "archive", NULL);
+    put_file(&t, "archive/classes.csv");
+    make_at(&t, "out/tables/dump_id=a", "../../archive");
+    expect_refused(&t, HDX_FLEET_CSV, "is a symbolic link or a file");
+    cr_expect(is_mine(&t, "archive/classes.csv") && is_mine(&t, "out/tables/dump_id=a/classes.csv"));
+    char path[512], pipe[600];
+    (void)snprintf(path, sizeof path, "%s/tables/dump_id=a", t.out);
+    cr_assert(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+    expect_refused(&t, HDX_FLEET_CSV, "is a symbolic link or a file");
+    cr_assert(unlink(path) == 0 && mkdir(path, 0700) == 0);
+    (void)snprintf(pipe, sizeof pipe, "%s/classes.csv", path);
+    cr_assert(mkfifo(pipe, 0600) == 0);
+    expect_refused(&t, HDX_FLEET_CSV, "holds classes.csv, which is no table of a fleet");
+    t.o.format = HDX_FLEET_CSV;
+    cr_expect(!hdx_fleet_is_there(&t.o));
+    cr_assert(unlink(pipe) == 0);
+    put_file(&t, "out/tables/dump_id=a/tables.sqlite");
+    expect_refused(&t, HDX_FLEET_CSV, "holds tables.sqlite, which is no table of a fleet");
+    (void)snprintf(path, sizeof path, "%s/tables.sqlite", t.out);
+    cr_assert(mkfifo(path, 0600) == 0);
+    expect_refused(&t, HDX_FLEET_SQLITE, "is no file of tables");
+    cr_expect(!hdx_fleet_is_there(&t.o));
+    fleet_end(&t);
+}
+
+/* What is replaced changes at the last moment: after it was looked at, before it is swapped. */
+static fleet_test *at_work;
+static bool        no_swap;
+
+static int exchange_late(hdx_io *io, const char *a, const char *b)
+{
+    char path[512];
+    if (at_work != NULL && strstr(b, "dump_id=a") != NULL) {
+        (void)snprintf(path, sizeof path, "%s/tables/dump_id=a/thesis.csv", at_work->out);
+        dump_maker_save_bytes(path, "mine", 4);
+        at_work = NULL;
+    }
+    return no_swap ? -EINVAL : hdx_io_system()->exchange(io, a, b);
+}
+
+Test(place, a_file_that_comes_at_the_last_moment_stays_where_it_is)
+{
+    for (int i = 0; i < 2; i++) { /* 1: on a file system that cannot swap */
+        fleet_test t;
+        hdx_io     io = *hdx_io_system();
+        begin_with(&t, 2);
+        fleet_write(&t, HDX_FLEET_CSV, "a");
+        io.exchange = exchange_late;
+        at_work = &t;
+        no_swap = i == 1;
+        cr_expect(hdx_fleet_write_by(&io, t.s, &t.o, &t.err) == HDX_USAGE, "%s", t.err.message);
+        cr_expect(strstr(t.err.message, "holds thesis.csv") != NULL, "%s", t.err.message);
+        cr_expect(is_mine(&t, "out/tables/dump_id=a/thesis.csv") && entries(&t, "tables", ".") == 0);
+        expect_items(&t, HDX_FLEET_CSV, "a", 2);
+        char path[512];
+        (void)snprintf(path, sizeof path, "%s/tables/dump_id=a/thesis.csv", t.out);
+        cr_assert(unlink(path) == 0);
+        cr_expect(hdx_fleet_write_by(&io, t.s, &t.o, &t.err) == HDX_OK, "%s", t.err.message);
+        cr_expect(entries(&t, "tables", ".") == 0 && entries(&t, "tables", "dump_id=") == 1);
+        fleet_end(&t);
+    }
+}
+
 /* ---- several at once ---- */
 
 Test(place, several_writers_wait_for_each_other)

@@ -203,7 +203,7 @@ Test(writers, where_locks_say_nothing_leftovers_of_dead_processes_of_this_host_g
 {
     static const struct {
         int         locks;
-        const char *stay; /* names end so; of this host dead, alive and of no number; of one whose name begins so */
+        const char *stay; /* of 1 to 6: of this host dead, alive and of no number; of one whose name begins so */
     } cases[] = {
         { -ENOLCK, "anols" }, { -EINVAL, "anols" }, { HDX_LOCK_HERE, "nols" }, { 0, "" }, { -EWOULDBLOCK, "danols" }
     };
@@ -220,18 +220,19 @@ Test(writers, where_locks_say_nothing_leftovers_of_dead_processes_of_this_host_g
         fleet_begin(&t, NULL);
         cr_assert(mkdir(t.out, 0700) == 0);
         const long dead = dead_process();
-        leave(&t, host, dead, "d");
-        leave(&t, host, getpid(), "a");
-        leave(&t, host, 0, "n");
-        leave(&t, "other", dead, "o");
-        leave(&t, longer, dead, "l");
-        leave(&t, like, dead, "s");
+        leave(&t, host, dead, "1");
+        leave(&t, host, getpid(), "2");
+        leave(&t, host, 0, "3");
+        leave(&t, "other", dead, "4");
+        leave(&t, longer, dead, "5");
+        leave(&t, like, dead, "6");
         d.locks = cases[i].locks;
         const bool none = d.locks == -EWOULDBLOCK; /* nor of its own */
         cr_expect(write_by(&t, &d.io, HDX_FLEET_CSV, "a") == (none ? HDX_BUSY : HDX_OK), "%s", t.err.message);
-        for (const char *c = "danols"; *c != '\0'; c++) {
+        static const char all[] = "danols";
+        for (const char *c = all; *c != '\0'; c++) {
             char path[700];
-            (void)snprintf(path, sizeof path, "%s/tables/.heapdex.%s.%ld.%c", t.out,
+            (void)snprintf(path, sizeof path, "%s/tables/.heapdex.%s.%ld.%td", t.out,
                            *c == 'o'   ? "other"
                            : *c == 'l' ? longer
                            : *c == 's' ? like
@@ -239,7 +240,7 @@ Test(writers, where_locks_say_nothing_leftovers_of_dead_processes_of_this_host_g
                            *c == 'a'   ? (long)getpid()
                            : *c == 'n' ? 0
                                        : dead,
-                           *c);
+                           c - all + 1);
             cr_expect((access(path, F_OK) == 0) == (strchr(cases[i].stay, *c) != NULL), "%d: %c", cases[i].locks, *c);
         }
         cr_expect(entries(&t, "tables", "dump_id=a") == !none);
