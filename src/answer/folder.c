@@ -174,17 +174,33 @@ hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
 
 #define MOST_SAID 120 /* bytes of names in a message */
 
-/* "shop, till and 2 more": those of a batch, each once, in the order in which they are met. */
-static size_t say_applications(const hdx_session *s, char *text, size_t size)
+/* Is it the first dump of its application? `seen`: hash of a name -> the name. */
+static hdx_code is_first(hdx_map *seen, const char *name, bool *first, hdx_error *err)
 {
-    size_t count = 0, len = 0, more = 0;
+    uint64_t key = hdx_hash_bytes(7, name, strlen(name));
+    for (bool fresh = false;; key++) { /* the next key, where another name has the same hash */
+        uint64_t *known = hdx_map_put(seen, key, &fresh);
+        if (known == NULL)
+            return hdx_no_memory(err, "names of applications", seen->count);
+        *first = fresh;
+        if (fresh)
+            *known = (uint64_t)(uintptr_t)name;
+        if (fresh || strcmp((const char *)(uintptr_t)*known, name) == 0)
+            return HDX_OK;
+    }
+}
+
+/* "shop, till and 2 more": the applications of a batch, each once, in the order of their dumps. */
+static hdx_code say_applications(const hdx_session *s, char *text, size_t size, size_t *applications, hdx_error *err)
+{
+    size_t   count = 0, len = 0, more = 0;
+    hdx_map  seen = hdx_map_of(NULL);
+    hdx_code code = HDX_OK;
     text[0] = '\0';
-    for (size_t i = 0; i < s->dump_count; i++) {
+    for (size_t i = 0; code == HDX_OK && i < s->dump_count; i++) {
         const char *name = s->dumps[i].application;
-        bool        fresh = name != NULL;
-        for (size_t k = 0; fresh && k < i; k++)
-            fresh = s->dumps[k].application == NULL || strcmp(s->dumps[k].application, name) != 0;
-        if (!fresh)
+        bool        first = false;
+        if (name == NULL || (code = is_first(&seen, name, &first, err)) != HDX_OK || !first)
             continue;
         const char *shown = name[0] != '\0' ? name : "(none)", *before = count > 0 ? ", " : "";
         count++;
@@ -195,10 +211,12 @@ static size_t say_applications(const hdx_session *s, char *text, size_t size)
     }
     if (more > 0)
         (void)snprintf(text + len, size - len, "%s%zu more", len > 0 ? " and " : "", more);
-    return count;
+    hdx_map_free(&seen);
+    *applications = count;
+    return code;
 }
 
-/* Those that were named are meant, whatever they are of. */
+/* A dump that the caller named is always chosen, whatever application it is of. */
 static bool is_chosen(const answer_dump *d, const char *application)
 {
     return !d->listed || (d->application != NULL && strcmp(d->application, application) == 0);
@@ -225,9 +243,12 @@ static hdx_code put_first(hdx_session *s, const char *application, size_t *count
 
 hdx_code hdx_answer_choose_application(hdx_session *s, const char *application, bool one, size_t *count, hdx_error *err)
 {
-    char         names[256];
-    const size_t applications = say_applications(s, names, sizeof names);
+    char     names[256];
+    size_t   applications;
+    hdx_code code = say_applications(s, names, sizeof names, &applications, err);
     *count = s->dump_count;
+    if (code != HDX_OK)
+        return code;
     if (application == NULL && (!one || applications < 2))
         return HDX_OK;
     if (application == NULL)
@@ -240,7 +261,7 @@ hdx_code hdx_answer_choose_application(hdx_session *s, const char *application, 
                         hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                                  "--application: none of the dumps is of a folder that heapdex batch wrote to"),
                         "the manifest of a batch says which application a dump is of");
-    const hdx_code code = put_first(s, application, count, err);
+    code = put_first(s, application, count, err);
     return code != HDX_NOT_FOUND
                ? code
                : hdx_fail(err, code, NULL, HDX_NOWHERE, "no dump is of the application '%.60s'; there %s %s",

@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -27,10 +28,10 @@ static bool read_status(const char *path, hdx_arena *arena, hdx_flat *out)
 {
     struct stat st;
     hdx_io     *io = hdx_io_system();
-    int         fd = io->open(io, path);
+    const int   fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
     if (fd < 0)
         return false;
-    const bool fits = io->stat(io, path, &st) >= 0 && S_ISREG(st.st_mode) && st.st_size <= STATUS_MOST;
+    const bool fits = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= STATUS_MOST;
     char      *text = fits ? hdx_arena_get(arena, (uint64_t)st.st_size + 1) : NULL;
     int64_t    got = text != NULL ? io->read_at(io, fd, text, (uint64_t)st.st_size, 0) : -1;
     (void)io->close(io, fd);
