@@ -1,34 +1,27 @@
 /*
- * claim.c - OUT/claims/ID: who is at work on a dump. Made with O_EXCL; whoever finds one believes what it says.
+ * claim.c - OUT/claims/ID: which process works on a dump. It is created with O_EXCL and holds a record of its owner.
  *
- * A claim of a process of this host that has ended is taken over at once. Of another host, or of another boot, nothing
- * can be looked up: its runner touches the claim every BATCH_CLAIM_BEAT_S seconds, and one that was not touched for
- * BATCH_CLAIM_STALE_S is taken over. Both times are those of the file system, so that clocks of hosts may differ.
- * Should a runner that was stopped for so long go on, it finds that the claim is not its own any more; what two of them
- * build meanwhile the lock of the index keeps apart, and outputs get their names whole.
+ * The claim of a process of this host that has ended is taken over at once. A process of another host, or of another
+ * boot, cannot be looked up: its runner touches the claim every BATCH_CLAIM_BEAT_S seconds, and a claim that was not
+ * touched for BATCH_CLAIM_STALE_S is taken over. Both times come from the file system, so clocks of hosts may differ.
+ * If a runner continues after it was stopped for that long, it finds that the claim is no longer its own. What both of
+ * them build in the meantime is kept apart by the lock of the index, and each output gets its name when it is complete.
+ * A file with the name of a claim that is no claim (a link, a pipe, other text) is neither read further nor removed.
  */
 #include "batch/batch.h"
+
+#include "base/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
-typedef enum look { FREE, HELD, LEFT } look;
+#define RECORD_HEAD "heapdex " /* base/owner.h */
 
-static void read_record(int fd, char text[HDX_OWNER_RECORD])
-{
-    const ssize_t n = pread(fd, text, HDX_OWNER_RECORD - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-}
+typedef enum look { FREE, HELD, LEFT, FOREIGN } look; /* FOREIGN: no claim */
 
-static bool same_file(int fd, const char *path)
-{
-    struct stat a, b;
-    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
-}
-
-/* A file beside a claim, under a name that is no id's: they do not begin with a dot. */
+/* A file beside a claim. Its name is no id, because ids do not begin with a dot. */
 static void beside(char out[4300], const char *path, const char *what)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -39,14 +32,12 @@ static void beside(char out[4300], const char *path, const char *what)
 static bool now_there(const char *path, struct timespec *now)
 {
     struct stat st;
-    char        probe[4300], what[32];
-    (void)snprintf(what, sizeof what, "now.%ld", (long)getpid());
-    beside(probe, path, what);
-    const int  fd = open(probe, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    const bool good = fd >= 0 && futimens(fd, NULL) == 0 && fstat(fd, &st) == 0;
+    char        probe[4300];
+    const int   fd = hdx_own_create(path, 0600, probe, sizeof probe);
+    const bool  good = fd >= 0 && futimens(fd, NULL) == 0 && fstat(fd, &st) == 0;
     if (fd >= 0) {
-        (void)close(fd);
         (void)unlink(probe);
+        (void)close(fd);
     }
     if (good)
         *now = st.st_mtim;
@@ -64,13 +55,18 @@ static bool is_old(int fd, const char *path, unsigned seconds)
 /* *fd: of the file that was looked at, the caller's; -1: there is none. */
 static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
 {
-    hdx_owner o;
+    hdx_owner   o;
+    struct stat st;
     *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     text[0] = '\0';
     if (*fd < 0)
-        return errno == ENOENT ? FREE : HELD;
-    read_record(*fd, text);
-    if (!hdx_owner_read(text, &o)) /* its maker is about to write it, or never will */
+        return errno == ENOENT ? FREE : errno == ELOOP || errno == ENXIO ? FOREIGN : HELD;
+    if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return FOREIGN;
+    hdx_owner_load(*fd, text);
+    if (text[0] != '\0' && strncmp(text, RECORD_HEAD, sizeof RECORD_HEAD - 1) != 0)
+        return FOREIGN;
+    if (!hdx_owner_read(text, &o)) /* its process is about to write it, or was killed before */
         return is_old(*fd, path, BATCH_CLAIM_BEAT_S) ? LEFT : HELD;
     switch (hdx_owner_fate(&o)) {
     case HDX_OWNER_DEAD: return LEFT;
@@ -80,8 +76,9 @@ static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
 }
 
 /*
- * Of those who find a claim that is left one takes it away: whoever makes the file beside it looks once more, for the
- * claim may be another's by now. False: somebody else is about to.
+ * Several processes may find the same abandoned claim, and one of them removes it: the one that creates .ID.taking. It
+ * looks at the claim again first, because another process may have claimed the dump since. False: another process is
+ * removing it.
  */
 static bool take_away(const char *path)
 {
@@ -89,9 +86,11 @@ static bool take_away(const char *path)
     int  fd;
     beside(taking, path, "taking");
     const int mine = open(taking, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (mine < 0) { /* a process that ended here, in a moment of no length, stands in nobody's way for long */
-        const int old = open(taking, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (old >= 0 && is_old(old, path, BATCH_CLAIM_BEAT_S))
+    if (mine < 0) { /* a process that was killed between here and the end leaves an empty file */
+        struct stat st;
+        const int   old = open(taking, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (old >= 0 && fstat(old, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 &&
+            is_old(old, path, BATCH_CLAIM_BEAT_S))
             (void)unlink(taking);
         if (old >= 0)
             (void)close(old);
@@ -127,7 +126,7 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
                 return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be written: %s", strerror(why));
             }
             c->fd = fd;
-            if (hdx_batch_claim_is_ours(c)) /* one that waited so long to be written was taken for left */
+            if (hdx_batch_claim_is_ours(c)) /* false: it was empty for so long that another process took it over */
                 return HDX_OK;
             c->fd = -1;
             (void)close(fd);
@@ -139,6 +138,11 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
         const look found = look_at(c->path, &old, text);
         if (old >= 0)
             (void)close(old);
+        if (found == FOREIGN)
+            return hdx_hint(err,
+                            hdx_fail(err, HDX_USAGE, c->path, HDX_NOWHERE,
+                                     "is no claim of a batch, and is not replaced: the dump is not worked on"),
+                            "move that file elsewhere");
         if (found == HELD || (found == LEFT && !take_away(c->path)))
             break;
     }
@@ -149,9 +153,9 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
 bool hdx_batch_claim_is_ours(const batch_claim *c)
 {
     char text[HDX_OWNER_RECORD];
-    if (c->fd < 0 || !same_file(c->fd, c->path))
+    if (c->fd < 0 || !hdx_owner_is_at(c->fd, c->path))
         return false;
-    read_record(c->fd, text);
+    hdx_owner_load(c->fd, text);
     return strcmp(text, c->record) == 0;
 }
 

@@ -122,7 +122,7 @@ Test(claims, are_apart_whatever_ids_there_are)
         cr_assert(eq(int, (int)hdx_batch_claim_take(&others[i], ".", ids[i], &err), HDX_OK));
     (void)snprintf(own, sizeof own, "claims/a.now.%ld", (long)getpid());
     cr_assert(symlink("b", own) == 0);
-    put("whatever\n", BATCH_CLAIM_BEAT_S + 5); /* is left: taken away under names beside it */
+    put("heapdex 1 host=", BATCH_CLAIM_BEAT_S + 5); /* is left: taken away under names beside it */
     cr_expect(eq(int, (int)take_and_give(), HDX_OK), "%s", err.message);
     cr_expect(access("claims/b", F_OK) != 0 && unlink(own) == 0, "nothing was written there, and it is there");
     for (size_t i = 0; i < 3; i++) {
@@ -159,8 +159,50 @@ Test(claims, that_say_nothing_are_waited_for_a_moment)
 {
     put("", 0);
     cr_expect(eq(int, (int)take_and_give(), HDX_BUSY), "its maker may be about to write it");
-    put("whatever\n", BATCH_CLAIM_BEAT_S + 5);
+    put("heapdex 1 host=", BATCH_CLAIM_BEAT_S + 5);
     cr_expect(eq(int, (int)take_and_give(), HDX_OK));
+}
+
+static void expect_no_claim(void)
+{
+    cr_expect(eq(int, (int)take_and_give(), HDX_USAGE));
+    cr_expect_str_eq(err.message, "is no claim of a batch, and is not replaced: the dump is not worked on");
+    hdx_batch_claim_clear(".", "a");
+    cr_expect(hdx_batch_claim_is_held(".", "a") == false);
+}
+
+Test(claims, are_no_files_of_a_user_however_old_they_are, .timeout = 20)
+{
+    struct stat st;
+    put("my notes\n", BATCH_CLAIM_STALE_S + 60);
+    expect_no_claim();
+    cr_expect(stat("claims/a", &st) == 0 && st.st_size == 9);
+    cr_assert(unlink("claims/a") == 0 && mkfifo("claims/a", 0600) == 0);
+    expect_no_claim();
+    cr_assert(unlink("claims/a") == 0 && symlink("nowhere", "claims/a") == 0);
+    expect_no_claim();
+    cr_expect(lstat("claims/a", &st) == 0 && access("claims/nowhere", F_OK) != 0);
+    cr_assert(unlink("claims/a") == 0 && mkdir("claims/a", 0700) == 0);
+    expect_no_claim();
+    cr_expect(access("claims/a", F_OK) == 0);
+}
+
+/* The clock of the file system is asked through a new file, and no file of these names is touched. */
+Test(claims, leave_files_alone_that_have_names_beside_them, .timeout = 20)
+{
+    char        probe[64];
+    struct stat st;
+    (void)snprintf(probe, sizeof probe, "claims/.a.now.%ld", (long)getpid());
+    put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", 0);
+    cr_assert(mkfifo(probe, 0600) == 0);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY));
+    cr_expect(access(probe, F_OK) == 0);
+    const int             fd = open("claims/.a.taking", O_WRONLY | O_CREAT, 0600);
+    const struct timespec ago[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1000 } };
+    cr_assert(fd >= 0 && write(fd, "mine", 4) == 4 && futimens(fd, ago) == 0 && close(fd) == 0);
+    put("heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n", BATCH_CLAIM_STALE_S + 60);
+    cr_expect(eq(int, (int)take_and_give(), HDX_BUSY));
+    cr_expect(stat("claims/.a.taking", &st) == 0 && st.st_size == 4, "what is not empty is not of a claim");
 }
 
 Test(claims, that_were_taken_over_are_noticed_and_left_alone)
