@@ -7,6 +7,7 @@
  *   plan.c       pure: which dump is next, with how many threads and how much memory; how dumps are dealt to tasks
  *   inputs.c     what was named -> dumps with ids; manifest.c: manifests of CSV and JSONL
  *   status.c     OUT/status/ID.json, and what it says of an earlier attempt
+ *   drop.c       deleting a dump (--drop-dump), so that no other file is lost that has its name by then
  *   claim.c      OUT/claims/ID: no two runners are at work on one dump
  *   child.c      the work on one dump, in a process of its own; what it says goes through a pipe
  *   forecast.c   OUT/plan.jsonl: forecasts that are kept; OUT/deal-M.jsonl: which task has which dump
@@ -138,13 +139,13 @@ typedef struct batch_kept {
 typedef HDX_LIST(batch_kept) batch_kept_list;
 /* What is there; a line that is none is left out. */
 hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err);
-hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, hdx_error *err);
+hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, const hdx_access *like, hdx_error *err);
 /*
  * OUT/deal-M.jsonl: which of `tasks` has which dump, decided once by whoever is first; sets `task` of each, in the
  * order in which they come.
  */
-hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, hdx_arena *arena,
-                        hdx_error *err);
+hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, const hdx_access *like,
+                        hdx_arena *arena, hdx_error *err);
 
 /* ---- claim.c ---- */
 #define BATCH_CLAIM_BEAT_S  10u  /* a claim at work is touched that often */
@@ -197,12 +198,15 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
     uint64_t    objects, live_objects, references, index_bytes;
     const char *index; /* its folder, likewise */
     bool        reused, dropped;
+    const char
+        *not_dropped; /* why the dump was not deleted, though --drop-dump asked for it; NULL: it was, or need not */
     const char *asked, *tables;
     uint64_t    ended_ms; /* since 1970 */
     const char *manifest; /* what it said of the dump, of a status that was read: an object of JSON */
 } batch_status;
-/* Whole or not at all; `keep`: to disk before it gets its name. */
-hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err);
+/* Whole or not at all, readable as `like` says (NULL: as the umask says); `keep`: to disk before it gets its name. */
+hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, const hdx_access *like, bool keep,
+                              hdx_error *err);
 /*
  * Removes temporary files of killed processes from a folder: those that nobody has locked, where locks reach all hosts,
  * and those not written to since `before`; NULL: all.
@@ -211,7 +215,9 @@ void hdx_batch_clear_temporary(const char *folder, const struct timespec *before
 /* Rows as the document that --format json prints; who may read them says `like` (NULL: the umask). */
 hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err);
 /* All of a small file; NULL: it cannot be read, or is larger. */
-char    *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len);
+char *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len);
+/* Who may read the dump; of one that was deleted, its index. False: there is neither, and nothing private to tell. */
+bool     hdx_batch_access_of(const batch_dump *d, const batch_status *s, hdx_access *like);
 hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err);
 bool     hdx_batch_status_has_fields(const batch_status *s, const batch_dump *d); /* those of the manifest */
 bool     hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, batch_status *s);
@@ -240,9 +246,23 @@ hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others
                                hdx_error *err);
 
 /* ---- content.c ---- */
-#define BATCH_CONTENT 41u /* characters of a sum, its NUL included */
-/* A sum of every byte of a file. HDX_CANCELLED when the progress says so. */
-hdx_code hdx_batch_content(const char *path, const hdx_progress *progress, char out[BATCH_CONTENT], hdx_error *err);
+#define BATCH_CONTENT 41u   /* characters of a sum, its NUL included */
+typedef struct batch_file { /* which file a name leads to, and as it was at that time */
+    bool     known;         /* a regular file, which did not change while it was read */
+    uint64_t device, inode, size, mtime_ns;
+} batch_file;
+bool     hdx_batch_is_file(const batch_file *f, const struct stat *st);
+uint64_t hdx_batch_mtime_ns(const struct stat *st);
+/* A sum of every byte of a file, and which file that was. HDX_CANCELLED when the progress says so. */
+hdx_code hdx_batch_content(const char *path, const hdx_progress *progress, char out[BATCH_CONTENT], batch_file *file,
+                           hdx_error *err);
+
+/* ---- drop.c ---- */
+/*
+ * Dumps of a folder that a killed call moved aside to delete them get their names back; with `look_only` they are only
+ * named. `say`: a line for each.
+ */
+void hdx_batch_restore_names(const char *folder, bool look_only, batch_say *say, void *context);
 
 /* ---- summary.c ---- */
 /* One dump of the batch, as far as it is known. */

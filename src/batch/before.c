@@ -30,6 +30,33 @@ static hdx_code make_folder(const char *path, hdx_error *err)
     return HDX_OK;
 }
 
+/* The first call of a batch makes this file, empty, in a folder that is new or holds nothing else. */
+static bool is_begun(const char *out)
+{
+    char        path[4200];
+    struct stat st;
+    return (size_t)snprintf(path, sizeof path, "%s/claims/.began", out) < sizeof path && lstat(path, &st) == 0 &&
+           S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
+/* The first entry of a folder that is none of ours and none of `known`; "": there is none. */
+static void find_other(const char *folder, const char *const *known, size_t count, char other[256])
+{
+    const struct dirent *entry;
+    DIR                 *d = opendir(folder);
+    other[0] = '\0';
+    while (d != NULL && other[0] == '\0' && (entry = readdir(d)) != NULL) {
+        bool is_known =
+            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || hdx_own_is_name(entry->d_name);
+        for (size_t i = 0; !is_known && i < count; i++)
+            is_known = strcmp(entry->d_name, known[i]) == 0;
+        if (!is_known)
+            (void)snprintf(other, 256, "%s", entry->d_name);
+    }
+    if (d != NULL)
+        (void)closedir(d);
+}
+
 /*
  * A batch replaces and removes files in its folder, so the folder must be its own: one that a batch began, or one that
  * is new. Another runner may be making it at this moment, and deploy/ puts a folder and a log there first.
@@ -37,28 +64,22 @@ static hdx_code make_folder(const char *path, hdx_error *err)
 static hdx_code check_out(const char *out, hdx_error *err)
 {
     static const char *const first[] = { "status", "claims", "answers", "slurm", "jobs.log" };
-    char                     path[4200];
-    struct stat              st;
-    const struct dirent     *entry;
-    const char              *other = NULL;
-    hdx_code                 code = HDX_OK;
-    (void)snprintf(path, sizeof path, "%s/claims/.began", out);
-    DIR *folder = lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? NULL : opendir(out);
-    while (folder != NULL && other == NULL && (entry = readdir(folder)) != NULL) {
-        bool known =
-            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || hdx_own_is_name(entry->d_name);
-        for (size_t i = 0; !known && i < HDX_COUNT(first); i++)
-            known = strcmp(entry->d_name, first[i]) == 0;
-        other = known ? NULL : entry->d_name;
+    char                     other[256] = "", path[4200];
+    const char              *in = "";
+    if (!is_begun(out))
+        find_other(out, first, HDX_COUNT(first), other);
+    for (size_t i = 0; other[0] == '\0' && i < 3 && !is_begun(out); i++) {
+        in = first[i];
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", out, in) < sizeof path)
+            find_other(path, (const char *const[]){ ".began" }, strcmp(in, "claims") == 0, other);
     }
-    if (other != NULL)
-        code = hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, out, HDX_NOWHERE,
-                                 "is not the output folder of a batch, and holds other things (%.200s)", other),
-                        "name a folder that does not exist yet, or an empty one");
-    if (folder != NULL)
-        (void)closedir(folder);
-    return code;
+    if (other[0] == '\0' || is_begun(out)) /* by another runner, meanwhile */
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, out, HDX_NOWHERE,
+                             "is not the output folder of a batch, and holds other things (%s%s%.200s)", in,
+                             in[0] != '\0' ? "/" : "", other),
+                    "name a folder that does not exist yet, or an empty one");
 }
 
 static hdx_code make_out(batch_run *r, hdx_error *err)
@@ -77,7 +98,8 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     if (code == HDX_OK && r->o->index_dir != NULL)
         code = make_folder(r->o->index_dir, err);
     (void)snprintf(path, sizeof path, "%s/claims/.began", r->o->out);
-    if (code == HDX_OK && (code = hdx_batch_file_write(path, "", 0, false, err)) == HDX_OK && stat(path, &st) == 0)
+    if (code == HDX_OK && (code = hdx_batch_file_write(path, "", 0, NULL, false, err)) == HDX_OK &&
+        stat(path, &st) == 0)
         r->began = st.st_mtim;
     for (size_t i = 0; code == HDX_OK && i < 3; i++) { /* those of others at work are young */
         const struct timespec old = { .tv_sec = r->began.tv_sec - (time_t)BATCH_CLAIM_STALE_S };
@@ -265,13 +287,32 @@ hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err)
     return code;
 }
 
+/* Files about all dumps are as private as the most private one. */
+void hdx_batch_access_of_all(const batch_run *r, hdx_access *like)
+{
+    hdx_access one;
+    bool       any = false;
+    *like = (hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() };
+    for (size_t i = 0; i < r->count; i++) {
+        if (!hdx_batch_access_of(r->jobs[i].dump, &r->jobs[i].s, &one))
+            continue;
+        if (any)
+            hdx_access_narrow(like, &one);
+        else
+            *like = one;
+        any = true;
+    }
+}
+
 /* Of forecasts where all are there, else of sizes: what is weighed is the same for all. */
 hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err)
 {
     batch_weight *weights = hdx_arena_get(&r->arena, (r->count + 1) * sizeof *weights);
     bool          forecast = true;
+    hdx_access    like;
     if (weights == NULL)
         return hdx_no_memory(err, "the deal", r->count);
+    hdx_batch_access_of_all(r, &like);
     for (size_t i = 0; i < r->count; i++)
         forecast = forecast && r->jobs[i].known;
     for (size_t i = 0; i < r->count; i++) {
@@ -279,7 +320,7 @@ hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err)
         const batch_forecast guess = hdx_batch_forecast_guess(j->dump->path, j->s.file_size);
         weights[i] = (batch_weight){ j->dump->id, forecast ? j->forecast.seconds : guess.seconds, i, 0 };
     }
-    const hdx_code code = hdx_batch_deal(r->o->out, weights, r->count, r->o->tasks, &r->arena, err);
+    const hdx_code code = hdx_batch_deal(r->o->out, weights, r->count, r->o->tasks, &like, &r->arena, err);
     for (size_t i = 0; code == HDX_OK && i < r->count; i++)
         r->jobs[i].task = weights[i].task;
     return code;
@@ -332,6 +373,7 @@ void hdx_batch_recall(batch_run *r)
             continue;
         }
         j->s = j->before;
+        j->s.dropped = j->s.dropped && access(j->dump->path, F_OK) != 0; /* it may have been put back */
         if (j->s.state != BATCH_RUNNING)
             continue;
         const bool held = hdx_batch_claim_is_held(r->o->out, j->dump->id);
@@ -344,6 +386,7 @@ hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err)
 {
     batch_kept_list list = { 0 };
     hdx_map         ours = hdx_map_of(NULL);
+    hdx_access      like;
     hdx_code        code = HDX_OK;
     bool            fresh;
     if (!r->estimated)
@@ -367,8 +410,9 @@ hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err)
         else
             list.at[list.count++] = *k;
     }
+    hdx_batch_access_of_all(r, &like);
     if (code == HDX_OK)
-        code = hdx_batch_plan_write(r->o->out, &list, err);
+        code = hdx_batch_plan_write(r->o->out, &list, &like, err);
     hdx_map_free(&ours);
     hdx_list_free(NULL, HDX_LIST_REF(&list));
     return code;
@@ -392,13 +436,28 @@ uint64_t hdx_batch_disk_of(const batch_job *j)
     return hdx_add(j->forecast.disk, j->forecast.temporary, &bytes) ? bytes : UINT64_MAX;
 }
 
-/* Of the file system that its index goes to, less what those at work will take there. */
-uint64_t hdx_batch_disk_for(const batch_run *r, const batch_job *j)
+/* Many dumps wait for the same few file systems: each is asked once for a start (run.c), not once for a dump. */
+static uint64_t space_at(batch_run *r, const batch_job *j)
 {
     char     folder[4096];
-    uint64_t there = UINT64_MAX, taken = 0;
-    if (hdx_batch_disk_of(j) == 0 || hdx_io_system()->space(hdx_io_system(), index_place(j, folder), &there) < 0)
-        return UINT64_MAX;
+    uint64_t there = UINT64_MAX;
+    for (unsigned i = 0; j->disk_device != 0 && i < r->space_count; i++)
+        if (r->spaces[i].device == j->disk_device)
+            return r->spaces[i].bytes;
+    if (hdx_io_system()->space(hdx_io_system(), index_place(j, folder), &there) < 0)
+        there = UINT64_MAX;
+    if (j->disk_device != 0 && r->space_count < BATCH_MOST_SPACES)
+        r->spaces[r->space_count++] = (batch_space){ j->disk_device, there };
+    return there;
+}
+
+/* Of the file system that its index goes to, less what those at work will take there. */
+uint64_t hdx_batch_disk_for(batch_run *r, const batch_job *j)
+{
+    uint64_t       taken = 0;
+    const uint64_t there = hdx_batch_disk_of(j) > 0 ? space_at(r, j) : UINT64_MAX;
+    if (there == UINT64_MAX)
+        return there;
     for (size_t i = 0; i < r->working_count; i++)
         if (r->working[i]->disk_device == j->disk_device)
             taken = hdx_add(taken, hdx_batch_disk_of(r->working[i]), &taken) ? taken : UINT64_MAX;

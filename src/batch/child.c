@@ -335,13 +335,14 @@ static hdx_code sum_before(child *c, hdx_error *err)
 {
     const hdx_progress progress = { c, NULL, is_stopped };
     hdx_buffer         b = line_of("content");
+    batch_file         ignored;
     hdx_code           code = HDX_OK;
     c->content_ms = c->task->content_ms;
     if (c->task->content != NULL) {
         (void)snprintf(c->content, sizeof c->content, "%s", c->task->content);
     } else {
         c->content_ms = now_ms();
-        code = hdx_batch_content(c->task->dump->path, &progress, c->content, err);
+        code = hdx_batch_content(c->task->dump->path, &progress, c->content, &ignored, err);
     }
     hdx_batch_put_text(&b, "content", c->content);
     hdx_batch_put_number(&b, "content_ms", c->content_ms);
@@ -350,6 +351,17 @@ static hdx_code sum_before(child *c, hdx_error *err)
     else
         hdx_buffer_free(&b);
     return code;
+}
+
+/* The parent deletes this file and no other. */
+static void send_file(child *c, const batch_file *f)
+{
+    hdx_buffer b = line_of("read_again");
+    hdx_batch_put_number(&b, "device", f->device);
+    hdx_batch_put_number(&b, "inode", f->inode);
+    hdx_batch_put_number(&b, "size", f->size);
+    hdx_batch_put_number(&b, "mtime_ns", f->mtime_ns);
+    send_line(c, &b);
 }
 
 /*
@@ -361,6 +373,7 @@ static const char *not_dropped(child *c, const hdx_graph *g, hdx_error *err)
     const hdx_progress       progress = { c, NULL, is_stopped };
     const hdx_graph_summary *sum = hdx_graph_summary_of(g);
     char                     now[BATCH_CONTENT];
+    batch_file               file;
     if (c->content[0] == '\0')
         return "it was not read before it was indexed";
     if (sum->dumps_in_file > 1)
@@ -368,9 +381,14 @@ static const char *not_dropped(child *c, const hdx_graph *g, hdx_error *err)
     if (sum->built_at_ms < c->content_ms)
         return "its index was there already, and nothing proves that it was built from all of these bytes; "
                "--rebuild all builds it again";
-    if (hdx_batch_content(c->task->dump->path, &progress, now, err) != HDX_OK)
+    if (hdx_batch_content(c->task->dump->path, &progress, now, &file, err) != HDX_OK)
         return "it cannot be read again";
-    return strcmp(now, c->content) == 0 ? NULL : "its bytes have changed since it was indexed";
+    if (strcmp(now, c->content) != 0)
+        return "its bytes have changed since it was indexed";
+    if (!file.known)
+        return "it changed while it was read again";
+    send_file(c, &file);
+    return NULL;
 }
 
 static hdx_code prepare_drop(child *c, const hdx_graph *g, hdx_error *err)

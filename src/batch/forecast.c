@@ -119,11 +119,17 @@ hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list 
     return k.failed ? hdx_no_memory(err, "forecasts", 0) : HDX_OK;
 }
 
-hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, hdx_error *err)
+/* It has lines about dumps of other calls, too: it stays as private as it was. */
+hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, const hdx_access *like, hdx_error *err)
 {
     char       path[4200];
+    hdx_access access_now, narrow = *like;
     hdx_buffer b = hdx_buffer_of(NULL);
     (void)snprintf(path, sizeof path, "%s/plan.jsonl", out);
+    if (access(path, F_OK) == 0) {
+        hdx_access_of(path, &access_now);
+        hdx_access_narrow(&narrow, &access_now);
+    }
     for (uint64_t i = 0; i < list->count; i++) {
         hdx_buffer_text(&b, "{");
         hdx_batch_put_text(&b, "dump_id", list->at[i].id);
@@ -131,7 +137,7 @@ hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, hdx_
         hdx_batch_put_end(&b);
     }
     const hdx_code code = b.failed ? hdx_no_memory(err, "forecasts", b.len)
-                                   : hdx_batch_file_write(path, b.at != NULL ? b.at : "", b.len, false, err);
+                                   : hdx_batch_file_write(path, b.at != NULL ? b.at : "", b.len, &narrow, false, err);
     hdx_buffer_free(&b);
     return code;
 }
@@ -139,7 +145,7 @@ hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, hdx_
 /* ---- who has which dump ---- */
 
 /* Under its name only where there is none yet; a file system without links may let two tasks do so at once. */
-static hdx_code put_deal(const char *path, const batch_weight *at, size_t count, hdx_error *err)
+static hdx_code put_deal(const char *path, const batch_weight *at, size_t count, const hdx_access *like, hdx_error *err)
 {
     char       part[4400];
     hdx_buffer b = hdx_buffer_of(NULL);
@@ -153,7 +159,7 @@ static hdx_code put_deal(const char *path, const batch_weight *at, size_t count,
         hdx_batch_put_end(&b);
     }
     hdx_code code =
-        b.failed ? hdx_no_memory(err, "the deal", b.len) : hdx_batch_file_write(part, b.at, b.len, true, err);
+        b.failed ? hdx_no_memory(err, "the deal", b.len) : hdx_batch_file_write(part, b.at, b.len, like, true, err);
     hdx_buffer_free(&b);
     if (code != HDX_OK)
         return code;
@@ -174,8 +180,8 @@ static bool take_dealt(void *context, const hdx_flat *f)
     return id == NULL || task != NULL;
 }
 
-hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, hdx_arena *arena,
-                        hdx_error *err)
+hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, const hdx_access *like,
+                        hdx_arena *arena, hdx_error *err)
 {
     char     path[4200];
     hdx_map  dealt = hdx_map_of(NULL);
@@ -187,7 +193,7 @@ hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigne
             return hdx_no_memory(err, "the deal", count);
         memcpy(own, at, count * sizeof *own);
         hdx_batch_plan_deal(own, count, tasks);
-        code = put_deal(path, own, count, err);
+        code = put_deal(path, own, count, like, err);
     }
     if (code == HDX_OK)
         each_line(path, arena, take_dealt, &dealt);

@@ -29,6 +29,8 @@ typedef struct gather {
     hdx_map      keys;   /* hash of a key -> its copy, which all rows share */
     uint64_t     field_count;
     uint64_t     indexes; /* folders of them that were passed over */
+    hdx_map      looked;  /* hash of a folder in which dumps of killed calls have their names again */
+    bool         look_only;
     batch_say   *say;
     void        *context;
 } gather;
@@ -140,13 +142,35 @@ static hdx_code keep_fields(gather *g, batch_dump *d, const hdx_flat *row, hdx_e
     return failed ? hdx_no_memory(err, "a manifest", count) : HDX_OK;
 }
 
+static void say_text(void *context, const char *line)
+{
+    const gather *g = context;
+    if (g->say != NULL)
+        g->say(g->context, line);
+}
+
+/* Once for each folder, before anything looks for the dumps in it. */
+static hdx_code restore_names(gather *g, const char *folder, size_t len, hdx_error *err)
+{
+    char name[4200];
+    bool fresh;
+    while (len > 1 && folder[len - 1] == '/')
+        len--;
+    (void)snprintf(name, sizeof name, "%.*s", len > 0 ? (int)len : 1, len > 0 ? folder : ".");
+    if (hdx_map_put(&g->looked, hdx_hash_bytes(6, name, strlen(name)), &fresh) == NULL)
+        return hdx_no_memory(err, "a list of folders", 0);
+    if (fresh)
+        hdx_batch_restore_names(name, g->look_only, say_text, g);
+    return HDX_OK;
+}
+
 static hdx_code add(gather *g, const char *path, const char *id, const hdx_flat *row, hdx_error *err)
 {
     batch_dump d = { .path = hdx_arena_copy(g->arena, path, strlen(path)), .whole = whole_of(g->arena, path) };
     bool       fresh = false;
-    hdx_code   code;
-    if (d.path == NULL || d.whole == NULL)
-        return hdx_no_memory(err, "a list of dumps", 0);
+    hdx_code   code = restore_names(g, path, (size_t)(name_of(path) - path), err);
+    if (code != HDX_OK || d.path == NULL || d.whole == NULL)
+        return code != HDX_OK ? code : hdx_no_memory(err, "a list of dumps", 0);
     uint64_t *place = hdx_map_put(&g->places, hdx_hash_bytes(0, d.whole, strlen(d.whole)), &fresh);
     if (place == NULL || !hdx_list_room(NULL, HDX_LIST_REF(g->dumps)))
         return hdx_no_memory(err, "a list of dumps", 0);
@@ -267,7 +291,7 @@ static int by_text(const void *a, const void *b) { return strcmp(*(const char *c
 static hdx_code look_into(gather *g, const char *folder, paths *folders, paths *files, hdx_error *err)
 {
     struct dirent *entry;
-    hdx_code       code = HDX_OK;
+    hdx_code       code = restore_names(g, folder, strlen(folder), err);
     DIR           *d = opendir(folder);
     if (d == NULL) {
         say(g, "%s: %s", folder, strerror(errno));
@@ -383,6 +407,8 @@ hdx_code hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, ba
                    .places = hdx_map_of(NULL),
                    .folder = "",
                    .keys = hdx_map_of(NULL),
+                   .looked = hdx_map_of(NULL),
+                   .look_only = options->summary,
                    .say = to,
                    .context = context };
     hdx_code code = HDX_OK;
@@ -397,5 +423,6 @@ hdx_code hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, ba
                         "of a folder these are *.hprof and *.hprof.gz, in folders below it, too");
     hdx_map_free(&g.places);
     hdx_map_free(&g.keys);
+    hdx_map_free(&g.looked);
     return code;
 }

@@ -141,7 +141,7 @@ bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
     struct stat st;
     const bool  there = stat(path, &st) == 0;
     *size = there ? (uint64_t)st.st_size : 0;
-    *mtime_ns = there ? (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec : 0;
+    *mtime_ns = there ? hdx_batch_mtime_ns(&st) : 0;
     return there;
 }
 
@@ -226,6 +226,7 @@ const char *hdx_batch_index_alone(const batch_job *j)
 void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before)
 {
     j->s = *before;
+    j->s.dropped = before->dropped && access(j->dump->path, F_OK) != 0; /* it may have been put back */
     j->s.state = BATCH_SKIPPED;
     j->s.exit_code = 0;
     if (!r->o->plan)
@@ -358,72 +359,11 @@ void hdx_batch_warn_of_step(batch_run *r, const batch_job *j)
                          j->s.step_attempts, j->s.step);
 }
 
-/* What stands for it is on disk, names of files included; else a negative errno. */
-static int sync_all(const batch_run *r, const batch_job *j)
-{
-    hdx_io     *io = hdx_io_system();
-    char        path[4200];
-    const char *slash = j->s.index != NULL ? strrchr(j->s.index, '/') : NULL;
-    int         rc = slash != NULL ? hdx_io_sync_files(io, j->s.index) : -ENOENT;
-    (void)snprintf(path, sizeof path, "%.*s", slash != NULL && slash > j->s.index ? (int)(slash - j->s.index) : 1,
-                   slash != NULL ? j->s.index : ".");
-    if (rc >= 0)
-        rc = io->sync_folder(io, path);
-    for (int i = r->asked != NULL ? 0 : 2; rc >= 0 && i < 4; i++) {
-        static const char *const folders[] = { "/answers/", "/answers", "/status", "" };
-        (void)snprintf(path, sizeof path, "%s%s%s", r->o->out, folders[i], i == 0 ? j->dump->id : "");
-        rc = io->sync_folder(io, path);
-    }
-    return rc;
-}
-
-/* Only what nobody needs any more: a whole index, of a whole dump that nobody has changed. NULL: it may go. */
-static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err)
-{
-    uint64_t    size, mtime_ns;
-    struct stat st;
-    int         rc;
-    if (!hdx_batch_file_of(j->dump->path, &size, &mtime_ns) || size != j->s.file_size || mtime_ns != j->s.mtime_ns)
-        return "it has changed";
-    if (lstat(j->dump->path, &st) != 0 || S_ISLNK(st.st_mode))
-        return "it is a symbolic link"; /* what is behind it belongs to somebody else, and would stay */
-    if (j->s.damage_places > 0)
-        return "it is damaged";
-    if (j->needed != NULL)
-        return j->needed;
-    if (j->s.content == NULL)
-        return "it was not read before it was indexed";
-    if (j->tables_failed > 0)
-        return "answers for its tables could not be given; the table problems says why";
-    if (!hdx_batch_claim_is_ours(&j->claim))
-        return "another runner has it by now";
-    if (hdx_batch_status_write(r->o->out, j->dump, &j->s, true, err) != HDX_OK)
-        return err->message;
-    if ((rc = sync_all(r, j)) < 0)
-        return strerror(-rc);
-    return hdx_batch_claim_is_ours(&j->claim) ? NULL : "another runner has it by now";
-}
-
-static void drop_dump(batch_run *r, batch_job *j)
-{
-    hdx_error err = { .offset = HDX_NOWHERE };
-    if (j->s.dropped) /* long ago */
-        return;
-    j->s.dropped = true; /* a call that is killed between two lines must not leave a dump that is gone, and a no */
-    const char *why = needed_still(r, j, &err);
-    if (why == NULL && unlink(j->dump->path) != 0)
-        why = strerror(errno);
-    if (why == NULL)
-        return;
-    j->s.dropped = false;
-    hdx_batch_say_of(r, j, "the dump is not deleted: %s", why);
-}
-
 static void note_killed(batch_run *r, batch_job *j, int status)
 {
     char line[160];
     if (j->refused) {
-        (void)snprintf(line, sizeof line, "its process said what cannot be read");
+        (void)snprintf(line, sizeof line, "its process sent a line that cannot be parsed");
         j->s.exit_code = hdx_batch_exit_code(HDX_LIMIT);
     } else if (WIFSIGNALED(status)) {
         const int n = WTERMSIG(status);
@@ -431,7 +371,8 @@ static void note_killed(batch_run *r, batch_job *j, int status)
         j->s.exit_code = 128 + n;
         j->s.hint = n == SIGKILL ? "was the machine out of memory? --memory SIZE says how much there is" : NULL;
     } else {
-        (void)snprintf(line, sizeof line, "its process ended with %d and said nothing", WEXITSTATUS(status));
+        (void)snprintf(line, sizeof line, "its process ended with exit code %d and reported no result",
+                       WEXITSTATUS(status));
         j->s.exit_code = WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : 7;
     }
     j->s.state = BATCH_FAILED;
@@ -468,7 +409,7 @@ void hdx_batch_finish(batch_run *r, batch_job *j)
         j->s.exit_code = 0;
         j->s.step_attempts = 0;
         if (r->o->drop)
-            drop_dump(r, j);
+            hdx_batch_drop(r, j);
     } else if (j->code == HDX_BUSY && !r->stopping) {
         const char *who = j->s.error;
         hdx_batch_put_back(r, j, BATCH_HELD);
@@ -572,6 +513,9 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
     } else if (strcmp(what, "content") == 0) {
         if (j->s.state != BATCH_NEW)
             take_content(r, j, &f);
+    } else if (strcmp(what, "read_again") == 0) {
+        j->read_again = (batch_file){ true, hdx_flat_number(&f, "device"), hdx_flat_number(&f, "inode"),
+                                      hdx_flat_number(&f, "size"), hdx_flat_number(&f, "mtime_ns") };
     } else if (strcmp(what, "rebuild") == 0) {
         j->rebuild = true;
     } else if (strcmp(what, "end") == 0) {

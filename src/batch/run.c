@@ -5,8 +5,8 @@
  *
  * In:  options; OUT as earlier calls, or other runners at this moment, have left it.
  * Out: OUT/status, OUT/summary.json; what the children write.
- * One thread, so that fork is safe; it reads no dump itself, so that none can bring it down. What it knows of a dump at
- * work came through a pipe, whose end is the end of the child.
+ * It has one thread, so that fork is safe, and reads no dump itself, so that no dump can crash it. It learns about the
+ * work on a dump from the lines that the child writes to a pipe; when the pipe ends, the child has ended.
  */
 #include "batch/run.h"
 
@@ -54,6 +54,7 @@ static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned 
     if (code == HDX_OK) {
         j->input = hdx_buffer_of(NULL);
         j->ended = j->refused = false;
+        j->read_again = (batch_file){ .known = false };
         j->step_number = 0;
         j->began_ns = hdx_now_ns();
         r->working[r->working_count++] = j;
@@ -163,6 +164,7 @@ static hdx_code start_work(batch_run *r, hdx_error *err)
         batch_running *running = hdx_arena_get(&r->line, (r->working_count + 1) * sizeof *running);
         if (wants == NULL || orders == NULL || running == NULL)
             return hdx_no_memory(err, "a plan", r->count);
+        r->space_count = 0;
         for (size_t i = 0; i < r->count; i++) {
             const batch_job *j = r->ordered[i];
             if (j->s.state != BATCH_WAITING)
@@ -342,10 +344,12 @@ static hdx_code summarize(batch_run *r, hdx_rows **out, hdx_error *err)
         (void)snprintf(path, sizeof path, "%s/summary-%u-of-%u.json", r->o->out, r->o->task, r->o->tasks);
     else
         (void)snprintf(path, sizeof path, "%s/%s.json", r->o->out, r->o->plan ? "plan" : "summary");
+    hdx_access   like;
     const double seconds = hdx_batch_since(r->began_ns);
-    hdx_code     code = hdx_batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, &copy, err);
+    hdx_batch_access_of_all(r, &like);
+    hdx_code code = hdx_batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, &copy, err);
     if (code == HDX_OK && (!r->o->summary || access(r->o->out, F_OK) == 0))
-        code = hdx_batch_rows_write(path, copy, NULL, err);
+        code = hdx_batch_rows_write(path, copy, &like, err);
     hdx_rows_close(copy);
     if (code == HDX_OK)
         code = hdx_batch_summary(rows, r->count, r->o, &r->counts, seconds, !r->stopping, out, err);

@@ -26,11 +26,18 @@ typedef struct batch_job {
     bool              refused;       /* what it said was no line */
     uint64_t          tables_failed; /* their answers could not be given */
     const char       *needed;        /* why its child says that the dump must stay; NULL: it may go */
+    batch_file        read_again;    /* the file that its child has compared with the index */
     hdx_code          code;
     unsigned          again, starts; /* times that it was told to stop by others; that no process could be made */
     unsigned          step_number;
     uint64_t          began_ns, looked_ns;
 } batch_job;
+
+typedef struct batch_space { /* of a file system */
+    uint64_t device, bytes;
+} batch_space;
+
+#define BATCH_MOST_SPACES 16u /* of more file systems none is remembered */
 
 typedef struct batch_run {
     const hdx_batch_options *o;
@@ -42,6 +49,8 @@ typedef struct batch_run {
     batch_job              **ordered, **working; /* by forecast; with a child */
     size_t                   working_count, next_new;
     batch_room               room;
+    batch_space              spaces[BATCH_MOST_SPACES]; /* as the system said since one was last asked for a start */
+    unsigned                 space_count;
     batch_kept_list          kept;
     bool                     estimated; /* something is forecast that the list has not */
     bool                     stopping;
@@ -81,6 +90,10 @@ void hdx_batch_warn_of_step(batch_run *r, const batch_job *j);
 bool hdx_batch_read(batch_run *r, batch_job *j);
 void hdx_batch_finish(batch_run *r, batch_job *j);
 
+/* ---- drop.c ---- */
+/* Deletes the dump of a job that is done, or says in its status and in an event why not. */
+void hdx_batch_drop(batch_run *r, batch_job *j);
+
 /* ---- before.c, in this order ---- */
 /*
  * Bytes that this machine, this container and this job have, less a quarter for what else is there; UINT64_MAX: nobody
@@ -90,6 +103,7 @@ uint64_t hdx_batch_memory_here(const char *root);
 hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_error *err);
 hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err);
 hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err);
+void     hdx_batch_access_of_all(const batch_run *r, hdx_access *like);
 void     hdx_batch_take_share(batch_run *r);
 /* What earlier calls, and others at this moment, say of each; nothing is looked at but that. */
 void hdx_batch_recall(batch_run *r);
@@ -98,7 +112,7 @@ void hdx_batch_look_back(batch_run *r);
 hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err);
 void     hdx_batch_skip_valid(batch_run *r);
 hdx_code hdx_batch_put_in_order(batch_run *r, hdx_error *err);
-uint64_t hdx_batch_disk_of(const batch_job *j);                      /* that its index takes while it is built */
-uint64_t hdx_batch_disk_for(const batch_run *r, const batch_job *j); /* that is there for it */
+uint64_t hdx_batch_disk_of(const batch_job *j);                /* that its index takes while it is built */
+uint64_t hdx_batch_disk_for(batch_run *r, const batch_job *j); /* that is there for it, as of r->spaces */
 
 #endif

@@ -83,14 +83,15 @@ static hdx_code put_in_place(output *o, const hdx_access *like, bool keep, hdx_c
     return code;
 }
 
-hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, bool keep, hdx_error *err)
+hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, const hdx_access *like, bool keep,
+                              hdx_error *err)
 {
     output   o;
-    hdx_code code = open_output(&o, path, NULL, err);
+    hdx_code code = open_output(&o, path, like, err);
     if (code != HDX_OK)
         return code;
     o.failed = hdx_io_system()->write(hdx_io_system(), o.fd, bytes, len);
-    return put_in_place(&o, NULL, keep, HDX_OK, err);
+    return put_in_place(&o, like, keep, HDX_OK, err);
 }
 
 static bool put(void *context, const char *bytes, size_t len)
@@ -189,9 +190,19 @@ bool hdx_batch_status_has_fields(const batch_status *s, const batch_dump *d)
     return same;
 }
 
+bool hdx_batch_access_of(const batch_dump *d, const batch_status *s, hdx_access *like)
+{
+    const bool gone = access(d->path, F_OK) != 0 && errno == ENOENT;
+    *like = (hdx_access){ .mode = 0666, .gid = (uint32_t)getegid() };
+    if (!gone || s->index != NULL)
+        hdx_access_of(gone ? s->index : d->path, like);
+    return !gone || s->index != NULL;
+}
+
 hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err)
 {
     char       path[4200], host[256] = "";
+    hdx_access like;
     hdx_buffer b = hdx_buffer_of(NULL);
     (void)gethostname(host, sizeof host - 1);
     hdx_buffer_text(&b, "{");
@@ -228,6 +239,7 @@ hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batc
     hdx_batch_put_number(&b, "index_bytes", s->index_bytes);
     hdx_batch_put_bool(&b, "reused", s->reused);
     hdx_batch_put_bool(&b, "dropped", s->dropped);
+    hdx_batch_put_text(&b, "not_dropped", s->not_dropped);
     hdx_batch_put_text(&b, "asked", s->asked);
     hdx_batch_put_text(&b, "tables", s->tables);
     hdx_batch_put_number(&b, "ended_ms", s->ended_ms);
@@ -236,8 +248,9 @@ hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batc
     put_fields(&b, d);
     hdx_batch_put_end(&b);
     (void)snprintf(path, sizeof path, "%s/status/%s.json", out, d->id);
+    (void)hdx_batch_access_of(d, s, &like);
     const hdx_code code =
-        b.failed ? hdx_no_memory(err, "a status", b.len) : hdx_batch_file_write(path, b.at, b.len, keep, err);
+        b.failed ? hdx_no_memory(err, "a status", b.len) : hdx_batch_file_write(path, b.at, b.len, &like, keep, err);
     hdx_buffer_free(&b);
     return code;
 }
@@ -291,6 +304,7 @@ bool hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena, ba
     s->index_bytes = hdx_flat_number(&f, "index_bytes");
     s->reused = is_true(&f, "reused");
     s->dropped = is_true(&f, "dropped");
+    s->not_dropped = hdx_flat_text(&f, "not_dropped");
     s->asked = hdx_flat_text(&f, "asked");
     s->tables = hdx_flat_text(&f, "tables");
     s->manifest = hdx_flat_text(&f, "manifest");

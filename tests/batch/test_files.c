@@ -53,16 +53,17 @@ Test(files, that_cannot_be_written_say_why_and_leave_nothing)
 {
     hdx_error err = { .offset = HDX_NOWHERE };
     char      name[300];
-    cr_expect(hdx_batch_file_write("a", "text", 4, true, &err) == HDX_OK && access("a", F_OK) == 0);
-    expect_refused(hdx_batch_file_write("nowhere/a", "text", 4, false, &err), HDX_IO,
+    cr_expect(hdx_batch_file_write("a", "text", 4, NULL, true, &err) == HDX_OK && access("a", F_OK) == 0);
+    expect_refused(hdx_batch_file_write("nowhere/a", "text", 4, NULL, false, &err), HDX_IO,
                    "cannot be written: No such file or directory");
     cr_expect_str_eq(err.where, "nowhere/a");
     cr_assert(mkdir("b", 0700) == 0);
-    expect_refused(hdx_batch_file_write("b", "text", 4, true, &err), HDX_IO, "cannot be written: Is a directory");
+    expect_refused(hdx_batch_file_write("b", "text", 4, NULL, true, &err), HDX_IO, "cannot be written: Is a directory");
     cr_expect(parts(".") == 0);
     memset(name, 'x', 256);
     name[256] = '\0';
-    expect_refused(hdx_batch_file_write(name, "text", 4, false, &err), HDX_IO, "cannot be written: File name too long");
+    expect_refused(hdx_batch_file_write(name, "text", 4, NULL, false, &err), HDX_IO,
+                   "cannot be written: File name too long");
 }
 
 Test(files, are_read_up_to_a_length)
@@ -70,7 +71,7 @@ Test(files, are_read_up_to_a_length)
     hdx_arena arena = hdx_arena_of(NULL);
     hdx_error err = { .offset = HDX_NOWHERE };
     size_t    len = 7;
-    cr_assert(hdx_batch_file_write("a", "text", 4, true, &err) == HDX_OK && mkdir("b", 0700) == 0);
+    cr_assert(hdx_batch_file_write("a", "text", 4, NULL, true, &err) == HDX_OK && mkdir("b", 0700) == 0);
     char *text = hdx_batch_file_read(&arena, "a", 4, &len);
     cr_expect(text != NULL && len == 4 && strcmp(text, "text") == 0);
     cr_expect(hdx_batch_file_read(&arena, "a", 3, &len) == NULL && errno == EFBIG && len == 0);
@@ -78,7 +79,7 @@ Test(files, are_read_up_to_a_length)
     cr_expect(hdx_batch_file_read(&arena, "c", 1000000, &len) == NULL && errno == ENOENT);
     cr_assert(mkfifo("fifo", 0600) == 0);
     cr_expect(hdx_batch_file_read(&arena, "fifo", 1000000, &len) == NULL && errno == EINVAL);
-    cr_assert(hdx_batch_file_write("empty", "", 0, false, &err) == HDX_OK);
+    cr_assert(hdx_batch_file_write("empty", "", 0, NULL, false, &err) == HDX_OK);
     text = hdx_batch_file_read(&arena, "empty", 0, &len);
     cr_expect(text != NULL && len == 0 && text[0] == '\0');
     hdx_arena_free(&arena);
@@ -104,7 +105,7 @@ Test(files, of_killed_ones_go_and_others_stay)
     for (size_t i = 0; i < HDX_COUNT(names); i++)
         cr_expect((access(names[i], F_OK) == 0) == (i > 1), "%s", names[i]);
     (void)close(held);
-    cr_assert(hdx_batch_file_write(names[0], "", 0, false, NULL) == HDX_OK);
+    cr_assert(hdx_batch_file_write(names[0], "", 0, NULL, false, NULL) == HDX_OK);
     hdx_batch_clear_temporary(".", NULL);
     cr_expect(access(names[0], F_OK) != 0);
 }
@@ -112,15 +113,16 @@ Test(files, of_killed_ones_go_and_others_stay)
 Test(files, of_deals_that_cannot_be_made_say_why)
 {
     batch_weight at[] = { { "a", 3, 0, 9 }, { "b", 2, 1, 9 } };
+    hdx_access   like = { .mode = 0600 };
     hdx_arena    arena = hdx_arena_of(NULL);
     hdx_error    err = { .offset = HDX_NOWHERE };
     char         out[4200];
-    expect_refused(hdx_batch_deal("nowhere", at, 2, 2, &arena, &err), HDX_IO,
+    expect_refused(hdx_batch_deal("nowhere", at, 2, 2, &like, &arena, &err), HDX_IO,
                    "cannot be written: No such file or directory");
     memset(out, 'x', 4188); /* no name of a folder is so long */
     out[4188] = '\0';
-    cr_expect(hdx_batch_deal(out, at, 2, 2, &arena, &err) == HDX_USAGE);
-    cr_assert(hdx_batch_deal(".", at, 2, 2, &arena, &err) == HDX_OK);
+    cr_expect(hdx_batch_deal(out, at, 2, 2, &like, &arena, &err) == HDX_USAGE);
+    cr_assert(hdx_batch_deal(".", at, 2, 2, &like, &arena, &err) == HDX_OK);
     cr_expect(at[0].task == 0 && at[1].task == 1 && parts(".") == 0);
     hdx_arena_free(&arena);
 }

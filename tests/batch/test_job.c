@@ -209,6 +209,10 @@ static void draw(drawn *d)
     d->j.s.forecast_seconds = below(30) / 2.0;
     d->j.s.dropped = below(8) == 0;
     d->j.s.content = "sum"; /* its child took one: test_run.c has dumps that must stay */
+    struct stat st;
+    if (stat("one.hprof", &st) == 0)
+        d->j.read_again = (batch_file){ true, (uint64_t)st.st_dev, (uint64_t)st.st_ino, (uint64_t)st.st_size,
+                                        hdx_batch_mtime_ns(&st) };
     d->j.was = below(2);
     draw_status(&d->j.before, d->whole, d->index);
     set_mtime(&d->j.before, "one.hprof");

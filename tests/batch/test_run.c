@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -536,7 +537,7 @@ Test(batch, ends_a_child_that_says_what_is_no_line)
         ;
     hdx_batch_finish(&r, &j);
     cr_expect(j.s.state == BATCH_FAILED);
-    cr_expect_str_eq(j.s.error, "its process said what cannot be read");
+    cr_expect_str_eq(j.s.error, "its process sent a line that cannot be parsed");
     hdx_arena_free(&r.arena);
     hdx_arena_free(&r.line);
 }
@@ -824,9 +825,46 @@ Test(batch, deletes_no_dump_whose_tables_lack_answers)
     cr_expect(access("d/shop.hprof.gz", F_OK) == 0);
 }
 
+/* ---- what it costs ---- */
+
+static unsigned space_asked;
+
+int statvfs64(const char *path, struct statvfs64 *out)
+{
+    (void)path;
+    space_asked++;
+    *out = (struct statvfs64){ .f_blocks = 1u << 30, .f_bavail = 1u << 30, .f_frsize = 4096 };
+    return 0;
+}
+
+static unsigned asked_for(unsigned dumps)
+{
+    static const char *const folder_m = "many";
+    char                     path[64];
+    hdx_batch_options        o = night();
+    cr_assert(system("rm -rf many out") == 0 && mkdir("many", 0777) == 0);
+    for (unsigned i = 0; i < dumps; i++) {
+        (void)snprintf(path, sizeof path, "many/%u.hprof.gz", i);
+        copy("d/shop.hprof.gz", path);
+    }
+    o.inputs = &folder_m;
+    o.ask = NULL;
+    space_asked = 0;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(dumps, 0, 0);
+    return space_asked;
+}
+
+Test(batch, asks_for_the_space_of_a_disk_so_many_times_as_there_are_dumps)
+{
+    const unsigned few = asked_for(6), many = asked_for(24);
+    cr_expect(few > 0 && many <= 5 * few, "%u of 6 dumps, %u of 24", few, many);
+}
+
 /* ---- what goes to disk, and when ---- */
 
 static char synced[4096]; /* paths, ":" around each, up to when a dump was deleted */
+static void (*at_sync)(const char *path), (*at_rename)(const char *from, const char *to);
 
 int fsync(int fd)
 {
@@ -836,14 +874,36 @@ int fsync(int fd)
     const ssize_t n = readlink(path, real, sizeof real - 1);
     if (n > 0)
         (void)snprintf(synced + len, sizeof synced - len, ":%.*s:", (int)n, real);
+    real[n > 0 ? n : 0] = '\0';
+    if (at_sync != NULL)
+        at_sync(real);
     return (int)syscall(SYS_fsync, fd);
 }
 
+static bool is_aside(const char *path) { return strncmp(path, "d/.heapdex-drop-", 16) == 0; }
+
 int unlink(const char *path)
 {
-    if (strcmp(path, "d/shop.hprof.gz") == 0)
+    if (is_aside(path))
         (void)snprintf(synced + strlen(synced), sizeof synced - strlen(synced), "!");
     return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+/* at_rename: after the dump was renamed, before it is deleted. */
+int rename(const char *from, const char *to)
+{
+    const int rc = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (rc == 0 && is_aside(to) && at_rename != NULL)
+        at_rename(from, to);
+    return rc;
+}
+
+static int no_rename_back; /* errno; 0: it works */
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    errno = no_rename_back;
+    return no_rename_back != 0 ? -1 : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
 }
 
 Test(batch, has_the_names_of_all_files_on_disk_before_a_dump_goes)
@@ -860,6 +920,264 @@ Test(batch, has_the_names_of_all_files_on_disk_before_a_dump_goes)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         (void)snprintf(path, sizeof path, ":%s%s:", folder, folders[i]);
         cr_expect(strstr(synced, path) != NULL, "%s is not in %s", path, synced);
+    }
+}
+
+/* ---- another file has the name of the dump ---- */
+
+static char aside[300]; /* the name that a dump had last before it was deleted */
+
+static void expect_content(const char *path, const char *want)
+{
+    size_t len;
+    char  *bytes = load(path, &len);
+    cr_expect(len == strlen(want) && memcmp(bytes, want, len) == 0, "%s: %zu bytes", path, len);
+    free(bytes);
+}
+
+/* As a program that writes dumps does it: whole, under a name of its own, and then renamed. */
+static void put_another(const char *path)
+{
+    save("d/next", "the next dump", 13);
+    cr_assert(syscall(SYS_renameat2, AT_FDCWD, "d/next", AT_FDCWD, path, 0) == 0);
+}
+
+static void replace_at_sync(const char *path)
+{
+    const size_t len = strlen(path);
+    if (len > 7 && strcmp(path + len - 7, "/status") == 0 && access("out/status/a.json", F_OK) == 0 &&
+        access("d/shop.hprof.gz.hdx/catalog.mdb", F_OK) == 0)
+        put_another("d/shop.hprof.gz");
+}
+
+Test(batch, deletes_no_dump_that_was_renamed_over_its_name_while_it_synced)
+{
+    const hdx_batch_options o = dropping();
+    at_sync = replace_at_sync;
+    expect_not_dropped(&o, "the dump is not deleted: another file has its name by now, or it has changed");
+    expect_content("d/shop.hprof.gz", "the next dump");
+    expect_in("out/status/%s.json", "a", "\"not_dropped\": \"another file has its name by now, or it has changed\"");
+    cr_expect(system("ls -A d | grep -q heapdex") != 0, "nothing is left under another name");
+}
+
+static void touch_at_rename(const char *from, const char *to)
+{
+    (void)from;
+    cr_assert(utimensat(AT_FDCWD, to, (const struct timespec[]){ { 0, UTIME_OMIT }, { 1, 1 } }, 0) == 0);
+}
+
+Test(batch, deletes_no_dump_that_was_written_to_at_the_last_moment)
+{
+    const hdx_batch_options o = dropping();
+    at_rename = touch_at_rename;
+    expect_not_dropped(&o, "another file has its name by now, or it has changed");
+}
+
+static void replace_after_rename(const char *from, const char *to)
+{
+    touch_at_rename(from, to);
+    put_another(from);
+    (void)snprintf(aside, sizeof aside, "%s", to);
+}
+
+Test(batch, keeps_both_where_the_name_of_a_dump_is_taken_before_it_gets_it_back)
+{
+    static const int why[] = { 0, EINVAL }; /* EINVAL: a file system without such renames */
+    for (size_t i = 0; i < 2; i++) {
+        const hdx_batch_options o = dropping();
+        copy(BOOKSHOP, "d/shop.hprof.gz");
+        cr_assert(system("rm -rf out d/shop.hprof.gz.hdx") == 0);
+        at_rename = replace_after_rename;
+        no_rename_back = why[i];
+        expect_not_dropped(&o, aside);
+        no_rename_back = 0;
+        cr_expect(strstr(noticed, "cannot be renamed back: File exists") != NULL, "%s", noticed);
+        expect_content("d/shop.hprof.gz", "the next dump");
+        size_t len, want;
+        char  *one = load(aside, &len), *two = load(BOOKSHOP, &want);
+        cr_expect(len == want && memcmp(one, two, len) == 0, "%s", aside);
+        free(one);
+        free(two);
+    }
+}
+
+Test(batch, renames_a_dump_back_on_file_systems_that_know_no_other_way)
+{
+    const hdx_batch_options o = dropping();
+    at_rename = touch_at_rename;
+    no_rename_back = EINVAL;
+    expect_not_dropped(&o, "another file has its name by now, or it has changed");
+    cr_expect(system("ls -A d | grep -q heapdex") != 0);
+}
+
+Test(batch, deletes_no_dump_whose_name_leaves_no_room_for_another_one)
+{
+    hdx_batch_options o = dropping();
+    char              name[300], line[340];
+    memset(name, 'n', sizeof name);
+    (void)snprintf(name + 216, sizeof name - 216, ".hprof.gz"); /* 225 bytes; with 31 more they are too many */
+    (void)snprintf(line, sizeof line, "d/%s", name);
+    cr_assert(syscall(SYS_renameat2, AT_FDCWD, "d/shop.hprof.gz", AT_FDCWD, line, 0) == 0);
+    (void)snprintf(line, sizeof line, "dump,dump_id\nd/%s,a\n", name);
+    save("list.csv", line, strlen(line));
+    o.index_dir = "indexes";
+    o.happened = take_notice;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(strstr(noticed, "its name is too long") != NULL, "%s", noticed);
+    (void)snprintf(line, sizeof line, "d/%s", name);
+    cr_expect(access(line, F_OK) == 0);
+}
+
+static void be_killed(const char *from, const char *to)
+{
+    (void)from;
+    (void)to;
+    (void)kill(getpid(), SIGKILL);
+}
+
+/* A call that is killed after it renamed the dump, before it deletes it. */
+static void leave_aside(void)
+{
+    const pid_t child = fork();
+    int         status;
+    if (child == 0) {
+        const hdx_batch_options o = dropping();
+        at_rename = be_killed;
+        _exit(go(&o) == HDX_OK ? 0 : 1);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    cr_assert(access("d/shop.hprof.gz", F_OK) != 0);
+}
+
+Test(batch, finds_a_dump_again_that_a_killed_call_was_about_to_delete)
+{
+    static const char *const folder_d = "d";
+    struct stat              before, after;
+    hdx_batch_options        o = dropping();
+    cr_assert(stat("d/shop.hprof.gz", &before) == 0);
+    leave_aside();
+    expect_in("out/status/%s.json", "a", "\"dropped\": true");
+    o.happened = take_notice;
+    o.summary = true; /* it says so, and changes nothing */
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(strstr(noticed, "the next batch renames it back to shop.hprof.gz") != NULL, "%s", noticed);
+    cr_expect(access("d/shop.hprof.gz", F_OK) != 0);
+    o.summary = o.drop = false;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect_str_eq(noticed, "d/shop.hprof.gz: a call was killed while it deleted this dump (--drop-dump); it has its "
+                              "name again");
+    cr_expect(stat("d/shop.hprof.gz", &after) == 0 && before.st_ino == after.st_ino);
+    leave_aside();
+    o.inputs = &folder_d; /* also where only its folder is named, to a batch that knows nothing of the other */
+    o.out = "other";
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(strstr(text.at, "shop-") != NULL, "%s", text.at);
+    cr_expect(stat("d/shop.hprof.gz", &after) == 0 && before.st_ino == after.st_ino);
+    o = dropping();
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(access("d/shop.hprof.gz", F_OK) != 0, "the same call goes on and deletes it");
+}
+
+Test(batch, renames_no_dump_over_one_that_came_later)
+{
+    static const char        aside_name[] = "d/.heapdex-drop-0123456789abcdef-shop.hprof.gz";
+    static const char *const not_ours[] = { "d/.heapdex-drop-0123456789abcdef-", "d/.heapdex-drop-0123-notes",
+                                            "d/.heapdex-drop-0123456789abcdeX-notes", "d/.heapdex-drop-notes" };
+    hdx_batch_options        o = night();
+    save(aside_name, "before", 6);
+    for (size_t i = 0; i < 4; i++)
+        save(not_ours[i], "mine", 4);
+    cr_assert(symlink("text.hprof", "d/.heapdex-drop-0123456789abcdef-link.hprof") == 0);
+    o.happened = take_notice;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(strstr(noticed, "it cannot be renamed back to shop.hprof.gz: File exists") != NULL, "%s", noticed);
+    expect_content(aside_name, "before");
+    for (size_t i = 0; i < 4; i++)
+        expect_content(not_ours[i], "mine");
+    cr_expect(access("d/link.hprof", F_OK) != 0 && access("d/.heapdex-drop-0123456789abcdef-link.hprof", F_OK) == 0);
+}
+
+/* ---- who may read what it writes ---- */
+
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+    cr_expect(stat(path, &st) == 0, "%s", path);
+    return st.st_mode & 0777;
+}
+
+Test(batch, tells_nobody_of_a_dump_who_may_not_read_it)
+{
+    static const char manifest[] = "dump,dump_id\nd/shop.hprof.gz,a\nd/cut.hprof.gz,b\n";
+    hdx_batch_options o = night();
+    const mode_t      mask = umask(022);
+    save("list.csv", manifest, sizeof manifest - 1);
+    input = "list.csv";
+    cr_assert(chmod("d/shop.hprof.gz", 0600) == 0 && chmod("d/cut.hprof.gz", 0644) == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(mode_of("out/status/a.json") == 0600 && mode_of("out/status/b.json") == 0644);
+    cr_expect(mode_of("out/summary.json") == 0600 && mode_of("out/plan.jsonl") == 0600);
+    o.tasks = 2;
+    o.plan = true;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(mode_of("out/plan.json") == 0600 && mode_of("out/deal-2.jsonl") == 0600);
+    o.plan = false;
+    o.tasks = 1;
+    o.drop = true; /* the index is as private as the dump that it is left of */
+    cr_assert(system("rm -r d/shop.hprof.gz.hdx") == 0 && go(&o) == HDX_OK, "%s", err.message);
+    cr_assert(access("d/shop.hprof.gz", F_OK) != 0 && chmod("d/cut.hprof.gz", 0640) == 0);
+    o.drop = false;
+    o.ask = "histogram,threads";
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(mode_of("out/status/a.json") == 0600 && mode_of("out/status/b.json") == 0640);
+    cr_expect(mode_of("out/summary.json") == 0600);
+    cr_assert(chmod("d/shop.hprof.gz.hdx/catalog.mdb", 0644) == 0 && chmod("d/cut.hprof.gz", 0644) == 0);
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    cr_expect(mode_of("out/summary.json") == 0644, "all may read all of them");
+    (void)umask(mask);
+}
+
+/* ---- pipes and other things in its folder ---- */
+
+Test(batch, waits_for_no_pipe_in_its_folder, .timeout = 60)
+{
+    hdx_batch_options o = dropping();
+    o.drop = false;
+    o.tables = HDX_BATCH_CSV;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    static const char *const pipes[] = { "out/status/a.json",
+                                         "out/plan.jsonl",
+                                         "out/tables/dump_id=a/dump.csv",
+                                         "out/answers/a/histogram.json",
+                                         "out/tables/.heapdex.fifo",
+                                         "out/tables/.heapdex.host.1.0",
+                                         "out/status/.heapdex-0123456789abcdef" };
+    for (size_t i = 0; i < HDX_COUNT(pipes); i++) {
+        (void)unlink(pipes[i]);
+        cr_assert(mkfifo(pipes[i], 0600) == 0, "%s", pipes[i]);
+        cr_expect(eq(int, (int)go(&o), HDX_OK), "%s: %s", pipes[i], err.message);
+    }
+    cr_assert(mkfifo("out/claims/a", 0600) == 0);
+    o.rebuild = HDX_BATCH_REBUILD_ALL;
+    cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
+    expect_counts(0, 0, 1);
+    cr_expect(strstr(text.at, "is no claim of a batch") != NULL && access("out/claims/a", F_OK) == 0, "%s", text.at);
+}
+
+Test(batch, takes_no_folder_whose_status_is_of_another_program)
+{
+    static const char *const theirs[] = { "out/status/a.json", "out/claims/2024.pdf", "out/answers/42" };
+    hdx_batch_options        o = night();
+    for (size_t i = 0; i < HDX_COUNT(theirs); i++) {
+        cr_assert(system("rm -rf out; mkdir -p out/status out/claims out/answers out/slurm") == 0);
+        save("out/slurm/job", "x", 1);
+        save(theirs[i], "mine", 4);
+        cr_expect(eq(int, (int)go(&o), HDX_USAGE), "%s", theirs[i]);
+        cr_expect(strstr(err.message, theirs[i] + 4) != NULL, "%s", err.message);
+        expect_content(theirs[i], "mine");
+        save("out/claims/.began", "notes", 5); /* that of a batch is empty */
+        cr_expect(eq(int, (int)go(&o), HDX_USAGE), "%s", theirs[i]);
+        expect_content("out/claims/.began", "notes");
     }
 }
 
