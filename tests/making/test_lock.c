@@ -294,7 +294,7 @@ Test(lock, that_says_nothing_is_waited_for_and_then_only_believed_of_flock)
         hdx_error err;
         write_lock(texts[i]);
         faulty.lock = missing;
-        cr_expect(build(&err) == HDX_BUSY && strstr(err.message, "not said who") != NULL, "%s", err.message);
+        cr_expect(build(&err) == HDX_BUSY && strstr(err.message, "does not say which") != NULL, "%s", err.message);
         faulty.lock = NULL;
         cr_expect(build(&err) == HDX_OK, "%s", err.message);
     }
