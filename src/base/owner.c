@@ -79,10 +79,11 @@ bool hdx_owner_boot(char boot[40])
     return boot[0] != '\0';
 }
 
-void hdx_owner_load(int fd, char text[HDX_OWNER_RECORD])
+int hdx_owner_load(int fd, char text[HDX_OWNER_RECORD])
 {
     const ssize_t n = pread(fd, text, HDX_OWNER_RECORD - 1, 0);
     text[n > 0 ? n : 0] = '\0';
+    return n < 0 ? -errno : 0;
 }
 
 bool hdx_owner_is_at(int fd, const char *path)

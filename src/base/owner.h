@@ -28,9 +28,9 @@ typedef enum hdx_owner_is {
 int          hdx_owner_record(char *out, size_t size); /* of this process; what snprintf says */
 bool         hdx_owner_read(const char *text, hdx_owner *o);
 hdx_owner_is hdx_owner_fate(const hdx_owner *o);
-/* What the file of a record says; "" where nothing can be read. Is it still the file of that name? A link is another.
- */
-void hdx_owner_load(int fd, char text[HDX_OWNER_RECORD]);
+/* Reads the record in an open file; "" where nothing can be read. Returns 0 or a negative errno. */
+int hdx_owner_load(int fd, char text[HDX_OWNER_RECORD]);
+/* Is an open file still the file of that name? A link is another file. */
 bool hdx_owner_is_at(int fd, const char *path);
 void hdx_owner_words(const char *text, char *out, size_t size); /* of a line, for people */
 bool hdx_owner_boot(char boot[40]);                             /* the rest zero; false: the system does not say */

@@ -63,7 +63,7 @@ static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
         return errno == ENOENT ? FREE : errno == ELOOP || errno == ENXIO ? FOREIGN : HELD;
     if (fstat(*fd, &st) != 0 || !S_ISREG(st.st_mode))
         return FOREIGN;
-    hdx_owner_load(*fd, text);
+    (void)hdx_owner_load(*fd, text);
     if (text[0] != '\0' && strncmp(text, RECORD_HEAD, sizeof RECORD_HEAD - 1) != 0)
         return FOREIGN;
     if (!hdx_owner_read(text, &o)) /* its process is about to write it, or was killed before */
@@ -155,7 +155,7 @@ bool hdx_batch_claim_is_ours(const batch_claim *c)
     char text[HDX_OWNER_RECORD];
     if (c->fd < 0 || !hdx_owner_is_at(c->fd, c->path))
         return false;
-    hdx_owner_load(c->fd, text);
+    (void)hdx_owner_load(c->fd, text);
     return strcmp(text, c->record) == 0;
 }
 

@@ -34,7 +34,7 @@ static bool is_lock(int fd)
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
         return false;
-    hdx_owner_load(fd, text);
+    (void)hdx_owner_load(fd, text);
     return text[0] == '\0' || strncmp(text, "heapdex ", 8) == 0;
 }
 
@@ -73,9 +73,10 @@ static void take_away(int fd, const char *path)
     char moved[4200];
     if (!hdx_own_name(path, moved, sizeof moved) || rename(path, moved) != 0)
         return;
-    if (!hdx_owner_is_at(fd, moved))
-        (void)!link(moved, path);
-    (void)unlink(moved);
+    if (hdx_owner_is_at(fd, moved) || link(moved, path) == 0)
+        (void)unlink(moved);
+    else /* a file system without links; where a newer lock has the name by now, the other's stays as it is called */
+        (void)!renameat2(AT_FDCWD, moved, AT_FDCWD, path, RENAME_NOREPLACE);
 }
 
 /* What a look at the lock has told. */
@@ -94,7 +95,7 @@ static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home
         return AGAIN;
     if (fresh)
         return write_record(fd, home) == 0 ? GOT : NO_PLACE;
-    hdx_owner_load(fd, text);
+    (void)hdx_owner_load(fd, text);
     const bool         told = hdx_owner_read(text, &o);
     const hdx_owner_is how = !told ? HDX_OWNER_UNTOLD : hdx_owner_fate(&o);
     if (how == HDX_OWNER_UNTOLD && locked != 0 && looks < EMPTY_WAIT) /* its maker may be about to write it */
@@ -143,7 +144,7 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
             return HDX_OK;
         }
         char text[RECORD];
-        hdx_owner_load(fd, text);
+        (void)hdx_owner_load(fd, text);
         (void)close(fd);
         if (told_by == NO_PLACE) {
             home->why_not = EACCES;
@@ -168,23 +169,29 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
     }
 }
 
-bool hdx_place_held(const hdx_index_home *home)
+/* 1: it is held, 0: it is not, or a negative errno where its record cannot be read. */
+static int is_held(const hdx_index_home *home)
 {
     char text[RECORD];
     if (home->lock_fd < 0 || !hdx_owner_is_at(home->lock_fd, home->lock))
-        return false;
-    hdx_owner_load(home->lock_fd, text);
-    return strcmp(text, home->record) == 0;
+        return 0;
+    const int rc = hdx_owner_load(home->lock_fd, text);
+    return rc < 0 ? rc : strcmp(text, home->record) == 0;
 }
+
+bool hdx_place_held(const hdx_index_home *home) { return is_held(home) == 1; }
 
 hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err)
 {
     char      text[RECORD] = "", words[240];
-    const int fd = hdx_place_held(home) ? -1 : open(home->lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (hdx_place_held(home))
+    const int held = is_held(home);
+    if (held == 1)
         return HDX_OK;
+    if (held < 0)
+        return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot read the lock: %s", strerror(-held));
+    const int fd = open(home->lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0) {
-        hdx_owner_load(fd, text);
+        (void)hdx_owner_load(fd, text);
         (void)close(fd);
     }
     hdx_owner_words(text, words, sizeof words);

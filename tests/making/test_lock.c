@@ -389,3 +389,24 @@ Test(lock, lets_one_of_many_build_where_there_is_no_flock)
     }
     cr_expect(done > 0 && is_there(path) && !is_there(lock));
 }
+
+/* An error of the disk is no other builder. */
+Test(lock, that_cannot_be_read_again_is_an_error_of_the_file)
+{
+    const hdx_index_options options = { .dump = "a.hprof" };
+    hdx_index_home          home;
+    hdx_error               err;
+    cr_assert(hdx_place_find(hdx_io_system(), &options, &home, &err) == HDX_OK &&
+              hdx_place_lock(hdx_io_system(), &options, &home, &err) == HDX_OK && home.lock_fd >= 0);
+    cr_expect_eq(hdx_place_still_held(&home, &err), HDX_OK);
+    const int readable = home.lock_fd;
+    home.lock_fd = open(home.lock, O_WRONLY | O_CLOEXEC);
+    cr_assert(home.lock_fd >= 0);
+    cr_expect_eq(hdx_place_still_held(&home, &err), HDX_IO);
+    cr_expect_str_eq(err.message, "cannot read the lock: Bad file descriptor");
+    cr_expect_str_eq(err.where, home.lock);
+    (void)close(home.lock_fd);
+    home.lock_fd = readable;
+    hdx_place_unlock(&home);
+    cr_expect(!is_there(home.lock));
+}
