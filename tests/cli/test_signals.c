@@ -47,10 +47,40 @@ static pid_t waiting(bool building, const char *unfinished, int *from)
     return waiting_with(building, &unfinished, unfinished != NULL, from);
 }
 
+static bool has_ended(pid_t child)
+{
+    siginfo_t ended = { .si_pid = 0 };
+    return waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child;
+}
+
+/* The set of signals of a process that a line of its status names. */
+static unsigned long long signals_of(pid_t child, const char *const *names, unsigned count)
+{
+    char               path[64], line[256];
+    unsigned long long all = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)child);
+    FILE *status = fopen(path, "r");
+    cr_assert(status != NULL);
+    while (fgets(line, sizeof line, status) != NULL)
+        for (unsigned i = 0; i < count; i++)
+            if (strncmp(line, names[i], strlen(names[i])) == 0)
+                all |= strtoull(line + strlen(names[i]), NULL, 16);
+    (void)fclose(status);
+    return all;
+}
+
+/*
+ * Two signals of a kind that are pending are one: returned when this one is handled. A signal that its handler is at
+ * work on is blocked.
+ */
 static void send(pid_t child, int number)
 {
+    static const char *const unhandled[] = { "SigPnd:", "ShdPnd:", "SigBlk:" };
     cr_assert(kill(child, number) == 0);
-    (void)usleep(20000); /* two of a kind that wait are one */
+    if (number == SIGUSR1) /* which is blocked until it is waited for */
+        return;
+    while (!has_ended(child) && (signals_of(child, unhandled, 3) >> (number - 1) & 1) != 0)
+        (void)usleep(1000);
 }
 
 static int end_of(pid_t child)
@@ -158,17 +188,15 @@ Test(signals, a_second_ctrl_c_removes_all_unfinished_files_and_no_other)
 
 /* ---- heapdex itself ---- */
 
-static bool has_ended(pid_t child)
-{
-    siginfo_t ended = { .si_pid = 0 };
-    return waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child;
-}
-
 /* Runs it with words separated by blanks; it is returned when it takes signals. */
 static pid_t start(const char *words)
 {
-    char        copy[512], path[64], line[256], *argv[32] = { (char *)(uintptr_t)HDX_TOOL };
-    unsigned    count = 1;
+    static const char *const caught[] = { "SigCgt:" };
+    char                     copy[512], *argv[32] = { (char *)(uintptr_t)HDX_TOOL };
+    unsigned                 count = 1;
+    char                     byte;
+    int                      ends[2]; /* the last one is closed by exec */
+    cr_assert(pipe(ends) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0);
     const pid_t child = fork();
     cr_assert(child >= 0);
     if (child == 0) {
@@ -184,17 +212,11 @@ static pid_t start(const char *words)
         (void)execv(HDX_TOOL, argv);
         _exit(99);
     }
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)child);
-    for (bool ready = false; !ready; (void)usleep(1000)) {
-        unsigned long long takes = 0;
-        FILE              *status = fopen(path, "r");
-        cr_assert(status != NULL);
-        while (fgets(line, sizeof line, status) != NULL)
-            if (sscanf(line, "SigCgt: %llx", &takes) == 1)
-                ready = (takes >> (SIGTERM - 1) & 1) != 0;
-        (void)fclose(status);
-        ready = ready || has_ended(child);
-    }
+    (void)close(ends[1]);
+    cr_assert(read(ends[0], &byte, 1) == 0);
+    (void)close(ends[0]);
+    while (!has_ended(child) && (signals_of(child, caught, 1) >> (SIGTERM - 1) & 1) == 0)
+        (void)usleep(1000);
     return child;
 }
 
