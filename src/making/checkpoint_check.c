@@ -441,10 +441,11 @@ static bool objects_hold(const hdx_pass *p, uint64_t done)
            (p->width == 64 || (b->tables.objects < UINT32_MAX - 2 && p->columns.spill.edges < UINT32_MAX - 2));
 }
 
-/* A finished index finds the class of classes by its name. */
+/* A finished index finds the class of classes by its name; the sizes of its instances are of their own. */
 static bool class_holds(const hdx_build *b, const hdx_class *c)
 {
-    return hdx_text_is(c->name, "java.lang.Class") == (c->number == b->tables.class_class) &&
+    const bool of_classes = c->number == b->tables.class_class;
+    return hdx_text_is(c->name, "java.lang.Class") == of_classes && (!of_classes || c->kind == HDX_INSTANCE) &&
            c->id < b->tables.objects && c->kind <= HDX_PRIMITIVE_ARRAY &&
            (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
 }

@@ -449,6 +449,12 @@ Test(checkpoint, is_gone_on_from_with_a_budget_and_no_references)
 
 static void no_id(forgery *f) { f->classes[f->class_count - 1].id = HDX_NO_ID; }
 static void same_id(forgery *f) { f->classes[f->class_count - 1].id = f->classes[0].id; }
+static void classes_of_arrays(forgery *f)
+{
+    for (uint32_t i = 0; i < f->class_count; i++)
+        if (hdx_text_is(f->classes[i].name, "java.lang.Class"))
+            f->classes[i].kind = HDX_OBJECT_ARRAY;
+}
 static void many_objects(forgery *f) { f->m.objects = 1ull << 60; }
 static void no_files(forgery *f) { memset(f->m.files, 0, sizeof f->m.files); }
 static void a_file_more(forgery *f) { f->m.files[HDX_KIND_RETAINED] = f->m.files[HDX_KIND_ADDRESS]; }
@@ -473,6 +479,7 @@ Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
     for (unsigned k = 0; k < PARTED_STEPS; k++) {
         change_catalog(k, no_id, "a class without object", false);
         change_catalog(k, same_id, "two classes with the same object", false);
+        change_catalog(k, classes_of_arrays, "java.lang.Class of arrays", false);
         change_catalog(k, another_dump, "another dump of the file", false);
         change_catalog(k, many_objects, "objects without bytes", false);
         change_catalog(k, no_files, "no files", false);
