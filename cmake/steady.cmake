@@ -26,6 +26,7 @@ if(HDX_PYTHON3 AND NOT HDX_FUZZ)
       add_library(steady_${shim} MODULE ${PROJECT_SOURCE_DIR}/tests/steady/${shim}.c)
       target_compile_definitions(steady_${shim} PRIVATE _GNU_SOURCE)
       target_compile_options(steady_${shim} PRIVATE -Wall -Wextra)
+      set_target_properties(steady_${shim} PROPERTIES C_VISIBILITY_PRESET default) # or they replace no function
     endforeach()
     # The file of the shell's history; libedit reads past lines that it cannot decode.
     steady(history "" "")
