@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define ASK_STEPS       4096u
-#define RUN_BYTES       16u /* that count as a step */
+#define RUN_BYTES       16u  /* that count as a step */
+#define NEST_LIMIT      100u /* groups in groups: some 600 bytes of the stack each */
 #define MATCH_LIMIT     10000000u
 #define HEAP_KIB        (32u << 10)
 #define JIT_STACK_LEAST (32u << 10)
@@ -83,9 +84,15 @@ static hdx_code compile(hdx_regex *r, const char *pattern, size_t len, hdx_error
 {
     const uint32_t options =
         PCRE2_MATCH_INVALID_UTF | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
-    int    number = 0;
-    size_t offset = 0;
-    if ((r->code = pcre2_compile((PCRE2_SPTR)pattern, len, options, &number, &offset, NULL)) == NULL)
+    int                    number = 0;
+    size_t                 offset = 0;
+    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    if (context == NULL)
+        return hdx_no_memory(err, "a regular expression", len);
+    (void)pcre2_set_parens_nest_limit(context, NEST_LIMIT);
+    r->code = pcre2_compile((PCRE2_SPTR)pattern, len, options, &number, &offset, context);
+    pcre2_compile_context_free(context);
+    if (r->code == NULL)
         return no_pattern(r, number, offset, err);
     if ((r->context = pcre2_match_context_create(NULL)) == NULL || (r->data = pcre2_match_data_create(1, NULL)) == NULL)
         return hdx_no_memory(err, "a regular expression", len);

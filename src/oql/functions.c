@@ -109,12 +109,13 @@ static value scalar_function(oql *o, const oql_node *n, oql_scope *s, const char
     return nullable(hdx_oql_value_of(text ? VALUE_TEXT : VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "%s(%s)", name, all)));
 }
 
-static value apply(oql *o, const oql_node *n, oql_scope *s, function is, const char *name)
+/*
+ * v: of the first argument. It is known before, so that nested calls need no more
+ * stack than they must.
+ */
+__attribute__((noinline)) static value apply(oql *o, const oql_node *n, oql_scope *s, function is, value v)
 {
-    value       v = is == SCALAR ? nothing() : hdx_oql_value(o, n->list, s);
     const char *id;
-    if (o->code != HDX_OK)
-        return nothing();
     switch (is) {
     case TO_HEX: /* of an object, its address */
         if (v.kind == VALUE_OBJECT)
@@ -138,7 +139,6 @@ static value apply(oql *o, const oql_node *n, oql_scope *s, function is, const c
         const char *field = hdx_oql_quoted_argument(o, n, 1);
         return field == NULL ? nothing() : hdx_oql_resolved(o, n, v, field, s);
     }
-    case SCALAR: return scalar_function(o, n, s, name);
     default: break;
     }
     if ((id = hdx_oql_object_of(o, n->list->at, v)) == NULL)
@@ -171,10 +171,14 @@ value hdx_oql_call(oql *o, const oql_node *n, oql_scope *s)
         if (hdx_oql_same(n->text, aggregates[i]))
             return aggregate(o, n, s, aggregates[i]);
     for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (hdx_oql_same(n->text, functions[i].name))
-            return hdx_oql_takes(o, n, functions[i].least, functions[i].most)
-                       ? apply(o, n, s, functions[i].is, functions[i].name)
-                       : nothing();
+        if (hdx_oql_same(n->text, functions[i].name)) {
+            if (!hdx_oql_takes(o, n, functions[i].least, functions[i].most))
+                return nothing();
+            if (functions[i].is == SCALAR)
+                return scalar_function(o, n, s, functions[i].name);
+            const value v = hdx_oql_value(o, n->list, s);
+            return o->code == HDX_OK ? apply(o, n, s, functions[i].is, v) : nothing();
+        }
     hdx_oql_refuse(
         o, n->at,
         "OQL has toHex, toString, dominators, dominatorof, inbounds, outbounds, classof; SQL has more: heapdex "

@@ -81,6 +81,22 @@ Test(regex, says_what_is_wrong_and_where)
     }
 }
 
+Test(regex, has_groups_in_groups_as_deep_as_a_small_stack_allows)
+{
+    for (size_t depth = 100; depth <= 101; depth++) {
+        char       pattern[256];
+        hdx_regex *r;
+        hdx_error  err = { .message = "" };
+        memset(pattern, '(', depth);
+        pattern[depth] = 'a';
+        memset(pattern + depth + 1, ')', depth);
+        const hdx_code code = hdx_regex_open(pattern, 2 * depth + 1, NULL, &r, &err);
+        cr_expect(eq(int, code, depth == 100 ? HDX_OK : HDX_USAGE), "%zu: %s", depth, err.message);
+        cr_expect(depth == 100 || strstr(err.message, "too deeply nested at byte 101") != NULL, "%s", err.message);
+        hdx_regex_close(r);
+    }
+}
+
 /*
  * Patterns that backtrack without end on these texts, each in another way: powers of two, of the length, of the places
  * to begin at.
