@@ -155,7 +155,7 @@ bool hdx_batch_claim_is_ours(const batch_claim *c)
     char text[HDX_OWNER_RECORD];
     if (c->fd < 0 || !hdx_owner_is_at(c->fd, c->path))
         return false;
-    if (hdx_owner_load(c->fd, text) != 0) /* it is the file that this process made, and nobody else writes into it */
+    if (hdx_owner_load(c->fd, text) != 0) /* unreadable, but this process created it: no other one writes to it */
         return true;
     return strcmp(text, c->record) == 0;
 }

@@ -441,7 +441,7 @@ static bool objects_hold(const hdx_pass *p, uint64_t done)
            (p->width == 64 || (b->tables.objects < UINT32_MAX - 2 && p->columns.spill.edges < UINT32_MAX - 2));
 }
 
-/* A finished index finds the class of classes by its name; the sizes of its instances are of their own. */
+/* A finished index finds java.lang.Class by its name. Its instances are class objects, so it is no class of arrays. */
 static bool class_holds(const hdx_build *b, const hdx_class *c)
 {
     const bool of_classes = c->number == b->tables.class_class;

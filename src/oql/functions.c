@@ -109,10 +109,7 @@ static value scalar_function(oql *o, const oql_node *n, oql_scope *s, const char
     return nullable(hdx_oql_value_of(text ? VALUE_TEXT : VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "%s(%s)", name, all)));
 }
 
-/*
- * v: of the first argument. It is known before, so that nested calls need no more
- * stack than they must.
- */
+/* v: the first argument, which the caller translates, because this large stack frame must not nest. */
 __attribute__((noinline)) static value apply(oql *o, const oql_node *n, oql_scope *s, function is, value v)
 {
     const char *id;

@@ -56,6 +56,18 @@ Test(claims, are_one_runners_until_they_are_given_back)
     cr_expect(eq(int, (int)take_and_give(), HDX_OK));
 }
 
+Test(claims, that_cannot_be_read_stay_those_of_their_maker)
+{
+    batch_claim c;
+    cr_assert(eq(int, (int)hdx_batch_claim_take(&c, ".", "a", &err), HDX_OK));
+    (void)close(c.fd);
+    c.fd = open("claims/a", O_WRONLY | O_CLOEXEC);
+    cr_assert(c.fd >= 0);
+    cr_expect(hdx_batch_claim_is_ours(&c));
+    hdx_batch_claim_give(&c);
+    cr_expect(access("claims/a", F_OK) != 0, "it is given back all the same");
+}
+
 Test(claims, of_a_process_that_was_killed_are_taken_over_at_once)
 {
     const pid_t child = fork();
