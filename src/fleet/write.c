@@ -79,13 +79,14 @@ static hdx_code check(hdx_session *s, const hdx_fleet_options *o, hdx_error *err
 
 /*
  * The answer could not be given, or has more rows than fit in memory with what writes them; that is told in the table
- * `problems`.
+ * `problems`. What a repeated call may well give, after an error of a disk or once a damaged index is built again, is
+ * none: the tables are not written then, and the dump has failed.
  */
 static bool is_problem(const fleet_source *source, const fleet_place *p, const hdx_error *err)
 {
     if (source->error.code == HDX_OK)
         return err->code == HDX_LIMIT && !p->broken;
-    return source->error.code != HDX_DAMAGED && source->error.code != HDX_CANCELLED;
+    return source->error.code != HDX_DAMAGED && source->error.code != HDX_CANCELLED && source->error.code != HDX_IO;
 }
 
 static hdx_code no_rows(const hdx_column *columns, unsigned count, hdx_rows **out, hdx_error *err)
