@@ -160,11 +160,11 @@ def has_open(pid, folder):
     return False
 
 
-def builder_of(index):
-    """The Python worker that builds an index, and its executor, or None: it has files of it open, or those of its
-    folder before it is whole."""
+def builder_of(part):
+    """The Python worker that builds an index, and its executor, or None: it has files open of the folder that becomes
+    the index."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        if int(pid) == os.getpid() or not has_open(pid, index):
+        if int(pid) == os.getpid() or not has_open(pid, part):
             continue
         above = int(pid)
         while above > 1:
@@ -177,24 +177,29 @@ def builder_of(index):
 
 
 class Killer(threading.Thread):
-    """Kills, once, the executor whose task builds that index, when it has been at it for a moment."""
+    """Kills, once, the executor whose task builds that index, in the middle of the build: the builder is stopped when
+    it has begun to write, so that the index cannot become whole before the executor is gone."""
 
-    def __init__(self, dump, wait=0.1):
+    def __init__(self, dump):
         super().__init__(daemon=True)
-        self.index, self.wait = dump + ".hdx", wait
+        folder, name = os.path.split(dump + ".hdx")
+        self.index, self.part = dump + ".hdx", os.path.join(folder, ".heapdex-part-" + name)
         self.killed, self.was_whole, self.outlived, self.give_up = None, None, None, False
 
     def run(self):
         found = None
         while not self.give_up and found is None:
-            found = builder_of(self.index)
-            time.sleep(0.01)
+            found = builder_of(self.part)
+            time.sleep(0.001)
         if found is None:
             return
-        time.sleep(self.wait)
         worker, executor = found
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGSTOP)
         self.was_whole = os.path.isdir(self.index)
         os.kill(executor, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGCONT)  # it has to see by itself that the executor is gone
         self.killed, began = executor, time.monotonic()
         while alive(worker) and time.monotonic() < began + 60:
             time.sleep(0.01)

@@ -361,7 +361,7 @@ hdx_code hdx_place_put(hdx_io *io, const char *part, const char *path, bool in_i
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot put the %s in place: %s", in_index ? "view" : "index",
                         strerror(-rc));
     if (hdx_path_folder(path, folder, sizeof folder) && (rc = io->sync_folder(io, folder)) < 0)
-        return hdx_fail(err, HDX_IO, folder, HDX_NOWHERE, "cannot sync: %s", strerror(-rc));
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot sync the folder that holds it: %s", strerror(-rc));
     (void)hdx_place_clear(io, part); /* the old one, if there was one */
     return HDX_OK;
 }

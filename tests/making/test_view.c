@@ -395,7 +395,7 @@ Test(view, that_cannot_be_put_in_place_is_an_error)
     io.rename = hdx_io_system()->rename;
     io.sync_folder = no_sync;
     cr_expect(make(&doors, &err) == HDX_IO, "%s", err.message);
-    cr_expect_str_eq(err.message, "cannot sync: Input/output error");
+    cr_expect_str_eq(err.message, "cannot sync the folder that holds it: Input/output error");
     io.sync_folder = hdx_io_system()->sync_folder;
     io.exchange = no_exchange; /* as of a file system that cannot: the old one goes first */
     for (unsigned round = 0; round < 2; round++) {
