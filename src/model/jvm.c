@@ -72,7 +72,7 @@ static void place(shape *s, unsigned log, uint64_t count)
 {
     while (count > 0 && fill_gap(s, log))
         count--;
-    for (unsigned k = 0; count > 0 && k < log; k++)
+    for (unsigned k = 0; count > 0 && k < log && k < sizeof s->gap; k++)
         if (s->end >> k & 1) {
             s->gap[k]++;
             s->end += 1u << k;

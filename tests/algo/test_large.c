@@ -1,15 +1,16 @@
 /*
  * test_large.c - sizes at which recursion, quadratic steps and careless stacks show: a list of 5 million nodes, stars
  * of 20 million references, 100 000 class objects. Answers are known in closed form. Smaller where a sanitizer watches
- * each access.
+ * each access, and outside of tests/long.
  */
 #include "graphs.h"
 #include "solve.h"
+#include "support/whole.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SCALE 20u
 #else
-#define SCALE 1u
+#define SCALE test_each(20)
 #endif
 
 /* The lists are said by the tests one by one: qsort over 20 million edges would take longer than what is tested. */

@@ -107,7 +107,7 @@ static const hdx_access like = { .mode = 0600 };
 static void deal(hdx_buffer *b)
 {
     batch_weight   at[20], later[24];
-    char           ids[24][16];
+    char           ids[24][32];
     hdx_arena      arena = hdx_arena_of(NULL);
     hdx_error      err = { .offset = HDX_NOWHERE };
     const size_t   count = below(20), more = below(4);

@@ -3,6 +3,7 @@
  */
 #include "cli/tool.h"
 #include "cli/cli.h"
+#include "support/whole.h"
 
 static char *folder;
 static void  enter(void)
@@ -63,12 +64,7 @@ static bool was_asked(size_t command, const hdx_parameter *is)
     return false;
 }
 
-/* Of thousands of calls a part under the sanitizers, where a process takes long to begin. */
-#ifdef __SANITIZE_ADDRESS__
-#define EACH 5u
-#else
-#define EACH 1u
-#endif
+#define EACH test_each(5) /* of thousands of calls */
 
 /* --out is a flag of refs, and a folder of batch. */
 Test(options, of_one_name_are_those_of_the_command)

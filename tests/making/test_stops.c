@@ -6,9 +6,7 @@
 #include "making/parted.h"
 #include "support/folder.h"
 #include "support/dump_maker.h"
-#ifdef __SANITIZE_ADDRESS__ /* where a build takes long */
 #define CHECKSUMS_EACH 4u
-#endif
 #include "support/checksums.h"
 
 #include <criterion/criterion.h>

@@ -4,13 +4,10 @@
  * array length and references as in the whole dump; paths to them that need nothing else are the same.
  */
 #include "droid.h"
+#include "support/whole.h"
 
 #define DUMPS HDX_TREE "/../shared/golden/dumps"
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MOST (900u << 10) /* of a packed dump: the larger ones take minutes with the sanitizers */
-#else
-#define MOST (1u << 30) /* all of them */
-#endif
+#define MOST  (test_each(2) == 2 ? 900u << 10 : 1u << 30) /* bytes of a packed dump */
 
 static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
                                              HDX_STRIP_REDACTED };
