@@ -183,11 +183,11 @@ add_test(NAME cli.decoys COMMAND ${decoys} --calls 100)
 set_tests_properties(cli.decoys PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(decoys COMMAND ${decoys} --calls 1000 --seed 2 DEPENDS heapdex_cli USES_TERMINAL)
 
-# Ctrl-C at random moments: short here, `cmake --build build/release --target interrupts` on a dump of 6 million
+# Ctrl-C at random moments: some commands here, `cmake --build build/release --target interrupts` on a dump of 6 million
 # objects.
 set(interrupts ${PROJECT_SOURCE_DIR}/tests/cli/interrupts_made.sh $<TARGET_FILE:bench_make_dump>
     ${PROJECT_SOURCE_DIR}/tests/cli/interrupts $<TARGET_FILE:heapdex_cli>)
-add_test(NAME cli.interrupts COMMAND ${interrupts} 20000 1 10000)
+add_test(NAME cli.interrupts COMMAND ${interrupts} 20000 1 10000 index histogram strip restore export path leaks)
 set_tests_properties(cli.interrupts PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(interrupts COMMAND ${interrupts} 6000000 20 200 DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 

@@ -1,8 +1,10 @@
 #!/bin/sh
-# interrupts_made.sh BENCH_MAKE_DUMP INTERRUPTS HEAPDEX OBJECTS TRIES LIMIT_MS: tests/cli/interrupts on a dump that is
-# made for it.
+# interrupts_made.sh BENCH_MAKE_DUMP INTERRUPTS HEAPDEX OBJECTS TRIES LIMIT_MS [COMMAND...]: tests/cli/interrupts on a
+# dump that is made for it.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$1" "$folder/made.hprof" "objects=$4" >/dev/null
-"$2" "$3" "$folder/made.hprof" "$folder" "$5" "$6"
+make_dump=$1 interrupts=$2 heapdex=$3 objects=$4
+shift 4
+"$make_dump" "$folder/made.hprof" "objects=$objects" >/dev/null
+"$interrupts" "$heapdex" "$folder/made.hprof" "$folder" "$@"

@@ -7,7 +7,7 @@
 #include "support/whole.h"
 
 #define DUMPS HDX_TREE "/../shared/golden/dumps"
-#define MOST  (test_each(2) == 2 ? 900u << 10 : 1u << 30) /* bytes of a packed dump */
+#define MOST  (test_each(2) == 2 ? 400u << 10 : 1u << 30) /* bytes of a packed dump */
 
 static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
                                              HDX_STRIP_REDACTED };
