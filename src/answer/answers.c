@@ -281,7 +281,7 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     const hdx_whole decides = hdx_answer_decides_by(a, form);
     q.whole = decides > q.whole ? decides : q.whole;
     if ((code = hdx_answer_fields(a, form, &arena, &q, err)) == HDX_OK)
-        code = question->open(&q, a, out, err);
+        code = hdx_question_open(question, &q, a, out, err);
     hdx_arena_free(&arena);
     return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, &q, out, err);
 }
@@ -333,7 +333,7 @@ hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_que
     if (code != HDX_OK)
         return code;
     if (e->question != NULL)
-        return hdx_mem_explain(q->mem, e->question->open(q, &a, out, err), err);
+        return hdx_mem_explain(q->mem, hdx_question_open(e->question, q, &a, out, err), err);
     if (s->dump_count > 1)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                         e->declared == &hdx_leaks_answer ? "leaks are those of all dumps of a session: ask it of one"

@@ -61,5 +61,5 @@ hdx_code hdx_answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_ro
     s->early = NULL;
     if (code != HDX_OK || s->answered)
         return code;
-    return hdx_question_histogram.open(&q, a, out, err);
+    return hdx_question_open(&hdx_question_histogram, &q, a, out, err);
 }

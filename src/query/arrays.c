@@ -15,6 +15,8 @@
  * Wasted is what a shorter array would be smaller by, which is less than the elements left out where sizes are rounded.
  * What is equal to another is told by `duplicates`.
  */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
 #include "query/array_contents.h"
 
 #include <stdlib.h>
@@ -41,8 +43,7 @@ static const hdx_column columns[] = {
     HDX_COLUMN("used", UNSIGNED, COUNT, 0, "elements that it needs, of half the size for latin1"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its size"),
     WASTE("what of it would be free without the waste"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "bytes that would be free if it were gone; null for garbage"),
+    HDX_RETAINED_IF_LIVE_COLUMN(HDX_COLUMN_SPARE),
 };
 static const hdx_column total_members[] = {
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "primitive arrays"),
@@ -268,16 +269,11 @@ static hdx_code list_arrays(hdx_array_contents *c, unsigned kind, uint64_t total
     return hdx_rows_make_in(r->c.ask.q.mem, &maker, out, err);
 }
 
-static hdx_code add_total(const counted *n, hdx_rows *rows, hdx_error *err)
+static hdx_code add_total(hdx_code code, const counted *n, hdx_rows **out, hdx_error *err)
 {
     const uint64_t numbers[HDX_COUNT(total_members)] = { n->objects,       n->shallow,        n->wasted[CONSTANT],
                                                          n->wasted[SLACK], n->wasted[LATIN1], n->absent };
-    hdx_member    *total = hdx_arena_get(hdx_rows_arena(rows), HDX_COUNT(total_members) * sizeof *total);
-    if (total == NULL)
-        return hdx_no_memory(err, "a total", HDX_COUNT(total_members) * sizeof *total);
-    for (unsigned i = 0; i < HDX_COUNT(total_members); i++)
-        total[i] = (hdx_member){ total_members[i].name, hdx_cell_uint(numbers[i]) };
-    return hdx_rows_add_extra(rows, "total", hdx_cell_object(total, HDX_COUNT(total_members)), err);
+    return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
 }
 
 static hdx_code ask_arrays(const hdx_query *q, int kind, hdx_rows **out, hdx_error *err)
@@ -298,10 +294,7 @@ static hdx_code ask_arrays(const hdx_query *q, int kind, hdx_rows **out, hdx_err
             total += n.of[i * (uint64_t)KINDS + (unsigned)kind].objects;
         code = kind < 0 ? summary(&c, &n, out, err) : list_arrays(&c, (unsigned)kind, total, out, err);
     }
-    if (code == HDX_OK && (code = add_total(&n, *out, err)) != HDX_OK) {
-        hdx_rows_close(*out);
-        *out = NULL;
-    }
+    code = add_total(code, &n, out, err);
     hdx_mem_put(q->mem, n.of, n.classes * (uint64_t)KINDS * sizeof *n.of);
     hdx_array_contents_close(&c);
     return code == HDX_OK && kind >= 0 && hdx_column_wanted(q, LABEL) ? hdx_query_labels(q, false, out, err) : code;

@@ -133,27 +133,6 @@ hdx_code hdx_say_nothing(hdx_code code, hdx_rows **rows, hdx_error *err, const c
     return code;
 }
 
-hdx_code hdx_listing_open(const hdx_query *q, const hdx_arguments *a, hdx_code code, const hdx_listing *l,
-                          hdx_rows **out, hdx_error *err)
-{
-    hdx_table *table = NULL;
-    if (code == HDX_OK && hdx_argument_choice(a, "by") < 0) {
-        code = hdx_rows_make_in(q->mem, &l->rows, out, err);
-        if (code == HDX_OK && l->label != 0 && hdx_column_wanted(q, l->label))
-            code = hdx_query_labels(q, false, out, err);
-        if (code == HDX_OK && l->field != 0 && hdx_column_wanted(q, l->field))
-            code = hdx_query_fields(q, out, err);
-        return code;
-    }
-    if (code == HDX_OK && (code = hdx_table_in(q->mem, l->sum_columns, l->sum_count, &table, err)) == HDX_OK)
-        code = l->sum(l->rows.state, table, err);
-    l->rows.close(l->rows.state);
-    if (code == HDX_OK)
-        return hdx_table_rows(table, out, err);
-    hdx_table_free(table);
-    return code;
-}
-
 bool hdx_column_named(const hdx_query *q, unsigned column) { return (q->wanted.named >> column & 1) != 0; }
 
 const hdx_bound *hdx_column_bound(const hdx_query *q, unsigned column)

@@ -6,18 +6,18 @@
  *      One that has run is out of the list it stood in (it is its own next one there) or was cleared.
  * Out: a cleaner a row, with the object it waits for and the class of what it will do; the heaviest actions first.
  */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 #include "query/strength.h"
 
 #include "graph/graph.h"
-#include <stdlib.h>
 
 enum { ADDRESS, CLASS, LABEL, STATE, ACTION, ACTION_CLASS, ACTION_RETAINED, CLEANER, CLEANER_CLASS, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object that it waits for; null: gone"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: a text, a name; null for most objects"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_LABEL_COLUMN,
     [STATE] = HDX_COLUMN("state", TEXT, NONE, 0, "registered; due: the object is gone; done: it was cleaned before"),
     [ACTION] = HDX_COLUMN("action", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                           "what will run; null where the cleaner itself knows"),
@@ -51,20 +51,12 @@ typedef struct cleaner {
 } cleaner;
 
 typedef struct cleaners {
-    hdx_ask           ask;
-    hdx_fields        fields;
-    HDX_LIST(cleaner) found;
-    uint64_t          next;
-    bool              told;
+    hdx_found  found;
+    hdx_fields fields;
+    bool       told;
 } cleaners;
 
-static void cleaners_close(void *of)
-{
-    cleaners *c = of;
-    hdx_fields_close(&c->fields);
-    hdx_list_free(c->ask.q.mem, HDX_LIST_REF(&c->found));
-    free(c);
-}
+static void close_fields(void *of) { hdx_fields_close(&((cleaners *)of)->fields); }
 
 /* Where each kind keeps what it will do, and the list it stands in while it waits. */
 static const struct {
@@ -83,7 +75,7 @@ static hdx_id action_of(const hdx_fields *f, unsigned kind)
 
 static hdx_code look_at(cleaners *c, hdx_id id, unsigned kind, hdx_error *err)
 {
-    hdx_graph *g = c->ask.g;
+    hdx_graph *g = c->found.ask.g;
     hdx_code   code = hdx_fields_read(&c->fields, g, id, err);
     if (code != HDX_OK)
         return code;
@@ -99,10 +91,7 @@ static hdx_code look_at(cleaners *c, hdx_id id, unsigned kind, hdx_error *err)
     at.is = next == id ? DONE : at.object == HDX_NO_ID ? DUE : REGISTERED;
     at.class = hdx_graph_class_of(g, at.action != HDX_NO_ID ? at.action : id);
     at.retained = at.action == HDX_NO_ID ? 0 : hdx_graph_retained(g, at.action);
-    if (!hdx_list_room(c->ask.q.mem, HDX_LIST_REF(&c->found)))
-        return hdx_no_memory(err, "cleaners", (c->found.count + 1) * sizeof(cleaner));
-    c->found.at[c->found.count++] = at;
-    return hdx_ask_turn(&c->ask, err);
+    return hdx_found_add(&c->found, &at, err);
 }
 
 static int heaviest_first(const void *a, const void *b)
@@ -113,15 +102,16 @@ static int heaviest_first(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code find(cleaners *c, hdx_error *err)
+static hdx_code find(void *of, hdx_error *err)
 {
-    hdx_ids          ids = hdx_ids_of(c->ask.q.mem);
-    struct hdx_near *near = hdx_graph_near_begin(c->ask.g);
+    cleaners        *c = of;
+    hdx_ids          ids = hdx_ids_of(c->found.ask.q.mem);
+    struct hdx_near *near = hdx_graph_near_begin(c->found.ask.g);
     hdx_code         code = HDX_OK;
     uint64_t         all = 0;
     for (unsigned kind = 0; code == HDX_OK && kind < sizeof kinds / sizeof *kinds; kind++) {
         ids.count = 0;
-        code = hdx_instances_below(&c->ask, kinds[kind].class_name, &ids, err);
+        code = hdx_instances_below(&c->found.ask, kinds[kind].class_name, &ids, err);
         all += ids.count;
         for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++)
             code = look_at(c, ids.at[i], kind, err);
@@ -129,113 +119,61 @@ static hdx_code find(cleaners *c, hdx_error *err)
     c->told = c->told || all == 0;
     hdx_graph_near_end(near);
     hdx_ids_drop(&ids);
-    if (c->found.count > 1)
-        qsort(c->found.at, (size_t)c->found.count, sizeof(cleaner), heaviest_first);
-    return code == HDX_OK ? hdx_graph_check(c->ask.g, err) : code;
+    return code;
 }
 
-static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    cleaners      *c = of;
-    hdx_graph     *g = c->ask.g;
-    const hdx_code code = hdx_ask_turn(&c->ask, err);
+    const cleaner *at = entry;
+    hdx_graph     *g = ((cleaners *)of)->found.ask.g;
     (void)arena;
-    if (code != HDX_OK)
-        return code;
-    if (c->next == c->found.count)
-        return hdx_ask_end(&c->ask, more, err);
-    const cleaner *at = &c->found.at[c->next++];
-    cells[ADDRESS] = hdx_id_cell(g, at->object);
-    cells[CLASS] = at->object == HDX_NO_ID ? hdx_cell_null() : hdx_class_of_cell(g, at->object);
-    cells[LABEL] = hdx_cell_null();
+    (void)err;
+    if (at->object != HDX_NO_ID) {
+        cells[ADDRESS] = hdx_id_cell(g, at->object);
+        cells[CLASS] = hdx_class_of_cell(g, at->object);
+    }
     cells[STATE] = hdx_cell_string(state_names[at->is]);
-    cells[ACTION] = hdx_id_cell(g, at->action);
-    cells[ACTION_CLASS] = at->action == HDX_NO_ID ? hdx_cell_null() : hdx_class_of_cell(g, at->action);
-    cells[ACTION_RETAINED] = at->action == HDX_NO_ID ? hdx_cell_null() : hdx_cell_uint(at->retained);
+    if (at->action != HDX_NO_ID) {
+        cells[ACTION] = hdx_id_cell(g, at->action);
+        cells[ACTION_CLASS] = hdx_class_of_cell(g, at->action);
+        cells[ACTION_RETAINED] = hdx_cell_uint(at->retained);
+    }
     cells[CLEANER] = hdx_id_cell(g, at->id);
     cells[CLEANER_CLASS] = hdx_class_of_cell(g, at->id);
-    *more = true;
     return HDX_OK;
+}
+
+static const char *nothing(const void *of)
+{
+    return ((const cleaners *)of)->told ? "there are no cleaners"
+                                        : "what cleaners wait for is in the dump, which does not tell it";
 }
 
 /* ---- sums ---- */
 
-static int by_class(const void *a, const void *b)
-{
-    const cleaner *x = a, *y = b;
-    return (x->class > y->class) - (x->class < y->class);
-}
+HDX_ENTRY_NUMBER(class_of, cleaner, class)
+HDX_ENTRY_NUMBER(retained_of, cleaner, retained)
+HDX_ENTRY_IS(is_registered, cleaner, is == REGISTERED)
+HDX_ENTRY_IS(is_due, cleaner, is == DUE)
 
-typedef struct sum {
-    uint32_t class;
-    uint64_t in[STATES], retained;
-} sum;
-
-static int most_first(const void *a, const void *b)
-{
-    const sum     *x = a, *y = b;
-    const uint64_t m = x->in[REGISTERED] + x->in[DUE] + x->in[DONE], n = y->in[REGISTERED] + y->in[DUE] + y->in[DONE];
-    return m != n ? (m > n ? -1 : 1) : (x->class > y->class) - (x->class < y->class);
-}
-
-static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
-{
-    cleaners     *c = of;
-    HDX_LIST(sum) sums = { NULL, 0, 0 };
-    hdx_code      code = HDX_OK;
-    if (c->found.count > 1)
-        qsort(c->found.at, (size_t)c->found.count, sizeof(cleaner), by_class);
-    for (uint64_t i = 0; code == HDX_OK && i < c->found.count; i++) {
-        const cleaner *at = &c->found.at[i];
-        const bool     fresh = i == 0 || at->class != at[-1].class;
-        if (fresh && !hdx_list_room(c->ask.q.mem, HDX_LIST_REF(&sums))) {
-            code = hdx_no_memory(err, "cleaners", (sums.count + 1) * sizeof(sum));
-            break;
-        }
-        if (fresh)
-            sums.at[sums.count++] = (sum){ .class = at->class };
-        sums.at[sums.count - 1].in[at->is]++;
-        sums.at[sums.count - 1].retained += at->retained;
-    }
-    if (sums.count > 1)
-        qsort(sums.at, (size_t)sums.count, sizeof(sum), most_first);
-    for (uint64_t i = 0; code == HDX_OK && i < sums.count; i++) {
-        const sum     *s = &sums.at[i];
-        const hdx_cell cells[] = { hdx_class_cell(c->ask.g, s->class),
-                                   hdx_cell_uint(s->in[REGISTERED] + s->in[DUE] + s->in[DONE]),
-                                   hdx_cell_uint(s->in[REGISTERED]), hdx_cell_uint(s->in[DUE]),
-                                   hdx_cell_uint(s->retained) };
-        code = hdx_table_add(table, cells, err);
-    }
-    hdx_list_free(c->ask.q.mem, HDX_LIST_REF(&sums));
-    return code;
-}
+static const hdx_sum      sums[] = { { 0 }, { .only = is_registered }, { .only = is_due }, { .value = retained_of } };
+static const hdx_grouping groupings[] = {
+    { .key = class_of, .key_cells = hdx_class_key_cells, .keys = 1, .sums = sums, .sum_count = 4, .most = 1 },
+};
 
 /* ---- asking ---- */
 
-static hdx_code open_cleaners(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
-{
-    hdx_ask ask;
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    cleaners *c = calloc(1, sizeof *c);
-    if (c == NULL)
-        return hdx_no_memory(err, "cleaners", sizeof *c);
-    c->ask = ask;
-    code = find(c, err);
-    const bool        told = c->told;
-    const hdx_listing listing = { .rows = { columns, COLUMNS, c, rows_next, cleaners_close, c->found.count },
-                                  .label = LABEL,
-                                  .sum_columns = class_columns,
-                                  .sum_count = HDX_COUNT(class_columns),
-                                  .sum = add_sums };
-    code = hdx_listing_open(q, a, code, &listing, out, err);
-    return hdx_say_nothing(code, out, err, "%s",
-                           told ? "there are no cleaners"
-                                : "what cleaners wait for is in the dump, which does not tell it");
-}
+static const hdx_listing listing = { .what = "cleaners",
+                                     .state = sizeof(cleaners),
+                                     .entry = sizeof(cleaner),
+                                     .forms = forms,
+                                     .groupings = groupings,
+                                     .label = LABEL,
+                                     .find = find,
+                                     .order = heaviest_first,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_fields };
 
 static const hdx_parameter parameters[] = {
     { .name = "by",
@@ -258,5 +196,5 @@ const hdx_question hdx_question_cleaners = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_cleaners,
+    .listing = &listing,
 };

@@ -6,10 +6,13 @@
  * records of collections and what their sizes need are read, and memory is that of one window. What takes many steps
  * (a queue without a size, a long table) is looked at after the others, one by one, in steps that all of them share.
  */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
+#include "query/common/grouped.h"
+#include "query/common/sweep.h"
 #include "query/contents.h"
 
 #include "base/bits.h"
-#include "base/first_error.h"
 #include "graph/graph.h"
 #include "model/model.h"
 #include <inttypes.h>
@@ -25,7 +28,7 @@ enum { ADDRESS, CLASS, KIND, SIZE, CAPACITY, USED, FILL, COLLISIONS, WASTE, SHAL
 
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the collection"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE, "list, map, set, queue or array"),
     [SIZE] = HDX_COLUMN("size", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
                         "elements, or entries of a map; null where that is not known"),
@@ -39,8 +42,7 @@ static const hdx_column columns[COLUMNS] = {
     [WASTE] = HDX_COLUMN("waste", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                          "bytes of places in its array that hold nothing; null where another collection backs it"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without array and elements"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if it were gone; null for garbage"),
+    [RETAINED] = HDX_RETAINED_IF_LIVE_COLUMN(0),
     [BACKING] = HDX_COLUMN("backing", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                            "the collection that has its elements, as a HashMap those of a HashSet; null: it has them"),
     [NOTE] = HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
@@ -67,7 +69,7 @@ static const hdx_column holder_columns[] = {
 };
 static const hdx_column key_columns[HDX_MAP_KEY_COLUMNS] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the key, or the first of several that say the same"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_CLASS_COLUMN(0),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, "what it says of itself: a text, a number"),
     HDX_COLUMN("maps", UNSIGNED, COUNT, 0, "maps that have it as a key"),
     HDX_COLUMN("keys", UNSIGNED, COUNT, 0, "distinct objects among these keys"),
@@ -96,11 +98,6 @@ typedef struct found {
     hdx_collection_facts facts;
 } found;
 
-typedef struct sums {
-    uint64_t key; /* class number or holder */
-    uint64_t collections, empty, single, size, capacity, waste, shallow, unknown;
-} sums;
-
 typedef enum grouping { BY_NONE, BY_CLASS, BY_HOLDER, BY_KEY } grouping;
 
 typedef struct survey {
@@ -120,11 +117,8 @@ typedef struct survey {
     hdx_contents     *readers; /* one for each worker */
     hdx_ids          *keys;    /* of maps, found by each worker in this window */
     uint64_t          steps;   /* left for what takes many */
-    _Atomic uint64_t  piece;
-    hdx_first_error   fault;
     uint64_t          unknown; /* collections without a size for want of a layout */
-    HDX_LIST(sums)    groups;
-    hdx_map           grouped;
+    hdx_map           maps;    /* that have a key, by its id */
 } survey;
 
 static void survey_close(void *state)
@@ -141,8 +135,7 @@ static void survey_close(void *state)
         hdx_mem_put(mem, s->readers, s->workers * sizeof *s->readers);
     hdx_mem_put(mem, s->window, WINDOW * sizeof *s->window);
     hdx_mem_put(mem, s->wanted, s->classes);
-    hdx_list_free(mem, HDX_LIST_REF(&s->groups));
-    hdx_map_free(&s->grouped);
+    hdx_map_free(&s->maps);
     hdx_layouts_unbind(&s->bound);
     hdx_layouts_free(&s->layouts);
     free(s);
@@ -243,10 +236,11 @@ static hdx_code look(survey *s, unsigned worker, found *f, hdx_error *err)
     return code;
 }
 
-static hdx_code look_at_piece(survey *s, unsigned worker, uint64_t from, uint64_t end, hdx_error *err)
+static hdx_code look_at_piece(void *context, uint64_t from, uint64_t end, unsigned worker, hdx_error *err)
 {
+    survey  *s = context;
     found   *order[PIECE];
-    hdx_code code = hdx_ask_stopped(&s->ask.q, err);
+    hdx_code code = HDX_OK;
     for (uint64_t i = from; i < end; i++) {
         order[i - from] = &s->window[i];
         (void)hdx_graph_position(s->ask.g, s->window[i].id, &s->window[i].at);
@@ -257,29 +251,16 @@ static hdx_code look_at_piece(survey *s, unsigned worker, uint64_t from, uint64_
     return code;
 }
 
-static void look_at_pieces(void *context, unsigned worker)
-{
-    survey          *s = context;
-    hdx_error        err = { .offset = HDX_NOWHERE };
-    uint64_t         piece;
-    struct hdx_near *near = hdx_graph_near_begin(s->ask.g);
-    while (!hdx_first_error_any(&s->fault) && (piece = atomic_fetch_add(&s->piece, 1)) * PIECE < s->count) {
-        const uint64_t end = s->count - piece * PIECE < PIECE ? s->count : (piece + 1) * PIECE;
-        const hdx_code code = look_at_piece(s, worker, piece * PIECE, end, &err);
-        hdx_first_error_put(&s->fault, code, &err);
-    }
-    hdx_graph_near_end(near);
-}
-
 /* The next window looked at; count 0: there is none. */
 static hdx_code next_window(survey *s, hdx_error *err)
 {
     hdx_code code = gather(s, err);
     if (code != HDX_OK || s->count == 0)
         return code;
-    atomic_store(&s->piece, 0);
-    hdx_workers_run(s->count > 2 * PIECE ? s->workers : 1, look_at_pieces, s);
-    if ((code = hdx_first_error_take(&s->fault, err)) != HDX_OK)
+    const hdx_sweep_range window = {
+        .count = s->count, .piece = PIECE, .workers = s->count > 2 * PIECE ? s->workers : 1, .near = true
+    };
+    if ((code = hdx_sweep(&s->ask.q, &window, look_at_piece, s, err)) != HDX_OK)
         return code;
     for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
         found *f = &s->window[i];
@@ -364,95 +345,80 @@ static hdx_code collections_next(void *state, hdx_arena *arena, hdx_cell *cells,
 
 /* ---- sums ---- */
 
-static hdx_code add_up(survey *s, const found *f, hdx_error *err)
+typedef struct counted {
+    uint64_t                    key, shallow;
+    const hdx_collection_facts *facts;
+} counted;
+
+static uint64_t key_of(const void *entry) { return ((const counted *)entry)->key; }
+static uint64_t shallow_of(const void *entry) { return ((const counted *)entry)->shallow; }
+static uint64_t waste_of(const void *entry) { return ((const counted *)entry)->facts->waste; }
+static bool     is_unknown(const void *entry) { return !((const counted *)entry)->facts->sized; }
+
+static uint64_t size_of(const void *entry)
 {
-    bool           fresh;
-    const uint64_t key = s->by == BY_HOLDER ? f->holder : hdx_graph_class_of(s->ask.g, f->id);
-    uint64_t      *at = hdx_map_put(&s->grouped, key, &fresh);
-    if (at == NULL || (fresh && !hdx_list_room(s->ask.q.mem, HDX_LIST_REF(&s->groups))))
-        return hdx_no_memory(err, "sums of collections", (s->groups.count + 1) * sizeof(sums));
-    if (fresh) {
-        *at = s->groups.count;
-        s->groups.at[s->groups.count++] = (sums){ .key = key };
-    }
-    sums                       *g = &s->groups.at[*at];
-    const hdx_collection_facts *c = &f->facts;
-    g->collections++;
-    g->shallow += hdx_graph_shallow(s->ask.g, f->id);
-    g->unknown += !c->sized;
-    g->empty += c->sized && c->size == 0;
-    g->single += c->sized && c->size == 1;
-    g->size += c->sized ? c->size : 0;
-    g->capacity += c->arrays && c->backing == HDX_NO_ID ? c->capacity : 0;
-    g->waste += c->waste;
-    return HDX_OK;
+    const hdx_collection_facts *f = ((const counted *)entry)->facts;
+    return f->sized ? f->size : 0;
 }
 
-static int by_waste(const void *a, const void *b)
+/* Where the elements are another collection's, they count there. */
+static uint64_t capacity_of(const void *entry)
 {
-    const sums *x = a, *y = b;
-    if (x->waste != y->waste)
-        return x->waste > y->waste ? -1 : 1;
-    if (x->collections != y->collections)
-        return x->collections > y->collections ? -1 : 1;
-    return (x->key > y->key) - (x->key < y->key);
+    const hdx_collection_facts *f = ((const counted *)entry)->facts;
+    return f->arrays && f->backing == HDX_NO_ID ? f->capacity : 0;
 }
 
-static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
+static bool is_empty(const void *entry) { return !is_unknown(entry) && size_of(entry) == 0; }
+static bool has_one(const void *entry) { return !is_unknown(entry) && size_of(entry) == 1; }
+
+static hdx_code holder_cells(const hdx_ask *ask, uint64_t holder, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    hdx_table *t = NULL;
-    sums       all = { 0 };
-    hdx_code   code;
+    return hdx_collection_holder_cell(ask->g, holder, arena, &cells[0], err);
+}
+
+enum { COLLECTIONS_SUM = 1, WASTE_SUM = 6, UNKNOWN_SUM = 8 };
+static const hdx_sum      sums[] = { { 0 },
+                                     { .only = is_empty },
+                                     { .only = has_one },
+                                     { .value = size_of },
+                                     { .value = capacity_of },
+                                     { .value = waste_of },
+                                     { .value = shallow_of },
+                                     { .only = is_unknown } };
+static const hdx_grouping groupings[] = {
+    { key_of, hdx_class_key_cells, 1, HDX_COUNT(sums), sums, WASTE_SUM, COLLECTIONS_SUM },
+    { key_of, holder_cells, 1, HDX_COUNT(sums), sums, WASTE_SUM, COLLECTIONS_SUM },
+};
+
+static hdx_code add_up(survey *s, hdx_grouped *g, hdx_error *err)
+{
+    hdx_code code;
     do {
         code = next_window(s, err);
-        for (uint64_t i = 0; code == HDX_OK && i < s->count; i++)
-            if (in_bounds(s, &s->window[i]))
-                code = add_up(s, &s->window[i], err);
+        for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
+            const found  *f = &s->window[i];
+            const counted at = { s->by == BY_HOLDER ? f->holder : hdx_graph_class_of(s->ask.g, f->id),
+                                 hdx_graph_shallow(s->ask.g, f->id), &f->facts };
+            if (in_bounds(s, f))
+                code = hdx_grouped_add(g, &at, err);
+        }
     } while (code == HDX_OK && s->count > 0);
-    if (code == HDX_OK && (code = hdx_graph_check(s->ask.g, err)) == HDX_OK)
-        code = hdx_table_in(s->ask.q.mem, s->by == BY_CLASS ? class_columns : holder_columns, HDX_COUNT(class_columns),
-                            &t, err);
-    if (code != HDX_OK)
-        return code;
-    if (s->groups.count > 0)
-        qsort(s->groups.at, s->groups.count, sizeof *s->groups.at, by_waste);
-    for (uint64_t i = 0; code == HDX_OK && i < s->groups.count; i++) {
-        const sums *g = &s->groups.at[i];
-        hdx_cell    cells[HDX_COUNT(class_columns)] = { hdx_cell_null(),          hdx_cell_uint(g->collections),
-                                                        hdx_cell_uint(g->empty),  hdx_cell_uint(g->single),
-                                                        hdx_cell_uint(g->size),   hdx_cell_uint(g->capacity),
-                                                        hdx_cell_uint(g->waste),  hdx_cell_uint(g->shallow),
-                                                        hdx_cell_uint(g->unknown) };
-        if (s->by == BY_CLASS)
-            cells[0] = hdx_class_cell(s->ask.g, (uint32_t)g->key);
-        else
-            code = hdx_collection_holder_cell(s->ask.g, g->key, hdx_table_arena(t), &cells[0], err);
-        all.collections += g->collections;
-        all.waste += g->waste;
-        all.unknown += g->unknown;
-        if (code == HDX_OK)
-            code = hdx_table_add(t, cells, err);
+    return code;
+}
+
+static hdx_code sum_rows(survey *s, int by, hdx_rows **out, hdx_error *err)
+{
+    hdx_grouped    g = hdx_grouped_of(&groupings[by], &s->ask, "sums of collections");
+    const unsigned wanted[] = { COLLECTIONS_SUM, WASTE_SUM, UNKNOWN_SUM };
+    hdx_code       code = add_up(s, &g, err);
+    if (code == HDX_OK && (code = hdx_grouped_rows(&g, &forms[by], out, err)) == HDX_OK) {
+        uint64_t numbers[HDX_COUNT(wanted)];
+        for (unsigned i = 0; i < HDX_COUNT(wanted); i++)
+            numbers[i] = hdx_grouped_total(&g, wanted[i]);
+        code = hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(wanted), numbers, err);
+        (void)say_unknown(s);
     }
-    if (code != HDX_OK) {
-        hdx_table_free(t);
-        return code;
-    }
-    if ((code = hdx_table_rows(t, out, err)) != HDX_OK)
-        return code;
-    hdx_member *total = hdx_arena_get(hdx_rows_arena(*out), 3 * sizeof *total);
-    if (total == NULL) {
-        hdx_rows_close(*out);
-        *out = NULL;
-        return hdx_no_memory(err, "a total", 3 * sizeof *total);
-    }
-    total[0] = (hdx_member){ "collections", hdx_cell_uint(all.collections) };
-    total[1] = (hdx_member){ "waste", hdx_cell_uint(all.waste) };
-    total[2] = (hdx_member){ "unknown", hdx_cell_uint(all.unknown) };
-    if ((code = hdx_rows_add_extra(*out, "total", hdx_cell_object(total, 3), err)) != HDX_OK) {
-        hdx_rows_close(*out);
-        *out = NULL;
-    }
-    (void)say_unknown(s);
+    hdx_grouped_drop(&g);
     return code;
 }
 
@@ -460,15 +426,15 @@ static hdx_code sum_rows(survey *s, hdx_rows **out, hdx_error *err)
 
 #define AHEAD 8u /* keys whose place in a map is on its way */
 
-/* Objects that are keys, each with the number of maps that have it, in s->grouped. */
+/* Objects that are keys, each with the number of maps that have it, in s->maps. */
 static hdx_code count_keys(survey *s, hdx_error *err)
 {
     for (unsigned w = 0; w < s->workers; w++) {
         for (uint64_t i = 0; i < s->keys[w].count; i++) {
-            hdx_map_ahead(&s->grouped, s->keys[w].at[hdx_least(i + AHEAD, s->keys[w].count - 1)]);
-            uint64_t *maps = hdx_map_put(&s->grouped, s->keys[w].at[i], NULL);
+            hdx_map_ahead(&s->maps, s->keys[w].at[hdx_least(i + AHEAD, s->keys[w].count - 1)]);
+            uint64_t *maps = hdx_map_put(&s->maps, s->keys[w].at[i], NULL);
             if (maps == NULL)
-                return hdx_no_memory(err, "keys of maps", s->grouped.count * sizeof(hdx_map_slot));
+                return hdx_no_memory(err, "keys of maps", s->maps.count * sizeof(hdx_map_slot));
             ++*maps;
         }
         s->keys[w].count = 0;
@@ -482,7 +448,7 @@ static hdx_code key_rows(survey *s, hdx_rows **out, hdx_error *err)
     while ((code = next_window(s, err)) == HDX_OK && s->count > 0)
         if ((code = count_keys(s, err)) != HDX_OK)
             break;
-    return code == HDX_OK ? hdx_map_keys_rows(&s->ask, &s->grouped, key_columns, out, err) : code;
+    return code == HDX_OK ? hdx_map_keys_rows(&s->ask, &s->maps, key_columns, out, err) : code;
 }
 
 /* ---- opening ---- */
@@ -545,7 +511,7 @@ static survey *survey_new(const hdx_query *q, hdx_error *err)
         return NULL;
     }
     s->ask = ask;
-    s->grouped = hdx_map_of(q->mem);
+    s->maps = hdx_map_of(q->mem);
     s->layouts.mem = q->mem;
     return s;
 }
@@ -568,7 +534,7 @@ static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx
               hdx_column_wanted(q, WASTE);
     hdx_code code = begin(s, a, err);
     if (code == HDX_OK && s->by != BY_NONE)
-        code = sum_rows(s, out, err);
+        code = sum_rows(s, by, out, err);
     if (code != HDX_OK || s->by != BY_NONE) {
         survey_close(s);
         return hdx_say_nothing(code, out, err, "there are no such collections");

@@ -9,6 +9,9 @@
  * that of native code, or of who made the buffer. Android's buffers without native memory lie in a byte[] of the heap.
  * Cost: a record for each buffer and its cleaner; 72 bytes a buffer.
  */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 #include "query/files.h"
 
 #include "graph/graph.h"
@@ -25,7 +28,7 @@ enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RET
         "direct, mapped (a file), native (its memory is somebody else's), segment, freed or array (in the heap)")
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the buffer that owns the memory, or the widest one"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                          "what it says of itself; null for most objects"),
     [KIND] = KIND_COLUMN,
@@ -77,22 +80,21 @@ typedef struct buffer {
 } buffer;
 
 typedef struct buffers {
-    hdx_ask          ask;
-    hdx_fields       fields, cleaner, thunk;
-    hdx_file_owners  owners;
-    HDX_LIST(buffer) found;
-    uint64_t         next, views, capacity, native;
+    hdx_found       found;
+    hdx_fields      fields, cleaner, thunk;
+    hdx_file_owners owners;
+    uint64_t        views, capacity, native;
+    int64_t         count, reserved; /* what the JDK counts */
+    bool            told;            /* it does */
 } buffers;
 
-static void buffers_close(void *of)
+static void close_buffers(void *of)
 {
     buffers *b = of;
     hdx_fields_close(&b->fields);
     hdx_fields_close(&b->cleaner);
     hdx_fields_close(&b->thunk);
-    hdx_list_free(b->ask.q.mem, HDX_LIST_REF(&b->owners));
-    hdx_list_free(b->ask.q.mem, HDX_LIST_REF(&b->found));
-    free(b);
+    hdx_list_free(b->found.ask.q.mem, HDX_LIST_REF(&b->owners));
 }
 
 /* ---- one buffer ---- */
@@ -112,7 +114,7 @@ static bool ends_with(hdx_text name, const char *end)
 /* A Deallocator or Unmapper says how much there is: a buffer may show less of it. */
 static hdx_code look_at_cleaner(buffers *b, hdx_id cleaner, buffer *out, hdx_error *err)
 {
-    hdx_graph       *g = b->ask.g;
+    hdx_graph       *g = b->found.ask.g;
     hdx_code         code = hdx_fields_read(&b->cleaner, g, cleaner, err);
     const hdx_id     thunk = hdx_fields_ref(&b->cleaner, NULL, "thunk");
     const hdx_class *c = thunk == HDX_NO_ID ? NULL : hdx_graph_class(g, hdx_graph_class_of(g, thunk));
@@ -138,7 +140,7 @@ static hdx_code look_at_cleaner(buffers *b, hdx_id cleaner, buffer *out, hdx_err
 /* size: bytes of its elements; those of others than bytes lie in the heap, or have `att`. */
 static hdx_code look_at_buffer(buffers *b, hdx_id id, unsigned size, buffer *out, bool *there, hdx_error *err)
 {
-    hdx_graph *g = b->ask.g;
+    hdx_graph *g = b->found.ask.g;
     int64_t    value;
     hdx_code   code = hdx_fields_read(&b->fields, g, id, err);
     *out = (buffer){ .id = id, .shows = HDX_NO_ID, .descriptor = HDX_NO_ID, .is = NATIVE };
@@ -165,7 +167,7 @@ static hdx_code look_at_buffer(buffers *b, hdx_id id, unsigned size, buffer *out
 static hdx_code look_at_segment(buffers *b, hdx_id id, buffer *out, bool *there, hdx_error *err)
 {
     static const char native[] = "jdk.internal.foreign.NativeMemorySegmentImpl";
-    const hdx_code    code = hdx_fields_read(&b->fields, b->ask.g, id, err);
+    const hdx_code    code = hdx_fields_read(&b->fields, b->found.ask.g, id, err);
     *out = (buffer){ .id = id, .shows = HDX_NO_ID, .descriptor = HDX_NO_ID, .is = SEGMENT };
     out->memory = natural(&b->fields, native, "min");
     out->capacity = natural(&b->fields, "jdk.internal.foreign.AbstractMemorySegmentImpl", "length");
@@ -177,21 +179,15 @@ static hdx_code look_at_segment(buffers *b, hdx_id id, buffer *out, bool *there,
 /* size 0: memory segments */
 static hdx_code add_all(buffers *b, const char *class_name, unsigned size, hdx_error *err)
 {
-    hdx_ids  ids = hdx_ids_of(b->ask.q.mem);
-    hdx_code code = hdx_instances_below(&b->ask, class_name, &ids, err);
+    hdx_ids  ids = hdx_ids_of(b->found.ask.q.mem);
+    hdx_code code = hdx_instances_below(&b->found.ask, class_name, &ids, err);
     for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++) {
         buffer at;
         bool   there;
         code = size == 0 ? look_at_segment(b, ids.at[i], &at, &there, err)
                          : look_at_buffer(b, ids.at[i], size, &at, &there, err);
-        if (code != HDX_OK || !there)
-            continue;
-        if (!hdx_list_room(b->ask.q.mem, HDX_LIST_REF(&b->found)))
-            code = hdx_no_memory(err, "buffers", (b->found.count + 1) * sizeof at);
-        else
-            b->found.at[b->found.count++] = at;
-        if (code == HDX_OK)
-            code = hdx_ask_turn(&b->ask, err);
+        if (code == HDX_OK && there)
+            code = hdx_found_add(&b->found, &at, err);
     }
     hdx_ids_drop(&ids);
     return code;
@@ -241,10 +237,11 @@ static buffer *shown_by(const buffers *b, const buffer *from)
 
 static void keep_owners(buffers *b)
 {
+    buffer  *at = b->found.at;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < b->found.count; i++)
-        if (b->found.at[i].id != HDX_NO_ID)
-            b->found.at[kept++] = b->found.at[i];
+        if (at[i].id != HDX_NO_ID)
+            at[kept++] = at[i];
     b->found.count = kept;
 }
 
@@ -252,28 +249,27 @@ static void keep_owners(buffers *b)
 static hdx_code fold(buffers *b, hdx_error *err)
 {
     HDX_LIST(hdx_id) views = { NULL, 0, 0 };
+    buffer          *all = b->found.at;
     hdx_code         code = HDX_OK;
-    if (b->found.count > 1)
-        qsort(b->found.at, (size_t)b->found.count, sizeof(buffer), by_id);
+    hdx_found_sort(&b->found, by_id);
     for (uint64_t i = 0; code == HDX_OK && i < b->found.count; i++) {
-        buffer *of = b->found.at[i].owns ? NULL : shown_by(b, &b->found.at[i]);
+        buffer *of = all[i].owns ? NULL : shown_by(b, &all[i]);
         if (of == NULL)
             continue;
         of->views++;
-        if (!hdx_list_room(b->ask.q.mem, HDX_LIST_REF(&views)))
+        if (!hdx_list_room(b->found.ask.q.mem, HDX_LIST_REF(&views)))
             code = hdx_no_memory(err, "buffers", (views.count + 1) * sizeof(hdx_id));
         else
             views.at[views.count++] = i;
     }
     for (uint64_t i = 0; i < views.count; i++) /* now: chains are followed by id */
-        b->found.at[views.at[i]].id = HDX_NO_ID;
-    hdx_list_free(b->ask.q.mem, HDX_LIST_REF(&views));
+        all[views.at[i]].id = HDX_NO_ID;
+    hdx_list_free(b->found.ask.q.mem, HDX_LIST_REF(&views));
     keep_owners(b);
-    if (b->found.count > 1)
-        qsort(b->found.at, (size_t)b->found.count, sizeof(buffer), by_memory);
+    hdx_found_sort(&b->found, by_memory);
     buffer *wide = NULL;
     for (uint64_t i = 0; code == HDX_OK && i < b->found.count; i++) {
-        buffer *at = &b->found.at[i];
+        buffer *at = &all[i];
         if (at->memory == 0 || at->is == ARRAY || at->is == FREED)
             continue;
         if (!at->owns && wide != NULL && at->memory - wide->memory <= wide->capacity &&
@@ -305,8 +301,38 @@ static int largest_first(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code find(buffers *b, hdx_error *err)
+/* The value of an AtomicLong in a static of java.nio.Bits, which JDK 8 and 9 name differently. */
+static hdx_code counted(buffers *b, const char *name, const char *older, int64_t *out, bool *there, hdx_error *err)
 {
+    hdx_code code = hdx_fields_statics(&b->fields, b->found.ask.g, "java.nio.Bits", err);
+    hdx_id   at = hdx_fields_ref(&b->fields, NULL, name);
+    if (at == HDX_NO_ID)
+        at = hdx_fields_ref(&b->fields, NULL, older);
+    if (code == HDX_OK)
+        code = hdx_fields_read(&b->fields, b->found.ask.g, at, err);
+    *there = code == HDX_OK && hdx_fields_number(&b->fields, "java.util.concurrent.atomic.AtomicLong", "value", out);
+    return code;
+}
+
+static hdx_code sum_up(buffers *b, hdx_error *err)
+{
+    bool     counts = false;
+    hdx_code code = counted(b, "COUNT", "count", &b->count, &counts, err);
+    if (code == HDX_OK)
+        code = counted(b, "TOTAL_CAPACITY", "totalCapacity", &b->reserved, &b->told, err);
+    b->told = b->told && counts;
+    for (uint64_t i = 0; i < b->found.count; i++) {
+        const buffer *at = hdx_found_entry(&b->found, i);
+        b->views += at->views;
+        b->capacity += outside(at);
+        b->native += at->is == NATIVE ? outside(at) : 0;
+    }
+    return code;
+}
+
+static hdx_code find(void *of, hdx_error *err)
+{
+    buffers *b = of;
     static const struct {
         const char *class_name;
         unsigned    size;
@@ -316,155 +342,92 @@ static hdx_code find(buffers *b, hdx_error *err)
         { "java.nio.FloatBuffer", 4 },      { "java.nio.LongBuffer", 8 },
         { "java.nio.DoubleBuffer", 8 },     { "jdk.internal.foreign.NativeMemorySegmentImpl", 0 },
     };
-    struct hdx_near *near = hdx_graph_near_begin(b->ask.g);
+    struct hdx_near *near = hdx_graph_near_begin(b->found.ask.g);
     hdx_code         code = HDX_OK;
     for (size_t i = 0; code == HDX_OK && i < sizeof kinds / sizeof *kinds; i++)
         code = add_all(b, kinds[i].class_name, kinds[i].size, err);
     hdx_graph_near_end(near);
     if (code == HDX_OK && (code = fold(b, err)) == HDX_OK)
-        code = hdx_file_owners_of(&b->ask, &b->owners, err);
-    for (uint64_t i = 0; i < b->found.count; i++) {
-        b->views += b->found.at[i].views;
-        b->capacity += outside(&b->found.at[i]);
-        b->native += b->found.at[i].is == NATIVE ? outside(&b->found.at[i]) : 0;
-    }
-    if (b->found.count > 1)
-        qsort(b->found.at, (size_t)b->found.count, sizeof(buffer), largest_first);
-    return code == HDX_OK ? hdx_graph_check(b->ask.g, err) : code;
+        code = hdx_file_owners_of(&b->found.ask, &b->owners, err);
+    return code == HDX_OK ? sum_up(b, err) : code;
 }
 
-static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    buffers         *b = of;
-    hdx_graph       *g = b->ask.g;
-    const hdx_query *q = &b->ask.q;
-    char             text[24];
-    hdx_code         code = hdx_ask_turn(&b->ask, err);
-    if (code != HDX_OK)
-        return code;
-    if (b->next == b->found.count)
-        return hdx_ask_end(&b->ask, more, err);
-    const buffer         *at = &b->found.at[b->next++];
+    buffers              *b = of;
+    const buffer         *at = entry;
+    hdx_graph            *g = b->found.ask.g;
     const hdx_file_owner *file = at->descriptor == HDX_NO_ID ? NULL : hdx_file_owner_of(&b->owners, at->descriptor);
+    char                  text[24];
     cells[ADDRESS] = hdx_id_cell(g, at->id);
     cells[CLASS] = hdx_class_of_cell(g, at->id);
     cells[KIND] = hdx_cell_string(kind_names[at->is]);
     cells[CAPACITY] = hdx_cell_uint(outside(at));
     cells[VIEWS] = hdx_cell_uint(at->views);
-    cells[LABEL] = cells[AT] = cells[FILE_NAME] = cells[FIELD] = hdx_cell_null();
     if (at->memory != 0) {
         (void)snprintf(text, sizeof text, "0x%llx", (unsigned long long)at->memory);
         cells[AT] = hdx_text_cell(arena, (hdx_text){ text, (uint32_t)strlen(text) });
     }
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, at->id));
     cells[RETAINED] = hdx_retained_cell(g, at->id);
-    if (file != NULL && file->path != HDX_NO_ID)
-        code = hdx_label_cell(q, file->path, arena, &cells[FILE_NAME], err);
-    *more = true;
-    return code;
+    return file != NULL && file->path != HDX_NO_ID
+               ? hdx_label_cell(&b->found.ask.q, file->path, arena, &cells[FILE_NAME], err)
+               : HDX_OK;
 }
 
-static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
+static const char *nothing(const void *of)
 {
-    const buffers *b = of;
-    hdx_code       code = HDX_OK;
-    for (unsigned k = 0; code == HDX_OK && k < KINDS; k++) {
-        uint64_t count = 0, views = 0, capacity = 0;
-        for (uint64_t i = 0; i < b->found.count; i++)
-            if (b->found.at[i].is == (kind)k) {
-                count++;
-                views += b->found.at[i].views;
-                capacity += outside(&b->found.at[i]);
-            }
-        const hdx_cell cells[] = { hdx_cell_string(kind_names[k]), hdx_cell_uint(count), hdx_cell_uint(views),
-                                   hdx_cell_uint(capacity) };
-        if (count > 0)
-            code = hdx_table_add(table, cells, err);
-    }
-    return code;
+    return hdx_graph_lacks_dump(((const buffers *)of)->found.ask.g)
+               ? "their sizes are in the dump, which is not at hand"
+               : "there are no direct buffers";
 }
+
+/* ---- sums ---- */
+
+HDX_ENTRY_NUMBER(kind_of, buffer, is)
+HDX_ENTRY_NUMBER(views_of, buffer, views)
+static uint64_t capacity_of(const void *entry) { return outside(entry); }
+
+static hdx_code kind_cells(const hdx_ask *ask, uint64_t is, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    (void)ask;
+    (void)arena;
+    (void)err;
+    cells[0] = hdx_cell_string(kind_names[is]);
+    return HDX_OK;
+}
+
+static const hdx_sum      sums[] = { { 0 }, { .value = views_of }, { .value = capacity_of } };
+static const hdx_grouping groupings[] = {
+    { .key = kind_of, .key_cells = kind_cells, .keys = 1, .sums = sums, .sum_count = 3 },
+};
 
 /* ---- beside the rows ---- */
 
-/* The value of an AtomicLong in a static of java.nio.Bits, which JDK 8 and 9 name differently. */
-static hdx_code counted(buffers *b, const char *name, const char *older, int64_t *out, bool *there, hdx_error *err)
+static hdx_code say(void *of, hdx_rows **rows, hdx_error *err)
 {
-    hdx_code code = hdx_fields_statics(&b->fields, b->ask.g, "java.nio.Bits", err);
-    hdx_id   at = hdx_fields_ref(&b->fields, NULL, name);
-    if (at == HDX_NO_ID)
-        at = hdx_fields_ref(&b->fields, NULL, older);
-    if (code == HDX_OK)
-        code = hdx_fields_read(&b->fields, b->ask.g, at, err);
-    *there = code == HDX_OK && hdx_fields_number(&b->fields, "java.util.concurrent.atomic.AtomicLong", "value", out);
-    return code;
-}
-
-typedef struct sums {
-    uint64_t buffers, views, capacity, native;
-    int64_t  count, reserved;
-    bool     told;
-} sums;
-
-static hdx_code sum_up(buffers *b, sums *s, hdx_error *err)
-{
-    bool     counts = false;
-    hdx_code code = counted(b, "COUNT", "count", &s->count, &counts, err);
-    if (code == HDX_OK)
-        code = counted(b, "TOTAL_CAPACITY", "totalCapacity", &s->reserved, &s->told, err);
-    s->told = s->told && counts;
-    s->buffers = b->found.count;
-    s->views = b->views;
-    s->capacity = b->capacity;
-    s->native = b->native;
-    return code;
-}
-
-static hdx_code say(const sums *s, hdx_rows *rows, hdx_error *err)
-{
-    hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 6 * sizeof *m);
-    if (m == NULL)
-        return hdx_no_memory(err, "a total", 6 * sizeof *m);
-    m[0] = (hdx_member){ "buffers", hdx_cell_uint(s->buffers) };
-    m[1] = (hdx_member){ "views", hdx_cell_uint(s->views) };
-    m[2] = (hdx_member){ "capacity", hdx_cell_uint(s->capacity) };
-    m[3] = (hdx_member){ "native", hdx_cell_uint(s->native) };
-    m[4] = (hdx_member){ "count", hdx_cell_int(s->count) };
-    m[5] = (hdx_member){ "capacity", hdx_cell_int(s->reserved) };
-    const hdx_code code = hdx_rows_add_extra(rows, "total", hdx_cell_object(m, 4), err);
-    return code == HDX_OK && s->told ? hdx_rows_add_extra(rows, "reserved", hdx_cell_object(m + 4, 2), err) : code;
+    const buffers *b = of;
+    const uint64_t numbers[] = { b->found.count, b->views, b->capacity, b->native };
+    const hdx_cell counted[] = { hdx_cell_int(b->count), hdx_cell_int(b->reserved) };
+    const hdx_code code = hdx_beside_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
+    return b->told ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
 }
 
 /* ---- asking ---- */
 
-static hdx_code open_direct_buffers(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
-{
-    hdx_ask ask;
-    sums    s = { .count = 0 };
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    buffers *b = calloc(1, sizeof *b);
-    if (b == NULL)
-        return hdx_no_memory(err, "buffers", sizeof *b);
-    b->ask = ask;
-    if ((code = find(b, err)) == HDX_OK)
-        code = sum_up(b, &s, err);
-    const hdx_listing listing = { .rows = { columns, COLUMNS, b, rows_next, buffers_close, b->found.count },
-                                  .label = LABEL,
-                                  .field = FIELD,
-                                  .sum_columns = kind_columns,
-                                  .sum_count = HDX_COUNT(kind_columns),
-                                  .sum = add_sums };
-    code = hdx_listing_open(q, a, code, &listing, out, err);
-    if (code == HDX_OK && (code = say(&s, *out, err)) != HDX_OK) {
-        hdx_rows_close(*out);
-        *out = NULL;
-    }
-    return hdx_say_nothing(code, out, err, "%s",
-                           hdx_graph_lacks_dump(q->graph) ? "their sizes are in the dump, which is not at hand"
-                                                          : "there are no direct buffers");
-}
+static const hdx_listing listing = { .what = "buffers",
+                                     .state = sizeof(buffers),
+                                     .entry = sizeof(buffer),
+                                     .forms = forms,
+                                     .groupings = groupings,
+                                     .label = LABEL,
+                                     .field = FIELD,
+                                     .find = find,
+                                     .order = largest_first,
+                                     .cells = cells_of,
+                                     .beside = say,
+                                     .nothing = nothing,
+                                     .close = close_buffers };
 
 static const hdx_parameter parameters[] = {
     { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "kind", .sentence = "one row per kind" },
@@ -487,5 +450,5 @@ const hdx_question hdx_question_direct_buffers = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_direct_buffers,
+    .listing = &listing,
 };

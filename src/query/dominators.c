@@ -15,6 +15,7 @@
  * more rows than anybody has time for: as soon as more children were listed or counted than there are objects, it is
  * damaged.
  */
+#include "query/common/columns.h"
 #include "query/query.h"
 
 #include <limits.h>
@@ -29,11 +30,8 @@
 #define RETAINED 4u
 #define SIMILAR  7u
 #define OBJECT(share)                                                                                                  \
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),                                                  \
-        HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),                     \
-        HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,                      \
-                   "what it says of itself: a text, a name; null for most objects"),                                   \
-        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without what it refers to"),           \
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"), HDX_CLASS_COLUMN(0), HDX_LABEL_COLUMN,           \
+        HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),                                                                          \
         HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),                        \
         HDX_COLUMN("percent", REAL, PERCENT, share, "the same as part of all live bytes"),                             \
         HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects that it dominates immediately")
@@ -53,8 +51,7 @@ static const hdx_column deep_columns[] = {
                           "level below the first row's parent, from 1; only with --depth over 1")
 };
 #define NUMBERS                                                                                                        \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of this level of the tree that it has"),                        \
-        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),                       \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of this level of the tree that it has"), HDX_SHALLOWS_COLUMN,   \
         HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if they were gone"),                      \
         HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "the same as part of all live bytes")
 static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,

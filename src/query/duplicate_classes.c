@@ -9,6 +9,8 @@
  * Arrays are left out: they follow their elements. Retained sizes are those of all classes of the name with their
  * instances together, and take a look at the whole heap (groups.c), so they are computed where they are asked for.
  */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 #include "query/questions.h"
 
 #include <inttypes.h>
@@ -29,7 +31,7 @@ static const hdx_column columns[COLUMNS] = {
     [CLASSES] = HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes of the name"),
     [LOADERS] = HDX_COLUMN("loaders", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "loaders that define them"),
     [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of all of them"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    [SHALLOW] = HDX_SHALLOWS_COLUMN,
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                             "bytes that would be free if all these classes and their instances were gone; null unless "
                             "asked for"),
@@ -39,22 +41,23 @@ static const hdx_column columns[COLUMNS] = {
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
+typedef struct shared_name { /* that several loaders have */
+    uint64_t first, end;     /* its classes: places in `at` */
+} shared_name;
+
 typedef struct duplicates {
-    hdx_ask           ask;
-    const hdx_class **at;              /* by name, then loader */
-    hdx_pair         *names;           /* that have several loaders; second: place of the first class */
-    uint64_t         *sizes;           /* retained of each name; NULL: not asked for */
-    uint64_t          room, all, next; /* classes, names */
-    uint64_t          class_count;
+    hdx_found         found;
+    const hdx_class **at;    /* by name, then loader */
+    uint64_t         *sizes; /* retained of each name, as they were found; NULL: not asked for */
+    uint64_t          room, class_count;
 } duplicates;
 
-static void duplicates_close(void *state)
+static void close_classes(void *state)
 {
     duplicates *d = state;
-    hdx_mem_put(d->ask.q.mem, d->at, d->room * sizeof *d->at);
-    hdx_mem_put(d->ask.q.mem, d->names, d->room * sizeof *d->names);
-    hdx_mem_put(d->ask.q.mem, d->sizes, d->all * sizeof *d->sizes);
-    free(d);
+    hdx_mem    *mem = d->found.ask.q.mem;
+    hdx_mem_put(mem, d->at, d->room * sizeof *d->at);
+    hdx_mem_put(mem, d->sizes, d->found.count * sizeof *d->sizes);
 }
 
 static int compare(hdx_text a, hdx_text b)
@@ -83,42 +86,50 @@ static uint64_t end_of(const duplicates *d, uint64_t first)
     return end;
 }
 
-static hdx_code find(duplicates *d, hdx_error *err)
+/* Most classes first, then by name. */
+static int most_first(const void *a, const void *b)
+{
+    const shared_name *x = a, *y = b;
+    const uint64_t     m = x->end - x->first, n = y->end - y->first;
+    if (m != n)
+        return m > n ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static hdx_code find_names(duplicates *d, hdx_error *err)
 {
     uint32_t         count = 0;
-    const hdx_class *classes = hdx_graph_classes(d->ask.g, &count);
+    const hdx_class *classes = hdx_graph_classes(d->found.ask.g, &count);
     hdx_code         code = HDX_OK;
     d->room = count;
-    d->at = hdx_mem_array(d->ask.q.mem, count, sizeof *d->at);
-    d->names = hdx_mem_array(d->ask.q.mem, count, sizeof *d->names);
-    if (d->at == NULL || d->names == NULL)
+    if ((d->at = hdx_mem_array(d->found.ask.q.mem, count, sizeof *d->at)) == NULL)
         return hdx_no_memory(err, "classes", count * sizeof *d->at);
     for (uint32_t i = 0; i < count; i++)
-        if (classes[i].kind == HDX_INSTANCE && hdx_graph_live(d->ask.g, classes[i].id))
+        if (classes[i].kind == HDX_INSTANCE && hdx_graph_live(d->found.ask.g, classes[i].id))
             d->at[d->class_count++] = &classes[i];
     if (d->class_count > 0)
         qsort(d->at, d->class_count, sizeof *d->at, by_name);
     for (uint64_t i = 0, end; code == HDX_OK && i < d->class_count; i = end) {
-        end = end_of(d, i);
-        if (d->at[i]->loader != d->at[end - 1]->loader)
-            d->names[d->all++] = (hdx_pair){ UINT64_MAX - (end - i), i };
-        code = hdx_ask_turn(&d->ask, err);
+        const shared_name n = { i, end = end_of(d, i) };
+        code = d->at[i]->loader != d->at[end - 1]->loader ? hdx_found_add(&d->found, &n, err)
+                                                          : hdx_ask_turn(&d->found.ask, err);
     }
-    hdx_sort_pairs(d->ask.q.mem, d->names, d->all); /* most classes first, then by name */
+    hdx_found_sort(&d->found, most_first);
     return code;
 }
 
 static hdx_code retain(duplicates *d, hdx_error *err)
 {
-    hdx_mem       *mem = d->ask.q.mem;
-    const uint64_t room = d->room + 1;
-    uint32_t      *at = hdx_mem_array(mem, room, sizeof *at), *set = hdx_mem_array(mem, d->room, sizeof *set);
-    hdx_code       code = HDX_OK;
-    d->sizes = hdx_mem_array(mem, d->all, sizeof *d->sizes);
+    const shared_name *names = d->found.at;
+    hdx_mem           *mem = d->found.ask.q.mem;
+    const uint64_t     room = d->room + 1;
+    uint32_t          *at = hdx_mem_array(mem, room, sizeof *at), *set = hdx_mem_array(mem, d->room, sizeof *set);
+    hdx_code           code = HDX_OK;
+    d->sizes = hdx_mem_array(mem, d->found.count, sizeof *d->sizes);
     if (at == NULL || set == NULL || d->sizes == NULL)
         code = hdx_no_memory(err, "retained sizes", room * 8);
-    for (uint64_t n = 0; code == HDX_OK && n < d->all; n++) /* one set for each class that is in one */
-        for (uint64_t i = d->names[n].second, end = end_of(d, i); i < end; i++)
+    for (uint64_t n = 0; code == HDX_OK && n < d->found.count; n++) /* one set for each class that is in one */
+        for (uint64_t i = names[n].first; i < names[n].end; i++)
             at[d->at[i]->number + 1] = (uint32_t)n + 1;
     if (code == HDX_OK) {
         uint32_t used = 0;
@@ -127,12 +138,23 @@ static hdx_code retain(duplicates *d, hdx_error *err)
                 set[used++] = at[i] - 1;
             at[i] = used;
         }
-        const hdx_class_sets sets = { .count = (uint32_t)d->all, .classes = (uint32_t)d->room, .at = at, .set = set };
-        code = hdx_class_sets_retained(&d->ask.q, &sets, d->sizes, err);
+        const hdx_class_sets sets = {
+            .count = (uint32_t)d->found.count, .classes = (uint32_t)d->room, .at = at, .set = set
+        };
+        code = hdx_class_sets_retained(&d->found.ask.q, &sets, d->sizes, err);
     }
     hdx_mem_put(mem, set, d->room * sizeof *set);
     hdx_mem_put(mem, at, room * sizeof *at);
     return code;
+}
+
+static hdx_code find(void *state, hdx_error *err)
+{
+    duplicates *d = state;
+    const bool  retained =
+        hdx_argument_flag(d->found.arguments, "retained") || hdx_column_named(&d->found.ask.q, RETAINED);
+    const hdx_code code = find_names(d, err);
+    return code == HDX_OK && d->found.count > 0 && retained ? retain(d, err) : code;
 }
 
 /* ---- rows ---- */
@@ -154,8 +176,8 @@ static hdx_code defined_cell(duplicates *d, uint64_t first, uint64_t end, hdx_ar
         m[2].key = "loader_name";
         m[3] = (hdx_member){ "instances", hdx_cell_uint(c->live_instances) };
         m[4] = (hdx_member){ "shallow", hdx_cell_uint(c->live_bytes) };
-        if ((code = hdx_loader_cell(&d->ask.q, c->loader, arena, &m[2].value, err)) == HDX_OK)
-            code = hdx_ask_turn(&d->ask, err);
+        if ((code = hdx_loader_cell(&d->found.ask.q, c->loader, arena, &m[2].value, err)) == HDX_OK)
+            code = hdx_ask_turn(&d->found.ask, err);
         list[i - first] = hdx_cell_object(m, 5);
     }
     *out = hdx_cell_list(list, end - first);
@@ -172,47 +194,48 @@ static void put_text(hdx_buffer *b, hdx_text text)
 static uint32_t loader_class(const duplicates *d, hdx_addr loader)
 {
     hdx_id id;
-    return loader != 0 && hdx_graph_find(d->ask.g, loader, &id) ? hdx_graph_class_of(d->ask.g, id) : HDX_NO_CLASS;
+    return loader != 0 && hdx_graph_find(d->found.ask.g, loader, &id) ? hdx_graph_class_of(d->found.ask.g, id)
+                                                                      : HDX_NO_CLASS;
 }
 
 /* "app.PluginLoader (12), boot loader (1)": by class, the most first. */
 static hdx_code put_counts(duplicates *d, uint64_t first, uint64_t end, hdx_buffer *b, hdx_error *err)
 {
     const uint64_t n = end - first;
-    hdx_pair      *of = hdx_mem_array(d->ask.q.mem, n, sizeof *of);
+    hdx_pair      *of = hdx_mem_array(d->found.ask.q.mem, n, sizeof *of);
     uint64_t       groups = 0;
     if (of == NULL)
         return hdx_no_memory(err, "loaders", n * sizeof *of);
     for (uint64_t i = 0; i < n; i++)
         of[i] = (hdx_pair){ loader_class(d, d->at[first + i]->loader), 0 };
-    hdx_sort_pairs(d->ask.q.mem, of, n);
+    hdx_sort_pairs(d->found.ask.q.mem, of, n);
     for (uint64_t i = 0, j; i < n; i = j) {
         for (j = i; j < n && of[j].first == of[i].first; j++)
             ;
         of[groups++] = (hdx_pair){ UINT64_MAX - (j - i), of[i].first };
     }
-    hdx_sort_pairs(d->ask.q.mem, of, groups);
+    hdx_sort_pairs(d->found.ask.q.mem, of, groups);
     for (uint64_t i = 0; i < groups && i < NAMED_MOST; i++) {
-        const hdx_class *c = hdx_graph_class(d->ask.g, (uint32_t)of[i].second);
+        const hdx_class *c = hdx_graph_class(d->found.ask.g, (uint32_t)of[i].second);
         put_text(b, c != NULL ? c->name : (hdx_text){ "boot loader", 11 });
         hdx_buffer_format(b, " (%" PRIu64 ")", UINT64_MAX - of[i].first);
     }
     if (groups > NAMED_MOST)
         hdx_buffer_text(b, ", ...");
-    hdx_mem_put(d->ask.q.mem, of, n * sizeof *of);
+    hdx_mem_put(d->found.ask.q.mem, of, n * sizeof *of);
     return HDX_OK;
 }
 
 static hdx_code loaded_by_cell(duplicates *d, uint64_t first, uint64_t end, hdx_arena *arena, hdx_cell *out,
                                hdx_error *err)
 {
-    hdx_buffer b = hdx_buffer_of(d->ask.q.mem);
+    hdx_buffer b = hdx_buffer_of(d->found.ask.q.mem);
     hdx_code   code = HDX_OK;
     if (end - first > NAMED_MOST)
         code = put_counts(d, first, end, &b, err);
     for (uint64_t i = first; code == HDX_OK && end - first <= NAMED_MOST && i < end; i++) {
         hdx_cell name;
-        if ((code = hdx_loader_cell(&d->ask.q, d->at[i]->loader, arena, &name, err)) == HDX_OK)
+        if ((code = hdx_loader_cell(&d->found.ask.q, d->at[i]->loader, arena, &name, err)) == HDX_OK)
             put_text(&b, name.as.text);
     }
     if (code == HDX_OK && b.failed)
@@ -223,16 +246,12 @@ static hdx_code loaded_by_cell(duplicates *d, uint64_t first, uint64_t end, hdx_
     return code;
 }
 
-static hdx_code duplicates_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    duplicates *d = state;
-    hdx_code    code = hdx_ask_turn(&d->ask, err);
-    if (code != HDX_OK)
-        return code;
-    if (d->next == d->all)
-        return hdx_ask_end(&d->ask, more, err);
-    const uint64_t n = d->next++, first = d->names[n].second, end = end_of(d, first);
-    uint64_t       loaders = 0, instances = 0, shallow = 0;
+    duplicates        *d = state;
+    const shared_name *n = entry;
+    const uint64_t     first = n->first, end = n->end;
+    uint64_t           loaders = 0, instances = 0, shallow = 0;
     for (uint64_t i = first; i < end; i++) {
         loaders += i == first || d->at[i]->loader != d->at[i - 1]->loader;
         instances += d->at[i]->live_instances;
@@ -243,40 +262,32 @@ static hdx_code duplicates_next(void *state, hdx_arena *arena, hdx_cell *cells, 
     cells[LOADERS] = hdx_cell_uint(loaders);
     cells[INSTANCES] = hdx_cell_uint(instances);
     cells[SHALLOW] = hdx_cell_uint(shallow);
-    cells[RETAINED] = d->sizes == NULL ? hdx_cell_null() : hdx_cell_uint(d->sizes[n]);
-    *more = true;
-    code = loaded_by_cell(d, first, end, arena, &cells[LOADED_BY], err);
+    if (d->sizes != NULL)
+        cells[RETAINED] = hdx_cell_uint(d->sizes[n - (const shared_name *)d->found.at]);
+    const hdx_code code = loaded_by_cell(d, first, end, arena, &cells[LOADED_BY], err);
     return code != HDX_OK ? code : defined_cell(d, first, end, arena, &cells[DEFINED], err);
 }
+
+static const char *nothing(const void *state)
+{
+    (void)state;
+    return "no name has classes of several loaders";
+}
+
+static const hdx_listing listing = { .what = "classes",
+                                     .state = sizeof(duplicates),
+                                     .entry = sizeof(shared_name),
+                                     .forms = &form,
+                                     .find = find,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_classes };
 
 static const hdx_parameter parameters[] = {
     { .name = "retained",
       .kind = HDX_PARAMETER_FLAG,
       .sentence = "exact retained sizes of the classes of each name (takes longer)" },
 };
-
-static hdx_code open_duplicates(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
-{
-    hdx_ask ask;
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    duplicates *d = calloc(1, sizeof *d);
-    if (d == NULL)
-        return hdx_no_memory(err, "classes", sizeof *d);
-    d->ask = ask;
-    if ((code = find(d, err)) == HDX_OK && d->all > 0 &&
-        (hdx_argument_flag(a, "retained") || hdx_column_named(q, RETAINED)))
-        code = retain(d, err);
-    if (code != HDX_OK) {
-        duplicates_close(d);
-        return code;
-    }
-    hdx_rows_maker maker = { columns, COLUMNS, d, duplicates_next, duplicates_close, d->all };
-    code = hdx_rows_make_in(q->mem, &maker, out, err);
-    return hdx_say_nothing(code, out, err, "no name has classes of several loaders");
-}
 
 const hdx_question hdx_question_duplicate_classes = {
     .declared = {
@@ -293,5 +304,5 @@ const hdx_question hdx_question_duplicate_classes = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_duplicates,
+    .listing = &listing,
 };

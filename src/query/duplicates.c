@@ -5,6 +5,7 @@
  * arrays. What a group wastes: all of it but one object and, for Strings, one array; an array that several Strings
  * share is there once. What sharing arrays alone would free (String deduplication of the collectors) stands apart.
  */
+#include "query/common/beside.h"
 #include "query/array_contents.h"
 
 #include <stdlib.h>
@@ -63,19 +64,15 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     return HDX_OK;
 }
 
-static hdx_code add_total(const hdx_array_contents *c, const hdx_equals *groups, hdx_rows *rows, hdx_error *err)
+static hdx_code add_total(hdx_code code, const hdx_array_contents *c, const hdx_equals *groups, hdx_rows **out,
+                          hdx_error *err)
 {
     const hdx_equal_totals *s = &groups->strings, *a = &groups->arrays;
     const uint64_t          numbers[HDX_COUNT(total_members)] = {
                  s->objects, s->values,        s->bytes,          s->duplicates, s->wasted,
                  s->shared,  c->counts.absent, c->counts.unknown, a->duplicates, a->wasted,
     };
-    hdx_member *total = hdx_arena_get(hdx_rows_arena(rows), HDX_COUNT(total_members) * sizeof *total);
-    if (total == NULL)
-        return hdx_no_memory(err, "a total", HDX_COUNT(total_members) * sizeof *total);
-    for (unsigned i = 0; i < HDX_COUNT(total_members); i++)
-        total[i] = (hdx_member){ total_members[i].name, hdx_cell_uint(numbers[i]) };
-    return hdx_rows_add_extra(rows, "total", hdx_cell_object(total, HDX_COUNT(total_members)), err);
+    return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
 }
 
 static hdx_code give(hdx_array_contents *c, bool texts, hdx_equals *groups, hdx_rows **out, hdx_error *err)
@@ -90,11 +87,7 @@ static hdx_code give(hdx_array_contents *c, bool texts, hdx_equals *groups, hdx_
     groups->capacity = 0;
     hdx_rows_maker maker = { columns, HDX_COUNT(columns) - (texts ? 1 : 0), r, rows_next, rows_close, r->groups.count };
     hdx_code       code = hdx_rows_make_in(c->ask.q.mem, &maker, out, err);
-    if (code == HDX_OK && (code = add_total(c, groups, *out, err)) != HDX_OK) {
-        hdx_rows_close(*out);
-        *out = NULL;
-    }
-    return code;
+    return add_total(code, c, groups, out, err);
 }
 
 static hdx_code find(hdx_array_contents *c, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err)

@@ -19,6 +19,5 @@ typedef HDX_LIST(hdx_file_owner) hdx_file_owners;
 hdx_code hdx_file_owners_of(hdx_ask *ask, hdx_file_owners *out, hdx_error *err);
 /* The first of those that have that descriptor; NULL: none. */
 const hdx_file_owner *hdx_file_owner_of(const hdx_file_owners *owners, hdx_id descriptor);
-const char           *hdx_file_kind(unsigned rank); /* "file", "socket" ... */
 
 #endif

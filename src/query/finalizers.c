@@ -7,10 +7,11 @@
  * What runs is a Finalizer in a frame of Finalizer.runFinalizer; Android has it in a field. A queue ends where an entry
  * is its own next one (ReferenceQueue.enqueue), in a damaged dump where one was met before.
  */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 #include "query/strength.h"
 
 #include "graph/graph.h"
-#include <stdlib.h>
 
 #define FINALIZER "java.lang.ref.Finalizer"
 #define ANDROIDS  "java.lang.ref.FinalizerReference"
@@ -19,15 +20,13 @@ enum { ADDRESS, CLASS, LABEL, STATE, PLACE, SHALLOW, RETAINED, REFERENCE, COLUMN
 
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object to be finalized"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: a text, a name; null for most objects"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_LABEL_COLUMN,
     [STATE] = HDX_COLUMN("state", TEXT, NONE, 0,
                          "running, queued, pending (about to be queued) or registered (alive, or not found dead yet)"),
     [PLACE] = HDX_COLUMN("place", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "in the queue, from 1; null outside of it"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size, without what it refers to"),
-    [RETAINED] =
-        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+    [RETAINED] = HDX_RETAINED_COLUMN(0),
     [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                              "the Finalizer that refers to it; null of what runs on Android"),
 };
@@ -47,28 +46,25 @@ static const hdx_form forms[] = {
 typedef enum state { RUNNING, QUEUED, PENDING, REGISTERED, STATES } state;
 static const char *const state_names[STATES] = { "running", "queued", "pending", "registered" };
 
-typedef struct entry {
+typedef struct finalizer {
     hdx_id   object, reference; /* reference HDX_NO_ID: none */
     state    is;
     uint64_t place, retained;
     uint32_t class;
-} entry;
+} finalizer;
 
 typedef struct finalizers {
-    hdx_ask         ask;
-    hdx_fields      fields;
-    hdx_map         states; /* id of a reference -> state << 56 | place */
-    HDX_LIST(entry) found;
-    uint64_t        next;
+    hdx_found  found;
+    hdx_fields fields;
+    hdx_map    states; /* id of a reference -> state << 56 | place */
+    bool       told;
 } finalizers;
 
-static void finalizers_close(void *of)
+static void close_states(void *of)
 {
     finalizers *f = of;
     hdx_fields_close(&f->fields);
     hdx_map_free(&f->states);
-    hdx_list_free(f->ask.q.mem, HDX_LIST_REF(&f->found));
-    free(f);
 }
 
 /* ---- what is in a list ---- */
@@ -81,7 +77,7 @@ static hdx_code put_state(finalizers *f, hdx_id reference, state is, uint64_t pl
         return hdx_no_memory(err, "finalizers", f->states.count * sizeof(hdx_map_slot));
     if (*fresh)
         *at = (uint64_t)is << 56 | place;
-    return hdx_ask_turn(&f->ask, err);
+    return hdx_ask_turn(&f->found.ask, err);
 }
 
 /* References from one to the next, until one is its own next, there is none, or one was met before. */
@@ -92,7 +88,7 @@ static hdx_code walk(finalizers *f, hdx_id from, const char *const links[2], sta
     hdx_code code = HDX_OK;
     for (hdx_id at = from; code == HDX_OK && at != HDX_NO_ID && fresh;) {
         if ((code = put_state(f, at, is, ++place, &fresh, err)) != HDX_OK || !fresh ||
-            (code = hdx_fields_read(&f->fields, f->ask.g, at, err)) != HDX_OK)
+            (code = hdx_fields_read(&f->fields, f->found.ask.g, at, err)) != HDX_OK)
             break;
         at = hdx_fields_ref(&f->fields, "java.lang.ref.Reference", links[0]);
         if (at == HDX_NO_ID)
@@ -104,9 +100,9 @@ static hdx_code walk(finalizers *f, hdx_id from, const char *const links[2], sta
 static hdx_code walk_queue(finalizers *f, const char *class_name, hdx_error *err)
 {
     static const char *const links[2] = { "next", "queueNext" };
-    hdx_code                 code = hdx_fields_statics(&f->fields, f->ask.g, class_name, err);
+    hdx_code                 code = hdx_fields_statics(&f->fields, f->found.ask.g, class_name, err);
     if (code == HDX_OK)
-        code = hdx_fields_read(&f->fields, f->ask.g, hdx_fields_ref(&f->fields, NULL, "queue"), err);
+        code = hdx_fields_read(&f->fields, f->found.ask.g, hdx_fields_ref(&f->fields, NULL, "queue"), err);
     return code == HDX_OK
                ? walk(f, hdx_fields_ref(&f->fields, "java.lang.ref.ReferenceQueue", "head"), links, QUEUED, err)
                : code;
@@ -115,7 +111,7 @@ static hdx_code walk_queue(finalizers *f, const char *class_name, hdx_error *err
 static hdx_code walk_pending(finalizers *f, hdx_error *err)
 {
     static const char *const links[2] = { "discovered", "next" };
-    const hdx_code           code = hdx_fields_statics(&f->fields, f->ask.g, "java.lang.ref.Reference", err);
+    const hdx_code           code = hdx_fields_statics(&f->fields, f->found.ask.g, "java.lang.ref.Reference", err);
     return code == HDX_OK ? walk(f, hdx_fields_ref(&f->fields, NULL, "pending"), links, PENDING, err) : code;
 }
 
@@ -128,7 +124,7 @@ static bool runs_finalizer(const hdx_frame *frame)
 
 static hdx_code find_running(finalizers *f, hdx_error *err)
 {
-    hdx_graph        *g = f->ask.g;
+    hdx_graph        *g = f->found.ask.g;
     const hdx_class  *c = hdx_graph_class_named(g, FINALIZER);
     uint64_t          count = 0, locals = 0, capacity = 0;
     const hdx_thread *threads = hdx_graph_threads(g, &count);
@@ -136,7 +132,7 @@ static hdx_code find_running(finalizers *f, hdx_error *err)
     bool              fresh;
     if (c == NULL || threads == NULL)
         return HDX_OK;
-    hdx_code code = hdx_locals_of(f->ask.q.mem, g, &at, &locals, &capacity, err);
+    hdx_code code = hdx_locals_of(f->found.ask.q.mem, g, &at, &locals, &capacity, err);
     for (uint64_t t = 0; code == HDX_OK && t < count; t++)
         for (uint32_t k = 0; code == HDX_OK && k < threads[t].frame_count && k <= INT32_MAX; k++) {
             if (!runs_finalizer(&threads[t].frames[k]))
@@ -146,27 +142,28 @@ static hdx_code find_running(finalizers *f, hdx_error *err)
                 if (hdx_class_extends(g, hdx_graph_class_of(g, at[i].object), c->number))
                     code = put_state(f, at[i].object, RUNNING, 0, &fresh, err);
         }
-    hdx_mem_put(f->ask.q.mem, at, capacity * sizeof *at);
+    hdx_mem_put(f->found.ask.q.mem, at, capacity * sizeof *at);
     return code;
 }
 
 static hdx_code add(finalizers *f, hdx_id object, hdx_id reference, state is, uint64_t place, hdx_error *err)
 {
-    if (!hdx_list_room(f->ask.q.mem, HDX_LIST_REF(&f->found)))
-        return hdx_no_memory(err, "finalizers", (f->found.count + 1) * sizeof(entry));
-    f->found.at[f->found.count++] = (entry){
-        object, reference, is, place, hdx_graph_retained(f->ask.g, object), hdx_graph_class_of(f->ask.g, object)
-    };
-    return hdx_ask_turn(&f->ask, err);
+    const finalizer e = { object,
+                          reference,
+                          is,
+                          place,
+                          hdx_graph_retained(f->found.ask.g, object),
+                          hdx_graph_class_of(f->found.ask.g, object) };
+    return hdx_found_add(&f->found, &e, err);
 }
 
 /* Android's thread keeps it in a field. */
 static hdx_code find_running_on_android(finalizers *f, hdx_error *err)
 {
-    hdx_ids  daemons = hdx_ids_of(f->ask.q.mem);
-    hdx_code code = hdx_instances_below(&f->ask, "java.lang.Daemons$FinalizerDaemon", &daemons, err);
+    hdx_ids  daemons = hdx_ids_of(f->found.ask.q.mem);
+    hdx_code code = hdx_instances_below(&f->found.ask, "java.lang.Daemons$FinalizerDaemon", &daemons, err);
     for (uint64_t i = 0; code == HDX_OK && i < daemons.count; i++) {
-        if ((code = hdx_fields_read(&f->fields, f->ask.g, daemons.at[i], err)) != HDX_OK)
+        if ((code = hdx_fields_read(&f->fields, f->found.ask.g, daemons.at[i], err)) != HDX_OK)
             break;
         const hdx_id object = hdx_fields_ref(&f->fields, NULL, "finalizingObject");
         if (object != HDX_NO_ID)
@@ -180,7 +177,7 @@ static hdx_code find_running_on_android(finalizers *f, hdx_error *err)
 
 static int in_order(const void *a, const void *b)
 {
-    const entry *x = a, *y = b;
+    const finalizer *x = a, *y = b;
     if (x->is != y->is)
         return x->is < y->is ? -1 : 1;
     if (x->place != y->place)
@@ -190,11 +187,13 @@ static int in_order(const void *a, const void *b)
     return (x->reference > y->reference) - (x->reference < y->reference);
 }
 
-static hdx_code find(finalizers *f, bool *told, hdx_error *err)
+static hdx_code find(void *of, hdx_error *err)
 {
+    finalizers   *f = of;
     hdx_strengths s = { .ask = NULL };
     uint64_t      unknown = 0, all = 0;
-    hdx_code      code = hdx_references_open(&f->ask, &s, err);
+    f->states = hdx_map_of(f->found.ask.q.mem);
+    hdx_code code = hdx_references_open(&f->found.ask, &s, err);
     if (code == HDX_OK && (code = find_running(f, err)) == HDX_OK && (code = walk_queue(f, FINALIZER, err)) == HDX_OK &&
         (code = walk_queue(f, ANDROIDS, err)) == HDX_OK && (code = walk_pending(f, err)) == HDX_OK)
         code = find_running_on_android(f, err);
@@ -207,118 +206,69 @@ static hdx_code find(finalizers *f, bool *told, hdx_error *err)
             code = add(f, r->referent, r->id, at == NULL ? REGISTERED : (state)(*at >> 56),
                        at == NULL ? 0 : *at & UINT64_MAX >> 8, err);
     }
-    *told = all == 0 || unknown < all;
+    f->told = all == 0 || unknown < all;
     hdx_strengths_close(&s);
-    if (f->found.count > 1)
-        qsort(f->found.at, (size_t)f->found.count, sizeof(entry), in_order);
-    return code == HDX_OK ? hdx_graph_check(f->ask.g, err) : code;
+    return code;
 }
 
-static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    finalizers    *f = of;
-    hdx_graph     *g = f->ask.g;
-    const hdx_code code = hdx_ask_turn(&f->ask, err);
+    const finalizer *e = entry;
+    hdx_graph       *g = ((finalizers *)of)->found.ask.g;
     (void)arena;
-    if (code != HDX_OK)
-        return code;
-    if (f->next == f->found.count)
-        return hdx_ask_end(&f->ask, more, err);
-    const entry *e = &f->found.at[f->next++];
+    (void)err;
     cells[ADDRESS] = hdx_id_cell(g, e->object);
     cells[CLASS] = hdx_class_of_cell(g, e->object);
-    cells[LABEL] = hdx_cell_null();
     cells[STATE] = hdx_cell_string(state_names[e->is]);
-    cells[PLACE] = e->is == QUEUED ? hdx_cell_uint(e->place) : hdx_cell_null();
+    if (e->is == QUEUED)
+        cells[PLACE] = hdx_cell_uint(e->place);
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, e->object));
     cells[RETAINED] = hdx_retained_cell(g, e->object);
     cells[REFERENCE] = hdx_id_cell(g, e->reference);
-    *more = true;
     return HDX_OK;
+}
+
+static const char *nothing(const void *of)
+{
+    return ((const finalizers *)of)->told ? "no object has a finalizer that has not run"
+                                          : "what Finalizers refer to is in the dump, which does not tell it";
 }
 
 /* ---- sums ---- */
 
-static int by_class(const void *a, const void *b)
+HDX_ENTRY_NUMBER(class_of, finalizer, class)
+HDX_ENTRY_NUMBER(retained_of, finalizer, retained)
+HDX_ENTRY_IS(is_running, finalizer, is == RUNNING)
+static bool is_queued(const void *entry)
 {
-    const entry *x = a, *y = b;
-    return (x->class > y->class) - (x->class < y->class);
+    const finalizer *e = entry;
+    return e->is == QUEUED || e->is == PENDING;
 }
 
-typedef struct sum {
-    uint32_t class;
-    uint64_t objects, in[STATES], waiting, retained;
-} sum;
+HDX_ENTRY_IS(is_waiting, finalizer, is != REGISTERED)
 
-static int most_first(const void *a, const void *b)
-{
-    const sum *x = a, *y = b;
-    if (x->retained != y->retained)
-        return x->retained > y->retained ? -1 : 1;
-    return (x->class > y->class) - (x->class < y->class);
-}
-
-static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
-{
-    finalizers   *f = of;
-    HDX_LIST(sum) sums = { NULL, 0, 0 };
-    hdx_code      code = HDX_OK;
-    if (f->found.count > 1)
-        qsort(f->found.at, (size_t)f->found.count, sizeof(entry), by_class);
-    for (uint64_t i = 0; code == HDX_OK && i < f->found.count; i++) {
-        const entry *e = &f->found.at[i];
-        const bool   fresh = i == 0 || e->class != e[-1].class;
-        if (fresh && !hdx_list_room(f->ask.q.mem, HDX_LIST_REF(&sums))) {
-            code = hdx_no_memory(err, "finalizers", (sums.count + 1) * sizeof(sum));
-            break;
-        }
-        if (fresh)
-            sums.at[sums.count++] = (sum){ .class = e->class };
-        sum *s = &sums.at[sums.count - 1];
-        s->objects++;
-        s->in[e->is]++;
-        s->waiting += e->is == REGISTERED ? 0 : e->retained;
-        s->retained += e->retained;
-    }
-    if (sums.count > 1)
-        qsort(sums.at, (size_t)sums.count, sizeof(sum), most_first);
-    for (uint64_t i = 0; code == HDX_OK && i < sums.count; i++) {
-        const sum     *s = &sums.at[i];
-        const hdx_cell cells[] = { hdx_class_cell(f->ask.g, s->class), hdx_cell_uint(s->objects),
-                                   hdx_cell_uint(s->in[RUNNING]),      hdx_cell_uint(s->in[QUEUED] + s->in[PENDING]),
-                                   hdx_cell_uint(s->waiting),          hdx_cell_uint(s->retained) };
-        code = hdx_table_add(table, cells, err);
-    }
-    hdx_list_free(f->ask.q.mem, HDX_LIST_REF(&sums));
-    return code;
-}
+static const hdx_sum      sums[] = { { 0 },
+                                     { .only = is_running },
+                                     { .only = is_queued },
+                                     { .value = retained_of, .only = is_waiting },
+                                     { .value = retained_of } };
+static const hdx_grouping groupings[] = {
+    { .key = class_of, .key_cells = hdx_class_key_cells, .keys = 1, .sums = sums, .sum_count = 5, .most = 5 },
+};
 
 /* ---- asking ---- */
 
-static hdx_code open_finalizers(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
-{
-    hdx_ask ask;
-    bool    told = true;
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    finalizers *f = calloc(1, sizeof *f);
-    if (f == NULL)
-        return hdx_no_memory(err, "finalizers", sizeof *f);
-    f->ask = ask;
-    f->states = hdx_map_of(q->mem);
-    code = find(f, &told, err);
-    const hdx_listing listing = { .rows = { columns, COLUMNS, f, rows_next, finalizers_close, f->found.count },
-                                  .label = LABEL,
-                                  .sum_columns = class_columns,
-                                  .sum_count = HDX_COUNT(class_columns),
-                                  .sum = add_sums };
-    code = hdx_listing_open(q, a, code, &listing, out, err);
-    return hdx_say_nothing(code, out, err, "%s",
-                           told ? "no object has a finalizer that has not run"
-                                : "what Finalizers refer to is in the dump, which does not tell it");
-}
+static const hdx_listing listing = { .what = "finalizers",
+                                     .state = sizeof(finalizers),
+                                     .entry = sizeof(finalizer),
+                                     .forms = forms,
+                                     .groupings = groupings,
+                                     .label = LABEL,
+                                     .find = find,
+                                     .order = in_order,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_states };
 
 static const hdx_parameter parameters[] = {
     { .name = "by",
@@ -342,5 +292,5 @@ const hdx_question hdx_question_finalizers = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_finalizers,
+    .listing = &listing,
 };

@@ -17,6 +17,7 @@
  * Cost: that of the nodes, 4 bytes and 2 bits for each; a search reads 4 bytes for each reference between them, one of
  * the second kind some two or three times.
  */
+#include "query/common/sweep.h"
 #include "graph/graph.h"
 #include "query/nodes.h"
 
@@ -41,8 +42,6 @@ struct hdx_flow {
     bool              bits;
     hdx_ids           level, next, *found; /* nodes; found: one list per worker */
     unsigned          workers;
-    _Atomic uint64_t  taken; /* of the level, by workers */
-    hdx_first_error   fault;
 };
 
 /* ---- who holds ---- */
@@ -247,15 +246,10 @@ static hdx_code scan(hdx_flow *f, uint64_t from, uint64_t to, hdx_ids *found, hd
     return code;
 }
 
-static void work(void *context, unsigned n)
+static hdx_code scan_piece(void *context, uint64_t from, uint64_t to, unsigned worker, hdx_error *err)
 {
     hdx_flow *f = context;
-    uint64_t  from;
-    hdx_error err = { .offset = HDX_NOWHERE };
-    while (!hdx_first_error_any(&f->fault) && (from = atomic_fetch_add(&f->taken, SLICE)) < f->level.count) {
-        const uint64_t to = f->level.count - from < SLICE ? f->level.count : from + SLICE;
-        hdx_first_error_put(&f->fault, scan(f, from, to, &f->found[n], &err), &err);
-    }
+    return scan(f, from, to, &f->found[worker], err);
 }
 
 /* The whole level; what is found is the next one. */
@@ -266,11 +260,10 @@ static hdx_code step(hdx_flow *f, hdx_error *err)
     if (f->level.count < WIDE_LEVEL || f->workers == 1) {
         code = scan(f, 0, f->level.count, &f->next, err);
     } else {
-        atomic_store(&f->taken, 0);
         for (unsigned n = 0; n < f->workers; n++)
             f->found[n].count = 0;
-        hdx_workers_run(f->workers, work, f);
-        code = hdx_first_error_take(&f->fault, err);
+        const hdx_sweep_range level = { .count = f->level.count, .piece = SLICE, .workers = f->workers };
+        code = hdx_sweep(f->q, &level, scan_piece, f, err);
         for (unsigned n = 0; n < f->workers && code == HDX_OK; n++)
             for (uint64_t i = 0; code == HDX_OK && i < f->found[n].count; i++)
                 code = hdx_ids_push(&f->next, f->found[n].at[i], err);

@@ -17,6 +17,8 @@
  *
  * Cost: three bits an object of the heap, some 40 bytes an unreachable one; two reads of the outbound lists of these.
  */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -26,9 +28,8 @@ enum { ADDRESS, CLASS, LABEL, ROOTS, OBJECTS, SHALLOW, PERCENT, MOSTLY, LIVE, LI
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
                            "an object that nothing in the cluster refers to, of several the one that leads to most"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: a text, a name; null for most objects"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_LABEL_COLUMN,
     [ROOTS] = HDX_COLUMN("roots", UNSIGNED, COUNT, HDX_COLUMN_SPARE,
                          "objects of the cluster that nothing in it refers to, or rings of such"),
     [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the cluster"),
@@ -343,15 +344,10 @@ static hdx_code garbage_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     return code;
 }
 
-static hdx_code say(const sorter *s, hdx_rows *rows, hdx_error *err)
+static hdx_code say(hdx_code code, const sorter *s, hdx_rows **out, hdx_error *err)
 {
-    hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 3 * sizeof *m);
-    if (m == NULL)
-        return hdx_no_memory(err, "a total", 3 * sizeof *m);
-    m[0] = (hdx_member){ "clusters", hdx_cell_uint(s->clusters.count) };
-    m[1] = (hdx_member){ "unreachable_objects", hdx_cell_uint(s->count) };
-    m[2] = (hdx_member){ "unreachable_bytes", hdx_cell_uint(s->bytes) };
-    return hdx_rows_add_extra(rows, "total", hdx_cell_object(m, 3), err);
+    const uint64_t numbers[] = { s->clusters.count, s->count, s->bytes };
+    return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(numbers), numbers, err);
 }
 
 static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -369,10 +365,8 @@ static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_row
         return code;
     }
     hdx_rows_maker maker = { columns, COLUMNS, s, garbage_next, sorter_close, s->clusters.count };
-    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK && (code = say(s, *out, err)) != HDX_OK) {
-        hdx_rows_close(*out);
-        *out = NULL;
-    }
+    if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
+        code = say(code, s, out, err);
     if (code == HDX_OK)
         hdx_rows_set_wanted(*out, q->wanted.columns);
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))

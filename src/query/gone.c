@@ -1,6 +1,8 @@
 /*
  * gone.c - what would be free, summed by class: the rows of questions that take something away.
  */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -9,7 +11,7 @@
 const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of objects that would be gone"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many of them"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    HDX_SHALLOWS_COLUMN,
 };
 static const hdx_column total_members[] = {
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be gone"),
@@ -101,20 +103,15 @@ hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **
                                              hdx_cell_uint(s->at[i].shallow) };
         code = hdx_table_add(t, cells, err);
     }
-    hdx_member *total = hdx_arena_get(hdx_table_arena(t), 2 * sizeof *total);
-    if (code == HDX_OK && total == NULL)
-        code = hdx_no_memory(err, "a total", 2 * sizeof *total);
     if (code == HDX_OK)
         code = hdx_graph_check(ask->g, err);
     if (code != HDX_OK) {
         hdx_table_free(t);
         return code;
     }
-    total[0] = (hdx_member){ "objects", hdx_cell_uint(s->objects) };
-    total[1] = (hdx_member){ "bytes", hdx_cell_uint(s->bytes) };
-    if ((code = hdx_table_rows(t, out, err)) == HDX_OK &&
-        ((code = hdx_rows_add_extra(*out, "total", hdx_cell_object(total, 2), err)) != HDX_OK ||
-         (code = hdx_rows_set_title(*out, title, err)) != HDX_OK)) {
+    const uint64_t numbers[] = { s->objects, s->bytes };
+    code = hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", total_members, 2, numbers, err);
+    if (code == HDX_OK && (code = hdx_rows_set_title(*out, title, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }

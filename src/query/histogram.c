@@ -5,6 +5,8 @@
  * (groups.c) and a heap of an Android dump together with a class pattern look at objects. A table of classes without a
  * graph (counts.h) will do as well. Class objects count as instances of java.lang.Class there (MAT 5.2).
  */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
 #include "query/query.h"
 
 #include <inttypes.h>
@@ -347,8 +349,7 @@ static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh,
     HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SPARE,                                                             \
                "shallow, or retained where it is asked for, as part of the size of all objects")
 #define NUMBERS(of)                                                                                                    \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of),                                                       \
-        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),                       \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of), HDX_SHALLOWS_COLUMN,                                  \
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                   \
                    "bytes that would be free if " of " were gone; null unless asked for"),                             \
         PERCENT
@@ -387,7 +388,7 @@ static const hdx_column loader_columns[] = {
 static const hdx_column heap_columns[] = {
     HDX_COLUMN("heap", TEXT, NONE, 0, "heap of an Android dump: app, zygote, image"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the heap"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "null: nobody computes it for a heap"),
     PERCENT,
 };
@@ -542,21 +543,15 @@ static uint64_t out_of_scope(const histogram *h)
 }
 
 /* Sums of all rows, where no object is in two of them. */
-static hdx_code add_total(const histogram *h, hdx_rows *rows, hdx_error *err)
+static hdx_code add_total(const histogram *h, hdx_rows **out, hdx_error *err)
 {
-    hdx_member *total = hdx_arena_get(hdx_rows_arena(rows), 2 * sizeof *total);
-    uint64_t    objects = 0, shallow = 0;
-    if (h->by == HDX_BY_SUPERCLASS)
-        return HDX_OK;
-    if (total == NULL)
-        return hdx_no_memory(err, "a total", 2 * sizeof *total);
+    uint64_t numbers[2] = { 0, 0 };
     for (uint64_t i = 0; i < h->count; i++) {
-        objects += h->lines[i].objects;
-        shallow += h->lines[i].shallow;
+        numbers[0] += h->lines[i].objects;
+        numbers[1] += h->lines[i].shallow;
     }
-    total[0] = (hdx_member){ "objects", hdx_cell_uint(objects) };
-    total[1] = (hdx_member){ "shallow", hdx_cell_uint(shallow) };
-    return hdx_rows_add_extra(rows, "total", hdx_cell_object(total, 2), err);
+    return h->by == HDX_BY_SUPERCLASS ? HDX_OK
+                                      : hdx_beside_numbers(HDX_OK, out, "total", total_members, 2, numbers, err);
 }
 
 /* q NULL: of a table of classes, counted in `mem`. */
@@ -623,8 +618,8 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
     const bool     one_heap = h->by == HDX_BY_HEAP && h->count == 0;
     const uint64_t others = h->count == 0 ? out_of_scope(h) : 0;
     if ((code = hdx_rows_make_in(h->ask.q.mem, &maker, out, err)) == HDX_OK &&
-        ((code = add_total(h, *out, err)) != HDX_OK ||
-         (scope > 0 && scope < 3 && (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK))) {
+        (code = add_total(h, out, err)) == HDX_OK && scope > 0 && scope < 3 &&
+        (code = hdx_rows_set_title(*out, titles[scope], err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }

@@ -16,6 +16,8 @@
  * reach. Cost: a search over nodes (nodes.h) for each holder that is tried, and one that tells which of them lead
  * where: sums of what each set of them leads to answer everything else.
  */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -38,7 +40,7 @@ static const hdx_column columns[COLUMNS] = {
         HDX_COLUMN("together", UNSIGNED, BYTES, 0, "bytes that would be free if it and all before it held nothing"),
     [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of the live heap"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the class object, the thread or the root"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                          "what it says of itself: class Shop, the name of a thread"),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
@@ -212,27 +214,22 @@ static hdx_code add_rows(finder *f, hdx_table *table, hdx_error *err)
     return code;
 }
 
-static hdx_code say(const finder *f, double share, hdx_rows *rows, hdx_error *err)
+static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *err)
 {
-    hdx_member        *m = hdx_arena_get(hdx_rows_arena(rows), 4 * sizeof *m);
     const hdx_flow_sum all = free_without(f, f->needed);
     const unsigned     count = (unsigned)__builtin_popcount(f->needed);
     const bool         reached = f->used > 0 && all.bytes >= f->wanted;
     const double       percent = f->bytes == 0 ? 0 : 100.0 * (double)all.bytes / (double)f->bytes;
     char               line[160];
-    if (m == NULL)
-        return hdx_no_memory(err, "a total", 4 * sizeof *m);
-    m[0] = (hdx_member){ "share", hdx_cell_real(share) };
-    m[1] = (hdx_member){ "reached", hdx_cell_bool(reached) };
-    m[2] = (hdx_member){ "objects", hdx_cell_uint(all.objects) };
-    m[3] = (hdx_member){ "bytes", hdx_cell_uint(all.bytes) };
+    const hdx_cell     cells[] = { hdx_cell_real(share), hdx_cell_bool(reached), hdx_cell_uint(all.objects),
+                                   hdx_cell_uint(all.bytes) };
     (void)snprintf(line, sizeof line, "%u holder%s %.1f%% of the live heap%s", count,
                    count == 1 ? " keeps" : "s together keep", percent,
                    reached             ? ""
                    : f->used < f->most ? "; none of the others leads to 1% of it"
                                        : "; --most lets more be tried");
-    hdx_code code = hdx_rows_add_extra(rows, "total", hdx_cell_object(m, 4), err);
-    return code == HDX_OK && count > 0 ? hdx_rows_set_title(rows, line, err) : code;
+    const hdx_code code = hdx_beside(HDX_OK, out, "total", total_members, HDX_COUNT(total_members), cells, err);
+    return code == HDX_OK && count > 0 ? hdx_rows_set_title(*out, line, err) : code;
 }
 
 static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out, hdx_error *err)
@@ -258,7 +255,7 @@ static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out
         hdx_table_free(table);
         return code;
     }
-    if ((code = hdx_table_rows(table, out, err)) == HDX_OK && (code = say(&f, share, *out, err)) != HDX_OK) {
+    if ((code = hdx_table_rows(table, out, err)) == HDX_OK && (code = say(&f, share, out, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }

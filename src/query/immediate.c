@@ -11,6 +11,7 @@
  * Cost: one bit for each object of the heap, 16 bytes for each of the set and each dominator; steps up the tree of
  *       dominators, of which each 64th object that is skipped remembers the end (chains of millions are skipped too).
  */
+#include "query/common/beside.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -247,23 +248,14 @@ static hdx_code answer(finder *f, hdx_rows **out, hdx_error *err)
     hdx_code   code = hdx_table_in(f->ask->q.mem, columns, COLUMNS, &t, err);
     if (code != HDX_OK)
         return code;
-    hdx_member *total = hdx_arena_get(hdx_table_arena(t), 2 * sizeof *total);
-    if (total == NULL)
-        code = hdx_no_memory(err, "a total", 2 * sizeof *total);
-    if (code == HDX_OK && (code = add_rows(f, t, err)) == HDX_OK)
+    if ((code = add_rows(f, t, err)) == HDX_OK)
         code = hdx_graph_check(f->ask->g, err);
     if (code != HDX_OK) {
         hdx_table_free(t);
         return code;
     }
-    total[0] = (hdx_member){ "dominated", hdx_cell_uint(f->set.count) };
-    total[1] = (hdx_member){ "dominated_shallow", hdx_cell_uint(f->shallow) };
-    if ((code = hdx_table_rows(t, out, err)) == HDX_OK &&
-        (code = hdx_rows_add_extra(*out, "total", hdx_cell_object(total, 2), err)) != HDX_OK) {
-        hdx_rows_close(*out);
-        *out = NULL;
-    }
-    return code;
+    const uint64_t numbers[] = { f->set.count, f->shallow };
+    return hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", total_members, 2, numbers, err);
 }
 
 static hdx_code find(hdx_ask *ask, const hdx_members *m, const char *words, bool preset, hdx_rows **out, hdx_error *err)

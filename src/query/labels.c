@@ -2,6 +2,7 @@
  * labels.c - the column `label` of rows of objects. Labels are read from the dump, in the order of the dump and by all
  * threads: a table whose rows are in another order would go over a compressed dump once for every few of them.
  */
+#include "query/common/sweep.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -17,13 +18,11 @@ typedef struct wanted {
 } wanted;
 
 typedef struct making {
-    hdx_graph       *g;
-    wanted          *at;
-    uint64_t         count;
-    hdx_mem         *mem; /* texts count there until they are cells */
-    hdx_ticker       tick;
-    _Atomic uint64_t next; /* piece */
-    hdx_first_error  fault;
+    hdx_graph *g;
+    wanted    *at;
+    uint64_t   count;
+    hdx_mem   *mem; /* texts count there until they are cells */
+    hdx_ticker tick;
 } making;
 
 static int by_place(const void *a, const void *b)
@@ -36,12 +35,14 @@ static int by_place(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static hdx_code make_piece(making *m, uint64_t from, uint64_t end, hdx_error *err)
+static hdx_code make_piece(void *context, uint64_t from, uint64_t end, unsigned worker, hdx_error *err)
 {
+    making   *m = context;
     hdx_id    ids[PIECE] = { 0 };
     char     *texts[PIECE];
     uint64_t  of[PIECE], n = 0;
     hdx_error mine;
+    (void)worker;
     for (uint64_t i = from; i < end; i++)
         if (i == 0 ||
             m->at[i].id != m->at[i - 1].id) { /* neighbours often are roots of one object, which is asked for once */
@@ -63,24 +64,10 @@ static hdx_code make_piece(making *m, uint64_t from, uint64_t end, hdx_error *er
     return code != HDX_OK ? code : hdx_tick(&m->tick, end - from) ? hdx_tick_stop(err) : HDX_OK;
 }
 
-static void make_pieces(void *context, unsigned worker)
+/* made: by the workers. Texts become cells; those of one object stand side by side. */
+static hdx_code cells_of(making *m, hdx_code made, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    making   *m = context;
-    hdx_error err = { .offset = HDX_NOWHERE };
-    uint64_t  piece;
-    (void)worker;
-    while (!hdx_first_error_any(&m->fault) && (piece = atomic_fetch_add(&m->next, 1)) * PIECE < m->count) {
-        const uint64_t end = m->count - piece * PIECE < PIECE ? m->count : (piece + 1) * PIECE;
-        const hdx_code code = make_piece(m, piece * PIECE, end, &err);
-        hdx_first_error_put(&m->fault, code, &err);
-    }
-}
-
-/* Texts become cells; those of one object stand side by side. */
-static hdx_code cells_of(making *m, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
-{
-    const hdx_code made = hdx_first_error_take(&m->fault, NULL);
-    hdx_code       code = made;
+    hdx_code code = made;
     for (uint64_t i = 0; i < m->count; i++) {
         const wanted *w = &m->at[i];
         if (w->text != NULL)
@@ -93,7 +80,7 @@ static hdx_code cells_of(making *m, hdx_arena *arena, hdx_cell *cells, hdx_error
             hdx_text_free(w->text);
         }
     }
-    return made != HDX_OK ? hdx_first_error_take(&m->fault, err) : code;
+    return code;
 }
 
 typedef struct maker {
@@ -149,8 +136,10 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
     hdx_ticker_init(&m.tick, q->progress, 1);
     if (m.count > HDX_LABELS_MANY)
         hdx_ticker_step(&m.tick, "labels", m.count, "objects");
-    hdx_workers_run(m.count > HDX_LABELS_MANY ? hdx_ask_threads(q) : 1, make_pieces, &m);
-    code = cells_of(&m, arena, cells, err);
+    const hdx_sweep_range all = { .count = m.count,
+                                  .piece = PIECE,
+                                  .workers = m.count > HDX_LABELS_MANY ? hdx_ask_threads(q) : 1 };
+    code = cells_of(&m, hdx_sweep(q, &all, make_piece, &m, err), arena, cells, err);
     if (code == HDX_OK && of->says_sizes)
         code = add_sizes(of, keys, count, arena, cells, err);
     hdx_ticker_free(&m.tick);

@@ -5,6 +5,7 @@
  * classes included; its classes are the live ones it defined, its instances and bytes theirs. `retained` is that of the
  * loader object.
  */
+#include "query/common/columns.h"
 #include "query/query.h"
 
 #include <stdio.h>
@@ -119,7 +120,7 @@ static const hdx_column loader_columns[] = {
     HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the loader above it"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes it defined"),
     HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of those classes"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                "bytes that would be free if the loader object were gone"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the loader"),

@@ -8,6 +8,7 @@
  * Cost: one bit per object, the two widest neighbouring levels, one read of the outbound list of each object that stays
  *       reachable.
  */
+#include "query/common/sweep.h"
 #include "query/query.h"
 
 #define WIDE_LEVEL 16384u
@@ -20,8 +21,6 @@ typedef struct level_job {
     const hdx_ids     *level;
     hdx_ids           *found; /* one per worker */
     bool               shared;
-    _Atomic uint64_t   next; /* first object no worker has taken */
-    hdx_first_error    fault;
 } level_job;
 
 typedef struct reached {
@@ -62,26 +61,20 @@ static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found,
     return code;
 }
 
-static void work(void *context, unsigned n)
+static hdx_code scan_piece(void *context, uint64_t from, uint64_t to, unsigned worker, hdx_error *err)
 {
     level_job *job = context;
-    uint64_t   from;
-    hdx_error  err;
-    while (!hdx_first_error_any(&job->fault) && (from = atomic_fetch_add(&job->next, SLICE)) < job->level->count) {
-        const uint64_t to = job->level->count - from < SLICE ? job->level->count : from + SLICE;
-        hdx_first_error_put(&job->fault, scan(job, from, to, &job->found[n], &err), &err);
-    }
+    return scan(job, from, to, &job->found[worker], err);
 }
 
 /* One wide level on all workers; what they found becomes one list. */
 static hdx_code wide(level_job *job, unsigned workers, hdx_ids *next, hdx_error *err)
 {
     job->shared = true;
-    atomic_store(&job->next, 0);
     for (unsigned n = 0; n < workers; n++)
         job->found[n].count = 0;
-    hdx_workers_run(workers, work, job);
-    hdx_code code = hdx_first_error_take(&job->fault, err);
+    const hdx_sweep_range level = { .count = job->level->count, .piece = SLICE, .workers = workers };
+    hdx_code              code = hdx_sweep(job->q, &level, scan_piece, job, err);
     for (unsigned n = 0; n < workers && code == HDX_OK; n++)
         for (uint64_t i = 0; code == HDX_OK && i < job->found[n].count; i++)
             code = hdx_ids_push(next, job->found[n].at[i], err);

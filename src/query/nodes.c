@@ -12,11 +12,10 @@
  *
  * Cost: 4 bytes per object; 8 bytes for each reference between nodes while they are sorted, then 4.
  */
+#include "query/common/sweep.h"
 #include "query/nodes.h"
 
 #include "graph/graph.h"
-
-#include <stdatomic.h>
 
 #define SLICE  1024u
 #define RECENT 4096u /* references that a worker does not list twice */
@@ -24,33 +23,16 @@
 
 typedef struct pass {
     hdx_nodes *n;
-    hdx_code (*slice)(struct pass *p, hdx_id from, hdx_id to, unsigned worker, hdx_error *err);
-    hdx_ids          found[HDX_WORKERS_MAX];
-    uint64_t        *recent[HDX_WORKERS_MAX];
-    unsigned         workers;
-    _Atomic uint64_t taken;
-    hdx_first_error  fault;
+    hdx_ids    found[HDX_WORKERS_MAX];
+    uint64_t  *recent[HDX_WORKERS_MAX];
+    unsigned   workers;
 } pass;
 
-static void work(void *context, unsigned worker)
-{
-    pass     *p = context;
-    uint64_t  from;
-    hdx_error err = { .offset = HDX_NOWHERE };
-    while (!hdx_first_error_any(&p->fault) && (from = atomic_fetch_add(&p->taken, SLICE)) < p->n->objects) {
-        const uint64_t to = p->n->objects - from < SLICE ? p->n->objects : from + SLICE;
-        hdx_code       code = hdx_ask_stopped(&p->n->ask->q, &err);
-        hdx_first_error_put(&p->fault, code != HDX_OK ? code : p->slice(p, from, to, worker, &err), &err);
-    }
-}
-
 /* All objects, on all workers; what they find is theirs. */
-static hdx_code run(pass *p, hdx_code (*slice)(pass *, hdx_id, hdx_id, unsigned, hdx_error *), hdx_error *err)
+static hdx_code run(pass *p, hdx_sweep_piece *slice, hdx_error *err)
 {
-    p->slice = slice;
-    atomic_store(&p->taken, 0);
-    hdx_workers_run(p->workers, work, p);
-    return hdx_first_error_take(&p->fault, err);
+    const hdx_sweep_range all = { .count = p->n->objects, .piece = SLICE, .workers = p->workers };
+    return hdx_sweep(&p->n->ask->q, &all, slice, p, err);
 }
 
 /* References of one object to objects of nodes; n of them. */
@@ -162,8 +144,9 @@ static hdx_code climb(hdx_nodes *n, hdx_id id, hdx_id above, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code climb_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
+static hdx_code climb_slice(void *context, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
 {
+    pass      *p = context;
     hdx_nodes *n = p->n;
     hdx_id     above[SLICE];
     hdx_code   code = HDX_OK;
@@ -227,9 +210,9 @@ static bool is_nested(const hdx_nodes *n, hdx_id id)
     return node != HDX_NO_NODE && nested(n, node) && !hdx_bits_test(n->sources, id);
 }
 
-static hdx_code entered_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
+static hdx_code entered_slice(void *context, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
 {
-    return take_slice(p, from, to, worker, is_nested, take_entered, err);
+    return take_slice(context, from, to, worker, is_nested, take_entered, err);
 }
 
 /* A head with all that it dominates and no other head does; what these refer to is looked at. */
@@ -314,9 +297,9 @@ static bool is_no_source(const hdx_nodes *n, hdx_id id)
     return node_of(n, id) != HDX_NO_NODE && !hdx_bits_test(n->sources, id);
 }
 
-static hdx_code refs_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
+static hdx_code refs_slice(void *context, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
 {
-    return take_slice(p, from, to, worker, is_no_source, list_refs, err);
+    return take_slice(context, from, to, worker, is_no_source, list_refs, err);
 }
 
 static hdx_code sort_refs(hdx_nodes *n, pass *p, hdx_error *err)

@@ -3,6 +3,7 @@
  *
  * Values come from the dump; where the dump is not at hand they are "absent", and the rest is answered from the index.
  */
+#include "query/common/columns.h"
 #include "query/query.h"
 
 #include "model/model.h"
@@ -41,13 +42,13 @@ static const hdx_column field_members[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "class of the object that it refers to; null for what is none"),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what that object says of itself"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+    HDX_RETAINED_COLUMN(0),
 };
 static const hdx_column object_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the element; null for the null reference"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class; null where no object has the address"),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+    HDX_RETAINED_COLUMN(0),
 };
 static const hdx_column element_item[] = {
     HDX_COLUMN(NULL, ANY, NONE, HDX_COLUMN_NULLABLE,
@@ -56,11 +57,10 @@ static const hdx_column element_item[] = {
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "its number in the index, in the order of addresses"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if it were gone; null for garbage"),
+    [SHALLOW] = HDX_SHALLOW_COLUMN(0),
+    [RETAINED] = HDX_RETAINED_IF_LIVE_COLUMN(0),
     [DOMINATOR] =
         HDX_COLUMN("dominator", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
                    "address of its immediate dominator; null where nothing but the GC roots dominates it, and "

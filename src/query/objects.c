@@ -2,6 +2,7 @@
  * objects.c - the objects of some classes, one row each: by class, then by address. Labels are made behind the
  * rest (labels.c).
  */
+#include "query/common/columns.h"
 #include "query/query.h"
 
 #include <inttypes.h>
@@ -10,12 +11,10 @@
 #define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-               "what it says of itself: a text, a name; null for most objects"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without what it refers to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "bytes that would be free if it were gone; null for garbage"),
+    HDX_CLASS_COLUMN(0),
+    HDX_LABEL_COLUMN,
+    HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),
+    HDX_RETAINED_IF_LIVE_COLUMN(0),
 };
 
 typedef struct listing {

@@ -8,40 +8,61 @@
  * Out: a row for each that is open. Closing sets the number to -1, or the address to 0, in all versions from JDK 5 on.
  * Cost: a record for each such object.
  */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 #include "query/files.h"
 
 #include "graph/graph.h"
 #include <stdio.h>
 #include <stdlib.h>
 
+/* In the order of their names, which is that of the rows. */
+typedef enum kind {
+    DATAGRAM,
+    DEFLATER,
+    DESCRIPTOR,
+    DIRECTORY,
+    PLAIN_FILE,
+    INFLATER,
+    PIPE,
+    PROCESS,
+    SELECTOR,
+    SERVER,
+    SOCKET,
+    WATCH,
+    ZIP
+} kind;
+static const char *const kind_names[] = { "datagram", "deflater", "descriptor", "directory", "file",
+                                          "inflater", "pipe",     "process",    "selector",  "server",
+                                          "socket",   "watch",    "zip" };
+
 /* ---- who has a descriptor ---- */
 
-#define NO_KIND "descriptor"
 static const struct {
-    const char *class_name, *kind, *descriptor, *path;
+    const char *class_name;
+    kind        kind;
+    const char *descriptor, *path;
 } owner_kinds[] = {
-    { "java.net.SocketImpl", "socket", "fd", NULL },
-    { "java.net.SocketInputStream", "socket", "fd", NULL }, /* a FileInputStream until JDK 17 */
-    { "java.net.SocketOutputStream", "socket", "fd", NULL },
-    { "java.io.FileInputStream", "file", "fd", "path" },
-    { "java.io.FileOutputStream", "file", "fd", "path" },
-    { "java.io.RandomAccessFile", "file", "fd", "path" },
-    { "sun.nio.ch.FileChannelImpl", "file", "fd", "path" },
-    { "sun.nio.ch.AsynchronousFileChannelImpl", "file", "fdObj", NULL },
-    { "android.os.ParcelFileDescriptor", "file", "mFd", NULL },
-    { "sun.nio.ch.ServerSocketChannelImpl", "server", "fd", "localAddress" },
-    { "sun.nio.ch.SocketChannelImpl", "socket", "fd", "remoteAddress" },
-    { "sun.nio.ch.DatagramChannelImpl", "datagram", "fd", "localAddress" },
-    { "sun.nio.ch.AsynchronousServerSocketChannelImpl", "server", "fd", NULL },
-    { "sun.nio.ch.AsynchronousSocketChannelImpl", "socket", "fd", NULL },
-    { "sun.nio.ch.SourceChannelImpl", "pipe", "fd", NULL },
-    { "sun.nio.ch.SinkChannelImpl", "pipe", "fd", NULL },
-    { "java.net.DatagramSocketImpl", "datagram", "fd", NULL },
+    { "java.net.SocketImpl", SOCKET, "fd", NULL },
+    { "java.net.SocketInputStream", SOCKET, "fd", NULL }, /* a FileInputStream until JDK 17 */
+    { "java.net.SocketOutputStream", SOCKET, "fd", NULL },
+    { "java.io.FileInputStream", PLAIN_FILE, "fd", "path" },
+    { "java.io.FileOutputStream", PLAIN_FILE, "fd", "path" },
+    { "java.io.RandomAccessFile", PLAIN_FILE, "fd", "path" },
+    { "sun.nio.ch.FileChannelImpl", PLAIN_FILE, "fd", "path" },
+    { "sun.nio.ch.AsynchronousFileChannelImpl", PLAIN_FILE, "fdObj", NULL },
+    { "android.os.ParcelFileDescriptor", PLAIN_FILE, "mFd", NULL },
+    { "sun.nio.ch.ServerSocketChannelImpl", SERVER, "fd", "localAddress" },
+    { "sun.nio.ch.SocketChannelImpl", SOCKET, "fd", "remoteAddress" },
+    { "sun.nio.ch.DatagramChannelImpl", DATAGRAM, "fd", "localAddress" },
+    { "sun.nio.ch.AsynchronousServerSocketChannelImpl", SERVER, "fd", NULL },
+    { "sun.nio.ch.AsynchronousSocketChannelImpl", SOCKET, "fd", NULL },
+    { "sun.nio.ch.SourceChannelImpl", PIPE, "fd", NULL },
+    { "sun.nio.ch.SinkChannelImpl", PIPE, "fd", NULL },
+    { "java.net.DatagramSocketImpl", DATAGRAM, "fd", NULL },
 };
 #define SOCKET_IMPL 0u
 #define OWNER_KINDS (sizeof owner_kinds / sizeof *owner_kinds)
-
-const char *hdx_file_kind(unsigned rank) { return rank < OWNER_KINDS ? owner_kinds[rank].kind : NO_KIND; }
 
 static int by_descriptor(const void *a, const void *b)
 {
@@ -107,7 +128,7 @@ enum { ADDRESS, CLASS, LABEL, KIND, NUMBER, NAME, SHALLOW, RETAINED, FIELD, COLU
                "file, socket, server, datagram, pipe, directory, selector, inflater, process and the like")
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the stream, channel, socket or whatever has it"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                          "what it says of itself: addresses of a channel; null for most objects"),
     [KIND] = KIND_COLUMN,
@@ -131,37 +152,25 @@ static const hdx_form forms[] = {
 };
 
 typedef struct handle {
-    hdx_id      id;
-    const char *kind;
-    hdx_id      path; /* an object whose label is the name; HDX_NO_ID: none */
-    int64_t     number;
-    bool        numbered;
+    hdx_id  id;
+    kind    is;
+    hdx_id  path; /* an object whose label is the name; HDX_NO_ID: none */
+    int64_t number;
+    bool    numbered;
 } handle;
 
 typedef struct files {
-    hdx_ask          ask;
-    hdx_fields       fields, inner;
-    hdx_file_owners  owners;
-    HDX_LIST(handle) found;
-    uint64_t         next;
+    hdx_found       found;
+    hdx_fields      fields, inner;
+    hdx_file_owners owners;
 } files;
 
-static void files_close(void *of)
+static void close_files(void *of)
 {
     files *f = of;
     hdx_fields_close(&f->fields);
     hdx_fields_close(&f->inner);
-    hdx_list_free(f->ask.q.mem, HDX_LIST_REF(&f->owners));
-    hdx_list_free(f->ask.q.mem, HDX_LIST_REF(&f->found));
-    free(f);
-}
-
-static hdx_code add(files *f, handle h, hdx_error *err)
-{
-    if (!hdx_list_room(f->ask.q.mem, HDX_LIST_REF(&f->found)))
-        return hdx_no_memory(err, "files", (f->found.count + 1) * sizeof h);
-    f->found.at[f->found.count++] = h;
-    return hdx_ask_turn(&f->ask, err);
+    hdx_list_free(f->found.ask.q.mem, HDX_LIST_REF(&f->owners));
 }
 
 /* A number from 0 on, or a handle of Windows. */
@@ -178,30 +187,30 @@ static bool is_open(const hdx_fields *f, handle *h)
 static hdx_code tell_server(files *f, handle *h, hdx_error *err)
 {
     int64_t        server;
-    const hdx_code code = hdx_fields_read(&f->inner, f->ask.g, h->id, err);
+    const hdx_code code = hdx_fields_read(&f->inner, f->found.ask.g, h->id, err);
     if (hdx_fields_ref(&f->inner, "java.net.SocketImpl", "serverSocket") != HDX_NO_ID ||
         (hdx_fields_number(&f->inner, "sun.nio.ch.NioSocketImpl", "server", &server) && server != 0))
-        h->kind = "server";
+        h->is = SERVER;
     return code;
 }
 
 static hdx_code find_descriptors(files *f, hdx_error *err)
 {
-    hdx_ids  ids = hdx_ids_of(f->ask.q.mem);
-    hdx_code code = hdx_instances_below(&f->ask, "java.io.FileDescriptor", &ids, err);
+    hdx_ids  ids = hdx_ids_of(f->found.ask.q.mem);
+    hdx_code code = hdx_instances_below(&f->found.ask, "java.io.FileDescriptor", &ids, err);
     for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++) {
-        handle h = { .id = ids.at[i], .kind = NO_KIND, .path = HDX_NO_ID };
-        if ((code = hdx_fields_read(&f->fields, f->ask.g, h.id, err)) != HDX_OK || !is_open(&f->fields, &h))
+        handle h = { .id = ids.at[i], .is = DESCRIPTOR, .path = HDX_NO_ID };
+        if ((code = hdx_fields_read(&f->fields, f->found.ask.g, h.id, err)) != HDX_OK || !is_open(&f->fields, &h))
             continue;
         const hdx_file_owner *owner = hdx_file_owner_of(&f->owners, h.id);
         if (owner != NULL) {
             h.id = owner->id;
-            h.kind = hdx_file_kind(owner->rank);
+            h.is = owner_kinds[owner->rank].kind;
             h.path = owner->path;
             code = owner->rank == SOCKET_IMPL ? tell_server(f, &h, err) : HDX_OK;
         }
         if (code == HDX_OK)
-            code = add(f, h, err);
+            code = hdx_found_add(&f->found, &h, err);
     }
     hdx_ids_drop(&ids);
     return code;
@@ -214,35 +223,37 @@ static hdx_code find_descriptors(files *f, hdx_error *err)
  * true. The number is that field where `numbered` says so.
  */
 static const struct {
-    const char *class_name, *kind, *through, *field;
+    const char *class_name;
+    kind        kind;
+    const char *through, *field;
     int64_t     unless;
     const char *closed, *name;
     bool        numbered;
 } others[] = {
-    { "java.util.zip.Inflater", "inflater", "zsRef", "address", 0, NULL, NULL, false },
-    { "java.util.zip.Inflater", "inflater", NULL, "strm", 0, NULL, NULL, false },
-    { "java.util.zip.Inflater", "inflater", NULL, "streamHandle", -1, NULL, NULL, false }, /* Android */
-    { "java.util.zip.Deflater", "deflater", "zsRef", "address", 0, NULL, NULL, false },
-    { "java.util.zip.Deflater", "deflater", NULL, "strm", 0, NULL, NULL, false },
-    { "java.util.zip.Deflater", "deflater", NULL, "streamHandle", -1, NULL, NULL, false },
-    { "java.util.zip.ZipFile", "zip", NULL, "jzfile", 0, "closeRequested", "name", false },
-    { "sun.nio.fs.UnixDirectoryStream", "directory", NULL, "dp", 0, "isClosed", "dir", false },
-    { "sun.nio.ch.EPollSelectorImpl", "selector", NULL, "epfd", -1, "closed", NULL, true },
-    { "sun.nio.ch.KQueueSelectorImpl", "selector", NULL, "kqfd", -1, "closed", NULL, true },
-    { "sun.nio.fs.LinuxWatchService$Poller", "watch", NULL, "ifd", -1, "closed", NULL, true },
-    { "java.lang.ProcessImpl", "process", NULL, "pid", 0, "hasExited", NULL, true },
-    { "java.lang.UNIXProcess", "process", NULL, "pid", 0, "hasExited", NULL, true },
+    { "java.util.zip.Inflater", INFLATER, "zsRef", "address", 0, NULL, NULL, false },
+    { "java.util.zip.Inflater", INFLATER, NULL, "strm", 0, NULL, NULL, false },
+    { "java.util.zip.Inflater", INFLATER, NULL, "streamHandle", -1, NULL, NULL, false }, /* Android */
+    { "java.util.zip.Deflater", DEFLATER, "zsRef", "address", 0, NULL, NULL, false },
+    { "java.util.zip.Deflater", DEFLATER, NULL, "strm", 0, NULL, NULL, false },
+    { "java.util.zip.Deflater", DEFLATER, NULL, "streamHandle", -1, NULL, NULL, false },
+    { "java.util.zip.ZipFile", ZIP, NULL, "jzfile", 0, "closeRequested", "name", false },
+    { "sun.nio.fs.UnixDirectoryStream", DIRECTORY, NULL, "dp", 0, "isClosed", "dir", false },
+    { "sun.nio.ch.EPollSelectorImpl", SELECTOR, NULL, "epfd", -1, "closed", NULL, true },
+    { "sun.nio.ch.KQueueSelectorImpl", SELECTOR, NULL, "kqfd", -1, "closed", NULL, true },
+    { "sun.nio.fs.LinuxWatchService$Poller", WATCH, NULL, "ifd", -1, "closed", NULL, true },
+    { "java.lang.ProcessImpl", PROCESS, NULL, "pid", 0, "hasExited", NULL, true },
+    { "java.lang.UNIXProcess", PROCESS, NULL, "pid", 0, "hasExited", NULL, true },
 };
 
 static hdx_code look_at_other(files *f, hdx_id id, unsigned k, hdx_error *err)
 {
-    handle      h = { .id = id, .kind = others[k].kind, .path = HDX_NO_ID, .numbered = others[k].numbered };
+    handle      h = { .id = id, .is = others[k].kind, .path = HDX_NO_ID, .numbered = others[k].numbered };
     hdx_fields *of = &f->fields;
     int64_t     closed = 0;
-    hdx_code    code = hdx_fields_read(&f->fields, f->ask.g, id, err);
+    hdx_code    code = hdx_fields_read(&f->fields, f->found.ask.g, id, err);
     if (code == HDX_OK && others[k].through != NULL) {
         of = &f->inner;
-        code = hdx_fields_read(of, f->ask.g, hdx_fields_ref(&f->fields, NULL, others[k].through), err);
+        code = hdx_fields_read(of, f->found.ask.g, hdx_fields_ref(&f->fields, NULL, others[k].through), err);
     }
     if (code != HDX_OK || !hdx_fields_number(of, NULL, others[k].field, &h.number) || h.number == others[k].unless)
         return code;
@@ -251,19 +262,19 @@ static hdx_code look_at_other(files *f, hdx_id id, unsigned k, hdx_error *err)
     if (others[k].name != NULL)
         h.path = hdx_fields_ref(&f->fields, NULL, others[k].name);
     if (others[k].name != NULL && strcmp(others[k].name, "dir") == 0) { /* a UnixPath, whose bytes are the text */
-        code = hdx_fields_read(&f->inner, f->ask.g, h.path, err);
+        code = hdx_fields_read(&f->inner, f->found.ask.g, h.path, err);
         h.path = hdx_fields_ref(&f->inner, NULL, "path");
     }
-    return code == HDX_OK ? add(f, h, err) : code;
+    return code == HDX_OK ? hdx_found_add(&f->found, &h, err) : code;
 }
 
 static hdx_code find_others(files *f, hdx_error *err)
 {
-    hdx_ids  ids = hdx_ids_of(f->ask.q.mem);
+    hdx_ids  ids = hdx_ids_of(f->found.ask.q.mem);
     hdx_code code = HDX_OK;
     for (unsigned k = 0; code == HDX_OK && k < sizeof others / sizeof *others; k++) {
         ids.count = 0;
-        code = hdx_instances_below(&f->ask, others[k].class_name, &ids, err);
+        code = hdx_instances_below(&f->found.ask, others[k].class_name, &ids, err);
         for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++)
             code = look_at_other(f, ids.at[i], k, err);
     }
@@ -279,12 +290,12 @@ static hdx_code socket_cell(files *f, hdx_id id, hdx_arena *arena, hdx_cell *out
     int64_t  port = 0, local = 0;
     hdx_cell address = hdx_cell_null();
     char     text[200];
-    hdx_code code = hdx_fields_read(&f->fields, f->ask.g, id, err);
+    hdx_code code = hdx_fields_read(&f->fields, f->found.ask.g, id, err);
     if (code != HDX_OK || !hdx_fields_number(&f->fields, "java.net.SocketImpl", "localport", &local))
         return code;
     (void)hdx_fields_number(&f->fields, "java.net.SocketImpl", "port", &port);
     const hdx_id to = hdx_fields_ref(&f->fields, "java.net.SocketImpl", "address");
-    if (port != 0 && to != HDX_NO_ID && (code = hdx_label_cell(&f->ask.q, to, arena, &address, err)) != HDX_OK)
+    if (port != 0 && to != HDX_NO_ID && (code = hdx_label_cell(&f->found.ask.q, to, arena, &address, err)) != HDX_OK)
         return code;
     if (address.kind == HDX_CELL_TEXT)
         (void)snprintf(text, sizeof text, "%.*s:%lld from %lld",
@@ -296,86 +307,81 @@ static hdx_code socket_cell(files *f, hdx_id id, hdx_arena *arena, hdx_cell *out
     return HDX_OK;
 }
 
-static hdx_code rows_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     files           *f = of;
-    hdx_graph       *g = f->ask.g;
-    const hdx_query *q = &f->ask.q;
-    hdx_code         code = hdx_ask_turn(&f->ask, err);
-    if (code != HDX_OK)
-        return code;
-    if (f->next == f->found.count)
-        return hdx_ask_end(&f->ask, more, err);
-    const handle *h = &f->found.at[f->next++];
+    const handle    *h = entry;
+    const hdx_query *q = &f->found.ask.q;
+    hdx_graph       *g = f->found.ask.g;
     cells[ADDRESS] = hdx_id_cell(g, h->id);
     cells[CLASS] = hdx_class_of_cell(g, h->id);
-    cells[LABEL] = cells[NAME] = cells[FIELD] = hdx_cell_null();
-    cells[KIND] = hdx_cell_string(h->kind);
-    cells[NUMBER] = h->numbered ? hdx_cell_int(h->number) : hdx_cell_null();
+    cells[KIND] = hdx_cell_string(kind_names[h->is]);
+    if (h->numbered)
+        cells[NUMBER] = hdx_cell_int(h->number);
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, h->id));
     cells[RETAINED] = hdx_retained_cell(g, h->id);
-    if (h->path != HDX_NO_ID && hdx_column_wanted(q, NAME))
-        code = hdx_label_cell(q, h->path, arena, &cells[NAME], err);
-    else if ((strcmp(h->kind, "socket") == 0 || strcmp(h->kind, "server") == 0) && hdx_column_wanted(q, NAME))
-        code = socket_cell(f, h->id, arena, &cells[NAME], err);
-    *more = true;
-    return code;
+    if (!hdx_column_wanted(q, NAME))
+        return HDX_OK;
+    if (h->path != HDX_NO_ID)
+        return hdx_label_cell(q, h->path, arena, &cells[NAME], err);
+    return h->is == SOCKET || h->is == SERVER ? socket_cell(f, h->id, arena, &cells[NAME], err) : HDX_OK;
 }
 
 static int by_kind(const void *a, const void *b)
 {
     const handle *x = a, *y = b;
-    const int     order = strcmp(x->kind, y->kind);
-    if (order != 0)
-        return order;
+    if (x->is != y->is)
+        return x->is < y->is ? -1 : 1;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code add_sums(void *of, hdx_table *table, hdx_error *err)
+HDX_ENTRY_NUMBER(kind_of, handle, is)
+
+static hdx_code kind_cells(const hdx_ask *ask, uint64_t is, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    files   *f = of;
-    hdx_code code = HDX_OK;
-    for (uint64_t i = 0, end; code == HDX_OK && i < f->found.count; i = end) {
-        for (end = i; end < f->found.count && strcmp(f->found.at[end].kind, f->found.at[i].kind) == 0;)
-            end++;
-        const hdx_cell cells[] = { hdx_cell_string(f->found.at[i].kind), hdx_cell_uint(end - i) };
-        code = hdx_table_add(table, cells, err);
-    }
-    return code;
+    (void)ask;
+    (void)arena;
+    (void)err;
+    cells[0] = hdx_cell_string(kind_names[is]);
+    return HDX_OK;
 }
+
+static const hdx_sum      sums[] = { { 0 } };
+static const hdx_grouping groupings[] = {
+    { .key = kind_of, .key_cells = kind_cells, .keys = 1, .sums = sums, .sum_count = 1 },
+};
 
 /* ---- asking ---- */
 
-static hdx_code open_open_files(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+static hdx_code find(void *of, hdx_error *err)
 {
-    hdx_ask ask;
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    files *f = calloc(1, sizeof *f);
-    if (f == NULL)
-        return hdx_no_memory(err, "files", sizeof *f);
-    f->ask = ask;
-    if ((code = hdx_file_owners_of(&f->ask, &f->owners, err)) == HDX_OK && (code = find_descriptors(f, err)) == HDX_OK)
-        code = find_others(f, err);
-    if (f->found.count > 1)
-        qsort(f->found.at, (size_t)f->found.count, sizeof(handle), by_kind);
+    files   *f = of;
+    hdx_code code = hdx_file_owners_of(&f->found.ask, &f->owners, err);
     if (code == HDX_OK)
-        code = hdx_graph_check(ask.g, err);
-    const hdx_listing listing = { .rows = { columns, COLUMNS, f, rows_next, files_close, f->found.count },
-                                  .label = LABEL,
-                                  .field = FIELD,
-                                  .sum_columns = kind_columns,
-                                  .sum_count = HDX_COUNT(kind_columns),
-                                  .sum = add_sums };
-    code = hdx_listing_open(q, a, code, &listing, out, err);
-    return hdx_say_nothing(code, out, err, "%s",
-                           hdx_graph_lacks_dump(q->graph) ? "what is open is in the dump, which is not at hand"
-                                                          : "nothing is open, as far as fields tell");
+        code = find_descriptors(f, err);
+    return code == HDX_OK ? find_others(f, err) : code;
 }
+
+static const char *nothing(const void *of)
+{
+    return hdx_graph_lacks_dump(((const files *)of)->found.ask.g) ? "what is open is in the dump, which is not at hand"
+                                                                  : "nothing is open, as far as fields tell";
+}
+
+static const hdx_listing listing = { .what = "files",
+                                     .state = sizeof(files),
+                                     .entry = sizeof(handle),
+                                     .forms = forms,
+                                     .groupings = groupings,
+                                     .label = LABEL,
+                                     .field = FIELD,
+                                     .find = find,
+                                     .order = by_kind,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_files };
 
 static const hdx_parameter parameters[] = {
     { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "kind", .sentence = "one row per kind" },
@@ -394,5 +400,5 @@ const hdx_question hdx_question_open_files = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_open_files,
+    .listing = &listing,
 };

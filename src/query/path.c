@@ -6,6 +6,7 @@
  * says how many are left out. `length` is exact. Objects deep in a list share nearly all steps of their paths: what a
  * step says is read from the dump once.
  */
+#include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -26,11 +27,11 @@ static const hdx_column columns[COLUMNS] = {
     [PATH] = HDX_COLUMN("path", UNSIGNED, NONE, 0, "number of the path, from 1"),
     [STEP] = HDX_COLUMN("step", UNSIGNED, NONE, 0, "number of the step on its path; 0 is the GC root"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE,
                              "name of the reference that leads to the next step; null at the last"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    [SHALLOW] = HDX_SHALLOW_COLUMN(0),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
 };
 static const hdx_form forms[] = {
@@ -47,9 +48,9 @@ static const hdx_column reference_members[] = {
 };
 static const hdx_column step_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_CLASS_COLUMN(0),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
+    HDX_SHALLOW_COLUMN(0),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
     HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last",
                reference_members),

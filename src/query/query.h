@@ -130,18 +130,6 @@ hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *ar
 hdx_code hdx_say_nothing(hdx_code code, hdx_rows **rows, hdx_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A question whose rows are found at once, or with --by summed. */
-typedef struct hdx_listing {
-    hdx_rows_maker    rows;         /* its state is closed in any case */
-    unsigned          label, field; /* columns that are filled for the rows that go out; 0: there is none */
-    const hdx_column *sum_columns;
-    unsigned          sum_count;
-    hdx_code (*sum)(void *state, hdx_table *sums, hdx_error *err);
-} hdx_listing;
-/* code: of finding them. */
-hdx_code hdx_listing_open(const hdx_query *q, const hdx_arguments *a, hdx_code code, const hdx_listing *l,
-                          hdx_rows **out, hdx_error *err);
-
 /* ---- lists of ids or class numbers that are handed out: given back by hdx_ids_free, hdx_numbers_free ---- */
 void *hdx_listed_get(hdx_mem *mem, uint64_t count, uint64_t size); /* count * size bytes, zero; NULL: refused */
 
@@ -488,10 +476,14 @@ uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id 
                           int32_t frame); /* place of the first not before */
 
 /* ---- questions, declared (questions.h has their list) ---- */
+typedef struct hdx_listing hdx_listing; /* common/listing.h */
 typedef struct hdx_question {
-    hdx_answer declared;
+    hdx_answer         declared;
+    const hdx_listing *listing; /* it is a list; NULL: `open` opens it */
     hdx_code (*open)(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 } hdx_question;
+hdx_code hdx_question_open(const hdx_question *question, const hdx_query *q, const hdx_arguments *a, hdx_rows **out,
+                           hdx_error *err);
 /* Parameters that several questions take. */
 #define HDX_PARAMETER_OF_CLASS(flags, sentence)                                                                        \
     {                                                                                                                  \

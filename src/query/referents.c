@@ -5,6 +5,8 @@
  * Out: a reference a row, those first whose referents are held by nothing stronger, the heaviest before others; or sums
  *      by kind of reference or class of the referent.
  */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 #include "query/strength.h"
 
 #include <stdlib.h>
@@ -16,9 +18,8 @@ enum { ADDRESS, CLASS, LABEL, KIND, REACH, SHALLOW, RETAINED, REFERENCE, REFEREN
 #define KIND_COLUMN HDX_COLUMN("kind", TEXT, NONE, 0, "soft, weak, final (of an object with a finalizer) or phantom")
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the referent"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: a text, a name; null for most objects"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_LABEL_COLUMN,
     [KIND] = KIND_COLUMN,
     [REACH] = HDX_COLUMN("reach", TEXT, NONE, 0,
                          "the strongest by which it is reachable; strong: in other ways; none: not in this view"),
@@ -64,33 +65,33 @@ typedef struct held {
 } held;
 
 typedef struct referents {
-    hdx_ask        ask;
-    HDX_LIST(held) found;
-    uint64_t       next;
+    hdx_found     found;
+    hdx_strengths strengths; /* for sums alone */
+    bool          told;
 } referents;
 
-static void referents_close(void *state)
-{
-    referents *r = state;
-    hdx_list_free(r->ask.q.mem, HDX_LIST_REF(&r->found));
-    free(r);
-}
+static void close_strengths(void *state) { hdx_strengths_close(&((referents *)state)->strengths); }
 
 /* kinds: bit k - 1 for strength k; 0: all. */
 static bool is_chosen(unsigned kinds, hdx_strength kind) { return kinds == 0 || (kinds >> ((unsigned)kind - 1) & 1); }
 
-static hdx_code collect(referents *r, const hdx_strengths *s, unsigned kinds, hdx_error *err)
+static hdx_code find(void *state, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
+    referents           *r = state;
+    const hdx_strengths *s = &r->strengths;
+    const unsigned       kinds = hdx_argument_choices(r->found.arguments, "kind");
+    hdx_code             code = hdx_strengths_open(&r->found.ask, &r->strengths, err);
     for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
         const hdx_reference *at = &s->at[i];
         if (at->referent == HDX_NO_ID || !is_chosen(kinds, at->kind))
             continue;
-        if (!hdx_list_room(r->ask.q.mem, HDX_LIST_REF(&r->found)))
-            return hdx_no_memory(err, "referents", (r->found.count + 1) * sizeof(held));
-        r->found.at[r->found.count++] = (held){ at->referent, at->id, at->kind, hdx_strength_of(s, at->referent), 0 };
-        code = hdx_ask_turn(&r->ask, err);
+        const held h = { at->referent, at->id, at->kind, hdx_strength_of(s, at->referent),
+                         hdx_graph_retained(r->found.ask.g, at->referent) };
+        code = hdx_found_add(&r->found, &h, err);
     }
+    r->told = s->unknown == 0 || s->unknown < s->count;
+    if (hdx_argument_choice(r->found.arguments, "by") < 0)
+        hdx_strengths_close(&r->strengths);
     return code;
 }
 
@@ -109,43 +110,27 @@ static int held_first(const void *a, const void *b)
     return (x->reference > y->reference) - (x->reference < y->reference);
 }
 
-static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    referents *r = state;
-    hdx_graph *g = r->ask.g;
-    hdx_code   code = hdx_ask_turn(&r->ask, err);
+    const held *h = entry;
+    hdx_graph  *g = ((referents *)state)->found.ask.g;
     (void)arena;
-    if (code != HDX_OK)
-        return code;
-    if (r->next == r->found.count)
-        return hdx_ask_end(&r->ask, more, err);
-    const held *h = &r->found.at[r->next++];
+    (void)err;
     cells[ADDRESS] = hdx_id_cell(g, h->referent);
     cells[CLASS] = hdx_class_of_cell(g, h->referent);
-    cells[LABEL] = hdx_cell_null();
     cells[KIND] = hdx_cell_string(hdx_strength_names[h->kind]);
     cells[REACH] = hdx_cell_string(hdx_strength_names[h->reach]);
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, h->referent));
     cells[RETAINED] = hdx_retained_cell(g, h->referent);
     cells[REFERENCE] = hdx_id_cell(g, h->reference);
     cells[REFERENCE_CLASS] = hdx_class_of_cell(g, h->reference);
-    cells[FIELD] = hdx_cell_null();
-    *more = true;
     return HDX_OK;
 }
 
-static hdx_code open_rows(referents *r, hdx_rows **out, hdx_error *err)
+static const char *nothing(const void *state)
 {
-    const hdx_query q = r->ask.q;
-    for (uint64_t i = 0; i < r->found.count; i++)
-        r->found.at[i].order = hdx_graph_retained(r->ask.g, r->found.at[i].referent);
-    if (r->found.count > 1)
-        qsort(r->found.at, (size_t)r->found.count, sizeof(held), held_first);
-    hdx_rows_maker maker = { columns, COLUMNS, r, rows_next, referents_close, r->found.count };
-    hdx_code       code = hdx_rows_make_in(q.mem, &maker, out, err);
-    if (code == HDX_OK && hdx_column_wanted(&q, LABEL))
-        code = hdx_query_labels(&q, false, out, err);
-    return code == HDX_OK && hdx_column_wanted(&q, FIELD) ? hdx_query_fields(&q, out, err) : code;
+    return ((const referents *)state)->told ? "no reference has a referent"
+                                            : "what references refer to is in the dump, which does not tell it";
 }
 
 /* ---- sums ---- */
@@ -192,12 +177,12 @@ static const held *in_group(const held *from, const held *end, hdx_id referent)
 /* Does another one of the group, held by nothing strong either, retain it? */
 static bool is_within_another(const referents *r, const held *from, const held *end, hdx_id referent)
 {
-    hdx_id up = hdx_graph_dominator(r->ask.g, referent);
+    hdx_id up = hdx_graph_dominator(r->found.ask.g, referent);
     for (unsigned i = 0; i < NEAR && up != HDX_VIRTUAL_ROOT && up != HDX_NO_ID; i++) {
         const held *at = in_group(from, end, up);
         if (at < end && at->referent == up && is_weak(at->reach))
             return true;
-        up = hdx_graph_dominator(r->ask.g, up);
+        up = hdx_graph_dominator(r->found.ask.g, up);
     }
     return false;
 }
@@ -208,17 +193,15 @@ static hdx_code sum_up(referents *r, bool by_kind, hdx_list_ref to, hdx_error *e
     sum       **sums = (sum **)to.at;
     const held *end, *last;
     hdx_code    code = HDX_OK;
-    for (uint64_t i = 0; i < r->found.count; i++) {
-        held *h = &r->found.at[i];
-        h->order = by_kind ? (uint64_t)h->kind : hdx_graph_class_of(r->ask.g, h->referent);
-    }
-    if (r->found.count > 1)
-        qsort(r->found.at, (size_t)r->found.count, sizeof(held), in_groups);
-    last = r->found.at + r->found.count;
-    for (const held *from = r->found.at; code == HDX_OK && from < last; from = end) {
+    held       *all = r->found.at;
+    for (uint64_t i = 0; i < r->found.count; i++)
+        all[i].order = by_kind ? (uint64_t)all[i].kind : hdx_graph_class_of(r->found.ask.g, all[i].referent);
+    hdx_found_sort(&r->found, in_groups);
+    last = all + r->found.count;
+    for (const held *from = all; code == HDX_OK && from < last; from = end) {
         for (end = from; end < last && end->order == from->order;)
             end++;
-        if (!hdx_list_room(r->ask.q.mem, to))
+        if (!hdx_list_room(r->found.ask.q.mem, to))
             return hdx_no_memory(err, "referents", (*to.count + 1) * sizeof(sum));
         sum *s = &(*sums)[(*to.count)++];
         *s = (sum){ .group = from->order };
@@ -230,9 +213,9 @@ static hdx_code sum_up(referents *r, bool by_kind, hdx_list_ref to, hdx_error *e
             if (counts_as_only(h, by_kind)) {
                 s->only++;
                 s->retained +=
-                    is_within_another(r, from, end, h->referent) ? 0 : hdx_graph_retained(r->ask.g, h->referent);
+                    is_within_another(r, from, end, h->referent) ? 0 : hdx_graph_retained(r->found.ask.g, h->referent);
             }
-            code = hdx_ask_turn(&r->ask, err);
+            code = hdx_ask_turn(&r->found.ask, err);
         }
     }
     return code;
@@ -283,19 +266,19 @@ static hdx_code class_rows(hdx_graph *g, sum *sums, uint64_t count, hdx_table *t
     return code;
 }
 
-static hdx_code open_sums(referents *r, const hdx_strengths *s, bool by_kind, unsigned kinds, hdx_rows **out,
-                          hdx_error *err)
+static hdx_code sums_of(void *state, int by, hdx_rows **out, hdx_error *err)
 {
-    HDX_LIST(sum)   sums = { NULL, 0, 0 };
-    hdx_table      *table = NULL;
-    hdx_mem        *mem = r->ask.q.mem;
-    const hdx_form *form = &forms[by_kind ? 0 : 1];
-    hdx_code        code = hdx_table_in(mem, form->columns, form->column_count, &table, err);
+    referents     *r = state;
+    HDX_LIST(sum)  sums = { NULL, 0, 0 };
+    hdx_table     *table = NULL;
+    hdx_mem       *mem = r->found.ask.q.mem;
+    const bool     by_kind = by == 0;
+    const unsigned kinds = hdx_argument_choices(r->found.arguments, "kind");
+    hdx_code       code = hdx_table_in(mem, forms[by].columns, forms[by].column_count, &table, err);
     if (code == HDX_OK && (code = sum_up(r, by_kind, HDX_LIST_REF(&sums), err)) == HDX_OK)
-        code = by_kind ? kind_rows(s, kinds, sums.at, sums.count, table, err)
-                       : class_rows(r->ask.g, sums.at, sums.count, table, err);
+        code = by_kind ? kind_rows(&r->strengths, kinds, sums.at, sums.count, table, err)
+                       : class_rows(r->found.ask.g, sums.at, sums.count, table, err);
     hdx_list_free(mem, HDX_LIST_REF(&sums));
-    referents_close(r);
     if (code == HDX_OK)
         return hdx_table_rows(table, out, err);
     hdx_table_free(table);
@@ -304,32 +287,18 @@ static hdx_code open_sums(referents *r, const hdx_strengths *s, bool by_kind, un
 
 /* ---- asking ---- */
 
-static hdx_code open_referents(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
-{
-    hdx_ask        ask;
-    hdx_strengths  s = { .ask = NULL };
-    const unsigned kinds = hdx_argument_choices(a, "kind");
-    const int      by = hdx_argument_choice(a, "by");
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    referents *r = calloc(1, sizeof *r);
-    if (r == NULL)
-        return hdx_no_memory(err, "referents", sizeof *r);
-    r->ask = ask;
-    if ((code = hdx_strengths_open(&ask, &s, err)) == HDX_OK)
-        code = collect(r, &s, kinds, err);
-    const bool told = s.unknown == 0 || s.unknown < s.count;
-    if (code != HDX_OK)
-        referents_close(r);
-    else
-        code = by < 0 ? open_rows(r, out, err) : open_sums(r, &s, by == 0, kinds, out, err);
-    hdx_strengths_close(&s);
-    return hdx_say_nothing(code, out, err, "%s",
-                           told ? "no reference has a referent"
-                                : "what references refer to is in the dump, which does not tell it");
-}
+static const hdx_listing listing = { .what = "referents",
+                                     .state = sizeof(referents),
+                                     .entry = sizeof(held),
+                                     .forms = forms,
+                                     .sums = sums_of,
+                                     .label = LABEL,
+                                     .field = FIELD,
+                                     .find = find,
+                                     .order = held_first,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_strengths };
 
 static const hdx_parameter parameters[] = {
     { .name = "kind",
@@ -359,5 +328,5 @@ const hdx_question hdx_question_referents = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_referents,
+    .listing = &listing,
 };

@@ -5,7 +5,9 @@
  * for each name by which it refers; referrers stream, so that a class object with ten million instances is no more work
  * than the rows that are asked for. --by class: distinct objects summed by their class.
  */
-#include "query/query.h"
+#include "query/common/columns.h"
+#include "query/common/found.h"
+#include "query/common/grouped.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,22 +17,20 @@ static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object at the other end of the reference"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "its class; null where no object of the dump has the address"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-               "what it says of itself: a text, a name; null for most objects"),
+    HDX_LABEL_COLUMN,
     HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "name of the reference: a field, [i], <class>; null where the dump is not at hand"),
     HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "field, static, element, class, super, loader, local, signers or domain"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "its own size, without what it refers to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "bytes that would be free if it were gone; null for garbage"),
+    HDX_RETAINED_IF_LIVE_COLUMN(0),
 };
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class of the objects at the other end"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects of it"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to"),
+    HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
                "sum of their retained sizes; what one of them retains of another counts twice"),
 };
@@ -185,67 +185,44 @@ static hdx_code say_nothing(const hdx_ask *ask, hdx_id id, bool inbound, hdx_cod
 
 /* ---- by class ---- */
 
-typedef struct class_sum {
-    uint32_t number;
-    uint64_t objects, shallow, retained;
-} class_sum;
+typedef struct counted {
+    uint32_t class;
+    uint64_t shallow, retained;
+} counted;
 
-static int by_retained(const void *a, const void *b)
-{
-    const class_sum *x = a, *y = b;
-    if (x->retained != y->retained)
-        return x->retained > y->retained ? -1 : 1;
-    if (x->shallow != y->shallow)
-        return x->shallow > y->shallow ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+HDX_ENTRY_NUMBER(class_of, counted, class)
+HDX_ENTRY_NUMBER(shallow_of, counted, shallow)
+HDX_ENTRY_NUMBER(retained_of, counted, retained)
+static const hdx_sum      sums[] = { { 0 }, { .value = shallow_of }, { .value = retained_of } };
+static const hdx_grouping of_class = { .key = class_of,
+                                       .key_cells = hdx_class_key_cells,
+                                       .keys = 1,
+                                       .sums = sums,
+                                       .sum_count = HDX_COUNT(sums),
+                                       .most = 3,
+                                       .then = 2 };
 
-static hdx_code by_class(hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, hdx_error *err)
+static hdx_code by_class(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows **out, hdx_error *err)
 {
-    uint32_t   classes = 0, used = 0;
-    hdx_refs   refs;
-    hdx_id     other;
-    hdx_table *t;
-    hdx_code   code = hdx_table_in(ask->q.mem, class_columns, HDX_COUNT(class_columns), &t, err);
-    if (code != HDX_OK)
-        return code;
-    (void)hdx_graph_classes(ask->g, &classes);
-    class_sum *sums = hdx_mem_array(ask->q.mem, classes, sizeof *sums);
-    if (sums == NULL)
-        code = hdx_no_memory(err, "groups", classes * sizeof *sums);
+    hdx_grouped g = hdx_grouped_of(&of_class, ask, "references");
+    hdx_graph  *graph = ask->g;
+    hdx_code    code = HDX_OK;
+    hdx_refs    refs;
+    hdx_id      other;
     if (inbound)
-        hdx_graph_inbound(ask->g, id, ask->q.scope, &refs);
+        hdx_graph_inbound(graph, id, ask->q.scope, &refs);
     else
-        hdx_graph_outbound(ask->g, id, HDX_ALL, &refs);
+        hdx_graph_outbound(graph, id, HDX_ALL, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &other)) {
-        uint32_t c = hdx_graph_class_of(ask->g, other);
-        if (c < classes) {
-            sums[c].objects++;
-            sums[c].shallow += hdx_graph_shallow(ask->g, other);
-            sums[c].retained += hdx_graph_retained(ask->g, other);
-        }
-        code = hdx_ask_turn(ask, err);
+        const counted at = { hdx_graph_class_of(graph, other), hdx_graph_shallow(graph, other),
+                             hdx_graph_retained(graph, other) };
+        if (at.class != HDX_NO_CLASS)
+            code = hdx_grouped_add(&g, &at, err);
     }
-    for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
-        if (sums[c].objects > 0) {
-            sums[used] = sums[c];
-            sums[used++].number = c;
-        }
-    if (used > 0)
-        qsort(sums, used, sizeof *sums, by_retained);
-    for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
-        hdx_cell cells[4] = { hdx_class_cell(ask->g, sums[i].number), hdx_cell_uint(sums[i].objects),
-                              hdx_cell_uint(sums[i].shallow), hdx_cell_uint(sums[i].retained) };
-        code = hdx_table_add(t, cells, err);
-    }
-    hdx_mem_put(ask->q.mem, sums, classes * sizeof *sums);
     if (code == HDX_OK)
-        code = hdx_graph_check(ask->g, err);
-    if (code != HDX_OK) {
-        hdx_table_free(t);
-        return code;
-    }
-    return hdx_table_rows(t, out, err);
+        code = hdx_grouped_rows(&g, &forms[0], out, err);
+    hdx_grouped_drop(&g);
+    return code;
 }
 
 hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, hdx_rows **out, hdx_error *err)

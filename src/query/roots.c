@@ -6,7 +6,9 @@
  * which heap the object lies: ART writes a root (VM_INTERNAL) for every object of zygote and image, and what roots an
  * app has of its own is told apart by that.
  */
-#include "query/query.h"
+#include "query/common/columns.h"
+#include "query/common/found.h"
+#include "query/common/grouped.h"
 
 #include <stdlib.h>
 
@@ -20,9 +22,8 @@
 #define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-               "what it says of itself: a text, a name; null for most objects"),
+    HDX_CLASS_COLUMN(0),
+    HDX_LABEL_COLUMN,
     TYPE,
     THREAD,
     HEAP,
@@ -138,45 +139,52 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
                                                                            : hdx_query_labels(&ask->q, false, out, err);
 }
 
+typedef struct counted {
+    const hdx_root *root;
+    uint64_t        shallow, retained;
+} counted;
+
+HDX_ENTRY_NUMBER(type_of, counted, root->type)
+HDX_ENTRY_NUMBER(object_of, counted, root->object)
+HDX_ENTRY_NUMBER(shallow_of, counted, shallow)
+HDX_ENTRY_NUMBER(retained_of, counted, retained)
+
+static hdx_code type_cells(const hdx_ask *ask, uint64_t type, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    (void)ask;
+    (void)arena;
+    (void)err;
+    cells[0] = hdx_cell_string(hdx_root_type_name((hdx_root_type)type));
+    return HDX_OK;
+}
+
 /* Objects are distinct per type; an object with two types counts in both lines. */
+static const hdx_sum sums[] = {
+    { .once = object_of },
+    { 0 },
+    { .value = shallow_of, .once = object_of },
+    { .value = retained_of, .once = object_of },
+};
+static const hdx_grouping of_type = {
+    .key = type_of, .key_cells = type_cells, .keys = 1, .sums = sums, .sum_count = HDX_COUNT(sums)
+};
+
 static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
 {
-    struct {
-        uint64_t objects, roots, shallow, retained;
-        hdx_id   last;
-    } sums[HDX_ROOT_TYPES] = { { 0, 0, 0, 0, 0 } };
-    root_rows  r = { .labels = true };
-    hdx_table *t = NULL;
-    hdx_code   code = load(ask, &r, err);
+    hdx_grouped g = hdx_grouped_of(&of_type, ask, "roots");
+    root_rows   r = { .labels = true };
+    hdx_code    code = load(ask, &r, err);
     for (uint64_t i = 0; code == HDX_OK && i < r.count; i++) {
-        unsigned type = (unsigned)r.at[i].type;
-        if (type >= HDX_ROOT_TYPES)
-            continue;
-        sums[type].roots++;
-        if (sums[type].objects > 0 && sums[type].last == r.at[i].object)
-            continue;
-        sums[type].last = r.at[i].object;
-        sums[type].objects++;
-        sums[type].shallow += hdx_graph_shallow(ask->g, r.at[i].object);
-        sums[type].retained += hdx_graph_retained(ask->g, r.at[i].object);
+        const hdx_id  object = r.at[i].object;
+        const counted at = { &r.at[i], hdx_graph_shallow(ask->g, object), hdx_graph_retained(ask->g, object) };
+        if ((unsigned)r.at[i].type < HDX_ROOT_TYPES)
+            code = hdx_grouped_add(&g, &at, err);
     }
     hdx_mem_put(ask->q.mem, r.at, r.capacity * sizeof *r.at);
     if (code == HDX_OK)
-        code = hdx_table_in(ask->q.mem, type_columns, HDX_COUNT(type_columns), &t, err);
-    for (unsigned type = 0; code == HDX_OK && type < HDX_ROOT_TYPES; type++)
-        if (sums[type].roots > 0) {
-            hdx_cell cells[5] = { hdx_cell_string(hdx_root_type_name((hdx_root_type)type)),
-                                  hdx_cell_uint(sums[type].objects), hdx_cell_uint(sums[type].roots),
-                                  hdx_cell_uint(sums[type].shallow), hdx_cell_uint(sums[type].retained) };
-            code = hdx_table_add(t, cells, err);
-        }
-    if (code == HDX_OK)
-        code = hdx_graph_check(ask->g, err);
-    if (code != HDX_OK) {
-        hdx_table_free(t);
-        return code;
-    }
-    return hdx_table_rows(t, out, err);
+        code = hdx_grouped_rows(&g, &forms[0], out, err);
+    hdx_grouped_drop(&g);
+    return code;
 }
 
 hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_error *err)

@@ -7,6 +7,8 @@
  * Which statics a class has the index knows, what is in them the dump alone: records of classes are read in the order
  * of the file, each once. What an object retains that several hold is no static's alone (holders.c asks for that).
  */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 #include "graph/graph.h"
 #include "query/questions.h"
 
@@ -18,9 +20,8 @@ static const hdx_column columns[COLUMNS] = {
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of that object"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                          "what it says of itself: a text, a name; null for most"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without what it refers to"),
-    [RETAINED] =
-        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+    [SHALLOW] = HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),
+    [RETAINED] = HDX_RETAINED_COLUMN(0),
     [NAME] = HDX_COLUMN("static", TEXT, NONE, 0, "the field: its class without the package, and its name"),
     [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_WIDE, "the class that has the field"),
     [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_WIDE, "name of the field alone"),
@@ -37,20 +38,16 @@ typedef struct field_of {
 } field_of;
 
 typedef struct statics {
-    hdx_ask   ask;
-    field_of *at;
-    uint64_t  count, capacity, next;
+    hdx_found found;
     hdx_pair *order; /* classes: position of the record, number */
     uint64_t  class_count, room;
     bool      untold; /* the dump is not at hand */
 } statics;
 
-static void statics_close(void *state)
+static void close_order(void *state)
 {
     statics *s = state;
-    hdx_mem_put(s->ask.q.mem, s->at, s->capacity * sizeof *s->at);
-    hdx_mem_put(s->ask.q.mem, s->order, s->room * sizeof *s->order);
-    free(s);
+    hdx_mem_put(s->found.ask.q.mem, s->order, s->room * sizeof *s->order);
 }
 
 static int most_first(const void *a, const void *b)
@@ -70,7 +67,7 @@ static void note_class(statics *s, const hdx_class *c)
     bool    refers = false;
     for (uint32_t i = 0; !refers && i < c->static_count; i++)
         refers = c->statics[i].type == 2;
-    if (refers && hdx_graph_live(s->ask.g, c->id) && hdx_graph_position(s->ask.g, c->id, &at))
+    if (refers && hdx_graph_live(s->found.ask.g, c->id) && hdx_graph_position(s->found.ask.g, c->id, &at))
         s->order[s->class_count++] = (hdx_pair){ at, c->number };
 }
 
@@ -78,35 +75,34 @@ static hdx_code choose(statics *s, const char *pattern, hdx_error *err)
 {
     uint32_t         count = 0, *numbers = NULL;
     size_t           chosen = 0;
-    const hdx_class *classes = hdx_graph_classes(s->ask.g, &count);
+    const hdx_class *classes = hdx_graph_classes(s->found.ask.g, &count);
     hdx_code         code = HDX_OK;
     if (pattern != NULL &&
-        (code = hdx_query_classes_named(&s->ask.q, pattern, false, &numbers, &chosen, err)) != HDX_OK)
+        (code = hdx_query_classes_named(&s->found.ask.q, pattern, false, &numbers, &chosen, err)) != HDX_OK)
         return code;
     s->room = pattern != NULL ? chosen : count;
-    if ((s->order = hdx_mem_array(s->ask.q.mem, s->room, sizeof *s->order)) == NULL)
+    if ((s->order = hdx_mem_array(s->found.ask.q.mem, s->room, sizeof *s->order)) == NULL)
         code = hdx_no_memory(err, "classes", s->room * sizeof *s->order);
     for (uint64_t i = 0; code == HDX_OK && i < s->room; i++)
         note_class(s, &classes[pattern != NULL ? numbers[i] : i]);
     hdx_numbers_free(numbers);
-    hdx_sort_pairs(s->ask.q.mem, s->order, s->class_count);
+    hdx_sort_pairs(s->found.ask.q.mem, s->order, s->class_count);
     return code;
 }
 
 static hdx_code read_class(statics *s, const hdx_class *c, hdx_values *v, hdx_error *err)
 {
-    hdx_code code = hdx_graph_statics(s->ask.g, c->id, v, err);
+    hdx_code code = hdx_graph_statics(s->found.ask.g, c->id, v, err);
     for (uint64_t i = 0; code == HDX_OK && i < v->count; i++) {
         const hdx_value *value = &v->at[i].value;
         hdx_id           to;
         if (value->type != 2 || value->absent || value->as.address == 0 ||
-            !hdx_graph_find(s->ask.g, value->as.address, &to))
+            !hdx_graph_find(s->found.ask.g, value->as.address, &to))
             continue;
-        if (!hdx_mem_room(s->ask.q.mem, (void **)&s->at, &s->capacity, s->count, sizeof *s->at))
-            return hdx_no_memory(err, "static fields", s->count * sizeof *s->at);
-        s->at[s->count++] = (field_of){ to, hdx_graph_retained(s->ask.g, to), c->number, (uint32_t)i };
+        const field_of f = { to, hdx_graph_retained(s->found.ask.g, to), c->number, (uint32_t)i };
+        code = hdx_found_add(&s->found, &f, err);
     }
-    return code == HDX_OK ? hdx_ask_turn(&s->ask, err) : code;
+    return code == HDX_OK ? hdx_ask_turn(&s->found.ask, err) : code;
 }
 
 static hdx_code read_all(statics *s, hdx_error *err)
@@ -114,16 +110,21 @@ static hdx_code read_all(statics *s, hdx_error *err)
     hdx_values       v = { 0 };
     hdx_code         code = HDX_OK;
     hdx_error        mine;
-    struct hdx_near *near = hdx_graph_near_begin(s->ask.g);
+    struct hdx_near *near = hdx_graph_near_begin(s->found.ask.g);
     for (uint64_t i = 0; code == HDX_OK && i < s->class_count; i++)
-        code = read_class(s, hdx_graph_class(s->ask.g, (uint32_t)s->order[i].second), &v, &mine);
+        code = read_class(s, hdx_graph_class(s->found.ask.g, (uint32_t)s->order[i].second), &v, &mine);
     hdx_graph_near_end(near);
-    s->untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->ask.g);
-    code = hdx_label_without_dump(s->ask.g, code, &mine, err);
+    s->untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->found.ask.g);
+    code = hdx_label_without_dump(s->found.ask.g, code, &mine, err);
     hdx_values_free(&v);
-    if (s->count > 0)
-        qsort(s->at, s->count, sizeof *s->at, most_first);
     return code;
+}
+
+static hdx_code find(void *state, hdx_error *err)
+{
+    statics       *s = state;
+    const hdx_code code = choose(s, hdx_argument_text(s->found.arguments, "class"), err);
+    return code == HDX_OK ? read_all(s, err) : code;
 }
 
 /* "Shop.sessions": the whole name of a class leaves no room for anything else. */
@@ -145,59 +146,43 @@ static hdx_code name_cell(hdx_text owner, hdx_text field, hdx_arena *arena, hdx_
     return HDX_OK;
 }
 
-static hdx_code statics_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    statics *s = state;
-    hdx_code code = hdx_ask_turn(&s->ask, err);
-    if (code != HDX_OK)
-        return code;
-    if (s->next == s->count)
-        return hdx_ask_end(&s->ask, more, err);
-    const field_of  *f = &s->at[s->next++];
-    const hdx_class *owner = hdx_graph_class(s->ask.g, f->owner);
-    cells[ADDRESS] = hdx_id_cell(s->ask.g, f->target);
-    cells[CLASS] = hdx_class_of_cell(s->ask.g, f->target);
-    cells[LABEL] = hdx_cell_null();
-    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(s->ask.g, f->target));
+    const field_of  *f = entry;
+    hdx_graph       *g = ((statics *)state)->found.ask.g;
+    const hdx_class *owner = hdx_graph_class(g, f->owner);
+    cells[ADDRESS] = hdx_id_cell(g, f->target);
+    cells[CLASS] = hdx_class_of_cell(g, f->target);
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, f->target));
     cells[RETAINED] = hdx_cell_uint(f->retained);
-    if ((code = name_cell(owner->name, owner->statics[f->place].name, arena, &cells[NAME], err)) != HDX_OK)
-        return code;
     cells[OWNER] = hdx_cell_text(owner->name);
     cells[FIELD] = hdx_cell_text(owner->statics[f->place].name);
     cells[OWNER_ADDRESS] = hdx_cell_address(owner->address);
-    *more = true;
-    return HDX_OK;
+    return name_cell(owner->name, owner->statics[f->place].name, arena, &cells[NAME], err);
 }
+
+static const char *nothing(const void *state)
+{
+    const statics *s = state;
+    return s->untold             ? "the dump is not at hand, and it alone says what static fields refer to"
+           : s->class_count == 0 ? "no live class of these has a static field that could refer to an object"
+                                 : "no static field of these refers to an object";
+}
+
+static const hdx_listing listing = { .what = "static fields",
+                                     .state = sizeof(statics),
+                                     .entry = sizeof(field_of),
+                                     .forms = &form,
+                                     .label = LABEL,
+                                     .find = find,
+                                     .order = most_first,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_order };
 
 static const hdx_parameter parameters[] = {
     HDX_PARAMETER_OF_CLASS(0, "static fields of these classes only: name, glob (* and ?) or /regular expression/"),
 };
-
-static hdx_code open_statics(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
-{
-    hdx_ask ask;
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    statics *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return hdx_no_memory(err, "static fields", sizeof *s);
-    s->ask = ask;
-    if ((code = choose(s, hdx_argument_text(a, "class"), err)) != HDX_OK || (code = read_all(s, err)) != HDX_OK) {
-        statics_close(s);
-        return code;
-    }
-    const bool     none = s->class_count == 0, untold = s->untold;
-    hdx_rows_maker maker = { columns, COLUMNS, s, statics_next, statics_close, s->count };
-    code = hdx_rows_make_in(q->mem, &maker, out, err);
-    if (code == HDX_OK && hdx_column_wanted(q, LABEL))
-        code = hdx_query_labels(q, false, out, err);
-    return hdx_say_nothing(code, out, err,
-                           untold ? "the dump is not at hand, and it alone says what static fields refer to"
-                           : none ? "no live class of these has a static field that could refer to an object"
-                                  : "no static field of these refers to an object");
-}
 
 const hdx_question hdx_question_statics = {
     .declared = {
@@ -213,5 +198,5 @@ const hdx_question hdx_question_statics = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_statics,
+    .listing = &listing,
 };

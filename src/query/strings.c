@@ -7,6 +7,7 @@
  * Cost of matching: two readings, of the records alone that are wanted; 5 bits for each object; 8 bytes for each
  * String, 8 more for each that matches; 40 instead for each that shows a part.
  */
+#include "query/common/columns.h"
 #include "query/array_contents.h"
 
 #include <inttypes.h>
@@ -22,8 +23,7 @@ static const hdx_column columns[] = {
     HDX_COLUMN("coding", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "how the array holds it: char[], Latin-1 or UTF-16"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the String, without its array"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "bytes that would be free if it were gone; null for garbage"),
+    HDX_RETAINED_IF_LIVE_COLUMN(0),
 };
 static const hdx_column value_columns[] = { HDX_EQUAL_COLUMNS };
 static const hdx_column total_members[] = { HDX_EQUAL_TOTALS };

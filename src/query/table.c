@@ -4,6 +4,7 @@
  * Objects come in runs of HDX_RUN through the columns of the index; class names are borrowed from the table of classes,
  * so a row of the tens of millions copies no text. Scope decides which objects are rows and which referrers count.
  */
+#include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -160,9 +161,8 @@ static const hdx_column object_columns[COLUMNS] = {
         HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_FEW, "its class"),
     [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the class object of that class"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_FEW, "instance, object_array, primitive_array or class"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its own size, without what it refers to"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if it were gone; null for garbage"),
+    [SHALLOW] = HDX_SHALLOW_COLUMN(0),
+    [RETAINED] = HDX_RETAINED_IF_LIVE_COLUMN(0),
     [DOMINATOR] = HDX_COLUMN("dominator", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
                              "immediate dominator; null where nothing but the GC roots dominates, and for garbage"),
     [OUTBOUND] = HDX_COLUMN("outbound", UNSIGNED, COUNT, 0, "distinct objects that it refers to, its class included"),

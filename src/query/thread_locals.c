@@ -6,13 +6,13 @@
  * Out: a row a value, or sums. A key that was collected leaves its value behind until the thread cleans up: it is
  *      stale.
  * A table is looked at once, whatever refers to it, so that the work is that of the tables there are.
- * Cost: a record a thread, a table and an entry; 40 bytes a value.
+ * Cost: a record a thread, a table and an entry; 64 bytes a value.
  */
-#include "query/query.h"
+#include "query/common/columns.h"
+#include "query/common/listing.h"
 
 #include "base/map.h"
 #include "graph/graph.h"
-#include <stdlib.h>
 
 #define PIECE 1024u /* elements at a time */
 #define MAP   "java.lang.ThreadLocal$ThreadLocalMap"
@@ -21,9 +21,8 @@ enum { ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, THREAD, NAME, INHERITED, KEY, K
 
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the value"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: a text, a name; null for most objects"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_LABEL_COLUMN,
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size, without what it refers to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free without it"),
     [THREAD] = HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_SPARE, "the thread that keeps it"),
@@ -53,7 +52,7 @@ static const hdx_column thread_columns[] = {
 };
 static const hdx_column key_columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the ThreadLocal; null: all that were collected"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+    HDX_CLASS_COLUMN(0),
     HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "CLASS#FIELD that holds it"),
     THREADS,
     SUMS,
@@ -67,20 +66,19 @@ static const hdx_form forms[] = {
 
 typedef struct kept {
     hdx_id   thread, key, value; /* key HDX_NO_ID: it was collected */
-    uint64_t group;              /* of a sum */
-    bool     inherited;
+    uint64_t shallow, retained;
+    uint32_t class;
+    bool inherited;
 } kept;
 
 typedef struct locals {
-    hdx_ask        ask;
-    hdx_fields     thread, map, entry;
-    hdx_values     elements;
-    hdx_map        seen; /* maps and tables */
-    HDX_LIST(kept) found;
-    uint64_t       next;
+    hdx_found  found;
+    hdx_fields thread, map, entry;
+    hdx_values elements;
+    hdx_map    seen; /* maps and tables */
 } locals;
 
-static void locals_close(void *state)
+static void close_locals(void *state)
 {
     locals *l = state;
     hdx_fields_close(&l->thread);
@@ -88,33 +86,37 @@ static void locals_close(void *state)
     hdx_fields_close(&l->entry);
     hdx_values_free(&l->elements);
     hdx_map_free(&l->seen);
-    hdx_list_free(l->ask.q.mem, HDX_LIST_REF(&l->found));
-    free(l);
 }
 
 /* ---- finding ---- */
 
 static hdx_code keep(locals *l, hdx_id thread, hdx_id key, hdx_id value, bool inherited, hdx_error *err)
 {
+    hdx_graph *g = l->found.ask.g;
     if (value == HDX_NO_ID) /* null keeps nothing alive */
-        return hdx_ask_turn(&l->ask, err);
-    if (!hdx_list_room(l->ask.q.mem, HDX_LIST_REF(&l->found)))
-        return hdx_no_memory(err, "thread locals", (l->found.count + 1) * sizeof(kept));
-    l->found.at[l->found.count++] = (kept){ thread, key, value, 0, inherited };
-    return hdx_ask_turn(&l->ask, err);
+        return hdx_ask_turn(&l->found.ask, err);
+    const kept k = { .thread = thread,
+                     .key = key,
+                     .value = value,
+                     .shallow = hdx_graph_shallow(g, value),
+                     .retained = hdx_graph_retained(g, value),
+                     .class = hdx_graph_class_of(g, value),
+                     .inherited = inherited };
+    return hdx_found_add(&l->found, &k, err);
 }
 
 static hdx_id element(const locals *l, uint64_t i)
 {
     const hdx_value *v = &l->elements.at[i].value;
     hdx_id           id;
-    return v->type == 2 && !v->absent && v->as.address != 0 && hdx_graph_find(l->ask.g, v->as.address, &id) ? id
-                                                                                                            : HDX_NO_ID;
+    return v->type == 2 && !v->absent && v->as.address != 0 && hdx_graph_find(l->found.ask.g, v->as.address, &id)
+               ? id
+               : HDX_NO_ID;
 }
 
 static hdx_code look_at_entry(locals *l, hdx_id thread, hdx_id entry, bool inherited, hdx_error *err)
 {
-    const hdx_code code = hdx_fields_read(&l->entry, l->ask.g, entry, err);
+    const hdx_code code = hdx_fields_read(&l->entry, l->found.ask.g, entry, err);
     if (code != HDX_OK || hdx_fields_value(&l->entry, MAP "$Entry", "value") == NULL)
         return code; /* no entry, or a layout that nobody knows */
     return keep(l, thread, hdx_fields_ref(&l->entry, "java.lang.ref.Reference", "referent"),
@@ -124,7 +126,7 @@ static hdx_code look_at_entry(locals *l, hdx_id thread, hdx_id entry, bool inher
 /* Dalvik: the reference by which a ThreadLocal knows itself, or a tombstone, and the value after it. */
 static hdx_code look_at_pair(locals *l, hdx_id thread, hdx_id reference, hdx_id value, bool inherited, hdx_error *err)
 {
-    const hdx_code code = hdx_fields_read(&l->entry, l->ask.g, reference, err);
+    const hdx_code code = hdx_fields_read(&l->entry, l->found.ask.g, reference, err);
     if (code != HDX_OK || hdx_fields_value(&l->entry, "java.lang.ref.Reference", "referent") == NULL)
         return code;
     return keep(l, thread, hdx_fields_ref(&l->entry, "java.lang.ref.Reference", "referent"), value, inherited, err);
@@ -140,7 +142,7 @@ static hdx_code see(locals *l, hdx_id id, bool *fresh, hdx_error *err)
 
 static hdx_code look_at_table(locals *l, hdx_id thread, hdx_id table, bool pairs, bool inherited, hdx_error *err)
 {
-    hdx_graph     *g = l->ask.g;
+    hdx_graph     *g = l->found.ask.g;
     hdx_error      mine;
     const uint64_t length = hdx_graph_kind(g, table) == HDX_OBJECT_ARRAY ? hdx_graph_length(g, table) : 0;
     hdx_code       code = HDX_OK;
@@ -156,7 +158,7 @@ static hdx_code look_at_table(locals *l, hdx_id thread, hdx_id table, bool pairs
                              : look_at_entry(l, thread, at, inherited, err);
         }
         if (code == HDX_OK)
-            code = hdx_ask_stopped(&l->ask.q, err);
+            code = hdx_ask_stopped(&l->found.ask.q, err);
     }
     return code;
 }
@@ -166,25 +168,27 @@ static hdx_code look_at_map(locals *l, hdx_id thread, const char *field, bool pa
     const hdx_id map = hdx_fields_ref(&l->thread, "java.lang.Thread", field);
     bool         fresh;
     hdx_code     code = see(l, map, &fresh, err);
-    if (code != HDX_OK || !fresh || (code = hdx_fields_read(&l->map, l->ask.g, map, err)) != HDX_OK)
+    if (code != HDX_OK || !fresh || (code = hdx_fields_read(&l->map, l->found.ask.g, map, err)) != HDX_OK)
         return code;
     const hdx_id table = hdx_fields_ref(&l->map, pairs ? "java.lang.ThreadLocal$Values" : MAP, "table");
     code = see(l, table, &fresh, err);
     return code == HDX_OK && fresh ? look_at_table(l, thread, table, pairs, inherited, err) : code;
 }
 
-static hdx_code find(locals *l, hdx_error *err)
+static hdx_code find(void *state, hdx_error *err)
 {
-    hdx_ids          threads = hdx_ids_of(l->ask.q.mem);
-    struct hdx_near *near = hdx_graph_near_begin(l->ask.g);
-    hdx_code         code = hdx_threads_of(&l->ask, &threads, err);
+    locals          *l = state;
+    hdx_ids          threads = hdx_ids_of(l->found.ask.q.mem);
+    struct hdx_near *near = hdx_graph_near_begin(l->found.ask.g);
+    l->seen = hdx_map_of(l->found.ask.q.mem);
+    hdx_code code = hdx_threads_of(&l->found.ask, &threads, err);
     for (uint64_t i = 0; code == HDX_OK && i < threads.count; i++)
-        if ((code = hdx_fields_read(&l->thread, l->ask.g, threads.at[i], err)) == HDX_OK &&
+        if ((code = hdx_fields_read(&l->thread, l->found.ask.g, threads.at[i], err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "threadLocals", false, false, err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "inheritableThreadLocals", false, true, err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "localValues", true, false, err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "inheritableValues", true, true, err)) == HDX_OK)
-            code = hdx_ask_turn(&l->ask, err);
+            code = hdx_ask_turn(&l->found.ask, err);
     hdx_graph_near_end(near);
     hdx_ids_drop(&threads);
     return code;
@@ -192,190 +196,82 @@ static hdx_code find(locals *l, hdx_error *err)
 
 /* ---- values one by one ---- */
 
-static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    locals          *l = state;
-    hdx_code         code = hdx_ask_turn(&l->ask, err);
-    const hdx_query *q = &l->ask.q;
-    if (code != HDX_OK)
-        return code;
-    if (l->next == l->found.count)
-        return hdx_ask_end(&l->ask, more, err);
-    const kept *k = &l->found.at[l->next++];
-    for (unsigned i = 0; i < COLUMNS; i++)
-        cells[i] = hdx_cell_null();
-    cells[ADDRESS] = hdx_id_cell(l->ask.g, k->value);
-    cells[CLASS] = hdx_class_of_cell(l->ask.g, k->value);
-    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(l->ask.g, k->value));
-    cells[RETAINED] = hdx_retained_cell(l->ask.g, k->value);
-    cells[THREAD] = hdx_id_cell(l->ask.g, k->thread);
+    const hdx_query *q = &((locals *)state)->found.ask.q;
+    const kept      *k = entry;
+    cells[ADDRESS] = hdx_id_cell(q->graph, k->value);
+    cells[CLASS] = hdx_class_of_cell(q->graph, k->value);
+    cells[SHALLOW] = hdx_cell_uint(k->shallow);
+    cells[RETAINED] = hdx_retained_cell(q->graph, k->value);
+    cells[THREAD] = hdx_id_cell(q->graph, k->thread);
     cells[INHERITED] = hdx_cell_bool(k->inherited);
-    if (hdx_column_wanted(q, NAME))
-        code = hdx_label_cell(q, k->thread, arena, &cells[NAME], err);
     if (k->key != HDX_NO_ID) {
-        cells[KEY] = hdx_id_cell(l->ask.g, k->key);
-        cells[KEY_CLASS] = hdx_class_of_cell(l->ask.g, k->key);
+        cells[KEY] = hdx_id_cell(q->graph, k->key);
+        cells[KEY_CLASS] = hdx_class_of_cell(q->graph, k->key);
     }
-    *more = true;
-    return code;
+    return hdx_column_wanted(q, NAME) ? hdx_label_cell(q, k->thread, arena, &cells[NAME], err) : HDX_OK;
+}
+
+static const char *nothing(const void *state)
+{
+    return hdx_graph_lacks_dump(((const locals *)state)->found.ask.g)
+               ? "what they are is in the dump, which is not at hand"
+               : "no thread has thread locals";
 }
 
 /* ---- sums ---- */
 
-typedef enum grouping { BY_CLASS, BY_THREAD, BY_KEY } grouping;
+HDX_ENTRY_NUMBER(class_of, kept, class)
+HDX_ENTRY_NUMBER(thread_of, kept, thread)
+HDX_ENTRY_NUMBER(key_of, kept, key)
+HDX_ENTRY_NUMBER(value_of, kept, value)
+HDX_ENTRY_NUMBER(shallow_of, kept, shallow)
+HDX_ENTRY_NUMBER(retained_of, kept, retained)
+HDX_ENTRY_IS(is_stale, kept, key == HDX_NO_ID)
 
-typedef struct sum {
-    uint64_t group, threads, values, stale, shallow, retained;
-} sum;
-
-static int in_groups(const void *a, const void *b)
+static hdx_code thread_cells(const hdx_ask *ask, uint64_t thread, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    const kept *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return (x->thread > y->thread) - (x->thread < y->thread);
+    cells[0] = hdx_id_cell(ask->g, thread);
+    return hdx_label_cell(&ask->q, thread, arena, &cells[1], err);
 }
 
-static int heaviest_first(const void *a, const void *b)
+static hdx_code key_cells(const hdx_ask *ask, uint64_t key, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    const sum *x = a, *y = b;
-    if (x->retained != y->retained)
-        return x->retained > y->retained ? -1 : 1;
-    return (x->group > y->group) - (x->group < y->group);
-}
-
-static hdx_code group_cells(const locals *l, grouping by, uint64_t group, hdx_arena *arena, hdx_cell *cells,
-                            unsigned *n, hdx_error *err)
-{
-    const hdx_query *q = &l->ask.q;
-    if (by == BY_CLASS) {
-        cells[(*n)++] = hdx_class_cell(l->ask.g, (uint32_t)group);
+    if (key == HDX_NO_ID)
         return HDX_OK;
-    }
-    cells[0] = hdx_id_cell(l->ask.g, group);
-    if (by == BY_THREAD) {
-        *n = 2;
-        return hdx_label_cell(q, group, arena, &cells[1], err);
-    }
-    *n = 3;
-    cells[1] = cells[2] = hdx_cell_null();
-    if (group == HDX_NO_ID)
-        return HDX_OK;
-    cells[1] = hdx_class_of_cell(l->ask.g, group);
-    return hdx_held_in_cell(q, group, arena, &cells[2], err);
+    cells[0] = hdx_id_cell(ask->g, key);
+    cells[1] = hdx_class_of_cell(ask->g, key);
+    return hdx_held_in_cell(&ask->q, key, arena, &cells[2], err);
 }
 
-/* A value that several threads have counts once; a thread once for each group. */
-static hdx_code sum_up(locals *l, grouping by, hdx_mem *mem, hdx_table *table, hdx_error *err)
-{
-    HDX_LIST(sum) sums = { NULL, 0, 0 };
-    hdx_map       threads = hdx_map_of(mem); /* group's number << 40 ^ thread */
-    hdx_code      code = HDX_OK;
-    for (uint64_t i = 0; i < l->found.count; i++) {
-        kept *k = &l->found.at[i];
-        k->group = by == BY_THREAD ? k->thread : by == BY_KEY ? k->key : hdx_graph_class_of(l->ask.g, k->value);
-    }
-    if (l->found.count > 0)
-        qsort(l->found.at, (size_t)l->found.count, sizeof(kept), in_groups);
-    for (uint64_t i = 0; code == HDX_OK && i < l->found.count; i++) {
-        const kept *k = &l->found.at[i];
-        const bool  fresh = i == 0 || k->group != k[-1].group;
-        bool        unseen = false;
-        if (fresh && !hdx_list_room(mem, HDX_LIST_REF(&sums)))
-            code = hdx_no_memory(err, "thread locals", (sums.count + 1) * sizeof(sum));
-        else if (fresh)
-            sums.at[sums.count++] = (sum){ .group = k->group };
-        if (fresh)
-            hdx_map_free(&threads);
-        if (code == HDX_OK && hdx_map_put(&threads, k->thread, &unseen) == NULL)
-            code = hdx_no_memory(err, "thread locals", threads.count * sizeof(hdx_map_slot));
-        if (code != HDX_OK)
-            break;
-        sum *s = &sums.at[sums.count - 1];
-        s->threads += unseen;
-        s->stale += k->key == HDX_NO_ID;
-        if (fresh || k->value != k[-1].value) {
-            s->values++;
-            s->shallow += hdx_graph_shallow(l->ask.g, k->value);
-            s->retained += hdx_graph_retained(l->ask.g, k->value);
-        }
-        code = hdx_ask_turn(&l->ask, err);
-    }
-    hdx_map_free(&threads);
-    if (sums.count > 0)
-        qsort(sums.at, (size_t)sums.count, sizeof(sum), heaviest_first);
-    for (uint64_t i = 0; code == HDX_OK && i < sums.count; i++) {
-        const sum *s = &sums.at[i];
-        hdx_cell   cells[8];
-        unsigned   n = 0;
-        code = group_cells(l, by, s->group, hdx_table_arena(table), cells, &n, err);
-        if (by != BY_THREAD)
-            cells[n++] = hdx_cell_uint(s->threads);
-        cells[n++] = hdx_cell_uint(s->values);
-        cells[n++] = hdx_cell_uint(s->stale);
-        cells[n++] = hdx_cell_uint(s->shallow);
-        cells[n++] = hdx_cell_uint(s->retained);
-        if (code == HDX_OK && (code = hdx_table_add(table, cells, err)) == HDX_OK)
-            code = hdx_ask_turn(&l->ask, err);
-    }
-    hdx_list_free(mem, HDX_LIST_REF(&sums));
-    return code;
-}
+/* A value that several threads have counts once, and a thread once in each group. */
+static const hdx_sum sums[] = {
+    { .once = thread_of },
+    { .once = value_of },
+    { .only = is_stale },
+    { .value = shallow_of, .once = value_of },
+    { .value = retained_of, .once = value_of },
+};
+static const hdx_grouping groupings[] = {
+    { .key = class_of, .key_cells = hdx_class_key_cells, .keys = 1, .sums = sums, .sum_count = 5, .most = 5 },
+    { .key = thread_of, .key_cells = thread_cells, .keys = 2, .sums = sums + 1, .sum_count = 4, .most = 4 },
+    { .key = key_of, .key_cells = key_cells, .keys = 3, .sums = sums, .sum_count = 5, .most = 5 },
+};
 
 /* ---- asking ---- */
 
-static hdx_code open_sums(locals *l, int by, hdx_rows **out, hdx_error *err)
-{
-    hdx_table     *table = NULL;
-    hdx_mem       *mem = l->ask.q.mem;
-    const unsigned count = forms[by].column_count;
-    hdx_code       code = hdx_table_in(mem, forms[by].columns, count, &table, err);
-    if (code == HDX_OK && (code = sum_up(l, (grouping)by, mem, table, err)) == HDX_OK)
-        code = hdx_graph_check(l->ask.g, err);
-    locals_close(l);
-    if (code == HDX_OK)
-        return hdx_table_rows(table, out, err);
-    hdx_table_free(table);
-    return code;
-}
-
-static hdx_code open_thread_locals(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
-{
-    hdx_ask   ask;
-    const int by = hdx_argument_choice(a, "by");
-    *out = NULL;
-    hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code != HDX_OK)
-        return code;
-    locals *l = calloc(1, sizeof *l);
-    if (l == NULL)
-        return hdx_no_memory(err, "thread locals", sizeof *l);
-    l->ask = ask;
-    l->seen = hdx_map_of(q->mem);
-    code = find(l, err);
-    hdx_map_free(&l->seen);
-    if (code == HDX_OK)
-        code = hdx_graph_check(ask.g, err);
-    if (code != HDX_OK) {
-        locals_close(l);
-        return code;
-    }
-    if (by >= 0) {
-        code = open_sums(l, by, out, err);
-    } else {
-        hdx_rows_maker maker = { columns, COLUMNS, l, rows_next, locals_close, l->found.count };
-        code = hdx_rows_make_in(q->mem, &maker, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, LABEL))
-            code = hdx_query_labels(q, false, out, err);
-        if (code == HDX_OK && hdx_column_wanted(q, FIELD))
-            code = hdx_query_fields(q, out, err);
-    }
-    return hdx_say_nothing(code, out, err, "%s",
-                           hdx_graph_lacks_dump(q->graph) ? "what they are is in the dump, which is not at hand"
-                                                          : "no thread has thread locals");
-}
+static const hdx_listing listing = { .what = "thread locals",
+                                     .state = sizeof(locals),
+                                     .entry = sizeof(kept),
+                                     .forms = forms,
+                                     .groupings = groupings,
+                                     .label = LABEL,
+                                     .field = FIELD,
+                                     .find = find,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_locals };
 
 static const hdx_parameter parameters[] = {
     { .name = "by",
@@ -400,5 +296,5 @@ const hdx_question hdx_question_thread_locals = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
-    .open = open_thread_locals,
+    .listing = &listing,
 };

@@ -5,6 +5,7 @@
  * HPROF 5.4), but for virtual ones before JDK 22 (HPROF 5.4); the others were not started or have ended, and have no
  * frames. A local belongs to the frame its root names; frame -1 to none.
  */
+#include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
@@ -26,7 +27,7 @@ static const hdx_column local_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "an object that the frame holds"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free if it were gone"),
+    HDX_RETAINED_COLUMN(0),
 };
 static const hdx_column frame_members[] = {
     HDX_COLUMN("method", TEXT, NONE, 0, "class, method and signature"),

@@ -14,6 +14,7 @@
  *
  * It asks dominators and holders, and takes over what is large enough.
  */
+#include "query/common/beside.h"
 #include "query/questions.h"
 
 #include <stdio.h>
@@ -139,7 +140,7 @@ static hdx_code add_holders(top *t, hdx_error *err)
     const hdx_arguments none = { &hdx_question_holders.declared, NULL, 0 };
     hdx_rows           *rows = NULL;
     const hdx_cell     *c;
-    hdx_code            code = hdx_question_holders.open(&q, &none, &rows, err);
+    hdx_code            code = hdx_question_open(&hdx_question_holders, &q, &none, &rows, err);
     while (code == HDX_OK && hdx_rows_next(rows, &c)) {
         t->holders++;
         t->held = c[3].as.real;
@@ -182,25 +183,22 @@ static hdx_code sections(top *t, hdx_error *err)
 }
 
 /* "3 objects keep 97.2% of the live heap", or whose they are. */
-static hdx_code say(const top *t, hdx_rows *rows, hdx_error *err)
+static hdx_code say(const top *t, hdx_rows **out, hdx_error *err)
 {
-    char        line[200];
-    hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 4 * sizeof *m);
-    if (m == NULL)
-        return hdx_no_memory(err, "a total", 4 * sizeof *m);
-    m[0] = (hdx_member){ "least", hdx_cell_real(t->least) };
-    m[1] = (hdx_member){ "objects", hdx_cell_uint(t->objects) };
-    m[2] = (hdx_member){ "retained", hdx_cell_uint(t->retained) };
-    m[3] = (hdx_member){ "percent", hdx_cell_real(share(t, t->retained)) };
-    int n = t->objects == 0
-                ? snprintf(line, sizeof line, "No object keeps %g%% of the live heap", t->least)
-                : snprintf(line, sizeof line, "%llu object%s %.1f%% of the live heap", (unsigned long long)t->objects,
-                           t->objects == 1 ? " keeps" : "s keep", share(t, t->retained));
+    char           line[200];
+    const hdx_cell cells[] = { hdx_cell_real(t->least), hdx_cell_uint(t->objects), hdx_cell_uint(t->retained),
+                               hdx_cell_real(share(t, t->retained)) };
+    const char    *keep = t->objects == 1 ? " keeps" : "s keep";
+    int            n = snprintf(line, sizeof line, "No object keeps %g%% of the live heap", t->least);
+    if (t->objects > 0)
+        n = snprintf(line, sizeof line, "%llu object%s %.1f%% of the live heap", (unsigned long long)t->objects, keep,
+                     share(t, t->retained));
     if (t->holders > 0)
         (void)snprintf(line + n, sizeof line - (size_t)n, "; %u holder%s %.1f%% of it", t->holders,
                        t->holders == 1 ? " keeps" : "s together keep", t->held);
-    const hdx_code code = hdx_rows_add_extra(rows, "explained", hdx_cell_object(m, 4), err);
-    return code == HDX_OK && t->total > 0 ? hdx_rows_set_title(rows, line, err) : code;
+    const hdx_code code =
+        hdx_beside(HDX_OK, out, "explained", explained_members, HDX_COUNT(explained_members), cells, err);
+    return code == HDX_OK && t->total > 0 ? hdx_rows_set_title(*out, line, err) : code;
 }
 
 static hdx_code answer(hdx_ask *ask, double least, hdx_rows **out, hdx_error *err)
@@ -213,7 +211,7 @@ static hdx_code answer(hdx_ask *ask, double least, hdx_rows **out, hdx_error *er
         hdx_table_free(t.table);
         return code;
     }
-    if ((code = hdx_table_rows(t.table, out, err)) == HDX_OK && (code = say(&t, *out, err)) != HDX_OK) {
+    if ((code = hdx_table_rows(t.table, out, err)) == HDX_OK && (code = say(&t, out, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }

@@ -159,7 +159,7 @@ static inline answer ask_declared(const hdx_query *q, const hdx_question *questi
     const hdx_arguments a = { &question->declared, &argument, by != NULL };
     hdx_rows           *rows = NULL;
     hdx_error           err;
-    return ask_rows(question->open(q, &a, &rows, &err), &rows);
+    return ask_rows(hdx_question_open(question, q, &a, &rows, &err), &rows);
 }
 
 /* Question 0 .. ASK_QUESTIONS - 1. */

@@ -76,7 +76,7 @@ static inline hdx_code answers_text(heap *h, const char *line, hdx_buffer *b)
     h->err = (hdx_error){ .offset = HDX_NOWHERE };
     hdx_code code = hdx_arguments_check(&a, NULL, 0, "", &h->err);
     if (code == HDX_OK)
-        code = question->open(&h->q, &a, &rows, &h->err);
+        code = hdx_question_open(question, &h->q, &a, &rows, &h->err);
     cr_expect(eq(int, code == HDX_OK, rows != NULL), "%s", line);
     if (code == HDX_OK)
         code = answer_text(rows, b, &n, &h->err);

@@ -149,7 +149,7 @@ static inline hdx_code open_ask(heap *h, const char *line, const hdx_answer **de
     }
     h->q.scope = strcmp(scope, "live") == 0 ? HDX_LIVE : strcmp(scope, "all") == 0 ? HDX_ALL : HDX_GARBAGE;
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s: %s", line, h->err.message);
-    return question->open(&h->q, &a, rows, &h->err);
+    return hdx_question_open(question, &h->q, &a, rows, &h->err);
 }
 
 #endif

@@ -12,7 +12,7 @@ static hdx_code open_with(heap *h, const hdx_question *question, const hdx_argum
     hdx_arguments a = { &question->declared, at, count };
     *rows = NULL;
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s", h->err.message);
-    return question->open(&h->q, &a, rows, &h->err);
+    return hdx_question_open(question, &h->q, &a, rows, &h->err);
 }
 #define ask(question, rows, ...)                                                                                       \
     open_with(&h, &hdx_question_##question, (const hdx_argument[]){ __VA_ARGS__ },                                     \

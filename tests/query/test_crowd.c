@@ -32,7 +32,7 @@ static hdx_code ask(heap *h, const char *line, hdx_buffer *b)
     h->q.scope = strcmp(scope, "live") == 0 ? HDX_LIVE : strcmp(scope, "all") == 0 ? HDX_ALL : HDX_GARBAGE;
     hdx_code code = hdx_arguments_check(&a, NULL, 0, "", &err);
     if (code == HDX_OK)
-        code = question->open(&h->q, &a, &rows, &err);
+        code = hdx_question_open(question, &h->q, &a, &rows, &err);
     if (code == HDX_OK)
         code = answer_text(rows, b, &n, &err);
     hdx_buffer_format(b, "%s %s\n", hdx_code_name(code), code != HDX_OK ? err.message : "");

@@ -360,7 +360,7 @@ static uint64_t ask(heap *h, const hdx_question *question, const hdx_form *form,
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s", h->err.message);
     cr_assert(eq(ptr, (void *)(uintptr_t)hdx_arguments_form(&a), (void *)(uintptr_t)form), "%s",
               question->declared.name);
-    const hdx_code code = question->open(&h->q, &a, &rows, &h->err);
+    const hdx_code code = hdx_question_open(question, &h->q, &a, &rows, &h->err);
     if (h->q.scope == HDX_GARBAGE && strcmp(question->declared.name, "refs") == 0 &&
         (flag == NULL || strcmp(flag->name, "in") != 0)) { /* what an object refers to is shown whole */
         cr_expect(eq(int, code, HDX_USAGE));
@@ -430,7 +430,7 @@ Test(declared, documents_of_objects_of_every_kind)
     make(&h, true);
     for (size_t i = 0; i < HDX_COUNT(of); i++) {
         const hdx_arguments a = { &of[i]->declared, at, HDX_COUNT(at) };
-        ok(of[i]->open(&h.q, &a, &rows, &h.err));
+        ok(hdx_question_open(of[i], &h.q, &a, &rows, &h.err));
         cr_expect(gt(u64, check_rows(&of[i]->declared, hdx_arguments_form(&a), rows, true), 1));
     }
     heap_close(&h);
@@ -465,11 +465,10 @@ Test(declared, leaks_of_one_dump_and_of_two)
 /* ---- arguments reach the question ---- */
 
 #define open(question, rows, ...)                                                                                      \
-    hdx_question_##question.open(                                                                                      \
-        &h.q,                                                                                                          \
-        &(hdx_arguments){ &hdx_question_##question.declared, (const hdx_argument[]){ __VA_ARGS__ },                    \
-                          sizeof((const hdx_argument[]){ __VA_ARGS__ }) / sizeof(hdx_argument) },                      \
-        rows, &h.err)
+    hdx_question_open(&hdx_question_##question, &h.q,                                                                  \
+                      &(hdx_arguments){ &hdx_question_##question.declared, (const hdx_argument[]){ __VA_ARGS__ },      \
+                                        sizeof((const hdx_argument[]){ __VA_ARGS__ }) / sizeof(hdx_argument) },        \
+                      rows, &h.err)
 
 Test(arguments, reach_the_question)
 {

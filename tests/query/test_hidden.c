@@ -65,7 +65,8 @@ static hdx_rows *ask(heap *h, const hdx_argument *at, size_t count)
 {
     const hdx_arguments given = { &hdx_question_histogram.declared, at, count };
     hdx_rows           *rows = NULL;
-    cr_assert(eq(int, hdx_question_histogram.open(&h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_question_open(&hdx_question_histogram, &h->q, &given, &rows, &h->err), HDX_OK), "%s",
+              h->err.message);
     return rows;
 }
 

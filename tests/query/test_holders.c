@@ -38,7 +38,8 @@ static void ask(heap *h, unsigned share, unsigned most, answer *a)
     hdx_rows           *rows;
     const hdx_cell     *cells;
     memset(a, 0, sizeof *a);
-    cr_assert(eq(int, hdx_question_holders.open(&h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_question_open(&hdx_question_holders, &h->q, &given, &rows, &h->err), HDX_OK), "%s",
+              h->err.message);
     /* kind, alone, together, percent, address, class, label, reference, target */
     while (hdx_rows_next(rows, &cells)) {
         row *r = &a->at[a->count++];

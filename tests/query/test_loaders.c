@@ -16,7 +16,7 @@ static hdx_rows *ask(heap *h, const hdx_question *question, const char *name, co
     const hdx_argument  argument = { name, value };
     const hdx_arguments given = { &question->declared, &argument, name == NULL ? 0 : 1 };
     hdx_rows           *rows = NULL;
-    cr_assert(eq(int, question->open(&h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_question_open(question, &h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
     return rows;
 }
 

@@ -13,7 +13,8 @@ static hdx_rows *ask(heap *h)
 {
     const hdx_arguments none = { &hdx_question_properties.declared, NULL, 0 };
     hdx_rows           *rows = NULL;
-    cr_assert(eq(int, hdx_question_properties.open(&h->q, &none, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_question_open(&hdx_question_properties, &h->q, &none, &rows, &h->err), HDX_OK), "%s",
+              h->err.message);
     return rows;
 }
 

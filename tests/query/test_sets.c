@@ -186,7 +186,7 @@ static hdx_code ask(heap *h, const hdx_question *question, const hdx_argument *a
 {
     const hdx_arguments a = { &question->declared, at, count };
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s", h->err.message);
-    return question->open(&h->q, &a, rows, &h->err);
+    return hdx_question_open(question, &h->q, &a, rows, &h->err);
 }
 
 static uint64_t child(const hdx_rows *rows, const char *key)

@@ -11,7 +11,7 @@ static hdx_rows *ask(heap *h, const char *layout)
     const hdx_argument  argument = { "layout", layout };
     const hdx_arguments a = { &hdx_question_sizes.declared, &argument, layout != NULL };
     hdx_rows           *rows = NULL;
-    cr_assert(eq(int, hdx_question_sizes.open(&h->q, &a, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_question_open(&hdx_question_sizes, &h->q, &a, &rows, &h->err), HDX_OK), "%s", h->err.message);
     return rows;
 }
 

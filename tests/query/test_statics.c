@@ -13,7 +13,8 @@ static hdx_rows *ask(heap *h, const char *pattern)
     const hdx_argument  argument = { "class", pattern };
     const hdx_arguments given = { &hdx_question_statics.declared, &argument, pattern == NULL ? 0 : 1 };
     hdx_rows           *rows = NULL;
-    cr_assert(eq(int, hdx_question_statics.open(&h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_question_open(&hdx_question_statics, &h->q, &given, &rows, &h->err), HDX_OK), "%s",
+              h->err.message);
     return rows;
 }
 

@@ -10,7 +10,7 @@ static hdx_code open_text(heap *h, const char *name, const hdx_argument *at, siz
     const hdx_question *question = question_named(name);
     const hdx_arguments a = { &question->declared, at, count };
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s", h->err.message);
-    return question->open(&h->q, &a, rows, &h->err);
+    return hdx_question_open(question, &h->q, &a, rows, &h->err);
 }
 #define ASK(name, ...)                                                                                                 \
     open_text(&h, name, (const hdx_argument[]){ __VA_ARGS__ },                                                         \

@@ -11,7 +11,8 @@ static hdx_rows *ask(heap *h, const char *least)
     const hdx_argument        argument = { "least", least };
     const hdx_arguments       given = { &hdx_question_top.declared, &argument, 1 };
     hdx_rows                 *rows = NULL;
-    cr_assert(eq(int, hdx_question_top.open(&h->q, &given, &rows, &h->err), HDX_OK), "%s", h->err.message);
+    cr_assert(eq(int, hdx_question_open(&hdx_question_top, &h->q, &given, &rows, &h->err), HDX_OK), "%s",
+              h->err.message);
     return rows;
 }
 

@@ -35,11 +35,11 @@ Test(holders, of_many_objects_side_by_side_are_those_of_one_thread)
     hdx_buffer          one = hdx_buffer_of(NULL), some = hdx_buffer_of(NULL);
     make_wide(&h, 40000);
     h.q.threads = 1;
-    ok(hdx_question_holders.open(&h.q, &a, &rows, &h.err));
+    ok(hdx_question_open(&hdx_question_holders, &h.q, &a, &rows, &h.err));
     one = rows_text(rows);
     hdx_rows_close(rows);
     for (h.q.threads = 2; h.q.threads <= 4; h.q.threads++) {
-        ok(hdx_question_holders.open(&h.q, &a, &rows, &h.err));
+        ok(hdx_question_open(&hdx_question_holders, &h.q, &a, &rows, &h.err));
         some = rows_text(rows);
         cr_expect(one.len > 0 && strcmp(one.at, some.at) == 0, "%u threads: %s, not %s", h.q.threads, some.at, one.at);
         hdx_buffer_free(&some);

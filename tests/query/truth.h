@@ -21,7 +21,7 @@ static inline hdx_code truth_ask(heap *h, const hdx_question *question, const hd
     hdx_arguments a = { &question->declared, at, count };
     *rows = NULL;
     cr_assert(eq(int, hdx_arguments_check(&a, NULL, 0, "", &h->err), HDX_OK), "%s", h->err.message);
-    return question->open(&h->q, &a, rows, &h->err);
+    return hdx_question_open(question, &h->q, &a, rows, &h->err);
 }
 #define ask(heap, question, rows, ...)                                                                                 \
     truth_ask(heap, &hdx_question_##question, (const hdx_argument[]){ __VA_ARGS__ },                                   \

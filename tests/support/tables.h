@@ -21,7 +21,7 @@ static inline hdx_code table_named(const hdx_query *q, const char *name, hdx_row
 {
     const hdx_question *table = table_question(name);
     *out = NULL;
-    return table != NULL ? table->open(q, &(hdx_arguments){ &table->declared, NULL, 0 }, out, err)
+    return table != NULL ? hdx_question_open(table, q, &(hdx_arguments){ &table->declared, NULL, 0 }, out, err)
                          : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no table %s", name);
 }
 
