@@ -1,12 +1,34 @@
 # cmake -D TREE=... -P house_includes.cmake: reads every include of the tree against the table in rooms.cmake.
 #
-# A room may include itself, the rooms it sees, and <heapdex/...>; only source may see zlib.h, only catalog lmdb.h; a
-# public header includes public headers alone. Linking does not notice what this does: an object of a static library
-# that nobody calls is not linked.
+# A room may include itself, the rooms it sees, and <heapdex/...>. In a room with folders (HDX_FOLDERS_room) a file may
+# include what lies in its own folder and in those before it, and of the files beside the folders room.h and
+# questions.h. Only source may see zlib.h, only catalog lmdb.h; a public header includes public headers alone. Linking
+# does not notice what this does: an object of a static library that nobody calls is not linked.
 cmake_minimum_required(VERSION 3.25)
 include(${TREE}/rooms.cmake)
 set(wrong 0)
 set(read 0)
+
+# Does a file of a room include a header of a folder that comes after its own?
+function(include_of_folder room file path)
+  file(RELATIVE_PATH within ${TREE}/src/${room} ${file})
+  if(NOT within MATCHES "^([a-z_]+)/")
+    return()
+  endif()
+  list(FIND HDX_FOLDERS_${room} ${CMAKE_MATCH_1} own)
+  if(own EQUAL -1)
+    complain(${file} "rooms.cmake does not name its folder")
+  endif()
+  if(path MATCHES "^${room}/([a-z_]+)/")
+    list(FIND HDX_FOLDERS_${room} ${CMAKE_MATCH_1} other)
+    if(other GREATER own)
+      complain(${file} "\"${path}\" is of a folder that comes after its own")
+    endif()
+  elseif(path MATCHES "^${room}/(.*)" AND NOT CMAKE_MATCH_1 MATCHES "^(${room}|questions)\\.h$")
+    complain(${file} "\"${path}\" lies above its folder")
+  endif()
+  set(wrong ${wrong} PARENT_SCOPE)
+endfunction()
 
 function(complain file text)
   file(RELATIVE_PATH short ${TREE} ${file})
@@ -31,6 +53,9 @@ foreach(room IN LISTS HDX_ROOMS)
           complain(${file} "\"${path}\" is not written as \"room/file.h\"")
         elseif(NOT CMAKE_MATCH_1 STREQUAL room AND NOT CMAKE_MATCH_1 IN_LIST HDX_SEES_${room})
           complain(${file} "\"${path}\": ${room} does not see ${CMAKE_MATCH_1}")
+        endif()
+        if(DEFINED HDX_FOLDERS_${room})
+          include_of_folder(${room} ${file} ${path})
         endif()
         if(NOT EXISTS ${TREE}/src/${path} AND NOT EXISTS ${TREE}/${path})
           complain(${file} "\"${path}\" does not exist")

@@ -1,6 +1,7 @@
 /*
  * check_growth.c - classes against those of another dump, by name: what all classes of a name have together. Names of
- * classes made at run time are those of hdx_class_key (query/hidden_names.c), or each run would have new ones.
+ * classes made at run time are those of hdx_class_key (query/histogram/hidden_names.c), or each run would have new
+ * ones.
  *
  * A class that the other dump does not have grew from nothing. Findings stand by their growth, the greatest first.
  */

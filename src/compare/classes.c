@@ -5,7 +5,8 @@
  * Out: a thing for each name, with the live objects of its classes, their size, and what they retain: the bytes that
  *      would be free if these class objects and all their instances were gone, as the histogram has it.
  * Two classes of one name that two loaders defined are one thing, and so are two loaders of one class and name.
- * Cost: nothing that grows with the heap but for what is retained, which is one walk over it (query/groups.c).
+ * Cost: nothing that grows with the heap but for what is retained, which is one walk over it
+ *       (query/histogram/groups.c).
  */
 #include "compare/compare.h"
 

@@ -21,7 +21,7 @@
 
 #include "base/base.h"
 #include "query/query.h"
-#include "query/sums.h"
+#include "query/texts/sums.h"
 #include "rows/arguments.h"
 #include "rows/rows.h"
 

@@ -11,7 +11,7 @@
  */
 #include "graph/graph.h"
 #include "model/model.h"
-#include "query/cut_fields.h"
+#include "query/sets/cut_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  *      object; what is not in the dump is null.
  */
 #include "model/model.h"
-#include "query/contents.h"
+#include "query/common/contents.h"
 #include "sql/made.h"
 
 #define PIECE 4096u

@@ -6,7 +6,7 @@
 #include "making/heap_model.h"
 #include "fuzz/folder.h"
 #include "fuzz/told.h"
-#include "query/contents.h"
+#include "query/common/contents.h"
 
 #define STEPS  2000u /* of one object */
 #define MEMORY (64ull << 20)

@@ -1,6 +1,6 @@
 /*
- * shelves.h - a heap with collections of every layout that a line can describe (query/layouts.h), each whole, empty,
- * at its bounds, and damaged in one way; their lines; and a name for each object, so that answers can be read.
+ * shelves.h - a heap with collections of every layout that a line can describe (query/common/layouts.h), each whole,
+ * empty, at its bounds, and damaged in one way; their lines; and a name for each object, so that answers can be read.
  *
  *     shelves s;
  *     shelves_make(&s);

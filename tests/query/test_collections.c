@@ -3,7 +3,7 @@
  * layouts that a file describes, and collections that lie.
  */
 #include "heap.h"
-#include "query/layouts.h"
+#include "query/common/layouts.h"
 #include "query/questions.h"
 #include "support/golden.h"
 

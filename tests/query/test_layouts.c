@@ -1,9 +1,9 @@
 /*
- * test_layouts.c - lines of layouts (query/layouts.h): what is read out of them, each limit and one beyond it, every
- * word that is refused; which of several lines holds for a class.
+ * test_layouts.c - lines of layouts (query/common/layouts.h): what is read out of them, each limit and one beyond it,
+ * every word that is refused; which of several lines holds for a class.
  */
 #include "heap.h"
-#include "query/layouts.h"
+#include "query/common/layouts.h"
 #include "support/faulty.h"
 
 static hdx_code read_text(hdx_layouts *l, hdx_mem *mem, const char *text, hdx_error *err)

@@ -7,7 +7,7 @@
 #include "answers.h"
 #include "shelves.h"
 
-#include "query/contents.h"
+#include "query/common/contents.h"
 #include <unistd.h>
 
 #define must(h, call) cr_assert(eq(int, (call), HDX_OK), "%s", (h)->err.message)

@@ -3,7 +3,7 @@
  * hand; the same in little memory.
  */
 #include "answers.h"
-#include "query/sums.h"
+#include "query/texts/sums.h"
 
 static hdx_code open_text(heap *h, const char *name, const hdx_argument *at, size_t count, hdx_rows **rows)
 {

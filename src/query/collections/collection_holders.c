@@ -1,0 +1,128 @@
+/*
+ * collection_holders.c - the field that holds a collection, directly or in other collections.
+ *
+ * In:  a collection; the index for who refers to it, the record of one object for the field.
+ * Out: a number for each field, by which collections are summed, and its name.
+ */
+#include "query/common/contents.h"
+
+#include "graph/graph.h"
+
+#define CLIMB 1000u /* references from a collection to who holds it */
+#define MANY  4096u /* static fields of a class that are compared */
+
+/*
+ * On the shortest way from a GC root (of garbage: by its first referrers) the nearest object that is no part of a
+ * collection: class << 32 | place, the number of the field among those that the class itself declares, or of the
+ * static. ROOT: no object holds it.
+ */
+#define ROOT      UINT64_MAX
+#define STATIC    0x80000000u
+#define SOMEWHERE 0x7fffffffu /* an element, or in no field that could be read */
+
+static bool is_inner(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id)
+{
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
+    return c != NULL && hdx_graph_kind(g, id) != HDX_CLASS_OBJECT &&
+           (c->kind != HDX_INSTANCE || (c->number < known->classes && known->of[c->number].layout != NULL) ||
+            (c->name.len > 10 && memcmp(c->name.at, "java.util.", 10) == 0));
+}
+
+/* Which field of which class of the chain refers to it. */
+static hdx_code place_in_object(hdx_graph *g, hdx_id holder, hdx_addr wanted, uint64_t *out, hdx_error *err)
+{
+    const uint32_t id_size = hdx_graph_summary_of(g)->id_size;
+    uint8_t        bytes[1024];
+    uint64_t       got = 0, from = 0;
+    hdx_code       code = hdx_graph_record_bytes(g, holder, 0, bytes, sizeof bytes, &got, err);
+    for (const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, holder)); code == HDX_OK && c != NULL;
+         c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(g, c->super)) {
+        if ((c->flags & HDX_CLASS_OPAQUE) != 0)
+            break;
+        for (uint32_t f = 0; f < c->field_count; f++) {
+            const unsigned size = hdx_type_size(c->fields[f].type, id_size);
+            if (from + size > got)
+                return HDX_OK;
+            if (c->fields[f].type == 2 && hdx_graph_value_of(g, 2, bytes + from).as.address == wanted) {
+                *out = (uint64_t)c->number << 32 | f;
+                return HDX_OK;
+            }
+            from += size;
+        }
+    }
+    return code;
+}
+
+static hdx_code place_in_statics(hdx_graph *g, hdx_id holder, hdx_addr wanted, uint64_t *out, hdx_error *err)
+{
+    const hdx_class *c = hdx_graph_class_object(g, holder);
+    hdx_values       v = { 0 };
+    if (c == NULL || c->static_count > MANY)
+        return HDX_OK;
+    hdx_code code = hdx_graph_statics(g, holder, &v, err);
+    for (uint64_t i = 0; code == HDX_OK && i < v.count; i++)
+        if (v.at[i].value.type == 2 && !v.at[i].value.absent && v.at[i].value.as.address == wanted) {
+            *out = (uint64_t)c->number << 32 | STATIC | i;
+            break;
+        }
+    hdx_values_free(&v);
+    return code;
+}
+
+static hdx_id referrer(hdx_graph *g, hdx_id id)
+{
+    hdx_refs refs;
+    hdx_id   from;
+    if (hdx_graph_live(g, id)) {
+        from = hdx_graph_nearest(g, id);
+        return from == id ? HDX_NO_ID : from;
+    }
+    hdx_graph_inbound(g, id, HDX_ALL, &refs);
+    return hdx_refs_next(&refs, &from) ? from : HDX_NO_ID;
+}
+
+hdx_code hdx_collection_holder(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id, uint64_t *out, hdx_error *err)
+{
+    hdx_error mine;
+    hdx_id    held = id, holder = referrer(g, id);
+    hdx_code  code = HDX_OK;
+    for (unsigned i = 0; i < CLIMB && holder != HDX_NO_ID && is_inner(g, known, holder); i++) {
+        held = holder;
+        holder = referrer(g, held);
+    }
+    *out = ROOT;
+    if (holder == HDX_NO_ID)
+        return HDX_OK;
+    const hdx_class *own = hdx_graph_kind(g, holder) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, holder) : NULL;
+    *out = (uint64_t)(own != NULL ? own->number : hdx_graph_class_of(g, holder)) << 32 | SOMEWHERE;
+    if (own != NULL)
+        code = place_in_statics(g, holder, hdx_graph_address(g, held), out, &mine);
+    else if (hdx_graph_kind(g, holder) == HDX_INSTANCE)
+        code = place_in_object(g, holder, hdx_graph_address(g, held), out, &mine);
+    return hdx_label_without_dump(g, code, &mine, err);
+}
+
+hdx_code hdx_collection_holder_cell(hdx_graph *g, uint64_t holder, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    const hdx_class *c = holder == ROOT ? NULL : hdx_graph_class(g, (uint32_t)(holder >> 32));
+    const uint32_t   place = (uint32_t)holder;
+    hdx_text         name = { "", 0 };
+    if (c == NULL) {
+        *out = holder == ROOT ? hdx_cell_string("GC root") : hdx_cell_null();
+        return HDX_OK;
+    }
+    const hdx_text of = c->name;
+    if ((place & STATIC) != 0 && (place & ~STATIC) < c->static_count)
+        name = c->statics[place & ~STATIC].name;
+    else if (place < c->field_count)
+        name = c->fields[place].name;
+    const uint64_t len = (uint64_t)of.len + 1 + name.len;
+    char          *text = hdx_arena_get(arena, len);
+    if (text == NULL || len > UINT32_MAX)
+        return hdx_no_memory(err, "a holder", len);
+    memcpy(text, of.at, of.len);
+    text[of.len] = '.';
+    memcpy(text + of.len + 1, name.at, name.len);
+    *out = hdx_cell_text((hdx_text){ text, (uint32_t)(name.len == 0 ? of.len : len) });
+    return HDX_OK;
+}

@@ -1,0 +1,536 @@
+/*
+ * layouts.c - lines of layouts out of text, and which of them holds for a class.
+ *
+ * In:  text from anyone, classes of a dump.
+ * Out: layouts; a line that is not understood ends it with its number.
+ * Knows that a class of a dump may have the name of a collection and other fields: then the line does not hold for it.
+ */
+#include "query/common/layouts.h"
+
+#include "base/pattern.h"
+#include "base/textfile.h"
+#include "model/model.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MOST  (1u << 20)
+#define LINES_MOST 10000u /* of one text */
+#define NAMES_MOST 30000u /* that it adds: with ours there are fewer than HDX_STEP_EACH */
+
+const char *hdx_collection_kind_name(hdx_collection_kind kind)
+{
+    static const char *const names[] = { "list", "map", "set", "queue" };
+    return names[kind];
+}
+
+/* ---- words ---- */
+
+typedef struct reading {
+    hdx_layouts *l;
+    const char  *file;
+    uint64_t     line;
+    hdx_error   *err;
+    uint64_t     lines_before, names_before; /* of texts read before this one */
+} reading;
+
+static hdx_code fault(const reading *r, const char *what, hdx_text seen)
+{
+    return hdx_fail(r->err, HDX_USAGE, r->file, HDX_NOWHERE, "line %llu: %s: '%.*s'", (unsigned long long)r->line, what,
+                    (int)(seen.len < 100 ? seen.len : 100), seen.at);
+}
+
+static hdx_code no_memory(const reading *r) { return hdx_no_memory(r->err, "layouts", sizeof(hdx_layout)); }
+
+static hdx_text next_word(hdx_text *rest)
+{
+    while (rest->len > 0 && (unsigned char)*rest->at <= ' ')
+        *rest = (hdx_text){ rest->at + 1, rest->len - 1 };
+    hdx_text word = { rest->at, 0 };
+    while (word.len < rest->len && (unsigned char)word.at[word.len] > ' ')
+        word.len++;
+    *rest = (hdx_text){ rest->at + word.len, rest->len - word.len };
+    return word;
+}
+
+/* What stands before the first `mark`, which is passed over; all of it where there is none. */
+static hdx_text until(hdx_text *rest, char mark)
+{
+    const char    *end = rest->len == 0 ? NULL : memchr(rest->at, mark, rest->len);
+    hdx_text       part = { rest->at, end == NULL ? rest->len : (uint32_t)(end - rest->at) };
+    const uint32_t past = part.len + (end != NULL);
+    *rest = (hdx_text){ rest->at + past, rest->len - past };
+    return part;
+}
+
+/* ---- names ---- */
+
+static hdx_code number_of(const reading *r, hdx_text name, uint16_t *out)
+{
+    hdx_layouts *l = r->l;
+    bool         fresh;
+    uint64_t    *known = hdx_map_put(&l->named, hdx_hash_bytes(1, name.at, name.len), &fresh);
+    if (known == NULL)
+        return no_memory(r);
+    if (!fresh && l->names.at[*known - 1].len == name.len &&
+        memcmp(l->names.at[*known - 1].at, name.at, name.len) == 0) {
+        *out = (uint16_t)(*known - 1);
+        return HDX_OK;
+    }
+    const char *copy = hdx_arena_copy(&l->arena, name.at, name.len);
+    if (copy == NULL || !hdx_list_room(l->mem, HDX_LIST_REF(&l->names)))
+        return no_memory(r);
+    if (l->names.count - r->names_before == NAMES_MOST)
+        return fault(r, "too many names of fields", name);
+    l->names.at[l->names.count++] = (hdx_text){ copy, name.len };
+    *known = l->names.count;
+    *out = (uint16_t)(l->names.count - 1);
+    return HDX_OK;
+}
+
+/* a.b[].c */
+static hdx_code path_of(const reading *r, hdx_text text, hdx_field_path *out)
+{
+    const hdx_text whole = text;
+    out->count = 0;
+    if (text.len == 0)
+        return fault(r, "the name of a field is expected", text);
+    for (bool more = true; more;) {
+        more = memchr(text.at, '.', text.len) != NULL;
+        hdx_text part = until(&text, '.');
+        unsigned each = 0;
+        for (; part.len > 2 && memcmp(part.at + part.len - 2, "[]", 2) == 0; each++)
+            part.len -= 2;
+        if (part.len == 0 || memchr(part.at, '[', part.len) != NULL || (more && text.len == 0))
+            return fault(r, "a path such as map.table or segments[].count is expected", whole);
+        if (out->count + 1 + each > HDX_PATH_STEPS)
+            return fault(r, "a path has 8 steps at most", whole);
+        hdx_code code = number_of(r, part, &out->step[out->count++]);
+        if (code != HDX_OK)
+            return code;
+        for (; each > 0; each--)
+            out->step[out->count++] = HDX_STEP_EACH;
+    }
+    return HDX_OK;
+}
+
+static hdx_code one_path(const reading *r, hdx_text text, hdx_field_path *out)
+{
+    hdx_code code = path_of(r, text, out);
+    for (unsigned i = 0; code == HDX_OK && i < out->count; i++)
+        if (out->step[i] == HDX_STEP_EACH)
+            return fault(r, "[] has no place here", text);
+    return code;
+}
+
+static hdx_code paths_of(const reading *r, hdx_text text, char between, hdx_field_paths *out)
+{
+    const hdx_text whole = text;
+    hdx_code       code = HDX_OK;
+    out->count = 0;
+    for (bool more = true; more && code == HDX_OK;) {
+        if (out->count == HDX_PATHS_MOST)
+            return fault(r, "ten paths at most", whole);
+        more = text.len > 0 && memchr(text.at, between, text.len) != NULL;
+        code = path_of(r, until(&text, between), &out->at[out->count++]);
+    }
+    return code;
+}
+
+static hdx_code node_paths(const reading *r, hdx_text text, hdx_field_paths *out)
+{
+    hdx_code code = paths_of(r, text, ',', out);
+    for (unsigned i = 0; code == HDX_OK && i < out->count; i++)
+        for (unsigned k = 0; k < out->at[i].count; k++)
+            if (out->at[i].step[k] == HDX_STEP_EACH)
+                return fault(r, "[] has no place here", text);
+    return code;
+}
+
+static hdx_code static_of(const reading *r, hdx_text text, hdx_static_name *out)
+{
+    const hdx_text whole = text;
+    const hdx_text class_name = until(&text, '#');
+    if (class_name.len == 0 || text.len == 0)
+        return fault(r, "CLASS#STATIC is expected", whole);
+    const char *copy = hdx_arena_copy(&r->l->arena, text.at, text.len);
+    out->class_name = hdx_arena_copy(&r->l->arena, class_name.at, class_name.len);
+    out->field = (hdx_text){ copy, text.len };
+    return copy == NULL || out->class_name == NULL ? no_memory(r) : HDX_OK;
+}
+
+/* ---- sizes ---- */
+
+static hdx_code term_of(const reading *r, hdx_text text, hdx_size_term *out)
+{
+    *out = (hdx_size_term){ .sign = '=' };
+    if (text.len > 0 && *text.at >= '0' && *text.at <= '9') {
+        out->sign = 0;
+        for (uint32_t i = 0; i < text.len; i++) {
+            if (text.at[i] < '0' || text.at[i] > '9' || i > 9)
+                return fault(r, "a number of at most 10 digits is expected", text);
+            out->number = out->number * 10 + (uint64_t)(text.at[i] - '0');
+        }
+        return HDX_OK;
+    }
+    if (text.len > 0 && strchr("#?%", *text.at) != NULL) {
+        out->sign = *text.at;
+        text = (hdx_text){ text.at + 1, text.len - 1 };
+    }
+    hdx_code code = path_of(r, text, &out->path);
+    unsigned each = 0;
+    for (unsigned i = 0; code == HDX_OK && i < out->path.count; i++)
+        each += out->path.step[i] == HDX_STEP_EACH;
+    if (code == HDX_OK && (each > 1 || out->path.step[out->path.count - 1] == HDX_STEP_EACH))
+        return fault(r, "one [] at most, and a field after it", text);
+    return code;
+}
+
+static hdx_code size_of(const reading *r, hdx_text text, hdx_layout *l)
+{
+    const hdx_text whole = text;
+    hdx_code       code = HDX_OK;
+    for (bool more = true; more && code == HDX_OK;) {
+        if (l->term_count == sizeof l->term / sizeof *l->term)
+            return fault(r, "six terms at most", whole);
+        more = text.len > 0 && memchr(text.at, '+', text.len) != NULL;
+        code = term_of(r, until(&text, '+'), &l->term[l->term_count++]);
+    }
+    return code;
+}
+
+/* ---- lines ---- */
+
+static const struct {
+    const char *word;
+    hdx_way     way;
+} ways[] = { { "slots", HDX_WAY_SLOTS },     { "sparse", HDX_WAY_SPARSE }, { "pairs", HDX_WAY_PAIRS },
+             { "keys", HDX_WAY_COLUMNS },    { "first", HDX_WAY_CHAIN },   { "root", HDX_WAY_TREE },
+             { "buckets", HDX_WAY_BUCKETS }, { "fields", HDX_WAY_FIELDS }, { "of", HDX_WAY_OF } };
+
+static hdx_code way_word(const reading *r, hdx_text name, hdx_text value, hdx_layout *l, bool *is)
+{
+    *is = false;
+    for (unsigned i = 0; i < HDX_COUNT(ways); i++) {
+        if (!hdx_text_is(name, ways[i].word))
+            continue;
+        *is = true;
+        if (l->way != HDX_WAY_NONE)
+            return fault(r, "the elements are found in one way", name);
+        l->way = ways[i].way;
+        hdx_code code = paths_of(r, value, ',', &l->source);
+        if (code == HDX_OK && l->source.count > 1 &&
+            (l->way == HDX_WAY_COLUMNS || l->way == HDX_WAY_CHAIN || l->way == HDX_WAY_TREE || l->way == HDX_WAY_OF))
+            return fault(r, "one path is expected", value);
+        for (unsigned k = 0; code == HDX_OK && k < l->source.count; k++)
+            for (unsigned s = 0; s < l->source.at[k].count; s++)
+                if (l->source.at[k].step[s] == HDX_STEP_EACH && (l->way == HDX_WAY_COLUMNS || l->way >= HDX_WAY_CHAIN))
+                    return fault(r, "[] has no place here", value);
+        return code;
+    }
+    return HDX_OK;
+}
+
+static hdx_code choice(const reading *r, hdx_text value, const char *words, const char *what, int *out)
+{
+    *out = value.len == 0 ? -1 : hdx_word_place(words, value.at, value.len);
+    return *out < 0 ? fault(r, what, value) : HDX_OK;
+}
+
+static hdx_code word_of(const reading *r, hdx_text word, hdx_layout *l)
+{
+    hdx_text value = word, name = until(&value, '=');
+    bool     is;
+    int      place = 0;
+    hdx_code code = HDX_OK;
+    if (hdx_text_is(word, "hidden") || hdx_text_is(word, "unknown")) {
+        *(*word.at == 'h' ? &l->hidden : &l->unknown) = true;
+        return HDX_OK;
+    }
+    if (name.len == word.len)
+        return fault(r, "a word such as size=size is expected", word);
+    if ((code = way_word(r, name, value, l, &is)) != HDX_OK || is)
+        return code;
+    const struct {
+        const char     *word;
+        hdx_field_path *path;
+    } paths[] = { { "from", &l->from }, { "to", &l->to },     { "bits", &l->bits },   { "last", &l->last },
+                  { "next", &l->next }, { "left", &l->left }, { "right", &l->right }, { "bin", &l->bin } };
+    for (unsigned i = 0; i < HDX_COUNT(paths); i++)
+        if (hdx_text_is(name, paths[i].word))
+            return one_path(r, value, paths[i].path);
+    if (hdx_text_is(name, "size"))
+        return size_of(r, value, l);
+    if (hdx_text_is(name, "values")) {
+        l->values.count = 1;
+        return one_path(r, value, &l->values.at[0]);
+    }
+    if (hdx_text_is(name, "key"))
+        return node_paths(r, value, &l->key);
+    if (hdx_text_is(name, "value"))
+        return node_paths(r, value, &l->value);
+    if (hdx_text_is(name, "nothing"))
+        return static_of(r, value, &l->nothing);
+    if (hdx_text_is(name, "null"))
+        return static_of(r, value, &l->null);
+    if (hdx_text_is(name, "chain"))
+        return static_of(r, value, &l->chain);
+    if (hdx_text_is(name, "take")) {
+        code = choice(r, value, "keys values", "keys or values is expected", &place);
+        l->take = place == 0 ? HDX_TAKE_KEYS : HDX_TAKE_VALUES;
+        return code;
+    }
+    if (hdx_text_is(name, "free")) {
+        code = choice(r, value, "key value none", "key, value or none is expected", &place);
+        l->free = place == 0 ? HDX_FREE_KEY : place == 1 ? HDX_FREE_VALUE : HDX_FREE_NONE;
+        return code;
+    }
+    return fault(r, "no such word", word);
+}
+
+/* What the words of a line together must say. */
+static hdx_code check(const reading *r, const hdx_layout *l)
+{
+    const bool     nodes = l->way == HDX_WAY_CHAIN || l->way == HDX_WAY_TREE || l->way == HDX_WAY_BUCKETS;
+    const hdx_text name = l->class_name;
+    if (l->unknown && (l->way != HDX_WAY_NONE || l->term_count > 0))
+        return fault(r, "what is unknown has neither size nor elements", name);
+    if (!l->unknown && l->way == HDX_WAY_NONE && l->term_count == 0)
+        return fault(r, "neither a size nor a way to the elements", name);
+    if (nodes && l->key.count == 0 && l->value.count == 0)
+        return fault(r, "key= or value= of its nodes is expected", name);
+    if ((l->way == HDX_WAY_CHAIN || l->way == HDX_WAY_BUCKETS) && l->next.count == 0)
+        return fault(r, "next= is expected", name);
+    if (l->way == HDX_WAY_TREE && (l->left.count == 0 || l->right.count == 0))
+        return fault(r, "left= and right= are expected", name);
+    if (l->way == HDX_WAY_FIELDS && l->kind == HDX_COLLECTION_MAP && l->source.count % 2 != 0)
+        return fault(r, "fields of a map are key, value, key, value", name);
+    if (l->values.count > 0 && l->way != HDX_WAY_COLUMNS)
+        return fault(r, "values= stands beside keys=", name);
+    return HDX_OK;
+}
+
+static hdx_code line_of(const reading *r, hdx_text line)
+{
+    hdx_layouts *all = r->l;
+    hdx_text     rest = line, class_name = next_word(&rest), word;
+    int          kind = 0;
+    if (class_name.len == 0 || *class_name.at == '#')
+        return HDX_OK;
+    if (all->lines.count - r->lines_before == LINES_MOST)
+        return fault(r, "10000 lines at most", class_name);
+    if (!hdx_list_room(all->mem, HDX_LIST_REF(&all->lines)))
+        return no_memory(r);
+    hdx_layout *l = &all->lines.at[all->lines.count];
+    memset(l, 0, sizeof *l);
+    const char *copy = hdx_arena_copy(&all->arena, class_name.at, class_name.len);
+    if (copy == NULL)
+        return no_memory(r);
+    l->class_name = (hdx_text){ copy, class_name.len };
+    l->glob = hdx_is_glob(l->class_name);
+    hdx_code code = choice(r, next_word(&rest), "list map set queue", "list, map, set or queue is expected", &kind);
+    l->kind = (hdx_collection_kind)kind;
+    while (code == HDX_OK && (word = next_word(&rest)).len > 0 && *word.at != '#')
+        code = word_of(r, word, l);
+    if (code == HDX_OK && (code = check(r, l)) == HDX_OK)
+        all->lines.count++;
+    return code;
+}
+
+hdx_code hdx_layouts_begin(hdx_layouts *l, hdx_mem *mem, hdx_error *err)
+{
+    (void)err;
+    *l = (hdx_layouts){ .mem = mem, .arena = hdx_arena_of(mem), .named = hdx_map_of(mem) };
+    return HDX_OK;
+}
+
+hdx_code hdx_layouts_read(hdx_layouts *l, const char *name, const char *text, size_t len, hdx_error *err)
+{
+    reading  r = { l, name, 0, err, l->lines.count, l->names.count };
+    hdx_code code = HDX_OK;
+    if (len > FILE_MOST)
+        return hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "a table of layouts has 1 MiB at most");
+    for (hdx_text rest = { text, (uint32_t)len }; code == HDX_OK && rest.len > 0;) {
+        r.line++;
+        code = line_of(&r, until(&rest, '\n'));
+    }
+    return code;
+}
+
+hdx_code hdx_layouts_known(hdx_layouts *l, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (unsigned i = 0; code == HDX_OK && i < HDX_LAYOUTS_OF_LIBRARIES; i++)
+        code = hdx_layouts_read(l, "layouts", hdx_layouts_of_libraries[i], strlen(hdx_layouts_of_libraries[i]), err);
+    return code;
+}
+
+hdx_code hdx_layouts_open(hdx_layouts *l, const char *path, const hdx_progress *progress, hdx_mem *mem, hdx_error *err)
+{
+    hdx_text text;
+    hdx_code code = hdx_layouts_begin(l, mem, err);
+    if (code == HDX_OK && path != NULL &&
+        (code = hdx_text_file(path, FILE_MOST, progress, &l->arena, &text, err)) == HDX_OK)
+        code = hdx_layouts_read(l, path, text.at, text.len, err);
+    return code == HDX_OK ? hdx_layouts_known(l, err) : code;
+}
+
+void hdx_layouts_free(hdx_layouts *l)
+{
+    hdx_list_free(l->mem, HDX_LIST_REF(&l->lines));
+    hdx_list_free(l->mem, HDX_LIST_REF(&l->names));
+    hdx_map_free(&l->named);
+    hdx_arena_free(&l->arena);
+}
+
+/* ---- classes ---- */
+
+bool hdx_layout_field(hdx_graph *g, uint32_t class, hdx_text name, uint64_t *offset, uint8_t *type)
+{
+    const uint32_t id_size = hdx_graph_summary_of(g)->id_size;
+    uint64_t       from = 0;
+    for (const hdx_class *c = hdx_graph_class(g, class); c != NULL;
+         c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(g, c->super)) {
+        if ((c->flags & HDX_CLASS_OPAQUE) != 0)
+            return false;
+        for (uint32_t f = 0; f < c->field_count; f++) {
+            if (c->fields[f].name.len == name.len && memcmp(c->fields[f].name.at, name.at, name.len) == 0) {
+                *offset = from;
+                *type = c->fields[f].type;
+                return true;
+            }
+            from += hdx_type_size(c->fields[f].type, id_size);
+        }
+    }
+    return false;
+}
+
+static bool begins(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx_field_path *p)
+{
+    uint64_t offset;
+    uint8_t  type;
+    return p->count == 0 || hdx_text_is(l->names.at[p->step[0]], "this") ||
+           hdx_layout_field(g, class, l->names.at[p->step[0]], &offset, &type);
+}
+
+/* Has the class the fields of the collection itself? Those of its nodes are looked for when one is met. */
+static bool fits(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx_layout *line)
+{
+    bool all = begins(l, g, class, &line->from) && begins(l, g, class, &line->to) && begins(l, g, class, &line->bits) &&
+               begins(l, g, class, &line->last);
+    for (unsigned i = 0; all && i < line->term_count; i++)
+        all = begins(l, g, class, &line->term[i].path);
+    for (unsigned i = 0; all && i < line->source.count; i++)
+        all = begins(l, g, class, &line->source.at[i]);
+    for (unsigned i = 0; all && i < line->values.count; i++)
+        all = begins(l, g, class, &line->values.at[i]);
+    return all;
+}
+
+/*
+ * The first line for this very class that fits it; *seen: one that does not, which then says what kind of collection it
+ * is. Names are found by their hash: there are few lines with globs.
+ */
+static const hdx_layout *line_for(const hdx_layouts *l, const hdx_map *exact, hdx_graph *g, const hdx_class *c,
+                                  const hdx_layout **seen)
+{
+    const uint64_t *first = hdx_map_get(exact, hdx_hash_bytes(2, c->name.at, c->name.len));
+    for (uint64_t i = 0; i < l->lines.count; i++) {
+        const hdx_layout *line = &l->lines.at[i];
+        if (!line->glob && (first == NULL || i < *first))
+            continue;
+        if (line->glob
+                ? !hdx_glob_match(line->class_name, c->name)
+                : line->class_name.len != c->name.len || memcmp(line->class_name.at, c->name.at, c->name.len) != 0)
+            continue;
+        if (fits(l, g, c->number, line))
+            return line;
+        *seen = line;
+    }
+    return NULL;
+}
+
+static hdx_code first_lines(const hdx_layouts *l, hdx_map *exact, hdx_error *err)
+{
+    for (uint64_t i = 0; i < l->lines.count; i++) {
+        const hdx_layout *line = &l->lines.at[i];
+        bool              fresh;
+        if (line->glob)
+            continue;
+        uint64_t *at = hdx_map_put(exact, hdx_hash_bytes(2, line->class_name.at, line->class_name.len), &fresh);
+        if (at == NULL)
+            return hdx_no_memory(err, "layouts", 16 * l->lines.count);
+        if (fresh)
+            *at = i;
+    }
+    return HDX_OK;
+}
+
+static uint64_t own_bytes(hdx_graph *g, const hdx_class *c)
+{
+    uint64_t bytes = 0;
+    for (uint32_t f = 0; f < c->field_count; f++)
+        bytes += hdx_type_size(c->fields[f].type, hdx_graph_summary_of(g)->id_size);
+    return bytes;
+}
+
+/*
+ * Every class is looked at once: one without a line of its own has what its super class has. A chain of super classes
+ * is gone down from above, so none is climbed twice.
+ */
+static hdx_code bind_chain(const hdx_layouts *l, const hdx_map *exact, hdx_graph *g, hdx_bound_layouts *out,
+                           uint8_t *done, hdx_ids *chain, uint32_t class, hdx_error *err)
+{
+    chain->count = 0;
+    for (uint32_t c = class; c != HDX_NO_CLASS && !done[c]; c = hdx_graph_class(g, c)->super) {
+        hdx_code code = hdx_ids_push(chain, c, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    while (chain->count > 0) {
+        const uint32_t       number = (uint32_t)chain->at[--chain->count];
+        const hdx_class     *c = hdx_graph_class(g, number);
+        hdx_layout_of_class *of = &out->of[number];
+        const hdx_layout    *seen = NULL;
+        done[number] = 1;
+        if (c->kind != HDX_INSTANCE)
+            continue;
+        const hdx_layout *line = line_for(l, exact, g, c, &seen);
+        if (line != NULL) {
+            *of = (hdx_layout_of_class){ line, number, 0 };
+        } else if (c->super != HDX_NO_CLASS && (c->flags & HDX_CLASS_OPAQUE) == 0) {
+            *of = out->of[c->super];
+            of->skip += own_bytes(g, c);
+        }
+        if (line == NULL && seen != NULL && (of->layout == NULL || of->layout->unknown))
+            *of = (hdx_layout_of_class){ seen, HDX_NO_CLASS, 0 }; /* of no class: it does not fit */
+    }
+    return HDX_OK;
+}
+
+hdx_code hdx_layouts_bind(const hdx_layouts *l, hdx_ask *ask, hdx_bound_layouts *out, hdx_error *err)
+{
+    hdx_map  exact = hdx_map_of(l->mem);
+    hdx_ids  chain = hdx_ids_of(l->mem);
+    uint32_t count = 0;
+    (void)hdx_graph_classes(ask->g, &count);
+    uint8_t *done = hdx_mem_get(l->mem, count);
+    *out = (hdx_bound_layouts){ l, hdx_mem_array(l->mem, count, sizeof *out->of), count };
+    hdx_code code = done == NULL || out->of == NULL ? hdx_no_memory(err, "layouts of classes", count * sizeof *out->of)
+                                                    : first_lines(l, &exact, err);
+    for (uint32_t c = 0; code == HDX_OK && c < count; c++)
+        if ((code = hdx_ask_turn(ask, err)) == HDX_OK)
+            code = bind_chain(l, &exact, ask->g, out, done, &chain, c, err);
+    hdx_ids_drop(&chain);
+    hdx_map_free(&exact);
+    hdx_mem_put(l->mem, done, count);
+    if (code != HDX_OK)
+        hdx_layouts_unbind(out);
+    return code;
+}
+
+void hdx_layouts_unbind(hdx_bound_layouts *b)
+{
+    if (b->layouts != NULL)
+        hdx_mem_put(b->layouts->mem, b->of, b->classes * sizeof *b->of);
+    *b = (hdx_bound_layouts){ 0 };
+}

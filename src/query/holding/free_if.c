@@ -1,0 +1,603 @@
+/*
+ * free_if.c - what would be free if classes, fields, loaders, objects or kinds of GC roots did not hold any longer,
+ * all of them together, by class.
+ *
+ * What does not hold stays where it is, if something else leads there: that is the difference to `retained`, where the
+ * objects themselves are gone. Of what does not hold, these references remain, since no object is without them: that of
+ * an object to its class, those of a class to the one above it and to its loader.
+ *
+ *   --class    instances of the classes, and their statics
+ *   --field    that field alone, instance or static; an object that another field or element of the same holder refers
+ *              to stays held (names out of the dump)
+ *   --loader   the loader, and all of its classes as by --class
+ *   --roots    roots of these types; what is a root of another type too, or a local that a field of its thread refers
+ *              to as well, stays
+ *
+ * Exact: objects that the GC roots reach, and do not reach without these references (mark.c).
+ * Cost: that search; where fields are asked about the fields of each object that has them and holds more
+ * (cut_fields.c), two bits an object and some bits for each of those; for locals and statics a record of the dump.
+ */
+#include "base/nearest.h"
+#include "graph/graph.h"
+#include "query/sets/cut_fields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROOT_TYPES                                                                                                     \
+    "SYSTEM_CLASS NATIVE_LOCAL NATIVE_STATIC NATIVE_STACK THREAD_BLOCK THREAD_OBJ BUSY_MONITOR JAVA_LOCAL UNKNOWN "    \
+    "INTERNED_STRING FINALIZING DEBUGGER REFERENCE_CLEANUP VM_INTERNAL JNI_MONITOR UNREACHABLE" /* as hdx_root_type */
+#define OF_LOCALS (1u << HDX_ROOT_NATIVE_LOCAL | 1u << HDX_ROOT_NATIVE_STACK | 1u << HDX_ROOT_JAVA_LOCAL)
+
+typedef struct taking {
+    hdx_ask      ask;
+    uint32_t     classes;
+    uint64_t     objects, words;
+    uint64_t    *mute_classes; /* bits by class number: instances and statics hold nothing */
+    uint64_t    *mute;         /* bits by id: objects that hold nothing */
+    uint64_t    *asked;        /* these, those that a field rule may be of, and threads where locals hold nothing */
+    hdx_excludes fields;
+    unsigned     no_roots; /* bit t: of that hdx_root_type */
+
+    /* Live instances that fields still hold something for, by HDX_CUT_SOME: what they hold no longer. */
+    hdx_cut_fields cuts;
+    uint64_t      *some;   /* bits by id */
+    uint64_t      *before; /* how many of them come before each GROUP of ids */
+    uint64_t       groups;
+    uint64_t      *masks; /* cuts.most bits for each of them, in the order of ids; NULL: their records are to be read */
+    uint64_t       mask_words;
+    _Atomic uint64_t next; /* the first object that no worker has taken */
+    hdx_first_error  fault;
+} taking;
+#define GROUP 512u
+
+/* ---- what an object refers to then ---- */
+
+static hdx_code leave_mute(const taking *t, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached)
+{
+    const hdx_class *of = hdx_graph_class(t->ask.g, hdx_graph_class_of(t->ask.g, from));
+    const hdx_class *own = hdx_graph_class_object(t->ask.g, from);
+    hdx_code         code = HDX_OK;
+    hdx_refs         refs;
+    hdx_id           to;
+    if (own == NULL)
+        return of == NULL ? HDX_OK : reach(reached, of->id);
+    hdx_graph_outbound(t->ask.g, from, HDX_ALL, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
+        const hdx_addr address = hdx_graph_address(t->ask.g, to);
+        if ((of != NULL && of->id == to) || address == own->super_address || address == own->loader)
+            code = reach(reached, to);
+    }
+    return code;
+}
+
+/* Its place among those that have a mask. */
+static uint64_t rank(const taking *t, hdx_id id)
+{
+    uint64_t n = t->before[id / GROUP];
+    for (uint64_t w = id / GROUP * (GROUP / 64); w < id / 64; w++)
+        n += (uint64_t)__builtin_popcountll(t->some[w]);
+    return n + (uint64_t)__builtin_popcountll(t->some[id / 64] & ((1ull << id % 64) - 1));
+}
+
+static uint64_t mask_of(const taking *t, hdx_id id)
+{
+    const uint64_t bit = rank(t, id) * t->cuts.most;
+    const unsigned from = bit % 64, width = t->cuts.most;
+    uint64_t       mask = t->masks[bit / 64] >> from;
+    if (from + width > 64)
+        mask |= t->masks[bit / 64 + 1] << (64 - from);
+    return width == 64 ? mask : mask & ((1ull << width) - 1);
+}
+
+static hdx_code leave_some(const taking *t, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached)
+{
+    const uint64_t mask = mask_of(t, from);
+    hdx_code       code = HDX_OK;
+    hdx_refs       refs;
+    hdx_id         to;
+    hdx_graph_outbound(t->ask.g, from, HDX_ALL, &refs);
+    if (hdx_refs_next(&refs, &to)) /* the class */
+        code = reach(reached, to);
+    for (unsigned k = 0; code == HDX_OK && hdx_refs_next(&refs, &to); k++)
+        if (k >= t->cuts.most || (mask >> k & 1) == 0)
+            code = reach(reached, to);
+    return code;
+}
+
+typedef struct leaving {
+    const taking *t;
+    hdx_id        from;
+    uint64_t      rules;
+    hdx_code (*reach)(void *, hdx_id);
+    void    *reached;
+    hdx_code code;
+} leaving;
+
+/* Are all roots by which the object is a local of the thread among those that hold nothing? */
+static bool no_local(const taking *t, hdx_id object, hdx_id thread)
+{
+    uint64_t        count = 0, low = 0;
+    const hdx_root *roots = hdx_graph_roots(t->ask.g, &count);
+    for (uint64_t high = count; low < high;) { /* by object */
+        const uint64_t middle = low + (high - low) / 2;
+        if (roots[middle].object < object)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && roots[low].object == object; low++)
+        if (roots[low].thread == thread && (t->no_roots >> roots[low].type & 1) == 0)
+            return false;
+    return true;
+}
+
+static bool see(void *context, const hdx_named_ref *ref)
+{
+    leaving *l = context;
+    if (ref->kind == HDX_REF_SIGNERS || ref->kind == HDX_REF_DOMAIN) /* no references to MAT (MAT 3.3) */
+        return true;
+    if (ref->kind != HDX_REF_CLASS && hdx_excludes_ref(&l->t->fields, l->rules, ref))
+        return true;
+    if (ref->kind == HDX_REF_LOCAL && (l->t->no_roots & OF_LOCALS) != 0 && no_local(l->t, ref->target, l->from))
+        return true;
+    l->code = l->reach(l->reached, ref->target);
+    return l->code == HDX_OK;
+}
+
+static hdx_code leave(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached, hdx_error *err)
+{
+    const taking *t = context;
+    leaving       l = { t, from, 0, reach, reached, HDX_OK };
+    if (hdx_bits_test(t->mute, from))
+        return leave_mute(t, from, reach, reached);
+    if (t->some != NULL && hdx_bits_test(t->some, from))
+        return leave_some(t, from, reach, reached);
+    l.rules = hdx_excludes_rules(&t->fields, from);
+    const hdx_code code = hdx_graph_named_refs(t->ask.g, from, HDX_NO_ID, see, &l, err);
+    return code != HDX_OK ? code : l.code;
+}
+
+/* ---- what does not hold ---- */
+
+static hdx_code mute_classes(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+{
+    const char *const *patterns;
+    size_t             count = 0;
+    hdx_code           code = hdx_argument_texts(a, "class", arena, &patterns, &count, err);
+    for (size_t p = 0; code == HDX_OK && p < count; p++) {
+        uint32_t *numbers = NULL;
+        size_t    n = 0;
+        code = hdx_query_classes_named(&t->ask.q, patterns[p], hdx_argument_flag(a, "subclasses"), &numbers, &n, err);
+        for (size_t i = 0; code == HDX_OK && i < n; i++)
+            hdx_bits_put(t->mute_classes, numbers[i]);
+        hdx_numbers_free(numbers);
+    }
+    return code;
+}
+
+static hdx_code mute_objects(taking *t, const hdx_arguments *a, hdx_error *err)
+{
+    hdx_id  *ids = NULL;
+    size_t   count = 0;
+    hdx_code code = hdx_argument_objects(&t->ask.q, a, &ids, &count, err);
+    for (size_t i = 0; code == HDX_OK && i < count; i++)
+        hdx_bits_put(t->mute, ids[i]);
+    hdx_ids_free(ids);
+    return code;
+}
+
+/* A misspelt field would be one without which nothing is free. */
+static hdx_code check_field(const taking *t, const char *text, hdx_error *err)
+{
+    const char *field = strrchr(text, '#') + 1;
+    char        pattern[512], room[128] = "";
+    uint32_t   *numbers = NULL;
+    size_t      count = 0;
+    hdx_nearest near = { .wanted = field };
+    bool        known = strpbrk(field, "*?[<") != NULL;
+    (void)snprintf(pattern, sizeof pattern, "%.*s", (int)(field - 1 - text), text);
+    hdx_code code = hdx_query_classes_named(&t->ask.q, pattern, true, &numbers, &count, err);
+    for (size_t i = 0; code == HDX_OK && !known && i < count; i++) {
+        const hdx_class *c = hdx_graph_class(t->ask.g, numbers[i]);
+        for (uint32_t steps = 0; !known && c != NULL && steps <= t->classes; steps++) {
+            known = hdx_has_field(c, field, &near, room, sizeof room);
+            c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(t->ask.g, c->super);
+        }
+    }
+    hdx_numbers_free(numbers);
+    if (code != HDX_OK || known)
+        return code;
+    code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.100s has no field '%.60s'", pattern, field);
+    return near.best == NULL ? code : hdx_hint(err, code, "did you mean %.100s#%.60s?", pattern, near.best);
+}
+
+static hdx_code take_fields(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+{
+    hdx_path_options options = { .exclude = 0 };
+    hdx_code code = hdx_argument_texts(a, "field", arena, &options.exclude_fields, &options.exclude_field_count, err);
+    for (size_t i = 0; code == HDX_OK && i < options.exclude_field_count; i++) {
+        const char *mark = strrchr(options.exclude_fields[i], '#');
+        if (mark == NULL || mark == options.exclude_fields[i] || mark[1] == '\0')
+            code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s is no CLASS#FIELD", options.exclude_fields[i]);
+        else
+            code = check_field(t, options.exclude_fields[i], err);
+    }
+    return code == HDX_OK ? hdx_excludes_open(&t->ask.q, &options, &t->fields, err) : code;
+}
+
+/* ---- loaders ---- */
+
+/* Is the loader called so: its whole name, what stands in quotes there, or its class? */
+static bool is_called(hdx_text name, const char *wanted)
+{
+    const size_t len = strlen(wanted);
+    const char  *quote = memchr(name.at, '"', name.len);
+    if (hdx_text_is(name, wanted))
+        return true;
+    if (quote == NULL) /* "CLASS 0x7f3a10", "boot loader" */
+        return name.len > len + 3 && memcmp(name.at, wanted, len) == 0 && memcmp(name.at + len, " 0x", 3) == 0;
+    const size_t before = (size_t)(quote - name.at), inner = name.len - before - 1;
+    return (before == len + 1 && memcmp(name.at, wanted, len) == 0) ||
+           (inner == len + 1 && memcmp(quote + 1, wanted, len) == 0);
+}
+
+static hdx_code mute_loader(taking *t, hdx_addr address, bool *any, hdx_error *err)
+{
+    hdx_id           id;
+    const hdx_class *all = hdx_graph_classes(t->ask.g, &(uint32_t){ 0 });
+    for (uint32_t c = 0; c < t->classes; c++)
+        if (all[c].loader == address) {
+            hdx_bits_put(t->mute_classes, c);
+            *any = true;
+        }
+    if (*any && hdx_graph_find(t->ask.g, address, &id))
+        hdx_bits_put(t->mute, id);
+    return hdx_ask_turn(&t->ask, err);
+}
+
+static hdx_code loader_named(taking *t, const char *name, hdx_error *err)
+{
+    hdx_arena        arena = hdx_arena_of(t->ask.q.mem);
+    hdx_map          known = hdx_map_of(t->ask.q.mem);
+    hdx_nearest      near = { .wanted = name };
+    const hdx_class *all = hdx_graph_classes(t->ask.g, &(uint32_t){ 0 });
+    bool             any = false;
+    hdx_code         code = HDX_OK;
+    for (uint32_t c = 0; code == HDX_OK && c < t->classes; c++) {
+        hdx_cell cell;
+        bool     fresh = false;
+        if (hdx_map_put(&known, all[c].loader, &fresh) == NULL)
+            code = hdx_no_memory(err, "class loaders", known.count);
+        if (!fresh || code != HDX_OK ||
+            (code = hdx_loader_cell(&t->ask.q, all[c].loader, &arena, &cell, err)) != HDX_OK)
+            continue;
+        if (is_called(cell.as.text, name))
+            code = mute_loader(t, all[c].loader, &any, err);
+        const char *copy = hdx_arena_copy(&arena, cell.as.text.at, cell.as.text.len);
+        const char *quote = copy == NULL ? NULL : strchr(copy, '"');
+        if (copy != NULL)
+            hdx_nearest_offer(&near, copy);
+        if (quote != NULL && quote[1] != '\0') {
+            char *inner = hdx_arena_copy(&arena, quote + 1, strlen(quote) - 2);
+            if (inner != NULL)
+                hdx_nearest_offer(&near, inner);
+        }
+    }
+    if (code == HDX_OK && !any) {
+        code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class loader is called %.100s", name);
+        code = near.best != NULL ? hdx_hint(err, code, "did you mean %.150s?", near.best)
+                                 : hdx_hint(err, code, "heapdex histogram DUMP --by loader lists them");
+    }
+    hdx_map_free(&known);
+    hdx_arena_free(&arena);
+    return code;
+}
+
+static hdx_code mute_loaders(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+{
+    const char *const *names;
+    size_t             count = 0;
+    hdx_code           code = hdx_argument_texts(a, "loader", arena, &names, &count, err);
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        hdx_id   *ids = NULL;
+        size_t    n = 0;
+        bool      any = false;
+        hdx_error mine;
+        code = hdx_query_objects_named(&t->ask.q, &names[i], 1, &ids, &n, &mine);
+        if (code == HDX_USAGE) { /* it names no object: a loader's name */
+            code = loader_named(t, names[i], err);
+        } else if (code != HDX_OK) {
+            *err = mine;
+        } else {
+            for (size_t k = 0; code == HDX_OK && k < n; k++)
+                code = mute_loader(t, hdx_graph_address(t->ask.g, ids[k]), &any, err);
+            if (code == HDX_OK && !any)
+                code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.100s has defined no class", names[i]);
+        }
+        hdx_ids_free(ids);
+    }
+    return code;
+}
+
+/* ---- objects that are asked ---- */
+
+/* A bit for each object of a class of these, and for their class objects. */
+static hdx_code spread(taking *t, hdx_error *err)
+{
+    const hdx_class *all = hdx_graph_classes(t->ask.g, &(uint32_t){ 0 });
+    hdx_code         code = HDX_OK;
+    for (uint32_t c = 0; c < t->classes; c++) {
+        if (all[c].id >= t->objects)
+            continue;
+        if (hdx_bits_test(t->mute_classes, c))
+            hdx_bits_put(t->mute, all[c].id);
+        else if (t->fields.count > 0 && t->fields.of_class[c] != 0)
+            hdx_bits_put(t->asked, all[c].id);
+    }
+    for (hdx_id first = 0; code == HDX_OK && first < t->objects; first += HDX_RUN) {
+        uint32_t       classes[HDX_RUN];
+        const uint32_t n = (uint32_t)(t->objects - first < HDX_RUN ? t->objects - first : HDX_RUN);
+        hdx_graph_read_classes(t->ask.g, first, n, classes);
+        for (uint32_t i = 0; i < n; i++) {
+            if (classes[i] >= t->classes)
+                continue;
+            const unsigned way =
+                t->fields.count > 0 && t->fields.of_class[classes[i]] != 0 ? t->cuts.way[classes[i]] : HDX_CUT_NOTHING;
+            if (hdx_bits_test(t->mute_classes, classes[i]) || way == HDX_CUT_ALL)
+                hdx_bits_put(t->mute, first + i);
+            if (way != HDX_CUT_NOTHING)
+                hdx_bits_put(t->asked, first + i);
+        }
+        if ((first / HDX_RUN & 255) == 255)
+            code = hdx_ask_stopped(&t->ask.q, err);
+    }
+    for (uint64_t w = 0; w < t->words; w++)
+        t->asked[w] |= t->mute[w];
+    return code;
+}
+
+/* ---- fields of many objects ---- */
+
+static void put_mask(taking *t, uint64_t place, uint64_t mask)
+{
+    const uint64_t bit = place * t->cuts.most;
+    const unsigned from = bit % 64;
+    if (mask == 0)
+        return;
+    (void)__atomic_fetch_or(&t->masks[bit / 64], mask << from, __ATOMIC_RELAXED); /* workers share words */
+    if (from + t->cuts.most > 64)
+        (void)__atomic_fetch_or(&t->masks[bit / 64 + 1], mask >> (64 - from), __ATOMIC_RELAXED);
+}
+
+static hdx_code read_batch(taking *t, hdx_cut_reader *r, const hdx_id *ids, size_t n, hdx_error *err)
+{
+    uint64_t masks[HDX_RUN];
+    hdx_code code = n == 0 ? HDX_OK : hdx_ask_stopped(&t->ask.q, err);
+    if (code == HDX_OK && n > 0 && (code = hdx_cut_reader_read(r, ids, n, masks, err)) == HDX_OK)
+        for (size_t i = 0, place = rank(t, ids[0]); i < n; i++) /* no other of them lies between */
+            put_mask(t, place + i, masks[i]);
+    return code;
+}
+
+#define PIECE (256u * HDX_RUN) /* of a compressed dump, what lies next to each other is inflated once */
+static void read_pieces(void *context, unsigned worker)
+{
+    taking        *t = context;
+    hdx_cut_reader r = { .c = NULL };
+    hdx_id         ids[HDX_RUN];
+    uint64_t       at;
+    hdx_error      err = { .offset = HDX_NOWHERE };
+    hdx_code       code = hdx_cut_reader_open(&t->cuts, &r, &err);
+    (void)worker;
+    while (code == HDX_OK && !hdx_first_error_any(&t->fault) && (at = atomic_fetch_add(&t->next, PIECE)) < t->objects) {
+        size_t n = 0;
+        for (uint64_t w = at / 64; code == HDX_OK && w < hdx_least(at + PIECE, t->words * 64) / 64; w++) {
+            for (uint64_t bits = t->some[w]; bits != 0; bits &= bits - 1)
+                ids[n++] = w * 64 + (uint64_t)__builtin_ctzll(bits);
+            if (n > HDX_RUN - 64) {
+                code = read_batch(t, &r, ids, n, &err);
+                n = 0;
+            }
+        }
+        if (code == HDX_OK)
+            code = read_batch(t, &r, ids, n, &err);
+    }
+    hdx_first_error_put(&t->fault, code, &err);
+    hdx_cut_reader_close(&r);
+}
+
+static void drop_masks(taking *t)
+{
+    hdx_mem_put(t->ask.q.mem, t->some, t->words * sizeof *t->some);
+    hdx_mem_put(t->ask.q.mem, t->before, t->groups * sizeof *t->before);
+    hdx_mem_put(t->ask.q.mem, t->masks, t->mask_words * sizeof *t->masks);
+    t->some = t->before = t->masks = NULL;
+}
+
+/* Bits of those that live, counted. */
+static hdx_code find_some(taking *t, uint64_t *count, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *count = 0;
+    for (hdx_id first = 0; code == HDX_OK && first < t->objects; first += HDX_RUN) {
+        uint32_t       classes[HDX_RUN];
+        uint64_t       live[HDX_RUN / 64];
+        const uint32_t n = (uint32_t)hdx_least(t->objects - first, HDX_RUN);
+        hdx_graph_read_classes(t->ask.g, first, n, classes);
+        hdx_graph_read_live(t->ask.g, first, n, live);
+        for (uint32_t i = 0; i < n; i++) {
+            if ((first + i) % GROUP == 0)
+                t->before[(first + i) / GROUP] = *count;
+            if (classes[i] < t->classes && t->fields.of_class[classes[i]] != 0 &&
+                t->cuts.way[classes[i]] == HDX_CUT_SOME && hdx_bits_test(live, i) &&
+                !hdx_bits_test(t->mute, first + i)) {
+                hdx_bits_put(t->some, first + i);
+                ++*count;
+            }
+        }
+        if ((first / HDX_RUN & 255) == 255)
+            code = hdx_ask_stopped(&t->ask.q, err);
+    }
+    return code;
+}
+
+/*
+ * What instances hold no longer, as far as fields that stay hold something else: read in the order of the dump ahead of
+ * the search, which comes to them in any order. Where there is no memory for that the search reads each by itself.
+ */
+static hdx_code read_masks(taking *t, hdx_error *err)
+{
+    uint64_t count, bits;
+    if (t->fields.count == 0 || t->cuts.most == 0)
+        return HDX_OK;
+    t->groups = t->objects / GROUP + 1;
+    t->some = hdx_mem_array(t->ask.q.mem, t->words, sizeof *t->some);
+    t->before = hdx_mem_array(t->ask.q.mem, t->groups, sizeof *t->before);
+    if (t->some == NULL || t->before == NULL) {
+        drop_masks(t);
+        return HDX_OK;
+    }
+    hdx_code code = find_some(t, &count, err);
+    if (code != HDX_OK || count == 0)
+        return code;
+    if (hdx_mul(count, t->cuts.most, &bits)) {
+        t->mask_words = bits / 64 + 2;
+        t->masks = hdx_mem_array(t->ask.q.mem, t->mask_words, sizeof *t->masks);
+    }
+    if (t->masks == NULL) {
+        drop_masks(t);
+        return HDX_OK;
+    }
+    hdx_workers_run(hdx_ask_threads(&t->ask.q), read_pieces, t);
+    return hdx_first_error_take(&t->fault, err);
+}
+
+/* Roots of types that the dump has none of hold nothing in any case: that is said. */
+static void take_roots(taking *t, const hdx_arguments *a)
+{
+    uint64_t        count = 0, threads = 0;
+    const hdx_root *roots = hdx_graph_roots(t->ask.g, &count);
+    unsigned        there = 0;
+    char            line[120];
+    t->no_roots = hdx_argument_choices(a, "roots");
+    for (uint64_t i = 0; roots != NULL && i < count; i++)
+        there |= 1u << roots[i].type;
+    for (unsigned type = 0; t->ask.q.notice != NULL && type < HDX_ROOT_TYPES; type++)
+        if ((t->no_roots & ~there) >> type & 1) {
+            (void)snprintf(line, sizeof line, "no GC root is of the type %s", hdx_root_type_name((hdx_root_type)type));
+            t->ask.q.notice(t->ask.q.notice_context, line);
+        }
+    const hdx_thread *at = hdx_graph_threads(t->ask.g, &threads);
+    for (uint64_t i = 0; (t->no_roots & OF_LOCALS) != 0 && at != NULL && i < threads; i++)
+        if (at[i].object < t->objects)
+            hdx_bits_put(t->asked, at[i].object);
+}
+
+static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *t, hdx_error *err)
+{
+    hdx_arena arena = hdx_arena_of(q->mem);
+    hdx_code  code = hdx_ask_begin(q, &t->ask, err);
+    if (code != HDX_OK)
+        return code;
+    (void)hdx_graph_classes(q->graph, &t->classes);
+    t->objects = hdx_graph_objects(q->graph);
+    t->words = hdx_bits_words(t->objects);
+    t->mute_classes = hdx_mem_array(q->mem, hdx_bits_words(t->classes), sizeof *t->mute_classes);
+    t->mute = hdx_mem_array(q->mem, t->words, sizeof *t->mute);
+    t->asked = hdx_mem_array(q->mem, t->words, sizeof *t->asked);
+    if (t->mute_classes == NULL || t->mute == NULL || t->asked == NULL)
+        return hdx_no_memory(err, "what does not hold", 2 * t->words * sizeof *t->mute);
+    if ((code = mute_classes(t, a, &arena, err)) == HDX_OK && (code = mute_objects(t, a, err)) == HDX_OK &&
+        (code = take_fields(t, a, &arena, err)) == HDX_OK && (code = mute_loaders(t, a, &arena, err)) == HDX_OK) {
+        take_roots(t, a);
+        if ((t->fields.count == 0 || (code = hdx_cut_fields_open(&t->ask, &t->fields, &t->cuts, err)) == HDX_OK) &&
+            (code = spread(t, err)) == HDX_OK)
+            code = read_masks(t, err);
+    }
+    hdx_arena_free(&arena);
+    return code;
+}
+
+static void taking_close(taking *t)
+{
+    hdx_mem *mem = t->ask.q.mem;
+    drop_masks(t);
+    if (t->cuts.g != NULL)
+        hdx_cut_fields_close(&t->cuts);
+    if (t->fields.of_class != NULL)
+        hdx_excludes_close(&t->fields);
+    hdx_mem_put(mem, t->mute_classes, hdx_bits_words(t->classes) * sizeof *t->mute_classes);
+    hdx_mem_put(mem, t->mute, t->words * sizeof *t->mute);
+    hdx_mem_put(mem, t->asked, t->words * sizeof *t->asked);
+}
+
+static hdx_code open_free_if(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    taking         t = { .classes = 0 };
+    hdx_gone       s = { .at = NULL };
+    char           title[80];
+    const uint64_t live = hdx_graph_summary_of(q->graph)->live_bytes;
+    hdx_error      own = { .offset = HDX_NOWHERE };
+    err = err != NULL ? err : &own;
+    *out = NULL;
+    hdx_code code = taking_open(q, a, &t, err);
+    if (code == HDX_OK && (code = hdx_gone_open(&t.ask, &s, err)) == HDX_OK)
+        code = hdx_gone_unreached(
+            &t.ask, &(hdx_marking){ .no_roots = t.no_roots, .asked = t.asked, .leave = leave, .context = &t }, &s, err);
+    (void)snprintf(title, sizeof title, "%.1f%% of the live heap would be free",
+                   live == 0 ? 0 : 100.0 * (double)s.bytes / (double)live);
+    if (code == HDX_OK)
+        code = hdx_gone_rows(&t.ask, &s, title, out, err);
+    hdx_gone_close(&s);
+    taking_close(&t);
+    return hdx_say_nothing(code, out, err, "all that is reachable stays so");
+}
+
+static const hdx_form      form = { NULL, NULL, hdx_gone_columns, HDX_GONE_COLUMNS };
+static const hdx_parameter parameters[] = {
+    { .name = "object",
+      .kind = HDX_PARAMETER_OBJECTS,
+      .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
+      .value = "OBJECT",
+      .sentence = "objects that hold nothing" },
+    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
+                           "instances and statics hold nothing: a name, glob (* and ?) or /regular expression/"),
+    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "those of subclasses too" },
+    { .name = "field",
+      .kind = HDX_PARAMETER_FIELD,
+      .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
+      .value = "CLASS#FIELD",
+      .sentence = "a field, static or of instances (subclasses too), that holds nothing" },
+    { .name = "loader",
+      .kind = HDX_PARAMETER_TEXT,
+      .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
+      .value = "LOADER",
+      .sentence = "a class loader, with all of its classes: its name, its class or an OBJECT" },
+    { .name = "roots",
+      .kind = HDX_PARAMETER_CHOICES,
+      .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
+      .value = "TYPES",
+      .choices = ROOT_TYPES,
+      .sentence = "GC roots that hold nothing, such as JAVA_LOCAL,NATIVE_STATIC" },
+};
+
+const hdx_question hdx_question_free_if = {
+    .declared = {
+        .name = "free-if",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
+        .sentence = "what would be free if a field, class, loader or kind of root held nothing",
+        .more = "What is named stays where it is, but for its class holds nothing any longer; what no GC root reaches "
+                "then would be free. All options may be repeated and hold together. retained asks what goes if the "
+                "objects themselves are gone.",
+        .examples = { "heapdex free-if app.hprof --field 'java.util.HashMap#table'",
+                      "heapdex free-if app.hprof --roots JAVA_LOCAL,JNI_MONITOR thread:main" },
+        .forms = &form,
+        .form_count = 1,
+        .document = hdx_gone_document,
+        .document_count = 1,
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_free_if,
+};

@@ -1,0 +1,454 @@
+/*
+ * direct_buffers.c - memory outside of the heap that buffers and memory segments of the heap refer to.
+ *
+ * In:  java.nio.MappedByteBuffer and below it (all direct ByteBuffers), views of other types, native memory segments
+ *      (JDK 22 on).
+ * Out: a row for each piece of memory. Buffers that show a part of another one (slices, duplicates, read-only and typed
+ *      views) are counted with it: they refer to it (`att`), or what they show lies within it.
+ * What a buffer owns has a cleaner with a Deallocator or Unmapper, which knows the true size; without one the memory is
+ * that of native code, or of who made the buffer. Android's buffers without native memory lie in a byte[] of the heap.
+ * Cost: a record for each buffer and its cleaner; 72 bytes a buffer.
+ */
+#include "query/common/beside.h"
+#include "query/common/columns.h"
+#include "query/common/listing.h"
+#include "query/runtime/files.h"
+
+#include "graph/graph.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHAIN 64u /* buffers that show one another */
+
+enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RETAINED, FIELD, COLUMNS };
+
+#define KIND_COLUMN                                                                                                    \
+    HDX_COLUMN(                                                                                                        \
+        "kind", TEXT, NONE, 0,                                                                                         \
+        "direct, mapped (a file), native (its memory is somebody else's), segment, freed or array (in the heap)")
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the buffer that owns the memory, or the widest one"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
+                         "what it says of itself; null for most objects"),
+    [KIND] = KIND_COLUMN,
+    [CAPACITY] = HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "its memory outside of the heap"),
+    [VIEWS] = HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of it"),
+    [AT] = HDX_COLUMN("memory", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "where the memory begins"),
+    [FILE_NAME] = HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE, "path of a mapped file, where fields tell it"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the buffer in the heap"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                            "bytes of the heap that would be free if the buffer were gone"),
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE,
+                         "CLASS#FIELD that holds it, directly, in collections or by its views"),
+};
+static const hdx_column kind_columns[] = {
+    KIND_COLUMN,
+    HDX_COLUMN("buffers", UNSIGNED, COUNT, 0, "pieces of memory"),
+    HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of them"),
+    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "their memory outside of the heap"),
+};
+static const hdx_form forms[] = {
+    { "by", "kind", kind_columns, HDX_COUNT(kind_columns) },
+    { NULL, NULL, columns, COLUMNS },
+};
+static const hdx_column total_members[] = {
+    HDX_COLUMN("buffers", UNSIGNED, COUNT, 0, "pieces of memory"),
+    HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of them"),
+    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "memory outside of the heap that they show"),
+    HDX_COLUMN("native", UNSIGNED, BYTES, 0, "of this, memory of native code, that no buffer owns"),
+};
+static const hdx_column reserved_members[] = {
+    HDX_COLUMN("count", SIGNED, COUNT, 0, "direct buffers that java.nio.Bits counts"),
+    HDX_COLUMN("capacity", SIGNED, BYTES, 0, "their capacity by that count: those that are no longer reachable, too"),
+};
+static const hdx_column document[] = {
+    HDX_NESTED("total", OBJECT, HDX_COLUMN_OPTIONAL, "sums of all rows, before conditions and limit", total_members),
+    HDX_NESTED("reserved", OBJECT, HDX_COLUMN_OPTIONAL, "what the JDK itself counts; only where the dump tells it",
+               reserved_members),
+};
+
+typedef enum kind { DIRECT, MAPPED, SEGMENT, NATIVE, FREED, ARRAY, KINDS } kind;
+static const char *const kind_names[KINDS] = { "direct", "mapped", "segment", "native", "freed", "array" };
+
+typedef struct buffer {
+    hdx_id   id, shows, descriptor; /* shows: the buffer in `att`; HDX_NO_ID: none */
+    kind     is;
+    bool     owns;
+    uint64_t memory, capacity;
+    uint64_t views;
+} buffer;
+
+typedef struct buffers {
+    hdx_found       found;
+    hdx_fields      fields, cleaner, thunk;
+    hdx_file_owners owners;
+    uint64_t        views, capacity, native;
+    int64_t         count, reserved; /* what the JDK counts */
+    bool            told;            /* it does */
+} buffers;
+
+static void close_buffers(void *of)
+{
+    buffers *b = of;
+    hdx_fields_close(&b->fields);
+    hdx_fields_close(&b->cleaner);
+    hdx_fields_close(&b->thunk);
+    hdx_list_free(b->found.ask.q.mem, HDX_LIST_REF(&b->owners));
+}
+
+/* ---- one buffer ---- */
+
+static uint64_t natural(const hdx_fields *f, const char *class_name, const char *name)
+{
+    int64_t value = 0;
+    return hdx_fields_number(f, class_name, name, &value) && value > 0 ? (uint64_t)value : 0;
+}
+
+static bool ends_with(hdx_text name, const char *end)
+{
+    const size_t len = strlen(end);
+    return name.len >= len && memcmp(name.at + (name.len - len), end, len) == 0;
+}
+
+/* A Deallocator or Unmapper says how much there is: a buffer may show less of it. */
+static hdx_code look_at_cleaner(buffers *b, hdx_id cleaner, buffer *out, hdx_error *err)
+{
+    hdx_graph       *g = b->found.ask.g;
+    hdx_code         code = hdx_fields_read(&b->cleaner, g, cleaner, err);
+    const hdx_id     thunk = hdx_fields_ref(&b->cleaner, NULL, "thunk");
+    const hdx_class *c = thunk == HDX_NO_ID ? NULL : hdx_graph_class(g, hdx_graph_class_of(g, thunk));
+    out->owns = true;
+    out->is = DIRECT;
+    if (code != HDX_OK || c == NULL || (code = hdx_fields_read(&b->thunk, g, thunk, err)) != HDX_OK)
+        return code;
+    int64_t at = 0;
+    if (ends_with(c->name, "Unmapper"))
+        out->is = MAPPED;
+    if (ends_with(c->name, "Deallocator") && hdx_fields_number(&b->thunk, NULL, "address", &at) && at == 0)
+        out->is = FREED;
+    const uint64_t size = natural(&b->thunk, NULL, "size"), capacity = natural(&b->thunk, NULL, "capacity");
+    if (out->is == DIRECT && capacity > out->capacity)
+        out->capacity = capacity;
+    if (out->is == MAPPED && size > out->capacity)
+        out->capacity = size;
+    if (out->descriptor == HDX_NO_ID)
+        out->descriptor = hdx_fields_ref(&b->thunk, NULL, "fd");
+    return HDX_OK;
+}
+
+/* size: bytes of its elements; those of others than bytes lie in the heap, or have `att`. */
+static hdx_code look_at_buffer(buffers *b, hdx_id id, unsigned size, buffer *out, bool *there, hdx_error *err)
+{
+    hdx_graph *g = b->found.ask.g;
+    int64_t    value;
+    hdx_code   code = hdx_fields_read(&b->fields, g, id, err);
+    *out = (buffer){ .id = id, .shows = HDX_NO_ID, .descriptor = HDX_NO_ID, .is = NATIVE };
+    *there = code == HDX_OK && hdx_fields_number(&b->fields, "java.nio.Buffer", "capacity", &value) &&
+             (size == 1 || hdx_fields_value(&b->fields, NULL, "att") != NULL);
+    if (!*there)
+        return code;
+    out->capacity = natural(&b->fields, "java.nio.Buffer", "capacity") * size; /* of a Java int: no overflow */
+    out->memory = natural(&b->fields, "java.nio.Buffer", "address");
+    if (out->memory == 0)
+        out->memory = natural(&b->fields, "java.nio.Buffer", "effectiveDirectAddress"); /* Dalvik */
+    out->descriptor = hdx_fields_ref(&b->fields, "java.nio.MappedByteBuffer", "fd");
+    out->shows = hdx_fields_ref(&b->fields, NULL, "att");
+    const hdx_id cleaner = hdx_fields_ref(&b->fields, NULL, "cleaner");
+    if (cleaner != HDX_NO_ID)
+        return look_at_cleaner(b, cleaner, out, err);
+    if (out->descriptor != HDX_NO_ID)
+        out->is = MAPPED;
+    if (hdx_fields_ref(&b->fields, "java.nio.ByteBuffer", "hb") != HDX_NO_ID)
+        out->is = ARRAY;
+    return HDX_OK;
+}
+
+static hdx_code look_at_segment(buffers *b, hdx_id id, buffer *out, bool *there, hdx_error *err)
+{
+    static const char native[] = "jdk.internal.foreign.NativeMemorySegmentImpl";
+    const hdx_code    code = hdx_fields_read(&b->fields, b->found.ask.g, id, err);
+    *out = (buffer){ .id = id, .shows = HDX_NO_ID, .descriptor = HDX_NO_ID, .is = SEGMENT };
+    out->memory = natural(&b->fields, native, "min");
+    out->capacity = natural(&b->fields, "jdk.internal.foreign.AbstractMemorySegmentImpl", "length");
+    *there =
+        out->memory != 0 && out->capacity > 0 && out->capacity <= INT64_MAX - out->memory; /* not MemorySegment.NULL */
+    return code;
+}
+
+/* size 0: memory segments */
+static hdx_code add_all(buffers *b, const char *class_name, unsigned size, hdx_error *err)
+{
+    hdx_ids  ids = hdx_ids_of(b->found.ask.q.mem);
+    hdx_code code = hdx_instances_below(&b->found.ask, class_name, &ids, err);
+    for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++) {
+        buffer at;
+        bool   there;
+        code = size == 0 ? look_at_segment(b, ids.at[i], &at, &there, err)
+                         : look_at_buffer(b, ids.at[i], size, &at, &there, err);
+        if (code == HDX_OK && there)
+            code = hdx_found_add(&b->found, &at, err);
+    }
+    hdx_ids_drop(&ids);
+    return code;
+}
+
+/* ---- which show the memory of which ---- */
+
+static int by_id(const void *a, const void *b)
+{
+    const buffer *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Where memory begins; of several there the owner first, then the widest. */
+static int by_memory(const void *a, const void *b)
+{
+    const buffer *x = a, *y = b;
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? -1 : 1;
+    if (x->owns != y->owns)
+        return x->owns ? -1 : 1;
+    if (x->capacity != y->capacity)
+        return x->capacity > y->capacity ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static buffer *find_buffer(const buffers *b, hdx_id id)
+{
+    const buffer key = { .id = id };
+    return id == HDX_NO_ID || b->found.count == 0
+               ? NULL
+               : bsearch(&key, b->found.at, (size_t)b->found.count, sizeof key, by_id);
+}
+
+/* The end of a chain of `att`; NULL: it shows no buffer, or goes round. */
+static buffer *shown_by(const buffers *b, const buffer *from)
+{
+    buffer *at = find_buffer(b, from->shows), *last = NULL;
+    for (unsigned i = 0; at != NULL && i < CHAIN; i++) {
+        if (at == from)
+            return NULL;
+        last = at;
+        at = find_buffer(b, at->shows);
+    }
+    return at == NULL ? last : NULL;
+}
+
+static void keep_owners(buffers *b)
+{
+    buffer  *at = b->found.at;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < b->found.count; i++)
+        if (at[i].id != HDX_NO_ID)
+            at[kept++] = at[i];
+    b->found.count = kept;
+}
+
+/* Views leave the list; what they show has one more. */
+static hdx_code fold(buffers *b, hdx_error *err)
+{
+    HDX_LIST(hdx_id) views = { NULL, 0, 0 };
+    buffer          *all = b->found.at;
+    hdx_code         code = HDX_OK;
+    hdx_found_sort(&b->found, by_id);
+    for (uint64_t i = 0; code == HDX_OK && i < b->found.count; i++) {
+        buffer *of = all[i].owns ? NULL : shown_by(b, &all[i]);
+        if (of == NULL)
+            continue;
+        of->views++;
+        if (!hdx_list_room(b->found.ask.q.mem, HDX_LIST_REF(&views)))
+            code = hdx_no_memory(err, "buffers", (views.count + 1) * sizeof(hdx_id));
+        else
+            views.at[views.count++] = i;
+    }
+    for (uint64_t i = 0; i < views.count; i++) /* now: chains are followed by id */
+        all[views.at[i]].id = HDX_NO_ID;
+    hdx_list_free(b->found.ask.q.mem, HDX_LIST_REF(&views));
+    keep_owners(b);
+    hdx_found_sort(&b->found, by_memory);
+    buffer *wide = NULL;
+    for (uint64_t i = 0; code == HDX_OK && i < b->found.count; i++) {
+        buffer *at = &all[i];
+        if (at->memory == 0 || at->is == ARRAY || at->is == FREED)
+            continue;
+        if (!at->owns && wide != NULL && at->memory - wide->memory <= wide->capacity &&
+            at->capacity <= wide->capacity - (at->memory - wide->memory)) {
+            wide->views += 1 + at->views;
+            at->id = HDX_NO_ID;
+        } else if (wide == NULL || at->memory - wide->memory >= wide->capacity ||
+                   at->capacity > wide->capacity - (at->memory - wide->memory)) {
+            wide = at;
+        }
+    }
+    keep_owners(b);
+    return code;
+}
+
+/* ---- rows ---- */
+
+/* Memory outside of the heap: arrays are in it, and what was freed is gone. */
+static uint64_t outside(const buffer *b) { return b->is == ARRAY || b->is == FREED ? 0 : b->capacity; }
+
+/* What is somebody else's memory, as the JDK's own image of modules, comes last. */
+static int largest_first(const void *a, const void *b)
+{
+    const buffer *x = a, *y = b;
+    if ((x->is >= NATIVE) != (y->is >= NATIVE))
+        return x->is >= NATIVE ? 1 : -1;
+    if (outside(x) != outside(y))
+        return outside(x) > outside(y) ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The value of an AtomicLong in a static of java.nio.Bits, which JDK 8 and 9 name differently. */
+static hdx_code counted(buffers *b, const char *name, const char *older, int64_t *out, bool *there, hdx_error *err)
+{
+    hdx_code code = hdx_fields_statics(&b->fields, b->found.ask.g, "java.nio.Bits", err);
+    hdx_id   at = hdx_fields_ref(&b->fields, NULL, name);
+    if (at == HDX_NO_ID)
+        at = hdx_fields_ref(&b->fields, NULL, older);
+    if (code == HDX_OK)
+        code = hdx_fields_read(&b->fields, b->found.ask.g, at, err);
+    *there = code == HDX_OK && hdx_fields_number(&b->fields, "java.util.concurrent.atomic.AtomicLong", "value", out);
+    return code;
+}
+
+static hdx_code sum_up(buffers *b, hdx_error *err)
+{
+    bool     counts = false;
+    hdx_code code = counted(b, "COUNT", "count", &b->count, &counts, err);
+    if (code == HDX_OK)
+        code = counted(b, "TOTAL_CAPACITY", "totalCapacity", &b->reserved, &b->told, err);
+    b->told = b->told && counts;
+    for (uint64_t i = 0; i < b->found.count; i++) {
+        const buffer *at = hdx_found_entry(&b->found, i);
+        b->views += at->views;
+        b->capacity += outside(at);
+        b->native += at->is == NATIVE ? outside(at) : 0;
+    }
+    return code;
+}
+
+static hdx_code find(void *of, hdx_error *err)
+{
+    buffers *b = of;
+    static const struct {
+        const char *class_name;
+        unsigned    size;
+    } kinds[] = {
+        { "java.nio.MappedByteBuffer", 1 }, { "java.nio.ShortBuffer", 2 },
+        { "java.nio.CharBuffer", 2 },       { "java.nio.IntBuffer", 4 },
+        { "java.nio.FloatBuffer", 4 },      { "java.nio.LongBuffer", 8 },
+        { "java.nio.DoubleBuffer", 8 },     { "jdk.internal.foreign.NativeMemorySegmentImpl", 0 },
+    };
+    struct hdx_near *near = hdx_graph_near_begin(b->found.ask.g);
+    hdx_code         code = HDX_OK;
+    for (size_t i = 0; code == HDX_OK && i < sizeof kinds / sizeof *kinds; i++)
+        code = add_all(b, kinds[i].class_name, kinds[i].size, err);
+    hdx_graph_near_end(near);
+    if (code == HDX_OK && (code = fold(b, err)) == HDX_OK)
+        code = hdx_file_owners_of(&b->found.ask, &b->owners, err);
+    return code == HDX_OK ? sum_up(b, err) : code;
+}
+
+static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    buffers              *b = of;
+    const buffer         *at = entry;
+    hdx_graph            *g = b->found.ask.g;
+    const hdx_file_owner *file = at->descriptor == HDX_NO_ID ? NULL : hdx_file_owner_of(&b->owners, at->descriptor);
+    char                  text[24];
+    cells[ADDRESS] = hdx_id_cell(g, at->id);
+    cells[CLASS] = hdx_class_of_cell(g, at->id);
+    cells[KIND] = hdx_cell_string(kind_names[at->is]);
+    cells[CAPACITY] = hdx_cell_uint(outside(at));
+    cells[VIEWS] = hdx_cell_uint(at->views);
+    if (at->memory != 0) {
+        (void)snprintf(text, sizeof text, "0x%llx", (unsigned long long)at->memory);
+        cells[AT] = hdx_text_cell(arena, (hdx_text){ text, (uint32_t)strlen(text) });
+    }
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, at->id));
+    cells[RETAINED] = hdx_retained_cell(g, at->id);
+    return file != NULL && file->path != HDX_NO_ID
+               ? hdx_label_cell(&b->found.ask.q, file->path, arena, &cells[FILE_NAME], err)
+               : HDX_OK;
+}
+
+static const char *nothing(const void *of)
+{
+    return hdx_graph_lacks_dump(((const buffers *)of)->found.ask.g)
+               ? "their sizes are in the dump, which is not at hand"
+               : "there are no direct buffers";
+}
+
+/* ---- sums ---- */
+
+HDX_ENTRY_NUMBER(kind_of, buffer, is)
+HDX_ENTRY_NUMBER(views_of, buffer, views)
+static uint64_t capacity_of(const void *entry) { return outside(entry); }
+
+static hdx_code kind_cells(const hdx_ask *ask, uint64_t is, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    (void)ask;
+    (void)arena;
+    (void)err;
+    cells[0] = hdx_cell_string(kind_names[is]);
+    return HDX_OK;
+}
+
+static const hdx_sum      sums[] = { { 0 }, { .value = views_of }, { .value = capacity_of } };
+static const hdx_grouping groupings[] = {
+    { .key = kind_of, .key_cells = kind_cells, .keys = 1, .sums = sums, .sum_count = 3 },
+};
+
+/* ---- beside the rows ---- */
+
+static hdx_code say(void *of, hdx_rows **rows, hdx_error *err)
+{
+    const buffers *b = of;
+    const uint64_t numbers[] = { b->found.count, b->views, b->capacity, b->native };
+    const hdx_cell counted[] = { hdx_cell_int(b->count), hdx_cell_int(b->reserved) };
+    const hdx_code code = hdx_beside_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
+    return b->told ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
+}
+
+/* ---- asking ---- */
+
+static const hdx_listing listing = { .what = "buffers",
+                                     .state = sizeof(buffers),
+                                     .entry = sizeof(buffer),
+                                     .forms = forms,
+                                     .groupings = groupings,
+                                     .label = LABEL,
+                                     .field = FIELD,
+                                     .find = find,
+                                     .order = largest_first,
+                                     .cells = cells_of,
+                                     .beside = say,
+                                     .nothing = nothing,
+                                     .close = close_buffers };
+
+static const hdx_parameter parameters[] = {
+    { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "kind", .sentence = "one row per kind" },
+};
+
+const hdx_question hdx_question_direct_buffers = {
+    .declared = {
+        .name = "direct-buffers",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "memory outside of the heap: direct buffers, mapped files, segments",
+        .more = "A row is a piece of memory with the buffer that owns it, the largest first, and the field that holds "
+                "that; views of the same memory are counted, and it is not counted twice. In the heap such a buffer "
+                "is no larger than an empty one. --by kind sums.",
+        .examples = { "heapdex direct-buffers app.hprof --by kind",
+                      "heapdex direct-buffers app.hprof --where 'capacity > 1M'" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .document = document,
+        .document_count = HDX_COUNT(document),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .listing = &listing,
+};

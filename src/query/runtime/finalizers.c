@@ -1,0 +1,296 @@
+/*
+ * finalizers.c - objects with a finalizer: which one runs, which wait in the queue and in what order, which are alive.
+ *
+ * In:  java.lang.ref.Finalizer and its queue, since JDK 5; FinalizerReference and the daemon of Android.
+ * Out: an object a row: running, queued (as the thread will take them), pending (JDK 8 and before: not in the queue
+ *      yet), registered; or sums by class.
+ * What runs is a Finalizer in a frame of Finalizer.runFinalizer; Android has it in a field. A queue ends where an entry
+ * is its own next one (ReferenceQueue.enqueue), in a damaged dump where one was met before.
+ */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
+#include "query/runtime/strength.h"
+
+#include "graph/graph.h"
+
+#define FINALIZER "java.lang.ref.Finalizer"
+#define ANDROIDS  "java.lang.ref.FinalizerReference"
+
+enum { ADDRESS, CLASS, LABEL, STATE, PLACE, SHALLOW, RETAINED, REFERENCE, COLUMNS };
+
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object to be finalized"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_LABEL_COLUMN,
+    [STATE] = HDX_COLUMN("state", TEXT, NONE, 0,
+                         "running, queued, pending (about to be queued) or registered (alive, or not found dead yet)"),
+    [PLACE] = HDX_COLUMN("place", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "in the queue, from 1; null outside of it"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size, without what it refers to"),
+    [RETAINED] = HDX_RETAINED_COLUMN(0),
+    [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                             "the Finalizer that refers to it; null of what runs on Android"),
+};
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the objects"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects with a finalizer that has not run to its end"),
+    HDX_COLUMN("running", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, whose finalizer runs"),
+    HDX_COLUMN("queued", UNSIGNED, COUNT, 0, "of these, that wait for it, pending ones included"),
+    HDX_COLUMN("queued_retained", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "sum of what those two retain"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of what all of them retain"),
+};
+static const hdx_form forms[] = {
+    { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { NULL, NULL, columns, COLUMNS },
+};
+
+typedef enum state { RUNNING, QUEUED, PENDING, REGISTERED, STATES } state;
+static const char *const state_names[STATES] = { "running", "queued", "pending", "registered" };
+
+typedef struct finalizer {
+    hdx_id   object, reference; /* reference HDX_NO_ID: none */
+    state    is;
+    uint64_t place, retained;
+    uint32_t class;
+} finalizer;
+
+typedef struct finalizers {
+    hdx_found  found;
+    hdx_fields fields;
+    hdx_map    states; /* id of a reference -> state << 56 | place */
+    bool       told;
+} finalizers;
+
+static void close_states(void *of)
+{
+    finalizers *f = of;
+    hdx_fields_close(&f->fields);
+    hdx_map_free(&f->states);
+}
+
+/* ---- what is in a list ---- */
+
+/* The first state of a reference counts; *fresh: it had none. */
+static hdx_code put_state(finalizers *f, hdx_id reference, state is, uint64_t place, bool *fresh, hdx_error *err)
+{
+    uint64_t *at = hdx_map_put(&f->states, reference, fresh);
+    if (at == NULL)
+        return hdx_no_memory(err, "finalizers", f->states.count * sizeof(hdx_map_slot));
+    if (*fresh)
+        *at = (uint64_t)is << 56 | place;
+    return hdx_ask_turn(&f->found.ask, err);
+}
+
+/* References from one to the next, until one is its own next, there is none, or one was met before. */
+static hdx_code walk(finalizers *f, hdx_id from, const char *const links[2], state is, hdx_error *err)
+{
+    bool     fresh = true;
+    uint64_t place = 0;
+    hdx_code code = HDX_OK;
+    for (hdx_id at = from; code == HDX_OK && at != HDX_NO_ID && fresh;) {
+        if ((code = put_state(f, at, is, ++place, &fresh, err)) != HDX_OK || !fresh ||
+            (code = hdx_fields_read(&f->fields, f->found.ask.g, at, err)) != HDX_OK)
+            break;
+        at = hdx_fields_ref(&f->fields, "java.lang.ref.Reference", links[0]);
+        if (at == HDX_NO_ID)
+            at = hdx_fields_ref(&f->fields, "java.lang.ref.Reference", links[1]);
+    }
+    return code;
+}
+
+static hdx_code walk_queue(finalizers *f, const char *class_name, hdx_error *err)
+{
+    static const char *const links[2] = { "next", "queueNext" };
+    hdx_code                 code = hdx_fields_statics(&f->fields, f->found.ask.g, class_name, err);
+    if (code == HDX_OK)
+        code = hdx_fields_read(&f->fields, f->found.ask.g, hdx_fields_ref(&f->fields, NULL, "queue"), err);
+    return code == HDX_OK
+               ? walk(f, hdx_fields_ref(&f->fields, "java.lang.ref.ReferenceQueue", "head"), links, QUEUED, err)
+               : code;
+}
+
+static hdx_code walk_pending(finalizers *f, hdx_error *err)
+{
+    static const char *const links[2] = { "discovered", "next" };
+    const hdx_code           code = hdx_fields_statics(&f->fields, f->found.ask.g, "java.lang.ref.Reference", err);
+    return code == HDX_OK ? walk(f, hdx_fields_ref(&f->fields, NULL, "pending"), links, PENDING, err) : code;
+}
+
+/* ---- what runs ---- */
+
+static bool runs_finalizer(const hdx_frame *frame)
+{
+    return hdx_text_is(frame->class_name, FINALIZER) && hdx_text_is(frame->method, "runFinalizer");
+}
+
+static hdx_code find_running(finalizers *f, hdx_error *err)
+{
+    hdx_graph        *g = f->found.ask.g;
+    const hdx_class  *c = hdx_graph_class_named(g, FINALIZER);
+    uint64_t          count = 0, locals = 0, capacity = 0;
+    const hdx_thread *threads = hdx_graph_threads(g, &count);
+    hdx_frame_local  *at = NULL;
+    bool              fresh;
+    if (c == NULL || threads == NULL)
+        return HDX_OK;
+    hdx_code code = hdx_locals_of(f->found.ask.q.mem, g, &at, &locals, &capacity, err);
+    for (uint64_t t = 0; code == HDX_OK && t < count; t++)
+        for (uint32_t k = 0; code == HDX_OK && k < threads[t].frame_count && k <= INT32_MAX; k++) {
+            if (!runs_finalizer(&threads[t].frames[k]))
+                continue;
+            for (uint64_t i = hdx_locals_first(at, locals, threads[t].object, (int32_t)k);
+                 code == HDX_OK && i < locals && at[i].thread == threads[t].object && at[i].frame == (int32_t)k; i++)
+                if (hdx_class_extends(g, hdx_graph_class_of(g, at[i].object), c->number))
+                    code = put_state(f, at[i].object, RUNNING, 0, &fresh, err);
+        }
+    hdx_mem_put(f->found.ask.q.mem, at, capacity * sizeof *at);
+    return code;
+}
+
+static hdx_code add(finalizers *f, hdx_id object, hdx_id reference, state is, uint64_t place, hdx_error *err)
+{
+    const finalizer e = { object,
+                          reference,
+                          is,
+                          place,
+                          hdx_graph_retained(f->found.ask.g, object),
+                          hdx_graph_class_of(f->found.ask.g, object) };
+    return hdx_found_add(&f->found, &e, err);
+}
+
+/* Android's thread keeps it in a field. */
+static hdx_code find_running_on_android(finalizers *f, hdx_error *err)
+{
+    hdx_ids  daemons = hdx_ids_of(f->found.ask.q.mem);
+    hdx_code code = hdx_instances_below(&f->found.ask, "java.lang.Daemons$FinalizerDaemon", &daemons, err);
+    for (uint64_t i = 0; code == HDX_OK && i < daemons.count; i++) {
+        if ((code = hdx_fields_read(&f->fields, f->found.ask.g, daemons.at[i], err)) != HDX_OK)
+            break;
+        const hdx_id object = hdx_fields_ref(&f->fields, NULL, "finalizingObject");
+        if (object != HDX_NO_ID)
+            code = add(f, object, HDX_NO_ID, RUNNING, 0, err);
+    }
+    hdx_ids_drop(&daemons);
+    return code;
+}
+
+/* ---- all of them ---- */
+
+static int in_order(const void *a, const void *b)
+{
+    const finalizer *x = a, *y = b;
+    if (x->is != y->is)
+        return x->is < y->is ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    return (x->reference > y->reference) - (x->reference < y->reference);
+}
+
+static hdx_code find(void *of, hdx_error *err)
+{
+    finalizers   *f = of;
+    hdx_strengths s = { .ask = NULL };
+    uint64_t      unknown = 0, all = 0;
+    f->states = hdx_map_of(f->found.ask.q.mem);
+    hdx_code code = hdx_references_open(&f->found.ask, &s, err);
+    if (code == HDX_OK && (code = find_running(f, err)) == HDX_OK && (code = walk_queue(f, FINALIZER, err)) == HDX_OK &&
+        (code = walk_queue(f, ANDROIDS, err)) == HDX_OK && (code = walk_pending(f, err)) == HDX_OK)
+        code = find_running_on_android(f, err);
+    for (uint64_t i = 0; code == HDX_OK && i < s.count; i++) {
+        const hdx_reference *r = &s.at[i];
+        const uint64_t      *at = hdx_map_get(&f->states, r->id);
+        all += r->kind == HDX_FINAL;
+        unknown += r->kind == HDX_FINAL && r->unknown;
+        if (r->kind == HDX_FINAL && r->referent != HDX_NO_ID)
+            code = add(f, r->referent, r->id, at == NULL ? REGISTERED : (state)(*at >> 56),
+                       at == NULL ? 0 : *at & UINT64_MAX >> 8, err);
+    }
+    f->told = all == 0 || unknown < all;
+    hdx_strengths_close(&s);
+    return code;
+}
+
+static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    const finalizer *e = entry;
+    hdx_graph       *g = ((finalizers *)of)->found.ask.g;
+    (void)arena;
+    (void)err;
+    cells[ADDRESS] = hdx_id_cell(g, e->object);
+    cells[CLASS] = hdx_class_of_cell(g, e->object);
+    cells[STATE] = hdx_cell_string(state_names[e->is]);
+    if (e->is == QUEUED)
+        cells[PLACE] = hdx_cell_uint(e->place);
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, e->object));
+    cells[RETAINED] = hdx_retained_cell(g, e->object);
+    cells[REFERENCE] = hdx_id_cell(g, e->reference);
+    return HDX_OK;
+}
+
+static const char *nothing(const void *of)
+{
+    return ((const finalizers *)of)->told ? "no object has a finalizer that has not run"
+                                          : "what Finalizers refer to is in the dump, which does not tell it";
+}
+
+/* ---- sums ---- */
+
+HDX_ENTRY_NUMBER(class_of, finalizer, class)
+HDX_ENTRY_NUMBER(retained_of, finalizer, retained)
+HDX_ENTRY_IS(is_running, finalizer, is == RUNNING)
+static bool is_queued(const void *entry)
+{
+    const finalizer *e = entry;
+    return e->is == QUEUED || e->is == PENDING;
+}
+
+HDX_ENTRY_IS(is_waiting, finalizer, is != REGISTERED)
+
+static const hdx_sum      sums[] = { { 0 },
+                                     { .only = is_running },
+                                     { .only = is_queued },
+                                     { .value = retained_of, .only = is_waiting },
+                                     { .value = retained_of } };
+static const hdx_grouping groupings[] = {
+    { .key = class_of, .key_cells = hdx_class_key_cells, .keys = 1, .sums = sums, .sum_count = 5, .most = 5 },
+};
+
+/* ---- asking ---- */
+
+static const hdx_listing listing = { .what = "finalizers",
+                                     .state = sizeof(finalizers),
+                                     .entry = sizeof(finalizer),
+                                     .forms = forms,
+                                     .groupings = groupings,
+                                     .label = LABEL,
+                                     .find = find,
+                                     .order = in_order,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_states };
+
+static const hdx_parameter parameters[] = {
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "class",
+      .sentence = "one row per class of the objects" },
+};
+
+const hdx_question hdx_question_finalizers = {
+    .declared = {
+        .name = "finalizers",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "objects with finalizers: the one that runs, the queue, the rest",
+        .more = "First the object whose finalizer runs at the moment, then the queue in its order, then those that "
+                "are registered. A long queue behind a finalizer that does not end is a leak. --by class sums.",
+        .examples = { "heapdex finalizers app.hprof --where 'state != registered'",
+                      "heapdex finalizers app.hprof --by class" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .listing = &listing,
+};

@@ -1,0 +1,326 @@
+/*
+ * properties.c - how the JVM was started and what it was told: arguments, system properties and environment, as far as
+ * the heap has them.
+ *
+ *     kind         key                value
+ *     argument     -                  -Xmx512m
+ *     system       java.version       21.0.8
+ *     environment  HOME               /home/zoo
+ *
+ *   argument     VMManagementImpl.vmArgs, filled where somebody asked the management bean for it
+ *   system       java.lang.System.props
+ *   default      the defaults of these Properties: what System.getProperty() finds where the others say nothing; on
+ *                Android most are there
+ *   saved        VM.savedProps, where another value than in `system`: what the JVM took away or what was changed since
+ *   environment  ProcessEnvironment.theEnvironment, filled by the first System.getenv()
+ *
+ * Maps and lists are read by their layouts (contents.h), of JDK 5 to 25 and Android. What is in them the dump alone
+ * tells.
+ */
+#include "query/common/contents.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEFAULTS_MOST 16u /* Properties in a chain of defaults */
+
+enum { KIND, KEY, VALUE, ADDRESS, COLUMNS };
+static const hdx_column columns[COLUMNS] = {
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "argument, system, default, saved or environment"),
+    [KEY] = HDX_COLUMN("key", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                       "name of the property or variable; null of arguments, which are in their order"),
+    [VALUE] = HDX_COLUMN("value", TEXT, NONE, HDX_COLUMN_NULLABLE, "its value, or the argument"),
+    [ADDRESS] =
+        HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "the object with the value"),
+};
+static const hdx_form form = { NULL, NULL, columns, COLUMNS };
+
+typedef enum kind { ARGUMENT, SYSTEM, DEFAULT, SAVED, ENVIRONMENT, KINDS } kind;
+
+typedef struct row {
+    hdx_cell key, value; /* texts in the arena */
+    hdx_id   id;         /* of the value; HDX_NO_ID */
+    uint64_t number;     /* keeps the order of arguments */
+} row;
+
+typedef struct properties {
+    hdx_ask           ask;
+    hdx_layouts       layouts;
+    hdx_bound_layouts bound;
+    hdx_contents      contents;
+    hdx_fields        fields; /* of one object at a time */
+    hdx_arena         arena;
+    row              *at;
+    uint64_t          count, capacity;
+    uint64_t          first[KINDS + 1]; /* rows of a kind lie together */
+    bool              untold;           /* the dump is not at hand */
+} properties;
+
+/* ---- reading ---- */
+
+static hdx_id object_at(const properties *p, const hdx_value *v)
+{
+    hdx_id id;
+    return v->type == 2 && !v->absent && v->as.address != 0 && hdx_graph_find(p->ask.g, v->as.address, &id) ? id
+                                                                                                            : HDX_NO_ID;
+}
+
+/* The object in a static field of a class; HDX_NO_ID: none. */
+static hdx_code static_of(properties *p, const char *class_name, const char *field, hdx_id *out, hdx_error *err)
+{
+    const hdx_code code = hdx_fields_statics(&p->fields, p->ask.g, class_name, err);
+    *out = code == HDX_OK ? hdx_fields_ref(&p->fields, NULL, field) : HDX_NO_ID;
+    return code;
+}
+
+static hdx_code field_of(properties *p, hdx_id id, const char *class_name, const char *field, hdx_id *out,
+                         hdx_error *err)
+{
+    const hdx_code code = hdx_fields_read(&p->fields, p->ask.g, id, err);
+    *out = code == HDX_OK ? hdx_fields_ref(&p->fields, class_name, field) : HDX_NO_ID;
+    return code;
+}
+
+/* The text of an object, or of what it wraps: variables of the environment have a label too. */
+static hdx_code text_of(properties *p, hdx_id id, hdx_cell *out, hdx_error *err)
+{
+    hdx_cell label = hdx_cell_null();
+    *out = hdx_cell_null();
+    if (id == HDX_NO_ID)
+        return HDX_OK;
+    const hdx_code code = hdx_label_cell(&p->ask.q, id, &p->arena, &label, err);
+    if (code == HDX_OK && (label.kind == HDX_CELL_TEXT || label.kind == HDX_CELL_ABSENT))
+        *out = label;
+    return code;
+}
+
+static hdx_code add(properties *p, const hdx_entry *e, bool keyed, hdx_error *err)
+{
+    row r = { hdx_cell_null(), hdx_cell_null(), HDX_NO_ID, p->count };
+    r.id = e->has_value ? object_at(p, &e->value) : HDX_NO_ID;
+    hdx_code code = text_of(p, r.id, &r.value, err);
+    if (code == HDX_OK && keyed && e->has_key)
+        code = text_of(p, object_at(p, &e->key), &r.key, err);
+    if (code == HDX_OK && !hdx_mem_room(p->ask.q.mem, (void **)&p->at, &p->capacity, p->count, sizeof *p->at))
+        code = hdx_no_memory(err, "properties", p->count * sizeof *p->at);
+    if (code == HDX_OK)
+        p->at[p->count++] = r;
+    return code;
+}
+
+/* A collection that cannot be read to its end says so, and what was read of it stays. */
+static void tell(const properties *p, const char *what, hdx_collection_note note)
+{
+    char        line[160];
+    const char *why = hdx_collection_note_name(note);
+    if (why == NULL || p->ask.q.notice == NULL)
+        return;
+    (void)snprintf(line, sizeof line, "not all of %s: %s", what, why);
+    p->ask.q.notice(p->ask.q.notice_context, line);
+}
+
+static hdx_code read_collection(properties *p, hdx_id id, bool keyed, const char *what, hdx_error *err)
+{
+    hdx_entry_walk walk = { 0 };
+    hdx_entry      entry;
+    bool           more = true;
+    if (id == HDX_NO_ID)
+        return HDX_OK;
+    if (hdx_contents_layout(&p->contents, id) == NULL) {
+        tell(p, what, HDX_NOTE_UNKNOWN);
+        return HDX_OK;
+    }
+    hdx_code code = hdx_entry_walk_begin(&walk, &p->contents, id, hdx_contents_steps(p->ask.g), err);
+    while (code == HDX_OK && (code = hdx_entry_walk_next(&walk, &entry, &more, err)) == HDX_OK && more)
+        if ((code = add(p, &entry, keyed, err)) == HDX_OK)
+            code = hdx_ask_turn(&p->ask, err);
+    if (code == HDX_OK)
+        tell(p, what, walk.note);
+    hdx_entry_walk_end(&walk);
+    return code;
+}
+
+static hdx_code read_arguments(properties *p, hdx_error *err)
+{
+    const hdx_class *c = hdx_graph_class_named(p->ask.g, "sun.management.VMManagementImpl");
+    hdx_code         code = HDX_OK;
+    hdx_refs         refs;
+    hdx_id           id, list;
+    if (c == NULL)
+        return HDX_OK;
+    hdx_graph_instances(p->ask.g, c->number, HDX_LIVE, &refs);
+    if (hdx_refs_next(&refs, &id)) /* there is one */
+        if ((code = field_of(p, id, "sun.management.VMManagementImpl", "vmArgs", &list, err)) == HDX_OK)
+            code = read_collection(p, list, false, "the arguments of the JVM", err);
+    return code;
+}
+
+/* Properties, then those that are their defaults. */
+static hdx_code read_system(properties *p, hdx_error *err)
+{
+    hdx_id   id = HDX_NO_ID, seen[DEFAULTS_MOST];
+    hdx_code code = static_of(p, "java.lang.System", "props", &id, err);
+    p->first[SYSTEM] = p->first[DEFAULT] = p->count;
+    for (unsigned n = 0; code == HDX_OK && id != HDX_NO_ID && n < DEFAULTS_MOST; n++) {
+        for (unsigned i = 0; i < n; i++)
+            if (seen[i] == id)
+                return HDX_OK;
+        seen[n] = id;
+        code = read_collection(p, id, true, "the system properties", err);
+        if (n == 0)
+            p->first[DEFAULT] = p->count;
+        if (code == HDX_OK)
+            code = field_of(p, id, "java.util.Properties", "defaults", &id, err);
+    }
+    return code;
+}
+
+static int texts(const hdx_cell *x, const hdx_cell *y)
+{
+    if (x->kind != HDX_CELL_TEXT || y->kind != HDX_CELL_TEXT)
+        return (x->kind == HDX_CELL_TEXT) - (y->kind == HDX_CELL_TEXT);
+    const uint32_t n = x->as.text.len < y->as.text.len ? x->as.text.len : y->as.text.len;
+    const int      d = n == 0 ? 0 : memcmp(x->as.text.at, y->as.text.at, n);
+    return d != 0 ? d : (x->as.text.len > y->as.text.len) - (x->as.text.len < y->as.text.len);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    const int  d = texts(&x->key, &y->key);
+    return d != 0 ? d : (x->number > y->number) - (x->number < y->number);
+}
+
+static int same_key(const void *a, const void *b) { return texts(&((const row *)a)->key, &((const row *)b)->key); }
+
+static void sort(properties *p, uint64_t from, uint64_t end)
+{
+    if (end - from > 1)
+        qsort(p->at + from, end - from, sizeof *p->at, by_key);
+}
+
+/* Most of what was saved at the start is a system property still, and the same one. */
+static hdx_code read_saved(properties *p, hdx_error *err)
+{
+    static const char *const classes[] = { "jdk.internal.misc.VM", "sun.misc.VM" };
+    hdx_id                   id = HDX_NO_ID;
+    hdx_code                 code = HDX_OK;
+    const uint64_t           from = p->first[SAVED] = p->count, system = p->first[SYSTEM], end = p->first[DEFAULT];
+    sort(p, system, end);
+    for (unsigned i = 0; code == HDX_OK && id == HDX_NO_ID && i < HDX_COUNT(classes); i++)
+        code = static_of(p, classes[i], "savedProps", &id, err);
+    if (code == HDX_OK)
+        code = read_collection(p, id, true, "the saved properties", err);
+    if (code != HDX_OK)
+        return code;
+    uint64_t kept = from;
+    for (uint64_t i = from; i < p->count; i++) {
+        const row *was =
+            end == system ? NULL : bsearch(&p->at[i], p->at + system, end - system, sizeof *p->at, same_key);
+        if (was == NULL || texts(&was->value, &p->at[i].value) != 0)
+            p->at[kept++] = p->at[i];
+    }
+    p->count = kept;
+    return HDX_OK;
+}
+
+static hdx_code read_all(properties *p, hdx_error *err)
+{
+    hdx_id      id = HDX_NO_ID;
+    hdx_source *dump = NULL;
+    hdx_error   mine;
+    hdx_code    code = hdx_graph_dump(p->ask.g, &dump, &mine);
+    p->untold = code != HDX_OK;
+    if (code != HDX_OK)
+        return hdx_label_without_dump(p->ask.g, code, &mine, err);
+    code = read_arguments(p, err);
+    if (code == HDX_OK && (code = read_system(p, err)) == HDX_OK)
+        code = read_saved(p, err);
+    p->first[ENVIRONMENT] = p->count;
+    if (code == HDX_OK && (code = static_of(p, "java.lang.ProcessEnvironment", "theEnvironment", &id, err)) == HDX_OK)
+        code = read_collection(p, id, true, "the environment", err);
+    p->first[KINDS] = p->count;
+    if (code != HDX_OK) /* and not all of those before are known */
+        return code;
+    sort(p, p->first[DEFAULT], p->first[SAVED]);
+    sort(p, p->first[SAVED], p->first[ENVIRONMENT]);
+    sort(p, p->first[ENVIRONMENT], p->count);
+    return HDX_OK;
+}
+
+/* ---- rows ---- */
+
+static hdx_code add_rows(const properties *p, hdx_table *table, hdx_error *err)
+{
+    static const char *const kinds[KINDS] = { "argument", "system", "default", "saved", "environment" };
+    hdx_code                 code = HDX_OK;
+    for (unsigned k = 0; k < KINDS; k++)
+        for (uint64_t i = p->first[k]; code == HDX_OK && i < p->first[k + 1]; i++) {
+            hdx_cell cells[COLUMNS] = { [KIND] = hdx_cell_string(kinds[k]),
+                                        [KEY] = p->at[i].key,
+                                        [VALUE] = p->at[i].value,
+                                        [ADDRESS] = hdx_id_cell(p->ask.g, p->at[i].id) };
+            for (unsigned c = KEY; c <= VALUE; c++)
+                if (cells[c].kind == HDX_CELL_TEXT)
+                    cells[c] = hdx_text_cell(hdx_table_arena(table), cells[c].as.text);
+            code = hdx_table_add(table, cells, err);
+        }
+    return code;
+}
+
+static hdx_code read_and_add(properties *p, hdx_table *table, hdx_error *err)
+{
+    hdx_code code = hdx_layouts_open(&p->layouts, NULL, NULL, p->ask.q.mem, err);
+    if (code != HDX_OK || (code = hdx_layouts_bind(&p->layouts, &p->ask, &p->bound, err)) != HDX_OK ||
+        (code = hdx_contents_open(&p->contents, p->ask.g, &p->bound, p->ask.q.mem, err)) != HDX_OK)
+        return code;
+    if ((code = read_all(p, err)) != HDX_OK)
+        return code;
+    if (p->arena.refused)
+        return hdx_no_memory(err, "properties", p->arena.size);
+    code = add_rows(p, table, err);
+    return code == HDX_OK ? hdx_graph_check(p->ask.g, err) : code;
+}
+
+static hdx_code open_properties(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    properties p = { .layouts.mem = q->mem, .arena = hdx_arena_of(q->mem) };
+    hdx_table *table = NULL;
+    (void)a;
+    *out = NULL;
+    hdx_code code = hdx_ask_begin(q, &p.ask, err);
+    if (code != HDX_OK || (code = hdx_table_in(q->mem, columns, COLUMNS, &table, err)) != HDX_OK)
+        return code;
+    code = read_and_add(&p, table, err);
+    hdx_fields_close(&p.fields);
+    hdx_contents_close(&p.contents);
+    hdx_layouts_unbind(&p.bound);
+    hdx_layouts_free(&p.layouts);
+    hdx_mem_put(q->mem, p.at, p.capacity * sizeof *p.at);
+    hdx_arena_free(&p.arena);
+    if (code != HDX_OK) {
+        hdx_table_free(table);
+        return code;
+    }
+    code = hdx_table_rows(table, out, err);
+    return hdx_say_nothing(code, out, err,
+                           hdx_graph_lacks_dump(q->graph)
+                               ? "the dump is not at hand, and it alone has the texts"
+                               : "the heap has no map of system properties that could be read, no environment and "
+                                 "no arguments");
+}
+
+const hdx_question hdx_question_properties = {
+    .declared = {
+        .name = "properties",
+        .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "arguments of the JVM, system properties and environment, as far as the heap has them",
+        .more = "Arguments are there where somebody asked the management bean for them, the environment where the "
+                "program called System.getenv(). default: what System.getProperty() finds where no property of the "
+                "name is set; saved: what the JVM was started with, where it is no system property or another one.",
+        .examples = { "heapdex properties app.hprof", "heapdex properties app.hprof --where 'kind = environment'" },
+        .forms = &form,
+        .form_count = 1,
+    },
+    .open = open_properties,
+};

@@ -1,0 +1,332 @@
+/*
+ * referents.c - what soft, weak, final and phantom references refer to, and what nothing stronger holds.
+ *
+ * In:  strengths (strength.c) and retained sizes.
+ * Out: a reference a row, those first whose referents are held by nothing stronger, the heaviest before others; or sums
+ *      by kind of reference or class of the referent.
+ */
+#include "query/common/columns.h"
+#include "query/common/listing.h"
+#include "query/runtime/strength.h"
+
+#include <stdlib.h>
+
+#define NEAR 64u /* dominators of a referent that are looked at for another one */
+
+enum { ADDRESS, CLASS, LABEL, KIND, REACH, SHALLOW, RETAINED, REFERENCE, REFERENCE_CLASS, FIELD, COLUMNS };
+
+#define KIND_COLUMN HDX_COLUMN("kind", TEXT, NONE, 0, "soft, weak, final (of an object with a finalizer) or phantom")
+static const hdx_column columns[COLUMNS] = {
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the referent"),
+    [CLASS] = HDX_CLASS_COLUMN(0),
+    [LABEL] = HDX_LABEL_COLUMN,
+    [KIND] = KIND_COLUMN,
+    [REACH] = HDX_COLUMN("reach", TEXT, NONE, 0,
+                         "the strongest by which it is reachable; strong: in other ways; none: not in this view"),
+    [SHALLOW] =
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the referent, without what it refers to"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "bytes that would be free if the referent were gone"),
+    [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_SPARE, "the reference"),
+    [REFERENCE_CLASS] = HDX_COLUMN("reference_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "its class"),
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE,
+                         "CLASS#FIELD that holds the reference, directly or in collections"),
+};
+#define OF_KIND(name, type, unit, sentence)                                                                            \
+    HDX_COLUMN(name, type, unit, HDX_COLUMN_NULLABLE, sentence "; null where the dump does not tell any")
+static const hdx_column kind_columns[] = {
+    KIND_COLUMN,
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references of that kind"),
+    HDX_COLUMN("unknown", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, whose referent the dump does not tell"),
+    HDX_COLUMN("cleared", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, with no referent any longer"),
+    OF_KIND("referents", UNSIGNED, COUNT, "distinct objects that they refer to"),
+    OF_KIND("only", UNSIGNED, COUNT, "of these, held by nothing stronger"),
+    OF_KIND("objects", UNSIGNED, COUNT, "all objects that are reachable so and not in a stronger way"),
+    OF_KIND("bytes", UNSIGNED, BYTES, "their size: free if references of this kind and weaker ones let go"),
+};
+static const hdx_column class_columns[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the referents"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references to such objects"),
+    HDX_COLUMN("referents", UNSIGNED, COUNT, 0, "distinct objects that they refer to"),
+    HDX_COLUMN("only", UNSIGNED, COUNT, 0, "of these, held by nothing strong"),
+    HDX_COLUMN("only_retained", UNSIGNED, BYTES, 0, "what these retain; what one retains for another counts once"),
+};
+static const hdx_form forms[] = {
+    { "by", "kind", kind_columns, HDX_COUNT(kind_columns) },
+    { "by", "class", class_columns, HDX_COUNT(class_columns) },
+    { NULL, NULL, columns, COLUMNS },
+};
+
+/* A reference with a referent. */
+typedef struct held {
+    hdx_id       referent, reference;
+    hdx_strength kind, reach;
+    uint64_t     order; /* what comes first: the group of a sum, or bytes */
+} held;
+
+typedef struct referents {
+    hdx_found     found;
+    hdx_strengths strengths; /* for sums alone */
+    bool          told;
+} referents;
+
+static void close_strengths(void *state) { hdx_strengths_close(&((referents *)state)->strengths); }
+
+/* kinds: bit k - 1 for strength k; 0: all. */
+static bool is_chosen(unsigned kinds, hdx_strength kind) { return kinds == 0 || (kinds >> ((unsigned)kind - 1) & 1); }
+
+static hdx_code find(void *state, hdx_error *err)
+{
+    referents           *r = state;
+    const hdx_strengths *s = &r->strengths;
+    const unsigned       kinds = hdx_argument_choices(r->found.arguments, "kind");
+    hdx_code             code = hdx_strengths_open(&r->found.ask, &r->strengths, err);
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
+        const hdx_reference *at = &s->at[i];
+        if (at->referent == HDX_NO_ID || !is_chosen(kinds, at->kind))
+            continue;
+        const held h = { at->referent, at->id, at->kind, hdx_strength_of(s, at->referent),
+                         hdx_graph_retained(r->found.ask.g, at->referent) };
+        code = hdx_found_add(&r->found, &h, err);
+    }
+    r->told = s->unknown == 0 || s->unknown < s->count;
+    if (hdx_argument_choice(r->found.arguments, "by") < 0)
+        hdx_strengths_close(&r->strengths);
+    return code;
+}
+
+static bool is_weak(hdx_strength reach) { return reach != HDX_STRONG && reach != HDX_STRENGTHS; }
+
+/* ---- one by one ---- */
+
+static int held_first(const void *a, const void *b)
+{
+    const held *x = a, *y = b;
+    const bool  only_x = is_weak(x->reach), only_y = is_weak(y->reach);
+    if (only_x != only_y)
+        return only_x ? -1 : 1;
+    if (x->order != y->order)
+        return x->order > y->order ? -1 : 1;
+    return (x->reference > y->reference) - (x->reference < y->reference);
+}
+
+static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    const held *h = entry;
+    hdx_graph  *g = ((referents *)state)->found.ask.g;
+    (void)arena;
+    (void)err;
+    cells[ADDRESS] = hdx_id_cell(g, h->referent);
+    cells[CLASS] = hdx_class_of_cell(g, h->referent);
+    cells[KIND] = hdx_cell_string(hdx_strength_names[h->kind]);
+    cells[REACH] = hdx_cell_string(hdx_strength_names[h->reach]);
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, h->referent));
+    cells[RETAINED] = hdx_retained_cell(g, h->referent);
+    cells[REFERENCE] = hdx_id_cell(g, h->reference);
+    cells[REFERENCE_CLASS] = hdx_class_of_cell(g, h->reference);
+    return HDX_OK;
+}
+
+static const char *nothing(const void *state)
+{
+    return ((const referents *)state)->told ? "no reference has a referent"
+                                            : "what references refer to is in the dump, which does not tell it";
+}
+
+/* ---- sums ---- */
+
+static int in_groups(const void *a, const void *b)
+{
+    const held *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return (x->referent > y->referent) - (x->referent < y->referent);
+}
+
+typedef struct sum {
+    uint64_t group, references, referents, only, retained;
+} sum;
+
+static int heaviest_first(const void *a, const void *b)
+{
+    const sum *x = a, *y = b;
+    if (x->retained != y->retained)
+        return x->retained > y->retained ? -1 : 1;
+    if (x->references != y->references)
+        return x->references > y->references ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+static bool counts_as_only(const held *h, bool by_kind)
+{
+    return is_weak(h->reach) && (!by_kind || h->reach == h->kind);
+}
+
+static const held *in_group(const held *from, const held *end, hdx_id referent)
+{
+    while (from < end) {
+        const held *middle = from + (end - from) / 2;
+        if (middle->referent < referent)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+/* Does another one of the group, held by nothing strong either, retain it? */
+static bool is_within_another(const referents *r, const held *from, const held *end, hdx_id referent)
+{
+    hdx_id up = hdx_graph_dominator(r->found.ask.g, referent);
+    for (unsigned i = 0; i < NEAR && up != HDX_VIRTUAL_ROOT && up != HDX_NO_ID; i++) {
+        const held *at = in_group(from, end, up);
+        if (at < end && at->referent == up && is_weak(at->reach))
+            return true;
+        up = hdx_graph_dominator(r->found.ask.g, up);
+    }
+    return false;
+}
+
+/* A referent counts once in each group; `only` are those held by nothing strong, or stronger than the group. */
+static hdx_code sum_up(referents *r, bool by_kind, hdx_list_ref to, hdx_error *err)
+{
+    sum       **sums = (sum **)to.at;
+    const held *end, *last;
+    hdx_code    code = HDX_OK;
+    held       *all = r->found.at;
+    for (uint64_t i = 0; i < r->found.count; i++)
+        all[i].order = by_kind ? (uint64_t)all[i].kind : hdx_graph_class_of(r->found.ask.g, all[i].referent);
+    hdx_found_sort(&r->found, in_groups);
+    last = all + r->found.count;
+    for (const held *from = all; code == HDX_OK && from < last; from = end) {
+        for (end = from; end < last && end->order == from->order;)
+            end++;
+        if (!hdx_list_room(r->found.ask.q.mem, to))
+            return hdx_no_memory(err, "referents", (*to.count + 1) * sizeof(sum));
+        sum *s = &(*sums)[(*to.count)++];
+        *s = (sum){ .group = from->order };
+        for (const held *h = from; code == HDX_OK && h < end; h++) {
+            s->references++;
+            if (h > from && h->referent == h[-1].referent)
+                continue;
+            s->referents++;
+            if (counts_as_only(h, by_kind)) {
+                s->only++;
+                s->retained +=
+                    is_within_another(r, from, end, h->referent) ? 0 : hdx_graph_retained(r->found.ask.g, h->referent);
+            }
+            code = hdx_ask_turn(&r->found.ask, err);
+        }
+    }
+    return code;
+}
+
+static hdx_code kind_rows(const hdx_strengths *s, unsigned kinds, const sum *sums, uint64_t count, hdx_table *table,
+                          hdx_error *err)
+{
+    uint64_t references[HDX_STRENGTHS] = { 0 }, cleared[HDX_STRENGTHS] = { 0 }, unknown[HDX_STRENGTHS] = { 0 };
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < s->count; i++) {
+        references[s->at[i].kind]++;
+        cleared[s->at[i].kind] += s->at[i].cleared;
+        unknown[s->at[i].kind] += s->at[i].unknown;
+    }
+    for (unsigned k = HDX_SOFT; code == HDX_OK && k < HDX_STRENGTHS; k++) {
+        sum        found = { .group = k };
+        const bool told = unknown[k] < references[k];
+        if (references[k] == 0 || !is_chosen(kinds, (hdx_strength)k))
+            continue;
+        for (uint64_t i = 0; i < count; i++)
+            if (sums[i].group == k)
+                found = sums[i];
+        const hdx_cell cells[] = { hdx_cell_string(hdx_strength_names[k]),
+                                   hdx_cell_uint(references[k]),
+                                   hdx_cell_uint(unknown[k]),
+                                   hdx_cell_uint(cleared[k]),
+                                   told ? hdx_cell_uint(found.referents) : hdx_cell_null(),
+                                   told ? hdx_cell_uint(found.only) : hdx_cell_null(),
+                                   told ? hdx_cell_uint(s->objects[k]) : hdx_cell_null(),
+                                   told ? hdx_cell_uint(s->bytes[k]) : hdx_cell_null() };
+        code = hdx_table_add(table, cells, err);
+    }
+    return code;
+}
+
+static hdx_code class_rows(hdx_graph *g, sum *sums, uint64_t count, hdx_table *table, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    if (count > 1)
+        qsort(sums, (size_t)count, sizeof *sums, heaviest_first);
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++) {
+        const hdx_cell cells[] = { hdx_class_cell(g, (uint32_t)sums[i].group), hdx_cell_uint(sums[i].references),
+                                   hdx_cell_uint(sums[i].referents), hdx_cell_uint(sums[i].only),
+                                   hdx_cell_uint(sums[i].retained) };
+        code = hdx_table_add(table, cells, err);
+    }
+    return code;
+}
+
+static hdx_code sums_of(void *state, int by, hdx_rows **out, hdx_error *err)
+{
+    referents     *r = state;
+    HDX_LIST(sum)  sums = { NULL, 0, 0 };
+    hdx_table     *table = NULL;
+    hdx_mem       *mem = r->found.ask.q.mem;
+    const bool     by_kind = by == 0;
+    const unsigned kinds = hdx_argument_choices(r->found.arguments, "kind");
+    hdx_code       code = hdx_table_in(mem, forms[by].columns, forms[by].column_count, &table, err);
+    if (code == HDX_OK && (code = sum_up(r, by_kind, HDX_LIST_REF(&sums), err)) == HDX_OK)
+        code = by_kind ? kind_rows(&r->strengths, kinds, sums.at, sums.count, table, err)
+                       : class_rows(r->found.ask.g, sums.at, sums.count, table, err);
+    hdx_list_free(mem, HDX_LIST_REF(&sums));
+    if (code == HDX_OK)
+        return hdx_table_rows(table, out, err);
+    hdx_table_free(table);
+    return code;
+}
+
+/* ---- asking ---- */
+
+static const hdx_listing listing = { .what = "referents",
+                                     .state = sizeof(referents),
+                                     .entry = sizeof(held),
+                                     .forms = forms,
+                                     .sums = sums_of,
+                                     .label = LABEL,
+                                     .field = FIELD,
+                                     .find = find,
+                                     .order = held_first,
+                                     .cells = cells_of,
+                                     .nothing = nothing,
+                                     .close = close_strengths };
+
+static const hdx_parameter parameters[] = {
+    { .name = "kind",
+      .kind = HDX_PARAMETER_CHOICES,
+      .value = "KINDS",
+      .choices = "soft weak final phantom",
+      .sentence = "of these references alone, with commas between" },
+    { .name = "by",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "KEY",
+      .choices = "kind class",
+      .sentence = "one row per kind of reference or class of the referents" },
+};
+
+const hdx_question hdx_question_referents = {
+    .declared = {
+        .name = "referents",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "what soft, weak and phantom references and finalizers hold",
+        .more = "A row is a reference with what it refers to; those come first whose referents nothing strong holds, "
+                "since they can go when memory is short (soft) or with the next collection. --by kind says how much "
+                "of the heap is held so, and not in a stronger way. --kind chooses.",
+        .examples = { "heapdex referents app.hprof --by kind",
+                      "heapdex referents app.hprof --kind soft --where 'reach = soft'" },
+        .forms = forms,
+        .form_count = HDX_COUNT(forms),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .listing = &listing,
+};

@@ -1,0 +1,301 @@
+/*
+ * accumulation.c - where what a suspect keeps comes together, and what it is (MAT 7.4, 7.5, 7.8).
+ *
+ * Of an object: down the dominator tree to the heaviest child while that has most of its parent. Of a group: along the
+ * merged paths of its members from the GC roots, while most of the paths go one way. The paths are a tree in which each
+ * object stands once; how many of them and how many bytes are behind an object is summed from the leaves up.
+ *
+ * A group of which so many paths are lost that they decide is searched for through the heap; where the others show
+ * already that no object has enough paths, it is not. MAT follows at most 10,000 paths of a group, chosen at random;
+ * here they are every n-th.
+ *
+ * Cost: the children of at most HDX_SUSPECT_DEPTH objects; of a group its paths, 72 bytes for each object on them.
+ */
+#include "query/suspects/suspects.h"
+
+#include <stdlib.h>
+
+/* ---- sums by class ---- */
+
+static void sum(hdx_suspects *s, hdx_id id)
+{
+    const uint32_t c = hdx_graph_class_of(s->ask.g, id);
+    if (c >= s->classes)
+        return;
+    if (s->sums[c].objects++ == 0)
+        s->used[s->used_count++] = c;
+    s->sums[c].bytes += hdx_graph_retained(s->ask.g, id);
+}
+
+/* In a tree each object is the child of one: a list that is longer than the heap is damaged. */
+static hdx_code turn(hdx_suspects *s, uint64_t *seen, hdx_error *err)
+{
+    return ++*seen <= hdx_graph_objects(s->ask.g)
+               ? hdx_ask_turn(&s->ask, err)
+               : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "an object is dominated by more than one");
+}
+
+static hdx_code sum_children(hdx_suspects *s, hdx_id of, uint64_t *seen, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    hdx_refs refs;
+    hdx_id   id;
+    hdx_graph_dominated(s->ask.g, of, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+        sum(s, id);
+        code = turn(s, seen, err);
+    }
+    return code;
+}
+
+static bool heavier(const hdx_class_sum *a, const hdx_class_sum *b)
+{
+    return a->bytes != b->bytes       ? a->bytes > b->bytes
+           : a->objects != b->objects ? a->objects > b->objects
+                                      : a->number < b->number;
+}
+
+/* The heaviest classes, the heaviest first; the working table is empty again. */
+static void heaviest(hdx_suspects *s, hdx_class_sum *out, unsigned room, unsigned *count)
+{
+    *count = 0;
+    for (uint32_t i = 0; i < s->used_count; i++) {
+        hdx_class_sum one = s->sums[s->used[i]];
+        one.number = s->used[i];
+        s->sums[s->used[i]] = (hdx_class_sum){ 0, 0, 0 };
+        unsigned at = *count < room ? (*count)++ : room;
+        for (; at > 0 && heavier(&one, &out[at - 1]); at--)
+            if (at < room)
+                out[at] = out[at - 1];
+        if (at < room)
+            out[at] = one;
+    }
+    s->used_count = 0;
+}
+
+hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
+{
+    uint64_t     seen = 0, below = 0;
+    hdx_code     code = HDX_OK;
+    const hdx_id top = of->point != HDX_NO_ID ? of->point : of->object;
+    if (top != HDX_NO_ID) {
+        code = sum_children(s, top, &seen, err);
+    } else {
+        hdx_refs refs;
+        hdx_id   id;
+        hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
+        for (uint64_t members = 0; code == HDX_OK && members < of->objects && hdx_refs_next(&refs, &id);)
+            if ((code = turn(s, &seen, err)) == HDX_OK && hdx_graph_class_of(s->ask.g, id) == of->number &&
+                hdx_graph_retained(s->ask.g, id) <= s->threshold) {
+                members++;
+                code = sum_children(s, id, &below, err);
+            }
+    }
+    heaviest(s, of->sums, HDX_SUSPECT_SUMS, &of->sum_count);
+    return code;
+}
+
+#define ENTRIES_MOST (1u << 22)
+
+hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_entries *out, hdx_error *err)
+{
+    hdx_ids  open = hdx_ids_of(s->ask.q.mem);
+    hdx_code code = hdx_ids_push(&open, of, err);
+    uint64_t seen = 0;
+    unsigned classes = 0;
+    *out = (hdx_entries){ 0, false, { 0, 0, 0 } };
+    while (code == HDX_OK && open.count > 0 && !out->more) {
+        hdx_refs     refs;
+        hdx_id       id;
+        const hdx_id entry = open.at[--open.count];
+        hdx_graph_dominated(s->ask.g, entry, &refs);
+        while (code == HDX_OK && !out->more && hdx_refs_next(&refs, &id)) {
+            if (hdx_graph_class_of(s->ask.g, id) == number) {
+                out->more = ++out->count >= ENTRIES_MOST;
+                code = hdx_ids_push(&open, id, err);
+            } else if (entry != of) {
+                sum(s, id);
+            }
+            if (code == HDX_OK)
+                code = turn(s, &seen, err);
+        }
+    }
+    heaviest(s, &out->value, 1, &classes);
+    hdx_ids_drop(&open);
+    return code;
+}
+
+/* ---- the point of an object ---- */
+
+static hdx_code heaviest_child(hdx_suspects *s, hdx_id of, hdx_id *child, uint64_t *bytes, uint64_t *seen,
+                               hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    hdx_refs refs;
+    hdx_id   id;
+    *child = HDX_NO_ID;
+    *bytes = 0;
+    hdx_graph_dominated(s->ask.g, of, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+        const uint64_t retained = hdx_graph_retained(s->ask.g, id);
+        if (*child == HDX_NO_ID || retained > *bytes || (retained == *bytes && id < *child)) {
+            *child = id;
+            *bytes = retained;
+        }
+        code = turn(s, seen, err);
+    }
+    return code;
+}
+
+static hdx_code point_of_object(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
+{
+    hdx_id   at = of->object, child;
+    uint64_t bytes = of->bytes, below, seen = 0;
+    hdx_code code;
+    for (unsigned depth = 0; (code = hdx_ids_push(&of->chain, at, err)) == HDX_OK; depth++) {
+        if ((code = heaviest_child(s, at, &child, &below, &seen, err)) != HDX_OK)
+            return code;
+        if (child == HDX_NO_ID || (depth < HDX_SUSPECT_DEPTH && (double)below / (double)bytes < s->drop)) {
+            of->point = at;
+            return HDX_OK;
+        }
+        if (depth >= HDX_SUSPECT_DEPTH)
+            return HDX_OK;
+        at = child;
+        bytes = below;
+    }
+    return code;
+}
+
+/* ---- the point of a group ---- */
+
+typedef struct behind { /* beside the node of the same place */
+    uint64_t paths, bytes;
+    uint64_t children;    /* that are not summed yet */
+    uint64_t first, next; /* the first child, the next of the same parent; HDX_TREE_NONE: none */
+} behind;
+
+typedef struct ways {
+    behind  *at;
+    uint64_t count; /* of nodes */
+    uint64_t first; /* root */
+    uint64_t found; /* paths */
+} ways;
+
+/* Children after all of what is behind them: whoever waits for none goes next. */
+static hdx_code sum_up(hdx_ask *ask, const hdx_path_tree *t, ways *w, hdx_error *err)
+{
+    uint64_t  n = 0;
+    uint64_t *ready = hdx_mem_array(t->mem, w->count, sizeof *ready);
+    hdx_code  code = HDX_OK;
+    if (ready == NULL)
+        return hdx_no_memory(err, "merged paths", w->count * sizeof *ready);
+    for (uint64_t i = 0; i < w->count; i++)
+        if (w->at[i].children == 0)
+            ready[n++] = i;
+    while (code == HDX_OK && n > 0) {
+        const uint64_t i = ready[--n], parent = t->at[i].parent;
+        if (parent != HDX_TREE_NONE) {
+            w->at[parent].paths += w->at[i].paths;
+            w->at[parent].bytes += w->at[i].bytes;
+            if (--w->at[parent].children == 0)
+                ready[n++] = parent;
+        }
+        code = hdx_ask_turn(ask, err);
+    }
+    hdx_mem_put(t->mem, ready, w->count * sizeof *ready);
+    return code;
+}
+
+static void ways_drop(const hdx_path_tree *t, ways *w)
+{
+    hdx_mem_put(t->mem, w->at, w->count * sizeof *w->at);
+    *w = (ways){ NULL, 0, HDX_TREE_NONE, 0 };
+}
+
+static hdx_code ways_of(hdx_ask *ask, const hdx_path_tree *t, const hdx_ids *members, ways *w, hdx_error *err)
+{
+    *w = (ways){ hdx_mem_array(t->mem, t->count, sizeof *w->at), t->count, HDX_TREE_NONE, 0 };
+    if (w->at == NULL)
+        return hdx_no_memory(err, "merged paths", t->count * sizeof *w->at);
+    for (uint64_t i = 0; i < w->count; i++)
+        w->at[i].first = HDX_TREE_NONE;
+    for (uint64_t i = 0; i < w->count; i++) {
+        const uint64_t parent = t->at[i].parent;
+        uint64_t      *list = parent == HDX_TREE_NONE ? &w->first : &w->at[parent].first;
+        w->at[i].next = *list;
+        *list = i;
+        if (parent != HDX_TREE_NONE)
+            w->at[parent].children++;
+    }
+    for (uint64_t i = 0; i < members->count; i++)
+        if (t->ends[i] != HDX_TREE_NONE) {
+            w->found++;
+            w->at[t->ends[i]].paths++;
+            w->at[t->ends[i]].bytes += hdx_graph_retained(ask->g, members->at[i]);
+        }
+    return sum_up(ask, t, w, err);
+}
+
+/* The one with the most paths of a list; of equal ones the lowest id. */
+static uint64_t most_used(const hdx_path_tree *t, const ways *w, uint64_t list)
+{
+    uint64_t best = HDX_TREE_NONE;
+    for (uint64_t i = list; i < w->count; i = w->at[i].next)
+        if (best == HDX_TREE_NONE || w->at[i].paths > w->at[best].paths ||
+            (w->at[i].paths == w->at[best].paths && t->at[i].id < t->at[best].id))
+            best = i;
+    return best;
+}
+
+static hdx_id follow(const hdx_path_tree *t, const ways *w, uint64_t least, double drop)
+{
+    for (uint64_t at = most_used(t, w, w->first), next; at < w->count && w->at[at].paths > least; at = next) {
+        next = most_used(t, w, w->at[at].first);
+        if (next == HDX_TREE_NONE || (double)w->at[next].bytes / (double)w->at[at].bytes < drop)
+            return t->at[at].id;
+    }
+    return HDX_NO_ID;
+}
+
+/* Paths that the index has are enough where those that it lacks could not change the answer. */
+static bool decided(const hdx_path_tree *t, const ways *w, uint64_t members, uint64_t least)
+{
+    const uint64_t best = most_used(t, w, w->first);
+    return w->found == members || (best == HDX_TREE_NONE ? 0 : w->at[best].paths) + (members - w->found) <= least;
+}
+
+static hdx_code point_of_group(hdx_suspects *s, hdx_suspect *of, const hdx_excludes *x, bool *none, hdx_error *err)
+{
+    const hdx_ids *members = &of->members;
+    const size_t   count = (size_t)members->count;
+    const uint64_t least = count * s->share / 100;
+    hdx_path_tree  t;
+    ways           w = { NULL, 0, HDX_TREE_NONE, 0 };
+    hdx_code       code = hdx_path_tree_climb(&s->ask, x, members->at, count, &t, err);
+    if (code == HDX_OK)
+        code = ways_of(&s->ask, &t, members, &w, err);
+    if (code == HDX_OK && x->count > 0 && !decided(&t, &w, count, least)) {
+        ways_drop(&t, &w);
+        hdx_path_tree_drop(&t);
+        if ((code = hdx_path_tree_find(&s->ask, x, members->at, count, &t, err)) == HDX_OK)
+            code = ways_of(&s->ask, &t, members, &w, err);
+    }
+    if (code == HDX_OK)
+        of->point = follow(&t, &w, least, s->drop);
+    *none = w.found == 0;
+    ways_drop(&t, &w);
+    hdx_path_tree_drop(&t);
+    return code;
+}
+
+hdx_code hdx_suspect_point(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
+{
+    const hdx_excludes all = { .g = s->ask.g, .mem = s->ask.q.mem };
+    bool               none = false;
+    of->point = HDX_NO_ID;
+    if (of->object != HDX_NO_ID)
+        return point_of_object(s, of, err);
+    hdx_code code = point_of_group(s, of, &s->x, &none, err);
+    return code == HDX_OK && none && s->x.count > 0 ? point_of_group(s, of, &all, &none, err) : code;
+}

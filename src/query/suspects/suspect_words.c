@@ -1,0 +1,602 @@
+/*
+ * suspect_words.c - a suspect in words: keywords as MAT gives them (MAT 7.7), and the sentence a person needs.
+ *
+ *     one HashMap in the static acme.Shop.sessions keeps 1.9 MB (70 %), 12,004 entries of acme.Session, held by
+ *     thread "clerk"; look at acme.Desk.serve (Desk.java:42)
+ *
+ * The object that is named is the one a programmer knows: the accumulation point is often the array of a map or the
+ * node of a list, and then it is the map or list above it. Where it is said by the nearest static field that has it,
+ * or a local, or else a field. Everything is asked of the heap; what the dump would have to tell and cannot is left
+ * out.
+ */
+#include "graph/graph.h"
+#include "query/suspects/suspects.h"
+
+#include <stdio.h>
+
+#define TEXT_MOST      200u /* bytes of one name */
+#define REFERRERS_MOST 256u /* of an object, among which a static field is looked for */
+#define SEARCH_MOST    1000000u
+
+/* ---- names ---- */
+
+static hdx_text own_class(hdx_graph *g, hdx_id id)
+{
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
+    return c == NULL ? (hdx_text){ "?", 1 } : c->name;
+}
+
+hdx_text hdx_suspect_class(hdx_graph *g, hdx_id id)
+{
+    const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
+    return c == NULL ? own_class(g, id) : c->name;
+}
+
+static bool begins(hdx_text name, const char *with)
+{
+    const size_t n = strlen(with);
+    return name.len >= n && memcmp(name.at, with, n) == 0;
+}
+
+static bool ends(hdx_text name, const char *with)
+{
+    const size_t n = strlen(with);
+    return name.len >= n && memcmp(name.at + name.len - n, with, n) == 0;
+}
+
+/* A class of the JDK, which is seldom the one at fault (MAT 7.7). */
+static bool of_jdk(hdx_text name)
+{
+    return begins(name, "java.") || begins(name, "javax.") || begins(name, "com.sun.") || begins(name, "sun.") ||
+           begins(name, "jdk.");
+}
+
+/* Of a map or list, one for each of its elements. */
+static bool is_entry(hdx_text name) { return ends(name, "Node") || ends(name, "Entry"); }
+static bool is_inside(hdx_text name) { return is_entry(name) || ends(name, "[]"); }
+
+static bool is_a(hdx_graph *g, hdx_id id, const char *class_name)
+{
+    const hdx_class *c = hdx_graph_class_named(g, class_name);
+    return c != NULL && hdx_class_extends(g, hdx_graph_class_of(g, id), c->number);
+}
+static bool is_thread(hdx_graph *g, hdx_id id) { return is_a(g, id, "java.lang.Thread"); }
+static bool is_loader(hdx_graph *g, hdx_id id) { return is_a(g, id, "java.lang.ClassLoader"); }
+
+/* ---- the frame that holds it ---- */
+
+static const hdx_thread *thread_of(const hdx_suspects *s, hdx_id id)
+{
+    return id == HDX_NO_ID ? NULL : hdx_graph_thread_of(s->ask.g, id);
+}
+
+static const hdx_path *path_of(const hdx_suspects *s, const hdx_suspect *of)
+{
+    const hdx_path *p = of->path == HDX_NO_ID ? NULL : &s->paths.at[of->path];
+    return p != NULL && p->count > 0 ? p : NULL;
+}
+
+/*
+ * Of the frames that hold the first object on the path, the innermost whose class is none of the JDK, or the innermost;
+ * where the path ends at the thread, the frame whose locals keep most.
+ */
+static const hdx_frame *frame_of(hdx_suspects *s, const hdx_suspect *of)
+{
+    const hdx_path   *p = path_of(s, of);
+    const hdx_id     *step = p == NULL ? NULL : s->paths.steps.at + p->first;
+    const hdx_thread *t = step == NULL ? NULL : thread_of(s, step[0]);
+    uint64_t          count = 0, most = 0;
+    const hdx_root   *roots = t == NULL || t->frame_count == 0 ? NULL : hdx_graph_roots(s->ask.g, &count);
+    const hdx_frame  *best = NULL;
+    for (uint64_t i = 0; roots != NULL && i < count; i++) {
+        const hdx_root *r = &roots[i];
+        if (r->thread != t->object || r->frame < 0 || (uint32_t)r->frame >= t->frame_count)
+            continue;
+        const hdx_frame *frame = &t->frames[r->frame];
+        if (p->count == 1) {
+            const uint64_t bytes = hdx_graph_retained(s->ask.g, r->object);
+            if (best == NULL || bytes > most) {
+                best = frame;
+                most = bytes;
+            }
+        } else if (r->object == step[1]) {
+            const bool inner = best == NULL || frame < best, jdk = of_jdk(frame->class_name);
+            if (best == NULL || (of_jdk(best->class_name) == jdk ? inner : !jdk))
+                best = frame;
+        }
+    }
+    return best;
+}
+
+/* ---- keywords ---- */
+
+#define KEYWORDS_MOST 16u
+typedef struct keywords {
+    hdx_suspects *s;
+    hdx_arena    *arena;
+    hdx_cell     *at;
+    uint64_t      count;
+} keywords;
+
+static void keyword(keywords *k, hdx_text text)
+{
+    for (uint64_t i = 0; i < k->count; i++)
+        if (k->at[i].as.text.len == text.len && memcmp(k->at[i].as.text.at, text.at, text.len) == 0)
+            return;
+    if (k->count < KEYWORDS_MOST && text.len > 0)
+        k->at[k->count++] = hdx_cell_text(text);
+}
+
+/* What a loader says of itself, or its class; nothing of the boot loader. */
+static hdx_code loader_keyword(keywords *k, hdx_addr address, hdx_error *err)
+{
+    hdx_cell label = hdx_cell_null();
+    hdx_id   id;
+    if (address == 0 || !hdx_graph_find(k->s->ask.g, address, &id))
+        return HDX_OK;
+    const hdx_code code = hdx_label_cell(&k->s->ask.q, id, k->arena, &label, err);
+    keyword(k, label.kind == HDX_CELL_TEXT ? label.as.text : hdx_suspect_class(k->s->ask.g, id));
+    return code;
+}
+
+static hdx_code class_keyword(keywords *k, const hdx_class *c, hdx_error *err)
+{
+    if (c == NULL)
+        return HDX_OK;
+    keyword(k, c->name);
+    return loader_keyword(k, c->loader, err);
+}
+
+static hdx_code object_keyword(keywords *k, hdx_id id, hdx_error *err)
+{
+    hdx_graph       *g = k->s->ask.g;
+    const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
+    if (c == NULL && is_loader(g, id))
+        return loader_keyword(k, hdx_graph_address(g, id), err);
+    return class_keyword(k, c != NULL ? c : hdx_graph_class(g, hdx_graph_class_of(g, id)), err);
+}
+
+/* The nearest object that refers to it, over others, and is a thread or of no class of the JDK (MAT 7.7). */
+static hdx_code find_referrer(hdx_suspects *s, hdx_id of, hdx_id *found, hdx_error *err)
+{
+    hdx_map  seen = hdx_map_of(s->ask.q.mem);
+    hdx_ids  queue = hdx_ids_of(s->ask.q.mem);
+    bool     fresh;
+    hdx_code code =
+        hdx_map_put(&seen, of, &fresh) == NULL ? hdx_no_memory(err, "a search", 16) : hdx_ids_push(&queue, of, err);
+    *found = HDX_NO_ID;
+    for (uint64_t i = 0; code == HDX_OK && *found == HDX_NO_ID && i < queue.count && i < SEARCH_MOST; i++) {
+        hdx_refs refs;
+        hdx_id   from;
+        hdx_graph_inbound(s->ask.g, queue.at[i], HDX_LIVE, &refs);
+        while (code == HDX_OK && *found == HDX_NO_ID && queue.count < SEARCH_MOST && hdx_refs_next(&refs, &from)) {
+            if ((code = hdx_ask_turn(&s->ask, err)) != HDX_OK)
+                break;
+            if (hdx_map_put(&seen, from, &fresh) == NULL)
+                code = hdx_no_memory(err, "a search", seen.count * sizeof *seen.slots);
+            else if (fresh && (is_thread(s->ask.g, from) || !of_jdk(own_class(s->ask.g, from))))
+                *found = from;
+            else if (fresh)
+                code = hdx_ids_push(&queue, from, err);
+        }
+    }
+    hdx_ids_drop(&queue);
+    hdx_map_free(&seen);
+    return code;
+}
+
+static hdx_code frame_keywords(keywords *k, const hdx_frame *f, hdx_error *err)
+{
+    hdx_buffer b = hdx_buffer_of(k->s->ask.q.mem);
+    hdx_buffer_put(&b, f->class_name.at, f->class_name.len);
+    hdx_buffer_text(&b, ".");
+    hdx_buffer_put(&b, f->method.at, f->method.len);
+    hdx_buffer_put(&b, f->signature.at, f->signature.len);
+    const uint64_t method = b.len;
+    hdx_buffer_put(&b, f->source.at, f->source.len);
+    if (f->source.len > 0 && f->line > 0)
+        hdx_buffer_format(&b, ":%d", f->line);
+    char *text = b.failed || b.len > UINT32_MAX ? NULL : hdx_arena_copy(k->arena, b.at, b.len);
+    if (text != NULL) {
+        keyword(k, (hdx_text){ text, (uint32_t)method });
+        keyword(k, (hdx_text){ text + method, (uint32_t)(b.len - method) });
+    }
+    hdx_buffer_free(&b);
+    return text == NULL ? hdx_no_memory(err, "keywords", b.len) : HDX_OK;
+}
+
+hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_graph *g = s->ask.g;
+    keywords   k = { s, arena, hdx_arena_get(arena, KEYWORDS_MOST * sizeof *k.at), 0 };
+    hdx_code   code = HDX_OK;
+    hdx_id     referrer = HDX_NO_ID;
+    if (k.at == NULL)
+        return hdx_no_memory(err, "keywords", KEYWORDS_MOST * sizeof *k.at);
+    const bool       thread = of->object != HDX_NO_ID && is_thread(g, of->object);
+    const hdx_class *c = hdx_graph_class(g, of->number);
+    if (of->object == HDX_NO_ID)
+        code = class_keyword(&k, c, err);
+    else if (!thread)
+        code = object_keyword(&k, of->object, err);
+    if (code == HDX_OK && of->point != HDX_NO_ID)
+        code = object_keyword(&k, of->point, err);
+    const hdx_frame *frame = thread ? frame_of(s, of) : NULL;
+    if (code == HDX_OK && frame != NULL)
+        code = frame_keywords(&k, frame, err);
+    if (code == HDX_OK && of->object == HDX_NO_ID && of->point != HDX_NO_ID &&
+        ((c != NULL && of_jdk(c->name)) || of_jdk(hdx_suspect_class(g, of->point))) &&
+        (code = find_referrer(s, of->point, &referrer, err)) == HDX_OK && referrer != HDX_NO_ID)
+        code = object_keyword(&k, referrer, err);
+    *out = hdx_cell_list(k.at, k.count);
+    return code;
+}
+
+/* ---- the sentence ---- */
+
+typedef struct words {
+    hdx_suspects      *s;
+    const hdx_suspect *of;
+    hdx_arena         *arena;
+    hdx_buffer         b;
+    const hdx_id      *line; /* objects that lead to the point: its dominators, or the path of a group */
+    uint64_t           length;
+    hdx_id             what; /* the object that is named */
+    uint64_t           at;   /* its place on the line */
+    hdx_id             told; /* the holder that was named with it */
+} words;
+
+/* A name out of the dump, cut between two characters. */
+static void put_text(hdx_buffer *b, hdx_text text)
+{
+    uint32_t n = text.len;
+    if (n > TEXT_MOST) {
+        n = TEXT_MOST;
+        while (n > 0 && ((uint8_t)text.at[n] & 0xc0) == 0x80)
+            n--;
+    }
+    hdx_buffer_put(b, text.at, n);
+    hdx_buffer_text(b, n < text.len ? "..." : "");
+}
+
+/* Everybody knows java.util.HashMap without its package. */
+static void put_class(hdx_buffer *b, hdx_text name)
+{
+    for (uint32_t i = name.len; of_jdk(name) && i-- > 0;)
+        if (name.at[i] == '.') {
+            put_text(b, (hdx_text){ name.at + i + 1, name.len - i - 1 });
+            return;
+        }
+    put_text(b, name);
+}
+
+static void put_class_number(words *w, uint32_t number)
+{
+    const hdx_class *c = hdx_graph_class(w->s->ask.g, number);
+    put_class(&w->b, c != NULL ? c->name : (hdx_text){ "?", 1 });
+}
+
+static void put_count(hdx_buffer *b, uint64_t n)
+{
+    char digits[32];
+    int  len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    for (int i = 0; i < len; i++) {
+        hdx_buffer_text(b, i > 0 && (len - i) % 3 == 0 ? "," : "");
+        hdx_buffer_put(b, &digits[i], 1);
+    }
+}
+
+static void put_size(words *w, uint64_t bytes)
+{
+    char human[16];
+    hdx_human_size(bytes, human);
+    hdx_buffer_format(&w->b, "%s (%.0f %%)", human,
+                      w->s->total > 0 ? 100.0 * (double)bytes / (double)w->s->total : 0.0);
+}
+
+static hdx_code put_thread(words *w, hdx_id id, hdx_error *err)
+{
+    hdx_cell       label = hdx_cell_null();
+    const hdx_code code = hdx_label_cell(&w->s->ask.q, id, w->arena, &label, err);
+    if (label.kind == HDX_CELL_TEXT) {
+        hdx_buffer_text(&w->b, "thread \"");
+        put_text(&w->b, label.as.text);
+        hdx_buffer_text(&w->b, "\"");
+    } else {
+        hdx_buffer_format(&w->b, "thread 0x%llx", (unsigned long long)hdx_graph_address(w->s->ask.g, id));
+    }
+    return code;
+}
+
+static hdx_code put_object(words *w, hdx_id id, hdx_error *err)
+{
+    hdx_graph *g = w->s->ask.g;
+    if (is_thread(g, id))
+        return put_thread(w, id, err);
+    hdx_buffer_text(&w->b, hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? "class " : "one ");
+    put_class(&w->b, hdx_suspect_class(g, id));
+    return HDX_OK;
+}
+
+/*
+ * Up from the point, out of arrays and nodes, and where there is no point, out of the chain; what a class or thread has
+ * directly is named itself.
+ */
+static void find_what(words *w)
+{
+    hdx_graph     *g = w->s->ask.g;
+    const uint32_t last = hdx_graph_class_of(g, w->line[w->length - 1]);
+    w->at = w->length - 1;
+    while (w->at > 0 && hdx_graph_kind(g, w->line[w->at - 1]) != HDX_CLASS_OBJECT && !is_thread(g, w->line[w->at - 1]))
+        if (is_inside(hdx_suspect_class(g, w->line[w->at])) ||
+            (w->of->point == HDX_NO_ID && hdx_graph_class_of(g, w->line[w->at]) == last))
+            w->at--;
+        else
+            break;
+    w->what = w->line[w->at];
+}
+
+/* The named reference from one object to the next; found false also where the dump is not at hand. */
+static hdx_code named(words *w, hdx_id from, hdx_id to, hdx_named_ref *ref, bool *found, hdx_error *err)
+{
+    const hdx_excludes all = { .g = w->s->ask.g, .mem = w->s->ask.q.mem };
+    hdx_error          mine;
+    const hdx_code     code = hdx_excludes_name(&all, from, to, ref, found, &mine);
+    return hdx_label_without_dump(w->s->ask.g, code, &mine, err);
+}
+
+/* Is there a static field that has the object? */
+static hdx_code find_static(words *w, hdx_id id, hdx_named_ref *ref, hdx_id *holder, bool *found, hdx_error *err)
+{
+    hdx_graph *g = w->s->ask.g;
+    hdx_code   code = HDX_OK;
+    hdx_refs   refs;
+    hdx_id     from;
+    *found = false;
+    if (hdx_graph_kind(g, id) == HDX_CLASS_OBJECT)
+        return HDX_OK;
+    hdx_graph_inbound(g, id, HDX_LIVE, &refs);
+    for (unsigned n = 0; code == HDX_OK && !*found && n < REFERRERS_MOST && hdx_refs_next(&refs, &from); n++) {
+        if (hdx_graph_kind(g, from) != HDX_CLASS_OBJECT)
+            continue;
+        code = named(w, from, id, ref, found, err);
+        *found = *found && ref->kind == HDX_REF_STATIC;
+        *holder = from;
+    }
+    return code;
+}
+
+/* below: what the field has, HDX_NO_ID where that is the object itself */
+static void put_static(words *w, hdx_id below, hdx_id holder, const char *name)
+{
+    hdx_buffer_text(&w->b, below == HDX_NO_ID ? " in the static " : " below the ");
+    if (below != HDX_NO_ID) {
+        put_class(&w->b, hdx_suspect_class(w->s->ask.g, below));
+        hdx_buffer_text(&w->b, " in the static ");
+    }
+    put_text(&w->b, hdx_suspect_class(w->s->ask.g, holder));
+    hdx_buffer_text(&w->b, ".");
+    put_text(&w->b, (hdx_text){ name, (uint32_t)strlen(name) });
+    w->told = holder;
+}
+
+/*
+ * " in the static A.B": a static field that has the object or one that dominates it, the nearest; else what the path
+ * has before the object: a static field or local farther up, or the field it is in.
+ */
+static hdx_code put_where(words *w, hdx_error *err)
+{
+    hdx_suspects   *s = w->s;
+    const hdx_path *p = path_of(s, w->of);
+    hdx_named_ref   ref;
+    hdx_id          holder = HDX_NO_ID;
+    bool            found = false;
+    hdx_code        code = HDX_OK;
+    for (uint64_t i = w->at + 1; code == HDX_OK && !found && i-- > 0;)
+        if ((code = find_static(w, w->line[i], &ref, &holder, &found, err)) == HDX_OK && found)
+            put_static(w, i == w->at ? HDX_NO_ID : w->line[i], holder, ref.name);
+    const hdx_id *step = p == NULL ? NULL : s->paths.steps.at + p->first;
+    uint64_t      place = p == NULL ? 0 : p->count;
+    while (place > 0 && step[place - 1] != w->what)
+        place--;
+    for (uint64_t i = place, n = 0; code == HDX_OK && !found && i > 1 && n < HDX_SUSPECT_DEPTH; i--, n++) {
+        if (hdx_graph_kind(s->ask.g, step[i - 2]) != HDX_CLASS_OBJECT)
+            continue;
+        code = named(w, step[i - 2], step[i - 1], &ref, &found, err);
+        if ((found = found && ref.kind == HDX_REF_STATIC))
+            put_static(w, i == place ? HDX_NO_ID : step[i - 1], step[i - 2], ref.name);
+    }
+    if (code != HDX_OK || found || place < 2 ||
+        (code = named(w, step[place - 2], step[place - 1], &ref, &found, err)) != HDX_OK || !found)
+        return code;
+    if (ref.kind == HDX_REF_LOCAL) {
+        hdx_buffer_text(&w->b, " in a local of ");
+        w->told = step[place - 2];
+        return put_thread(w, step[place - 2], err);
+    }
+    if (ref.kind == HDX_REF_FIELD) {
+        hdx_buffer_text(&w->b, " in the field ");
+        put_text(&w->b, (hdx_text){ ref.name, (uint32_t)strlen(ref.name) });
+        hdx_buffer_text(&w->b, " of ");
+        return is_thread(s->ask.g, step[place - 2]) ? put_thread(w, w->told = step[place - 2], err)
+                                                    : put_object(w, step[place - 2], err);
+    }
+    return HDX_OK;
+}
+
+/* ", 64 B of it in one byte[] of 39 elements" */
+static void put_array(words *w, hdx_id id)
+{
+    hdx_graph            *g = w->s->ask.g;
+    const hdx_object_kind kind = hdx_graph_kind(g, id);
+    char                  human[16];
+    if (kind != HDX_OBJECT_ARRAY && kind != HDX_PRIMITIVE_ARRAY)
+        return;
+    hdx_buffer_text(&w->b, ",");
+    if (id != w->what) {
+        hdx_human_size(hdx_graph_retained(g, id), human);
+        hdx_buffer_format(&w->b, " %s of it in one ", human);
+        put_class(&w->b, hdx_suspect_class(g, id));
+    }
+    hdx_buffer_text(&w->b, id != w->what ? " of " : " an array of ");
+    put_count(&w->b, hdx_graph_length(g, id));
+    hdx_buffer_text(&w->b, " elements");
+}
+
+/* ", 12,004 entries of byte[]", ", 1.1 MB of it in 35 Class" */
+static hdx_code put_accumulated(words *w, hdx_error *err)
+{
+    const hdx_suspect   *of = w->of;
+    hdx_graph           *g = w->s->ask.g;
+    const hdx_class_sum *top = &of->sums[0];
+    hdx_entries          e = { 0 };
+    hdx_code             code = HDX_OK;
+    if (of->object != HDX_NO_ID && of->point == HDX_NO_ID) {
+        hdx_buffer_text(&w->b, ", a chain of more than ");
+        put_count(&w->b, HDX_SUSPECT_DEPTH);
+        hdx_buffer_text(&w->b, " objects, the last of class ");
+        put_class(&w->b, hdx_suspect_class(g, w->line[w->length - 1]));
+        return HDX_OK;
+    }
+    if (of->point != HDX_NO_ID && of->sum_count == 0) {
+        put_array(w, of->point);
+        return HDX_OK;
+    }
+    if (of->sum_count == 0 || top->bytes == 0)
+        return HDX_OK;
+    const hdx_class *c = hdx_graph_class(g, top->number);
+    if (c != NULL && of->point != HDX_NO_ID && is_entry(c->name)) {
+        if ((code = hdx_suspect_entries(w->s, of->point, top->number, &e, err)) != HDX_OK)
+            return code;
+        hdx_buffer_text(&w->b, e.more ? ", more than " : ", ");
+        put_count(&w->b, e.count);
+        hdx_buffer_text(&w->b, e.count == 1 ? " entry" : " entries");
+        if (e.value.objects > 0) {
+            hdx_buffer_text(&w->b, " of ");
+            put_class_number(w, e.value.number);
+        }
+        return HDX_OK;
+    }
+    char human[16];
+    hdx_human_size(top->bytes, human);
+    hdx_buffer_format(&w->b, ", %s of it in ", human);
+    put_count(&w->b, top->objects);
+    hdx_buffer_text(&w->b, " ");
+    put_class_number(w, top->number);
+    return HDX_OK;
+}
+
+static const char *root_words(hdx_root_type type)
+{
+    const char *name = hdx_root_type_name(type);
+    return hdx_root_type_words(name, strlen(name));
+}
+
+/* ", held by thread "clerk"": the root of its path, unless it was named already or is the suspect. */
+static hdx_code put_held(words *w, hdx_error *err)
+{
+    hdx_suspects   *s = w->s;
+    const hdx_path *p = path_of(s, w->of);
+    hdx_root        root;
+    uint64_t        count = 0;
+    if (p == NULL)
+        return HDX_OK;
+    const hdx_id id = s->paths.steps.at[p->first];
+    if (w->of->only_weak) {
+        hdx_buffer_text(&w->b, ", held by nothing but weak, soft or phantom references");
+        return HDX_OK;
+    }
+    if (id == w->told || id == w->what || id == w->of->object) {
+        if (id != w->what || is_thread(s->ask.g, id) || hdx_graph_kind(s->ask.g, id) == HDX_CLASS_OBJECT)
+            return HDX_OK;
+        const hdx_code code = hdx_graph_roots_of(s->ask.g, id, &root, 1, &count, err);
+        if (code == HDX_OK && count > 0)
+            hdx_buffer_format(&w->b, ", itself a GC root (%s)", root_words(root.type));
+        return code;
+    }
+    hdx_buffer_text(&w->b, ", held by ");
+    return put_object(w, id, err);
+}
+
+static void put_look(words *w)
+{
+    const hdx_frame *f = frame_of(w->s, w->of);
+    if (f == NULL)
+        return;
+    hdx_buffer_text(&w->b, "; look at ");
+    put_text(&w->b, f->class_name);
+    hdx_buffer_text(&w->b, ".");
+    put_text(&w->b, f->method);
+    if (f->source.len == 0)
+        return;
+    hdx_buffer_text(&w->b, " (");
+    put_text(&w->b, f->source);
+    if (f->line > 0)
+        hdx_buffer_format(&w->b, ":%d", f->line);
+    hdx_buffer_text(&w->b, ")");
+}
+
+static hdx_code say_object(words *w, hdx_error *err)
+{
+    hdx_graph     *g = w->s->ask.g;
+    const uint64_t bytes = hdx_graph_retained(g, w->what);
+    hdx_code       code = put_object(w, w->what, err);
+    if (code == HDX_OK && hdx_graph_kind(g, w->what) != HDX_CLASS_OBJECT && !is_thread(g, w->what))
+        code = put_where(w, err);
+    if (code != HDX_OK)
+        return code;
+    hdx_buffer_text(&w->b, " keeps ");
+    put_size(w, bytes);
+    char all[16], human[16];
+    hdx_human_size(bytes, all);
+    hdx_human_size(w->of->bytes, human);
+    if (w->told != w->of->object && strcmp(all, human) != 0) {
+        hdx_buffer_format(&w->b, " of the %s of ", human);
+        code = put_object(w, w->of->object, err);
+    }
+    return code == HDX_OK ? put_accumulated(w, err) : code;
+}
+
+static hdx_code say_group(words *w, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    put_count(&w->b, w->of->objects);
+    if (hdx_graph_class(w->s->ask.g, w->of->number) == hdx_graph_class_named(w->s->ask.g, "java.lang.Class")) {
+        hdx_buffer_text(&w->b, w->of->objects == 1 ? " class" : " classes");
+    } else {
+        hdx_buffer_text(&w->b, w->of->objects == 1 ? " object of " : " objects of ");
+        put_class_number(w, w->of->number);
+    }
+    hdx_buffer_text(&w->b, w->of->objects == 1 ? " keeps " : " together keep ");
+    put_size(w, w->of->bytes);
+    if (w->of->point == HDX_NO_ID) {
+        if ((code = put_accumulated(w, err)) == HDX_OK)
+            hdx_buffer_text(&w->b, "; no one object holds most of them");
+        return code;
+    }
+    hdx_buffer_text(&w->b, ", most of them through ");
+    code = put_object(w, w->what, err);
+    return code == HDX_OK ? put_where(w, err) : code;
+}
+
+hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    const hdx_path *p = path_of(s, of);
+    words           w = { .s = s, .of = of, .arena = arena, .b = hdx_buffer_of(s->ask.q.mem), .told = HDX_NO_ID };
+    hdx_code        code = HDX_OK;
+    w.what = HDX_NO_ID;
+    w.line = of->object != HDX_NO_ID ? of->chain.at : p != NULL ? s->paths.steps.at + p->first : NULL;
+    w.length = of->object != HDX_NO_ID ? of->chain.count : p != NULL ? p->count : 0;
+    if (w.length > 0)
+        find_what(&w);
+    code = of->object != HDX_NO_ID ? say_object(&w, err) : say_group(&w, err);
+    if (code == HDX_OK && (code = put_held(&w, err)) == HDX_OK)
+        put_look(&w);
+    char *text = code != HDX_OK || w.b.failed ? NULL : hdx_arena_copy(arena, w.b.at, w.b.len);
+    if (code == HDX_OK && text == NULL)
+        code = hdx_no_memory(err, "a sentence", w.b.len);
+    else if (code == HDX_OK)
+        *out = hdx_cell_text((hdx_text){ text, (uint32_t)w.b.len });
+    hdx_buffer_free(&w.b);
+    return code;
+}

@@ -1,0 +1,668 @@
+/*
+ * suspects.c - which objects and groups of objects keep so much that they are suspects of a leak (MAT 7).
+ *
+ * A suspect is what only the GC roots together dominate, and keeps more than a stated part of the live bytes: a single
+ * object, or all the others of one class together. For each: where it accumulates and what, the path that holds it,
+ * keywords, and a sentence. Suspects whose paths begin at one root are one problem.
+ *
+ * Paths do not use referents, nor the chain of finalizers (MAT 7.5). They are those of the index, as of the question
+ * `path`: one tree, so that they share what they can. Where such a path uses an excluded reference another is searched
+ * for; where there is none, the one of the index is shown and the suspect says so.
+ *
+ * Cost: two passes over what the roots dominate, and what accumulation.c says.
+ */
+#include "query/suspects/suspects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define THRESHOLD_PRESET "10" /* MAT 7.1 */
+#define DROP_PRESET      "70"
+#define SHARE_PRESET     "80"
+
+/* ---- columns ---- */
+
+enum {
+    SUSPECT,
+    PROBLEM,
+    KIND,
+    OBJECT,
+    CLASS,
+    OBJECTS,
+    BYTES,
+    PERCENT,
+    POINT,
+    POINT_CLASS,
+    POINT_RETAINED,
+    ACCUMULATED_CLASS,
+    ACCUMULATED_OBJECTS,
+    ACCUMULATED_BYTES,
+    SENTENCE,
+    COLUMNS
+};
+
+#define KIND_SENTENCE  "object: one; group: many of one class together"
+#define BYTES_SENTENCE "bytes that would be free if it were gone; of a group the sum"
+#define SENTENCE_SENTENCE                                                                                              \
+    "what it is, how much it keeps, what of, what holds it, and where to look, for people; its words may change"
+static const hdx_column columns[COLUMNS] = {
+    [SUSPECT] = HDX_COLUMN("suspect", UNSIGNED, NONE, 0, "its number, from 1: the one that keeps most is the first"),
+    [PROBLEM] =
+        HDX_COLUMN("problem", UNSIGNED, NONE, 0, "suspects of one number have paths that begin at the same root"),
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, KIND_SENTENCE),
+    [OBJECT] = HDX_COLUMN("object", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object; null of a group"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                         "its class; of a class object the class it is"),
+    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "1, or the objects of the group"),
+    [BYTES] = HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, BYTES_SENTENCE),
+    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "the same as part of all live bytes"),
+    [POINT] = HDX_COLUMN("accumulation_point", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+                         "the object below which it scatters; null where there is none"),
+    [POINT_CLASS] = HDX_COLUMN("accumulation_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                               "class of that object; of a class object the class it is"),
+    [POINT_RETAINED] = HDX_COLUMN("accumulation_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that it keeps"),
+    [ACCUMULATED_CLASS] = HDX_COLUMN("accumulated_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                                     "class with the most bytes below it; null where nothing is"),
+    [ACCUMULATED_OBJECTS] =
+        HDX_COLUMN("accumulated_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects of that class there"),
+    [ACCUMULATED_BYTES] = HDX_COLUMN("accumulated_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes they keep"),
+    [SENTENCE] = HDX_COLUMN("sentence", TEXT, NONE, 0, SENTENCE_SENTENCE),
+};
+static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
+
+static const hdx_column point_members[] = {
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object below which it scatters"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "its class; of a class object the class it is"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that it keeps"),
+};
+static const hdx_column accumulated_members[] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "a class"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of it that the point dominates immediately"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that those keep"),
+};
+static const hdx_column keyword_item[] = { HDX_ITEM(TEXT, "a name to search for: class, loader, method, source line") };
+static const hdx_column number_item[] = { HDX_ITEM(UNSIGNED, "number of a suspect") };
+static const hdx_column address_item[] = { HDX_ITEM(ADDRESS, "an object that the paths of all of them use") };
+static const hdx_column problem_members[] = {
+    HDX_NESTED("suspects", LIST, 0, "the suspects, by number", number_item),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that they keep together"),
+    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
+    HDX_NESTED("common_path", LIST, 0, "what their paths have in common, from the root; empty where there is no path",
+               address_item),
+};
+static const hdx_column suspect_members[] = {
+    HDX_COLUMN("kind", TEXT, NONE, 0, KIND_SENTENCE),
+    HDX_COLUMN("object", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object; null of a group"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "its class; of a class object the class it is"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "1, or the objects of the group"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, BYTES_SENTENCE),
+    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
+    HDX_NESTED("accumulation_point", OBJECT, HDX_COLUMN_NULLABLE, "where it comes together; null where nowhere",
+               point_members),
+    HDX_NESTED("path", OBJECT, HDX_COLUMN_NULLABLE,
+               "the path to the accumulation point, or to an object that has none; null of a group without one",
+               hdx_path_members),
+    HDX_NESTED("accumulated_classes", LIST, 0, "what comes together there, the classes with the most bytes",
+               accumulated_members),
+    HDX_NESTED("keywords", LIST, 0, "names to search for in bug trackers and sources", keyword_item),
+    HDX_COLUMN("sentence", TEXT, NONE, 0, SENTENCE_SENTENCE),
+    HDX_COLUMN("problem", UNSIGNED, NONE, 0, "its problem"),
+};
+static const hdx_column document_keys[] = {
+    HDX_NESTED("suspects", LIST, 0, "suspects, the one that keeps most first", suspect_members),
+    HDX_NESTED("problems", LIST, 0, "suspects whose paths begin at the same root, together", problem_members),
+};
+
+/* ---- which ---- */
+
+static hdx_suspect *add(hdx_suspects *s, hdx_error *err)
+{
+    if (!hdx_mem_room(s->ask.q.mem, (void **)&s->at, &s->capacity, s->count, sizeof *s->at)) {
+        hdx_no_memory(err, "suspects", s->count * sizeof *s->at);
+        return NULL;
+    }
+    hdx_suspect *one = &s->at[s->count++];
+    *one = (hdx_suspect){ .object = HDX_NO_ID,
+                          .point = HDX_NO_ID,
+                          .path = HDX_NO_ID,
+                          .chain = hdx_ids_of(s->ask.q.mem),
+                          .members = hdx_ids_of(s->ask.q.mem) };
+    return one;
+}
+
+static hdx_code add_object(hdx_suspects *s, hdx_id id, uint64_t bytes, hdx_error *err)
+{
+    hdx_suspect *one = add(s, err);
+    if (one == NULL)
+        return HDX_LIMIT;
+    one->object = id;
+    one->number = hdx_graph_class_of(s->ask.g, id);
+    one->objects = 1;
+    one->shallow = hdx_graph_shallow(s->ask.g, id);
+    one->bytes = bytes;
+    return HDX_OK;
+}
+
+/* Strictly more than this is suspect (MAT 7.1). */
+static uint64_t threshold_of(uint64_t total, uint64_t percent)
+{
+    return total / 100 * percent + total % 100 * percent / 100;
+}
+
+typedef struct of_class {
+    uint64_t objects, shallow, bytes;
+    uint64_t suspect; /* its place + 1; 0: none */
+    uint64_t met;     /* members of that group so far */
+} of_class;
+
+/* What is too heavy alone goes to the suspects, all others to the sums of their classes (MAT 7.2, 7.3). */
+static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
+{
+    const uint64_t objects = hdx_graph_objects(s->ask.g);
+    hdx_code       code = HDX_OK;
+    hdx_refs       refs;
+    hdx_id         id;
+    uint64_t       seen = 0;
+    hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+        const uint64_t bytes = hdx_graph_retained(s->ask.g, id);
+        const uint32_t c = hdx_graph_class_of(s->ask.g, id);
+        if (++seen > objects)
+            return hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "the roots dominate more than there is");
+        if (bytes > s->threshold) {
+            code = add_object(s, id, bytes, err);
+        } else if (c < s->classes) {
+            sums[c].objects++;
+            sums[c].shallow += hdx_graph_shallow(s->ask.g, id);
+            sums[c].bytes += bytes;
+        }
+        if (code == HDX_OK)
+            code = hdx_ask_turn(&s->ask, err);
+    }
+    for (uint32_t c = 0; code == HDX_OK && c < s->classes; c++) {
+        if (sums[c].bytes <= s->threshold)
+            continue;
+        hdx_suspect *one = add(s, err);
+        if (one == NULL)
+            return HDX_LIMIT;
+        one->number = c;
+        one->objects = sums[c].objects;
+        one->shallow = sums[c].shallow;
+        one->bytes = sums[c].bytes;
+        sums[c].suspect = s->count;
+    }
+    return code;
+}
+
+/* Every n-th member of each group, at most HDX_SUSPECT_PATHS. */
+static hdx_code gather(hdx_suspects *s, of_class *sums, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    hdx_refs refs;
+    hdx_id   id;
+    hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
+        const uint32_t c = hdx_graph_class_of(s->ask.g, id);
+        if (c >= s->classes || sums[c].suspect == 0 || hdx_graph_retained(s->ask.g, id) > s->threshold)
+            continue;
+        hdx_suspect   *one = &s->at[sums[c].suspect - 1];
+        const uint64_t step = (one->objects + HDX_SUSPECT_PATHS - 1) / HDX_SUSPECT_PATHS;
+        if (sums[c].met++ % step == 0)
+            code = hdx_ids_push(&one->members, id, err);
+        if (code == HDX_OK)
+            code = hdx_ask_turn(&s->ask, err);
+    }
+    return code;
+}
+
+static hdx_code find(hdx_suspects *s, uint64_t percent, hdx_error *err)
+{
+    bool      groups = false;
+    of_class *sums = hdx_mem_array(s->ask.q.mem, s->classes, sizeof *sums);
+    if (sums == NULL)
+        return hdx_no_memory(err, "groups", s->classes * sizeof *sums);
+    s->threshold = threshold_of(s->total, percent);
+    hdx_code code = weigh(s, sums, err);
+    for (uint64_t i = 0; i < s->count; i++)
+        groups = groups || s->at[i].object == HDX_NO_ID;
+    if (code == HDX_OK && groups)
+        code = gather(s, sums, err);
+    hdx_mem_put(s->ask.q.mem, sums, s->classes * sizeof *sums);
+    return code;
+}
+
+/* ---- their order ---- */
+
+static hdx_text class_name(const hdx_suspects *s, const hdx_suspect *of)
+{
+    static const hdx_text none = { "?", 1 };
+    const hdx_class      *c;
+    if (of->object != HDX_NO_ID)
+        return hdx_suspect_class(s->ask.g, of->object);
+    return (c = hdx_graph_class(s->ask.g, of->number)) != NULL ? c->name : none;
+}
+
+/* The bytes fall; of equal ones an object before a group, then the larger, then by name (MAT 7.6). */
+static bool before(const hdx_suspects *s, const hdx_suspect *a, const hdx_suspect *b)
+{
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes;
+    if ((a->object == HDX_NO_ID) != (b->object == HDX_NO_ID))
+        return b->object == HDX_NO_ID;
+    if (a->shallow != b->shallow)
+        return a->shallow > b->shallow;
+    const hdx_text x = class_name(s, a), y = class_name(s, b);
+    const uint32_t n = x.len < y.len ? x.len : y.len;
+    const int      d = n == 0 ? 0 : memcmp(x.at, y.at, n);
+    return d != 0 ? d < 0 : x.len != y.len ? x.len < y.len : a->object < b->object;
+}
+
+/* By insertion: the threshold leaves not more than two hundred of them. */
+static void put_in_order(hdx_suspects *s)
+{
+    for (uint64_t i = 1; i < s->count; i++) {
+        const hdx_suspect one = s->at[i];
+        uint64_t          at = i;
+        for (; at > 0 && before(s, &one, &s->at[at - 1]); at--)
+            s->at[at] = s->at[at - 1];
+        s->at[at] = one;
+    }
+}
+
+/* ---- their paths and problems ---- */
+
+static hdx_id path_target(const hdx_suspect *of) { return of->point != HDX_NO_ID ? of->point : of->object; }
+
+/* Another than the one that the index has, if there is one without the excluded references. */
+static hdx_code search_path(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
+{
+    const hdx_id   target = path_target(of);
+    const hdx_code code = hdx_paths_find(&s->ask, &s->x, &target, 1, 1, &s->paths, err);
+    if (code == HDX_OK && s->paths.at[s->paths.count - 1].count > 0)
+        of->path = s->paths.count - 1;
+    else
+        of->only_weak = code == HDX_OK;
+    return code;
+}
+
+static hdx_code uses_excluded(hdx_suspects *s, const hdx_path *p, bool *yes, hdx_error *err)
+{
+    const hdx_id *step = s->paths.steps.at + p->first;
+    hdx_code      code = HDX_OK;
+    *yes = false;
+    for (uint64_t i = 1; code == HDX_OK && !*yes && i < p->count; i++)
+        if ((code = hdx_excludes_edge(&s->x, step[i - 1], step[i], yes, err)) == HDX_OK)
+            code = hdx_ask_turn(&s->ask, err);
+    return code;
+}
+
+static hdx_code find_paths(hdx_suspects *s, hdx_error *err)
+{
+    const hdx_excludes all = { .g = s->ask.g, .mem = s->ask.q.mem };
+    hdx_code           code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
+        bool         no = false;
+        hdx_suspect *of = &s->at[i];
+        const hdx_id target = path_target(of);
+        if (target == HDX_NO_ID)
+            continue;
+        of->path = s->paths.count;
+        if ((code = hdx_paths_find(&s->ask, &all, &target, 1, 1, &s->paths, err)) != HDX_OK)
+            break;
+        if (s->paths.at[of->path].count == 0)
+            return hdx_ask_unsound(&s->ask, "nearest", "no path leads to an object that lives", err);
+        code = uses_excluded(s, &s->paths.at[of->path], &no, err);
+        if (code == HDX_OK && no)
+            code = search_path(s, of, err);
+    }
+    return code == HDX_OK ? hdx_graph_check(s->ask.g, err) : code; /* words are made of what is sound */
+}
+
+static hdx_id root_of(const hdx_suspects *s, const hdx_suspect *of)
+{
+    const hdx_path *p = of->path == HDX_NO_ID ? NULL : &s->paths.at[of->path];
+    return p == NULL || p->count == 0 ? HDX_NO_ID : s->paths.steps.at[p->first];
+}
+
+static unsigned number_problems(hdx_suspects *s)
+{
+    unsigned problems = 0;
+    for (uint64_t i = 0; i < s->count; i++) {
+        hdx_suspect *of = &s->at[i];
+        const hdx_id root = root_of(s, of);
+        for (uint64_t k = 0; root != HDX_NO_ID && of->problem == 0 && k < i; k++)
+            if (root_of(s, &s->at[k]) == root)
+                of->problem = s->at[k].problem;
+        if (of->problem == 0)
+            of->problem = ++problems;
+    }
+    return problems;
+}
+
+/* ---- the document ---- */
+
+typedef struct writer {
+    hdx_suspects *s;
+    hdx_arena    *arena;
+    hdx_table    *table;
+    hdx_cell      paths; /* documents, by place */
+} writer;
+
+static void *get(writer *w, uint64_t count, size_t size, hdx_code *code, hdx_error *err)
+{
+    void *at = *code != HDX_OK ? NULL : hdx_arena_get(w->arena, count * size);
+    if (at == NULL && *code == HDX_OK)
+        *code = hdx_no_memory(err, "suspects", count * size);
+    return at;
+}
+
+static double percent(const writer *w, uint64_t bytes)
+{
+    return w->s->total > 0 ? 100.0 * (double)bytes / (double)w->s->total : 0.0;
+}
+
+static hdx_cell accumulated_cell(writer *w, const hdx_suspect *of, hdx_code *code, hdx_error *err)
+{
+    hdx_cell   *list = get(w, of->sum_count, sizeof *list, code, err);
+    hdx_member *m = get(w, of->sum_count * 3ull, sizeof *m, code, err);
+    if (*code != HDX_OK)
+        return hdx_cell_null();
+    for (unsigned i = 0; i < of->sum_count; i++, m += 3) {
+        m[0] = (hdx_member){ "class", hdx_class_cell(w->s->ask.g, of->sums[i].number) };
+        m[1] = (hdx_member){ "objects", hdx_cell_uint(of->sums[i].objects) };
+        m[2] = (hdx_member){ "bytes", hdx_cell_uint(of->sums[i].bytes) };
+        list[i] = hdx_cell_object(m, 3);
+    }
+    return hdx_cell_list(list, of->sum_count);
+}
+
+static hdx_cell point_cell(writer *w, const hdx_suspect *of, const hdx_cell *cells, hdx_code *code, hdx_error *err)
+{
+    hdx_member *m = of->point == HDX_NO_ID ? NULL : get(w, 3, sizeof *m, code, err);
+    if (m == NULL)
+        return hdx_cell_null();
+    m[0] = (hdx_member){ "address", cells[POINT] };
+    m[1] = (hdx_member){ "class", cells[POINT_CLASS] };
+    m[2] = (hdx_member){ "retained", cells[POINT_RETAINED] };
+    return hdx_cell_object(m, 3);
+}
+
+static void fill_cells(writer *w, const hdx_suspect *of, uint64_t number, hdx_cell *cells)
+{
+    hdx_graph *g = w->s->ask.g;
+    cells[SUSPECT] = hdx_cell_uint(number);
+    cells[PROBLEM] = hdx_cell_uint(of->problem);
+    cells[KIND] = hdx_cell_string(of->object == HDX_NO_ID ? "group" : "object");
+    cells[OBJECT] = hdx_id_cell(g, of->object);
+    cells[CLASS] = hdx_cell_text(class_name(w->s, of));
+    cells[OBJECTS] = hdx_cell_uint(of->objects);
+    cells[BYTES] = hdx_cell_uint(of->bytes);
+    cells[PERCENT] = hdx_cell_real(percent(w, of->bytes));
+    cells[POINT] = hdx_id_cell(g, of->point);
+    for (unsigned i = POINT_CLASS; i <= ACCUMULATED_BYTES; i++)
+        cells[i] = hdx_cell_null();
+    if (of->point != HDX_NO_ID) {
+        cells[POINT_CLASS] = hdx_cell_text(hdx_suspect_class(g, of->point));
+        cells[POINT_RETAINED] = hdx_cell_uint(hdx_graph_retained(g, of->point));
+    }
+    if (of->sum_count > 0) {
+        cells[ACCUMULATED_CLASS] = hdx_class_cell(g, of->sums[0].number);
+        cells[ACCUMULATED_OBJECTS] = hdx_cell_uint(of->sums[0].objects);
+        cells[ACCUMULATED_BYTES] = hdx_cell_uint(of->sums[0].bytes);
+    }
+}
+
+static hdx_code write_suspect(writer *w, const hdx_suspect *of, uint64_t number, hdx_cell *out, hdx_error *err)
+{
+    hdx_cell    cells[COLUMNS], keywords = hdx_cell_null();
+    hdx_code    code = HDX_OK;
+    hdx_member *m = get(w, 12, sizeof *m, &code, err);
+    fill_cells(w, of, number, cells);
+    const hdx_cell point = point_cell(w, of, cells, &code, err), sums = accumulated_cell(w, of, &code, err);
+    if (code == HDX_OK)
+        code = hdx_suspect_keywords(w->s, of, w->arena, &keywords, err);
+    if (code == HDX_OK)
+        code = hdx_suspect_sentence(w->s, of, w->arena, &cells[SENTENCE], err);
+    if (code != HDX_OK)
+        return code;
+    m[0] = (hdx_member){ "kind", cells[KIND] };
+    m[1] = (hdx_member){ "object", cells[OBJECT] };
+    m[2] = (hdx_member){ "class", cells[CLASS] };
+    m[3] = (hdx_member){ "objects", cells[OBJECTS] };
+    m[4] = (hdx_member){ "bytes", cells[BYTES] };
+    m[5] = (hdx_member){ "percent", cells[PERCENT] };
+    m[6] = (hdx_member){ "accumulation_point", point };
+    m[7] = (hdx_member){ "path", of->path == HDX_NO_ID ? hdx_cell_null() : w->paths.as.list.at[of->path] };
+    m[8] = (hdx_member){ "accumulated_classes", sums };
+    m[9] = (hdx_member){ "keywords", keywords };
+    m[10] = (hdx_member){ "sentence", cells[SENTENCE] };
+    m[11] = (hdx_member){ "problem", cells[PROBLEM] };
+    *out = hdx_cell_object(m, 12);
+    return hdx_table_add(w->table, cells, err);
+}
+
+#define COMMON_MOST 1000u /* steps of a common path that are told */
+
+static hdx_cell common_cell(writer *w, unsigned problem, hdx_code *code, hdx_error *err)
+{
+    const hdx_suspects *s = w->s;
+    const hdx_path     *first = NULL;
+    uint64_t            n = 0;
+    for (uint64_t i = 0; i < s->count; i++) {
+        if (s->at[i].problem != problem || s->at[i].path == HDX_NO_ID)
+            continue;
+        const hdx_path *p = &s->paths.at[s->at[i].path];
+        if (first == NULL) {
+            first = p;
+            n = p->count < COMMON_MOST ? p->count : COMMON_MOST;
+        }
+        uint64_t k = 0;
+        while (k < n && k < p->count && s->paths.steps.at[p->first + k] == s->paths.steps.at[first->first + k])
+            k++;
+        n = k;
+    }
+    hdx_cell *list = get(w, n, sizeof *list, code, err);
+    for (uint64_t k = 0; *code == HDX_OK && k < n; k++)
+        list[k] = hdx_id_cell(s->ask.g, s->paths.steps.at[first->first + k]);
+    return *code == HDX_OK ? hdx_cell_list(list, n) : hdx_cell_null();
+}
+
+static hdx_code write_problem(writer *w, unsigned problem, hdx_cell *out, hdx_error *err)
+{
+    uint64_t    n = 0, bytes = 0;
+    hdx_code    code = HDX_OK;
+    hdx_cell   *numbers = get(w, w->s->count, sizeof *numbers, &code, err);
+    hdx_member *m = get(w, 4, sizeof *m, &code, err);
+    if (code != HDX_OK)
+        return code;
+    for (uint64_t i = 0; i < w->s->count; i++)
+        if (w->s->at[i].problem == problem) {
+            numbers[n++] = hdx_cell_uint(i + 1);
+            bytes += w->s->at[i].bytes;
+        }
+    m[0] = (hdx_member){ "suspects", hdx_cell_list(numbers, n) };
+    m[1] = (hdx_member){ "bytes", hdx_cell_uint(bytes) };
+    m[2] = (hdx_member){ "percent", hdx_cell_real(percent(w, bytes)) };
+    m[3] = (hdx_member){ "common_path", common_cell(w, problem, &code, err) };
+    *out = hdx_cell_object(m, 4);
+    return code;
+}
+
+static hdx_code write_all(writer *w, unsigned problem_count, hdx_cell *suspects, hdx_cell *problems, hdx_error *err)
+{
+    hdx_code  code = HDX_OK;
+    hdx_cell *list = get(w, w->s->count, sizeof *list, &code, err);
+    hdx_cell *grouped = get(w, problem_count, sizeof *grouped, &code, err);
+    if (code == HDX_OK)
+        code = hdx_paths_cells(&w->s->ask, &w->s->x, &w->s->paths, w->arena, &w->paths, err);
+    for (uint64_t i = 0; code == HDX_OK && i < w->s->count; i++)
+        code = write_suspect(w, &w->s->at[i], i + 1, &list[i], err);
+    for (unsigned i = 0; code == HDX_OK && i < problem_count; i++)
+        code = write_problem(w, i + 1, &grouped[i], err);
+    if (code != HDX_OK)
+        return code;
+    *suspects = hdx_cell_list(list, w->s->count);
+    *problems = hdx_cell_list(grouped, problem_count);
+    return hdx_graph_check(w->s->ask.g, err);
+}
+
+/* ---- the answer ---- */
+
+static void drop(hdx_suspects *s)
+{
+    hdx_mem *mem = s->ask.q.mem;
+    for (uint64_t i = 0; i < s->count; i++) {
+        hdx_ids_drop(&s->at[i].chain);
+        hdx_ids_drop(&s->at[i].members);
+    }
+    hdx_mem_put(mem, s->at, s->capacity * sizeof *s->at);
+    hdx_mem_put(mem, s->sums, s->classes * sizeof *s->sums);
+    hdx_mem_put(mem, s->used, s->classes * sizeof *s->used);
+    hdx_paths_drop(&s->paths);
+    hdx_excludes_close(&s->x);
+}
+
+/* An index alone does not know fields: no reference is excluded then, as the caller is told (hdx_session_lacks). */
+static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
+{
+    hdx_source            *dump;
+    hdx_error              mine;
+    const hdx_path_options options = { .exclude = HDX_EXCLUDE_REFERENTS };
+    hdx_code               code = hdx_ask_begin(q, &s->ask, err);
+    if (code != HDX_OK)
+        return code;
+    (void)hdx_graph_classes(q->graph, &s->classes);
+    s->paths.steps.mem = q->mem;
+    s->x = (hdx_excludes){ .g = q->graph, .mem = q->mem };
+    s->total = hdx_graph_summary_of(q->graph)->live_bytes;
+    s->sums = hdx_mem_array(q->mem, s->classes, sizeof *s->sums);
+    s->used = hdx_mem_array(q->mem, s->classes, sizeof *s->used);
+    if (s->sums == NULL || s->used == NULL)
+        return hdx_no_memory(err, "suspects", s->classes * sizeof *s->sums);
+    if ((code = hdx_graph_dump(q->graph, &dump, &mine)) == HDX_BAD_DUMP && hdx_graph_lacks_dump(q->graph))
+        return HDX_OK;
+    if ((code = hdx_label_without_dump(q->graph, code, &mine, err)) != HDX_OK)
+        return code;
+    return hdx_excludes_open(q, &options, &s->x, err);
+}
+
+/* document: with what stands beside the rows */
+static hdx_code answer(hdx_suspects *s, uint64_t percent_of, bool document, hdx_rows **out, hdx_error *err)
+{
+    hdx_cell suspects = hdx_cell_null(), problems = hdx_cell_null();
+    writer   w = { .s = s };
+    hdx_code code = find(s, percent_of, err);
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++)
+        if ((code = hdx_suspect_point(s, &s->at[i], err)) == HDX_OK)
+            code = hdx_suspect_sums(s, &s->at[i], err);
+    if (code == HDX_OK) {
+        put_in_order(s);
+        code = find_paths(s, err);
+    }
+    if (code != HDX_OK || (code = hdx_table_in(s->ask.q.mem, columns, COLUMNS, &w.table, err)) != HDX_OK)
+        return code;
+    w.arena = hdx_table_arena(w.table);
+    if ((code = write_all(&w, number_problems(s), &suspects, &problems, err)) != HDX_OK) {
+        hdx_table_free(w.table);
+        return code;
+    }
+    if ((code = hdx_table_rows(w.table, out, err)) == HDX_OK && document &&
+        ((code = hdx_rows_add_extra(*out, "suspects", suspects, err)) != HDX_OK ||
+         (code = hdx_rows_add_extra(*out, "problems", problems, err)) != HDX_OK)) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+static hdx_code make(const hdx_query *q, const hdx_suspect_options *options, bool document, hdx_rows **out,
+                     hdx_error *err)
+{
+    static const hdx_suspect_options presets = { 0, 0, 0 };
+    *out = NULL;
+    if (options == NULL)
+        options = &presets;
+    const unsigned threshold = options->threshold == 0 ? 10 : options->threshold;
+    hdx_suspects   s = { .drop = (double)(options->drop == 0 ? 70 : options->drop) / 100.0,
+                         .share = options->share == 0 ? 80 : options->share };
+    hdx_code       code = begin(&s, q, err);
+    if (code == HDX_OK)
+        code = answer(&s, threshold, document, out, err);
+    drop(&s);
+    return hdx_say_nothing(code, out, err, "nothing keeps more than %u %% of the live bytes, alone or with its class",
+                           threshold);
+}
+
+hdx_code hdx_query_suspects(const hdx_query *q, const hdx_suspect_options *options, hdx_rows **out, hdx_error *err)
+{
+    return make(q, options, true, out, err);
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "threshold",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "PERCENT",
+      .preset = THRESHOLD_PRESET,
+      .least = 1,
+      .most = 100,
+      .sentence = "what keeps more of the live bytes is a suspect; " THRESHOLD_PRESET " by default" },
+    { .name = "drop",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "PERCENT",
+      .preset = DROP_PRESET,
+      .least = 1,
+      .most = 100,
+      .sentence = "below a point no object keeps this part of it; " DROP_PRESET " by default" },
+    { .name = "share",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "PERCENT",
+      .preset = SHARE_PRESET,
+      .least = 1,
+      .most = 100,
+      .sentence = "paths of a group that lead through its point; more than " SHARE_PRESET " by default" },
+};
+
+static hdx_code open_suspects(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const hdx_suspect_options options = { (unsigned)hdx_argument_number(a, "threshold"),
+                                          (unsigned)hdx_argument_number(a, "drop"),
+                                          (unsigned)hdx_argument_number(a, "share") };
+    return hdx_query_suspects(q, &options, out, err);
+}
+
+const hdx_question hdx_question_suspects = {
+    .declared = {
+        .name = "suspects",
+        .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+        .sentence = "what keeps most of the heap: suspects of a leak, with what holds them",
+        .more = "A suspect is an object, or all objects of a class together, that nothing but the GC roots dominates "
+                "and that keeps more than --threshold percent of the live bytes. Its accumulation point is where that "
+                "comes together; paths do not use weak, soft, phantom and finalizer references.",
+        .examples = { "heapdex suspects app.hprof", "heapdex suspects app.hprof --threshold 2 --format json" },
+        .forms = &form,
+        .form_count = 1,
+        .document = document_keys,
+        .document_count = HDX_COUNT(document_keys),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_suspects,
+};
+
+static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    (void)a;
+    return make(q, NULL, false, out, err);
+}
+
+const hdx_question hdx_table_of_suspects = {
+    .declared = { .name = "suspects",
+                  .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
+                  .sentence = "suspects of a leak, a row each",
+                  .more = "",
+                  .forms = &form,
+                  .form_count = 1 },
+    .open = open_table,
+};

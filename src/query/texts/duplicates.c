@@ -1,0 +1,155 @@
+/*
+ * duplicates.c - equal Strings and equal primitive arrays: how many, what they waste, who refers to them.
+ *
+ * Strings are equal where their texts are (equal.c); arrays that a String shows count with it, and no second time as
+ * arrays. What a group wastes: all of it but one object and, for Strings, one array; an array that several Strings
+ * share is there once. What sharing arrays alone would free (String deduplication of the collectors) stands apart.
+ */
+#include "query/common/beside.h"
+#include "query/texts/array_contents.h"
+
+#include <stdlib.h>
+
+static const hdx_column columns[] = {
+    HDX_EQUAL_COLUMNS,
+    HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "with --holders: class and field, or class of arrays, that most references to them come from"),
+};
+static const hdx_column total_members[] = { HDX_EQUAL_TOTALS };
+static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "sums of all, before conditions and limit",
+                                                  total_members) };
+static const hdx_form   form = { NULL, NULL, columns, HDX_COUNT(columns) };
+
+enum { CLASS, LABEL, FIRST };
+
+typedef struct equal_rows {
+    hdx_ask            ask;
+    hdx_array_contents sizes; /* the graph alone: what hdx_equal_sizes asks */
+    hdx_equals         groups;
+    uint64_t           at;
+    bool               texts; /* without the last column */
+} equal_rows;
+
+static void rows_close(void *state)
+{
+    equal_rows *r = state;
+    hdx_mem_put(r->ask.q.mem, r->groups.at, r->groups.capacity * sizeof *r->groups.at);
+    free(r);
+}
+
+static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    equal_rows *r = state;
+    unsigned    n = FIRST;
+    uint64_t    object, array;
+    hdx_code    code = hdx_ask_turn(&r->ask, err);
+    (void)arena;
+    if (code != HDX_OK)
+        return code;
+    if (r->at == r->groups.count)
+        return hdx_ask_end(&r->ask, more, err);
+    const hdx_equal *e = &r->groups.at[r->at++];
+    hdx_equal_sizes(&r->sizes, e, &object, &array);
+    cells[CLASS] = hdx_class_of_cell(r->ask.g, e->id);
+    cells[LABEL] = hdx_cell_null();
+    cells[n++] = hdx_cell_uint(e->objects);
+    cells[n++] = e->kind == HDX_EQUAL_ARRAYS ? hdx_cell_null() : hdx_cell_uint(e->arrays);
+    cells[n++] = hdx_cell_uint(e->length);
+    cells[n++] = hdx_cell_uint(e->objects * object + e->arrays * array);
+    cells[n++] = hdx_cell_uint(e->wasted);
+    cells[n++] = hdx_id_cell(r->ask.g, e->id);
+    if (!r->texts)
+        cells[n] = hdx_cell_null();
+    *more = true;
+    return HDX_OK;
+}
+
+static hdx_code add_total(hdx_code code, const hdx_array_contents *c, const hdx_equals *groups, hdx_rows **out,
+                          hdx_error *err)
+{
+    const hdx_equal_totals *s = &groups->strings, *a = &groups->arrays;
+    const uint64_t          numbers[HDX_COUNT(total_members)] = {
+                 s->objects, s->values,        s->bytes,          s->duplicates, s->wasted,
+                 s->shared,  c->counts.absent, c->counts.unknown, a->duplicates, a->wasted,
+    };
+    return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
+}
+
+static hdx_code give(hdx_array_contents *c, bool texts, hdx_equals *groups, hdx_rows **out, hdx_error *err)
+{
+    equal_rows *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return hdx_no_memory(err, "groups of equal contents", sizeof *r);
+    r->ask = r->sizes.ask = c->ask;
+    r->groups = *groups;
+    r->texts = texts;
+    groups->at = NULL;
+    groups->capacity = 0;
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns) - (texts ? 1 : 0), r, rows_next, rows_close, r->groups.count };
+    hdx_code       code = hdx_rows_make_in(c->ask.q.mem, &maker, out, err);
+    return add_total(code, c, groups, out, err);
+}
+
+static hdx_code find(hdx_array_contents *c, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err)
+{
+    hdx_equals         groups = { .at = NULL };
+    hdx_mem           *mem = c->ask.q.mem;
+    hdx_code           code = hdx_equals_find(c, texts, all, &groups, err);
+    hdx_equal_holders *h = NULL;
+    if (code == HDX_OK && holders)
+        code = hdx_equal_holders_new(c, &groups, &h, err);
+    if (code == HDX_OK)
+        code = give(c, texts, &groups, out, err);
+    hdx_mem_put(mem, groups.at, groups.capacity * sizeof *groups.at);
+    if (code != HDX_OK || !holders) {
+        hdx_equal_holders_free(h);
+        return code;
+    }
+    return hdx_equal_holders_fill(h, c, out, err);
+}
+
+hdx_code hdx_equals_ask(const hdx_query *q, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err)
+{
+    hdx_array_contents c;
+    *out = NULL;
+    hdx_code code = hdx_array_contents_open(q, texts ? 1u << 5 | 1u << 8 : HDX_ALL_TYPES, false, &c, err);
+    if (code == HDX_OK)
+        code = find(&c, texts, all, holders, out, err);
+    hdx_array_contents_close(&c);
+    if (code == HDX_OK && hdx_column_wanted(q, LABEL))
+        code = hdx_query_labels(q, false, out, err);
+    return code;
+}
+
+static const hdx_parameter parameters[] = {
+    { .name = "holders",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "class and field that refer to most of each group (reads the dump once more)" },
+};
+
+static hdx_code open_duplicates(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    const bool     holders = hdx_column_named(q, HDX_COUNT(columns) - 1) || hdx_argument_flag(a, "holders");
+    const hdx_code code = hdx_equals_ask(q, false, false, holders, out, err);
+    return hdx_say_nothing(code, out, err, "no two Strings and no two primitive arrays are equal");
+}
+
+const hdx_question hdx_question_duplicates = {
+    .declared = {
+        .name = "duplicates",
+        .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
+        .sentence = "equal Strings, equal primitive arrays, and what they waste",
+        .more = "Most wasted bytes first. A group wastes all of its bytes but those of one object and, of Strings, of "
+                "one array; an array that several Strings share is counted once. The document's total says what "
+                "deduplication of Strings by the collector would free, which leaves the Strings and shares arrays.",
+        .examples = { "heapdex duplicates app.hprof --holders --limit 5", "heapdex duplicates app.hprof --where "
+                                                                          "'class = byte[]'" },
+        .forms = &form,
+        .form_count = 1,
+        .document = document,
+        .document_count = HDX_COUNT(document),
+        .parameters = parameters,
+        .parameter_count = HDX_COUNT(parameters),
+    },
+    .open = open_duplicates,
+};
