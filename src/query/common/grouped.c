@@ -46,14 +46,17 @@ static hdx_code group_of(hdx_grouped *g, const void *entry, uint64_t *out, hdx_e
 {
     const uint64_t key = g->by->key(entry);
     bool           fresh;
-    uint64_t      *place = hdx_map_put(&g->places, key, &fresh);
+    *out = g->last;
+    if (g->groups.count > 0 && g->groups.at[g->last].key == key)
+        return HDX_OK;
+    uint64_t *place = hdx_map_put(&g->places, key, &fresh);
     if (place == NULL || (fresh && !hdx_list_room(g->ask.q.mem, HDX_LIST_REF(&g->groups))))
         return no_memory(g, err);
     if (fresh) {
         *place = g->groups.count;
         g->groups.at[g->groups.count++] = (hdx_group){ .key = key };
     }
-    *out = *place;
+    *out = g->last = *place;
     return HDX_OK;
 }
 

@@ -48,6 +48,7 @@ typedef struct hdx_grouped {
     const char         *what;   /* plural: "cleaners" */
     hdx_map             places; /* of a key in `groups` */
     HDX_LIST(hdx_group) groups;
+    uint64_t            last; /* group of the last entry: neighbours often are of one */
     struct {
         uint64_t (*of)(const void *entry);
         hdx_map numbers; /* of what it was of, from 0 */
