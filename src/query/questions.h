@@ -12,7 +12,7 @@
         x(immediate_dominators) x(free_if) x(garbage) x(roots) x(threads) x(properties) x(loaders)                     \
             x(duplicate_classes) x(statics) x(thread_locals) x(referents) x(finalizers) x(cleaners) x(direct_buffers)  \
                 x(open_files) x(suspects) x(collections) x(entries) x(map_keys) x(strings) x(duplicates) x(arrays)     \
-                    x(sizes)
+                    x(biggest_arrays) x(sizes)
 
 #define HDX_TABLES(x)                                                                                                  \
     x(objects) x(references) x(named_references) x(classes) x(loaders) x(roots) x(threads) x(packages) x(dump)         \

@@ -218,7 +218,7 @@ Test(answers, are_listed_with_columns_and_names_that_are_unique)
     const hdx_answer *const *all = hdx_answers(&count);
     (void)hdx_tables(&tables);
     (void)hdx_answer_common(&common);
-    cr_expect(eq(sz, count, 45));
+    cr_expect(eq(sz, count, 46));
     cr_expect(eq(sz, tables, 10));
     for (size_t i = 0; i < count; i++) {
         cr_expect(hdx_answer_named(all[i]->name) == all[i], "%s", all[i]->name);
@@ -271,6 +271,8 @@ Test(answers, agree_with_their_schemas)
                                             "direct-buffers --by kind",
                                             "open-files",
                                             "open-files --by kind",
+                                            "biggest-arrays --limit 9",
+                                            "biggest-arrays --least 200 --by class",
                                             "suspects --threshold 1",
                                             "leaks --finder classes --class java.lang.Thread",
                                             "verify",

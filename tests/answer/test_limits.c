@@ -46,6 +46,7 @@ static const char *const asks[] = {
     "cleaners by=class",
     "direct-buffers",
     "open-files",
+    "biggest-arrays least=16",
     "suspects threshold=2",
     "check max=retained\tbookshop.*\t1M max=waste\tstrings\t1 max=threads\t1 no-suspects=10%",
     "check growth=10%\tabove\t1 baseline=app.hprof.gz max=waste\tcollections\t1 no-leaks=all",

@@ -38,6 +38,7 @@ static const char *needs(const hdx_answer *a)
         { "sql", "'SELECT id FROM objects'" },
         { "oql", "'SELECT s.@objectId FROM INSTANCEOF java.lang.Object s'" },
         { "batch", "--out fresh --ask info" },
+        { "biggest-arrays", "--least 16" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, a->name) == 0)
@@ -337,6 +338,8 @@ static const proof proofs[] = {
     { "cleaners", "by", NULL, NULL, "class", false },
     { "direct-buffers", "by", NULL, NULL, "kind", false },
     { "open-files", "by", NULL, NULL, "kind", false },
+    { "biggest-arrays", "least", NULL, NULL, "8K", false },
+    { "biggest-arrays", "by", NULL, NULL, "class", false },
     { "leaks", "finder", "--finder classes --class 'bookshop.*'", "--finder watched", NULL, false },
     { "leaks", "class", NULL, "--finder classes --class java.lang.Thread", NULL, false },
     { "leaks", "matchers", NULL, NULL, "no.such.file", false },

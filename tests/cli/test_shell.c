@@ -375,7 +375,7 @@ Test(shell, completes_words_tables_columns_functions_and_classes)
         { "SELECT 1 FROM che\t", "SELECT 1 FROM \"check\"" }, /* a word of SQL */
         { "SELECT 1 FROM b.che\t", "SELECT 1 FROM b.\"check\"" },
         { "SELECT 1 FROM main.named_\t", "SELECT 1 FROM main.named_refs " },
-        { "SELECT 1 FROM b\t", "SELECT 1 FROM b." },
+        { "SELECT 1 FROM big\t", "SELECT 1 FROM biggest_arrays " },
         { "SELECT 1 FROM b.objects o WHERE o.ret\t", "SELECT 1 FROM b.objects o WHERE o.retained " },
         { "SELECT objects.ret\t", "SELECT objects.retained " }, /* before FROM */
         { "SELECT ret\t", "SELECT retained" },
