@@ -60,12 +60,15 @@ static bool is_table_file(const char *name)
 /* Network file systems give such names to files that are deleted while a process has them open. */
 static bool is_of_nfs(const char *name) { return strncmp(name, ".nfs", 4) == 0; }
 
-/* `database`: the folder is for a file of SQLite. */
+/* `database`: the folder is for a file of SQLite. What is gone by now another writer has removed. */
 static bool is_ours(int folder, const char *name, bool database)
 {
     struct stat st;
-    return is_of_nfs(name) || ((database ? strcmp(name, DATABASE) == 0 : is_table_file(name)) &&
-                               fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode));
+    if (is_of_nfs(name))
+        return true;
+    if (database ? strcmp(name, DATABASE) != 0 : !is_table_file(name))
+        return false;
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? S_ISREG(st.st_mode) : errno == ENOENT;
 }
 
 static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
@@ -360,7 +363,7 @@ static hdx_code check_replaced(const fleet_place *p, const char *path, hdx_error
     const int  why = errno;
     if (folder >= 0)
         (void)close(folder);
-    if (folder == -ENOENT)
+    if (folder == -ENOENT || (folder >= 0 && !is_read && why == ENOENT)) /* another writer has removed it */
         return HDX_OK;
     if (folder == -ELOOP || folder == -ENOTDIR)
         return hdx_hint(err,
