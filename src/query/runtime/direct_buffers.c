@@ -9,6 +9,8 @@
  * that of native code, or of who made the buffer. Android's buffers without native memory lie in a byte[] of the heap.
  * Cost: a record for each buffer and its cleaner; 72 bytes a buffer.
  */
+#include "query/common/fields.h"
+#include "query/common/labels.h"
 #include "query/common/beside.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
@@ -409,8 +411,9 @@ static hdx_code say(void *of, hdx_rows **rows, hdx_error *err)
     const buffers *b = of;
     const uint64_t numbers[] = { b->found.count, b->views, b->capacity, b->native };
     const hdx_cell counted[] = { hdx_cell_int(b->count), hdx_cell_int(b->reserved) };
+    const bool     told = b->told; /* the rows own it, and are closed on failure */
     const hdx_code code = hdx_beside_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
-    return b->told ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
+    return told ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
 }
 
 /* ---- asking ---- */
