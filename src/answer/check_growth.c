@@ -5,6 +5,7 @@
  *
  * A class that the other dump does not have grew from nothing. Findings stand by their growth, the greatest first.
  */
+#include "query/histogram/histogram.h"
 #include "answer/checking.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * histogram.c - a histogram that needs no index: --scan takes the counts of one pass, and a histogram of all objects is
  * known after the first pass of a build.
  */
+#include "query/histogram/histogram.h"
 #include "answer/answer.h"
 
 hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

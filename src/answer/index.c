@@ -1,4 +1,6 @@
 /* index.c - answers about the index itself: index, estimate, verify, remove. */
+#include "query/histogram/histogram.h"
+#include "query/views.h"
 #include "answer/answer.h"
 #include "graph/graph.h"
 #include "making/view.h"

@@ -8,6 +8,8 @@
  * Cost: nothing that grows with the heap but for what is retained, which is one walk over it
  *       (query/histogram/groups.c).
  */
+#include "query/histogram/histogram.h"
+#include "query/runtime/loaders.h"
 #include "compare/compare.h"
 
 uint32_t hdx_compare_class_name(hdx_ledger *l, hdx_text name, const char *before, hdx_buffer *scratch)

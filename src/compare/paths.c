@@ -7,6 +7,7 @@
  * Out: a thing for each path, with the objects there, as heavy as `leaks` weighs them, and what they weigh with all
  *      that is below the path: each object counts on one path, so that is a plain sum.
  */
+#include "query/histogram/histogram.h"
 #include "compare/compare.h"
 #include "leaks/leaks.h"
 

@@ -6,6 +6,8 @@
  *   pool         http-worker-6 and http-worker-17 are of http-worker-#
  *   class_path   class app.Shop > java.util.HashMap > java.util.HashMap$Node[]
  */
+#include "query/histogram/histogram.h"
+#include "query/runtime/loaders.h"
 #include "fleet/fleet.h"
 #include "graph/graph.h"
 

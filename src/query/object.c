@@ -4,6 +4,7 @@
  * Values come from the dump; where the dump is not at hand they are "absent", and the rest is answered from the index.
  */
 #include "query/common/columns.h"
+#include "query/common/labels.h"
 #include "query/query.h"
 
 #include "model/model.h"

@@ -3,6 +3,7 @@
  * rest (labels.c).
  */
 #include "query/common/columns.h"
+#include "query/sets/sets.h"
 #include "query/query.h"
 
 #include <inttypes.h>

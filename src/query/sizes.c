@@ -12,6 +12,8 @@
  */
 #include "graph/graph.h"
 #include "model/model.h"
+#include "query/holding/holding.h"
+#include "query/sets/exclude.h"
 #include "query/query.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  * Which statics a class has the index knows, what is in them the dump alone: records of classes are read in the order
  * of the file, each once. What an object retains that several hold is no static's alone (holders.c asks for that).
  */
+#include "query/common/labels.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
 #include "graph/graph.h"

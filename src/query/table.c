@@ -6,6 +6,7 @@
  */
 #include "query/common/columns.h"
 #include "graph/graph.h"
+#include "query/common/named.h"
 #include "query/query.h"
 
 #include <assert.h>

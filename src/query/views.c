@@ -11,6 +11,8 @@
  */
 #include "graph/graph.h"
 #include "model/model.h"
+#include "query/sets/exclude.h"
+#include "query/views.h"
 #include "query/sets/cut_fields.h"
 
 #include <stdio.h>

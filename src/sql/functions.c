@@ -9,6 +9,7 @@
  * Cost: some 50 ns out of the index; a record of the dump for values and texts. What many calls use is kept from one
  * to the next: buffers, and the compiled pattern of a statement.
  */
+#include "query/common/labels.h"
 #include "sql/sql.h"
 
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  *      object; what is not in the dump is null.
  */
 #include "model/model.h"
+#include "query/common/labels.h"
 #include "query/common/contents.h"
 #include "sql/made.h"
 

@@ -6,6 +6,7 @@
  * What a group needs is counted in the session's memory and goes with its end, as SQLite ends each that it began.
  * tally is GROUP BY by hashing: SQLite's own sorts its rows, some 480 ns a row.
  */
+#include "query/holding/holding.h"
 #include "answer/answer.h"
 #include "graph/graph.h"
 #include "render/render.h"

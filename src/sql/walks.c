@@ -6,6 +6,9 @@
  *      in the order of ids, so that whoever looks at their rows reads the index in order.
  * Cost: three bits an object for a search, whatever it comes to; a path without exclusions is climbed.
  */
+#include "query/common/labels.h"
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 #include "rows/arguments.h"
 #include "sql/made.h"
 

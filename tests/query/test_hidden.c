@@ -3,6 +3,7 @@
  * they share a row.
  */
 #include "heap.h"
+#include "query/histogram/histogram.h"
 #include "query/query.h"
 #include "rows/arguments.h"
 #include "support/golden.h"

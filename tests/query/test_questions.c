@@ -12,6 +12,7 @@
  */
 #include "heap.h"
 #include "graph/graph.h"
+#include "query/histogram/histogram.h"
 #include "query/query.h"
 
 enum {

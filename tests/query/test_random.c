@@ -5,6 +5,7 @@
  * are not entered, how far is it from a root. A failure names its seed.
  */
 #include "heap.h"
+#include "query/histogram/histogram.h"
 #include "query/query.h"
 
 #define SEEDS     16u

@@ -3,6 +3,8 @@
  * by side that are marked by several workers, paths of which some are left out, histograms of classes without an index.
  */
 #include "heap.h"
+#include "query/histogram/histogram.h"
+#include "query/holding/holding.h"
 #include "query/query.h"
 #include "query/questions.h"
 

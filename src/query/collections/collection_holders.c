@@ -4,6 +4,7 @@
  * In:  a collection; the index for who refers to it, the record of one object for the field.
  * Out: a number for each field, by which collections are summed, and its name.
  */
+#include "query/common/labels.h"
 #include "query/common/contents.h"
 
 #include "graph/graph.h"

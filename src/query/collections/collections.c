@@ -6,6 +6,7 @@
  * records of collections and what their sizes need are read, and memory is that of one window. What takes many steps
  * (a queue without a size, a long table) is looked at after the others, one by one, in steps that all of them share.
  */
+#include "query/common/labels.h"
 #include "query/common/beside.h"
 #include "query/common/columns.h"
 #include "query/common/grouped.h"

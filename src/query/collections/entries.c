@@ -4,6 +4,7 @@
  * Entries are walked in the order of the collection and given out in batches: classes and labels of a batch are made
  * together, in the order of the dump. What ends early, for damage or a ring, says so once and keeps what it has.
  */
+#include "query/common/labels.h"
 #include "query/common/contents.h"
 
 #include "graph/graph.h"

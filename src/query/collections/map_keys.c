@@ -6,6 +6,7 @@
  * Labels are made in the order of the dump, some thousand at a time.
  * Cost: 16 bytes for each key, 72 and its label for each that says something else than those before it.
  */
+#include "query/common/labels.h"
 #include "query/common/contents.h"
 
 #include "graph/graph.h"

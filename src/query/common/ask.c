@@ -5,6 +5,7 @@
  * without it: the index travels alone.
  */
 #include "graph/graph.h"
+#include "query/common/labels.h"
 #include "query/query.h"
 
 #include <stdarg.h>

@@ -6,6 +6,8 @@
  *      dump (none at hand, stripped, another version of the class) is not there, which is no failure: a dump that
  *      changed since it was indexed is one.
  */
+#include "query/common/fields.h"
+#include "query/common/labels.h"
 #include "query/query.h"
 
 hdx_code hdx_fields_read(hdx_fields *f, hdx_graph *g, hdx_id id, hdx_error *err)

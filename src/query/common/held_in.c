@@ -6,6 +6,7 @@
  * Where a reference leads to the object that keeps nothing alive, as the entry of a map of thread locals does to its
  * key, another referrer is taken.
  */
+#include "query/common/labels.h"
 #include "query/query.h"
 
 #include <stdio.h>

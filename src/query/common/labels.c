@@ -4,6 +4,7 @@
  */
 #include "query/common/sweep.h"
 #include "graph/graph.h"
+#include "query/common/labels.h"
 #include "query/query.h"
 
 #include <stdlib.h>

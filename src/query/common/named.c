@@ -6,6 +6,7 @@
  * any.
  */
 #include "graph/graph.h"
+#include "query/common/named.h"
 #include "query/query.h"
 
 #include <stdio.h>

@@ -5,6 +5,8 @@
  * /regex/ (base/regex.h). A name that is not there is answered with the nearest one that is.
  */
 #include "base/nearest.h"
+#include "query/common/labels.h"
+#include "query/common/thread_facts.h"
 #include "query/query.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * answer.
  */
 #include "query/common/contents.h"
+#include "query/common/labels.h"
 #include "query/query.h"
 
 #include <inttypes.h>

@@ -6,6 +6,9 @@
  * here, so that no version needs to be known.
  */
 #include "graph/graph.h"
+#include "query/common/fields.h"
+#include "query/common/labels.h"
+#include "query/common/thread_facts.h"
 #include "query/query.h"
 
 #include <stdlib.h>

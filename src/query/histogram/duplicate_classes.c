@@ -9,6 +9,8 @@
  * Arrays are left out: they follow their elements. Retained sizes are those of all classes of the name with their
  * instances together, and take a look at the whole heap (groups.c), so they are computed where they are asked for.
  */
+#include "query/histogram/histogram.h"
+#include "query/runtime/loaders.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
 

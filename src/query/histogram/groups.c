@@ -20,6 +20,7 @@
  *       caches; each live object's outbound list some 1 to 2 times per range.
  */
 #include "graph/graph.h"
+#include "query/histogram/histogram.h"
 #include "query/query.h"
 
 #include <stdlib.h>

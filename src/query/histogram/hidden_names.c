@@ -24,6 +24,7 @@
  *   6. CGLIB and Spring, Byte Buddy, Hibernate, Mockito, Javassist
  *          app.Shop$$EnhancerBySpringCGLIB$$3f2a  app.Shop$$EnhancerBySpringCGLIB$$*
  */
+#include "query/histogram/histogram.h"
 #include "query/query.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

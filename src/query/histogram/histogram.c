@@ -7,6 +7,8 @@
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
+#include "query/histogram/histogram.h"
+#include "query/runtime/loaders.h"
 #include "query/query.h"
 
 #include <inttypes.h>

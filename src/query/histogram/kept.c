@@ -8,6 +8,7 @@
  * a folder does not let be written is computed again the next time.
  */
 #include "graph/graph.h"
+#include "query/histogram/histogram.h"
 #include "query/query.h"
 
 static hdx_note note_of(hdx_by by)

@@ -17,6 +17,7 @@
  * Cost: that of the nodes, 4 bytes and 2 bits for each; a search reads 4 bytes for each reference between them, one of
  * the second kind some two or three times.
  */
+#include "query/holding/flow.h"
 #include "query/common/sweep.h"
 #include "graph/graph.h"
 #include "query/holding/nodes.h"

@@ -19,6 +19,9 @@
  */
 #include "base/nearest.h"
 #include "graph/graph.h"
+#include "query/holding/holding.h"
+#include "query/runtime/loaders.h"
+#include "query/sets/exclude.h"
 #include "query/sets/cut_fields.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "query/common/beside.h"
 #include "query/common/columns.h"
 #include "graph/graph.h"
+#include "query/holding/holding.h"
 #include "query/query.h"
 
 #include <stdlib.h>

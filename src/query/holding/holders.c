@@ -19,6 +19,7 @@
 #include "query/common/beside.h"
 #include "query/common/columns.h"
 #include "graph/graph.h"
+#include "query/holding/flow.h"
 #include "query/query.h"
 
 #include <inttypes.h>

@@ -13,6 +13,8 @@
  */
 #include "query/common/beside.h"
 #include "graph/graph.h"
+#include "query/holding/holding.h"
+#include "query/sets/sets.h"
 #include "query/query.h"
 
 #include <stdio.h>

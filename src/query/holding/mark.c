@@ -9,6 +9,7 @@
  *       reachable.
  */
 #include "query/common/sweep.h"
+#include "query/holding/holding.h"
 #include "query/query.h"
 
 #define WIDE_LEVEL 16384u

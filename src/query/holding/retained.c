@@ -6,6 +6,8 @@
  * garbage already retain nothing.
  */
 #include "graph/graph.h"
+#include "query/holding/holding.h"
+#include "query/sets/sets.h"
 #include "query/query.h"
 
 static const hdx_form form = { NULL, NULL, hdx_gone_columns, HDX_GONE_COLUMNS };

@@ -9,6 +9,7 @@
  * above.
  */
 #include "graph/graph.h"
+#include "query/holding/holding.h"
 #include "query/query.h"
 
 #define SAMPLE 63u /* of objects whose mixed id has these bits clear the nearest member above is remembered */

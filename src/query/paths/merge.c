@@ -15,6 +15,8 @@
  * that nobody went before; 32 bytes for each of them. Of a search: the outbound lists of what is nearer than the
  * targets, two bits per object and 16 bytes for each one reached.
  */
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 #include "query/query.h"
 
 #include <stdlib.h>

@@ -17,6 +17,8 @@
  * Cost: a record of the dump for each object in the tree that is no array, read in the order of the dump; 60 bytes for
  * each object in it.
  */
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 #include "query/query.h"
 
 #include <inttypes.h>

@@ -8,6 +8,10 @@
  */
 #include "query/common/columns.h"
 #include "graph/graph.h"
+#include "query/common/labels.h"
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
+#include "query/sets/sets.h"
 #include "query/query.h"
 
 #include <inttypes.h>

@@ -7,6 +7,8 @@
  * paths come in order of length. A referrer whose references to the object are all excluded is passed over. Cost: two
  * bits per object, and 16 bytes for each one queued.
  */
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 #include "query/query.h"
 
 typedef struct queued {

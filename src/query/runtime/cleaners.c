@@ -6,6 +6,7 @@
  *      One that has run is out of the list it stood in (it is its own next one there) or was cleared.
  * Out: a cleaner a row, with the object it waits for and the class of what it will do; the heaviest actions first.
  */
+#include "query/common/fields.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
 #include "query/runtime/strength.h"

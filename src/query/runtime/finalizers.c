@@ -7,6 +7,8 @@
  * What runs is a Finalizer in a frame of Finalizer.runFinalizer; Android has it in a field. A queue ends where an entry
  * is its own next one (ReferenceQueue.enqueue), in a damaged dump where one was met before.
  */
+#include "query/common/fields.h"
+#include "query/runtime/threads.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
 #include "query/runtime/strength.h"

@@ -16,6 +16,11 @@
  * loaders whose path there leads over a weak reference.
  */
 #include "graph/graph.h"
+#include "query/common/fields.h"
+#include "query/common/labels.h"
+#include "query/paths/paths.h"
+#include "query/runtime/loaders.h"
+#include "query/sets/exclude.h"
 #include "query/questions.h"
 
 #include <stdlib.h>

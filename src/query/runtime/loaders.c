@@ -6,6 +6,8 @@
  * loader object.
  */
 #include "query/common/columns.h"
+#include "query/common/labels.h"
+#include "query/runtime/loaders.h"
 #include "query/query.h"
 
 #include <stdio.h>

@@ -8,6 +8,8 @@
  * Out: a row for each that is open. Closing sets the number to -1, or the address to 0, in all versions from JDK 5 on.
  * Cost: a record for each such object.
  */
+#include "query/common/fields.h"
+#include "query/common/labels.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
 #include "query/runtime/files.h"

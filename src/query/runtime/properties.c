@@ -17,6 +17,8 @@
  * Maps and lists are read by their layouts (contents.h), of JDK 5 to 25 and Android. What is in them the dump alone
  * tells.
  */
+#include "query/common/fields.h"
+#include "query/common/labels.h"
 #include "query/common/contents.h"
 
 #include <stdio.h>

@@ -13,6 +13,7 @@
  * (v). The rest is reached by referents, the strongest first. Cost: a record a reference; a bit an object; what hangs
  * behind referents, and the references to it.
  */
+#include "query/common/fields.h"
 #include "query/runtime/strength.h"
 
 #include "base/bits.h"

@@ -8,6 +8,9 @@
  * A table is looked at once, whatever refers to it, so that the work is that of the tables there are.
  * Cost: a record a thread, a table and an entry; 64 bytes a value.
  */
+#include "query/common/fields.h"
+#include "query/common/labels.h"
+#include "query/common/thread_facts.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
 

@@ -8,6 +8,8 @@
  * Cost: 40 bytes a thread and its name.
  */
 #include "graph/graph.h"
+#include "query/common/thread_facts.h"
+#include "query/runtime/threads.h"
 #include "query/query.h"
 
 #include <stdlib.h>

@@ -7,6 +7,10 @@
  */
 #include "query/common/columns.h"
 #include "graph/graph.h"
+#include "query/common/labels.h"
+#include "query/common/thread_facts.h"
+#include "query/runtime/loaders.h"
+#include "query/runtime/threads.h"
 #include "query/query.h"
 
 #include <stdlib.h>

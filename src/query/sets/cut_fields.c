@@ -10,6 +10,7 @@
  * Cost: for each class its fields once; for each instance that is read hdx_instances_read, the look-up of an address
  *       for each field left out, and its list.
  */
+#include "query/sets/exclude.h"
 #include "query/sets/cut_fields.h"
 
 #include <assert.h>

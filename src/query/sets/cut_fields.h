@@ -6,6 +6,7 @@
 #define HDX_QUERY_CUT_FIELDS_H
 
 #include "query/query.h"
+#include "query/sets/exclude.h"
 
 /* What rules leave out of an instance besides the reference to its class, which always stays. */
 typedef enum hdx_cut_way {

@@ -7,6 +7,7 @@
  * referrer is passed over when *all* its named references to the object are excluded.
  */
 #include "base/nearest.h"
+#include "query/sets/exclude.h"
 #include "query/query.h"
 
 #include <stdio.h>

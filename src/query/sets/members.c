@@ -6,6 +6,7 @@
  * Cost: one bit for each object of the heap.
  */
 #include "graph/graph.h"
+#include "query/sets/sets.h"
 #include "query/query.h"
 
 typedef struct collecting {

@@ -10,6 +10,9 @@
  * Cost: a record of the dump for each object and condition.
  */
 #include "base/nearest.h"
+#include "query/common/labels.h"
+#include "query/sets/exclude.h"
+#include "query/sets/sets.h"
 #include "query/query.h"
 
 typedef struct clause {

@@ -11,6 +11,8 @@
  *
  * Cost: the children of at most HDX_SUSPECT_DEPTH objects; of a group its paths, 72 bytes for each object on them.
  */
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 #include "query/suspects/suspects.h"
 
 #include <stdlib.h>

@@ -10,6 +10,9 @@
  * out.
  */
 #include "graph/graph.h"
+#include "query/common/labels.h"
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 #include "query/suspects/suspects.h"
 
 #include <stdio.h>

@@ -11,6 +11,9 @@
  *
  * Cost: two passes over what the roots dominate, and what accumulation.c says.
  */
+#include "query/common/labels.h"
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 #include "query/suspects/suspects.h"
 
 #include <stdio.h>

@@ -9,6 +9,8 @@
 #define HDX_QUERY_SUSPECTS_H
 
 #include "query/query.h"
+#include "query/paths/paths.h"
+#include "query/sets/exclude.h"
 
 #define HDX_SUSPECT_SUMS  10u    /* classes that are told of those that accumulate */
 #define HDX_SUSPECT_DEPTH 1000u  /* steps after which there is no accumulation point (MAT 7.1) */

@@ -7,6 +7,7 @@
  * Cost of matching: two readings, of the records alone that are wanted; 5 bits for each object; 8 bytes for each
  * String, 8 more for each that matches; 40 instead for each that shows a part.
  */
+#include "query/common/labels.h"
 #include "query/common/columns.h"
 #include "query/texts/array_contents.h"
 

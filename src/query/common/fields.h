@@ -1,0 +1,23 @@
+/* fields.h - fields of one object by name, and the instances of a class by its name. */
+#ifndef HDX_QUERY_COMMON_FIELDS_H
+#define HDX_QUERY_COMMON_FIELDS_H
+
+#include "query/query.h"
+
+typedef struct hdx_fields { /* start with { 0 } and use again and again */
+    hdx_graph *g;
+    hdx_values v;
+} hdx_fields;
+/* Of an instance its fields, of a class object its statics; HDX_NO_ID, or no dump at hand: none. */
+hdx_code hdx_fields_read(hdx_fields *f, hdx_graph *g, hdx_id id, hdx_error *err);
+hdx_code hdx_fields_statics(hdx_fields *f, hdx_graph *g, const char *class_name, hdx_error *err);
+void     hdx_fields_close(hdx_fields *f);
+/* As that class declares it; class_name NULL: any, of several the topmost. NULL: it has none, or its value is absent.
+ */
+const hdx_value *hdx_fields_value(const hdx_fields *f, const char *class_name, const char *name);
+hdx_id hdx_fields_ref(const hdx_fields *f, const char *class_name, const char *name); /* HDX_NO_ID: null or no object */
+bool   hdx_fields_number(const hdx_fields *f, const char *class_name, const char *name, int64_t *out);
+/* Live instances of a class and of those below it, ascending; a name that the dump does not know has none. */
+hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out, hdx_error *err);
+
+#endif

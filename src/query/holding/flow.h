@@ -1,0 +1,33 @@
+/* flow.h - who holds what. */
+#ifndef HDX_QUERY_HOLDING_FLOW_H
+#define HDX_QUERY_HOLDING_FLOW_H
+
+#include "query/query.h"
+
+typedef enum hdx_holder_kind { HDX_HOLDER_NONE, HDX_HOLDER_STATIC, HDX_HOLDER_THREAD, HDX_HOLDER_ROOT } hdx_holder_kind;
+typedef struct hdx_holder {
+    hdx_holder_kind kind;
+    bool            removed; /* the next search goes on without it */
+    hdx_id          from;    /* the class object, the thread, the root */
+    hdx_id          to;      /* what a static field refers to; HDX_NO_ID */
+    uint64_t        bytes;   /* of the objects that the last search came to by it first */
+} hdx_holder;
+typedef struct hdx_flow hdx_flow;
+hdx_code    hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err); /* *out is to be closed on failure, too */
+void        hdx_flow_close(hdx_flow *f);
+hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count); /* the flow's; the first is none */
+/* A search from the GC roots without the holders that are removed: what it reaches. */
+hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err);
+bool     hdx_flow_reached(const hdx_flow *f, hdx_id id); /* by the last search */
+/*
+ * After such a search, with at most 32 holders removed and these named, whose classes and threads it reached: the
+ * objects that it did not reach, by which of them lead there. No more than `most` sums, or HDX_LIMIT.
+ */
+typedef struct hdx_flow_sum {
+    uint32_t bits; /* bit i: holders[i] leads there */
+    uint64_t objects, bytes;
+} hdx_flow_sum;
+hdx_code hdx_flow_split(hdx_flow *f, const uint64_t *holders, uint32_t count, hdx_flow_sum *sums, uint64_t most,
+                        uint64_t *used, hdx_error *err);
+
+#endif
