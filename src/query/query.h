@@ -97,6 +97,11 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
                            const hdx_progress *progress, hdx_mem *mem, uint32_t **numbers, size_t *out_count,
                            hdx_error *err);
 
+/* Live instances of a class and of those below it, ascending; a name that the dump does not know has none. */
+hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out, hdx_error *err);
+/* Live objects of java.lang.Thread and below it, and what THREAD_OBJ roots name: ids, ascending. */
+hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err);
+
 /* ---- questions, declared (questions.h has their list) ---- */
 typedef struct hdx_listing hdx_listing; /* common/listing.h */
 typedef struct hdx_question {

@@ -1,4 +1,4 @@
-/* fields.h - fields of one object by name, and the instances of a class by its name. */
+/* fields.h - fields of one object by name. */
 #ifndef HDX_QUERY_COMMON_FIELDS_H
 #define HDX_QUERY_COMMON_FIELDS_H
 
@@ -17,7 +17,5 @@ void     hdx_fields_close(hdx_fields *f);
 const hdx_value *hdx_fields_value(const hdx_fields *f, const char *class_name, const char *name);
 hdx_id hdx_fields_ref(const hdx_fields *f, const char *class_name, const char *name); /* HDX_NO_ID: null or no object */
 bool   hdx_fields_number(const hdx_fields *f, const char *class_name, const char *name, int64_t *out);
-/* Live instances of a class and of those below it, ascending; a name that the dump does not know has none. */
-hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out, hdx_error *err);
 
 #endif

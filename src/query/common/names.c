@@ -6,7 +6,6 @@
  */
 #include "base/nearest.h"
 #include "query/common/labels.h"
-#include "query/common/thread_facts.h"
 #include "query/query.h"
 
 #include <stdio.h>
@@ -255,6 +254,56 @@ static void listed_put(void *list)
 
 void hdx_numbers_free(uint32_t *numbers) { listed_put(numbers); }
 void hdx_ids_free(hdx_id *ids) { listed_put(ids); }
+
+/* ---- live instances ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    const hdx_id *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out, hdx_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t    count = 0;
+    hdx_error mine;
+    hdx_refs  refs;
+    hdx_id    id;
+    hdx_code  code = hdx_query_classes_named(&ask->q, class_name, true, &numbers, &count, &mine);
+    if (code == HDX_NOT_FOUND)
+        return HDX_OK;
+    if (code != HDX_OK && err != NULL)
+        *err = mine;
+    for (size_t i = 0; code == HDX_OK && i < count; i++) {
+        hdx_graph_instances(ask->g, numbers[i], HDX_LIVE, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &id))
+            if ((code = hdx_ids_push(out, id, err)) == HDX_OK)
+                code = hdx_ask_turn(ask, err);
+    }
+    hdx_numbers_free(numbers);
+    if (code == HDX_OK && count > 1 && out->count > 1)
+        qsort(out->at, (size_t)out->count, sizeof *out->at, ascending);
+    return code;
+}
+
+hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err)
+{
+    uint64_t          count = 0, kept = 0;
+    const hdx_thread *threads = hdx_graph_threads(ask->g, &count);
+    hdx_code          code = hdx_instances_below(ask, "java.lang.Thread", out, err);
+    for (uint64_t i = 0; code == HDX_OK && threads != NULL && i < count; i++)
+        code = hdx_ids_push(out, threads[i].object, err);
+    if (code != HDX_OK)
+        return code;
+    if (out->count > 1)
+        qsort(out->at, (size_t)out->count, sizeof *out->at, ascending);
+    for (uint64_t i = 0; i < out->count; i++)
+        if (kept == 0 || out->at[i] != out->at[kept - 1])
+            out->at[kept++] = out->at[i];
+    out->count = kept;
+    return HDX_OK;
+}
 
 /* ---- objects ---- */
 

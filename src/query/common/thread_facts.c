@@ -1,5 +1,5 @@
 /*
- * thread_facts.c - which threads there are, and what their fields say.
+ * thread_facts.c - what the fields of a thread say.
  *
  * Name, priority and state are fields of the object, since JDK 19 partly of its `holder` (HPROF 6). A virtual thread
  * has neither: its state is a number that its class names in static fields, other ones in each JDK, and those are read
@@ -10,8 +10,6 @@
 #include "query/common/labels.h"
 #include "query/common/thread_facts.h"
 #include "query/query.h"
-
-#include <stdlib.h>
 
 #define THREAD  "java.lang.Thread"
 #define HOLDER  THREAD "$FieldHolder"
@@ -146,54 +144,4 @@ hdx_code hdx_thread_read(hdx_thread_reader *r, hdx_id thread, hdx_arena *arena, 
     if (code == HDX_OK)
         facts(r, hdx_graph_thread_of(g, thread) != NULL, out);
     return code;
-}
-
-/* ---- which there are ---- */
-
-static int by_id(const void *a, const void *b)
-{
-    const hdx_id *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out, hdx_error *err)
-{
-    uint32_t *numbers = NULL;
-    size_t    count = 0;
-    hdx_error mine;
-    hdx_refs  refs;
-    hdx_id    id;
-    hdx_code  code = hdx_query_classes_named(&ask->q, class_name, true, &numbers, &count, &mine);
-    if (code == HDX_NOT_FOUND)
-        return HDX_OK;
-    if (code != HDX_OK && err != NULL)
-        *err = mine;
-    for (size_t i = 0; code == HDX_OK && i < count; i++) {
-        hdx_graph_instances(ask->g, numbers[i], HDX_LIVE, &refs);
-        while (code == HDX_OK && hdx_refs_next(&refs, &id))
-            if ((code = hdx_ids_push(out, id, err)) == HDX_OK)
-                code = hdx_ask_turn(ask, err);
-    }
-    hdx_numbers_free(numbers);
-    if (code == HDX_OK && count > 1 && out->count > 1)
-        qsort(out->at, (size_t)out->count, sizeof *out->at, by_id);
-    return code;
-}
-
-hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err)
-{
-    uint64_t          count = 0, kept = 0;
-    const hdx_thread *threads = hdx_graph_threads(ask->g, &count);
-    hdx_code          code = hdx_instances_below(ask, THREAD, out, err);
-    for (uint64_t i = 0; code == HDX_OK && threads != NULL && i < count; i++)
-        code = hdx_ids_push(out, threads[i].object, err);
-    if (code != HDX_OK)
-        return code;
-    if (out->count > 1)
-        qsort(out->at, (size_t)out->count, sizeof *out->at, by_id);
-    for (uint64_t i = 0; i < out->count; i++)
-        if (kept == 0 || out->at[i] != out->at[kept - 1])
-            out->at[kept++] = out->at[i];
-    out->count = kept;
-    return HDX_OK;
 }

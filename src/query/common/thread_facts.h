@@ -23,7 +23,5 @@ hdx_code hdx_thread_reader_open(const hdx_query *q, hdx_thread_reader *out, hdx_
 void     hdx_thread_reader_close(hdx_thread_reader *r);
 bool     hdx_thread_is_virtual(const hdx_thread_reader *r, hdx_id thread);
 hdx_code hdx_thread_read(hdx_thread_reader *r, hdx_id thread, hdx_arena *arena, hdx_thread_facts *out, hdx_error *err);
-/* Live objects of java.lang.Thread and below it, and what THREAD_OBJ roots name: ids, ascending. */
-hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err);
 
 #endif
