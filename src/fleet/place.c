@@ -60,7 +60,7 @@ static bool is_table_file(const char *name)
 /* Network file systems give such names to files that are deleted while a process has them open. */
 static bool is_of_nfs(const char *name) { return strncmp(name, ".nfs", 4) == 0; }
 
-/* `database`: the folder is for a file of SQLite. What is gone by now another writer has removed. */
+/* `database`: the folder is for a file of SQLite. A file that has vanished was removed by another writer. */
 static bool is_ours(int folder, const char *name, bool database)
 {
     struct stat st;
@@ -363,7 +363,7 @@ static hdx_code check_replaced(const fleet_place *p, const char *path, hdx_error
     const int  why = errno;
     if (folder >= 0)
         (void)close(folder);
-    if (folder == -ENOENT || (folder >= 0 && !is_read && why == ENOENT)) /* another writer has removed it */
+    if (folder == -ENOENT || (folder >= 0 && !is_read && why == ENOENT)) /* another writer removed it */
         return HDX_OK;
     if (folder == -ELOOP || folder == -ENOTDIR)
         return hdx_hint(err,

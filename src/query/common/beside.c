@@ -1,4 +1,4 @@
-/* beside.c - objects of the document, made where the rows are. */
+/* beside.c - allocates these objects in the arena of the rows. */
 #include "query/common/beside.h"
 
 #include <assert.h>

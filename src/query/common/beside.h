@@ -1,16 +1,16 @@
-/* beside.h - what an answer says beside its rows: an object of the document, such as "total". */
+/* beside.h - objects of a JSON document next to its rows, such as "total". */
 #ifndef HDX_QUERY_COMMON_BESIDE_H
 #define HDX_QUERY_COMMON_BESIDE_H
 
 #include "query/query.h"
 
 /*
- * A cell for each of the members, which are as declared in the document. code: of making the rows, or of what was said
- * beside them before; the rows are closed if this fails.
+ * Adds an object with one cell per member, as the document declares them. Does nothing unless `code`, the result of the
+ * steps before, is HDX_OK. Closes the rows and sets *rows to NULL on failure.
  */
 hdx_code hdx_beside(hdx_code code, hdx_rows **rows, const char *name, const hdx_column *members, unsigned count,
                     const hdx_cell *cells, hdx_error *err);
-/* The same of numbers, at most HDX_BESIDE_MOST. */
+/* The same for unsigned numbers, at most HDX_BESIDE_MOST. */
 enum { HDX_BESIDE_MOST = 12 };
 hdx_code hdx_beside_numbers(hdx_code code, hdx_rows **rows, const char *name, const hdx_column *members, unsigned count,
                             const uint64_t *numbers, hdx_error *err);

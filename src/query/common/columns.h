@@ -1,10 +1,10 @@
-/* columns.h - the columns that many questions have, each with its sentence; another sentence says another thing. */
+/* columns.h - columns that several questions share. A question writes its own sentence only if the meaning differs. */
 #ifndef HDX_QUERY_COMMON_COLUMNS_H
 #define HDX_QUERY_COMMON_COLUMNS_H
 
 #include "query/query.h"
 
-/* flags: what is added to those that the column has everywhere, or 0 */
+/* flags: in addition to those that the column always has; may be 0 */
 #define HDX_CLASS_COLUMN(flags)                                                                                        \
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | (flags), "its class")
 #define HDX_LABEL_COLUMN                                                                                               \
@@ -18,7 +18,7 @@
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | (flags),                                             \
                "bytes that would be free if it were gone; null for garbage")
 
-/* Of many objects together. */
+/* Sums over several objects. */
 #define HDX_SHALLOWS_COLUMN HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without what they refer to")
 
 #endif

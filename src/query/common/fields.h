@@ -8,11 +8,13 @@ typedef struct hdx_fields { /* start with { 0 } and use again and again */
     hdx_graph *g;
     hdx_values v;
 } hdx_fields;
-/* Of an instance its fields, of a class object its statics; HDX_NO_ID, or no dump at hand: none. */
+/* Reads the fields of an instance or the statics of a class object. Empty for HDX_NO_ID or without the dump. */
 hdx_code hdx_fields_read(hdx_fields *f, hdx_graph *g, hdx_id id, hdx_error *err);
 hdx_code hdx_fields_statics(hdx_fields *f, hdx_graph *g, const char *class_name, hdx_error *err);
 void     hdx_fields_close(hdx_fields *f);
-/* As that class declares it; class_name NULL: any, of several the topmost. NULL: it has none, or its value is absent.
+/*
+ * The field that class_name declares; class_name NULL: any class, the topmost of several. NULL: no such field, or its
+ * value is absent.
  */
 const hdx_value *hdx_fields_value(const hdx_fields *f, const char *class_name, const char *name);
 hdx_id hdx_fields_ref(const hdx_fields *f, const char *class_name, const char *name); /* HDX_NO_ID: null or no object */

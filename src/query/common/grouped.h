@@ -1,6 +1,5 @@
 /*
- * grouped.h - entries summed by a key: what a finder yields (found.h, or one by one), as a table of one row a key. Keys
- * and sums are declared:
+ * grouped.h - sums of entries by a key, as a table with one row per key. Keys and sums are declared:
  *
  *     static const hdx_sum sums[] = {
  *         { 0 },                                          how many
@@ -24,7 +23,7 @@ enum { HDX_GROUPED_KEYS = 4, HDX_GROUPED_SUMS = 8, HDX_GROUPED_ONCE = 2 }; /* at
 
 typedef struct hdx_sum {
     uint64_t (*value)(const void *entry); /* what is added; NULL: 1 */
-    bool (*only)(const void *entry);      /* of entries for which this is true; NULL: of all */
+    bool (*only)(const void *entry);      /* counts entries for which this is true; NULL: all */
     uint64_t (*once)(const void *entry);  /* of entries with the same, in a group, the first alone; NULL: of all */
 } hdx_sum;
 
@@ -48,7 +47,7 @@ typedef struct hdx_grouped {
     const char         *what;   /* plural: "cleaners" */
     hdx_map             places; /* of a key in `groups` */
     HDX_LIST(hdx_group) groups;
-    uint64_t            last; /* group of the last entry: neighbours often are of one */
+    uint64_t            last; /* group of the last entry; the next one often has the same key */
     struct {
         uint64_t (*of)(const void *entry);
         hdx_map numbers; /* of what it was of, from 0 */
@@ -58,12 +57,12 @@ typedef struct hdx_grouped {
 
 hdx_grouped hdx_grouped_of(const hdx_grouping *by, const hdx_ask *ask, const char *what);
 hdx_code    hdx_grouped_add(hdx_grouped *g, const void *entry, hdx_error *err);
-/* One row a group. */
+/* Makes the table: one row per group. */
 hdx_code hdx_grouped_rows(hdx_grouped *g, const hdx_form *form, hdx_rows **out, hdx_error *err);
 uint64_t hdx_grouped_total(const hdx_grouped *g, unsigned sum); /* over all groups; sum: from 1 */
 void     hdx_grouped_drop(hdx_grouped *g);
 
-/* ---- keys that many questions have ---- */
+/* ---- keys that several questions share ---- */
 
 hdx_code hdx_class_key_cells(const hdx_ask *ask, uint64_t number, hdx_arena *arena, hdx_cell *cells, hdx_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * labels.h - what objects say of themselves (labels.c), sizes in place of it (sizes_said.c), the field that holds one
+ * labels.h - labels of objects (labels.c), sizes shown instead of labels (sizes_said.c), the field that holds an object
  * (held_in.c).
  */
 #ifndef HDX_QUERY_COMMON_LABELS_H
@@ -7,9 +7,10 @@
 
 #include "query/query.h"
 
-/* MAT's, for class objects "class NAME"; null: none, or the dump is not at hand. As whole as the query says. */
+/* The label as MAT computes it; "class NAME" for class objects; null without one or without the dump. The query limits
+ * its length. */
 hdx_code hdx_label_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
-/* Of an object whose label has a text that was cut: all of it, as the query says. */
+/* The whole text of an object whose label was truncated. */
 hdx_code hdx_label_whole(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /* "(size 17)" in place of the label of a collection; nothing for others. *out is to be closed on failure, too. */
 typedef struct hdx_sizes hdx_sizes;
@@ -19,8 +20,8 @@ void                     hdx_sizes_close(hdx_sizes *s);
 /* A label from the text that the graph gave, which is used up: MAT's, for class objects "class NAME". */
 hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 /*
- * Not at hand is one thing, and no error; a dump that is no longer what it was when it was indexed is one. `mine` says
- * of it.
+ * Maps an error of reading the dump: a missing dump is HDX_OK, a dump that changed since it was indexed is an error.
+ * `mine` holds that error.
  */
 hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err);
 /* Rows whose labels are made together; more than these by all threads, and that is shown. */

@@ -1,4 +1,4 @@
-/* sweep.c - pieces of a range, taken by whoever is free. */
+/* sweep.c - an atomic counter hands out the pieces of a range to the workers. */
 #include "query/common/sweep.h"
 
 #include "base/first_error.h"

@@ -35,7 +35,7 @@ hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_err
  */
 #define HDX_KEPT_UNKNOWN UINT64_MAX
 uint64_t *hdx_kept_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, uint32_t classes);
-hdx_code  hdx_query_kept_verify(const hdx_query *q, hdx_error *err); /* asks anew; HDX_DAMAGED: they differ */
+hdx_code  hdx_query_kept_verify(const hdx_query *q, hdx_error *err); /* computes them again; HDX_DAMAGED: they differ */
 void      hdx_keep_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes);
 hdx_code  hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
 

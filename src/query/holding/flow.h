@@ -7,7 +7,7 @@
 typedef enum hdx_holder_kind { HDX_HOLDER_NONE, HDX_HOLDER_STATIC, HDX_HOLDER_THREAD, HDX_HOLDER_ROOT } hdx_holder_kind;
 typedef struct hdx_holder {
     hdx_holder_kind kind;
-    bool            removed; /* the next search goes on without it */
+    bool            removed; /* the next search ignores it */
     hdx_id          from;    /* the class object, the thread, the root */
     hdx_id          to;      /* what a static field refers to; HDX_NO_ID */
     uint64_t        bytes;   /* of the objects that the last search came to by it first */

@@ -54,7 +54,7 @@ typedef struct cleaner {
 typedef struct cleaners {
     hdx_found  found;
     hdx_fields fields;
-    bool       told;
+    bool       readable;
 } cleaners;
 
 static void close_fields(void *of) { hdx_fields_close(&((cleaners *)of)->fields); }
@@ -84,7 +84,7 @@ static hdx_code look_at(cleaners *c, hdx_id id, unsigned kind, hdx_error *err)
     const hdx_value *action = hdx_fields_value(&c->fields, NULL, "action");
     const hdx_id     next = hdx_fields_ref(&c->fields, kinds[kind].class_name, kinds[kind].next);
     cleaner          at = { .id = id, .object = HDX_NO_ID, .action = action_of(&c->fields, kind) };
-    c->told = c->told || referent != NULL;
+    c->readable = c->readable || referent != NULL;
     if (referent != NULL && referent->type == 2 && referent->as.address != 0)
         (void)hdx_graph_find(g, referent->as.address, &at.object);
     if (at.object == HDX_NO_ID && action != NULL && action->type == 2 && action->as.address == 0)
@@ -117,7 +117,7 @@ static hdx_code find(void *of, hdx_error *err)
         for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++)
             code = look_at(c, ids.at[i], kind, err);
     }
-    c->told = c->told || all == 0;
+    c->readable = c->readable || all == 0;
     hdx_graph_near_end(near);
     hdx_ids_drop(&ids);
     return code;
@@ -146,8 +146,8 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
 
 static const char *nothing(const void *of)
 {
-    return ((const cleaners *)of)->told ? "there are no cleaners"
-                                        : "what cleaners wait for is in the dump, which does not tell it";
+    return ((const cleaners *)of)->readable ? "there are no cleaners"
+                                            : "what cleaners wait for is in the dump, which does not tell it";
 }
 
 /* ---- sums ---- */

@@ -86,8 +86,8 @@ typedef struct buffers {
     hdx_fields      fields, cleaner, thunk;
     hdx_file_owners owners;
     uint64_t        views, capacity, native;
-    int64_t         count, reserved; /* what the JDK counts */
-    bool            told;            /* it does */
+    int64_t         count, reserved; /* counts of java.nio.Bits */
+    bool            has_reserved;    /* the dump has these counts */
 } buffers;
 
 static void close_buffers(void *of)
@@ -321,8 +321,8 @@ static hdx_code sum_up(buffers *b, hdx_error *err)
     bool     counts = false;
     hdx_code code = counted(b, "COUNT", "count", &b->count, &counts, err);
     if (code == HDX_OK)
-        code = counted(b, "TOTAL_CAPACITY", "totalCapacity", &b->reserved, &b->told, err);
-    b->told = b->told && counts;
+        code = counted(b, "TOTAL_CAPACITY", "totalCapacity", &b->reserved, &b->has_reserved, err);
+    b->has_reserved = b->has_reserved && counts;
     for (uint64_t i = 0; i < b->found.count; i++) {
         const buffer *at = hdx_found_entry(&b->found, i);
         b->views += at->views;
@@ -411,9 +411,9 @@ static hdx_code say(void *of, hdx_rows **rows, hdx_error *err)
     const buffers *b = of;
     const uint64_t numbers[] = { b->found.count, b->views, b->capacity, b->native };
     const hdx_cell counted[] = { hdx_cell_int(b->count), hdx_cell_int(b->reserved) };
-    const bool     told = b->told; /* the rows own it, and are closed on failure */
+    const bool     has_reserved = b->has_reserved; /* a failure closes the rows, which own b */
     const hdx_code code = hdx_beside_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
-    return told ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
+    return has_reserved ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
 }
 
 /* ---- asking ---- */

@@ -59,7 +59,7 @@ typedef struct finalizers {
     hdx_found  found;
     hdx_fields fields;
     hdx_map    states; /* id of a reference -> state << 56 | place */
-    bool       told;
+    bool       readable;
 } finalizers;
 
 static void close_states(void *of)
@@ -208,7 +208,7 @@ static hdx_code find(void *of, hdx_error *err)
             code = add(f, r->referent, r->id, at == NULL ? REGISTERED : (state)(*at >> 56),
                        at == NULL ? 0 : *at & UINT64_MAX >> 8, err);
     }
-    f->told = all == 0 || unknown < all;
+    f->readable = all == 0 || unknown < all;
     hdx_strengths_close(&s);
     return code;
 }
@@ -232,8 +232,8 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
 
 static const char *nothing(const void *of)
 {
-    return ((const finalizers *)of)->told ? "no object has a finalizer that has not run"
-                                          : "what Finalizers refer to is in the dump, which does not tell it";
+    return ((const finalizers *)of)->readable ? "no object has a finalizer that has not run"
+                                              : "what Finalizers refer to is in the dump, which does not tell it";
 }
 
 /* ---- sums ---- */

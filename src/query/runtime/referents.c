@@ -67,7 +67,7 @@ typedef struct held {
 typedef struct referents {
     hdx_found     found;
     hdx_strengths strengths; /* for sums alone */
-    bool          told;
+    bool          readable;
 } referents;
 
 static void close_strengths(void *state) { hdx_strengths_close(&((referents *)state)->strengths); }
@@ -89,7 +89,7 @@ static hdx_code find(void *state, hdx_error *err)
                          hdx_graph_retained(r->found.ask.g, at->referent) };
         code = hdx_found_add(&r->found, &h, err);
     }
-    r->told = s->unknown == 0 || s->unknown < s->count;
+    r->readable = s->unknown == 0 || s->unknown < s->count;
     if (hdx_argument_choice(r->found.arguments, "by") < 0)
         hdx_strengths_close(&r->strengths);
     return code;
@@ -129,8 +129,8 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
 
 static const char *nothing(const void *state)
 {
-    return ((const referents *)state)->told ? "no reference has a referent"
-                                            : "what references refer to is in the dump, which does not tell it";
+    return ((const referents *)state)->readable ? "no reference has a referent"
+                                                : "what references refer to is in the dump, which does not tell it";
 }
 
 /* ---- sums ---- */
