@@ -8,6 +8,7 @@
  * follows bytes, the row of 4n has four times the numbers of that of n, beside what every process takes. No judgement
  * inside.
  */
+#include "tests/support/questions.h"
 #include "tests/making/families.h"
 #include "tests/support/tables.h"
 #include <heapdex/heapdex.h>

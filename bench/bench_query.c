@@ -22,6 +22,7 @@
  *
  * No judgement inside.
  */
+#include "tests/support/questions.h"
 #include <heapdex/heapdex.h>
 
 #include <pthread.h>

@@ -8,8 +8,7 @@
  *        32 B   26.6 KB   1.0%         3  bookshop.Bookshop                       0xfeb19aa8
  *     … 5,682 more rows (those shown: 72.7%)
  */
-#include <heapdex/index.h>
-#include <heapdex/query.h>
+#include <heapdex/answer.h>
 #include <heapdex/render.h>
 
 #include <stdio.h>
@@ -28,21 +27,17 @@ static hdx_code show(hdx_rows *rows, hdx_error *err)
 int main(int argc, char **argv)
 {
     const hdx_index_options options = { .dump = argc > 1 ? argv[1] : "app.hprof" };
-    static hdx_index_report report;
-    hdx_query               q = { .graph = NULL };
+    const hdx_argument      arguments[] = { { "limit", "3" } };
+    hdx_session            *session = NULL;
     hdx_rows               *rows = NULL;
     hdx_error               err;
-    hdx_code                code = hdx_index_build(&options, &report, &err);
+    hdx_code                code = hdx_session_open(&options, &session, &err);
     if (code == HDX_OK)
-        code = hdx_graph_open(report.path, options.dump, &q.graph, &err);
-    if (code == HDX_OK)
-        code = hdx_query_dominators(&q, HDX_BY_NONE, NULL, 1, &rows, &err);
-    if (code == HDX_OK)
-        code = hdx_rows_limit(&rows, 3, &err);
+        code = hdx_answer_run(session, "dominators", arguments, 1, &rows, &err);
     if (code == HDX_OK)
         code = show(rows, &err);
     hdx_rows_close(rows);
-    hdx_graph_close(q.graph);
+    hdx_session_close(session);
     if (code != HDX_OK)
         fprintf(stderr, "%s: %s\n", err.where, err.message);
     return code != HDX_OK;

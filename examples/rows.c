@@ -11,8 +11,7 @@
  *     java.util.HashSet 196
  *     java.util.ImmutableCollections$SetN 139
  */
-#include <heapdex/index.h>
-#include <heapdex/query.h>
+#include <heapdex/answer.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,17 +25,16 @@ static int complain(const hdx_error *err)
 int main(int argc, char **argv)
 {
     const hdx_index_options options = { .dump = argc > 1 ? argv[1] : "app.hprof" };
-    static hdx_index_report report;
-    hdx_query               q = { .graph = NULL };
+    const hdx_argument      arguments[] = { { "class", "java.util.*" } };
+    hdx_session            *session;
     hdx_error               err;
-    if (hdx_index_build(&options, &report, &err) != HDX_OK ||
-        hdx_graph_open(report.path, options.dump, &q.graph, &err) != HDX_OK)
+    if (hdx_session_open(&options, &session, &err) != HDX_OK)
         return complain(&err);
 
     // rows.h
     hdx_rows       *rows;
     const hdx_cell *cells;
-    if (hdx_query_histogram(&q, HDX_BY_CLASS, "java.util.*", false, &rows, &err) != HDX_OK ||
+    if (hdx_answer_run(session, "histogram", arguments, 1, &rows, &err) != HDX_OK ||
         hdx_rows_where(&rows, "objects > 100", &err) != HDX_OK || // takes rows over, also where it fails
         hdx_rows_sort(&rows, "objects", true, &err) != HDX_OK ||
         hdx_rows_select(&rows, "class,objects", &err) != HDX_OK)
@@ -46,6 +44,6 @@ int main(int argc, char **argv)
     hdx_code code = hdx_rows_end(rows, &err); // was it the end, or a failure?
     hdx_rows_close(rows);
     // end
-    hdx_graph_close(q.graph);
+    hdx_session_close(session);
     return code == HDX_OK ? 0 : complain(&err);
 }

@@ -189,6 +189,14 @@ HDX_API hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argu
                                 hdx_rows **out, hdx_error *err);
 
 /*
+ * Gives the content of the one object that the argument `object` names to `put`, piece by piece: as hdx_graph_content,
+ * and the pixels of an android.graphics.Bitmap as a PNG file. put NULL: only *what is set. HDX_USAGE: no object or
+ * several are named. HDX_NOT_FOUND: the object has no such content, or it was stripped from the dump.
+ */
+HDX_API hdx_code hdx_answer_content(hdx_session *s, const hdx_argument *arguments, size_t count, hdx_put *put,
+                                    void *context, hdx_content *what, hdx_error *err);
+
+/*
  * The same rows as an Arrow C stream (columns.h), texts whole and without the document unless the arguments say it:
  * which columns there are says the argument `columns`. The stream may outlive hdx_session_close, as may its batches,
  * and may be read on another thread: streams of one session are read one at a time. hdx_session_cancel ends it.

@@ -378,7 +378,7 @@ typedef enum hdx_content {
     HDX_CONTENT_ABSENT, /* it was stripped from the dump */
     HDX_CONTENT_TEXT,
     HDX_CONTENT_BYTES,
-    HDX_CONTENT_PICTURE /* hdx_query_content (query.h) */
+    HDX_CONTENT_PICTURE /* hdx_answer_content (answer.h) */
 } hdx_content;
 typedef bool     hdx_put(void *context, const char *bytes, size_t len);
 HDX_API hdx_code hdx_graph_content(hdx_graph *g, hdx_id id, const hdx_progress *progress, hdx_put *put, void *context,

@@ -16,7 +16,6 @@
 #include <heapdex/leaks.h>
 #include <heapdex/oql.h>
 #include <heapdex/progress.h>
-#include <heapdex/query.h>
 #include <heapdex/render.h>
 #include <heapdex/rows.h>
 #include <heapdex/source.h>

@@ -5,7 +5,7 @@
  * Example (examples/rows.c):
  *     hdx_rows       *rows;
  *     const hdx_cell *cells;
- *     if (hdx_query_histogram(&q, HDX_BY_CLASS, "java.util.*", false, &rows, &err) != HDX_OK ||
+ *     if (hdx_answer_run(session, "histogram", arguments, 1, &rows, &err) != HDX_OK ||
  *         hdx_rows_where(&rows, "objects > 100", &err) != HDX_OK || // takes rows over, also where it fails
  *         hdx_rows_sort(&rows, "objects", true, &err) != HDX_OK ||
  *         hdx_rows_select(&rows, "class,objects", &err) != HDX_OK)

@@ -10,6 +10,7 @@
  *   arrow.c      an answer as an Arrow C stream, which keeps the session
  *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
  *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
+ *   content.c    what one object holds
  *   output.c     which files an answer may be written to
  *   check.c      rules that a heap has to keep (checking.h has the files beside it)
  *   compare.c    several dumps side by side                       folder.c  the dumps of a folder

@@ -334,7 +334,7 @@ hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, con
 
 /* ---- content.c ---- */
 /* What the one object holds that the arguments name. */
-hdx_code cli_put_content(const cli_run *run, const hdx_query *q, const hdx_sink *sink, hdx_error *err);
+hdx_code cli_put_content(const cli_run *run, const hdx_sink *sink, hdx_error *err);
 
 /* ---- tables.c ---- */
 /* Are there several tables, for a folder? */

@@ -277,15 +277,13 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
 /* What one object holds. */
 static hdx_code content(cli_run *run, hdx_error *err)
 {
-    const cli_call *c = run->call;
-    const hdx_sink  sink = cli_output_sink(run->output);
-    hdx_graph      *g = NULL;
-    hdx_code        code = hdx_session_graph(run->session, 0, &g, err);
+    const hdx_sink sink = cli_output_sink(run->output);
+    hdx_graph     *g = NULL;
+    hdx_code       code = hdx_session_graph(run->session, 0, &g, err);
     cli_building(false);
     cli_console_erase(run->console);
-    const hdx_query q = { .graph = g, .progress = &c->index.progress, .notice = notice, .notice_context = run };
     if (code == HDX_OK)
-        code = cli_put_content(run, &q, &sink, err);
+        code = cli_put_content(run, &sink, err);
     return put_in_place(run, code, err);
 }
 

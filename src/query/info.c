@@ -3,6 +3,7 @@
  *
  * The document is the extra "info"; as rows it is flat: nested keys are joined with dots ("records.INSTANCE_DUMP").
  */
+#include "query/objects.h"
 #include "query/query.h"
 
 #include <heapdex/source.h>

@@ -5,6 +5,7 @@
  */
 #include "query/common/columns.h"
 #include "query/common/labels.h"
+#include "query/objects.h"
 #include "query/query.h"
 
 #include "model/model.h"

@@ -4,6 +4,7 @@
  */
 #include "query/common/columns.h"
 #include "query/sets/sets.h"
+#include "query/objects.h"
 #include "query/query.h"
 
 #include <inttypes.h>

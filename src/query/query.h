@@ -1,17 +1,20 @@
 /*
- * query.h - the questions: what all of them share. One file answers one question (include/heapdex/query.h has
- * their list); all see the heap through heapdex/graph.h alone and answer through rows/rows.h.
+ * query.h - the questions: what all of them share. One file answers one question (questions.h has their
+ * list); all see the heap through heapdex/graph.h alone and answer through rows/rows.h.
  *
  * Folders, each of which may include those before it (rooms.cmake):
+ *
  *   common       asking, cells, names of objects and classes, labels, fields, contents of collections; listing,
- * grouped, beside, sweep, columns: what a question is made of sets         which objects the user means: by name, class
- * and conditions on fields; references that are excluded paths        from GC roots to objects, one by one and as one
- * tree runtime      threads, class loaders, references of java.lang.ref, what is open, what lies outside of the heap
+ *                grouped, beside, sweep, columns: what a question is made of
+ *   sets         which objects the user means: by name, class and conditions on fields; references that are excluded
+ *   paths        from GC roots to objects, one by one and as one tree
+ *   runtime      threads, class loaders, references of java.lang.ref, what is open, what lies outside of the heap
  *   histogram    by class, and retained sizes of many sets of classes at once
  *   holding      who keeps what alive: dominators, holders, what would be free
  *   suspects     of a leak, in words
  *   texts        Strings and arrays: equal ones, wasteful ones, large ones
  *   collections  their sizes, entries and keys
+ *
  * Beside them lie questions on one object or the whole heap, tables and views.
  *
  * A stream of rows keeps an hdx_ask: a copy of the caller's query (the progress it points to must outlive the rows) and
@@ -31,7 +34,70 @@
 #include "model/model.h"
 #include "rows/arguments.h"
 #include "rows/rows.h"
-#include <heapdex/query.h>
+#include <heapdex/graph.h>
+#include <heapdex/progress.h>
+
+/* Common to all: which objects rows and counts include, and how to stop. */
+typedef struct hdx_query {
+    hdx_graph          *graph;
+    hdx_refs_scope      scope;    /* HDX_LIVE by default */
+    unsigned            threads;  /* 0: as many as processors */
+    const hdx_progress *progress; /* may be NULL */
+    hdx_whole           whole;    /* texts in rows: HDX_CUT by default; conditions on a cut text see that */
+    bool sizes; /* a collection whose label would be null has "(size 17)" there, unless labels are asked about */
+    /* Told what a person should know of the question, one line each; may be NULL. */
+    void (*notice)(void *context, const char *line);
+    void      *notice_context;
+    hdx_wanted wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
+    /*
+     * Conditions on fields of the objects that a set is described by, "size > 100", ".name ~ ^x" (as hdx_rows_where):
+     * of `objects`, `path`, `retained` and `immediate_dominators`.
+     */
+    const char *const *fields;
+    size_t             field_count;
+    hdx_mem           *mem; /* a session's: what the question holds counts there (answer.h); NULL: nobody counts */
+} hdx_query;
+
+/*
+ * The column `label` of rows that were made without (it was not wanted), of those that are left after where, sort and
+ * limit. all_at_once: of every row before the first is given out (up to 4 million at a time), where a condition or an
+ * order asks for labels. As shaping in rows.h.
+ */
+hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows, hdx_error *err);
+/*
+ * In the same way the column `field`, CLASS#FIELD: what holds the object in the column `reference`, or `key`, or
+ * `address`, the first of these that there is.
+ */
+hdx_code hdx_query_fields(const hdx_query *q, hdx_rows **rows, hdx_error *err);
+
+typedef enum hdx_by {
+    HDX_BY_NONE,
+    HDX_BY_CLASS,
+    HDX_BY_PACKAGE,
+    HDX_BY_LOADER,
+    HDX_BY_SUPERCLASS,
+    HDX_BY_HEAP,
+    HDX_BY_OBJECT,
+    HDX_BY_TYPE,
+    HDX_BY_OWNER
+} hdx_by;
+
+/*
+ * Objects named as on the command line: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.Cache, thread:main.
+ * *ids is the caller's (hdx_ids_free, not free); in the order named, each once. HDX_NOT_FOUND names the first that is
+ * not there.
+ */
+hdx_code hdx_query_objects_named(const hdx_query *q, const char *const *names, size_t count, hdx_id **ids,
+                                 size_t *id_count, hdx_error *err);
+void     hdx_ids_free(hdx_id *ids);
+/*
+ * Class numbers of a pattern: exact name, glob (* and ?), /regex/; with subclasses if asked. Where no class has the
+ * name, it may be that of one class without its package (`notice` is told). None: HDX_NOT_FOUND with the nearest name
+ * as hint; several without their packages: with some of them.
+ */
+hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool subclasses, uint32_t **numbers,
+                                 size_t *count, hdx_error *err);
+void     hdx_numbers_free(uint32_t *numbers);
 
 typedef struct hdx_ask {
     hdx_query  q;

@@ -5,6 +5,7 @@
  * for each name by which it refers; referrers stream, so that a class object with ten million instances is no more work
  * than the rows that are asked for. --by class: distinct objects summed by their class.
  */
+#include "query/objects.h"
 #include "query/common/named.h"
 #include "query/common/columns.h"
 #include "query/common/found.h"

@@ -6,6 +6,8 @@
  * Tables have what the scope of the connection has: a class is there where its object is in scope, or an instance of
  * it. What is counted is counted twice, of all objects and of those that live.
  */
+#include "query/objects.h"
+#include "query/histogram/histogram.h"
 #include "query/common/thread_facts.h"
 #include "query/runtime/loaders.h"
 #include "sql/held.h"

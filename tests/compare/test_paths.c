@@ -2,6 +2,7 @@
  * test_paths.c - the tree of paths against an obvious one: two queues of nodes, each with a list of objects, of which
  * a node keeps those that no node before it took out (SHARK 6.1). And lists that alternate, which are cut.
  */
+#include "support/questions.h"
 #include "compare/pair.h"
 #include "compare/compare.h"
 

@@ -5,6 +5,7 @@
 #ifndef HDX_TESTS_FUZZ_ASK_H
 #define HDX_TESTS_FUZZ_ASK_H
 
+#include "support/questions.h"
 #include "support/tables.h"
 #include <heapdex/heapdex.h>
 

@@ -3,6 +3,7 @@
  * that is wrong, or each object of a small heap is read as they say, to its end. Read twice they say the same twice,
  * and all memory that the account has lent comes back.
  */
+#include "support/questions.h"
 #include "making/heap_model.h"
 #include "fuzz/folder.h"
 #include "fuzz/told.h"

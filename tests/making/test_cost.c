@@ -2,6 +2,7 @@
  * test_cost.c - what a build costs follows the bytes of the dump: families of crafted dumps, of n records and of 4n.
  * Memory that was asked for is counted; bench/bench_families measures time.
  */
+#include "query/objects.h"
 #include "making/making.h"
 #include "making/families.h"
 #include "support/folder.h"

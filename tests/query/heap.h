@@ -15,6 +15,7 @@
 #ifndef HDX_TESTS_QUERY_HEAP_H
 #define HDX_TESTS_QUERY_HEAP_H
 
+#include "support/questions.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
 #include "support/tables.h"

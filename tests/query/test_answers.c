@@ -2,6 +2,7 @@
  * test_answers.c - answers that stand in files to be read: about suspects of every kind (trouble.h), and about a heap
  * with one of everything (town.h) the same while something is refused.
  */
+#include "support/questions.h"
 #include "answers.h"
 #include "town.h"
 #include "trouble.h"

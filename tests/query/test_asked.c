@@ -2,6 +2,7 @@
  * test_asked.c - many questions to a heap with one of everything (town.h), and many that are refused: all rows and the
  * document, or code, place, words and hint. asked.txt has the checksums.
  */
+#include "support/questions.h"
 #include "asks.h"
 #include "library_dump.h"
 #include "town.h"

@@ -2,6 +2,7 @@
  * test_biggest_arrays.c - arrays by size: those of the example against a look at each of its objects; bounds, sums and
  * scopes of a heap whose answers are plain.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/query.h"
 #include "rows/arguments.h"

@@ -3,6 +3,7 @@
  *
  * A line of bookshop.txt (support/checksums.h) counts the rows of one ask: the scope, the question, its arguments.
  */
+#include "support/questions.h"
 #include "asks.h"
 #include "support/checksums.h"
 #include "support/faulty.h"

@@ -2,6 +2,7 @@
  * test_collections.c - sizes and entries of collections: those that the truth beside the reference dumps states, odd
  * layouts that a file describes, and collections that lie.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/common/layouts.h"
 #include "query/questions.h"

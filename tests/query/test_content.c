@@ -2,6 +2,7 @@
  * test_content.c - pictures of Android's bitmaps, byte for byte after zlib took them apart; which of them there are;
  * texts and arrays; with what is written refused, and memory, and the dump.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "support/refusing.h"
 

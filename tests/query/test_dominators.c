@@ -2,6 +2,7 @@
  * test_dominators.c - children in falling order of retained size, also far after the ones that a reader usually looks
  * at.
  */
+#include "support/questions.h"
 #include "graph/little_index.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"

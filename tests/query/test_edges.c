@@ -2,6 +2,7 @@
  * test_edges.c - answers at edges: nothing that is told where there is nothing to tell, one object and more objects
  * than are read at once.
  */
+#include "support/questions.h"
 #include "answers.h"
 
 TestSuite(edges, .timeout = 60);

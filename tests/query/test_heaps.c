@@ -1,6 +1,7 @@
 /*
  * test_heaps.c - Android's heaps in answers: histogram by heap, and roots told apart by the heap of their object.
  */
+#include "support/questions.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>

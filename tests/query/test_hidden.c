@@ -2,6 +2,7 @@
  * test_hidden.c - classes made at run time under the name that they share: which names that are, and histograms where
  * they share a row.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/histogram/histogram.h"
 #include "query/query.h"

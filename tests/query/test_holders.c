@@ -2,6 +2,7 @@
  * test_holders.c - who holds what together, against plain marking: with the edges of the holders up to a row left out,
  * what is not reached weighs what the row says.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "graph/graph.h"
 

@@ -2,6 +2,7 @@
  * test_loaders.c - class loaders: what is counted as outside of them, what holds them, which of them should be gone;
  * and classes that several of them define.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "support/golden.h"
 #include "rows/arguments.h"

@@ -1,4 +1,5 @@
 /* test_long_paths.c - paths through lists so long that their documents leave out the middle. */
+#include "support/questions.h"
 #include "heap.h"
 
 enum { ENDS = 1000, WHOLE = 1 << 18 };

@@ -2,6 +2,7 @@
  * test_merged.c - merged paths of real and of deep heaps against a search from all roots, level by level, each in the
  * order of ids (MAT 6.9).
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "support/golden.h"
 

@@ -2,6 +2,7 @@
  * test_names.c - names of objects and of classes in a heap with one of everything (town.h): what each means, or the
  * words with which it is refused; names.txt has them to be read.
  */
+#include "support/questions.h"
 #include "answers.h"
 #include "town.h"
 

@@ -2,6 +2,7 @@
  * test_properties.c - arguments, system properties and environment out of maps and lists of the heap: a made heap with
  * all of them, and reference dumps of JDK 5 to 25 and Android.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/query.h"
 #include "rows/arguments.h"

@@ -10,6 +10,7 @@
  *                                              = { c, null, e }
  *     x (Node, 0x1120) -next-> b               nobody's: garbage
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "graph/graph.h"
 #include "query/histogram/histogram.h"

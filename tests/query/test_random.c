@@ -4,6 +4,7 @@
  * The model reads edges, classes and sizes through the graph once and then asks itself: what is reachable when these
  * are not entered, how far is it from a root. A failure names its seed.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/histogram/histogram.h"
 #include "query/query.h"

@@ -2,6 +2,7 @@
  * test_shadowed.c - fields that a subclass hides by one of the same name: each rule means the field of the class it
  * speaks of (MAT: the topmost class of a name), as the JVM does.
  */
+#include "support/questions.h"
 #include "heap.h"
 
 /* ---- labels ---- */

@@ -2,6 +2,7 @@
  * test_sizes.c - where bytes come from: parts that add up, and sizes of a JVM's layout against the class histograms
  * that JVMs of 11, 17, 21 and 25 printed when they wrote the reference dumps.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/questions.h"
 #include "support/golden.h"

@@ -2,6 +2,7 @@
  * test_statics.c - static fields by what they retain: one row each, in the order of size; and what is said where there
  * are none.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/query.h"
 #include "rows/arguments.h"

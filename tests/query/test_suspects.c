@@ -2,6 +2,7 @@
  * test_suspects.c - suspects of examples/bookshop.hprof.gz, of small heaps at the edges of every rule (doc/mat.md 7),
  * and of indexes without their dump. Those of the golden dumps are compared in the full check.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "trouble.h"
 

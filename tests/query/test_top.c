@@ -2,6 +2,7 @@
  * test_top.c - what keeps most of a heap: each row is large enough, what is left out is counted, and where objects
  * explain little the holders follow.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "graph/graph.h"
 

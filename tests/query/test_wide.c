@@ -2,13 +2,12 @@
  * test_wide.c - what questions do of many objects at once, and what they say where they do not say all: objects side
  * by side that are marked by several workers, paths of which some are left out, histograms of classes without an index.
  */
+#include "support/questions.h"
 #include "heap.h"
 #include "query/histogram/histogram.h"
 #include "query/holding/holding.h"
 #include "query/query.h"
 #include "query/questions.h"
-
-#include <heapdex/query.h>
 
 /* An array of `count` nodes, each with one more behind it; every third of those belongs to two nodes. */
 static void make_wide(heap *h, uint32_t count)

@@ -2,6 +2,7 @@
  * test_work.c - what questions cost, counted in how often they ask whether to stop: once for so and so many objects
  * they look at.
  */
+#include "support/questions.h"
 #include "heap.h"
 
 /* app.Top.head -> node -> node ... `length` of them; the last are deepest. */

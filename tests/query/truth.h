@@ -11,6 +11,7 @@
 #ifndef HDX_TESTS_QUERY_TRUTH_H
 #define HDX_TESTS_QUERY_TRUTH_H
 
+#include "support/questions.h"
 #include "heap.h"
 #include "query/questions.h"
 #include "support/golden.h"

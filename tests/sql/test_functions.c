@@ -1,6 +1,7 @@
 /*
  * test_functions.c - functions of objects and of groups, against what the library says of the same.
  */
+#include "support/questions.h"
 #include "statements.h"
 #include "support/faulty.h"
 

@@ -2,6 +2,7 @@
  * test_held.c - the small tables: what they hold, equal to the answers that say the same; how they are searched, and
  * in which order they come without a sort.
  */
+#include "support/questions.h"
 #include "query/runtime/loaders.h"
 #include "statements.h"
 #include "support/faulty.h"

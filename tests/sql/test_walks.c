@@ -1,6 +1,7 @@
 /*
  * test_walks.c - tables that are made for their arguments, against what the library and other tables say of the same.
  */
+#include "support/questions.h"
 #include "statements.h"
 #include "support/faulty.h"
 

@@ -4,6 +4,7 @@
  * The graph is fresh, so that opening files, classes, names and the dump on first use is part of the race. Each thread
  * sums up what it saw; the same questions asked alone afterwards, of a graph of their own, must give the same sums.
  */
+#include "support/questions.h"
 #include "place.h"
 #include "support/tables.h"
 

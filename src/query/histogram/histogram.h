@@ -48,4 +48,13 @@ bool hdx_hidden_name(hdx_text name, hdx_buffer *out);
  */
 hdx_text hdx_class_key(hdx_text name, hdx_buffer *scratch);
 
+hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out,
+                             hdx_error *err);
+/*
+ * The same of all objects, from a table of classes alone (counts.h), which must outlive the rows; by: class, package,
+ * loader or superclass.
+ */
+hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
+                                hdx_rows **out, hdx_error *err);
+
 #endif

@@ -15,6 +15,7 @@
  * more rows than anybody has time for: as soon as more children were listed or counted than there are objects, it is
  * damaged.
  */
+#include "query/holding/holding.h"
 #include "query/common/columns.h"
 #include "query/query.h"
 

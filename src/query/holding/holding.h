@@ -55,4 +55,19 @@ hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **
 hdx_code hdx_groups_retained(hdx_ask *ask, const hdx_pair *members, uint64_t count, uint64_t groups, uint64_t *retained,
                              hdx_error *err);
 
+/* ---- the questions, with their options as arguments ---- */
+/* of: NULL for the top, or one object. depth 1: the children. */
+hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
+                              hdx_error *err);
+/* Retained set of objects together (doc/mat.md 6.4). */
+hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out, hdx_error *err);
+/*
+ * The objects of that set: bit i % 64 of gone[i / 64] is object i; (hdx_graph_objects + 63) / 64 words are written, the
+ * objects named included where they live.
+ */
+hdx_code hdx_query_retained_set(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t *gone, hdx_error *err);
+/* All live instances of the classes of a pattern, neither class objects nor subclasses unless asked. */
+hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
+                                  hdx_error *err);
+
 #endif

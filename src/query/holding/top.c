@@ -14,6 +14,7 @@
  *
  * It asks dominators and holders, and takes over what is large enough.
  */
+#include "query/holding/holding.h"
 #include "query/common/beside.h"
 #include "query/questions.h"
 

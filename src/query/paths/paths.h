@@ -62,4 +62,8 @@ hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *p
 #define HDX_PATH_MEMBERS 6u
 extern const hdx_column hdx_path_members[HDX_PATH_MEMBERS];
 
+/* ---- the question, with its options as a structure ---- */
+hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, const hdx_path_options *options,
+                        hdx_rows **out, hdx_error *err);
+
 #endif

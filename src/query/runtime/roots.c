@@ -6,6 +6,7 @@
  * which heap the object lies: ART writes a root (VM_INTERNAL) for every object of zygote and image, and what roots an
  * app has of its own is told apart by that.
  */
+#include "query/runtime/threads.h"
 #include "query/common/columns.h"
 #include "query/common/found.h"
 #include "query/common/grouped.h"

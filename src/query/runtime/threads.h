@@ -19,4 +19,7 @@ hdx_code hdx_locals_of(hdx_mem *mem, hdx_graph *g, hdx_frame_local **out, uint64
 uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id thread,
                           int32_t frame); /* place of the first not before */
 
+hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_error *err);
+hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err);
+
 #endif

@@ -4,6 +4,17 @@
 
 #include "query/query.h"
 
+enum { HDX_EXCLUDE_WEAK = 1, HDX_EXCLUDE_SOFT = 2, HDX_EXCLUDE_PHANTOM = 4, HDX_EXCLUDE_FINALIZER = 8 };
+typedef struct hdx_path_options {
+    unsigned           exclude;        /* HDX_EXCLUDE_... */
+    const char *const *exclude_fields; /* "CLASS#FIELD" */
+    size_t             exclude_field_count;
+    unsigned           paths;     /* per target, 0: 1; shortest first */
+    bool               merge;     /* rows: the merged tree of all paths, by class and reference */
+    bool               rows_only; /* of merged paths no document is made; `notice` is told what no root reaches */
+    uint64_t           limit;     /* paths in all, the first ones; 0: no limit */
+} hdx_path_options;
+
 #define HDX_RULES_MAX 64u
 typedef struct hdx_excludes {
     hdx_graph  *g;

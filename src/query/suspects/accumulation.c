@@ -99,13 +99,13 @@ hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
 
 #define ENTRIES_MOST (1u << 22)
 
-hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_entries *out, hdx_error *err)
+hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_suspect_values *out, hdx_error *err)
 {
     hdx_ids  open = hdx_ids_of(s->ask.q.mem);
     hdx_code code = hdx_ids_push(&open, of, err);
     uint64_t seen = 0;
     unsigned classes = 0;
-    *out = (hdx_entries){ 0, false, { 0, 0, 0 } };
+    *out = (hdx_suspect_values){ 0, false, { 0, 0, 0 } };
     while (code == HDX_OK && open.count > 0 && !out->more) {
         hdx_refs     refs;
         hdx_id       id;

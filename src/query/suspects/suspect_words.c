@@ -452,7 +452,7 @@ static hdx_code put_accumulated(words *w, hdx_error *err)
     const hdx_suspect   *of = w->of;
     hdx_graph           *g = w->s->ask.g;
     const hdx_class_sum *top = &of->sums[0];
-    hdx_entries          e = { 0 };
+    hdx_suspect_values   e = { 0 };
     hdx_code             code = HDX_OK;
     if (of->object != HDX_NO_ID && of->point == HDX_NO_ID) {
         hdx_buffer_text(&w->b, ", a chain of more than ");

@@ -56,17 +56,26 @@ hdx_code hdx_suspect_point(hdx_suspects *s, hdx_suspect *of, hdx_error *err);
 /* What accumulates: dominated by the point; of a group without one by its members, of a chain by the object. */
 hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err);
 /* Objects of one class among the dominated of `of`, and below those: entries of a map, nodes of a list. */
-typedef struct hdx_entries {
+typedef struct hdx_suspect_values {
     uint64_t      count;
     bool          more;  /* there are more than that */
     hdx_class_sum value; /* what they dominate, the class with the most bytes; objects 0: nothing */
-} hdx_entries;
-hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_entries *out, hdx_error *err);
+} hdx_suspect_values;
+hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_suspect_values *out, hdx_error *err);
 
 /* ---- suspect_words.c ---- */
 /* The name of its class; of a class object that of the class it is. */
 hdx_text hdx_suspect_class(hdx_graph *g, hdx_id id);
 hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+
+/* Suspects of a leak (doc/mat.md 7): extras "suspects" and "problems". Percents; 0: as in MAT. */
+typedef struct hdx_suspect_options {
+    unsigned threshold; /* of the live bytes: what keeps more is a suspect; 10 */
+    unsigned drop;      /* of what an object keeps: where no child has that part, it accumulates; 70 */
+    unsigned share;     /* of a group's paths: more than that lead through its accumulation point; 80 */
+} hdx_suspect_options;
+hdx_code hdx_query_suspects(const hdx_query *q, const hdx_suspect_options *options, hdx_rows **out,
+                            hdx_error *err); /* options NULL: as in MAT */
 
 #endif

@@ -9,6 +9,7 @@
  * Pictures are PNG (ISO/IEC 15948) with pixels as they are: blocks of DEFLATE that are stored, so that a row is known
  * as soon as it is read, and no more than one is held.
  */
+#include "query/texts/content.h"
 #include "query/query.h"
 
 #include <stdlib.h>
