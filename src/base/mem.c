@@ -2,20 +2,31 @@
 #include "base/mem.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/workers.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define MAPPED     (1u << 20) /* from here on a block is a mapping of its own */
-#define HUGE_PAGE  (2u << 20)
-#define SMALL_PAGE 4096u
+#define MAPPED       (1u << 20) /* from here on a block is a mapping of its own */
+#define HUGE_PAGE    (2u << 20)
+#define SMALL_PAGE   4096u
+#define SCOPE_BLOCKS 32u /* blocks that a scope has room for at first */
+
+hdx_mem *hdx_mem_counter(hdx_mem *mem)
+{
+    while (mem != NULL && mem->block_capacity > 0)
+        mem = mem->of;
+    return mem;
+}
 
 static bool count(hdx_mem *mem, uint64_t bytes)
 {
+    mem = hdx_mem_counter(mem);
     if (mem == NULL)
         return true;
     if (mem->refuse != NULL && mem->refuse(mem->context, bytes)) {
@@ -36,6 +47,7 @@ static bool count(hdx_mem *mem, uint64_t bytes)
 
 static void uncount(hdx_mem *mem, uint64_t bytes)
 {
+    mem = hdx_mem_counter(mem);
     if (mem != NULL)
         atomic_fetch_sub(&mem->used, bytes);
 }
@@ -225,14 +237,129 @@ void hdx_mem_close(hdx_mem *mem)
     mem->pooled = mem->pool_capacity = 0;
 }
 
+/* ---- blocks of a scope ---- */
+
+static bool is_scope(const hdx_mem *mem) { return mem != NULL && mem->block_capacity > 0; }
+
+static uint64_t slot_of(const hdx_mem *scope, const void *p)
+{
+    return hdx_mix64((uintptr_t)p) & (scope->block_capacity - 1);
+}
+
+static void place_block(hdx_mem *scope, void *p, uint64_t bytes)
+{
+    uint64_t i = slot_of(scope, p);
+    while (scope->blocks[i].at != NULL)
+        i = (i + 1) & (scope->block_capacity - 1);
+    scope->blocks[i].at = p;
+    scope->blocks[i].bytes = bytes;
+}
+
+static bool grow_blocks(hdx_mem *scope)
+{
+    hdx_mem larger = { .block_capacity = 2 * scope->block_capacity };
+    if ((larger.blocks = calloc((size_t)larger.block_capacity, sizeof *larger.blocks)) == NULL)
+        return false;
+    for (uint64_t i = 0; i < scope->block_capacity; i++)
+        if (scope->blocks[i].at != NULL)
+            place_block(&larger, scope->blocks[i].at, scope->blocks[i].bytes);
+    free(scope->blocks);
+    scope->blocks = larger.blocks;
+    scope->block_capacity = larger.block_capacity;
+    return true;
+}
+
+/* False: there is no memory to know it in. */
+static bool remember(hdx_mem *mem, void *p, uint64_t bytes)
+{
+    if (!is_scope(mem))
+        return true;
+    (void)pthread_mutex_lock(&mem->lock);
+    const bool room = 2 * mem->block_count < mem->block_capacity || grow_blocks(mem);
+    if (room) {
+        place_block(mem, p, bytes);
+        mem->block_count++;
+    }
+    (void)pthread_mutex_unlock(&mem->lock);
+    return room;
+}
+
+/* Blocks behind the free slot move up to where they are looked for. */
+static void close_gap(hdx_mem *scope, uint64_t gap)
+{
+    const uint64_t mask = scope->block_capacity - 1;
+    for (uint64_t i = (gap + 1) & mask; scope->blocks[i].at != NULL; i = (i + 1) & mask)
+        if (((i - slot_of(scope, scope->blocks[i].at)) & mask) >= ((i - gap) & mask)) {
+            scope->blocks[gap] = scope->blocks[i];
+            scope->blocks[i].at = NULL;
+            gap = i;
+        }
+}
+
+static void forget(hdx_mem *mem, const void *p, uint64_t bytes)
+{
+    if (!is_scope(mem))
+        return;
+    (void)pthread_mutex_lock(&mem->lock);
+    uint64_t i = slot_of(mem, p);
+    while (mem->blocks[i].at != p && mem->blocks[i].at != NULL)
+        i = (i + 1) & (mem->block_capacity - 1);
+    assert(mem->blocks[i].at == p && mem->blocks[i].bytes == bytes);
+    (void)bytes;
+    mem->blocks[i].at = NULL;
+    mem->block_count--;
+    close_gap(mem, i);
+    (void)pthread_mutex_unlock(&mem->lock);
+}
+
+hdx_mem *hdx_mem_scope(hdx_mem *of)
+{
+    hdx_mem *scope = calloc(1, sizeof *scope);
+    if (scope == NULL || (scope->blocks = calloc(SCOPE_BLOCKS, sizeof *scope->blocks)) == NULL) {
+        free(scope);
+        return NULL;
+    }
+    (void)pthread_mutex_init(&scope->lock, NULL);
+    scope->of = of;
+    scope->block_capacity = SCOPE_BLOCKS;
+    return scope;
+}
+
+static void release(hdx_mem *mem, void *p, uint64_t bytes)
+{
+    if (bytes >= MAPPED)
+        unmap(mem, p, bytes);
+    else
+        free(p);
+    uncount(mem, charge(bytes));
+}
+
+void hdx_mem_scope_close(hdx_mem *scope)
+{
+    if (scope == NULL)
+        return;
+    for (uint64_t i = 0; i < scope->block_capacity; i++)
+        if (scope->blocks[i].at != NULL)
+            release(scope, scope->blocks[i].at, scope->blocks[i].bytes);
+    (void)pthread_mutex_destroy(&scope->lock);
+    free(scope->blocks);
+    free(scope);
+}
+
+/* ---- blocks ---- */
+
 static void *get(hdx_mem *mem, uint64_t bytes, bool clear)
 {
     if (bytes > SIZE_MAX / 2 || !count(mem, charge(bytes)))
         return NULL;
     void *p = bytes >= MAPPED ? map(mem, bytes, clear) : calloc(1, bytes == 0 ? 1 : (size_t)bytes);
-    if (p == NULL)
+    if (p != NULL && remember(mem, p, bytes))
+        return p;
+    if (p != NULL)
+        release(mem, p, bytes);
+    else
         uncount(mem, charge(bytes));
-    return p;
+    return NULL;
 }
 
 void *hdx_mem_get(hdx_mem *mem, uint64_t bytes) { return get(mem, bytes, true); }
@@ -266,6 +393,8 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
          * in place: the pages after the new end go back, the rest of the last one is cleared for whoever grows into it
          * again
          */
+        forget(mem, p, old_bytes);
+        (void)remember(mem, p, new_bytes); /* there is room */
         uncount(mem, whole(old_bytes) - whole(new_bytes));
         if (whole(old_bytes) > whole(new_bytes))
             unmap(mem, (uint8_t *)p + whole(new_bytes), whole(old_bytes) - whole(new_bytes));
@@ -282,6 +411,8 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
             uncount(mem, whole(new_bytes) - whole(old_bytes));
             return NULL;
         }
+        forget(mem, p, old_bytes);
+        (void)remember(mem, at, new_bytes); /* there is room */
         for (uint64_t i = 0; i < whole(old_bytes); i += HUGE_PAGE)
             if (!move((uint8_t *)p + i, at + i)) {
                 memcpy(at + i, (uint8_t *)p + i, HUGE_PAGE);
@@ -302,14 +433,15 @@ void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes)
 {
     if (p == NULL)
         return;
-    if (bytes >= MAPPED)
-        unmap(mem, p, bytes);
-    else
-        free(p);
-    uncount(mem, charge(bytes));
+    forget(mem, p, bytes);
+    release(mem, p, bytes);
 }
 
-void hdx_mem_disown(hdx_mem *mem, uint64_t bytes) { uncount(mem, charge(bytes)); }
+void hdx_mem_disown(hdx_mem *mem, const void *p, uint64_t bytes)
+{
+    forget(mem, p, bytes);
+    uncount(mem, charge(bytes));
+}
 
 bool hdx_mem_span(hdx_mem *mem, uint64_t count_of, uint64_t size, hdx_span *out)
 {
@@ -356,6 +488,7 @@ void hdx_mem_discharge(hdx_mem *mem, uint64_t bytes) { uncount(mem, bytes); }
 hdx_code hdx_mem_explain(hdx_mem *mem, hdx_code code, hdx_error *err)
 {
     static const char words[] = "no memory for "; /* of hdx_no_memory */
+    mem = hdx_mem_counter(mem);
     if (code != HDX_LIMIT || mem == NULL || mem->limit == 0 || err == NULL || err->hint[0] != '\0' ||
         atomic_load(&mem->refused) == 0 || strncmp(err->message, words, sizeof words - 1) != 0)
         return code;

@@ -32,7 +32,23 @@ typedef struct hdx_mem {
     atomic_bool      stop;    /* that thread is to */
     pthread_cond_t   taken;   /* a page was, from the pool, or `wanted` is another */
     uint64_t         wanted;  /* pages */
+    struct hdx_mem  *of;      /* a scope: the hdx_mem in which its blocks count, or NULL */
+    struct {
+        void    *at;
+        uint64_t bytes;
+    } * blocks;                           /* a scope: what it has handed out, hashed by address; `lock` guards it */
+    uint64_t block_count, block_capacity; /* capacity: a power of two; 0: it is no scope */
 } hdx_mem;
+
+/*
+ * A scope is an hdx_mem that counts in another one and knows its blocks: hdx_mem_scope_close gives back those that were
+ * not put before. What is got, grown and put in it is as everywhere else; it has no spans.
+ * of: NULL where nobody counts. NULL: no memory.
+ */
+hdx_mem *hdx_mem_scope(hdx_mem *of);
+void     hdx_mem_scope_close(hdx_mem *scope); /* NULL: nothing */
+/* Where its blocks count: of a scope the hdx_mem that is none; NULL: nowhere. */
+hdx_mem *hdx_mem_counter(hdx_mem *mem);
 
 /* Unmaps the pool. What was got and not put stays. */
 void hdx_mem_close(hdx_mem *mem);
@@ -63,7 +79,7 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
 void hdx_mem_put(hdx_mem *mem, void *p, uint64_t bytes);
 
 /* A block leaves: it counts no more, and hdx_mem_put of no hdx_mem (NULL) gives it back, on any thread. */
-void hdx_mem_disown(hdx_mem *mem, uint64_t bytes);
+void hdx_mem_disown(hdx_mem *mem, const void *p, uint64_t bytes);
 
 /* Counts bytes that come from elsewhere, while they are held; false: refused, and nothing is counted. */
 bool hdx_mem_charge(hdx_mem *mem, uint64_t bytes);

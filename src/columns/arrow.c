@@ -26,7 +26,7 @@ static void *hand_over(hdx_buffer *b)
 {
     void *at = b->at;
     if (at != NULL)
-        hdx_mem_disown(b->mem, b->capacity);
+        hdx_mem_disown(b->mem, at, b->capacity);
     *b = hdx_buffer_of(b->mem);
     return at;
 }

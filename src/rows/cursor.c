@@ -94,7 +94,13 @@ void hdx_rows_set_run(hdx_rows *rows, hdx_run_maker *run)
     rows->run = made_run;
 }
 
-hdx_mem *hdx_rows_mem(const hdx_rows *rows) { return rows->mem; }
+hdx_mem *hdx_rows_mem(const hdx_rows *rows) { return hdx_mem_counter(rows->mem); }
+
+void hdx_rows_own(hdx_rows *rows, hdx_mem *scope)
+{
+    assert(rows->base->scope == NULL);
+    rows->base->scope = scope;
+}
 
 bool hdx_rows_runs(const hdx_rows *rows) { return rows->run != NULL; }
 
@@ -254,12 +260,14 @@ void hdx_rows_close(hdx_rows *rows)
 {
     while (rows != NULL) {
         hdx_rows *below = rows->below;
+        hdx_mem  *scope = rows->scope;
         if (rows->close != NULL)
             rows->close(rows);
         hdx_arena_free(&rows->row);
         hdx_arena_free(&rows->keep);
         hdx_mem_put(rows->mem, rows->extras, rows->extra_capacity * sizeof *rows->extras);
         free(rows);
+        hdx_mem_scope_close(scope);
         rows = below;
     }
 }

@@ -44,9 +44,10 @@ struct hdx_rows {
      */
     uint64_t (*total)(const hdx_rows *rows);
 
-    hdx_mem  *mem;  /* whoever asked counts what the rows hold; NULL: nobody does. Outlives the rows */
-    hdx_arena row;  /* what cells of the present row point to */
-    hdx_arena keep; /* lives until close */
+    hdx_mem  *mem;   /* whoever asked counts what the rows hold; NULL: nobody does. Outlives the rows */
+    hdx_mem  *scope; /* closed with them, after everything else; NULL: none (base rows alone have one) */
+    hdx_arena row;   /* what cells of the present row point to */
+    hdx_arena keep;  /* lives until close */
 
     bool      ended;
     hdx_code  code;

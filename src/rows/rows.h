@@ -77,6 +77,8 @@ typedef struct hdx_vector {
 typedef hdx_code hdx_run_maker(void *state, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err);
 void             hdx_rows_set_run(hdx_rows *rows, hdx_run_maker *run);
 hdx_mem         *hdx_rows_mem(const hdx_rows *rows); /* in which they count; NULL: nobody does */
+/* hdx_rows_close closes the scope (base/mem.h) in which they were made, after everything else. */
+void hdx_rows_own(hdx_rows *rows, hdx_mem *scope);
 /* Can they be taken in runs: does their source, and every shaping above it? */
 bool hdx_rows_runs(const hdx_rows *rows);
 /* The next run; *count 0 at the end. From first to last rows are taken this way or by hdx_rows_next. */

@@ -384,3 +384,61 @@ Test(mem, explains_that_a_limit_was_reached)
                          i);
     }
 }
+
+/* ---- scopes ---- */
+
+static bool holds(const uint8_t *at, uint64_t bytes, uint8_t value)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        if (at[i] != value)
+            return false;
+    return true;
+}
+
+Test(mem, a_scope_gives_back_what_was_not_put_and_counts_in_another)
+{
+    hdx_mem  mem = { .limit = 64u << 20 };
+    hdx_mem *scope = hdx_mem_scope(&mem);
+    uint8_t *blocks[200];
+    cr_assert(scope != NULL);
+    for (unsigned i = 0; i < 200; i++) {
+        blocks[i] = hdx_mem_get(scope, 100 + i);
+        cr_assert(blocks[i] != NULL);
+        memset(blocks[i], (int)i, 100 + i);
+    }
+    for (unsigned i = 0; i < 200; i += 3) { /* in the middle of runs of the table */
+        hdx_mem_put(scope, blocks[i], 100 + i);
+        blocks[i] = NULL;
+    }
+    for (unsigned i = 1; i < 200; i += 3)
+        cr_assert((blocks[i] = hdx_mem_resize(scope, blocks[i], 100 + i, 5000)) != NULL);
+    for (unsigned i = 0; i < 200; i++)
+        cr_assert(blocks[i] == NULL || holds(blocks[i], 100 + i, (uint8_t)i));
+    uint8_t *large = hdx_mem_array(scope, 3, 1u << 20);
+    cr_assert(large != NULL);
+    cr_assert((large = hdx_mem_resize(scope, large, 3u << 20, 9u << 20)) != NULL); /* moved page by page */
+    cr_assert((large = hdx_mem_resize(scope, large, 9u << 20, 5u << 20)) != NULL); /* in place */
+    cr_assert(hdx_mem_get(scope, 128u << 20) == NULL);
+    cr_assert(mem.refused == 128u << 20);
+    cr_assert(hdx_mem_counter(scope) == &mem);
+    cr_assert(mem.used > 5u << 20);
+    hdx_mem_scope_close(scope);
+    cr_assert(mem.used == 0);
+}
+
+Test(mem, a_scope_in_a_scope_counts_where_the_outer_one_does)
+{
+    hdx_mem  mem = { 0 };
+    hdx_mem *outer = hdx_mem_scope(&mem), *inner = hdx_mem_scope(outer), *alone = hdx_mem_scope(NULL);
+    void    *left = hdx_mem_get(inner, 1000);
+    cr_assert(hdx_mem_get(outer, 500) != NULL);
+    cr_assert(hdx_mem_get(alone, 700) != NULL);
+    cr_assert(mem.used == 1500);
+    hdx_mem_disown(inner, left, 1000);
+    cr_assert(mem.used == 500);
+    hdx_mem_scope_close(inner);
+    hdx_mem_put(NULL, left, 1000);
+    hdx_mem_scope_close(outer);
+    hdx_mem_scope_close(alone);
+    cr_assert(mem.used == 0);
+}

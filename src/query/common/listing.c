@@ -113,6 +113,15 @@ hdx_code hdx_listing_open(const hdx_listing *l, const hdx_query *q, const hdx_ar
 hdx_code hdx_question_open(const hdx_question *question, const hdx_query *q, const hdx_arguments *a, hdx_rows **out,
                            hdx_error *err)
 {
-    return question->listing != NULL ? hdx_listing_open(question->listing, q, a, out, err)
-                                     : question->open(q, a, out, err);
+    hdx_query own = *q;
+    *out = NULL;
+    if ((own.mem = hdx_mem_scope(q->mem)) == NULL)
+        return hdx_no_memory(err, question->declared.name, sizeof *own.mem);
+    const hdx_code code = question->listing != NULL ? hdx_listing_open(question->listing, &own, a, out, err)
+                                                    : question->open(&own, a, out, err);
+    if (*out != NULL)
+        hdx_rows_own(*out, own.mem);
+    else
+        hdx_mem_scope_close(own.mem);
+    return code;
 }

@@ -386,7 +386,7 @@ static hdx_code find_in(equals *q, unsigned ranges, hdx_equals *out, hdx_error *
  */
 static bool more_ranges_help(const hdx_array_contents *c, unsigned ranges)
 {
-    const hdx_mem *mem = c->ask.q.mem;
+    const hdx_mem *mem = hdx_mem_counter(c->ask.q.mem);
     const uint64_t used = atomic_load(&mem->used), free = mem->limit > used ? mem->limit - used : 0;
     return ranges == 1 || (ranges < BUCKETS && c->places * sizeof(entry) / ranges > free / 8);
 }
@@ -398,7 +398,8 @@ hdx_code hdx_equals_find(hdx_array_contents *c, bool texts, bool all, hdx_equals
     hdx_code code;
     *out = (hdx_equals){ .at = NULL };
     /* where nobody counts there is no more memory to be had */
-    while ((code = find_in(&q, ranges, out, err)) == HDX_LIMIT && c->ask.q.mem != NULL && more_ranges_help(c, ranges))
+    while ((code = find_in(&q, ranges, out, err)) == HDX_LIMIT && hdx_mem_counter(c->ask.q.mem) != NULL &&
+           more_ranges_help(c, ranges))
         ranges *= 4;
     return code;
 }
