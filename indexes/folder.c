@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEPTH 3u /* of folders in an index: views/.heapdex-part-NAME/checkpoint */
+#define DEPTH       3u  /* of folders in an index: views/.heapdex-part-NAME/checkpoint */
+#define CLEAR_TRIES 16u /* of a folder into which others write meanwhile */
 
 const char *const hdx_note_names[HDX_NOTES] = {
     "retained-class", "retained-package", "retained-loader", "retained-superclass",
@@ -316,7 +317,8 @@ bool hdx_folder_has_other(const char *path, char name[256])
     return errno != ENOENT;
 }
 
-int hdx_folder_clear(hdx_io *io, const char *path)
+/* One walk; what was in the folder by then is gone. */
+static int clear_once(hdx_io *io, const char *path)
 {
     walk        w = { .io = io, .act = REMOVE };
     struct stat st;
@@ -328,7 +330,16 @@ int hdx_folder_clear(hdx_io *io, const char *path)
         return -ENOTDIR;
     if (!go_over(&w, path))
         return -errno;
-    return w.failed < 0 ? w.failed : w.has_other ? -ENOTEMPTY : 0;
+    return w.has_other ? (w.failed < 0 ? w.failed : -ENOTEMPTY) : w.failed == -ENOTEMPTY ? -EAGAIN : w.failed;
+}
+
+/* A reader of the index may write an answer that it keeps while the folder is cleared: then there is more to remove. */
+int hdx_folder_clear(hdx_io *io, const char *path)
+{
+    int rc = -EAGAIN;
+    for (unsigned left = CLEAR_TRIES; rc == -EAGAIN && left > 0; left--)
+        rc = clear_once(io, path);
+    return rc == -EAGAIN ? -ENOTEMPTY : rc;
 }
 
 void hdx_folder_share(hdx_io *io, const char *path, const hdx_access *like)

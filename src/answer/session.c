@@ -158,8 +158,8 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
         if (s->events.opening != NULL)
             s->events.opening(s->events.context, place);
         hdx_code code = HDX_BUSY;
-        for (unsigned left = OPEN_TRIES; code == HDX_BUSY && left > 0;
-             left--) { /* removed or replaced between the two */
+        /* the index may be replaced or removed after it was found, and before it is opened */
+        for (unsigned left = OPEN_TRIES; (code == HDX_BUSY || code == HDX_NOT_FOUND) && left > 0; left--) {
             if ((code = hdx_index_build(&options, &d->report, err)) != HDX_OK)
                 return code;
             code = hdx_graph_open(d->report.path, d->report.dump[0] != '\0' ? d->report.dump : NULL, &d->graph, err);
