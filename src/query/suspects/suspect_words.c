@@ -1,5 +1,5 @@
 /*
- * suspect_words.c - a suspect in words: keywords as MAT gives them (MAT 7.7), and the sentence a person needs.
+ * suspect_words.c - a suspect in words: the sentence a person needs.
  *
  *     one HashMap in the static acme.Shop.sessions keeps 1.9 MB (70 %), 12,004 entries of acme.Session, held by
  *     thread "clerk"; look at acme.Desk.serve (Desk.java:42)
@@ -23,7 +23,7 @@
 
 /* ---- names ---- */
 
-static hdx_text own_class(hdx_graph *g, hdx_id id)
+hdx_text hdx_suspect_own_class(hdx_graph *g, hdx_id id)
 {
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
     return c == NULL ? (hdx_text){ "?", 1 } : c->name;
@@ -32,7 +32,7 @@ static hdx_text own_class(hdx_graph *g, hdx_id id)
 hdx_text hdx_suspect_class(hdx_graph *g, hdx_id id)
 {
     const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
-    return c == NULL ? own_class(g, id) : c->name;
+    return c == NULL ? hdx_suspect_own_class(g, id) : c->name;
 }
 
 static bool begins(hdx_text name, const char *with)
@@ -47,8 +47,7 @@ static bool ends(hdx_text name, const char *with)
     return name.len >= n && memcmp(name.at + name.len - n, with, n) == 0;
 }
 
-/* A class of the JDK, which is seldom the one at fault (MAT 7.7). */
-static bool of_jdk(hdx_text name)
+bool hdx_suspect_of_jdk(hdx_text name)
 {
     return begins(name, "java.") || begins(name, "javax.") || begins(name, "com.sun.") || begins(name, "sun.") ||
            begins(name, "jdk.");
@@ -64,7 +63,6 @@ static bool is_a(hdx_graph *g, hdx_id id, const char *class_name)
     return c != NULL && hdx_class_extends(g, hdx_graph_class_of(g, id), c->number);
 }
 static bool is_thread(hdx_graph *g, hdx_id id) { return is_a(g, id, "java.lang.Thread"); }
-static bool is_loader(hdx_graph *g, hdx_id id) { return is_a(g, id, "java.lang.ClassLoader"); }
 
 /* ---- the frame that holds it ---- */
 
@@ -73,7 +71,7 @@ static const hdx_thread *thread_of(const hdx_suspects *s, hdx_id id)
     return id == HDX_NO_ID ? NULL : hdx_graph_thread_of(s->ask.g, id);
 }
 
-static const hdx_path *path_of(const hdx_suspects *s, const hdx_suspect *of)
+const hdx_path *hdx_suspect_path(const hdx_suspects *s, const hdx_suspect *of)
 {
     const hdx_path *p = of->path == HDX_NO_ID ? NULL : &s->paths.at[of->path];
     return p != NULL && p->count > 0 ? p : NULL;
@@ -85,7 +83,7 @@ static const hdx_path *path_of(const hdx_suspects *s, const hdx_suspect *of)
  */
 static const hdx_frame *frame_of(hdx_suspects *s, const hdx_suspect *of)
 {
-    const hdx_path   *p = path_of(s, of);
+    const hdx_path   *p = hdx_suspect_path(s, of);
     const hdx_id     *step = p == NULL ? NULL : s->paths.steps.at + p->first;
     const hdx_thread *t = step == NULL ? NULL : thread_of(s, step[0]);
     uint64_t          count = 0, most = 0;
@@ -103,136 +101,12 @@ static const hdx_frame *frame_of(hdx_suspects *s, const hdx_suspect *of)
                 most = bytes;
             }
         } else if (r->object == step[1]) {
-            const bool inner = best == NULL || frame < best, jdk = of_jdk(frame->class_name);
-            if (best == NULL || (of_jdk(best->class_name) == jdk ? inner : !jdk))
+            const bool inner = best == NULL || frame < best, jdk = hdx_suspect_of_jdk(frame->class_name);
+            if (best == NULL || (hdx_suspect_of_jdk(best->class_name) == jdk ? inner : !jdk))
                 best = frame;
         }
     }
     return best;
-}
-
-/* ---- keywords ---- */
-
-#define KEYWORDS_MOST 16u
-typedef struct keywords {
-    hdx_suspects *s;
-    hdx_arena    *arena;
-    hdx_cell     *at;
-    uint64_t      count;
-} keywords;
-
-static void keyword(keywords *k, hdx_text text)
-{
-    for (uint64_t i = 0; i < k->count; i++)
-        if (k->at[i].as.text.len == text.len && memcmp(k->at[i].as.text.at, text.at, text.len) == 0)
-            return;
-    if (k->count < KEYWORDS_MOST && text.len > 0)
-        k->at[k->count++] = hdx_cell_text(text);
-}
-
-/* What a loader says of itself, or its class; nothing of the boot loader. */
-static hdx_code loader_keyword(keywords *k, hdx_addr address, hdx_error *err)
-{
-    hdx_cell label = hdx_cell_null();
-    hdx_id   id;
-    if (address == 0 || !hdx_graph_find(k->s->ask.g, address, &id))
-        return HDX_OK;
-    const hdx_code code = hdx_label_cell(&k->s->ask.q, id, k->arena, &label, err);
-    keyword(k, label.kind == HDX_CELL_TEXT ? label.as.text : hdx_suspect_class(k->s->ask.g, id));
-    return code;
-}
-
-static hdx_code class_keyword(keywords *k, const hdx_class *c, hdx_error *err)
-{
-    if (c == NULL)
-        return HDX_OK;
-    keyword(k, c->name);
-    return loader_keyword(k, c->loader, err);
-}
-
-static hdx_code object_keyword(keywords *k, hdx_id id, hdx_error *err)
-{
-    hdx_graph       *g = k->s->ask.g;
-    const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
-    if (c == NULL && is_loader(g, id))
-        return loader_keyword(k, hdx_graph_address(g, id), err);
-    return class_keyword(k, c != NULL ? c : hdx_graph_class(g, hdx_graph_class_of(g, id)), err);
-}
-
-/* The nearest object that refers to it, over others, and is a thread or of no class of the JDK (MAT 7.7). */
-static hdx_code find_referrer(hdx_suspects *s, hdx_id of, hdx_id *found, hdx_error *err)
-{
-    hdx_map  seen = hdx_map_of(s->ask.q.mem);
-    hdx_ids  queue = hdx_ids_of(s->ask.q.mem);
-    bool     fresh;
-    hdx_code code =
-        hdx_map_put(&seen, of, &fresh) == NULL ? hdx_no_memory(err, "a search", 16) : hdx_ids_push(&queue, of, err);
-    *found = HDX_NO_ID;
-    for (uint64_t i = 0; code == HDX_OK && *found == HDX_NO_ID && i < queue.count && i < SEARCH_MOST; i++) {
-        hdx_refs refs;
-        hdx_id   from;
-        hdx_graph_inbound(s->ask.g, queue.at[i], HDX_LIVE, &refs);
-        while (code == HDX_OK && *found == HDX_NO_ID && queue.count < SEARCH_MOST && hdx_refs_next(&refs, &from)) {
-            if ((code = hdx_ask_turn(&s->ask, err)) != HDX_OK)
-                break;
-            if (hdx_map_put(&seen, from, &fresh) == NULL)
-                code = hdx_no_memory(err, "a search", seen.count * sizeof *seen.slots);
-            else if (fresh && (is_thread(s->ask.g, from) || !of_jdk(own_class(s->ask.g, from))))
-                *found = from;
-            else if (fresh)
-                code = hdx_ids_push(&queue, from, err);
-        }
-    }
-    hdx_ids_drop(&queue);
-    hdx_map_free(&seen);
-    return code;
-}
-
-static hdx_code frame_keywords(keywords *k, const hdx_frame *f, hdx_error *err)
-{
-    hdx_buffer b = hdx_buffer_of(k->s->ask.q.mem);
-    hdx_buffer_put(&b, f->class_name.at, f->class_name.len);
-    hdx_buffer_text(&b, ".");
-    hdx_buffer_put(&b, f->method.at, f->method.len);
-    hdx_buffer_put(&b, f->signature.at, f->signature.len);
-    const uint64_t method = b.len;
-    hdx_buffer_put(&b, f->source.at, f->source.len);
-    if (f->source.len > 0 && f->line > 0)
-        hdx_buffer_format(&b, ":%d", f->line);
-    char *text = b.failed || b.len > UINT32_MAX ? NULL : hdx_arena_copy(k->arena, b.at, b.len);
-    if (text != NULL) {
-        keyword(k, (hdx_text){ text, (uint32_t)method });
-        keyword(k, (hdx_text){ text + method, (uint32_t)(b.len - method) });
-    }
-    hdx_buffer_free(&b);
-    return text == NULL ? hdx_no_memory(err, "keywords", b.len) : HDX_OK;
-}
-
-hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err)
-{
-    hdx_graph *g = s->ask.g;
-    keywords   k = { s, arena, hdx_arena_get(arena, KEYWORDS_MOST * sizeof *k.at), 0 };
-    hdx_code   code = HDX_OK;
-    hdx_id     referrer = HDX_NO_ID;
-    if (k.at == NULL)
-        return hdx_no_memory(err, "keywords", KEYWORDS_MOST * sizeof *k.at);
-    const bool       thread = of->object != HDX_NO_ID && is_thread(g, of->object);
-    const hdx_class *c = hdx_graph_class(g, of->number);
-    if (of->object == HDX_NO_ID)
-        code = class_keyword(&k, c, err);
-    else if (!thread)
-        code = object_keyword(&k, of->object, err);
-    if (code == HDX_OK && of->point != HDX_NO_ID)
-        code = object_keyword(&k, of->point, err);
-    const hdx_frame *frame = thread ? frame_of(s, of) : NULL;
-    if (code == HDX_OK && frame != NULL)
-        code = frame_keywords(&k, frame, err);
-    if (code == HDX_OK && of->object == HDX_NO_ID && of->point != HDX_NO_ID &&
-        ((c != NULL && of_jdk(c->name)) || of_jdk(hdx_suspect_class(g, of->point))) &&
-        (code = find_referrer(s, of->point, &referrer, err)) == HDX_OK && referrer != HDX_NO_ID)
-        code = object_keyword(&k, referrer, err);
-    *out = hdx_cell_list(k.at, k.count);
-    return code;
 }
 
 /* ---- the sentence ---- */
@@ -265,7 +139,7 @@ static void put_text(hdx_buffer *b, hdx_text text)
 /* Everybody knows java.util.HashMap without its package. */
 static void put_class(hdx_buffer *b, hdx_text name)
 {
-    for (uint32_t i = name.len; of_jdk(name) && i-- > 0;)
+    for (uint32_t i = name.len; hdx_suspect_of_jdk(name) && i-- > 0;)
         if (name.at[i] == '.') {
             put_text(b, (hdx_text){ name.at + i + 1, name.len - i - 1 });
             return;
@@ -390,7 +264,7 @@ static void put_static(words *w, hdx_id below, hdx_id holder, const char *name)
 static hdx_code put_where(words *w, hdx_error *err)
 {
     hdx_suspects   *s = w->s;
-    const hdx_path *p = path_of(s, w->of);
+    const hdx_path *p = hdx_suspect_path(s, w->of);
     hdx_named_ref   ref;
     hdx_id          holder = HDX_NO_ID;
     bool            found = false;
@@ -499,7 +373,7 @@ static const char *root_words(hdx_root_type type)
 static hdx_code put_held(words *w, hdx_error *err)
 {
     hdx_suspects   *s = w->s;
-    const hdx_path *p = path_of(s, w->of);
+    const hdx_path *p = hdx_suspect_path(s, w->of);
     hdx_root        root;
     uint64_t        count = 0;
     if (p == NULL)
@@ -584,7 +458,7 @@ static hdx_code say_group(words *w, hdx_error *err)
 
 hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
-    const hdx_path *p = path_of(s, of);
+    const hdx_path *p = hdx_suspect_path(s, of);
     words           w = { .s = s, .of = of, .arena = arena, .b = hdx_buffer_of(s->ask.q.mem), .told = HDX_NO_ID };
     hdx_code        code = HDX_OK;
     w.what = HDX_NO_ID;

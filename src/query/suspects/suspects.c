@@ -247,7 +247,7 @@ static hdx_text class_name(const hdx_suspects *s, const hdx_suspect *of)
     return (c = hdx_graph_class(s->ask.g, of->number)) != NULL ? c->name : none;
 }
 
-/* The bytes fall; of equal ones an object before a group, then the larger, then by name (MAT 7.6). */
+/* The bytes fall; of equal ones an object before a group, then the larger, by name, the higher address (MAT 7.6). */
 static bool before(const hdx_suspects *s, const hdx_suspect *a, const hdx_suspect *b)
 {
     if (a->bytes != b->bytes)
@@ -259,7 +259,7 @@ static bool before(const hdx_suspects *s, const hdx_suspect *a, const hdx_suspec
     const hdx_text x = class_name(s, a), y = class_name(s, b);
     const uint32_t n = x.len < y.len ? x.len : y.len;
     const int      d = n == 0 ? 0 : memcmp(x.at, y.at, n);
-    return d != 0 ? d < 0 : x.len != y.len ? x.len < y.len : a->object < b->object;
+    return d != 0 ? d < 0 : x.len != y.len ? x.len < y.len : a->object > b->object;
 }
 
 /* By insertion: the threshold leaves not more than two hundred of them. */

@@ -3,7 +3,8 @@
  *
  *   suspects.c       which objects and groups are suspects; their order, problems, rows and documents
  *   accumulation.c   where it accumulates, and what
- *   suspect_words.c  keywords, and the sentence a person needs
+ *   keywords.c       names to search for: classes, loaders, frames
+ *   suspect_words.c  the sentence a person needs
  */
 #ifndef HDX_QUERY_SUSPECTS_H
 #define HDX_QUERY_SUSPECTS_H
@@ -63,10 +64,16 @@ typedef struct hdx_suspect_values {
 } hdx_suspect_values;
 hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_suspect_values *out, hdx_error *err);
 
+/* ---- keywords.c ---- */
+hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+
 /* ---- suspect_words.c ---- */
 /* The name of its class; of a class object that of the class it is. */
 hdx_text hdx_suspect_class(hdx_graph *g, hdx_id id);
-hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+hdx_text hdx_suspect_own_class(hdx_graph *g, hdx_id id); /* of a class object java.lang.Class */
+/* A class of the JDK, which is seldom the one at fault (MAT 7.7). */
+bool            hdx_suspect_of_jdk(hdx_text name);
+const hdx_path *hdx_suspect_path(const hdx_suspects *s, const hdx_suspect *of); /* NULL: it has none */
 hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 
 /* Suspects of a leak (doc/mat.md 7): extras "suspects" and "problems". Percents; 0: as in MAT. */
