@@ -1,6 +1,7 @@
 /* test_base.c - the ground floor: numbers out of bytes, sums, budgets, arenas, maps, text, threads, files. */
 #include "base/base.h"
 #include "support/folder.h"
+#include "support/wait.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -292,12 +293,11 @@ Test(mem, spans_hold_what_was_reached)
 static void wait_for_pages(hdx_mem *mem, uint64_t pages)
 {
     uint64_t there = 0;
-    for (unsigned tries = 0; there < pages; tries++) {
+    for (unsigned naps = 0; there < pages; wait_nap(&naps, "prepared pages are in the pool")) {
         (void)pthread_mutex_lock(&mem->lock);
         there = mem->pooled;
         (void)pthread_mutex_unlock(&mem->lock);
-        cr_assert(there <= pages && tries < 5000 && usleep(1000) == 0, "%llu pages of %llu", (unsigned long long)there,
-                  (unsigned long long)pages);
+        cr_assert(there <= pages, "%llu pages of %llu", (unsigned long long)there, (unsigned long long)pages);
     }
 }
 

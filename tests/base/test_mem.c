@@ -3,6 +3,7 @@
  * the words about a limit.
  */
 #include "base/base.h"
+#include "support/wait.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -284,11 +285,11 @@ static void *help_on(void *mem)
 static void wait_for_one(hdx_mem *mem)
 {
     uint64_t there = 0;
-    for (unsigned tries = 0; there < 1; tries++) {
+    for (unsigned naps = 0; there < 1; wait_nap(&naps, "a prepared page is in the pool")) {
         (void)pthread_mutex_lock(&mem->lock);
         there = mem->pooled;
         (void)pthread_mutex_unlock(&mem->lock);
-        cr_assert(there <= 1 && tries < 5000 && usleep(1000) == 0);
+        cr_assert(there <= 1);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Texts that a user names: files, pipes, and what is refused. */
 #include "base/textfile.h"
 #include "support/folder.h"
+#include "support/wait.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -105,10 +106,11 @@ Test(texts, of_pipes_that_nobody_writes_end_when_a_signal_cancels_them)
         const int   fd = open_end ? open("pipe", O_RDWR) : -1;
         const pid_t self = getpid(), child = fork();
         if (child == 0) {
-            for (int i = 0; i < 400; i++) { /* again and again: the first may come too early */
-                (void)usleep(50000);
-                (void)kill(self, SIGUSR1);
-            }
+            /* The signal is sent again as long as the reader sleeps: it may have slept elsewhere the first time. */
+            do
+                for (unsigned naps = 0; !process_is_asleep(self, 0);)
+                    wait_nap(&naps, "the reader waits at the pipe");
+            while (kill(self, SIGUSR1) == 0);
             _exit(0);
         }
         cr_expect(eq(int, hdx_text_file("pipe", MIB, &progress, &arena, &text, &err), HDX_CANCELLED));

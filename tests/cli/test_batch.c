@@ -1,5 +1,6 @@
 /* A night of dumps as a scheduler runs it: killed, told to stop, begun again. */
 #include "cli/terminal.h"
+#include "support/wait.h"
 
 #include <regex.h>
 
@@ -95,13 +96,15 @@ Test(batch, killed_in_the_middle_twice_goes_on_to_the_same_bytes)
 
 Test(batch, told_to_stop_ends_with_75_however_often_it_is_told_and_goes_on_to_the_same_bytes)
 {
-    int   from;
-    pid_t child = begin("killed.out", &from);
+    static const char *const unhandled[] = { "SigPnd:", "ShdPnd:", "SigBlk:" };
+    int                      from;
+    pid_t                    child = begin("killed.out", &from);
     cr_expect(wait_for(from, "\"step\", \"dump_id\""));
     for (int i = 0; i < 5; i++) {
         (void)kill(-child, SIGTERM); /* as schedulers do: all of its processes */
         (void)kill(child, SIGTERM);
-        (void)usleep(500);
+        for (unsigned naps = 0; (process_signals(child, unhandled, 3) >> (SIGTERM - 1) & 1) != 0;)
+            wait_nap(&naps, "SIGTERM is handled"); /* two that are pending would be one */
     }
     cr_expect(eq(int, end_of(child, from), 75));
     child = begin("killed.out", &from);
@@ -137,16 +140,15 @@ static pid_t begin_unread(const char *progress, int *from)
     return child;
 }
 
-/* Of a process that shall end by itself, soon; 999: it has not. */
-static int soon(pid_t child, int from)
+/* Of a process that ends by itself; 999: it has not ended within a minute. */
+static int ends_by_itself(pid_t child, int from)
 {
     int status;
-    for (unsigned i = 0; i < 200; i++) {
+    for (unsigned naps = 0; naps < WAIT_NAPS; wait_nap(&naps, "the end of heapdex")) {
         if (waitpid(child, &status, WNOHANG) == child) {
             (void)close(from);
             return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         }
-        (void)usleep(100000);
     }
     (void)kill(-child, SIGKILL);
     (void)waitpid(child, &status, 0);
@@ -160,7 +162,7 @@ Test(batch, works_on_and_ends_when_nobody_reads_what_it_says)
     for (int i = 0; i < 2; i++) {
         int         from;
         const pid_t child = begin_unread(ways[i], &from);
-        cr_expect(eq(int, soon(child, from), 0), "%s", ways[i]);
+        cr_expect(eq(int, ends_by_itself(child, from), 0), "%s", ways[i]);
         ran r = tool_sh("grep -l '\"state\": \"done\"' unread/status/* | wc -l; rm -r unread d/*.hdx");
         cr_expect_str_eq(r.out, "4\n");
         ran_free(&r);
@@ -171,10 +173,10 @@ Test(batch, ends_when_it_is_told_to_though_nobody_reads_what_it_says)
 {
     int         from;
     const pid_t child = begin_unread("json", &from);
-    for (unsigned i = 0; i < 1000 && access("unread/status", F_OK) != 0; i++)
-        (void)usleep(10000);
+    for (unsigned naps = 0; access("unread/status", F_OK) != 0;)
+        wait_nap(&naps, "the batch has begun");
     (void)kill(child, SIGTERM);
-    cr_expect(eq(int, soon(child, from), 75));
+    cr_expect(eq(int, ends_by_itself(child, from), 75));
 }
 
 Test(batch, has_an_exit_code_that_says_whether_something_failed)

@@ -1,6 +1,7 @@
 /* A pager between an answer and a terminal, as git has it. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "support/wait.h"
 
 static char *folder;
 static void  enter(void)
@@ -159,8 +160,8 @@ Test(pager, that_has_left_is_noticed_once_while_something_goes_on)
     if (child == 0)
         _exit(7);
     cli_paging(child, -1);
-    while (!cli_paging_left(&status))
-        (void)usleep(1000);
+    for (unsigned naps = 0; !cli_paging_left(&status);)
+        wait_nap(&naps, "the pager has left");
     cr_expect_eq(status, 7 << 8);
     cr_expect_eq(cli_paging_status(), status);
     cr_expect_not(cli_paging_left(&status));
@@ -195,30 +196,43 @@ Test(pager, leaves_the_exit_code_to_heapdex_and_errors_to_standard_error)
 }
 
 /*
- * A pager that has a key for its own and does not end by Ctrl-C; `before`: what it does first. It looks up from reading
- * now and then: a signal that comes just before does not end it.
+ * Ctrl-C, then a key, for a pager that reads keys and does not end by Ctrl-C; `before`: what it does first. It looks up
+ * from reading now and then: a signal that comes just before does not end it.
+ *
+ * heapdex itself ends a tenth of a second after Ctrl-C: not if the answer is whole, and else not before the pager.
  */
-static terminal *patient(const char *before, const char *words)
+static terminal *press_keys_of_pager(const char *before, const char *words, bool whole)
 {
-    char      script[512];
-    const int n = snprintf(script, sizeof script,
-                           "#!/bin/bash\ntrap 'echo CAUGHT' INT\nexec 3</dev/tty\n%s\necho READY\n"
-                           "until read -r -t 1 line <&3; do :; done\necho GOT $line\n",
-                           before);
+    static const char *const blocked[] = { "SigBlk:" };
+    char                     script[512];
+    const int                n = snprintf(script, sizeof script,
+                                          "#!/bin/bash\ntrap 'echo CAUGHT' INT\nexec 3</dev/tty\n%s\n"
+                                                         "echo READY $PPID.\n"
+                                                         "until read -r -t 1 line <&3; do :; done\necho GOT $line\n",
+                                          before);
     tool_write("pager", script, (size_t)n);
     (void)snprintf(script, sizeof script, "HEAPDEX_PAGER=./pager \"$H\" %s; echo CODE $?", words);
     terminal *t = screen(script);
-    terminal_wait(t, "READY");
+    terminal_wait_for(t, "READY ", ".");
+    const pid_t heapdex = atoi(strstr(t->shown, "READY ") + strlen("READY "));
     terminal_press(t, "\x03");
     terminal_wait(t, "CAUGHT");
-    (void)usleep(300000); /* longer than heapdex waits for itself after Ctrl-C */
+    if (whole)
+        (void)usleep(300000); /* a fixed time, because it shows that something does not happen: heapdex does not end */
+    else
+        /*
+         * It has come to its end and waits for the pager in the handler of SIGALRM, which blocks that signal alone:
+         * whoever starts a process or a thread blocks all of them for a moment.
+         */
+        for (unsigned naps = 0; process_signals(heapdex, blocked, 1) != 1ull << (SIGALRM - 1);)
+            wait_nap(&naps, "heapdex has come to its end");
     terminal_press(t, "x\n");
     return t;
 }
 
 Test(pager, has_ctrl_c_for_itself_when_the_answer_is_whole)
 {
-    terminal *t = patient("cat >/dev/null", "histogram app.hprof.gz");
+    terminal *t = press_keys_of_pager("cat >/dev/null", "histogram app.hprof.gz", true);
     cr_expect(eq(int, terminal_end(t), 0));
     cr_expect(strstr(t->shown, "GOT x\nCODE 0\n") != NULL, "%s", t->shown);
     free(t);
@@ -226,7 +240,7 @@ Test(pager, has_ctrl_c_for_itself_when_the_answer_is_whole)
 
 Test(pager, is_waited_for_after_ctrl_c_has_ended_an_answer_that_was_not_whole)
 {
-    terminal *t = patient("", "export app.hprof.gz --table objects");
+    terminal *t = press_keys_of_pager("", "export app.hprof.gz --table objects", false);
     cr_expect(eq(int, terminal_end(t), 0));
     cr_expect(strstr(t->shown, "GOT x\nCODE 130\n") != NULL, "%s", t->shown);
     free(t);

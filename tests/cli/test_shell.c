@@ -1,6 +1,7 @@
 /* The shell of the command sql, as a person sits before it. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "support/wait.h"
 
 static char *folder;
 static void  enter(void)
@@ -132,7 +133,10 @@ Test(shell, ends_the_preparation_of_a_statement_with_the_key_that_interrupts)
     }
     terminal_press(t, "SELECT count(*) AS begun FROM t40;\n");
     terminal_wait(t, "AS begun FROM t40;");
-    (void)usleep(300000); /* it is at work, and would be for hours */
+    /* It prepares the statement when it has used that much time of a processor, and would do so for hours. */
+    const unsigned long before = process_cpu_ticks(t->child), ticks = (unsigned long)sysconf(_SC_CLK_TCK) / 5;
+    for (unsigned naps = 0; process_cpu_ticks(t->child) < before + ticks;)
+        wait_nap(&naps, "the statement is prepared");
     terminal_press(t, "\x03");
     terminal_wait(t, "heapdex: interrupted\r\n" PROMPT);
     write_line(t, "SELECT 40 + 2 AS n;");

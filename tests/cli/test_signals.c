@@ -1,6 +1,7 @@
 /* Signals, with real processes: schedulers send more than one SIGTERM, people press Ctrl-C again. */
 #include "cli/cli.h"
 #include "cli/tool.h"
+#include "support/wait.h"
 
 /*
  * A process that waits for signals as long work does, but for the first one; SIGUSR1 ends it with the code of what was
@@ -21,7 +22,7 @@ static pid_t waiting_with(bool building, const char *const *unfinished, unsigned
         cr_assert(read(*from, &byte, 1) == 1);
         return child;
     }
-    (void)alarm(20);
+    (void)alarm(60);
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGHUP, SIG_DFL); /* under nohup it is ignored, and stays so */
     (void)signal(SIGUSR1, SIG_IGN);
@@ -53,22 +54,6 @@ static bool has_ended(pid_t child)
     return waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child;
 }
 
-/* The set of signals of a process that a line of its status names. */
-static unsigned long long signals_of(pid_t child, const char *const *names, unsigned count)
-{
-    char               path[64], line[256];
-    unsigned long long all = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)child);
-    FILE *status = fopen(path, "r");
-    cr_assert(status != NULL);
-    while (fgets(line, sizeof line, status) != NULL)
-        for (unsigned i = 0; i < count; i++)
-            if (strncmp(line, names[i], strlen(names[i])) == 0)
-                all |= strtoull(line + strlen(names[i]), NULL, 16);
-    (void)fclose(status);
-    return all;
-}
-
 /*
  * Two signals of a kind that are pending are one: returned when this one is handled. A signal that its handler is at
  * work on is blocked.
@@ -79,8 +64,8 @@ static void send(pid_t child, int number)
     cr_assert(kill(child, number) == 0);
     if (number == SIGUSR1) /* which is blocked until it is waited for */
         return;
-    while (!has_ended(child) && (signals_of(child, unhandled, 3) >> (number - 1) & 1) != 0)
-        (void)usleep(1000);
+    for (unsigned naps = 0; !has_ended(child) && (process_signals(child, unhandled, 3) >> (number - 1) & 1) != 0;)
+        wait_nap(&naps, "the signal is handled");
 }
 
 static int end_of(pid_t child)
@@ -215,8 +200,8 @@ static pid_t start(const char *words)
     (void)close(ends[1]);
     cr_assert(read(ends[0], &byte, 1) == 0);
     (void)close(ends[0]);
-    while (!has_ended(child) && (signals_of(child, caught, 1) >> (SIGTERM - 1) & 1) == 0)
-        (void)usleep(1000);
+    for (unsigned naps = 0; !has_ended(child) && (process_signals(child, caught, 1) >> (SIGTERM - 1) & 1) == 0;)
+        wait_nap(&naps, "heapdex handles signals");
     return child;
 }
 
@@ -240,9 +225,8 @@ Test(signals, that_end_an_answer_of_several_outputs_at_once_leave_no_file, .time
     ran_free(&r);
     const pid_t child = start("check app.hprof.gz --no-damage -o out.txt --sarif x.sarif "
                               "--markdown pipe");
-    for (int i = 0; i < 20000 && access("x.sarif", F_OK) != 0; i++)
-        (void)usleep(1000);
-    cr_expect(access("x.sarif", F_OK) == 0);
+    for (unsigned naps = 0; access("x.sarif", F_OK) != 0;)
+        wait_nap(&naps, "x.sarif is written");
     cr_assert(kill(child, SIGSTOP) == 0 && kill(child, SIGTERM) == 0 && kill(child, SIGINT) == 0);
     cr_assert(kill(child, SIGCONT) == 0);
     cr_expect(eq(int, end_of(child), 75));
@@ -267,7 +251,8 @@ Test(signals, end_the_wait_for_the_other_end_of_a_pipe_with_75, .timeout = 300)
     ran_free(&r);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         const pid_t child = start(calls[i]);
-        (void)usleep(200000); /* where it is slower it is not in the wait yet, and must end so, too */
+        for (unsigned naps = 0; !process_is_asleep(child, 0);)
+            wait_nap(&naps, "heapdex waits for the other end of the pipe");
         cr_expect(not(has_ended(child)), "%s does not wait", calls[i]);
         (void)kill(child, SIGTERM);
         cr_expect(eq(int, end_of(child), 75), "%s", calls[i]);

@@ -7,6 +7,7 @@
 
 #include "support/faulty.h"
 #include "support/folder.h"
+#include "support/wait.h"
 #include "surveyed.h"
 
 #include <unistd.h>
@@ -317,12 +318,12 @@ Test(faults, an_error_of_a_callback_ends_the_reading_and_comes_back)
     dump_maker_free(m);
 }
 
-/* The first call of a worker waits until another one must have met what is odd. */
+/* The first call waits until the other worker has met what is odd, and ends. */
 static atomic_uint calls;
 static hdx_code    slow_heap(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
 {
     if (atomic_fetch_add(&calls, 1) == 0)
-        (void)usleep(100000);
+        wait_for_other_threads_to_sleep();
     return surveyed_heap(context, worker, events, n, err);
 }
 

@@ -7,10 +7,10 @@
 
 #include "making/checkpoint.h"
 #include "making/heap_model.h"
+#include "support/wait.h"
 
 #include <dirent.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PARTED_STEPS     4u /* checkpoints of a whole build: columns, objects, references, dominators */
@@ -89,21 +89,19 @@ static inline hdx_code parted_interrupt(const hdx_index_options *options, unsign
 }
 
 /* ---- stopping beside another thread ---- */
-#define PARTED_NAP 30000000 /* ns; in this time the other thread ends the tasks of a small heap */
 static _Atomic unsigned   parted_asked, parted_asked_last;
 static _Atomic bool       parted_told;
 static _Thread_local bool parted_told_me;
 
 static inline bool parted_is_wanted_here(void *context)
 {
-    const struct timespec nap = { .tv_nsec = PARTED_NAP };
     (void)context;
     if (parted_told_me)
         return true;
     if (parted_asked++ < parted_asked_last || atomic_exchange(&parted_told, true))
         return false;
     parted_told_me = true;
-    (void)nanosleep(&nap, NULL);
+    wait_for_other_threads_to_sleep(); /* the other thread does the tasks that are left */
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "support/faulty.h"
 #include "support/folder.h"
 #include "support/own.h"
+#include "support/wait.h"
 #include <heapdex/heapdex.h>
 
 #include <criterion/criterion.h>
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[TEST_FOLDER], dump[64], other[64];
@@ -100,8 +102,14 @@ Test(index, is_found_again_and_rebuilt_when_the_dump_changed)
               !exists("%s", own_of("lock", report.path)));
     cr_assert(build(&options, &report) == HDX_OK);
     cr_expect(report.reused);
-    (void)usleep(2000);
-    make(dump, 4711); /* written anew with the same bytes: another time, the same content */
+    struct stat before, now;
+    cr_assert(stat(dump, &before) == 0);
+    unsigned naps = 0;
+    do { /* the same bytes are written again: another time, the same content */
+        wait_nap(&naps, "the time of the dump changes");
+        make(dump, 4711);
+        cr_assert(stat(dump, &now) == 0);
+    } while (now.st_mtim.tv_sec == before.st_mtim.tv_sec && now.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
     cr_assert(build(&options, &report) == HDX_OK);
     cr_expect(report.reused);
     make(dump, 12);

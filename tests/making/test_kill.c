@@ -120,7 +120,8 @@ Test(kill, leaves_no_index_or_a_whole_one)
             (void)hdx_index_build(&options, &report, NULL);
             _exit(0);
         }
-        (void)usleep((useconds_t)model_random(&dice, 12000)); /* a build takes some 10 ms */
+        /* A random moment of the build, which takes some 10 ms. Each is right, also before it and after it. */
+        (void)usleep((useconds_t)model_random(&dice, 12000));
         (void)kill(child, SIGKILL);
         int status;
         cr_assert(waitpid(child, &status, 0) == child);

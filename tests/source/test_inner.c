@@ -5,6 +5,7 @@
 #include "kept.h"
 #include "source/inner.h"
 #include "support/gzip_maker.h"
+#include "support/wait.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -309,14 +310,15 @@ Test(inner, members_ahead_are_offered_where_they_are_whole_and_right_and_no_long
         unsigned offered = 0, right = 0; /* bits by member */
         for (unsigned i = 0; i < COUNT; i++)
             right |= (unsigned)(members[i].kind == RIGHT) << i;
-        for (unsigned round = 0; round < 300 && offered != right; round++) { /* who is not ready in time is left out */
+        /* A member that is not inflated yet is not offered. */
+        for (unsigned round = 0; round < 300 && offered != right; round++) {
             gm_file         door = gm_file_of(&file);
             hdx_source     *source = opened(&door, 4);
             hdx_gz_members *m = hdx_gz_members_new(source, workers, at[0]); /* that byte, too */
             cr_assert(m != NULL);
             for (unsigned i = 0; i < COUNT; i += 1 + (round % 3 > 0 && i % (round % 3 + 2) == 0)) {
                 hdx_inflated got = { 0 };
-                (void)usleep(500 * (round + 1));
+                wait_for_other_threads_to_sleep(); /* what can be inflated ahead is */
                 if (!hdx_gz_members_take(m, at[i], &got))
                     continue;
                 offered |= 1u << i;

@@ -2,6 +2,7 @@
  * test_random.c - bytes at any place of a compressed dump against the plain bytes; slices that change; many threads.
  */
 #include "support/gzip_maker.h"
+#include "support/wait.h"
 #include "source/inner.h"
 
 #include <criterion/criterion.h>
@@ -340,9 +341,16 @@ Test(random, reads_near_each_other_come_from_blocks_that_were_fetched_once)
     }
 }
 
+static unsigned    threads_asking; /* how many threads ask for the same slice; 0: none is started yet */
+static atomic_uint threads_there;  /* how many of them have begun to */
+
+/* All threads ask before the first is answered: those that do not read wait for it. */
 static int64_t count_slow_read(hdx_io *io, int fd, void *to, uint64_t len, uint64_t at)
 {
-    (void)usleep(20000); /* so that all threads ask before the first is answered */
+    for (unsigned naps = 0; atomic_load(&threads_there) < threads_asking;)
+        wait_nap(&naps, "all threads ask");
+    if (threads_asking > 0)
+        wait_for_other_threads_to_sleep();
     return count_read(io, fd, to, len, at);
 }
 
@@ -351,6 +359,7 @@ static void read_the_first_slice(void *context, unsigned n)
     hdx_source *source = context;
     uint8_t     byte;
     size_t      got;
+    (void)atomic_fetch_add(&threads_there, 1);
     cr_assert(eq(int, hdx_source_read_at(source, 1000 + n, &byte, 1, &got, NULL), HDX_OK));
     cr_assert(eq(sz, got, 1));
 }
@@ -365,7 +374,10 @@ Test(random, a_slice_that_several_threads_want_is_inflated_once)
         c.read_at = c.door.io.read_at;
         c.door.io.read_at = count_slow_read;
         hdx_source *source = opened(&c.door);
-        hdx_workers_run(several ? 4 : 1, read_the_first_slice, source);
+        threads_there = 0;
+        threads_asking = several ? 4 : 1;
+        hdx_workers_run(threads_asking, read_the_first_slice, source);
+        threads_asking = 0;
         hdx_source_close(source);
         reads[several] = c.reads;
     }
