@@ -4,6 +4,7 @@
  */
 #include "support/questions.h"
 #include "answers.h"
+#include "support/checksums.h"
 #include "town.h"
 #include "trouble.h"
 
@@ -129,17 +130,14 @@ Test(alike, share_a_row_from_three_others_on)
 /* Every n-th ask of asked.txt that is about the heap itself. */
 static void refuse_asked(heap *h, unsigned first)
 {
-    char     line[512];
-    unsigned n = 0, refused = 0;
-    FILE    *file = fopen(HDX_TREE "/tests/query/asked.txt", "r");
+    char        line[CHECKSUMS_LINE];
+    const char *one;
+    unsigned    n = 0, refused = 0;
+    FILE       *file = fopen(HDX_TREE "/tests/query/asked.txt", "r");
     cr_assert(file != NULL);
-    while (fgets(line, sizeof line, file) != NULL) {
-        int at = 0;
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] == '#' || sscanf(line, "%*s %*s %n", &at) != 0 || n++ % 4 != first)
-            continue;
-        refused += answers_refused(h, (const char *const[]){ line + at, NULL });
-    }
+    while ((one = checksums_next_ask(file, line)) != NULL)
+        if (n++ % 4 == first)
+            refused += answers_refused(h, (const char *const[]){ one, NULL });
     cr_expect(gt(u32, refused, 5000), "%u", refused);
     (void)fclose(file);
 }

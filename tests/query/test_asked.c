@@ -1,6 +1,6 @@
 /*
  * test_asked.c - many questions to a heap with one of everything (town.h), and many that are refused: all rows and the
- * document, or code, place, words and hint. asked.txt has the checksums.
+ * document, or code, place, words and hint. asked.txt has the answers (support/checksums.h).
  */
 #include "support/questions.h"
 #include "asks.h"
@@ -127,7 +127,8 @@ static uint64_t ask_all(void *context, const char *line, hdx_buffer *b)
     for (const char *at = t->asked, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
         char words[512];
         (void)snprintf(words, sizeof words, "%.*s", (int)(end - at), at);
-        const char *scope = words[0] == '#' ? NULL : strchr(words, ' '); /* after bytes and checksum */
+        const char *scope =
+            words[0] == '#' || words[0] == '|' ? NULL : strchr(words, ' '); /* after rows and checksum */
         for (unsigned i = 0; i < 1 && scope != NULL; i++)
             scope = strchr(scope + 1, ' ');
         const char *name = scope != NULL ? strchr(scope + 1, ' ') : NULL;

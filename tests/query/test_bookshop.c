@@ -60,23 +60,22 @@ static hdx_code bounded(heap *h, const char *line, hdx_mem *mem, hdx_buffer *b)
 /* Calls `each` for every ask of bookshop.txt that gives rows. */
 static void every_ask(heap *h, void (*each)(heap *h, const char *line, const hdx_buffer *whole, uint64_t peak))
 {
-    char     line[512];
-    unsigned asked = 0;
-    FILE    *file = fopen(HDX_TREE "/tests/query/bookshop.txt", "r");
+    char        line[CHECKSUMS_LINE];
+    const char *one;
+    unsigned    asked = 0;
+    FILE       *file = fopen(HDX_TREE "/tests/query/bookshop.txt", "r");
     cr_assert(file != NULL);
     h->q.threads = 1; /* what each of several threads holds at one time is not the same twice */
-    while (fgets(line, sizeof line, file) != NULL) {
-        int at = 0;
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] == '#' || strstr(line, " declared ") != NULL || sscanf(line, "%*s %*s %n", &at) != 0)
+    while ((one = checksums_next_ask(file, line)) != NULL) {
+        if (strncmp(one, "declared ", strlen("declared ")) == 0)
             continue;
         hdx_mem    mem = { .limit = 0 };
         hdx_buffer whole = hdx_buffer_of(NULL);
-        (void)bounded(h, line + at, &mem, &whole); /* what is kept beside the index is from now on */
+        (void)bounded(h, one, &mem, &whole); /* what is kept beside the index is from now on */
         hdx_buffer_clear(&whole);
         mem = (hdx_mem){ .limit = 0 };
-        cr_assert(bounded(h, line + at, &mem, &whole) == HDX_OK, "%s: %s", line + at, h->err.message);
-        each(h, line + at, &whole, mem.peak);
+        cr_assert(bounded(h, one, &mem, &whole) == HDX_OK, "%s: %s", one, h->err.message);
+        each(h, one, &whole, mem.peak);
         hdx_buffer_free(&whole);
         asked++;
     }

@@ -5,6 +5,7 @@
 #define LIBRARY_OBJECTS 20000u
 #include "asks.h"
 #include "library_dump.h"
+#include "support/checksums.h"
 
 #include <stdlib.h>
 
@@ -119,23 +120,17 @@ Test(crowd, of_arrays_is_listed_to_the_last)
 
 Test(crowd, is_answered_alike_by_any_number_of_threads, .timeout = 120)
 {
-    heap     h;
-    char     line[512], last[64] = "";
-    unsigned times = 0, compared = 0;
-    FILE    *f = fopen(HDX_TREE "/tests/query/asked.txt", "r");
+    heap        h;
+    char        line[CHECKSUMS_LINE], last[64] = "";
+    const char *one;
+    unsigned    times = 0, compared = 0;
+    FILE       *f = fopen(HDX_TREE "/tests/query/asked.txt", "r");
     cr_assert(f != NULL);
     heap_open(&h, library_dump(8, 77));
-    while (fgets(line, sizeof line, f) != NULL) {
-        char ask_of[512];
-        int  at = 0;
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] == '#' || sscanf(line, "%*u %*s %n", &at) != 0 || at == 0)
-            continue;
-        (void)snprintf(ask_of, sizeof ask_of, "%s", line + at);
-        const char *name = strchr(ask_of, ' ');
-        if (name == NULL || !is_chosen(name + 1, last, &times))
-            continue;
-        compared += is_alike(&h, ask_of);
+    while ((one = checksums_next_ask(f, line)) != NULL) {
+        const char *name = strchr(one, ' ');
+        if (name != NULL && is_chosen(name + 1, last, &times))
+            compared += is_alike(&h, one);
     }
     cr_expect(compared > 60, "%u", compared);
     (void)fclose(f);

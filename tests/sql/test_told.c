@@ -1,7 +1,7 @@
 /*
  * test_told.c - many statements on a small heap with odd names (cli/odd.h), and on one of classes that questions know
- * (query/library_dump.h): how each is planned, and its rows or what refuses it. told.txt and told_library.txt have the
- * checksums (support/checksums.h).
+ * (query/library_dump.h): how each is planned, and its rows or what refuses it. told.txt and told_library.txt have them
+ * (support/checksums.h).
  */
 #include "cli/odd.h"
 #include "query/library_dump.h"
