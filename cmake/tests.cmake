@@ -196,7 +196,7 @@ add_custom_target(recipes COMMAND sh -c "\"$@\" || test $? -eq 77" recipes
                   ${PROJECT_SOURCE_DIR}/tests/deploy/recipes $<TARGET_FILE:heapdex_cli>
                   ${PROJECT_SOURCE_DIR}/build/recipes DEPENDS heapdex_cli VERBATIM USES_TERMINAL)
 
-# A night of dumps with kills in the middle, and its tables beside what single commands say: short here, which needs
+# A batch of dumps with kills in the middle, and its tables beside what single commands say: short here, which needs
 # ../shared; `cmake --build build/release --target proof` with 30 dumps and Parquet, which needs a JDK, two minutes.
 add_test(NAME batch.proof COMMAND ${PROJECT_SOURCE_DIR}/tests/batch/proof --short $<TARGET_FILE:heapdex_cli>
          ${PROJECT_BINARY_DIR}/proof)
@@ -273,7 +273,7 @@ endif()
 # each of them needs.
 set(slow
     algo.test_dominators algo.test_packed answer.test_answers answer.test_views base.test_regex batch.proof
-    batch.test_nights batch.test_run bench.make_dump cli.decoys cli.interrupts cli.test_answers cli.test_batch
+    batch.test_batches batch.test_run bench.make_dump cli.decoys cli.interrupts cli.test_answers cli.test_batch
     cli.test_complete cli.test_errors cli.test_help cli.test_options cli.test_pipes cli.test_screens cli.test_sessions
     cli.test_sql cli.test_utf8 columns.test_runs faults.table fleet.test_place fleet.test_tables fuzz.checkpoint
     graph.test_told hprof.test_golden hprof.test_large hprof.test_sampled indexes.test_ints indexes.test_one_to_n

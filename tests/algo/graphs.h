@@ -25,11 +25,11 @@
 
 /* ---- numbers ---- */
 
-typedef struct dice {
+typedef struct random_state {
     uint64_t state;
-} dice;
+} random_state;
 
-static UNUSED uint64_t roll(dice *d, uint64_t below)
+static UNUSED uint64_t roll(random_state *d, uint64_t below)
 {
     uint64_t z = d->state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -301,7 +301,7 @@ static UNUSED const char *shape_name(shape s)
     return names[s];
 }
 
-static UNUSED void graph_shape(graph *g, shape s, dice *d)
+static UNUSED void graph_shape(graph *g, shape s, random_state *d)
 {
     const uint64_t n = g->n;
     for (uint64_t v = 0; v < n; v++)
@@ -379,7 +379,7 @@ static UNUSED void graph_shape(graph *g, shape s, dice *d)
  * A shape, with classes that are nodes themselves (some roots, some absent, now and then two for one node) and a few
  * roots. Now and then classes are numbered from 250 on: those up to 254 are packed as a byte, others as an entry.
  */
-static UNUSED graph graph_random(shape s, uint64_t n, dice *d)
+static UNUSED graph graph_random(shape s, uint64_t n, random_state *d)
 {
     const uint32_t some = (uint32_t)roll(d, n < 8 ? n + 1 : 8 + n / 64), from = roll(d, 4) == 0 ? 250 : 0,
                    classes = some > 0 ? from + some : 0;

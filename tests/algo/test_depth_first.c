@@ -60,9 +60,9 @@ Test(depth_first, is_a_true_depth_first_search_on_every_shape)
 {
     for (uint64_t seed = 1; seed <= 60; seed++)
         for (shape s = 0; s < SHAPES; s++) {
-            dice  d = { seed * 7919 + s };
-            graph g = graph_random(s, 1 + roll(&d, seed % 3 == 0 ? 400 : 12), &d);
-            char  what[64];
+            random_state d = { seed * 7919 + s };
+            graph        g = graph_random(s, 1 + roll(&d, seed % 3 == 0 ? 400 : 12), &d);
+            char         what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
             check_graph(&g, what);
             graph_free(&g);
@@ -129,8 +129,8 @@ Test(depth_first, visits_roots_in_order_references_backwards_and_the_class_after
 
 Test(depth_first, returns_limit_and_leaks_nothing_at_every_refusal)
 {
-    dice  d = { 11 };
-    graph g = graph_of(700000, 3); /* the stack grows: each time is a request */
+    random_state d = { 11 };
+    graph        g = graph_of(700000, 3); /* the stack grows: each time is a request */
     for (uint64_t v = 1; v < 60000; v++) {
         graph_add(&g, 0, v);
         g.class_of[v] = (uint32_t)roll(&d, 3);

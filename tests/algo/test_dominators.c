@@ -277,7 +277,7 @@ static void check_predecessors(const graph *g, const search_64 *s, const search_
     check_both_widths(g, s, MEMBERS, &wide, &narrow, what);
 }
 
-static ways ways_random(dice *d)
+static ways ways_random(random_state *d)
 {
     static const uint64_t chunks[] = { 1, 2, 7, 64, 4096 }, rooms[] = { 0, 1, 4096, 1u << 20, 1ull << 40 };
     return (ways){ chunks[roll(d, 5)], rooms[roll(d, 5)], 1 + (unsigned)roll(d, 3), roll(d, 2) == 0 };
@@ -326,9 +326,9 @@ Test(dominators, agree_with_the_definition_on_small_graphs)
 {
     for (uint64_t seed = 1; seed <= 60; seed++)
         for (shape s = 0; s < SHAPES; s++) {
-            dice  d = { seed * 15485863 + s };
-            graph g = graph_random(s, 1 + roll(&d, 24), &d);
-            char  what[64];
+            random_state d = { seed * 15485863 + s };
+            graph        g = graph_random(s, 1 + roll(&d, 24), &d);
+            char         what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
             check_dominators(&g, ways_random(&d), true, what);
             graph_free(&g);
@@ -339,9 +339,9 @@ Test(dominators, agree_with_lengauer_and_tarjan_on_middling_graphs)
 {
     for (uint64_t seed = 1; seed <= 6; seed++)
         for (shape s = 0; s < SHAPES; s++) {
-            dice  d = { seed * 32452843 + s };
-            graph g = graph_random(s, 200 + roll(&d, seed == 1 ? 20000 : 2000), &d);
-            char  what[64];
+            random_state d = { seed * 32452843 + s };
+            graph        g = graph_random(s, 200 + roll(&d, seed == 1 ? 20000 : 2000), &d);
+            char         what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
             check_dominators(&g, ways_random(&d), false, what);
             graph_free(&g);
@@ -394,7 +394,7 @@ Test(dominators, of_nothing_are_nothing)
 /* ---- ranges ---- */
 
 /* Nodes in lists one after the other; the first ones and some far after are entered from everywhere. */
-static graph graph_uneven(uint64_t n, uint32_t classes, dice *d)
+static graph graph_uneven(uint64_t n, uint32_t classes, random_state *d)
 {
     graph g = graph_of(n, classes);
     for (uint32_t c = 0; c < classes; c++)
@@ -427,14 +427,14 @@ static void expect_same_reel(const reel *have, const reel *want, const char *wha
  */
 Test(predecessors, are_the_same_for_any_room_threads_and_chunks)
 {
-    dice      d = { 21 };
-    graph     g = graph_uneven(90000, 40, &d);
-    search_64 s = { 0 };
-    search_32 s32 = { 0 };
-    hdx_mem   mem = { 0 };
-    known     plain = known_of(&g, plain_ways);
-    reel      want = { 0 }, want32 = { 0 };
-    uint64_t  count, least_reads = plain.book.chunks;
+    random_state d = { 21 };
+    graph        g = graph_uneven(90000, 40, &d);
+    search_64    s = { 0 };
+    search_32    s32 = { 0 };
+    hdx_mem      mem = { 0 };
+    known        plain = known_of(&g, plain_ways);
+    reel         want = { 0 }, want32 = { 0 };
+    uint64_t     count, least_reads = plain.book.chunks;
     cr_assert(depth_first_64(&g.wide, &mem, NULL, &s, NULL) == HDX_OK &&
               depth_first_32(&g.narrow, &mem, NULL, &s32, NULL) == HDX_OK);
     cr_assert(s.reached > 80000 && plain.book.entries > 200000);
@@ -527,10 +527,10 @@ Test(predecessors, of_a_last_range_of_one_number_are_there)
 /* Where the room is more than the least, no more of it is held than that. */
 Test(predecessors, keep_to_their_room)
 {
-    dice      d = { 25 };
-    graph     g = graph_uneven(90000, 40, &d);
-    search_32 s = { 0 };
-    hdx_mem   mem = { 0 };
+    random_state d = { 25 };
+    graph        g = graph_uneven(90000, 40, &d);
+    search_32    s = { 0 };
+    hdx_mem      mem = { 0 };
     cr_assert(depth_first_32(&g.narrow, &mem, NULL, &s, NULL) == HDX_OK);
     for (uint64_t room = 900000; room <= 1700000; room += 100000) {
         known    k = known_of(&g, (ways){ 4096, room, 1, false });
@@ -553,10 +553,10 @@ Test(predecessors, keep_to_their_room)
 /* All lists at once where the room suffices to the byte; where one number's is missing, two ranges. */
 Test(predecessors, take_their_room_to_the_byte)
 {
-    dice      d = { 26 };
-    graph     g = graph_uneven(70000, 4, &d);
-    search_32 s = { 0 };
-    hdx_mem   mem = { 0 };
+    random_state d = { 26 };
+    graph        g = graph_uneven(70000, 4, &d);
+    search_32    s = { 0 };
+    hdx_mem      mem = { 0 };
     cr_assert(depth_first_32(&g.narrow, &mem, NULL, &s, NULL) == HDX_OK);
     known               k = known_of(&g, (ways){ 4096, 0, 1, false });
     const hdx_referrers referrers = book_referrers(&k.book);
@@ -619,8 +619,8 @@ Test(predecessors, of_one_node_leave_those_of_its_neighbours_alone)
 /* Lengauer and Tarjan on a graph of many ranges. */
 Test(predecessors, of_many_ranges_give_the_dominators)
 {
-    dice  d = { 22 };
-    graph g = graph_uneven(80000, 3, &d);
+    random_state d = { 22 };
+    graph        g = graph_uneven(80000, 3, &d);
     check_dominators(&g, (ways){ 4096, 0, 2, false }, false, "many ranges");
     graph_free(&g);
 }
@@ -628,8 +628,8 @@ Test(predecessors, of_many_ranges_give_the_dominators)
 /* Links of several huge pages, which come as the tapes go: pages that the tapes or others had. */
 Test(dominators, of_more_nodes_than_a_page_of_links_holds)
 {
-    dice  d = { 24 };
-    graph g = graph_uneven(600000, 2, &d);
+    random_state d = { 24 };
+    graph        g = graph_uneven(600000, 2, &d);
     check_dominators(&g, (ways){ 4096, 1ull << 40, 2, false }, false, "several pages");
     graph_free(&g);
 }
@@ -638,8 +638,8 @@ Test(dominators, of_more_nodes_than_a_page_of_links_holds)
 /* However little room there is: one list is as long as it is. Only memory itself may refuse it. */
 Test(predecessors, of_one_node_may_take_more_than_the_room)
 {
-    dice  d = { 23 };
-    graph g = graph_of(60000, 0);
+    random_state d = { 23 };
+    graph        g = graph_of(60000, 0);
     graph_shape(&g, STAR_IN, &d);
     graph_root(&g, 0);
     graph_finish(&g);
@@ -764,8 +764,8 @@ static void check_torn(const graph *g, unsigned threads, uint64_t refuse, bool *
 /* Every request refused once, every point of cancelling tried once: no result, nothing kept. */
 Test(dominators, return_limit_and_leak_nothing_at_every_refusal)
 {
-    dice  d = { 9 };
-    graph g = graph_random(HEAPLIKE, 500, &d);
+    random_state d = { 9 };
+    graph        g = graph_random(HEAPLIKE, 500, &d);
     for (unsigned threads = 1; threads <= 3; threads += 2) {
         bool fine = false;
         for (uint64_t at = 0; !fine; at++) {
@@ -816,9 +816,9 @@ Test(retained, is_summed_over_a_tape_of_many_pieces_and_says_when_it_is_torn)
 /* Whatever is read or written may fail: the error comes back, and nothing is kept. */
 Test(dominators, give_back_what_goes_wrong_with_tapes_and_referrers)
 {
-    dice      d = { 30 };
-    graph     g = graph_uneven(40000, 2, &d);
-    search_32 s = { 0 };
+    random_state d = { 30 };
+    graph        g = graph_uneven(40000, 2, &d);
+    search_32    s = { 0 };
     cr_assert(depth_first_32(&g.narrow, NULL, NULL, &s, NULL) == HDX_OK);
     known               k = known_of(&g, (ways){ 4096, 1ull << 40, 2, false });
     reel                preds = { 0 }, of_class = { 0 }, semis = { 0 }, idoms = { 0 };

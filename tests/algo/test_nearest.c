@@ -34,9 +34,9 @@ Test(nearest, finds_least_distances_on_every_shape)
 {
     for (uint64_t seed = 1; seed <= 60; seed++)
         for (shape s = 0; s < SHAPES; s++) {
-            dice  d = { seed * 104729 + s };
-            graph g = graph_random(s, 1 + roll(&d, seed % 3 == 0 ? 3000 : 12), &d);
-            char  what[64];
+            random_state d = { seed * 104729 + s };
+            graph        g = graph_random(s, 1 + roll(&d, seed % 3 == 0 ? 3000 : 12), &d);
+            char         what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
             check_nearest(&g, what);
             graph_free(&g);
@@ -76,9 +76,9 @@ Test(nearest, of_nothing_is_nothing)
 
 Test(nearest, returns_limit_and_leaks_nothing_at_every_refusal)
 {
-    dice     d = { 3 };
-    graph    g = graph_random(SPARSE, 200, &d);
-    uint64_t parent[200];
+    random_state d = { 3 };
+    graph        g = graph_random(SPARSE, 200, &d);
+    uint64_t     parent[200];
     for (uint64_t at = 0; at < 4; at++) {
         refuser r = { 0, at };
         hdx_mem mem = { .refuse = refuse_one, .context = &r };

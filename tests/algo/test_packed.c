@@ -54,9 +54,9 @@ Test(packed, the_lowest_bits_say_the_length)
 
 Test(packed, runs_of_numbers_come_back)
 {
-    dice     d = { 3 };
-    uint64_t v[1000];
-    uint8_t *bytes = zeroed(5008, 1), *to = bytes;
+    random_state d = { 3 };
+    uint64_t     v[1000];
+    uint8_t     *bytes = zeroed(5008, 1), *to = bytes;
     for (unsigned i = 0; i < 1000; i++)
         to = hdx_pack(to, v[i] = i % 7 == 0 ? edges_of_lengths[roll(&d, VALUES)].value
                                             : roll(&d, ~0ull) >> (26 + roll(&d, 38)));
@@ -322,8 +322,8 @@ Test(packed, lists_of_every_shape_come_back)
 {
     for (uint64_t seed = 1; seed <= 15; seed++)
         for (shape s = 0; s < SHAPES; s++) {
-            dice  d = { seed * 7 + s };
-            graph g = graph_random(s, 1 + roll(&d, seed == 1 ? 10000 : 100), &d);
+            random_state d = { seed * 7 + s };
+            graph        g = graph_random(s, 1 + roll(&d, seed == 1 ? 10000 : 100), &d);
             check_packed(g.packed, list_of_graph, &g);
             for (unsigned i = 0; i < 5; i++)
                 check_walk_from(g.packed, roll(&d, g.packed->edges + 1), 1 + (uint32_t)roll(&d, 300));
@@ -350,8 +350,8 @@ typedef struct filled {
 
 static plain_list list_of_filled(void *context, uint64_t v)
 {
-    filled *f = context;
-    dice    d = { f->seed + v * 977 };
+    filled      *f = context;
+    random_state d = { f->seed + v * 977 };
     for (uint64_t i = 0; i < f->count(v); i++)
         f->to[i] = roll(&d, 8) == 0 ? f->below - 1 : roll(&d, f->below);
     return (plain_list){ .class = f->classes[roll(&d, f->class_count)],

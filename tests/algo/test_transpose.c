@@ -122,9 +122,9 @@ Test(transpose, agrees_with_sorting_on_every_shape)
 {
     for (uint64_t seed = 1; seed <= 20; seed++)
         for (shape s = 0; s < SHAPES; s++) {
-            dice  d = { seed * 1000 + s };
-            graph g = graph_random(s, 1 + roll(&d, 300), &d);
-            char  what[64];
+            random_state d = { seed * 1000 + s };
+            graph        g = graph_random(s, 1 + roll(&d, 300), &d);
+            char         what[64];
             snprintf(what, sizeof what, "seed %llu %s", (unsigned long long)seed, shape_name(s));
             check_ranges(&g, g.n, what);
             check_ranges(&g, 1 + roll(&d, g.n), what);
@@ -143,8 +143,8 @@ Test(transpose, agrees_with_sorting_over_many_references)
     const shape    shapes[] = { DENSE, STAR_OUT, STAR_IN, LIST_ENTERED };
     const unsigned widths[] = { 4, 3, 5, 4 };
     for (unsigned k = 0; k < 4; k++) {
-        dice  d = { 77 + k };
-        graph g = graph_of(k == 0 ? 40000 : 120000, 0);
+        random_state d = { 77 + k };
+        graph        g = graph_of(k == 0 ? 40000 : 120000, 0);
         g.width = widths[k];
         for (uint64_t v = 0; v < g.n; v++)
             if (v / 64 % 2 == 0)
@@ -161,7 +161,7 @@ Test(transpose, agrees_with_sorting_over_many_references)
 
 Test(transpose, returns_limit_and_leaks_nothing_when_memory_is_refused)
 {
-    dice          d = { 5 };
+    random_state  d = { 5 };
     graph         g = graph_random(DENSE, 200, &d);
     hdx_ranked_64 many = many_of_64(&g);
     uint64_t      count[200] = { 0 }, *to = zeroed(g.outbound.at[g.n], sizeof *to);

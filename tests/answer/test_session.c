@@ -3,7 +3,7 @@
  * (hdx_answer_wanted); when a build answers early; what callers are told meanwhile.
  */
 #include "answer/asks.h"
-#include "strip/droid.h"
+#include "strip/android_dump.h"
 
 #include <criterion/new/assert.h>
 

@@ -6,7 +6,7 @@
  * in the present folder, so that no path differs.
  */
 #include "answer/asks.h"
-#include "strip/droid.h"
+#include "strip/android_dump.h"
 #include "support/checksums.h"
 #include "support/gzip_maker.h"
 
@@ -84,7 +84,7 @@ static void harmed(const char *from, const char *to, double keep, size_t harm)
 
 static void put_text(const char *path, const char *text) { dump_maker_save_bytes(path, text, strlen(text)); }
 
-static void make_droids(void)
+static void make_android_dumps(void)
 {
     static const struct {
         const char      *path;
@@ -94,10 +94,10 @@ static void make_droids(void)
                  { "shark.hprof", HDX_STRIP_SHARK } };
     hdx_strip_report r;
     hdx_error        err;
-    dump_maker      *m = droid_new(4, false);
+    dump_maker      *m = android_dump_new(4, false);
     dump_maker_save(m, "droid.hprof");
     dump_maker_free(m);
-    m = droid_new(8, false);
+    m = android_dump_new(8, false);
     dump_maker_save(m, "droid8.hprof");
     dump_maker_free(m);
     for (size_t i = 0; i < HDX_COUNT(each); i++) {
@@ -201,7 +201,7 @@ Test(told, is_what_it_was)
     watched("c.hprof", true);
     damaged("damaged.hprof", 3);
     damaged("much.hprof", HDX_DAMAGE_MAX + 3);
-    make_droids();
+    make_android_dumps();
     put_text("matchers.txt", "library instance-field app.Node#next the node keeps it\n");
     put_text("wrong.txt", "library\n");
     put_text("rules.txt", "leaking app.Screen closed = true it is closed\nlabel app.Node it is a node\n");

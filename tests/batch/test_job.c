@@ -14,14 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t    dice;
+static uint64_t    random_state;
 static hdx_buffer *events;
 static char        folder[TEST_FOLDER];
 
 static uint32_t below(uint32_t n)
 {
-    dice = dice * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(dice >> 33) % n;
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(random_state >> 33) % n;
 }
 
 static const char *one_of(const char *const *texts, size_t count) { return texts[below((uint32_t)count)]; }
@@ -416,7 +416,7 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     cr_assert(sscanf(ask, "%15s %u", what, &first) == 2, "%s", ask);
     events = b;
     for (unsigned i = 0; i < 10; i++) {
-        dice = first * 10 + i;
+        random_state = first * 10 + i;
         (void)below(2);
         if (strcmp(what, "child") == 0)
             child_says(b);

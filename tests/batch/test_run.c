@@ -81,7 +81,7 @@ static bool put(void *context, const char *bytes, size_t len)
 }
 
 static const char       *input = "d";
-static hdx_batch_options night(void)
+static hdx_batch_options usual_options(void)
 {
     return (hdx_batch_options){
         .inputs = &input, .input_count = 1, .out = "out", .ask = "histogram,suspects", .threads = 2, .memory = 1u << 30
@@ -160,7 +160,7 @@ static void expect_answer(const char *dump, const char *name, const char *path, 
 
 Test(batch, answers_for_each_dump_and_says_what_is_wrong_with_others)
 {
-    const hdx_batch_options o = night();
+    const hdx_batch_options o = usual_options();
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(2, 0, 1);
     expect_in("out/status/%s.json", id_of("text-"), "\"state\": \"failed\", \"exit_code\": 3, \"kind\": \"bad_dump\"");
@@ -178,7 +178,7 @@ Test(batch, answers_for_each_dump_and_says_what_is_wrong_with_others)
 Test(batch, clears_claims_of_what_is_done)
 {
     static const char       left[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
-    const hdx_batch_options o = night();
+    const hdx_batch_options o = usual_options();
     char                    path[200];
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     (void)snprintf(path, sizeof path, "out/claims/%s", id_of("shop-"));
@@ -202,7 +202,7 @@ Test(batch, clears_what_killed_ones_have_left_and_no_file_of_anybody_else)
     static const char *const others[] = { "out/movie.part", "out/.heapdex-lock-x.hdx", "out/summary.json.7.part" };
     static const char *const ours[] = { "out/summary.json", "out/status/a.json", "out/claims/.began" };
     char                     left[3][200];
-    const hdx_batch_options  o = night();
+    const hdx_batch_options  o = usual_options();
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         save_old(others[i]);
@@ -220,7 +220,7 @@ Test(batch, clears_what_killed_ones_have_left_and_no_file_of_anybody_else)
 Test(batch, does_again_only_what_has_changed)
 {
     char                  path[200];
-    hdx_batch_options     o = night();
+    hdx_batch_options     o = usual_options();
     const struct timespec later[2] = { { .tv_nsec = UTIME_NOW }, { .tv_sec = time(NULL) + 60 } };
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
@@ -247,7 +247,7 @@ Test(batch, is_done_also_for_who_calls_from_another_folder)
 {
     char              in[TEST_FOLDER + 8], out[TEST_FOLDER + 8], indexes[TEST_FOLDER + 8];
     const char *const input_there = in;
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     (void)snprintf(in, sizeof in, "%s/d", folder);
     (void)snprintf(out, sizeof out, "%s/out", folder);
     (void)snprintf(indexes, sizeof indexes, "%s/i", folder);
@@ -267,7 +267,7 @@ Test(batch, does_anew_what_was_done_of_another_dump_under_the_same_id)
     static const char *const list = "list.csv";
     static const char *const manifests[] = { "dump,dump_id\nd/shop.hprof.gz,a\n", "dump,dump_id\nd/none.hprof,a\n",
                                              "dump,dump_id\nd/other.hprof.gz,a\n" };
-    hdx_batch_options        o = night();
+    hdx_batch_options        o = usual_options();
     o.inputs = &list;
     o.index_dir = "i";
     for (int i = 0; i < 3; i++) {
@@ -283,7 +283,7 @@ Test(batch, does_anew_what_was_done_of_another_dump_under_the_same_id)
 
 Test(batch, plans_without_building_anything)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.plan = true;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     cr_expect(strstr(text.at, ",planned,") != NULL, "%s", text.at);
@@ -294,7 +294,7 @@ Test(batch, plans_without_building_anything)
 
 Test(batch, plans_nothing_for_what_is_done)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     o.plan = true;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
@@ -307,7 +307,7 @@ Test(batch, plans_nothing_for_what_is_done)
 
 Test(batch, tells_what_became_of_each_dump_and_does_nothing)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.summary = true;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     cr_expect(eq(u64, counts.waiting, 3), "%s", text.at);
@@ -329,7 +329,7 @@ Test(batch, tells_what_became_of_each_dump_and_does_nothing)
 
 Test(batch, that_has_too_little_memory_says_how_much_would_do)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.memory = 20u << 20;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(0, 0, 3);
@@ -341,7 +341,7 @@ Test(batch, whose_memory_is_too_little_says_nothing_of_what_another_runner_does)
 {
     static const char far[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
     char              path[200];
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.plan = true;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     (void)snprintf(path, sizeof path, "out/claims/%s", id_of("shop-"));
@@ -356,22 +356,22 @@ Test(batch, whose_memory_is_too_little_says_nothing_of_what_another_runner_does)
 Test(batch, refuses_what_it_cannot_ask)
 {
     static const char *const wrong[] = { "nothing", "histogram,,suspects", "path", "export", "index", "strip" };
-    hdx_batch_options        o = night();
+    hdx_batch_options        o = usual_options();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         o.ask = wrong[i];
         cr_expect(eq(int, (int)go(&o), HDX_USAGE), "%s", wrong[i]);
     }
-    o = night();
+    o = usual_options();
     o.tables = HDX_BATCH_CSV;
     o.more_tables = "objects,nothing";
     cr_expect(eq(int, (int)go(&o), HDX_USAGE));
     o.more_tables = NULL;
     o.index_only = true;
     cr_expect(eq(int, (int)go(&o), HDX_USAGE), "indexes only, and tables");
-    o = night();
+    o = usual_options();
     o.more_tables = "objects";
     cr_expect(eq(int, (int)go(&o), HDX_USAGE), "tables in no format");
-    o = night();
+    o = usual_options();
     o.out = NULL;
     cr_expect(eq(int, (int)go(&o), HDX_USAGE));
     cr_expect(access("out", F_OK) != 0, "nothing was made");
@@ -417,7 +417,7 @@ static bool is_stopped(void *context) { return atomic_load(&((meddler *)context)
 
 static hdx_batch_options meddled(meddler *m)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.threads = 1;
     o.happened = meddle;
     o.context = m;
@@ -506,7 +506,7 @@ pid_t fork(void)
 
 Test(batch, waits_where_no_process_can_be_made_for_now)
 {
-    const hdx_batch_options o = night();
+    const hdx_batch_options o = usual_options();
     no_forks = 6;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(2, 0, 1);
@@ -521,7 +521,7 @@ Test(batch, ends_a_child_that_says_what_is_no_line)
     const batch_dump        d = { .id = "a", .path = "d/shop.hprof.gz", .whole = "d/shop.hprof.gz" };
     batch_job               j = { .dump = &d, .s = { .state = BATCH_RUNNING }, .claim = { .fd = -1 } };
     int                     ends[2];
-    const hdx_batch_options o = night();
+    const hdx_batch_options o = usual_options();
     r.o = &o;
     cr_assert(pipe(ends) == 0);
     j.child = (batch_child){ fork(), ends[0] };
@@ -549,7 +549,7 @@ Test(batch, of_two_runners_at_once_each_dump_is_worked_on_by_one)
     uint64_t          other[3], mine[3];
     int               ends[2];
     char              path[64];
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.threads = 1;
     cr_assert(unlink("d/text.hprof") == 0);
     for (int i = 0; i < 2; i++) {
@@ -581,7 +581,7 @@ Test(batch, leaves_what_others_hold_and_says_so_where_it_shall_not_wait)
 {
     static const char far[] = "heapdex 1 host=far.away boot=1 space=1 pid=1 start=1 since=1 job=-\n";
     char              path[200];
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.no_wait = true;
     cr_assert(unlink("d/text.hprof") == 0);
     o.plan = true;
@@ -599,7 +599,7 @@ Test(batch, leaves_what_others_hold_and_says_so_where_it_shall_not_wait)
 
 Test(batch, in_shares_has_each_dump_in_one_of_them_whatever_came_between)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.index_only = true;
     o.ask = NULL;
     o.tasks = 2;
@@ -622,7 +622,7 @@ Test(batch, in_shares_has_each_dump_in_one_of_them_whatever_came_between)
 
 Test(batch, deletes_dumps_that_are_whole_in_an_index_and_skips_them_from_then_on)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     o.drop = true;
     o.index_dir = "indexes";
     static const char manifest[] = "dump,dump_id\nd/shop.hprof.gz,a\nd/cut.hprof.gz,b\nd/text.hprof,c\n";
@@ -646,7 +646,7 @@ static hdx_batch_options dropping(void)
 {
     static const char *const list = "list.csv";
     static const char        manifest[] = "dump,dump_id\nd/shop.hprof.gz,a\n";
-    hdx_batch_options        o = night();
+    hdx_batch_options        o = usual_options();
     save(list, manifest, sizeof manifest - 1);
     o.inputs = &list;
     o.drop = true;
@@ -772,7 +772,7 @@ Test(batch, deletes_no_dump_whose_bytes_have_changed_where_nobody_sees_it)
 
 Test(batch, takes_no_folder_of_a_user_for_its_output)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     cr_assert(mkdir("out", 0777) == 0);
     save("out/thesis.doc", "mine", 4);
     cr_expect(eq(int, (int)go(&o), HDX_USAGE), "%s", err.message);
@@ -841,7 +841,7 @@ static unsigned asked_for(unsigned dumps)
 {
     static const char *const folder_m = "many";
     char                     path[64];
-    hdx_batch_options        o = night();
+    hdx_batch_options        o = usual_options();
     cr_assert(system("rm -rf many out") == 0 && mkdir("many", 0777) == 0);
     for (unsigned i = 0; i < dumps; i++) {
         (void)snprintf(path, sizeof path, "many/%u.hprof.gz", i);
@@ -1083,7 +1083,7 @@ Test(batch, renames_no_dump_over_one_that_came_later)
     static const char        aside_name[] = "d/.heapdex-drop-0123456789abcdef-shop.hprof.gz";
     static const char *const not_ours[] = { "d/.heapdex-drop-0123456789abcdef-", "d/.heapdex-drop-0123-notes",
                                             "d/.heapdex-drop-0123456789abcdeX-notes", "d/.heapdex-drop-notes" };
-    hdx_batch_options        o = night();
+    hdx_batch_options        o = usual_options();
     save(aside_name, "before", 6);
     for (size_t i = 0; i < 4; i++)
         save(not_ours[i], "mine", 4);
@@ -1109,7 +1109,7 @@ static unsigned mode_of(const char *path)
 Test(batch, tells_nobody_of_a_dump_who_may_not_read_it)
 {
     static const char manifest[] = "dump,dump_id\nd/shop.hprof.gz,a\nd/cut.hprof.gz,b\n";
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     const mode_t      mask = umask(022);
     save("list.csv", manifest, sizeof manifest - 1);
     input = "list.csv";
@@ -1167,7 +1167,7 @@ Test(batch, waits_for_no_pipe_in_its_folder, .timeout = 60)
 Test(batch, takes_no_folder_whose_status_is_of_another_program)
 {
     static const char *const theirs[] = { "out/status/a.json", "out/claims/2024.pdf", "out/answers/42" };
-    hdx_batch_options        o = night();
+    hdx_batch_options        o = usual_options();
     for (size_t i = 0; i < HDX_COUNT(theirs); i++) {
         cr_assert(system("rm -rf out; mkdir -p out/status out/claims out/answers out/slurm") == 0);
         save("out/slurm/job", "x", 1);
@@ -1186,7 +1186,7 @@ Test(batch, writes_tables_of_each_dump_whole_and_says_in_them_what_failed)
     static const char *const formats[] = { "parquet", "csv" };
     for (int i = 0; i < 2; i++) {
         char              path[200];
-        hdx_batch_options o = night();
+        hdx_batch_options o = usual_options();
         o.ask = NULL;
         o.tables = i == 0 ? HDX_BATCH_PARQUET : HDX_BATCH_CSV;
         o.more_tables = i == 0 ? NULL : "objects";
@@ -1211,7 +1211,7 @@ Test(batch, writes_tables_again_when_the_manifest_says_something_else)
     static const char *const says[] = { "dump,dump_id,application\nd/shop.hprof.gz,a,shop\n",
                                         "dump,dump_id,application\nd/shop.hprof.gz,a,books\n",
                                         "dump,dump_id,application,host\nd/shop.hprof.gz,a,books,\n" };
-    hdx_batch_options        o = night();
+    hdx_batch_options        o = usual_options();
     o.inputs = &list;
     o.tables = HDX_BATCH_CSV;
     for (int i = 0; i < 3; i++) {
@@ -1226,7 +1226,7 @@ Test(batch, writes_tables_again_that_somebody_has_deleted)
 {
     static const char *const gone[] = { "rm -r out/tables/dump_id=shop*/roots.csv", "rm out/tables.sqlite" };
     for (int i = 0; i < 2; i++) {
-        hdx_batch_options o = night();
+        hdx_batch_options o = usual_options();
         o.ask = NULL;
         o.tables = i == 0 ? HDX_BATCH_CSV : HDX_BATCH_SQLITE;
         cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
@@ -1288,7 +1288,7 @@ static ino_t inode_of(const char *path)
 /* Two whole dumps with indexes, the first of which is damaged. */
 static hdx_batch_options after_damage(const char *file)
 {
-    hdx_batch_options o = night();
+    hdx_batch_options o = usual_options();
     char              path[256];
     cr_assert(unlink("d/text.hprof") == 0 && unlink("d/cut.hprof.gz") == 0);
     copy(BOOKSHOP, "d/other.hprof.gz");
@@ -1325,7 +1325,7 @@ Test(batch, builds_a_damaged_index_again_of_a_dump_that_was_finished)
 {
     static const char *const files[] = { "dominator.hdx", "position.hdx", "catalog.mdb" };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        hdx_batch_options o = i == 0 ? after_damage(files[i]) : night();
+        hdx_batch_options o = i == 0 ? after_damage(files[i]) : usual_options();
         char              path[256];
         o.ask = NULL;
         (void)snprintf(path, sizeof path, "d/shop.hprof.gz.hdx/%s", files[i]);

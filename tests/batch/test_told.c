@@ -12,14 +12,14 @@
 
 #define MB (1ull << 20)
 
-static uint64_t   dice;
+static uint64_t   random_state;
 static char       folder[TEST_FOLDER];
 static hdx_buffer said;
 
 static uint32_t below(uint32_t n)
 {
-    dice = dice * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(dice >> 33) % n;
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(random_state >> 33) % n;
 }
 
 static void put(const char *path, const char *text, size_t len)
@@ -494,7 +494,7 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     (void)context;
     rest = rest != NULL ? rest + 1 : "";
     const size_t len = unescape(text, rest);
-    dice = strtoull(rest, NULL, 10);
+    random_state = strtoull(rest, NULL, 10);
     if (strncmp(ask, "plan ", 5) == 0)
         plan(b);
     else if (strncmp(ask, "fit ", 4) == 0)

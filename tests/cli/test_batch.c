@@ -1,4 +1,4 @@
-/* A night of dumps as a scheduler runs it: killed, told to stop, begun again. */
+/* A batch of dumps as a scheduler runs it: killed, told to stop, begun again. */
 #include "cli/terminal.h"
 #include "support/wait.h"
 

@@ -173,22 +173,22 @@ Test(diff, of_a_folder_takes_its_dumps_and_tells_of_those_that_are_none)
 
 Test(diff, of_the_folder_of_a_batch_takes_what_is_done)
 {
-    ran r = tool_sh(
-        "echo 'no dump' > odd.hprof; \"$H\" batch . --out night --ask info --index-dir made --quiet >/dev/null; "
-        "\"$H\" trend night --columns key,rises,objects --limit 1 --format csv");
+    ran r =
+        tool_sh("echo 'no dump' > odd.hprof; \"$H\" batch . --out out --ask info --index-dir made --quiet >/dev/null; "
+                "\"$H\" trend out --columns key,rises,objects --limit 1 --format csv");
     cr_expect(eq(int, r.code, 0), "%s", r.err);
     cr_expect_str_eq(r.out, "key,rises,objects\njava.lang.Object[],2,\"[1, 1, 1]\"\n");
     cr_expect(strstr(r.err, "is left out: failed, ") != NULL, "%s", r.err);
     ran_free(&r);
-    r = tool_sh("rm -r made/b-*; echo '{' > night/status/x.json; echo '{}' > night/status/y.json; echo x > "
-                "night/status/notes; \"$H\" trend night --columns key,objects --limit 1 --format csv");
+    r = tool_sh("rm -r made/b-*; echo '{' > out/status/x.json; echo '{}' > out/status/y.json; echo x > "
+                "out/status/notes; \"$H\" trend out --columns key,objects --limit 1 --format csv");
     cr_expect_str_eq(r.out, "key,objects\njava.lang.Object[],\"[1, 1]\"\n");
     cr_expect(strstr(r.err, "its index ") != NULL && strstr(r.err, " is gone\n") != NULL, "%s", r.err);
-    cr_expect(strstr(r.err, "night/status/x.json is no status of a dump: left out") != NULL, "%s", r.err);
-    cr_expect(strstr(r.err, "night/status/y.json is no status of a dump: left out") != NULL, "%s", r.err);
+    cr_expect(strstr(r.err, "out/status/x.json is no status of a dump: left out") != NULL, "%s", r.err);
+    cr_expect(strstr(r.err, "out/status/y.json is no status of a dump: left out") != NULL, "%s", r.err);
     cr_expect(strstr(r.err, "notes") == NULL, "%s", r.err);
     ran_free(&r);
-    r = tool_sh("rm -r made; \"$H\" trend night");
+    r = tool_sh("rm -r made; \"$H\" trend out");
     cr_expect(eq(int, r.code, 2), "%s", r.err);
     cr_expect(strstr(r.err, "no dump of this batch is done") != NULL, "%s", r.err);
     ran_free(&r);

@@ -14,7 +14,7 @@
 #include "cli/offers.h"
 #include "cli/sql.h"
 #include "query/library_dump.h"
-#include "query/town_dump.h"
+#include "query/sample_dump.h"
 #include "support/checksums.h"
 #include "support/folder.h"
 
@@ -180,7 +180,7 @@ Test(offered, is_what_it_was, .timeout = 120)
     (void)snprintf(command, sizeof command, "cp '%s' app.hprof.gz", HDX_TREE "/examples/bookshop.hprof.gz");
     cr_assert(system(command) == 0 && mkdir("more", 0700) == 0 && mkdir("other.hdx", 0700) == 0 &&
               system("touch notes.txt old.bin .hidden.hprof more/b.hprof more/c 'a b.hprof'") == 0);
-    dump_maker *m = town_dump(8, 0, 0);
+    dump_maker *m = sample_dump(8, 0, 0);
     dump_maker_save(m, "town.hprof");
     dump_maker_free(m);
     m = library_dump(8, 3);

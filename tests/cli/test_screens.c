@@ -11,7 +11,7 @@
 #include "cli/odd.h"
 #include "cli/terminal.h"
 #include "query/library_dump.h"
-#include "query/town_dump.h"
+#include "query/sample_dump.h"
 
 #define CHECKSUMS_EACH 3u
 #include "support/checksums.h"
@@ -66,12 +66,12 @@ Test(screens, are_what_they_were, .timeout = 300)
     leaky_make("leaky.hprof", true);
     leaky_make("before.hprof", false);
     odd_make("odd.hprof");
-    dump_maker *town = town_dump(8, 0, 0);
-    dump_maker_save(town, "town.hprof");
+    dump_maker *sample = sample_dump(8, 0, 0);
+    dump_maker_save(sample, "town.hprof");
     size_t         len;
-    const uint8_t *bytes = dump_maker_bytes(town, &len);
+    const uint8_t *bytes = dump_maker_bytes(sample, &len);
     dump_maker_save_bytes("cut.hprof", bytes, len * 3 / 4);
-    dump_maker_free(town);
+    dump_maker_free(sample);
     dump_maker *library = library_dump(8, 301);
     dump_maker_save(library, "library.hprof");
     dump_maker_free(library);

@@ -6,11 +6,11 @@
 #include "compare/pair.h"
 #include "support/checksums.h"
 
-typedef struct dice {
+typedef struct random_state {
     uint64_t state;
-} dice;
+} random_state;
 
-static uint32_t below(dice *d, uint32_t n)
+static uint32_t below(random_state *d, uint32_t n)
 {
     d->state = d->state * 6364136223846793005ull + 1442695040888963407ull;
     return (uint32_t)(d->state >> 33) % n;
@@ -25,7 +25,7 @@ static void forest_save(const char *path, unsigned n)
     static const char *const names[] = { "app.Order",    "app.Item", "app.web.Page", "app.web.Session",
                                          "org.lib.Pool", "Lonely",   "java.util.X",  "app.Proxy$$Lambda$1" };
     dump_maker              *m = dump_maker_new(8);
-    dice                     d = { 77 };
+    random_state             d = { 77 };
     uint64_t                 objects[400], classes[8], arrays[3], loaders[3];
     unsigned                 count = 0;
     m->time_ms = 1000000 + 1000 * n;

@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "cli/leaky.h"
 #include "faults/faults.h"
-#include "query/town_dump.h"
+#include "query/sample_dump.h"
 #include "query/trouble_dump.h"
 #include "rows/rows.h"
 #include "support/folder.h"
@@ -37,7 +37,7 @@
 #define WORDS      24
 #define LINE_SIZE  1024
 
-static const char *const dumps[] = { "shop", "town", "trouble", "leaky" };
+static const char *const dumps[] = { "shop", "sample", "trouble", "leaky" };
 static const char *const kinds[] = { "-", "code", "value", "getter", "later", "table" };
 
 typedef struct child {
@@ -184,17 +184,17 @@ static void forget(void)
 typedef struct line {
     asking    a;
     result    first, now;
-    uint64_t *told, dice;
+    uint64_t *told, random_state;
     uint64_t  most; /* of HDX_FAULTS; 0: it is not set */
     uint64_t  faults;
 } line;
 
 static uint64_t roll(line *l)
 {
-    l->dice ^= l->dice << 13;
-    l->dice ^= l->dice >> 7;
-    l->dice ^= l->dice << 17;
-    return l->dice;
+    l->random_state ^= l->random_state << 13;
+    l->random_state ^= l->random_state >> 7;
+    l->random_state ^= l->random_state << 17;
+    return l->random_state;
 }
 
 static void complain(line *l, const char *what, const char *function)
@@ -273,7 +273,7 @@ static int ask_line(const char *text, uint64_t *told)
     static line l;
     hdx_error   err;
     l.told = told;
-    l.dice = 88172645463325252u ^ hdx_crc32c(0, text, strlen(text));
+    l.random_state = 88172645463325252u ^ hdx_crc32c(0, text, strlen(text));
     l.most = asks_most();
     l.first.out = l.first.error = l.now.out = l.now.error = hdx_buffer_of(NULL);
     read_words(&l.a, text);
@@ -319,10 +319,10 @@ static void make_dumps(void)
     static char      gunzip[] = "gzip -dc '" HDX_TREE "/examples/bookshop.hprof.gz' > shop";
     hdx_index_report report;
     hdx_error        err;
-    dump_maker      *town = town_dump(8, 0, 0), *trouble = trouble_dump();
-    dump_maker_save(town, "town");
+    dump_maker      *sample = sample_dump(8, 0, 0), *trouble = trouble_dump();
+    dump_maker_save(sample, "sample");
     dump_maker_save(trouble, "trouble");
-    dump_maker_free(town);
+    dump_maker_free(sample);
     dump_maker_free(trouble);
     leaky_make("leaky", true);
     system_must(gunzip);
@@ -345,7 +345,7 @@ static void begin(child *c, unsigned number, const char *text)
     c->number = number;
     memset(c->told, 0, TOLD * sizeof *c->told);
     (void)snprintf(c->line, sizeof c->line, "%s", text);
-    (void)snprintf(command, sizeof command, "mkdir %u && cp -r shop town trouble leaky *.hdx %u", number, number);
+    (void)snprintf(command, sizeof command, "mkdir %u && cp -r shop sample trouble leaky *.hdx %u", number, number);
     system_must(command);
     (void)fflush(NULL);
     if ((c->pid = fork()) < 0)

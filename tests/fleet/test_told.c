@@ -5,7 +5,7 @@
 #include "cli/leaky.h"
 #include "cli/odd.h"
 #include "fleet/written.h"
-#include "query/town_dump.h"
+#include "query/sample_dump.h"
 #include "support/checksums.h"
 
 static void make_cut(const char *from, const char *to)
@@ -54,7 +54,7 @@ static void make_much(const char *path)
 
 static void make_dumps(void)
 {
-    dump_maker *m = town_dump(8, 0, 0);
+    dump_maker *m = sample_dump(8, 0, 0);
     dump_maker_save(m, "town");
     dump_maker_free(m);
     odd_make("odd");

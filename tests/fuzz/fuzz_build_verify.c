@@ -11,7 +11,7 @@
  * whatever libFuzzer likes.
  */
 #include "making/mutate.h"
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "fuzz/folder.h"
 #include "support/gzip_maker.h"
 
@@ -87,12 +87,12 @@ static hdx_code build(const hdx_index_options *options)
 }
 
 /* Index files are equal however they came to be; the catalog tells of times. */
-static void compare(parted *a, parted *b)
+static void compare(partial_build *a, partial_build *b)
 {
     const hdx_error err = { .code = HDX_OK };
     must(a->count == b->count, "files", &err);
     for (unsigned i = 0; i < a->count; i++) {
-        const parted_file *f = parted_find(b, a->files[i].name);
+        const partial_file *f = partial_find(b, a->files[i].name);
         must(f != NULL && (strstr(f->name, ".hdx") == NULL ||
                            (f->len == a->files[i].len && memcmp(f->at, a->files[i].at, f->len) == 0)),
              a->files[i].name, &err);
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     hdx_index_options options = { .dump = dump, .max_uncompressed = 64u << 20 };
     char              path[FOLDER_PATH];
-    parted            first = { .count = 0 }, second = { .count = 0 };
+    partial_build     first = { .count = 0 }, second = { .count = 0 };
     if (size < HEAD)
         return 0;
     folder_path(dump, "a.hprof");
@@ -114,16 +114,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.memory = data[1] == 0 ? 0 : (40ull << 20) + ((uint64_t)data[1] << 14);
     hdx_code code = build(&options);
     if (code == HDX_OK && (data[0] & 128) != 0) {
-        parted_read_folder(&first, place);
+        partial_read_folder(&first, place);
         (void)hdx_index_remove(&options, path, sizeof path, NULL);
         options.threads = 1;
         options.memory = 0;
         const hdx_error err = { .code = HDX_OK };
         must(build(&options) == HDX_OK, "again", &err);
-        parted_read_folder(&second, place);
+        partial_read_folder(&second, place);
         compare(&first, &second);
-        parted_free(&first);
-        parted_free(&second);
+        partial_free(&first);
+        partial_free(&second);
     }
     (void)hdx_index_remove(&options, path, sizeof path, NULL);
     return 0;

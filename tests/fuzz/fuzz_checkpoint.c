@@ -17,7 +17,7 @@
  *           1  step, question
  *           then edits of 12 bytes: file u8, operation u8, value u8, length u8, at u32, from u32
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "catalog/values.h"
 #include "fuzz/ask.h"
 #include "fuzz/folder.h"
@@ -37,7 +37,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char           dump[FOLDER_PATH], part[FOLDER_PATH], place[FOLDER_PATH];
-static parted         straight, left[PARTED_STEPS], readings[READINGS], inside[INSIDE];
+static partial_build  straight, left[PARTIAL_STEPS], readings[READINGS], inside[INSIDE];
 static const uint64_t inside_tasks[INSIDE] = {
     /* one thread leaves these */
     HDX_TASK_COLUMNS,
@@ -68,13 +68,13 @@ static void must(bool ok, const char *what, const hdx_error *err)
 
 static void end(void)
 {
-    parted_free(&straight);
-    for (unsigned k = 0; k < PARTED_STEPS; k++)
-        parted_free(&left[k]);
+    partial_free(&straight);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++)
+        partial_free(&left[k]);
     for (unsigned k = 0; k < READINGS; k++)
-        parted_free(&readings[k]);
+        partial_free(&readings[k]);
     for (unsigned k = 0; k < INSIDE; k++)
-        parted_free(&inside[k]);
+        partial_free(&inside[k]);
 }
 
 static hdx_index_options options_of(void) { return (hdx_index_options){ .dump = dump, .threads = 1 }; }
@@ -85,22 +85,22 @@ static void stop_readings(const hdx_index_options *options)
     char      path[FOLDER_PATH];
     hdx_error err = { .code = HDX_OK };
     for (unsigned calls = 1;; calls++) {
-        parted now = { .count = 0 };
-        must(parted_interrupt(options, calls, &err) == HDX_CANCELLED, "interrupt", &err);
-        parted_read_folder(&now, part);
+        partial_build now = { .count = 0 };
+        must(partial_interrupt(options, calls, &err) == HDX_CANCELLED, "interrupt", &err);
+        partial_read_folder(&now, part);
         (void)hdx_index_remove(options, path, sizeof path, NULL);
-        if (parted_find(&now, "checkpoint/state") != NULL) {
-            parted_free(&now);
+        if (partial_find(&now, "checkpoint/state") != NULL) {
+            partial_free(&now);
             break;
         }
-        const bool scanned = parted_find(&now, "scan.tmp") != NULL,
-                   read_twice = parted_find(&now, "columns.tmp") != NULL;
+        const bool scanned = partial_find(&now, "scan.tmp") != NULL,
+                   read_twice = partial_find(&now, "columns.tmp") != NULL;
         const unsigned to = read_twice ? 2 : readings[0].count == 0 ? 0 : 1;
         if (scanned) {
-            parted_free(&readings[to]);
+            partial_free(&readings[to]);
             readings[to] = now;
         } else
-            parted_free(&now);
+            partial_free(&now);
     }
     for (unsigned k = 0; k < READINGS; k++)
         must(readings[k].count > 0, "a reading that keeps nothing", &err);
@@ -109,15 +109,15 @@ static void stop_readings(const hdx_index_options *options)
 /* Keeps the folder where its tasks are wanted; of two with the same tasks the one with more files of begun tasks. */
 static void keep_inside(void)
 {
-    parted now = { .count = 0 };
-    parted_read_folder(&now, part);
-    for (unsigned k = 0; k < INSIDE && parted_find(&now, "checkpoint/state") != NULL; k++)
-        if (parted_head(&now)->tasks == inside_tasks[k] && now.count > inside[k].count) {
-            parted_free(&inside[k]);
+    partial_build now = { .count = 0 };
+    partial_read_folder(&now, part);
+    for (unsigned k = 0; k < INSIDE && partial_find(&now, "checkpoint/state") != NULL; k++)
+        if (partial_head(&now)->tasks == inside_tasks[k] && now.count > inside[k].count) {
+            partial_free(&inside[k]);
             inside[k] = now;
             return;
         }
-    parted_free(&now);
+    partial_free(&now);
 }
 
 static unsigned count_inside(void)
@@ -139,7 +139,7 @@ static void stop_inside(const hdx_index_options *options)
     hdx_code  code = HDX_CANCELLED;
     for (unsigned round = 0; round <= ROUNDS && count_inside() < INSIDE; round++, code = HDX_CANCELLED)
         for (unsigned calls = 1; code != HDX_OK; calls++) {
-            code = round == 0 ? parted_interrupt(options, calls, &err) : parted_interrupt_one(options, calls, &err);
+            code = round == 0 ? partial_interrupt(options, calls, &err) : partial_interrupt_one(options, calls, &err);
             must(code == HDX_OK || code == HDX_CANCELLED, "interrupt", &err);
             if (code == HDX_CANCELLED)
                 keep_inside();
@@ -148,7 +148,7 @@ static void stop_inside(const hdx_index_options *options)
     for (unsigned k = 0; k < INSIDE; k++) {
         must(inside[k].count > 0 || k >= INSIDE / 2, "a stop that leaves no tasks", &err);
         if (inside[k].count == 0)
-            inside[k] = parted_copy(&inside[k - 1]);
+            inside[k] = partial_copy(&inside[k - 1]);
     }
 }
 
@@ -171,8 +171,8 @@ static void prepare(void)
     options = options_of();
     for (unsigned twice = 0; twice < 2; twice++) {
         must(hdx_index_build(&options, &report, &err) == HDX_OK, "build", &err);
-        parted_free(&straight);
-        parted_read_folder(&straight, place);
+        partial_free(&straight);
+        partial_read_folder(&straight, place);
         must(hdx_graph_open(place, dump, &g, &err) == HDX_OK, "open", &err);
         for (unsigned q = 0; q < ASK_QUESTIONS; q++) {
             const answer a = ask(g, q, HDX_LIVE);
@@ -182,9 +182,9 @@ static void prepare(void)
         hdx_graph_close(g);
         (void)hdx_index_remove(&options, path, sizeof path, NULL);
     }
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        must(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "stop", &err);
-        parted_read_folder(&left[k], part);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
+        must(partial_stop(&options, k + 1, &err) == HDX_LIMIT, "stop", &err);
+        partial_read_folder(&left[k], part);
         (void)hdx_index_remove(&options, path, sizeof path, NULL);
     }
     stop_readings(&options);
@@ -194,7 +194,7 @@ static void prepare(void)
     ready = true;
 }
 
-static void exchange(parted_file *f, size_t at, size_t from, size_t n)
+static void exchange(partial_file *f, size_t at, size_t from, size_t n)
 {
     uint8_t kept[8];
     if (f->len - at < n || f->len - from < n)
@@ -205,10 +205,10 @@ static void exchange(parted_file *f, size_t at, size_t from, size_t n)
 }
 
 /* One edit; a file may grow by a few bytes only. */
-static void edit(parted *p, const uint8_t *e, bool *changed)
+static void edit(partial_build *p, const uint8_t *e, bool *changed)
 {
-    parted_file *f = &p->files[e[0] % p->count], *other = &p->files[e[2] % p->count];
-    size_t       at, from, n = 1u + e[3] % 64u;
+    partial_file *f = &p->files[e[0] % p->count], *other = &p->files[e[2] % p->count];
+    size_t        at, from, n = 1u + e[3] % 64u;
     if (f->len == 0)
         return;
     at = hdx_le32(e + 4) % f->len;
@@ -228,7 +228,7 @@ static void edit(parted *p, const uint8_t *e, bool *changed)
                                   : e[2] < 170 ? hdx_le64(f->at + at) + e[2] - 127u
                                                : ~0ull >> e[3] % 64);
         break;
-    case 6: (void)parted_put(p, f->name, f->at, f->len + 1); break;
+    case 6: (void)partial_put(p, f->name, f->at, f->len + 1); break;
     case 8: /* a length that a sum makes small */
         at &= ~(size_t)7;
         if (f->len - at >= 8)
@@ -242,7 +242,7 @@ static void edit(parted *p, const uint8_t *e, bool *changed)
     case 10: exchange(f, at & ~(size_t)3, from & ~(size_t)3, 4); break;
     case 11: exchange(f, at & ~(size_t)7, from & ~(size_t)7, 8); break;
     default: { /* two files change places */
-        const parted_file was = *f;
+        const partial_file was = *f;
         changed[other - p->files] = true;
         f->at = other->at, f->len = other->len;
         other->at = was.at, other->len = was.len;
@@ -264,7 +264,7 @@ static hdx_kind kind_of(const char *name)
 /*
  * An index file in the folder with the sections of the changed one and right sums; what the manifest is to say of it.
  */
-static void save_repaired(const parted_file *f, const parted_file *was, hdx_kind kind, const uint8_t identity[16],
+static void save_repaired(const partial_file *f, const partial_file *was, hdx_kind kind, const uint8_t identity[16],
                           hdx_manifest_file *says)
 {
     hdx_index_place place_of = { .io = hdx_io_system(), .folder = part, .threads = 1 };
@@ -311,8 +311,8 @@ static void change_numbers(hdx_manifest *m, hdx_class *classes, uint32_t count, 
     }
 }
 
-static void save_catalog(const char *inner, parted *p, const parted *was, const bool *changed, const uint8_t *edits,
-                         size_t edit_count)
+static void save_catalog(const char *inner, partial_build *p, const partial_build *was, const bool *changed,
+                         const uint8_t *edits, size_t edit_count)
 {
     hdx_io               *io = hdx_io_system();
     hdx_catalog          *c;
@@ -352,7 +352,7 @@ static void save_catalog(const char *inner, parted *p, const parted *was, const 
     free(copy);
 }
 
-static void save(const parted_file *f)
+static void save(const partial_file *f)
 {
     char path[FOLDER_PATH + 80];
     (void)snprintf(path, sizeof path, "%s/%s", part, f->name);
@@ -360,23 +360,24 @@ static void save(const parted_file *f)
 }
 
 /* The folder with sums that hold, as far as there are bytes for them. */
-static void write_repaired(parted *p, const parted *was, const bool *changed, const uint8_t *edits, size_t edit_count)
+static void write_repaired(partial_build *p, const partial_build *was, const bool *changed, const uint8_t *edits,
+                           size_t edit_count)
 {
-    char   inner[FOLDER_PATH + 16];
-    parted now = { .count = 0 };
+    char          inner[FOLDER_PATH + 16];
+    partial_build now = { .count = 0 };
     (void)snprintf(inner, sizeof inner, "%s/checkpoint", part);
-    parted_write(was, part);
+    partial_write(was, part);
     for (unsigned i = 0; i < p->count; i++)
         if (changed[i] && strstr(p->files[i].name, ".hdx") == NULL &&
             strncmp(p->files[i].name, "checkpoint/catalog", 18) != 0)
             save(&p->files[i]);
     save_catalog(inner, p, was, changed, edits, edit_count);
-    parted_read_folder(&now, part);
-    if (parted_find(&now, "checkpoint/state")->len >= sizeof(hdx_checkpoint_head)) {
-        parted_seal(&now, true);
-        save(parted_find(&now, "checkpoint/state"));
+    partial_read_folder(&now, part);
+    if (partial_find(&now, "checkpoint/state")->len >= sizeof(hdx_checkpoint_head)) {
+        partial_seal(&now, true);
+        save(partial_find(&now, "checkpoint/state"));
     }
-    parted_free(&now);
+    partial_free(&now);
 }
 
 /* ---- what came of it ---- */
@@ -403,19 +404,19 @@ static void check_holds(bool searched)
 
 static void check_index(unsigned first, bool repaired, bool searched)
 {
-    hdx_graph *g;
-    hdx_error  err = { .code = HDX_OK };
-    parted     now = { .count = 0 };
-    hdx_code   code;
-    parted_read_folder(&now, place);
+    hdx_graph    *g;
+    hdx_error     err = { .code = HDX_OK };
+    partial_build now = { .count = 0 };
+    hdx_code      code;
+    partial_read_folder(&now, place);
     must(repaired || now.count == straight.count, "files", &err);
     for (unsigned i = 0; i < now.count && !repaired; i++) {
-        const parted_file *f = parted_find(&straight, now.files[i].name);
+        const partial_file *f = partial_find(&straight, now.files[i].name);
         must(f != NULL && (strstr(f->name, ".hdx") == NULL ||
                            (f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0)),
              now.files[i].name, &err);
     }
-    parted_free(&now);
+    partial_free(&now);
     check_holds(repaired && searched);
     must(hdx_graph_open(place, dump, &g, &err) == HDX_OK, "open", &err);
     code = hdx_graph_verify(g, true, &err);
@@ -433,7 +434,7 @@ static void check_index(unsigned first, bool repaired, bool searched)
 static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
 
 /* Makes the entries of files without an edit right; the others keep times and inodes that no file has. */
-static uint64_t renew(hdx_seal *s, const parted *was, const bool *changed)
+static uint64_t renew(hdx_seal *s, const partial_build *was, const bool *changed)
 {
     uint64_t last = 0;
     for (uint64_t i = 0; i < s->count && i < HDX_SEAL_FILES; i++)
@@ -454,13 +455,13 @@ static uint64_t renew(hdx_seal *s, const parted *was, const bool *changed)
 }
 
 /* Returns when what is written from then on has a later time than the sealed files, as a build does (seal.c). */
-static void seal_unchanged(const parted *was, const bool *changed)
+static void seal_unchanged(const partial_build *was, const bool *changed)
 {
     char                  path[FOLDER_PATH + 80];
     hdx_seal              s;
     struct timespec       now = { 0 };
     const struct timespec nap = { .tv_nsec = 1000000 };
-    const parted_file    *f = NULL;
+    const partial_file   *f = NULL;
     for (unsigned k = 0; k < was->count; k++)
         if (strcmp(was->files[k].name, "seal") == 0 && !changed[k])
             f = &was->files[k];
@@ -478,22 +479,22 @@ static void seal_unchanged(const parted *was, const bool *changed)
 }
 
 /* ---- one input ---- */
-static void put_folder(const uint8_t *data, size_t size, const parted *was)
+static void put_folder(const uint8_t *data, size_t size, const partial_build *was)
 {
-    const size_t edits = (size - 2) / EDIT > 8 ? 8 : (size - 2) / EDIT;
-    const bool   repaired = (data[0] & 1) != 0, reading = (data[0] & 2) != 0;
-    bool         changed[PARTED_FILES] = { false };
-    parted       p = parted_copy(was);
+    const size_t  edits = (size - 2) / EDIT > 8 ? 8 : (size - 2) / EDIT;
+    const bool    repaired = (data[0] & 1) != 0, reading = (data[0] & 2) != 0;
+    bool          changed[PARTIAL_FILES] = { false };
+    partial_build p = partial_copy(was);
     for (size_t i = 0; i < edits; i++)
         edit(&p, data + 2 + EDIT * i, changed);
     if (repaired && !reading)
         write_repaired(&p, was, changed, data + 2, edits);
     else {
         if (repaired)
-            parted_seal_kept(&p);
-        parted_write(&p, part);
+            partial_seal_kept(&p);
+        partial_write(&p, part);
     }
-    parted_free(&p);
+    partial_free(&p);
     if ((data[0] & 8) != 0)
         seal_unchanged(was, changed);
 }
@@ -504,9 +505,9 @@ static bool is_allowed(hdx_code code, bool repaired)
 }
 
 /* Has the folder what a search says? Then sums made right may lead to other trees. */
-static bool has_searched(parted *p)
+static bool has_searched(partial_build *p)
 {
-    const hdx_checkpoint_head *h = parted_find(p, "checkpoint/state") == NULL ? NULL : parted_head(p);
+    const hdx_checkpoint_head *h = partial_find(p, "checkpoint/state") == NULL ? NULL : partial_head(p);
     return h != NULL && (hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) || (h->tasks & HDX_TASK_SEARCH) != 0);
 }
 
@@ -523,20 +524,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const bool     repaired = (data[0] & 1) != 0;
     const unsigned stop = data[0] >> 4;
-    parted        *was = (data[0] & 2) != 0   ? &readings[data[1] % READINGS]
+    partial_build *was = (data[0] & 2) != 0   ? &readings[data[1] % READINGS]
                          : (data[0] & 4) != 0 ? &inside[data[1] % INSIDE]
-                                              : &left[data[1] % PARTED_STEPS];
+                                              : &left[data[1] % PARTIAL_STEPS];
     put_folder(data, size, was);
     options = options_of();
     if (stop > 0) {
-        code = parted_interrupt(&options, stop * STOPS, &err);
+        code = partial_interrupt(&options, stop * STOPS, &err);
         must(code == HDX_CANCELLED || is_allowed(code, repaired), "go on and stop", &err);
     }
     if (code == HDX_CANCELLED)
         code = hdx_index_build(&options, &report, &err);
     must(is_allowed(code, repaired), "go on", &err);
     if (code == HDX_OK)
-        check_index(data[1] / PARTED_STEPS, repaired, has_searched(was));
+        check_index(data[1] / PARTIAL_STEPS, repaired, has_searched(was));
     (void)hdx_index_remove(&options, path, sizeof path, NULL);
     return 0;
 }

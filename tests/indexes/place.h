@@ -63,24 +63,24 @@ static inline void place_replace(const test_place *t, hdx_kind kind, const uint8
     (void)fclose(f);
 }
 
-typedef struct dice {
+typedef struct random_state {
     uint64_t state;
-} dice;
-static inline uint64_t roll(dice *d) /* splitmix64 */
+} random_state;
+static inline uint64_t roll(random_state *d) /* splitmix64 */
 {
     uint64_t z = d->state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
 }
-static inline uint64_t below(dice *d, uint64_t n) { return n == 0 ? 0 : roll(d) % n; }
+static inline uint64_t below(random_state *d, uint64_t n) { return n == 0 ? 0 : roll(d) % n; }
 /* HDX_SEED, or another one every time; printed so that a failure can be had again. */
-static inline dice dice_new(const char *test)
+static inline random_state random_state_new(const char *test)
 {
     const char *given = getenv("HDX_SEED");
     uint64_t    seed = given != NULL ? strtoull(given, NULL, 0) : hdx_now_ns();
     fprintf(stderr, "%s: HDX_SEED=%llu\n", test, (unsigned long long)seed);
-    return (dice){ seed };
+    return (random_state){ seed };
 }
 
 static inline hdx_code fill_from(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)

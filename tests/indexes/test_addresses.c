@@ -8,7 +8,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void answers(const hdx_addresses *s, const uint64_t *sorted, uint64_t n, dice *d)
+static void answers(const hdx_addresses *s, const uint64_t *sorted, uint64_t n, random_state *d)
 {
     uint64_t *out = calloc(n + 1, sizeof *out);
     cr_assert(eq(u64, hdx_addresses_count(s), n));
@@ -156,7 +156,7 @@ Test(addresses, kept_by_nobody_are_no_set)
 }
 
 /* a: in any order, with repeats. */
-static void round_trip(const uint64_t *a, uint64_t n, unsigned granularity, unsigned threads, int form, dice *d)
+static void round_trip(const uint64_t *a, uint64_t n, unsigned granularity, unsigned threads, int form, random_state *d)
 {
     test_place     t;
     hdx_index_file file;
@@ -201,7 +201,7 @@ static void round_trip(const uint64_t *a, uint64_t n, unsigned granularity, unsi
     free(sorted);
 }
 
-static void shuffle(uint64_t *a, uint64_t n, dice *d)
+static void shuffle(uint64_t *a, uint64_t n, random_state *d)
 {
     for (uint64_t i = n; i > 1; i--) {
         uint64_t k = below(d, i), x = a[k];
@@ -212,9 +212,9 @@ static void shuffle(uint64_t *a, uint64_t n, dice *d)
 
 Test(addresses, a_heap_in_order_and_shuffled_by_several_threads)
 {
-    dice      d = dice_new("addresses heap");
-    unsigned  n = 200000;
-    uint64_t *a = calloc(n, sizeof *a), at = 0x7f0012340000;
+    random_state d = random_state_new("addresses heap");
+    unsigned     n = 200000;
+    uint64_t    *a = calloc(n, sizeof *a), at = 0x7f0012340000;
     for (unsigned i = 1; i < n; i++)
         a[i] = at += 16 + 8 * below(&d, 5) + (below(&d, 5000) == 0 ? 10 << 20 : 0);
     a[0] = 0; /* the boot class loader */
@@ -232,8 +232,8 @@ Test(addresses, a_heap_in_order_and_shuffled_by_several_threads)
 Test(addresses, ids_of_lonely_objects_among_dense_ones)
 {
     enum { DENSE = 90000, LONELY = 200 };
-    dice      d = dice_new("addresses lonely");
-    uint64_t *a = calloc(DENSE + LONELY, sizeof *a), at = 0x10000000, n = 0;
+    random_state d = random_state_new("addresses lonely");
+    uint64_t    *a = calloc(DENSE + LONELY, sizeof *a), at = 0x10000000, n = 0;
     while (n < DENSE / 2)
         a[n++] = at += 8 + 8 * below(&d, 3);
     for (unsigned i = 0; i < LONELY; i++)
@@ -246,8 +246,8 @@ Test(addresses, ids_of_lonely_objects_among_dense_ones)
 
 Test(addresses, empty_and_tiny_sets)
 {
-    dice     d = { 1 };
-    uint64_t a[] = { 0, 1, UINT64_MAX, UINT64_MAX - 7, 8, 1ull << 63, 8 };
+    random_state d = { 1 };
+    uint64_t     a[] = { 0, 1, UINT64_MAX, UINT64_MAX - 7, 8, 1ull << 63, 8 };
     for (unsigned n = 0; n <= 7; n++) {
         round_trip(a, n, 8, 1, HDX_ADDRESSES_MAP, &d);
         round_trip(a, n, 1, 2, HDX_ADDRESSES_MAP, &d);
@@ -256,9 +256,9 @@ Test(addresses, empty_and_tiny_sets)
 
 Test(addresses, unaligned_ones_make_the_unit_finer)
 {
-    dice      d = dice_new("addresses unaligned");
-    unsigned  n = 30000;
-    uint64_t *a = calloc(n, sizeof *a);
+    random_state d = random_state_new("addresses unaligned");
+    unsigned     n = 30000;
+    uint64_t    *a = calloc(n, sizeof *a);
     for (unsigned i = 0; i < n; i++)
         a[i] = 0x10000 + 8 * below(&d, 100000) + (i > n / 2 ? 4 * (below(&d, 100) == 0) : 0) +
                (i > n * 3 / 4 ? below(&d, 200) == 0 : 0);
@@ -271,9 +271,9 @@ Test(addresses, unaligned_ones_make_the_unit_finer)
 
 Test(addresses, sparse_ones_become_a_table)
 {
-    dice      d = dice_new("addresses sparse");
-    unsigned  n = 50000;
-    uint64_t *a = calloc(n, sizeof *a);
+    random_state d = random_state_new("addresses sparse");
+    unsigned     n = 50000;
+    uint64_t    *a = calloc(n, sizeof *a);
     for (unsigned i = 0; i < n; i++)
         a[i] = i % 10 == 9 ? a[i / 2] : roll(&d);
     a[n / 3] = 0;
@@ -286,9 +286,9 @@ Test(addresses, sparse_ones_become_a_table)
 
 Test(addresses, a_heap_touched_everywhere_at_first_is_a_map_in_the_end)
 {
-    dice      d = dice_new("addresses zgc");
-    unsigned  n = 1000000;
-    uint64_t *a = calloc(n, sizeof *a);
+    random_state d = random_state_new("addresses zgc");
+    unsigned     n = 1000000;
+    uint64_t    *a = calloc(n, sizeof *a);
     for (unsigned i = 0; i < n;
          i++) /* 20 000 chunks of 256 KiB touched one after the other: 100 MB of map for 20 000 objects */
         a[i] = 0x400000000000 + ((uint64_t)(i % 20000) << 18) + 8 * below(&d, 1 << 15);
@@ -320,11 +320,11 @@ Test(addresses, a_heap_touched_everywhere_at_first_is_a_map_in_the_end)
 
 Test(addresses, the_form_and_the_bytes_depend_on_the_members_alone)
 {
-    dice      d = dice_new("addresses order");
-    unsigned  n = 60000;
-    uint64_t *a = calloc(n, sizeof *a);
-    uint8_t  *bytes[3];
-    size_t    len[3];
+    random_state d = random_state_new("addresses order");
+    unsigned     n = 60000;
+    uint64_t    *a = calloc(n, sizeof *a);
+    uint8_t     *bytes[3];
+    size_t       len[3];
     for (unsigned i = 0; i < n; i++)
         a[i] = ((uint64_t)(i % 37) << 34) + 8 * below(&d, 60000) + (i == 70 ? 4 : 0);
     for (unsigned round = 0; round < 3; round++) {

@@ -118,7 +118,7 @@ static void harm_members(uint64_t size, unsigned of_1000)
 {
     test_place     t;
     hdx_index_file file;
-    dice           d = { of_1000 };
+    random_state   d = { of_1000 };
     members        m = { calloc(size / 64 + 1, 8), size, 0 };
     for (uint64_t i = 0; i < size; i++)
         if (below(&d, 1000) < of_1000)
@@ -271,7 +271,7 @@ Test(blocks, of_lists)
     for (unsigned how = 0; how < 2; how++) {
         test_place     t;
         hdx_index_file file;
-        dice           d = { how };
+        random_state   d = { how };
         lists          l = { 20000, calloc(20001, 8), calloc(400000, 8) };
         uint64_t       n = 0;
         for (uint64_t k = 0; k < l.keys; k++) {
@@ -320,7 +320,7 @@ Test(blocks, of_numbers)
 {
     test_place     t;
     hdx_index_file file;
-    dice           d = { 3 };
+    random_state   d = { 3 };
     set            all = { calloc(90000, 8), 90000 };
     for (uint64_t i = 0; i < all.n; i++)
         all.at[i] = i / 2000 % 3 == 0   ? 1 + i % 1000

@@ -9,14 +9,14 @@
 #include "support/checksums.h"
 
 /* Of any width. Two throws of one expression would be made in the order that the compiler likes. */
-static uint64_t any(dice *d)
+static uint64_t any(random_state *d)
 {
     const uint64_t bits = roll(d);
     return bits >> below(d, 64);
 }
 
 /* Runs of 50 to 500 numbers alike: the same, rising, noisy, with some far ones, narrow and wide. */
-static void shapes(dice *d, uint64_t *v, uint64_t n)
+static void shapes(random_state *d, uint64_t *v, uint64_t n)
 {
     for (uint64_t i = 0; i < n;) {
         const uint64_t base = any(d), step = below(d, 1u << below(d, 20)), run = 50 + below(d, 450),
@@ -53,7 +53,7 @@ static uint64_t ints(uint64_t seed, uint64_t n, hdx_buffer *b)
     hdx_index_file file;
     hdx_ints      *read;
     hdx_error      err;
-    dice           d = { seed };
+    random_state   d = { seed };
     uint64_t      *v = calloc(n, sizeof *v);
     shapes(&d, v, n);
     place_open(&t, 1);
@@ -94,7 +94,7 @@ static uint64_t one_to_n(uint64_t seed, uint64_t n, hdx_buffer *b)
     hdx_index_file file;
     hdx_one_to_n  *read;
     hdx_error      err;
-    dice           d = { seed };
+    random_state   d = { seed };
     uint64_t       count = 0, at = 0;
     lists          l = { .degree = calloc(n, sizeof(uint64_t)) };
     for (uint64_t k = 0; k < n; k++) {
@@ -142,7 +142,7 @@ static uint64_t addresses(uint64_t seed, uint64_t n, hdx_buffer *b)
     hdx_addresses *set;
     hdx_error      err;
     bool           fresh;
-    dice           d = { seed };
+    random_state   d = { seed };
     place_open(&t, 1);
     cr_assert(eq(int, hdx_addresses_new(&t.mem, 8, &set, &err), HDX_OK));
     for (uint64_t i = 0, at = 0x700000000; i < n; i++) {
@@ -165,8 +165,8 @@ static uint64_t addresses(uint64_t seed, uint64_t n, hdx_buffer *b)
  */
 static uint64_t pages(uint64_t seed, uint64_t n, bool lists, hdx_buffer *b)
 {
-    dice     d = { seed };
-    uint64_t all = 0;
+    random_state d = { seed };
+    uint64_t     all = 0;
     for (uint64_t round = 0; round < n; round++) {
         const unsigned count = 1 + (unsigned)below(&d, round % 4 == 0 ? 256 : 40);
         uint64_t       v[256], keys[256], back[257], greatest = 0, entry[2];

@@ -36,8 +36,8 @@ static hdx_code give_lists(void *context, uint64_t first, uint32_t n, uint64_t *
 /* Pages of several forms each. */
 static content *content_new(void)
 {
-    content *c = calloc(1, sizeof *c);
-    dice     d = { 42 };
+    content     *c = calloc(1, sizeof *c);
+    random_state d = { 42 };
     for (unsigned k = 0; k < N; k++) {
         c->degree[k] = k < 256 ? below(&d, 3) : k < 512 ? 1 + (below(&d, 20) == 0) * below(&d, 9) : k % 2;
         for (unsigned i = 0; i < c->degree[k] && c->values < 4 * N; i++, c->values++) {
@@ -264,7 +264,7 @@ Test(container, the_first_damage_is_told_with_block_and_byte)
     hdx_ints       *x;
     hdx_error       err;
     size_t          len;
-    dice            d = { 5 };
+    random_state    d = { 5 };
     for (unsigned i = 0; i < 200000; i++)
         v[i] = roll(&d) & 0xffff;
     place_open(&t, 1);
@@ -362,8 +362,8 @@ Test(container, refused_memory_is_a_limit_and_leaves_nothing)
  */
 Test(container, hostile_content_with_right_sums_does_no_harm)
 {
-    dice     d = dice_new("hostile");
-    uint64_t addresses[N];
+    random_state d = random_state_new("hostile");
+    uint64_t     addresses[N];
     for (unsigned file = 0; file < FILES; file++) {
         whole    w;
         hdx_view sections[HDX_SECTIONS];

@@ -367,7 +367,7 @@ Test(freeze, makes_the_directory_flat_where_chunks_are_close)
 /* Chunks touched in any order lie in order in the end, with the bits they had. */
 Test(freeze, puts_chunks_in_order)
 {
-    dice d = { 77 };
+    random_state d = { 77 };
     for (unsigned round = 0; round < 60; round++) {
         enum { MOST = 60 };
         hdx_mem        mem = { 0 };

@@ -45,8 +45,8 @@ ParameterizedTestParameters(ints, every_width)
 }
 ParameterizedTest(unsigned *width, ints, every_width)
 {
-    dice     d = { *width + 1 };
-    uint64_t v[700], mask = hdx_pack_mask(*width);
+    random_state d = { *width + 1 };
+    uint64_t     v[700], mask = hdx_pack_mask(*width);
     for (unsigned i = 0; i < 700; i++)
         v[i] = (roll(&d) & mask) + (*width < 60 ? 1000 : 0);
     v[1] = mask + (*width < 60 ? 1000 : 0);
@@ -61,8 +61,8 @@ ParameterizedTestParameters(ints, every_count)
 }
 ParameterizedTest(unsigned *count, ints, every_count)
 {
-    dice      d = { *count };
-    uint64_t *v = calloc(*count + 1, sizeof *v);
+    random_state d = { *count };
+    uint64_t    *v = calloc(*count + 1, sizeof *v);
     for (unsigned i = 0; i < *count; i++)
         v[i] = below(&d, 1000) * 8;
     round_trip(v, *count, 2);
@@ -70,7 +70,7 @@ ParameterizedTest(unsigned *count, ints, every_count)
 }
 
 /* Shapes that lead to every form of page, mixed page by page. */
-static void shape(dice *d, uint64_t *v, unsigned n)
+static void shape(random_state *d, uint64_t *v, unsigned n)
 {
     uint64_t base = roll(d) >> below(d, 64), step = below(d, 3) == 0 ? below(d, 1u << 20) : below(d, 100),
              odd = below(d, 40);
@@ -90,9 +90,9 @@ static void shape(dice *d, uint64_t *v, unsigned n)
 
 Test(ints, gives_back_mixed_shapes)
 {
-    dice      d = dice_new("ints");
-    unsigned  n = 60000;
-    uint64_t *v = calloc(n, sizeof *v);
+    random_state d = random_state_new("ints");
+    unsigned     n = 60000;
+    uint64_t    *v = calloc(n, sizeof *v);
     for (unsigned round = 0; round < 8; round++) {
         for (unsigned at = 0, part; at < n; at += part) {
             part = round % 2 == 0 ? 256 : 1 + (unsigned)below(&d, 400);
@@ -106,11 +106,11 @@ Test(ints, gives_back_mixed_shapes)
 
 Test(ints, bytes_do_not_depend_on_threads)
 {
-    dice      d = dice_new("ints threads");
-    unsigned  n = 300001, threads[] = { 1, 2, 8 };
-    uint64_t *v = calloc(n, sizeof *v);
-    uint8_t  *bytes[3];
-    size_t    len[3];
+    random_state d = random_state_new("ints threads");
+    unsigned     n = 300001, threads[] = { 1, 2, 8 };
+    uint64_t    *v = calloc(n, sizeof *v);
+    uint8_t     *bytes[3];
+    size_t       len[3];
     for (unsigned at = 0; at < n; at += 300)
         shape(&d, v + at, n - at < 300 ? n - at : 300);
     for (unsigned i = 0; i < 3; i++) {
@@ -222,7 +222,7 @@ ParameterizedTestParameters(ints_parts, give_the_bytes_of_one_write)
 }
 ParameterizedTest(unsigned *count, ints_parts, give_the_bytes_of_one_write)
 {
-    dice           d = { *count + 5 };
+    random_state   d = { *count + 5 };
     uint64_t      *v = calloc(*count + 1ull, sizeof *v);
     test_place     t;
     hdx_index_file whole, file;
@@ -439,7 +439,7 @@ Test(ints, forgotten_are_read_again)
     test_place     t;
     hdx_index_file file;
     hdx_ints      *ints;
-    dice           d = { 4 };
+    random_state   d = { 4 };
     for (unsigned i = 0; i < n; i++)
         v[i] = roll(&d);
     place_open(&t, 1);
@@ -524,9 +524,9 @@ static uint64_t least_bytes(const uint64_t *v, unsigned n)
 
 Test(ints_page, windows_are_hardly_larger_than_the_best_of_all)
 {
-    dice     d = { 23 };
-    uint8_t  out[HDX_PAGE_BYTES];
-    uint64_t v[HDX_PAGE], first, second, used = 0, least = 0;
+    random_state d = { 23 };
+    uint8_t      out[HDX_PAGE_BYTES];
+    uint64_t     v[HDX_PAGE], first, second, used = 0, least = 0;
     for (unsigned round = 0; round < 600; round++) {
         const unsigned n = round % 5 == 0 ? 16 + (unsigned)below(&d, HDX_PAGE - 16) : HDX_PAGE,
                        range = 20 + (unsigned)below(&d, 36);
@@ -560,7 +560,7 @@ Test(ints_page, has_exceptions_only_where_they_save_more_than_two_bytes_each)
 
 Test(pack, select_finds_every_bit)
 {
-    dice d = { 11 };
+    random_state d = { 11 };
     for (unsigned round = 0; round < 20000; round++) {
         uint64_t x = round < 64       ? 1ull << round
                      : round == 64    ? UINT64_MAX

@@ -105,8 +105,8 @@ ParameterizedTestParameters(one_to_n, every_count_of_keys)
 ParameterizedTest(unsigned *count, one_to_n, every_count_of_keys)
 {
     for (unsigned most = 0; most < 4; most++) {
-        dice  d = { *count + most };
-        lists l = { .keys = *count, .degree = calloc(*count + 1, sizeof(uint64_t)) };
+        random_state d = { *count + most };
+        lists        l = { .keys = *count, .degree = calloc(*count + 1, sizeof(uint64_t)) };
         for (unsigned k = 0; k < *count; k++)
             l.degree[k] = most == 3 ? 1 : below(&d, most + 1);
         make_room(&l);
@@ -119,8 +119,8 @@ ParameterizedTest(unsigned *count, one_to_n, every_count_of_keys)
 
 Test(one_to_n, lists_of_a_million_among_short_ones)
 {
-    lists l = { .keys = 700, .degree = calloc(700, sizeof(uint64_t)) };
-    dice  d = { 7 };
+    lists        l = { .keys = 700, .degree = calloc(700, sizeof(uint64_t)) };
+    random_state d = { 7 };
     for (unsigned k = 0; k < 700; k++)
         l.degree[k] = k == 300 ? 1000000 : k == 301 ? 70000 : k % 3;
     make_room(&l);
@@ -141,8 +141,8 @@ ParameterizedTest(unsigned *width, one_to_n, every_width)
 {
     uint64_t mask = hdx_pack_mask(*width);
     for (unsigned form = 0; form < 4; form++) {
-        dice  d = { *width };
-        lists l = { .keys = 600, .degree = calloc(600, sizeof(uint64_t)) };
+        random_state d = { *width };
+        lists        l = { .keys = 600, .degree = calloc(600, sizeof(uint64_t)) };
         for (unsigned k = 0; k < 600; k++)
             l.degree[k] = below(&d, 4);
         make_room(&l);
@@ -161,7 +161,7 @@ ParameterizedTest(unsigned *width, one_to_n, every_width)
 }
 
 /* Degrees and values of shapes that lead to every form of page. */
-static lists random_lists(dice *d, uint64_t keys)
+static lists random_lists(random_state *d, uint64_t keys)
 {
     lists l = { .keys = keys, .degree = calloc(keys + 1, sizeof(uint64_t)) };
     for (uint64_t k = 0, end; k < keys; k = end) {
@@ -195,7 +195,7 @@ static lists random_lists(dice *d, uint64_t keys)
 
 Test(one_to_n, gives_back_random_lists)
 {
-    dice d = dice_new("one_to_n");
+    random_state d = random_state_new("one_to_n");
     for (unsigned round = 0; round < 12; round++) {
         lists l = random_lists(&d, 1 + below(&d, 20000));
         round_trip(&l, 1 + round % 3);
@@ -205,11 +205,11 @@ Test(one_to_n, gives_back_random_lists)
 
 Test(one_to_n, bytes_do_not_depend_on_threads)
 {
-    dice     d = dice_new("one_to_n threads");
-    lists    l = random_lists(&d, 100000);
-    unsigned threads[] = { 1, 2, 8 };
-    uint8_t *bytes[3];
-    size_t   len[3];
+    random_state d = random_state_new("one_to_n threads");
+    lists        l = random_lists(&d, 100000);
+    unsigned     threads[] = { 1, 2, 8 };
+    uint8_t     *bytes[3];
+    size_t       len[3];
     for (unsigned i = 0; i < 3; i++) {
         test_place     t;
         hdx_index_file file;
@@ -316,9 +316,9 @@ Test(one_to_n_parts, give_the_bytes_of_one_write)
 {
     const uint64_t keys[] = { 1, HDX_PART - 1, HDX_PART, HDX_PART + 1, 7 * HDX_PART + 77, 10 * HDX_PART };
     for (unsigned i = 0; i < 6; i++) {
-        dice  d = { i };
-        char  what[64];
-        lists l = random_lists(&d, keys[i]);
+        random_state d = { i };
+        char         what[64];
+        lists        l = random_lists(&d, keys[i]);
         (void)snprintf(what, sizeof what, "%llu keys", (unsigned long long)keys[i]);
         parts_agree(&l, what);
         free_lists(&l);
@@ -345,9 +345,9 @@ Test(one_to_n_parts, of_no_keys_or_no_values_give_the_bytes_of_one_write)
 
 Test(one_to_n_parts, abandoned_leave_no_file)
 {
-    dice  d = { 8 };
-    lists l = random_lists(&d, 3 * HDX_PART);
-    char  path[128];
+    random_state d = { 8 };
+    lists        l = random_lists(&d, 3 * HDX_PART);
+    char         path[128];
     for (unsigned at = 0; at <= 4; at++) {
         test_place           t;
         hdx_one_to_n_writer *w;
@@ -419,8 +419,8 @@ Test(one_to_n_parts, other_numbers_than_announced_are_refused)
 /* Every request for memory refused once, every call of the file door failing once. */
 Test(one_to_n_parts, return_an_error_and_leak_nothing_at_every_refusal)
 {
-    dice  d = { 12 };
-    lists l = random_lists(&d, 3 * HDX_PART + 5);
+    random_state d = { 12 };
+    lists        l = random_lists(&d, 3 * HDX_PART + 5);
     for (unsigned door = 0; door < 2; door++) {
         bool fired = true;
         for (unsigned at = 1; fired; at++) {
@@ -457,9 +457,9 @@ static bool cancel_when(void *context)
 }
 Test(one_to_n_parts, stop_when_cancelled_and_count_keys_and_values)
 {
-    dice     d = { 13 };
-    lists    l = random_lists(&d, 2 * HDX_PART);
-    hdx_code code = HDX_CANCELLED;
+    random_state d = { 13 };
+    lists        l = random_lists(&d, 2 * HDX_PART);
+    hdx_code     code = HDX_CANCELLED;
     for (int at = 0; code != HDX_OK; at++) {
         test_place     t;
         hdx_index_file file;
@@ -482,7 +482,7 @@ Test(one_to_n_parts, stop_when_cancelled_and_count_keys_and_values)
 
 Test(one_to_n, forgotten_are_read_again)
 {
-    dice           d = { 14 };
+    random_state   d = { 14 };
     lists          l = random_lists(&d, 20000);
     test_place     t;
     hdx_index_file file;
@@ -603,12 +603,12 @@ Test(offsets_line, has_its_sums_where_they_fit)
 }
 Test(offsets_line, of_any_lengths_are_found_again)
 {
-    dice     d = dice_new("offsets_line");
-    uint64_t degrees[HDX_LINE_KEYS];
-    uint8_t  line[HDX_LINE + 8], page[HDX_PAGE_BYTES];
-    char     text[2 * HDX_PAGE_BYTES + 1];
-    uint32_t used;
-    uint64_t sum;
+    random_state d = random_state_new("offsets_line");
+    uint64_t     degrees[HDX_LINE_KEYS];
+    uint8_t      line[HDX_LINE + 8], page[HDX_PAGE_BYTES];
+    char         text[2 * HDX_PAGE_BYTES + 1];
+    uint32_t     used;
+    uint64_t     sum;
     for (unsigned round = 0; round < 400; round++) {
         const unsigned n = 1 + (unsigned)below(&d, HDX_LINE_KEYS), odd = (unsigned)below(&d, 100),
                        wide = (unsigned)below(&d, 40);

@@ -62,7 +62,7 @@ ParameterizedTestParameters(ranks, every_size_and_density)
 ParameterizedTest(unsigned *size, ranks, every_size_and_density)
 {
     static const unsigned per_mille[] = { 0, 1, 50, 500, 999, 1000 };
-    dice                  d = { *size };
+    random_state          d = { *size };
     uint64_t             *words = calloc(*size / 64 + 2, 8);
     for (unsigned p = 0; p < 6; p++) {
         for (unsigned i = 0; i <= *size / 64; i++) {

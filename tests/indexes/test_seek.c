@@ -16,7 +16,7 @@ static hdx_code give(void *context, uint64_t i, hdx_seek_point *point, uint8_t w
     return HDX_OK;
 }
 
-static void random_points(points *p, dice *d, uint64_t count)
+static void random_points(points *p, random_state *d, uint64_t count)
 {
     hdx_seek_point at = { 0 };
     memset(p, 0, sizeof *p);
@@ -50,7 +50,7 @@ static hdx_code opened(test_place *t, points *p, hdx_seek **s, hdx_error *err)
 Test(seek, gives_back_what_was_written)
 {
     static points p;
-    dice          d = dice_new("seek");
+    random_state  d = random_state_new("seek");
     for (unsigned round = 0; round < 12; round++) {
         test_place      t;
         hdx_seek       *s;
@@ -83,7 +83,7 @@ Test(seek, gives_back_what_was_written)
 Test(seek, refuses_points_that_cannot_be)
 {
     static points good, bad;
-    dice          d = { 5 };
+    random_state  d = { 5 };
     random_points(&good, &d, 40);
     for (unsigned i = 1; good.at[i].kind != HDX_SEEK_INSIDE; i++)
         good.at[1] = good.at[i + 1]; /* number 1 is inside a block ... */
@@ -131,7 +131,7 @@ Test(seek, refuses_points_that_cannot_be)
 Test(seek, refuses_another_size_and_too_few_windows)
 {
     static points  p;
-    dice           d = { 6 };
+    random_state   d = { 6 };
     test_place     t;
     hdx_seek      *s;
     hdx_error      err = { 0 };

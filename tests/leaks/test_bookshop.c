@@ -1,7 +1,7 @@
 /*
  * test_bookshop.c - leaks of examples/bookshop.hprof.gz, whatever its objects are called, and of Android heaps whose
  * objects have their fields filled at random: every trace with all its steps, notes and sizes. bookshop.txt and
- * droids.txt have the checksum of each search (support/checksums.h).
+ * android_heaps.txt have the checksum of each search (support/checksums.h).
  */
 #include "leaks/leaks.h"
 #include "leaks/told.h"
@@ -56,7 +56,7 @@ static const char all_fields[] =
 
 static const struct {
     const char *name, *super;
-} droids[] = {
+} android_classes[] = {
     { "java.lang.Object", "" },
     { "java.lang.Class", "java.lang.Object" },
     { "java.lang.ClassLoader", "java.lang.Object" },
@@ -106,68 +106,69 @@ static const struct {
     { "app.Cache", "java.lang.Object" },
     { "app.Screen$1", "android.view.View" },
 };
-enum { DROIDS = sizeof droids / sizeof *droids, OBJECTS = 900, STRINGS = 12 };
+enum { ANDROID_CLASSES = sizeof android_classes / sizeof *android_classes, OBJECTS = 900, STRINGS = 12 };
 
-typedef struct droid {
+typedef struct android_heap {
     dump_maker *m;
-    uint64_t    state, classes[DROIDS], strings[STRINGS], ids[OBJECTS], arrays[8];
-} droid;
+    uint64_t    state, classes[ANDROID_CLASSES], strings[STRINGS], ids[OBJECTS], arrays[8];
+} android_heap;
 
-static uint64_t roll(droid *d, uint64_t n) { return (d->state = hdx_mix64(d->state)) % n; }
+static uint64_t roll(android_heap *d, uint64_t n) { return (d->state = hdx_mix64(d->state)) % n; }
 
-static uint64_t reference(droid *d)
+static uint64_t reference(android_heap *d)
 {
     const uint64_t r = roll(d, 100);
     return r < 35   ? 0
            : r < 37 ? 0xdead0
            : r < 50 ? d->strings[roll(d, STRINGS)]
            : r < 56 ? d->arrays[roll(d, 8)]
-           : r < 58 ? d->classes[roll(d, DROIDS)]
+           : r < 58 ? d->classes[roll(d, ANDROID_CLASSES)]
                     : d->ids[roll(d, OBJECTS)];
 }
 
-static uint64_t class_of(const droid *d, const char *name)
+static uint64_t class_of(const android_heap *d, const char *name)
 {
-    for (unsigned c = 0; c < DROIDS; c++)
-        if (strcmp(droids[c].name, name) == 0)
+    for (unsigned c = 0; c < ANDROID_CLASSES; c++)
+        if (strcmp(android_classes[c].name, name) == 0)
             return d->classes[c];
     return 0;
 }
 
 static const char *fields_of(unsigned c)
 {
-    return c == 0                                             ? "" /* what all have, Strings too */
-           : strcmp(droids[c].name, "java.lang.String") == 0  ? "value:L coder:B hash:I"
-           : c < 3 || strncmp(droids[c].name, "app.", 4) == 0 ? "next:L view:L count:I"
-                                                              : all_fields;
+    return c == 0                                                      ? "" /* what all have, Strings too */
+           : strcmp(android_classes[c].name, "java.lang.String") == 0  ? "value:L coder:B hash:I"
+           : c < 3 || strncmp(android_classes[c].name, "app.", 4) == 0 ? "next:L view:L count:I"
+                                                                       : all_fields;
 }
 
-static void make_classes(droid *d)
+static void make_classes(android_heap *d)
 {
-    for (unsigned c = 0; c < DROIDS; c++) {
+    for (unsigned c = 0; c < ANDROID_CLASSES; c++) {
         d->classes[c] = 0x1000 + 0x10 * c;
-        if (strcmp(droids[c].name, "android.os.Build") == 0) {
+        if (strcmp(android_classes[c].name, "android.os.Build") == 0) {
             dump_maker_static(d->m, "MANUFACTURER", 'L', d->strings[3]);
             dump_maker_static(d->m, "ID", 'L', d->strings[4]);
         }
-        if (strcmp(droids[c].name, "android.os.Build$VERSION") == 0)
+        if (strcmp(android_classes[c].name, "android.os.Build$VERSION") == 0)
             dump_maker_static(d->m, "SDK_INT", 'I', 19 + roll(d, 16));
-        if (strcmp(droids[c].name, "leakcanary.KeyedWeakReference") == 0)
+        if (strcmp(android_classes[c].name, "leakcanary.KeyedWeakReference") == 0)
             dump_maker_static(d->m, "heapDumpUptimeMillis", 'J', 50000);
-        if (strcmp(droids[c].name, "android.app.ActivityThread") == 0)
+        if (strcmp(android_classes[c].name, "android.app.ActivityThread") == 0)
             dump_maker_static(d->m, "sCurrentActivityThread", 'L', d->ids[5]);
-        if (strncmp(droids[c].name, "app.", 4) == 0)
+        if (strncmp(android_classes[c].name, "app.", 4) == 0)
             for (unsigned i = 0; i < 12; i++) {
                 char name[16];
                 (void)snprintf(name, sizeof name, "kept%u", i);
                 dump_maker_static(d->m, name, 'L', d->ids[roll(d, OBJECTS)]);
             }
-        (void)dump_maker_class_at(d->m, d->classes[c], droids[c].name, class_of(d, droids[c].super), fields_of(c));
+        (void)dump_maker_class_at(d->m, d->classes[c], android_classes[c].name, class_of(d, android_classes[c].super),
+                                  fields_of(c));
         dump_maker_root(d->m, HDX_SUB_ROOT_STICKY_CLASS, d->classes[c], 0, 0);
     }
 }
 
-static void make_objects(droid *d)
+static void make_objects(android_heap *d)
 {
     static const char *const texts[] = { "main", "DESTROYED", "key-1",   "samsung", "ID1", "app.MainActivity",
                                          "Idle", "ShutDown",  "RESUMED", "",        "a b", "leak" };
@@ -188,12 +189,12 @@ static void make_objects(droid *d)
         (void)dump_maker_array_at(d->m, d->arrays[i], array, some, 12);
     }
     for (unsigned i = 0; i < OBJECTS; i++) {
-        const unsigned c = 4 + i % (DROIDS - 4);
+        const unsigned c = 4 + i % (ANDROID_CLASSES - 4);
         uint64_t       values[512];
         unsigned       n = 0;
-        for (const char *name = droids[c].name; *name != '\0';) { /* its own fields, then those above */
+        for (const char *name = android_classes[c].name; *name != '\0';) { /* its own fields, then those above */
             unsigned at = 0;
-            while (strcmp(droids[at].name, name) != 0)
+            while (strcmp(android_classes[at].name, name) != 0)
                 at++;
             for (const char *f = fields_of(at); (f = strchr(f, ':')) != NULL; f++)
                 values[n++] = f[1] == 'L'       ? reference(d)
@@ -201,7 +202,7 @@ static void make_objects(droid *d)
                               : f[1] == 'J'     ? roll(d, 3) == 0 ? UINT64_MAX : roll(d, 60000)
                                   : roll(d, 2) == 0 ? 0xffffffff
                                                 : roll(d, 3000);
-            name = droids[at].super;
+            name = android_classes[at].super;
         }
         (void)dump_maker_instance_at(d->m, d->ids[i], d->classes[c], values);
         if (i % 90 == 0)
@@ -212,11 +213,11 @@ static void make_objects(droid *d)
 }
 
 /* "7 watched plain": the seed, the finder, and whether with sizes. */
-static uint64_t droid_text(void *context, const char *ask, hdx_buffer *b)
+static uint64_t android_heap_text(void *context, const char *ask, hdx_buffer *b)
 {
     char              folder[TEST_FOLDER], dump[64], index[64], finder[16], sizes[16];
     unsigned          seed;
-    droid            *d = calloc(1, sizeof *d);
+    android_heap     *d = calloc(1, sizeof *d);
     const char       *classes[] = { "app.*", "android.view.View" };
     hdx_graph        *g;
     hdx_index_report  report;
@@ -241,7 +242,7 @@ static uint64_t droid_text(void *context, const char *ask, hdx_buffer *b)
         d->arrays[i] = 0x60000 + 0x100 * i;
     make_classes(d);
     make_objects(d);
-    test_folder_make_fast(folder, "droid");
+    test_folder_make_fast(folder, "android");
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(index, sizeof index, "%s/a.hdx", folder);
     dump_maker_save(d->m, dump);
@@ -256,4 +257,7 @@ static uint64_t droid_text(void *context, const char *ask, hdx_buffer *b)
     return count;
 }
 
-Test(droids, are_searched_as_before) { checksums_check(HDX_TREE "/tests/leaks/droids.txt", droid_text, NULL); }
+Test(android_heaps, are_searched_as_before)
+{
+    checksums_check(HDX_TREE "/tests/leaks/android_heaps.txt", android_heap_text, NULL);
+}

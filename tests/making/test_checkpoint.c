@@ -3,7 +3,7 @@
  * hold the build begins anew, with sums made right nothing leads outside, and no name in the folder leads to a file
  * elsewhere.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/folder.h"
 #include "tests/indexes/forged.h"
 #include "support/own.h"
@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <zlib.h>
 
-static char     folder[TEST_FOLDER], dump[64], part[96], place[96];
-static parted   straight, left[PARTED_STEPS]; /* left[k]: behind k + 1 steps */
-static bool     went_on;
-static unsigned width; /* of ids; 0: as the heap allows */
+static char          folder[TEST_FOLDER], dump[64], part[96], place[96];
+static partial_build straight, left[PARTIAL_STEPS]; /* left[k]: behind k + 1 steps */
+static bool          went_on;
+static unsigned      width; /* of ids; 0: as the heap allows */
 
 static void notice(void *context, const char *line)
 {
@@ -40,11 +40,11 @@ static void build_parts(dump_maker *m)
     dump_maker_save(m, dump);
     dump_maker_free(m);
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    parted_read_folder(&straight, place);
+    partial_read_folder(&straight, place);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        cr_assert(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
-        parted_read_folder(&left[k], part);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
+        cr_assert(partial_stop(&options, k + 1, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
+        partial_read_folder(&left[k], part);
         cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     }
 }
@@ -52,7 +52,7 @@ static void build_parts(dump_maker *m)
 static void make(void)
 {
     static heap_model h;
-    test_folder_make_fast(folder, "parted"); /* hundreds of builds, each synced */
+    test_folder_make_fast(folder, "partial"); /* hundreds of builds, each synced */
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", folder);
     (void)snprintf(part, sizeof part, "%s", own_of_dump("part", dump));
     (void)snprintf(place, sizeof place, "%s.hdx", dump);
@@ -61,9 +61,9 @@ static void make(void)
 
 static void free_parts(void)
 {
-    parted_free(&straight);
-    for (unsigned k = 0; k < PARTED_STEPS; k++)
-        parted_free(&left[k]);
+    partial_free(&straight);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++)
+        partial_free(&left[k]);
 }
 
 static void drop(void)
@@ -80,37 +80,37 @@ static bool finish(const char *what)
     hdx_index_options options = options_of();
     hdx_index_report  report;
     hdx_error         err = { .code = HDX_OK };
-    parted            now = { .count = 0 };
+    partial_build     now = { .count = 0 };
     char              path[96];
     went_on = false;
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where, err.message);
-    parted_read_folder(&now, place);
+    partial_read_folder(&now, place);
     cr_expect(now.count == straight.count, "%s: %u files, not %u", what, now.count, straight.count);
     for (unsigned i = 0; i < now.count; i++) {
-        const parted_file *f = parted_find(&straight, now.files[i].name);
+        const partial_file *f = partial_find(&straight, now.files[i].name);
         cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
         if (strstr(f->name, ".hdx") != NULL)
             cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0,
                       "%s: %s has other bytes", what, f->name);
     }
     cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
-    parted_free(&now);
+    partial_free(&now);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     return went_on;
 }
 
 /* Takes the copy. */
-static bool finish_from(parted *p, const char *what)
+static bool finish_from(partial_build *p, const char *what)
 {
-    parted_write(p, part);
-    parted_free(p);
+    partial_write(p, part);
+    partial_free(p);
     return finish(what);
 }
 
 Test(checkpoint, is_gone_on_from_behind_each_step)
 {
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        parted p = parted_copy(&left[k]);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
+        partial_build p = partial_copy(&left[k]);
         cr_expect(finish_from(&p, "as it was left"), "step %u", k);
     }
 }
@@ -120,33 +120,33 @@ Test(checkpoint, leaves_nothing_of_a_killed_step_in_the_index)
     static const char *const names[] = { "references.tmp", "referrers.tmp",    "search.tmp",   "idoms.tmp",
                                          "semis.tmp",      "predecessors.tmp", "retained.hdx", "heap.hdx",
                                          "seek.hdx",       "view.tmp",         "catalog.mdb",  "checkpoint.new/state" };
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        parted p = parted_copy(&left[k]);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
+        partial_build p = partial_copy(&left[k]);
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (parted_find(&p, names[i]) == NULL)
-                (void)parted_put(&p, names[i], NULL, 100);
+            if (partial_find(&p, names[i]) == NULL)
+                (void)partial_put(&p, names[i], NULL, 100);
         cr_expect(finish_from(&p, "leftovers"), "step %u", k);
     }
 }
 
 Test(checkpoint, is_not_believed_where_a_file_rotted_or_is_missing)
 {
-    for (unsigned k = 0; k < PARTED_STEPS; k++)
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++)
         for (unsigned i = 0; i < left[k].count; i++)
             for (unsigned way = 0; way < 4; way++) {
-                parted       p = parted_copy(&left[k]);
-                parted_file *f = &p.files[i];
-                char         what[128];
+                partial_build p = partial_copy(&left[k]);
+                partial_file *f = &p.files[i];
+                char          what[128];
                 (void)snprintf(what, sizeof what, "step %u, %s, way %u", k, f->name, way);
-                if (k + 1 < PARTED_STEPS && strstr(f->name, ".hdx") != NULL) { /* the last step has them all */
-                    parted_free(&p);
+                if (k + 1 < PARTIAL_STEPS && strstr(f->name, ".hdx") != NULL) { /* the last step has them all */
+                    partial_free(&p);
                     break;
                 }
                 if (way == 3) {
                     free(f->at);
                     memmove(f, f + 1, (--p.count - i) * sizeof *f);
                 } else if (way == 2)
-                    (void)parted_put(&p, f->name, f->at, f->len + 1);
+                    (void)partial_put(&p, f->name, f->at, f->len + 1);
                 else if (f->len == 0)
                     ;
                 else if (way == 1)
@@ -186,16 +186,16 @@ Test(checkpoint, follows_no_link)
                                          "search.tmp",   "checkpoint/state", "special.hdx" };
     char                     victim[96], inner[128], name[192];
     make_victim(victim, inner);
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
         for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-            parted_write(&left[k], part);
+            partial_write(&left[k], part);
             (void)snprintf(name, sizeof name, "%s/%s", part, files[i]);
             (void)unlink(name);
             cr_assert(symlink(inner, name) == 0);
             (void)finish(files[i]);
             expect_victim(inner, files[i]);
         }
-        parted_write(&left[k], part);
+        partial_write(&left[k], part);
         (void)snprintf(name, sizeof name, "%s/checkpoint.new", part);
         cr_assert(symlink(victim, name) == 0);
         (void)finish("checkpoint.new");
@@ -218,7 +218,7 @@ Test(checkpoint, waits_for_no_pipe)
     };
     char name[192];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        parted_write(&left[2], part);
+        partial_write(&left[2], part);
         (void)snprintf(name, sizeof name, "%s/%s", part, files[i]);
         cr_assert(unlink(name) == 0 && mkfifo(name, 0666) == 0);
         cr_expect(!finish(files[i]), "%s", files[i]);
@@ -237,7 +237,7 @@ Test(checkpoint, with_something_of_others_in_it_is_neither_used_nor_removed)
         hdx_index_report  report;
         hdx_error         err;
         char              path[256];
-        parted_write(&left[2], part);
+        partial_write(&left[2], part);
         (void)snprintf(name, sizeof name, "%s/%s", part, others[i]);
         cr_assert(i < 2 ? mkdir(name, 0755) == 0 : mkfifo(name, 0600) == 0);
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s", err.where, err.message);
@@ -258,74 +258,74 @@ Test(checkpoint, has_steps_in_their_order_alone)
         0,         1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 19, 23, 27, 31, 32, 63, 127, 1ull << 63 | 15,
         UINT64_MAX
     };
-    for (unsigned k = 0; k < PARTED_STEPS; k++)
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++)
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-            parted     p = parted_copy(&left[k]);
-            const bool right = parted_head(&p)->done == steps[i];
-            parted_head(&p)->done = steps[i];
-            parted_seal(&p, true);
+            partial_build p = partial_copy(&left[k]);
+            const bool    right = partial_head(&p)->done == steps[i];
+            partial_head(&p)->done = steps[i];
+            partial_seal(&p, true);
             cr_expect(finish_from(&p, "steps") == right, "%u as %llx", k, (unsigned long long)steps[i]);
         }
 }
 
 Test(checkpoint, belongs_to_the_catalog_it_was_saved_with)
 {
-    for (unsigned k = 0; k < PARTED_STEPS; k++)
-        for (unsigned other = 0; other < PARTED_STEPS; other++) {
-            parted             p = parted_copy(&left[k]);
-            const parted_file *state = parted_find(&left[other], "checkpoint/state");
-            (void)parted_put(&p, "checkpoint/state", state->at, state->len);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++)
+        for (unsigned other = 0; other < PARTIAL_STEPS; other++) {
+            partial_build       p = partial_copy(&left[k]);
+            const partial_file *state = partial_find(&left[other], "checkpoint/state");
+            (void)partial_put(&p, "checkpoint/state", state->at, state->len);
             cr_expect(finish_from(&p, "another state") == (k == other), "%u with the state of %u", k, other);
         }
 }
 
-static void tell_again(parted *p, const char *what)
+static void tell_again(partial_build *p, const char *what)
 {
-    parted_seal(p, true);
+    partial_seal(p, true);
     cr_expect(!finish_from(p, what), "%s", what);
 }
 
 Test(checkpoint, with_units_that_say_otherwise_than_their_records_is_left)
 {
-    parted  p = parted_copy(&left[0]);
-    uint8_t odd = 2;
-    memcpy(&parted_units(&p)->bare, &odd, 1);
+    partial_build p = partial_copy(&left[0]);
+    uint8_t       odd = 2;
+    memcpy(&partial_units(&p)->bare, &odd, 1);
     tell_again(&p, "neither true nor false");
-    p = parted_copy(&left[0]);
-    parted_units(&p)->objects = 0; /* such a unit is passed over */
+    p = partial_copy(&left[0]);
+    partial_units(&p)->objects = 0; /* such a unit is passed over */
     tell_again(&p, "no objects");
-    p = parted_copy(&left[0]);
-    parted_units(&p)->edges++;
-    parted_head(&p)->spill_edges++;
+    p = partial_copy(&left[0]);
+    partial_units(&p)->edges++;
+    partial_head(&p)->spill_edges++;
     tell_again(&p, "edges");
-    p = parted_copy(&left[0]);
-    parted_units(&p)->last = UINT64_MAX - 1;
+    p = partial_copy(&left[0]);
+    partial_units(&p)->last = UINT64_MAX - 1;
     tell_again(&p, "last id");
-    p = parted_copy(&left[0]);
-    parted_units(&p)[1] = parted_units(&p)[0];
+    p = partial_copy(&left[0]);
+    partial_units(&p)[1] = partial_units(&p)[0];
     tell_again(&p, "a unit twice");
 }
 
 Test(checkpoint, with_referrers_twice_too_long_or_of_no_file_is_left)
 {
-    parted p = parted_copy(&left[2]);
-    cr_assert(parted_head(&p)->chunks == 1);
-    parted_head(&p)->referrer_bytes = 0; /* with chunks all the same */
+    partial_build p = partial_copy(&left[2]);
+    cr_assert(partial_head(&p)->chunks == 1);
+    partial_head(&p)->referrer_bytes = 0; /* with chunks all the same */
     tell_again(&p, "no bytes");
-    p = parted_copy(&left[2]);
-    parted_head(&p)->chunk_longest = parted_chunks(&p)->bytes - 1; /* room for one is made by that */
+    p = partial_copy(&left[2]);
+    partial_head(&p)->chunk_longest = partial_chunks(&p)->bytes - 1; /* room for one is made by that */
     tell_again(&p, "a chunk longer than the longest");
-    p = parted_copy(&left[2]);
-    const parted_file *state = parted_find(&p, "checkpoint/state");
-    const size_t       len = state->len;
-    uint8_t           *longer = calloc(1, len + sizeof(hdx_referrer_chunk));
+    p = partial_copy(&left[2]);
+    const partial_file *state = partial_find(&p, "checkpoint/state");
+    const size_t        len = state->len;
+    uint8_t            *longer = calloc(1, len + sizeof(hdx_referrer_chunk));
     memcpy(longer, state->at, len - 4);
-    memcpy(longer + len - 4, parted_chunks(&p), sizeof(hdx_referrer_chunk));
-    (void)parted_put(&p, "checkpoint/state", longer, len + sizeof(hdx_referrer_chunk));
+    memcpy(longer + len - 4, partial_chunks(&p), sizeof(hdx_referrer_chunk));
+    (void)partial_put(&p, "checkpoint/state", longer, len + sizeof(hdx_referrer_chunk));
     free(longer);
-    parted_head(&p)->bytes += sizeof(hdx_referrer_chunk);
-    parted_head(&p)->chunks++;
-    parted_head(&p)->referrer_entries *= 2;
+    partial_head(&p)->bytes += sizeof(hdx_referrer_chunk);
+    partial_head(&p)->chunks++;
+    partial_head(&p)->referrer_entries *= 2;
     tell_again(&p, "the same chunk twice");
 }
 
@@ -356,16 +356,16 @@ static const struct {
 Test(checkpoint, has_numbers_of_its_steps_alone)
 {
     static const uint64_t odd[] = { UINT64_MAX, UINT64_MAX - 15, UINT64_MAX - 31, 1ull << 63, 1ull << 40, 1ull << 32 };
-    for (unsigned k = 0; k < PARTED_STEPS; k++)
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++)
         for (size_t i = 0; i < sizeof head_numbers / sizeof *head_numbers; i++)
             for (size_t j = 0; j < sizeof odd / sizeof *odd; j++) {
-                const bool own = k >= head_numbers[i].from && k <= head_numbers[i].to;
-                parted     p = parted_copy(&left[k]);
-                char       what[64];
+                const bool    own = k >= head_numbers[i].from && k <= head_numbers[i].to;
+                partial_build p = partial_copy(&left[k]);
+                char          what[64];
                 (void)snprintf(what, sizeof what, "step %u, %s %llx", k, head_numbers[i].what,
                                (unsigned long long)odd[j]);
-                memcpy((uint8_t *)parted_head(&p) + head_numbers[i].at, &odd[j], 8);
-                parted_seal(&p, true);
+                memcpy((uint8_t *)partial_head(&p) + head_numbers[i].at, &odd[j], 8);
+                partial_seal(&p, true);
                 cr_expect(finish_from(&p, what) == !own, "%s", what);
             }
 }
@@ -388,21 +388,21 @@ Test(checkpoint, of_the_reference_collection_overflows_nothing)
     static const char *const from = HDX_TREE "/../shared/golden";
     const struct timespec then[2] = { { .tv_sec = 1704067200 }, { .tv_sec = 1704067200 } }; /* 2024-01-01 00:00 UTC */
     char                  path[1024], leftover[96];
-    parted                p = { .count = 0 };
+    partial_build         p = { .count = 0 };
     hdx_index_report      report;
     hdx_error             err = { .code = HDX_OK };
     hdx_graph            *g;
     (void)snprintf(path, sizeof path, "%s/hostile/checkpoint-overflow.part", from);
     if (access(path, R_OK) != 0)
         cr_skip("no %s", path);
-    parted_read_folder(&p, path);
+    partial_read_folder(&p, path);
     (void)snprintf(path, sizeof path, "%s/dumps/leaky-jdk17-serial.hprof.gz", from);
     (void)snprintf(dump, sizeof dump, "%s/l.hprof", folder);
     (void)snprintf(leftover, sizeof leftover, "%s", own_of_dump("part", dump));
     unpack(path, dump);
     cr_assert(utimensat(AT_FDCWD, dump, then, 0) == 0);
-    parted_write(&p, leftover);
-    parted_free(&p);
+    partial_write(&p, leftover);
+    partial_free(&p);
     const hdx_index_options options = options_of();
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
     cr_assert(hdx_graph_open(report.path, dump, &g, &err) == HDX_OK && hdx_graph_verify(g, true, &err) == HDX_OK, "%s",
@@ -412,24 +412,24 @@ Test(checkpoint, of_the_reference_collection_overflows_nothing)
 
 Test(checkpoint, with_roots_that_no_catalog_can_hold_is_left)
 {
-    parted p = parted_copy(&left[0]);
-    parted_roots(&p)->frame = -5;
+    partial_build p = partial_copy(&left[0]);
+    partial_roots(&p)->frame = -5;
     tell_again(&p, "frame");
-    p = parted_copy(&left[0]);
-    parted_roots(&p)->object = 1u << 30;
+    p = partial_copy(&left[0]);
+    partial_roots(&p)->object = 1u << 30;
     tell_again(&p, "object");
 }
 
 /* The catalog of a checkpoint, or files of it, with other contents and right sums. */
 static void change_catalog(unsigned k, void (*change)(forgery *f), const char *what, bool goes_on)
 {
-    parted p = { .count = 0 };
-    parted_write(&left[k], part);
+    partial_build p = { .count = 0 };
+    partial_write(&left[k], part);
     forgery f = forge_begin(part, "checkpoint");
     change(&f);
     forge_end(&f);
-    parted_read_folder(&p, part);
-    parted_seal(&p, true);
+    partial_read_folder(&p, part);
+    partial_seal(&p, true);
     cr_expect(finish_from(&p, what) == goes_on, "%s", what);
 }
 
@@ -441,7 +441,7 @@ Test(checkpoint, is_gone_on_from_with_a_budget_and_no_references)
     hdx_error         err = { .code = HDX_OK };
     options.until = HDX_STEP_OBJECTS;
     options.memory = 1ull << 30;
-    cr_assert(parted_stop(&options, 1, &err) == HDX_LIMIT, "%s", err.message);
+    cr_assert(partial_stop(&options, 1, &err) == HDX_LIMIT, "%s", err.message);
     went_on = false;
     cr_expect(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
     cr_expect(went_on);
@@ -476,7 +476,7 @@ static void odd_layout(forgery *f)
 
 Test(checkpoint, with_a_catalog_that_says_something_else_is_left)
 {
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
         change_catalog(k, no_id, "a class without object", false);
         change_catalog(k, same_id, "two classes with the same object", false);
         change_catalog(k, classes_of_arrays, "java.lang.Class of arrays", false);
@@ -551,7 +551,7 @@ Test(checkpoint, with_lists_that_no_build_writes_is_left)
 {
     change_catalog(1, falling, "a list that falls", false);
     change_catalog(1, falling_late, "a list that falls at its end", false);
-    for (unsigned k = 2; k < PARTED_STEPS; k++) {
+    for (unsigned k = 2; k < PARTIAL_STEPS; k++) {
         change_catalog(k, falling_inbound, "inbound that falls", false);
         change_catalog(k, falling_inbound_late, "inbound that falls at its end", false);
     }
@@ -602,14 +602,14 @@ Test(checkpoint, with_files_that_contradict_each_other_is_left)
         { HDX_KIND_POSITION, 17, 1ull << 40, "a position behind the dump" },
         { HDX_KIND_SIZE, 30, 1ull << 33, "a length of more than 32 bits" },
     };
-    for (unsigned k = 1; k < PARTED_STEPS; k++) {
+    for (unsigned k = 1; k < PARTIAL_STEPS; k++) {
         change_catalog(k, other_instances, "instances", false);
         for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
             of_kind = values[i].kind, at_place = values[i].at, to_value = values[i].to;
             change_catalog(k, other_value, values[i].what, false);
         }
     }
-    for (unsigned k = 2; k < PARTED_STEPS; k++) {
+    for (unsigned k = 2; k < PARTIAL_STEPS; k++) {
         change_catalog(k, other_inbound, "inbound lists that are not outbound ones", false);
         change_catalog(k, other_outbound, "outbound lists that are not inbound ones", false);
         change_catalog(k, same_inbound, "inbound lists as they were", true);
@@ -645,14 +645,14 @@ static void no_such_element(forgery *f)
 
 Test(checkpoint, with_counts_of_its_own_is_counted_again)
 {
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
         change_catalog(k, odd_counts, "counts", true);
         change_catalog(k, no_such_kind, "objects of classes", false);
         change_catalog(k, no_such_element, "elements", false);
     }
-    for (unsigned k = 2; k < PARTED_STEPS; k++)
+    for (unsigned k = 2; k < PARTIAL_STEPS; k++)
         change_catalog(k, more_references, "references", false);
-    for (unsigned k = 1; k < PARTED_STEPS; k++)
+    for (unsigned k = 1; k < PARTIAL_STEPS; k++)
         change_catalog(k, more_values, "outbound values", false);
 }
 
@@ -668,7 +668,7 @@ Test(checkpoint, stays_when_there_is_no_memory_for_looking)
     hdx_build_doors         doors = { .io = hdx_io_system(), .refuse = refuse_large, .every_step = true };
     hdx_index_report        report;
     hdx_error               err;
-    parted_write(&left[3], part);
+    partial_write(&left[3], part);
     cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_LIMIT, "%s", err.message);
     cr_assert(access(part, F_OK) == 0);
     cr_expect(finish("after a refusal"));
@@ -707,8 +707,8 @@ Test(checkpoint, of_a_large_heap_is_gone_on_from_behind_each_step)
 {
     for (width = 32; width <= 64; width += 32) {
         make_large();
-        for (unsigned k = 0; k < PARTED_STEPS; k++) {
-            parted p = parted_copy(&left[k]);
+        for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
+            partial_build p = partial_copy(&left[k]);
             cr_expect(finish_from(&p, "as it was left"), "step %u, ids of %u bits", k, width);
         }
     }
@@ -758,7 +758,7 @@ static void       kind_behind(forgery *f) { a_class(f)->kind = HDX_PRIMITIVE_ARR
 Test(checkpoint, is_held_to_the_least_number_that_is_none)
 {
     change_catalog(0, look, "as it is", true);
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
         change_catalog(k, class_behind, "a class behind the last object", false);
         change_catalog(k, aligned_to_4, "objects at any place of 4 bytes", false);
         change_catalog(k, aligned_to_512, "objects at any place of 512 bytes", false);
@@ -771,41 +771,44 @@ Test(checkpoint, is_held_to_the_least_number_that_is_none)
     } roots[] = { { "a root behind the last object", offsetof(hdx_root, object), false },
                   { "a root of a thread behind the last object", offsetof(hdx_root, thread), false } };
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-        parted p = parted_copy(&left[0]);
-        memcpy((uint8_t *)parted_roots(&p) + roots[i].at, &bounds.objects, 8);
-        parted_seal(&p, true);
+        partial_build p = partial_copy(&left[0]);
+        memcpy((uint8_t *)partial_roots(&p) + roots[i].at, &bounds.objects, 8);
+        partial_seal(&p, true);
         cr_expect(!finish_from(&p, roots[i].what), "%s", roots[i].what);
     }
-    parted p = parted_copy(&left[0]);
-    parted_roots(&p)->type = HDX_ROOT_TYPES;
-    parted_seal(&p, true);
+    partial_build p = partial_copy(&left[0]);
+    partial_roots(&p)->type = HDX_ROOT_TYPES;
+    partial_seal(&p, true);
     cr_expect(!finish_from(&p, "a root of no type"), "a root of no type");
-    for (unsigned k = 0; k < PARTED_STEPS; k++)
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++)
         for (unsigned field = 0; field < 3; field++) {
-            p = parted_copy(&left[k]);
-            hdx_checkpoint_head *head = parted_head(&p);
+            p = partial_copy(&left[k]);
+            hdx_checkpoint_head *head = partial_head(&p);
             if (field == 0)
                 head->class_class = bounds.classes;
             else if (field == 1)
                 head->loader_class = bounds.classes;
             else
                 head->reached = bounds.objects + 1;
-            parted_seal(&p, true);
+            partial_seal(&p, true);
             cr_expect(finish_from(&p, "a head") == (field == 2 && k < 2), "step %u, field %u", k, field);
         }
-    p = parted_copy(&left[0]);
-    parted_units(&p)->last = bounds.objects;
-    parted_seal(&p, true);
+    p = partial_copy(&left[0]);
+    partial_units(&p)->last = bounds.objects;
+    partial_seal(&p, true);
     cr_expect(!finish_from(&p, "a unit"), "a unit with an object behind the last");
 }
 
 /* ---- temporary files with other numbers, and right sums ---- */
-static uint32_t *numbers_of(parted *p, const char *name) { return (uint32_t *)(void *)parted_find(p, name)->at; }
+static uint32_t *numbers_of(partial_build *p, const char *name)
+{
+    return (uint32_t *)(void *)partial_find(p, name)->at;
+}
 
-static uint64_t count_of(parted *p, const char *name) { return parted_find(p, name)->len / 8; }
+static uint64_t count_of(partial_build *p, const char *name) { return partial_find(p, name)->len / 8; }
 
 /* Visits are pairs: who, and the number of its parent, or 0; each of them has the number of its place, from 1 on. */
-static void spoil_visit(parted *p, uint64_t at, unsigned way)
+static void spoil_visit(partial_build *p, uint64_t at, unsigned way)
 {
     uint32_t      *v = numbers_of(p, "search.tmp");
     const uint64_t n = count_of(p, "search.tmp"), other = at == 0 ? 1 : at - 1;
@@ -825,12 +828,12 @@ static void spoil_visit(parted *p, uint64_t at, unsigned way)
 Test(checkpoint, with_a_search_that_nobody_made_is_left)
 {
     change_catalog(0, look, "as it is", true);
-    for (unsigned k = 2; k < PARTED_STEPS; k++) {
+    for (unsigned k = 2; k < PARTIAL_STEPS; k++) {
         const uint64_t n = count_of(&left[k], "search.tmp"), places[] = { 0, 1, n / 2, n - 1 };
         for (size_t i = 0; i < sizeof places / sizeof *places; i++)
             for (unsigned way = 0; way < 4; way++) {
-                parted p = parted_copy(&left[k]);
-                char   what[64];
+                partial_build p = partial_copy(&left[k]);
+                char          what[64];
                 spoil_visit(&p, places[i], way);
                 (void)snprintf(what, sizeof what, "step %u, visit %llu, way %u", k, (unsigned long long)places[i], way);
                 tell_again(&p, what);
@@ -846,7 +849,7 @@ Test(checkpoint, of_a_large_search_is_read_to_its_end)
     change_catalog(0, look, "as it is", true);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         for (unsigned way = 1; way < 3; way++) {
-            parted p = parted_copy(&left[2]);
+            partial_build p = partial_copy(&left[2]);
             spoil_visit(&p, places[i], way);
             tell_again(&p, "a visit");
         }
@@ -860,19 +863,19 @@ Test(checkpoint, with_dominators_that_are_none_is_left)
     cr_assert_gt(n, 4);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         for (unsigned way = 0; way < 5; way++) {
-            parted         p = parted_copy(&left[3]);
+            partial_build  p = partial_copy(&left[3]);
             uint32_t      *v = numbers_of(&p, "idoms.tmp");
             const uint64_t at = places[i];
             if (way == 0)
                 v[2 * at] = at == 0 ? 0 : v[2 * at - 2];
             else if (way == 1)
-                v[2 * n - 2] = (uint32_t)parted_head(&p)->reached + 1;
+                v[2 * n - 2] = (uint32_t)partial_head(&p)->reached + 1;
             else if (way == 2)
                 v[2 * at + 1] = v[2 * at];
             else if (way == 3)
                 v[2 * at + 1] = v[2 * at] + 1;
             else
-                parted_find(&p, "idoms.tmp")->len = parted_head(&p)->idoms_bytes = 8 * at + 4;
+                partial_find(&p, "idoms.tmp")->len = partial_head(&p)->idoms_bytes = 8 * at + 4;
             tell_again(&p, "dominators");
         }
 }
@@ -887,10 +890,10 @@ typedef struct token {
 static token   *tokens;
 static unsigned token_count;
 
-static void take_apart(parted *p)
+static void take_apart(partial_build *p)
 {
-    const hdx_referrer_chunk *c = parted_chunks(p);
-    const uint8_t            *at = parted_find(p, "referrers.tmp")->at + c->at, *end = at + c->bytes;
+    const hdx_referrer_chunk *c = partial_chunks(p);
+    const uint8_t            *at = partial_find(p, "referrers.tmp")->at + c->at, *end = at + c->bytes;
     uint64_t                  node = c->node, n = 0, i = 0, source = 0;
     role                      next = NODE;
     bool                      first = true;
@@ -911,16 +914,16 @@ static void take_apart(parted *p)
     }
 }
 
-static void put_together(parted *p)
+static void put_together(partial_build *p)
 {
-    hdx_referrer_chunk *c = parted_chunks(p);
+    hdx_referrer_chunk *c = partial_chunks(p);
     uint8_t            *bytes = calloc(token_count + 1, 10), *at = bytes;
     for (unsigned i = 0; i < token_count; i++)
         at = hdx_pack(at, tokens[i].value);
     const size_t len = (size_t)(at - bytes);
-    cr_assert(parted_head(p)->chunks == 1 && c->at == 0);
-    (void)parted_put(p, "referrers.tmp", bytes, len);
-    c->bytes = parted_head(p)->referrer_bytes = parted_head(p)->chunk_longest = len;
+    cr_assert(partial_head(p)->chunks == 1 && c->at == 0);
+    (void)partial_put(p, "referrers.tmp", bytes, len);
+    c->bytes = partial_head(p)->referrer_bytes = partial_head(p)->chunk_longest = len;
     free(bytes);
     free(tokens);
 }
@@ -950,7 +953,7 @@ Test(checkpoint, with_referrers_that_nobody_made_is_left)
                                         "no number at the end" };
     change_catalog(0, look, "as it is", true);
     for (unsigned way = 0; way < sizeof ways / sizeof *ways; way++) {
-        parted p = parted_copy(&left[2]);
+        partial_build p = partial_copy(&left[2]);
         take_apart(&p);
         token *node = last_of(NODE), *first = last_of(FIRST), *next = last_of(NEXT), *n = last_of(COUNT);
         switch (way) {
@@ -967,12 +970,12 @@ Test(checkpoint, with_referrers_that_nobody_made_is_left)
         default: break;
         }
         put_together(&p);
-        parted_seal(&p, true);
+        partial_seal(&p, true);
         cr_expect(finish_from(&p, ways[way]) == (way == 0), "%s", ways[way]);
     }
     for (int more = -1; more <= 1; more += 2) {
-        parted p = parted_copy(&left[2]);
-        parted_head(&p)->referrer_entries += (uint64_t)more;
+        partial_build p = partial_copy(&left[2]);
+        partial_head(&p)->referrer_entries += (uint64_t)more;
         tell_again(&p, "entries");
     }
 }
@@ -995,11 +998,11 @@ static void seal_folder(void)
 }
 
 /* Takes the copy. */
-static bool finish_sealed(parted *p, const char *what)
+static bool finish_sealed(partial_build *p, const char *what)
 {
-    parted_seal(p, true);
-    parted_write(p, part);
-    parted_free(p);
+    partial_seal(p, true);
+    partial_write(p, part);
+    partial_free(p);
     seal_folder();
     return finish(what);
 }
@@ -1007,8 +1010,8 @@ static bool finish_sealed(parted *p, const char *what)
 Test(checkpoint, with_a_seal_is_held_to_what_its_state_says)
 {
     change_catalog(0, look, "as it is", true);
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        parted p = parted_copy(&left[k]);
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
+        partial_build p = partial_copy(&left[k]);
         cr_expect(finish_sealed(&p, "as it was left"), "step %u", k);
         for (size_t i = 0; i < sizeof head_numbers / sizeof *head_numbers; i++)
             for (int more = -1; more <= 1; more += 2) {
@@ -1020,11 +1023,11 @@ Test(checkpoint, with_a_seal_is_held_to_what_its_state_says)
                     strcmp(head_numbers[i].what, "loader_class") == 0 ||
                     (more == 1 && strstr(head_numbers[i].what, "longest") != NULL))
                     continue; /* room that is not used; what only reading tells */
-                p = parted_copy(&left[k]);
+                p = partial_copy(&left[k]);
                 (void)snprintf(what, sizeof what, "step %u, %s, %d", k, head_numbers[i].what, more);
-                memcpy(&value, (uint8_t *)parted_head(&p) + head_numbers[i].at, 8);
+                memcpy(&value, (uint8_t *)partial_head(&p) + head_numbers[i].at, 8);
                 value += (uint64_t)more;
-                memcpy((uint8_t *)parted_head(&p) + head_numbers[i].at, &value, 8);
+                memcpy((uint8_t *)partial_head(&p) + head_numbers[i].at, &value, 8);
                 cr_expect(finish_sealed(&p, what) == !own, "%s", what);
             }
     }
@@ -1034,13 +1037,13 @@ Test(checkpoint, with_a_seal_has_units_and_chunks_that_lie_in_their_files)
 {
     change_catalog(0, look, "as it is", true);
     for (unsigned way = 0; way < 7; way++) {
-        parted       p = parted_copy(&left[0]);
-        hdx_spilled *u = &parted_units(&p)[parted_head(&p)->units - 1];
+        partial_build p = partial_copy(&left[0]);
+        hdx_spilled  *u = &partial_units(&p)[partial_head(&p)->units - 1];
         switch (way) {
         case 1: u->last = bounds.objects; break;
         case 2: u->at++; break;
         case 3: u->at = UINT64_MAX; break;
-        case 4: u->bytes = parted_head(&p)->spill_longest + 1, u->at = 0; break;
+        case 4: u->bytes = partial_head(&p)->spill_longest + 1, u->at = 0; break;
         case 5: u->objects++; break;
         case 6: u->edges++; break;
         default: break;
@@ -1048,14 +1051,14 @@ Test(checkpoint, with_a_seal_has_units_and_chunks_that_lie_in_their_files)
         cr_expect(finish_sealed(&p, "a unit") == (way == 0), "unit, way %u", way);
     }
     for (unsigned way = 0; way < 6; way++) {
-        parted              p = parted_copy(&left[2]);
-        hdx_referrer_chunk *c = parted_chunks(&p);
+        partial_build       p = partial_copy(&left[2]);
+        hdx_referrer_chunk *c = partial_chunks(&p);
         switch (way) {
         case 1: c->node = bounds.objects; break;
         case 2: c->at++; break;
         case 3: c->at = UINT64_MAX; break;
-        case 4: parted_head(&p)->chunk_longest = c->bytes - 1; break;
-        case 5: parted_head(&p)->chunk_longest = parted_head(&p)->referrer_bytes + 1; break;
+        case 4: partial_head(&p)->chunk_longest = c->bytes - 1; break;
+        case 5: partial_head(&p)->chunk_longest = partial_head(&p)->referrer_bytes + 1; break;
         default: break;
         }
         cr_expect(finish_sealed(&p, "a chunk") == (way == 0), "chunk, way %u", way);

@@ -3,7 +3,7 @@
  * begins to need more room, super classes in a circle, two dumps that differ in one address, and damage that a build
  * has found before it was stopped.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>
 
@@ -401,10 +401,10 @@ Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
         char                    path[96];
         uint64_t                want_count, went_on = 0;
         io.create = count_begun;
-        parted want = { .count = 0 };
+        partial_build want = { .count = 0 };
         write_misfits(id_size);
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-        parted_read_folder(&want, "a.hprof.hdx");
+        partial_read_folder(&want, "a.hprof.hdx");
         hdx_damage *wanted = damage_of(&want_count);
         unsigned    layouts = 0;
         for (uint64_t i = 0; i < want_count; i++)
@@ -412,7 +412,7 @@ Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
         cr_expect_eq(layouts, 4);
         cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
         for (unsigned n = 0;; n++) {
-            const hdx_code code = parted_interrupt(&options, n, &err);
+            const hdx_code code = partial_interrupt(&options, n, &err);
             cr_assert(code == HDX_OK || code == HDX_CANCELLED, "call %u: %s", n, err.message);
             const bool there = access(".heapdex-part-a.hprof.hdx/columns.tmp", F_OK) == 0;
             went_on += there;
@@ -420,28 +420,28 @@ Test(edges, records_that_do_not_fit_are_told_after_a_stop_as_without_one)
             cr_assert(code == HDX_OK || hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s",
                       err.message);
             cr_expect(!there || begun == 0, "call %u: it begins anew", n);
-            uint64_t    count;
-            parted      made = { .count = 0 };
-            hdx_damage *all = damage_of(&count);
+            uint64_t      count;
+            partial_build made = { .count = 0 };
+            hdx_damage   *all = damage_of(&count);
             cr_assert(count == want_count, "call %u: %llu entries", n, (unsigned long long)count);
             for (uint64_t i = 0; i < count; i++)
                 cr_expect(memcmp(&all[i], &wanted[i], sizeof *all) == 0, "call %u: %s, want %s", n, all[i].expected,
                           wanted[i].expected);
-            parted_read_folder(&made, "a.hprof.hdx");
+            partial_read_folder(&made, "a.hprof.hdx");
             for (unsigned i = 0; i < want.count; i++) {
-                const parted_file *f = parted_find(&made, want.files[i].name);
+                const partial_file *f = partial_find(&made, want.files[i].name);
                 cr_expect(strstr(want.files[i].name, ".hdx") == NULL || (f != NULL && f->len == want.files[i].len &&
                                                                          memcmp(f->at, want.files[i].at, f->len) == 0),
                           "call %u: %s", n, want.files[i].name);
             }
-            parted_free(&made);
+            partial_free(&made);
             free(all);
             cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
             if (code == HDX_OK)
                 break;
         }
         cr_expect(went_on > 2, "%llu stops in the second pass", (unsigned long long)went_on);
-        parted_free(&want);
+        partial_free(&want);
         free(wanted);
     }
 }
@@ -457,9 +457,9 @@ Test(edges, damage_is_that_of_a_build_in_one_go_behind_each_checkpoint)
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
     hdx_damage *want = damage_of(&want_count);
     cr_expect(want_count > 3);
-    for (unsigned k = 1; k <= PARTED_STEPS; k++) {
+    for (unsigned k = 1; k <= PARTIAL_STEPS; k++) {
         cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
-        cr_assert(parted_stop(&options, k, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
+        cr_assert(partial_stop(&options, k, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
         cr_assert(access(".heapdex-part-a.hprof.hdx/checkpoint/state", F_OK) == 0);
         cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "step %u: %s", k, err.message);
         hdx_damage *all = damage_of(&count);

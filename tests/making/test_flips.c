@@ -2,7 +2,7 @@
  * test_flips.c - each byte of each file of an index in its turn has a bit changed, and `verify` notices, without
  * --full.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"
 #include <heapdex/heapdex.h>
@@ -65,11 +65,11 @@ static void build(void)
 
 Test(flips, verify_notices_each_byte_of_each_file, .timeout = 250)
 {
-    parted   files = { .count = 0 };
-    char     path[256];
-    unsigned kinds = 0;
+    partial_build files = { .count = 0 };
+    char          path[256];
+    unsigned      kinds = 0;
     build();
-    parted_read_folder(&files, place);
+    partial_read_folder(&files, place);
     for (unsigned i = 0; i < files.count; i++) {
         unsigned missed = 0;
         (void)snprintf(path, sizeof path, "%s/%s", place, files.files[i].name);
@@ -87,5 +87,5 @@ Test(flips, verify_notices_each_byte_of_each_file, .timeout = 250)
         kinds += strstr(files.files[i].name, ".hdx") != NULL;
     }
     cr_expect(kinds == HDX_KINDS - HDX_CUT_KINDS, "%u files", kinds);
-    parted_free(&files);
+    partial_free(&files);
 }

@@ -3,7 +3,7 @@
  * sums right again: what cannot be is refused and the build begins anew, what stands in another order means the same.
  * In the end the bytes are those of a build in one go.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "reading/reading.h"
 #include "support/dump_maker.h"
 #include "support/folder.h"
@@ -16,10 +16,10 @@
 
 enum { CLASSES = 7, ROOTS = 9, HEAPS = 2 };
 
-static char     folder[TEST_FOLDER];
-static parted   want, kept;
-static char     words[8192]; /* of roots, classes, heaps and damage of the index */
-static uint64_t class_ids[CLASSES], file_size;
+static char          folder[TEST_FOLDER];
+static partial_build want, kept;
+static char          words[8192]; /* of roots, classes, heaps and damage of the index */
+static uint64_t      class_ids[CLASSES], file_size;
 
 /* Where things are in scan.tmp. */
 static size_t class_at[CLASSES], class_count_at, roots_at, uses_at, use_count, heaps_at;
@@ -70,12 +70,12 @@ static void make_dump(unsigned more)
 }
 
 /* False: not all of the heap is there yet. */
-static bool find_places(const parted_file *f)
+static bool find_places(const partial_file *f)
 {
     size_t end = 0;
     for (unsigned c = 0; c < CLASSES; c++) {
         class_at[c] = 0;
-        for (size_t i = PARTED_KEPT_HEAD; i + 32 < f->len && class_at[c] == 0; i++) {
+        for (size_t i = PARTIAL_KEPT_HEAD; i + 32 < f->len && class_at[c] == 0; i++) {
             const uint64_t len = hdx_le64(f->at + i + 16);
             if (hdx_le64(f->at + i + 8) == class_ids[c] && len < 200 && i + 24 + len < f->len &&
                 hdx_be_id(f->at + i + 25, 8) /* behind its tag */ == class_ids[c]) {
@@ -98,11 +98,11 @@ static bool find_places(const parted_file *f)
 
 /* Where things are in columns.tmp (columns.c): six numbers, how far it is, units, misfits, arrays of each stretch. */
 enum { STRETCHES = 1, SPILL_BYTES = 3, LONGEST = 4, NUMBERS = 6 };
-static const size_t numbers_at = PARTED_KEPT_HEAD, halt_at = PARTED_KEPT_HEAD + NUMBERS * 8;
+static const size_t numbers_at = PARTIAL_KEPT_HEAD, halt_at = PARTIAL_KEPT_HEAD + NUMBERS * 8;
 static size_t       misfits_at, arrays_at;
 
 /* False: no class is known to have misfits yet, or there is no unit. */
-static bool find_numbers(const parted_file *f)
+static bool find_numbers(const partial_file *f)
 {
     const size_t units_at = halt_at + sizeof(hdx_halt) + 8;
     misfits_at = units_at + hdx_le64(f->at + units_at - 8) * sizeof(hdx_spilled) + 8;
@@ -153,14 +153,14 @@ static void stop_where(bool second, unsigned more)
     cr_assert(chdir(folder) == 0);
     make_dump(more);
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    parted_read_folder(&want, "a.hprof.hdx");
+    partial_read_folder(&want, "a.hprof.hdx");
     words_of_index(words);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     for (unsigned n = 0;; n++) {
-        cr_assert(parted_interrupt(&options, n, &err) == HDX_CANCELLED, "it is never kept");
-        parted_free(&kept);
-        parted_read_folder(&kept, ".heapdex-part-a.hprof.hdx");
-        const parted_file *scan = parted_find(&kept, "scan.tmp"), *columns = parted_find(&kept, "columns.tmp");
+        cr_assert(partial_interrupt(&options, n, &err) == HDX_CANCELLED, "it is never kept");
+        partial_free(&kept);
+        partial_read_folder(&kept, ".heapdex-part-a.hprof.hdx");
+        const partial_file *scan = partial_find(&kept, "scan.tmp"), *columns = partial_find(&kept, "columns.tmp");
         if (second ? columns != NULL && find_numbers(columns) : scan != NULL && find_places(scan))
             return;
     }
@@ -171,8 +171,8 @@ static void enter_second(void) { stop_where(true, 80000); }
 
 static void leave(void)
 {
-    parted_free(&want);
-    parted_free(&kept);
+    partial_free(&want);
+    partial_free(&kept);
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);
 }
@@ -181,38 +181,38 @@ TestSuite(forged, .init = enter, .fini = leave, .timeout = 100);
 TestSuite(forged_columns, .init = enter_second, .fini = leave, .timeout = 100);
 
 /* Goes on from these files. Are the bytes those of a build in one go? */
-static bool ends_as_it_should(parted *p)
+static bool ends_as_it_should(partial_build *p)
 {
     hdx_build_doors  doors = { .io = hdx_io_system(), .every_step = true };
     hdx_index_report report;
     hdx_error        err;
     char             path[96];
-    parted           made = { .count = 0 };
+    partial_build    made = { .count = 0 };
     static char      now[8192];
-    parted_seal_kept(p);
-    parted_write(p, ".heapdex-part-a.hprof.hdx");
+    partial_seal_kept(p);
+    partial_write(p, ".heapdex-part-a.hprof.hdx");
     cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s", err.message);
-    parted_read_folder(&made, "a.hprof.hdx");
+    partial_read_folder(&made, "a.hprof.hdx");
     words_of_index(now);
     bool same = made.count == want.count && strcmp(now, words) == 0;
     for (unsigned i = 0; i < want.count; i++) {
-        const parted_file *f = parted_find(&made, want.files[i].name);
+        const partial_file *f = partial_find(&made, want.files[i].name);
         same = same && (strstr(want.files[i].name, ".hdx") == NULL ||
                         (f != NULL && f->len == want.files[i].len && memcmp(f->at, want.files[i].at, f->len) == 0));
     }
-    parted_free(&made);
+    partial_free(&made);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     return same;
 }
 
 static bool same_with(const char *file, size_t at, uint64_t value, unsigned bytes)
 {
-    parted  p = parted_copy(&kept);
-    uint8_t word[8];
+    partial_build p = partial_copy(&kept);
+    uint8_t       word[8];
     hdx_put64(word, value);
-    memcpy(parted_find(&p, file)->at + at, word, bytes);
+    memcpy(partial_find(&p, file)->at + at, word, bytes);
     const bool same = ends_as_it_should(&p);
-    parted_free(&p);
+    partial_free(&p);
     return same;
 }
 
@@ -224,17 +224,17 @@ static void expect_same(size_t at, uint64_t value, unsigned bytes, const char *w
 /* A root that means another object is none that could not be. */
 Test(forged, what_could_be_is_believed)
 {
-    parted   p = parted_copy(&kept);
-    uint8_t *root = parted_find(&p, "scan.tmp")->at + roots_at;
+    partial_build p = partial_copy(&kept);
+    uint8_t      *root = partial_find(&p, "scan.tmp")->at + roots_at;
     cr_expect(ends_as_it_should(&p), "as it was");
     hdx_put64(root + offsetof(hdx_raw_root, addr), class_ids[5]);
     cr_expect(!ends_as_it_should(&p), "another object is a root");
-    parted_free(&p);
+    partial_free(&p);
 }
 
 Test(forged, classes_that_cannot_be_are_refused)
 {
-    const uint8_t *scan = parted_find(&kept, "scan.tmp")->at;
+    const uint8_t *scan = partial_find(&kept, "scan.tmp")->at;
     for (unsigned c = 0; c < CLASSES; c += 3) {
         const uint64_t len = hdx_le64(scan + class_at[c] + 16);
         expect_same(class_at[c], file_size, 8, "position");
@@ -260,13 +260,13 @@ Test(forged, classes_that_cannot_be_are_refused)
 /* The same record twice, in the place of one that is as long. */
 Test(forged, a_class_that_is_there_twice_is_refused)
 {
-    parted         p = parted_copy(&kept);
-    uint8_t       *scan = parted_find(&p, "scan.tmp")->at;
+    partial_build  p = partial_copy(&kept);
+    uint8_t       *scan = partial_find(&p, "scan.tmp")->at;
     const uint64_t len = hdx_le64(scan + class_at[0] + 16);
     cr_assert(len == hdx_le64(scan + class_at[1] + 16));
     memcpy(scan + class_at[1], scan + class_at[0], 24 + len);
     cr_expect(ends_as_it_should(&p));
-    parted_free(&p);
+    partial_free(&p);
 }
 
 Test(forged, roots_that_cannot_be_are_refused)
@@ -302,9 +302,9 @@ static void turn(uint8_t *at, size_t count, size_t size)
 /* As several workers leave them. */
 Test(forged, what_stands_in_another_order_means_the_same)
 {
-    parted   p = parted_copy(&kept);
-    uint8_t *scan = parted_find(&p, "scan.tmp")->at, *turned = malloc(roots_at);
-    size_t   len = 0;
+    partial_build p = partial_copy(&kept);
+    uint8_t      *scan = partial_find(&p, "scan.tmp")->at, *turned = malloc(roots_at);
+    size_t        len = 0;
     for (unsigned c = CLASSES; c-- > 0;) {
         const size_t bytes = 24 + hdx_le64(scan + class_at[c] + 16);
         memcpy(turned + len, scan + class_at[c], bytes);
@@ -320,7 +320,7 @@ Test(forged, what_stands_in_another_order_means_the_same)
     cr_expect(ends_as_it_should(&p), "classes, roots and what instances say");
     turn(scan + heaps_at, HEAPS, sizeof(hdx_heap_name));
     cr_expect(ends_as_it_should(&p), "all of it");
-    parted_free(&p);
+    partial_free(&p);
 }
 
 /* ---- the second pass ---- */
@@ -331,8 +331,8 @@ static void refuses(size_t at, uint64_t value, unsigned bytes, const char *what)
 
 Test(forged_columns, numbers_that_cannot_be_are_refused)
 {
-    const uint8_t *columns = parted_find(&kept, "columns.tmp")->at;
-    const size_t   spilled = parted_find(&kept, "references.tmp")->len;
+    const uint8_t *columns = partial_find(&kept, "columns.tmp")->at;
+    const size_t   spilled = partial_find(&kept, "references.tmp")->len;
     const uint64_t stretches = hdx_le64(columns + numbers_at + 8 * STRETCHES);
     const uint64_t bytes = hdx_le64(columns + numbers_at + 8 * SPILL_BYTES);
     cr_expect(same_with("columns.tmp", numbers_at, 0, 0), "as it was");

@@ -108,7 +108,7 @@ Test(kill, leaves_no_index_or_a_whole_one)
     const char *wanted = getenv("HDX_KILLS");
     unsigned    kills = wanted == NULL ? 25 : (unsigned)strtoul(wanted, NULL, 10), whole = 0;
     char        dump[64], path[128];
-    heap_model  dice = { .state = 20261121 };
+    heap_model  random_state = { .state = 20261121 };
     make_dump(dump, sizeof dump);
     for (unsigned n = 0; n < kills; n++) {
         char  what[64];
@@ -121,7 +121,7 @@ Test(kill, leaves_no_index_or_a_whole_one)
             _exit(0);
         }
         /* A random moment of the build, which takes some 10 ms. Each is right, also before it and after it. */
-        (void)usleep((useconds_t)model_random(&dice, 12000));
+        (void)usleep((useconds_t)model_random(&random_state, 12000));
         (void)kill(child, SIGKILL);
         int status;
         cr_assert(waitpid(child, &status, 0) == child);

@@ -2,7 +2,7 @@
  * test_leftover.c - a .part folder is gone on from only where nobody else could have written to it, and is removed only
  * where it is ours.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/folder.h"
 #include "support/own.h"
 #include <heapdex/heapdex.h>
@@ -11,8 +11,8 @@
 #include <grp.h>
 #include <sys/wait.h>
 
-static char   folder[TEST_FOLDER], dump[64], part[96], cache[64], said[400];
-static parted left;
+static char          folder[TEST_FOLDER], dump[64], part[96], cache[64], said[400];
+static partial_build left;
 
 static void notice(void *context, const char *line)
 {
@@ -40,13 +40,13 @@ static void make(void)
     dump_maker *m = model_make(&h, 5, 380, 8);
     dump_maker_save(m, dump);
     dump_maker_free(m);
-    cr_assert(parted_stop(&options, 2, &err) == HDX_LIMIT, "%s", err.message);
-    parted_read_folder(&left, part);
+    cr_assert(partial_stop(&options, 2, &err) == HDX_LIMIT, "%s", err.message);
+    partial_read_folder(&left, part);
 }
 
 static void drop(void)
 {
-    parted_free(&left);
+    partial_free(&left);
     test_folder_remove(folder);
 }
 
@@ -70,13 +70,13 @@ Test(leftover, of_ours_is_used_and_not_where_others_can_write)
     static const char *const names[] = { "", "/class.hdx", "/checkpoint", "/checkpoint/state",
                                          "/checkpoint/catalog.mdb" };
     static const mode_t      bits[] = { 020, 002 };
-    parted_write(&left, part);
+    partial_write(&left, part);
     cr_expect(goes_on(), "%s", said);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < 2; k++) {
             char        path[160];
             struct stat st;
-            parted_write(&left, part);
+            partial_write(&left, part);
             (void)snprintf(path, sizeof path, "%s%s", part, names[i]);
             cr_assert(stat(path, &st) == 0 && chmod(path, (st.st_mode & 07777) | bits[k]) == 0);
             cr_expect(!goes_on() && strstr(said, "is writable by others: not used") != NULL, "%s: %s", path, said);
@@ -88,7 +88,7 @@ Test(leftover, with_files_of_another_user_is_cleared_where_the_folder_is_ours)
     char path[160];
     if (geteuid() != 0)
         cr_skip("only root can give files away");
-    parted_write(&left, part);
+    partial_write(&left, part);
     (void)snprintf(path, sizeof path, "%s/checkpoint/state", part);
     cr_assert(chown(path, 65534, 65534) == 0);
     cr_expect(!goes_on() && strstr(said, "not used") != NULL, "%s", said);
@@ -112,7 +112,7 @@ Test(leftover, of_another_user_is_neither_used_nor_removed)
         if (link)
             cr_assert(symlink(victim, part) == 0);
         else
-            parted_write(&left, part);
+            partial_write(&left, part);
         cr_assert(lchown(part, 65534, 65534) == 0);
         said[0] = '\0';
         cr_expect(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
@@ -143,7 +143,7 @@ Test(leftover, of_root_is_not_used_by_another_user)
 {
     if (geteuid() != 0)
         cr_skip("only root can become another user");
-    parted_write(&left, part);
+    partial_write(&left, part);
     const pid_t pid = fork();
     if (pid == 0) {
         hdx_index_options options = options_of();
@@ -171,7 +171,7 @@ Test(leftover, and_index_in_a_cache_of_another_user_are_not_used)
     hdx_error         err;
     if (geteuid() != 0)
         cr_skip("only root can give files away");
-    parted_write(&left, part);
+    partial_write(&left, part);
     cr_assert(chown(part, 65534, 65534) == 0 && hdx_index_build(&options, &report, &err) == HDX_OK);
     (void)snprintf(path, sizeof path, "%s/heapdex", cache);
     cr_assert(chown(path, 65534, 65534) == 0);

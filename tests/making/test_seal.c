@@ -2,7 +2,7 @@
  * test_seal.c - what a stopped build left is believed without being read again where it is as the build left it, and
  * read through where it is not.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/folder.h"
 #include "support/own.h"
 #include <heapdex/heapdex.h>
@@ -11,9 +11,9 @@
 #include <fcntl.h>
 #include <malloc.h>
 
-static char   folder[TEST_FOLDER], dump[64], part[96], place[96];
-static parted straight;
-static bool   went_on;
+static char          folder[TEST_FOLDER], dump[64], part[96], place[96];
+static partial_build straight;
+static bool          went_on;
 
 /* ---- a door that counts what is read before a build goes on ---- */
 #define FDS     1024
@@ -82,13 +82,13 @@ static void make(void)
     dump_maker_save(m, dump);
     dump_maker_free(m);
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s", err.message);
-    parted_read_folder(&straight, place);
+    partial_read_folder(&straight, place);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
 }
 
 static void drop(void)
 {
-    parted_free(&straight);
+    partial_free(&straight);
     test_folder_remove(folder);
 }
 
@@ -99,7 +99,7 @@ static void leave(unsigned k)
 {
     hdx_index_options options = options_of();
     hdx_error         err;
-    cr_assert(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
+    cr_assert(partial_stop(&options, k + 1, &err) == HDX_LIMIT, "step %u: %s", k, err.message);
     cr_assert(access(part, F_OK) == 0);
 }
 
@@ -111,7 +111,7 @@ static bool finish(const char *what)
     hdx_index_options options = options_of();
     hdx_index_report  report;
     hdx_error         err = { .code = HDX_OK };
-    parted            now = { .count = 0 };
+    partial_build     now = { .count = 0 };
     char              path[96];
     io.open = open_noted;
     io.change = change_noted;
@@ -122,17 +122,17 @@ static bool finish(const char *what)
     cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where,
               err.message);
     const bool gone_on = went_on;
-    parted_read_folder(&now, place);
+    partial_read_folder(&now, place);
     cr_expect(now.count == straight.count, "%s: %u files, not %u", what, now.count, straight.count);
     for (unsigned i = 0; i < now.count; i++) {
-        const parted_file *f = parted_find(&straight, now.files[i].name);
+        const partial_file *f = partial_find(&straight, now.files[i].name);
         cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
         if (strstr(f->name, ".hdx") != NULL)
             cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0,
                       "%s: %s has other bytes", what, f->name);
     }
     cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
-    parted_free(&now);
+    partial_free(&now);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     return gone_on;
 }
@@ -146,13 +146,13 @@ static uint64_t reads(const char *what)
 
 static uint64_t bytes_of_temp_files(void)
 {
-    parted   p = { .count = 0 };
-    uint64_t sum = 0;
-    parted_read_folder(&p, part);
+    partial_build p = { .count = 0 };
+    uint64_t      sum = 0;
+    partial_read_folder(&p, part);
     for (unsigned i = 0; i < p.count; i++)
         if (strstr(p.files[i].name, ".tmp") != NULL && strcmp(p.files[i].name, "bits.tmp") != 0)
             sum += p.files[i].len;
-    parted_free(&p);
+    partial_free(&p);
     return sum;
 }
 
@@ -161,7 +161,7 @@ static void path_of(const char *name, char *path) { (void)snprintf(path, 192, "%
 Test(seal, of_an_untouched_leftover_spares_reading_its_files)
 {
     char path[192];
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
         leave(k);
         path_of("seal", path);
         cr_assert(access(path, F_OK) == 0, "step %u", k);
@@ -185,11 +185,11 @@ Test(seal, is_put_again_when_all_was_read_through)
     struct stat       before, now;
     path_of("seal", path);
     path_of("checkpoint/state", state);
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
         leave(k);
         cr_assert(unlink(path) == 0 && stat(state, &before) == 0);
         for (unsigned calls = 1; access(path, F_OK) != 0; calls++) /* the first of these gets no further than that */
-            cr_assert(parted_interrupt(&options, calls, &err) == HDX_CANCELLED, "step %u: the build ends without", k);
+            cr_assert(partial_interrupt(&options, calls, &err) == HDX_CANCELLED, "step %u: the build ends without", k);
         cr_expect(stat(state, &now) == 0 && now.st_ino == before.st_ino, "step %u: another checkpoint", k);
         cr_expect(reads("read through once") <= OPENING, "step %u: %llu bytes", k, (unsigned long long)read_bytes);
     }
@@ -253,10 +253,10 @@ static void change_byte(const char *name)
 
 Test(seal, does_not_hold_for_a_file_that_was_changed_in_place)
 {
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
-        parted p = { .count = 0 };
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
+        partial_build p = { .count = 0 };
         leave(k);
-        parted_read_folder(&p, part);
+        partial_read_folder(&p, part);
         (void)finish("as it was left");
         for (unsigned i = 0; i < p.count; i++) {
             const char *name = p.files[i].name;
@@ -271,7 +271,7 @@ Test(seal, does_not_hold_for_a_file_that_was_changed_in_place)
             cr_expect(finish(what) == spare, "%s", what);
             cr_expect(!spare || read_bytes > 0, "%s: nothing was read", what);
         }
-        parted_free(&p);
+        partial_free(&p);
     }
 }
 
@@ -284,10 +284,10 @@ Test(seal, that_does_not_hold_for_a_task_has_its_step_done_again)
     hdx_index_options options = options_of();
     hdx_error         err;
     unsigned          tasks = 0;
-    for (unsigned calls = 1; parted_interrupt(&options, calls, &err) == HDX_CANCELLED; calls++) {
-        parted p = { .count = 0 };
-        parted_read_folder(&p, part);
-        const uint64_t has = parted_find(&p, "checkpoint/state") == NULL ? 0 : parted_head(&p)->tasks;
+    for (unsigned calls = 1; partial_interrupt(&options, calls, &err) == HDX_CANCELLED; calls++) {
+        partial_build p = { .count = 0 };
+        partial_read_folder(&p, part);
+        const uint64_t has = partial_find(&p, "checkpoint/state") == NULL ? 0 : partial_head(&p)->tasks;
         (void)finish("as it was left");
         cr_expect(has == 0 || read_bytes <= OPENING, "call %u: %llu bytes read", calls, (unsigned long long)read_bytes);
         tasks |= (unsigned)has;
@@ -296,11 +296,11 @@ Test(seal, that_does_not_hold_for_a_task_has_its_step_done_again)
             if (p.files[i].len == 0 || strncmp(p.files[i].name, "checkpoint/", 11) == 0)
                 continue;
             (void)snprintf(what, sizeof what, "call %u, %s", calls, p.files[i].name);
-            cr_assert(parted_interrupt(&options, calls, &err) == HDX_CANCELLED, "%s", what);
+            cr_assert(partial_interrupt(&options, calls, &err) == HDX_CANCELLED, "%s", what);
             change_byte(p.files[i].name);
             (void)finish(what);
         }
-        parted_free(&p);
+        partial_free(&p);
     }
     (void)hdx_index_remove(&options, (char[96]){ 0 }, 96, NULL);
     const unsigned most = HDX_TASK_COLUMNS | HDX_TASK_INSTANCES | HDX_TASK_SEARCH | HDX_TASK_NEAREST |
@@ -332,20 +332,20 @@ Test(seal, is_not_put_on_what_nobody_has_looked_at)
 {
     hdx_index_options options = options_of();
     hdx_error         err;
-    parted            first = { .count = 0 };
+    partial_build     first = { .count = 0 };
     char              seal[192], columns[192];
     path_of("seal", seal);
     path_of("columns.tmp", columns);
     unsigned calls = 1;
     for (; access(columns, F_OK) != 0; calls++)
-        cr_assert(parted_interrupt(&options, calls, &err) == HDX_CANCELLED, "columns.tmp is never kept");
+        cr_assert(partial_interrupt(&options, calls, &err) == HDX_CANCELLED, "columns.tmp is never kept");
     cr_assert(access(seal, F_OK) == 0);
-    parted_read_folder(&first, part);
-    parted_write(&first, part); /* other files of the same bytes */
-    parted_free(&first);
+    partial_read_folder(&first, part);
+    partial_write(&first, part); /* other files of the same bytes */
+    partial_free(&first);
     calls = 0;
     do
-        cr_assert(parted_interrupt(&options, ++calls, &err) == HDX_CANCELLED, "%s", err.message);
+        cr_assert(partial_interrupt(&options, ++calls, &err) == HDX_CANCELLED, "%s", err.message);
     while (access(seal, F_OK) == 0 && calls < 40);
     cr_expect(access(seal, F_OK) != 0 && access(columns, F_OK) == 0, "behind %u calls", calls);
     cr_expect(finish("what was copied while the dump was read"));
@@ -354,31 +354,31 @@ Test(seal, is_not_put_on_what_nobody_has_looked_at)
 Test(seal, and_state_have_no_bytes_that_were_never_set)
 {
     for (unsigned k = 0; k < 3; k += 2) {
-        parted p = { .count = 0 };
+        partial_build p = { .count = 0 };
         (void)mallopt(M_PERTURB, 0x5a);
         leave(k);
         (void)mallopt(M_PERTURB, 0);
-        parted_read_folder(&p, part);
-        const hdx_checkpoint_head *head = parted_head(&p);
+        partial_read_folder(&p, part);
+        const hdx_checkpoint_head *head = partial_head(&p);
         cr_assert(head->roots > 0 && (k == 0 ? head->units : head->chunks) > 0);
         for (uint64_t i = 0; i < head->roots; i++) {
             hdx_root root;
             memset(&root, 0, sizeof root);
-            const hdx_root *r = &parted_roots(&p)[i];
+            const hdx_root *r = &partial_roots(&p)[i];
             root.object = r->object, root.type = r->type, root.thread = r->thread, root.frame = r->frame;
             cr_assert(memcmp(r, &root, sizeof root) == 0, "step %u, root %llu", k, (unsigned long long)i);
         }
         for (uint64_t i = 0; i < head->units; i++) {
-            const uint8_t *u = (const uint8_t *)&parted_units(&p)[i];
+            const uint8_t *u = (const uint8_t *)&partial_units(&p)[i];
             for (size_t at = offsetof(hdx_spilled, bare) + 1; at < sizeof(hdx_spilled); at++)
                 cr_assert(u[at] == 0, "unit %llu", (unsigned long long)i);
         }
         for (uint64_t i = 0; i < head->chunks; i++) {
-            const uint8_t *c = (const uint8_t *)&parted_chunks(&p)[i];
+            const uint8_t *c = (const uint8_t *)&partial_chunks(&p)[i];
             for (size_t at = offsetof(hdx_referrer_chunk, sum) + 4; at < sizeof(hdx_referrer_chunk); at++)
                 cr_assert(c[at] == 0, "chunk %llu", (unsigned long long)i);
         }
-        parted_free(&p);
+        partial_free(&p);
         (void)finish("behind a look");
     }
 }

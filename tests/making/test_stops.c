@@ -3,7 +3,7 @@
  * stopped when it asks for the so-manieth time. stops.txt has the checksums (support/checksums.h): what is
  * built, calls of the first build and of the second, 0 where it is not stopped; the budget of both, in MB, 0 for none.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/folder.h"
 #include "support/dump_maker.h"
 #define CHECKSUMS_EACH 4u
@@ -26,8 +26,8 @@ static void put_folder(hdx_buffer *b, const char *folder)
 {
     static const char *const vary[] = { "catalog.mdb", "catalog.sum", "checkpoint/catalog.mdb",
                                         "checkpoint/catalog.sum" };
-    parted                   p = { .count = 0 };
-    parted_read_folder(&p, folder);
+    partial_build            p = { .count = 0 };
+    partial_read_folder(&p, folder);
     for (unsigned i = 0; i < p.count; i++) {
         bool varies = false;
         if (strcmp(p.files[i].name, "seal") == 0) /* where the clock is fine enough */
@@ -36,7 +36,7 @@ static void put_folder(hdx_buffer *b, const char *folder)
             varies = varies || strcmp(p.files[i].name, vary[k]) == 0;
         hdx_buffer_format(b, "%s %llu\n", p.files[i].name, varies ? 0ull : (unsigned long long)p.files[i].len);
     }
-    parted_free(&p);
+    partial_free(&p);
 }
 
 static hdx_view_wanted want = { .name = "v", .spec = "-roots:JAVA_LOCAL", .roots = 1u << HDX_ROOT_JAVA_LOCAL };
@@ -45,12 +45,12 @@ static hdx_view_wanted want = { .name = "v", .spec = "-roots:JAVA_LOCAL", .roots
 static hdx_code build(bool view, const hdx_index_options *options, unsigned calls, hdx_error *err)
 {
     const hdx_build_doors doors = { .io = hdx_io_system(), .every_step = true };
-    parted_calls          c = { .last = calls };
+    partial_calls         c = { .last = calls };
     hdx_index_options     asked = *options;
     hdx_index_report      report;
     hdx_view_wanted       w = want;
     if (calls > 0)
-        asked.progress = (hdx_progress){ .context = &c, .cancelled = parted_is_wanted };
+        asked.progress = (hdx_progress){ .context = &c, .cancelled = partial_is_wanted };
     return view ? hdx_view_build_through(&doors, &asked, &w, &report, err)
                 : hdx_index_build_through(&doors, &asked, &report, err);
 }

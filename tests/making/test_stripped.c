@@ -3,7 +3,7 @@
  * tool's file cannot be read.
  */
 #include "making/making.h"
-#include "strip/droid.h"
+#include "strip/android_dump.h"
 
 static place here;
 
@@ -24,10 +24,10 @@ static hdx_graph *index_of(const char *dump)
     return g;
 }
 
-static const char *droid(void)
+static const char *android_dump(void)
 {
-    const char *path = place_path(&here, "droid.hprof");
-    dump_maker *m = droid_new(4, true);
+    const char *path = place_path(&here, "android.hprof");
+    dump_maker *m = android_dump_new(4, true);
     dump_maker_save(m, path);
     dump_maker_free(m);
     return path;
@@ -43,7 +43,7 @@ Test(stripped, dumps_have_one_warning_that_names_the_tool)
                   { HDX_STRIP_TAILOR, "t.hprof", "stripped by Tailor" },
                   { HDX_STRIP_SHARK, "s.hprof", "stripped by Shark" },
                   { HDX_STRIP_REDACTED, "r.hprof", "redacted" } };
-    const char *whole = droid();
+    const char *whole = android_dump();
     hdx_graph  *g = index_of(whole);
     cr_expect(hdx_graph_summary_of(g)->warning_count == 0, "the whole one has none");
     hdx_graph_close(g);
@@ -82,7 +82,7 @@ static unsigned count_damage(hdx_graph *g, hdx_damage_kind kind, const char *wor
 Test(stripped, a_single_name_that_is_cut_is_told_of)
 {
     const char *file = place_path(&here, "cut.hprof");
-    dump_maker *m = droid_new(4, true);
+    dump_maker *m = android_dump_new(4, true);
     dump_maker_class(m, "app.Caf\303\251", 0, "");
     dump_maker_save(m, file);
     dump_maker_free(m);
@@ -100,7 +100,7 @@ Test(stripped, a_single_name_that_is_cut_is_told_of)
 
 Test(stripped, containers_that_cannot_be_read_to_their_end_are_damaged)
 {
-    const char       *whole = droid(), *file = place_path(&here, "t.hprof"), *harmed = place_path(&here, "h.hprof");
+    const char *whole = android_dump(), *file = place_path(&here, "t.hprof"), *harmed = place_path(&here, "h.hprof");
     hdx_strip_options options = { .dump = whole, .output = file, .policy = HDX_STRIP_TAILOR, .plain = true };
     hdx_strip_report  report;
     hdx_error         err;

@@ -2,7 +2,7 @@
  * test_told.c - what a build tells: its steps while they run and how much each has to do, and in the catalog what they
  * counted, wrote and took, and damage in the order of the file.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>
 
@@ -201,13 +201,13 @@ Test(told, in_the_catalog_is_what_the_heap_is_like)
 Test(told, of_time_is_that_of_all_builds)
 {
     const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
-    for (unsigned k = 0; k < PARTED_STEPS; k++) {
+    for (unsigned k = 0; k < PARTIAL_STEPS; k++) {
         hdx_index_report report;
         hdx_manifest     before, m;
         hdx_error        err;
         char             path[64];
         uint64_t         wall = 0, cpu = 0, earlier = 0;
-        cr_assert(parted_stop(&options, k + 1, &err) == HDX_LIMIT, "%s", err.message);
+        cr_assert(partial_stop(&options, k + 1, &err) == HDX_LIMIT, "%s", err.message);
         read_manifest(".heapdex-part-a.hprof.hdx/checkpoint", &before);
         cr_expect_eq(before.step_count, k + 2);
         const uint64_t begun = hdx_now_ns();

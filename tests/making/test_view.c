@@ -5,7 +5,7 @@
  */
 #include "making/heap_model.h"
 #include "making/making.h"
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "support/faulty.h"
 #include "support/folder.h"
 #include <heapdex/heapdex.h>
@@ -195,15 +195,15 @@ Test(view, killed_at_every_write_is_made_by_the_next, .timeout = 300)
     }
 }
 
-static void read_view(parted *out)
+static void read_view(partial_build *out)
 {
     out->count = 0;
-    parted_read_folder(out, "a.hprof.hdx/views/v");
+    partial_read_folder(out, "a.hprof.hdx/views/v");
     cr_assert(system("rm -rf a.hprof.hdx/views") == 0);
 }
 
 /* A view in one go, and then the folder is without it. */
-static void make_straight(parted *out)
+static void make_straight(partial_build *out)
 {
     const hdx_build_doors sound = { .io = hdx_io_system() };
     hdx_error             err;
@@ -214,26 +214,26 @@ static void make_straight(parted *out)
 }
 
 /* The same files, and in those of the graph the same bytes; the view goes. */
-static void expect_as(parted *straight, const char *when, unsigned n)
+static void expect_as(partial_build *straight, const char *when, unsigned n)
 {
-    parted now = { .count = 0 };
+    partial_build now = { .count = 0 };
     read_view(&now);
     cr_expect(now.count == straight->count, "%s %u: %u files", when, n, now.count);
     for (unsigned i = 0; i < now.count; i++) {
-        const parted_file *f = parted_find(straight, now.files[i].name);
+        const partial_file *f = partial_find(straight, now.files[i].name);
         cr_assert(f != NULL, "%s %u: %s", when, n, now.files[i].name);
         if (strstr(f->name, ".hdx") != NULL)
             cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0, "%s %u: %s", when, n,
                       f->name);
     }
-    parted_free(&now);
+    partial_free(&now);
 }
 
 Test(view, killed_at_every_write_is_gone_on_with_behind_its_last_step, .timeout = 300)
 {
     const hdx_build_doors sound = { .io = hdx_io_system() };
     hdx_error             err;
-    parted                straight;
+    partial_build         straight;
     make_straight(&straight);
     for (unsigned n = 1;; n++) {
         int         status;
@@ -253,18 +253,18 @@ Test(view, killed_at_every_write_is_gone_on_with_behind_its_last_step, .timeout 
             break;
     }
     cr_expect(went_on[0] > 3 && went_on[1] > 3, "%u and %u went on", went_on[0], went_on[1]);
-    parted_free(&straight);
+    partial_free(&straight);
 }
 
 Test(view, told_to_stop_at_every_question_keeps_the_steps_that_are_done, .timeout = 300)
 {
     const hdx_build_doors every = { .io = hdx_io_system(), .every_step = true };
     hdx_error             err;
-    parted                straight;
+    partial_build         straight;
     make_straight(&straight);
     for (unsigned last = 0;; last++) {
-        parted_calls       c = { .last = last };
-        const hdx_progress progress = { .context = &c, .cancelled = parted_is_wanted };
+        partial_calls      c = { .last = last };
+        const hdx_progress progress = { .context = &c, .cancelled = partial_is_wanted };
         const hdx_code     code = make_asked(&every, progress, &err);
         cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%u: %s", last, err.message);
         const bool kept = is_there("a.hprof.hdx/views/.heapdex-part-v/view.tmp");
@@ -277,13 +277,13 @@ Test(view, told_to_stop_at_every_question_keeps_the_steps_that_are_done, .timeou
             break;
     }
     cr_expect(went_on[0] > 0 && went_on[1] > 0, "%u and %u went on", went_on[0], went_on[1]);
-    parted_free(&straight);
+    partial_free(&straight);
 }
 
 static int rename_kept(hdx_io *io, const char *from, const char *to)
 {
     const int rc = hdx_io_system()->rename(io, from, to);
-    parted_saves += rc >= 0 && strstr(from, "view.tmp") != NULL;
+    partial_saves += rc >= 0 && strstr(from, "view.tmp") != NULL;
     return rc;
 }
 
@@ -295,10 +295,10 @@ static void stop_behind(unsigned steps)
     hdx_error   err;
     if (child == 0) {
         hdx_io                io = *hdx_io_system();
-        const hdx_build_doors doors = { .io = &io, .every_step = true, .refuse = parted_refuse };
+        const hdx_build_doors doors = { .io = &io, .every_step = true, .refuse = partial_refuse };
         io.rename = rename_kept;
-        parted_saves = 0;
-        parted_stop_at = steps;
+        partial_saves = 0;
+        partial_stop_at = steps;
         _exit(make(&doors, &err) == HDX_LIMIT ? 0 : 1);
     }
     cr_assert(child > 0 && waitpid(child, &status, 0) == child && status == 0);
@@ -309,7 +309,7 @@ Test(view, begins_anew_where_what_is_there_was_touched_or_is_of_another_view)
     static const char *const names[] = { "view.tmp", "search.tmp", "special.hdx", "nearest.hdx", "idoms.tmp", "seal" };
     const hdx_build_doors    sound = { .io = hdx_io_system() };
     hdx_error                err;
-    parted                   straight;
+    partial_build            straight;
     make_straight(&straight);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (unsigned way = 0; way < 2; way++) {
@@ -336,7 +336,7 @@ Test(view, begins_anew_where_what_is_there_was_touched_or_is_of_another_view)
     cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
     expect_as(&straight, "untouched", 0);
     cr_expect(went_on[1] == 1, "%u and %u went on", went_on[0], went_on[1]);
-    parted_free(&straight);
+    partial_free(&straight);
 }
 
 /* Bits are kept by words. */

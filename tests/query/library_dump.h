@@ -164,14 +164,14 @@ static const char *const library_hints[][2] = {
 
 typedef struct library {
     dump_maker *m;
-    uint64_t    dice, ids[LIBRARY_CLASSES];
+    uint64_t    random_state, ids[LIBRARY_CLASSES];
     unsigned    class_of[LIBRARY_OBJECTS];
 } library;
 
 static inline uint32_t library_draw(library *l, uint32_t n)
 {
-    l->dice = l->dice * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(l->dice >> 33) % n;
+    l->random_state = l->random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(l->random_state >> 33) % n;
 }
 
 static inline unsigned library_named(const char *name)
@@ -277,11 +277,11 @@ static inline void library_threads(library *l)
         }
 }
 
-static inline dump_maker *library_dump(uint32_t id_size, uint64_t dice)
+static inline dump_maker *library_dump(uint32_t id_size, uint64_t random_state)
 {
-    library l = { .m = dump_maker_new(id_size), .dice = dice };
+    library l = { .m = dump_maker_new(id_size), .random_state = random_state };
     l.m->next_id = 0x1000;
-    l.m->time_ms = dice * 1000;
+    l.m->time_ms = random_state * 1000;
     for (unsigned i = 0; i < LIBRARY_OBJECTS; i++) {
         const uint32_t common = library_draw(&l, 10);
         l.class_of[i] = common == 0   ? library_named("java.lang.String")

@@ -1,11 +1,11 @@
 /*
  * test_answers.c - answers that stand in files to be read: about suspects of every kind (trouble.h), and about a heap
- * with one of everything (town.h) the same while something is refused.
+ * with one of everything (sample_heap.h) the same while something is refused.
  */
 #include "support/questions.h"
 #include "answers.h"
 #include "support/checksums.h"
-#include "town.h"
+#include "sample_heap.h"
 #include "trouble.h"
 
 static const char *const suspects[] = { "live suspects threshold=3",
@@ -61,20 +61,20 @@ static const char *const beside[] = {
     NULL,
 };
 
-Test(town, is_told_with_what_is_noticed)
+Test(sample_heap, is_told_with_what_is_noticed)
 {
     heap h;
-    town_make(&h);
-    answers_expect(&h, "town.txt", beside);
+    sample_heap_make(&h);
+    answers_expect(&h, "sample_heap.txt", beside);
     heap_close(&h);
 }
 
-Test(town, takes_sixty_four_excluded_fields)
+Test(sample_heap, takes_sixty_four_excluded_fields)
 {
     heap        h;
     hdx_rows   *rows;
     const char *fields[65];
-    town_make(&h);
+    sample_heap_make(&h);
     for (unsigned i = 0; i < 65; i++)
         fields[i] = "app.list.Node#next";
     hdx_path_options options = { .exclude_fields = fields, .exclude_field_count = 64 };
@@ -142,10 +142,10 @@ static void refuse_asked(heap *h, unsigned first)
     (void)fclose(file);
 }
 
-Test(town, is_told_as_a_whole_or_not_at_all)
+Test(sample_heap, is_told_as_a_whole_or_not_at_all)
 {
     heap h;
-    town_make(&h);
+    sample_heap_make(&h);
     refuse_asked(&h, 1);
     heap_close(&h);
 }

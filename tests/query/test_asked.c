@@ -1,11 +1,11 @@
 /*
- * test_asked.c - many questions to a heap with one of everything (town.h), and many that are refused: all rows and the
- * document, or code, place, words and hint. asked.txt has the answers (support/checksums.h).
+ * test_asked.c - many questions to a heap with one of everything (sample_heap.h), and many that are refused: all rows
+ * and the document, or code, place, words and hint. asked.txt has the answers (support/checksums.h).
  */
 #include "support/questions.h"
 #include "asks.h"
 #include "library_dump.h"
-#include "town.h"
+#include "sample_heap.h"
 #include "cli/leaky.h"
 #include "cli/odd.h"
 #include "support/checksums.h"
@@ -52,22 +52,22 @@ static uint64_t ask(void *context, const char *line, hdx_buffer *b)
 Test(asked, is_answered_as_before)
 {
     heap h;
-    town_make(&h);
+    sample_heap_make(&h);
     checksums_check(HDX_TREE "/tests/query/asked.txt", ask, &h);
     heap_close(&h);
 }
 
 /*
- * The same questions to other heaps: "3 histogram" is all of asked.txt that begin so. Up to 99: towns in which some
- * values are others, of two sizes of ids; then towns whose dumps end too early; then heaps of other makers, from 300 on
- * of library_dump.h.
+ * The same questions to other heaps: "3 histogram" is all of asked.txt that begin so. Up to 99: sample heaps in which
+ * some values are others, of two sizes of ids; then those whose dumps end too early; then heaps of other makers, from
+ * 300 on of library_dump.h.
  */
-typedef struct towns {
+typedef struct other_heaps {
     heap   h;
     long   number; /* of the one that is open; 0: none */
     char  *asked;
     size_t size;
-} towns;
+} other_heaps;
 
 /* As heap_open, of a dump that is there. */
 static void open_dump_of(heap *h, void (*save)(const char *path, long number), long number)
@@ -87,7 +87,7 @@ static void open_dump_of(heap *h, void (*save)(const char *path, long number), l
 static void save_cut(const char *path, long number)
 {
     size_t         len;
-    dump_maker    *m = town_dump(8, 0, 0);
+    dump_maker    *m = sample_dump(8, 0, 0);
     const uint8_t *bytes = dump_maker_bytes(m, &len);
     dump_maker_save_bytes(path, bytes, len - len / 9 * (size_t)(number % 10));
     dump_maker_free(m);
@@ -106,17 +106,17 @@ static void open_number(heap *h, long number)
     if (number >= 300)
         heap_open(h, library_dump(number % 2 == 0 ? 8 : 4, (uint64_t)number));
     else if (number < 100)
-        heap_open(h, town_dump(number % 4 < 2 ? 8 : 4, 20 * (uint32_t)(1 + number % 8), (uint64_t)number));
+        heap_open(h, sample_dump(number % 4 < 2 ? 8 : 4, 20 * (uint32_t)(1 + number % 8), (uint64_t)number));
     else
         open_dump_of(h, number < 200 ? save_cut : save_other, number);
 }
 
 static uint64_t ask_all(void *context, const char *line, hdx_buffer *b)
 {
-    towns     *t = context;
-    char      *question;
-    const long number = strtol(line, &question, 10);
-    uint64_t   n = 0;
+    other_heaps *t = context;
+    char        *question;
+    const long   number = strtol(line, &question, 10);
+    uint64_t     n = 0;
     if (number != t->number) {
         if (t->number != 0)
             heap_close(&t->h);
@@ -140,8 +140,8 @@ static uint64_t ask_all(void *context, const char *line, hdx_buffer *b)
 
 Test(asked, of_other_heaps_is_answered_as_before)
 {
-    towns t = { .number = 0 };
-    FILE *f = fopen(HDX_TREE "/tests/query/asked.txt", "r");
+    other_heaps t = { .number = 0 };
+    FILE       *f = fopen(HDX_TREE "/tests/query/asked.txt", "r");
     cr_assert(getdelim(&t.asked, &t.size, '\0', f) > 0);
     fclose(f);
     checksums_check(HDX_TREE "/tests/query/others.txt", ask_all, &t);
@@ -170,7 +170,7 @@ Test(asked, is_answered_alike_by_any_number_of_threads)
 {
     heap       h;
     hdx_buffer one = hdx_buffer_of(NULL), some = hdx_buffer_of(NULL);
-    town_make(&h);
+    sample_heap_make(&h);
     h.q.threads = 1;
     collect(&h, &one);
     for (unsigned threads = 2; threads <= 5; threads++) {

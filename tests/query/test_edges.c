@@ -7,12 +7,12 @@
 
 TestSuite(edges, .timeout = 60);
 
-typedef struct town {
+typedef struct small_heap {
     heap     h;
     uint64_t root, kept, lost[2], class_id;
-} town;
+} small_heap;
 
-static void begin(town *t)
+static void begin(small_heap *t)
 {
     dump_maker    *m = dump_maker_new(8);
     const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
@@ -27,7 +27,7 @@ static void begin(town *t)
 }
 
 /* Rows alone: what is not reached is no row, and a line tells of it. */
-static void expect_notice(town *t, const uint64_t *addresses, size_t count, bool merge, const char *want)
+static void expect_notice(small_heap *t, const uint64_t *addresses, size_t count, bool merge, const char *want)
 {
     const hdx_path_options options = { .paths = 1, .merge = merge, .rows_only = true };
     hdx_id                 ids[4];
@@ -42,8 +42,8 @@ static void expect_notice(town *t, const uint64_t *addresses, size_t count, bool
 
 Test(edges, objects_that_no_root_reaches_are_told_and_others_are_not)
 {
-    town t;
-    char one[100], two[100];
+    small_heap t;
+    char       one[100], two[100];
     begin(&t);
     t.h.q.notice = answers_notice;
     const uint64_t all[] = { t.kept, t.lost[1], t.root, t.lost[0] };
@@ -64,7 +64,7 @@ Test(edges, objects_that_no_root_reaches_are_told_and_others_are_not)
 /* A set of one object, or none that meets a condition. */
 Test(edges, a_set_of_which_nothing_meets_the_condition_says_so)
 {
-    town              t;
+    small_heap        t;
     char              ask[100];
     const char *const none[] = { "count > 9" }, *const some[] = { "count = 3" };
     hdx_buffer b = hdx_buffer_of(NULL);

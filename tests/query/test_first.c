@@ -3,7 +3,7 @@
  * that is what it says, and nothing of it is kept.
  */
 #include "answers.h"
-#include "town_dump.h"
+#include "sample_dump.h"
 
 TestSuite(first, .timeout = 120);
 
@@ -15,7 +15,7 @@ static void expect_stops(const char *ask, unsigned what)
     hdx_buffer now = hdx_buffer_of(NULL), whole = hdx_buffer_of(NULL);
     heap       h;
     unsigned   n = 1;
-    heap_open(&h, town_dump(8, 0, 5));
+    heap_open(&h, sample_dump(8, 0, 5));
     h.q.threads = 1;
     for (;; n++) {
         hdx_mem            mem = { .limit = 0 };

@@ -3,7 +3,7 @@
  * Every question is asked, of what lives and of all, and the index is verified: answers may be nonsense or refused, but
  * they end, and touch nothing that is not theirs (the sanitizers' presets see that). Verify finds each lie.
  */
-#include "making/parted.h"
+#include "making/partial_build.h"
 #include "fuzz/ask.h"
 #include "support/folder.h"
 #include "support/gzip_maker.h"
@@ -64,11 +64,11 @@ static void raw(forgery *f, hdx_kind kind, unsigned section, void (*change)(uint
     hdx_view              sections[HDX_SECTIONS];
     hdx_index_file        file;
     uint64_t              counts[3];
-    parted                p = { .count = 0 };
+    partial_build         p = { .count = 0 };
     char                  name[64];
-    parted_read_folder(&p, f->folder);
+    partial_read_folder(&p, f->folder);
     (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name(kind));
-    parted_file   *was = parted_find(&p, name);
+    partial_file  *was = partial_find(&p, name);
     const unsigned n = hostile_sections(was->at, was->len, sections);
     for (unsigned i = 0; i < 3; i++)
         counts[i] = hdx_le64(was->at + 32 + 8 * i);
@@ -78,7 +78,7 @@ static void raw(forgery *f, hdx_kind kind, unsigned section, void (*change)(uint
         change(was->at + (sections[section].at - was->at), sections[section].len);
     cr_assert(hostile_write(&place_of, kind, counts, sections, n, &file) == HDX_OK);
     forged_written(f, kind, &file);
-    parted_free(&p);
+    partial_free(&p);
 }
 
 static void fill_ff(uint8_t *at, size_t len) { memset(at, 0xff, len); }

@@ -1,10 +1,10 @@
 /*
- * test_names.c - names of objects and of classes in a heap with one of everything (town.h): what each means, or the
- * words with which it is refused; names.txt has them to be read.
+ * test_names.c - names of objects and of classes in a heap with one of everything (sample_heap.h): what each means, or
+ * the words with which it is refused; names.txt has them to be read.
  */
 #include "support/questions.h"
 #include "answers.h"
-#include "town.h"
+#include "sample_heap.h"
 
 static const char *const objects[] = {
     "0x1000",
@@ -181,7 +181,7 @@ Test(names, mean_objects_and_classes_or_say_why_not)
 {
     heap       h;
     hdx_buffer b = hdx_buffer_of(NULL);
-    town_make(&h);
+    sample_heap_make(&h);
     h.q.notice = answers_notice;
     for (size_t i = 0; i < HDX_COUNT(objects); i++)
         put_objects(&h, &b, objects[i]);
@@ -200,7 +200,7 @@ Test(names, that_come_twice_are_one_in_the_order_of_the_first)
     heap                     h;
     hdx_id                  *ids;
     size_t                   count;
-    town_make(&h);
+    sample_heap_make(&h);
     ok(hdx_query_objects_named(&h.q, names, HDX_COUNT(names), &ids, &count, &h.err));
     const hdx_id class = id_at(&h, 0x1020);
     cr_assert(eq(sz, count, 5));
@@ -214,7 +214,7 @@ Test(ids, beyond_the_last_object_are_refused)
     heap                   h;
     hdx_rows              *rows;
     const hdx_path_options options = { 0 };
-    town_make(&h);
+    sample_heap_make(&h);
     const hdx_id objects = hdx_graph_objects(h.g);
     for (unsigned i = 0; i < 4; i++) {
         const hdx_id   ids[] = { 0, i == 0 ? objects - 1 : i == 1 ? objects : i == 2 ? objects + 1 : HDX_NO_ID };

@@ -5,11 +5,11 @@
 #include "cli/odd.h"
 #include "sql/statements.h"
 
-typedef struct dice {
+typedef struct random_state {
     uint64_t state;
-} dice;
+} random_state;
 
-static uint64_t roll(dice *d, uint64_t below)
+static uint64_t roll(random_state *d, uint64_t below)
 {
     d->state = d->state * 6364136223846793005u + 1442695040888963407u;
     return (d->state >> 33) % below;
@@ -41,7 +41,7 @@ static const char *const odd_values[] = { "NULL",
                                           "'java.lang.String'",
                                           "9223372036854775807" };
 
-static void put_value_of(dice *d, hdx_buffer *b, const table *t, const char *column)
+static void put_value_of(random_state *d, hdx_buffer *b, const table *t, const char *column)
 {
     if (roll(d, 4) == 0)
         hdx_buffer_text(b, CHOOSE(d, odd_values));
@@ -50,7 +50,7 @@ static void put_value_of(dice *d, hdx_buffer *b, const table *t, const char *col
                           (unsigned long long)(1 + roll(d, t->rows)));
 }
 
-static void put_condition(dice *d, hdx_buffer *b, const table *t)
+static void put_condition(random_state *d, hdx_buffer *b, const table *t)
 {
     const char *column = t->columns[roll(d, t->count)];
     switch (roll(d, 9)) {
@@ -74,7 +74,7 @@ static void put_condition(dice *d, hdx_buffer *b, const table *t)
     }
 }
 
-static void put_where(dice *d, hdx_buffer *b, const table *t)
+static void put_where(random_state *d, hdx_buffer *b, const table *t)
 {
     for (uint64_t i = 0, n = roll(d, 4); i < n; i++) {
         hdx_buffer_text(b, i == 0 ? " WHERE " : roll(d, 6) == 0 ? " OR " : " AND ");
@@ -82,7 +82,7 @@ static void put_where(dice *d, hdx_buffer *b, const table *t)
     }
 }
 
-static void put_limit(dice *d, hdx_buffer *b)
+static void put_limit(random_state *d, hdx_buffer *b)
 {
     if (roll(d, 3) == 0)
         return;
@@ -92,7 +92,7 @@ static void put_limit(dice *d, hdx_buffer *b)
 }
 
 /* A statement whose rows are the same in any order of equal ones; TABLE stands for the table. */
-static void put_statement(dice *d, hdx_buffer *b, const table *t)
+static void put_statement(random_state *d, hdx_buffer *b, const table *t)
 {
     const char *column = t->columns[roll(d, t->count)], *down = roll(d, 2) ? " DESC" : "";
     switch (roll(d, 6)) {
@@ -185,7 +185,7 @@ static bool copied(dump_test *t, table *to, const char *name)
     return to->rows > 0;
 }
 
-static void compare(dump_test *t, dice *d, const table *of, unsigned statements)
+static void compare(dump_test *t, random_state *d, const table *of, unsigned statements)
 {
     for (unsigned i = 0; i < statements; i++) {
         hdx_buffer statement = hdx_buffer_of(NULL);
@@ -215,7 +215,8 @@ static bool depends(const table *t)
 }
 
 /* All tables by the names that the schema has, and those of some classes. */
-static unsigned compare_all(dump_test *t, dice *d, const char *const *more, unsigned more_count, unsigned statements)
+static unsigned compare_all(dump_test *t, random_state *d, const char *const *more, unsigned more_count,
+                            unsigned statements)
 {
     static table of;
     unsigned     compared = 0;
@@ -245,7 +246,7 @@ Test(copies, of_the_tables_of_a_small_heap_with_odd_names_answer_as_the_tables_d
                                         "elements((SELECT id FROM objects WHERE class = 'java.lang.Object[]'))",
                                         "fields((SELECT id FROM objects WHERE class LIKE 'com.company%'))" };
     dump_test                t;
-    dice                     d = { 11 };
+    random_state             d = { 11 };
     memset(&t, 0, sizeof t);
     test_folder_make_fast(t.folder, "sql");
     (void)snprintf(t.dump, sizeof t.dump, "%s/odd.hprof", t.folder);
@@ -261,7 +262,7 @@ Test(copies, of_the_tables_of_an_application_answer_as_the_tables_do, .timeout =
     static const char *const more[] = { "\"java.util.HashMap$Node\"", "\"instanceof java.util.AbstractMap\"",
                                         "\"byte[]\"" };
     dump_test                t;
-    dice                     d = { 12 };
+    random_state             d = { 12 };
     open_bookshop(&t);
     const unsigned compared = compare_all(&t, &d, more, sizeof more / sizeof *more, 8);
     cr_expect(gt(u32, compared, 25), "%u", compared);

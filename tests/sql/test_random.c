@@ -8,11 +8,11 @@
 /* Of each table; HDX_STATEMENTS=100000,7 in the environment: so many, by that seed. */
 #define STATEMENTS (700 / (long)test_each(3))
 
-typedef struct dice {
+typedef struct random_state {
     uint64_t state;
-} dice;
+} random_state;
 
-static uint64_t roll(dice *d, uint64_t below)
+static uint64_t roll(random_state *d, uint64_t below)
 {
     d->state = d->state * 6364136223846793005u + 1442695040888963407u;
     return (d->state >> 33) % below;
@@ -62,7 +62,7 @@ static const char *const globs[] = { "'java.util.*'", "'*Node'", "'java.lang.Str
 
 static const char *const regexes[] = { "'java[.]util[.].*'", "'.*Node'", "'byte'", "'(?i)JAVA.*'", "'.*'" };
 
-static void put_number(dice *d, hdx_buffer *b, const char *column)
+static void put_number(random_state *d, hdx_buffer *b, const char *column)
 {
     const unsigned kind = (unsigned)roll(d, 8);
     if (kind < 2)
@@ -75,7 +75,7 @@ static void put_number(dice *d, hdx_buffer *b, const char *column)
         hdx_buffer_format(b, "%llu", (unsigned long long)roll(d, kind == 5 ? 50 : kind == 6 ? 2000 : 30000));
 }
 
-static void put_condition(dice *d, hdx_buffer *b)
+static void put_condition(random_state *d, hdx_buffer *b)
 {
     const char *column = CHOOSE(d, numbers);
     switch (roll(d, 12)) {
@@ -107,7 +107,7 @@ static void put_condition(dice *d, hdx_buffer *b)
     }
 }
 
-static void put_where(dice *d, hdx_buffer *b)
+static void put_where(random_state *d, hdx_buffer *b)
 {
     for (uint64_t i = 0, n = roll(d, 4); i < n; i++) {
         hdx_buffer_text(b, i == 0 ? " WHERE " : roll(d, 6) == 0 ? " OR " : " AND ");
@@ -117,7 +117,7 @@ static void put_where(dice *d, hdx_buffer *b)
     }
 }
 
-static void put_limit(dice *d, hdx_buffer *b)
+static void put_limit(random_state *d, hdx_buffer *b)
 {
     static const char *const limits[] = {
         " LIMIT 7", " LIMIT 1", " LIMIT 100",  " LIMIT 5 OFFSET 3",     " LIMIT -1 OFFSET 2",
@@ -127,7 +127,7 @@ static void put_limit(dice *d, hdx_buffer *b)
 }
 
 /* A statement on TABLE whose rows are the same in whatever order a table gives its own. */
-static void put_statement(dice *d, hdx_buffer *b)
+static void put_statement(random_state *d, hdx_buffer *b)
 {
     const char *by = CHOOSE(d, numbers), *word = roll(d, 2) ? "" : " DESC";
     switch (roll(d, 7)) {
@@ -180,7 +180,8 @@ static char *on_table(const hdx_buffer *statement, const char *table)
     return b.at;
 }
 
-static void compare(dump_test *t, dice *d, void (*put)(dice *, hdx_buffer *), const char *table, const char *copy)
+static void compare(dump_test *t, random_state *d, void (*put)(random_state *, hdx_buffer *), const char *table,
+                    const char *copy)
 {
     const char *told = getenv("HDX_STATEMENTS"), *seed = told == NULL ? NULL : strchr(told, ',');
     d->state += seed == NULL ? 0 : strtoull(seed + 1, NULL, 10) << 20;
@@ -226,8 +227,8 @@ static void fill_objects(dump_test *t)
 
 Test(random_statements, on_objects_that_live_answer_as_a_plain_copy_does)
 {
-    dump_test t;
-    dice      d = { 1 };
+    dump_test    t;
+    random_state d = { 1 };
     open_copy(&t, HDX_LIVE, copy_objects);
     fill_objects(&t);
     compare(&t, &d, put_statement, "objects", "plain");
@@ -236,15 +237,15 @@ Test(random_statements, on_objects_that_live_answer_as_a_plain_copy_does)
 
 Test(random_statements, on_all_objects_answer_as_a_plain_copy_does)
 {
-    dump_test t;
-    dice      d = { 2 };
+    dump_test    t;
+    random_state d = { 2 };
     open_copy(&t, HDX_ALL, copy_objects);
     fill_objects(&t);
     compare(&t, &d, put_statement, "objects", "plain");
     close_dump(&t);
 }
 
-static void put_reference_statement(dice *d, hdx_buffer *b)
+static void put_reference_statement(random_state *d, hdx_buffer *b)
 {
     static const char *const ends[] = { "src", "dst" };
     hdx_buffer_text(b, roll(d, 2) ? "SELECT count(*), sum(src), sum(dst) FROM TABLE" : "SELECT src, dst FROM TABLE");
@@ -263,8 +264,8 @@ static void put_reference_statement(dice *d, hdx_buffer *b)
 
 Test(random_statements, on_references_answer_as_a_plain_copy_does)
 {
-    dump_test t;
-    dice      d = { 3 };
+    dump_test    t;
+    random_state d = { 3 };
     open_copy(&t, HDX_LIVE, "CREATE TEMP TABLE copy AS SELECT * FROM refs");
     compare(&t, &d, put_reference_statement, "refs", "copy");
     close_dump(&t);

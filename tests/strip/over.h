@@ -2,7 +2,7 @@
 #ifndef HDX_TESTS_STRIP_OVER_H
 #define HDX_TESTS_STRIP_OVER_H
 
-#include "droid.h"
+#include "android_dump.h"
 #include "strip/inside.h"
 
 typedef struct over {

@@ -28,7 +28,7 @@ Test(damaged, records_of_dumps_are_told_with_their_place)
     place                         p = place_new();
     size_t                        len;
     unsigned                      records = 0;
-    dump_maker                   *m = droid_new(4, false);
+    dump_maker                   *m = android_dump_new(4, false);
     const uint8_t                *bytes = dump_maker_bytes(m, &len);
     uint8_t                      *other = malloc(len);
     memcpy(other, bytes, len);

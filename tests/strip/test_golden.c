@@ -3,7 +3,7 @@
  * every policy and back: stripped, recognised, indexed, restored, indexed. Objects that are there have the same class,
  * array length and references as in the whole dump; paths to them that need nothing else are the same.
  */
-#include "droid.h"
+#include "android_dump.h"
 #include "support/whole.h"
 
 #define DUMPS HDX_TREE "/../shared/golden/dumps"

@@ -2,7 +2,7 @@
  * test_overlay.c - a stripped file read through its overlay is the restored file, at any position, from a plain and a
  * packed file, and says of each byte whether it is made up. Cut names are framed anew.
  */
-#include "droid.h"
+#include "android_dump.h"
 #include "hprof/hprof.h"
 
 #include <time.h>
@@ -63,7 +63,7 @@ Test(overlay, is_the_restored_file_at_any_position)
                    *back = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
-        dump_maker      *m = droid_new(k == 1 ? 8 : 4, false);
+        dump_maker      *m = android_dump_new(k == 1 ? 8 : 4, false);
         const uint64_t   object = dump_maker_class(m, "app.Node", 0, "next:L count:I");
         for (unsigned i = 0, s = seed; i < 20000; i++) { /* long enough for several points */
             if (rand_r(&s) % 200 == 0) {
@@ -246,7 +246,7 @@ Test(overlay, whole_names_outside_ascii_are_left_alone)
     place         p = place_new();
     const char   *path = place_path(&p, "a.hprof");
     hdx_stripping what;
-    dump_maker   *m = droid_new(4, false);
+    dump_maker   *m = android_dump_new(4, false);
     (void)dump_maker_name(m, "\346\227\245\346\234\254\350\252\236 and \001 a control character");
     dump_maker_save(m, path);
     hdx_source *source = open_overlay(path, &what);

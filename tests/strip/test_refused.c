@@ -120,7 +120,7 @@ static unsigned refuse_all(bool memory, bool slashes)
     (void)snprintf(dump, sizeof dump, "%s/a.hprof", p.folder);
     (void)snprintf(stripped, sizeof stripped, "%s/b.hprof", p.folder);
     (void)snprintf(back, sizeof back, "%s/c.hprof", p.folder);
-    dump_maker *m = droid_new(4, slashes);
+    dump_maker *m = android_dump_new(4, slashes);
     dump_maker_save(m, dump);
     dump_maker_free(m);
     for (size_t q = 0; q < sizeof questions / sizeof *questions; q++) {

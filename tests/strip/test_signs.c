@@ -2,7 +2,7 @@
  * test_signs.c - what is said of a dump whose framing is in order: each sign one short of its threshold, and at it,
  * with the evidence in words.
  */
-#include "droid.h"
+#include "android_dump.h"
 
 static char path[64], folder[TEST_FOLDER];
 

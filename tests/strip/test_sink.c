@@ -143,7 +143,7 @@ Test(sink, replaces_the_target_of_a_link_and_regular_files_only)
     hdx_error        err = { 0 };
     struct stat      st;
     char             back[80], link_to[80], pipe_at[80];
-    dump_maker      *m = droid_new(4, false);
+    dump_maker      *m = android_dump_new(4, false);
     (void)begun();
     (void)umask(0);
     (void)snprintf(back, sizeof back, "%s/back", folder);
@@ -198,7 +198,7 @@ static void files(hdx_strip_policy policy, bool plain)
 {
     hdx_strip_report r;
     hdx_error        err = { 0 };
-    dump_maker      *m = droid_new(4, false);
+    dump_maker      *m = android_dump_new(4, false);
     (void)begun();
     (void)snprintf(dump, sizeof dump, "%.*s/a.hprof", TEST_FOLDER, folder);
     (void)snprintf(stripped, sizeof stripped, "%.*s/b.hprof", TEST_FOLDER, folder);

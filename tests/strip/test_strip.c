@@ -2,7 +2,7 @@
  * test_strip.c - stripping and restoring a made dump by every policy, ids of both widths, plain and packed; what is
  * refused leaves nothing.
  */
-#include "droid.h"
+#include "android_dump.h"
 #include "strip/inside.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ Test(strip, every_policy_is_recognised_in_what_it_wrote)
             const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof");
             hdx_strip_report r;
             hdx_error        err = { 0 };
-            dump_maker      *m = droid_new(ids, false);
+            dump_maker      *m = android_dump_new(ids, false);
             dump_maker_save(m, dump);
             cr_expect(policy_of_file(dump) == HDX_STRIP_NONE);
             const hdx_code code = strip_to(dump, policies[k], out, &r, &err);
@@ -53,7 +53,7 @@ Test(strip, koom_drops_shared_heaps_and_cuts_contents_and_restoring_fills_in_zer
                    *back = place_path(&p, "c.hprof"), *again = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
-        dump_maker      *m = droid_new(ids, false);
+        dump_maker      *m = android_dump_new(ids, false);
         dump_maker_save(m, dump);
         cr_assert(strip_to(dump, HDX_STRIP_KOOM, out, &r, &err) == HDX_OK, "%s", err.message);
         cr_expect(dropped(&r, "INSTANCE_DUMP") == 2 && dropped(&r, "PRIMITIVE_ARRAY_DUMP") == 3 &&
@@ -82,7 +82,7 @@ Test(strip, tailor_and_back_gives_all_but_serials_and_contents)
     const char *one = place_path(&p, "e.hprof"), *two = place_path(&p, "f.hprof"), *three = place_path(&p, "g.hprof");
     hdx_strip_report r;
     hdx_error        err = { 0 };
-    dump_maker      *m = droid_new(4, false);
+    dump_maker      *m = android_dump_new(4, false);
     dump_maker_save(m, dump);
     cr_assert(strip_to(dump, HDX_STRIP_TAILOR, zlib, &r, &err) == HDX_OK, "%s", err.message);
     cr_assert(strip_to(dump, HDX_STRIP_TAILOR, gz, &r, &err) == HDX_OK, "%s", err.message);
@@ -107,7 +107,7 @@ Test(strip, tailor_refuses_by_name_what_its_container_cannot_hold)
         const char      *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.tailor");
         hdx_strip_report r;
         hdx_error        err = { 0 };
-        dump_maker      *m = droid_new(4, false);
+        dump_maker      *m = android_dump_new(4, false);
         static char      long_text[70000];
         memset(long_text, 'x', sizeof long_text);
         if (k == 0)
@@ -137,7 +137,7 @@ Test(strip, matrix_keeps_texts_and_one_of_equal_bitmaps_with_dots_and_slashes)
                    *all = place_path(&p, "c.hprof"), *none = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
-        dump_maker      *m = droid_new(slashes ? 8 : 4, slashes == 1);
+        dump_maker      *m = android_dump_new(slashes ? 8 : 4, slashes == 1);
         dump_maker_save(m, dump);
         cr_assert(strip_to(dump, HDX_STRIP_MATRIX, out, &r, &err) == HDX_OK, "%s", err.message);
         cr_expect(r.merged == 2, "three are equal: %llu", (unsigned long long)r.merged);
@@ -186,7 +186,7 @@ Test(strip, redaction_leaves_no_secret_and_proves_the_rest)
                    *mapped = place_path(&p, "c.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
-        dump_maker      *m = droid_new(ids, ids == 8);
+        dump_maker      *m = android_dump_new(ids, ids == 8);
         (void)dump_maker_name(m, "a constant of the code: password1");
         dump_maker_save(m, dump);
         cr_assert(strip_to(dump, HDX_STRIP_REDACTED, out, &r, &err) == HDX_OK, "%s", err.message);
@@ -218,7 +218,7 @@ Test(strip, classes_may_be_kept_and_dropped_by_name)
     const char *const keep[] = { "byte[]", "java.lang.Int*" }, *const drop[] = { "app.Gr*" };
     hdx_strip_report r;
     hdx_error        err = { 0 };
-    dump_maker      *m = droid_new(4, false);
+    dump_maker      *m = android_dump_new(4, false);
     dump_maker_save(m, dump);
     hdx_strip_options o = { .dump = dump,
                             .output = out,
@@ -246,7 +246,7 @@ Test(strip, packed_in_and_out_is_the_same_dump)
                *gz = place_path(&p, "c.hprof.gz"), *twice = place_path(&p, "d.hprof");
     hdx_strip_report r;
     hdx_error        err = { 0 };
-    dump_maker      *m = droid_new(4, false);
+    dump_maker      *m = android_dump_new(4, false);
     dump_maker_save(m, dump);
     cr_assert(strip_to(dump, HDX_STRIP_SHARK, plain, &r, &err) == HDX_OK &&
                   strip_to(dump, HDX_STRIP_SHARK, gz, &r, &err) == HDX_OK,
@@ -264,7 +264,7 @@ Test(strip, a_damaged_dump_is_refused_with_the_place_and_nothing_stays)
 {
     place          p = place_new();
     const char    *dump = place_path(&p, "a.hprof"), *out = place_path(&p, "b.hprof");
-    dump_maker    *m = droid_new(4, false);
+    dump_maker    *m = android_dump_new(4, false);
     size_t         len;
     const uint8_t *whole = dump_maker_bytes(m, &len);
     for (size_t cut = 40; cut < len; cut += 97)
@@ -298,7 +298,7 @@ Test(strip, what_is_no_output_is_refused_before_anything_is_read)
     char             nowhere[160];
     hdx_strip_report r;
     hdx_error        err = { 0 };
-    dump_maker      *m = droid_new(4, false);
+    dump_maker      *m = android_dump_new(4, false);
     dump_maker_save(m, dump);
     (void)snprintf(nowhere, sizeof nowhere, "%s/nothing/b.hprof", p.folder);
     cr_expect(strip_to(dump, HDX_STRIP_KOOM, dump, &r, &err) == HDX_USAGE, "onto itself");
@@ -319,7 +319,7 @@ Test(restore, a_file_that_ends_early_gives_what_it_has)
                    *cut = place_path(&p, "c.hprof"), *back = place_path(&p, "d.hprof");
         hdx_strip_report r;
         hdx_error        err = { 0 };
-        dump_maker      *m = droid_new(4, false);
+        dump_maker      *m = android_dump_new(4, false);
         dump_maker_save(m, dump);
         const hdx_strip_options o = {
             .dump = dump, .output = out, .policy = k == 0 ? HDX_STRIP_KOOM : HDX_STRIP_TAILOR, .plain = true

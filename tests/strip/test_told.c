@@ -43,7 +43,7 @@ static void read_ask(work *w, const char *ask)
     w->o.dump = w->dump;
     w->o.output = w->stripped;
     w->o.plain = true;
-    dump_maker *m = droid_new(w->ids, w->slashes);
+    dump_maker *m = android_dump_new(w->ids, w->slashes);
     dump_maker_save(m, w->dump);
     dump_maker_free(m);
 }

@@ -2,7 +2,7 @@
 #ifndef HDX_TESTS_STRIP_TOLD_H
 #define HDX_TESTS_STRIP_TOLD_H
 
-#include "droid.h"
+#include "android_dump.h"
 
 typedef unsigned long long ull;
 

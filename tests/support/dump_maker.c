@@ -276,8 +276,8 @@ uint64_t dump_maker_class(dump_maker *m, const char *name, uint64_t super, const
 
 static uint32_t below(dump_maker *m, uint32_t n)
 {
-    m->dice = m->dice * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(m->dice >> 33) % n;
+    m->random_state = m->random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(m->random_state >> 33) % n;
 }
 
 /* The value, or another of its type: a reference to whatever has an id already, or nothing; an odd number. */

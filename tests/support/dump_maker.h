@@ -26,21 +26,21 @@ typedef struct dump_maker_class_info {
 } dump_maker_class_info;
 
 typedef struct dump_maker {
-    uint32_t               id_size;
-    const char            *version; /* "1.0.2"; may be changed until the bytes are taken */
-    uint64_t               time_ms;
-    bool                   whole;  /* one HEAP_DUMP instead of segments (1.0.1); set it before the first sub-record */
-    bool                   no_end; /* no HEAP_DUMP_END */
-    bool                   tables_last; /* strings and the rest between heap and end */
-    uint64_t               next_id, next_name;
-    uint32_t               next_serial;
-    uint64_t               loader;  /* of the classes to come */
-    uint32_t               spoiled; /* of 1,000 values of instances and arrays to come: so many are others, by `dice` */
-    uint64_t               dice;
-    hdx_buffer             tables, heap, out, statics; /* heap: with the heads of its segments */
-    uint32_t               static_count;
-    uint64_t               segment; /* offset of the open segment's head in heap */
-    bool                   in_segment;
+    uint32_t    id_size;
+    const char *version; /* "1.0.2"; may be changed until the bytes are taken */
+    uint64_t    time_ms;
+    bool        whole;       /* one HEAP_DUMP instead of segments (1.0.1); set it before the first sub-record */
+    bool        no_end;      /* no HEAP_DUMP_END */
+    bool        tables_last; /* strings and the rest between heap and end */
+    uint64_t    next_id, next_name;
+    uint32_t    next_serial;
+    uint64_t    loader;  /* of the classes to come */
+    uint32_t    spoiled; /* of 1,000 values of instances and arrays to come: so many are others, by `random_state` */
+    uint64_t    random_state;
+    hdx_buffer  tables, heap, out, statics; /* heap: with the heads of its segments */
+    uint32_t    static_count;
+    uint64_t    segment; /* offset of the open segment's head in heap */
+    bool        in_segment;
     dump_maker_class_info *classes;
     size_t                 class_count, class_capacity;
     struct {

@@ -1,10 +1,10 @@
 /*
- * town_dump.h - a heap in which there is one of everything that questions tell apart: two heaps of Android, three
+ * sample_dump.h - a heap in which there is one of everything that questions tell apart: two heaps of Android, three
  * loaders and classes of one name in two of them, classes in classes, references of every strength, threads in several
  * states with stacks and locals, roots of many types, arrays of arrays, texts, references that lead nowhere, garbage.
  */
-#ifndef HDX_TESTS_QUERY_TOWN_DUMP_H
-#define HDX_TESTS_QUERY_TOWN_DUMP_H
+#ifndef HDX_TESTS_QUERY_SAMPLE_DUMP_H
+#define HDX_TESTS_QUERY_SAMPLE_DUMP_H
 
 #include "hprof/hprof.h"
 #include "support/dump_maker.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* So many of 1,000 values in it are others (dump_maker.h). */
-static inline dump_maker *town_dump(uint32_t id_size, uint32_t spoiled, uint64_t dice)
+static inline dump_maker *sample_dump(uint32_t id_size, uint32_t spoiled, uint64_t random_state)
 {
     dump_maker *m = dump_maker_new(id_size);
     uint64_t    all[80], n = 0, node[12];
@@ -21,7 +21,7 @@ static inline dump_maker *town_dump(uint32_t id_size, uint32_t spoiled, uint64_t
     m->version = "1.0.3";
     m->next_id = 0x1000;
     m->spoiled = spoiled;
-    m->dice = dice;
+    m->random_state = random_state;
     dump_maker_heap_info(m, 'Z', "zygote");
     const uint64_t object = all[n++] = dump_maker_class(m, "java.lang.Object", 0, "");
     const uint64_t class = all[n++] = dump_maker_class(m, "java.lang.Class", object, "name:L");

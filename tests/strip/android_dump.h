@@ -1,11 +1,11 @@
 /*
- * droid.h - a small Android-like dump with all that stripping tools look at, and a folder to strip it in.
+ * android_dump.h - a small Android-like dump with all that stripping tools look at, and a folder to strip it in.
  *
  * Three heaps; Strings in Latin-1 and UTF-16; bitmaps: three with equal pixels, two with others, one recycled; every
  * primitive type with 0, 1, 3 and 40 elements; boxes; overhead arrays; names outside ASCII.
  */
-#ifndef HDX_TESTS_STRIP_DROID_H
-#define HDX_TESTS_STRIP_DROID_H
+#ifndef HDX_TESTS_STRIP_ANDROID_DUMP_H
+#define HDX_TESTS_STRIP_ANDROID_DUMP_H
 
 #include "source/source.h"
 #include "strip/strip.h"
@@ -62,7 +62,7 @@ static inline bytes slurp(const char *path)
 }
 static inline bool same(bytes a, bytes b) { return a.len == b.len && memcmp(a.at, b.at, a.len) == 0; }
 
-static inline uint64_t droid_string(dump_maker *m, uint64_t string, const char *text)
+static inline uint64_t android_dump_string(dump_maker *m, uint64_t string, const char *text)
 {
     uint64_t values[64];
     uint32_t n = (uint32_t)strlen(text);
@@ -77,7 +77,7 @@ static inline uint64_t droid_string(dump_maker *m, uint64_t string, const char *
 }
 
 /* ids: 4 or 8. slashes: class names as a JVM writes them. */
-static inline dump_maker *droid_new(uint32_t ids, bool slashes)
+static inline dump_maker *android_dump_new(uint32_t ids, bool slashes)
 {
     static const char     types[] = "ZCFDBSIJ";
     static const uint32_t counts[] = { 0, 1, 3, 40 };
@@ -97,7 +97,7 @@ static inline dump_maker *droid_new(uint32_t ids, bool slashes)
     const uint64_t array = dump_maker_class(m, "app.A[]", object, "");
     dump_maker_segment(m);
     dump_maker_heap_info(m, 'Z', "zygote");
-    const uint64_t z = droid_string(m, string, "zygote text");
+    const uint64_t z = android_dump_string(m, string, "zygote text");
     const uint64_t zb = dump_maker_primitives(m, 'I', NULL, 9);
     dump_maker_segment(m);
     dump_maker_heap_info(m, 'A', "app");
@@ -108,7 +108,7 @@ static inline dump_maker *droid_new(uint32_t ids, bool slashes)
             for (unsigned k = 0; k < 40; k++)
                 values[k] = types[t] == 'Z' ? k % 2 : 1 + k * 7 + t;
             last = dump_maker_primitives(m, types[t], values, counts[c]);
-            const uint64_t text = droid_string(m, string, c % 2 == 0 ? "secret text of a user" : "x");
+            const uint64_t text = android_dump_string(m, string, c % 2 == 0 ? "secret text of a user" : "x");
             (void)dump_maker_instance(m, lang, DUMP_VALUES(text, last));
         }
     for (unsigned b = 0; b < 6; b++) { /* 0 1 2 equal, 3 alone, 4 recycled, 5 as long as 3 */
@@ -126,7 +126,7 @@ static inline dump_maker *droid_new(uint32_t ids, bool slashes)
     (void)dump_maker_instance(m, integer, DUMP_VALUES(1000003));
     dump_maker_segment_empty(m);
     dump_maker_heap_info(m, 'I', "image");
-    const uint64_t i = droid_string(m, string, "image text");
+    const uint64_t i = android_dump_string(m, string, "image text");
     dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, i, 0, 0);
     const uint64_t refs[] = { z, zb, i, last, 0 };
     const uint64_t all = dump_maker_array(m, array, refs, 5);

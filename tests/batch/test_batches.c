@@ -1,6 +1,6 @@
 /*
- * test_nights.c - whole batches of small dumps, one process at a time, and what comes of the next call: events, rows,
- * statuses, files, answers. nights.txt has the checksums (support/checksums.h).
+ * test_batches.c - whole batches of small dumps, one process at a time, and what comes of the next call: events, rows,
+ * statuses, files, answers. batches.txt has the checksums (support/checksums.h).
  *
  * An ask is calls, bars between them: options, as `heapdex batch` has them (key=value), and what happens to files
  * before: !text=FILE becomes another text, !more=FILE is written anew, !rm=FILE, !old=FILE and !young=FILE are of
@@ -17,13 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct night {
+typedef struct batches {
     char        folder[TEST_FOLDER];
     hdx_buffer *b;
     unsigned    events, stop_at;
-} night;
+} batches;
 
-static night the;
+static batches the;
 
 /* The folder of this run is $, a hash of where a file is ####. */
 static void put_masked(hdx_buffer *b, const char *text)
@@ -51,7 +51,7 @@ static void save(const char *path, const char *text, size_t len)
 
 static void happened(void *context, const hdx_batch_event *e)
 {
-    night *n = context;
+    batches *n = context;
     if (e->what == HDX_BATCH_STEP)
         return;
     n->events++;
@@ -69,7 +69,7 @@ static void happened(void *context, const hdx_batch_event *e)
 
 static bool cancelled(void *context)
 {
-    const night *n = context;
+    const batches *n = context;
     return n->stop_at > 0 && n->events >= n->stop_at;
 }
 
@@ -289,7 +289,7 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     char copy[512], *at = copy, bytes[20000];
     (void)context;
     (void)snprintf(copy, sizeof copy, "%s", ask);
-    test_folder_make_fast(the.folder, "night");
+    test_folder_make_fast(the.folder, "batches");
     the.b = b;
     cr_assert(chdir(the.folder) == 0 && mkdir("d", 0755) == 0 && mkdir("d/e", 0755) == 0);
     (void)setenv("XDG_CACHE_HOME", the.folder, 1);
@@ -310,8 +310,8 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     return b->len;
 }
 
-Test(nights, are_what_they_were, .timeout = 120)
+Test(batches, are_what_they_were, .timeout = 120)
 {
     (void)umask(022);
-    checksums_check(HDX_TREE "/tests/batch/nights.txt", text_of, NULL);
+    checksums_check(HDX_TREE "/tests/batch/batches.txt", text_of, NULL);
 }
