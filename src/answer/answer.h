@@ -2,7 +2,10 @@
  * answer.h - whole answers: from a name and arguments to rows with the head of their document. The room's public face
  * is <heapdex/answer.h>.
  *
- *   answers.c    the list of all answers; checking arguments; asking
+ *   answers.c    the list of all answers, and asking one of them by its name; the other files do not call it
+ *   export.c     the answer `export`: which tables there are
+ *   arguments.c  the parameters that all answers take, and the checks of what was given for them
+ *   asking.c     what answers share: a question is asked, rows get their head and their shape
  *   shape.c      conditions, order, limit and columns: what they ask of a question, and its rows in shape
  *   session.c    dumps, their indexes and graphs, as far as questions need them
  *   head.c       what every document begins with
@@ -56,14 +59,15 @@ struct hdx_session {
     const hdx_counts    *counts; /* of the first dump: taken by --scan (ours), or lent while it is indexed */
     hdx_index_forecast  *forecast;
     hdx_session_events   events;
-    const hdx_arguments *early;       /* of a histogram that the first pass of a build can answer; NULL: none */
-    bool                 answered;    /* it has been */
-    hdx_arena            check_arena; /* of what `check` found last, and of the rules */
-    hdx_check            check;
-    bool                 checked;
-    hdx_session         *beside; /* while an answer is made: of the dump that this one is compared with; NULL */
-    atomic_uint          uses;   /* its owner, and each stream of columns */
-    pthread_mutex_t      asking; /* of streams one at a time */
+    const hdx_arguments *early; /* while first_pass is set: of the histogram that it answers */
+    void (*first_pass)(void *session, const hdx_counts *counts); /* of a build (histogram.c); NULL: none */
+    bool            answered;                                    /* by first_pass */
+    hdx_arena       check_arena;                                 /* of what `check` found last, and of the rules */
+    hdx_check       check;
+    bool            checked;
+    hdx_session    *beside; /* while an answer is made: of the dump that this one is compared with; NULL */
+    atomic_uint     uses;   /* its owner, and each stream of columns */
+    pthread_mutex_t asking; /* of streams one at a time */
 };
 
 /* ---- session.c ---- */
@@ -86,22 +90,38 @@ void hdx_answer_notice(hdx_session *s, const char *format, ...) __attribute__((f
 /* What hdx_session_close does once nobody uses it any more. */
 void hdx_answer_leave(hdx_session *s);
 
-/* ---- answers.c ---- */
+/* ---- export.c ---- */
+/* The question of the table that an `export` names; NULL: another answer, or not the name of one table. */
+const hdx_question *hdx_answer_table(const hdx_arguments *a);
+
+/* ---- asking.c ---- */
 /*
  * Head and shape, as all rows have them before they go out. q: what was wanted of the question; NULL: its rows came
  * whole. On failure the rows are closed and *rows is NULL.
  */
 hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
+/* The rows of a question about the heap of the query; no head, no shape. Arguments are checked. */
+hdx_code hdx_answer_question(const hdx_question *question, const hdx_query *q, const hdx_argument *arguments,
+                             size_t count, hdx_rows **out, hdx_error *err);
+/* Rows of a table that was filled with `code`; the table is used up. */
+hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err);
+/* One more step in making rows: on failure they are closed and *rows is NULL. */
+static inline hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code)
+{
+    if (code == HDX_OK)
+        return code;
+    hdx_rows_close(*rows);
+    *rows = NULL;
+    return code;
+}
+
+/* ---- answers.c ---- */
 /*
  * The rows of an answer about the heap of the query, which says what is wanted of them; no head, no shape: for who does
  * that himself. Arguments are checked.
  */
 hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_query *q, const hdx_argument *arguments,
                          size_t count, hdx_rows **out, hdx_error *err);
-/* Rows of a table that was filled with `code`; the table is used up. */
-hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err);
-/* One more step in making rows: on failure they are closed and *rows is NULL. */
-hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code);
 
 /* ---- shape.c ---- */
 const char *hdx_answer_last(const hdx_arguments *a, const char *name); /* NULL: not given */
@@ -114,7 +134,8 @@ hdx_code hdx_answer_fields(const hdx_arguments *a, const hdx_form *form, hdx_are
 hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
 
 /* ---- head.c ---- */
-hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err);
+/* lacks: a warning besides those of the dump, as hdx_session_lacks gives it; NULL: none. */
+hdx_code hdx_answer_set_head(hdx_session *s, const char *command, const char *lacks, hdx_rows *rows, hdx_error *err);
 
 /* ---- folder.c ---- */
 /*
@@ -153,7 +174,5 @@ extern const hdx_answer hdx_answer_index, hdx_answer_estimate, hdx_answer_verify
 answer_run hdx_answer_run_index, hdx_answer_run_estimate, hdx_answer_run_verify, hdx_answer_run_remove,
     hdx_answer_run_detect, hdx_answer_run_strip, hdx_answer_run_restore, hdx_answer_run_histogram, hdx_answer_run_leaks,
     hdx_answer_run_check, hdx_answer_run_diff, hdx_answer_run_trend;
-/* Rows of the counts at hand. */
-hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 
 #endif

@@ -1,57 +1,9 @@
 /*
- * answers.c - the list of all answers, and the way every one of them goes: arguments are checked, the question is put,
- * rows get the head of their document and are shaped.
+ * answers.c - the list of all answers, and asking one of them by its name. No answer knows this file.
  */
 #include "answer/answer.h"
 #include "compare/compare.h"
 #include "leaks/leaks.h"
-
-#include <stdio.h>
-
-static const hdx_parameter common[] = {
-    { "columns", HDX_PARAMETER_TEXT, 0, "A,B,C", NULL, NULL, NULL, NULL, 0, 0, "only these columns, in this order" },
-    { "sort", HDX_PARAMETER_TEXT, 0, "COL[:asc|desc]", NULL, NULL, NULL, NULL, 0, 0,
-      "order of the rows; sizes and counts fall unless told" },
-    { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0,
-      "rows to show; tables show 25 unless told; 0 is all" },
-    { "where", HDX_PARAMETER_TEXT, HDX_PARAMETER_REPEATED, "'COL OP VALUE'", NULL, NULL, NULL, NULL, 0, 0,
-      "keep rows: = != < <= > >= ~ (regular expression); may be repeated" },
-    { "reachable", HDX_PARAMETER_CHOICE, 0, "WHICH", "live all garbage", NULL, NULL, NULL, 0, 0,
-      "objects that rows and counts include; live by default" },
-    { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0,
-      "the heap as that view of the index has it, without the roots or references it leaves out (index --view makes "
-      "one)" },
-    { "document", HDX_PARAMETER_FLAG, 0, NULL, NULL, "true", NULL, NULL, 0, 0,
-      "what the document holds beside its rows; false where only those are wanted" },
-    { "texts", HDX_PARAMETER_CHOICE, 0, "WHICH", "cut whole all", NULL, NULL, NULL, 0, 0,
-      "how much of a long text a label has: its first 1,024 characters; all of it; of a byte[] all, too. A condition "
-      "or "
-      "an order of labels is of all of them" },
-    { "sizes", HDX_PARAMETER_FLAG, 0, NULL, NULL, "false", NULL, NULL, 0, 0,
-      "the label of a collection that says nothing else of itself is its size; for people" },
-};
-
-/* ---- the list ---- */
-
-static const hdx_parameter export_parameters[] = {
-    { "table", HDX_PARAMETER_CHOICES, HDX_PARAMETER_REQUIRED, "TABLE",
-      "objects references named_references classes loaders roots threads packages dump suspects", NULL, NULL, NULL, 0,
-      0, "which table; several, with commas between, each into a file of a folder (-o), or all into one of SQLite" },
-};
-static const hdx_form any_form = { NULL, NULL, NULL, 0 };
-
-const hdx_answer hdx_answer_export = {
-    .name = "export",
-    .flags = HDX_ANSWER_PLAIN | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, /* what the table knows */
-    .sentence = "whole tables as csv, tsv, jsonl, parquet or a SQLite file",
-    .more = "Rows are those of live objects; --reachable all adds the others.",
-    .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
-                  "heapdex export app.hprof --table objects,classes --format parquet -o tables" },
-    .forms = &any_form, /* those of the table */
-    .form_count = 1,
-    .parameters = export_parameters,
-    .parameter_count = HDX_COUNT(export_parameters),
-};
 
 typedef struct entry {
     const hdx_answer   *declared;
@@ -75,11 +27,6 @@ static const entry entries[] = {
     { &hdx_answer_detect, NULL, hdx_answer_run_detect },
     { &hdx_answer_strip, NULL, hdx_answer_run_strip },
     { &hdx_answer_restore, NULL, hdx_answer_run_restore },
-};
-static const hdx_question *const tables[] = {
-#define TABLE(name) &hdx_table_of_##name,
-    HDX_TABLES(TABLE)
-#undef TABLE
 };
 
 const hdx_answer *const *hdx_answers(size_t *count)
@@ -106,17 +53,6 @@ const hdx_answer *const *hdx_answers(size_t *count)
     return all;
 }
 
-const hdx_answer *const *hdx_tables(size_t *count)
-{
-    static const hdx_answer *const all[] = {
-#define DECLARED(name) &hdx_table_of_##name.declared,
-        HDX_TABLES(DECLARED)
-#undef DECLARED
-    };
-    *count = HDX_COUNT(all);
-    return all;
-}
-
 static const entry *entry_named(const char *name)
 {
     for (size_t i = 0; i < HDX_COUNT(entries); i++)
@@ -129,142 +65,6 @@ const hdx_answer *hdx_answer_named(const char *name)
 {
     const entry *e = entry_named(name);
     return e == NULL ? NULL : e->declared;
-}
-
-const hdx_parameter *hdx_answer_common(size_t *count)
-{
-    *count = HDX_COUNT(common);
-    return common;
-}
-
-static const hdx_question *table_named(const char *name)
-{
-    for (size_t i = 0; name != NULL && i < HDX_COUNT(tables); i++)
-        if (strcmp(tables[i]->declared.name, name) == 0)
-            return tables[i];
-    return NULL;
-}
-
-/* ---- arguments ---- */
-
-static hdx_code check_sort(const char *value, const char *before, hdx_error *err)
-{
-    const char *colon = value == NULL ? NULL : strrchr(value, ':');
-    if (value == NULL)
-        return HDX_OK;
-    if (*value == '\0' || colon == value)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "%ssort '%.60s': a column is expected, such as retained:desc", before, value);
-    if (colon != NULL && strcmp(colon, ":asc") != 0 && strcmp(colon, ":desc") != 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': behind the column comes :asc or :desc",
-                        before, value);
-    return HDX_OK;
-}
-
-/* No answer is of live objects alone and takes a word for others. */
-static hdx_code check_scope(const hdx_arguments *a, const char *before, hdx_error *err)
-{
-    const char         *scope = hdx_answer_last(a, "reachable");
-    const hdx_question *table = a->answer == &hdx_answer_export ? table_named(hdx_answer_last(a, "table")) : NULL;
-    const hdx_answer   *of = table != NULL ? &table->declared : a->answer;
-    if (scope == NULL || (of->flags & HDX_ANSWER_SCOPED) != 0)
-        return HDX_OK;
-    if ((of->flags & HDX_ANSWER_HEAP) == 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable: %s is not about objects", before, of->name);
-    if (strcmp(scope, "live") == 0 && of != &hdx_question_garbage.declared)
-        return HDX_OK;
-    return hdx_hint(err,
-                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable %s: %s knows %s objects alone", before,
-                             scope, of->name, of == &hdx_question_garbage.declared ? "unreachable" : "live"),
-                    "histogram, objects, refs and tables of export know others");
-}
-
-/* Where it makes a difference; index, verify and remove say themselves what they mean by it. */
-static hdx_code check_view(const hdx_arguments *a, const char *before, hdx_error *err)
-{
-    const hdx_answer *of = a->answer;
-    const char       *view = hdx_answer_last(a, "view");
-    if (view == NULL || of == &hdx_answer_index || of == &hdx_answer_verify || of == &hdx_answer_remove)
-        return HDX_OK;
-    if ((of->flags & HDX_ANSWER_HEAP) == 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sview: %s does not ask an index", before, of->name);
-    if ((of->flags & HDX_ANSWER_NO_VIEWS) != 0)
-        return hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                                 "%sview: %s goes by roots and references of its own, and no view changes that", before,
-                                 of->name),
-                        "leave --view out");
-    return HDX_OK;
-}
-
-static hdx_code check(const hdx_arguments *a, const char *before, hdx_error *err)
-{
-    hdx_code code = hdx_arguments_check(a, common, HDX_COUNT(common), before, err);
-    if (code == HDX_OK)
-        code = check_scope(a, before, err);
-    if (code == HDX_OK)
-        code = check_view(a, before, err);
-    return code != HDX_OK ? code : check_sort(hdx_answer_last(a, "sort"), before, err);
-}
-
-hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count, const char *before,
-                          hdx_error *err)
-{
-    return check(&(hdx_arguments){ answer, arguments, count }, before, err);
-}
-
-const hdx_form *hdx_answer_form(const hdx_answer *answer, const hdx_argument *arguments, size_t count)
-{
-    const hdx_arguments a = { answer, arguments, count };
-    const hdx_question *table = answer == &hdx_answer_export ? table_named(hdx_answer_last(&a, "table")) : NULL;
-    return table != NULL ? &table->declared.forms[0] : hdx_arguments_form(&a);
-}
-
-/* ---- asking ---- */
-
-hdx_code hdx_answer_or_close(hdx_rows **rows, hdx_code code)
-{
-    if (code == HDX_OK)
-        return code;
-    hdx_rows_close(*rows);
-    *rows = NULL;
-    return code;
-}
-
-hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_error *err)
-{
-    if (code == HDX_OK)
-        return hdx_table_rows(t, out, err);
-    hdx_table_free(t);
-    return code;
-}
-
-/* The title says that this is another heap than the whole one, and which. */
-static hdx_code name_view(const hdx_session *s, hdx_rows *rows, hdx_error *err)
-{
-    const hdx_graph_summary *of = s->dumps[0].shown != NULL ? hdx_graph_summary_of(s->dumps[0].shown) : NULL;
-    const char              *title = hdx_rows_title(rows);
-    if (of == NULL)
-        return HDX_OK;
-    hdx_buffer text = hdx_buffer_of(NULL);
-    hdx_buffer_format(&text, "View %s: %s%s%s", of->view, of->view_spec, title == NULL ? "" : "\n",
-                      title == NULL ? "" : title);
-    const hdx_code code =
-        text.failed ? hdx_no_memory(err, "a title", text.len) : hdx_rows_set_title(rows, text.at, err);
-    hdx_buffer_free(&text);
-    return code;
-}
-
-hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err)
-{
-    hdx_code code = hdx_answer_or_close(rows, hdx_answer_set_head(s, a->answer->name, *rows, err));
-    if (code == HDX_OK)
-        code = hdx_answer_or_close(rows, name_view(s, *rows, err));
-    if (code != HDX_OK)
-        return code;
-    hdx_rows_heed(*rows, &s->progress);
-    hdx_rows_set_judge(*rows, hdx_answer_judge, s);
-    return hdx_answer_shape(a, q, rows, err);
 }
 
 static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_arguments *a, hdx_rows **out,
@@ -306,9 +106,8 @@ static hdx_code check_shape(const hdx_arguments *a, hdx_error *err)
 
 static hdx_code run(hdx_session *s, const entry *e, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    const hdx_question *question =
-        e->declared == &hdx_answer_export ? table_named(hdx_answer_last(a, "table")) : e->question;
-    hdx_code code = check(a, "", err);
+    const hdx_question *question = e->declared == &hdx_answer_export ? hdx_answer_table(a) : e->question;
+    hdx_code            code = hdx_answer_check(a->answer, a->at, a->count, "", err);
     if (code != HDX_OK || (code = check_shape(a, err)) != HDX_OK)
         return code;
     if (question == NULL && e->run == NULL)
@@ -329,11 +128,11 @@ hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_que
     if (e == NULL ||
         (e->question == NULL && e->declared != &hdx_leaks_answer && e->declared != &hdx_answer_check_rules))
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.60s' is no answer about one heap", answer->name);
-    hdx_code code = check(&a, "", err);
+    if (e->question != NULL)
+        return hdx_answer_question(e->question, q, arguments, count, out, err);
+    const hdx_code code = hdx_answer_check(answer, arguments, count, "", err);
     if (code != HDX_OK)
         return code;
-    if (e->question != NULL)
-        return hdx_mem_explain(q->mem, hdx_question_open(e->question, q, &a, out, err), err);
     if (s->dump_count > 1)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                         e->declared == &hdx_leaks_answer ? "leaks are those of all dumps of a session: ask it of one"

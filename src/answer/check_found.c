@@ -120,9 +120,8 @@ hdx_code hdx_checking_suspects(hdx_checking *c, const hdx_rule *rule, hdx_error 
         { "threshold", hdx_checking_say(c, "%u", (unsigned)rule->share < 100 ? (unsigned)rule->share : 99) },
         { "document", "false" }
     };
-    hdx_fold f = { .s = c->s,
-                   .q = &c->q,
-                   .answer = "suspects",
+    hdx_fold f = { .q = &c->q,
+                   .question = &hdx_question_suspects,
                    .arguments = arguments,
                    .argument_count = HDX_COUNT(arguments),
                    .weight = "percent",

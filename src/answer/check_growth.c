@@ -41,8 +41,8 @@ static hdx_code take(void *context, const hdx_cell *cells, const uint32_t places
 }
 
 /* The classes of one dump; *note: there is none, and perhaps this was meant. */
-static hdx_code collect(hdx_checking *c, hdx_session *s, const hdx_query *q, const hdx_rule *rule, growing *g,
-                        const char **note, hdx_error *err)
+static hdx_code collect(hdx_checking *c, const hdx_query *q, const hdx_rule *rule, growing *g, const char **note,
+                        hdx_error *err)
 {
     hdx_argument arguments[3] = { { "hidden", "fold" } };
     size_t       n = 1;
@@ -51,9 +51,8 @@ static hdx_code collect(hdx_checking *c, hdx_session *s, const hdx_query *q, con
         arguments[n++] = (hdx_argument){ "class", rule->pattern };
     if (rule->measure == HDX_MEASURE_RETAINED)
         arguments[n++] = (hdx_argument){ "retained", "true" };
-    hdx_fold f = { .s = s,
-                   .q = q,
-                   .answer = "histogram",
+    hdx_fold f = { .q = q,
+                   .question = &hdx_question_histogram,
                    .arguments = arguments,
                    .argument_count = n,
                    .sum = hdx_measure_name(rule->measure),
@@ -97,7 +96,7 @@ static hdx_code collect_old(hdx_checking *c, const hdx_rule *rule, growing *g, h
         hdx_query           q = hdx_answer_query(own, &none, graph);
         q.mem = &c->s->mem; /* one budget for both */
         g->old = true;
-        code = collect(c, own, &q, rule, g, &note, err);
+        code = collect(c, &q, rule, g, &note, err);
         g->old = false;
     }
     c->s->beside = NULL;
@@ -199,7 +198,7 @@ hdx_code hdx_checking_growth(hdx_checking *c, const hdx_rule *rule, hdx_error *e
     growing     g = { .mem = &c->s->mem, .names = hdx_arena_of(&c->s->mem) };
     uint64_t    found = 0;
     const char *note = NULL;
-    hdx_code    code = collect(c, c->s, &c->q, rule, &g, &note, err);
+    hdx_code    code = collect(c, &c->q, rule, &g, &note, err);
     if (code == HDX_OK)
         code = collect_old(c, rule, &g, err);
     merge(&g);

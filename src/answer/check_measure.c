@@ -56,14 +56,14 @@ static hdx_code take_row(hdx_fold *f, const hdx_pattern *pattern, const uint32_t
 
 hdx_code hdx_fold_rows(hdx_fold *f, hdx_arena *arena, hdx_error *err)
 {
-    const hdx_answer *answer = hdx_answer_named(f->answer);
-    const hdx_form   *form = hdx_answer_form(answer, f->arguments, f->argument_count);
-    const uint32_t    places[5] = { place_of(form, f->sum), place_of(form, f->weight), place_of(form, f->address),
-                                    place_of(form, f->class_name), place_of(form, f->match) };
-    hdx_query         q = *f->q;
-    hdx_pattern       pattern = { .regex = NULL };
-    hdx_rows         *rows = NULL;
-    const hdx_cell   *cells;
+    const hdx_arguments a = { &f->question->declared, f->arguments, f->argument_count };
+    const hdx_form     *form = hdx_arguments_form(&a);
+    const uint32_t      places[5] = { place_of(form, f->sum), place_of(form, f->weight), place_of(form, f->address),
+                                      place_of(form, f->class_name), place_of(form, f->match) };
+    hdx_query           q = *f->q;
+    hdx_pattern         pattern = { .regex = NULL };
+    hdx_rows           *rows = NULL;
+    const hdx_cell     *cells;
     hdx_code code = f->pattern == NULL ? HDX_OK : hdx_pattern_open(&pattern, f->pattern, q.progress, q.mem, err);
     q.wanted = (hdx_wanted){ .columns = 0 };
     for (unsigned i = 0; i < HDX_COUNT(places); i++)
@@ -72,7 +72,7 @@ hdx_code hdx_fold_rows(hdx_fold *f, hdx_arena *arena, hdx_error *err)
         q.wanted.columns = 1;
     q.wanted.named = q.wanted.columns;
     if (code == HDX_OK)
-        code = hdx_answer_open(f->s, answer, &q, f->arguments, f->argument_count, &rows, err);
+        code = hdx_answer_question(f->question, &q, f->arguments, f->argument_count, &rows, err);
     while (code == HDX_OK && hdx_rows_next(rows, &cells))
         code = take_row(f, &pattern, places, cells, arena, err);
     if (code == HDX_OK)
@@ -159,9 +159,8 @@ static hdx_code of_classes(hdx_checking *c, const hdx_rule *rule, measured *out,
     if (rule->measure == HDX_MEASURE_RETAINED && objects > 0) {
         const hdx_argument arguments[] = { { "class", rule->pattern }, { "subclasses", "true" } };
         q.notice = NULL;
-        hdx_fold f = { .s = c->s,
-                       .q = &q,
-                       .answer = "retained",
+        hdx_fold f = { .q = &q,
+                       .question = &hdx_question_retained,
                        .arguments = arguments,
                        .argument_count = rule->subclasses ? 2 : 1,
                        .sum = "shallow" };
@@ -202,26 +201,29 @@ static hdx_code of_rows(hdx_checking *c, const hdx_rule *rule, measured *out, hd
 {
     static const hdx_argument by_value[] = { { "by", "value" } };
     static const struct {
-        hdx_measure measure;
-        hdx_waste   waste;
-        const char *answer;
-        bool        by_value;
-        const char *sum, *weight, *address, *class_name, *match;
+        hdx_measure         measure;
+        hdx_waste           waste;
+        const hdx_question *question;
+        bool                by_value;
+        const char         *sum, *weight, *address, *class_name, *match;
     } of[] = {
-        { HDX_MEASURE_THREADS, 0, "threads", false, NULL, "retained", "address", NULL, "name" },
-        { HDX_MEASURE_DUPLICATE_CLASSES, 0, "duplicate-classes", false, NULL, "classes", NULL, "class", "class" },
-        { HDX_MEASURE_OPEN_FILES, 0, "open-files", false, NULL, "retained", "address", "class", "kind" },
-        { HDX_MEASURE_DIRECT_BUFFERS, 0, "direct-buffers", false, "capacity", "capacity", "address", "class", "kind" },
-        { HDX_MEASURE_WASTE, HDX_WASTE_STRINGS, "strings", true, "wasted", "wasted", "address", NULL, NULL },
-        { HDX_MEASURE_WASTE, HDX_WASTE_COLLECTIONS, "collections", false, "waste", "waste", "address", NULL, NULL },
-        { HDX_MEASURE_WASTE, HDX_WASTE_ARRAYS, "arrays", false, "wasted", "wasted", NULL, "class", NULL },
+        { HDX_MEASURE_THREADS, 0, &hdx_question_threads, false, NULL, "retained", "address", NULL, "name" },
+        { HDX_MEASURE_DUPLICATE_CLASSES, 0, &hdx_question_duplicate_classes, false, NULL, "classes", NULL, "class",
+          "class" },
+        { HDX_MEASURE_OPEN_FILES, 0, &hdx_question_open_files, false, NULL, "retained", "address", "class", "kind" },
+        { HDX_MEASURE_DIRECT_BUFFERS, 0, &hdx_question_direct_buffers, false, "capacity", "capacity", "address",
+          "class", "kind" },
+        { HDX_MEASURE_WASTE, HDX_WASTE_STRINGS, &hdx_question_strings, true, "wasted", "wasted", "address", NULL,
+          NULL },
+        { HDX_MEASURE_WASTE, HDX_WASTE_COLLECTIONS, &hdx_question_collections, false, "waste", "waste", "address", NULL,
+          NULL },
+        { HDX_MEASURE_WASTE, HDX_WASTE_ARRAYS, &hdx_question_arrays, false, "wasted", "wasted", NULL, "class", NULL },
     };
     for (size_t i = 0; i < HDX_COUNT(of); i++) {
         if (of[i].measure != rule->measure || (rule->measure == HDX_MEASURE_WASTE && of[i].waste != rule->waste))
             continue;
-        hdx_fold       f = { .s = c->s,
-                             .q = &c->q,
-                             .answer = of[i].answer,
+        hdx_fold       f = { .q = &c->q,
+                             .question = of[i].question,
                              .arguments = by_value,
                              .argument_count = of[i].by_value,
                              .sum = of[i].sum,

@@ -105,8 +105,7 @@ static hdx_code find_path(hdx_checking *c, const char *object, const char *exclu
 {
     const hdx_argument arguments[] = { { "object", object }, { "document", "false" }, { "exclude", exclude } };
     hdx_rows          *rows = NULL;
-    hdx_code           code =
-        hdx_answer_open(c->s, &hdx_question_path.declared, &c->q, arguments, exclude != NULL ? 3 : 2, &rows, err);
+    hdx_code code = hdx_answer_question(&hdx_question_path, &c->q, arguments, exclude != NULL ? 3 : 2, &rows, err);
     if (code == HDX_OK)
         code = take_steps(c, rows, r, err);
     hdx_rows_close(rows);

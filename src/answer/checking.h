@@ -2,6 +2,7 @@
  * checking.h - what the files of the answer `check` share: one call of it, and what it has found so far.
  *
  *   check.c          the declaration; arguments and files to rules; results to rows
+ *   checking.c       the words and numbers of a result, and the list of results
  *   check_measure.c  max and min: a number of the heap, the object that weighs most in it
  *   check_growth.c   classes against those of another dump
  *   check_found.c    leaks, suspects, damage
@@ -41,11 +42,10 @@ hdx_code hdx_checking_tell(hdx_checking *c, hdx_id id, hdx_check_result *result,
 hdx_code hdx_checking_tell_trace(hdx_checking *c, const hdx_leaks *leaks, const hdx_leak_trace *trace,
                                  hdx_check_result *result, hdx_error *err);
 
-/* ---- rows of another answer, summed up (check_measure.c) ---- */
+/* ---- rows of a question, summed up (check_measure.c) ---- */
 typedef struct hdx_fold {
-    hdx_session        *s;
     const hdx_query    *q;
-    const char         *answer;
+    const hdx_question *question;
     const hdx_argument *arguments;
     size_t              argument_count;
     const char         *sum;     /* column; NULL: rows are counted */

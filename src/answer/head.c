@@ -94,11 +94,9 @@ static hdx_cell view_of(const hdx_graph_summary *sum, hdx_arena *arena, bool *fa
     return hdx_cell_object(m, 3);
 }
 
-hdx_code hdx_answer_set_head(hdx_session *s, const char *command, hdx_rows *rows, hdx_error *err)
+hdx_code hdx_answer_set_head(hdx_session *s, const char *command, const char *lacks, hdx_rows *rows, hdx_error *err)
 {
     const hdx_graph_summary *sum = hdx_session_summary(s, 0);
-    const hdx_answer        *answer = hdx_answer_named(command);
-    const char              *lacks = answer != NULL ? hdx_session_lacks(s, 0, answer) : NULL;
     hdx_arena               *arena = hdx_rows_arena(rows);
     bool                     failed = false;
     const bool               viewed = sum != NULL && sum->view != NULL;

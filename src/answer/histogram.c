@@ -5,7 +5,7 @@
 #include "query/histogram/histogram.h"
 #include "answer/answer.h"
 
-hdx_code hdx_answer_counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+static hdx_code counted(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_counts_classes(s->counts, &count);
@@ -29,7 +29,7 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
         code = hdx_counts_take(&options, &counts, err);
         s->counts = counts;
     }
-    if (code != HDX_OK || (code = hdx_answer_counted(s, a, out, err)) != HDX_OK)
+    if (code != HDX_OK || (code = counted(s, a, out, err)) != HDX_OK)
         return code;
     return hdx_answer_or_close(
         out,
@@ -44,6 +44,21 @@ static bool counts_do(const hdx_query *q, const hdx_arguments *a)
            (by == HDX_BY_CLASS || by == HDX_BY_PACKAGE || by == HDX_BY_SUPERCLASS);
 }
 
+/* Called when the first pass of a build is over, with its counts. */
+static void first_pass(void *context, const hdx_counts *counts)
+{
+    hdx_session *s = context;
+    hdx_rows    *rows = NULL;
+    hdx_error    err = { .offset = HDX_NOWHERE };
+    s->counts = counts;
+    /* A question that cannot be answered here (no such column, no such class) is asked of the index, and fails there.
+     */
+    if (counted(s, s->early, &rows, &err) == HDX_OK && hdx_answer_finish(s, s->early, NULL, &rows, &err) == HDX_OK)
+        s->answered = s->events.early(s->events.context, rows);
+    hdx_rows_close(rows);
+    s->counts = NULL;
+}
+
 hdx_code hdx_answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_query q = hdx_answer_query(s, a, NULL);
@@ -56,10 +71,11 @@ hdx_code hdx_answer_run_histogram(hdx_session *s, const hdx_arguments *a, hdx_ro
         return code;
     if (hdx_argument_flag(a, "scan"))
         return scan(s, a, out, err);
-    s->early = counts_do(&q, a) && hdx_answer_last(a, "view") == NULL ? a : NULL;
+    s->early = a;
+    s->first_pass = counts_do(&q, a) && hdx_answer_last(a, "view") == NULL ? first_pass : NULL;
     s->answered = false;
     code = hdx_answer_graph(s, a, &q.graph, err);
-    s->early = NULL;
+    s->first_pass = NULL;
     if (code != HDX_OK || s->answered)
         return code;
     return hdx_question_open(&hdx_question_histogram, &q, a, out, err);

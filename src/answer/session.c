@@ -125,24 +125,6 @@ hdx_index_options hdx_answer_index_options(hdx_session *s, size_t place)
     return options;
 }
 
-/* The first pass of a build is over: who can answer from its counts does. */
-static void first_pass(void *context, const hdx_counts *counts)
-{
-    hdx_session *s = context;
-    hdx_rows    *rows = NULL;
-    hdx_error    err = { .offset = HDX_NOWHERE };
-    s->counts = counts;
-    /*
-     * a question that cannot be answered here (no such column, no such class) is put again to the index, and fails
-     * there
-     */
-    if (hdx_answer_counted(s, s->early, &rows, &err) == HDX_OK &&
-        hdx_answer_finish(s, s->early, NULL, &rows, &err) == HDX_OK)
-        s->answered = s->events.early(s->events.context, rows);
-    hdx_rows_close(rows);
-    s->counts = NULL;
-}
-
 hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_error *err)
 {
     *out = NULL;
@@ -151,8 +133,8 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
     answer_dump *d = &s->dumps[place];
     if (d->graph == NULL) {
         hdx_index_options options = hdx_answer_index_options(s, place);
-        if (s->early != NULL && s->events.early != NULL) {
-            options.first_pass = first_pass;
+        if (s->first_pass != NULL && s->events.early != NULL) {
+            options.first_pass = s->first_pass;
             options.first_pass_context = s;
         }
         if (s->events.opening != NULL)

@@ -305,7 +305,7 @@ static hdx_code statement_rows(statement *s, hdx_rows **rows, hdx_error *err)
         return code;
     hdx_rows_heed(*rows, &db->own);
     hdx_rows_set_judge(*rows, hdx_answer_judge, db->session);
-    return hdx_answer_or_close(rows, hdx_answer_set_head(db->session, "sql", *rows, err));
+    return hdx_answer_or_close(rows, hdx_answer_set_head(db->session, "sql", NULL, *rows, err));
 }
 
 static bool has_table(hdx_sql *sql, const char *schema, const char *name)
