@@ -389,22 +389,6 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     return finish(call, err);
 }
 
-const char *cli_given(const cli_call *call, const char *name)
-{
-    for (size_t i = call->argument_count; i-- > 0;)
-        if (strcmp(call->arguments[i].name, name) == 0)
-            return call->arguments[i].value != NULL ? call->arguments[i].value : "true";
-    return NULL;
-}
-
-uint64_t cli_given_number(const cli_call *call, const char *name)
-{
-    const char *value = cli_given(call, name);
-    return value != NULL ? number(value) : 0;
-}
-
-bool cli_is(const cli_call *call, const char *answer) { return strcmp(call->answer->name, answer) == 0; }
-
 bool cli_asks_json(int argc, const char *const *argv)
 {
     bool json = false;

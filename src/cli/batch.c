@@ -20,62 +20,6 @@
 #define UNREAD_MAX  (1u << 20)    /* bytes that wait for a reader; what comes then is left out */
 #define PATIENCE_NS 4000000000ull /* at the end, with a reader that reads nothing */
 
-/* ---- what it takes ---- */
-
-static const hdx_parameter parameters[] = {
-    { "out", HDX_PARAMETER_FILE, HDX_PARAMETER_REQUIRED, "DIR", NULL, NULL, NULL, NULL, 0, 0,
-      "the folder for answers, tables, status and summary; made where there is none" },
-    { "ask", HDX_PARAMETER_TEXT, 0, "ANSWER,...", NULL, NULL, NULL, NULL, 0, 0,
-      "answers of each dump, as DIR/answers/ID/ANSWER.json" },
-    { "tables", HDX_PARAMETER_CHOICE, 0, "FORMAT", "none parquet sqlite csv", NULL, NULL, NULL, 0, 0,
-      "tables of each dump as a part of those of all, as DIR/tables/dump_id=ID/TABLE.FORMAT or DIR/tables.sqlite; none "
-      "by "
-      "default" },
-    { "more-tables", HDX_PARAMETER_TEXT, 0, "TABLE,...", NULL, NULL, NULL, "tables", 0, 0,
-      "tables that are written on demand only: objects, references, dominators_full" },
-    { "memory", HDX_PARAMETER_SIZE, 0, "SIZE", NULL, NULL, NULL, NULL, 0, 0,
-      "the most memory that all dumps at work may take together; three quarters of what is available by default" },
-    { "threads", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, HDX_WORKERS_MAX,
-      "workers of all dumps together; as many as processors by default" },
-    { "task", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, "tasks", 0, UINT32_MAX,
-      "the share of this call, from 0 (or from 1: M is 0); else SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX says it" },
-    { "tasks", HDX_PARAMETER_NUMBER, 0, "M", NULL, NULL, NULL, NULL, 1, 100000,
-      "deal the dumps to so many calls, by forecast" },
-    { "plan", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "drop-dump", NULL, 0, 0,
-      "only forecast: memory, disk and time of each dump that is not done" },
-    { "summary", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "plan", NULL, 0, 0,
-      "only tell what became of each dump, as DIR says; the exit code is 1 where one is not done" },
-    { "index-only", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, "ask", NULL, 0, 0, "indexes, and nothing else" },
-    { "index-dir", HDX_PARAMETER_TEXT, 0, "DIR", NULL, NULL, NULL, NULL, 0, 0,
-      "indexes are DIR/ID.hdx; beside their dumps by default" },
-    { "drop-dump", HDX_PARAMETER_FLAG, HDX_PARAMETER_REPEATED, NULL, NULL, NULL, NULL, NULL, 0, 0,
-      "delete each dump once its index is whole and verified; only where it is said twice" },
-    { "rebuild", HDX_PARAMETER_CHOICE, 0, "WHICH", "damaged all", NULL, "summary", NULL, 0, 0,
-      "build indexes again that are there: damaged, which reads all of each to find out, or all" },
-    { "no-wait", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
-      "do not wait for dumps that another runner has: exit with 76" },
-};
-static const hdx_form form = { NULL, NULL, hdx_batch_columns, HDX_BATCH_COLUMNS };
-
-const hdx_answer cli_batch_command = {
-    .name = "batch",
-    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_LONG,
-    .sentence = "many dumps: indexes and answers of all of them, as many at once as memory and processors allow",
-    .more =
-        "DUMP is a heap dump, a folder (*.hprof and *.hprof.gz in it and below), a pattern, or a manifest: CSV with "
-        "a column `dump`, or JSONL. The largest goes first. One that fails does not stop the others: its row says "
-        "why, and the exit code is 1. What was done before and is unchanged is skipped; after a kill, or SIGTERM "
-        "(75), the same call goes on. Several may run on the same DIR.",
-    .examples = { "heapdex batch dumps --out night --ask suspects,histogram,leaks",
-                  "heapdex batch dumps.csv --out night --index-only --memory 8G --threads 4" },
-    .forms = &form,
-    .form_count = 1,
-    .document = hdx_batch_document,
-    .document_count = HDX_BATCH_DOCUMENT,
-    .parameters = parameters,
-    .parameter_count = sizeof parameters / sizeof *parameters,
-};
-
 /* ---- telling ---- */
 
 typedef struct at_work {

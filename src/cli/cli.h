@@ -9,11 +9,14 @@
  *       complete.c   completions of bash, zsh and fish, list of examples
  *       offers.c     what may stand at a place of the line (offers.h)
  *     commands.c   what there is to call
- *     sql.c        the command sql (sql.h); shell.c its shell, words.c what may stand in a statement, line.c the keys
+ *     call.c       what a call asks for, once its words are parsed
+ *     sql.c        the command sql (sql.h); shell.c its shell, words.c what may stand in a statement, line.c the keys;
+ *                  statements.c what they share with oql.c, the command oql
  *     batch.c      the command batch
  *     names.c      objects named on standard input
  *     leaks.c, leaks_page.c  JUnit and exit code of the command leaks; its page
  *     check.c      exit code, page and reports of the command check (report.h: JUnit, SARIF, Markdown)
+ *     finding.c    one finding of check in words
  *     path_page.c  paths to GC roots, a line a step
  *     page.c       what pages share; object_page.c, path_page.c, threads_page.c, suspects_page.c, leaks_page.c, about.c
  *                  are pages
@@ -133,10 +136,18 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
 hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call *call, hdx_error *err);
 /* Whether --format json stands anywhere: an error is a document then, even where the words cannot be parsed. */
 bool cli_asks_json(int argc, const char *const *argv);
+
+/* ---- call.c ---- */
 /* What was given for a parameter; NULL: nothing. */
 const char *cli_given(const cli_call *call, const char *name);
 uint64_t    cli_given_number(const cli_call *call, const char *name); /* 0: none was given */
 bool        cli_is(const cli_call *call, const char *answer);
+/* Are there several tables, for a folder? */
+bool cli_is_folder(const cli_call *call);
+/* How many reports of check go to standard output: then nothing else of check does. */
+unsigned cli_reports_shown(const cli_call *call);
+/* How its rows are shown, but for what a limit leaves out. */
+hdx_render_options cli_render_options(const cli_call *call);
 
 /* ---- help.c, complete.c: text for standard output ---- */
 void                     cli_help(hdx_buffer *out, const hdx_answer *answer); /* NULL: of everything */
@@ -282,21 +293,16 @@ typedef struct cli_run {
     hdx_sql_file   *file;      /* of --format sqlite, while its tables are written */
     bool            condition; /* of --fail-on, or a broken rule: exit 1 */
 } cli_run;
-/* How its rows are shown, but for what a limit leaves out. */
-hdx_render_options cli_render_options(const cli_run *run);
 
 /* ---- sql.c ---- */
-extern const hdx_answer cli_sql_command;
-hdx_code                cli_sql_attach(cli_run *run, hdx_error *err); /* adds the dumps of --attach to the session */
-hdx_code                cli_sql(cli_run *run, hdx_error *err);
+hdx_code cli_sql_attach(cli_run *run, hdx_error *err); /* adds the dumps of --attach to the session */
+hdx_code cli_sql(cli_run *run, hdx_error *err);
 
 /* ---- oql.c ---- */
-extern const hdx_answer cli_oql_command;
-hdx_code                cli_oql(cli_run *run, hdx_error *err);
+hdx_code cli_oql(cli_run *run, hdx_error *err);
 
 /* ---- batch.c ---- */
-extern const hdx_answer cli_batch_command;
-hdx_code                cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err);
+hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err);
 
 /* ---- names.c ---- */
 /* All that is there to read; `most` bytes, or HDX_LIMIT. */
@@ -337,8 +343,6 @@ hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, con
 hdx_code cli_put_content(const cli_run *run, const hdx_sink *sink, hdx_error *err);
 
 /* ---- tables.c ---- */
-/* Are there several tables, for a folder? */
-bool cli_is_folder(const cli_call *call);
 /* Rows as a Parquet file. */
 hdx_code cli_put_parquet(const cli_run *run, hdx_rows *rows, const hdx_sink *sink, hdx_error *err);
 /* The i-th of several tables, from the arena; *name NULL: there are fewer. */
@@ -379,8 +383,6 @@ hdx_code cli_leaks_page(const cli_run *run, const hdx_render_options *options, c
 void     cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace *t, bool human);
 
 /* ---- check.c ---- */
-/* How many of its reports go to standard output: then nothing else of check does. */
-unsigned cli_reports_shown(const cli_call *call);
 /* The reports that were asked for, and whether a rule is broken. */
 hdx_code cli_check_after(cli_run *run, hdx_error *err);
 hdx_code cli_check_page(const cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);

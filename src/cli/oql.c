@@ -7,35 +7,6 @@
 
 #include <string.h>
 
-static const hdx_parameter parameters[] = {
-    { "query", HDX_PARAMETER_TEXT, HDX_PARAMETER_WORD, "'SELECT ...'", NULL, NULL, NULL, NULL, 0, 0, "one query" },
-    { "explain", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "the SQL instead of its answer" },
-    { "file", HDX_PARAMETER_FILE, 0, "FILE", NULL, NULL, NULL, NULL, 0, 0,
-      "the query out of FILE; - is standard input" },
-    { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0, "rows to show; all by default, 0 is all" },
-    { "max-rows", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 1, INT64_MAX,
-      "a query that gives more ends with exit code 6" },
-    { "max-seconds", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 1, UINT32_MAX,
-      "a query that works longer ends with exit code 6" },
-};
-static const hdx_form form = { NULL, NULL, NULL, 0 };
-
-const hdx_answer cli_oql_command = {
-    .name = "oql",
-    .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED | HDX_ANSWER_VALUES,
-    .sentence = "queries of Eclipse MAT: OQL, put into SQL",
-    .more =
-        "MAT's dialect with GROUP BY, ORDER BY, LIMIT and aggregates, as hprof-analyzer has them, and the functions "
-        "of mat-calcite; --explain shows the SQL. What SQL has no words for is refused with what serves instead. "
-        "SELECT * shows objects; the columns are those of the query.",
-    .examples = { "heapdex oql app.hprof 'SELECT toString(s) FROM java.lang.String s'",
-                  "heapdex oql app.hprof 'SELECT m.size FROM java.util.HashMap m' --explain" },
-    .forms = &form,
-    .form_count = 1,
-    .parameters = parameters,
-    .parameter_count = sizeof parameters / sizeof *parameters,
-};
-
 /* The SQL as the one value of a row, for formats that have rows. */
 static hdx_code as_row(const char *statement, hdx_buffer *out)
 {

@@ -1,7 +1,7 @@
 /*
  * report.h - files for other programs that are written in addition to the answer. Both leaks and check use it.
  *
- *   report.c    writing one; XML and JUnit
+ *   report.c    writing one; XML and JUnit         finding.c    one finding of check in words
  *   sarif.c     what check found as SARIF 2.1.0    markdown.c   the same for a pull request
  */
 #ifndef HDX_CLI_REPORT_H
@@ -28,11 +28,14 @@ void cli_junit_failure(hdx_buffer *out, const char *classname, const char *const
 void cli_junit_suite_end(hdx_buffer *out);
 void cli_junit_end(hdx_buffer *out);
 
-/* ---- what check found ---- */
+/* ---- finding.c: what check found ---- */
+/* The object that it is about, in one line after `before`; nothing where there is none. */
+void cli_put_found_object(hdx_buffer *out, const hdx_check_result *r, const char *before);
 /* Lines: message, object, a line a step of the path. */
 void cli_put_finding(hdx_buffer *out, const hdx_check_result *r);
 /* The number of earlier results with the same name: results of one rule may have no class that distinguishes them. */
 uint64_t cli_check_alike(const hdx_check *check, uint64_t at);
+
 void     cli_check_junit(hdx_buffer *out, const hdx_check *check, const char *dump);
 hdx_code cli_check_sarif(hdx_buffer *out, const hdx_check *check, const char *dump, hdx_error *err);
 void     cli_check_markdown(hdx_buffer *out, const hdx_check *check, const char *dump);

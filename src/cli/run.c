@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /*
@@ -25,15 +24,6 @@ static void hold_standard_files(void)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             (void)!open("/dev/null",
                         fd == STDOUT_FILENO ? O_RDONLY : O_RDWR); /* writing the answer must fail, not vanish */
-}
-
-static bool colored(const cli_call *c)
-{
-    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (c->color != CLI_AUTO)
-        return c->color == CLI_ALWAYS;
-    return (none == NULL || *none == '\0') && term != NULL && strcmp(term, "dumb") != 0 && c->output == NULL &&
-           isatty(STDOUT_FILENO) == 1;
 }
 
 /* ---- what to do about an error ---- */
@@ -148,18 +138,6 @@ static void put_view(const cli_run *run, const hdx_sink *sink)
     hdx_buffer_free(&line);
 }
 
-hdx_render_options cli_render_options(const cli_run *run)
-{
-    const cli_call *c = run->call;
-    return (hdx_render_options){ .format = c->format,
-                                 .human_sizes = !c->bytes,
-                                 .raw = c->raw,
-                                 .full_text = c->full_text,
-                                 .color = colored(c),
-                                 .ascii = c->output == NULL && cli_ascii(STDOUT_FILENO),
-                                 .width = c->output == NULL ? cli_terminal_width(STDOUT_FILENO) : 0 };
-}
-
 /* The file of a database has its own name while it is written. */
 static hdx_code of_file(const cli_run *run, hdx_code code, hdx_error *err)
 {
@@ -171,7 +149,7 @@ static hdx_code of_file(const cli_run *run, hdx_code code, hdx_error *err)
 static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
 {
     const cli_call    *c = run->call;
-    hdx_render_options options = cli_render_options(run);
+    hdx_render_options options = cli_render_options(run->call);
     hdx_sink           sink = cli_output_sink(run->output);
     const bool         columns = cli_given(c, "columns") != NULL,
                ordered = cli_given(c, "sort") != NULL || cli_given(c, "where") != NULL;
@@ -212,7 +190,7 @@ static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err);
 /* A dump without a command. */
 static hdx_code look(cli_run *run, hdx_error *err)
 {
-    const hdx_render_options options = cli_render_options(run); /* the format is that of tables */
+    const hdx_render_options options = cli_render_options(run->call); /* the format is that of tables */
     const hdx_sink           sink = cli_output_sink(run->output);
     hdx_code                 code = cli_look(run, &options, &sink, err);
     cli_building(false);

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-/* ---- sql.c ---- */
+/* ---- statements.c ---- */
 typedef struct cli_sql_shape { /* of a statement's rows */
     hdx_format  format;
     uint64_t    limit;       /* 0: all */

@@ -10,12 +10,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-bool cli_is_folder(const cli_call *call)
-{
-    const char *tables = cli_is(call, "export") && !call->sqlite ? cli_given(call, "table") : NULL;
-    return tables != NULL && strchr(tables, ',') != NULL;
-}
-
 /* {"size": 4508123, "format": "JAVA PROFILE 1.0.2", "id_size": 8, "number": 1, "created_ms": 1790000000000} */
 static void put_dump(hdx_buffer *out, const hdx_graph_summary *of)
 {
