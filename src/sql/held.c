@@ -13,66 +13,12 @@
 #define NO_COLUMN 31u
 #define OPS_MAX   4u
 
-/* ---- values ---- */
-
-static bool is_text(const sql_held_column *c) { return strcmp(c->type, "TEXT") == 0; }
-static bool is_number(const sql_held_column *c) { return c->type[0] != '\0' && !is_text(c); }
-
-/* Room for a row more. */
-static bool grow(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t rows, uint64_t bits)
-{
-    const uint64_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
-    if (rows < *capacity)
-        return true;
-    void *larger = hdx_mem_resize(mem, *array, *capacity / 8 * bits, wanted / 8 * bits);
-    if (larger == NULL)
-        return false;
-    *array = larger;
-    *capacity = wanted;
-    return true;
-}
-
-static bool grow_column(sql_held *h, const sql_held_column *c, sql_held_values *v)
-{
-    if (is_text(c))
-        return grow(h->mem, (void **)&v->texts, &v->capacity, h->rows, 8 * sizeof *v->texts);
-    if (!is_number(c))
-        return grow(h->mem, (void **)&v->cells, &v->capacity, h->rows, 8 * sizeof *v->cells);
-    return grow(h->mem, (void **)&v->there, &v->bits_capacity, h->rows, 1) &&
-           grow(h->mem, (void **)&v->numbers, &v->capacity, h->rows, 8 * sizeof *v->numbers);
-}
-
-hdx_code hdx_sql_held_add(sql_held *h, hdx_error *err)
-{
-    if (h->rows == UINT32_MAX)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "table %s has more than %u rows", h->table->name, UINT32_MAX);
-    for (unsigned i = 0; i < h->table->column_count; i++)
-        if (!grow_column(h, &h->table->columns[i], &h->columns[i]))
-            return hdx_no_memory(err, h->table->name, h->rows * sizeof(int64_t));
-    h->rows++;
-    return sql_turn(h->heap->db, err);
-}
-
-static void held_free(sql_held *h)
-{
-    if (h == NULL)
-        return;
-    for (unsigned i = 0; i < h->table->column_count; i++) {
-        sql_held_values *v = &h->columns[i];
-        hdx_mem_put(h->mem, v->numbers, v->capacity * sizeof *v->numbers);
-        hdx_mem_put(h->mem, v->there, v->bits_capacity / 8);
-        hdx_mem_put(h->mem, v->texts, v->capacity * sizeof *v->texts);
-        hdx_mem_put(h->mem, v->cells, v->capacity * sizeof *v->cells);
-        hdx_mem_put(h->mem, v->order, h->rows * sizeof *v->order);
-    }
-    hdx_arena_free(&h->arena);
-    free(h);
-}
+/* ---- of a heap ---- */
 
 void hdx_sql_heap_forget(sql_heap *heap)
 {
     for (unsigned i = 0; i < SQL_HELD_TABLES; i++) {
-        held_free(heap->held[i]);
+        hdx_sql_held_free(heap->held[i]);
         heap->held[i] = NULL;
     }
 }
@@ -96,7 +42,7 @@ static hdx_code held_of(sql_heap *heap, const sql_held_table *table, sql_held **
     if (code == HDX_OK)
         code = hdx_graph_check(heap->g, err);
     if (code != HDX_OK) {
-        held_free(h);
+        hdx_sql_held_free(h);
         return code;
     }
     *out = heap->held[place] = h;
@@ -112,177 +58,6 @@ static hdx_code make_late(sql_held *h, hdx_error *err)
         code = hdx_no_memory(err, h->table->name, h->arena.size);
     h->late = code == HDX_OK;
     return code;
-}
-
-/* ---- order ---- */
-
-/* Texts as SQLite's BINARY has them. */
-static int compare_texts(hdx_text a, hdx_text b)
-{
-    const uint32_t n = a.len < b.len ? a.len : b.len;
-    const int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
-}
-
-typedef struct placed_text {
-    uint64_t key; /* its first eight bytes */
-    hdx_text text;
-    uint64_t row;
-} placed_text;
-
-static int by_text(const void *a, const void *b)
-{
-    const placed_text *x = a, *y = b;
-    if (x->text.at == NULL || y->text.at == NULL) {
-        if (x->text.at != NULL || y->text.at != NULL)
-            return x->text.at == NULL ? -1 : 1;
-    } else {
-        const int d = compare_texts(x->text, y->text);
-        if (d != 0)
-            return d;
-    }
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-static bool order_texts(sql_held *h, sql_held_values *v)
-{
-    placed_text *at = hdx_mem_raw(h->mem, h->rows, sizeof *at);
-    if (at == NULL)
-        return false;
-    for (uint64_t i = 0; i < h->rows; i++) {
-        at[i] = (placed_text){ 0, v->texts[i], i };
-        for (unsigned k = 0; k < 8; k++)
-            at[i].key = at[i].key << 8 | (k < at[i].text.len ? (uint8_t)at[i].text.at[k] : 0);
-    }
-    hdx_sort(h->mem, at, h->rows, sizeof *at, offsetof(placed_text, key), by_text);
-    for (uint64_t i = 0; i < h->rows; i++) {
-        v->order[i] = (uint32_t)at[i].row;
-        v->nulls += at[i].text.at == NULL;
-        v->distinct += i == 0 || at[i - 1].text.at == NULL || compare_texts(at[i].text, at[i - 1].text) != 0;
-    }
-    hdx_mem_put(h->mem, at, h->rows * sizeof *at);
-    return true;
-}
-
-static bool order_numbers(sql_held *h, sql_held_values *v)
-{
-    uint64_t  n = 0;
-    hdx_pair *at = hdx_mem_raw(h->mem, h->rows, sizeof *at);
-    if (at == NULL)
-        return false;
-    for (uint64_t i = 0; i < h->rows; i++)
-        if (hdx_bits_test(v->there, i))
-            at[n++] = (hdx_pair){ (uint64_t)v->numbers[i] ^ 1ull << 63, i };
-        else
-            v->order[v->nulls++] = (uint32_t)i;
-    hdx_sort_pairs(h->mem, at, n);
-    for (uint64_t i = 0; i < n; i++) {
-        v->order[v->nulls + i] = (uint32_t)at[i].second;
-        v->distinct += i == 0 || at[i].first != at[i - 1].first;
-    }
-    v->distinct += v->nulls > 0;
-    hdx_mem_put(h->mem, at, h->rows * sizeof *at);
-    return true;
-}
-
-/* The rows in order of a column of numbers or texts. */
-static hdx_code order_of(sql_held *h, unsigned column, hdx_error *err)
-{
-    sql_held_values *v = &h->columns[column];
-    if (v->order != NULL)
-        return HDX_OK;
-    v->nulls = v->distinct = 0;
-    v->order = hdx_mem_raw(h->mem, h->rows, sizeof *v->order);
-    if (v->order != NULL && (is_text(&h->table->columns[column]) ? order_texts(h, v) : order_numbers(h, v)))
-        return HDX_OK;
-    hdx_mem_put(h->mem, v->order, h->rows * sizeof *v->order);
-    v->order = NULL;
-    return hdx_no_memory(err, h->table->name, h->rows * sizeof(placed_text));
-}
-
-/* ---- search ---- */
-
-typedef struct sought {
-    const sql_held_values *v;
-    hdx_text               text;
-    int64_t                number;
-    bool                   beyond; /* what is equal is before the place, too */
-} sought;
-
-static bool text_before(const void *in, uint64_t place, const void *wanted)
-{
-    const sought *s = in;
-    const int     d = compare_texts(s->v->texts[s->v->order[place]], s->text);
-    (void)wanted;
-    return d < 0 || (d == 0 && s->beyond);
-}
-
-static bool number_before(const void *in, uint64_t place, const void *wanted)
-{
-    const sought *s = in;
-    const int64_t n = s->v->numbers[s->v->order[place]];
-    (void)wanted;
-    return n < s->number || (n == s->number && s->beyond);
-}
-
-typedef struct span { /* places in an order */
-    uint64_t first, end;
-} span;
-
-/* What a comparison with a text leaves. Of values of other types SQLite decides by itself. */
-static void cut_text(const sql_held *h, const sql_held_values *v, int op, sqlite3_value *value, span *s)
-{
-    if (sqlite3_value_type(value) == SQLITE_NULL)
-        s->end = s->first;
-    if (sqlite3_value_type(value) != SQLITE_TEXT)
-        return;
-    const char *at = (const char *)sqlite3_value_text(value);
-    sought      k = { .v = v, .text = { at, (uint32_t)sqlite3_value_bytes(value) } };
-    if (at == NULL)
-        return; /* no memory: SQLite compares all of them, and says so */
-    const uint64_t low = hdx_partition(&k, v->nulls, h->rows, NULL, text_before);
-    k.beyond = true;
-    const uint64_t high = hdx_partition(&k, low, h->rows, NULL, text_before);
-    const bool     equal = op == SQLITE_INDEX_CONSTRAINT_EQ;
-    if (equal || op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT) {
-        const uint64_t first = op == SQLITE_INDEX_CONSTRAINT_GT ? high : low;
-        s->first = first > s->first ? first : s->first;
-    }
-    if (equal || op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT) {
-        const uint64_t end = op == SQLITE_INDEX_CONSTRAINT_LT ? low : high;
-        s->end = end < s->end ? end : s->end;
-    }
-}
-
-static void cut_numbers(const sql_held *h, const sql_held_values *v, sql_range range, span *s)
-{
-    sought k = { .v = v, .number = range.least };
-    if (range.least > range.most) {
-        s->end = s->first;
-        return;
-    }
-    s->first = hdx_partition(&k, v->nulls, h->rows, NULL, number_before);
-    k = (sought){ .v = v, .number = range.most, .beyond = true };
-    s->end = hdx_partition(&k, s->first, h->rows, NULL, number_before);
-}
-
-/* Places in the order of the column, of what the comparisons leave of it; the order is there. */
-static span search(const sql_held *h, unsigned column, unsigned count, const int *ops, sqlite3_value **values)
-{
-    const sql_held_values *v = &h->columns[column];
-    const bool             text = is_text(&h->table->columns[column]);
-    sql_range              range = SQL_ANY;
-    span                   s = { v->nulls, h->rows };
-    for (unsigned i = 0; i < count; i++)
-        if (text)
-            cut_text(h, v, ops[i], values[i], &s);
-        else
-            hdx_sql_range_cut(&range, ops[i], values[i]);
-    if (!text)
-        cut_numbers(h, v, range, &s);
-    if (s.end < s.first)
-        s.end = s.first;
-    return s;
 }
 
 /* ---- plans ---- */
@@ -346,12 +121,12 @@ static bool usable(const held_vtab *t, sqlite3_index_info *info, int i, sqlite3_
     const sql_held_column *column = &t->table->columns[c->iColumn];
     const char            *collation = sqlite3_vtab_collation(info, i);
     if (column->type[0] == '\0' ||
-        (is_text(column) && (collation == NULL || sqlite3_stricmp(collation, "BINARY") != 0)))
+        (sql_is_text(column) && (collation == NULL || sqlite3_stricmp(collation, "BINARY") != 0)))
         return false;
     if (sqlite3_vtab_rhs_value(info, i, value) != SQLITE_OK)
         *value = NULL;
     /* a value that is compared as a number would give texts another order; known ones are not */
-    return is_number(column) || c->op == SQLITE_INDEX_CONSTRAINT_EQ ||
+    return sql_is_number(column) || c->op == SQLITE_INDEX_CONSTRAINT_EQ ||
            (*value != NULL && sqlite3_value_type(*value) == SQLITE_TEXT);
 }
 
@@ -363,9 +138,9 @@ static hdx_code estimate(const held_vtab *t, sql_held *h, unsigned column, int o
     *rows = equal && unique ? 1 : h == NULL ? (equal ? 10 : 100) : (double)h->rows / (equal ? 10 : 3);
     if (h == NULL || (t->table->columns[column].flags & SQL_LATE && !h->late))
         return HDX_OK;
-    const hdx_code code = order_of(h, column, err);
+    const hdx_code code = hdx_sql_held_order(h, column, err);
     if (code == HDX_OK && value != NULL) {
-        const span s = search(h, column, 1, &op, &value);
+        const sql_span s = hdx_sql_held_search(h, column, 1, &op, &value);
         *rows = (double)(s.end - s.first);
     } else if (code == HDX_OK && equal) {
         *rows = h->columns[column].distinct == 0 ? 0 : (double)h->rows / (double)h->columns[column].distinct;
@@ -461,7 +236,7 @@ static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
     }
     for (unsigned i = 0; i < p->count; i++) {
         info->aConstraintUsage[best.at[i]].argvIndex = (int)i + 1;
-        info->aConstraintUsage[best.at[i]].omit = is_number(&t->table->columns[p->sought]);
+        info->aConstraintUsage[best.at[i]].omit = sql_is_number(&t->table->columns[p->sought]);
     }
     const bool   equal = p->count > 0 && best.equal;
     const double rows = p->sought == NO_COLUMN ? all : best.rows;
@@ -482,7 +257,7 @@ typedef struct held_cursor {
     sqlite3_vtab_cursor base;
     const sql_held     *h;
     const uint32_t     *order; /* NULL: rows as they are */
-    span                places;
+    sql_span            places;
     uint64_t            row;
     bool                falling;
 } held_cursor;
@@ -507,16 +282,17 @@ static int held_filter(sqlite3_vtab_cursor *cursor, int number, const char *word
     if (code == HDX_OK && p.late)
         code = make_late(h, &err);
     if (code == HDX_OK && p.sought != NO_COLUMN)
-        code = order_of(h, p.sought, &err);
+        code = hdx_sql_held_order(h, p.sought, &err);
     if (code == HDX_OK && p.ordered != NO_COLUMN)
-        code = order_of(h, p.ordered, &err);
+        code = hdx_sql_held_order(h, p.ordered, &err);
     if (code != HDX_OK)
         return hdx_sql_table_failed(cursor->pVtab, t->heap->db, &err);
     const unsigned by = p.sought != NO_COLUMN ? p.sought : p.ordered;
     c->h = h;
     c->order = by == NO_COLUMN ? NULL : h->columns[by].order;
     c->falling = p.falling;
-    c->places = p.sought == NO_COLUMN ? (span){ 0, h->rows } : search(h, p.sought, (unsigned)count, p.ops, values);
+    c->places = p.sought == NO_COLUMN ? (sql_span){ 0, h->rows }
+                                      : hdx_sql_held_search(h, p.sought, (unsigned)count, p.ops, values);
     stand(c);
     return SQLITE_OK;
 }

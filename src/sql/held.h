@@ -1,5 +1,6 @@
 /*
- * held.h - small tables, whole in memory: what held.c and catalog.c share.
+ * held.h - small tables, whole in memory: what held.c (tables in the eyes of SQLite), catalog.c (what they hold) and
+ * held_values.c (their columns) share.
  *
  * A table is made when a statement first needs it, column by column: numbers are 64 bits and a bit that says whether
  * there is one, texts are borrowed from the graph or the table's arena. Of a column that something is sought in, or
@@ -54,8 +55,20 @@ struct sql_held_table {
 };
 extern const sql_held_table hdx_sql_held_tables[SQL_HELD_TABLES];
 
+/* ---- held_values.c ---- */
+static inline bool sql_is_text(const sql_held_column *c) { return strcmp(c->type, "TEXT") == 0; }
+static inline bool sql_is_number(const sql_held_column *c) { return c->type[0] != '\0' && !sql_is_text(c); }
 /* A row more, all of it null. */
 hdx_code hdx_sql_held_add(sql_held *h, hdx_error *err);
+void     hdx_sql_held_free(sql_held *h); /* NULL: nothing */
+/* Puts the rows in order of a column of numbers or texts. */
+hdx_code hdx_sql_held_order(sql_held *h, unsigned column, hdx_error *err);
+typedef struct sql_span { /* places in an order */
+    uint64_t first, end;
+} sql_span;
+/* Places in the order of the column, of what the comparisons leave of it; the order was made. */
+sql_span hdx_sql_held_search(const sql_held *h, unsigned column, unsigned count, const int *ops,
+                             sqlite3_value **values);
 
 /* ---- values of a row that is there ---- */
 static inline void sql_held_number(sql_held *h, unsigned column, uint64_t row, uint64_t value)

@@ -23,16 +23,6 @@ typedef struct made_cursor {
     bool                more;
 } made_cursor;
 
-bool hdx_sql_argument_id(const sql_call *c, unsigned argument, hdx_id *id)
-{
-    sqlite3_value *value = c->arguments[argument];
-    if (value == NULL || sqlite3_value_numeric_type(value) != SQLITE_INTEGER)
-        return false;
-    const sqlite3_int64 v = sqlite3_value_int64(value);
-    *id = (hdx_id)v;
-    return v >= 0 && *id < hdx_graph_objects(c->heap->g);
-}
-
 /* ---- tables ---- */
 
 const sql_made_table *hdx_sql_made_named(const char *name)

@@ -41,7 +41,15 @@ typedef struct sql_made_table {
 /* NULL: there is none. */
 const sql_made_table *hdx_sql_made_named(const char *name);
 /* An argument that is the id of an object. False: it is none, and there are no rows. */
-bool hdx_sql_argument_id(const sql_call *c, unsigned argument, hdx_id *id);
+static inline bool sql_argument_id(const sql_call *c, unsigned argument, hdx_id *id)
+{
+    sqlite3_value *value = c->arguments[argument];
+    if (value == NULL || sqlite3_value_numeric_type(value) != SQLITE_INTEGER)
+        return false;
+    const sqlite3_int64 v = sqlite3_value_int64(value);
+    *id = (hdx_id)v;
+    return v >= 0 && *id < hdx_graph_objects(c->heap->g);
+}
 
 extern const sql_made_table hdx_sql_walks[]; /* walks.c; without a name behind the last */
 extern const sql_made_table hdx_sql_parts[]; /* parts.c */

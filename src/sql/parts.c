@@ -43,7 +43,7 @@ static hdx_code fields_begin(sql_call *c, bool *more, hdx_error *err)
     listed *l = c->state;
     *more = false;
     l->at = 0;
-    if (!hdx_sql_argument_id(c, 0, &l->of))
+    if (!sql_argument_id(c, 0, &l->of))
         return HDX_OK;
     const hdx_code code = hdx_graph_kind(c->heap->g, l->of) == HDX_CLASS_OBJECT
                               ? hdx_graph_statics(c->heap->g, l->of, &l->v, err)
@@ -110,7 +110,7 @@ static hdx_code elements_begin(sql_call *c, bool *more, hdx_error *err)
     listed  *l = c->state;
     uint64_t n;
     *more = false;
-    if (!hdx_sql_argument_id(c, 0, &l->of) || !natural(c, 1, 0, &l->from) || !natural(c, 2, UINT64_MAX, &n))
+    if (!sql_argument_id(c, 0, &l->of) || !natural(c, 1, 0, &l->from) || !natural(c, 2, UINT64_MAX, &n))
         return HDX_OK;
     const uint64_t length = hdx_graph_length(c->heap->g, l->of);
     if (l->from >= length)
@@ -220,7 +220,7 @@ static hdx_code entries_begin(sql_call *c, bool *more, hdx_error *err)
     if (e->walking)
         hdx_entry_walk_end(&e->walk);
     e->walking = false;
-    if (code != HDX_OK || !hdx_sql_argument_id(c, 0, &id) || hdx_contents_layout(&e->contents, id) == NULL)
+    if (code != HDX_OK || !sql_argument_id(c, 0, &id) || hdx_contents_layout(&e->contents, id) == NULL)
         return code;
     e->walking = true;
     code = hdx_entry_walk_begin(&e->walk, &e->contents, id, hdx_contents_steps(c->heap->g), err);

@@ -2,7 +2,8 @@
  * sql.h - the heap as tables of SQLite: what the room's files share. Its public face is <heapdex/sql.h>, its rules for
  * users doc/sql.md.
  *
- *   open.c       a connection, the dumps it has, the tables of each
+ *   open.c       a connection, the dumps it has, the tables of each: it names every module, and no module calls it
+ *   db.c         what tables and functions need of their connection
  *   run.c        statements to rows                                 guard.c   what statements may do, and how much
  *   arrow.c      statements to Arrow streams                        file.c    rows to a plain SQLite file
  *   range.c      what comparisons with values of any type leave of a column of integers
@@ -11,6 +12,7 @@
  *   objects.c    table objects: how it is searched                  refs.c    tables refs and named_refs
  *   instances.c  tables of classes: "java.util.HashMap", "instanceof java.util.AbstractMap"
  *   held.c       small tables, whole in memory and in every order   catalog.c what they hold
+ *   held_values.c  the columns of one: memory, order, search
  *   made.c       tables whose rows are made for their arguments (made.h)
  *   walks.c      paths, trees, what is reached                      parts.c   fields, elements, entries of one object
  *   answers.c    every declared answer as a table
@@ -74,7 +76,7 @@ struct sql_db {
     uint64_t            prepared_ns;        /* time that preparing the statement took */
     uint64_t            requests;           /* for memory, by SQLite (guard.c) */
     struct sql_texts   *texts;              /* what functions of texts share (texts.c) */
-    uint64_t            probed_ns;          /* when a host's connection was asked last (open.c) */
+    uint64_t            probed_ns;          /* when a host's connection was asked last (db.c) */
 };
 
 /* ---- open.c ---- */
@@ -86,8 +88,6 @@ hdx_code hdx_sql_install(sqlite3 *db, hdx_session *session, const hdx_sql_option
                          hdx_error *err);
 /* The tables of the dump at `place` of the session, into that schema, which is there. */
 hdx_code hdx_sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_error *err);
-/* The dump whose tables are in that schema; NULL: none. schema NULL: the first. */
-sql_heap *hdx_sql_heap_of(sql_db *db, const char *schema);
 /*
  * After "no such table: SCHEMA.NAME": creates the table of the class that is called so. *made false: there is no such
  * class.
@@ -105,6 +105,24 @@ typedef struct sql_module {
 } sql_module;
 extern const sql_module hdx_sql_objects, hdx_sql_refs, hdx_sql_named_refs, hdx_sql_class_tables, hdx_sql_held_module,
     hdx_sql_made_module, hdx_sql_answers_module;
+
+/* ---- db.c ---- */
+/* The dump whose tables are in that schema; NULL: none. schema NULL: the first. */
+sql_heap *hdx_sql_heap_of(sql_db *db, const char *schema);
+/*
+ * Errors are kept in the connection, and handed to SQLite in its own way. hdx_sql_status gives a result code of SQLite;
+ * HDX_OK gives SQLITE_OK.
+ */
+int  hdx_sql_status(hdx_code code);
+void hdx_sql_keep(sql_db *db, const hdx_error *err); /* the first of a statement stays */
+int  hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err);
+void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err);
+/* Whether to stop: HDX_CANCELLED, or HDX_LIMIT where the time limit was reached. sql_turn asks now and then. */
+hdx_code               hdx_sql_stopped(sql_db *db, hdx_error *err);
+static inline hdx_code sql_turn(sql_db *db, hdx_error *err)
+{
+    return ++db->rounds % 256 == 0 ? hdx_sql_stopped(db, err) : HDX_OK;
+}
 
 /* ---- run.c ---- */
 struct hdx_sql {
@@ -195,24 +213,10 @@ bool hdx_sql_text_is(sqlite3_value *value, hdx_text text);
 /* A regular expression that the whole of a text must meet, as MAT's LIKE. */
 hdx_code hdx_sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_regex **out, hdx_error *err);
 
-/* ---- errors: kept in the connection, and handed to SQLite in its own way ---- */
-/* Gives a result code of SQLite; HDX_OK gives SQLITE_OK. */
-int  hdx_sql_status(hdx_code code);
-void hdx_sql_keep(sql_db *db, const hdx_error *err); /* the first of a statement stays */
-int  hdx_sql_table_failed(sqlite3_vtab *table, sql_db *db, const hdx_error *err);
-void hdx_sql_function_failed(sqlite3_context *context, sql_db *db, const hdx_error *err);
-
 /* ---- hint.c ---- */
 void hdx_sql_hint(sql_db *db, hdx_error *err); /* of a table or column that there is not */
 /* Of a syntax error at that place: it is in the name of a class without its quotes. */
 void hdx_sql_hint_unquoted(sql_db *db, const char *text, size_t place, hdx_error *err);
-
-/* ---- asking whether to stop ---- */
-hdx_code               hdx_sql_stopped(sql_db *db, hdx_error *err); /* asks now */
-static inline hdx_code sql_turn(sql_db *db, hdx_error *err)
-{
-    return ++db->rounds % 256 == 0 ? hdx_sql_stopped(db, err) : HDX_OK;
-}
 
 /* ---- values ---- */
 /* A cell as a result: addresses as signed numbers, lists and objects as JSON. */

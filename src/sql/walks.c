@@ -177,7 +177,7 @@ static hdx_code reachable_by_next(sql_call *c, bool *more, hdx_error *err)
 static hdx_code reach_begin(sql_call *c, bool *more, hdx_error *err)
 {
     hdx_id id;
-    *more = hdx_sql_argument_id(c, 0, &id);
+    *more = sql_argument_id(c, 0, &id);
     return *more ? search_begin(c, id, false, err) : HDX_OK;
 }
 
@@ -194,7 +194,7 @@ static hdx_code reach_column(sql_call *c, sqlite3_context *context, unsigned col
 static hdx_code subtree_begin(sql_call *c, bool *more, hdx_error *err)
 {
     hdx_id id;
-    *more = hdx_sql_argument_id(c, 0, &id) && hdx_graph_live(c->heap->g, id);
+    *more = sql_argument_id(c, 0, &id) && hdx_graph_live(c->heap->g, id);
     return *more ? search_begin(c, id, true, err) : HDX_OK;
 }
 
@@ -222,7 +222,7 @@ static hdx_code dominators_begin(sql_call *c, bool *more, hdx_error *err)
 {
     chain *at = c->state;
     (void)err;
-    *more = hdx_sql_argument_id(c, 0, &at->id) && hdx_graph_live(c->heap->g, at->id);
+    *more = sql_argument_id(c, 0, &at->id) && hdx_graph_live(c->heap->g, at->id);
     return HDX_OK;
 }
 
@@ -248,7 +248,7 @@ static hdx_code dominated_begin(sql_call *c, bool *more, hdx_error *err)
     chain *at = c->state;
     hdx_id id;
     (void)err;
-    *more = hdx_sql_argument_id(c, 0, &id);
+    *more = sql_argument_id(c, 0, &id);
     if (*more) {
         hdx_graph_dominated(c->heap->g, id, &at->refs);
         *more = hdx_refs_next(&at->refs, &at->id);
@@ -340,7 +340,7 @@ static hdx_code path_begin(sql_call *c, bool *more, hdx_error *err)
     way *w = c->state;
     way_clear(c);
     w->before = HDX_NO_ID;
-    *more = hdx_sql_argument_id(c, 0, &w->id) && hdx_graph_live(c->heap->g, w->id);
+    *more = sql_argument_id(c, 0, &w->id) && hdx_graph_live(c->heap->g, w->id);
     if (!*more || c->arguments[1] == NULL || sqlite3_value_type(c->arguments[1]) == SQLITE_NULL)
         return HDX_OK;
     const hdx_code code = search_way(c, w->id, err);
