@@ -41,9 +41,9 @@ hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referenced, hdx_error *err)
 hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err);
 /* Is every file that a checkpoint of these steps, or of these tasks, has as the seal says? */
 bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks);
-bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind); /* one of the tasks writes this index file */
-bool hdx_checkpoint_wants(const hdx_pass *p, uint64_t done,
-                          hdx_kind kind); /* a checkpoint of these steps has it, whatever tasks there are */
+/* checkpoint_files.c: has a checkpoint of these steps and tasks this index file? Does one of these tasks write it? */
+bool hdx_checkpoint_has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_kind kind);
+bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind);
 /* Classes, threads, heaps and the manifest out of a catalog: their texts live as long as it is open. */
 hdx_code hdx_build_tables_from(hdx_build *b, hdx_catalog *from, hdx_error *err);
 bool     hdx_checkpoint_is_there(const hdx_work *w);

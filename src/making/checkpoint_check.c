@@ -390,46 +390,6 @@ static bool steps_hold(const hdx_pass *p, uint64_t done)
 }
 
 /*
- * Which pass leaves an index file of the kind, and which task of it writes it. Address and seek come before all
- * passes.
- */
-static const struct maker {
-    bool          before;
-    hdx_pass_name pass;
-    uint64_t      task;
-} makers[HDX_KINDS] = {
-    [HDX_KIND_ADDRESS] = { .before = true },
-    [HDX_KIND_POSITION] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
-    [HDX_KIND_CLASS] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
-    [HDX_KIND_SIZE] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
-    [HDX_KIND_HEAP] = { false, HDX_PASS_OBJECTS, HDX_TASK_COLUMNS },
-    [HDX_KIND_OUTBOUND] = { false, HDX_PASS_OBJECTS, HDX_TASK_OUTBOUND },
-    [HDX_KIND_INBOUND] = { false, HDX_PASS_REFERENCES, HDX_TASK_INBOUND },
-    [HDX_KIND_INSTANCES] = { false, HDX_PASS_OBJECTS, HDX_TASK_INSTANCES },
-    [HDX_KIND_SPECIAL] = { false, HDX_PASS_REFERENCES, HDX_TASK_NEAREST },
-    [HDX_KIND_DOMINATOR] = { false, HDX_PASS_RETAINED, HDX_TASK_TREE },
-    [HDX_KIND_NEAREST] = { false, HDX_PASS_REFERENCES, HDX_TASK_NEAREST },
-    [HDX_KIND_DOMINATORS] = { false, HDX_PASS_RETAINED, HDX_TASK_TREE },
-    [HDX_KIND_DOMINATED] = { false, HDX_PASS_RETAINED, HDX_TASK_TREE },
-    [HDX_KIND_RETAINED] = { false, HDX_PASS_RETAINED, HDX_TASK_RETAINED },
-    [HDX_KIND_SEEK] = { .before = true },
-};
-
-/* Index files of these steps and tasks. */
-static bool has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_kind kind)
-{
-    const hdx_build    *b = p->b;
-    const struct maker *m = &makers[kind];
-    const hdx_amounts   amounts = hdx_build_amounts(b);
-    const bool          compressed =
-        b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has the index seek, and not each does */
-    return (m->before || hdx_checkpoint_has(done, m->pass) || (tasks & m->task) != 0) &&
-           hdx_kind_there(kind, p->until, &amounts, compressed);
-}
-
-bool hdx_checkpoint_wants(const hdx_pass *p, uint64_t done, hdx_kind kind) { return has_kind(p, done, 0, kind); }
-
-/*
  * Nothing is asked of memory by a number alone: objects take bytes in a file, whose size is looked at next; references
  * are in lists of theirs.
  */
@@ -481,8 +441,6 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
     return true;
 }
 
-bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind) { return (tasks & makers[kind].task) != 0; }
-
 bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
 {
     static const char *const always[] = { "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum" };
@@ -497,7 +455,7 @@ bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
             return false;
     for (unsigned kind = 0; kind < HDX_KINDS; kind++) {
         (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name((hdx_kind)kind));
-        if (has_kind(p, done, tasks, (hdx_kind)kind) && !hdx_seal_has(&b->work, &b->keeping, name))
+        if (hdx_checkpoint_has_kind(p, done, tasks, (hdx_kind)kind) && !hdx_seal_has(&b->work, &b->keeping, name))
             return false;
     }
     return true;
@@ -509,8 +467,9 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
     for (unsigned kind = 0; kind < HDX_KINDS_MAX; kind++) {
         const hdx_manifest_file *f = &b->manifest.files[kind];
         const hdx_index_file     file = { f->bytes, f->sum };
-        const bool there = kind < HDX_KINDS && has_kind(p, done, atomic_load(&p->kept.tasks), (hdx_kind)kind);
-        hdx_code   code = HDX_OK;
+        const bool               there =
+            kind < HDX_KINDS && hdx_checkpoint_has_kind(p, done, atomic_load(&p->kept.tasks), (hdx_kind)kind);
+        hdx_code code = HDX_OK;
         if (strcmp(f->name, there ? hdx_kind_name((hdx_kind)kind) : "") != 0)
             return unusable(err);
         if (there && !b->keeping.sealed &&

@@ -284,7 +284,7 @@ static hdx_code open_all(reading *r, uint64_t done, hdx_error *err)
     hdx_build *b = r->p->b;
     hdx_code   code = HDX_OK;
     for (unsigned k = 0; k < HDX_KINDS && code == HDX_OK; k++)
-        if (hdx_checkpoint_wants(r->p, done, (hdx_kind)k) &&
+        if (hdx_checkpoint_has_kind(r->p, done, 0, (hdx_kind)k) &&
             (k != HDX_KIND_OUTBOUND || hdx_checkpoint_has(done, HDX_PASS_REFERENCES)))
             code = hdx_build_file_open(b, (hdx_kind)k, &r->note, &r->files[k],
                                        err); /* outbound with what it is compared with, inbound */

@@ -1,11 +1,14 @@
 /*
  * making.h - an index is made: the order of the passes, and the index as a thing on disk.
  *
- *   index.c          the conductor: finds a valid index or makes one; workers, width, commit
+ *   index.c          the conductor: finds a valid index or makes one; width, commit
+ *   build.c          one build: its memory, dump and tables, made and given back
  *   order.c          the order of the passes after the first one
- *   place.c          where an index lives; leftovers, staleness, the rename that makes it exist; lock.c: the lock
+ *   place.c          where an index lives, and whether it is that of the dump
+ *   lock.c           one builder at a time
+ *   part.c           the folder of a partial build; leftovers, the rename that makes an index exist
  *   checkpoint.c     what a build has done, kept for the next one if this one is killed; checkpoint_check.c,
- *                    checkpoint_values.c: is it what a build leaves
+ *                    checkpoint_values.c: is it what a build leaves; checkpoint_files.c: which files it has
  *   forecast.c       what each pass will hold, and whether that fits the budget
  *   estimate.c       the same before anything is built, from a sample of the dump
  *   view.c           a view of a finished index: the last passes again, with fewer roots or references;
@@ -172,6 +175,24 @@ hdx_code hdx_build_catalog(hdx_build *b, hdx_error *err);
 /* All that was found so far, in the order of the file, into the manifest; hdx_build_damage_free gives it back. */
 hdx_code hdx_build_damage_gather(hdx_build *b, hdx_error *err);
 void     hdx_build_damage_free(hdx_build *b);
+
+/* ---- build.c ---- */
+/* What a build reaches the system through (tests have others): refuse as in hdx_mem, NULL for none. */
+typedef struct hdx_build_doors {
+    hdx_io *io;
+    bool (*refuse)(void *context, uint64_t bytes);
+    void    *context;
+    uint64_t room;       /* what hdx_work_room says, however much there is; 0: the truth */
+    bool     every_step; /* a checkpoint after each, however short it was */
+} hdx_build_doors;
+typedef enum hdx_build_purpose { HDX_FOR_INDEX, HDX_FOR_COUNTS, HDX_FOR_FORECAST } hdx_build_purpose;
+/* A build without a dump. NULL: no memory. */
+hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err);
+/* A build with its dump open and nothing done. NULL on failure. */
+hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
+                          hdx_error *err);
+void       hdx_build_close(hdx_build *b);
+
 /* ---- place.c ---- */
 typedef struct hdx_index_home {
     char       path[4096];  /* the index folder, FOLDER/NAME */
@@ -201,6 +222,22 @@ hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_
 /* Looks at an index without trusting it; *catalog stays open for the caller when VALID. HDX_DAMAGED as it is. */
 hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options,
                          hdx_index_state *state, hdx_catalog **catalog, hdx_error *err);
+/* HDX_USAGE where a folder holds a file that heapdex did not write. */
+hdx_code hdx_place_holds_other(const char *path, hdx_error *err);
+/*
+ * May the index at this place be replaced or removed for the dump of the options? HDX_BAD_DUMP where it is the index of
+ * another dump or of another heap of the file, naming both; HDX_USAGE where the folder holds other things too. Where
+ * nothing is there, and where the catalog cannot be read, it may.
+ */
+hdx_code hdx_place_replaceable(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options,
+                               hdx_error *err);
+/* Size, time and sampled content of a file, for telling whether a dump changed. */
+hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
+/* Has nobody touched the dump since: size, time and inode alike? */
+bool hdx_place_untouched(hdx_io *io, const char *path, const hdx_manifest *m);
+/* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */
+hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err);
+
 /* ---- lock.c ---- */
 /* HDX_OK with lock_fd -1: nothing can be locked there. */
 hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err);
@@ -228,8 +265,6 @@ hdx_code hdx_place_foreign(const char *path, hdx_error *err);
  * another user, HDX_USAGE for a partial build or a lock that is not heapdex's. HDX_OK: nothing.
  */
 hdx_code hdx_place_in_the_way(const hdx_index_home *home, hdx_error *err);
-/* HDX_USAGE where a folder holds a file that heapdex did not write. */
-hdx_code hdx_place_holds_other(const char *path, hdx_error *err);
 /*
  * Gives a finished folder its name, in one step where the file system can swap two names, and clears what had the name:
  * an index, or, `in_index`, a view. HDX_USAGE, and the old one stays, where that holds what heapdex did not write.
@@ -242,19 +277,6 @@ hdx_code hdx_place_put(hdx_io *io, const char *part, const char *path, bool in_i
 hdx_code hdx_place_take_out(hdx_io *io, const char *path, const char *part, hdx_error *err);
 /* Removes a partial build, or a file or link that has such a name (base/own.h). Nothing there: 0. */
 int hdx_place_clear(hdx_io *io, const char *path);
-/*
- * May the index at this place be replaced or removed for the dump of the options? HDX_BAD_DUMP where it is the index of
- * another dump or of another heap of the file, naming both; HDX_USAGE where the folder holds other things too. Where
- * nothing is there, and where the catalog cannot be read, it may.
- */
-hdx_code hdx_place_replaceable(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options,
-                               hdx_error *err);
-/* Size, time and sampled content of a file, for telling whether a dump changed. */
-hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
-/* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */
-/* Has nobody touched the dump since: size, time and inode alike? */
-bool     hdx_place_untouched(hdx_io *io, const char *path, const hdx_manifest *m);
-hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err);
 
 /* ---- counts.c ---- */
 /*
@@ -265,31 +287,15 @@ hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err);
 
 /* ---- view.c ---- */
 /* hdx_view_build (view.h) through other doors. */
-typedef struct hdx_build_doors hdx_build_doors;
-
 hdx_code hdx_view_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
                                 const hdx_view_wanted *want, hdx_index_report *report, hdx_error *err);
 
 /* ---- index.c ---- */
-/* hdx_index_build through other doors (tests): refuse as in hdx_mem, NULL for none. */
-struct hdx_build_doors {
-    hdx_io *io;
-    bool (*refuse)(void *context, uint64_t bytes);
-    void    *context;
-    uint64_t room;       /* what hdx_work_room says, however much there is; 0: the truth */
-    bool     every_step; /* a checkpoint after each, however short it was */
-};
-typedef enum hdx_build_purpose { HDX_FOR_INDEX, HDX_FOR_COUNTS, HDX_FOR_FORECAST } hdx_build_purpose;
-/* A build without a dump. NULL: no memory. */
-hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options *options, hdx_error *err);
-void       hdx_report_from(const hdx_manifest *m, hdx_index_report *r);
+void hdx_report_from(const hdx_manifest *m, hdx_index_report *r);
 /* What is in r->path: its catalog, too. */
 void hdx_report_add_catalog(hdx_io *io, hdx_index_report *r);
-/* A build with its dump open and nothing done. NULL on failure. */
-hdx_build *hdx_build_open(const hdx_build_doors *doors, const hdx_index_options *options, hdx_build_purpose purpose,
-                          hdx_error *err);
-void       hdx_build_close(hdx_build *b);
-hdx_code   hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
-                                   hdx_index_report *report, hdx_error *err);
+/* hdx_index_build through other doors (tests). */
+hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_options *options,
+                                 hdx_index_report *report, hdx_error *err);
 
 #endif

@@ -138,17 +138,6 @@ hdx_code hdx_place_foreign(const char *path, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code hdx_place_holds_other(const char *path, hdx_error *err)
-{
-    char other[256];
-    if (!is_real_folder(path) || !hdx_folder_has_other(path, other))
-        return HDX_OK;
-    return hdx_hint(err,
-                    hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
-                             "holds %s, which heapdex did not write: it is neither replaced nor removed", other),
-                    "move that file elsewhere");
-}
-
 static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
 {
     int rc = hdx_place_clear(io, path);

@@ -1,18 +1,17 @@
 /*
- * place.c - where an index lives: its folder, the lock, leftovers, staleness, and the rename that makes it exist.
+ * place.c - where an index lives, and whether what is there is the index of the dump as it is now.
  *
  *     absent -> building (lock held, folder .heapdex-part-NAME) -> whole (renamed into place)
  *         -> stale (the dump changed) | removed                                                       INDEX 1
  *
- * Who may build is settled in lock.c.
+ * lock.c decides who may build; part.c has the folder of a partial build, leftovers and the rename. Neither is called
+ * from here.
  */
 #include "making/making.h"
 
 #include "base/own.h"
 #include "base/path.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -241,6 +240,18 @@ static hdx_code of_another(const hdx_index_home *home, const hdx_manifest *m, co
                     "--index-dir names the folder of one index: name another one, or remove this one "
                     "with heapdex remove %s",
                     home->path);
+}
+
+hdx_code hdx_place_holds_other(const char *path, hdx_error *err)
+{
+    struct stat st;
+    char        other[256];
+    if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || !hdx_folder_has_other(path, other))
+        return HDX_OK;
+    return hdx_hint(err,
+                    hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
+                             "holds %s, which heapdex did not write: it is neither replaced nor removed", other),
+                    "move that file elsewhere");
 }
 
 hdx_code hdx_place_replaceable(hdx_io *io, const hdx_index_home *home, const hdx_index_options *options, hdx_error *err)
