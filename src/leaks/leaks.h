@@ -14,7 +14,8 @@
  *
  *   mapping.c   names of R8 and ProGuard given back
  *   rules.c     the caller's matchers and rules of state, line by line
- *   tables.c    matchers; what objects say of their state
+ *   matchers.c  references of Android that are not followed, or that mark a leak of the platform
+ *   tables.c    what objects say of their state
  *   heap.c      names after the mapping, fields by owner and name, texts
  *   finder.c    which objects leak
  *   metadata.c  what the dump says of device and application
