@@ -80,7 +80,7 @@ Test(check, tells_of_each_broken_rule_what_was_found_and_what_holds_it)
         { "--max 'waste strings 4095'", "max waste strings 4095: 4.0 KB, more than 4.0 KB; java.lang.String 0x" },
         { "--max 'waste collections 75k'", "75.7 KB, more than 75.0 KB; java.util.concurrent.ConcurrentHashMap 0x" },
         { "--max 'waste arrays 60%'", ": 70.16% (1.9 MB), more than 60%\n" },
-        { "--no-suspects 30%", "no suspects 30%: one HashMap below the bookshop.Bookshop$SessionCache in the static " },
+        { "--no-suspects 30%", "no suspects 30%: one HashMap in the field sessions of one bookshop.Bookshop$SessionCache in the " },
         { "--min 'objects bookshop.Bookshop 2'", "min objects bookshop.Bookshop 2: 1, less than 2\n" },
         { "--rule 'cache: max live 2M because of the pod'", "cache: max live 2M: 2.7 MB, more than 2.0 MB; " },
         { "--rule 'cache: max live 2M because of the pod'", " -> bookshop.Bookshop$SessionCache (because of the pod)" },

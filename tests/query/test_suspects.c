@@ -43,8 +43,9 @@ Test(suspects, of_the_bookshop_say_what_holds_the_sessions)
     expect_asked(
         ask(&h, 0, 0, 0),
         "1,1,object,0xfeb18ea8,bookshop.Bookshop$SessionCache,1,1965232,70.49,0xfecd0878,java.util.HashMap$Node[],"
-        "1965168,java.util.HashMap$Node,213,1963104,one HashMap below the bookshop.Bookshop$SessionCache in the static "
-        "bookshop.Bookshop.SESSIONS keeps 1.9 MB (70 %), 270 entries of bookshop.Bookshop$Session, held by thread "
+        "1965168,java.util.HashMap$Node,213,1963104,one HashMap in the field sessions of one "
+        "bookshop.Bookshop$SessionCache in the static bookshop.Bookshop.SESSIONS keeps 1.9 MB (70 %), 270 entries of "
+        "bookshop.Bookshop$Session, held by thread "
         "\"clerk\"; look at bookshop.Bookshop.lambda$main$0 (Bookshop.java:120)\n");
     heap_close(&h);
 }
@@ -56,8 +57,9 @@ Test(suspects, of_an_index_without_its_dump_have_all_numbers_and_no_names_of_fie
     expect_asked(
         ask(&h, 0, 0, 0),
         "1,1,object,0xfeb18ea8,bookshop.Bookshop$SessionCache,1,1965232,70.49,0xfecd0878,java.util.HashMap$Node[],"
-        "1965168,java.util.HashMap$Node,213,1963104,one HashMap keeps 1.9 MB (70 %), 270 entries of "
-        "bookshop.Bookshop$Session, held by thread 0xfed5a340; look at bookshop.Bookshop.lambda$main$0 "
+        "1965168,java.util.HashMap$Node,213,1963104,one HashMap, below one bookshop.Bookshop$SessionCache, keeps 1.9 "
+        "MB "
+        "(70 %), 1.9 MB of it in 213 HashMap$Node, held by thread 0xfed5a340; look at bookshop.Bookshop.lambda$main$0 "
         "(Bookshop.java:120)\n");
     heap_close(&h);
 }

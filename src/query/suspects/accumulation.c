@@ -97,34 +97,51 @@ hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
     return code;
 }
 
-#define ENTRIES_MOST (1u << 22)
+/* ---- the collection that it is, or is a part of ---- */
 
-hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_suspect_values *out, hdx_error *err)
+#define SIZE_STEPS    (1u << 22) /* as many as a size that has to be counted may take */
+#define ELEMENTS_MOST 4096u      /* whose classes are compared */
+
+/* Of the elements, the class that keeps most. */
+static hdx_code sum_elements(hdx_suspects *s, hdx_id collection, hdx_class_sum *out, hdx_error *err)
 {
-    hdx_ids  open = hdx_ids_of(s->ask.q.mem);
-    hdx_code code = hdx_ids_push(&open, of, err);
-    uint64_t seen = 0;
-    unsigned classes = 0;
-    *out = (hdx_suspect_values){ 0, false, { 0, 0, 0 } };
-    while (code == HDX_OK && open.count > 0 && !out->more) {
-        hdx_refs     refs;
-        hdx_id       id;
-        const hdx_id entry = open.at[--open.count];
-        hdx_graph_dominated(s->ask.g, entry, &refs);
-        while (code == HDX_OK && !out->more && hdx_refs_next(&refs, &id)) {
-            if (hdx_graph_class_of(s->ask.g, id) == number) {
-                out->more = ++out->count >= ENTRIES_MOST;
-                code = hdx_ids_push(&open, id, err);
-            } else if (entry != of) {
-                sum(s, id);
-            }
-            if (code == HDX_OK)
-                code = turn(s, &seen, err);
-        }
+    hdx_entry_walk walk;
+    hdx_entry      entry;
+    bool           more = true;
+    unsigned       classes = 0;
+    hdx_code       code = hdx_entry_walk_begin(&walk, &s->contents, collection, SIZE_STEPS, err);
+    for (unsigned i = 0; code == HDX_OK && i < ELEMENTS_MOST; i++) {
+        if ((code = hdx_entry_walk_next(&walk, &entry, &more, err)) != HDX_OK || !more)
+            break;
+        const hdx_value *v = entry.has_value ? &entry.value : &entry.key;
+        hdx_id           id;
+        if (v->type == 2 && !v->absent && v->as.address != 0 && hdx_graph_find(s->ask.g, v->as.address, &id) &&
+            hdx_graph_live(s->ask.g, id))
+            sum(s, id);
+        code = hdx_ask_turn(&s->ask, err);
     }
-    heaviest(s, &out->value, 1, &classes);
-    hdx_ids_drop(&open);
+    hdx_entry_walk_end(&walk);
+    heaviest(s, out, 1, &classes);
     return code;
+}
+
+bool hdx_suspect_is_collection(const hdx_suspects *s, hdx_id id)
+{
+    const hdx_layout *l =
+        !s->has_contents || hdx_graph_kind(s->ask.g, id) != HDX_INSTANCE ? NULL : hdx_contents_layout(&s->contents, id);
+    return l != NULL && !l->hidden && !l->unknown;
+}
+
+hdx_code hdx_suspect_elements(hdx_suspects *s, hdx_id collection, hdx_suspect_values *out, hdx_error *err)
+{
+    hdx_collection_facts facts;
+    *out = (hdx_suspect_values){ 0 };
+    const hdx_code code = hdx_contents_facts(&s->contents, collection, false, SIZE_STEPS, &facts, err);
+    if (code != HDX_OK || !facts.sized)
+        return code;
+    out->known = true;
+    out->count = facts.size;
+    return facts.size > 0 ? sum_elements(s, collection, &out->value, err) : HDX_OK;
 }
 
 /* ---- the point of an object ---- */

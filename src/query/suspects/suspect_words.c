@@ -19,7 +19,7 @@
 
 #define TEXT_MOST      200u /* bytes of one name */
 #define REFERRERS_MOST 256u /* of an object, among which a static field is looked for */
-#define SEARCH_MOST    1000000u
+#define OWNER_STEPS    8u
 
 /* ---- names ---- */
 
@@ -121,6 +121,7 @@ typedef struct words {
     hdx_id             what; /* the object that is named */
     uint64_t           at;   /* its place on the line */
     hdx_id             told; /* the holder that was named with it */
+    hdx_id             in;   /* the object whose field was named, if one was */
 } words;
 
 /* A name out of the dump, cut between two characters. */
@@ -196,8 +197,25 @@ static hdx_code put_object(words *w, hdx_id id, hdx_error *err)
 }
 
 /*
- * Up from the point, out of arrays and nodes, and where there is no point, out of the chain; what a class or thread has
- * directly is named itself.
+ * A part of a collection, X$Index of X: the place of the collection on the line, at most OWNER_STEPS above it; `at`: it
+ * is none.
+ */
+static uint64_t owner_of(const words *w, uint64_t at)
+{
+    hdx_graph     *g = w->s->ask.g;
+    const hdx_text part = hdx_suspect_class(g, w->line[at]);
+    for (uint64_t i = at, n = 0; i > 0 && n < OWNER_STEPS; i--, n++) {
+        const hdx_text name = hdx_suspect_class(g, w->line[i - 1]);
+        if (name.len < part.len && part.at[name.len] == '$' && memcmp(name.at, part.at, name.len) == 0 &&
+            hdx_suspect_is_collection(w->s, w->line[i - 1]))
+            return i - 1;
+    }
+    return at;
+}
+
+/*
+ * Up from the point, out of arrays, nodes and other parts of collections, and where there is no point, out of the
+ * chain; what a class or thread has directly is named itself.
  */
 static void find_what(words *w)
 {
@@ -210,6 +228,7 @@ static void find_what(words *w)
             w->at--;
         else
             break;
+    w->at = owner_of(w, w->at);
     w->what = w->line[w->at];
 }
 
@@ -220,6 +239,16 @@ static hdx_code named(words *w, hdx_id from, hdx_id to, hdx_named_ref *ref, bool
     hdx_error          mine;
     const hdx_code     code = hdx_excludes_name(&all, from, to, ref, found, &mine);
     return hdx_label_without_dump(w->s->ask.g, code, &mine, err);
+}
+
+/*
+ * Statics of these are how a JVM starts a program and finds its classes: all objects of the program hang below them,
+ * and none is held because of them.
+ */
+static bool is_of_start(hdx_graph *g, hdx_id id)
+{
+    const hdx_text name = hdx_suspect_class(g, id);
+    return hdx_text_is(name, "java.lang.ClassLoader") || hdx_text_is(name, "sun.launcher.LauncherHelper");
 }
 
 /* Is there a static field that has the object? */
@@ -234,7 +263,7 @@ static hdx_code find_static(words *w, hdx_id id, hdx_named_ref *ref, hdx_id *hol
         return HDX_OK;
     hdx_graph_inbound(g, id, HDX_LIVE, &refs);
     for (unsigned n = 0; code == HDX_OK && !*found && n < REFERRERS_MOST && hdx_refs_next(&refs, &from); n++) {
-        if (hdx_graph_kind(g, from) != HDX_CLASS_OBJECT)
+        if (hdx_graph_kind(g, from) != HDX_CLASS_OBJECT || is_of_start(g, from))
             continue;
         code = named(w, from, id, ref, found, err);
         *found = *found && ref->kind == HDX_REF_STATIC;
@@ -257,48 +286,85 @@ static void put_static(words *w, hdx_id below, hdx_id holder, const char *name)
     w->told = holder;
 }
 
+/* " in the field sessions of one acme.Shop", and the static field that has that object; below: through others. */
+static hdx_code put_field(words *w, hdx_id holder, const char *name, bool below, hdx_error *err)
+{
+    hdx_named_ref ref;
+    hdx_id        above = HDX_NO_ID;
+    bool          found = false;
+    hdx_buffer_text(&w->b, below ? " below the field " : " in the field ");
+    put_text(&w->b, (hdx_text){ name, (uint32_t)strlen(name) });
+    hdx_buffer_text(&w->b, " of ");
+    hdx_code code = put_object(w, w->told = w->in = holder, err);
+    if (code == HDX_OK && (code = find_static(w, holder, &ref, &above, &found, err)) == HDX_OK && found)
+        put_static(w, HDX_NO_ID, above, ref.name);
+    return code;
+}
+
+/* A static field that has the object, or one above it in a structure that is of the JDK from there on. */
+static hdx_code put_static_above(words *w, bool *found, hdx_error *err)
+{
+    hdx_graph    *g = w->s->ask.g;
+    hdx_named_ref ref;
+    hdx_id        holder = HDX_NO_ID;
+    hdx_code      code = HDX_OK;
+    *found = false;
+    for (uint64_t i = w->at + 1; code == HDX_OK && !*found && i-- > 0;) {
+        if (i < w->at && !hdx_suspect_of_jdk(hdx_suspect_class(g, w->line[i])))
+            break;
+        if ((code = find_static(w, w->line[i], &ref, &holder, found, err)) == HDX_OK && *found)
+            put_static(w, i == w->at ? HDX_NO_ID : w->line[i], holder, ref.name);
+    }
+    return code;
+}
+
+/* What is told of one step of the path: a static, a local, or a field of an object that is none of the JDK. */
+static hdx_code put_step(words *w, const hdx_id *step, bool direct, bool *told, hdx_error *err)
+{
+    hdx_graph     *g = w->s->ask.g;
+    hdx_named_ref  ref;
+    bool           found;
+    const hdx_code code = named(w, step[0], step[1], &ref, &found, err);
+    if (code != HDX_OK || !found) { /* what stands above an object of the program is not said in its stead */
+        *told = !hdx_suspect_of_jdk(hdx_suspect_class(g, step[0]));
+        return code;
+    }
+    if (ref.kind == HDX_REF_STATIC && !is_of_start(g, step[0])) {
+        *told = true;
+        put_static(w, direct ? HDX_NO_ID : step[1], step[0], ref.name);
+    } else if (ref.kind == HDX_REF_LOCAL) {
+        *told = true;
+        hdx_buffer_text(&w->b, direct ? " in a local of " : " below a local of ");
+        return put_thread(w, w->told = step[0], err);
+    } else if (ref.kind == HDX_REF_FIELD && !hdx_suspect_of_jdk(hdx_suspect_class(g, step[0]))) {
+        *told = true;
+        return put_field(w, step[0], ref.name, !direct, err);
+    }
+    return HDX_OK;
+}
+
 /*
- * " in the static A.B": a static field that has the object or one that dominates it, the nearest; else what the path
- * has before the object: a static field or local farther up, or the field it is in.
+ * " in the static A.B": a static field that leads to the object without other objects of the program between; else the
+ * last object of the program on the path, and its field; else the field of the JDK that it is in.
  */
 static hdx_code put_where(words *w, hdx_error *err)
 {
     hdx_suspects   *s = w->s;
     const hdx_path *p = hdx_suspect_path(s, w->of);
     hdx_named_ref   ref;
-    hdx_id          holder = HDX_NO_ID;
-    bool            found = false;
-    hdx_code        code = HDX_OK;
-    for (uint64_t i = w->at + 1; code == HDX_OK && !found && i-- > 0;)
-        if ((code = find_static(w, w->line[i], &ref, &holder, &found, err)) == HDX_OK && found)
-            put_static(w, i == w->at ? HDX_NO_ID : w->line[i], holder, ref.name);
-    const hdx_id *step = p == NULL ? NULL : s->paths.steps.at + p->first;
-    uint64_t      place = p == NULL ? 0 : p->count;
+    bool            told = false, found = false;
+    hdx_code        code = put_static_above(w, &told, err);
+    const hdx_id   *step = p == NULL ? NULL : s->paths.steps.at + p->first;
+    uint64_t        place = p == NULL ? 0 : p->count;
     while (place > 0 && step[place - 1] != w->what)
         place--;
-    for (uint64_t i = place, n = 0; code == HDX_OK && !found && i > 1 && n < HDX_SUSPECT_DEPTH; i--, n++) {
-        if (hdx_graph_kind(s->ask.g, step[i - 2]) != HDX_CLASS_OBJECT)
-            continue;
-        code = named(w, step[i - 2], step[i - 1], &ref, &found, err);
-        if ((found = found && ref.kind == HDX_REF_STATIC))
-            put_static(w, i == place ? HDX_NO_ID : step[i - 1], step[i - 2], ref.name);
-    }
-    if (code != HDX_OK || found || place < 2 ||
-        (code = named(w, step[place - 2], step[place - 1], &ref, &found, err)) != HDX_OK || !found)
+    for (uint64_t i = place, n = 0; code == HDX_OK && !told && i > 1 && n < HDX_SUSPECT_DEPTH; i--, n++)
+        code = put_step(w, &step[i - 2], i == place, &told, err);
+    if (code != HDX_OK || told || place < 2 ||
+        (code = named(w, step[place - 2], step[place - 1], &ref, &found, err)) != HDX_OK || !found ||
+        ref.kind != HDX_REF_FIELD)
         return code;
-    if (ref.kind == HDX_REF_LOCAL) {
-        hdx_buffer_text(&w->b, " in a local of ");
-        w->told = step[place - 2];
-        return put_thread(w, step[place - 2], err);
-    }
-    if (ref.kind == HDX_REF_FIELD) {
-        hdx_buffer_text(&w->b, " in the field ");
-        put_text(&w->b, (hdx_text){ ref.name, (uint32_t)strlen(ref.name) });
-        hdx_buffer_text(&w->b, " of ");
-        return is_thread(s->ask.g, step[place - 2]) ? put_thread(w, w->told = step[place - 2], err)
-                                                    : put_object(w, step[place - 2], err);
-    }
-    return HDX_OK;
+    return put_field(w, step[place - 2], ref.name, false, err);
 }
 
 /* ", 64 B of it in one byte[] of 39 elements" */
@@ -320,14 +386,41 @@ static void put_array(words *w, hdx_id id)
     hdx_buffer_text(&w->b, " elements");
 }
 
+/* ", 12,004 entries of byte[]" */
+static hdx_code put_elements(words *w, bool *known, hdx_error *err)
+{
+    hdx_suspect_values e;
+    const hdx_code     code = hdx_suspect_elements(w->s, w->what, &e, err);
+    *known = code == HDX_OK && e.known;
+    if (!*known)
+        return code;
+    hdx_buffer_text(&w->b, ", ");
+    put_count(&w->b, e.count);
+    hdx_buffer_text(&w->b, e.count == 1 ? " entry" : " entries");
+    if (e.value.objects > 0) {
+        hdx_buffer_text(&w->b, " of ");
+        put_class_number(w, e.value.number);
+    }
+    return HDX_OK;
+}
+
 /* ", 12,004 entries of byte[]", ", 1.1 MB of it in 35 Class" */
 static hdx_code put_accumulated(words *w, hdx_error *err)
 {
     const hdx_suspect   *of = w->of;
     hdx_graph           *g = w->s->ask.g;
     const hdx_class_sum *top = &of->sums[0];
-    hdx_suspect_values   e = { 0 };
-    hdx_code             code = HDX_OK;
+    char                 human[16];
+    bool                 known = false;
+    if (of->point != HDX_NO_ID && of->sum_count == 0) {
+        put_array(w, of->point);
+        return HDX_OK;
+    }
+    if (w->what != HDX_NO_ID && hdx_suspect_is_collection(w->s, w->what)) {
+        const hdx_code code = put_elements(w, &known, err);
+        if (code != HDX_OK || known)
+            return code;
+    }
     if (of->object != HDX_NO_ID && of->point == HDX_NO_ID) {
         hdx_buffer_text(&w->b, ", a chain of more than ");
         put_count(&w->b, HDX_SUSPECT_DEPTH);
@@ -335,26 +428,8 @@ static hdx_code put_accumulated(words *w, hdx_error *err)
         put_class(&w->b, hdx_suspect_class(g, w->line[w->length - 1]));
         return HDX_OK;
     }
-    if (of->point != HDX_NO_ID && of->sum_count == 0) {
-        put_array(w, of->point);
-        return HDX_OK;
-    }
     if (of->sum_count == 0 || top->bytes == 0)
         return HDX_OK;
-    const hdx_class *c = hdx_graph_class(g, top->number);
-    if (c != NULL && of->point != HDX_NO_ID && is_entry(c->name)) {
-        if ((code = hdx_suspect_entries(w->s, of->point, top->number, &e, err)) != HDX_OK)
-            return code;
-        hdx_buffer_text(&w->b, e.more ? ", more than " : ", ");
-        put_count(&w->b, e.count);
-        hdx_buffer_text(&w->b, e.count == 1 ? " entry" : " entries");
-        if (e.value.objects > 0) {
-            hdx_buffer_text(&w->b, " of ");
-            put_class_number(w, e.value.number);
-        }
-        return HDX_OK;
-    }
-    char human[16];
     hdx_human_size(top->bytes, human);
     hdx_buffer_format(&w->b, ", %s of it in ", human);
     put_count(&w->b, top->objects);
@@ -367,6 +442,14 @@ static const char *root_words(hdx_root_type type)
 {
     const char *name = hdx_root_type_name(type);
     return hdx_root_type_words(name, strlen(name));
+}
+
+/* Does the JVM hold it, so that it says nothing: a loader of the JDK, the class that started the program? */
+static bool is_of_jvm(hdx_graph *g, hdx_id id)
+{
+    return hdx_graph_kind(g, id) == HDX_CLASS_OBJECT
+               ? is_of_start(g, id)
+               : is_a(g, id, "java.lang.ClassLoader") && hdx_suspect_of_jdk(hdx_suspect_class(g, id));
 }
 
 /* ", held by thread "clerk"": the root of its path, unless it was named already or is the suspect. */
@@ -383,7 +466,7 @@ static hdx_code put_held(words *w, hdx_error *err)
         hdx_buffer_text(&w->b, ", held by nothing but weak, soft or phantom references");
         return HDX_OK;
     }
-    if (id == w->told || id == w->what || id == w->of->object) {
+    if (id == w->told || id == w->in || id == w->what || id == w->of->object) {
         if (id != w->what || is_thread(s->ask.g, id) || hdx_graph_kind(s->ask.g, id) == HDX_CLASS_OBJECT)
             return HDX_OK;
         const hdx_code code = hdx_graph_roots_of(s->ask.g, id, &root, 1, &count, err);
@@ -391,6 +474,8 @@ static hdx_code put_held(words *w, hdx_error *err)
             hdx_buffer_format(&w->b, ", itself a GC root (%s)", root_words(root.type));
         return code;
     }
+    if (is_of_jvm(s->ask.g, id))
+        return HDX_OK;
     hdx_buffer_text(&w->b, ", held by ");
     return put_object(w, id, err);
 }
@@ -413,24 +498,45 @@ static void put_look(words *w)
     hdx_buffer_text(&w->b, ")");
 }
 
+/* " of the 2.1 MB of one acme.Shop"; of the same size, and if it is the program's: ", below one acme.Shop," */
+static hdx_code put_suspect(words *w, bool same_size, hdx_error *err)
+{
+    hdx_graph   *g = w->s->ask.g;
+    const hdx_id id = w->of->object;
+    char         human[16];
+    const bool   named_before = id == w->told || id == w->in;
+    if (id == w->what || (same_size && (named_before || hdx_suspect_of_jdk(hdx_suspect_class(g, id)))) ||
+        (!same_size && named_before && id != w->in))
+        return HDX_OK;
+    hdx_human_size(w->of->bytes, human);
+    if (same_size)
+        hdx_buffer_text(&w->b, ", below ");
+    else
+        hdx_buffer_format(&w->b, " of the %s of ", human);
+    const hdx_code code = put_object(w, id, err);
+    hdx_buffer_text(&w->b, same_size ? "," : "");
+    return code;
+}
+
 static hdx_code say_object(words *w, hdx_error *err)
 {
     hdx_graph     *g = w->s->ask.g;
     const uint64_t bytes = hdx_graph_retained(g, w->what);
+    char           all[16], human[16];
     hdx_code       code = put_object(w, w->what, err);
+    hdx_human_size(bytes, all);
+    hdx_human_size(w->of->bytes, human);
+    const bool same_size = strcmp(all, human) == 0;
     if (code == HDX_OK && hdx_graph_kind(g, w->what) != HDX_CLASS_OBJECT && !is_thread(g, w->what))
         code = put_where(w, err);
+    if (code == HDX_OK && same_size)
+        code = put_suspect(w, true, err);
     if (code != HDX_OK)
         return code;
     hdx_buffer_text(&w->b, " keeps ");
     put_size(w, bytes);
-    char all[16], human[16];
-    hdx_human_size(bytes, all);
-    hdx_human_size(w->of->bytes, human);
-    if (w->told != w->of->object && strcmp(all, human) != 0) {
-        hdx_buffer_format(&w->b, " of the %s of ", human);
-        code = put_object(w, w->of->object, err);
-    }
+    if (!same_size)
+        code = put_suspect(w, false, err);
     return code == HDX_OK ? put_accumulated(w, err) : code;
 }
 
@@ -459,8 +565,10 @@ static hdx_code say_group(words *w, hdx_error *err)
 hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     const hdx_path *p = hdx_suspect_path(s, of);
-    words           w = { .s = s, .of = of, .arena = arena, .b = hdx_buffer_of(s->ask.q.mem), .told = HDX_NO_ID };
-    hdx_code        code = HDX_OK;
+    words           w = {
+                  .s = s, .of = of, .arena = arena, .b = hdx_buffer_of(s->ask.q.mem), .told = HDX_NO_ID, .in = HDX_NO_ID
+    };
+    hdx_code code = HDX_OK;
     w.what = HDX_NO_ID;
     w.line = of->object != HDX_NO_ID ? of->chain.at : p != NULL ? s->paths.steps.at + p->first : NULL;
     w.length = of->object != HDX_NO_ID ? of->chain.count : p != NULL ? p->count : 0;

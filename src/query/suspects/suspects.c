@@ -525,6 +525,20 @@ static void drop(hdx_suspects *s)
     hdx_mem_put(mem, s->used, s->classes * sizeof *s->used);
     hdx_paths_drop(&s->paths);
     hdx_excludes_close(&s->x);
+    hdx_contents_close(&s->contents);
+    hdx_layouts_unbind(&s->bound);
+    hdx_layouts_free(&s->layouts);
+}
+
+static hdx_code begin_contents(hdx_suspects *s, hdx_error *err)
+{
+    hdx_mem *mem = s->ask.q.mem;
+    hdx_code code = hdx_layouts_open(&s->layouts, NULL, NULL, mem, err);
+    if (code != HDX_OK || (code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) != HDX_OK ||
+        (code = hdx_contents_open(&s->contents, s->ask.g, &s->bound, mem, err)) != HDX_OK)
+        return code;
+    s->has_contents = true;
+    return HDX_OK;
 }
 
 /* An index alone does not know fields: no reference is excluded then, as the caller is told (hdx_session_lacks). */
@@ -537,7 +551,7 @@ static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
     if (code != HDX_OK)
         return code;
     (void)hdx_graph_classes(q->graph, &s->classes);
-    s->paths.steps.mem = q->mem;
+    s->paths.steps.mem = s->layouts.mem = q->mem;
     s->x = (hdx_excludes){ .g = q->graph, .mem = q->mem };
     s->total = hdx_graph_summary_of(q->graph)->live_bytes;
     s->sums = hdx_mem_array(q->mem, s->classes, sizeof *s->sums);
@@ -548,7 +562,8 @@ static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
         return HDX_OK;
     if ((code = hdx_label_without_dump(q->graph, code, &mine, err)) != HDX_OK)
         return code;
-    return hdx_excludes_open(q, &options, &s->x, err);
+    code = hdx_excludes_open(q, &options, &s->x, err);
+    return code == HDX_OK ? begin_contents(s, err) : code;
 }
 
 /* document: with what stands beside the rows */

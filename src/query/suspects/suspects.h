@@ -10,6 +10,7 @@
 #define HDX_QUERY_SUSPECTS_H
 
 #include "query/query.h"
+#include "query/common/contents.h"
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
 
@@ -49,6 +50,11 @@ typedef struct hdx_suspects {
     /* sums by class number, zero between two uses, and the numbers that were used */
     hdx_class_sum *sums;
     uint32_t      *used, used_count, classes;
+    /* what collections hold; an index alone does not know fields */
+    bool              has_contents;
+    hdx_layouts       layouts;
+    hdx_bound_layouts bound;
+    hdx_contents      contents;
 } hdx_suspects;
 
 /* ---- accumulation.c ---- */
@@ -56,13 +62,14 @@ typedef struct hdx_suspects {
 hdx_code hdx_suspect_point(hdx_suspects *s, hdx_suspect *of, hdx_error *err);
 /* What accumulates: dominated by the point; of a group without one by its members, of a chain by the object. */
 hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err);
-/* Objects of one class among the dominated of `of`, and below those: entries of a map, nodes of a list. */
+/* How many elements a collection has, as `collections` says it, and of what class those are that keep most. */
 typedef struct hdx_suspect_values {
+    bool          known; /* else nothing is */
     uint64_t      count;
-    bool          more;  /* there are more than that */
-    hdx_class_sum value; /* what they dominate, the class with the most bytes; objects 0: nothing */
+    hdx_class_sum value; /* objects 0: none of them is an object */
 } hdx_suspect_values;
-hdx_code hdx_suspect_entries(hdx_suspects *s, hdx_id of, uint32_t number, hdx_suspect_values *out, hdx_error *err);
+bool     hdx_suspect_is_collection(const hdx_suspects *s, hdx_id id); /* of known layout */
+hdx_code hdx_suspect_elements(hdx_suspects *s, hdx_id collection, hdx_suspect_values *out, hdx_error *err);
 
 /* ---- keywords.c ---- */
 hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
