@@ -212,7 +212,7 @@ set(stop_storm ${PROJECT_SOURCE_DIR}/tests/making/stop_storm_made.sh $<TARGET_FI
 add_test(NAME making.stop_storm COMMAND ${stop_storm} 1500000 60% --threads 1)
 set_tests_properties(making.stop_storm PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer" TIMEOUT 600)
 add_custom_target(stop_storm COMMAND ${stop_storm} 20000000 18% --threads 1
-    COMMAND ${stop_storm} 20000000 25% --threads 2 DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
+    COMMAND ${stop_storm} 20000000 18% --threads 2 DEPENDS heapdex_cli bench_make_dump USES_TERMINAL)
 
 # deploy/slurm with programs in the place of Slurm; on a Slurm that is installed and started for it:
 # `cmake --build build/debug --target slurm`, which says so and fails where that cannot be.
