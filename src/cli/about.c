@@ -169,6 +169,27 @@ static void put_dump(page *p, const char *dump)
     end_line(p);
 }
 
+/* What it died of. That thread met the end; what filled the heap may be another one. */
+static void put_out_of_memory(page *p)
+{
+    const hdx_cell *died = cli_member(p->info, "out_of_memory"), *name = cli_member(died, "name"),
+                   *frame = cli_member(died, "frame");
+    if (died->kind != HDX_CELL_OBJECT)
+        return;
+    put_key(p, "written", 7);
+    put(p, "when thread ");
+    put(p, name->kind == HDX_CELL_TEXT ? "\"" : "");
+    put_cell(p, name->kind == HDX_CELL_TEXT ? name : cli_member(died, "thread"), HDX_UNIT_NONE);
+    put(p, name->kind == HDX_CELL_TEXT ? "\"" : "");
+    put_part(p, "", "ran out of memory");
+    if (frame->kind == HDX_CELL_TEXT) {
+        part(p, "", (uint32_t)frame->as.text.len + 3);
+        put(p, "at ");
+        put_cell(p, frame, HDX_UNIT_NONE);
+    }
+    end_line(p);
+}
+
 static void put_head(page *p, const char *dump)
 {
     const hdx_cell *info = p->info;
@@ -184,6 +205,7 @@ static void put_head(page *p, const char *dump)
     put_count(p, NULL, number(info, "unreachable_objects"), "object", "objects");
     put_size(p, ",", cli_member(info, "unreachable_bytes"));
     end_line(p);
+    put_out_of_memory(p);
 }
 
 /* ---- what info says besides ---- */

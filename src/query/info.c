@@ -3,6 +3,7 @@
  *
  * The document is the extra "info"; as rows it is flat: nested keys are joined with dots ("records.INSTANCE_DUMP").
  */
+#include "query/common/labels.h"
 #include "query/objects.h"
 #include "query/query.h"
 
@@ -29,6 +30,12 @@ static const hdx_column stripping_members[] = {
     HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
     HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
     HDX_NESTED("affects", LIST, 0, "answers that the stripping changes", affects_item),
+};
+static const hdx_column out_of_memory_members[] = {
+    HDX_COLUMN("thread", ADDRESS, NONE, 0, "the thread"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "its name"),
+    HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "its first frame that is none of the JDK: CLASS.METHOD (SOURCE:LINE); null where all are"),
 };
 static const hdx_column record_item[] = { HDX_COLUMN(NULL, UNSIGNED, COUNT, 0, "records of this kind") };
 static const hdx_column file_members[] = {
@@ -76,6 +83,9 @@ static const hdx_column info_members[] = {
     HDX_NESTED("heaps", LIST, 0, "heaps of an Android dump; of others none", heap_members),
     HDX_NESTED("stripping", OBJECT, HDX_COLUMN_NULLABLE, "who took content out of the dump; null where nobody did",
                stripping_members),
+    HDX_NESTED("out_of_memory", OBJECT, HDX_COLUMN_NULLABLE,
+               "the thread whose OutOfMemoryError was being made when the dump was written; null where there is none",
+               out_of_memory_members),
     HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
     HDX_COLUMN("dump_size", UNSIGNED, BYTES, 0, "size of the dump, uncompressed"),
     HDX_COLUMN("file_size", UNSIGNED, BYTES, 0, "size of the file"),
@@ -240,11 +250,69 @@ static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cel
     return HDX_OK;
 }
 
-static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+/* ---- what it died of ---- */
+
+/* Behind the frame that makes an OutOfMemoryError: a JVM writes its dump from there. NULL: the thread makes none. */
+static const hdx_frame *behind_error(const hdx_thread *t)
 {
+    for (uint32_t i = 0; i < t->frame_count; i++)
+        if (hdx_text_is(t->frames[i].class_name, "java.lang.OutOfMemoryError") &&
+            hdx_text_is(t->frames[i].method, "<init>"))
+            return &t->frames[i] + 1;
+    return NULL;
+}
+
+static hdx_cell frame_cell(hdx_arena *arena, const hdx_frame *f)
+{
+    hdx_buffer b = hdx_buffer_of(NULL);
+    hdx_buffer_put(&b, f->class_name.at, f->class_name.len);
+    hdx_buffer_text(&b, ".");
+    hdx_buffer_put(&b, f->method.at, f->method.len);
+    if (f->source.len > 0) {
+        hdx_buffer_text(&b, " (");
+        hdx_buffer_put(&b, f->source.at, f->source.len);
+        if (f->line > 0)
+            hdx_buffer_format(&b, ":%d", f->line);
+        hdx_buffer_text(&b, ")");
+    }
+    const hdx_cell cell =
+        b.failed || b.len > UINT32_MAX ? hdx_cell_null() : hdx_text_cell(arena, (hdx_text){ b.at, (uint32_t)b.len });
+    hdx_buffer_free(&b);
+    return cell;
+}
+
+static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    uint64_t          count = 0;
+    const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
+    *out = hdx_cell_null();
+    for (uint64_t i = 0; threads != NULL && i < count; i++) {
+        const hdx_frame *f = behind_error(&threads[i]), *end = threads[i].frames + threads[i].frame_count;
+        hdx_cell         name = hdx_cell_null();
+        if (f == NULL)
+            continue;
+        members m = { hdx_arena_get(arena, 3 * sizeof *m.at), 0 };
+        if (m.at == NULL)
+            return hdx_no_memory(err, "info", 3 * sizeof *m.at);
+        while (f < end && hdx_is_of_jdk(f->class_name))
+            f++;
+        hdx_error unseen; /* of a dump that has changed the rest is said all the same */
+        (void)hdx_label_cell(q, threads[i].object, arena, &name, &unseen);
+        put(&m, "thread", hdx_id_cell(q->graph, threads[i].object));
+        put(&m, "name", name);
+        put(&m, "frame", f < end ? frame_cell(arena, f) : hdx_cell_null());
+        *out = hdx_cell_object(m.at, m.count);
+        break;
+    }
+    return HDX_OK;
+}
+
+static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_graph               *g = q->graph;
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     members                  m = { hdx_arena_get(arena, KEYS_MAX * sizeof *m.at), 0 };
-    hdx_cell                 heaps, records, index, stripping, views;
+    hdx_cell                 heaps, records, index, stripping, views, out_of_memory;
     hdx_code                 code;
     if (m.at == NULL)
         return hdx_no_memory(err, "info", KEYS_MAX * sizeof *m.at);
@@ -252,6 +320,7 @@ static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_erro
         (code = records_cell(s, arena, &records, err)) != HDX_OK ||
         (code = index_cell(g, s, arena, &index, err)) != HDX_OK ||
         (code = views_cell(g, arena, &views, err)) != HDX_OK ||
+        (code = out_of_memory_cell(q, arena, &out_of_memory, err)) != HDX_OK ||
         (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK)
         return code;
     put(&m, "version", hdx_cell_string(s->version));
@@ -276,6 +345,7 @@ static hdx_code describe(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_erro
     put(&m, "dangling_roots", hdx_cell_uint(s->dangling_roots));
     put(&m, "heaps", heaps);
     put(&m, "stripping", stripping);
+    put(&m, "out_of_memory", out_of_memory);
     put(&m, "compression", hdx_cell_string(compression_name(s->compression)));
     put(&m, "dump_size", hdx_cell_uint(s->dump_size));
     put(&m, "file_size", hdx_cell_uint(s->file_size));
@@ -335,7 +405,7 @@ hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
     if (code != HDX_OK)
         return code;
     hdx_buffer prefix = hdx_buffer_of(q->mem);
-    if ((code = describe(q->graph, hdx_table_arena(t), &info, err)) == HDX_OK)
+    if ((code = describe(q, hdx_table_arena(t), &info, err)) == HDX_OK)
         code = flatten(t, &prefix, &info, err);
     hdx_buffer_free(&prefix);
     if (code == HDX_OK)

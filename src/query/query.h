@@ -157,6 +157,7 @@ hdx_code              hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err);
 void                  hdx_ids_drop(hdx_ids *ids);
 
 /* ---- classes ---- */
+bool     hdx_is_of_jdk(hdx_text class_name);  /* java.* javax.* com.sun.* sun.* jdk.*: seldom at fault (MAT 7.7) */
 hdx_text hdx_package_of(hdx_text class_name); /* "java.util"; arrays: of their elements; "(default package)" */
 /* hdx_query_classes_named over any table of classes; the numbers are places in it. */
 hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char *pattern, bool subclasses,

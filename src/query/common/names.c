@@ -108,6 +108,17 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
                           (int)(nearest->name.len > 180 ? 180 : nearest->name.len), nearest->name.at);
 }
 
+bool hdx_is_of_jdk(hdx_text class_name)
+{
+    static const char *const packages[] = { "java.", "javax.", "com.sun.", "sun.", "jdk." };
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        const size_t len = strlen(packages[i]);
+        if (class_name.len >= len && memcmp(class_name.at, packages[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
 hdx_text hdx_package_of(hdx_text name)
 {
     /* what follows '+' or '/' in the name of a hidden class is an address, no package (HPROF 2.1) */

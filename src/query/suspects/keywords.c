@@ -96,7 +96,7 @@ static hdx_code find_referrer(hdx_suspects *s, hdx_id of, hdx_id *found, hdx_err
                 break;
             if (hdx_map_put(&seen, from, &fresh) == NULL)
                 code = hdx_no_memory(err, "a search", seen.count * sizeof *seen.slots);
-            else if (fresh && (is_thread(s, from) || !hdx_suspect_of_jdk(hdx_suspect_own_class(s->ask.g, from))))
+            else if (fresh && (is_thread(s, from) || !hdx_is_of_jdk(hdx_suspect_own_class(s->ask.g, from))))
                 *found = from;
             else if (fresh)
                 code = hdx_ids_push(&queue, from, err);
@@ -246,10 +246,7 @@ static hdx_code mark_all(stack *t, hdx_error *err)
     return code;
 }
 
-static bool is_of_jdk(const stack *t, uint32_t frame)
-{
-    return hdx_suspect_of_jdk(t->thread->frames[frame].class_name);
-}
+static bool is_of_jdk(const stack *t, uint32_t frame) { return hdx_is_of_jdk(t->thread->frames[frame].class_name); }
 
 /*
  * Frames of the JDK at the top hold what they were called with: what a frame of the application holds, too, is not
@@ -325,7 +322,7 @@ static hdx_code object_keywords(keywords *k, const hdx_suspect *of, hdx_error *e
     hdx_code   code = is_thread(k->s, of->object) ? HDX_OK : object_keyword(k, of->object, err);
     const bool plain = !is_thread(k->s, of->object) && !is_loader(g, of->object) &&
                        hdx_graph_kind(g, of->object) != HDX_CLASS_OBJECT; /* classes and loaders speak for themselves */
-    if (code == HDX_OK && plain && hdx_suspect_of_jdk(hdx_suspect_class(g, of->object)))
+    if (code == HDX_OK && plain && hdx_is_of_jdk(hdx_suspect_class(g, of->object)))
         code = referrer_keyword(k, of->object, err);
     return code == HDX_OK && of->point != HDX_NO_ID ? object_keyword(k, of->point, err) : code;
 }
@@ -337,7 +334,7 @@ static hdx_code group_keywords(keywords *k, const hdx_suspect *of, hdx_error *er
     hdx_code         code = class_keyword(k, c, err);
     if (code != HDX_OK || of->point == HDX_NO_ID || (code = object_keyword(k, of->point, err)) != HDX_OK)
         return code;
-    const bool jdk = (c != NULL && hdx_suspect_of_jdk(c->name)) || hdx_suspect_of_jdk(hdx_suspect_class(g, of->point));
+    const bool jdk = (c != NULL && hdx_is_of_jdk(c->name)) || hdx_is_of_jdk(hdx_suspect_class(g, of->point));
     return jdk && !is_thread(k->s, of->point) ? referrer_keyword(k, of->point, err) : HDX_OK;
 }
 

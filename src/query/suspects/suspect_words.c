@@ -35,22 +35,10 @@ hdx_text hdx_suspect_class(hdx_graph *g, hdx_id id)
     return c == NULL ? hdx_suspect_own_class(g, id) : c->name;
 }
 
-static bool begins(hdx_text name, const char *with)
-{
-    const size_t n = strlen(with);
-    return name.len >= n && memcmp(name.at, with, n) == 0;
-}
-
 static bool ends(hdx_text name, const char *with)
 {
     const size_t n = strlen(with);
     return name.len >= n && memcmp(name.at + name.len - n, with, n) == 0;
-}
-
-bool hdx_suspect_of_jdk(hdx_text name)
-{
-    return begins(name, "java.") || begins(name, "javax.") || begins(name, "com.sun.") || begins(name, "sun.") ||
-           begins(name, "jdk.");
 }
 
 /* Of a map or list, one for each of its elements. */
@@ -101,8 +89,8 @@ static const hdx_frame *frame_of(hdx_suspects *s, const hdx_suspect *of)
                 most = bytes;
             }
         } else if (r->object == step[1]) {
-            const bool inner = best == NULL || frame < best, jdk = hdx_suspect_of_jdk(frame->class_name);
-            if (best == NULL || (hdx_suspect_of_jdk(best->class_name) == jdk ? inner : !jdk))
+            const bool inner = best == NULL || frame < best, jdk = hdx_is_of_jdk(frame->class_name);
+            if (best == NULL || (hdx_is_of_jdk(best->class_name) == jdk ? inner : !jdk))
                 best = frame;
         }
     }
@@ -140,7 +128,7 @@ static void put_text(hdx_buffer *b, hdx_text text)
 /* Everybody knows java.util.HashMap without its package. */
 static void put_class(hdx_buffer *b, hdx_text name)
 {
-    for (uint32_t i = name.len; hdx_suspect_of_jdk(name) && i-- > 0;)
+    for (uint32_t i = name.len; hdx_is_of_jdk(name) && i-- > 0;)
         if (name.at[i] == '.') {
             put_text(b, (hdx_text){ name.at + i + 1, name.len - i - 1 });
             return;
@@ -310,7 +298,7 @@ static hdx_code put_static_above(words *w, bool *found, hdx_error *err)
     hdx_code      code = HDX_OK;
     *found = false;
     for (uint64_t i = w->at + 1; code == HDX_OK && !*found && i-- > 0;) {
-        if (i < w->at && !hdx_suspect_of_jdk(hdx_suspect_class(g, w->line[i])))
+        if (i < w->at && !hdx_is_of_jdk(hdx_suspect_class(g, w->line[i])))
             break;
         if ((code = find_static(w, w->line[i], &ref, &holder, found, err)) == HDX_OK && *found)
             put_static(w, i == w->at ? HDX_NO_ID : w->line[i], holder, ref.name);
@@ -326,7 +314,7 @@ static hdx_code put_step(words *w, const hdx_id *step, bool direct, bool *told, 
     bool           found;
     const hdx_code code = named(w, step[0], step[1], &ref, &found, err);
     if (code != HDX_OK || !found) { /* what stands above an object of the program is not said in its stead */
-        *told = !hdx_suspect_of_jdk(hdx_suspect_class(g, step[0]));
+        *told = !hdx_is_of_jdk(hdx_suspect_class(g, step[0]));
         return code;
     }
     if (ref.kind == HDX_REF_STATIC && !is_of_start(g, step[0])) {
@@ -336,7 +324,7 @@ static hdx_code put_step(words *w, const hdx_id *step, bool direct, bool *told, 
         *told = true;
         hdx_buffer_text(&w->b, direct ? " in a local of " : " below a local of ");
         return put_thread(w, w->told = step[0], err);
-    } else if (ref.kind == HDX_REF_FIELD && !hdx_suspect_of_jdk(hdx_suspect_class(g, step[0]))) {
+    } else if (ref.kind == HDX_REF_FIELD && !hdx_is_of_jdk(hdx_suspect_class(g, step[0]))) {
         *told = true;
         return put_field(w, step[0], ref.name, !direct, err);
     }
@@ -449,7 +437,7 @@ static bool is_of_jvm(hdx_graph *g, hdx_id id)
 {
     return hdx_graph_kind(g, id) == HDX_CLASS_OBJECT
                ? is_of_start(g, id)
-               : is_a(g, id, "java.lang.ClassLoader") && hdx_suspect_of_jdk(hdx_suspect_class(g, id));
+               : is_a(g, id, "java.lang.ClassLoader") && hdx_is_of_jdk(hdx_suspect_class(g, id));
 }
 
 /* ", held by thread "clerk"": the root of its path, unless it was named already or is the suspect. */
@@ -505,7 +493,7 @@ static hdx_code put_suspect(words *w, bool same_size, hdx_error *err)
     const hdx_id id = w->of->object;
     char         human[16];
     const bool   named_before = id == w->told || id == w->in;
-    if (id == w->what || (same_size && (named_before || hdx_suspect_of_jdk(hdx_suspect_class(g, id)))) ||
+    if (id == w->what || (same_size && (named_before || hdx_is_of_jdk(hdx_suspect_class(g, id)))) ||
         (!same_size && named_before && id != w->in))
         return HDX_OK;
     hdx_human_size(w->of->bytes, human);

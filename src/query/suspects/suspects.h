@@ -76,10 +76,8 @@ hdx_code hdx_suspect_keywords(hdx_suspects *s, const hdx_suspect *of, hdx_arena 
 
 /* ---- suspect_words.c ---- */
 /* The name of its class; of a class object that of the class it is. */
-hdx_text hdx_suspect_class(hdx_graph *g, hdx_id id);
-hdx_text hdx_suspect_own_class(hdx_graph *g, hdx_id id); /* of a class object java.lang.Class */
-/* A class of the JDK, which is seldom the one at fault (MAT 7.7). */
-bool            hdx_suspect_of_jdk(hdx_text name);
+hdx_text        hdx_suspect_class(hdx_graph *g, hdx_id id);
+hdx_text        hdx_suspect_own_class(hdx_graph *g, hdx_id id);                 /* of a class object java.lang.Class */
 const hdx_path *hdx_suspect_path(const hdx_suspects *s, const hdx_suspect *of); /* NULL: it has none */
 hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 
