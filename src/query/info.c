@@ -3,6 +3,7 @@
  *
  * The document is the extra "info"; as rows it is flat: nested keys are joined with dots ("records.INSTANCE_DUMP").
  */
+#include "query/common/frames.h"
 #include "query/common/labels.h"
 #include "query/objects.h"
 #include "query/query.h"
@@ -262,25 +263,6 @@ static const hdx_frame *behind_error(const hdx_thread *t)
     return NULL;
 }
 
-static hdx_cell frame_cell(hdx_arena *arena, const hdx_frame *f)
-{
-    hdx_buffer b = hdx_buffer_of(NULL);
-    hdx_buffer_put(&b, f->class_name.at, f->class_name.len);
-    hdx_buffer_text(&b, ".");
-    hdx_buffer_put(&b, f->method.at, f->method.len);
-    if (f->source.len > 0) {
-        hdx_buffer_text(&b, " (");
-        hdx_buffer_put(&b, f->source.at, f->source.len);
-        if (f->line > 0)
-            hdx_buffer_format(&b, ":%d", f->line);
-        hdx_buffer_text(&b, ")");
-    }
-    const hdx_cell cell =
-        b.failed || b.len > UINT32_MAX ? hdx_cell_null() : hdx_text_cell(arena, (hdx_text){ b.at, (uint32_t)b.len });
-    hdx_buffer_free(&b);
-    return cell;
-}
-
 static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     uint64_t          count = 0;
@@ -288,7 +270,7 @@ static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cel
     *out = hdx_cell_null();
     for (uint64_t i = 0; threads != NULL && i < count; i++) {
         const hdx_frame *f = behind_error(&threads[i]), *end = threads[i].frames + threads[i].frame_count;
-        hdx_cell         name = hdx_cell_null();
+        hdx_cell         name = hdx_cell_null(), frame;
         if (f == NULL)
             continue;
         members m = { hdx_arena_get(arena, 3 * sizeof *m.at), 0 };
@@ -296,13 +278,19 @@ static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cel
             return hdx_no_memory(err, "info", 3 * sizeof *m.at);
         while (f < end && hdx_is_of_jdk(f->class_name))
             f++;
-        hdx_error unseen; /* of a dump that has changed the rest is said all the same */
-        (void)hdx_label_cell(q, threads[i].object, arena, &name, &unseen);
+        hdx_error mine; /* of a dump that has changed the rest is said all the same */
+        hdx_code  code = hdx_label_cell(q, threads[i].object, arena, &name, &mine);
+        if (code == HDX_LIMIT) {
+            if (err != NULL)
+                *err = mine;
+            return code;
+        }
+        code = hdx_frame_cell(arena, f < end ? f : NULL, &frame, err);
         put(&m, "thread", hdx_id_cell(q->graph, threads[i].object));
         put(&m, "name", name);
-        put(&m, "frame", f < end ? frame_cell(arena, f) : hdx_cell_null());
+        put(&m, "frame", frame);
         *out = hdx_cell_object(m.at, m.count);
-        break;
+        return code;
     }
     return HDX_OK;
 }

@@ -313,9 +313,9 @@ Test(path, starts_at_a_root_and_names_each_reference)
     expect_extra(rows, "paths",
                  "[{target=0x1100 reachable=true length=2 root={types=[THREAD_OBJ] thread=0x10c0 thread_name=-} steps=["
                  "{address=0x10c0 class=java.lang.Thread label=- shallow=32 retained=112 reference={name=<Java Local> "
-                 "kind=local owner=-}} "
+                 "kind=local owner=- frame=app.Node.main (Source.java:42)}} "
                  "{address=0x10e0 class=app.Node label=- shallow=32 retained=80 reference={name=next kind=field "
-                 "owner=app.Node}} "
+                 "owner=app.Node frame=-}} "
                  "{address=0x1100 class=java.lang.Object[] label=- shallow=48 retained=48 reference=-}]} "
                  "{target=0x1120 reachable=false length=- root=- steps=[]} "
                  "{target=0x600 reachable=true length=0 root={types=[SYSTEM_CLASS] thread=- thread_name=-} steps=["

@@ -6,6 +6,7 @@
  * says how many are left out. `length` is exact. Objects deep in a list share nearly all steps of their paths: what a
  * step says is read from the dump once.
  */
+#include "query/common/frames.h"
 #include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/common/labels.h"
@@ -49,6 +50,8 @@ static const hdx_column reference_members[] = {
     HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "field, static, element, class, super, loader, local; null where it is unknown"),
     HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for what is no field"),
+    HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "of a local the innermost frame that has it and is none of the JDK: CLASS.METHOD (SOURCE:LINE)"),
 };
 static const hdx_column step_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
@@ -101,15 +104,15 @@ static hdx_member *object_of(writer *w, uint64_t members)
     return hdx_arena_get(w->arena, members * sizeof(hdx_member));
 }
 
-/* {name, kind, owner} of the reference that leads on; without the dump only that to the class has a name. */
+/* {name, kind, owner, frame} of the reference that leads on; without the dump only that to the class has a name. */
 static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out, hdx_cell *name, hdx_error *err)
 {
     hdx_named_ref ref;
     hdx_error     mine;
     bool          found = false;
-    hdx_member   *m = object_of(w, 3);
+    hdx_member   *m = object_of(w, 4);
     if (m == NULL)
-        return hdx_no_memory(err, "a step", 3 * sizeof *m);
+        return hdx_no_memory(err, "a step", 4 * sizeof *m);
     hdx_code code = hdx_excludes_name(w->x, from, to, &ref, &found, &mine);
     if (code != HDX_OK && !(code == HDX_BAD_DUMP && hdx_graph_lacks_dump(w->ask->g))) {
         if (err != NULL)
@@ -137,11 +140,13 @@ static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out,
         m[1].value = hdx_cell_string(kind);
         m[2].value = hdx_cell_null();
     }
+    const hdx_frame *frame = found && ref.kind == HDX_REF_LOCAL ? hdx_frame_of_local(w->ask->g, from, to) : NULL;
     m[0] = (hdx_member){ "name", *name };
     m[1].key = "kind";
     m[2].key = "owner";
-    *out = hdx_cell_object(m, 3);
-    return HDX_OK;
+    m[3].key = "frame";
+    *out = hdx_cell_object(m, 4);
+    return hdx_frame_cell(w->arena, frame, &m[3].value, err);
 }
 
 static hdx_code make_step(writer *w, hdx_id id, hdx_id next, step *out, hdx_error *err)

@@ -10,6 +10,7 @@
  * out.
  */
 #include "graph/graph.h"
+#include "query/common/frames.h"
 #include "query/common/labels.h"
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
@@ -65,36 +66,34 @@ const hdx_path *hdx_suspect_path(const hdx_suspects *s, const hdx_suspect *of)
     return p != NULL && p->count > 0 ? p : NULL;
 }
 
-/*
- * Of the frames that hold the first object on the path, the innermost whose class is none of the JDK, or the innermost;
- * where the path ends at the thread, the frame whose locals keep most.
- */
+/* The frame of the thread whose locals keep most. */
+static const hdx_frame *heaviest_frame(hdx_suspects *s, const hdx_thread *t)
+{
+    uint64_t         count = 0, most = 0;
+    const hdx_root  *roots = t->frame_count == 0 ? NULL : hdx_graph_roots(s->ask.g, &count);
+    const hdx_frame *best = NULL;
+    for (uint64_t i = 0; roots != NULL && i < count; i++) {
+        const hdx_root *r = &roots[i];
+        if (r->thread != t->object || r->frame < 0 || (uint32_t)r->frame >= t->frame_count)
+            continue;
+        const uint64_t bytes = hdx_graph_retained(s->ask.g, r->object);
+        if (best == NULL || bytes > most) {
+            best = &t->frames[r->frame];
+            most = bytes;
+        }
+    }
+    return best;
+}
+
+/* The frame that holds the first object on the path; where the path ends at the thread, that whose locals keep most. */
 static const hdx_frame *frame_of(hdx_suspects *s, const hdx_suspect *of)
 {
     const hdx_path   *p = hdx_suspect_path(s, of);
     const hdx_id     *step = p == NULL ? NULL : s->paths.steps.at + p->first;
     const hdx_thread *t = step == NULL ? NULL : thread_of(s, step[0]);
-    uint64_t          count = 0, most = 0;
-    const hdx_root   *roots = t == NULL || t->frame_count == 0 ? NULL : hdx_graph_roots(s->ask.g, &count);
-    const hdx_frame  *best = NULL;
-    for (uint64_t i = 0; roots != NULL && i < count; i++) {
-        const hdx_root *r = &roots[i];
-        if (r->thread != t->object || r->frame < 0 || (uint32_t)r->frame >= t->frame_count)
-            continue;
-        const hdx_frame *frame = &t->frames[r->frame];
-        if (p->count == 1) {
-            const uint64_t bytes = hdx_graph_retained(s->ask.g, r->object);
-            if (best == NULL || bytes > most) {
-                best = frame;
-                most = bytes;
-            }
-        } else if (r->object == step[1]) {
-            const bool inner = best == NULL || frame < best, jdk = hdx_is_of_jdk(frame->class_name);
-            if (best == NULL || (hdx_is_of_jdk(best->class_name) == jdk ? inner : !jdk))
-                best = frame;
-        }
-    }
-    return best;
+    if (t == NULL)
+        return NULL;
+    return p->count == 1 ? heaviest_frame(s, t) : hdx_frame_of_local(s->ask.g, step[0], step[1]);
 }
 
 /* ---- the sentence ---- */

@@ -1,0 +1,15 @@
+/* frames.h - frames of stacks: which one holds an object, and its name. */
+#ifndef HDX_QUERY_COMMON_FRAMES_H
+#define HDX_QUERY_COMMON_FRAMES_H
+
+#include "query/query.h"
+
+/*
+ * Of the frames of a thread that have the object as a local, the innermost whose class is none of the JDK; where all
+ * are, the innermost. NULL: no frame has it, or the dump has no stack of the thread.
+ */
+const hdx_frame *hdx_frame_of_local(hdx_graph *g, hdx_id thread, hdx_id object);
+/* CLASS.METHOD (SOURCE:LINE), as far as it is known; of NULL null. */
+hdx_code hdx_frame_cell(hdx_arena *arena, const hdx_frame *f, hdx_cell *out, hdx_error *err);
+
+#endif
