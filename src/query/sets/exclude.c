@@ -11,7 +11,6 @@
 #include "query/query.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static bool is_called(hdx_text field, const char *name, hdx_nearest *near, char *room, size_t size)
 {
@@ -58,7 +57,10 @@ static void tell_unknown(const hdx_query *q, const char *text, const char *field
     q->notice(q->notice_context, line);
 }
 
-/* own: the field that the class itself has, and no other of the name that a subclass declares; text: as it was given */
+/*
+ * field: lives as long as the rules; own: the field that the class itself has, and no other of the name that a subclass
+ * declares; text: as it was given.
+ */
 static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *pattern, const char *field, bool own,
                          const char *text, hdx_error *err)
 {
@@ -77,10 +79,7 @@ static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *patter
     }
     if (!own)
         tell_unknown(q, text, field, numbers, count);
-    if ((x->field[x->count] = strdup(field)) == NULL) {
-        hdx_numbers_free(numbers);
-        return hdx_no_memory(err, "excluded fields", strlen(field));
-    }
+    x->field[x->count] = field;
     x->own[x->count] = own ? pattern : NULL;
     for (size_t i = 0; i < count; i++)
         if (numbers[i] < x->classes)
@@ -95,12 +94,10 @@ static hdx_code add_field(const hdx_query *q, hdx_excludes *x, const char *text,
     const char *mark = strrchr(text, '#');
     if (mark == NULL || mark == text || mark[1] == '\0')
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s is no CLASS#FIELD", text);
-    char *name = strndup(text, (size_t)(mark - text));
-    if (name == NULL)
-        return hdx_no_memory(err, "excluded fields", strlen(text));
-    hdx_code code = add_rule(q, x, name, mark + 1, false, text, err);
-    free(name);
-    return code;
+    const char *name = hdx_arena_copy(&x->names, text, (uint64_t)(mark - text));
+    const char *field = hdx_arena_copy(&x->names, mark + 1, strlen(mark + 1));
+    return name == NULL || field == NULL ? hdx_no_memory(err, "excluded fields", strlen(text))
+                                         : add_rule(q, x, name, field, false, text, err);
 }
 
 hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, hdx_excludes *out, hdx_error *err)
@@ -119,7 +116,7 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
         { HDX_EXCLUDE_REFERENTS, "java.lang.Runtime", "<Unfinalized>" },
     };
     hdx_code code = HDX_OK;
-    *out = (hdx_excludes){ .g = q->graph, .mem = q->mem };
+    *out = (hdx_excludes){ .g = q->graph, .mem = q->mem, .names = hdx_arena_of(q->mem) };
     (void)hdx_graph_classes(q->graph, &out->classes);
     out->of_class = hdx_mem_array(q->mem, out->classes, sizeof *out->of_class);
     if (out->of_class == NULL)
@@ -136,10 +133,9 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
 
 void hdx_excludes_close(hdx_excludes *x)
 {
-    for (unsigned i = 0; i < x->count; i++)
-        free(x->field[i]);
+    hdx_arena_free(&x->names);
     hdx_mem_put(x->mem, x->of_class, x->classes * sizeof *x->of_class);
-    *x = (hdx_excludes){ .g = x->g, .mem = x->mem };
+    *x = (hdx_excludes){ .g = x->g, .mem = x->mem, .names = x->names };
 }
 
 uint64_t hdx_excludes_rules(const hdx_excludes *x, hdx_id from)

@@ -22,7 +22,8 @@ typedef struct hdx_excludes {
     uint32_t    classes;
     uint64_t   *of_class; /* class number -> rules for its instances and for its class object */
     unsigned    count;
-    char       *field[HDX_RULES_MAX]; /* malloc'ed glob over names of references */
+    hdx_arena   names;
+    const char *field[HDX_RULES_MAX]; /* glob over names of references */
     const char *own[HDX_RULES_MAX]; /* NULL, or the class whose own field is meant: none that a class below declares */
 } hdx_excludes;
 /* Of HDX_EXCLUDE_..., for suspects (MAT 7.5): every referent of java.lang.ref, and the chain of finalizers. */
