@@ -307,10 +307,7 @@ static hdx_code open_object(const hdx_query *q, const hdx_arguments *a, hdx_rows
     size_t   count = 0;
     hdx_code code = hdx_argument_objects(q, a, &ids, &count, err);
     *out = NULL;
-    if (code == HDX_OK)
-        code = hdx_query_object(q, ids, count, hdx_argument_number(a, "elements"), out, err);
-    hdx_ids_free(ids);
-    return code;
+    return code == HDX_OK ? hdx_query_object(q, ids, count, hdx_argument_number(a, "elements"), out, err) : code;
 }
 
 const hdx_question hdx_question_object = {

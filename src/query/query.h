@@ -176,6 +176,11 @@ typedef struct hdx_question {
     const hdx_listing *listing; /* it is a list; NULL: `open` opens it */
     hdx_code (*open)(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 } hdx_question;
+/*
+ * The question gets a scope of memory (base/mem.h) in the place of q->mem: what it does not put there is given back
+ * when the rows are closed, or when it fails. Functions that others call too, hdx_query_NAME among them, put all that
+ * they got: their q->mem need not be a scope.
+ */
 hdx_code hdx_question_open(const hdx_question *question, const hdx_query *q, const hdx_arguments *a, hdx_rows **out,
                            hdx_error *err);
 /* Parameters that several questions take. */

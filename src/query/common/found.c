@@ -11,13 +11,6 @@ hdx_code hdx_found_add(hdx_found *f, const void *entry, hdx_error *err)
     return hdx_ask_turn(&f->ask, err);
 }
 
-void hdx_found_drop(hdx_found *f)
-{
-    hdx_mem_put(f->ask.q.mem, f->at, f->capacity * f->entry);
-    f->at = NULL;
-    f->count = f->capacity = 0;
-}
-
 void hdx_found_sort(hdx_found *f, int (*order)(const void *entry, const void *other))
 {
     if (f->count > 1)

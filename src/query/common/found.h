@@ -16,7 +16,6 @@ typedef struct hdx_found {
 
 /* Appends a copy of the entry. Checks for cancellation. */
 hdx_code hdx_found_add(hdx_found *f, const void *entry, hdx_error *err);
-void     hdx_found_drop(hdx_found *f);
 /* Sorts with a comparator of qsort; not stable. */
 void hdx_found_sort(hdx_found *f, int (*order)(const void *entry, const void *other));
 

@@ -2,7 +2,6 @@
 #include "query/common/listing.h"
 
 #include "graph/graph.h"
-#include <stdlib.h>
 
 /* What the rows hold; the state of the question comes behind it. */
 typedef struct opened {
@@ -19,8 +18,6 @@ static void listing_close(void *of)
     opened *o = of;
     if (o->of->close != NULL)
         o->of->close(o->state);
-    hdx_found_drop(found_of(o));
-    free(o);
 }
 
 static hdx_code listing_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
@@ -64,10 +61,7 @@ static hdx_code open_sums(opened *o, int by, hdx_rows **out, hdx_error *err)
     hdx_code    code = HDX_OK;
     for (uint64_t i = 0; code == HDX_OK && i < f->count; i++)
         code = hdx_grouped_add(&g, hdx_found_entry(f, i), err);
-    if (code == HDX_OK)
-        code = hdx_grouped_rows(&g, &o->of->forms[by], out, err);
-    hdx_grouped_drop(&g);
-    return code;
+    return code == HDX_OK ? hdx_grouped_rows(&g, &o->of->forms[by], out, err) : code;
 }
 
 static const hdx_form *form_of_list(const hdx_listing *l)
@@ -90,15 +84,15 @@ static hdx_code open_found(opened *o, int by, hdx_rows **out, hdx_error *err)
     return hdx_say_nothing(code, out, err, "%s", nothing);
 }
 
-hdx_code hdx_listing_open(const hdx_listing *l, const hdx_query *q, const hdx_arguments *a, hdx_rows **out,
-                          hdx_error *err)
+static hdx_code open_listing(const hdx_listing *l, const hdx_query *q, const hdx_arguments *a, hdx_rows **out,
+                             hdx_error *err)
 {
     hdx_ask ask;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
-    opened *o = calloc(1, sizeof *o + l->state);
+    opened *o = hdx_mem_get(q->mem, sizeof *o + l->state);
     if (o == NULL)
         return hdx_no_memory(err, l->what, sizeof *o + l->state);
     *found_of(o) = (hdx_found){ .ask = ask, .arguments = a, .what = l->what, .entry = l->entry };
@@ -117,7 +111,7 @@ hdx_code hdx_question_open(const hdx_question *question, const hdx_query *q, con
     *out = NULL;
     if ((own.mem = hdx_mem_scope(q->mem)) == NULL)
         return hdx_no_memory(err, question->declared.name, sizeof *own.mem);
-    const hdx_code code = question->listing != NULL ? hdx_listing_open(question->listing, &own, a, out, err)
+    const hdx_code code = question->listing != NULL ? open_listing(question->listing, &own, a, out, err)
                                                     : question->open(&own, a, out, err);
     if (*out != NULL)
         hdx_rows_own(*out, own.mem);

@@ -30,10 +30,7 @@ struct hdx_listing {
     hdx_code (*cells)(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err);
     hdx_code (*beside)(void *state, hdx_rows **rows, hdx_error *err); /* beside.h; NULL: nothing */
     const char *(*nothing)(const void *state);                        /* why there are no rows */
-    void (*close)(void *state); /* of what the finder opened; NULL: nothing. The entries are not its concern */
+    void (*close)(void *state); /* of what the finder opened and is no memory of the question's scope; NULL: nothing */
 };
-
-hdx_code hdx_listing_open(const hdx_listing *l, const hdx_query *q, const hdx_arguments *a, hdx_rows **out,
-                          hdx_error *err);
 
 #endif

@@ -582,6 +582,5 @@ hdx_code hdx_argument_object(const hdx_query *q, const hdx_arguments *a, hdx_id 
                         hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes one object, and %zu are named",
                                  a->answer->name, count),
                         "heapdex object lists them with their addresses");
-    hdx_ids_free(ids);
     return code;
 }
