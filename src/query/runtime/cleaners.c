@@ -119,7 +119,6 @@ static hdx_code find(void *of, hdx_error *err)
     }
     c->readable = c->readable || all == 0;
     hdx_graph_near_end(near);
-    hdx_ids_drop(&ids);
     return code;
 }
 

@@ -96,7 +96,6 @@ static void close_buffers(void *of)
     hdx_fields_close(&b->fields);
     hdx_fields_close(&b->cleaner);
     hdx_fields_close(&b->thunk);
-    hdx_list_free(b->found.ask.q.mem, HDX_LIST_REF(&b->owners));
 }
 
 /* ---- one buffer ---- */

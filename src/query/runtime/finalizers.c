@@ -62,12 +62,7 @@ typedef struct finalizers {
     bool       readable;
 } finalizers;
 
-static void close_states(void *of)
-{
-    finalizers *f = of;
-    hdx_fields_close(&f->fields);
-    hdx_map_free(&f->states);
-}
+static void close_fields(void *of) { hdx_fields_close(&((finalizers *)of)->fields); }
 
 /* ---- what is in a list ---- */
 
@@ -144,7 +139,6 @@ static hdx_code find_running(finalizers *f, hdx_error *err)
                 if (hdx_class_extends(g, hdx_graph_class_of(g, at[i].object), c->number))
                     code = put_state(f, at[i].object, RUNNING, 0, &fresh, err);
         }
-    hdx_mem_put(f->found.ask.q.mem, at, capacity * sizeof *at);
     return code;
 }
 
@@ -171,7 +165,6 @@ static hdx_code find_running_on_android(finalizers *f, hdx_error *err)
         if (object != HDX_NO_ID)
             code = add(f, object, HDX_NO_ID, RUNNING, 0, err);
     }
-    hdx_ids_drop(&daemons);
     return code;
 }
 
@@ -192,7 +185,7 @@ static int in_order(const void *a, const void *b)
 static hdx_code find(void *of, hdx_error *err)
 {
     finalizers   *f = of;
-    hdx_strengths s = { .ask = NULL };
+    hdx_strengths s;
     uint64_t      unknown = 0, all = 0;
     f->states = hdx_map_of(f->found.ask.q.mem);
     hdx_code code = hdx_references_open(&f->found.ask, &s, err);
@@ -270,7 +263,7 @@ static const hdx_listing listing = { .what = "finalizers",
                                      .order = in_order,
                                      .cells = cells_of,
                                      .nothing = nothing,
-                                     .close = close_states };
+                                     .close = close_fields };
 
 static const hdx_parameter parameters[] = {
     { .name = "by",

@@ -23,8 +23,6 @@
 #include "query/sets/exclude.h"
 #include "query/questions.h"
 
-#include <stdlib.h>
-
 enum { ADDRESS, CLASS, LABEL, PARENT, OUTSIDE, CLASSES, INSTANCES, SHALLOW, RETAINED, HELD_BY, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
@@ -65,24 +63,6 @@ typedef struct explorer {
     hdx_id       *targets;
     uint64_t      target_count;
 } explorer;
-
-static void explorer_close(void *state)
-{
-    explorer *e = state;
-    hdx_mem  *mem = e->ask.q.mem;
-    hdx_path_tree_drop(&e->indexed);
-    hdx_path_tree_drop(&e->searched);
-    hdx_excludes_close(&e->excludes);
-    hdx_mem_put(mem, e->nearest, e->objects * sizeof *e->nearest);
-    hdx_mem_put(mem, e->stays, e->all.count * sizeof *e->stays);
-    hdx_mem_put(mem, e->outside, e->all.count * sizeof *e->outside);
-    hdx_mem_put(mem, e->order, e->all.count * sizeof *e->order);
-    hdx_mem_put(mem, e->path, e->all.count * sizeof *e->path);
-    hdx_mem_put(mem, e->search, e->all.count * sizeof *e->search);
-    hdx_mem_put(mem, e->targets, e->all.count * sizeof *e->targets);
-    hdx_loaders_drop(&e->all, mem);
-    free(e);
-}
 
 /* ---- loaders that never go ---- */
 
@@ -428,16 +408,14 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
-    explorer *e = calloc(1, sizeof *e);
+    explorer *e = hdx_mem_get(q->mem, sizeof *e);
     if (e == NULL)
         return hdx_no_memory(err, "loaders", sizeof *e);
     e->ask = ask;
-    if ((code = explore(e, hdx_argument_flag(a, "unused"), err)) != HDX_OK) {
-        explorer_close(e);
+    if ((code = explore(e, hdx_argument_flag(a, "unused"), err)) != HDX_OK)
         return code;
-    }
     const bool     none = !may_go(e);
-    hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, explorer_close, e->count };
+    hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, NULL, e->count };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     return hdx_say_nothing(code, out, err,
                            none ? "the only class loaders are those of the JVM and of the application"

@@ -32,15 +32,8 @@ static const hdx_column class_columns[] = {
 typedef struct class_rows {
     hdx_ask           ask;
     const hdx_class **at;
-    uint64_t          count, capacity, next;
+    uint64_t          count, next;
 } class_rows;
-
-static void classes_close(void *state)
-{
-    class_rows *c = state;
-    hdx_mem_put(c->ask.q.mem, c->at, c->capacity * sizeof *c->at);
-    free(c);
-}
 
 static int by_address(const void *a, const void *b)
 {
@@ -83,21 +76,18 @@ static hdx_code open_classes(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (code != HDX_OK)
         return code;
     const hdx_class *classes = hdx_graph_classes(q->graph, &count);
-    class_rows      *r = calloc(1, sizeof *r);
+    class_rows      *r = hdx_mem_get(q->mem, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "classes", sizeof *r);
     r->ask = ask;
-    if ((r->at = hdx_mem_array(r->ask.q.mem, count, sizeof *r->at)) == NULL) {
-        classes_close(r);
+    if ((r->at = hdx_mem_array(q->mem, count, sizeof *r->at)) == NULL)
         return hdx_no_memory(err, "classes", count * sizeof *r->at);
-    }
-    r->capacity = count;
     for (uint32_t i = 0; i < count; i++)
         if (hdx_ask_wants(&ask, classes[i].id))
             r->at[r->count++] = &classes[i];
     if (r->count > 0)
         qsort(r->at, r->count, sizeof *r->at, by_address);
-    hdx_rows_maker maker = { class_columns, HDX_COUNT(class_columns), r, classes_next, classes_close, r->count };
+    hdx_rows_maker maker = { class_columns, HDX_COUNT(class_columns), r, classes_next, NULL, r->count };
     return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 
@@ -133,13 +123,6 @@ typedef struct loader_rows {
     hdx_loaders all;
     uint64_t    next;
 } loader_rows;
-
-static void loaders_close(void *state)
-{
-    loader_rows *l = state;
-    hdx_loaders_drop(&l->all, l->ask.q.mem);
-    free(l);
-}
 
 static int by_id(const void *a, const void *b)
 {
@@ -397,15 +380,13 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
-    loader_rows *r = calloc(1, sizeof *r);
+    loader_rows *r = hdx_mem_get(q->mem, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "loaders", sizeof *r);
     r->ask = ask;
-    if ((code = hdx_loaders_list(&r->ask, &r->all, err)) != HDX_OK) {
-        loaders_close(r);
+    if ((code = hdx_loaders_list(&r->ask, &r->all, err)) != HDX_OK)
         return code;
-    }
-    hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loaders_next, loaders_close, r->all.count };
+    hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loaders_next, NULL, r->all.count };
     return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 

@@ -103,7 +103,6 @@ hdx_code hdx_file_owners_of(hdx_ask *ask, hdx_file_owners *out, hdx_error *err)
         }
     }
     hdx_graph_near_end(near);
-    hdx_ids_drop(&ids);
     hdx_fields_close(&f);
     if (out->count > 1)
         qsort(out->at, (size_t)out->count, sizeof *out->at, by_descriptor);
@@ -172,7 +171,6 @@ static void close_files(void *of)
     files *f = of;
     hdx_fields_close(&f->fields);
     hdx_fields_close(&f->inner);
-    hdx_list_free(f->found.ask.q.mem, HDX_LIST_REF(&f->owners));
 }
 
 /* A number from 0 on, or a handle of Windows. */
@@ -214,7 +212,6 @@ static hdx_code find_descriptors(files *f, hdx_error *err)
         if (code == HDX_OK)
             code = hdx_found_add(&f->found, &h, err);
     }
-    hdx_ids_drop(&ids);
     return code;
 }
 
@@ -280,7 +277,6 @@ static hdx_code find_others(files *f, hdx_error *err)
         for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++)
             code = look_at_other(f, ids.at[i], k, err);
     }
-    hdx_ids_drop(&ids);
     return code;
 }
 

@@ -295,11 +295,6 @@ static hdx_code open_properties(const hdx_query *q, const hdx_arguments *a, hdx_
         return code;
     code = read_and_add(&p, table, err);
     hdx_fields_close(&p.fields);
-    hdx_contents_close(&p.contents);
-    hdx_layouts_unbind(&p.bound);
-    hdx_layouts_free(&p.layouts);
-    hdx_mem_put(q->mem, p.at, p.capacity * sizeof *p.at);
-    hdx_arena_free(&p.arena);
     if (code != HDX_OK) {
         hdx_table_free(table);
         return code;

@@ -70,8 +70,6 @@ typedef struct referents {
     bool          readable;
 } referents;
 
-static void close_strengths(void *state) { hdx_strengths_close(&((referents *)state)->strengths); }
-
 /* kinds: bit k - 1 for strength k; 0: all. */
 static bool is_chosen(unsigned kinds, hdx_strength kind) { return kinds == 0 || (kinds >> ((unsigned)kind - 1) & 1); }
 
@@ -271,14 +269,12 @@ static hdx_code sums_of(void *state, int by, hdx_rows **out, hdx_error *err)
     referents     *r = state;
     HDX_LIST(sum)  sums = { NULL, 0, 0 };
     hdx_table     *table = NULL;
-    hdx_mem       *mem = r->found.ask.q.mem;
     const bool     by_kind = by == 0;
     const unsigned kinds = hdx_argument_choices(r->found.arguments, "kind");
-    hdx_code       code = hdx_table_in(mem, forms[by].columns, forms[by].column_count, &table, err);
+    hdx_code       code = hdx_table_in(r->found.ask.q.mem, forms[by].columns, forms[by].column_count, &table, err);
     if (code == HDX_OK && (code = sum_up(r, by_kind, HDX_LIST_REF(&sums), err)) == HDX_OK)
         code = by_kind ? kind_rows(&r->strengths, kinds, sums.at, sums.count, table, err)
                        : class_rows(r->found.ask.g, sums.at, sums.count, table, err);
-    hdx_list_free(mem, HDX_LIST_REF(&sums));
     if (code == HDX_OK)
         return hdx_table_rows(table, out, err);
     hdx_table_free(table);
@@ -297,8 +293,7 @@ static const hdx_listing listing = { .what = "referents",
                                      .find = find,
                                      .order = held_first,
                                      .cells = cells_of,
-                                     .nothing = nothing,
-                                     .close = close_strengths };
+                                     .nothing = nothing };
 
 static const hdx_parameter parameters[] = {
     { .name = "kind",

@@ -95,8 +95,6 @@ hdx_code hdx_references_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
 
 void hdx_strengths_close(hdx_strengths *s)
 {
-    if (s->ask == NULL)
-        return;
     hdx_mem_put(s->ask->q.mem, s->at, s->capacity * sizeof *s->at);
     hdx_list_free(s->ask->q.mem, HDX_LIST_REF(&s->weak));
     hdx_map_free(&s->places);
@@ -226,18 +224,19 @@ hdx_code hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
     search         x = { out, ask, NULL, hdx_graph_objects(ask->g), hdx_ids_of(mem), hdx_ids_of(mem) };
     bool           fresh;
     hdx_code       code = hdx_references_open(ask, out, err);
-    if (code == HDX_OK && !hdx_map_reserve(&out->places, out->count))
-        code = hdx_no_memory(err, "references", out->count * sizeof(hdx_map_slot));
-    for (uint64_t i = 0; code == HDX_OK && i < out->count; i++) {
+    if (code != HDX_OK)
+        return code;
+    if (!hdx_map_reserve(&out->places, out->count))
+        return hdx_no_memory(err, "references", out->count * sizeof(hdx_map_slot));
+    for (uint64_t i = 0; i < out->count; i++) {
         uint64_t *place = hdx_map_put(&out->places, out->at[i].id, &fresh);
         if (place == NULL)
-            code = hdx_no_memory(err, "references", out->count * sizeof(hdx_map_slot));
-        else
-            *place = i;
+            return hdx_no_memory(err, "references", out->count * sizeof(hdx_map_slot));
+        *place = i;
     }
-    if (code == HDX_OK && (x.open = hdx_mem_array(mem, words, sizeof *x.open)) == NULL)
-        code = hdx_no_memory(err, "marks", words * sizeof *x.open);
-    if (code == HDX_OK && (code = find_behind(&x, err)) == HDX_OK)
+    if ((x.open = hdx_mem_array(mem, words, sizeof *x.open)) == NULL)
+        return hdx_no_memory(err, "marks", words * sizeof *x.open);
+    if ((code = find_behind(&x, err)) == HDX_OK)
         code = spread_strongly(&x, err);
     for (int strength = HDX_SOFT; code == HDX_OK && strength < HDX_STRENGTHS; strength++)
         code = spread_by_referents(&x, (hdx_strength)strength, err);
@@ -245,8 +244,7 @@ hdx_code hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
         qsort(out->weak.at, (size_t)out->weak.count, sizeof(hdx_weakly), by_object);
     hdx_ids_drop(&x.behind);
     hdx_ids_drop(&x.stack);
-    if (x.open != NULL)
-        hdx_mem_put(mem, x.open, words * sizeof *x.open);
+    hdx_mem_put(mem, x.open, words * sizeof *x.open);
     return code == HDX_OK ? hdx_graph_check(ask->g, err) : code;
 }
 

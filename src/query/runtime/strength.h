@@ -5,7 +5,6 @@
  *     hdx_code code = hdx_strengths_open(&ask, &s, err);
  *     for (uint64_t i = 0; code == HDX_OK && i < s.count; i++)
  *         if (hdx_strength_of(&s, s.at[i].referent) == HDX_SOFT) ...      nothing stronger leads to it
- *     hdx_strengths_close(&s);
  *
  * The strength of an object is the best over all ways from a GC root of the weakest reference on the way. What the
  * field `referent` alone refers to is held by as much as its class says, everything else is strong; so is a referent
@@ -42,8 +41,8 @@ typedef struct hdx_strengths {
     uint64_t             objects[HDX_STRENGTHS], bytes[HDX_STRENGTHS]; /* of `weak` */
 } hdx_strengths;
 
-hdx_code     hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err); /* to be closed always */
-void         hdx_strengths_close(hdx_strengths *s);
+hdx_code     hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err);
+void         hdx_strengths_close(hdx_strengths *s); /* gives back what they hold before the question ends */
 hdx_strength hdx_strength_of(const hdx_strengths *s, hdx_id id); /* HDX_STRENGTHS: it is not reachable */
 /* Without the last question: references alone, nothing of what they hold. */
 hdx_code hdx_references_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err);

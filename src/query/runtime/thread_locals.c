@@ -88,7 +88,6 @@ static void close_locals(void *state)
     hdx_fields_close(&l->map);
     hdx_fields_close(&l->entry);
     hdx_values_free(&l->elements);
-    hdx_map_free(&l->seen);
 }
 
 /* ---- finding ---- */
@@ -193,7 +192,6 @@ static hdx_code find(void *state, hdx_error *err)
             (code = look_at_map(l, threads.at[i], "inheritableValues", true, true, err)) == HDX_OK)
             code = hdx_ask_turn(&l->found.ask, err);
     hdx_graph_near_end(near);
-    hdx_ids_drop(&threads);
     return code;
 }
 

@@ -120,7 +120,6 @@ static hdx_code read_members(pools *p, hdx_error *err)
                    : hdx_no_memory(err, "names of threads", arena.size + p->names.size);
     }
     hdx_graph_near_end(near);
-    hdx_arena_free(&arena);
     return code;
 }
 
@@ -231,8 +230,21 @@ static hdx_code add_rows(pools *p, hdx_table *table, hdx_error *err)
         refused |= text.failed;
         code = refused ? hdx_no_memory(err, "pools", text.len) : hdx_table_add(table, cells, err);
     }
-    hdx_buffer_free(&text);
     return code;
+}
+
+static hdx_code read_and_sum_up(pools *p, hdx_error *err)
+{
+    hdx_code code = hdx_thread_reader_open(&p->ask.q, &p->reader, err);
+    if (code != HDX_OK || (code = hdx_threads_of(&p->ask, &p->ids, err)) != HDX_OK)
+        return code;
+    if ((p->members = hdx_mem_array(p->ask.q.mem, p->ids.count, sizeof *p->members)) == NULL)
+        return hdx_no_memory(err, "threads", p->ids.count * sizeof *p->members);
+    if ((code = read_members(p, err)) != HDX_OK)
+        return code;
+    if (p->ids.count > 0)
+        qsort(p->members, (size_t)p->ids.count, sizeof *p->members, in_pools);
+    return sum_up(p, err);
 }
 
 hdx_code hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err)
@@ -243,25 +255,12 @@ hdx_code hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err)
     hdx_code code = hdx_ask_begin(q, &p.ask, err);
     if (code != HDX_OK)
         return code;
-    if ((code = hdx_thread_reader_open(&p.ask.q, &p.reader, err)) == HDX_OK &&
-        (code = hdx_threads_of(&p.ask, &p.ids, err)) == HDX_OK &&
-        (p.members = hdx_mem_array(q->mem, p.ids.count, sizeof *p.members)) == NULL)
-        code = hdx_no_memory(err, "threads", p.ids.count * sizeof *p.members);
-    if (code == HDX_OK && (code = read_members(&p, err)) == HDX_OK) {
-        if (p.ids.count > 0)
-            qsort(p.members, (size_t)p.ids.count, sizeof *p.members, in_pools);
-        if ((code = sum_up(&p, err)) == HDX_OK &&
-            (code = hdx_table_in(q->mem, hdx_thread_pool_columns, HDX_THREAD_POOL_COLUMNS, &table, err)) == HDX_OK)
-            code = add_rows(&p, table, err);
-    }
-    if (code == HDX_OK)
-        code = hdx_graph_check(p.ask.g, err);
-    hdx_list_free(q->mem, HDX_LIST_REF(&p.found));
-    if (p.members != NULL)
-        hdx_mem_put(q->mem, p.members, p.ids.count * sizeof *p.members);
-    hdx_arena_free(&p.names);
-    hdx_ids_drop(&p.ids);
+    code = read_and_sum_up(&p, err);
     hdx_thread_reader_close(&p.reader);
+    if (code == HDX_OK)
+        code = hdx_table_in(q->mem, hdx_thread_pool_columns, HDX_THREAD_POOL_COLUMNS, &table, err);
+    if (code == HDX_OK && (code = add_rows(&p, table, err)) == HDX_OK)
+        code = hdx_graph_check(p.ask.g, err);
     if (code != HDX_OK) {
         hdx_table_free(table);
         return code;
