@@ -151,26 +151,6 @@ hdx_code hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err)
                                                : hdx_no_memory(err, "holders", f->count_of_nodes * sizeof *f->label);
 }
 
-void hdx_flow_close(hdx_flow *f)
-{
-    if (f == NULL)
-        return;
-    hdx_mem *mem = f->q->mem;
-    for (unsigned i = 0; f->found != NULL && i < f->workers; i++)
-        hdx_ids_drop(&f->found[i]);
-    hdx_mem_put(mem, f->found, f->workers * sizeof *f->found);
-    hdx_mem_put(mem, f->label, f->count_of_nodes * sizeof *f->label);
-    hdx_mem_put(mem, f->done, f->node_words * sizeof *f->done);
-    hdx_nodes_close(&f->nodes);
-    hdx_mem_put(mem, f->sources, f->words * sizeof *f->sources);
-    hdx_mem_put(mem, f->classes, f->words * sizeof *f->classes);
-    hdx_ids_drop(&f->level);
-    hdx_ids_drop(&f->next);
-    hdx_map_free(&f->first);
-    hdx_mem_put(mem, f->holders, f->capacity * sizeof *f->holders);
-    hdx_mem_put(mem, f, sizeof *f);
-}
-
 hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count)
 {
     *count = f->count;
@@ -367,32 +347,28 @@ static hdx_code leave_holder(hdx_flow *f, const hdx_holder *h, uint32_t bit, hdx
 
 static hdx_code add_up(const hdx_flow *f, hdx_flow_sum *sums, uint64_t most, uint64_t *count, hdx_error *err)
 {
-    hdx_map  places = hdx_map_of(f->q->mem);
-    hdx_code code = HDX_OK;
+    hdx_map places = hdx_map_of(f->q->mem);
     *count = 0;
-    for (hdx_id first = 0; code == HDX_OK && first < f->objects; first += HDX_RUN) {
+    for (hdx_id first = 0; first < f->objects; first += HDX_RUN) {
         uint64_t       sizes[HDX_RUN];
         const uint32_t n = (uint32_t)(f->objects - first < HDX_RUN ? f->objects - first : HDX_RUN);
         hdx_graph_read_shallow(f->q->graph, first, n, sizes);
-        for (uint32_t i = 0; code == HDX_OK && i < n; i++) {
+        for (uint32_t i = 0; i < n; i++) {
             const uint32_t node = f->nodes.of[first + i];
             const uint32_t bits = node == HDX_NO_NODE ? 0 : atomic_load_explicit(&f->label[node], memory_order_relaxed);
             bool           fresh = false;
             if (bits == 0)
                 continue;
             uint64_t *place = hdx_map_put(&places, bits, &fresh);
-            if (place == NULL || (fresh && *count >= most)) {
-                code = hdx_no_memory(err, "sets of holders", *count * sizeof *sums);
-                break;
-            }
+            if (place == NULL || (fresh && *count >= most))
+                return hdx_no_memory(err, "sets of holders", *count * sizeof *sums);
             if (fresh)
                 sums[ *place = (*count)++] = (hdx_flow_sum){ .bits = bits };
             sums[*place].objects++;
             sums[*place].bytes += sizes[i];
         }
     }
-    hdx_map_free(&places);
-    return code;
+    return HDX_OK;
 }
 
 hdx_code hdx_flow_split(hdx_flow *f, const uint64_t *holders, uint32_t count, hdx_flow_sum *sums, uint64_t most,

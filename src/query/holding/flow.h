@@ -13,9 +13,8 @@ typedef struct hdx_holder {
     uint64_t        bytes;   /* of the objects that the last search came to by it first */
 } hdx_holder;
 typedef struct hdx_flow hdx_flow;
-hdx_code    hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err); /* *out is to be closed on failure, too */
-void        hdx_flow_close(hdx_flow *f);
-hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count); /* the flow's; the first is none */
+hdx_code                hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err);
+hdx_holder             *hdx_flow_holders(hdx_flow *f, uint64_t *count); /* the flow's; the first is none */
 /* A search from the GC roots without the holders that are removed: what it reaches. */
 hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err);
 bool     hdx_flow_reached(const hdx_flow *f, hdx_id id); /* by the last search */

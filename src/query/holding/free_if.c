@@ -287,14 +287,11 @@ static hdx_code loader_named(taking *t, const char *name, hdx_error *err)
                 hdx_nearest_offer(&near, inner);
         }
     }
-    if (code == HDX_OK && !any) {
-        code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class loader is called %.100s", name);
-        code = near.best != NULL ? hdx_hint(err, code, "did you mean %.150s?", near.best)
-                                 : hdx_hint(err, code, "heapdex histogram DUMP --by loader lists them");
-    }
-    hdx_map_free(&known);
-    hdx_arena_free(&arena);
-    return code;
+    if (code != HDX_OK || any)
+        return code;
+    code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class loader is called %.100s", name);
+    return near.best != NULL ? hdx_hint(err, code, "did you mean %.150s?", near.best)
+                             : hdx_hint(err, code, "heapdex histogram DUMP --by loader lists them");
 }
 
 static hdx_code mute_loaders(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
@@ -518,21 +515,7 @@ static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *
             (code = spread(t, err)) == HDX_OK)
             code = read_masks(t, err);
     }
-    hdx_arena_free(&arena);
     return code;
-}
-
-static void taking_close(taking *t)
-{
-    hdx_mem *mem = t->ask.q.mem;
-    drop_masks(t);
-    if (t->cuts.g != NULL)
-        hdx_cut_fields_close(&t->cuts);
-    if (t->fields.of_class != NULL)
-        hdx_excludes_close(&t->fields);
-    hdx_mem_put(mem, t->mute_classes, hdx_bits_words(t->classes) * sizeof *t->mute_classes);
-    hdx_mem_put(mem, t->mute, t->words * sizeof *t->mute);
-    hdx_mem_put(mem, t->asked, t->words * sizeof *t->asked);
 }
 
 static hdx_code open_free_if(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -552,8 +535,6 @@ static hdx_code open_free_if(const hdx_query *q, const hdx_arguments *a, hdx_row
                    live == 0 ? 0 : 100.0 * (double)s.bytes / (double)live);
     if (code == HDX_OK)
         code = hdx_gone_rows(&t.ask, &s, title, out, err);
-    hdx_gone_close(&s);
-    taking_close(&t);
     return hdx_say_nothing(code, out, err, "all that is reachable stays so");
 }
 

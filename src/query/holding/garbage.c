@@ -67,21 +67,6 @@ typedef struct sorter {
     uint64_t          next;
 } sorter;
 
-static void sorter_close(void *state)
-{
-    sorter  *s = state;
-    hdx_mem *mem = s->ask.q.mem;
-    hdx_mem_put(mem, s->dead, s->words * sizeof *s->dead);
-    hdx_mem_put(mem, s->seen, s->words * sizeof *s->seen);
-    hdx_mem_put(mem, s->rank, s->words * sizeof *s->rank);
-    hdx_mem_put(mem, s->ids, s->count * sizeof *s->ids);
-    hdx_mem_put(mem, s->up, s->count * sizeof *s->up);
-    hdx_ids_drop(&s->begun);
-    hdx_ids_drop(&s->stack);
-    hdx_list_free(mem, HDX_LIST_REF(&s->clusters));
-    free(s);
-}
-
 /* ---- who is garbage ---- */
 
 static hdx_code find_dead(sorter *s, hdx_error *err)
@@ -354,17 +339,13 @@ static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_row
 {
     (void)a;
     *out = NULL;
-    sorter *s = calloc(1, sizeof *s);
+    sorter *s = hdx_mem_get(q->mem, sizeof *s);
     if (s == NULL)
         return hdx_no_memory(err, "garbage", sizeof *s);
     hdx_code code = hdx_ask_begin(q, &s->ask, err);
-    if (code == HDX_OK)
-        code = sort_out(s, err);
-    if (code != HDX_OK) {
-        sorter_close(s);
+    if (code != HDX_OK || (code = sort_out(s, err)) != HDX_OK)
         return code;
-    }
-    hdx_rows_maker maker = { columns, COLUMNS, s, garbage_next, sorter_close, s->clusters.count };
+    hdx_rows_maker maker = { columns, COLUMNS, s, garbage_next, NULL, s->clusters.count };
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
         code = say(code, s, out, err);
     if (code == HDX_OK)

@@ -233,26 +233,27 @@ static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *er
     return code == HDX_OK && count > 0 ? hdx_rows_set_title(*out, line, err) : code;
 }
 
+static hdx_code find(finder *f, double share, hdx_error *err)
+{
+    if ((f->sums = hdx_mem_array(f->ask->q.mem, SETS, sizeof *f->sums)) == NULL)
+        return hdx_no_memory(err, "sets of holders", SETS * sizeof *f->sums);
+    hdx_code code = hdx_flow_open(f->ask, &f->flow, err);
+    if (code != HDX_OK)
+        return code;
+    f->holders = hdx_flow_holders(f->flow, &f->count);
+    if ((code = choose(f, share, err)) == HDX_OK)
+        reduce(f);
+    return code;
+}
+
 static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out, hdx_error *err)
 {
     finder     f = { .ask = ask, .most = most };
     hdx_table *table = NULL;
-    hdx_code   code = hdx_table_in(ask->q.mem, columns, COLUMNS, &table, err);
-    if (code != HDX_OK)
+    hdx_code   code = find(&f, share, err);
+    if (code != HDX_OK || (code = hdx_table_in(ask->q.mem, columns, COLUMNS, &table, err)) != HDX_OK)
         return code;
-    if ((f.sums = hdx_mem_array(ask->q.mem, SETS, sizeof *f.sums)) == NULL)
-        code = hdx_no_memory(err, "sets of holders", SETS * sizeof *f.sums);
-    if (code == HDX_OK && (code = hdx_flow_open(ask, &f.flow, err)) == HDX_OK) {
-        f.holders = hdx_flow_holders(f.flow, &f.count);
-        if ((code = choose(&f, share, err)) == HDX_OK) {
-            reduce(&f);
-            if ((code = add_rows(&f, table, err)) == HDX_OK)
-                code = hdx_graph_check(ask->g, err);
-        }
-    }
-    hdx_flow_close(f.flow);
-    if (code != HDX_OK) {
-        hdx_mem_put(ask->q.mem, f.sums, SETS * sizeof *f.sums);
+    if ((code = add_rows(&f, table, err)) != HDX_OK || (code = hdx_graph_check(ask->g, err)) != HDX_OK) {
         hdx_table_free(table);
         return code;
     }
@@ -260,7 +261,6 @@ static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out
         hdx_rows_close(*out);
         *out = NULL;
     }
-    hdx_mem_put(ask->q.mem, f.sums, SETS * sizeof *f.sums);
     if (code == HDX_OK && hdx_column_wanted(&ask->q, LABEL))
         code = hdx_query_labels(&ask->q, false, out, err);
     return hdx_say_nothing(code, out, err, "no field, thread or root leads to 1%% of the heap");

@@ -102,7 +102,6 @@ static hdx_code skip(finder *f, const char *words, bool preset, hdx_error *err)
         words += len;
         words += *words == '|';
     }
-    hdx_arena_free(&arena);
     return code;
 }
 
@@ -202,7 +201,6 @@ static hdx_code retained(finder *f, bool of_set, hdx_error *err)
     const hdx_code code = hdx_groups_retained(f->ask, list->at, list->count, groups, sums, err);
     for (uint64_t i = 0; i < groups; i++)
         *(of_set ? &f->rows[i].dominated_retained : &f->rows[i].retained) = sums[i];
-    hdx_mem_put(f->ask->q.mem, sums, groups * sizeof *sums);
     return code;
 }
 
@@ -264,27 +262,18 @@ static hdx_code find(hdx_ask *ask, const hdx_members *m, const char *words, bool
 {
     hdx_mem *mem = ask->q.mem;
     finder   f = { .ask = ask, .objects = hdx_graph_objects(ask->g), .words = m->words, .ends = hdx_map_of(mem) };
-    hdx_code code = HDX_OK;
+    hdx_code code;
     (void)hdx_graph_classes(ask->g, &f.classes);
     f.skipped = hdx_mem_array(mem, hdx_bits_words(f.classes), sizeof *f.skipped);
     f.known = hdx_mem_array(mem, f.words, sizeof *f.known);
     f.rows = hdx_mem_array(mem, (uint64_t)f.classes + 1, sizeof *f.rows);
     if (f.skipped == NULL || f.known == NULL || f.rows == NULL)
-        code = hdx_no_memory(err, "dominators", f.words * sizeof *f.known);
-    if (code == HDX_OK && (code = skip(&f, words, preset, err)) == HDX_OK && (code = count_all(&f, m, err)) == HDX_OK &&
-        hdx_column_wanted(&ask->q, RETAINED))
-        code = retained(&f, false, err);
-    if (code == HDX_OK && hdx_column_wanted(&ask->q, DOMINATED_RETAINED))
-        code = retained(&f, true, err);
-    if (code == HDX_OK)
-        code = answer(&f, out, err);
-    hdx_map_free(&f.ends);
-    hdx_list_free(mem, HDX_LIST_REF(&f.set));
-    hdx_list_free(mem, HDX_LIST_REF(&f.dominators));
-    hdx_mem_put(mem, f.rows, ((uint64_t)f.classes + 1) * sizeof *f.rows);
-    hdx_mem_put(mem, f.known, f.words * sizeof *f.known);
-    hdx_mem_put(mem, f.skipped, hdx_bits_words(f.classes) * sizeof *f.skipped);
-    return code;
+        return hdx_no_memory(err, "dominators", f.words * sizeof *f.known);
+    if ((code = skip(&f, words, preset, err)) != HDX_OK || (code = count_all(&f, m, err)) != HDX_OK ||
+        (hdx_column_wanted(&ask->q, RETAINED) && (code = retained(&f, false, err)) != HDX_OK) ||
+        (hdx_column_wanted(&ask->q, DOMINATED_RETAINED) && (code = retained(&f, true, err)) != HDX_OK))
+        return code;
+    return answer(&f, out, err);
 }
 
 static hdx_code open_immediate(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -300,10 +289,7 @@ static hdx_code open_immediate(const hdx_query *q, const hdx_arguments *a, hdx_r
     if (code == HDX_OK && (code = hdx_ask_begin(q, &ask, err)) == HDX_OK &&
         (code = hdx_members_open(&ask, &given.set, &m, err)) == HDX_OK)
         code = find(&ask, &m, words, strcmp(words, SKIP_DEFAULT) == 0, out, err);
-    hdx_members_close(&m);
-    code = hdx_say_nothing(code, out, err, "%s", code == HDX_OK ? hdx_members_nothing(&m, &given.set) : "");
-    hdx_given_set_close(&given);
-    return code;
+    return hdx_say_nothing(code, out, err, "%s", code == HDX_OK ? hdx_members_nothing(&m, &given.set) : "");
 }
 
 static const hdx_parameter parameters[] = {

@@ -257,9 +257,8 @@ static hdx_code split_all(hdx_nodes *n, hdx_ids *found, hdx_error *err)
 
 static hdx_code add_bytes(hdx_nodes *n, hdx_error *err)
 {
-    n->bytes_count = n->at.count;
-    if ((n->bytes = hdx_mem_array(n->ask->q.mem, n->bytes_count, sizeof *n->bytes)) == NULL)
-        return hdx_no_memory(err, "holders", n->bytes_count * sizeof *n->bytes);
+    if ((n->bytes = hdx_mem_array(n->ask->q.mem, n->at.count, sizeof *n->bytes)) == NULL)
+        return hdx_no_memory(err, "holders", n->at.count * sizeof *n->bytes);
     for (uint64_t i = 0; i < n->at.count; i++) { /* what a head retains, without that of the heads below */
         const uint64_t retained = hdx_graph_retained(n->ask->g, n->at.at[i]);
         const hdx_id   above = hdx_graph_dominator(n->ask->g, n->at.at[i]);
@@ -305,18 +304,17 @@ static hdx_code refs_slice(void *context, hdx_id from, hdx_id to, unsigned worke
 static hdx_code sort_refs(hdx_nodes *n, pass *p, hdx_error *err)
 {
     hdx_mem *mem = n->ask->q.mem;
+    uint64_t refs = 0, sum = 0;
     for (unsigned w = 0; w < p->workers; w++)
-        n->to_count += p->found[w].count;
-    n->first_count = n->at.count + 1;
-    n->first = hdx_mem_array(mem, n->first_count, sizeof *n->first);
-    n->to = hdx_mem_raw(mem, n->to_count, sizeof *n->to);
+        refs += p->found[w].count;
+    n->first = hdx_mem_array(mem, n->at.count + 1, sizeof *n->first);
+    n->to = hdx_mem_raw(mem, refs, sizeof *n->to);
     if (n->first == NULL || n->to == NULL)
-        return hdx_no_memory(err, "holders", n->to_count * sizeof *n->to);
+        return hdx_no_memory(err, "holders", refs * sizeof *n->to);
     for (unsigned w = 0; w < p->workers; w++)
         for (uint64_t i = 0; i < p->found[w].count; i++)
             n->first[p->found[w].at[i] >> 32]++;
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < n->first_count; i++) { /* ends, from which each goes down to its begin */
+    for (uint64_t i = 0; i <= n->at.count; i++) { /* ends, from which each goes down to its begin */
         sum += n->first[i];
         n->first[i] = sum;
     }
@@ -355,37 +353,12 @@ hdx_code hdx_nodes_open(hdx_ask *ask, const uint64_t *sources, hdx_nodes *n, hdx
     pass *p = hdx_mem_get(mem, sizeof *p);
     n->heads = hdx_mem_array(mem, hdx_bits_words(n->objects), sizeof *n->heads);
     n->of = hdx_mem_raw(mem, n->objects, sizeof *n->of);
-    hdx_code code = p == NULL || n->heads == NULL || n->of == NULL
-                        ? hdx_no_memory(err, "holders", n->objects * sizeof *n->of)
-                        : HDX_OK;
-    if (p != NULL) {
-        p->n = n;
-        p->workers = hdx_ask_threads(&ask->q);
-        for (unsigned w = 0; w < p->workers; w++)
-            p->found[w] = hdx_ids_of(mem);
-        if (code == HDX_OK) {
-            memset(n->of, 0xff, n->objects * sizeof *n->of);
-            code = make(n, p, err);
-        }
-        for (unsigned w = 0; w < p->workers; w++) {
-            hdx_ids_drop(&p->found[w]);
-            hdx_mem_put(mem, p->recent[w], RECENT * sizeof **p->recent);
-        }
-        hdx_mem_put(mem, p, sizeof *p);
-    }
-    return code;
-}
-
-void hdx_nodes_close(hdx_nodes *n)
-{
-    if (n->ask == NULL)
-        return;
-    hdx_mem *mem = n->ask->q.mem;
-    hdx_mem_put(mem, n->to, n->to_count * sizeof *n->to);
-    hdx_mem_put(mem, n->first, n->first_count * sizeof *n->first);
-    hdx_mem_put(mem, n->bytes, n->bytes_count * sizeof *n->bytes);
-    hdx_mem_put(mem, n->nested, n->nested_words * sizeof *n->nested);
-    hdx_ids_drop(&n->at);
-    hdx_mem_put(mem, n->of, n->objects * sizeof *n->of);
-    hdx_mem_put(mem, n->heads, hdx_bits_words(n->objects) * sizeof *n->heads);
+    if (p == NULL || n->heads == NULL || n->of == NULL)
+        return hdx_no_memory(err, "holders", n->objects * sizeof *n->of);
+    p->n = n;
+    p->workers = hdx_ask_threads(&ask->q);
+    for (unsigned w = 0; w < p->workers; w++)
+        p->found[w] = hdx_ids_of(mem);
+    memset(n->of, 0xff, n->objects * sizeof *n->of);
+    return make(n, p, err);
 }

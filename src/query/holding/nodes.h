@@ -23,18 +23,15 @@ typedef struct hdx_nodes {
     uint64_t       *nested;  /* bit set of nodes: the head is dominated by an object */
     uint64_t        nested_words;
     uint64_t       *bytes; /* shallow sizes of the objects of each node */
-    uint64_t        bytes_count;
     uint64_t       *first; /* of its references to other nodes, and one more; sources have none here */
-    uint64_t        first_count;
     uint32_t       *to;
-    uint64_t        to_count;
 } hdx_nodes;
 
 /*
  * `sources`: a bit for each object; it outlives the nodes. Each of them is a node of its own, and so is what it refers
- * to: a search reads their references from the graph and picks those that hold. *n is to be closed on failure, too.
+ * to: a search reads their references from the graph and picks those that hold. What the nodes hold is given back with
+ * the scope of the question's memory.
  */
 hdx_code hdx_nodes_open(hdx_ask *ask, const uint64_t *sources, hdx_nodes *n, hdx_error *err);
-void     hdx_nodes_close(hdx_nodes *n);
 
 #endif

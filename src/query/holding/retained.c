@@ -92,10 +92,7 @@ static hdx_code open_retained(const hdx_query *q, const hdx_arguments *a, hdx_ro
     hdx_code code = hdx_given_set_open(q, a, &given, err);
     given.set.columns = hdx_gone_columns;
     given.set.column_count = HDX_GONE_COLUMNS;
-    if (code == HDX_OK)
-        code = retained(q, &given.set, out, err);
-    hdx_given_set_close(&given);
-    return code;
+    return code == HDX_OK ? retained(q, &given.set, out, err) : code;
 }
 
 const hdx_question hdx_question_retained = {

@@ -481,8 +481,6 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
                                    &options.exclude_field_count, err)) == HDX_OK &&
         (code = list_members(q, &given.set, &members, &sieved, err)) == HDX_OK)
         code = hdx_query_path(q, members.at, members.count, &options, out, err);
-    hdx_ids_drop(&members);
-    hdx_given_set_close(&given);
     return code == HDX_OK && sieved ? hdx_say_nothing(code, out, err, HDX_NONE_MEETS) : code;
 }
 

@@ -128,19 +128,14 @@ const char *hdx_members_nothing(const hdx_members *m, const hdx_set *set)
 
 hdx_code hdx_given_set_open(const hdx_query *q, const hdx_arguments *a, hdx_given_set *out, hdx_error *err)
 {
+    hdx_id *ids = NULL;
     *out = (hdx_given_set){ .arena = hdx_arena_of(q->mem) };
     hdx_code code = hdx_argument_texts(a, "class", &out->arena, &out->set.patterns, &out->set.pattern_count, err);
-    if (code == HDX_OK && (code = hdx_argument_objects(q, a, &out->ids, &out->set.id_count, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = hdx_argument_objects(q, a, &ids, &out->set.id_count, err)) == HDX_OK &&
         out->set.id_count == 0 && out->set.pattern_count == 0)
         code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes objects or --class PATTERN, and got neither",
                         a->answer->name);
-    out->set.ids = out->ids;
+    out->set.ids = ids;
     out->set.subclasses = hdx_argument_flag(a, "subclasses");
     return code;
-}
-
-void hdx_given_set_close(hdx_given_set *s)
-{
-    hdx_ids_free(s->ids);
-    hdx_arena_free(&s->arena);
 }

@@ -33,14 +33,12 @@ typedef struct hdx_members {
 hdx_code hdx_members_open(hdx_ask *ask, const hdx_set *set, hdx_members *out,
                           hdx_error *err); /* closed on failure, too */
 void     hdx_members_close(hdx_members *m);
-/* The arguments `object`, `class`, `subclasses` of a question as a set; closed in any case. */
+/* The arguments `object`, `class`, `subclasses` of a question as a set, which lives as long as its scope of memory. */
 typedef struct hdx_given_set {
     hdx_set   set;
     hdx_arena arena;
-    hdx_id   *ids;
 } hdx_given_set;
 hdx_code hdx_given_set_open(const hdx_query *q, const hdx_arguments *a, hdx_given_set *out, hdx_error *err);
-void     hdx_given_set_close(hdx_given_set *s);
 #define HDX_NONE_MEETS "no object of the set meets the conditions on fields"
 /* Why a set has no live members, for hdx_say_nothing. */
 const char *hdx_members_nothing(const hdx_members *m, const hdx_set *set);
