@@ -67,7 +67,7 @@ typedef struct hdx_array_contents {
 /* Called for each array whose content is there, on the worker that read it; sum: of it, its length and its type. */
 typedef hdx_code hdx_array_visit(void *context, unsigned worker, hdx_id array, const hdx_sum *sum, hdx_error *err);
 
-/* Finds places; hdx_array_contents_close in any case. */
+/* Finds places. hdx_array_contents_close gives them back before the question ends. */
 hdx_code hdx_array_contents_open(const hdx_query *q, unsigned types, bool zeros, hdx_array_contents *out,
                                  hdx_error *err);
 void     hdx_array_contents_close(hdx_array_contents *c);
@@ -108,7 +108,7 @@ typedef struct hdx_equals {
     uint64_t         count, capacity;
     hdx_equal_totals strings, arrays;
 } hdx_equals;
-/* all: groups of one, too; texts: Strings alone. hdx_mem_put(c->ask.q.mem, at, capacity * sizeof *at). */
+/* all: groups of one, too; texts: Strings alone. */
 hdx_code hdx_equals_find(hdx_array_contents *c, bool texts, bool all, hdx_equals *out, hdx_error *err);
 /* Bytes of one of the group: a String without its array, or an array; and of the array of a String. */
 void hdx_equal_sizes(const hdx_array_contents *c, const hdx_equal *e, uint64_t *object, uint64_t *array);
@@ -150,7 +150,6 @@ typedef struct hdx_equal_holders hdx_equal_holders;
 /* Groups are copied as far as they are needed. */
 hdx_code hdx_equal_holders_new(const hdx_array_contents *c, const hdx_equals *groups, hdx_equal_holders **out,
                                hdx_error *err);
-void     hdx_equal_holders_free(hdx_equal_holders *h); /* NULL: nothing */
 /* Fills the column `holder` of rows whose `address` is the id of a group. Takes h and what c has over. */
 hdx_code hdx_equal_holders_fill(hdx_equal_holders *h, hdx_array_contents *c, hdx_rows **rows, hdx_error *err);
 

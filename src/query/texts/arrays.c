@@ -152,13 +152,6 @@ typedef struct array_rows {
     hdx_id             next;
 } array_rows;
 
-static void rows_close(void *state)
-{
-    array_rows *r = state;
-    hdx_array_contents_close(&r->c);
-    free(r);
-}
-
 static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     array_rows *r = state;
@@ -250,22 +243,20 @@ static hdx_code summary(hdx_array_contents *c, const counted *n, hdx_rows **out,
                                    hdx_cell_uint(s->shallow), hdx_cell_uint(s->wasted) };
         code = hdx_table_add(t, cells, err);
     }
-    hdx_list_free(mem, HDX_LIST_REF(&lines));
     if (code == HDX_OK)
         return hdx_table_rows(t, out, err);
     hdx_table_free(t);
     return code;
 }
 
-static hdx_code list_arrays(hdx_array_contents *c, unsigned kind, uint64_t total, hdx_rows **out, hdx_error *err)
+static hdx_code list_arrays(const hdx_array_contents *c, unsigned kind, uint64_t total, hdx_rows **out, hdx_error *err)
 {
-    array_rows *r = calloc(1, sizeof *r);
+    array_rows *r = hdx_mem_get(c->ask.q.mem, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "arrays", sizeof *r);
     r->c = *c;
     r->kind = kind;
-    *c = (hdx_array_contents){ .objects = 0 };
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, rows_next, rows_close, total };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, rows_next, NULL, total };
     return hdx_rows_make_in(r->c.ask.q.mem, &maker, out, err);
 }
 
@@ -280,23 +271,19 @@ static hdx_code ask_arrays(const hdx_query *q, int kind, hdx_rows **out, hdx_err
 {
     hdx_array_contents c;
     counted            n = { .of = NULL };
+    uint64_t           total = 0;
     hdx_code           code = hdx_array_contents_open(q, HDX_ALL_TYPES, true, &c, err);
-    if (code == HDX_OK)
-        code = hdx_array_contents_read(&c, false, NULL, NULL, err);
-    if (code == HDX_OK) {
-        (void)hdx_graph_classes(q->graph, &n.classes);
-        if ((n.of = hdx_mem_array(q->mem, n.classes * (uint64_t)KINDS, sizeof *n.of)) == NULL)
-            code = hdx_no_memory(err, "classes of arrays", n.classes * (uint64_t)KINDS * sizeof *n.of);
-    }
-    if (code == HDX_OK && (code = count(&c, &n, err)) == HDX_OK) {
-        uint64_t total = 0;
-        for (uint32_t i = 0; kind >= 0 && i < n.classes; i++)
-            total += n.of[i * (uint64_t)KINDS + (unsigned)kind].objects;
-        code = kind < 0 ? summary(&c, &n, out, err) : list_arrays(&c, (unsigned)kind, total, out, err);
-    }
+    if (code != HDX_OK || (code = hdx_array_contents_read(&c, false, NULL, NULL, err)) != HDX_OK)
+        return code;
+    (void)hdx_graph_classes(q->graph, &n.classes);
+    if ((n.of = hdx_mem_array(q->mem, n.classes * (uint64_t)KINDS, sizeof *n.of)) == NULL)
+        return hdx_no_memory(err, "classes of arrays", n.classes * (uint64_t)KINDS * sizeof *n.of);
+    if ((code = count(&c, &n, err)) != HDX_OK)
+        return code;
+    for (uint32_t i = 0; kind >= 0 && i < n.classes; i++)
+        total += n.of[i * (uint64_t)KINDS + (unsigned)kind].objects;
+    code = kind < 0 ? summary(&c, &n, out, err) : list_arrays(&c, (unsigned)kind, total, out, err);
     code = add_total(code, &n, out, err);
-    hdx_mem_put(q->mem, n.of, n.classes * (uint64_t)KINDS * sizeof *n.of);
-    hdx_array_contents_close(&c);
     return code == HDX_OK && kind >= 0 && hdx_column_wanted(q, LABEL) ? hdx_query_labels(q, false, out, err) : code;
 }
 

@@ -8,8 +8,6 @@
 #include "query/common/beside.h"
 #include "query/texts/array_contents.h"
 
-#include <stdlib.h>
-
 static const hdx_column columns[] = {
     HDX_EQUAL_COLUMNS,
     HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
@@ -29,13 +27,6 @@ typedef struct equal_rows {
     uint64_t           at;
     bool               texts; /* without the last column */
 } equal_rows;
-
-static void rows_close(void *state)
-{
-    equal_rows *r = state;
-    hdx_mem_put(r->ask.q.mem, r->groups.at, r->groups.capacity * sizeof *r->groups.at);
-    free(r);
-}
 
 static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
@@ -75,17 +66,15 @@ static hdx_code add_total(hdx_code code, const hdx_array_contents *c, const hdx_
     return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
 }
 
-static hdx_code give(hdx_array_contents *c, bool texts, hdx_equals *groups, hdx_rows **out, hdx_error *err)
+static hdx_code give(const hdx_array_contents *c, bool texts, const hdx_equals *groups, hdx_rows **out, hdx_error *err)
 {
-    equal_rows *r = calloc(1, sizeof *r);
+    equal_rows *r = hdx_mem_get(c->ask.q.mem, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "groups of equal contents", sizeof *r);
     r->ask = r->sizes.ask = c->ask;
     r->groups = *groups;
     r->texts = texts;
-    groups->at = NULL;
-    groups->capacity = 0;
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns) - (texts ? 1 : 0), r, rows_next, rows_close, r->groups.count };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns) - (texts ? 1 : 0), r, rows_next, NULL, r->groups.count };
     hdx_code       code = hdx_rows_make_in(c->ask.q.mem, &maker, out, err);
     return add_total(code, c, groups, out, err);
 }
@@ -93,19 +82,13 @@ static hdx_code give(hdx_array_contents *c, bool texts, hdx_equals *groups, hdx_
 static hdx_code find(hdx_array_contents *c, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err)
 {
     hdx_equals         groups = { .at = NULL };
-    hdx_mem           *mem = c->ask.q.mem;
     hdx_code           code = hdx_equals_find(c, texts, all, &groups, err);
     hdx_equal_holders *h = NULL;
     if (code == HDX_OK && holders)
         code = hdx_equal_holders_new(c, &groups, &h, err);
     if (code == HDX_OK)
         code = give(c, texts, &groups, out, err);
-    hdx_mem_put(mem, groups.at, groups.capacity * sizeof *groups.at);
-    if (code != HDX_OK || !holders) {
-        hdx_equal_holders_free(h);
-        return code;
-    }
-    return hdx_equal_holders_fill(h, c, out, err);
+    return code == HDX_OK && holders ? hdx_equal_holders_fill(h, c, out, err) : code;
 }
 
 hdx_code hdx_equals_ask(const hdx_query *q, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err)
@@ -115,7 +98,7 @@ hdx_code hdx_equals_ask(const hdx_query *q, bool texts, bool all, bool holders, 
     hdx_code code = hdx_array_contents_open(q, texts ? 1u << 5 | 1u << 8 : HDX_ALL_TYPES, false, &c, err);
     if (code == HDX_OK)
         code = find(&c, texts, all, holders, out, err);
-    hdx_array_contents_close(&c);
+    hdx_array_contents_close(&c); /* the rows do not need it, and may be as many as there are texts */
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))
         code = hdx_query_labels(q, false, out, err);
     return code;

@@ -28,7 +28,6 @@ typedef struct tally { /* one worker's */
 } tally;
 
 struct hdx_equal_holders {
-    hdx_mem           *mem;
     hdx_array_contents c;
     group_of          *groups; /* by id */
     uint64_t           count;
@@ -43,31 +42,19 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-void hdx_equal_holders_free(hdx_equal_holders *h)
-{
-    if (h == NULL)
-        return;
-    hdx_mem_put(h->mem, h->groups, h->count * sizeof *h->groups);
-    hdx_array_contents_close(&h->c);
-    free(h);
-}
-
 hdx_code hdx_equal_holders_new(const hdx_array_contents *c, const hdx_equals *groups, hdx_equal_holders **out,
                                hdx_error *err)
 {
-    hdx_equal_holders *h = calloc(1, sizeof *h);
+    hdx_equal_holders *h = hdx_mem_get(c->ask.q.mem, sizeof *h);
     if (h == NULL)
         return hdx_no_memory(err, "holders", sizeof *h);
-    if ((h->groups = hdx_mem_array(c->ask.q.mem, groups->count, sizeof *h->groups)) == NULL) {
-        free(h);
+    if ((h->groups = hdx_mem_array(c->ask.q.mem, groups->count, sizeof *h->groups)) == NULL)
         return hdx_no_memory(err, "holders", groups->count * sizeof *h->groups);
-    }
     h->count = groups->count;
     for (uint64_t i = 0; i < h->count; i++)
         h->groups[i] = (group_of){ groups->at[i].id, groups->at[i].sum, groups->at[i].kind };
     if (h->count > 0)
         qsort(h->groups, (size_t)h->count, sizeof *h->groups, by_id);
-    h->mem = c->ask.q.mem;
     *out = h;
     return HDX_OK;
 }
@@ -295,12 +282,10 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
     return code;
 }
 
-static void close_holders(void *context) { hdx_equal_holders_free(context); }
-
 hdx_code hdx_equal_holders_fill(hdx_equal_holders *h, hdx_array_contents *c, hdx_rows **rows, hdx_error *err)
 {
     h->c = *c;
     *c = (hdx_array_contents){ .objects = 0 };
-    const hdx_filler filler = { .fill = fill, .close = close_holders, .context = h };
+    const hdx_filler filler = { .fill = fill, .context = h };
     return hdx_rows_fill(rows, "address", "holder", &filler, 0, AT_ONCE, err);
 }

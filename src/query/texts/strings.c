@@ -301,14 +301,6 @@ typedef struct string_rows {
     hdx_refs  refs;
 } string_rows;
 
-static void rows_close(void *state)
-{
-    string_rows *r = state;
-    hdx_ids_drop(&r->found);
-    hdx_mem_put(r->ask.q.mem, r->numbers, r->count * sizeof *r->numbers);
-    free(r);
-}
-
 static bool next_string(string_rows *r, hdx_id *id)
 {
     if (r->chosen) {
@@ -385,7 +377,7 @@ static hdx_code list_strings(const hdx_query *q, const char *pattern, hdx_rows *
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
-    string_rows *r = calloc(1, sizeof *r);
+    string_rows *r = hdx_mem_get(q->mem, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "strings", sizeof *r);
     r->ask = ask;
@@ -398,11 +390,9 @@ static hdx_code list_strings(const hdx_query *q, const char *pattern, hdx_rows *
         total = r->found.count;
     if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(ask.g))
         code = HDX_OK;
-    if (code != HDX_OK) {
-        rows_close(r);
+    if (code != HDX_OK)
         return code;
-    }
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, rows_next, rows_close, total };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, rows_next, NULL, total };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     return code == HDX_OK && hdx_column_wanted(q, LABEL) ? hdx_query_labels(q, false, out, err) : code;
 }
