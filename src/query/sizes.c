@@ -80,14 +80,6 @@ static hdx_code open_sizes(hdx_ask *ask, sizes *s, hdx_error *err)
     return ok && s->sums != NULL ? HDX_OK : hdx_no_memory(err, "sizes of classes", s->count * sizeof *s->sums);
 }
 
-static void close_sizes(sizes *s)
-{
-    hdx_mem *mem = s->ask->q.mem;
-    for (unsigned k = 0; k < LAYOUTS; k++)
-        hdx_mem_put(mem, s->instance[k], s->count * sizeof **s->instance);
-    hdx_mem_put(mem, s->sums, s->count * sizeof *s->sums);
-}
-
 static uint64_t class_object_size(const sizes *s, hdx_id id, unsigned k)
 {
     const hdx_class *own = hdx_graph_class_object(s->ask->g, id);
@@ -150,11 +142,11 @@ static int by_bytes(const void *a, const void *b)
 
 static hdx_code class_rows(sizes *s, unsigned k, hdx_table *t, hdx_error *err)
 {
-    hdx_mem *mem = s->ask->q.mem;
-    ranked  *order = hdx_mem_array(mem, s->count, sizeof *order);
+    ranked  *order = hdx_mem_array(s->ask->q.mem, s->count, sizeof *order);
     uint32_t used = 0;
-    hdx_code code = order == NULL ? hdx_no_memory(err, "sizes of classes", s->count * sizeof *order)
-                                  : add_objects(s, s->ask->q.scope, err);
+    if (order == NULL)
+        return hdx_no_memory(err, "sizes of classes", s->count * sizeof *order);
+    hdx_code code = add_objects(s, s->ask->q.scope, err);
     for (uint32_t c = 0; code == HDX_OK && c < s->count; c++)
         if (s->sums[c].objects > 0)
             order[used++] = (ranked){ s->sums[c].of_layout[k], c };
@@ -169,7 +161,6 @@ static hdx_code class_rows(sizes *s, unsigned k, hdx_table *t, hdx_error *err)
                                      hdx_cell_uint(of->of_layout[k]), hdx_cell_uint(of->shallow) };
         code = hdx_table_add(t, cells, err);
     }
-    hdx_mem_put(mem, order, s->count * sizeof *order);
     return code;
 }
 
@@ -277,24 +268,21 @@ static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx
     uint64_t                     *asked = hdx_mem_array(s->ask->q.mem, words, sizeof *asked);
     strong                        w = { s, &referents };
     const hdx_marking             how = { .asked = asked, .leave = leave, .context = &w };
-    hdx_code                      code = asked == NULL ? hdx_no_memory(err, "marking", words * sizeof *asked)
-                                                       : hdx_excludes_open(&s->ask->q, &options, &referents, err);
+    if (asked == NULL)
+        return hdx_no_memory(err, "marking", words * sizeof *asked);
+    hdx_code code = hdx_excludes_open(&s->ask->q, &options, &referents, err);
     for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
         uint32_t       numbers[HDX_RUN];
         const uint32_t here = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
         hdx_graph_read_classes(g, first, here, numbers);
         for (uint32_t i = 0; i < here; i++)
-            if (numbers[i] < s->count && referents.of_class != NULL && referents.of_class[numbers[i]] != 0)
+            if (numbers[i] < s->count && referents.of_class[numbers[i]] != 0)
                 hdx_bits_put(asked, first + i);
     }
     if (code == HDX_OK && (code = hdx_gone_open(s->ask, &gone, err)) == HDX_OK)
         code = hdx_gone_unreached(s->ask, &how, &gone, err);
     *objects = gone.objects;
     *bytes = gone.bytes;
-    if (gone.mem != NULL || gone.at != NULL)
-        hdx_gone_close(&gone);
-    hdx_excludes_close(&referents);
-    hdx_mem_put(s->ask->q.mem, asked, words * sizeof *asked);
     return code;
 }
 
@@ -416,7 +404,6 @@ static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_ro
         return code;
     if ((code = open_sizes(&ask, &s, err)) == HDX_OK && (code = rows_of(&s, layout, t, err)) == HDX_OK)
         code = hdx_graph_check(ask.g, err);
-    close_sizes(&s);
     if (code != HDX_OK) {
         hdx_table_free(t);
         return code;

@@ -13,8 +13,6 @@
 #include "graph/graph.h"
 #include "query/questions.h"
 
-#include <stdlib.h>
-
 enum { ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, NAME, OWNER, FIELD, OWNER_ADDRESS, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the field refers to"),
@@ -41,15 +39,9 @@ typedef struct field_of {
 typedef struct statics {
     hdx_found found;
     hdx_pair *order; /* classes: position of the record, number */
-    uint64_t  class_count, room;
+    uint64_t  class_count;
     bool      untold; /* the dump is not at hand */
 } statics;
-
-static void close_order(void *state)
-{
-    statics *s = state;
-    hdx_mem_put(s->found.ask.q.mem, s->order, s->room * sizeof *s->order);
-}
 
 static int most_first(const void *a, const void *b)
 {
@@ -81,14 +73,13 @@ static hdx_code choose(statics *s, const char *pattern, hdx_error *err)
     if (pattern != NULL &&
         (code = hdx_query_classes_named(&s->found.ask.q, pattern, false, &numbers, &chosen, err)) != HDX_OK)
         return code;
-    s->room = pattern != NULL ? chosen : count;
-    if ((s->order = hdx_mem_array(s->found.ask.q.mem, s->room, sizeof *s->order)) == NULL)
-        code = hdx_no_memory(err, "classes", s->room * sizeof *s->order);
-    for (uint64_t i = 0; code == HDX_OK && i < s->room; i++)
+    const uint64_t room = pattern != NULL ? chosen : count;
+    if ((s->order = hdx_mem_array(s->found.ask.q.mem, room, sizeof *s->order)) == NULL)
+        return hdx_no_memory(err, "classes", room * sizeof *s->order);
+    for (uint64_t i = 0; i < room; i++)
         note_class(s, &classes[pattern != NULL ? numbers[i] : i]);
-    hdx_numbers_free(numbers);
     hdx_sort_pairs(s->found.ask.q.mem, s->order, s->class_count);
-    return code;
+    return HDX_OK;
 }
 
 static hdx_code read_class(statics *s, const hdx_class *c, hdx_values *v, hdx_error *err)
@@ -178,8 +169,7 @@ static const hdx_listing listing = { .what = "static fields",
                                      .find = find,
                                      .order = most_first,
                                      .cells = cells_of,
-                                     .nothing = nothing,
-                                     .close = close_order };
+                                     .nothing = nothing };
 
 static const hdx_parameter parameters[] = {
     HDX_PARAMETER_OF_CLASS(0, "static fields of these classes only: name, glob (* and ?) or /regular expression/"),

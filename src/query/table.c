@@ -62,7 +62,7 @@ static hdx_code follow_classes(run *r, const hdx_bound *b, hdx_error *err)
         r->numbers[found++] = i;
     }
     r->none = r->none || found == 0;
-    r->instances = calloc(MOST_CLASSES, sizeof *r->instances);
+    r->instances = hdx_mem_array(r->ask.q.mem, MOST_CLASSES, sizeof *r->instances);
     if (r->instances == NULL)
         return hdx_no_memory(err, "instances of classes", MOST_CLASSES * sizeof *r->instances);
     for (unsigned i = 0; i < found; i++) {
@@ -303,17 +303,6 @@ static hdx_code open_vectors(object_rows *o, hdx_error *err)
     return HDX_OK;
 }
 
-static void close_vectors(object_rows *o)
-{
-    hdx_mem        *mem = o->run.ask.q.mem;
-    object_vectors *v = o->vectors;
-    if (v == NULL)
-        return;
-    hdx_mem_put(mem, v->names, v->class_count * sizeof *v->names);
-    hdx_mem_put(mem, v->heaps, o->heap_count * sizeof *v->heaps);
-    hdx_mem_put(mem, v, sizeof *v);
-}
-
 /* Addresses of ids, 0 of what is none; objects that follow each other mostly share a dominator. */
 static void addresses_of(const hdx_graph *g, const hdx_id *ids, uint32_t n, uint64_t *out)
 {
@@ -420,14 +409,6 @@ static hdx_code object_run(void *state, uint32_t most, hdx_vector *out, uint32_t
     return *count == 0 ? hdx_ask_end(&o->run.ask, &more, err) : HDX_OK;
 }
 
-static void objects_close(void *state)
-{
-    object_rows *o = state;
-    close_vectors(o);
-    free(o->run.instances);
-    free(o);
-}
-
 /* What the bounds say of the objects that rows can be of. */
 static hdx_code narrow_objects(object_rows *o, hdx_error *err)
 {
@@ -456,7 +437,7 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
-    object_rows *o = calloc(1, sizeof *o);
+    object_rows *o = hdx_mem_get(q->mem, sizeof *o);
     if (o == NULL)
         return hdx_no_memory(err, "the table of objects", sizeof *o);
     o->run.ask = ask;
@@ -465,12 +446,10 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (o->heaps == NULL)
         o->heap_count = 0;
     o->counted = hdx_graph_all_live(q->graph) && q->scope == HDX_LIVE ? HDX_ALL : q->scope;
-    if ((code = narrow_objects(o, err)) != HDX_OK) {
-        objects_close(o);
+    if ((code = narrow_objects(o, err)) != HDX_OK)
         return code;
-    }
     const uint64_t total = q->wanted.bound_count == 0 ? rows_in_scope(q) : 0;
-    hdx_rows_maker maker = { object_columns, COLUMNS, o, object_next, objects_close, total };
+    hdx_rows_maker maker = { object_columns, COLUMNS, o, object_next, NULL, total };
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK) {
         hdx_rows_set_wanted(*out, q->wanted.columns);
         hdx_rows_set_run(*out, object_run);
@@ -513,19 +492,10 @@ typedef struct reference_rows {
     uint64_t       at;
     hdx_id         target;  /* of all rows; HDX_NO_ID: any */
     hdx_id        *sources; /* what refers to `target`, ascending */
-    uint64_t       source_count, source_capacity, next_source;
+    uint64_t       source_count, next_source;
     uint64_t      *pairs; /* of a run, sources before targets; NULL: nobody took one */
     bool           ended; /* the run before was the last */
 } reference_rows;
-
-static void references_close(void *state)
-{
-    reference_rows *r = state;
-    hdx_named_drop(&r->names);
-    hdx_mem_put(r->run.ask.q.mem, r->sources, r->source_capacity * sizeof *r->sources);
-    hdx_mem_put(r->run.ask.q.mem, r->pairs, PAIR * HDX_RUN * sizeof *r->pairs);
-    free(r);
-}
 
 static bool next_source(reference_rows *r)
 {
@@ -656,7 +626,6 @@ static hdx_code from_inbound(reference_rows *r, bool named, hdx_error *err)
         return HDX_OK;
     if ((r->sources = hdx_mem_array(r->run.ask.q.mem, most, sizeof *r->sources)) == NULL)
         return hdx_no_memory(err, "referrers", most * sizeof *r->sources);
-    r->source_capacity = most;
     hdx_graph_inbound(g, target, r->run.ask.q.scope, &refs);
     uint64_t n = 0;
     while (n < most && hdx_refs_next(&refs, &id))
@@ -673,7 +642,7 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
-    reference_rows *r = calloc(1, sizeof *r);
+    reference_rows *r = hdx_mem_get(q->mem, sizeof *r);
     if (r == NULL)
         return hdx_no_memory(err, "the table of references", sizeof *r);
     r->run.ask = ask;
@@ -682,16 +651,11 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
     r->run.end = hdx_graph_objects(q->graph);
     r->target = HDX_NO_ID;
     narrow_addresses(&r->run, SRC);
-    if ((code = from_inbound(r, named, err)) != HDX_OK) {
-        references_close(r);
+    if ((code = from_inbound(r, named, err)) != HDX_OK)
         return code;
-    }
-    hdx_rows_maker maker = { reference_columns,
-                             named ? HDX_COUNT(reference_columns) : PAIR,
-                             r,
-                             named ? named_next : reference_next,
-                             references_close,
-                             0 };
+    hdx_rows_maker maker = {
+        reference_columns, named ? HDX_COUNT(reference_columns) : PAIR, r, named ? named_next : reference_next, NULL, 0
+    };
     if (!named && q->scope == HDX_LIVE && q->wanted.bound_count == 0)
         maker.total = hdx_graph_summary_of(q->graph)->references;
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK && !named)

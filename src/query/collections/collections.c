@@ -122,26 +122,6 @@ typedef struct survey {
     hdx_map           maps;    /* that have a key, by its id */
 } survey;
 
-static void survey_close(void *state)
-{
-    survey  *s = state;
-    hdx_mem *mem = s->ask.q.mem;
-    for (unsigned i = 0; s->readers != NULL && i < s->workers; i++)
-        hdx_contents_close(&s->readers[i]);
-    for (unsigned i = 0; s->keys != NULL && i < s->workers; i++)
-        hdx_ids_drop(&s->keys[i]);
-    if (s->keys != NULL)
-        hdx_mem_put(mem, s->keys, s->workers * sizeof *s->keys);
-    if (s->readers != NULL)
-        hdx_mem_put(mem, s->readers, s->workers * sizeof *s->readers);
-    hdx_mem_put(mem, s->window, WINDOW * sizeof *s->window);
-    hdx_mem_put(mem, s->wanted, s->classes);
-    hdx_map_free(&s->maps);
-    hdx_layouts_unbind(&s->bound);
-    hdx_layouts_free(&s->layouts);
-    free(s);
-}
-
 /* The next WINDOW collections, or those that are left. */
 static hdx_code gather(survey *s, hdx_error *err)
 {
@@ -419,7 +399,6 @@ static hdx_code sum_rows(survey *s, int by, hdx_rows **out, hdx_error *err)
         code = hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(wanted), numbers, err);
         (void)say_unknown(s);
     }
-    hdx_grouped_drop(&g);
     return code;
 }
 
@@ -507,7 +486,7 @@ static survey *survey_new(const hdx_query *q, hdx_error *err)
     survey *s = NULL;
     if (hdx_ask_begin(q, &ask, err) != HDX_OK)
         return NULL;
-    if ((s = calloc(1, sizeof *s)) == NULL) {
+    if ((s = hdx_mem_get(q->mem, sizeof *s)) == NULL) {
         (void)hdx_no_memory(err, "collections", sizeof *s);
         return NULL;
     }
@@ -536,11 +515,9 @@ static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx
     hdx_code code = begin(s, a, err);
     if (code == HDX_OK && s->by != BY_NONE)
         code = sum_rows(s, by, out, err);
-    if (code != HDX_OK || s->by != BY_NONE) {
-        survey_close(s);
+    if (code != HDX_OK || s->by != BY_NONE)
         return hdx_say_nothing(code, out, err, "there are no such collections");
-    }
-    hdx_rows_maker maker = { columns, COLUMNS, s, collections_next, survey_close, 0 };
+    hdx_rows_maker maker = { columns, COLUMNS, s, collections_next, NULL, 0 };
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
         hdx_rows_set_wanted(*out, q->wanted.columns);
     return hdx_say_nothing(code, out, err, "there are no such collections");
@@ -559,7 +536,6 @@ static hdx_code open_keys(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     hdx_code code = begin(s, a, err);
     if (code == HDX_OK)
         code = key_rows(s, out, err);
-    survey_close(s);
     return hdx_say_nothing(code, out, err, "no key is in two maps");
 }
 

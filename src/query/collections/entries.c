@@ -10,7 +10,6 @@
 #include "graph/graph.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define BATCH 256u
 
@@ -56,21 +55,6 @@ typedef struct entries {
     hdx_arena         arena; /* its labels */
     hdx_cell         *label; /* of key and value of each */
 } entries;
-
-static void entries_close(void *state)
-{
-    entries *e = state;
-    hdx_mem *mem = e->ask.q.mem;
-    if (e->walk.c != NULL)
-        hdx_entry_walk_end(&e->walk);
-    hdx_contents_close(&e->contents);
-    hdx_mem_put(mem, e->at, BATCH * sizeof *e->at);
-    hdx_mem_put(mem, e->label, 2 * BATCH * sizeof *e->label);
-    hdx_arena_free(&e->arena);
-    hdx_layouts_unbind(&e->bound);
-    hdx_layouts_free(&e->layouts);
-    free(e);
-}
 
 static hdx_id object_of(const entries *e, bool there, const hdx_value *v)
 {
@@ -230,20 +214,18 @@ static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_row
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
-    entries *e = calloc(1, sizeof *e);
+    entries *e = hdx_mem_get(q->mem, sizeof *e);
     if (e == NULL)
         return hdx_no_memory(err, "entries", sizeof *e);
     e->ask = ask;
     e->layouts.mem = q->mem;
     e->arena = hdx_arena_of(q->mem);
     e->labels = hdx_column_wanted(q, KEY_LABEL) || hdx_column_wanted(q, LABEL);
-    if ((code = begin(e, a, &id, &facts, err)) != HDX_OK) {
-        entries_close(e);
+    if ((code = begin(e, a, &id, &facts, err)) != HDX_OK)
         return code;
-    }
     e->sized = facts.sized;
     const char    *why = why_not(e);
-    hdx_rows_maker maker = { columns, COLUMNS, e, entries_next, entries_close, 0 };
+    hdx_rows_maker maker = { columns, COLUMNS, e, entries_next, NULL, 0 };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && (code = add_collection(e, id, &facts, *out, err)) != HDX_OK) {
         hdx_rows_close(*out);

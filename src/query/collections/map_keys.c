@@ -141,13 +141,14 @@ hdx_code hdx_map_keys_rows(hdx_ask *ask, hdx_map *maps, const hdx_column columns
     hdx_pair      *keys = NULL;
     uint64_t       count = 0;
     hdx_code       code = list_keys(ask, maps, &keys, &count, err);
-    if (code == HDX_OK)
-        code = group_keys(ask, &g, keys, count, err);
+    if (code != HDX_OK || (code = group_keys(ask, &g, keys, count, err)) != HDX_OK)
+        return code;
     hdx_mem_put(ask->q.mem, keys, room * sizeof *keys);
     keep_shared(&g);
-    if (code == HDX_OK && (code = hdx_graph_check(ask->g, err)) == HDX_OK)
-        code = hdx_table_in(ask->q.mem, columns, HDX_MAP_KEY_COLUMNS, &t, err);
-    if (code == HDX_OK && g.at.count > 0)
+    if ((code = hdx_graph_check(ask->g, err)) != HDX_OK ||
+        (code = hdx_table_in(ask->q.mem, columns, HDX_MAP_KEY_COLUMNS, &t, err)) != HDX_OK)
+        return code;
+    if (g.at.count > 0)
         qsort(g.at.at, g.at.count, sizeof *g.at.at, by_maps);
     for (uint64_t i = 0; code == HDX_OK && i < g.at.count; i++) {
         const same_key *k = &g.at.at[i];
@@ -160,12 +161,8 @@ hdx_code hdx_map_keys_rows(hdx_ask *ask, hdx_map *maps, const hdx_column columns
         if (code == HDX_OK)
             code = hdx_table_add(t, cells, err);
     }
-    hdx_list_free(ask->q.mem, HDX_LIST_REF(&g.at));
-    hdx_map_free(&g.by_hash);
-    hdx_arena_free(&g.arena);
     if (code == HDX_OK)
         return hdx_table_rows(t, out, err);
-    if (t != NULL)
-        hdx_table_free(t);
+    hdx_table_free(t);
     return code;
 }

@@ -53,14 +53,6 @@ typedef struct duplicates {
     uint64_t          room, class_count;
 } duplicates;
 
-static void close_classes(void *state)
-{
-    duplicates *d = state;
-    hdx_mem    *mem = d->found.ask.q.mem;
-    hdx_mem_put(mem, d->at, d->room * sizeof *d->at);
-    hdx_mem_put(mem, d->sizes, d->found.count * sizeof *d->sizes);
-}
-
 static int compare(hdx_text a, hdx_text b)
 {
     const uint32_t n = a.len < b.len ? a.len : b.len;
@@ -125,28 +117,22 @@ static hdx_code retain(duplicates *d, hdx_error *err)
     hdx_mem           *mem = d->found.ask.q.mem;
     const uint64_t     room = d->room + 1;
     uint32_t          *at = hdx_mem_array(mem, room, sizeof *at), *set = hdx_mem_array(mem, d->room, sizeof *set);
-    hdx_code           code = HDX_OK;
+    uint32_t           used = 0;
     d->sizes = hdx_mem_array(mem, d->found.count, sizeof *d->sizes);
     if (at == NULL || set == NULL || d->sizes == NULL)
-        code = hdx_no_memory(err, "retained sizes", room * 8);
-    for (uint64_t n = 0; code == HDX_OK && n < d->found.count; n++) /* one set for each class that is in one */
+        return hdx_no_memory(err, "retained sizes", room * 8);
+    for (uint64_t n = 0; n < d->found.count; n++) /* one set for each class that is in one */
         for (uint64_t i = names[n].first; i < names[n].end; i++)
             at[d->at[i]->number + 1] = (uint32_t)n + 1;
-    if (code == HDX_OK) {
-        uint32_t used = 0;
-        for (uint64_t i = 1; i < room; i++) {
-            if (at[i] != 0)
-                set[used++] = at[i] - 1;
-            at[i] = used;
-        }
-        const hdx_class_sets sets = {
-            .count = (uint32_t)d->found.count, .classes = (uint32_t)d->room, .at = at, .set = set
-        };
-        code = hdx_class_sets_retained(&d->found.ask.q, &sets, d->sizes, err);
+    for (uint64_t i = 1; i < room; i++) {
+        if (at[i] != 0)
+            set[used++] = at[i] - 1;
+        at[i] = used;
     }
-    hdx_mem_put(mem, set, d->room * sizeof *set);
-    hdx_mem_put(mem, at, room * sizeof *at);
-    return code;
+    const hdx_class_sets sets = {
+        .count = (uint32_t)d->found.count, .classes = (uint32_t)d->room, .at = at, .set = set
+    };
+    return hdx_class_sets_retained(&d->found.ask.q, &sets, d->sizes, err);
 }
 
 static hdx_code find(void *state, hdx_error *err)
@@ -281,8 +267,7 @@ static const hdx_listing listing = { .what = "classes",
                                      .forms = &form,
                                      .find = find,
                                      .cells = cells_of,
-                                     .nothing = nothing,
-                                     .close = close_classes };
+                                     .nothing = nothing };
 
 static const hdx_parameter parameters[] = {
     { .name = "retained",
