@@ -25,9 +25,10 @@ typedef struct look {
     reader   r;
     uint32_t id_size;
     uint64_t created_ms;
-    uint64_t window; /* bytes of heap entries */
-    uint64_t most;   /* bytes to read at all */
-    uint64_t seen;   /* of heap entries */
+    bool     version_3; /* JAVA PROFILE 1.0.3 */
+    uint64_t window;    /* bytes of heap entries */
+    uint64_t most;      /* bytes to read at all */
+    uint64_t seen;      /* of heap entries */
     uint64_t plain, cut, mixed,
         odd;              /* records that come out even only with contents, only without, with both, not at all */
     uint64_t names, lost; /* cut names, bytes gone with them */
@@ -171,6 +172,7 @@ static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head,
         *l = (look){ .r = hdx_strip_reader_of(source, true, CHUNK, mem, NULL),
                      .id_size = hdx_be32(head + 19),
                      .created_ms = hdx_be64(head + 23),
+                     .version_3 = head[17] == '3',
                      .window = window,
                      .most = most,
                      .patience = FRAME_PATIENCE,
@@ -198,7 +200,7 @@ static void judge(look *l, hdx_stripping *out)
                        (unsigned long long)(l->cut + l->mixed), (unsigned long long)l->plain);
         return;
     }
-    hdx_strip_signs_judge(l->signs, l->created_ms, out);
+    hdx_strip_signs_judge(l->signs, l->created_ms, l->version_3, out);
     if (out->policy == HDX_STRIP_KOOM && l->plain == 0)
         out->overlay = HDX_OVERLAY_KOOM; /* no array with elements so far: what comes after the window may be cut */
     if (l->names > 0) {

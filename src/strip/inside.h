@@ -175,7 +175,8 @@ void     hdx_strip_signs_segment(signs *s); /* a heap record begins: no heap is 
 hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content,
                                hdx_error *err);  /* content: it is in the file */
 uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive ones with content */
-void     hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out);
+/* version_3: the header says 1.0.3, which Android alone writes. */
+void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_stripping *out);
 
 /* ---- overlay.c, restore.c ---- */
 /* Entries without anything between them are handed on in one token of about so many bytes. */

@@ -35,6 +35,7 @@ struct signs {
     fill     of[12];
     fill     overhead; /* byte[] with the low bit set: zero in ordinary dumps too (STRIP 5.5) */
     uint64_t overhead_named, overhead_absent;
+    bool     dalvik;                    /* a class of Android's runtime is named */
     uint64_t homeless;                  /* classes in no heap */
     bool     heap_named, heaps, shared; /* in this segment; anywhere; zygote or image anywhere */
     bool     begun, waiting;
@@ -81,6 +82,7 @@ hdx_code hdx_strip_signs_string(signs *s, uint64_t id, hdx_view text, hdx_error 
 {
     if (is(text, "$classOverhead") || is(text, "$staticOverhead"))
         return put(&s->names, id, NAME_OVERHEAD, err);
+    s->dalvik = s->dalvik || (text.len > 7 && memcmp(text.at, "dalvik.", 7) == 0);
     return is(text, "java.lang.String") || is(text, "java/lang/String") ? put(&s->names, id, NAME_STRING, err) : HDX_OK;
 }
 
@@ -202,8 +204,11 @@ static __attribute__((format(printf, 4, 5))) void say(hdx_stripping *out, hdx_st
 }
 #define N(x) ((unsigned long long)(x))
 
-/* S-b, S-c, S-d: every content of a type is one constant. */
-static bool constants(const signs *s, hdx_stripping *out)
+/*
+ * S-b, S-c, S-d: every content of a type is one constant. KOOM runs on Android only: zeros in another dump are
+ * redaction, and all its objects are there.
+ */
+static bool constants(const signs *s, bool android, hdx_stripping *out)
 {
     uint64_t telling = 0, arrays = 0;
     bool     zero = true;
@@ -223,7 +228,7 @@ static bool constants(const signs *s, hdx_stripping *out)
         say(out, HDX_STRIP_SHARK, 95, "%llu char[] hold '?' alone", N(chars->arrays));
     else if (s->texts == 0)
         return false; /* zeros or another constant in a few arrays, and no text that was overwritten */
-    else if (zero)
+    else if (zero && android)
         say(out, HDX_STRIP_KOOM, 80, "all %llu contents of arrays are 0: restored after cutting", N(arrays));
     else
         say(out, HDX_STRIP_REDACTED, 80,
@@ -232,7 +237,7 @@ static bool constants(const signs *s, hdx_stripping *out)
     return true;
 }
 
-void hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
+void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_stripping *out)
 {
     const uint64_t others =
         s->of[4].arrays + s->of[6].arrays + s->of[7].arrays + s->of[9].arrays + s->of[10].arrays + s->of[11].arrays;
@@ -244,7 +249,7 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, hdx_stripping *out)
             N(s->classes));
         return;
     }
-    if (constants(s, out))
+    if (constants(s, version_3 || s->heaps || s->dalvik, out))
         return;
     if (bare && s->homeless > 0 && !s->shared) {
         say(out, HDX_STRIP_KOOM, s->overhead_named >= 8 ? 95 : 80,

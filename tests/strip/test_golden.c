@@ -113,7 +113,10 @@ static void check_dump(const char *path, const char *name)
             compare(what, g, whole, all);
         if (policy == HDX_STRIP_KOOM || policy == HDX_STRIP_TAILOR) {
             cr_assert(restore_to(out, back, &r, &err) == HDX_OK, "%s: %s", what, err.message);
-            cr_expect(policy_of_file(back) == policy, "%s: restored", what);
+            /* KOOM runs on Android alone: the zeros of another dump are redaction */
+            const bool jvm = strcmp(s->version, "1.0.3") != 0;
+            cr_expect(policy_of_file(back) == (jvm && policy == HDX_STRIP_KOOM ? HDX_STRIP_REDACTED : policy),
+                      "%s: restored", what);
             hdx_graph *h = graph_of(back, dirs[2], HDX_STEP_OUTBOUND);
             compare(what, h, g, true);
             hdx_graph_close(h);

@@ -272,6 +272,34 @@ Test(signs, another_constant_wants_a_string_that_was_overwritten)
     nothing(m, "an array of Strings is none");
 }
 
+/* How a dump of zeros may show that it is Android's, and what else it may have that does not show it. */
+static dump_maker *of_zeros(const char *version, const char *class_name, bool heap)
+{
+    dump_maker *m = dump_maker_new(4);
+    m->version = version;
+    m->time_ms = 1700000000000;
+    if (heap)
+        dump_maker_heap_info(m, 'A', "app");
+    if (class_name != NULL)
+        (void)dump_maker_class(m, class_name, 0, "");
+    same_ones(m, 3, 'B', 2, 0);
+    (void)instances(m, "java.lang.String", 1);
+    return m;
+}
+
+Test(signs, zeros_are_kooms_in_a_dump_of_android_and_redaction_in_another)
+{
+    static const char *const        koom = "all 3 contents of arrays are 0: restored after cutting",
+                             *const redacted =
+                                 "the contents of 3 arrays are one constant per type (byte[]: 0x00, char[]: 0x0000)";
+    said(of_zeros("1.0.3", NULL, false), HDX_STRIP_KOOM, 80, koom);
+    said(of_zeros("1.0.2", NULL, true), HDX_STRIP_KOOM, 80, koom);
+    said(of_zeros("1.0.2", "dalvik.system.VMRuntime", false), HDX_STRIP_KOOM, 80, koom);
+    said(of_zeros("1.0.2", NULL, false), HDX_STRIP_REDACTED, 80, redacted);
+    said(of_zeros("1.0.1", "dalvik", false), HDX_STRIP_REDACTED, 80, redacted);
+    said(of_zeros("1.0.2", "app.dalvik.Runtime", false), HDX_STRIP_REDACTED, 80, redacted);
+}
+
 /* ---- overhead arrays that are absent ---- */
 
 typedef struct overheads {
