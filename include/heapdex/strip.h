@@ -34,9 +34,10 @@ typedef enum hdx_strip_policy {
     HDX_STRIP_SHARK,    /* contents overwritten: '?' in byte[] and char[], 0 elsewhere, 0 in boxed values */
     HDX_STRIP_REDACTED, /* contents overwritten with another constant */
     HDX_STRIP_UNKNOWN,  /* neither reading of its records comes out even */
+    HDX_STRIP_LIMITED,  /* arrays of primitives hold their first elements and then zeros (SapMachine) */
     HDX_STRIP_POLICIES
 } hdx_strip_policy;
-/* "none", "matrix", "koom", "tailor", "shark", "redacted", "unknown". */
+/* "none", "matrix", "koom", "tailor", "shark", "redacted", "unknown", "limited". */
 HDX_API const char *hdx_strip_name(hdx_strip_policy policy);
 /* Answers that a policy affects, by place 0 ..; NULL at the end: "strings", "duplicates", "array contents" ... */
 HDX_API const char *hdx_strip_affects(hdx_strip_policy policy, unsigned i);
@@ -58,7 +59,16 @@ typedef struct hdx_stripping {
     unsigned         evidence_count;
     char             evidence[HDX_EVIDENCE_MAX][160]; /* one line each */
     uint64_t         bytes_read;                      /* of the uncompressed dump, to find this out */
+    /* REDACTED */
+    bool     detailed; /* kept, fill and fields are known; else contents of all arrays are overwritten */
+    bool     fields;   /* values of primitive fields are overwritten with 0, too */
+    uint16_t kept;     /* bit t: arrays of element type t (HPROF's: 4 boolean .. 11 long) hold their contents */
+    uint16_t fill[2];  /* every element of an overwritten byte[], of an overwritten char[] */
+    /* LIMITED: elements that are there of a byte[] or char[], of another array; 0: all */
+    uint32_t limit[2];
 } hdx_stripping;
+/* As hdx_strip_affects, of what is known of one dump. */
+HDX_API const char *hdx_strip_affected(const hdx_stripping *what, unsigned i);
 
 typedef struct hdx_detect_options {
     bool     full;             /* look at the whole dump, not only at its first MiB (never more than 64 MiB then) */

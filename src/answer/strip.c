@@ -14,7 +14,7 @@ static const hdx_column detect_document[] = {
     HDX_COLUMN("format", TEXT, NONE, 0, "what the file begins with"),
     HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
     HDX_COLUMN("policy", TEXT, NONE, 0,
-               "the tool that stripped it: none, matrix, koom, tailor, shark, redacted or unknown"),
+               "the tool that stripped it: none, matrix, koom, tailor, shark, redacted, limited or unknown"),
     HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
     HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
     HDX_COLUMN("bytes_read", UNSIGNED, BYTES, 0, "of the dump that were looked at"),
@@ -32,7 +32,8 @@ static const hdx_parameter detect_parameters[] = {
 const hdx_answer hdx_answer_detect = {
     .name = "detect",
     .sentence = "whether a dump was stripped, by which tool, and how that shows",
-    .more = "Knows Matrix, KOOM, Tailor, Shark and redaction. Reads at most 64 MiB of a large dump; --full reads all "
+    .more = "Knows Matrix, KOOM, Tailor, Shark, redaction and arrays that hold their first elements alone. Reads at "
+            "most 64 MiB of a large dump; --full reads all "
             "of it. Every command takes "
             "stripped dumps as they are: info lists which answers are affected.",
     .examples = { "heapdex detect app.hprof", "heapdex detect app.hprof --full --format json" },
@@ -62,7 +63,6 @@ static hdx_cell list_of(hdx_arena           *arena, const char *(*text)(const hd
     return hdx_cell_list(cells, cells != NULL ? count : 0);
 }
 
-static const char *affected(const hdx_stripping *what, unsigned i) { return hdx_strip_affects(what->policy, i); }
 static const char *evidence(const hdx_stripping *what, unsigned i)
 {
     return i < what->evidence_count ? what->evidence[i] : NULL;
@@ -85,7 +85,7 @@ hdx_code hdx_answer_run_detect(hdx_session *s, const hdx_arguments *a, hdx_rows 
         { "confidence", hdx_cell_real(d.what.confidence / 100.0) },
         { "evidence", list_of(arena, evidence, &d.what) },
         { "bytes_read", hdx_cell_uint(d.what.bytes_read) },
-        { "affects", list_of(arena, affected, &d.what) },
+        { "affects", list_of(arena, hdx_strip_affected, &d.what) },
     };
     _Static_assert(HDX_COUNT(members) == HDX_COUNT(detect_document), "all keys are declared");
     for (unsigned i = 0; i < HDX_COUNT(members) && code == HDX_OK; i++) {

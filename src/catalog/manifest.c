@@ -220,6 +220,25 @@ static void source_and_build(both *b, hdx_manifest *m)
     }
 }
 
+static bool details(const hdx_stripping *s) { return s->detailed || s->limit[0] > 0; }
+
+/* What redaction left, or limits; where neither is known, and in older indexes, the manifest ends before this. */
+static void stripped_contents(both *b, hdx_stripping *s)
+{
+    uint32_t kept = s->kept, fill[2] = { s->fill[0], s->fill[1] };
+    if (b->to != NULL ? !details(s) : b->from->left.len == 0 || b->from->code != HDX_OK)
+        return;
+    flag(b, &s->detailed);
+    flag(b, &s->fields);
+    u32_up_to(b, &kept, 0xfff, "types of elements");
+    for (unsigned i = 0; i < 2; i++) {
+        u32_up_to(b, &fill[i], UINT16_MAX, "an element");
+        u32(b, &s->limit[i]);
+        s->fill[i] = (uint16_t)fill[i];
+    }
+    s->kept = (uint16_t)kept;
+}
+
 /* Older indexes end before this. An index has an empty name and the path of its dump, a view the rest. */
 static void view(both *b, hdx_manifest *m)
 {
@@ -234,7 +253,7 @@ static void view(both *b, hdx_manifest *m)
     u64(b, &m->cut_references);
     u64(b, &m->cut_from);
     u64(b, &m->cut_to);
-    if (b->to != NULL ? m->view_layout != 0
+    if (b->to != NULL ? m->view_layout != 0 || details(&m->stripping)
                       : b->from->left.len != 0) /* MAT's rules: as it was before there were others */
         u32(b, &m->view_layout);
 }
@@ -264,6 +283,8 @@ static hdx_code all_members(both *b, hdx_manifest *m, uint64_t *capacity)
         source_and_build(b, m);
     if (code == HDX_OK)
         view(b, m);
+    if (code == HDX_OK)
+        stripped_contents(b, &m->stripping);
     return code;
 }
 

@@ -108,12 +108,12 @@ static hdx_code put_damage(const fleet_dump *d, hdx_table *t, const hdx_graph_su
     return put_words(d, t, "damage", &text, err);
 }
 
-static hdx_code put_stripped(const fleet_dump *d, hdx_table *t, hdx_strip_policy policy, hdx_error *err)
+static hdx_code put_stripped(const fleet_dump *d, hdx_table *t, const hdx_stripping *what, hdx_error *err)
 {
     const char *affects;
     hdx_buffer  text = hdx_buffer_of(NULL);
-    hdx_buffer_format(&text, "stripped by %s", hdx_strip_name(policy));
-    for (unsigned i = 0; (affects = hdx_strip_affects(policy, i)) != NULL; i++)
+    hdx_buffer_format(&text, "stripped by %s", hdx_strip_name(what->policy));
+    for (unsigned i = 0; (affects = hdx_strip_affected(what, i)) != NULL; i++)
         hdx_buffer_format(&text, "%s%s", i > 0 ? ", " : ", which affects ", affects);
     return put_words(d, t, "stripped", &text, err);
 }
@@ -125,7 +125,7 @@ static hdx_code put_problems(const fleet_dump *d, hdx_table *t, hdx_error *err)
     for (uint32_t i = 0; of != NULL && code == HDX_OK && i < of->warning_count; i++)
         code = put_problem(d, t, NULL, "warning", hdx_cell_string(of->warnings[i]), err);
     if (of != NULL && code == HDX_OK && of->stripping->policy != HDX_STRIP_NONE)
-        code = put_stripped(d, t, of->stripping->policy, err);
+        code = put_stripped(d, t, of->stripping, err);
     for (uint64_t i = 0; code == HDX_OK && i < d->problems.count; i++)
         code = put_problem(d, t, d->problems.at[i].table, d->problems.at[i].code,
                            hdx_cell_string(d->problems.at[i].message), err);
@@ -139,9 +139,9 @@ static const hdx_column own_columns[] = {
     HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "the dump, as the manifest has it, else the name that its file had when it was indexed"),
     HDX_COLUMN("format", TEXT, NONE, HDX_COLUMN_NULLABLE, "what the header of the dump says: JAVA PROFILE 1.0.2"),
-    HDX_COLUMN(
-        "stripping", TEXT, NONE, HDX_COLUMN_NULLABLE,
-        "the tool that stripped the dump: matrix, koom, tailor, shark, redacted or unknown; null where none did"),
+    HDX_COLUMN("stripping", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "the tool that stripped the dump: matrix, koom, tailor, shark, redacted, limited or unknown; null where "
+               "none did"),
     HDX_COLUMN("damage", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "places where the dump is damaged"),
     HDX_COLUMN("seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE, "wall time of the run that made the index"),
     HDX_COLUMN("peak_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "most memory that run had"),

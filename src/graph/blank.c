@@ -7,13 +7,49 @@
  */
 #include "graph/inside.h"
 
+#define ELEMENTS 64u /* an overwritten array is known by its first ones */
+
+/*
+ * Tools keep some contents: arrays of other types, names of threads. What does not hold the constant was not
+ * overwritten.
+ */
+static bool overwritten(const hdx_graph *g, hdx_source *source, const hdx_event *array, hdx_pos content)
+{
+    const hdx_stripping *s = &g->m->stripping;
+    uint8_t              bytes[2 * ELEMENTS];
+    size_t               got = 0;
+    if (!s->detailed)
+        return true;
+    if ((s->kept >> array->type & 1) != 0)
+        return false;
+    if (array->type != 5 && array->type != 8)
+        return true;
+    const unsigned size = array->type == 5 ? 2 : 1;
+    const uint64_t want = size * hdx_least(array->count, ELEMENTS);
+    if (hdx_source_read_at(source, content, bytes, (size_t)want, &got, NULL) != HDX_OK)
+        return true;
+    for (size_t i = 0; i + size <= got; i += size)
+        if ((size == 2 ? hdx_be16(bytes + i) : bytes[i]) != s->fill[size - 1])
+            return false;
+    return true;
+}
+
+uint64_t hdx_graph_limit_of_array(const hdx_graph *g, const hdx_event *array)
+{
+    const hdx_stripping *s = &g->m->stripping;
+    if (s->policy != HDX_STRIP_LIMITED || array->tag != HDX_SUB_PRIMITIVE_ARRAY)
+        return UINT64_MAX;
+    const uint32_t limit = s->limit[array->type == 5 || array->type == 8 ? 0 : 1];
+    return limit == 0 || array->count <= limit ? UINT64_MAX : limit;
+}
+
 bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_event *array, hdx_pos content)
 {
     if (array->tag != HDX_SUB_PRIMITIVE_ARRAY || array->count == 0)
         return false;
     switch (g->m->stripping.policy) {
-    case HDX_STRIP_SHARK:
-    case HDX_STRIP_REDACTED: return true;
+    case HDX_STRIP_SHARK: return true;
+    case HDX_STRIP_REDACTED: return overwritten(g, source, array, content);
     case HDX_STRIP_KOOM: /* without a view: restored by another tool, all zeros */
         return g->m->stripping.overlay == HDX_OVERLAY_NONE || hdx_source_absent(source, content);
     case HDX_STRIP_TAILOR: return array->type == 5 || array->type == 8;
@@ -31,9 +67,12 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
         { "java.lang.Double", 7 },   { "java.lang.Byte", 8 },      { "java.lang.Short", 9 },
         { "java.lang.Integer", 10 }, { "java.lang.Long", 11 },
     };
-    bool zero;
-    if (g->m->stripping.policy != HDX_STRIP_SHARK && g->m->stripping.policy != HDX_STRIP_REDACTED)
+    const hdx_stripping *s = &g->m->stripping;
+    bool                 zero;
+    if ((s->policy != HDX_STRIP_SHARK && s->policy != HDX_STRIP_REDACTED) || value->type == 2)
         return false;
+    if (s->detailed && s->kept != 0 && !s->fields)
+        return false;      /* fields hold what they did */
     switch (value->type) { /* older versions of Shark leave boxes alone: what is not 0 was not overwritten */
     case 4: zero = !value->as.boolean; break;
     case 5: zero = value->as.character == 0; break;
@@ -41,6 +80,9 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
     case 7: zero = value->as.real == 0; break;
     default: zero = value->as.integer == 0; break;
     }
+    if (s->fields && (zero || (value->type == 5 && value->as.character == s->fill[1]) ||
+                      (value->type == 8 && (uint8_t)value->as.integer == s->fill[0])))
+        return true;
     for (unsigned i = 0; zero && i < sizeof boxes / sizeof *boxes; i++)
         if (value->type == boxes[i].type && hdx_text_is(owner->name, boxes[i].name))
             return true;

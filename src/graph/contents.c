@@ -197,6 +197,16 @@ static hdx_code give_array(sweep *s, unsigned n, const wanted *w, const hdx_even
     part.absent =
         e->type != type ||
         (e->count > 0 && (e->tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA || hdx_graph_blank_array(s->g, s->source, e, at)));
+    const uint64_t limit = hdx_graph_limit_of_array(s->g, e);
+    if (!part.absent && limit != UINT64_MAX) {
+        const uint64_t have = hdx_least(hdx_least(len, limit * hdx_type_size(type, s->g->m->id_size)), HDX_PART_BYTES);
+        if ((code = hdx_records_body(s->workers[n].records, at, have, &bytes, err)) != HDX_OK)
+            return code;
+        part.absent = part.last = true;
+        part.bytes = bytes.at;
+        part.len = bytes.len;
+        return s->reader->part(s->reader->context, n, &part, err);
+    }
     /* What is cut short in the file is known before its first part is given. */
     if (!part.absent && len > 0 &&
         (code = hdx_records_body(s->workers[n].records, at + len - 1, 1, &bytes, err)) == HDX_OK)

@@ -129,10 +129,11 @@ typedef struct hdx_text_at {
 } hdx_text_at;
 /* A primitive array, in one or more parts, in a row: bytes `from` .. `from` + len - 1 of its elements, big-endian. */
 typedef struct hdx_array_part {
-    hdx_id         id;
-    uint8_t        type;   /* of its elements, HPROF's: 4 boolean .. 11 long */
-    uint32_t       length; /* elements */
-    bool           absent; /* of its content there is nothing in the dump, or not all: one part without bytes */
+    hdx_id   id;
+    uint8_t  type;   /* of its elements, HPROF's: 4 boolean .. 11 long */
+    uint32_t length; /* elements */
+    /* of its content there is nothing in the dump, or not all: one part, with bytes where its beginning is there */
+    bool           absent;
     bool           last;
     uint64_t       from;
     const uint8_t *bytes; /* parts but the last are of HDX_PART_BYTES */

@@ -151,7 +151,9 @@ hdx_value hdx_value_of(uint8_t type, const uint8_t *bytes, unsigned id_size);
  * it.
  */
 bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_event *array, hdx_pos content);
-/* The same of the value of a box (java.lang.Integer ...) that reads as 0. */
+/* Elements of this array that a limited dump has; UINT64_MAX: all. */
+uint64_t hdx_graph_limit_of_array(const hdx_graph *g, const hdx_event *array);
+/* The same of a primitive field: the value of a box (java.lang.Integer ...) that reads as 0, or any where all are 0. */
 bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx_value *value);
 
 /*

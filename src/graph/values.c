@@ -98,6 +98,9 @@ hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there,
         return changed(g, id, pos, err);
     if (hdx_graph_blank_array(g, out->source, &out->event, out->at))
         out->event.tag = HDX_SUB_PRIMITIVE_ARRAY_NODATA;
+    const uint64_t limit = hdx_graph_limit_of_array(g, &out->event);
+    if (limit != UINT64_MAX) /* as if the file ended there */
+        out->len = hdx_least(out->len, limit * hdx_type_size(out->event.type, g->m->id_size));
     *there = true;
     return HDX_OK;
 }

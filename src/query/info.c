@@ -27,7 +27,7 @@ static const hdx_column evidence_item[] = { HDX_ITEM(TEXT, "one thing that shows
 static const hdx_column affects_item[] = { HDX_ITEM(TEXT, "an answer that is not what it would be of the whole dump") };
 static const hdx_column stripping_members[] = {
     HDX_COLUMN("policy", TEXT, NONE, 0,
-               "the tool that stripped the dump: matrix, koom, tailor, shark, redacted or unknown"),
+               "the tool that stripped the dump: matrix, koom, tailor, shark, redacted, limited or unknown"),
     HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
     HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
     HDX_NESTED("affects", LIST, 0, "answers that the stripping changes", affects_item),
@@ -232,7 +232,7 @@ static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cel
     *out = hdx_cell_null();
     if (s == NULL || s->policy == HDX_STRIP_NONE)
         return HDX_OK;
-    while (hdx_strip_affects(s->policy, affected) != NULL)
+    while (hdx_strip_affected(s, affected) != NULL)
         affected++;
     members   m = { hdx_arena_get(arena, 4 * sizeof *m.at), 0 };
     hdx_cell *evidence = hdx_arena_get(arena, (s->evidence_count + 1) * sizeof *evidence),
@@ -242,7 +242,7 @@ static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cel
     for (unsigned i = 0; i < s->evidence_count; i++)
         evidence[i] = hdx_cell_string(s->evidence[i]);
     for (unsigned i = 0; i < affected; i++)
-        affects[i] = hdx_cell_string(hdx_strip_affects(s->policy, i));
+        affects[i] = hdx_cell_string(hdx_strip_affected(s, i));
     put(&m, "policy", hdx_cell_string(hdx_strip_name(s->policy)));
     put(&m, "confidence", hdx_cell_real(s->confidence / 100.0));
     put(&m, "evidence", hdx_cell_list(evidence, s->evidence_count));

@@ -15,9 +15,20 @@ static void warn(hdx_survey *s, const char *text)
         s->warnings[s->warning_count++] = text;
 }
 
-static const char *warning_of(hdx_strip_policy policy)
+static const char *redaction(const hdx_stripping *s)
 {
-    switch (policy) {
+    const bool texts = (s->kept & 1u << 8) == 0;
+    if (s->fields)
+        return !texts         ? "redacted: values of primitive fields are overwritten"
+               : s->kept != 0 ? "redacted: contents of byte[] and char[] and values of primitive fields are overwritten"
+                              : "redacted: contents of arrays and values of primitive fields are overwritten";
+    return s->kept != 0 ? "redacted: contents of byte[] and char[] are overwritten"
+                        : "redacted: contents of arrays and values of boxes are overwritten";
+}
+
+static const char *warning_of(const hdx_stripping *s)
+{
+    switch (s->policy) {
     case HDX_STRIP_MATRIX:
         return "stripped by Matrix: primitive arrays other than texts are absent, and sizes are too small by them";
     case HDX_STRIP_KOOM:
@@ -27,7 +38,10 @@ static const char *warning_of(hdx_strip_policy policy)
     case HDX_STRIP_TAILOR:
         return "stripped by Tailor: contents of byte[] and char[], stack frames and thread numbers are absent";
     case HDX_STRIP_SHARK: return "stripped by Shark: contents of arrays and values of boxes are overwritten";
-    case HDX_STRIP_REDACTED: return "redacted: contents of arrays and values of boxes are overwritten";
+    case HDX_STRIP_REDACTED: return redaction(s);
+    case HDX_STRIP_LIMITED:
+        return "limited: arrays of primitives hold their first elements alone, so that long texts are cut; the rest of "
+               "their contents is absent";
     default: return NULL;
     }
 }
@@ -41,8 +55,8 @@ hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
     if (in->dump->stripping.policy == HDX_STRIP_UNKNOWN)
         in->dump->stripping =
             (hdx_stripping){ .policy = HDX_STRIP_NONE }; /* the damage list says what could not be read */
-    if (in->dump->stripping.confidence >= SURE && warning_of(in->dump->stripping.policy) != NULL)
-        warn(&in->dump->survey, warning_of(in->dump->stripping.policy));
+    if (in->dump->stripping.confidence >= SURE && warning_of(&in->dump->stripping) != NULL)
+        warn(&in->dump->survey, warning_of(&in->dump->stripping));
     if (stats.cut_names > 0)
         code = hdx_work_damage(in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING),
                                stats.lost_bytes, err,

@@ -6,6 +6,7 @@
  *   frame.c     a whole segment, read with contents, without, or both (STRIP 5.2, 5.3); cut names (STRIP M1)
  *   detect.c    which tool a dump went through, by its container and framing
  *   signs.c     the same by what stands in it (STRIP 5.4)
+ *   wiped.c     contents and fields that were taken away in part (STRIP 5.7)
  *   policy.c    the tools as tables: names, rules, what is absent afterwards
  *   overlay.c      a stripped file as whole HPROF, at any position: points, cursors
  *   overlay_koom.c overlay_tailor.c overlay_names.c   what stands behind one place of such a file
@@ -177,6 +178,45 @@ hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content
 uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive ones with content */
 /* version_3: the header says 1.0.3, which Android alone writes. */
 void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_stripping *out);
+
+/* ---- wiped.c ---- */
+#define WIPED_NUMBERS 16u
+#define WIPED_LENGTHS 4u
+#define WIPED_LOOK    (16u << 10)   /* so many bytes of an array are looked at */
+enum { WIPED_TEXTS, WIPED_OTHERS }; /* byte[] and char[]; arrays of other primitives */
+typedef struct wiped_field {
+    bool     known;
+    uint32_t at; /* in the body of an instance */
+} wiped_field;
+typedef struct wiped_number {
+    uint32_t at, size;
+} wiped_number;
+typedef struct wiped {
+    hdx_map      places;                 /* id of an array -> what was seen of it */
+    wiped_field  text, table;            /* String.value, HashMap.table */
+    wiped_number numbers[WIPED_NUMBERS]; /* primitive fields of HashMap */
+    unsigned     number_count;
+    uint64_t     maps, zero_maps;        /* that have a table; of them those whose numbers are all 0 */
+    uint32_t     longest[2];             /* most elements up to the last that is not 0 */
+    uint64_t     at_longest[2];          /* arrays that have as many, and zeros after them */
+    uint32_t     lengths[WIPED_LENGTHS]; /* of byte[] and char[] among them, different ones */
+    unsigned     length_count;
+} wiped;
+typedef struct wiped_array {
+    bool     same; /* all elements looked at are as the first */
+    uint64_t first;
+    uint32_t used; /* elements up to the last that is not 0 */
+} wiped_array;
+void hdx_strip_wiped_free(wiped *w);
+/* Of String, whose texts are in `field`, or of HashMap, whose buckets are. */
+void     hdx_strip_wiped_class(wiped *w, const hdx_class_dump *c, uint32_t id_size, bool string, uint64_t field);
+hdx_code hdx_strip_wiped_string(wiped *w, reader *r, const entry *e, uint32_t id_size, hdx_error *err);
+hdx_code hdx_strip_wiped_map(wiped *w, reader *r, const entry *e, uint32_t id_size, hdx_error *err);
+hdx_code hdx_strip_wiped_array(wiped *w, const entry *e, const wiped_array *a, hdx_error *err);
+/* Each adds evidence and what it found out; false: no sign of it. */
+bool hdx_strip_wiped_texts(const wiped *w, hdx_stripping *out);
+bool hdx_strip_wiped_limits(const wiped *w, hdx_stripping *out);
+bool hdx_strip_wiped_fields(const wiped *w, hdx_stripping *out);
 
 /* ---- overlay.c, restore.c ---- */
 /* Entries without anything between them are handed on in one token of about so many bytes. */

@@ -6,8 +6,8 @@
 
 const char *hdx_strip_name(hdx_strip_policy p)
 {
-    static const char *const names[HDX_STRIP_POLICIES] = { "none",  "matrix",   "koom",   "tailor",
-                                                           "shark", "redacted", "unknown" };
+    static const char *const names[HDX_STRIP_POLICIES] = { "none",  "matrix",   "koom",    "tailor",
+                                                           "shark", "redacted", "unknown", "limited" };
     return p < HDX_STRIP_POLICIES ? names[p] : "unknown";
 }
 
@@ -21,8 +21,31 @@ const char *hdx_strip_affects(hdx_strip_policy p, unsigned i)
         [HDX_STRIP_SHARK] = { "strings", "duplicates", "array_contents", "wrapper_values" },
         [HDX_STRIP_REDACTED] = { "strings", "duplicates", "array_contents", "wrapper_values" },
         [HDX_STRIP_UNKNOWN] = { "everything" },
+        [HDX_STRIP_LIMITED] = { "strings", "duplicates", "array_contents" },
     };
     return p < HDX_STRIP_POLICIES && i < 5 ? affected[p][i] : NULL;
+}
+
+const char *hdx_strip_affected(const hdx_stripping *what, unsigned i)
+{
+    static const char *const in_part[] = { "strings", "duplicates", "byte_and_char_contents" }, *const fields[] = {
+        "field_values", "collection_sizes", "thread_states"
+    };
+    const char *const *first = NULL;
+    unsigned           count = 0;
+    if (!what->detailed || (what->kept == 0 && !what->fields))
+        return hdx_strip_affects(what->policy, i);
+    if (what->kept == 0) {
+        count = 4;
+        if (i < count)
+            return hdx_strip_affects(what->policy, i);
+    } else if ((what->kept & 1u << 8) == 0) {
+        first = in_part;
+        count = 3;
+    }
+    if (i < count)
+        return first[i];
+    return what->fields && i - count < 3 ? fields[i - count] : NULL;
 }
 
 #define BYTES (1u << 8)

@@ -13,7 +13,7 @@
 
 #define FILLED_LEAST 3u /* arrays of two elements or more: fewer equal ones are chance */
 
-enum { NAME_OVERHEAD, NAME_STRING };
+enum { NAME_OVERHEAD, NAME_STRING, NAME_MAP };
 
 typedef struct fill { /* of the arrays of one element type */
     uint64_t arrays;  /* with content */
@@ -25,9 +25,11 @@ typedef struct fill { /* of the arrays of one element type */
 
 struct signs {
     uint32_t id_size;
-    hdx_map  names;   /* name id -> NAME_...; of the others the keys alone matter */
-    hdx_map  strings; /* ids of classes named java.lang.String */
-    hdx_map  odd;     /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
+    hdx_map  names;                  /* name id -> NAME_...; of the others the keys alone matter */
+    hdx_map  classes_known;          /* class id -> NAME_STRING, NAME_MAP */
+    uint64_t value_name, table_name; /* ids of the names `value` and `table`; 0: none yet */
+    wiped    wiped;
+    hdx_map  odd; /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
     uint64_t classes, serials;
     bool     traced;
     uint64_t instances, texts; /* texts: instances of String */
@@ -50,8 +52,9 @@ hdx_code hdx_strip_signs_new(uint32_t id_size, signs **out, hdx_error *err)
         return hdx_no_memory(err, "signs of stripping", sizeof *s);
     s->id_size = id_size;
     s->names = hdx_map_of(NULL);
-    s->strings = hdx_map_of(NULL);
+    s->classes_known = hdx_map_of(NULL);
     s->odd = hdx_map_of(NULL);
+    s->wiped.places = hdx_map_of(NULL);
     return HDX_OK;
 }
 
@@ -60,8 +63,9 @@ void hdx_strip_signs_free(signs *s)
     if (s == NULL)
         return;
     hdx_map_free(&s->names);
-    hdx_map_free(&s->strings);
+    hdx_map_free(&s->classes_known);
     hdx_map_free(&s->odd);
+    hdx_strip_wiped_free(&s->wiped);
     hdx_mem_put(NULL, s, sizeof *s);
 }
 
@@ -83,6 +87,12 @@ hdx_code hdx_strip_signs_string(signs *s, uint64_t id, hdx_view text, hdx_error 
     if (is(text, "$classOverhead") || is(text, "$staticOverhead"))
         return put(&s->names, id, NAME_OVERHEAD, err);
     s->dalvik = s->dalvik || (text.len > 7 && memcmp(text.at, "dalvik.", 7) == 0);
+    if (is(text, "value"))
+        s->value_name = id;
+    if (is(text, "table"))
+        s->table_name = id;
+    if (is(text, "java.util.HashMap") || is(text, "java/util/HashMap"))
+        return put(&s->names, id, NAME_MAP, err);
     return is(text, "java.lang.String") || is(text, "java/lang/String") ? put(&s->names, id, NAME_STRING, err) : HDX_OK;
 }
 
@@ -91,7 +101,7 @@ hdx_code hdx_strip_signs_load(signs *s, uint32_t serial, uint64_t class_id, uint
     s->classes++;
     s->serials += serial != 0;
     const uint64_t *kind = hdx_map_get(&s->names, name);
-    return kind != NULL && *kind == NAME_STRING ? put(&s->strings, class_id, NAME_STRING, err) : HDX_OK;
+    return kind != NULL && *kind != NAME_OVERHEAD ? put(&s->classes_known, class_id, *kind, err) : HDX_OK;
 }
 
 void     hdx_strip_signs_trace(signs *s) { s->traced = true; }
@@ -103,14 +113,30 @@ static uint64_t element(const uint8_t *p, uint32_t width)
     return width == 1 ? *p : width == 2 ? hdx_be16(p) : width == 4 ? hdx_be32(p) : hdx_be64(p);
 }
 
-/* Are all elements the same, and which? Stops reading a type of which that is known not to be so. */
+/* Elements up to the last that is not 0. */
+static uint64_t used_of(const uint8_t *at, uint64_t n, uint32_t width)
+{
+    while (n > 0 && at[n - 1] == 0)
+        n--;
+    return (n + width - 1) / width;
+}
+
+/*
+ * Are all elements the same, and which? Of a type of which that is known not to be so the beginning alone is read:
+ * wiped.c asks it of each array for itself.
+ */
 static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
 {
     const uint32_t width = hdx_type_size(e->type, s->id_size);
-    fill          *f = e->type == 8 && (e->id & 1) != 0 ? &s->overhead : &s->of[e->type];
-    const hdx_pos  from = e->pos + e->head, end = from + e->body;
-    const uint32_t count = e->count;
-    for (hdx_pos p = from; p < end && !f->mixed;) {
+    const bool     overhead = e->type == 8 && (e->id & 1) != 0;
+    fill          *f = overhead ? &s->overhead : &s->of[e->type];
+    const entry    array = *e;
+    const hdx_pos  from = e->pos + e->head, end = from + e->body,
+                  far = overhead               ? from
+                        : e->body < WIPED_LOOK ? end
+                                               : from + WIPED_LOOK;
+    wiped_array own = { .same = true };
+    for (hdx_pos p = from; p < end && (!f->mixed || p < far);) {
         const uint8_t *at;
         size_t         have;
         const uint64_t left = end - p;
@@ -121,17 +147,25 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
         n -= n % width;
         if (n == 0)
             return HDX_OK; /* the data end here: whoever walks the record will see it */
+        if (p == from)
+            own.first = element(at, width);
         if (p == from && f->arrays == 0) {
-            f->value = element(at, width);
+            f->value = own.first;
             f->zero = f->value == 0;
         }
         for (uint64_t k = 0; k < n && !f->mixed; k += width)
             f->mixed = element(at + k, width) != f->value;
+        if (p < far) {
+            const uint64_t looked = n < far - p ? n : far - p, used = used_of(at, looked, width);
+            for (uint64_t k = 0; k < looked && own.same; k += width)
+                own.same = element(at + k, width) == own.first;
+            own.used = used > 0 ? (uint32_t)((p - from) / width + used) : own.used;
+        }
         p += n;
     }
     f->arrays++;
-    f->telling += count > 1;
-    return HDX_OK;
+    f->telling += array.count > 1;
+    return overhead ? HDX_OK : hdx_strip_wiped_array(&s->wiped, &array, &own, err);
 }
 
 static void class_entry(signs *s, const entry *e)
@@ -143,6 +177,10 @@ static void class_entry(signs *s, const entry *e)
     s->homeless += !s->heap_named;
     if (!hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, s->id_size, &c))
         return;
+    const uint64_t *known = hdx_map_get(&s->classes_known, e->id);
+    if (known != NULL)
+        hdx_strip_wiped_class(&s->wiped, &c, s->id_size, *known == NAME_STRING,
+                              *known == NAME_STRING ? s->value_name : s->table_name);
     while (hdx_class_static_next(&c.statics, s->id_size, &name, &type, &value)) {
         const uint64_t *kind = type == 2 ? hdx_map_get(&s->names, name) : NULL;
         if (kind == NULL || *kind != NAME_OVERHEAD)
@@ -153,6 +191,17 @@ static void class_entry(signs *s, const entry *e)
         s->overhead_named++;
         s->overhead_absent += hdx_map_get(&s->odd, id) == NULL;
     }
+}
+
+static hdx_code instance(signs *s, reader *r, const entry *e, hdx_error *err)
+{
+    const uint64_t *known = hdx_map_get(&s->classes_known, e->class_id);
+    if (known == NULL)
+        return HDX_OK;
+    if (*known == NAME_MAP)
+        return hdx_strip_wiped_map(&s->wiped, r, e, s->id_size, err);
+    s->texts++;
+    return hdx_strip_wiped_string(&s->wiped, r, e, s->id_size, err);
 }
 
 hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content, hdx_error *err)
@@ -180,8 +229,8 @@ hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content
         return HDX_OK;
     }
     s->instances += e->tag == HDX_SUB_INSTANCE;
-    if (e->tag == HDX_SUB_INSTANCE && hdx_map_get(&s->strings, e->class_id) != NULL)
-        s->texts++;
+    if (e->tag == HDX_SUB_INSTANCE)
+        return instance(s, r, e, err);
     if (e->tag != HDX_SUB_PRIMITIVE_ARRAY)
         return HDX_OK;
     s->arrays++;
@@ -230,11 +279,44 @@ static bool constants(const signs *s, bool android, hdx_stripping *out)
         return false; /* zeros or another constant in a few arrays, and no text that was overwritten */
     else if (zero && android)
         say(out, HDX_STRIP_KOOM, 80, "all %llu contents of arrays are 0: restored after cutting", N(arrays));
-    else
+    else {
         say(out, HDX_STRIP_REDACTED, 80,
             "the contents of %llu arrays are one constant per type (byte[]: 0x%02llx, char[]: 0x%04llx)", N(arrays),
             N(bytes->value), N(chars->value));
+        out->detailed = true;
+        out->fill[0] = (uint16_t)(bytes->arrays > 0 ? bytes->value : chars->value);
+        out->fill[1] = (uint16_t)(chars->arrays > 0 ? chars->value : bytes->value);
+        out->fields = hdx_strip_wiped_fields(&s->wiped, out);
+    }
     return true;
+}
+
+/* Contents or fields that were taken away while other contents stayed. */
+static bool in_part(const signs *s, hdx_stripping *out)
+{
+    static const unsigned others = 1u << 4 | 1u << 6 | 1u << 7 | 1u << 9 | 1u << 10 | 1u << 11,
+                          of_texts = 1u << 5 | 1u << 8;
+    unsigned kept = others | of_texts;
+    if (hdx_strip_wiped_texts(&s->wiped, out)) {
+        bool any = false;
+        for (unsigned t = 4; t < 12; t++)
+            any = any || ((others >> t & 1) != 0 && s->of[t].mixed);
+        kept = any ? others : 0;
+    }
+    out->fields = hdx_strip_wiped_fields(&s->wiped, out);
+    if (kept != (others | of_texts) || out->fields) {
+        out->policy = HDX_STRIP_REDACTED;
+        out->confidence = 80;
+        out->detailed = true;
+        out->kept = (uint16_t)kept;
+        return true;
+    }
+    if (hdx_strip_wiped_limits(&s->wiped, out)) {
+        out->policy = HDX_STRIP_LIMITED;
+        out->confidence = 80;
+        return true;
+    }
+    return false;
 }
 
 void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_stripping *out)
@@ -249,7 +331,10 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_st
             N(s->classes));
         return;
     }
-    if (constants(s, version_3 || s->heaps || s->dalvik, out))
+    const bool android = version_3 || s->heaps || s->dalvik;
+    if (constants(s, android, out))
+        return;
+    if (!android && in_part(s, out))
         return;
     if (bare && s->homeless > 0 && !s->shared) {
         say(out, HDX_STRIP_KOOM, s->overhead_named >= 8 ? 95 : 80,

@@ -3,7 +3,9 @@
 
 Test(policy, names_are_those_of_the_tools)
 {
-    static const char *const names[] = { "none", "matrix", "koom", "tailor", "shark", "redacted", "unknown" };
+    static const char *const names[] = {
+        "none", "matrix", "koom", "tailor", "shark", "redacted", "unknown", "limited"
+    };
     for (int p = 0; p < HDX_STRIP_POLICIES; p++)
         cr_expect_str_eq(hdx_strip_name((hdx_strip_policy)p), names[p]);
     cr_expect_str_eq(hdx_strip_name(HDX_STRIP_POLICIES), "unknown");
@@ -11,13 +13,43 @@ Test(policy, names_are_those_of_the_tools)
 
 Test(policy, answers_that_are_affected_end_with_null)
 {
-    static const unsigned counts[] = { 0, 5, 5, 4, 4, 4, 1 };
+    static const unsigned counts[] = { 0, 5, 5, 4, 4, 4, 1, 3 };
     for (int p = 0; p < HDX_STRIP_POLICIES; p++)
         for (unsigned i = 0; i < 9; i++)
             cr_expect((hdx_strip_affects((hdx_strip_policy)p, i) != NULL) == (i < counts[p]), "%d, %u", p, i);
     cr_expect(hdx_strip_affects(HDX_STRIP_POLICIES, 0) == NULL);
     cr_expect_str_eq(hdx_strip_affects(HDX_STRIP_MATRIX, 4), "retained_sizes");
     cr_expect_str_eq(hdx_strip_affects(HDX_STRIP_KOOM, 0), "strings");
+}
+
+static void affected_are(const hdx_stripping *what, const char *const *words, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        cr_expect_str_eq(hdx_strip_affected(what, i), words[i]);
+    for (unsigned i = count; i < count + 3; i++)
+        cr_expect(hdx_strip_affected(what, i) == NULL, "%u", i);
+}
+
+Test(policy, what_redaction_left_is_not_affected)
+{
+    static const char *const        all[] = { "strings",      "duplicates",       "array_contents", "wrapper_values",
+                                              "field_values", "collection_sizes", "thread_states" },
+                             *const texts[] = { "strings",      "duplicates",       "byte_and_char_contents",
+                                                "field_values", "collection_sizes", "thread_states" };
+    hdx_stripping                   what = { .policy = HDX_STRIP_REDACTED };
+    affected_are(&what, all, 4);
+    what.detailed = true;
+    affected_are(&what, all, 4);
+    what.fields = true;
+    affected_are(&what, all, 7);
+    what.kept = 1u << 10 | 1u << 11;
+    affected_are(&what, texts, 6);
+    what.fields = false;
+    affected_are(&what, texts, 3);
+    what = (hdx_stripping){ .policy = HDX_STRIP_REDACTED, .detailed = true, .fields = true, .kept = 0xff0 };
+    affected_are(&what, all + 4, 3);
+    what = (hdx_stripping){ .policy = HDX_STRIP_LIMITED, .limit = { 9, 0 } };
+    affected_are(&what, all, 3);
 }
 
 Test(policy, to_strip_by_are_five)

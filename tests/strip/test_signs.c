@@ -300,6 +300,129 @@ Test(signs, zeros_are_kooms_in_a_dump_of_android_and_redaction_in_another)
     said(of_zeros("1.0.2", "app.dalvik.Runtime", false), HDX_STRIP_REDACTED, 80, redacted);
 }
 
+/* ---- what is taken away in part ---- */
+
+/* `count` times a value, then zeros up to `length`. */
+static uint64_t part_filled(dump_maker *m, char type, uint32_t count, uint64_t value, uint32_t length)
+{
+    uint64_t *values = calloc(length + 1, sizeof *values);
+    for (uint32_t k = 0; k < count; k++)
+        values[k] = type == 'B' ? value + k % 2 : value; /* texts: letters that differ */
+    const uint64_t id = dump_maker_primitives(m, type, values, length);
+    free(values);
+    return id;
+}
+static uint64_t one_value(dump_maker *m, char type, uint64_t value, uint32_t length)
+{
+    uint64_t *values = calloc(length + 1, sizeof *values);
+    for (uint32_t k = 0; k < length; k++)
+        values[k] = value;
+    const uint64_t id = dump_maker_primitives(m, type, values, length);
+    free(values);
+    return id;
+}
+static dump_maker *jvm(uint64_t *string)
+{
+    dump_maker *m = dump_maker_new(8);
+    m->version = "1.0.2";
+    m->time_ms = 1700000000000;
+    *string = dump_maker_class(m, "java/lang/String", 0, "hash:I value:L");
+    return m;
+}
+
+static dump_maker *redacted_texts(unsigned overwritten, unsigned kept, uint64_t value, bool android)
+{
+    uint64_t    string;
+    dump_maker *m = jvm(&string);
+    if (android)
+        m->version = "1.0.3";
+    for (unsigned k = 0; k < overwritten + kept; k++) {
+        const uint64_t text =
+            k < overwritten ? one_value(m, 'B', value, 2 + k) : part_filled(m, 'B', 2 + k, 'a', 2 + k);
+        (void)dump_maker_instance(m, string, DUMP_VALUES(7, text));
+    }
+    same_ones(m, 9, 'B', 1, 5);   /* one element says nothing */
+    same_ones(m, 99, 'B', 64, 0); /* nor does a buffer that is no text */
+    filled(m, 'I', 4, 1, 2);
+    return m;
+}
+
+Test(signs, texts_of_one_character_are_redacted_though_some_are_kept_and_ints_are_whole)
+{
+    said(redacted_texts(8, 0, '*', false), HDX_STRIP_REDACTED, 80,
+         "8 of 8 texts of Strings are one constant (byte[]: 0x2a, char[]: 0x002a)");
+    said(redacted_texts(9, 3, '?', false), HDX_STRIP_REDACTED, 80,
+         "9 of 12 texts of Strings are one constant (byte[]: 0x3f, char[]: 0x003f)");
+    said(redacted_texts(9, 1, 0, false), HDX_STRIP_REDACTED, 80,
+         "9 of 10 texts of Strings are one constant (byte[]: 0x00, char[]: 0x0000)");
+    nothing(redacted_texts(7, 0, '*', false), "seven texts");
+    nothing(redacted_texts(9, 4, '*', false), "more than a quarter are kept");
+    nothing(redacted_texts(0, 20, 0, false), "all are kept");
+    nothing(redacted_texts(8, 0, '*', true), "a dump of Android");
+
+    const hdx_stripping what = judged(redacted_texts(8, 1, '*', false));
+    cr_expect(what.detailed && !what.fields && what.kept == 0xed0, "kept %x",
+              what.kept); /* all but byte[] and char[] */
+    cr_expect(what.fill[0] == '*' && what.fill[1] == '*');
+}
+
+static dump_maker *limited_texts(unsigned cut, unsigned longer, uint32_t limit)
+{
+    uint64_t    string;
+    dump_maker *m = jvm(&string);
+    for (unsigned k = 0; k < 9; k++)
+        (void)dump_maker_instance(m, string, DUMP_VALUES(7, part_filled(m, 'B', 2 + k, 'a', 2 + k)));
+    for (unsigned k = 0; k < cut; k++)
+        (void)dump_maker_instance(m, string, DUMP_VALUES(7, part_filled(m, 'B', limit, 'a', limit + 5)));
+    for (unsigned k = 0; k < longer; k++)
+        (void)part_filled(m, 'B', limit + 1, 'a', limit + 9);
+    (void)part_filled(m, 'I', 4, 1, 9);
+    return m;
+}
+
+Test(signs, texts_that_all_end_with_zeros_from_one_element_on_are_limited)
+{
+    nothing(limited_texts(2, 0, 30), "two texts");
+    nothing(limited_texts(3, 1, 30), "an array that goes on");
+    const hdx_stripping what = judged(limited_texts(3, 0, 30));
+    cr_expect(what.policy == HDX_STRIP_LIMITED && what.confidence == 80 && what.evidence_count == 2, "%d", what.policy);
+    cr_expect_str_eq(what.evidence[0],
+                     "byte[] and char[] hold their first 30 elements and then zeros alone: 3 arrays, 3 of them texts");
+    cr_expect_str_eq(what.evidence[1], "other arrays of primitives hold their first 4 elements and then zeros alone");
+    cr_expect(what.limit[0] == 30 && what.limit[1] == 4 && !what.detailed);
+
+    for (unsigned lengths = 3; lengths <= 4; lengths++) {
+        dump_maker *m = limited_texts(0, 0, 30);
+        for (unsigned k = 0; k < 9; k++)
+            (void)part_filled(m, 'B', 30, 'a', 31 + k % lengths);
+        const hdx_stripping of = judged(m);
+        cr_expect(of.policy == (lengths == 4 ? HDX_STRIP_LIMITED : HDX_STRIP_NONE), "%u lengths: %d", lengths,
+                  of.policy);
+    }
+}
+
+static dump_maker *maps(unsigned zero, unsigned others, unsigned empty)
+{
+    uint64_t       string;
+    dump_maker    *m = jvm(&string);
+    const uint64_t map = dump_maker_class(m, "java/util/HashMap", 0, "loadFactor:F table:L size:I");
+    for (unsigned k = 0; k < zero + others + empty; k++)
+        (void)dump_maker_instance(m, map,
+                                  DUMP_VALUES(k < zero + empty ? 0 : 0x3f400000, k < zero + others ? 64 : 0, 0));
+    filled(m, 'B', 4, 1, 2);
+    return m;
+}
+
+Test(signs, maps_with_a_table_and_no_load_factor_had_their_fields_overwritten)
+{
+    nothing(maps(2, 0, 9), "two maps");
+    nothing(maps(3, 1, 0), "a load factor");
+    said(maps(3, 0, 1), HDX_STRIP_REDACTED, 80,
+         "in all 3 HashMaps that have a table every primitive field is 0, load factor and size too");
+    const hdx_stripping what = judged(maps(3, 0, 0));
+    cr_expect(what.detailed && what.fields && what.kept == 0xff0, "%x", what.kept);
+}
+
 /* ---- overhead arrays that are absent ---- */
 
 typedef struct overheads {
