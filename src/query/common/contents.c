@@ -102,6 +102,23 @@ static uint64_t place_of(hdx_contents *c, uint32_t class, uint16_t name)
     return place;
 }
 
+static bool is_zero(const hdx_value *v)
+{
+    switch (v->type) {
+    case 2: return v->as.address == 0;
+    case 4: return !v->as.boolean;
+    case 5: return v->as.character == 0;
+    case 6: return v->as.single == 0;
+    case 7: return v->as.real == 0;
+    default: return v->as.integer == 0;
+    }
+}
+
+static bool not_wiped(hdx_contents *c, const hdx_value *v)
+{
+    return !c->wiped || v->type == 2 || !is_zero(v) || give_up(c, HDX_NOTE_ABSENT);
+}
+
 /* A field of an object seen as one of `class`, whose fields begin after `skip` bytes. */
 static bool field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uint16_t name, hdx_value *out)
 {
@@ -121,7 +138,7 @@ static bool field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uin
         if (got < size)
             return give_up(c, HDX_NOTE_ABSENT);
         *out = hdx_graph_value_of(c->g, type, far);
-        return true;
+        return not_wiped(c, out);
     }
     const hdx_seen *s = see(c, id);
     if (s == NULL)
@@ -129,7 +146,7 @@ static bool field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uin
     if (from + size > s->have)
         return give_up(c, HDX_NOTE_ABSENT);
     *out = hdx_graph_value_of(c->g, type, s->bytes + from);
-    return true;
+    return not_wiped(c, out);
 }
 
 /* The object that a reference names; HDX_NO_ID for null. */
@@ -242,18 +259,6 @@ static bool element(hdx_contents *c, hdx_element_reader *r, uint64_t i, hdx_valu
     }
     *out = hdx_graph_value_of(c->g, r->type, r->bytes + (i - r->from) * r->size);
     return true;
-}
-
-static bool is_zero(const hdx_value *v)
-{
-    switch (v->type) {
-    case 2: return v->as.address == 0;
-    case 4: return !v->as.boolean;
-    case 5: return v->as.character == 0;
-    case 6: return v->as.single == 0;
-    case 7: return v->as.real == 0;
-    default: return v->as.integer == 0;
-    }
 }
 
 /* The next array that the paths of a layout lead to; HDX_NO_ID: there is no further one. */
@@ -397,6 +402,16 @@ static bool size_of(hdx_contents *c, at_object o, const hdx_layout *l, uint64_t 
     return *size <= INT64_MAX || give_up(c, HDX_NOTE_DAMAGED);
 }
 
+/* The field that says the size was overwritten, and elements can be counted without it, for references are there. */
+static bool size_is_lost(hdx_contents *c, const hdx_layout *l)
+{
+    if (!c->wiped || c->code != HDX_OK || c->note != HDX_NOTE_ABSENT ||
+        (l->way != HDX_WAY_BUCKETS && l->way != HDX_WAY_CHAIN && l->way != HDX_WAY_TREE && l->way != HDX_WAY_SPARSE))
+        return false;
+    c->note = HDX_NOTE_NONE;
+    return true;
+}
+
 /* ---- facts ---- */
 
 static uint64_t width(const hdx_contents *c, const hdx_element_reader *r)
@@ -513,9 +528,9 @@ static bool facts_of(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts
             return true;
         }
         if (!f->sized && l->term_count > 0) {
-            if (!size_of(c, o, l, &f->size))
+            f->sized = size_of(c, o, l, &f->size);
+            if (!f->sized && !size_is_lost(c, l))
                 return false;
-            f->sized = true;
         }
         if (l->way != HDX_WAY_OF) {
             f->backing = wrapper ? id : HDX_NO_ID;
@@ -644,10 +659,11 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
         if (l == NULL || w->of.class == HDX_NO_CLASS || l->unknown)
             return give_up(c, HDX_NOTE_UNKNOWN);
         const at_object o = walked(w);
-        if (l->term_count > 0 && !size_of(c, o, l, &size))
+        const bool      sized = l->term_count > 0 && size_of(c, o, l, &size);
+        if (l->term_count > 0 && !sized && !size_is_lost(c, l))
             return false;
         /* what a view shows of the one inside: a multimap has more entries than its map, and shows all of that */
-        if (l->term_count > 0 && (l->way != HDX_WAY_OF || l->from.count > 0)) {
+        if (sized && (l->way != HDX_WAY_OF || l->from.count > 0)) {
             w->size = w->sized && w->size < size ? w->size : size;
             w->sized = true;
             w->bounded = w->bounded || l->way == HDX_WAY_OF || l->way == HDX_WAY_NONE || l->way == HDX_WAY_SLOTS ||
@@ -1065,6 +1081,7 @@ hdx_code hdx_contents_open(hdx_contents *c, hdx_graph *g, const hdx_bound_layout
                          .mem = mem,
                          .id_size = hdx_graph_summary_of(g)->id_size,
                          .reference_size = hdx_graph_summary_of(g)->reference_size,
+                         .wiped = hdx_graph_summary_of(g)->stripping->fields,
                          .this_name = UINT16_MAX,
                          .places = hdx_map_of(mem) };
     if ((c->seen = hdx_mem_array(mem, HDX_SEEN, sizeof *c->seen)) == NULL)

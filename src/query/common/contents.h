@@ -38,6 +38,7 @@ typedef struct hdx_contents {
     const hdx_bound_layouts *bound;
     hdx_mem                 *mem;
     uint32_t                 id_size, reference_size;
+    bool                     wiped;     /* primitive fields of 0 were overwritten: they say nothing */
     uint16_t                 this_name; /* number of the name `this`; UINT16_MAX: no line has it */
     hdx_map                  places;    /* class and name -> place of the field */
     hdx_seen                *seen;

@@ -37,8 +37,9 @@ static const hdx_form   forms[] = {
 
 /* ---- matching ---- */
 
-#define MOST_TEXT  (64u << 20)  /* bytes of one text that are looked at */
-#define MOST_PARTS (256u << 20) /* units of parts of arrays, besides 16 for each byte of the dump */
+#define MOST_TEXT  (64u << 20)    /* bytes of one text that are looked at */
+#define CUT        "\xe2\x80\xa6" /* stands for what the dump lacks: no pattern takes its place for the end */
+#define MOST_PARTS (256u << 20)   /* units of parts of arrays, besides 16 for each byte of the dump */
 
 typedef struct part_seen {
     hdx_id   array, string;
@@ -111,6 +112,8 @@ static hdx_code match_as(matching *m, matcher *w, unsigned way, const hdx_array_
         return hdx_no_memory(err, "the text of a String", to->len);
     if (!p->last)
         return HDX_OK;
+    if (p->absent)
+        hdx_buffer_text(to, CUT);
     const hdx_text text = { to->at, (uint32_t)(to->len < MOST_TEXT ? to->len : MOST_TEXT) };
     hdx_code       code = hdx_pattern_look(&w->pattern, text, &yes, err);
     if (code == HDX_OK && yes)
@@ -122,7 +125,7 @@ static hdx_code see_array(void *context, unsigned n, const hdx_array_part *p, hd
 {
     matching *m = context;
     hdx_code  code = HDX_OK;
-    for (unsigned way = 0; way < BOTH && code == HDX_OK && !p->absent; way++)
+    for (unsigned way = 0; way < BOTH && code == HDX_OK && (!p->absent || p->len > 0); way++)
         if (hdx_bits_test(m->used[way], p->id))
             code = match_as(m, &m->workers[n], way, p, err);
     return code;
@@ -417,11 +420,14 @@ static hdx_code open_strings(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (hdx_argument_choice(a, "by") >= 0)
         return hdx_say_nothing(hdx_equals_ask(q, true, true, false, out, err), out, err,
                                "the dump has no text of any String");
-    const hdx_code code = list_strings(q, pattern, out, err);
+    const hdx_strip_policy policy = hdx_graph_summary_of(q->graph)->stripping->policy;
+    const hdx_code         code = list_strings(q, pattern, out, err);
     return hdx_say_nothing(code, out, err,
                            pattern == NULL                  ? "there are no Strings"
                            : hdx_graph_lacks_dump(q->graph) ? "the dump is not at hand, and it alone has the texts"
-                                                            : "no String has such a text");
+                           : policy == HDX_STRIP_REDACTED   ? "no text that is left has it; the others are overwritten"
+                           : policy == HDX_STRIP_LIMITED ? "no text has it as far as the dump goes; long ones are cut"
+                                                         : "no String has such a text");
 }
 
 const hdx_question hdx_question_strings = {
