@@ -165,6 +165,8 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
     }
     f->arrays++;
     f->telling += array.count > 1;
+    if (far < end && own.used == (far - from) / width) /* what comes after that is not looked at */
+        own.used = array.count;
     return overhead ? HDX_OK : hdx_strip_wiped_array(&s->wiped, &array, &own, err);
 }
 

@@ -402,6 +402,35 @@ Test(damaged, collections_end_with_a_note)
     heap_close(&h);
 }
 
+/* Sizes that a tool overwrote with 0 say nothing: elements are counted where references lead to them. */
+Test(absent, sizes_that_were_overwritten_are_counted_or_not_known)
+{
+    heap           h;
+    kinds          k = kinds_begin();
+    const uint64_t list = dump_maker_class(k.m, "java.util.ArrayList", k.object, "elementData:L size:I");
+    const uint64_t chain = dump_maker_class(k.m, "java.util.LinkedList", k.object, "size:I first:L last:L");
+    const uint64_t link = dump_maker_class(k.m, "java.util.LinkedList$Node", k.object, "item:L next:L prev:L");
+    const uint64_t map = dump_maker_class(k.m, "java.util.HashMap", k.object, "table:L size:I loadFactor:F");
+    const uint64_t node = dump_maker_class(k.m, "java.util.HashMap$Node", k.object, "hash:I key:L value:L next:L");
+    const uint64_t set = dump_maker_class(k.m, "java.util.HashSet", k.object, "map:L");
+    uint64_t       last = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        const uint64_t second = dump_maker_instance(k.m, node, DUMP_VALUES(0, k.object, k.object, 0));
+        const uint64_t first = dump_maker_instance(k.m, node, DUMP_VALUES(0, k.object, k.object, i == 0 ? 0 : second));
+        const uint64_t table = dump_maker_array(k.m, k.objects, DUMP_VALUES(0, first, i == 2 ? second : 0, 0), 4);
+        last = of(&k, map, DUMP_VALUES(table, 0, 0)); /* 1, 2 and 3 entries */
+    }
+    of(&k, map, DUMP_VALUES(0, 0, 0));
+    of(&k, set, DUMP_VALUES(last));
+    const uint64_t end = dump_maker_instance(k.m, link, DUMP_VALUES(k.object, 0, 0));
+    of(&k, chain, DUMP_VALUES(0, dump_maker_instance(k.m, link, DUMP_VALUES(k.object, end, 0)), end));
+    of(&k, list, DUMP_VALUES(dump_maker_array(k.m, k.objects, DUMP_VALUES(k.object, 0), 2), 0));
+    heap_open(&h, k.m);
+    cr_expect(hdx_graph_summary_of(h.g)->stripping->fields);
+    expect_sizes(NULL, "1 -\n2 -\n3 -\n0 -\n3 -\n2 -\n- values absent\n");
+    heap_close(&h);
+}
+
 Test(damaged, many_collections_on_one_long_chain_share_their_steps)
 {
     heap           h;

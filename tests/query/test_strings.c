@@ -56,6 +56,87 @@ static uint64_t bytes(dump_maker *m, const char *text, uint32_t n)
     return dump_maker_primitives(m, 'B', units, n);
 }
 
+/* ---- dumps whose contents were taken away ---- */
+
+/* `have` letters of a text of `length`, and zeros. */
+static uint64_t limited(dump_maker *m, uint64_t string, const char *text, uint32_t have, uint32_t length)
+{
+    uint64_t units[64] = { 0 };
+    for (uint32_t i = 0; i < have; i++)
+        units[i] = (uint8_t)text[i];
+    return dump_maker_instance(m, string, DUMP_VALUES(dump_maker_primitives(m, 'B', units, length), 0));
+}
+
+static void count_rows(hdx_rows *rows, unsigned want, const char *of)
+{
+    const hdx_cell *cells;
+    unsigned        n = 0;
+    while (hdx_rows_next(rows, &cells))
+        n++;
+    cr_expect(eq(u32, n, want), "%s", of);
+    hdx_rows_close(rows);
+}
+
+Test(limited, texts_are_found_by_their_beginning_and_are_not_equal)
+{
+    heap               h;
+    hdx_rows          *rows;
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    const uint64_t     string = dump_maker_class(m, "java.lang.String", b.object, "value:L coder:B");
+    uint64_t           all[7];
+    for (unsigned i = 0; i < 5; i++)
+        all[i] = limited(m, string, "SELECT a", 8, 10 + i / 2);
+    all[5] = limited(m, string, "SELECT a", 8, 8); /* it is no longer than the limit */
+    all[6] = limited(m, string, "other", 5, 5);
+    hold(m, &b, all, HDX_COUNT(all));
+    heap_open(&h, m);
+    cr_assert(eq(int, hdx_graph_summary_of(h.g)->stripping->policy, HDX_STRIP_LIMITED));
+    cr_expect(eq(u32, hdx_graph_summary_of(h.g)->stripping->limit[0], 8));
+    ok(ASK("strings", { "match", "SELECT*" }));
+    count_rows(rows, 6, "their beginning");
+    ok(ASK("strings", { "match", "SELECT a" }));
+    count_rows(rows, 1, "the whole one alone");
+    ok(ASK("strings", { "match", "/a$/" }));
+    count_rows(rows, 1, "where a text is cut is not its end");
+    ok(ASK("duplicates", { "holders", NULL }));
+    count_rows(rows, 0, "no two are known to be equal");
+    char  *text;
+    size_t len;
+    bool   whole, is;
+    cr_assert(eq(int, hdx_graph_string(h.g, id_at(&h, all[0]), 99, &text, &len, &whole, &is, &h.err), HDX_OK));
+    cr_expect(is && !whole && strcmp(text, "SELECT a") == 0, "%s", text);
+    hdx_text_free(text);
+    heap_close(&h);
+}
+
+Test(redacted, texts_that_were_kept_are_shown_and_the_others_are_absent)
+{
+    heap               h;
+    hdx_rows          *rows;
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    const uint64_t     string = dump_maker_class(m, "java.lang.String", b.object, "value:L coder:B");
+    uint64_t           all[12];
+    for (unsigned i = 0; i < 8; i++)
+        all[i] = limited(m, string, "********", 8, 8);
+    all[8] = limited(m, string, "main", 4, 4);
+    all[9] = limited(m, string, "main", 4, 4);
+    all[10] = dump_maker_primitives(m, 'I', DUMP_VALUES(1, 2, 3), 3);
+    all[11] = dump_maker_primitives(m, 'I', DUMP_VALUES(1, 2, 3), 3);
+    hold(m, &b, all, HDX_COUNT(all));
+    heap_open(&h, m);
+    cr_assert(eq(int, hdx_graph_summary_of(h.g)->stripping->policy, HDX_STRIP_REDACTED));
+    ok(ASK("strings", { "match", "main" }));
+    count_rows(rows, 2, "kept");
+    ok(ASK("strings", { "match", "*" }));
+    count_rows(rows, 2, "the others have no text");
+    ok(ASK("duplicates", { "holders", NULL }));
+    count_rows(rows, 2, "the two kept texts, and the int[]");
+    cr_expect(hdx_graph_text_absent(h.g, id_at(&h, all[0])) && !hdx_graph_text_absent(h.g, id_at(&h, all[8])));
+    heap_close(&h);
+}
+
 /* ---- JDK 5 and 6: parts of arrays ---- */
 
 static uint64_t part(dump_maker *m, uint64_t string, uint64_t array, uint64_t offset, uint64_t count)
