@@ -57,6 +57,25 @@ bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_eve
     }
 }
 
+static bool is_zero(const hdx_value *value)
+{
+    switch (value->type) {
+    case 4: return !value->as.boolean;
+    case 5: return value->as.character == 0;
+    case 6: return value->as.single == 0;
+    case 7: return value->as.real == 0;
+    default: return value->as.integer == 0;
+    }
+}
+
+bool hdx_graph_wiped(const hdx_graph *g, const hdx_value *value)
+{
+    const hdx_stripping *s = &g->m->stripping;
+    return s->fields && value->type != 2 &&
+           (is_zero(value) || (value->type == 5 && value->as.character == s->fill[1]) ||
+            (value->type == 8 && (uint8_t)value->as.integer == s->fill[0]));
+}
+
 bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx_value *value)
 {
     static const struct {
@@ -68,22 +87,13 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
         { "java.lang.Integer", 10 }, { "java.lang.Long", 11 },
     };
     const hdx_stripping *s = &g->m->stripping;
-    bool                 zero;
     if ((s->policy != HDX_STRIP_SHARK && s->policy != HDX_STRIP_REDACTED) || value->type == 2)
         return false;
-    if (s->detailed && s->kept != 0 && !s->fields)
-        return false;      /* fields hold what they did */
-    switch (value->type) { /* older versions of Shark leave boxes alone: what is not 0 was not overwritten */
-    case 4: zero = !value->as.boolean; break;
-    case 5: zero = value->as.character == 0; break;
-    case 6: zero = value->as.single == 0; break;
-    case 7: zero = value->as.real == 0; break;
-    default: zero = value->as.integer == 0; break;
-    }
-    if (s->fields && (zero || (value->type == 5 && value->as.character == s->fill[1]) ||
-                      (value->type == 8 && (uint8_t)value->as.integer == s->fill[0])))
+    if (hdx_graph_wiped(g, value))
         return true;
-    for (unsigned i = 0; zero && i < sizeof boxes / sizeof *boxes; i++)
+    if ((s->detailed && s->kept != 0) || !is_zero(value)) /* older versions of Shark leave boxes alone */
+        return false;
+    for (unsigned i = 0; i < sizeof boxes / sizeof *boxes; i++)
         if (value->type == boxes[i].type && hdx_text_is(owner->name, boxes[i].name))
             return true;
     return false;

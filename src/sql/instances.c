@@ -602,6 +602,8 @@ static bool whole_number(cursor *c, unsigned place, uint32_t slot, int64_t *out)
     if (at == NULL)
         return false;
     const hdx_value v = hdx_graph_value_of(c->t->heap->g, type, at);
+    if (hdx_graph_wiped(c->t->heap->g, &v))
+        return false;
     *out = type == 4 ? v.as.boolean : type == 5 ? v.as.character : v.as.integer;
     return true;
 }
@@ -830,7 +832,8 @@ static int field_result(cursor *c, unsigned place, uint32_t slot, sqlite3_contex
     const uint8_t *at = field_at(c, place, slot, (uint32_t)sql_batch_value(&c->batch, SQL_CLASS_ID, slot));
     if (at != NULL) {
         const hdx_value v = hdx_graph_value_of(c->t->heap->g, c->t->fields[place].type, at);
-        result_of(context, &v);
+        if (!hdx_graph_wiped(c->t->heap->g, &v))
+            result_of(context, &v);
     }
     return SQLITE_OK;
 }

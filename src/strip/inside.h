@@ -67,6 +67,11 @@ static inline hdx_code hdx_strip_reader_at(reader *r, hdx_pos pos, uint64_t want
     }
     return hdx_strip_reader_move(r, pos, want, at, have, err);
 }
+/* Are all these bytes in the buffer? */
+static inline bool hdx_strip_reader_has(const reader *r, hdx_pos pos, uint64_t want)
+{
+    return pos >= r->from && pos - r->from <= r->len && want <= r->len - (pos - r->from);
+}
 /* Is there a byte at end - 1? */
 hdx_code hdx_strip_reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err);
 
@@ -202,6 +207,7 @@ typedef struct wiped {
     uint32_t     lengths[WIPED_LENGTHS]; /* of byte[] and char[] among them, different ones */
     unsigned     length_count;
 } wiped;
+/* What is not in the reader's buffer is passed over: nothing is read for these signs. */
 typedef struct wiped_array {
     bool     same; /* all elements looked at are as the first */
     uint64_t first;

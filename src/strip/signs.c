@@ -136,11 +136,14 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
                         : e->body < WIPED_LOOK ? end
                                                : from + WIPED_LOOK;
     wiped_array own = { .same = true };
-    for (hdx_pos p = from; p < end && (!f->mixed || p < far);) {
+    hdx_pos     p = from;
+    while (p < end && (!f->mixed || p < far)) {
         const uint8_t *at;
         size_t         have;
-        const uint64_t left = end - p;
-        hdx_code       code = hdx_strip_reader_at(r, p, left < 4096 ? left : 4096, &at, &have, err);
+        const uint64_t left = end - p, want = left < 4096 ? left : 4096;
+        if (f->mixed && !hdx_strip_reader_has(r, p, want))
+            break;
+        hdx_code code = hdx_strip_reader_at(r, p, want, &at, &have, err);
         if (code != HDX_OK)
             return code;
         uint64_t n = have < left ? have : left;
@@ -167,7 +170,7 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
     f->telling += array.count > 1;
     if (far < end && own.used == (far - from) / width) /* what comes after that is not looked at */
         own.used = array.count;
-    return overhead ? HDX_OK : hdx_strip_wiped_array(&s->wiped, &array, &own, err);
+    return overhead || p < far ? HDX_OK : hdx_strip_wiped_array(&s->wiped, &array, &own, err);
 }
 
 static void class_entry(signs *s, const entry *e)

@@ -59,7 +59,8 @@ hdx_code hdx_strip_wiped_string(wiped *w, reader *r, const entry *e, uint32_t id
     const uint8_t *at;
     size_t         have;
     hdx_code       code;
-    if (!w->text.known || w->text.at > e->body || e->body - w->text.at < id_size)
+    if (!w->text.known || w->text.at > e->body || e->body - w->text.at < id_size ||
+        !hdx_strip_reader_has(r, e->pos + e->head + w->text.at, id_size))
         return HDX_OK;
     code = hdx_strip_reader_at(r, e->pos + e->head + w->text.at, id_size, &at, &have, err);
     if (code != HDX_OK || have < id_size)
@@ -75,7 +76,8 @@ hdx_code hdx_strip_wiped_map(wiped *w, reader *r, const entry *e, uint32_t id_si
     const uint64_t size = e->body < LARGEST_MAP ? e->body : LARGEST_MAP;
     bool           zero = true;
     hdx_code       code;
-    if (!w->table.known || w->number_count == 0 || w->table.at > size || size - w->table.at < id_size)
+    if (!w->table.known || w->number_count == 0 || w->table.at > size || size - w->table.at < id_size ||
+        !hdx_strip_reader_has(r, e->pos + e->head, size))
         return HDX_OK;
     if ((code = hdx_strip_reader_at(r, e->pos + e->head, size, &at, &have, err)) != HDX_OK || have < size)
         return code;

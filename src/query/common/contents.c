@@ -102,21 +102,9 @@ static uint64_t place_of(hdx_contents *c, uint32_t class, uint16_t name)
     return place;
 }
 
-static bool is_zero(const hdx_value *v)
-{
-    switch (v->type) {
-    case 2: return v->as.address == 0;
-    case 4: return !v->as.boolean;
-    case 5: return v->as.character == 0;
-    case 6: return v->as.single == 0;
-    case 7: return v->as.real == 0;
-    default: return v->as.integer == 0;
-    }
-}
-
 static bool not_wiped(hdx_contents *c, const hdx_value *v)
 {
-    return !c->wiped || v->type == 2 || !is_zero(v) || give_up(c, HDX_NOTE_ABSENT);
+    return !hdx_graph_wiped(c->g, v) || give_up(c, HDX_NOTE_ABSENT);
 }
 
 /* A field of an object seen as one of `class`, whose fields begin after `skip` bytes. */
@@ -259,6 +247,18 @@ static bool element(hdx_contents *c, hdx_element_reader *r, uint64_t i, hdx_valu
     }
     *out = hdx_graph_value_of(c->g, r->type, r->bytes + (i - r->from) * r->size);
     return true;
+}
+
+static bool is_zero(const hdx_value *v)
+{
+    switch (v->type) {
+    case 2: return v->as.address == 0;
+    case 4: return !v->as.boolean;
+    case 5: return v->as.character == 0;
+    case 6: return v->as.single == 0;
+    case 7: return v->as.real == 0;
+    default: return v->as.integer == 0;
+    }
 }
 
 /* The next array that the paths of a layout lead to; HDX_NO_ID: there is no further one. */
