@@ -3,7 +3,8 @@
  *
  *   tags.c        names, lengths, cutting of top-level records
  *   class_dump.c  CLASS_DUMP taken apart
- *   head.c        the file header, and kind words for files that are no heap dump
+ *   head.c        the file header
+ *   kinds.c       what a file is that is no heap dump
  *   window.c      a buffer that moves over a source
  *   scan.c        bytes -> events: the one scanner of sub-records
  *   survey.c      the first walk: which reader, damage, warnings
@@ -41,6 +42,10 @@ bool hdx_top_cut(hdx_pos pos, uint8_t tag, uint64_t length, hdx_view body, uint3
 typedef enum hdx_class_state { HDX_CLASS_WHOLE, HDX_CLASS_SHORT, HDX_CLASS_BAD_TYPE } hdx_class_state;
 /* SHORT: out->size is how many bytes are wanted at least before asking again. BAD_TYPE: *bad is the type. */
 hdx_class_state hdx_class_dump_state(hdx_view record, uint32_t id_size, hdx_class_dump *out, uint8_t *bad);
+
+/* ---- kinds.c ---- */
+/* The file has no header that can be read: HDX_BAD_DUMP, with what it is by its first bytes. */
+hdx_code hdx_kind_refuse(hdx_source *source, const uint8_t *first, size_t len, hdx_error *err);
 
 /* ---- window.c ---- */
 /* Zero bytes after the content: the head of a sub-record may be read before its length is compared. */
