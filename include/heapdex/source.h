@@ -12,7 +12,8 @@
  *         printf("%.*s\n", (int)got, bytes);
  *     hdx_source_close(dump);
  *
- * Positions are those of the uncompressed dump. A source knows nothing of HPROF.
+ * Positions are those of the uncompressed dump. A source knows nothing of HPROF, except how a JVM of JDK 22 or later
+ * that was killed leaves a dump: as app.hprof, app.hprof.p0, app.hprof.p1 ... Those are read as one dump.
  *
  * Random access to a compressed dump goes through seek points (every MiB of the dump) and a cache of inflated pieces
  * that all readers share: 64 of 1 MiB unless options.cache says otherwise, and one more for each thread that is
@@ -55,7 +56,7 @@ HDX_API void     hdx_source_close(hdx_source *source); /* NULL: nothing */
 
 HDX_API const char     *hdx_source_path(const hdx_source *source);
 HDX_API hdx_compression hdx_source_compression(const hdx_source *source);
-HDX_API uint64_t        hdx_source_file_size(const hdx_source *source); /* bytes of the file as it lies on disk */
+HDX_API uint64_t        hdx_source_file_size(const hdx_source *source); /* on disk, pieces included */
 
 /*
  * Size of the uncompressed dump. Plain, and where the points of an index are loaded: known at once. Compressed: known

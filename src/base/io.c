@@ -1,11 +1,13 @@
 /* io.c - the real file system behind the door. */
 #include "base/io.h"
 #include "base/mount.h"
+#include "base/path.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -13,7 +15,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define CHUNK (1u << 30) /* Linux moves at most 2 GiB a call */
+#define CHUNK        (1u << 30) /* Linux moves at most 2 GiB a call */
+#define PIECE_DIGITS 6u         /* of the number of a piece */
 
 static int result(int rc) { return rc < 0 ? -errno : rc; }
 
@@ -204,11 +207,51 @@ static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
     (void)madvise((void *)(uintptr_t)at, (size_t)len, MADV_DONTNEED); /* of a shared map: the page cache keeps them */
 }
 
+/* The number at the end of "NAME.p12", without leading zeros. False: the name is another one. */
+static bool piece_number(const char *entry, const char *name, uint32_t *number)
+{
+    const size_t len = strlen(name);
+    const char  *p = entry + len + 2;
+    if (strncmp(entry, name, len) != 0 || entry[len] != '.' || entry[len + 1] != 'p' || *p == '\0' ||
+        strlen(p) > PIECE_DIGITS || (p[0] == '0' && p[1] != '\0') || strspn(p, "0123456789") != strlen(p))
+        return false;
+    *number = (uint32_t)strtoul(p, NULL, 10);
+    return true;
+}
+
+static int sys_pieces(hdx_io *io, const char *path, uint32_t *numbers, unsigned room)
+{
+    char           folder[4096];
+    struct dirent *entry;
+    struct stat    st;
+    uint32_t       number;
+    unsigned       found = 0, kept = 0;
+    DIR           *d = hdx_path_folder(path, folder, sizeof folder) ? opendir(folder) : NULL;
+    (void)io;
+    if (d == NULL)
+        return -errno;
+    while ((entry = readdir(d)) != NULL) {
+        if (!piece_number(entry->d_name, hdx_path_name(path), &number) ||
+            fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        found++;
+        unsigned at = kept < room ? kept++ : room;
+        for (; at > 0 && numbers[at - 1] > number; at--)
+            if (at < room)
+                numbers[at] = numbers[at - 1];
+        if (at < room)
+            numbers[at] = number;
+    }
+    (void)closedir(d);
+    return (int)found;
+}
+
 hdx_io *hdx_io_system(void)
 {
-    static hdx_io io = { sys_open,  sys_create, sys_change, sys_read_at,     sys_write,    sys_write_at, sys_sync,
-                         sys_push,  sys_close,  sys_stat,   sys_rename,      sys_exchange, sys_remove,   sys_mkdir,
-                         sys_share, sys_space,  sys_lock,   sys_sync_folder, sys_map,      sys_unmap,    sys_forget };
+    static hdx_io io = { sys_open,   sys_create, sys_change, sys_read_at, sys_write,  sys_write_at,
+                         sys_sync,   sys_push,   sys_close,  sys_stat,    sys_rename, sys_exchange,
+                         sys_remove, sys_mkdir,  sys_share,  sys_space,   sys_lock,   sys_sync_folder,
+                         sys_map,    sys_unmap,  sys_forget, sys_pieces };
     return &io;
 }
 

@@ -41,6 +41,11 @@ struct hdx_io {
     int (*map)(hdx_io *io, int fd, uint64_t len, const uint8_t **at); /* read-only; len > 0 */
     void (*unmap)(hdx_io *io, const uint8_t *at, uint64_t len);
     void (*forget)(hdx_io *io, const uint8_t *at, uint64_t len); /* a map's pages need not be resident for now */
+    /*
+     * Of the plain files PATH.p0, PATH.p1 ... the lowest numbers, rising, links left out; how many files there are.
+     * NULL: such files are not looked for.
+     */
+    int (*pieces)(hdx_io *io, const char *path, uint32_t *numbers, unsigned room);
 };
 
 /* The real file system; shared by everyone, stateless. */

@@ -184,7 +184,8 @@ typedef struct hdx_survey {
     unsigned    warning_count;
     bool        sequential; /* it was read on one thread, in file order */
     uint64_t    stretch_capacity, damage_capacity;
-    char       *dumps_text; /* the warning about several dumps, which names their number; owned */
+    char       *dumps_text;  /* the warning about several dumps, which names their number; owned */
+    char       *pieces_text; /* the warning about pieces of the dump that were read with it; owned */
     hdx_mem    *mem;
 } hdx_survey;
 

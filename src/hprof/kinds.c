@@ -7,6 +7,9 @@
  */
 #include "hprof/inside.h"
 
+#include "base/io.h"
+
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -315,6 +318,28 @@ static bool is_piece(const uint8_t *p, size_t len)
     return p[0] == HDX_TOP_HEAP_DUMP_SEGMENT && n > 4 && hdx_sub_name(p[9]) != NULL;
 }
 
+/* "app.hprof.p12" is a piece of app.hprof, which has the header and the names. */
+static hdx_code refuse_piece(const char *where, hdx_error *err)
+{
+    const char *name = strrchr(where, '/'), *dot = strrchr(name == NULL ? where : name, '.');
+    const bool  numbered =
+        dot != NULL && dot[1] == 'p' && dot[2] != 0 && strspn(dot + 2, "0123456789") == strlen(dot + 2);
+    const int   len = numbered ? (int)(dot - where) : 0;
+    char        first[4096];
+    struct stat st;
+    (void)hdx_fail(err, HDX_BAD_DUMP, where, 0, "a piece of a dump of JDK 22 or later, not a whole dump");
+    if (!numbered)
+        return hdx_hint(err, HDX_BAD_DUMP,
+                        "name the file that has the same name without .p and number, and keep the pieces beside it");
+    if ((size_t)snprintf(first, sizeof first, "%.*s", len, where) < sizeof first &&
+        hdx_io_system()->stat(hdx_io_system(), first, &st) == 0)
+        return hdx_hint(err, HDX_BAD_DUMP, "name %s: it is read together with its pieces", first);
+    return hdx_hint(err, HDX_BAD_DUMP,
+                    "%.*s is missing, which has the header and the names: put it beside the piece, "
+                    "and name it",
+                    len, where);
+}
+
 /* ---- the answer ---- */
 
 static bool is_utf16(const uint8_t *p, size_t len) { return BEGINS("\xff\xfe") || BEGINS("\xfe\xff"); }
@@ -397,8 +422,7 @@ hdx_code hdx_kind_refuse(hdx_source *source, const uint8_t *p, size_t len, hdx_e
     if (len < 19 && memcmp(p, "JAVA PROFILE 1.0.", len < 17 ? len : 17) == 0)
         return NO("the file header is cut", "the file has %zu bytes; was the dump stopped, or the disk full?", len);
     if (is_piece(p, len))
-        return NO("a piece of a dump of JDK 22 or later, not a whole dump",
-                  "name the file without .p and number: it has the header, and is read together with its pieces");
+        return refuse_piece(where, err);
     if (is_zero(p, len))
         return NO("the file begins with zero bytes, not with an HPROF header",
                   "was it copied while it was written, or the disk full?");

@@ -544,6 +544,7 @@ hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t byte
     out->io.close = close_sample;
     out->io.stat = stat_sample;
     out->io.read_at = read_sample;
+    out->io.pieces = NULL; /* the sample is of all of them */
     if ((code = hdx_head_read(source, &head, err)) != HDX_OK)
         return code;
     k.id_size = head.id_size;

@@ -10,7 +10,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#define DUMPS_TEXT 128u
+#define DUMPS_TEXT  128u
+#define PIECES_TEXT 256u
 
 bool hdx_survey_stretch(hdx_survey *s, hdx_pos from, hdx_pos end, uint32_t heap)
 {
@@ -54,6 +55,7 @@ void hdx_survey_free(hdx_survey *s)
     hdx_mem_put(s->mem, s->stretches, s->stretch_capacity * sizeof *s->stretches);
     hdx_mem_put(s->mem, s->damage, s->damage_capacity * sizeof *s->damage);
     hdx_mem_put(s->mem, s->dumps_text, DUMPS_TEXT);
+    hdx_mem_put(s->mem, s->pieces_text, PIECES_TEXT);
     *s = (hdx_survey){ 0 };
 }
 
@@ -63,6 +65,7 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
     const hdx_damage *entries;
     const size_t      n = hdx_source_damage(source, &entries);
     const char       *where = hdx_source_path(source);
+    char              text[PIECES_TEXT] = { 0 };
     for (size_t k = 0; k < n; k++) {
         hdx_damage entry = entries[k];
         if (entry.kept_objects == 0)
@@ -72,9 +75,10 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
     }
     if (out->dumps_in_file == 0)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, where, HDX_NOWHERE, "no heap dump in this file"), "%s",
-                        n + out->damage_count > 0 ? "the file is cut or damaged before its first heap record"
-                                                  : "the JVM was stopped before it wrote the heap; parts of JDK 22 and "
-                                                    "later may lie beside it as FILE.p0, FILE.p1");
+                        n + out->damage_count > 0
+                            ? "the file is cut or damaged before its first heap record"
+                            : "the JVM was stopped before it wrote the heap; pieces of JDK 22 and "
+                              "later (FILE.p0, FILE.p1) are read if they lie beside it");
     if (out->dump_number > out->dumps_in_file)
         return hdx_fail(err, HDX_NOT_FOUND, where, HDX_NOWHERE, "no heap dump number %u: the file holds %u",
                         out->dump_number, out->dumps_in_file);
@@ -85,6 +89,13 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
         (void)snprintf(out->dumps_text, DUMPS_TEXT, "%u heap dumps in this file, number %u is used (--dump-number)",
                        out->dumps_in_file, out->dump_number);
         hdx_survey_warn(out, out->dumps_text);
+    }
+    if (hdx_source_pieces(source, text, sizeof text)) {
+        out->pieces_text = hdx_mem_get(out->mem, PIECES_TEXT);
+        if (out->pieces_text == NULL)
+            return hdx_no_memory(err, "warning", PIECES_TEXT);
+        memcpy(out->pieces_text, text, PIECES_TEXT);
+        hdx_survey_warn(out, out->pieces_text);
     }
     return HDX_OK;
 }

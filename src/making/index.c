@@ -3,6 +3,7 @@
  * commit. It calls place.c, part.c and lock.c, and none of them calls it.
  */
 #include "making/checkpoint.h"
+#include "source/joined.h"
 #include <heapdex/heapdex.h>
 
 #include <stdio.h>
@@ -231,7 +232,7 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
     (void)snprintf(report->dump, sizeof report->dump, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - report->path),
                    report->path, m->dump_name);
     struct stat st;
-    if (io->stat(io, report->dump, &st) < 0 || (uint64_t)st.st_size != m->file_size)
+    if (hdx_joined_stat(io, report->dump, &st) < 0 || (uint64_t)st.st_size != m->file_size)
         report->dump[0] = '\0';
     report->likeness = report->dump[0] == '\0'                    ? HDX_LIKE_NOTHING
                        : hdx_place_untouched(io, report->dump, m) ? HDX_LIKE_INODE

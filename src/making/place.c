@@ -11,6 +11,7 @@
 
 #include "base/own.h"
 #include "base/path.h"
+#include "source/joined.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,27 +89,29 @@ hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_err
     struct stat st;
     uint8_t    *buffer = NULL;
     uint64_t    low, high;
-    int         rc = io->stat(io, path, &st), fd;
-    hdx_code    code = HDX_OK;
+    hdx_joined  dump;
+    int         rc = io->stat(io, path, &st);
     if (rc < 0)
         return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-rc));
-    m->file_size = (uint64_t)st.st_size;
-    m->file_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
     m->file_inode = (uint64_t)st.st_ino;
     (void)snprintf(m->dump_name, sizeof m->dump_name, "%s", hdx_path_name(path));
     if (realpath(path, m->dump_path) == NULL)
         m->dump_path[0] = '\0';
-    if ((fd = io->open(io, path)) < 0)
-        return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-fd));
+    if ((rc = io->open(io, path)) < 0)
+        return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "%s", strerror(-rc));
+    hdx_code code = hdx_joined_of(io, path, rc, (uint64_t)st.st_size, &dump, err);
+    hdx_joined_touch(&dump, &st);
+    m->file_size = (uint64_t)st.st_size;
+    m->file_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
     low = hdx_mix64(m->file_size);
     high = ~low;
-    if ((buffer = malloc(EDGE)) == NULL)
+    if (code == HDX_OK && (buffer = malloc(EDGE)) == NULL)
         code = hdx_no_memory(err, "a sample of the dump", EDGE);
     for (unsigned i = 0; i < 18 && code == HDX_OK; i++) {
         uint64_t at = i == 0   ? 0
                       : i == 1 ? (m->file_size > EDGE ? m->file_size - EDGE : 0)
                                : m->file_size / 17 * (i - 1);
-        int64_t  got = io->read_at(io, fd, buffer, i < 2 ? EDGE : SPOT, at);
+        int64_t  got = hdx_joined_read(&dump, buffer, i < 2 ? EDGE : SPOT, at);
         if (got < 0) {
             code = hdx_fail(err, HDX_IO, path, at, "cannot read: %s", strerror((int)-got));
             break;
@@ -117,7 +120,7 @@ hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_err
         high = hdx_hash_bytes(high, buffer, (size_t)got);
     }
     free(buffer);
-    (void)io->close(io, fd);
+    hdx_joined_close(&dump);
     hdx_put64(m->file_sample, low);
     hdx_put64(m->file_sample + 8, high);
     return code;
@@ -126,7 +129,7 @@ hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_err
 hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err)
 {
     struct stat st;
-    int         rc = io->stat(io, path, &st);
+    int         rc = hdx_joined_stat(io, path, &st);
     if (rc >= 0 && (uint64_t)st.st_size == m->file_size &&
         (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns)
         return HDX_OK;
@@ -143,7 +146,7 @@ static bool untouched(const struct stat *st, const hdx_manifest *m)
 bool hdx_place_untouched(hdx_io *io, const char *path, const hdx_manifest *m)
 {
     struct stat st;
-    return io->stat(io, path, &st) >= 0 && untouched(&st, m);
+    return hdx_joined_stat(io, path, &st) >= 0 && untouched(&st, m);
 }
 
 /*
@@ -154,7 +157,7 @@ static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, b
 {
     hdx_manifest now = { 0 };
     struct stat  st;
-    int          rc = io->stat(io, path, &st);
+    int          rc = hdx_joined_stat(io, path, &st);
     hdx_code     code;
     *same = false;
     if (rc < 0)

@@ -2,6 +2,7 @@
  * inner.h - what the files of this room share: the source itself, its damage list, the decoder, the slice cache.
  *
  *     hdx_source ── file door, size, kind
+ *        ├── joined    the file, and the pieces of a dump beside it  joined.c
  *        ├── points    seek points, size of the dump        points.h
  *        ├── damage    in the order of the file             damage.c
  *        └── cache     inflated slices, idle decoders       cache.c
@@ -20,6 +21,7 @@
 
 #include "base/base.h"
 #include "source/head.h"
+#include "source/joined.h"
 #include "source/points.h"
 #include "source/source.h"
 
@@ -47,9 +49,8 @@ struct hdx_source {
     hdx_io         *io;
     hdx_mem        *mem; /* may be NULL */
     char           *path;
-    int             fd;
-    hdx_compression kind;
-    uint64_t        file_size;
+    hdx_joined     *joined;           /* the file, and its pieces */
+    uint64_t        file_size;        /* with its pieces */
     uint64_t        max_uncompressed; /* 0: none */
     unsigned        threads;          /* that may inflate at once, at least 1 */
     unsigned        pieces;           /* inflated ones kept, at least 2 */
@@ -58,7 +59,8 @@ struct hdx_source {
     hdx_cache      *cache;
     hdx_overlay     overlay;
     bool            zlib_alone; /* ISA-L is left out: nothing but time differs, as tests see */
-    hdx_source     *lower;      /* NULL, or what this one unpacks instead of the file: a zlib stream in a gzip file */
+    hdx_compression kind;
+    hdx_source     *lower; /* NULL, or what this one unpacks instead of the file: a zlib stream in a gzip file */
 };
 
 /*

@@ -3,12 +3,14 @@
  *
  * In:  a path.
  * Out: an hdx_source; bytes at positions of plain dumps; compressed ones go to cache.c.
+ * A file that a JVM did not merge with its pieces is read together with them (joined.c).
  * Knows the first bytes of gzip and zlib. Does not map files: a mapped file that shrinks kills the reader with SIGBUS.
  */
 #include "source/inner.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define PIECES_MAX 4096u /* they are searched one by one, which costs nothing beside inflating */
 
@@ -21,7 +23,7 @@ hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, s
         return HDX_OK;
     if (want > source->file_size - at)
         want = (size_t)(source->file_size - at);
-    int64_t n = want == 0 ? 0 : source->io->read_at(source->io, source->fd, to, want, at);
+    int64_t n = want == 0 ? 0 : hdx_joined_read(source->joined, to, want, at);
     if (n < 0)
         return hdx_fail(err, HDX_IO, source->path, at, "cannot read: %s", strerror((int)-n));
     *got = (size_t)n;
@@ -71,11 +73,14 @@ static hdx_code open_file(hdx_source *source, hdx_error *err)
     if (info.st_size <= 0)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, 0, "the file is empty"),
                         "was the disk full when the dump was taken?");
-    source->file_size = (uint64_t)info.st_size;
+    if ((source->joined = malloc(sizeof *source->joined)) == NULL)
+        return hdx_no_memory(err, "the dump", sizeof *source->joined);
+    *source->joined = (hdx_joined){ .file = { .fd = -1 } };
     if ((rc = source->io->open(source->io, source->path)) < 0)
         return cannot_open(source->path, -rc, err);
-    source->fd = rc;
-    return HDX_OK;
+    const hdx_code code = hdx_joined_of(source->io, source->path, rc, (uint64_t)info.st_size, source->joined, err);
+    source->file_size = source->joined->size;
+    return code;
 }
 
 static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, const char *what, unsigned seen,
@@ -152,7 +157,6 @@ hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const h
         return hdx_no_memory(err, "the dump", sizeof *source);
     source->io = io;
     source->mem = mem;
-    source->fd = -1;
     source->max_uncompressed = options != NULL ? options->max_uncompressed : 0;
     const uint64_t cache = options != NULL && options->cache != 0 ? options->cache : HDX_SOURCE_CACHE;
     source->pieces = cache < 2 * HDX_SLICE            ? 2
@@ -194,8 +198,9 @@ void hdx_source_close(hdx_source *source)
         source->overlay.close(source->overlay.context);
     drop_container(source);
     hdx_source_close(source->lower);
-    if (source->fd >= 0)
-        (void)source->io->close(source->io, source->fd);
+    if (source->joined != NULL)
+        hdx_joined_close(source->joined);
+    free(source->joined);
     if (source->path != NULL)
         hdx_mem_put(source->mem, source->path, strlen(source->path) + 1);
     hdx_mem_put(source->mem, source, sizeof *source);
@@ -207,6 +212,10 @@ hdx_compression hdx_source_compression(const hdx_source *source)
     return source->lower != NULL ? source->lower->kind : source->kind;
 }
 uint64_t hdx_source_file_size(const hdx_source *source) { return source->file_size; }
+bool     hdx_source_pieces(const hdx_source *source, char *text, size_t size)
+{
+    return hdx_joined_text(source->joined, text, size);
+}
 
 /* A const source is still one that other threads learn about; only the locks and what they guard are not const. */
 static hdx_source *shared(const hdx_source *source) { return (hdx_source *)(uintptr_t)source; }

@@ -18,6 +18,12 @@ hdx_code hdx_source_open_io(hdx_io *io, const char *path, const hdx_source_optio
 hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const hdx_source_options *options,
                              hdx_source **out, hdx_error *err);
 
+/*
+ * Where the file is read together with pieces that a JVM did not merge into it (joined.c): a sentence that says which.
+ * False: it has none.
+ */
+bool hdx_source_pieces(const hdx_source *source, char *text, size_t size);
+
 /* ---- seek points of a compressed dump that outlive its reader ---- */
 
 /*

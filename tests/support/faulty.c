@@ -101,12 +101,17 @@ static void f_forget(hdx_io *io, const uint8_t *at, uint64_t len)
     REAL->forget(REAL, at, len);
 }
 
+static int f_pieces(hdx_io *io, const char *path, uint32_t *numbers, unsigned room)
+{
+    return fails(io, false) ? WITH(io) : REAL->pieces(REAL, path, numbers, room);
+}
+
 void faulty_io_init(faulty_io *f, unsigned n, int with, bool writes_only)
 {
     memset(f, 0, sizeof *f);
-    f->io = (hdx_io){ f_open,  f_create, f_change, f_read_at,     f_write,    f_write_at, f_sync,
-                      f_push,  f_close,  f_stat,   f_rename,      f_exchange, f_remove,   f_mkdir,
-                      f_share, f_space,  f_lock,   f_sync_folder, f_map,      f_unmap,    f_forget };
+    f->io = (hdx_io){ f_open,  f_create,      f_change, f_read_at,  f_write,  f_write_at, f_sync,  f_push,
+                      f_close, f_stat,        f_rename, f_exchange, f_remove, f_mkdir,    f_share, f_space,
+                      f_lock,  f_sync_folder, f_map,    f_unmap,    f_forget, f_pieces };
     f->fail_at = n;
     f->with = with;
     f->writes_only = writes_only;
