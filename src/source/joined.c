@@ -27,6 +27,8 @@
 #define CHUNK       (64u << 10)
 #define SPOTS       16u /* places at which long runs of bytes are compared, and at both ends */
 
+#define TRIES 256u /* places that are compared: a hostile file may repeat the beginning of its piece everywhere */
+
 static const uint8_t end_record[RECORD_HEAD] = { 0x2c };
 
 typedef struct joining {
@@ -34,6 +36,7 @@ typedef struct joining {
     uint64_t    size; /* of the file */
     uint64_t    last; /* size of the part before the next piece */
     bool        packed;
+    unsigned    tries;                   /* places of the file that were compared with the piece */
     int         fault;                   /* errno of a read */
     uint8_t    *walked, *bytes, *others; /* room for CHUNK + NEEDLE bytes each */
 } joining;
@@ -82,6 +85,8 @@ static bool is_equal(joining *g, uint64_t at, int fd, uint64_t from, uint64_t le
 static bool is_beginning(joining *g, uint64_t at, int fd)
 {
     const uint64_t len = g->size - at, step = len / (SPOTS + 1);
+    if (++g->tries > TRIES)
+        return false;
     if (len <= CHUNK)
         return is_equal(g, at, fd, 0, len);
     for (uint64_t i = 0; i <= SPOTS; i++)
