@@ -43,7 +43,7 @@ typedef struct hdx_mem {
 /*
  * A scope is an hdx_mem that counts in another one and knows its blocks: hdx_mem_scope_close gives back those that were
  * not put before. What is got, grown and put in it is as everywhere else; it has no spans.
- * of: NULL where nobody counts. NULL: no memory.
+ * of: NULL if its memory is not counted anywhere. Returns NULL if there is no memory.
  */
 hdx_mem *hdx_mem_scope(hdx_mem *of);
 void     hdx_mem_scope_close(hdx_mem *scope); /* NULL: nothing */

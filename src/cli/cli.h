@@ -8,7 +8,7 @@
  *       args.c       words -> cli_call            help.c      --help, --version
  *       complete.c   completions of bash, zsh and fish, list of examples
  *       offers.c     what may stand at a place of the line (offers.h)
- *     commands.c   what there is to call
+ *     commands.c   the list of commands
  *     call.c       what a call asks for, once its words are parsed
  *     sql.c        the command sql (sql.h); shell.c its shell, words.c what may stand in a statement, line.c the keys;
  *                  statements.c what they share with oql.c, the command oql

@@ -1,5 +1,5 @@
 /*
- * commands.c - what there is to call: every answer of the library, and what the command line has besides. The latter
+ * commands.c - the list of commands: every answer of the library, and what the command line has besides. The latter
  * are declared here and not with the code that runs them, because parsing and help need the declarations alone.
  */
 #include "batch/batch.h"

@@ -57,7 +57,7 @@ hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_erro
 hdx_code  hdx_graph_record_bytes(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
                                  hdx_error *err);
 hdx_value hdx_graph_value_of(const hdx_graph *g, uint8_t type, const uint8_t *bytes); /* of as many as the type has */
-/* The value of a primitive field that a tool overwrote, as far as it can be told from what it is. */
+/* In a dump whose fields a tool overwrote: is this what it writes into primitive fields? Otherwise false. */
 bool hdx_graph_wiped(const hdx_graph *g, const hdx_value *value);
 /* hdx_near_begin of the dump (source/source.h): for a thread that reads many values at rising positions. */
 struct hdx_near *hdx_graph_near_begin(hdx_graph *g);

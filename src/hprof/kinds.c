@@ -167,7 +167,7 @@ static const known *find(const known *rows, size_t count, const uint8_t *p, size
     return NULL;
 }
 
-/* Text that is told by its syntax. `p` begins with neither white space nor a byte order mark. */
+/* Recognizes text by its syntax. `p` begins with neither white space nor a byte order mark. */
 static const known *find_text(const uint8_t *p, size_t len)
 {
     static const known html = { .what = "an HTML page", .hint = GET_AGAIN },
@@ -186,7 +186,7 @@ static const known *find_text(const uint8_t *p, size_t len)
     return NULL;
 }
 
-/* The sum in the head of a file in a tar archive: archives without "ustar" are told by it. */
+/* Checks the checksum in a tar header, which identifies archives that lack "ustar". */
 static bool is_old_tar(const uint8_t *p, size_t len)
 {
     uint32_t sum = 0, stored = 0;

@@ -233,7 +233,7 @@ hdx_code hdx_place_replaceable(hdx_io *io, const hdx_index_home *home, const hdx
                                hdx_error *err);
 /* Size, time and sampled content of a file, for telling whether a dump changed. */
 hdx_code hdx_place_sample(hdx_io *io, const char *path, hdx_manifest *m, hdx_error *err);
-/* Has nobody touched the dump since: size, time and inode alike? */
+/* Are the size, time and inode of the dump what they were when it was indexed? */
 bool hdx_place_untouched(hdx_io *io, const char *path, const hdx_manifest *m);
 /* HDX_BAD_DUMP when the file is not what it was when it was sampled: somebody is still writing it. */
 hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m, hdx_error *err);

@@ -45,7 +45,7 @@ typedef struct hdx_query {
     const hdx_progress *progress; /* may be NULL */
     hdx_whole           whole;    /* texts in rows: HDX_CUT by default; conditions on a cut text see that */
     bool sizes; /* a collection whose label would be null has "(size 17)" there, unless labels are asked about */
-    /* Told what a person should know of the question, one line each; may be NULL. */
+    /* Receives remarks on the question for a person, one line per call; may be NULL. */
     void (*notice)(void *context, const char *line);
     void      *notice_context;
     hdx_wanted wanted; /* columns and bounds (rows.h); texts of bounds are read while the question is opened */
