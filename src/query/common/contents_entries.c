@@ -1,0 +1,520 @@
+/*
+ * contents_entries.c - the entries of one collection, one by one.
+ *
+ * In:  layouts bound to the classes of a dump, values out of the dump.
+ * Out: entries, or a note why not all of them.
+ * Knows that chains and trees may have rings. Nothing recurses: trees have a stack in the budget, wrappers and chains
+ * are followed step by step.
+ * Cost: a record for the collection, one for each node.
+ */
+#include "query/common/contents_read.h"
+
+#include "graph/graph.h"
+#include <string.h>
+
+#define STATICS_MOST 4u
+#define MANY_STATICS 4096u /* of a class that has a sentinel among them */
+
+/* ---- entries ---- */
+
+static bool statics(hdx_contents *c, const hdx_static_name *name, hdx_addr out[STATICS_MOST])
+{
+    hdx_values v = { 0 };
+    unsigned   n = 0;
+    uint32_t   count = 0;
+    memset(out, 0, STATICS_MOST * sizeof *out);
+    if (name->class_name == NULL)
+        return true;
+    const hdx_class *classes = hdx_graph_classes(c->g, &count);
+    for (uint32_t i = 0; i < count && n < STATICS_MOST; i++) { /* several loaders may have the class */
+        if (!hdx_text_is(classes[i].name, name->class_name) || classes[i].static_count > MANY_STATICS)
+            continue;
+        hdx_error mine;
+        hdx_code  code = hdx_graph_statics(c->g, classes[i].id, &v, &mine);
+        if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(c->g))
+            break;
+        if (code != HDX_OK) {
+            hdx_values_free(&v);
+            if (c->err != NULL)
+                *c->err = mine;
+            return hdx_contents_fail(c, code);
+        }
+        for (uint64_t k = 0; k < v.count && n < STATICS_MOST; k++)
+            if (v.at[k].name.len == name->field.len && v.at[k].value.type == 2 && !v.at[k].value.absent &&
+                v.at[k].value.as.address != 0 && memcmp(v.at[k].name.at, name->field.at, name->field.len) == 0)
+                out[n++] = v.at[k].value.as.address;
+    }
+    hdx_values_free(&v);
+    return true;
+}
+
+static bool is_one_of(const hdx_value *v, const hdx_addr at[STATICS_MOST])
+{
+    if (v->type != 2 || v->as.address == 0)
+        return false;
+    for (unsigned i = 0; i < STATICS_MOST && at[i] != 0; i++)
+        if (at[i] == v->as.address)
+            return true;
+    return false;
+}
+
+static hdx_object_as walked(const hdx_entry_walk *w) { return (hdx_object_as){ w->id, w->of.class, w->of.skip }; }
+
+/* The fields of the collection that say which elements count. */
+static bool bounds(hdx_entry_walk *w)
+{
+    hdx_contents       *c = w->c;
+    const hdx_layout   *l = w->of.layout;
+    const hdx_object_as o = walked(w);
+    hdx_value           v;
+    bool                null;
+    hdx_id              id;
+    if (l->way != HDX_WAY_OF && l->from.count > 0 &&
+        (!hdx_contents_value(c, o, &l->from, 0, &v, &null) || null || !hdx_contents_number(c, &v, &w->from)))
+        return false;
+    if (l == &hdx_layout_of_arrays) {
+        w->sized = w->bounded = true;
+        w->size = w->limit = hdx_graph_length(c->g, w->id);
+        return hdx_contents_open_array(c, w->id, &w->slots);
+    }
+    switch (l->way) {
+    case HDX_WAY_CHAIN: return hdx_contents_object(c, o, &l->source.at[0], &w->node);
+    case HDX_WAY_TREE: return hdx_contents_object(c, o, &l->source.at[0], &w->node);
+    case HDX_WAY_COLUMNS:
+        if (l->values.count > 0 &&
+            (!hdx_contents_object(c, o, &l->values.at[0], &id) || !hdx_contents_open_array(c, id, &w->beside)))
+            return false;
+        return true;
+    default: return true;
+    }
+}
+
+static bool begin_walk(hdx_entry_walk *w, hdx_id id)
+{
+    hdx_contents *c = w->c;
+    w->of = hdx_contents_layout_of(c, id);
+    for (;;) {
+        const hdx_layout *l = w->of.layout;
+        uint64_t          size, from = 0;
+        w->id = id;
+        if (l == NULL || w->of.class == HDX_NO_CLASS || l->unknown)
+            return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
+        const hdx_object_as o = walked(w);
+        const bool          sized = l->term_count > 0 && hdx_contents_size_of(c, o, l, &size);
+        if (l->term_count > 0 && !sized && !hdx_contents_size_is_lost(c, l))
+            return false;
+        /* what a view shows of the one inside: a multimap has more entries than its map, and shows all of that */
+        if (sized && (l->way != HDX_WAY_OF || l->from.count > 0)) {
+            w->size = w->sized && w->size < size ? w->size : size;
+            w->sized = true;
+            w->bounded = w->bounded || l->way == HDX_WAY_OF || l->way == HDX_WAY_NONE || l->way == HDX_WAY_SLOTS ||
+                         l->way == HDX_WAY_FIELDS || l->free == HDX_FREE_NONE;
+        }
+        if (l->way != HDX_WAY_OF)
+            break;
+        hdx_value v;
+        bool      null;
+        if (l->from.count > 0 &&
+            (!hdx_contents_value(c, o, &l->from, 0, &v, &null) || null || !hdx_contents_number(c, &v, &from)))
+            return false;
+        w->skip = from > UINT64_MAX - w->skip ? UINT64_MAX : w->skip + from;
+        w->take = w->take == HDX_TAKE_ALL ? l->take : w->take;
+        if (!hdx_contents_step(c, 1) || !hdx_contents_object(c, o, &l->source.at[0], &id))
+            return false;
+        if (id == HDX_NO_ID)
+            return hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
+        w->of = hdx_contents_layout_of(c, id);
+    }
+    const hdx_layout *l = w->of.layout;
+    if (l->way == HDX_WAY_NONE && !(w->sized && w->size == 0))
+        return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
+    return statics(c, &l->nothing, w->nothing) && statics(c, &l->null, w->null) && statics(c, &l->chain, w->chain) &&
+           bounds(w);
+}
+
+hdx_code hdx_entry_walk_begin(hdx_entry_walk *w, hdx_contents *c, hdx_id id, uint64_t most, hdx_error *err)
+{
+    *w = (hdx_entry_walk){ .c = c, .path = hdx_ids_of(c->mem), .node = HDX_NO_ID };
+    w->slots.array = w->beside.array = w->chained.array = HDX_NO_ID;
+    hdx_contents_begin(c, most, err);
+    if (!begin_walk(w, id)) {
+        w->ended = true;
+        w->note = c->note;
+    }
+    return c->code;
+}
+
+void hdx_entry_walk_end(hdx_entry_walk *w) { hdx_ids_drop(&w->path); }
+
+/* One of several paths that the object's class has; none of them: unknown. */
+static bool part_of_node(hdx_contents *c, hdx_id node, const hdx_field_paths *p, hdx_value *out)
+{
+    const hdx_object_as o = hdx_object_seen(c, node);
+    bool                null;
+    for (unsigned i = 0; i < p->count; i++) {
+        if (hdx_contents_place(c, o.class, p->at[i].step[0]) == HDX_NO_PLACE)
+            continue;
+        if (!hdx_contents_value(c, o, &p->at[i], 0, out, &null))
+            return false;
+        if (null)
+            *out = (hdx_value){ .type = 2 };
+        return true;
+    }
+    return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
+}
+
+/* Key and value of a node; *is: it holds an entry. */
+static bool entry_of_node(hdx_entry_walk *w, hdx_id node, hdx_entry *e, bool *is)
+{
+    hdx_contents     *c = w->c;
+    const hdx_layout *l = w->of.layout;
+    e->has_key = l->key.count > 0;
+    e->has_value = l->value.count > 0;
+    if ((e->has_key && !part_of_node(c, node, &l->key, &e->key)) ||
+        (e->has_value && !part_of_node(c, node, &l->value, &e->value)))
+        return false;
+    *is = !(l->free == HDX_FREE_KEY && hdx_contents_is_zero(&e->key)) &&
+          !(l->free == HDX_FREE_VALUE && hdx_contents_is_zero(&e->value));
+    return true;
+}
+
+/* The next node of a chain. A node that refers to itself was taken out of a queue. */
+static bool follow(hdx_entry_walk *w, hdx_id node, hdx_id *out)
+{
+    hdx_contents *c = w->c;
+    if (!hdx_contents_step(c, 1) || !hdx_contents_object(c, hdx_object_seen(c, node), &w->of.layout->next, out))
+        return false;
+    if (*out == node)
+        *out = HDX_NO_ID;
+    return true;
+}
+
+/* A node that stands for others: they begin at a field of it. */
+static bool out_of_bin(hdx_entry_walk *w, hdx_id *node)
+{
+    hdx_contents         *c = w->c;
+    const hdx_field_path *bin = &w->of.layout->bin;
+    const hdx_object_as   o = hdx_object_seen(c, *node);
+    if (bin->count == 0 || hdx_contents_place(c, o.class, bin->step[0]) == HDX_NO_PLACE)
+        return true;
+    return hdx_contents_object(c, o, bin, node);
+}
+
+/* The next array opened; *end: there is none. */
+static bool next_slots(hdx_entry_walk *w, bool *end)
+{
+    hdx_id id;
+    if (!hdx_contents_next_array(w->c, walked(w), &w->of.layout->source, &w->arrays, &id))
+        return false;
+    *end = id == HDX_NO_ID;
+    w->next = 0;
+    return *end || (hdx_contents_step(w->c, 1) && hdx_contents_open_array(w->c, id, &w->slots));
+}
+
+/* Elements of the open array that count, and where they begin: all, or of a ring those between two places. */
+static bool ring(hdx_entry_walk *w)
+{
+    hdx_contents     *c = w->c;
+    const hdx_layout *l = w->of.layout;
+    hdx_value         v;
+    uint64_t          to;
+    bool              null;
+    w->start = 0;
+    w->limit = w->slots.length;
+    if (l->from.count == 0 && l->to.count == 0)
+        return true;
+    if (w->slots.length == 0)
+        return true;
+    if (w->from >= w->slots.length)
+        return hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
+    w->start = w->from;
+    if (l->to.count == 0)
+        return true;
+    if (!hdx_contents_value(c, walked(w), &l->to, 0, &v, &null) || null || !hdx_contents_number(c, &v, &to))
+        return false;
+    if (to > w->slots.length)
+        return hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
+    w->limit = to >= w->from ? to - w->from : to + w->slots.length - w->from;
+    return true;
+}
+
+bool hdx_entry_walk_span(hdx_entry_walk *w, uint64_t *count)
+{
+    bool end = true;
+    if (!next_slots(w, &end) || (!end && !ring(w)))
+        return false;
+    *count = end ? 0 : w->limit;
+    return true;
+}
+
+static bool bit_set(hdx_entry_walk *w, uint64_t i, bool *set)
+{
+    hdx_contents *c = w->c;
+    hdx_value     v;
+    hdx_id        id;
+    bool          null;
+    uint64_t      word;
+    *set = false;
+    if (!hdx_contents_value(c, walked(w), &w->of.layout->bits, 0, &v, &null))
+        return false;
+    if (!null && v.type == 2) {
+        if (!hdx_contents_referred(c, &v, &id) ||
+            (w->beside.array != id && !hdx_contents_open_array(c, id, &w->beside)))
+            return false;
+        null = i / 64 >= w->beside.length;
+        if (!null && !hdx_contents_element(c, &w->beside, i / 64, &v))
+            return false;
+    } else {
+        null = null || i >= 64;
+    }
+    if (null)
+        return true;
+    if (!hdx_contents_number(c, &v, &word))
+        return false;
+    *set = (word >> (i % 64) & 1) != 0;
+    return true;
+}
+
+/* An element of a list, or a node with key and value. */
+static bool entry_of_element(hdx_entry_walk *w, const hdx_value *v, hdx_entry *e, bool *is)
+{
+    const hdx_layout *l = w->of.layout;
+    hdx_id            node;
+    if (l->key.count == 0 && l->value.count == 0) {
+        *e = (hdx_entry){ .has_value = true, .value = *v };
+        *is = true;
+        return true;
+    }
+    if (!hdx_contents_referred(w->c, v, &node))
+        return false;
+    if (node == HDX_NO_ID) {
+        *is = false;
+        return true;
+    }
+    return entry_of_node(w, node, e, is);
+}
+
+/* Is there an entry in a place whose key is null: in the last, where a field says so. */
+static bool null_in_last(hdx_entry_walk *w, uint64_t i, bool *is)
+{
+    const hdx_layout *l = w->of.layout;
+    hdx_value         last;
+    bool              null;
+    *is = false;
+    if (l->last.count == 0 || i + 1 != w->slots.length)
+        return true;
+    if (!hdx_contents_value(w->c, walked(w), &l->last, 0, &last, &null))
+        return false;
+    *is = !null && last.type == 4 && last.as.boolean;
+    return true;
+}
+
+static bool next_slot(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    hdx_contents     *c = w->c;
+    const hdx_layout *l = w->of.layout;
+    hdx_value         v;
+    *is = false;
+    while (w->slots.array == HDX_NO_ID || w->next == w->limit) {
+        if (!next_slots(w, end))
+            return false;
+        if (*end)
+            return true;
+        if (!ring(w))
+            return false;
+    }
+    const uint64_t i = (w->start + w->next++) % w->slots.length;
+    *is = true;
+    if (l->bits.count > 0 && !bit_set(w, i, is))
+        return false;
+    if (!*is)
+        return true;
+    if (!hdx_contents_element(c, &w->slots, i, &v)) {
+        if (l != &hdx_layout_of_arrays || c->note != HDX_NOTE_ABSENT)
+            return false;
+        v = (hdx_value){ .type = w->slots.type, .absent = true };
+    }
+    if (l->way == HDX_WAY_SPARSE && hdx_contents_is_zero(&v) && !null_in_last(w, i, is))
+        return false;
+    return !*is || entry_of_element(w, &v, e, is);
+}
+
+static bool next_pair(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    hdx_contents       *c = w->c;
+    const hdx_layout   *l = w->of.layout;
+    const bool          inside = w->chained.array != HDX_NO_ID;
+    hdx_element_reader *r = inside ? &w->chained : &w->slots;
+    uint64_t           *next = inside ? &w->chained_next : &w->next;
+    hdx_id              id;
+    *is = false;
+    if (r->array == HDX_NO_ID || *next + 1 >= r->length) {
+        if (inside) {
+            w->chained.array = HDX_NO_ID;
+            return true;
+        }
+        return next_slots(w, end);
+    }
+    *e = (hdx_entry){ .has_key = true, .has_value = true };
+    if (!hdx_contents_element(c, r, *next, &e->key) || !hdx_contents_element(c, r, *next + 1, &e->value))
+        return false;
+    *next += 2;
+    if (!inside && is_one_of(&e->key, w->chain)) {
+        w->chained_next = 0;
+        return hdx_contents_referred(c, &e->value, &id) && hdx_contents_open_array(c, id, &w->chained);
+    }
+    *is = l->free == HDX_FREE_NONE || !hdx_contents_is_zero(l->free == HDX_FREE_VALUE ? &e->value : &e->key);
+    return true;
+}
+
+static bool next_column(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    hdx_contents     *c = w->c;
+    const hdx_layout *l = w->of.layout;
+    *is = false;
+    if (w->slots.array == HDX_NO_ID || w->next == w->slots.length)
+        return next_slots(w, end);
+    const uint64_t i = w->next++;
+    *e = (hdx_entry){ .has_key = true, .has_value = w->beside.array != HDX_NO_ID };
+    if (e->has_value && i >= w->beside.length)
+        return hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
+    if (!hdx_contents_element(c, &w->slots, i, &e->key) ||
+        (e->has_value && !hdx_contents_element(c, &w->beside, i, &e->value)))
+        return false;
+    *is = l->free == HDX_FREE_NONE || !hdx_contents_is_zero(l->free == HDX_FREE_VALUE ? &e->value : &e->key);
+    return *is || null_in_last(w, i, is);
+}
+
+static bool next_in_buckets(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    hdx_value v;
+    *is = false;
+    if (w->node != HDX_NO_ID)
+        return entry_of_node(w, w->node, e, is) && follow(w, w->node, &w->node);
+    if (w->slots.array == HDX_NO_ID || w->next == w->slots.length)
+        return next_slots(w, end);
+    return hdx_contents_element(w->c, &w->slots, w->next++, &v) && hdx_contents_referred(w->c, &v, &w->node) &&
+           (w->node == HDX_NO_ID || out_of_bin(w, &w->node));
+}
+
+static bool link_of_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    const hdx_layout   *l = w->of.layout;
+    const hdx_object_as o = hdx_object_seen(w->c, w->node);
+    /* a chain may end in an object of another class: the empty list of Scala */
+    if (hdx_contents_place(w->c, o.class, l->next.step[0]) == HDX_NO_PLACE) {
+        if (w->given == 0 && !(w->sized && w->size == 0))
+            return hdx_contents_give_up(w->c, HDX_NOTE_UNKNOWN);
+        *end = true;
+        return true;
+    }
+    return entry_of_node(w, w->node, e, is) && follow(w, w->node, &w->node);
+}
+
+static bool next_in_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    *is = false;
+    *end = w->node == HDX_NO_ID;
+    return *end || link_of_chain(w, e, is, end);
+}
+
+/* Left side, node, right side: `path` has the nodes whose left sides were gone down. */
+static bool next_in_tree(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    hdx_contents     *c = w->c;
+    const hdx_layout *l = w->of.layout;
+    *is = false;
+    while (w->node != HDX_NO_ID) {
+        hdx_code code = hdx_ids_push(&w->path, w->node, c->err);
+        if (code != HDX_OK)
+            return hdx_contents_fail(c, code);
+        if (!hdx_contents_step(c, 1) || !hdx_contents_object(c, hdx_object_seen(c, w->node), &l->left, &w->node))
+            return false;
+    }
+    *end = w->path.count == 0;
+    if (*end)
+        return true;
+    const hdx_id node = w->path.at[--w->path.count];
+    return entry_of_node(w, node, e, is) && hdx_contents_object(c, hdx_object_seen(c, node), &l->right, &w->node);
+}
+
+static bool next_field(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
+{
+    hdx_contents     *c = w->c;
+    const hdx_layout *l = w->of.layout;
+    const bool        pairs = l->kind == HDX_COLLECTION_MAP;
+    bool              null;
+    *is = false;
+    *end = w->next >= l->source.count;
+    if (*end)
+        return true;
+    *e = (hdx_entry){ .has_key = pairs, .has_value = true };
+    if (pairs && (!hdx_contents_value(c, walked(w), &l->source.at[w->next++], 0, &e->key, &null) || null))
+        return false;
+    if (!hdx_contents_value(c, walked(w), &l->source.at[w->next++], 0, &e->value, &null) || null)
+        return false;
+    *is = w->sized || pairs || !hdx_contents_is_zero(&e->value);
+    return true;
+}
+
+/* The next entry of the collection that has them, those before the first of a view included. */
+static bool next_entry(hdx_entry_walk *w, hdx_entry *e, bool *end)
+{
+    static bool (*const ways[])(hdx_entry_walk *, hdx_entry *, bool *, bool *) = {
+        [HDX_WAY_SLOTS] = next_slot,     [HDX_WAY_SPARSE] = next_slot,        [HDX_WAY_PAIRS] = next_pair,
+        [HDX_WAY_COLUMNS] = next_column, [HDX_WAY_BUCKETS] = next_in_buckets, [HDX_WAY_CHAIN] = next_in_chain,
+        [HDX_WAY_TREE] = next_in_tree,   [HDX_WAY_FIELDS] = next_field,
+    };
+    bool is = false;
+    *end = w->bounded && w->given - (w->given < w->skip ? w->given : w->skip) >= w->size;
+    while (!*end && !is) {
+        if (!ways[w->of.layout->way](w, e, &is, end))
+            return false;
+        is = is && !*end && !(e->has_value && is_one_of(&e->value, w->nothing)) &&
+             !(e->has_key && is_one_of(&e->key, w->nothing));
+    }
+    return true;
+}
+
+static void make_null(hdx_entry_walk *w, hdx_value *v)
+{
+    if (is_one_of(v, w->null))
+        v->as.address = 0;
+}
+
+hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_error *err)
+{
+    hdx_contents *c = w->c;
+    *more = false;
+    if (w->ended)
+        return HDX_OK;
+    c->err = err;
+    c->note = HDX_NOTE_NONE;
+    do {
+        bool end;
+        *out = (hdx_entry){ 0 };
+        if (!next_entry(w, out, &end)) {
+            w->ended = true;
+            w->note = c->note;
+            return c->code;
+        }
+        if (end) {
+            w->ended = true;
+            return HDX_OK;
+        }
+    } while (w->given++ < w->skip);
+    out->index = w->given - 1 - w->skip;
+    if (out->has_key)
+        make_null(w, &out->key);
+    if (out->has_value)
+        make_null(w, &out->value);
+    if (w->take == HDX_TAKE_KEYS ||
+        (w->take == HDX_TAKE_ALL && out->has_key && !out->has_value && w->of.layout->kind != HDX_COLLECTION_MAP)) {
+        out->value = out->key;
+        out->has_value = out->has_key;
+    }
+    if (w->take != HDX_TAKE_ALL || w->of.layout->kind != HDX_COLLECTION_MAP)
+        out->has_key = false;
+    *more = true;
+    return HDX_OK;
+}
