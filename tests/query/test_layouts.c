@@ -92,6 +92,11 @@ static void put_line(hdx_buffer *b, const hdx_layouts *l, const hdx_layout *line
     put_static(b, "nothing", &line->nothing);
     put_static(b, "null", &line->null);
     put_static(b, "chain", &line->chain);
+    for (unsigned i = 0; i < line->unwrap_count; i++) {
+        const hdx_unwrap *u = &line->unwrap[i];
+        hdx_buffer_format(b, "%s%.*s#%.*s%s", i == 0 ? " unwrap=" : ",", (int)u->class_name.len, u->class_name.at,
+                          (int)l->names.at[u->field].len, l->names.at[u->field].at, u->reference ? "!" : "");
+    }
     hdx_buffer_format(b, "%s%s\n", line->hidden ? " hidden" : "", line->unknown ? " unknown" : "");
 }
 
@@ -114,7 +119,8 @@ static const char written[] = "app.A list size=n slots=items from=head to=tail\n
                               "app.H map unknown\n"
                               "app.I set sparse=a[].b[].c[]\n"
                               "app.J map buckets=t next=n key=k\n"
-                              "app.K map pairs=p\n";
+                              "app.K map pairs=p\n"
+                              "app.L map of=m value=node unwrap=app.Ref$*#referent,app.Box#value\n";
 
 Test(lines, are_read_word_by_word)
 {
@@ -128,7 +134,8 @@ Test(lines, are_read_word_by_word)
                                "app.H map unknown\n"
                                "app.I set sparse=a[].b[].c[]\n"
                                "app.J map buckets=t key=k next=n\n"
-                               "app.K map pairs=p\n";
+                               "app.K map pairs=p\n"
+                               "app.L map of=m value=node unwrap=app.Ref$*#referent!,app.Box#value\n";
     hdx_layouts       l;
     hdx_error         err;
     cr_assert(eq(int, read_text(&l, NULL, written, &err), HDX_OK), "%s", err.message);
@@ -236,6 +243,9 @@ Test(lines, that_are_wrong_say_why)
         { "list slots=a null=b#", "CLASS#STATIC is expected: 'b#'" },
         { "list slots=a nothing=b", "CLASS#STATIC is expected: 'b'" },
         { "list slots=a chain=b", "CLASS#STATIC is expected: 'b'" },
+        { "list slots=a unwrap=b", "CLASS#FIELD is expected: 'b'" },
+        { "list slots=a unwrap=b#c,#d", "CLASS#FIELD is expected: 'b#c,#d'" },
+        { "list slots=a unwrap=a#b,a#b,a#b,a#b,a#b", "four classes at most: 'a#b,a#b,a#b,a#b,a#b'" },
         { "set of=a take=", "keys or values is expected: ''" },
         { "set of=a take=key", "keys or values is expected: 'key'" },
         { "set slots=a free=", "key, value or none is expected: ''" },

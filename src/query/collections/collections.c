@@ -462,6 +462,7 @@ static hdx_code begin(survey *s, const hdx_arguments *a, hdx_error *err)
     hdx_mem *mem = s->ask.q.mem;
     hdx_code code = hdx_layouts_open(&s->layouts, hdx_argument_text(a, "layouts"), s->ask.q.progress, mem, err);
     if (code != HDX_OK || (code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) != HDX_OK ||
+        (s->by != BY_KEY && !s->arrays && (code = hdx_collections_like(&s->ask, &s->bound, err)) != HDX_OK) ||
         (code = want_classes(s, a, err)) != HDX_OK)
         return code;
     s->end = hdx_graph_objects(s->ask.g);
@@ -581,10 +582,12 @@ const hdx_question hdx_question_collections = {
         .name = "collections",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
         .sentence = "size, capacity and waste of collections, each or by class or holder",
-        .more = "Collections of Java, Android, Kotlin, Scala, Guava, fastutil, Eclipse Collections and Netty are "
-                "known; FILE adds others. One whose layout is not known is counted, with no size. A HashSet has "
-                "its elements in a HashMap, which has a row of its own: waste stands there, so that sums are of "
-                "distinct bytes.",
+        .more = "Collections of Java, Android, Kotlin, Scala, Clojure, Guava, commons-collections, fastutil, Eclipse "
+                "Collections, HPPC, Trove, Agrona, vavr, Netty and Graal are known, and caches of Caffeine, Guava, "
+                "Ehcache, Infinispan, Spring and Hibernate; FILE adds others. One whose layout is not known is counted, "
+                "with no size: what extends a collection, and what is named like one and refers to arrays, nodes or "
+                "collections. A HashSet has its elements in a HashMap, which has a row of its own: waste is counted "
+                "there only, so that sums are of distinct bytes.",
         .examples = { "heapdex collections app.hprof --by class", "heapdex collections app.hprof --by holder "
                                                                   "--max-size 0" },
         .forms = forms,

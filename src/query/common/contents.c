@@ -10,6 +10,7 @@
 #include "query/common/contents_read.h"
 
 #include "graph/graph.h"
+#include "model/model.h"
 
 /* ---- sizes ---- */
 
@@ -177,6 +178,7 @@ static bool counted(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collect
     const uint64_t steps = c->steps, most = c->most;
     hdx_error     *err = c->err;
     hdx_code       code = hdx_entry_walk_begin(&w, c, id, most - steps, err);
+    w.counts = true;
     if (l->way == HDX_WAY_SLOTS) { /* the ends of a ring say it */
         if (code == HDX_OK && w.note == HDX_NOTE_NONE)
             (void)hdx_entry_walk_span(&w, &n);
@@ -198,7 +200,7 @@ static bool counted(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collect
     return true;
 }
 
-static bool facts_of(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts *f)
+static bool facts_by_layout(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts *f)
 {
     hdx_layout_of_class of = hdx_contents_layout_of(c, id);
     bool                wrapper = false;
@@ -245,6 +247,74 @@ static bool facts_of(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts
         of = hdx_contents_layout_of(c, id);
     }
     return f->sized || hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
+}
+
+static bool refers_to(hdx_graph *g, hdx_id from, hdx_id to)
+{
+    hdx_refs refs;
+    hdx_id   at;
+    hdx_graph_outbound(g, from, HDX_ALL, &refs);
+    while (hdx_refs_next(&refs, &at))
+        if (at == to)
+            return true;
+    return false;
+}
+
+/* Is it a collection with elements, or one of unknown size that is no view of `holder`? */
+static bool has_elements(hdx_contents *c, hdx_id id, hdx_id holder, bool *yes)
+{
+    const hdx_layout_of_class of = hdx_contents_layout_of(c, id);
+    hdx_collection_facts      f = { .backing = HDX_NO_ID };
+    *yes = false;
+    if (of.layout == NULL || of.layout == &hdx_layout_of_arrays || of.layout->hidden || id == holder)
+        return true;
+    if (facts_by_layout(c, id, false, &f)) {
+        *yes = f.size > 0;
+        return true;
+    }
+    *yes = !refers_to(c->g, id, holder);
+    return c->code == HDX_OK && c->note != HDX_NOTE_LONG;
+}
+
+bool hdx_contents_kept_elsewhere(hdx_contents *c, hdx_id id, bool *yes)
+{
+    const hdx_layout_of_class of = hdx_contents_layout_of(c, id);
+    uint64_t                  from = 0;
+    *yes = false;
+    if (of.layout == NULL || of.skip == 0)
+        return true;
+    for (const hdx_class *at = hdx_graph_class(c->g, hdx_graph_class_of(c->g, id));
+         at != NULL && at->number != of.class && from < of.skip;
+         at = at->super == HDX_NO_CLASS ? NULL : hdx_graph_class(c->g, at->super))
+        for (uint32_t i = 0; i < at->field_count; i++) {
+            hdx_value v;
+            hdx_id    other;
+            if (at->fields[i].type == 2) {
+                if (!hdx_contents_field_at(c, id, 2, from, &v))
+                    return false;
+                if (v.as.address != 0 && hdx_graph_find(c->g, v.as.address, &other) && !has_elements(c, other, id, yes))
+                    return false;
+                if (*yes)
+                    return true;
+            }
+            from += hdx_type_size(at->fields[i].type, c->id_size);
+        }
+    return true;
+}
+
+static bool facts_of(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts *f)
+{
+    bool elsewhere = false;
+    if (!facts_by_layout(c, id, scan, f))
+        return false;
+    if (!f->sized || f->size > 0)
+        return true;
+    if (!hdx_contents_kept_elsewhere(c, id, &elsewhere) ||
+        (!elsewhere && f->backing != HDX_NO_ID && !hdx_contents_kept_elsewhere(c, f->backing, &elsewhere)))
+        return false;
+    if (!elsewhere)
+        c->note = HDX_NOTE_NONE;
+    return !elsewhere || hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
 }
 
 hdx_code hdx_contents_facts(hdx_contents *c, hdx_id id, bool scan, uint64_t most, hdx_collection_facts *out,

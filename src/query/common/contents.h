@@ -95,6 +95,7 @@ typedef struct hdx_arrays { /* the arrays that paths lead to, one after the othe
     } frame[HDX_NESTED_ARRAYS];
 } hdx_arrays;
 
+#define HDX_WRAPPERS_MOST 8u
 typedef struct hdx_entry_walk {
     hdx_contents       *c;
     hdx_id              id; /* the collection that has the elements */
@@ -102,6 +103,7 @@ typedef struct hdx_entry_walk {
     hdx_take            take;
     hdx_collection_note note;
     bool                ended;
+    bool                counts;         /* it counts the elements for the facts of the collection */
     bool                sized, bounded; /* size is known; elements after so many are none */
     uint64_t            size, skip;     /* what a view has of it */
     uint64_t            given, next, start, from;
@@ -113,6 +115,8 @@ typedef struct hdx_entry_walk {
     hdx_ids             path; /* of a tree: nodes whose left sides are done */
     bool                went; /* the root was gone down from */
     hdx_addr            nothing[4], null[4], chain[4];
+    const hdx_layout   *wrapper[HDX_WRAPPERS_MOST]; /* that say what keys and values stand for, the outer first */
+    unsigned            wrappers;
 } hdx_entry_walk;
 /* `most` steps. note: no elements can be found. */
 hdx_code hdx_entry_walk_begin(hdx_entry_walk *w, hdx_contents *c, hdx_id id, uint64_t most, hdx_error *err);
@@ -120,6 +124,9 @@ hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_
 void     hdx_entry_walk_end(hdx_entry_walk *w);
 
 /* ---- of many collections ---- */
+/* Gives classes that are collections by their name and what they refer to a layout of unknown size (collection_like.c).
+ */
+hdx_code hdx_collections_like(hdx_ask *ask, hdx_bound_layouts *bound, hdx_error *err);
 /* The field that holds it, directly or in other collections, as a number; then CLASS.FIELD (collection_holders.c). */
 hdx_code hdx_collection_holder(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id, uint64_t *out, hdx_error *err);
 hdx_code hdx_collection_holder_cell(hdx_graph *g, uint64_t holder, hdx_arena *arena, hdx_cell *out, hdx_error *err);

@@ -89,6 +89,17 @@ static bool bounds(hdx_entry_walk *w)
     }
 }
 
+/* A wrapper that changes what keys and values are. */
+static bool add_wrapper(hdx_entry_walk *w, const hdx_layout *l)
+{
+    if (l->value.count == 0 && l->unwrap_count == 0)
+        return true;
+    if (w->wrappers == HDX_WRAPPERS_MOST)
+        return hdx_contents_give_up(w->c, HDX_NOTE_UNKNOWN);
+    w->wrapper[w->wrappers++] = l;
+    return true;
+}
+
 static bool begin_walk(hdx_entry_walk *w, hdx_id id)
 {
     hdx_contents *c = w->c;
@@ -114,6 +125,8 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
             break;
         hdx_value v;
         bool      null;
+        if (!add_wrapper(w, l))
+            return false;
         if (l->from.count > 0 &&
             (!hdx_contents_value(c, o, &l->from, 0, &v, &null) || null || !hdx_contents_number(c, &v, &from)))
             return false;
@@ -482,6 +495,82 @@ static void make_null(hdx_entry_walk *w, hdx_value *v)
         v->as.address = 0;
 }
 
+/* ---- what stands for a key or value ---- */
+
+#define SUPERS_MOST 64u /* classes above the one of an object that stands for another */
+
+static bool is_called(const hdx_contents *c, uint32_t class, hdx_text name)
+{
+    const hdx_class *at = hdx_graph_class(c->g, class);
+    for (unsigned i = 0; at != NULL && i < SUPERS_MOST; i++) {
+        if (hdx_glob_match(name, at->name))
+            return true;
+        at = at->super == HDX_NO_CLASS ? NULL : hdx_graph_class(c->g, at->super);
+    }
+    return false;
+}
+
+/* A reference that was cleared stands for null; a future that has no result yet stands for itself. */
+static bool unwrap(hdx_entry_walk *w, const hdx_layout *l, hdx_value *v)
+{
+    hdx_contents *c = w->c;
+    for (unsigned i = 0; i < l->unwrap_count; i++) {
+        hdx_value            inside;
+        hdx_id               id;
+        bool                 null;
+        const hdx_field_path path = { .count = 1, .step = { l->unwrap[i].field } };
+        if (v->type != 2 || v->absent || v->as.address == 0 || !hdx_graph_find(c->g, v->as.address, &id))
+            return true;
+        const hdx_object_as o = hdx_object_seen(c, id);
+        if (hdx_graph_kind(c->g, id) != HDX_INSTANCE || !is_called(c, o.class, l->unwrap[i].class_name) ||
+            hdx_contents_place(c, o.class, l->unwrap[i].field) == HDX_NO_PLACE)
+            continue;
+        if (!hdx_contents_value(c, o, &path, 0, &inside, &null))
+            return false;
+        if (l->unwrap[i].reference || !hdx_contents_is_zero(&inside))
+            *v = inside;
+    }
+    return true;
+}
+
+/* A wrapper's values are in nodes. */
+static bool out_of_node(hdx_entry_walk *w, const hdx_layout *l, hdx_value *v)
+{
+    hdx_id node;
+    if (l->value.count == 0)
+        return true;
+    return hdx_contents_referred(w->c, v, &node) &&
+           (node == HDX_NO_ID || (hdx_contents_step(w->c, 1) && part_of_node(w->c, node, &l->value, v)));
+}
+
+/* From the collection that has the elements to the outermost of its wrappers. */
+static bool unwrap_entry(hdx_entry_walk *w, hdx_entry *e)
+{
+    const hdx_layout *own = w->of.layout;
+    if ((e->has_key && !unwrap(w, own, &e->key)) || (e->has_value && !unwrap(w, own, &e->value)))
+        return false;
+    for (unsigned i = w->wrappers; i-- > 0;) {
+        const hdx_layout *l = w->wrapper[i];
+        if ((e->has_key && !unwrap(w, l, &e->key)) ||
+            (e->has_value && (!out_of_node(w, l, &e->value) || !unwrap(w, l, &e->value))))
+            return false;
+    }
+    return true;
+}
+
+/* At the end: a subclass may have its elements in another collection than the one that was walked. */
+static hdx_code tell_empty(hdx_entry_walk *w)
+{
+    bool elsewhere = false;
+    if (w->given > 0 || w->counts)
+        return HDX_OK;
+    if (!hdx_contents_kept_elsewhere(w->c, w->id, &elsewhere))
+        w->note = w->c->note;
+    else if (elsewhere)
+        w->note = HDX_NOTE_UNKNOWN;
+    return w->c->code;
+}
+
 hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_error *err)
 {
     hdx_contents *c = w->c;
@@ -500,7 +589,7 @@ hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_
         }
         if (end) {
             w->ended = true;
-            return HDX_OK;
+            return tell_empty(w);
         }
     } while (w->given++ < w->skip);
     out->index = w->given - 1 - w->skip;
@@ -508,6 +597,11 @@ hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_
         make_null(w, &out->key);
     if (out->has_value)
         make_null(w, &out->value);
+    if (!unwrap_entry(w, out)) {
+        w->ended = true;
+        w->note = c->note;
+        return c->code;
+    }
     if (w->take == HDX_TAKE_KEYS ||
         (w->take == HDX_TAKE_ALL && out->has_key && !out->has_value && w->of.layout->kind != HDX_COLLECTION_MAP)) {
         out->value = out->key;

@@ -108,8 +108,11 @@ static bool field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uin
     const uint64_t place = hdx_contents_place(c, class, name);
     if (place == HDX_NO_PLACE)
         return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
-    const uint8_t  type = (uint8_t)place;
-    const uint64_t from = skip + (place >> 8);
+    return hdx_contents_field_at(c, id, (uint8_t)place, skip + (place >> 8), out);
+}
+
+bool hdx_contents_field_at(hdx_contents *c, hdx_id id, uint8_t type, uint64_t from, hdx_value *out)
+{
     const unsigned size = hdx_type_size(type, c->id_size);
     uint8_t        far[8];
     uint64_t       got;
@@ -306,7 +309,7 @@ hdx_layout_of_class hdx_contents_layout_of(const hdx_contents *c, hdx_id id)
     const uint32_t class = hdx_graph_class_of(c->g, id);
     const hdx_object_kind kind = hdx_graph_kind(c->g, id);
     if (kind == HDX_OBJECT_ARRAY || kind == HDX_PRIMITIVE_ARRAY)
-        return (hdx_layout_of_class){ &hdx_layout_of_arrays, class, 0 };
+        return (hdx_layout_of_class){ .layout = &hdx_layout_of_arrays, .class = class };
     if (kind != HDX_INSTANCE || class >= c->bound->classes)
         return (hdx_layout_of_class){ .class = HDX_NO_CLASS };
     return c->bound->of[class];

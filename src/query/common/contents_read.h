@@ -28,6 +28,8 @@ void hdx_contents_begin(hdx_contents *c, uint64_t most, hdx_error *err);
 uint64_t hdx_contents_place(hdx_contents *c, uint32_t class, uint16_t name);
 bool     hdx_contents_referred(hdx_contents *c, const hdx_value *v, hdx_id *out); /* HDX_NO_ID: null */
 bool     hdx_contents_go(hdx_contents *c, hdx_object_as *o, uint16_t name);
+/* A field of that type, so many bytes after the beginning of the object's fields. */
+bool hdx_contents_field_at(hdx_contents *c, hdx_id id, uint8_t type, uint64_t from, hdx_value *out);
 /* The value at the end of a path, from its step `from` on; *null: something before the end is null. */
 bool hdx_contents_value(hdx_contents *c, hdx_object_as o, const hdx_field_path *p, unsigned from, hdx_value *v,
                         bool *null);
@@ -44,6 +46,11 @@ hdx_layout_of_class hdx_contents_layout_of(const hdx_contents *c, hdx_id id);
 bool hdx_contents_size_of(hdx_contents *c, hdx_object_as o, const hdx_layout *l, uint64_t *size);
 /* Was the field with the size overwritten, while elements can be counted without it? */
 bool hdx_contents_size_is_lost(hdx_contents *c, const hdx_layout *l);
+/*
+ * *yes: the object, whose line finds it empty, has another collection with elements in a field that a subclass of the
+ * line's class declares. So do FastHashMap and others that override all methods of the class they extend.
+ */
+bool hdx_contents_kept_elsewhere(hdx_contents *c, hdx_id id, bool *yes);
 /* Elements of the first array of a walk that has just begun: of a ring those between its ends. */
 bool hdx_entry_walk_span(hdx_entry_walk *w, uint64_t *count);
 

@@ -158,6 +158,30 @@ static hdx_code static_of(const reading *r, hdx_text text, hdx_static_name *out)
     return copy == NULL || out->class_name == NULL ? no_memory(r) : HDX_OK;
 }
 
+/* CLASS#FIELD,CLASS#FIELD */
+static hdx_code unwraps_of(const reading *r, hdx_text value, hdx_layout *l)
+{
+    const hdx_text whole = value;
+    hdx_code       code = HDX_OK;
+    for (bool more = true; more && code == HDX_OK;) {
+        if (l->unwrap_count == HDX_UNWRAPS_MOST)
+            return fault(r, "four classes at most", whole);
+        more = value.len > 0 && memchr(value.at, ',', value.len) != NULL;
+        hdx_text       part = until(&value, ',');
+        const hdx_text class_name = until(&part, '#');
+        hdx_unwrap    *u = &l->unwrap[l->unwrap_count++];
+        if (class_name.len == 0 || part.len == 0)
+            return fault(r, "CLASS#FIELD is expected", whole);
+        const char *copy = hdx_arena_copy(&r->l->arena, class_name.at, class_name.len);
+        if (copy == NULL)
+            return no_memory(r);
+        u->class_name = (hdx_text){ copy, class_name.len };
+        u->reference = hdx_text_is(part, "referent");
+        code = number_of(r, part, &u->field);
+    }
+    return code;
+}
+
 /* ---- sizes ---- */
 
 static hdx_code term_of(const reading *r, hdx_text text, hdx_size_term *out)
@@ -236,18 +260,12 @@ static hdx_code choice(const reading *r, hdx_text value, const char *words, cons
     return *out < 0 ? fault(r, what, value) : HDX_OK;
 }
 
-static hdx_code word_of(const reading *r, hdx_text word, hdx_layout *l)
+/* word: as it was written. */
+static hdx_code named_word(const reading *r, hdx_text word, hdx_text name, hdx_text value, hdx_layout *l)
 {
-    hdx_text value = word, name = until(&value, '=');
     bool     is;
     int      place = 0;
     hdx_code code = HDX_OK;
-    if (hdx_text_is(word, "hidden") || hdx_text_is(word, "unknown")) {
-        *(*word.at == 'h' ? &l->hidden : &l->unknown) = true;
-        return HDX_OK;
-    }
-    if (name.len == word.len)
-        return fault(r, "a word such as size=size is expected", word);
     if ((code = way_word(r, name, value, l, &is)) != HDX_OK || is)
         return code;
     const struct {
@@ -274,6 +292,8 @@ static hdx_code word_of(const reading *r, hdx_text word, hdx_layout *l)
         return static_of(r, value, &l->null);
     if (hdx_text_is(name, "chain"))
         return static_of(r, value, &l->chain);
+    if (hdx_text_is(name, "unwrap"))
+        return unwraps_of(r, value, l);
     if (hdx_text_is(name, "take")) {
         code = choice(r, value, "keys values", "keys or values is expected", &place);
         l->take = place == 0 ? HDX_TAKE_KEYS : HDX_TAKE_VALUES;
@@ -285,6 +305,17 @@ static hdx_code word_of(const reading *r, hdx_text word, hdx_layout *l)
         return code;
     }
     return fault(r, "no such word", word);
+}
+
+static hdx_code word_of(const reading *r, hdx_text word, hdx_layout *l)
+{
+    hdx_text value = word, name = until(&value, '=');
+    if (hdx_text_is(word, "hidden") || hdx_text_is(word, "unknown")) {
+        *(*word.at == 'h' ? &l->hidden : &l->unknown) = true;
+        return HDX_OK;
+    }
+    return name.len == word.len ? fault(r, "a word such as size=size is expected", word)
+                                : named_word(r, word, name, value, l);
 }
 
 /* What the words of a line together must say. */
@@ -309,25 +340,37 @@ static hdx_code check(const reading *r, const hdx_layout *l)
     return HDX_OK;
 }
 
-static hdx_code line_of(const reading *r, hdx_text line)
+/* The next line, with the name of its class alone; it counts once its words are read. */
+static hdx_code begin_line(const reading *r, hdx_text class_name, hdx_layout **out)
 {
     hdx_layouts *all = r->l;
-    hdx_text     rest = line, class_name = next_word(&rest), word;
-    int          kind = 0;
-    if (class_name.len == 0 || *class_name.at == '#')
-        return HDX_OK;
+    *out = NULL;
     if (all->lines.count - r->lines_before == LINES_MOST)
         return fault(r, "10000 lines at most", class_name);
     if (!hdx_list_room(all->mem, HDX_LIST_REF(&all->lines)))
         return no_memory(r);
-    hdx_layout *l = &all->lines.at[all->lines.count];
+    hdx_layout *l = *out = &all->lines.at[all->lines.count];
     memset(l, 0, sizeof *l);
     const char *copy = hdx_arena_copy(&all->arena, class_name.at, class_name.len);
     if (copy == NULL)
         return no_memory(r);
     l->class_name = (hdx_text){ copy, class_name.len };
     l->glob = hdx_is_glob(l->class_name);
-    hdx_code code = choice(r, next_word(&rest), "list map set queue", "list, map, set or queue is expected", &kind);
+    return HDX_OK;
+}
+
+static hdx_code line_of(const reading *r, hdx_text line)
+{
+    hdx_layouts *all = r->l;
+    hdx_text     rest = line, class_name = next_word(&rest), word;
+    hdx_layout  *l;
+    int          kind = 0;
+    if (class_name.len == 0 || *class_name.at == '#')
+        return HDX_OK;
+    hdx_code code = begin_line(r, class_name, &l);
+    if (code != HDX_OK)
+        return code;
+    code = choice(r, next_word(&rest), "list map set queue", "list, map, set or queue is expected", &kind);
     l->kind = (hdx_collection_kind)kind;
     while (code == HDX_OK && (word = next_word(&rest)).len > 0 && *word.at != '#')
         code = word_of(r, word, l);
@@ -356,11 +399,48 @@ hdx_code hdx_layouts_read(hdx_layouts *l, const char *name, const char *text, si
     return code;
 }
 
+static hdx_text text_of(const char *s) { return (hdx_text){ s, (uint32_t)strlen(s) }; }
+
+static hdx_code known_line(const reading *r, const hdx_known_layout *k)
+{
+    const struct {
+        const char *name, *value;
+    } words[] = { { "size", k->size },   { "slots", k->slots },   { "sparse", k->sparse },   { "pairs", k->pairs },
+                  { "keys", k->keys },   { "values", k->values }, { "buckets", k->buckets }, { "first", k->first },
+                  { "root", k->root },   { "fields", k->fields }, { "of", k->of },           { "from", k->from },
+                  { "to", k->to },       { "bits", k->bits },     { "last", k->last },       { "next", k->next },
+                  { "left", k->left },   { "right", k->right },   { "bin", k->bin },         { "key", k->key },
+                  { "value", k->value }, { "take", k->take },     { "free", k->free },       { "nothing", k->nothing },
+                  { "null", k->null },   { "chain", k->chain },   { "unwrap", k->unwrap } };
+    hdx_layout *l;
+    hdx_code    code = begin_line(r, text_of(k->name), &l);
+    if (code != HDX_OK)
+        return code;
+    l->kind = k->kind;
+    l->hidden = k->hidden;
+    l->unknown = k->unknown;
+    for (unsigned i = 0; code == HDX_OK && i < HDX_COUNT(words); i++)
+        if (words[i].value != NULL)
+            code = named_word(r, text_of(words[i].value), text_of(words[i].name), text_of(words[i].value), l);
+    if (code == HDX_OK && (code = check(r, l)) == HDX_OK)
+        r->l->lines.count++;
+    return code;
+}
+
 hdx_code hdx_layouts_known(hdx_layouts *l, hdx_error *err)
 {
+    const struct {
+        const hdx_known_layout *at;
+        unsigned                count;
+    } tables[] = { { hdx_layouts_of_languages, hdx_layouts_of_languages_count },
+                   { hdx_layouts_of_libraries, hdx_layouts_of_libraries_count } };
+    reading  r = { l, "layouts", 0, err, l->lines.count, l->names.count };
     hdx_code code = HDX_OK;
-    for (unsigned i = 0; code == HDX_OK && i < HDX_LAYOUTS_OF_LIBRARIES; i++)
-        code = hdx_layouts_read(l, "layouts", hdx_layouts_of_libraries[i], strlen(hdx_layouts_of_libraries[i]), err);
+    for (unsigned t = 0; t < HDX_COUNT(tables); t++)
+        for (unsigned i = 0; code == HDX_OK && i < tables[t].count; i++) {
+            r.line++;
+            code = known_line(&r, &tables[t].at[i]);
+        }
     return code;
 }
 
@@ -496,13 +576,13 @@ static hdx_code bind_chain(const hdx_layouts *l, const hdx_map *exact, hdx_graph
             continue;
         const hdx_layout *line = line_for(l, exact, g, c, &seen);
         if (line != NULL) {
-            *of = (hdx_layout_of_class){ line, number, 0 };
+            *of = (hdx_layout_of_class){ .layout = line, .class = number };
         } else if (c->super != HDX_NO_CLASS && (c->flags & HDX_CLASS_OPAQUE) == 0) {
             *of = out->of[c->super];
             of->skip += own_bytes(g, c);
         }
         if (line == NULL && seen != NULL && (of->layout == NULL || of->layout->unknown))
-            *of = (hdx_layout_of_class){ seen, HDX_NO_CLASS, 0 }; /* of no class: it does not fit */
+            *of = (hdx_layout_of_class){ .layout = seen, .class = HDX_NO_CLASS }; /* of no class: it does not fit */
     }
     return HDX_OK;
 }

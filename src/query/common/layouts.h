@@ -24,12 +24,14 @@
  *   first=PATH next=FIELD  a chain of nodes       root=PATH left=FIELD right=FIELD  a tree
  *   fields=PATHS   elements themselves; of a map key, value, key, value
  *   of=PATH        another collection holds the elements; take=keys or take=values of a map; from=PATH: without those
- *                  before
+ *                  before; value=PATHS: its values are nodes, which have the values there
  *   key=PATHS value=PATHS  in a node, the first that its class has; free=key, free=value, free=none: what is null in
  *                  what is no entry
+ *   unwrap=CLASS#FIELD,...  an object of that class (a name or a glob) or of one below it stands for what its field
+ *                  has: a cache has weak and soft references in place of keys and values
  *   nothing=CLASS#STATIC, null=CLASS#STATIC  this object stands for no element, for null
  *   hidden         a view or an inner part: not a collection of its own, but its entries can be asked for
- *   unknown        where the elements are nobody knows: counted, with neither size nor elements
+ *   unknown        it is not known where the elements are: counted, with neither size nor elements
  */
 #ifndef HDX_QUERY_LAYOUTS_H
 #define HDX_QUERY_LAYOUTS_H
@@ -84,6 +86,13 @@ typedef struct hdx_static_name { /* CLASS#STATIC */
     hdx_text    field;
 } hdx_static_name;
 
+#define HDX_UNWRAPS_MOST 4u
+typedef struct hdx_unwrap { /* CLASS#FIELD */
+    hdx_text class_name;    /* a name or a glob */
+    bool     reference;     /* the field is Reference.referent: null in it means null */
+    uint16_t field;         /* number of its name */
+} hdx_unwrap;
+
 typedef struct hdx_layout {
     hdx_text            class_name;
     bool                glob, hidden, unknown;
@@ -96,6 +105,8 @@ typedef struct hdx_layout {
     hdx_field_paths     source, values, key, value;
     hdx_field_path      from, to, bits, last, next, left, right, bin;
     hdx_static_name     nothing, null, chain;
+    unsigned            unwrap_count;
+    hdx_unwrap          unwrap[HDX_UNWRAPS_MOST];
 } hdx_layout;
 
 typedef struct hdx_layouts {
@@ -115,14 +126,24 @@ hdx_code hdx_layouts_known(hdx_layouts *l, hdx_error *err);
 hdx_code hdx_layouts_open(hdx_layouts *l, const char *path, const hdx_progress *progress, hdx_mem *mem, hdx_error *err);
 void     hdx_layouts_free(hdx_layouts *l);
 
-#define HDX_LAYOUTS_OF_LIBRARIES 11
-extern const char *const hdx_layouts_of_libraries[HDX_LAYOUTS_OF_LIBRARIES];
+/* A line as data: its words by name. NULL: not given. */
+typedef struct hdx_known_layout {
+    const char         *name; /* of the class, or a glob */
+    hdx_collection_kind kind;
+    bool                hidden, unknown;
+    const char         *size, *slots, *sparse, *pairs, *keys, *values, *buckets, *first, *root, *fields, *of;
+    const char         *from, *to, *bits, *last, *next, *left, *right, *bin, *key, *value, *take, *free;
+    const char         *nothing, *null, *chain, *unwrap;
+} hdx_known_layout;
+extern const hdx_known_layout hdx_layouts_of_languages[], hdx_layouts_of_libraries[];
+extern const unsigned         hdx_layouts_of_languages_count, hdx_layouts_of_libraries_count;
 
 /* ---- which line holds for a class of a graph ---- */
 typedef struct hdx_layout_of_class {
     const hdx_layout *layout; /* NULL: no collection */
     uint32_t class;           /* that the line is about: the class itself or one above it */
     uint64_t skip;            /* bytes of fields that classes below it have */
+    bool     guessed;         /* named like a collection, and nothing else is known (collection_like.c) */
 } hdx_layout_of_class;
 typedef struct hdx_bound_layouts {
     const hdx_layouts   *layouts;

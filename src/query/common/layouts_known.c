@@ -1,268 +1,412 @@
 /*
- * layouts_known.c - the layouts that are known (layouts.h has their grammar). Every line was compared with real
- * objects: what a program put in, and what entries of its dump say. A collection whose layout is not here is not
- * guessed: java.util.AbstractCollection and its like catch the most of them, so that they are counted.
+ * layouts_known.c - the layouts of collections of Java, Android, Kotlin, Scala and Clojure (layouts.h has the words);
+ * those of other libraries are in layouts_libraries.c. Each row was compared with real objects: what a program put in,
+ * and what entries of its dump say. A collection whose layout is in neither table is not guessed: its size is unknown.
  *
- * A line of a name stands before one for versions that have other fields: java.util of JDK 5 to 25, and of Android with
+ * Of several rows of one name the first holds whose fields the class has: java.util of JDK 5 to 25, and of Android with
  * the classes of Harmony and of OpenJDK.
  */
 #include "query/common/layouts.h"
 
-const char *const hdx_layouts_of_libraries[HDX_LAYOUTS_OF_LIBRARIES] = {
+#define LIST  HDX_COLLECTION_LIST
+#define MAP   HDX_COLLECTION_MAP
+#define SET   HDX_COLLECTION_SET
+#define QUEUE HDX_COLLECTION_QUEUE
+
+/* packages */
+#define IMMUTABLE "scala.collection.immutable."
+#define KOTLINX   "kotlinx.collections.immutable.implementations."
+#define MUTABLE   "scala.collection.mutable."
+
+const hdx_known_layout hdx_layouts_of_languages[] = {
     /* ---- java.util ---- */
-    "java.util.ArrayList list size=size slots=elementData\n"
-    "java.util.ArrayList list size=size slots=array\n"
-    "java.util.Vector list size=elementCount slots=elementData\n"
-    "java.util.LinkedList list size=size first=first next=next value=item\n"
-    "java.util.LinkedList list size=size\n"
-    "java.util.ArrayDeque queue slots=elements from=head to=tail\n"
-    "java.util.PriorityQueue queue size=size slots=queue\n"
-    "java.util.Arrays$ArrayList list slots=a\n"
-    "java.util.ArrayList$SubList list size=size of=root from=offset\n"
-    "java.util.AbstractList$SubList list size=size of=root from=offset\n"
-    "java.util.HashMap map size=size buckets=table next=next key=key value=value\n"
-    "java.util.TreeMap map size=size root=root left=left right=right key=key value=value\n"
-    "java.util.IdentityHashMap map size=size pairs=table null=java.util.IdentityHashMap#NULL_KEY\n"
-    "java.util.WeakHashMap map size=size buckets=table next=next key=referent value=value free=key"
-    " null=java.util.WeakHashMap#NULL_KEY\n"
-    "java.util.WeakHashMap map size=elementCount\n"
-    "java.util.Properties map of=map\n"
-    "java.util.Hashtable map size=count buckets=table next=next key=key value=value\n"
-    "java.util.Hashtable map size=size buckets=table next=next key=key value=value\n"
-    "java.util.EnumMap map size=size keys=keyUniverse values=vals free=value null=java.util.EnumMap#NULL\n"
-    "java.util.EnumMap map size=mappingsCount keys=keys values=values free=value\n"
-    "java.util.RegularEnumSet set size=%elements slots=universe bits=elements\n"
-    "java.util.JumboEnumSet set size=size slots=universe bits=elements\n"
-    "java.util.HashSet set of=map take=keys\n"
-    "java.util.HashSet set of=backingMap take=keys\n"
-    "java.util.TreeSet set of=m take=keys\n"
-    "java.util.TreeSet set of=backingMap take=keys\n"
-    "java.util.HashMap$KeySet set of=this$0 take=keys hidden\n"
-    "java.util.HashMap$Values list of=this$0 take=values hidden\n"
-    "java.util.HashMap$EntrySet set unknown hidden\n"
-    "java.util.LinkedHashMap$LinkedKeySet set of=this$0 take=keys hidden\n"
-    "java.util.LinkedHashMap$LinkedValues list of=this$0 take=values hidden\n"
-    "java.util.LinkedHashMap$LinkedEntrySet set unknown hidden\n"
-    "java.util.TreeMap$KeySet set of=m take=keys hidden\n"
-    "java.util.TreeMap$Values list of=this$0 take=values hidden\n"
-    "java.util.TreeMap$EntrySet set unknown hidden\n"
-    "java.util.AbstractMap$1 set unknown hidden\n"
-    "java.util.AbstractMap$2 list unknown hidden\n",
+    { .name = "java.util.ArrayList", .kind = LIST, .size = "size", .slots = "elementData" },
+    { .name = "java.util.ArrayList", .kind = LIST, .size = "size", .slots = "array" },
+    { .name = "java.util.Vector", .kind = LIST, .size = "elementCount", .slots = "elementData" },
+    { .name = "java.util.LinkedList", .kind = LIST, .size = "size", .first = "first", .next = "next", .value = "item" },
+    { .name = "java.util.LinkedList", .kind = LIST, .size = "size" },
+    { .name = "java.util.ArrayDeque", .kind = QUEUE, .slots = "elements", .from = "head", .to = "tail" },
+    { .name = "java.util.PriorityQueue", .kind = QUEUE, .size = "size", .slots = "queue" },
+    { .name = "java.util.Arrays$ArrayList", .kind = LIST, .slots = "a" },
+    { .name = "java.util.ArrayList$SubList", .kind = LIST, .size = "size", .of = "root", .from = "offset" },
+    { .name = "java.util.AbstractList$SubList", .kind = LIST, .size = "size", .of = "root", .from = "offset" },
+    { .name = "java.util.HashMap",
+      .kind = MAP,
+      .size = "size",
+      .buckets = "table",
+      .next = "next",
+      .key = "key",
+      .value = "value" },
+    { .name = "java.util.TreeMap",
+      .kind = MAP,
+      .size = "size",
+      .root = "root",
+      .left = "left",
+      .right = "right",
+      .key = "key",
+      .value = "value" },
+    { .name = "java.util.IdentityHashMap",
+      .kind = MAP,
+      .size = "size",
+      .pairs = "table",
+      .null = "java.util.IdentityHashMap#NULL_KEY" },
+    { .name = "java.util.WeakHashMap",
+      .kind = MAP,
+      .size = "size",
+      .buckets = "table",
+      .next = "next",
+      .key = "referent",
+      .value = "value",
+      .free = "key",
+      .null = "java.util.WeakHashMap#NULL_KEY" },
+    { .name = "java.util.WeakHashMap", .kind = MAP, .size = "elementCount" },
+    { .name = "java.util.Properties", .kind = MAP, .of = "map" },
+    { .name = "java.util.Hashtable",
+      .kind = MAP,
+      .size = "count",
+      .buckets = "table",
+      .next = "next",
+      .key = "key",
+      .value = "value" },
+    { .name = "java.util.Hashtable",
+      .kind = MAP,
+      .size = "size",
+      .buckets = "table",
+      .next = "next",
+      .key = "key",
+      .value = "value" },
+    { .name = "java.util.EnumMap",
+      .kind = MAP,
+      .size = "size",
+      .keys = "keyUniverse",
+      .values = "vals",
+      .free = "value",
+      .null = "java.util.EnumMap#NULL" },
+    { .name = "java.util.EnumMap",
+      .kind = MAP,
+      .size = "mappingsCount",
+      .keys = "keys",
+      .values = "values",
+      .free = "value" },
+    { .name = "java.util.RegularEnumSet", .kind = SET, .size = "%elements", .slots = "universe", .bits = "elements" },
+    { .name = "java.util.JumboEnumSet", .kind = SET, .size = "size", .slots = "universe", .bits = "elements" },
+    { .name = "java.util.HashSet", .kind = SET, .of = "map", .take = "keys" },
+    { .name = "java.util.HashSet", .kind = SET, .of = "backingMap", .take = "keys" },
+    { .name = "java.util.TreeSet", .kind = SET, .of = "m", .take = "keys" },
+    { .name = "java.util.TreeSet", .kind = SET, .of = "backingMap", .take = "keys" },
+    { .name = "java.util.HashMap$KeySet", .kind = SET, .of = "this$0", .take = "keys", .hidden = true },
+    { .name = "java.util.HashMap$Values", .kind = LIST, .of = "this$0", .take = "values", .hidden = true },
+    { .name = "java.util.HashMap$EntrySet", .kind = SET, .unknown = true, .hidden = true },
+    { .name = "java.util.LinkedHashMap$LinkedKeySet", .kind = SET, .of = "this$0", .take = "keys", .hidden = true },
+    { .name = "java.util.LinkedHashMap$LinkedValues", .kind = LIST, .of = "this$0", .take = "values", .hidden = true },
+    { .name = "java.util.LinkedHashMap$LinkedEntrySet", .kind = SET, .unknown = true, .hidden = true },
+    { .name = "java.util.TreeMap$KeySet", .kind = SET, .of = "m", .take = "keys", .hidden = true },
+    { .name = "java.util.TreeMap$Values", .kind = LIST, .of = "this$0", .take = "values", .hidden = true },
+    { .name = "java.util.TreeMap$EntrySet", .kind = SET, .unknown = true, .hidden = true },
+    { .name = "java.util.AbstractMap$1", .kind = SET, .unknown = true, .hidden = true },
+    { .name = "java.util.AbstractMap$2", .kind = LIST, .unknown = true, .hidden = true },
+    { .name = "java.util.ReverseOrderListView", .kind = LIST, .of = "base" },
+    { .name = "java.util.LinkedHashMap$ReversedLinkedHashMapView", .kind = MAP, .of = "base" },
+    { .name = "java.util.LinkedHashSet$1ReverseLinkedHashSetView", .kind = SET, .of = "this$0" },
+    { .name = "java.util.WeakHashMap$KeySet", .kind = SET, .of = "this$0", .take = "keys", .hidden = true },
+
     /* ---- java.util.Collections, List.of ---- */
-    "java.util.Collections$UnmodifiableCollection list of=c\n"
-    "java.util.Collections$UnmodifiableSet set of=c\n"
-    "java.util.Collections$UnmodifiableMap map of=m\n"
-    "java.util.Collections$SynchronizedCollection list of=c\n"
-    "java.util.Collections$SynchronizedSet set of=c\n"
-    "java.util.Collections$SynchronizedMap map of=m\n"
-    "java.util.Collections$CheckedCollection list of=c\n"
-    "java.util.Collections$CheckedSet set of=c\n"
-    "java.util.Collections$CheckedQueue queue of=c\n"
-    "java.util.Collections$CheckedMap map of=m\n"
-    "java.util.Collections$SetFromMap set of=m take=keys\n"
-    "java.util.Collections$AsLIFOQueue queue of=q\n"
-    "java.util.Collections$EmptyList list size=0\n"
-    "java.util.Collections$EmptySet set size=0\n"
-    "java.util.Collections$EmptyMap map size=0\n"
-    "java.util.Collections$SingletonList list size=1 fields=element\n"
-    "java.util.Collections$SingletonSet set size=1 fields=element\n"
-    "java.util.Collections$SingletonMap map size=1 fields=k,v\n"
-    "java.util.Collections$CopiesList list size=n\n"
-    "java.util.ImmutableCollections$ListN list slots=elements\n"
-    "java.util.ImmutableCollections$List12 list fields=e0,e1 nothing=java.util.ImmutableCollections#EMPTY\n"
-    "java.util.ImmutableCollections$SubList list size=size of=root from=offset\n"
-    "java.util.ImmutableCollections$SetN set size=size sparse=elements\n"
-    "java.util.ImmutableCollections$Set12 set fields=e0,e1 nothing=java.util.ImmutableCollections#EMPTY\n"
-    "java.util.ImmutableCollections$MapN map size=size pairs=table\n"
-    "java.util.ImmutableCollections$Map1 map size=1 fields=k0,v0\n",
+    { .name = "java.util.Collections$UnmodifiableCollection", .kind = LIST, .of = "c" },
+    { .name = "java.util.Collections$UnmodifiableSet", .kind = SET, .of = "c" },
+    { .name = "java.util.Collections$UnmodifiableMap", .kind = MAP, .of = "m" },
+    { .name = "java.util.Collections$SynchronizedCollection", .kind = LIST, .of = "c" },
+    { .name = "java.util.Collections$SynchronizedSet", .kind = SET, .of = "c" },
+    { .name = "java.util.Collections$SynchronizedMap", .kind = MAP, .of = "m" },
+    { .name = "java.util.Collections$CheckedCollection", .kind = LIST, .of = "c" },
+    { .name = "java.util.Collections$CheckedSet", .kind = SET, .of = "c" },
+    { .name = "java.util.Collections$CheckedQueue", .kind = QUEUE, .of = "c" },
+    { .name = "java.util.Collections$CheckedMap", .kind = MAP, .of = "m" },
+    { .name = "java.util.Collections$SetFromMap", .kind = SET, .of = "m", .take = "keys" },
+    { .name = "java.util.Collections$AsLIFOQueue", .kind = QUEUE, .of = "q" },
+    { .name = "java.util.Collections$EmptyList", .kind = LIST, .size = "0" },
+    { .name = "java.util.Collections$EmptySet", .kind = SET, .size = "0" },
+    { .name = "java.util.Collections$EmptyMap", .kind = MAP, .size = "0" },
+    { .name = "java.util.Collections$SingletonList", .kind = LIST, .size = "1", .fields = "element" },
+    { .name = "java.util.Collections$SingletonSet", .kind = SET, .size = "1", .fields = "element" },
+    { .name = "java.util.Collections$SingletonMap", .kind = MAP, .size = "1", .fields = "k,v" },
+    { .name = "java.util.Collections$CopiesList", .kind = LIST, .size = "n" },
+    { .name = "java.util.ImmutableCollections$ListN", .kind = LIST, .slots = "elements" },
+    { .name = "java.util.ImmutableCollections$List12",
+      .kind = LIST,
+      .fields = "e0,e1",
+      .nothing = "java.util.ImmutableCollections#EMPTY" },
+    { .name = "java.util.ImmutableCollections$SubList", .kind = LIST, .size = "size", .of = "root", .from = "offset" },
+    { .name = "java.util.ImmutableCollections$SetN", .kind = SET, .size = "size", .sparse = "elements" },
+    { .name = "java.util.ImmutableCollections$Set12",
+      .kind = SET,
+      .fields = "e0,e1",
+      .nothing = "java.util.ImmutableCollections#EMPTY" },
+    { .name = "java.util.ImmutableCollections$MapN", .kind = MAP, .size = "size", .pairs = "table" },
+    { .name = "java.util.ImmutableCollections$Map1", .kind = MAP, .size = "1", .fields = "k0,v0" },
+
     /* ---- java.util.concurrent ---- */
-    "java.util.concurrent.ConcurrentHashMap map size=baseCount+counterCells[].value buckets=table next=next"
-    " key=key value=val bin=first free=value\n"
-    "java.util.concurrent.ConcurrentHashMap map size=segments[].count buckets=segments[].table next=next"
-    " key=key value=value\n"
-    "java.util.concurrent.ConcurrentHashMap$KeySetView set of=map take=keys\n"
-    "java.util.concurrent.ConcurrentHashMap$ValuesView list of=map take=values hidden\n"
-    "java.util.concurrent.ConcurrentSkipListMap map size=adder.base+adder.cells[].value first=head.node.next"
-    " next=next key=key value=val,value free=value\n"
-    "java.util.concurrent.ConcurrentSkipListSet set of=m take=keys\n"
-    "java.util.concurrent.CopyOnWriteArrayList list slots=array\n"
-    "java.util.concurrent.CopyOnWriteArrayList list slots=elements\n"
-    "java.util.concurrent.CopyOnWriteArraySet set of=al\n"
-    "java.util.concurrent.ConcurrentLinkedQueue queue first=head next=next value=item free=value\n"
-    "java.util.concurrent.ConcurrentLinkedDeque queue first=head next=next value=item free=value\n"
-    "java.util.concurrent.LinkedTransferQueue queue first=head next=next value=item free=value\n"
-    "java.util.concurrent.LinkedBlockingQueue queue size=count.value first=head.next next=next value=item\n"
-    "java.util.concurrent.LinkedBlockingDeque queue size=count first=first next=next value=item\n"
-    "java.util.concurrent.ArrayBlockingQueue queue size=count slots=items from=takeIndex\n"
-    "java.util.concurrent.PriorityBlockingQueue queue size=size slots=queue\n"
-    "java.util.concurrent.DelayQueue queue of=q\n",
+    { .name = "java.util.concurrent.ConcurrentHashMap",
+      .kind = MAP,
+      .size = "baseCount+counterCells[].value",
+      .buckets = "table",
+      .next = "next",
+      .key = "key",
+      .value = "val",
+      .bin = "first",
+      .free = "value" },
+    { .name = "java.util.concurrent.ConcurrentHashMap",
+      .kind = MAP,
+      .size = "segments[].count",
+      .buckets = "segments[].table",
+      .next = "next",
+      .key = "key",
+      .value = "value" },
+    { .name = "java.util.concurrent.ConcurrentHashMap$KeySetView", .kind = SET, .of = "map", .take = "keys" },
+    { .name = "java.util.concurrent.ConcurrentHashMap$ValuesView",
+      .kind = LIST,
+      .of = "map",
+      .take = "values",
+      .hidden = true },
+    { .name = "java.util.concurrent.ConcurrentSkipListMap",
+      .kind = MAP,
+      .size = "adder.base+adder.cells[].value",
+      .first = "head.node.next",
+      .next = "next",
+      .key = "key",
+      .value = "val,value",
+      .free = "value" },
+    { .name = "java.util.concurrent.ConcurrentSkipListSet", .kind = SET, .of = "m", .take = "keys" },
+    { .name = "java.util.concurrent.CopyOnWriteArrayList", .kind = LIST, .slots = "array" },
+    { .name = "java.util.concurrent.CopyOnWriteArrayList", .kind = LIST, .slots = "elements" },
+    { .name = "java.util.concurrent.CopyOnWriteArraySet", .kind = SET, .of = "al" },
+    { .name = "java.util.concurrent.ConcurrentLinkedQueue",
+      .kind = QUEUE,
+      .first = "head",
+      .next = "next",
+      .value = "item",
+      .free = "value" },
+    { .name = "java.util.concurrent.ConcurrentLinkedDeque",
+      .kind = QUEUE,
+      .first = "head",
+      .next = "next",
+      .value = "item",
+      .free = "value" },
+    { .name = "java.util.concurrent.LinkedTransferQueue",
+      .kind = QUEUE,
+      .first = "head",
+      .next = "next",
+      .value = "item",
+      .free = "value" },
+    { .name = "java.util.concurrent.LinkedBlockingQueue",
+      .kind = QUEUE,
+      .size = "count.value",
+      .first = "head.next",
+      .next = "next",
+      .value = "item" },
+    { .name = "java.util.concurrent.LinkedBlockingDeque",
+      .kind = QUEUE,
+      .size = "count",
+      .first = "first",
+      .next = "next",
+      .value = "item" },
+    { .name = "java.util.concurrent.ArrayBlockingQueue",
+      .kind = QUEUE,
+      .size = "count",
+      .slots = "items",
+      .from = "takeIndex" },
+    { .name = "java.util.concurrent.PriorityBlockingQueue", .kind = QUEUE, .size = "size", .slots = "queue" },
+    { .name = "java.util.concurrent.DelayQueue", .kind = QUEUE, .of = "q" },
+
     /* ---- Android ---- */
-    "android.util.ArrayMap map size=mSize pairs=mArray free=none\n"
-    "android.util.SparseArray map size=mSize keys=mKeys values=mValues free=none"
-    " nothing=android.util.SparseArray#DELETED\n"
-    "android.util.LongSparseArray map size=mSize keys=mKeys values=mValues free=none"
-    " nothing=android.util.LongSparseArray#DELETED\n"
-    "android.util.SparseIntArray map size=mSize keys=mKeys values=mValues free=none\n",
+    { .name = "android.util.ArrayMap", .kind = MAP, .size = "mSize", .pairs = "mArray", .free = "none" },
+    { .name = "android.util.SparseArray",
+      .kind = MAP,
+      .size = "mSize",
+      .keys = "mKeys",
+      .values = "mValues",
+      .free = "none",
+      .nothing = "android.util.SparseArray#DELETED" },
+    { .name = "android.util.LongSparseArray",
+      .kind = MAP,
+      .size = "mSize",
+      .keys = "mKeys",
+      .values = "mValues",
+      .free = "none",
+      .nothing = "android.util.LongSparseArray#DELETED" },
+    { .name = "android.util.SparseIntArray",
+      .kind = MAP,
+      .size = "mSize",
+      .keys = "mKeys",
+      .values = "mValues",
+      .free = "none" },
+
     /* ---- Kotlin ---- */
-    "kotlin.collections.ArrayDeque list size=size slots=elementData from=head\n"
-    "kotlin.collections.EmptyList list size=0\n"
-    "kotlin.collections.EmptyMap map size=0\n"
-    "kotlin.collections.EmptySet set size=0\n"
-    "kotlin.collections.builders.ListBuilder list size=length slots=backing\n"
-    "kotlin.collections.builders.MapBuilder map size=size keys=keysArray values=valuesArray\n"
-    "kotlin.collections.builders.SetBuilder set of=backing take=keys\n",
+    { .name = "kotlin.collections.ArrayDeque", .kind = LIST, .size = "size", .slots = "elementData", .from = "head" },
+    { .name = "kotlin.collections.EmptyList", .kind = LIST, .size = "0" },
+    { .name = "kotlin.collections.EmptyMap", .kind = MAP, .size = "0" },
+    { .name = "kotlin.collections.EmptySet", .kind = SET, .size = "0" },
+    { .name = "kotlin.collections.builders.ListBuilder", .kind = LIST, .size = "length", .slots = "backing" },
+    { .name = "kotlin.collections.builders.MapBuilder",
+      .kind = MAP,
+      .size = "size",
+      .keys = "keysArray",
+      .values = "valuesArray" },
+    { .name = "kotlin.collections.builders.SetBuilder", .kind = SET, .of = "backing", .take = "keys" },
+
+    /* ---- kotlinx.collections.immutable ---- */
+    { .name = KOTLINX "immutableMap.PersistentHashMap", .kind = MAP, .size = "size" },
+    { .name = KOTLINX "immutableList.PersistentVector", .kind = LIST, .size = "size" },
+    { .name = KOTLINX "immutableList.SmallPersistentVector", .kind = LIST, .slots = "buffer" },
+    { .name = KOTLINX "immutableSet.PersistentHashSet", .kind = SET, .size = "size" },
+    { .name = KOTLINX "persistentOrderedMap.PersistentOrderedMap", .kind = MAP, .of = "hashMap" },
+    { .name = KOTLINX "persistentOrderedSet.PersistentOrderedSet", .kind = SET, .of = "hashMap", .take = "keys" },
+
     /* ---- Scala 2.13 ---- */
-    "scala.collection.mutable.ArrayBuffer list size=size0 slots=array\n"
-    "scala.collection.mutable.ListBuffer list size=len first=first next=next value=head\n"
-    "scala.collection.mutable.ArrayDeque list slots=array from=scala$collection$mutable$ArrayDeque$$start"
-    " to=scala$collection$mutable$ArrayDeque$$end\n"
-    "scala.collection.mutable.HashMap map size=contentSize buckets=scala$collection$mutable$HashMap$$table"
-    " next=_next key=_key value=_value\n"
-    "scala.collection.mutable.HashSet set size=contentSize buckets=scala$collection$mutable$HashSet$$table"
-    " next=_next key=_key\n"
-    "scala.collection.mutable.LinkedHashMap map size=contentSize first=firstEntry next=later key=key"
-    " value=value\n"
-    "scala.collection.mutable.LinkedHashSet set size=contentSize first=firstEntry next=later key=key\n"
-    "scala.collection.mutable.AnyRefMap map size=_size keys=scala$collection$mutable$AnyRefMap$$_keys"
-    " values=scala$collection$mutable$AnyRefMap$$_values\n"
-    "scala.collection.mutable.TreeMap map size=scala$collection$mutable$TreeMap$$tree.size"
-    " root=scala$collection$mutable$TreeMap$$tree.root left=left right=right key=key value=value\n"
-    "scala.collection.mutable.ArraySeq$ofRef list slots=array\n"
-    "scala.collection.immutable.ArraySeq$ofRef list slots=unsafeArray\n"
-    "scala.collection.immutable.$colon$colon list first=this next=next value=head hidden\n"
-    "scala.collection.immutable.Nil$ list size=0\n"
-    "scala.collection.immutable.Vector0$ list size=0\n"
-    "scala.collection.immutable.Vector1 list slots=prefix1\n"
-    "scala.collection.immutable.Vector2 list size=length0 slots=prefix1,data2[],suffix1\n"
-    "scala.collection.immutable.Vector3 list size=length0 slots=prefix1,prefix2[],data3[][],suffix2[],suffix1\n"
-    "scala.collection.immutable.HashMap map size=rootNode.size\n"
-    "scala.collection.immutable.HashSet set size=rootNode.size\n"
-    "scala.collection.immutable.TreeMap map root=tree"
-    " left=scala$collection$immutable$RedBlackTree$Tree$$_left"
-    " right=scala$collection$immutable$RedBlackTree$Tree$$_right"
-    " key=scala$collection$immutable$RedBlackTree$Tree$$_key"
-    " value=scala$collection$immutable$RedBlackTree$Tree$$_value\n"
-    "scala.collection.immutable.Map$EmptyMap$ map size=0\n"
-    "scala.collection.immutable.Map$Map1 map size=1 fields=key1,value1\n"
-    "scala.collection.immutable.Set$EmptySet$ set size=0\n"
-    "scala.collection.immutable.Set$Set1 set size=1 fields=elem1\n"
-    "scala.collection.immutable.Set$Set2 set size=2 fields=elem1,elem2\n"
-    "scala.collection.immutable.Set$Set3 set size=3 fields=elem1,elem2,elem3\n"
-    "scala.collection.immutable.Set$Set4 set size=4 fields=elem1,elem2,elem3,elem4\n"
-    "scala.collection.immutable.Map$Map2 map size=2 fields=scala$collection$immutable$Map$Map2$$key1,"
-    "scala$collection$immutable$Map$Map2$$value1,scala$collection$immutable$Map$Map2$$key2,"
-    "scala$collection$immutable$Map$Map2$$value2\n"
-    "scala.collection.immutable.Map$Map3 map size=3 fields=scala$collection$immutable$Map$Map3$$key1,"
-    "scala$collection$immutable$Map$Map3$$value1,scala$collection$immutable$Map$Map3$$key2,"
-    "scala$collection$immutable$Map$Map3$$value2,scala$collection$immutable$Map$Map3$$key3,"
-    "scala$collection$immutable$Map$Map3$$value3\n"
-    "scala.collection.immutable.Map$Map4 map size=4 fields=scala$collection$immutable$Map$Map4$$key1,"
-    "scala$collection$immutable$Map$Map4$$value1,scala$collection$immutable$Map$Map4$$key2,"
-    "scala$collection$immutable$Map$Map4$$value2,scala$collection$immutable$Map$Map4$$key3,"
-    "scala$collection$immutable$Map$Map4$$value3,scala$collection$immutable$Map$Map4$$key4,"
-    "scala$collection$immutable$Map$Map4$$value4\n",
-    /* ---- Guava ---- */
-    "com.google.common.collect.RegularImmutableList list slots=array\n"
-    "com.google.common.collect.SingletonImmutableList list size=1 fields=element\n"
-    "com.google.common.collect.ImmutableList$SubList list size=length of=this$0 from=offset\n"
-    "com.google.common.collect.RegularImmutableSet set slots=elements\n"
-    "com.google.common.collect.SingletonImmutableSet set size=1 fields=element\n"
-    "com.google.common.collect.RegularImmutableSortedSet set of=elements\n"
-    "com.google.common.collect.RegularImmutableMap map slots=entries key=key value=value\n"
-    "com.google.common.collect.RegularImmutableBiMap map slots=entries key=key value=value\n"
-    "com.google.common.collect.RegularImmutableBiMap$Inverse map unknown hidden\n"
-    "com.google.common.collect.SingletonImmutableBiMap map size=1 fields=singleKey,singleValue\n"
-    "com.google.common.collect.ImmutableSortedMap map size=#valueList.array keys=keySet.elements.array"
-    " values=valueList.array free=none\n"
-    "com.google.common.collect.HashBiMap map size=size buckets=hashTableKToV next=nextInKToVBucket key=key"
-    " value=value\n"
-    "com.google.common.collect.EvictingQueue queue of=delegate\n"
-    "com.google.common.collect.AbstractMapBasedMultimap map size=totalSize of=map\n"
-    "com.google.common.collect.LinkedListMultimap map size=size first=head next=next key=key value=value\n"
-    "com.google.common.collect.AbstractMapBasedMultiset list size=size of=backingMap\n"
-    "com.google.common.collect.MinMaxPriorityQueue queue size=size slots=queue\n"
-    "com.google.common.collect.MapMakerInternalMap map size=segments[].count\n"
-    "com.google.common.cache.LocalCache map size=segments[].count buckets=segments[].table.array next=next"
-    " key=key value=valueReference.referent\n"
-    "com.google.common.cache.LocalCache$LocalManualCache map of=localCache hidden\n",
-    /* ---- fastutil ---- */
-    "it.unimi.dsi.fastutil.*OpenHashMap map size=size keys=key values=value last=containsNullKey\n"
-    "it.unimi.dsi.fastutil.objects.Object2ObjectOpenCustomHashMap map size=size keys=key values=value "
-    "last=containsNullKey\n"
-    "it.unimi.dsi.fastutil.*OpenHashSet set size=size sparse=key last=containsNull\n"
-    "it.unimi.dsi.fastutil.*ArrayMap map size=size keys=key values=value free=none\n"
-    "it.unimi.dsi.fastutil.*ArrayList list size=size slots=a\n"
-    "it.unimi.dsi.fastutil.*ArraySet set size=size slots=a\n"
-    "it.unimi.dsi.fastutil.*BigArrayBigList list size=size slots=a[]\n"
-    "it.unimi.dsi.fastutil.*ArrayFIFOQueue queue slots=array from=start to=end\n"
-    "it.unimi.dsi.fastutil.*AVLTreeMap map size=count\n"
-    "it.unimi.dsi.fastutil.*RBTreeMap map size=count\n"
-    "it.unimi.dsi.fastutil.*AVLTreeSet set size=count\n"
-    "it.unimi.dsi.fastutil.*RBTreeSet set size=count\n",
-    /* ---- Eclipse Collections ---- */
-    "org.eclipse.collections.impl.list.mutable.FastList list size=size slots=items\n"
-    "org.eclipse.collections.impl.set.mutable.UnifiedSet set size=occupied\n"
-    "org.eclipse.collections.impl.map.mutable.UnifiedMap map size=occupied pairs=table"
-    " chain=org.eclipse.collections.impl.map.mutable.UnifiedMap#CHAINED_KEY"
-    " null=org.eclipse.collections.impl.map.mutable.UnifiedMap#NULL_KEY\n"
-    "org.eclipse.collections.impl.set.sorted.mutable.TreeSortedSet set of=treeSet\n"
-    "org.eclipse.collections.impl.map.sorted.mutable.TreeSortedMap map of=treeMap\n"
-    "org.eclipse.collections.impl.map.mutable.ConcurrentMutableHashMap map of=delegate\n"
-    "org.eclipse.collections.impl.bag.mutable.AbstractHashBag list size=size of=items\n"
-    "org.eclipse.collections.impl.stack.mutable.ArrayStack list of=delegate\n"
-    "org.eclipse.collections.impl.list.fixed.AbstractArrayAdapter list slots=items\n"
-    "org.eclipse.collections.impl.list.fixed.EmptyList list size=0\n"
-    "org.eclipse.collections.impl.list.fixed.SingletonList list size=1 fields=element1\n"
-    "org.eclipse.collections.impl.list.fixed.DoubletonList list size=2 fields=element1,element2\n"
-    "org.eclipse.collections.impl.list.fixed.TripletonList list size=3 fields=element1,element2,element3\n"
-    "org.eclipse.collections.impl.list.fixed.QuintupletonList list size=5 fields=element1,element2,element3,"
-    "element4,element5\n"
-    "org.eclipse.collections.impl.list.immutable.ImmutableEmptyList list size=0\n"
-    "org.eclipse.collections.impl.list.immutable.ImmutableSingletonList list size=1 fields=element1\n"
-    "org.eclipse.collections.impl.list.immutable.ImmutableDoubletonList list size=2 fields=element1,element2\n"
-    "org.eclipse.collections.impl.list.immutable.ImmutableTripletonList list size=3 fields=element1,element2,"
-    "element3\n"
-    "org.eclipse.collections.impl.list.immutable.ImmutableQuintupletonList list size=5 fields=element1,"
-    "element2,element3,element4,element5\n"
-    "org.eclipse.collections.impl.list.immutable.ImmutableArrayList list slots=items\n"
-    "org.eclipse.collections.impl.set.immutable.ImmutableEmptySet set size=0\n"
-    "org.eclipse.collections.impl.set.immutable.ImmutableSingletonSet set size=1 fields=element1\n"
-    "org.eclipse.collections.impl.set.immutable.ImmutableDoubletonSet set size=2 fields=element1,element2\n"
-    "org.eclipse.collections.impl.set.immutable.ImmutableTripletonSet set size=3 fields=element1,element2,"
-    "element3\n"
-    "org.eclipse.collections.impl.set.immutable.ImmutableUnifiedSet set of=delegate\n"
-    "org.eclipse.collections.impl.map.immutable.ImmutableEmptyMap map size=0\n"
-    "org.eclipse.collections.impl.map.immutable.ImmutableSingletonMap map size=1 fields=key1,value1\n"
-    "org.eclipse.collections.impl.map.immutable.ImmutableDoubletonMap map size=2 fields=key1,value1,key2,"
-    "value2\n"
-    "org.eclipse.collections.impl.map.immutable.ImmutableTripletonMap map size=3 fields=key1,value1,key2,"
-    "value2,key3,value3\n"
-    "org.eclipse.collections.impl.map.immutable.ImmutableUnifiedMap map of=delegate\n"
-    "org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap map"
-    " size=occupiedWithData+sentinelValues.containsZeroKey+sentinelValues.containsOneKey\n"
-    "org.eclipse.collections.impl.map.mutable.primitive.LongObjectHashMap map"
-    " size=occupiedWithData+sentinelValues.containsZeroKey+sentinelValues.containsOneKey\n"
-    "org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap map"
-    " size=occupiedWithData+sentinelValues.containsZeroKey+sentinelValues.containsOneKey\n"
-    "org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap map size=occupiedWithData keys=keys"
-    " values=values nothing=org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap#REMOVED_KEY"
-    " null=org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap#NULL_KEY\n"
-    "org.eclipse.collections.impl.list.mutable.primitive.IntArrayList list size=size slots=items\n"
-    "org.eclipse.collections.impl.list.mutable.primitive.LongArrayList list size=size slots=items\n"
-    "org.eclipse.collections.impl.set.mutable.primitive.IntHashSet set"
-    " size=occupiedWithData+zeroToThirtyOneOccupied\n",
-    /* ---- Netty ---- */
-    "io.netty.util.collection.IntObjectHashMap map size=size keys=keys values=values free=value"
-    " null=io.netty.util.collection.IntObjectHashMap#NULL_VALUE\n"
-    "io.netty.util.collection.LongObjectHashMap map size=size keys=keys values=values free=value"
-    " null=io.netty.util.collection.LongObjectHashMap#NULL_VALUE\n"
-    "io.netty.util.collection.CharObjectHashMap map size=size keys=keys values=values free=value"
-    " null=io.netty.util.collection.CharObjectHashMap#NULL_VALUE\n"
-    "io.netty.util.internal.DefaultPriorityQueue queue size=size slots=queue\n",
-    /* ---- of which nothing is known but that they are collections ---- */
-    "java.util.AbstractCollection list unknown\n"
-    "java.util.AbstractSet set unknown\n"
-    "java.util.AbstractQueue queue unknown\n"
-    "java.util.AbstractMap map unknown\n"
-    "java.util.Dictionary map unknown\n",
+    { .name = MUTABLE "ArrayBuffer", .kind = LIST, .size = "size0", .slots = "array" },
+    { .name = MUTABLE "ListBuffer", .kind = LIST, .size = "len", .first = "first", .next = "next", .value = "head" },
+    { .name = MUTABLE "ArrayDeque",
+      .kind = LIST,
+      .slots = "array",
+      .from = "scala$collection$mutable$ArrayDeque$$start",
+      .to = "scala$collection$mutable$ArrayDeque$$end" },
+    { .name = MUTABLE "HashMap",
+      .kind = MAP,
+      .size = "contentSize",
+      .buckets = "scala$collection$mutable$HashMap$$table",
+      .next = "_next",
+      .key = "_key",
+      .value = "_value" },
+    { .name = MUTABLE "HashSet",
+      .kind = SET,
+      .size = "contentSize",
+      .buckets = "scala$collection$mutable$HashSet$$table",
+      .next = "_next",
+      .key = "_key" },
+    { .name = MUTABLE "LinkedHashMap",
+      .kind = MAP,
+      .size = "contentSize",
+      .first = "firstEntry",
+      .next = "later",
+      .key = "key",
+      .value = "value" },
+    { .name = MUTABLE "LinkedHashSet",
+      .kind = SET,
+      .size = "contentSize",
+      .first = "firstEntry",
+      .next = "later",
+      .key = "key" },
+    { .name = MUTABLE "AnyRefMap",
+      .kind = MAP,
+      .size = "_size",
+      .keys = "scala$collection$mutable$AnyRefMap$$_keys",
+      .values = "scala$collection$mutable$AnyRefMap$$_values" },
+    { .name = MUTABLE "TreeMap",
+      .kind = MAP,
+      .size = "scala$collection$mutable$TreeMap$$tree.size",
+      .root = "scala$collection$mutable$TreeMap$$tree.root",
+      .left = "left",
+      .right = "right",
+      .key = "key",
+      .value = "value" },
+    { .name = MUTABLE "ArraySeq$ofRef", .kind = LIST, .slots = "array" },
+    { .name = IMMUTABLE "ArraySeq$ofRef", .kind = LIST, .slots = "unsafeArray" },
+    { .name = IMMUTABLE "$colon$colon",
+      .kind = LIST,
+      .first = "this",
+      .next = "next",
+      .value = "head",
+      .hidden = true },
+    { .name = IMMUTABLE "Nil$", .kind = LIST, .size = "0" },
+    { .name = IMMUTABLE "Vector0$", .kind = LIST, .size = "0" },
+    { .name = IMMUTABLE "Vector1", .kind = LIST, .slots = "prefix1" },
+    { .name = IMMUTABLE "Vector2", .kind = LIST, .size = "length0", .slots = "prefix1,data2[],suffix1" },
+    { .name = IMMUTABLE "Vector3",
+      .kind = LIST,
+      .size = "length0",
+      .slots = "prefix1,prefix2[],data3[][],suffix2[],suffix1" },
+    { .name = IMMUTABLE "HashMap", .kind = MAP, .size = "rootNode.size" },
+    { .name = IMMUTABLE "HashSet", .kind = SET, .size = "rootNode.size" },
+    { .name = IMMUTABLE "TreeMap",
+      .kind = MAP,
+      .root = "tree",
+      .left = "scala$collection$immutable$RedBlackTree$Tree$$_left",
+      .right = "scala$collection$immutable$RedBlackTree$Tree$$_right",
+      .key = "scala$collection$immutable$RedBlackTree$Tree$$_key",
+      .value = "scala$collection$immutable$RedBlackTree$Tree$$_value" },
+    { .name = IMMUTABLE "Map$EmptyMap$", .kind = MAP, .size = "0" },
+    { .name = IMMUTABLE "Map$Map1", .kind = MAP, .size = "1", .fields = "key1,value1" },
+    { .name = IMMUTABLE "Set$EmptySet$", .kind = SET, .size = "0" },
+    { .name = IMMUTABLE "Set$Set1", .kind = SET, .size = "1", .fields = "elem1" },
+    { .name = IMMUTABLE "Set$Set2", .kind = SET, .size = "2", .fields = "elem1,elem2" },
+    { .name = IMMUTABLE "Set$Set3", .kind = SET, .size = "3", .fields = "elem1,elem2,elem3" },
+    { .name = IMMUTABLE "Set$Set4", .kind = SET, .size = "4", .fields = "elem1,elem2,elem3,elem4" },
+    { .name = IMMUTABLE "Map$Map2",
+      .kind = MAP,
+      .size = "2",
+      .fields = "scala$collection$immutable$Map$Map2$$key1,scala$collection$immutable$Map$Map2$$value1,scala$"
+                "collection$immutable$Map$Map2$$key2,scala$collection$immutable$Map$Map2$$value2" },
+    { .name = IMMUTABLE "Map$Map3",
+      .kind = MAP,
+      .size = "3",
+      .fields = "scala$collection$immutable$Map$Map3$$key1,scala$collection$immutable$Map$Map3$$value1,scala$"
+                "collection$immutable$Map$Map3$$key2,scala$collection$immutable$Map$Map3$$value2,scala$collection$"
+                "immutable$Map$Map3$$key3,scala$collection$immutable$Map$Map3$$value3" },
+    { .name = IMMUTABLE "Map$Map4",
+      .kind = MAP,
+      .size = "4",
+      .fields = "scala$collection$immutable$Map$Map4$$key1,scala$collection$immutable$Map$Map4$$value1,scala$"
+                "collection$immutable$Map$Map4$$key2,scala$collection$immutable$Map$Map4$$value2,scala$collection$"
+                "immutable$Map$Map4$$key3,scala$collection$immutable$Map$Map4$$value3,scala$collection$immutable$Map$"
+                "Map4$$key4,scala$collection$immutable$Map$Map4$$value4" },
+    { .name = MUTABLE "LongMap", .kind = MAP, .size = "_size+%scala$collection$mutable$LongMap$$extraKeys" },
+    { .name = IMMUTABLE "VectorMap", .kind = MAP, .size = "size" },
+    { .name = "scala.collection.convert.JavaCollectionWrappers$JMapWrapper", .kind = MAP, .of = "underlying" },
+
+    /* ---- Clojure ---- */
+    { .name = "clojure.lang.PersistentVector", .kind = LIST, .size = "cnt" },
+    { .name = "clojure.lang.PersistentHashMap", .kind = MAP, .size = "count" },
+    { .name = "clojure.lang.PersistentArrayMap", .kind = MAP, .pairs = "array" },
+    { .name = "clojure.lang.PersistentList",
+      .kind = LIST,
+      .size = "_count",
+      .first = "this",
+      .next = "_rest",
+      .value = "_first" },
+    { .name = "clojure.lang.PersistentTreeMap",
+      .kind = MAP,
+      .size = "_count",
+      .root = "tree",
+      .left = "left",
+      .right = "right",
+      .key = "key",
+      .value = "val" },
+    { .name = "clojure.lang.APersistentSet", .kind = SET, .of = "impl", .take = "keys" },
+
+    /* ---- vavr, PCollections ---- */
+    { .name = "io.vavr.collection.Array", .kind = LIST, .slots = "delegate" },
+    { .name = "io.vavr.collection.Vector", .kind = LIST, .size = "trie.length" },
+    { .name = "io.vavr.collection.HashMap", .kind = MAP, .size = "trie.size" },
+    { .name = "io.vavr.collection.List$Cons",
+      .kind = LIST,
+      .size = "length",
+      .first = "this",
+      .next = "tail",
+      .value = "head" },
+    { .name = "io.vavr.collection.LinkedHashMap", .kind = MAP, .of = "map" },
+    { .name = "org.pcollections.HashPMap", .kind = MAP, .size = "size" },
+    { .name = "org.pcollections.ConsPStack",
+      .kind = LIST,
+      .size = "size",
+      .first = "this",
+      .next = "rest",
+      .value = "first" },
+    { .name = "org.pcollections.TreePVector", .kind = LIST, .size = "map.root.size" },
+
+    /* ---- base classes of collections: what extends one and has no row is counted, with no size ---- */
+    { .name = "java.util.AbstractCollection", .kind = LIST, .unknown = true },
+    { .name = "java.util.AbstractSet", .kind = SET, .unknown = true },
+    { .name = "java.util.AbstractQueue", .kind = QUEUE, .unknown = true },
+    { .name = "java.util.AbstractMap", .kind = MAP, .unknown = true },
+    { .name = "java.util.Dictionary", .kind = MAP, .unknown = true },
 };
+const unsigned hdx_layouts_of_languages_count = HDX_COUNT(hdx_layouts_of_languages);
