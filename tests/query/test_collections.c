@@ -243,6 +243,31 @@ static hdx_buffer entries_of(heap *h, uint64_t id, const char *layouts)
         hdx_buffer_free(&entries_);                                                                                    \
     } while (0)
 
+/* Two columns of all rows. */
+static hdx_buffer two_of(hdx_rows *rows, const char *first, const char *second)
+{
+    hdx_buffer      b = hdx_buffer_of(NULL);
+    const hdx_cell *cells;
+    hdx_error       err;
+    hdx_buffer_text(&b, "");
+    while (hdx_rows_next(rows, &cells)) {
+        put_cell(&b, named(rows, cells, first));
+        hdx_buffer_text(&b, ",");
+        put_cell(&b, named(rows, cells, second));
+        hdx_buffer_text(&b, "\n");
+    }
+    cr_assert(eq(int, hdx_rows_end(rows, &err), HDX_OK), "%s", err.message);
+    hdx_rows_close(rows);
+    return b;
+}
+
+#define expect_two(rows, first, second, want)                                                                          \
+    do {                                                                                                               \
+        hdx_buffer two_ = two_of(rows, first, second);                                                                 \
+        cr_expect(eq(str, two_.at, (char *)want));                                                                     \
+        hdx_buffer_free(&two_);                                                                                        \
+    } while (0)
+
 static const char *layouts_file(heap *h, const char *text)
 {
     static char path[256];
@@ -297,7 +322,7 @@ Test(layouts, of_a_file_say_where_elements_are)
     expect_entries(the_view, file, "-=0x9020");
     expect_entries(the_parts, file, "-=0x9000 -=0x9020 -=0x9040");
     expect_entries(slots, NULL, "-=0x9020 -=0x9040 -=- -=0x9000");
-    expect_sizes(NULL, "");
+    expect_sizes(NULL, "- unknown layout\n"); /* app.Table is named like a collection, and has arrays */
     heap_close(&h);
 }
 
@@ -525,6 +550,119 @@ Test(sums, count_bytes_of_a_wrapped_collection_once)
     cr_expect(strstr(b.at, "java.util.HashMap,map,2,4,1,0.50,0.50,24,") != NULL, "%s", b.at);
     hdx_buffer_free(&b);
     hdx_rows_close(rows);
+    heap_close(&h);
+}
+
+/* FastHashMap and others override all methods of the map that they extend, and keep the entries in another one. */
+Test(layouts, of_a_subclass_that_keeps_its_elements_elsewhere_say_no_size)
+{
+    heap           h;
+    kinds          k = kinds_begin();
+    hdx_rows      *rows;
+    const uint64_t list = dump_maker_class(k.m, "java.util.ArrayList", k.object, "elementData:L size:I");
+    const uint64_t other = dump_maker_class(k.m, "app.Other", list, "name:L inside:L");
+    const uint64_t nothing = dump_maker_array(k.m, k.objects, NULL, 0);
+    const uint64_t none = dump_maker_instance(k.m, list, DUMP_VALUES(nothing, 0));
+    const uint64_t one =
+        dump_maker_instance(k.m, list, DUMP_VALUES(dump_maker_array(k.m, k.objects, DUMP_VALUES(k.object), 1), 1));
+    const uint64_t elsewhere = of(&k, other, DUMP_VALUES(0, one, nothing, 0));
+    of(&k, other, DUMP_VALUES(0, none, nothing, 0));
+    of(&k, other, DUMP_VALUES(0, one, dump_maker_array(k.m, k.objects, DUMP_VALUES(k.object, k.object), 2), 2));
+    heap_open(&h, k.m);
+    ok(ask(collections, &rows, { "class", "app.Other" }));
+    expect_two(rows, "size", "note", "-,unknown layout\n0,-\n2,-\n");
+    ok(ask(collections, &rows, { "class", "app.Other" }, { "max-size", "0" }));
+    expect_two(rows, "size", "note", "0,-\n");
+    expect_entries(elsewhere, NULL, "");
+    heap_close(&h);
+}
+
+Test(layouts, are_unknown_of_what_is_named_and_shaped_like_a_collection)
+{
+    heap           h;
+    kinds          k = kinds_begin();
+    hdx_rows      *rows;
+    const uint64_t map = dump_maker_class(k.m, "app.LongMap", k.object, "table:L");
+    const uint64_t below = dump_maker_class(k.m, "app.Index", map, "");
+    const uint64_t chain = dump_maker_class(k.m, "app.RingQueueImpl", k.object, "head:L");
+    const uint64_t link = dump_maker_class(k.m, "app.Link", k.object, "next:L");
+    const uint64_t bitmap = dump_maker_class(k.m, "app.Bitmap", k.object, "pixels:L");
+    const uint64_t plain = dump_maker_class(k.m, "app.CharSet", k.object, "of:L");
+    const uint64_t view = dump_maker_class(k.m, "app.LongMap$KeySet", k.object, "this$0:L cache:L");
+    const uint64_t queue = dump_maker_class(k.m, "java.lang.ref.ReferenceQueue", k.object, "head:L");
+    const uint64_t array = dump_maker_array(k.m, k.objects, NULL, 0);
+    const uint64_t the_map = of(&k, map, DUMP_VALUES(array));
+    of(&k, below, DUMP_VALUES(array));
+    of(&k, chain,
+       DUMP_VALUES(dump_maker_instance(k.m, link, DUMP_VALUES(dump_maker_instance(k.m, link, DUMP_VALUES(0))))));
+    of(&k, bitmap, DUMP_VALUES(array));
+    of(&k, plain, DUMP_VALUES(k.object));
+    of(&k, view, DUMP_VALUES(the_map, array));
+    of(&k, queue, DUMP_VALUES(array));
+    heap_open(&h, k.m);
+    ok(ask(collections, &rows, { "by", "class" }));
+    expect_two(rows, "class", "unknown", "app.LongMap,1\napp.Index,1\napp.RingQueueImpl,1\n");
+    heap_close(&h);
+}
+
+Test(sums, are_by_the_field_of_what_holds_a_reference_to_the_collection)
+{
+    heap           h;
+    kinds          k = kinds_begin();
+    hdx_rows      *rows;
+    const uint64_t reference = dump_maker_class(k.m, "java.lang.ref.Reference", k.object, "referent:L");
+    const uint64_t soft = dump_maker_class(k.m, "java.lang.ref.SoftReference", reference, "");
+    const uint64_t own = dump_maker_class(k.m, "app.Slot", soft, "more:L");
+    const uint64_t list = dump_maker_class(k.m, "java.util.ArrayList", k.object, "elementData:L size:I");
+    const uint64_t shop = dump_maker_class(k.m, "app.Shop", k.object, "orders:L slot:L");
+    const uint64_t nothing = dump_maker_array(k.m, k.objects, NULL, 0);
+    const uint64_t first = dump_maker_instance(k.m, list, DUMP_VALUES(nothing, 0));
+    const uint64_t second = dump_maker_instance(k.m, list, DUMP_VALUES(nothing, 0));
+    of(&k, shop,
+       DUMP_VALUES(dump_maker_instance(k.m, soft, DUMP_VALUES(first)),
+                   dump_maker_instance(k.m, own, DUMP_VALUES(second, 0))));
+    heap_open(&h, k.m);
+    ok(ask(collections, &rows, { "by", "holder" }));
+    expect_two(rows, "holder", "collections", "app.Slot.more,1\napp.Shop.orders,1\n");
+    heap_close(&h);
+}
+
+/* As in Caffeine: a map of nodes, whose values may be references; in a cache for futures, these have a result. */
+Test(layouts, of_caches_show_keys_and_values_in_place_of_nodes_and_references)
+{
+    heap           h;
+    kinds          k = kinds_begin();
+    const uint64_t reference = dump_maker_class(k.m, "java.lang.ref.Reference", k.object, "referent:L");
+    const uint64_t weak = dump_maker_class(k.m, "java.lang.ref.WeakReference", reference, "");
+    const uint64_t own = dump_maker_class(k.m, "app.References$Weak", weak, "");
+    const uint64_t node = dump_maker_class(k.m, "app.Node", k.object, "value:L");
+    const uint64_t future = dump_maker_class(k.m, "app.Future", k.object, "result:L");
+    const uint64_t late = dump_maker_class(k.m, "app.LateFuture", future, "");
+    const uint64_t map = dump_maker_class(k.m, "app.Map", k.object, "pairs:L");
+    const uint64_t cache = dump_maker_class(k.m, "app.Cache", k.object, "data:L");
+    const uint64_t async = dump_maker_class(k.m, "app.AsyncCache", k.object, "cache:L");
+    const uint64_t a = 0x9000, b = 0x9020, f = 0x9040, u = 0x9060;
+    dump_maker_instance_at(k.m, a, k.object, NULL);
+    dump_maker_instance_at(k.m, b, weak, DUMP_VALUES(a)); /* a value of the program stays what it is */
+    dump_maker_instance_at(k.m, f, late, DUMP_VALUES(a));
+    dump_maker_instance_at(k.m, u, future, DUMP_VALUES(0));
+    const uint64_t values[] = {
+        a, b, dump_maker_instance(k.m, own, DUMP_VALUES(b)), dump_maker_instance(k.m, own, DUMP_VALUES(0)), f, u
+    };
+    uint64_t pairs[12];
+    for (unsigned i = 0; i < 6; i++) {
+        pairs[2 * i] = i == 0 ? dump_maker_instance(k.m, own, DUMP_VALUES(a)) : a;
+        pairs[2 * i + 1] = dump_maker_instance(k.m, node, &values[i]);
+    }
+    const uint64_t all = dump_maker_instance(k.m, map, DUMP_VALUES(dump_maker_array(k.m, k.objects, pairs, 12)));
+    const uint64_t the_cache = of(&k, cache, DUMP_VALUES(all));
+    const uint64_t the_async = of(&k, async, DUMP_VALUES(the_cache));
+    heap_open(&h, k.m);
+    const char *file = layouts_file(&h, "app.Map   map pairs=pairs\n"
+                                        "app.Cache map of=data value=value unwrap=app.References$*#referent\n"
+                                        "app.AsyncCache map of=cache unwrap=app.Future#result hidden\n");
+    expect_entries(the_cache, file, "0x9000=0x9000 0x9000=0x9020 0x9000=0x9020 0x9000=- 0x9000=0x9040 0x9000=0x9060");
+    expect_entries(the_async, file, "0x9000=0x9000 0x9000=0x9020 0x9000=0x9020 0x9000=- 0x9000=0x9000 0x9000=0x9060");
     heap_close(&h);
 }
 

@@ -21,12 +21,43 @@
 #define STATIC    0x80000000u
 #define SOMEWHERE 0x7fffffffu /* an element, or in no field that could be read */
 
+/* What is in these packages is a collection, or a node or another part of one. */
+static bool is_of_collections(hdx_text name)
+{
+    static const char *const packages[] = {
+        "java.util.",
+        "com.carrotsearch.hppc.",
+        "com.github.benmanes.caffeine.cache.",
+        "com.google.common.cache.",
+        "com.google.common.collect.",
+        "gnu.trove.",
+        "io.vavr.collection.",
+        "it.unimi.dsi.fastutil.",
+        "kotlin.collections.",
+        "kotlinx.collections.immutable.",
+        "net.sf.ehcache.",
+        "org.agrona.collections.",
+        "org.apache.commons.collections.",
+        "org.apache.commons.collections4.",
+        "org.eclipse.collections.impl.",
+        "org.ehcache.impl.internal.",
+        "scala.collection.",
+    };
+    for (unsigned i = 0; i < HDX_COUNT(packages); i++) {
+        const size_t len = strlen(packages[i]);
+        if (name.len > len && memcmp(name.at, packages[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool is_inner(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id)
 {
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
-    return c != NULL && hdx_graph_kind(g, id) != HDX_CLASS_OBJECT &&
-           (c->kind != HDX_INSTANCE || (c->number < known->classes && known->of[c->number].layout != NULL) ||
-            (c->name.len > 10 && memcmp(c->name.at, "java.util.", 10) == 0));
+    if (c == NULL || hdx_graph_kind(g, id) == HDX_CLASS_OBJECT)
+        return false;
+    return c->kind != HDX_INSTANCE || is_of_collections(c->name) ||
+           (c->number < known->classes && known->of[c->number].layout != NULL && !known->of[c->number].guessed);
 }
 
 /* Which field of which class of the chain refers to it. */
@@ -82,18 +113,11 @@ static hdx_id referrer(hdx_graph *g, hdx_id id)
     return hdx_refs_next(&refs, &from) ? from : HDX_NO_ID;
 }
 
-hdx_code hdx_collection_holder(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id, uint64_t *out, hdx_error *err)
+/* The place of `held` in an object, or in the statics of a class. */
+static hdx_code place_in(hdx_graph *g, hdx_id holder, hdx_id held, uint64_t *out, hdx_error *err)
 {
-    hdx_error mine;
-    hdx_id    held = id, holder = referrer(g, id);
-    hdx_code  code = HDX_OK;
-    for (unsigned i = 0; i < CLIMB && holder != HDX_NO_ID && is_inner(g, known, holder); i++) {
-        held = holder;
-        holder = referrer(g, held);
-    }
-    *out = ROOT;
-    if (holder == HDX_NO_ID)
-        return HDX_OK;
+    hdx_error        mine;
+    hdx_code         code = HDX_OK;
     const hdx_class *own = hdx_graph_kind(g, holder) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, holder) : NULL;
     *out = (uint64_t)(own != NULL ? own->number : hdx_graph_class_of(g, holder)) << 32 | SOMEWHERE;
     if (own != NULL)
@@ -101,6 +125,30 @@ hdx_code hdx_collection_holder(hdx_graph *g, const hdx_bound_layouts *known, hdx
     else if (hdx_graph_kind(g, holder) == HDX_INSTANCE)
         code = place_in_object(g, holder, hdx_graph_address(g, held), out, &mine);
     return hdx_label_without_dump(g, code, &mine, err);
+}
+
+/* Reference.referent: who refers to the reference holds the collection. Other fields of a reference hold themselves. */
+static bool is_referent(hdx_graph *g, uint64_t at)
+{
+    const hdx_class *c = hdx_graph_class(g, (uint32_t)(at >> 32));
+    const uint32_t   field = (uint32_t)at;
+    return c != NULL && hdx_text_is(c->name, "java.lang.ref.Reference") && field < c->field_count &&
+           hdx_text_is(c->fields[field].name, "referent");
+}
+
+hdx_code hdx_collection_holder(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id, uint64_t *out, hdx_error *err)
+{
+    hdx_id   held = id, holder = referrer(g, id);
+    hdx_code code = HDX_OK;
+    for (unsigned i = 0; i < CLIMB && holder != HDX_NO_ID; i++) {
+        if (!is_inner(g, known, holder) &&
+            ((code = place_in(g, holder, held, out, err)) != HDX_OK || !is_referent(g, *out)))
+            return code;
+        held = holder;
+        holder = referrer(g, held);
+    }
+    *out = ROOT;
+    return holder == HDX_NO_ID ? HDX_OK : place_in(g, holder, held, out, err);
 }
 
 hdx_code hdx_collection_holder_cell(hdx_graph *g, uint64_t holder, hdx_arena *arena, hdx_cell *out, hdx_error *err)
