@@ -131,6 +131,36 @@ Test(properties, are_arguments_in_their_order_and_maps_by_key)
     heap_close(&h);
 }
 
+/* Properties.getProperty(): the nearest level with a String; a value of another class is passed over. */
+Test(properties, of_several_levels_of_defaults_are_those_that_are_found)
+{
+    static const char *const deep[] = { "mode", "deep", "top", "deep", "zone", "z9", "odd", "text" };
+    static const char *const mid[] = { "mode", "mid", "top", "mid" };
+    static const char *const top[] = { "top", "1" };
+    heap                     h;
+    made                     k = made_begin();
+    const uint64_t           number = dump_maker_class(k.m, "app.Number", k.object, "");
+    const uint64_t           second = properties_of(&k, properties_of(&k, 0, deep, 4), mid, 2);
+    uint64_t                 all[2] = { 0 };
+    all[0] = dump_maker_instance(
+        k.m, k.entry,
+        DUMP_VALUES(0, dump_maker_string(k.m, k.string, "odd"), dump_maker_instance(k.m, number, NULL), 0));
+    const uint64_t odd =
+        dump_maker_instance(k.m, k.properties, DUMP_VALUES(second, 1, dump_maker_array(k.m, k.entries, all, 2)));
+    dump_maker_static(k.m, "props", 'L', properties_of(&k, odd, top, 1));
+    dump_maker_root(k.m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(k.m, "java.lang.System", k.object, ""), 0, 0);
+    heap_open(&h, k.m);
+    hdx_buffer b = texts_of(ask(&h));
+    cr_expect(eq(str, b.at,
+                 "system top 1\n"
+                 "default mode mid\n"
+                 "default odd -\n"
+                 "default odd text\n"
+                 "default zone z9\n"));
+    hdx_buffer_free(&b);
+    heap_close(&h);
+}
+
 Test(properties, that_are_not_there_leave_a_word)
 {
     heap            h;

@@ -9,10 +9,10 @@
  *
  *   argument     VMManagementImpl.vmArgs, filled where somebody asked the management bean for it
  *   system       java.lang.System.props
- *   default      the defaults of these Properties: what System.getProperty() finds where the others say nothing; on
- *                Android most are there
- *   saved        VM.savedProps, where another value than in `system`: what the JVM took away or what was changed since
- *   environment  ProcessEnvironment.theEnvironment, filled by the first System.getenv()
+ *   default      the defaults of these Properties, and their defaults: what System.getProperty() finds where no
+ * property of the name is set. The nearest level that has a String decides (Properties.getProperty); on Android most
+ * are there saved        VM.savedProps, where another value than in `system`: what the JVM took away or what was
+ * changed since environment  ProcessEnvironment.theEnvironment, filled by the first System.getenv()
  *
  * Maps and lists are read by their layouts (contents.h), of JDK 5 to 25 and Android. What is in them the dump alone
  * tells.
@@ -42,7 +42,7 @@ typedef enum kind { ARGUMENT, SYSTEM, DEFAULT, SAVED, ENVIRONMENT, KINDS } kind;
 typedef struct row {
     hdx_cell key, value; /* texts in the arena */
     hdx_id   id;         /* of the value; HDX_NO_ID */
-    uint64_t number;     /* keeps the order of arguments */
+    uint64_t number;     /* keeps the order of arguments, and of the levels of defaults */
 } row;
 
 typedef struct properties {
@@ -201,14 +201,50 @@ static void sort(properties *p, uint64_t from, uint64_t end)
         qsort(p->at + from, end - from, sizeof *p->at, by_key);
 }
 
+/* Properties.getProperty() passes over what is no String, and asks the defaults. */
+static bool is_property(const properties *p, const row *r)
+{
+    const hdx_class *c = r->id == HDX_NO_ID ? NULL : hdx_graph_class(p->ask.g, hdx_graph_class_of(p->ask.g, r->id));
+    return c != NULL && hdx_text_is(c->name, "java.lang.String") && r->key.kind == HDX_CELL_TEXT;
+}
+
+static bool is_set(const properties *p, uint64_t from, uint64_t end, const row *wanted)
+{
+    const row *at = end == from ? NULL : bsearch(wanted, p->at + from, end - from, sizeof *p->at, same_key);
+    return at != NULL && is_property(p, at);
+}
+
+/*
+ * Of several levels of defaults the nearest that has a property says what it is, and none where the property is set.
+ * System properties are sorted, so are the defaults at the end: by key, nearer levels first.
+ */
+static void keep_found_defaults(properties *p)
+{
+    const uint64_t system = p->first[SYSTEM], from = p->first[DEFAULT];
+    uint64_t       kept = from;
+    sort(p, system, from);
+    sort(p, from, p->count);
+    for (uint64_t i = from, end; i < p->count; i = end) {
+        const bool set = is_set(p, system, from, &p->at[i]);
+        bool       found = false;
+        for (end = i; end < p->count && (end == i || texts(&p->at[end].key, &p->at[i].key) == 0); end++) {
+            const bool property = is_property(p, &p->at[end]);
+            if (!property || (!set && !found))
+                p->at[kept++] = p->at[end];
+            found = found || property;
+        }
+    }
+    p->count = kept;
+}
+
 /* Most of what was saved at the start is a system property still, and the same one. */
 static hdx_code read_saved(properties *p, hdx_error *err)
 {
     static const char *const classes[] = { "jdk.internal.misc.VM", "sun.misc.VM" };
     hdx_id                   id = HDX_NO_ID;
     hdx_code                 code = HDX_OK;
-    const uint64_t           from = p->first[SAVED] = p->count, system = p->first[SYSTEM], end = p->first[DEFAULT];
-    sort(p, system, end);
+    keep_found_defaults(p);
+    const uint64_t from = p->first[SAVED] = p->count, system = p->first[SYSTEM], end = p->first[DEFAULT];
     for (unsigned i = 0; code == HDX_OK && id == HDX_NO_ID && i < HDX_COUNT(classes); i++)
         code = static_of(p, classes[i], "savedProps", &id, err);
     if (code == HDX_OK)
@@ -244,7 +280,6 @@ static hdx_code read_all(properties *p, hdx_error *err)
     p->first[KINDS] = p->count;
     if (code != HDX_OK) /* and not all of those before are known */
         return code;
-    sort(p, p->first[DEFAULT], p->first[SAVED]);
     sort(p, p->first[SAVED], p->first[ENVIRONMENT]);
     sort(p, p->first[ENVIRONMENT], p->count);
     return HDX_OK;
