@@ -219,7 +219,7 @@ Test(running, of_android_is_in_a_field_of_its_thread_and_the_queue_has_other_nam
     heap        h;
     hdx_rows   *rows;
     dump_maker *m = dump_maker_new(8);
-    enum { Q = 0x30000, R = 0x30100, S = 0x30200, X = 0x30300 };
+    enum { Q = 0x30000, R = 0x30100, S = 0x30200, X = 0x30300, Z = 0x30400 };
     m->next_id = 0x10000;
     const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
     dump_maker_class(m, "java.lang.Class", object, "");
@@ -230,16 +230,17 @@ Test(running, of_android_is_in_a_field_of_its_thread_and_the_queue_has_other_nam
     const uint64_t daemon = dump_maker_class(m, "java.lang.Daemons$FinalizerDaemon", object, "finalizingObject:L");
     const uint64_t mine = dump_maker_class(m, "app.Mine", object, "");
     dump_maker_instance_at(m, X, mine, NULL);
+    dump_maker_instance_at(m, Z, mine, NULL);
     dump_maker_instance_at(m, Q, queue, DUMP_VALUES(R, S));
     dump_maker_instance_at(m, R, finalizer, DUMP_VALUES(0, object, S));
-    dump_maker_instance_at(m, S, finalizer, DUMP_VALUES(0, object, S));
+    dump_maker_instance_at(m, S, finalizer, DUMP_VALUES(Z, 0, S)); /* ART moves the object out of `referent` */
     const uint64_t roots[] = { Q, R, S, dump_maker_instance(m, daemon, DUMP_VALUES(X)) };
     for (size_t i = 0; i < HDX_COUNT(roots); i++)
         dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, roots[i], 0, 0);
     heap_open(&h, m);
     ok(ask_plainly(&h, finalizers, &rows));
     expect_columns(rows, NULL, NULL, "state place class reference",
-                   "running,-,app.Mine,-\nqueued,1,java.lang.Class,0x30100\nqueued,2,java.lang.Class,0x30200\n");
+                   "running,-,app.Mine,-\nqueued,1,java.lang.Class,0x30100\nqueued,2,app.Mine,0x30200\n");
     heap_close(&h);
 }
 

@@ -53,6 +53,16 @@ static int by_reference(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+/*
+ * Android's FinalizerReference in the queue has its object in `zombie`, and no referent any more
+ * (FinalizerReference.enqueueSentinelReference, ReferenceQueue::EnqueueFinalizerReferences of ART).
+ */
+static const hdx_value *queued(const hdx_fields *f, const hdx_value *referent)
+{
+    const hdx_value *zombie = hdx_fields_value(f, "java.lang.ref.FinalizerReference", "zombie");
+    return zombie != NULL && zombie->type == 2 ? zombie : referent;
+}
+
 static hdx_code read_referent(hdx_strengths *s, hdx_fields *f, hdx_reference *r, hdx_error *err)
 {
     hdx_graph       *g = s->ask->g;
@@ -64,6 +74,8 @@ static hdx_code read_referent(hdx_strengths *s, hdx_fields *f, hdx_reference *r,
     s->unknown += r->unknown;
     if (code != HDX_OK || v == NULL || v->type != 2)
         return code;
+    if (r->kind == HDX_FINAL && v->as.address == 0)
+        v = queued(f, v);
     r->cleared = v->as.address == 0;
     if (r->cleared || !hdx_graph_find(g, v->as.address, &r->referent))
         return HDX_OK;

@@ -8,7 +8,7 @@
  *
  * The strength of an object is the best over all ways from a GC root of the weakest reference on the way. What the
  * field `referent` alone refers to is held by as much as its class says, everything else is strong; so is a referent
- * that another field of the same reference has, too.
+ * that another field of the same reference has, too. FinalizerReference.zombie of Android is a referent.
  */
 #ifndef HDX_QUERY_STRENGTH_H
 #define HDX_QUERY_STRENGTH_H

@@ -111,6 +111,8 @@ hdx_code hdx_excludes_open(const hdx_query *q, const hdx_path_options *options, 
         { HDX_EXCLUDE_PHANTOM, "java.lang.ref.PhantomReference", "referent" },
         { HDX_EXCLUDE_FINALIZER, "java.lang.ref.Finalizer", "referent" },
         { HDX_EXCLUDE_FINALIZER, "java.lang.ref.Finalizer", "unfinalized" },
+        { HDX_EXCLUDE_FINALIZER, "java.lang.ref.FinalizerReference", "referent" }, /* Android */
+        { HDX_EXCLUDE_FINALIZER, "java.lang.ref.FinalizerReference", "zombie" },
         { HDX_EXCLUDE_REFERENTS, "java.lang.ref.Reference", "referent" },
         { HDX_EXCLUDE_REFERENTS, "java.lang.ref.Finalizer", "unfinalized" },
         { HDX_EXCLUDE_REFERENTS, "java.lang.Runtime", "<Unfinalized>" },
