@@ -178,10 +178,11 @@ void hdx_leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look
         hdx_value         v = { .type = 0 };
         if (s->of != of || (s->test != LT_ALWAYS && !hdx_leak_get(i->h, id, hdx_leak_class_names[of], s->field, &v)))
             continue;
-        const bool truth = v.type == 4, reference = v.type == 2;
+        const bool truth = v.type == 4, reference = v.type == 2, number = v.type >= 8 && v.type <= 11;
         if (s->test == LT_ALWAYS || (s->test == LT_TRUE && truth && v.as.boolean) ||
             (s->test == LT_FALSE && truth && !v.as.boolean) || (s->test == LT_NULL && reference && v.as.address == 0) ||
-            (s->test == LT_SET && reference && v.as.address != 0))
+            (s->test == LT_SET && reference && v.as.address != 0) ||
+            (s->test == LT_IS && number && v.as.integer == s->number))
             hdx_leak_say(i, l, s->means, s->code, s->text);
     }
 }

@@ -88,12 +88,13 @@ typedef enum leak_class {
 extern const char *const hdx_leak_class_names[LC_CLASSES];
 
 /* States that one field tells: the row says what it means. */
-typedef enum leak_test { LT_ALWAYS, LT_TRUE, LT_FALSE, LT_NULL, LT_SET } leak_test;
+typedef enum leak_test { LT_ALWAYS, LT_TRUE, LT_FALSE, LT_NULL, LT_SET, LT_IS } leak_test;
 typedef struct leak_state {
     leak_class      of;
     const char     *field; /* of class `of`; NULL with LT_ALWAYS */
     leak_test       test;
-    hdx_leak_status means; /* HDX_LEAK_UNKNOWN: a label */
+    int64_t         number; /* of LT_IS: the value of the field */
+    hdx_leak_status means;  /* HDX_LEAK_UNKNOWN: a label */
     const char     *code, *text;
 } leak_state;
 extern const leak_state hdx_leak_states[];
