@@ -140,8 +140,47 @@ Test(buffers, show_the_memory_of_others_by_reference_and_by_place)
     expect_columns(rows, NULL, NULL, "kind capacity views memory",
                    "direct,1000,3,0x1000\ndirect,300,0,0x1000\nnative,489,0,0x1200\nnative,7,0,0x9000\nfreed,0,0,-\n");
     ok(ask(&h, direct_buffers, &rows, { "by", "kind" }));
-    expect_extra(rows, "total", "{buffers=5 views=3 capacity=1796 native=496}");
+    expect_extra(rows, "total", "{buffers=5 views=3 capacity=1796 native=496 registered=0}");
     expect_rows(rows, "direct,2,3,1300\nnative,2,0,496\nfreed,1,0,0\n");
+    heap_close(&h);
+}
+
+/* Android's native memory: sizes of its registries, whose lowest bit is a mark. What was freed is not registered. */
+Test(buffers, are_also_objects_that_native_memory_is_registered_for)
+{
+    heap           h;
+    hdx_rows      *rows;
+    dump_maker    *m = dump_maker_new(4);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    const uint64_t reference = dump_maker_class(m, "java.lang.ref.Reference", object, "referent:L");
+    const uint64_t cleaner = dump_maker_class(m, "sun.misc.Cleaner", reference, "next:L thunk:L");
+    const uint64_t registry = dump_maker_class(m, "libcore.util.NativeAllocationRegistry", object, "size:J");
+    const uint64_t thunk =
+        dump_maker_class(m, "libcore.util.NativeAllocationRegistry$CleanerThunk", object, "nativePtr:J this$0:L");
+    const uint64_t other = dump_maker_class(m, "app.Thunk", object, "nativePtr:J this$0:L");
+    const uint64_t bitmap = dump_maker_class(m, "android.graphics.Bitmap", object, "");
+    uint64_t       owners[4];
+    m->next_id = 0x20000;
+    for (unsigned i = 0; i < 4; i++)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, owners[i] = dump_maker_instance(m, bitmap, NULL), 0, 0);
+    const struct {
+        uint64_t owner, size, class, done;
+    } all[] = { { owners[0], 4001, thunk, 0 }, { owners[1], 70, thunk, 0 },   { owners[1], 30, thunk, 0 },
+                { owners[2], 5000, other, 0 }, { owners[3], 6000, thunk, 1 }, { 0, 7000, thunk, 0 } };
+    for (size_t i = 0; i < HDX_COUNT(all); i++) {
+        const uint64_t freer = dump_maker_instance(
+            m, all[i].class, DUMP_VALUES(0x7000 + i, dump_maker_instance(m, registry, DUMP_VALUES(all[i].size))));
+        const uint64_t at = 0x30000 + 0x100 * i;
+        dump_maker_instance_at(m, at, cleaner, DUMP_VALUES(all[i].done ? at : 0, freer, all[i].owner));
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, at, 0, 0);
+    }
+    heap_open(&h, m);
+    ok(ask_plainly(&h, direct_buffers, &rows));
+    expect_extra(rows, "total", "{buffers=2 views=0 capacity=4100 native=0 registered=4100}");
+    expect_columns(rows, NULL, NULL, "kind class capacity memory",
+                   "registered,android.graphics.Bitmap,4000,0x7000\nregistered,android.graphics.Bitmap,100,0x7001\n");
+    ok(ask(&h, direct_buffers, &rows, { "by", "kind" }));
+    expect_rows(rows, "registered,2,0,4100\n");
     heap_close(&h);
 }
 

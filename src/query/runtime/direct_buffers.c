@@ -1,13 +1,14 @@
 /*
- * direct_buffers.c - memory outside of the heap that buffers and memory segments of the heap refer to.
+ * direct_buffers.c - memory outside of the heap that buffers, memory segments and other objects of the heap refer to.
  *
  * In:  java.nio.MappedByteBuffer and below it (all direct ByteBuffers), views of other types, native memory segments
- *      (JDK 22 on).
- * Out: a row for each piece of memory. Buffers that show a part of another one (slices, duplicates, read-only and typed
- *      views) are counted with it: they refer to it (`att`), or what they show lies within it.
+ *      (JDK 22 on); Android's cleaners of native allocations.
+ * Out: a row for each piece of memory, and for each object that owns native memory. Buffers that show a part of another
+ *      one (slices, duplicates, read-only and typed views) are counted with it: they refer to it (`att`), or what they
+ *      show lies within it.
  * What a buffer owns has a cleaner with a Deallocator or Unmapper, which knows the true size; without one the memory is
  * that of native code, or of who made the buffer. Android's buffers without native memory lie in a byte[] of the heap.
- * Cost: a record for each buffer and its cleaner; 72 bytes a buffer.
+ * Cost: a record for each buffer and its cleaner, three for each native allocation of Android; 72 bytes a buffer.
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"
@@ -27,9 +28,11 @@ enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RET
 #define KIND_COLUMN                                                                                                    \
     HDX_COLUMN(                                                                                                        \
         "kind", TEXT, NONE, 0,                                                                                         \
-        "direct, mapped (a file), native (its memory is somebody else's), segment, freed or array (in the heap)")
+        "direct, mapped (a file), segment, registered (Android: native memory of an object), native (its memory is "   \
+        "somebody else's), freed or array (in the heap)")
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the buffer that owns the memory, or the widest one"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
+                           "the buffer or other object that owns the memory, or the widest buffer"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                          "what it says of itself; null for most objects"),
@@ -59,6 +62,7 @@ static const hdx_column total_members[] = {
     HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of them"),
     HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "memory outside of the heap that they show"),
     HDX_COLUMN("native", UNSIGNED, BYTES, 0, "of this, memory of native code, that no buffer owns"),
+    HDX_COLUMN("registered", UNSIGNED, BYTES, 0, "of this, native memory that Android registered for objects"),
 };
 static const hdx_column reserved_members[] = {
     HDX_COLUMN("count", SIGNED, COUNT, 0, "direct buffers that java.nio.Bits counts"),
@@ -70,8 +74,10 @@ static const hdx_column document[] = {
                reserved_members),
 };
 
-typedef enum kind { DIRECT, MAPPED, SEGMENT, NATIVE, FREED, ARRAY, KINDS } kind;
-static const char *const kind_names[KINDS] = { "direct", "mapped", "segment", "native", "freed", "array" };
+typedef enum kind { DIRECT, MAPPED, SEGMENT, REGISTERED, NATIVE, FREED, ARRAY, KINDS } kind;
+static const char *const kind_names[KINDS] = {
+    "direct", "mapped", "segment", "registered", "native", "freed", "array"
+};
 
 typedef struct buffer {
     hdx_id   id, shows, descriptor; /* shows: the buffer in `att`; HDX_NO_ID: none */
@@ -85,7 +91,7 @@ typedef struct buffers {
     hdx_found       found;
     hdx_fields      fields, cleaner, thunk;
     hdx_file_owners owners;
-    uint64_t        views, capacity, native;
+    uint64_t        views, capacity, native, registered;
     int64_t         count, reserved; /* counts of java.nio.Bits */
     bool            has_reserved;    /* the dump has these counts */
 } buffers;
@@ -286,6 +292,68 @@ static hdx_code fold(buffers *b, hdx_error *err)
     return code;
 }
 
+/* ---- native memory of other objects ---- */
+
+/*
+ * Android 8 and later keep pixels and other data in native memory, which is freed when its owner is gone: a Cleaner
+ * with the owner as referent has a thunk that knows the registry, and that the size of each allocation. The lowest bit
+ * of the size is no part of it: it says that malloc allocated the memory (libcore.util.NativeAllocationRegistry,
+ * IS_MALLOCED, Android 10 on).
+ */
+static hdx_code look_at_registered(buffers *b, hdx_id cleaner, buffer *out, bool *there, hdx_error *err)
+{
+    hdx_graph *g = b->found.ask.g;
+    hdx_code   code = hdx_fields_read(&b->cleaner, g, cleaner, err);
+    *there = false;
+    if (code != HDX_OK)
+        return code;
+    const hdx_id owner = hdx_fields_ref(&b->cleaner, "java.lang.ref.Reference", "referent"),
+                 thunk = hdx_fields_ref(&b->cleaner, NULL, "thunk");
+    const hdx_class *c = thunk == HDX_NO_ID ? NULL : hdx_graph_class(g, hdx_graph_class_of(g, thunk));
+    if (owner == HDX_NO_ID || c == NULL ||
+        !hdx_text_is(c->name, "libcore.util.NativeAllocationRegistry$CleanerThunk") ||
+        hdx_fields_ref(&b->cleaner, NULL, "next") == cleaner) /* it has run */
+        return HDX_OK;
+    if ((code = hdx_fields_read(&b->thunk, g, thunk, err)) != HDX_OK)
+        return code;
+    const hdx_id registry = hdx_fields_ref(&b->thunk, NULL, "this$0");
+    *out = (buffer){ .id = owner, .shows = HDX_NO_ID, .descriptor = HDX_NO_ID, .is = REGISTERED, .owns = true };
+    out->memory = natural(&b->thunk, NULL, "nativePtr");
+    if (registry == HDX_NO_ID || (code = hdx_fields_read(&b->fields, g, registry, err)) != HDX_OK)
+        return code;
+    out->capacity = natural(&b->fields, "libcore.util.NativeAllocationRegistry", "size") & ~(uint64_t)1;
+    *there = out->capacity > 0;
+    return HDX_OK;
+}
+
+/* One row for each owner, with all that is registered for it. */
+static hdx_code add_registered(buffers *b, hdx_error *err)
+{
+    hdx_ids  ids = hdx_ids_of(b->found.ask.q.mem);
+    hdx_map  owners = hdx_map_of(b->found.ask.q.mem); /* id -> its place among the rows */
+    hdx_code code = hdx_instances_below(&b->found.ask, "sun.misc.Cleaner", &ids, err);
+    for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++) {
+        buffer at;
+        bool   there, fresh = false;
+        if ((code = look_at_registered(b, ids.at[i], &at, &there, err)) != HDX_OK || !there)
+            continue;
+        uint64_t *place = hdx_map_put(&owners, at.id, &fresh);
+        if (place == NULL) {
+            code = hdx_no_memory(err, "owners of native memory", owners.count * sizeof(hdx_map_slot));
+        } else if (fresh) {
+            *place = b->found.count;
+            code = hdx_found_add(&b->found, &at, err);
+        } else {
+            buffer *of = (buffer *)b->found.at + *place;
+            if (!hdx_add(of->capacity, at.capacity, &of->capacity))
+                of->capacity = INT64_MAX;
+        }
+    }
+    hdx_map_free(&owners);
+    hdx_ids_drop(&ids);
+    return code;
+}
+
 /* ---- rows ---- */
 
 /* Memory outside of the heap: arrays are in it, and what was freed is gone. */
@@ -327,6 +395,7 @@ static hdx_code sum_up(buffers *b, hdx_error *err)
         b->views += at->views;
         b->capacity += outside(at);
         b->native += at->is == NATIVE ? outside(at) : 0;
+        b->registered += at->is == REGISTERED ? outside(at) : 0;
     }
     return code;
 }
@@ -348,7 +417,7 @@ static hdx_code find(void *of, hdx_error *err)
     for (size_t i = 0; code == HDX_OK && i < sizeof kinds / sizeof *kinds; i++)
         code = add_all(b, kinds[i].class_name, kinds[i].size, err);
     hdx_graph_near_end(near);
-    if (code == HDX_OK && (code = fold(b, err)) == HDX_OK)
+    if (code == HDX_OK && (code = fold(b, err)) == HDX_OK && (code = add_registered(b, err)) == HDX_OK)
         code = hdx_file_owners_of(&b->found.ask, &b->owners, err);
     return code == HDX_OK ? sum_up(b, err) : code;
 }
@@ -408,7 +477,7 @@ static const hdx_grouping groupings[] = {
 static hdx_code say(void *of, hdx_rows **rows, hdx_error *err)
 {
     const buffers *b = of;
-    const uint64_t numbers[] = { b->found.count, b->views, b->capacity, b->native };
+    const uint64_t numbers[] = { b->found.count, b->views, b->capacity, b->native, b->registered };
     const hdx_cell counted[] = { hdx_cell_int(b->count), hdx_cell_int(b->reserved) };
     const bool     has_reserved = b->has_reserved; /* a failure closes the rows, which own b */
     const hdx_code code = hdx_beside_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
@@ -439,10 +508,11 @@ const hdx_question hdx_question_direct_buffers = {
     .declared = {
         .name = "direct-buffers",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "memory outside of the heap: direct buffers, mapped files, segments",
+        .sentence = "memory outside of the heap: direct buffers, mapped files, segments, native memory of objects",
         .more = "A row is a piece of memory with the buffer that owns it, the largest first, and the field that holds "
                 "that; views of the same memory are counted, and it is not counted twice. In the heap such a buffer "
-                "is no larger than an empty one. --by kind sums.",
+                "is no larger than an empty one. On Android, a row is also an object such as a Bitmap with the native "
+                "memory that was registered for it. --by kind sums.",
         .examples = { "heapdex direct-buffers app.hprof --by kind",
                       "heapdex direct-buffers app.hprof --where 'capacity > 1M'" },
         .forms = forms,
