@@ -18,6 +18,7 @@
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
+#include "query/common/dump_only.h"
 #include "graph/graph.h"
 #include "query/holding/flow.h"
 #include "query/query.h"
@@ -250,7 +251,8 @@ static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out
 {
     finder     f = { .ask = ask, .most = most };
     hdx_table *table = NULL;
-    hdx_code   code = find(&f, share, err);
+    hdx_dump_only_tell(&ask->q);
+    hdx_code code = find(&f, share, err);
     if (code != HDX_OK || (code = hdx_table_in(ask->q.mem, columns, COLUMNS, &table, err)) != HDX_OK)
         return code;
     if ((code = add_rows(&f, table, err)) != HDX_OK || (code = hdx_graph_check(ask->g, err)) != HDX_OK) {

@@ -157,6 +157,8 @@ static hdx_code heaviest_child(hdx_suspects *s, hdx_id of, hdx_id *child, uint64
     hdx_graph_dominated(s->ask.g, of, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
         const uint64_t retained = hdx_graph_retained(s->ask.g, id);
+        if (id == s->only.object) /* no program made it */
+            continue;
         if (*child == HDX_NO_ID || retained > *bytes || (retained == *bytes && id < *child)) {
             *child = id;
             *bytes = retained;

@@ -170,7 +170,8 @@ static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
     uint64_t       seen = 0;
     hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-        const uint64_t bytes = hdx_graph_retained(s->ask.g, id);
+        const uint64_t all = hdx_graph_retained(s->ask.g, id);
+        const uint64_t bytes = all - (id == s->only.top ? hdx_least(s->only.bytes, all) : 0);
         const uint32_t c = hdx_graph_class_of(s->ask.g, id);
         if (++seen > objects)
             return hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "the roots dominate more than there is");
@@ -226,7 +227,7 @@ static hdx_code find(hdx_suspects *s, uint64_t percent, hdx_error *err)
     of_class *sums = hdx_mem_array(s->ask.q.mem, s->classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", s->classes * sizeof *sums);
-    s->threshold = threshold_of(s->total, percent);
+    s->threshold = threshold_of(s->total - hdx_least(s->only.bytes, s->total), percent);
     hdx_code code = weigh(s, sums, err);
     for (uint64_t i = 0; i < s->count; i++)
         groups = groups || s->at[i].object == HDX_NO_ID;
@@ -554,6 +555,8 @@ static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
     s->paths.steps.mem = s->layouts.mem = q->mem;
     s->x = (hdx_excludes){ .g = q->graph, .mem = q->mem };
     s->total = hdx_graph_summary_of(q->graph)->live_bytes;
+    s->only = hdx_dump_only_of(q->graph);
+    hdx_dump_only_tell(q);
     s->sums = hdx_mem_array(q->mem, s->classes, sizeof *s->sums);
     s->used = hdx_mem_array(q->mem, s->classes, sizeof *s->used);
     if (s->sums == NULL || s->used == NULL)

@@ -11,6 +11,7 @@
 
 #include "query/query.h"
 #include "query/common/contents.h"
+#include "query/common/dump_only.h"
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
 
@@ -38,15 +39,16 @@ typedef struct hdx_suspect {
 } hdx_suspect;
 
 typedef struct hdx_suspects {
-    hdx_ask      ask;
-    hdx_excludes x;         /* Reference.referent, Finalizer.unfinalized, Runtime.<Unfinalized> (MAT 7.5) */
-    double       drop;      /* part of its parent below which a child is a drop */
-    unsigned     share;     /* percent of the paths of a group that lead through its accumulation point */
-    uint64_t     total;     /* live bytes */
-    uint64_t     threshold; /* what keeps more bytes is a suspect by itself, and of no group (MAT 7.1) */
-    hdx_suspect *at;
-    uint64_t     count, capacity;
-    hdx_paths    paths;
+    hdx_ask       ask;
+    hdx_excludes  x;         /* Reference.referent, Finalizer.unfinalized, Runtime.<Unfinalized> (MAT 7.5) */
+    double        drop;      /* part of its parent below which a child is a drop */
+    unsigned      share;     /* percent of the paths of a group that lead through its accumulation point */
+    uint64_t      total;     /* live bytes */
+    uint64_t      threshold; /* what keeps more bytes is a suspect by itself, and of no group (MAT 7.1) */
+    hdx_dump_only only;      /* is no suspect, and no part of one */
+    hdx_suspect  *at;
+    uint64_t      count, capacity;
+    hdx_paths     paths;
     /* sums by class number, zero between two uses, and the numbers that were used */
     hdx_class_sum *sums;
     uint32_t      *used, used_count, classes;
