@@ -180,3 +180,26 @@ Test(holders, of_a_real_heap_are_the_cache_and_the_desk_that_knows_it)
     check(&h, "bookshop", 75, 8);
     heap_close(&h);
 }
+
+Test(holders, are_not_what_exists_in_the_dump_only)
+{
+    heap           h;
+    answer         a;
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    dump_maker_class(m, "java.lang.Class", object, "");
+    dump_maker_class(m, "byte[]", object, "");
+    const uint64_t data = dump_maker_class(m, "android.graphics.Bitmap$DumpData", object, "buffers:L");
+    dump_maker_static(m, "dumpData", 'L',
+                      dump_maker_instance(m, data, DUMP_VALUES(dump_maker_primitives(m, 'B', NULL, 40000))));
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(m, "android.graphics.Bitmap", object, ""), 0, 0);
+    const uint64_t cache = dump_maker_primitives(m, 'B', NULL, 5000);
+    dump_maker_static(m, "cache", 'L', cache);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(m, "app.Shop", object, ""), 0, 0);
+    heap_open(&h, m);
+    ask(&h, 80, 8, &a);
+    cr_assert(eq(uint, a.count, 1));
+    cr_expect(eq(u64, a.at[0].to, id_at(&h, cache)));
+    cr_expect(a.reached);
+    heap_close(&h);
+}

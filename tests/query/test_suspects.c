@@ -163,6 +163,36 @@ Test(suspects, keep_more_than_the_threshold_not_as_much)
     heap_close(&h);
 }
 
+static void keep_notice(void *context, const char *line) { (void)snprintf(context, 200, "%s", line); }
+
+/* `am dumpheap -b` made the pictures: they are no suspect, and the box is one of what else there is. */
+Test(suspects, are_not_what_exists_in_the_dump_only)
+{
+    heap           h;
+    char           said[200] = "";
+    small          s = small_new();
+    const uint64_t data = dump_maker_class(s.m, "android.graphics.Bitmap$DumpData", s.object, "buffers:L");
+    const uint64_t picture = filled(&s, 40000);
+    dump_maker_static(s.m, "dumpData", 'L',
+                      dump_maker_instance(s.m, data, DUMP_VALUES(dump_maker_array(s.m, s.arrays, &picture, 1))));
+    dump_maker_root(s.m, HDX_SUB_ROOT_STICKY_CLASS, dump_maker_class(s.m, "android.graphics.Bitmap", s.object, ""), 0,
+                    0);
+    const uint64_t box = global(&s, boxed(&s, 1000));
+    heap_open(&h, s.m);
+    h.q.notice = keep_notice;
+    h.q.notice_context = said;
+    hdx_rows       *rows = ask(&h, 10, 0, 0);
+    const hdx_cell *cells;
+    cr_assert(hdx_rows_next(rows, &cells));
+    cr_expect(eq(u64, cells[3].as.address, box));
+    cr_expect(cells[7].as.real > 50.0); /* of the heap without the pictures */
+    cr_expect(not(hdx_rows_next(rows, &cells)));
+    hdx_rows_close(rows);
+    cr_expect(strstr(said, "of pictures in android.graphics.Bitmap.dumpData exist in this dump only") != NULL, "%s",
+              said);
+    heap_close(&h);
+}
+
 /* A list of so many links, each of 32 bytes; the first is a root. */
 static void list_of(heap *h, unsigned links, uint64_t *first, uint64_t *last)
 {

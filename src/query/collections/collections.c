@@ -65,7 +65,9 @@ static const hdx_column class_columns[] = {
 };
 static const hdx_column holder_columns[] = {
     HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "CLASS.FIELD that holds them, directly or in other collections, on the shortest way from a GC root"),
+               "CLASS.FIELD that holds them, directly, in other collections or by a weak or soft reference, on the "
+               "shortest way "
+               "from a GC root"),
     SUMS,
 };
 static const hdx_column key_columns[HDX_MAP_KEY_COLUMNS] = {

@@ -1,9 +1,9 @@
 /*
- * layouts_libraries.c - the layouts of collections and caches of libraries (layouts.h has the words). Rows of Guava,
- * Caffeine, commons-collections, fastutil, Eclipse Collections, HPPC, Trove, Agrona and Netty were compared with real
- * objects, as those of layouts_known.c. Rows of Ehcache, Infinispan, Spring, Hibernate, Graal and Neo4j were taken from
- * the fields of published class files: ehcache 2.10.9 and 3.10.8, infinispan-core 13.0.22, spring-core 5.3.39,
- * hibernate-core 5.6.15, graal-sdk 22.3.5, neo4j-collections 4.4.38.
+ * layouts_libraries.c - the layouts of collections and caches of libraries (layouts.h has the words). They were
+ * compared with real objects, as those of layouts_known.c: what a program put in, and what entries of its dump say.
+ * Ehcache 2.10.9 and 3.10.8, spring-core 5.3.39, hibernate-core 5.6.15 and graal-sdk 22.3.5 were among them. Rows of
+ * Infinispan (infinispan-core 13.0.22), Neo4j (neo4j-collections 4.4.38) and of Spring's caches were taken from the
+ * fields of published class files alone.
  */
 #include "query/common/layouts.h"
 

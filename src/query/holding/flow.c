@@ -17,6 +17,7 @@
  * Cost: that of the nodes, 4 bytes and 2 bits for each; a search reads 4 bytes for each reference between them, one of
  * the second kind some two or three times.
  */
+#include "query/common/dump_only.h"
 #include "query/holding/flow.h"
 #include "query/common/sweep.h"
 #include "graph/graph.h"
@@ -155,6 +156,14 @@ hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count)
 {
     *count = f->count;
     return f->holders;
+}
+
+void hdx_flow_leave_out_dump_only(hdx_flow *f)
+{
+    const hdx_id object = hdx_dump_only_of(f->q->graph).object;
+    for (uint64_t i = 1; object != HDX_NO_ID && i < f->count; i++)
+        f->holders[i].removed = f->holders[i].to == object;
+    hdx_dump_only_tell(f->q);
 }
 
 /* ---- the search ---- */

@@ -15,6 +15,8 @@ typedef struct hdx_holder {
 typedef struct hdx_flow hdx_flow;
 hdx_code                hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err);
 hdx_holder             *hdx_flow_holders(hdx_flow *f, uint64_t *count); /* the flow's; the first is none */
+/* What exists in the dump only (dump_only.h) is no holder and no part of the heap, and the caller is told. */
+void hdx_flow_leave_out_dump_only(hdx_flow *f);
 /* A search from the GC roots without the holders that are removed: what it reaches. */
 hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err);
 bool     hdx_flow_reached(const hdx_flow *f, hdx_id id); /* by the last search */

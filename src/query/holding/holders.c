@@ -18,7 +18,6 @@
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
-#include "query/common/dump_only.h"
 #include "graph/graph.h"
 #include "query/holding/flow.h"
 #include "query/query.h"
@@ -241,6 +240,7 @@ static hdx_code find(finder *f, double share, hdx_error *err)
     hdx_code code = hdx_flow_open(f->ask, &f->flow, err);
     if (code != HDX_OK)
         return code;
+    hdx_flow_leave_out_dump_only(f->flow);
     f->holders = hdx_flow_holders(f->flow, &f->count);
     if ((code = choose(f, share, err)) == HDX_OK)
         reduce(f);
@@ -251,8 +251,7 @@ static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out
 {
     finder     f = { .ask = ask, .most = most };
     hdx_table *table = NULL;
-    hdx_dump_only_tell(&ask->q);
-    hdx_code code = find(&f, share, err);
+    hdx_code   code = find(&f, share, err);
     if (code != HDX_OK || (code = hdx_table_in(ask->q.mem, columns, COLUMNS, &table, err)) != HDX_OK)
         return code;
     if ((code = add_rows(&f, table, err)) != HDX_OK || (code = hdx_graph_check(ask->g, err)) != HDX_OK) {

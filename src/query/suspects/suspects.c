@@ -227,7 +227,7 @@ static hdx_code find(hdx_suspects *s, uint64_t percent, hdx_error *err)
     of_class *sums = hdx_mem_array(s->ask.q.mem, s->classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", s->classes * sizeof *sums);
-    s->threshold = threshold_of(s->total - hdx_least(s->only.bytes, s->total), percent);
+    s->threshold = threshold_of(s->total, percent);
     hdx_code code = weigh(s, sums, err);
     for (uint64_t i = 0; i < s->count; i++)
         groups = groups || s->at[i].object == HDX_NO_ID;
@@ -554,8 +554,9 @@ static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
     (void)hdx_graph_classes(q->graph, &s->classes);
     s->paths.steps.mem = s->layouts.mem = q->mem;
     s->x = (hdx_excludes){ .g = q->graph, .mem = q->mem };
-    s->total = hdx_graph_summary_of(q->graph)->live_bytes;
     s->only = hdx_dump_only_of(q->graph);
+    s->total = hdx_graph_summary_of(q->graph)->live_bytes;
+    s->total -= hdx_least(s->only.bytes, s->total);
     hdx_dump_only_tell(q);
     s->sums = hdx_mem_array(q->mem, s->classes, sizeof *s->sums);
     s->used = hdx_mem_array(q->mem, s->classes, sizeof *s->used);

@@ -43,7 +43,7 @@ typedef struct hdx_suspects {
     hdx_excludes  x;         /* Reference.referent, Finalizer.unfinalized, Runtime.<Unfinalized> (MAT 7.5) */
     double        drop;      /* part of its parent below which a child is a drop */
     unsigned      share;     /* percent of the paths of a group that lead through its accumulation point */
-    uint64_t      total;     /* live bytes */
+    uint64_t      total;     /* live bytes, without what exists in the dump only */
     uint64_t      threshold; /* what keeps more bytes is a suspect by itself, and of no group (MAT 7.1) */
     hdx_dump_only only;      /* is no suspect, and no part of one */
     hdx_suspect  *at;
