@@ -553,6 +553,8 @@ Test(sums, count_bytes_of_a_wrapped_collection_once)
     heap_close(&h);
 }
 
+static void keep_notice(void *context, const char *line) { (void)snprintf(context, 200, "%s", line); }
+
 /* FastHashMap and others override all methods of the map that they extend, and keep the entries in another one. */
 Test(layouts, of_a_subclass_that_keeps_its_elements_elsewhere_say_no_size)
 {
@@ -573,7 +575,16 @@ Test(layouts, of_a_subclass_that_keeps_its_elements_elsewhere_say_no_size)
     expect_two(rows, "size", "note", "-,unknown layout\n0,-\n2,-\n");
     ok(ask(collections, &rows, { "class", "app.Other" }, { "max-size", "0" }));
     expect_two(rows, "size", "note", "0,-\n");
-    expect_entries(elsewhere, NULL, "");
+    char object[32], said[200] = "";
+    (void)snprintf(object, sizeof object, "0x%llx", (unsigned long long)elsewhere);
+    h.q.notice = keep_notice;
+    h.q.notice_context = said;
+    ok(ask(entries, &rows, { "object", object }));
+    const hdx_cell *cells;
+    cr_expect(not(hdx_rows_next(rows, &cells)));
+    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "its elements cannot be told: unknown layout"));
+    cr_expect(eq(str, said, "not all entries: unknown layout, after 0 of them"));
+    hdx_rows_close(rows);
     heap_close(&h);
 }
 
@@ -610,7 +621,7 @@ Test(sums, are_by_the_field_of_what_holds_a_reference_to_the_collection)
     heap           h;
     kinds          k = kinds_begin();
     hdx_rows      *rows;
-    const uint64_t reference = dump_maker_class(k.m, "java.lang.ref.Reference", k.object, "referent:L");
+    const uint64_t reference = dump_maker_class(k.m, "java.lang.ref.Reference", k.object, "referent:L queue:L");
     const uint64_t soft = dump_maker_class(k.m, "java.lang.ref.SoftReference", reference, "");
     const uint64_t own = dump_maker_class(k.m, "app.Slot", soft, "more:L");
     const uint64_t list = dump_maker_class(k.m, "java.util.ArrayList", k.object, "elementData:L size:I");
@@ -618,12 +629,14 @@ Test(sums, are_by_the_field_of_what_holds_a_reference_to_the_collection)
     const uint64_t nothing = dump_maker_array(k.m, k.objects, NULL, 0);
     const uint64_t first = dump_maker_instance(k.m, list, DUMP_VALUES(nothing, 0));
     const uint64_t second = dump_maker_instance(k.m, list, DUMP_VALUES(nothing, 0));
+    const uint64_t third = dump_maker_instance(k.m, list, DUMP_VALUES(nothing, 0));
     of(&k, shop,
-       DUMP_VALUES(dump_maker_instance(k.m, soft, DUMP_VALUES(first)),
-                   dump_maker_instance(k.m, own, DUMP_VALUES(second, 0))));
+       DUMP_VALUES(dump_maker_instance(k.m, soft, DUMP_VALUES(first, 0)),
+                   dump_maker_instance(k.m, own, DUMP_VALUES(second, 0, 0))));
+    of(&k, soft, DUMP_VALUES(0, third));
     heap_open(&h, k.m);
     ok(ask(collections, &rows, { "by", "holder" }));
-    expect_two(rows, "holder", "collections", "app.Slot.more,1\napp.Shop.orders,1\n");
+    expect_two(rows, "holder", "collections", "app.Slot.more,1\napp.Shop.orders,1\njava.lang.ref.Reference.queue,1\n");
     heap_close(&h);
 }
 

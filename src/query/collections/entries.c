@@ -224,7 +224,7 @@ static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_row
     if ((code = begin(e, a, &id, &facts, err)) != HDX_OK)
         return code;
     e->sized = facts.sized;
-    const char    *why = why_not(e);
+    const char    *why = why_not(e) != NULL ? why_not(e) : hdx_collection_note_name(facts.note);
     hdx_rows_maker maker = { columns, COLUMNS, e, entries_next, NULL, 0 };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && (code = add_collection(e, id, &facts, *out, err)) != HDX_OK) {
