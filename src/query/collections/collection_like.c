@@ -15,8 +15,8 @@
 #include "model/model.h"
 #include <string.h>
 
-#define INSTANCES_MOST 64u  /* of a class that are looked at */
-#define REFERENCES     256u /* of an instance, and of what it refers to */
+#define INSTANCES_MOST 64u /* of a class that are looked at */
+#define REFERENCES     64u /* of an instance, and of what it refers to */
 #define SUPERS_MOST    64u
 
 static const hdx_layout guesses[] = {
