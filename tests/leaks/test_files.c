@@ -195,7 +195,7 @@ Test(matchers, of_a_file_stand_behind_those_built_in)
     hdx_error  err;
     hdx_buffer b = hdx_buffer_of(NULL);
     (void)hdx_leak_matchers(&own);
-    cr_assert(eq(u64, (uint64_t)own, 109));
+    cr_assert(eq(u64, (uint64_t)own, 110));
     cr_assert(eq(int,
                  read_lines("# mine\n\nlibrary static-field com.acme.Sdk#sContext sdk=21..28 manufacturer=samsung|LGE "
                             "build=TP1 keeps  it\r\nignored java-local worker-1",

@@ -64,10 +64,9 @@ static const hdx_column class_columns[] = {
     SUMS,
 };
 static const hdx_column holder_columns[] = {
-    HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "CLASS.FIELD that holds them, directly, in other collections or by a weak or soft reference, on the "
-               "shortest way "
-               "from a GC root"),
+    HDX_COLUMN(
+        "holder", TEXT, NONE, HDX_COLUMN_NULLABLE,
+        "CLASS.FIELD that holds them, directly, in collections or by references, on the shortest way from a root"),
     SUMS,
 };
 static const hdx_column key_columns[HDX_MAP_KEY_COLUMNS] = {
@@ -586,10 +585,10 @@ const hdx_question hdx_question_collections = {
         .sentence = "size, capacity and waste of collections, each or by class or holder",
         .more = "Collections of Java, Android, Kotlin, Scala, Clojure, Guava, commons-collections, fastutil, Eclipse "
                 "Collections, HPPC, Trove, Agrona, vavr, Netty and Graal are known, and caches of Caffeine, Guava, "
-                "Ehcache, Infinispan, Spring and Hibernate; FILE adds others. One whose layout is not known is counted, "
-                "with no size: what extends a collection, and what is named like one and refers to arrays, nodes or "
-                "collections. A HashSet has its elements in a HashMap, which has a row of its own: waste is counted "
-                "there only, so that sums are of distinct bytes.",
+                "Ehcache, Infinispan, Spring and Hibernate; FILE adds others. One whose layout is not known is "
+                "counted, with no size: what extends a collection, and what is named like one and refers to arrays, "
+                "nodes or collections. A HashSet has its elements in a HashMap, which has a row of its own: waste is "
+                "counted there only, so that sums are of distinct bytes.",
         .examples = { "heapdex collections app.hprof --by class", "heapdex collections app.hprof --by holder "
                                                                   "--max-size 0" },
         .forms = forms,

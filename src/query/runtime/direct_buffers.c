@@ -28,8 +28,7 @@ enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RET
 #define KIND_COLUMN                                                                                                    \
     HDX_COLUMN(                                                                                                        \
         "kind", TEXT, NONE, 0,                                                                                         \
-        "direct, mapped (a file), segment, registered (Android: native memory of an object), native (its memory is "   \
-        "somebody else's), freed or array (in the heap)")
+        "direct, mapped (a file), segment, registered (of an object), native (of others), freed, array (in the heap)")
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
                            "the buffer or other object that owns the memory, or the widest buffer"),
@@ -508,7 +507,7 @@ const hdx_question hdx_question_direct_buffers = {
     .declared = {
         .name = "direct-buffers",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "memory outside of the heap: direct buffers, mapped files, segments, native memory of objects",
+        .sentence = "memory outside of the heap: direct buffers, mapped files, segments",
         .more = "A row is a piece of memory with the buffer that owns it, the largest first, and the field that holds "
                 "that; views of the same memory are counted, and it is not counted twice. In the heap such a buffer "
                 "is no larger than an empty one. On Android, a row is also an object such as a Bitmap with the native "
