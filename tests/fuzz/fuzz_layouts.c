@@ -81,6 +81,12 @@ static void must_be_same(const hdx_layout *a, const hdx_layout *b)
             abort();
         *of_x[i] = *of_y[i];
     }
+    for (unsigned i = 0; i < x.unwrap_count && x.unwrap_count == y.unwrap_count; i++) {
+        const hdx_unwrap *u = &x.unwrap[i], *v = &y.unwrap[i];
+        if (!same_text(u->class_name, v->class_name) || u->field != v->field || u->reference != v->reference)
+            abort();
+        x.unwrap[i] = *v;
+    }
     x.class_name = y.class_name;
     if (memcmp(&x, &y, sizeof x) != 0)
         abort();
