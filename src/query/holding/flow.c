@@ -11,11 +11,11 @@
  * threads. Breadth first, level by level, wide levels on all workers. Of the holders that come to a node on one level
  * it gets the one with the least number, so the answer does not depend on who was first.
  *
- * With up to 32 holders taken away, a second kind of search tells of each node that is not reached which of them lead
- * to it: a bit for each goes from node to node until none changes.
+ * With holders taken away, in up to 64 sets, a second kind of search finds for each node that is not reached which of
+ * the sets lead to it: a bit for each set goes from node to node until none changes.
  *
- * Cost: that of the nodes, 4 bytes and 2 bits for each; a search reads 4 bytes for each reference between them, one of
- * the second kind some two or three times.
+ * Cost: that of the nodes, 4 bytes and 2 bits for each; a search reads 4 bytes for each reference between them. One of
+ * the second kind does so some two or three times, and needs 8 bytes more for each node.
  */
 #include "query/common/dump_only.h"
 #include "query/holding/flow.h"
@@ -39,9 +39,9 @@ struct hdx_flow {
     uint64_t         *classes, *sources; /* bit sets: class objects; these and threads */
     uint64_t          count_of_nodes, node_words;
     uint64_t         *done;   /* nodes that were reached on a level before */
-    _Atomic uint32_t *label;  /* of each node: number of a holder; or a bit for each of some */
-    uint64_t         *queued; /* nodes of the next level, where labels are bits */
-    bool              bits;
+    _Atomic uint32_t *label;  /* of each node: the number of a holder */
+    _Atomic uint64_t *sets;   /* of each node: a bit for each set of holders that leads there; NULL: labels are asked */
+    uint64_t         *queued; /* nodes of the next level, where sets are asked */
     hdx_ids           level, next, *found; /* nodes; found: one list per worker */
     unsigned          workers;
 };
@@ -168,15 +168,17 @@ void hdx_flow_leave_out_dump_only(hdx_flow *f)
 
 /* ---- the search ---- */
 
-static hdx_code reach_node(hdx_flow *f, uint32_t to, uint32_t label, hdx_ids *found, hdx_error *err)
+/* mark: the number of a holder, or bits of sets. */
+static hdx_code reach_node(hdx_flow *f, uint32_t to, uint64_t mark, hdx_ids *found, hdx_error *err)
 {
     if (hdx_bits_test(f->done, to))
         return HDX_OK;
-    if (f->bits) {
-        const uint32_t before = atomic_fetch_or_explicit(&f->label[to], label, memory_order_relaxed);
-        return (before | label) != before && hdx_bits_set_shared(f->queued, to) ? hdx_ids_push(found, to, err) : HDX_OK;
+    if (f->sets != NULL) {
+        const uint64_t before = atomic_fetch_or_explicit(&f->sets[to], mark, memory_order_relaxed);
+        return (before | mark) != before && hdx_bits_set_shared(f->queued, to) ? hdx_ids_push(found, to, err) : HDX_OK;
     }
-    uint32_t known = atomic_load_explicit(&f->label[to], memory_order_relaxed);
+    const uint32_t label = (uint32_t)mark; /* holders are fewer than UNSEEN */
+    uint32_t       known = atomic_load_explicit(&f->label[to], memory_order_relaxed);
     while (label < known)
         if (atomic_compare_exchange_weak_explicit(&f->label[to], &known, label, memory_order_relaxed,
                                                   memory_order_relaxed))
@@ -185,20 +187,20 @@ static hdx_code reach_node(hdx_flow *f, uint32_t to, uint32_t label, hdx_ids *fo
 }
 
 /* What leads to a class object is no holder. */
-static uint32_t label_at(const hdx_flow *f, hdx_id to, uint32_t label)
+static uint64_t mark_at(const hdx_flow *f, hdx_id to, uint64_t mark)
 {
-    return !f->bits && hdx_bits_test(f->classes, to) ? 0 : label;
+    return f->sets == NULL && hdx_bits_test(f->classes, to) ? 0 : mark;
 }
 
 /* A head. */
-static hdx_code reach(hdx_flow *f, hdx_id to, uint32_t label, hdx_ids *found, hdx_error *err)
+static hdx_code reach(hdx_flow *f, hdx_id to, uint64_t mark, hdx_ids *found, hdx_error *err)
 {
     const uint32_t node = to < f->objects ? f->nodes.of[to] : HDX_NO_NODE;
-    return node == HDX_NO_NODE ? HDX_OK : reach_node(f, node, label_at(f, to, label), found, err);
+    return node == HDX_NO_NODE ? HDX_OK : reach_node(f, node, mark_at(f, to, mark), found, err);
 }
 
 /* What a class object or a thread refers to. */
-static hdx_code leave_source(hdx_flow *f, hdx_id from, uint32_t label, hdx_ids *found, hdx_error *err)
+static hdx_code leave_source(hdx_flow *f, hdx_id from, uint64_t mark, hdx_ids *found, hdx_error *err)
 {
     const hdx_class *c = hdx_bits_test(f->classes, from) ? hdx_graph_class_object(f->q->graph, from) : NULL;
     const uint64_t  *first = hdx_map_get(&f->first, from);
@@ -209,12 +211,12 @@ static hdx_code leave_source(hdx_flow *f, hdx_id from, uint32_t label, hdx_ids *
     hdx_graph_outbound(f->q->graph, from, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
         const bool held = c == NULL || is_static(f, c, to);
-        if (f->bits) /* what no other holder leads to: a class or thread that only these keep alive */
-            code = reach(f, to, label, found, err);
+        if (f->sets != NULL) /* what no other holder leads to: a class or thread that only these keep alive */
+            code = reach(f, to, mark, found, err);
         else if (!held)
             code = reach(f, to, 0, found, err);
         else if (holder < f->count && !f->holders[holder].removed)
-            code = reach(f, to, (uint32_t)holder, found, err);
+            code = reach(f, to, holder, found, err);
         holder += held && c != NULL;
     }
     return code;
@@ -226,12 +228,13 @@ static hdx_code scan(hdx_flow *f, uint64_t from, uint64_t to, hdx_ids *found, hd
     hdx_code         code = HDX_OK;
     for (uint64_t i = from; code == HDX_OK && i < to; i++) {
         const uint64_t node = f->level.at[i];
-        const uint32_t label = atomic_load_explicit(&f->label[node], memory_order_relaxed);
+        const uint64_t mark = f->sets != NULL ? atomic_load_explicit(&f->sets[node], memory_order_relaxed)
+                                              : atomic_load_explicit(&f->label[node], memory_order_relaxed);
         if (hdx_bits_test(f->sources, n->at.at[node]))
-            code = leave_source(f, n->at.at[node], label, found, err);
+            code = leave_source(f, n->at.at[node], mark, found, err);
         for (uint64_t k = n->first[node]; code == HDX_OK && k < n->first[node + 1]; k++)
             if (!hdx_bits_test(f->done, n->to[k]))
-                code = reach_node(f, n->to[k], label_at(f, n->at.at[n->to[k]], label), found, err);
+                code = reach_node(f, n->to[k], mark_at(f, n->at.at[n->to[k]], mark), found, err);
     }
     return code;
 }
@@ -262,7 +265,7 @@ static hdx_code step(hdx_flow *f, hdx_error *err)
     f->level = f->next;
     f->next = swapped;
     for (uint64_t i = 0; code == HDX_OK && i < f->level.count; i++)
-        if (f->bits)
+        if (f->sets != NULL)
             hdx_bits_clear(f->queued, f->level.at[i]);
         else
             hdx_bits_put(f->done, f->level.at[i]);
@@ -336,10 +339,10 @@ bool hdx_flow_reached(const hdx_flow *f, hdx_id id)
     return id < f->objects && f->nodes.of[id] != HDX_NO_NODE && hdx_bits_test(f->done, f->nodes.of[id]);
 }
 
-/* ---- which of some holders lead to what no other does ---- */
+/* ---- which sets of holders lead to what no other does ---- */
 
 /* Where the search begins again: what the holder refers to, and is not reached without it. */
-static hdx_code leave_holder(hdx_flow *f, const hdx_holder *h, uint32_t bit, hdx_error *err)
+static hdx_code leave_holder(hdx_flow *f, const hdx_holder *h, uint64_t bit, hdx_error *err)
 {
     hdx_refs refs;
     hdx_id   to;
@@ -354,49 +357,52 @@ static hdx_code leave_holder(hdx_flow *f, const hdx_holder *h, uint32_t bit, hdx
     return code;
 }
 
-static hdx_code add_up(const hdx_flow *f, hdx_flow_sum *sums, uint64_t most, uint64_t *count, hdx_error *err)
+static hdx_code add_up(const hdx_flow *f, hdx_flow_sums *sums, hdx_error *err)
 {
-    hdx_map places = hdx_map_of(f->q->mem);
-    *count = 0;
+    hdx_mem *mem = f->q->mem;
+    hdx_map  places = hdx_map_of(mem);
     for (hdx_id first = 0; first < f->objects; first += HDX_RUN) {
         uint64_t       sizes[HDX_RUN];
         const uint32_t n = (uint32_t)(f->objects - first < HDX_RUN ? f->objects - first : HDX_RUN);
         hdx_graph_read_shallow(f->q->graph, first, n, sizes);
         for (uint32_t i = 0; i < n; i++) {
             const uint32_t node = f->nodes.of[first + i];
-            const uint32_t bits = node == HDX_NO_NODE ? 0 : atomic_load_explicit(&f->label[node], memory_order_relaxed);
+            const uint64_t bits = node == HDX_NO_NODE ? 0 : atomic_load_explicit(&f->sets[node], memory_order_relaxed);
             bool           fresh = false;
             if (bits == 0)
                 continue;
             uint64_t *place = hdx_map_put(&places, bits, &fresh);
-            if (place == NULL || (fresh && *count >= most))
-                return hdx_no_memory(err, "sets of holders", *count * sizeof *sums);
+            if (place == NULL || (fresh && (sums->count >= HDX_FLOW_SUMS || !hdx_list_room(mem, HDX_LIST_REF(sums)))))
+                return hdx_no_memory(err, "sets of holders", sums->count * sizeof *sums->at);
             if (fresh)
-                sums[ *place = (*count)++] = (hdx_flow_sum){ .bits = bits };
-            sums[*place].objects++;
-            sums[*place].bytes += sizes[i];
+                sums->at[ *place = sums->count++] = (hdx_flow_sum){ .bits = bits };
+            sums->at[*place].objects++;
+            sums->at[*place].bytes += sizes[i];
         }
     }
     return HDX_OK;
 }
 
-hdx_code hdx_flow_split(hdx_flow *f, const uint64_t *holders, uint32_t count, hdx_flow_sum *sums, uint64_t most,
-                        uint64_t *used, hdx_error *err)
+hdx_code hdx_flow_split(hdx_flow *f, const hdx_flow_member *members, uint64_t count, hdx_flow_sums *sums,
+                        hdx_error *err)
 {
+    hdx_mem *mem = f->q->mem;
     hdx_code code = HDX_OK;
-    if ((f->queued = hdx_mem_array(f->q->mem, f->node_words, sizeof *f->queued)) == NULL)
-        return hdx_no_memory(err, "holders", f->node_words * sizeof *f->queued);
-    memset((void *)f->label, 0, f->count_of_nodes * sizeof *f->label);
-    f->bits = true;
+    sums->count = 0;
+    f->queued = hdx_mem_array(mem, f->node_words, sizeof *f->queued);
+    f->sets = hdx_mem_array(mem, f->count_of_nodes, sizeof *f->sets);
+    if (f->queued == NULL || f->sets == NULL)
+        return hdx_no_memory(err, "holders", f->count_of_nodes * sizeof *f->sets);
     f->level.count = 0;
-    for (uint32_t i = 0; code == HDX_OK && i < count; i++)
-        code = leave_holder(f, &f->holders[holders[i]], 1u << i, err);
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++)
+        code = leave_holder(f, &f->holders[members[i].holder], members[i].bit, err);
     for (uint64_t i = 0; i < f->level.count; i++)
         hdx_bits_clear(f->queued, f->level.at[i]);
     if (code == HDX_OK && (code = go_on(f, err)) == HDX_OK)
-        code = add_up(f, sums, most, used, err);
-    f->bits = false;
-    hdx_mem_put(f->q->mem, f->queued, f->node_words * sizeof *f->queued);
+        code = add_up(f, sums, err);
+    hdx_mem_put(mem, (void *)f->sets, f->count_of_nodes * sizeof *f->sets);
+    hdx_mem_put(mem, f->queued, f->node_words * sizeof *f->queued);
+    f->sets = NULL;
     f->queued = NULL;
     return code;
 }

@@ -12,14 +12,21 @@
  * not needed for that is given back. No one of those that are left can be, so the set is least in that sense; a set of
  * other holders may be smaller.
  *
+ * Where more holders than are wanted would be needed, the search is done once more with groups as holders
+ * (holder_groups.h): a pool of threads, the fields of a class, the roots of a type. It goes on to MOST of them, so that
+ * an answer that does not reach the share says how many would. Rows show the threads of one pool and the roots of one
+ * type as one holder in either case; the fields of a class are one row only where groups were searched for.
+ *
  * `together` is exact: what is free without the holders up to this line is all that a search without them does not
- * reach. Cost: a search over nodes (nodes.h) for each holder that is tried, and one that tells which of them lead
+ * reach. Cost: a search over nodes (nodes.h) for each holder that is tried, and one that finds which of them lead
  * where: sums of what each set of them leads to answer everything else.
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
+#include "query/common/labels.h"
 #include "graph/graph.h"
 #include "query/holding/flow.h"
+#include "query/holding/holder_groups.h"
 #include "query/query.h"
 
 #include <inttypes.h>
@@ -27,28 +34,49 @@
 #include <stdlib.h>
 
 #define MOST_DEFAULT  "8"
-#define MOST          32u
+#define MOST          64u /* bits of a set (flow.h) */
 #define SHARE_DEFAULT "80"
-#define SETS          (1u << 16) /* of holders that lead to something */
-#define TINY          100u       /* a holder by which less than this part of the heap is reached changes nothing */
+#define TINY          100u  /* a holder by which less than this part of the heap is reached changes nothing */
+#define ADDRESSES     1000u /* of the members of a row */
 
-enum { KIND, ALONE, TOGETHER, PERCENT, ADDRESS, CLASS, LABEL, REFERENCE, TARGET, TARGET_CLASS, COLUMNS };
+enum {
+    KIND,
+    ALONE,
+    TOGETHER,
+    PERCENT,
+    ADDRESS,
+    CLASS,
+    LABEL,
+    REFERENCE,
+    TARGET,
+    TARGET_CLASS,
+    MEMBERS,
+    ADDRESSES_OF,
+    COLUMNS
+};
+static const hdx_column address_item[] = { HDX_ITEM(ADDRESS, "a thread, a root, or what a field refers to") };
 static const hdx_column columns[COLUMNS] = {
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE,
-                        "static: a field of a class; thread: its locals and fields; root: an object that is a GC root"),
+                        "static: fields of a class; thread: locals and fields of threads; root: objects that are GC "
+                        "roots"),
     [ALONE] = HDX_COLUMN("alone", UNSIGNED, BYTES, 0, "bytes that would be free if it alone held nothing"),
     [TOGETHER] =
         HDX_COLUMN("together", UNSIGNED, BYTES, 0, "bytes that would be free if it and all before it held nothing"),
     [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of the live heap"),
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the class object, the thread or the root"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+                           "the class object, the thread or the root; null for several threads or roots"),
     [CLASS] = HDX_CLASS_COLUMN(0),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: class Shop, the name of a thread"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
+                         "class Shop, the name of a thread or of a pool of threads, the type of several roots"),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
-                             "the static field, or fields where several lead to one object; null for others"),
+                             "the static field, or fields where several lead there; null for others"),
     [TARGET] = HDX_COLUMN("target", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                          "what the field refers to; null for threads and roots"),
+                          "what the field refers to; null for threads and roots, and for several fields"),
     [TARGET_CLASS] = HDX_COLUMN("target_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "its class"),
+    [MEMBERS] = HDX_COLUMN("members", UNSIGNED, COUNT, HDX_COLUMN_TIMES,
+                           "threads of the pool, roots of the type, or objects that fields of the class refer to"),
+    [ADDRESSES_OF] = HDX_NESTED("addresses", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                                "of these members, at most 1000; null where the row is of one", address_item),
 };
 static const hdx_form   form = { NULL, NULL, columns, HDX_COUNT(columns) };
 static const hdx_column total_members[] = {
@@ -56,84 +84,172 @@ static const hdx_column total_members[] = {
     HDX_COLUMN("reached", BOOL, NONE, 0, "these holders keep that share"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be free without all of them"),
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes of these objects"),
+    HDX_COLUMN("needed", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+               "holders that would keep that share, as far as the search went; null where none do"),
 };
 static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "the holders together", total_members) };
 
+/* A unit is what is taken away at once: a holder, or in a search by groups a group. */
 typedef struct finder {
-    hdx_ask      *ask;
-    hdx_flow     *flow;
-    hdx_holder   *holders;
-    uint64_t      count;
-    uint64_t      chosen[MOST];       /* places in holders, in the order in which they were taken away */
-    uint32_t      most, used, needed; /* needed: a bit for each that is */
-    uint64_t      bytes;              /* of the live heap */
-    uint64_t      free_bytes;         /* by the last search */
-    uint64_t      wanted;             /* bytes */
-    hdx_flow_sum *sums;
-    uint64_t      sum_count;
+    hdx_ask                  *ask;
+    hdx_flow                 *flow;
+    hdx_holder               *holders;
+    uint64_t                  count;
+    hdx_holder_groups         groups;
+    uint64_t                 *reached;      /* bytes by group; NULL: units are holders */
+    uint64_t                  chosen[MOST]; /* units, in the order in which they were taken away */
+    uint32_t                  most, used;
+    uint64_t                  needed;     /* a bit for each that is */
+    uint32_t                  would_need; /* units that reach the share; 0: the search did not get there */
+    bool                      tried_all;  /* it tried MOST units */
+    uint64_t                  bytes;      /* of the live heap */
+    uint64_t                  free_bytes; /* by the last search */
+    uint64_t                  wanted;     /* bytes */
+    HDX_LIST(hdx_flow_member) members;    /* of the units chosen: what leads to something that nothing else reaches */
+    hdx_flow_sums             sums;
 } finder;
+
+static uint64_t unit_of(const finder *f, uint64_t holder) { return f->reached == NULL ? holder : f->groups.of[holder]; }
+
+static void remove_unit(finder *f, uint64_t unit, bool removed)
+{
+    if (f->reached == NULL)
+        f->holders[unit].removed = removed;
+    for (uint64_t i = 1; f->reached != NULL && i < f->count; i++)
+        if (f->groups.of[i] == unit)
+            f->holders[i].removed = removed;
+}
 
 static hdx_code search(finder *f, hdx_error *err)
 {
     uint64_t bytes = 0;
     hdx_code code = hdx_flow_run(f->flow, &bytes, err);
-    if (f->used == 0) /* with nothing taken away: what no root reaches is no part of the heap */
+    if (f->bytes == 0) /* with nothing taken away: what no root reaches is no part of the heap */
         f->bytes = bytes;
     f->free_bytes = f->bytes - bytes;
     return code;
 }
 
-/* The holder by which most bytes were reached; 0: there is none. */
-static uint64_t biggest(const finder *f)
+/* The unit by which most bytes were reached; 0: there is none. A unit that was taken away reaches nothing. */
+static uint64_t biggest(const finder *f, uint64_t *bytes)
 {
     uint64_t best = 0;
+    *bytes = 0;
+    if (f->reached != NULL)
+        memset(f->reached, 0, f->groups.count * sizeof *f->reached);
     for (uint64_t i = 1; i < f->count; i++)
-        if (!f->holders[i].removed && f->holders[i].bytes > (best == 0 ? 0 : f->holders[best].bytes))
-            best = i;
+        if (f->reached != NULL)
+            f->reached[f->groups.of[i]] += f->holders[i].bytes;
+        else if (f->holders[i].bytes > *bytes)
+            *bytes = f->holders[best = i].bytes;
+    for (uint32_t g = 1; f->reached != NULL && g < f->groups.count; g++)
+        if (f->reached[g] > *bytes)
+            *bytes = f->reached[best = g];
     return best;
 }
 
-/* A field of a class that only the others held goes with them: it is given back, and is as little reached as before. */
-static void drop_unreached(finder *f)
+/* Takes unit after unit away, up to `most`, until the share is reached. Begins after a search without any. */
+static hdx_code choose(finder *f, uint32_t most, hdx_error *err)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < f->used; i++) {
-        hdx_holder *h = &f->holders[f->chosen[i]];
-        if (h->kind == HDX_HOLDER_ROOT || hdx_flow_reached(f->flow, h->from))
-            f->chosen[kept++] = f->chosen[i];
-        else
-            h->removed = false;
-    }
-    f->used = kept;
-}
-
-static hdx_code choose(finder *f, double share, hdx_error *err)
-{
-    hdx_code code = search(f, err);
-    f->wanted = (uint64_t)((double)f->bytes * share / 100);
-    while (code == HDX_OK && f->used < f->most && (f->used == 0 || f->free_bytes < f->wanted)) {
-        const uint64_t next = biggest(f);
-        if (next == 0 || f->holders[next].bytes < f->bytes / TINY)
+    hdx_code code = HDX_OK;
+    while (code == HDX_OK && f->used < most && (f->used == 0 || f->free_bytes < f->wanted)) {
+        uint64_t       bytes;
+        const uint64_t next = biggest(f, &bytes);
+        if (next == 0 || bytes < f->bytes / TINY)
             break;
-        f->holders[next].removed = true;
+        remove_unit(f, next, true);
         f->chosen[f->used++] = next;
         code = search(f, err);
     }
-    if (code == HDX_OK)
-        drop_unreached(f);
-    return code == HDX_OK && f->used > 0
-               ? hdx_flow_split(f->flow, f->chosen, f->used, f->sums, SETS, &f->sum_count, err)
-               : code;
+    return code;
 }
 
-/* What is free without a set of holders: all that no other leads to. */
-static hdx_flow_sum free_without(const finder *f, uint32_t bits)
+/* Gives units back until `kept` are left. */
+static void give_back(finder *f, uint32_t kept)
+{
+    while (f->used > kept)
+        remove_unit(f, f->chosen[--f->used], false);
+}
+
+/* The same with groups, as far as that goes; what is kept of it are the first `most`. */
+static hdx_code choose_groups(finder *f, hdx_error *err)
+{
+    hdx_code code;
+    if ((f->reached = hdx_mem_array(f->ask->q.mem, f->groups.count, sizeof *f->reached)) == NULL)
+        return hdx_no_memory(err, "groups of holders", f->groups.count * sizeof *f->reached);
+    if ((code = search(f, err)) != HDX_OK || (code = choose(f, MOST, err)) != HDX_OK)
+        return code;
+    f->would_need = f->used > 0 && f->free_bytes >= f->wanted ? f->used : 0;
+    f->tried_all = f->used == MOST;
+    if (f->used <= f->most)
+        return HDX_OK;
+    give_back(f, f->most);
+    return search(f, err);
+}
+
+/* By holders where so many reach the share, or groups are no better. */
+static hdx_code choose_best(finder *f, double share, hdx_error *err)
+{
+    uint64_t single[MOST];
+    hdx_code code = search(f, err);
+    f->wanted = (uint64_t)((double)f->bytes * share / 100);
+    if (code == HDX_OK)
+        code = choose(f, f->most, err);
+    const uint32_t used = f->used;
+    const uint64_t free_bytes = f->free_bytes;
+    if (code != HDX_OK || free_bytes >= f->wanted)
+        return code;
+    memcpy(single, f->chosen, used * sizeof *single);
+    give_back(f, 0);
+    if ((code = choose_groups(f, err)) != HDX_OK || f->free_bytes > free_bytes)
+        return code;
+    give_back(f, 0);
+    f->reached = NULL;
+    for (f->used = 0; f->used < used; f->used++)
+        remove_unit(f, f->chosen[f->used] = single[f->used], true);
+    return search(f, err);
+}
+
+/*
+ * What leads on: to something that the last search did not reach. A field of a class that only the others held goes
+ * with them: it is given back, and is as little reached as before.
+ */
+static hdx_code list_members(finder *f, hdx_error *err)
+{
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < f->used; n++) {
+        const uint64_t unit = f->chosen[n], first = f->reached == NULL ? unit : 1,
+                       end = f->reached == NULL ? unit + 1 : f->count, before = f->members.count;
+        for (uint64_t i = first; i < end; i++) {
+            hdx_holder *h = &f->holders[i];
+            if (unit_of(f, i) != unit)
+                continue;
+            if (h->kind != HDX_HOLDER_ROOT && !hdx_flow_reached(f->flow, h->from)) {
+                h->removed = false;
+                continue;
+            }
+            if (h->kind != HDX_HOLDER_THREAD &&
+                hdx_flow_reached(f->flow, h->kind == HDX_HOLDER_STATIC ? h->to : h->from))
+                continue;
+            if (!hdx_list_room(f->ask->q.mem, HDX_LIST_REF(&f->members)))
+                return hdx_no_memory(err, "holders", f->members.count * sizeof *f->members.at);
+            f->members.at[f->members.count++] = (hdx_flow_member){ i, 1ull << kept };
+        }
+        if (f->members.count > before)
+            f->chosen[kept++] = unit;
+    }
+    f->used = kept;
+    return HDX_OK;
+}
+
+/* What is free without units: all that no other leads to. */
+static hdx_flow_sum free_without(const finder *f, uint64_t bits)
 {
     hdx_flow_sum all = { .bits = bits };
-    for (uint64_t i = 0; i < f->sum_count; i++)
-        if ((f->sums[i].bits & ~bits) == 0) {
-            all.objects += f->sums[i].objects;
-            all.bytes += f->sums[i].bytes;
+    for (uint64_t i = 0; i < f->sums.count; i++)
+        if ((f->sums.at[i].bits & ~bits) == 0) {
+            all.objects += f->sums.at[i].objects;
+            all.bytes += f->sums.at[i].bytes;
         }
     return all;
 }
@@ -141,12 +257,12 @@ static hdx_flow_sum free_without(const finder *f, uint32_t bits)
 /* Gives back each that is not needed for the share; where that is not reached, each without which little is lost. */
 static void reduce(finder *f)
 {
-    f->needed = f->used == MOST ? UINT32_MAX : (1u << f->used) - 1;
+    f->needed = f->used == MOST ? UINT64_MAX : (1ull << f->used) - 1;
     const bool reached = free_without(f, f->needed).bytes >= f->wanted;
     for (uint32_t i = 0; i < f->used; i++) {
-        const uint64_t now = free_without(f, f->needed).bytes, rest = free_without(f, f->needed & ~(1u << i)).bytes;
+        const uint64_t now = free_without(f, f->needed).bytes, rest = free_without(f, f->needed & ~(1ull << i)).bytes;
         if (reached ? rest >= f->wanted : now - rest < f->bytes / TINY)
-            f->needed &= ~(1u << i);
+            f->needed &= ~(1ull << i);
     }
 }
 
@@ -167,15 +283,33 @@ static bool take_name(void *context, const hdx_named_ref *ref)
     return n->count < 4;
 }
 
-static hdx_code reference_cell(const finder *f, const hdx_holder *h, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+/* ---- rows ---- */
+
+/* Bits of the needed units that share a row with this one: threads of one pool, roots of one type. */
+static uint64_t row_of(const finder *f, uint32_t unit)
+{
+    uint64_t bits = 1ull << unit;
+    if (f->reached != NULL || f->holders[f->chosen[unit]].kind == HDX_HOLDER_STATIC)
+        return bits;
+    for (uint32_t i = 0; i < f->used; i++)
+        if (f->groups.of[f->chosen[i]] == f->groups.of[f->chosen[unit]])
+            bits |= 1ull << i;
+    return bits & f->needed;
+}
+
+/* The names of the fields by which the members of a row lead on. */
+static hdx_code reference_cell(const finder *f, uint64_t bits, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_error   mine;
     hdx_buffer  text = hdx_buffer_of(f->ask->q.mem);
     field_names names = { &text, 0 };
-    *out = hdx_cell_null();
-    if (h->kind != HDX_HOLDER_STATIC)
-        return HDX_OK;
-    hdx_code code = hdx_graph_named_refs(f->ask->g, h->from, h->to, take_name, &names, &mine);
+    hdx_code    code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < f->members.count && names.count < 4; i++) {
+        const hdx_holder *h = &f->holders[f->members.at[i].holder];
+        if ((f->members.at[i].bit & bits) == 0 || h->kind != HDX_HOLDER_STATIC)
+            continue;
+        code = hdx_graph_named_refs(f->ask->g, h->from, h->to, take_name, &names, &mine);
+    }
     if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(f->ask->g)) {
         *out = hdx_cell_string("<static>");
         code = HDX_OK;
@@ -188,61 +322,125 @@ static hdx_code reference_cell(const finder *f, const hdx_holder *h, hdx_arena *
     return code;
 }
 
+static hdx_id object_of(const hdx_holder *h) { return h->kind == HDX_HOLDER_STATIC ? h->to : h->from; }
+
+/* Of several members: what they have in common. */
+static hdx_code member_cells(const finder *f, uint64_t bits, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    const hdx_holder *first = NULL;
+    uint64_t          count = 0, listed = 0;
+    bool              one_class = true;
+    hdx_cell         *addresses = hdx_arena_get(arena, ADDRESSES * sizeof *addresses);
+    if (addresses == NULL)
+        return hdx_no_memory(err, "holders", ADDRESSES * sizeof *addresses);
+    for (uint64_t i = 0; i < f->members.count; i++) {
+        const hdx_holder *h = &f->holders[f->members.at[i].holder];
+        if ((f->members.at[i].bit & bits) == 0)
+            continue;
+        first = first == NULL ? h : first;
+        one_class &= hdx_graph_class_of(f->ask->g, h->from) == hdx_graph_class_of(f->ask->g, first->from);
+        count++;
+        if (listed < ADDRESSES)
+            addresses[listed++] = hdx_id_cell(f->ask->g, object_of(h));
+    }
+    const bool     one = count == 1, fields = first->kind == HDX_HOLDER_STATIC;
+    const hdx_text name = f->groups.names[f->groups.of[first - f->holders]];
+    cells[ADDRESS] = one || fields ? hdx_id_cell(f->ask->g, first->from) : hdx_cell_null();
+    cells[CLASS] = one_class ? hdx_class_of_cell(f->ask->g, first->from) : hdx_cell_null();
+    cells[LABEL] = one || fields || name.len == 0 ? hdx_cell_null() : hdx_text_cell(arena, name);
+    cells[TARGET] = one && fields ? hdx_id_cell(f->ask->g, first->to) : hdx_cell_null();
+    cells[TARGET_CLASS] = one && fields ? hdx_class_of_cell(f->ask->g, first->to) : hdx_cell_null();
+    cells[MEMBERS] = hdx_cell_uint(count);
+    cells[ADDRESSES_OF] = one ? hdx_cell_null() : hdx_cell_list(addresses, listed);
+    return (one || fields) && hdx_column_wanted(&f->ask->q, LABEL)
+               ? hdx_label_cell(&f->ask->q, first->from, arena, &cells[LABEL], err)
+               : HDX_OK;
+}
+
 static hdx_code add_rows(finder *f, hdx_table *table, hdx_error *err)
 {
     static const char *const kinds[] = { "", "static", "thread", "root" };
+    hdx_arena               *arena = hdx_table_arena(table);
     hdx_code                 code = HDX_OK;
-    uint32_t                 before = 0;
+    uint64_t                 before = 0;
     for (uint32_t i = 0; code == HDX_OK && i < f->used; i++) {
-        const hdx_holder *h = &f->holders[f->chosen[i]];
-        hdx_cell          cells[COLUMNS];
-        if ((f->needed & 1u << i) == 0)
+        hdx_cell cells[COLUMNS];
+        if ((f->needed & ~before & 1ull << i) == 0)
             continue;
-        before |= 1u << i;
+        const uint64_t bits = row_of(f, i);
+        before |= bits;
         const uint64_t together = free_without(f, before).bytes;
-        cells[KIND] = hdx_cell_string(kinds[h->kind]);
-        cells[ALONE] = hdx_cell_uint(free_without(f, 1u << i).bytes);
+        uint64_t       m = 0;
+        while (f->members.at[m].bit != 1ull << i)
+            m++;
+        cells[KIND] = hdx_cell_string(kinds[f->holders[f->members.at[m].holder].kind]);
+        cells[ALONE] = hdx_cell_uint(free_without(f, bits).bytes);
         cells[TOGETHER] = hdx_cell_uint(together);
         cells[PERCENT] = hdx_cell_real(f->bytes == 0 ? 0 : 100.0 * (double)together / (double)f->bytes);
-        cells[ADDRESS] = hdx_id_cell(f->ask->g, h->from);
-        cells[CLASS] = hdx_class_of_cell(f->ask->g, h->from);
-        cells[LABEL] = hdx_cell_null();
-        cells[TARGET] = hdx_id_cell(f->ask->g, h->to);
-        cells[TARGET_CLASS] = h->to == HDX_NO_ID ? hdx_cell_null() : hdx_class_of_cell(f->ask->g, h->to);
-        if ((code = reference_cell(f, h, hdx_table_arena(table), &cells[REFERENCE], err)) == HDX_OK)
+        cells[REFERENCE] = hdx_cell_null();
+        if ((code = member_cells(f, bits, arena, cells, err)) == HDX_OK &&
+            (code = reference_cell(f, bits, arena, &cells[REFERENCE], err)) == HDX_OK)
             code = hdx_table_add(table, cells, err);
     }
     return code;
 }
 
+/* ---- what is said of all of them ---- */
+
+/* Why the rows do not keep the share. */
+static void say_short(const finder *f, double share, char *out, size_t size)
+{
+    if (f->would_need > f->most)
+        (void)snprintf(out, size, "%u would keep %g%% (--most %u)", f->would_need, share, f->would_need);
+    else if (f->tried_all)
+        (void)snprintf(out, size, "%u do not keep %g%%", MOST, share);
+    else
+        (void)snprintf(out, size, "none of the others is the first to reach 1%% of it");
+}
+
 static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *err)
 {
     const hdx_flow_sum all = free_without(f, f->needed);
-    const unsigned     count = (unsigned)__builtin_popcount(f->needed);
-    const bool         reached = f->used > 0 && all.bytes >= f->wanted;
-    const double       percent = f->bytes == 0 ? 0 : 100.0 * (double)all.bytes / (double)f->bytes;
-    char               line[160];
-    const hdx_cell     cells[] = { hdx_cell_real(share), hdx_cell_bool(reached), hdx_cell_uint(all.objects),
-                                   hdx_cell_uint(all.bytes) };
-    (void)snprintf(line, sizeof line, "%u holder%s %.1f%% of the live heap%s", count,
-                   count == 1 ? " keeps" : "s together keep", percent,
-                   reached             ? ""
-                   : f->used < f->most ? "; none of the others leads to 1% of it"
-                                       : "; --most lets more be tried");
-    const hdx_code code = hdx_beside(HDX_OK, out, "total", total_members, HDX_COUNT(total_members), cells, err);
-    return code == HDX_OK && count > 0 ? hdx_rows_set_title(*out, line, err) : code;
+    unsigned           count = 0;
+    for (uint64_t left = f->needed, i = 0; i < f->used; i++)
+        if ((left >> i & 1) != 0) {
+            left &= ~row_of(f, (uint32_t)i);
+            count++;
+        }
+    const bool     reached = f->used > 0 && all.bytes >= f->wanted;
+    const double   percent = f->bytes == 0 ? 0 : 100.0 * (double)all.bytes / (double)f->bytes;
+    const unsigned needed = reached ? count : f->would_need;
+    char           line[200], why[80] = "";
+    const hdx_cell cells[] = { hdx_cell_real(share), hdx_cell_bool(reached), hdx_cell_uint(all.objects),
+                               hdx_cell_uint(all.bytes), needed == 0 ? hdx_cell_null() : hdx_cell_uint(needed) };
+    if (!reached)
+        say_short(f, share, why, sizeof why);
+    (void)snprintf(line, sizeof line, "%u holder%s %.1f%% of the live heap%s%s", count,
+                   count == 1 ? " keeps" : "s together keep", percent, reached ? "" : "; ", why);
+    hdx_code code = hdx_beside(HDX_OK, out, "total", total_members, HDX_COUNT(total_members), cells, err);
+    if (code == HDX_OK && count > 0)
+        code = hdx_rows_set_title(*out, line, err);
+    if (code != HDX_OK || f->used == 0)
+        return hdx_say_nothing(code, out, err,
+                               "no pool of threads, no class (by its static fields) and no type of GC root is the "
+                               "first to reach 1%% of the heap");
+    return hdx_say_nothing(code, out, err, "none of the %u holders that were tried keeps 1%% of the heap; %s", f->used,
+                           why);
 }
 
 static hdx_code find(finder *f, double share, hdx_error *err)
 {
-    if ((f->sums = hdx_mem_array(f->ask->q.mem, SETS, sizeof *f->sums)) == NULL)
-        return hdx_no_memory(err, "sets of holders", SETS * sizeof *f->sums);
     hdx_code code = hdx_flow_open(f->ask, &f->flow, err);
     if (code != HDX_OK)
         return code;
     hdx_flow_leave_out_dump_only(f->flow);
     f->holders = hdx_flow_holders(f->flow, &f->count);
-    if ((code = choose(f, share, err)) == HDX_OK)
+    if ((code = hdx_holder_groups_find(f->ask, f->holders, f->count, &f->groups, err)) != HDX_OK ||
+        (code = choose_best(f, share, err)) != HDX_OK || (code = list_members(f, err)) != HDX_OK)
+        return code;
+    if (f->used > 0)
+        code = hdx_flow_split(f->flow, f->members.at, f->members.count, &f->sums, err);
+    if (code == HDX_OK)
         reduce(f);
     return code;
 }
@@ -258,13 +456,8 @@ static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out
         hdx_table_free(table);
         return code;
     }
-    if ((code = hdx_table_rows(table, out, err)) == HDX_OK && (code = say(&f, share, out, err)) != HDX_OK) {
-        hdx_rows_close(*out);
-        *out = NULL;
-    }
-    if (code == HDX_OK && hdx_column_wanted(&ask->q, LABEL))
-        code = hdx_query_labels(&ask->q, false, out, err);
-    return hdx_say_nothing(code, out, err, "no field, thread or root leads to 1%% of the heap");
+    code = hdx_table_rows(table, out, err);
+    return code == HDX_OK ? say(&f, share, out, err) : code;
 }
 
 static const hdx_parameter parameters[] = {
@@ -281,7 +474,8 @@ static const hdx_parameter parameters[] = {
       .preset = MOST_DEFAULT,
       .least = 1,
       .most = MOST,
-      .sentence = "no more holders than these; " MOST_DEFAULT " by default" },
+      .sentence = "no more holders than these, a pool of threads, the fields of a class or the roots of a type being "
+                  "one; " MOST_DEFAULT " by default" },
 };
 
 static hdx_code open_holders(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -302,7 +496,9 @@ const hdx_question hdx_question_holders = {
         .more = "Where dominators shows many small objects, several holders share what is below them. This takes the "
                 "biggest holder away, looks what is still reached, and goes on until the rest is --share of the heap; "
                 "what is not needed for that is left out again. Each line says what would be free without the holders "
-                "up to it.",
+                "up to it. Threads of one pool (names that differ in digits alone) and roots of one type are one "
+                "holder; so are the static fields of one class where more than --most would be needed otherwise. An "
+                "answer that does not reach --share says how many holders would.",
         .examples = { "heapdex holders app.hprof", "heapdex holders app.hprof --share 50 --format json" },
         .forms = &form,
         .form_count = 1,

@@ -135,21 +135,47 @@ static hdx_code add_groups(top *t, hdx_by by, const char *kind, hdx_error *err)
     return code;
 }
 
+enum { H_KIND, H_ALONE, H_TOGETHER, H_PERCENT, H_ADDRESS, H_CLASS, H_LABEL, H_REFERENCE, H_MEMBERS = 10 };
+
+/* Several threads or roots have no address that a label could be made of: "12 threads http-worker-#". */
+static hdx_code name_of_several(const hdx_cell *c, hdx_buffer *text, hdx_cell *out, hdx_error *err)
+{
+    const hdx_cell *name = c[H_LABEL].kind == HDX_CELL_TEXT ? &c[H_LABEL] : &c[H_CLASS];
+    hdx_buffer_clear(text);
+    hdx_buffer_format(text, "%llu %.*ss", (unsigned long long)c[H_MEMBERS].as.natural, (int)c[H_KIND].as.text.len,
+                      c[H_KIND].as.text.at);
+    if (name->kind == HDX_CELL_TEXT) {
+        hdx_buffer_text(text, " ");
+        hdx_buffer_put(text, name->as.text.at, name->as.text.len);
+    }
+    if (text->failed)
+        return hdx_no_memory(err, "names of holders", text->len);
+    *out = hdx_cell_text((hdx_text){ text->at, (uint32_t)text->len });
+    return HDX_OK;
+}
+
 static hdx_code add_holders(top *t, hdx_error *err)
 {
-    const hdx_query     q = asked_for(t, 6); /* kind, alone, together, percent, address, class, label, reference */
+    const hdx_query     q = asked_for(t, H_LABEL); /* of single ones the label is made later */
     const hdx_arguments none = { &hdx_question_holders.declared, NULL, 0 };
+    hdx_buffer          text = hdx_buffer_of(t->ask->q.mem);
     hdx_rows           *rows = NULL;
     const hdx_cell     *c;
     hdx_code            code = hdx_question_open(&hdx_question_holders, &q, &none, &rows, err);
     while (code == HDX_OK && hdx_rows_next(rows, &c)) {
+        hdx_cell name = c[H_CLASS];
         t->holders++;
-        t->held = c[3].as.real;
-        code = add(t, "holder", hdx_cell_null(), c[2].as.natural, c[4], &c[5], &c[7], err);
+        t->held = c[H_PERCENT].as.real;
+        if (c[H_ADDRESS].kind != HDX_CELL_ADDRESS)
+            code = name_of_several(c, &text, &name, err);
+        if (code == HDX_OK)
+            code =
+                add(t, "holder", hdx_cell_null(), c[H_TOGETHER].as.natural, c[H_ADDRESS], &name, &c[H_REFERENCE], err);
     }
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
     hdx_rows_close(rows);
+    hdx_buffer_free(&text);
     return code;
 }
 

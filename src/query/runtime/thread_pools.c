@@ -52,7 +52,7 @@ typedef struct pools {
 
 /* ---- one thread ---- */
 
-static bool fold(const hdx_cell *name, hdx_arena *arena, hdx_text *out)
+bool hdx_thread_pool_name(const hdx_cell *name, hdx_arena *arena, hdx_text *out)
 {
     const hdx_text text = name->kind == HDX_CELL_TEXT ? name->as.text : (hdx_text){ "", 0 };
     char          *to = hdx_arena_get(arena, (uint64_t)text.len + 1);
@@ -115,7 +115,7 @@ static hdx_code read_members(pools *p, hdx_error *err)
         m->named = facts.name.kind == HDX_CELL_TEXT;
         m->state = state_of(&facts.state);
         m->at = place_of(hdx_graph_thread_of(p->ask.g, m->id));
-        code = !arena.refused && fold(&facts.name, &p->names, &m->pool)
+        code = !arena.refused && hdx_thread_pool_name(&facts.name, &p->names, &m->pool)
                    ? hdx_ask_turn(&p->ask, err)
                    : hdx_no_memory(err, "names of threads", arena.size + p->names.size);
     }

@@ -8,6 +8,11 @@
 enum { HDX_THREAD_POOL_COLUMNS = 6 };
 extern const hdx_column hdx_thread_pool_columns[HDX_THREAD_POOL_COLUMNS];
 hdx_code                hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err);
+/*
+ * The pool of a thread by its name: each run of digits is one '#'. Sets *out to a text in the arena, which is empty for
+ * a name that is no text; false: no memory.
+ */
+bool hdx_thread_pool_name(const hdx_cell *name, hdx_arena *arena, hdx_text *out);
 typedef struct hdx_frame_local { /* a root entry that belongs to a thread */
     hdx_id  thread;
     int32_t frame;
