@@ -180,6 +180,91 @@ Test(locals, of_a_collected_key_are_stale_and_nulls_are_none)
     heap_close(&h);
 }
 
+/* ---- what threads wait for ---- */
+
+enum { RUNNABLE = 4, WAITING = 0x10, TIMED = 0x20 }; /* bits of threadStatus */
+
+typedef struct parked {
+    const char *name;
+    unsigned    status;
+    char        at; /* letter of the blocker, below */
+} parked;
+
+#define THREAD_AT(letter) (0x30000 + 0x100 * (uint64_t)((letter) - 'a'))
+#define LOCK_AT(letter)   (0x40000 + 0x100 * (uint64_t)((letter) - 'A'))
+
+/* Locks: A and B of threads a and b, C a condition, D has readers, f the first, E a task that h runs, F of thread g. */
+static void make_parked(heap *h, const parked *threads, unsigned count)
+{
+    made           k = made_begin("name:L parkBlocker:L threadStatus:I");
+    const uint64_t ownable = dump_maker_class(k.m, "java.util.concurrent.locks.AbstractOwnableSynchronizer", k.object,
+                                              "exclusiveOwnerThread:L"),
+                   sync = dump_maker_class(k.m, "java.util.concurrent.locks.ReentrantLock$Sync", ownable, ""),
+                   readers = dump_maker_class(k.m, "java.util.concurrent.locks.ReentrantReadWriteLock$Sync", ownable,
+                                              "firstReader:L"),
+                   condition = dump_maker_class(k.m, "app.Condition", k.object, ""),
+                   task = dump_maker_class(k.m, "java.util.concurrent.FutureTask", k.object, "runner:L");
+    dump_maker_instance_at(k.m, LOCK_AT('A'), sync, DUMP_VALUES(THREAD_AT('a')));
+    dump_maker_instance_at(k.m, LOCK_AT('B'), sync, DUMP_VALUES(THREAD_AT('b')));
+    dump_maker_instance_at(k.m, LOCK_AT('C'), condition, NULL);
+    dump_maker_instance_at(k.m, LOCK_AT('D'), readers, DUMP_VALUES(THREAD_AT('f'), 0));
+    dump_maker_instance_at(k.m, LOCK_AT('E'), task, DUMP_VALUES(THREAD_AT('h')));
+    dump_maker_instance_at(k.m, LOCK_AT('F'), sync, DUMP_VALUES(THREAD_AT('g')));
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t name = dump_maker_string(k.m, k.string, threads[i].name), at = THREAD_AT(threads[i].name[0]);
+        rooted(&k, dump_maker_instance_at(
+                       k.m, at, k.thread,
+                       DUMP_VALUES(name, threads[i].at == 0 ? 0 : LOCK_AT(threads[i].at), threads[i].status)));
+    }
+    heap_open(h, k.m);
+}
+
+Test(waits, have_the_lock_its_owner_and_deadlocks)
+{
+    static const parked threads_of[] = {
+        { "a", WAITING, 'B' },  { "b", WAITING, 'A' }, { "c", TIMED, 'A' },
+        { "d", RUNNABLE, 'A' }, { "e", WAITING, 'C' }, { "f", WAITING, 'D' },
+        { "g", WAITING, 'E' },  { "h", TIMED, 'F' },   { "i", WAITING, 0 },
+    };
+    static const char *const want[] = {
+        "java.util.concurrent.locks.ReentrantLock$Sync,b,1\n",
+        "java.util.concurrent.locks.ReentrantLock$Sync,a,1\n",
+        "java.util.concurrent.locks.ReentrantLock$Sync,a,-\n",
+        "-,-,-\n", /* it does not wait; the field is left over */
+        "app.Condition,-,-\n",
+        "java.util.concurrent.locks.ReentrantReadWriteLock$Sync,f,2\n",
+        "java.util.concurrent.FutureTask,h,-\n",
+        "java.util.concurrent.locks.ReentrantLock$Sync,g,-\n", /* it stops waiting by itself */
+        "-,-,-\n",
+    };
+    heap      h;
+    hdx_rows *rows;
+    make_parked(&h, threads_of, HDX_COUNT(threads_of));
+    for (size_t i = 0; i < HDX_COUNT(threads_of); i++) {
+        ok(ask_plainly(&h, threads, &rows));
+        cr_expect(eq(str, (char *)hdx_rows_title(rows),
+                     "Deadlock: \"a\" waits for \"b\", which waits for \"a\"\n"
+                     "Deadlock: \"f\" waits for \"f\""));
+        expect_columns(rows, "name", threads_of[i].name, "waits_for owner deadlock", want[i]);
+    }
+    ok(ask_plainly(&h, threads, &rows));
+    expect_columns(rows, "name", "c", "lock owner_thread", "0x40000,0x30000\n");
+    heap_close(&h);
+}
+
+Test(waits, of_a_thread_outside_of_a_circle_are_no_deadlock)
+{
+    static const parked threads_of[] = { { "b", WAITING, 'A' }, { "a", WAITING, 'F' }, { "g", WAITING, 'A' } };
+    heap                h;
+    hdx_rows           *rows;
+    make_parked(&h, threads_of, HDX_COUNT(threads_of));
+    ok(ask_plainly(&h, threads, &rows));
+    expect_columns(rows, "name", "b", "owner deadlock", "a,-\n");
+    ok(ask_plainly(&h, threads, &rows));
+    expect_columns(rows, "name", "a", "owner deadlock", "g,1\n");
+    heap_close(&h);
+}
+
 /* Whoever wrote the dump may let all threads have one table: it is looked at once. */
 Test(locals, of_a_table_that_many_threads_share_are_looked_at_once)
 {

@@ -9,6 +9,11 @@
  * are, the innermost. NULL: no frame has it, or the dump has no stack of the thread.
  */
 const hdx_frame *hdx_frame_of_local(hdx_graph *g, hdx_id thread, hdx_id object);
+/*
+ * Does the thread make an OutOfMemoryError? HotSpot writes its dump from there, so the stack has
+ * OutOfMemoryError.<init>. t may be NULL.
+ */
+bool hdx_thread_ran_out_of_memory(const hdx_thread *t);
 /* Sets *out to CLASS.METHOD (SOURCE:LINE), without the parts that are unknown. f NULL: *out is null. */
 hdx_code hdx_frame_cell(hdx_arena *arena, const hdx_frame *f, hdx_cell *out, hdx_error *err);
 

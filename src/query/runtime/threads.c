@@ -3,13 +3,15 @@
  *
  * A thread is a live object of java.lang.Thread or below it. Those that run are named by a THREAD_OBJ root (MAT 4.8,
  * HPROF 5.4), but for virtual ones before JDK 22 (HPROF 5.4); the others were not started or have ended, and have no
- * frames. A local belongs to the frame its root names; frame -1 to none.
+ * frames. A local belongs to the frame its root names; frame -1 to none. What a thread waits for is in thread_waits.c.
  */
 #include "query/common/columns.h"
 #include "graph/graph.h"
+#include "query/common/frames.h"
 #include "query/common/labels.h"
 #include "query/common/thread_facts.h"
 #include "query/runtime/loaders.h"
+#include "query/runtime/thread_waits.h"
 #include "query/runtime/threads.h"
 #include "query/query.h"
 
@@ -41,25 +43,57 @@ static const hdx_column frame_members[] = {
     HDX_NESTED("locals", LIST, HDX_COLUMN_NULLABLE, "objects that the frame holds; null without --locals", local_item),
     HDX_NESTED("local_objects", LIST, HDX_COLUMN_NULLABLE, "what these are; null without --locals", local_members),
 };
-static const hdx_column columns[] = {
-    OF_THREAD,
-    HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
-    HDX_COLUMN("virtual", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "it is a virtual thread; null in dumps without any"),
-    HDX_COLUMN("carrier", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "of a virtual thread: the thread that runs it at the moment"),
-    HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "its context class loader"),
-    HDX_COLUMN("context_loader", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "the same in words: its class, and its name where it has one"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the thread object, without what it refers to"),
-    RETAINED,
-    HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-               "its stack, innermost frame first; null without --stacks", frame_members),
+enum {
+    ADDRESS,
+    NAME,
+    DAEMON,
+    PRIORITY,
+    STATE,
+    WAITS_FOR,
+    LOCK,
+    OWNER,
+    OWNER_THREAD,
+    DEADLOCK,
+    OUT_OF_MEMORY,
+    VIRTUAL,
+    CARRIER,
+    CONTEXT_CLASS_LOADER,
+    CONTEXT_LOADER,
+    SHALLOW,
+    RETAINS,
+    FRAMES,
+    COLUMNS
 };
-#define CONTEXT_LOADER 8u
-#define FRAMES         (HDX_COUNT(columns) - 1)
+static const hdx_column columns[COLUMNS] = {
+    OF_THREAD,
+    [STATE] = HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                         "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
+    [WAITS_FOR] = HDX_COLUMN("waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_SPARE,
+                             "class of the lock or other synchronizer that it is parked at (Thread.parkBlocker); null "
+                             "also for threads at monitors, which dumps do not name"),
+    [LOCK] = HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that synchronizer"),
+    [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                         "name of the thread that has the lock or computes the result; null where none is known"),
+    [OWNER_THREAD] = HDX_COLUMN("owner_thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that thread"),
+    [DEADLOCK] = HDX_COLUMN("deadlock", UNSIGNED, NONE, HDX_COLUMN_NULLABLE,
+                            "number, from 1, of the circle of threads that wait for each other; null: it is in none"),
+    [OUT_OF_MEMORY] = HDX_COLUMN("out_of_memory", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                                 "its OutOfMemoryError was being made when the dump was written; null where no thread "
+                                 "made one"),
+    [VIRTUAL] = HDX_COLUMN("virtual", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                           "it is a virtual thread; null in dumps without any"),
+    [CARRIER] = HDX_COLUMN("carrier", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                           "of a virtual thread: the thread that runs it at the moment"),
+    [CONTEXT_CLASS_LOADER] = HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                                        "its context class loader"),
+    [CONTEXT_LOADER] = HDX_COLUMN("context_loader", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                                  "the same in words: its class, and its name where it has one"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
+                           "size of the thread object, without what it refers to"),
+    [RETAINS] = RETAINED,
+    [FRAMES] = HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                          "its stack, innermost frame first; null without --stacks", frame_members),
+};
 static const hdx_column table_columns[] = {
     OF_THREAD,
     HDX_COLUMN("frames", UNSIGNED, COUNT, 0, "frames of its stack"),
@@ -131,15 +165,21 @@ typedef struct thread_rows {
     uint64_t          next;
     hdx_frame_local  *locals;
     uint64_t          local_count, local_capacity;
-    bool              stacks, with_locals, table, any_virtual;
+    hdx_thread_waits  waits; /* at NULL: not asked for */
+    hdx_id            owner; /* whose name is in owner_name */
+    hdx_arena         owner_name;
+    hdx_cell          owner_cell;
+    bool              stacks, with_locals, table, any_virtual, any_out_of_memory;
 } thread_rows;
 
 static void rows_close(void *state)
 {
     thread_rows *t = state;
+    hdx_mem_put(t->ask.q.mem, t->waits.at, t->ids.count * sizeof *t->waits.at);
     hdx_thread_reader_close(&t->reader);
     hdx_ids_drop(&t->ids);
     hdx_mem_put(t->ask.q.mem, t->locals, t->local_capacity * sizeof *t->locals);
+    hdx_arena_free(&t->owner_name);
     free(t);
 }
 
@@ -244,41 +284,84 @@ static hdx_code count_locals(const thread_rows *t, hdx_id thread, hdx_arena *are
     return HDX_OK;
 }
 
+/* Many threads wait for one: its name is read once for neighbours. */
+static hdx_code owner_cell(thread_rows *t, hdx_id owner, hdx_cell *out, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    if (owner != t->owner) {
+        hdx_arena_empty(&t->owner_name);
+        t->owner = HDX_NO_ID;
+        if ((code = hdx_label_cell(&t->ask.q, owner, &t->owner_name, &t->owner_cell, err)) == HDX_OK)
+            t->owner = owner;
+    }
+    *out = t->owner_cell;
+    return code;
+}
+
+static hdx_code wait_cells(thread_rows *t, const hdx_thread_wait *w, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    hdx_cell name = hdx_cell_null();
+    if (w->blocker != HDX_NO_ID) {
+        cells[WAITS_FOR] = hdx_class_of_cell(t->ask.g, w->blocker);
+        cells[LOCK] = hdx_id_cell(t->ask.g, w->blocker);
+    }
+    if (w->deadlock != 0)
+        cells[DEADLOCK] = hdx_cell_uint(w->deadlock);
+    if (w->owner == HDX_NO_ID)
+        return HDX_OK;
+    cells[OWNER_THREAD] = hdx_id_cell(t->ask.g, w->owner);
+    const hdx_code code = owner_cell(t, w->owner, &name, err);
+    if (code == HDX_OK && name.kind == HDX_CELL_TEXT)
+        cells[OWNER] = hdx_text_cell(arena, name.as.text);
+    return code;
+}
+
+static hdx_code table_cells(const thread_rows *t, hdx_id id, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    const hdx_thread *thread = hdx_graph_thread_of(t->ask.g, id);
+    uint64_t          locals = 0;
+    const hdx_code    code = count_locals(t, id, arena, &locals, err);
+    cells[4] = hdx_cell_uint(thread == NULL ? 0 : thread->frame_count);
+    cells[5] = hdx_cell_uint(locals);
+    cells[6] = hdx_retained_cell(t->ask.g, id);
+    return code;
+}
+
 static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     thread_rows     *t = state;
     hdx_thread_facts facts;
-    uint64_t         locals = 0;
     hdx_code         code = hdx_ask_stopped(&t->ask.q, err);
     if (code != HDX_OK)
         return code;
     if (t->next == t->ids.count)
         return hdx_ask_end(&t->ask, more, err);
-    const hdx_id id = t->ids.at[t->next++];
+    const uint64_t place = t->next++;
+    const hdx_id   id = t->ids.at[place];
     if ((code = hdx_thread_read(&t->reader, id, arena, &facts, err)) != HDX_OK)
         return code;
-    cells[0] = hdx_id_cell(t->ask.g, id);
-    cells[1] = facts.name;
-    cells[2] = facts.daemon;
-    cells[3] = facts.priority;
+    for (unsigned i = 0; i < (t->table ? HDX_COUNT(table_columns) : COLUMNS); i++)
+        cells[i] = hdx_cell_null();
+    cells[ADDRESS] = hdx_id_cell(t->ask.g, id);
+    cells[NAME] = facts.name;
+    cells[DAEMON] = facts.daemon;
+    cells[PRIORITY] = facts.priority;
     *more = true;
-    if (t->table) {
-        const hdx_thread *thread = hdx_graph_thread_of(t->ask.g, id);
-        code = count_locals(t, id, arena, &locals, err);
-        cells[4] = hdx_cell_uint(thread == NULL ? 0 : thread->frame_count);
-        cells[5] = hdx_cell_uint(locals);
-        cells[6] = hdx_retained_cell(t->ask.g, id);
-        return code;
-    }
-    cells[4] = facts.state;
-    cells[5] = t->any_virtual ? hdx_cell_bool(facts.is_virtual) : hdx_cell_null();
-    cells[6] = facts.carrier;
-    cells[7] = facts.context_class_loader;
-    cells[CONTEXT_LOADER] = hdx_cell_null();
-    cells[9] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, id));
-    cells[10] = hdx_retained_cell(t->ask.g, id);
-    cells[FRAMES] = hdx_cell_null();
-    if (facts.context_class_loader.kind == HDX_CELL_ADDRESS && hdx_column_wanted(&t->ask.q, CONTEXT_LOADER))
+    if (t->table)
+        return table_cells(t, id, arena, cells, err);
+    cells[STATE] = facts.state;
+    if (t->any_out_of_memory)
+        cells[OUT_OF_MEMORY] = hdx_cell_bool(hdx_thread_ran_out_of_memory(hdx_graph_thread_of(t->ask.g, id)));
+    if (t->any_virtual)
+        cells[VIRTUAL] = hdx_cell_bool(facts.is_virtual);
+    cells[CARRIER] = facts.carrier;
+    cells[CONTEXT_CLASS_LOADER] = facts.context_class_loader;
+    cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, id));
+    cells[RETAINS] = hdx_retained_cell(t->ask.g, id);
+    if (t->waits.at != NULL)
+        code = wait_cells(t, &t->waits.at[place], arena, cells, err);
+    if (code == HDX_OK && facts.context_class_loader.kind == HDX_CELL_ADDRESS &&
+        hdx_column_wanted(&t->ask.q, CONTEXT_LOADER))
         code = hdx_loader_cell(&t->ask.q, facts.context_class_loader.as.address, arena, &cells[CONTEXT_LOADER], err);
     return code == HDX_OK && t->stacks ? frames_cell(t, id, arena, &cells[FRAMES], err) : code;
 }
@@ -293,6 +376,32 @@ static hdx_code list_threads(thread_rows *t, hdx_error *err)
         code = hdx_ids_push(&t->ids, threads[i].object, err);
     for (uint64_t i = 0; i < t->ids.count && !t->any_virtual; i++)
         t->any_virtual = hdx_thread_is_virtual(&t->reader, t->ids.at[i]);
+    for (uint64_t i = 0; i < t->ids.count && !t->any_out_of_memory; i++)
+        t->any_out_of_memory = hdx_thread_ran_out_of_memory(hdx_graph_thread_of(t->ask.g, t->ids.at[i]));
+    return code;
+}
+
+static bool wants_waits(const hdx_query *q)
+{
+    bool wants = false;
+    for (unsigned i = WAITS_FOR; i <= DEADLOCK; i++)
+        wants |= hdx_column_wanted(q, i);
+    return wants;
+}
+
+/* Deadlocks are said above the table. */
+static hdx_code say_deadlocks(const hdx_query *q, const hdx_ids *ids, const hdx_thread_waits *waits, hdx_rows **out,
+                              hdx_error *err)
+{
+    hdx_buffer text = hdx_buffer_of(q->mem);
+    hdx_code   code = hdx_thread_waits_say(q, ids, waits, &text, err);
+    if (code == HDX_OK && text.len > 0)
+        code = hdx_rows_set_title(*out, text.at, err);
+    hdx_buffer_free(&text);
+    if (code != HDX_OK) {
+        hdx_rows_close(*out);
+        *out = NULL;
+    }
     return code;
 }
 
@@ -312,6 +421,8 @@ static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_er
         return hdx_no_memory(err, "threads", sizeof *t);
     t->ask = ask;
     t->ids = hdx_ids_of(q->mem);
+    t->owner = HDX_NO_ID;
+    t->owner_name = hdx_arena_of(q->mem);
     t->stacks = w->stacks || w->locals; /* locals are shown with their frames */
     t->with_locals = w->locals;
     t->table = w->table;
@@ -319,19 +430,24 @@ static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_er
         code = list_threads(t, err);
     if (code == HDX_OK && (w->locals || w->table))
         code = hdx_locals_of(q->mem, ask.g, &t->locals, &t->local_count, &t->local_capacity, err);
+    if (code == HDX_OK && !w->table && wants_waits(q))
+        code = hdx_thread_waits_find(&t->ask, &t->reader, &t->ids, &t->waits, err);
     if (code == HDX_OK)
         code = hdx_graph_check(ask.g, err);
     if (code != HDX_OK) {
         rows_close(t);
         return code;
     }
-    hdx_rows_maker maker = { w->table ? table_columns : columns,
-                             w->table ? HDX_COUNT(table_columns) : HDX_COUNT(columns),
-                             t,
-                             rows_next,
-                             rows_close,
-                             t->ids.count };
-    return hdx_say_nothing(hdx_rows_make_in(q->mem, &maker, out, err), out, err, "the dump has no threads");
+    const hdx_rows_maker maker = { w->table ? table_columns : columns,
+                                   w->table ? HDX_COUNT(table_columns) : COLUMNS,
+                                   t,
+                                   rows_next,
+                                   rows_close,
+                                   t->ids.count };
+    code = hdx_rows_make_in(q->mem, &maker, out, err);
+    if (code == HDX_OK && t->waits.deadlocks > 0)
+        code = say_deadlocks(&ask.q, &t->ids, &t->waits, out, err);
+    return hdx_say_nothing(code, out, err, "the dump has no threads");
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)
@@ -366,8 +482,9 @@ const hdx_question hdx_question_threads = {
         .sentence = "threads, their stacks and what they keep alive",
         .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds. Virtual threads are "
                 "among them (dumps of JDK 19 to 21 do not have their stacks), and threads that were not started or "
-                "have ended. --by pool sums those whose names differ "
-                "in numbers alone.",
+                "have ended. A parked thread has what it waits for and, of locks, the owner; threads that wait for each "
+                "other have the number of their deadlock. Dumps have no owners of monitors. --by pool sums those whose "
+                "names differ in numbers alone.",
         .examples = { "heapdex threads app.hprof --sort retained", "heapdex threads app.hprof --stacks --locals "
                                                                    "--where 'name = main'" },
         .forms = forms,
