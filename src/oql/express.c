@@ -72,6 +72,13 @@ const char *hdx_oql_in_list(oql *o, const char *id, value l)
 
 /* ---- values as SQL ---- */
 
+static const char *first_of(oql *o, value list)
+{
+    if (list.list == LIST_SELECT)
+        return hdx_oql_say(o, "(%s)", list.select);
+    return hdx_oql_say(o, "(SELECT %s FROM %s%s)", list.column, list.from, hdx_oql_list_where(o, list, NULL));
+}
+
 const char *hdx_oql_scalar_of(oql *o, uint32_t at, value v, binding least)
 {
     if (o->code != HDX_OK)
@@ -81,10 +88,7 @@ const char *hdx_oql_scalar_of(oql *o, uint32_t at, value v, binding least)
         return hdx_oql_refuse(o, at,
                               "${snapshot}.getClasses(), .@GCRoots, .getClassesByName(\"C\", true) are translated",
                               "the snapshot itself is no value");
-    case VALUE_LIST:
-        if (v.list == LIST_SELECT)
-            return hdx_oql_say(o, "(%s)", v.select);
-        return hdx_oql_say(o, "(SELECT %s FROM %s%s)", v.column, v.from, hdx_oql_list_where(o, v, NULL));
+    case VALUE_LIST: return v.sql != NULL ? v.sql : first_of(o, v);
     case VALUE_ROOTS:
         return hdx_oql_say(o, "(SELECT group_concat(DISTINCT type) FROM roots WHERE id=%s AND thread IS NULL)", v.of);
     default: break;
@@ -106,8 +110,8 @@ const char *hdx_oql_object_of(oql *o, uint32_t at, value v)
     case VALUE_OBJECT:
     case VALUE_ARRAY:
     case VALUE_CLASS:
-    case VALUE_ANY:
-    case VALUE_LIST: return hdx_oql_scalar_of(o, at, v, BINDS_ALL);
+    case VALUE_ANY: return hdx_oql_scalar_of(o, at, v, BINDS_ALL);
+    case VALUE_LIST: return o->code != HDX_OK ? NULL : first_of(o, v);
     case VALUE_NUMBER:
         if (v.sql != NULL && v.plain) /* a column of a sub-select may be an id */
             return v.sql;
@@ -295,9 +299,9 @@ static value in(oql *o, const oql_node *n, oql_scope *s)
     if (n->b->kind == OQL_IS_LIST && (n->b->list == NULL || n->b->list->next == NULL)) {
         if (n->b->list == NULL)
             goto no_list;
-        r = hdx_oql_value(o, n->b->list, s);
+        r = hdx_oql_asked(o, n->b->list, s);
     } else if (n->b->kind != OQL_IS_LIST)
-        r = hdx_oql_value(o, n->b, s);
+        r = hdx_oql_asked(o, n->b, s);
     else
         r = hdx_oql_value_of(VALUE_NULL, BINDS_ALL, NULL);
     if (o->code != HDX_OK)
@@ -424,6 +428,15 @@ static value select_value(oql *o, const oql_node *n, oql_scope *s)
     return v;
 }
 
+value hdx_oql_asked(oql *o, const oql_node *n, oql_scope *s)
+{
+    const value v = hdx_oql_value(o, n, s);
+    if (o->code == HDX_OK && v.joined)
+        hdx_oql_refuse(o, n->at, "ask it of the list inside of the SELECT in FROM, and name the result there",
+                       "what a SELECT has as a list of values is a text outside of it");
+    return v;
+}
+
 value hdx_oql_value(oql *o, const oql_node *n, oql_scope *s)
 {
     value v = hdx_oql_value_of(VALUE_NULL, BINDS_ALL, "NULL");
@@ -442,12 +455,12 @@ value hdx_oql_value(oql *o, const oql_node *n, oql_scope *s)
         break;
     case OQL_IS_SNAPSHOT: return hdx_oql_value_of(VALUE_SNAPSHOT, BINDS_ALL, NULL);
     case OQL_IS_STAR: break;
-    case OQL_IS_MEMBER: return hdx_oql_member(o, n, hdx_oql_value(o, n->a, s), s);
-    case OQL_IS_ATTRIBUTE: return hdx_oql_attribute(o, n, hdx_oql_value(o, n->a, s), n->text, s);
+    case OQL_IS_MEMBER: return hdx_oql_member(o, n, hdx_oql_asked(o, n->a, s), s);
+    case OQL_IS_ATTRIBUTE: return hdx_oql_attribute(o, n, hdx_oql_asked(o, n->a, s), n->text, s);
     case OQL_IS_METHOD: return hdx_oql_method(o, n, s);
     case OQL_IS_CALL: return hdx_oql_call(o, n, s);
     case OQL_IS_INDEX:
-    case OQL_IS_RANGE: return hdx_oql_index(o, n, hdx_oql_value(o, n->a, s), s);
+    case OQL_IS_RANGE: return hdx_oql_index(o, n, hdx_oql_asked(o, n->a, s), s);
     case OQL_IS_SELECT: return select_value(o, n, s);
     case OQL_IS_LIST: break;
     case OQL_IS_NOT:

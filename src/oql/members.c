@@ -185,19 +185,59 @@ static value static_of(oql *o, const char *object, const char *name)
         hdx_oql_value_of(VALUE_ANY, BINDS_ALL, hdx_oql_say(o, "field(%s,%s)", object, hdx_oql_literal(o, name))));
 }
 
-static value derived_column(oql *o, uint32_t at, const char *name, oql_scope *s)
+/* The place of the column of this name in the SELECT in FROM; NULL: it has none. */
+static const oql_item *derived_item(const oql_select *inner, const char *name, unsigned *place)
 {
-    for (const oql_item *i = s->select->inner->items; i != NULL; i = i->next) {
+    *place = 0;
+    for (const oql_item *i = inner->items; i != NULL; i = i->next, ++*place) {
         const oql_node *n = i->value;
         const char     *called = i->name != NULL                                      ? i->name
                                  : n->kind == OQL_IS_MEMBER || n->kind == OQL_IS_NAME ? n->text
                                                                                       : NULL;
         if (called != NULL && strcmp(called, name) == 0)
-            return nullable(plain(hdx_oql_value_of(VALUE_ANY, BINDS_ALL,
-                                                   hdx_oql_say(o, "%s.%s", s->alias, hdx_oql_identifier(o, name)))));
+            return i;
     }
-    hdx_oql_refuse(o, at, "name it there: SELECT s.count AS n", "the SELECT in FROM has no column %.60s", name);
-    return nothing();
+    return NULL;
+}
+
+/* A list that a sub-select has as a text of ids is one again: "1,2,3" is what json_each takes apart. */
+static value derived_list(oql *o, const char *column)
+{
+    value v = hdx_oql_list_from(o, hdx_oql_say(o, "json_each('['||%s||']')", column), "value", NULL);
+    v.sql = column;
+    v.ref = v.column;
+    return nullable(plain(v));
+}
+
+/*
+ * What is known of the column of the sub-select goes with it: of a list, however long, a list; of a text that it is no
+ * object. All SELECTs of a UNION have to agree.
+ */
+static value derived_column(oql *o, uint32_t at, const char *name, oql_scope *s)
+{
+    const oql_select *inner = s->select->inner;
+    unsigned          place;
+    const oql_item   *item = derived_item(inner, name, &place);
+    if (item == NULL) {
+        hdx_oql_refuse(o, at, "name it there: SELECT s.count AS n", "the SELECT in FROM has no column %.60s", name);
+        return nothing();
+    }
+    for (const oql_select *part = inner->more; part != NULL; part = part->more) {
+        const oql_item *other = part->items;
+        for (unsigned i = 0; other != NULL && i < place; i++)
+            other = other->next;
+        if ((other == NULL ? SHOWN_ANY : other->shown) == item->shown)
+            continue;
+        hdx_oql_refuse(o, at, "give each SELECT of the UNION the same kind of value there",
+                       "column %.60s is a list or a text in one SELECT of the UNION alone", name);
+        return nothing();
+    }
+    const char *column = hdx_oql_say(o, "%s.%s", s->alias, hdx_oql_identifier(o, name));
+    if (item->shown == SHOWN_IDS)
+        return derived_list(o, column);
+    value v = hdx_oql_value_of(item->shown == SHOWN_ANY ? VALUE_ANY : VALUE_TEXT, BINDS_ALL, column);
+    v.joined = item->shown == SHOWN_VALUES;
+    return nullable(plain(v));
 }
 
 value hdx_oql_field_of_row(oql *o, uint32_t at, const char *name, oql_scope *s)

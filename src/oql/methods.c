@@ -433,7 +433,7 @@ value hdx_oql_method(oql *o, const oql_node *n, oql_scope *s)
     value of = entry_method(o, n, s, &known);
     if (known)
         return of;
-    of = hdx_oql_value(o, n->a, s);
+    of = hdx_oql_asked(o, n->a, s);
     if (o->code != HDX_OK)
         return nothing();
     switch (of.kind) {
@@ -461,6 +461,13 @@ value hdx_oql_method(oql *o, const oql_node *n, oql_scope *s)
 
 /* ---- s[i], s[a:b] ---- */
 
+/* [0:-1] */
+static bool is_all(const oql_node *n)
+{
+    return n->b->kind == OQL_IS_NUMBER && strcmp(n->b->text, "0") == 0 && n->c->kind == OQL_IS_MINUS &&
+           n->c->a->kind == OQL_IS_NUMBER && strcmp(n->c->a->text, "1") == 0;
+}
+
 static value slice(oql *o, const oql_node *n, value of, oql_scope *s)
 {
     const char *id = hdx_oql_object_of(o, n->at, of), *from = hdx_oql_scalar(o, n->b, s, BINDS_TIMES);
@@ -480,9 +487,7 @@ static value slice(oql *o, const oql_node *n, value of, oql_scope *s)
         v.ref = hdx_oql_say(o, "%s.ref", t);
     }
     const bool from_end = n->b->kind == OQL_IS_MINUS, to_end = n->c->kind == OQL_IS_MINUS; /* -1: the last one */
-    const bool all = n->b->kind == OQL_IS_NUMBER && strcmp(n->b->text, "0") == 0 && to_end &&
-                     n->c->a->kind == OQL_IS_NUMBER && strcmp(n->c->a->text, "1") == 0;
-    if (!all)
+    if (!is_all(n))
         v.where = hdx_oql_say(o, "%s.i BETWEEN %s%s%s AND %s%s%s", t, from_end ? length : "", from_end ? " + " : "",
                               from, to_end ? length : "", to_end ? " + " : "", to);
     return v;
@@ -500,6 +505,11 @@ value hdx_oql_index(oql *o, const oql_node *n, value of, oql_scope *s)
     if (of.kind == VALUE_LIST) {
         if (n->kind == OQL_IS_INDEX)
             return hdx_oql_nth(o, of, hdx_oql_scalar(o, n->b, s, BINDS_LESS));
+        if (is_all(n))
+            return of;
+        hdx_oql_refuse(o, n->at, "[0:-1] has all of them, .get(0) one, .size() says how many",
+                       "a part of a list is not translated");
+        return nothing();
     } else if (is_id(of))
         return n->kind == OQL_IS_INDEX ? element_of(o, n->at, of, hdx_oql_scalar(o, n->b, s, BINDS_LESS))
                                        : slice(o, n, of, s);

@@ -113,7 +113,15 @@ struct oql_item {
     oql_node   *value;
     const char *name; /* AS; NULL */
     oql_item   *next;
+    int         shown; /* the kind of value that was shown, set when the SELECT was put into SQL (item_shown) */
 };
+/* What a column of a sub-select has, for those who ask something of it. */
+typedef enum item_shown {
+    SHOWN_ANY,   /* a number or an id */
+    SHOWN_TEXT,  /* a text, a name of a class, what makes an object a GC root */
+    SHOWN_IDS,   /* a list of ids and numbers, as a text with commas */
+    SHOWN_VALUES /* a list of values that may have commas of their own */
+} item_shown;
 typedef enum oql_source { OQL_OF_CLASS, OQL_OF_PATTERN, OQL_OF_ADDRESS, OQL_OF_SELECT, OQL_OF_PATH } oql_source;
 struct oql_select {
     uint32_t    at, from_at;
@@ -194,7 +202,7 @@ typedef struct oql_scope oql_scope;
 typedef struct value {
     value_kind  kind;
     binding     binds;
-    const char *sql;      /* NULL: of a list; and after a failure */
+    const char *sql;      /* NULL: of a list that is no column of a sub-select; and after a failure */
     bool        nullable; /* may be NULL where MAT has a null that equals nothing */
     bool        plain;    /* a column by its name: SQLite's heading says enough */
     oql_scope  *row;      /* the object of a row; NULL: another */
@@ -208,6 +216,7 @@ typedef struct value {
     const char *select;                /* LIST_SELECT: the statement */
     const char *exists;                /* of the number of a list: is it more than 0? */
     bool        objects, classes;      /* of a list: from has the columns of objects; it is of class objects */
+    bool        joined;                /* a text that a sub-select made of many values: nothing can be asked of it */
 } value;
 
 typedef enum scope_table { SCOPE_OBJECTS, SCOPE_CLASS, SCOPE_DERIVED } scope_table;
@@ -231,6 +240,7 @@ const char *hdx_oql_statement(oql *o, const oql_select *s, oql_scope *outer, oql
 bool hdx_oql_gives_objects(const oql_select *s);
 
 value       hdx_oql_value(oql *o, const oql_node *n, oql_scope *s);
+value       hdx_oql_asked(oql *o, const oql_node *n, oql_scope *s); /* the same, of which something is asked */
 const char *hdx_oql_condition(oql *o, const oql_node *n, oql_scope *s,
                               binding least); /* in parentheses if it binds less */
 const char *hdx_oql_scalar(oql *o, const oql_node *n, oql_scope *s, binding least);

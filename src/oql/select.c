@@ -330,18 +330,33 @@ static bool show_objects(oql *o, const oql_node *n, oql_scope *scope, oql_want w
 
 #define HEADING_MOST 80u
 
+static bool is_shown_as_text(value v)
+{
+    return v.kind == VALUE_TEXT || v.kind == VALUE_CHAR || v.kind == VALUE_CLASS || v.kind == VALUE_ROOTS;
+}
+
 /* One item of the list; its heading is what the query says, as in MAT, unless it is the name of a column. */
-static const char *column(oql *o, const oql_item *item, oql_scope *scope)
+static const char *column(oql *o, oql_item *item, oql_scope *scope, oql_want want)
 {
     const oql_node *n = item->value;
     value           v = hdx_oql_value(o, n, scope);
     const char     *sql;
     if (o->code != HDX_OK)
         return NULL;
-    if (v.kind == VALUE_LIST && v.list == LIST_SELECT)
+    item->shown = v.kind == VALUE_LIST && v.list == LIST_SELECT && !v.objects ? SHOWN_VALUES
+                  : v.kind == VALUE_LIST                                      ? SHOWN_IDS
+                  : is_shown_as_text(v)                                       ? SHOWN_TEXT
+                                                                              : SHOWN_ANY;
+    if (v.kind == VALUE_LIST && v.sql != NULL) /* a column of a sub-select, which has it as a text already */
+        sql = v.sql;
+    else if (v.kind == VALUE_LIST && v.list == LIST_SELECT)
         sql = hdx_oql_say(o, "(WITH l(v) AS (%s) SELECT group_concat(v) FROM l)", v.select);
     else if (v.kind == VALUE_LIST)
-        sql = hdx_oql_say(o, "(SELECT group_concat(%s) FROM %s%s)", v.column, v.from, hdx_oql_list_where(o, v, NULL));
+        sql = hdx_oql_say(o,
+                          want == WANT_TABLE && v.ref != NULL /* an element may be null, and counts in a list */
+                              ? "(SELECT group_concat(coalesce(%s,'null')) FROM %s%s)"
+                              : "(SELECT group_concat(%s) FROM %s%s)",
+                          v.column, v.from, hdx_oql_list_where(o, v, NULL));
     else if (v.kind == VALUE_CLASS)
         sql = v.name;
     else if (v.kind == VALUE_CHAR)
@@ -371,8 +386,8 @@ static bool show_items(oql *o, const oql_select *s, oql_scope *scope, oql_want w
         return out->columns != NULL;
     }
     hdx_buffer b = hdx_buffer_of(NULL);
-    for (const oql_item *i = s->items; i != NULL && o->code == HDX_OK && !b.failed && b.len <= SQL_MOST; i = i->next) {
-        const char *sql = column(o, i, scope);
+    for (oql_item *i = s->items; i != NULL && o->code == HDX_OK && !b.failed && b.len <= SQL_MOST; i = i->next) {
+        const char *sql = column(o, i, scope, want);
         hdx_buffer_format(&b, "%s%s", i == s->items ? "" : ", ", sql == NULL ? "" : sql);
     }
     out->columns =
