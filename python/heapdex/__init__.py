@@ -18,6 +18,7 @@ import _thread
 import ctypes
 import ctypes.util
 import gc
+import numbers
 import os
 import sys
 import threading
@@ -286,7 +287,7 @@ class Answer:
         self.__name__ = name
         self.__doc__ = _describe(_answers[name])
 
-    def __call__(self, *words: str, **options: Values) -> Rows:
+    def __call__(self, *words: Value, **options: Values) -> Rows:
         return Rows(self._heap, self._name, _given(_answers[self._name], words, options))
 
     def __repr__(self) -> str:
@@ -301,7 +302,7 @@ class Table(Rows):
         self._table = name
         self.__doc__ = _describe(_tables[name])
 
-    def __call__(self, *words: str, **options: Values) -> Rows:
+    def __call__(self, *words: Value, **options: Values) -> Rows:
         if self._table not in _answers:
             raise TypeError(f"there is no answer {self._table}; heap.{self._table} is a table")
         return Answer(self._heap, self._table)(*words, **options)
@@ -310,18 +311,25 @@ class Table(Rows):
         return f"<heapdex table {self._table}: {_text(_tables[self._table].sentence)}>"
 
 
-def _given(answer: _Answer, words: Sequence[str], options: Dict[str, Values]) -> List[Tuple[str, Optional[bytes]]]:
+def _given(answer: _Answer, words: Sequence[Value], options: Dict[str, Values]) -> List[Tuple[str, Optional[bytes]]]:
     """Options as arguments: a list is one that is given several times."""
     parameters = answer.parameters[: answer.parameter_count]
     of_words = next((p for p in parameters if p.flags & _native.HDX_PARAMETER_WORD), None)
     if words and of_words is None:
         raise TypeError(f"{_text(answer.name)} takes options by their names alone")
-    arguments = [(_text(of_words.name), _value(word)) for word in words] if of_words is not None else []
+    objects = {_text(p.name) for p in parameters if p.kind == _native.HDX_PARAMETER_OBJECTS}
+
+    def given(name: str, value: Value) -> Tuple[str, Optional[bytes]]:
+        # A whole number that names an object is its address, as columns have it; the library reads digits as hex.
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return name, _value(address(value) if name in objects and whole else value)  # type: ignore[arg-type]
+
+    arguments = [given(_text(of_words.name), word) for word in words] if of_words is not None else []
     for name, value in options.items():
         values: List[Value] = list(value) if isinstance(value, (list, tuple)) else [value]  # type: ignore[list-item]
         if _argument(name) == "columns":
             values = [",".join(str(one) for one in values)]
-        arguments += [(_argument(name), _value(one)) for one in values if one is not None]
+        arguments += [given(_argument(name), one) for one in values if one is not None]
     return arguments
 
 

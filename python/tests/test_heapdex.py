@@ -123,6 +123,18 @@ class Tables(Case):
 
 
 class Answers(Case):
+    def test_of_an_object_take_its_address_as_a_number(self):
+        frame = self.heap.objects["address", "class"].where("class = bookshop.Bookshop$Session").limit(1).to_pandas()
+        at = frame["address"][0]
+        self.assertGreater(at, 1 << 31)
+        want = self.heap.path(heapdex.address(at)).to_arrow()
+        self.assertGreater(want.num_rows, 0)
+        for number in (int(at), at):  # the second is of numpy
+            self.assertEqual(self.heap.path(number).to_arrow(), want)
+        self.assertEqual(self.heap.dominators(object=int(at)).to_arrow(), self.heap.dominators(object=hex(at)).to_arrow())
+        with heapdex.open(upper_half(os.path.join(self.folder, "half.hprof"))) as heap:
+            self.assertEqual(heap.object(-16)["address"].to_arrow()["address"].to_pylist(), [-16])
+
     def test_have_the_rows_of_the_command(self):
         asks = [
             (self.heap.histogram(by="package"), ["histogram", "--by", "package"]),
