@@ -5,6 +5,7 @@
  */
 #include "answer/checking.h"
 #include "base/pattern.h"
+#include "query/texts/copies.h"
 
 #define RUN 64u /* look-ups that wait together */
 
@@ -300,6 +301,8 @@ static hdx_code tell(hdx_checking *c, const hdx_rule *rule, const measured *m, h
         code = top(c, &id, err);
     else if (m->address != 0 && !hdx_graph_find(c->g, m->address, &id))
         id = HDX_NO_ID;
+    else if (rule->measure == HDX_MEASURE_WASTE && rule->waste == HDX_WASTE_STRINGS && m->address != 0)
+        code = hdx_query_copy_of(&c->q, id, &id, err); /* the first may be a literal that all share */
     return code != HDX_OK ? code : hdx_checking_tell(c, id, r, err);
 }
 

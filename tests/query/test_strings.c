@@ -3,6 +3,7 @@
  * hand; the same in little memory.
  */
 #include "answers.h"
+#include "query/texts/copies.h"
 #include "query/texts/sums.h"
 
 static hdx_code open_text(heap *h, const char *name, const hdx_argument *at, size_t count, hdx_rows **rows)
@@ -134,6 +135,41 @@ Test(redacted, texts_that_were_kept_are_shown_and_the_others_are_absent)
     ok(ASK("duplicates", { "holders", NULL }));
     count_rows(rows, 2, "the two kept texts, and the int[]");
     cr_expect(hdx_graph_text_absent(h.g, id_at(&h, all[0])) && !hdx_graph_text_absent(h.g, id_at(&h, all[8])));
+    heap_close(&h);
+}
+
+/* ---- who has the copies ---- */
+
+/* 40 objects share one literal, 10 have a copy each: these are the waste. */
+Test(duplicates, are_blamed_on_the_class_that_has_the_copies)
+{
+    enum { SHARING = 40, COPIES = 10 };
+    heap               h;
+    hdx_rows          *rows;
+    dump_maker        *m = dump_maker_new(8);
+    const base_classes b = begin(m);
+    const uint64_t     string = dump_maker_class(m, "java.lang.String", b.object, "value:L coder:B"),
+                   order = dump_maker_class(m, "app.Order", b.object, "currency:L"),
+                   row = dump_maker_class(m, "app.Row", b.object, "text:L");
+    uint64_t all[SHARING + COPIES], literal = dump_maker_string(m, string, "EUR"), copy = 0, last = 0;
+    for (unsigned i = 0; i < SHARING; i++)
+        all[i] = dump_maker_instance(m, order, DUMP_VALUES(literal));
+    for (unsigned i = 0; i < COPIES; i++) {
+        last = dump_maker_string(m, string, "EUR");
+        copy = i == 0 ? last : copy;
+        all[SHARING + i] = dump_maker_instance(m, row, DUMP_VALUES(last));
+    }
+    hold(m, &b, all, HDX_COUNT(all));
+    heap_open(&h, m);
+    ok(ASK("duplicates", { "holders", NULL }));
+    hdx_buffer text = rows_text(rows);
+    cr_expect(strstr(text.at, "java.lang.String,EUR,11,") != NULL && strstr(text.at, ",app.Row#text\n") != NULL, "%s",
+              text.at);
+    hdx_buffer_free(&text);
+    hdx_rows_close(rows);
+    hdx_id id;
+    ok(hdx_query_copy_of(&h.q, id_at(&h, literal), &id, &h.err));
+    cr_expect(eq(u64, id, id_at(&h, copy)));
     heap_close(&h);
 }
 

@@ -145,12 +145,14 @@ void hdx_equal_sizes(const hdx_array_contents *c, const hdx_equal *e, uint64_t *
 /* texts, all: as hdx_equals_find; arrays and holders go into columns of `duplicates`, texts alone into these. */
 hdx_code hdx_equals_ask(const hdx_query *q, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err);
 
-/* ---- who refers to most of a group (equal_holders.c) ---- */
+/* ---- which class has most of the copies in a group (equal_holders.c) ---- */
 typedef struct hdx_equal_holders hdx_equal_holders;
 /* Groups are copied as far as they are needed. */
 hdx_code hdx_equal_holders_new(const hdx_array_contents *c, const hdx_equals *groups, hdx_equal_holders **out,
                                hdx_error *err);
 /* Fills the column `holder` of rows whose `address` is the id of a group. Takes h and what c has over. */
 hdx_code hdx_equal_holders_fill(hdx_equal_holders *h, hdx_array_contents *c, hdx_rows **rows, hdx_error *err);
+/* Of one group, the first copy that the class refers to; the group's id where nothing does. Takes what c has over. */
+hdx_code hdx_equal_holders_copy(hdx_equal_holders *h, hdx_array_contents *c, hdx_id group, hdx_id *out, hdx_error *err);
 
 #endif

@@ -7,11 +7,12 @@
  */
 #include "query/common/beside.h"
 #include "query/texts/array_contents.h"
+#include "query/texts/copies.h"
 
 static const hdx_column columns[] = {
     HDX_EQUAL_COLUMNS,
     HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "with --holders: class and field, or class of arrays, that most references to them come from"),
+               "with --holders: class and field, or class of arrays, that has most of these copies"),
 };
 static const hdx_column total_members[] = { HDX_EQUAL_TOTALS };
 static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "sums of all, before conditions and limit",
@@ -104,10 +105,35 @@ hdx_code hdx_equals_ask(const hdx_query *q, bool texts, bool all, bool holders, 
     return code;
 }
 
+static hdx_code find_copy(hdx_array_contents *c, hdx_id text, hdx_id *copy, hdx_error *err)
+{
+    hdx_equals         groups = { .at = NULL };
+    hdx_equal_holders *h = NULL;
+    hdx_code           code = hdx_equals_find(c, true, false, &groups, err);
+    if (code == HDX_OK && (code = hdx_equal_holders_new(c, &groups, &h, err)) == HDX_OK)
+        code = hdx_equal_holders_copy(h, c, text, copy, err);
+    return code;
+}
+
+hdx_code hdx_query_copy_of(const hdx_query *q, hdx_id text, hdx_id *copy, hdx_error *err)
+{
+    hdx_array_contents c;
+    hdx_query          own = *q;
+    *copy = text;
+    if ((own.mem = hdx_mem_scope(q->mem)) == NULL)
+        return hdx_no_memory(err, "duplicates", sizeof *own.mem);
+    hdx_code code = hdx_array_contents_open(&own, 1u << 5 | 1u << 8, false, &c, err);
+    if (code == HDX_OK)
+        code = find_copy(&c, text, copy, err);
+    hdx_array_contents_close(&c);
+    hdx_mem_scope_close(own.mem);
+    return code;
+}
+
 static const hdx_parameter parameters[] = {
     { .name = "holders",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "class and field that refer to most of each group (reads the dump once more)" },
+      .sentence = "class and field that have most copies of each group (reads the dump once more)" },
 };
 
 static hdx_code open_duplicates(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

@@ -1,13 +1,13 @@
 /*
- * equal_holders.c - the column `holder` of groups of equal contents: where most references to the members of each come
- * from.
+ * equal_holders.c - the column `holder` of groups of equal contents: which class has most of the copies.
  *
  * In:  some groups, by the id of their first object.
  * Out: "com.acme.Order#currency", or "java.lang.Object[]" where elements of arrays refer to most.
  * Members are not kept anywhere: the dump is read once more, sums of arrays tell the members of the groups that are
- * asked for, the index tells who refers to these. References are summed by the class that holds them; the field is that
- * of one of them, of the least member and its least referrer.
- * Cost: one reading for each batch of rows, 32 bytes for each pair of a group and a class.
+ * asked for, the index tells who refers to these. Members are counted by the class that refers to them, each once for a
+ * class: copies are what is wasted, and 120,000 objects that share one literal waste nothing. The field is that of one
+ * referrer, the least of the least member.
+ * Cost: one reading for each batch of rows, 48 bytes for each pair of a group and a class.
  */
 #include "query/texts/array_contents.h"
 
@@ -22,8 +22,9 @@ typedef struct group_of {
 } group_of;
 
 typedef struct tally { /* one worker's */
-    hdx_map count;     /* group << 32 | class -> references */
-    hdx_map least;     /* the same -> the least member that has one, negated: new places are 0 */
+    hdx_map count;     /* group << 32 | class -> members that it refers to */
+    hdx_map least;     /* the same -> the least of these, negated: new places are 0 */
+    hdx_map last;      /* the same -> 1 + the one that was counted last: a class may refer to it many times */
     char    apart[HDX_APART];
 } tally;
 
@@ -72,7 +73,12 @@ static hdx_code count_referrers(hdx_equal_holders *h, unsigned n, uint64_t row, 
     while (hdx_refs_next(&refs, &from)) {
         const uint64_t key = row << 32 | hdx_graph_class_of(h->c.ask.g, from);
         bool           fresh;
-        uint64_t      *count = hdx_map_put(&t->count, key, &fresh);
+        uint64_t      *last = hdx_map_put(&t->last, key, &fresh);
+        if (last != NULL && *last == member + 1)
+            continue;
+        if (last != NULL)
+            *last = member + 1;
+        uint64_t *count = last == NULL ? NULL : hdx_map_put(&t->count, key, &fresh);
         if (count != NULL)
             ++*count;
         uint64_t *least = count == NULL ? NULL : hdx_map_put(&t->least, key, &fresh);
@@ -166,7 +172,7 @@ static hdx_code add_tallies(hdx_equal_holders *h, hdx_error *err)
     return HDX_OK;
 }
 
-/* Of the class with most references; of several the first in the table of classes. No key is the one kept apart. */
+/* Of the class with most members; of several the first in the table of classes. No key is the one kept apart. */
 static void find_most(const hdx_equal_holders *h, most *rows, uint64_t count)
 {
     const tally *t = &h->tallies[0];
@@ -252,33 +258,54 @@ static hdx_code choose_rows(hdx_equal_holders *h, const hdx_cell *keys, uint64_t
     return HDX_OK;
 }
 
-static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
-                     hdx_error *err)
+/* Of each row the class with most members. */
+static hdx_code find_rows(hdx_equal_holders *h, const hdx_cell *keys, uint64_t count, most *rows, hdx_error *err)
 {
-    hdx_equal_holders *h = context;
-    hdx_mem           *mem = h->c.ask.q.mem;
-    hdx_code           code = HDX_OK;
-    most              *rows = hdx_mem_array(mem, count, sizeof *rows);
+    hdx_mem *mem = h->c.ask.q.mem;
+    hdx_code code = HDX_OK;
     h->rows = hdx_mem_array(mem, count, sizeof *h->rows);
     h->tallies = hdx_mem_array(mem, h->c.threads, sizeof *h->tallies);
-    if (rows == NULL || h->rows == NULL || h->tallies == NULL)
+    if (h->rows == NULL || h->tallies == NULL)
         code = hdx_no_memory(err, "holders", count * sizeof *rows);
     for (unsigned i = 0; h->tallies != NULL && i < h->c.threads; i++)
-        h->tallies[i].count = h->tallies[i].least = hdx_map_of(mem);
+        h->tallies[i].count = h->tallies[i].least = h->tallies[i].last = hdx_map_of(mem);
     if (code == HDX_OK)
         code = choose_rows(h, keys, count, err);
     if (code == HDX_OK && (code = count_all(h, err)) == HDX_OK && (code = add_tallies(h, err)) == HDX_OK)
         find_most(h, rows, count);
-    for (uint64_t i = 0; i < count && code == HDX_OK; i++)
-        code = name_holder(h, &rows[i], arena, &cells[i], err);
     for (unsigned i = 0; h->tallies != NULL && i < h->c.threads; i++) {
         hdx_map_free(&h->tallies[i].count);
         hdx_map_free(&h->tallies[i].least);
+        hdx_map_free(&h->tallies[i].last);
     }
     hdx_map_free(&h->wanted);
     hdx_mem_put(mem, h->tallies, h->c.threads * sizeof *h->tallies);
     hdx_mem_put(mem, h->rows, count * sizeof *h->rows);
-    hdx_mem_put(mem, rows, count * sizeof *rows);
+    return code;
+}
+
+static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                     hdx_error *err)
+{
+    hdx_equal_holders *h = context;
+    most              *rows = hdx_mem_array(h->c.ask.q.mem, count, sizeof *rows);
+    hdx_code           code =
+        rows == NULL ? hdx_no_memory(err, "holders", count * sizeof *rows) : find_rows(h, keys, count, rows, err);
+    for (uint64_t i = 0; i < count && code == HDX_OK; i++)
+        code = name_holder(h, &rows[i], arena, &cells[i], err);
+    hdx_mem_put(h->c.ask.q.mem, rows, count * sizeof *rows);
+    return code;
+}
+
+hdx_code hdx_equal_holders_copy(hdx_equal_holders *h, hdx_array_contents *c, hdx_id group, hdx_id *out, hdx_error *err)
+{
+    most           row = { .count = 0 };
+    const hdx_cell key = hdx_id_cell(c->ask.g, group);
+    h->c = *c;
+    *c = (hdx_array_contents){ .objects = 0 };
+    const hdx_code code = find_rows(h, &key, 1, &row, err);
+    hdx_array_contents_close(&h->c);
+    *out = row.count > 0 ? row.least : group;
     return code;
 }
 
