@@ -68,9 +68,9 @@ static const hdx_column columns[COLUMNS] = {
     OF_THREAD,
     [STATE] = HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
                          "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
-    [WAITS_FOR] = HDX_COLUMN("waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_SPARE,
-                             "class of the lock or other synchronizer that it is parked at (Thread.parkBlocker); null "
-                             "also for threads at monitors, which dumps do not name"),
+    [WAITS_FOR] = HDX_COLUMN(
+        "waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_SPARE,
+        "class of the lock or synchronizer it is parked at (Thread.parkBlocker); null for threads at monitors"),
     [LOCK] = HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that synchronizer"),
     [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE,
                          "name of the thread that has the lock or computes the result; null where none is known"),
