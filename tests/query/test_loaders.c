@@ -110,11 +110,11 @@ Test(loader_explorer, counts_what_is_outside_and_says_what_holds_each)
     heap h;
     plugins(&h);
     expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root (JNI global)\n"
+                                                           "0x6100,3,1,3,static app.PluginLoader.leak\n"
                                                            "0x6000,0,1,2,static app.PluginLoader.all\n"
                                                            "0x6500,0,1,1,GC root (JNI global) app.PluginLoader\n"
                                                            "0x6300,0,0,0,thread \"worker\"\n"
                                                            "0x5000,-,1,7,-\n"
-                                                           "0x6100,3,1,3,static app.PluginLoader.leak\n"
                                                            "0x6200,0,0,0,soft, weak or phantom references alone\n"
                                                            "0x0,-,9,20,-\n");
     heap_close(&h);
@@ -178,14 +178,110 @@ Test(loader_explorer, without_the_dump_knows_the_paths_but_no_names)
     hdx_graph_close(h.g);
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
-    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x6400,0,1,1,GC root (JNI global)\n"
+    expect_few(ask(&h, &hdx_question_loaders, NULL, NULL), "0x5000,6,1,7,a static of java.lang.ClassLoader\n"
+                                                           "0x6400,0,1,1,GC root (JNI global)\n"
+                                                           "0x6100,3,1,3,a static of app.PluginLoader\n"
                                                            "0x6000,0,1,2,a static of app.PluginLoader\n"
                                                            "0x6500,0,1,1,GC root (JNI global) app.PluginLoader\n"
                                                            "0x6300,0,0,0,thread 0xa000\n"
-                                                           "0x5000,6,1,7,a static of java.lang.ClassLoader\n"
-                                                           "0x6100,3,1,3,a static of app.PluginLoader\n"
                                                            "0x6200,0,0,0,a static of app.PluginLoader\n"
                                                            "0x0,-,9,20,-\n");
+    heap_close(&h);
+}
+
+/*
+ * A leak as it is most common: the static list of a library of the application has an object of the plugin's class,
+ * which refers to 800 bytes; the loader is reached by it alone. With `elsewhere` a root has one more such object.
+ */
+static void forgotten(heap *h, bool elsewhere)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t zeros[100] = { 0 };
+    (void)dump_maker_class_at(m, OBJECT, "java.lang.Object", 0, "");
+    dump_maker_static(m, "scl", 'L', SYSTEM);
+    (void)dump_maker_class_at(m, LOADER, "java.lang.ClassLoader", OBJECT, "parent:L");
+    const uint64_t list = dump_maker_class(m, "java.lang.Object[]", OBJECT, "");
+    (void)dump_maker_class(m, "long[]", OBJECT, "");
+    m->loader = SYSTEM;
+    dump_maker_static(m, "listeners", 'L', 0x7000);
+    (void)dump_maker_class_at(m, PLUGINS, "app.PluginLoader", LOADER, "");
+    m->loader = PLUGIN;
+    const uint64_t listener = dump_maker_class_at(m, 0x9000, "plugin.Listener", OBJECT, "data:L");
+    m->loader = 0;
+    dump_maker_instance_at(m, SYSTEM, PLUGINS, DUMP_VALUES(0));
+    dump_maker_instance_at(m, PLUGIN, PLUGINS, DUMP_VALUES(SYSTEM));
+    dump_maker_primitives_at(m, 0x7800, 'J', zeros, HDX_COUNT(zeros));
+    dump_maker_instance_at(m, 0x8000, listener, DUMP_VALUES(0x7800));
+    dump_maker_instance_at(m, 0x8100, listener, DUMP_VALUES(0x7800));
+    dump_maker_instance_at(m, 0x8200, listener, DUMP_VALUES(0));
+    dump_maker_array_at(m, 0x7000, list, DUMP_VALUES(0x8000, 0x8100), 2);
+    for (uint64_t at = OBJECT; at <= LOADER; at += 0x100)
+        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, at, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, SYSTEM, 0, 0);
+    if (elsewhere)
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x8200, 0, 0);
+    heap_open(h, m);
+}
+
+Test(loader_explorer, shows_what_one_culprit_alone_holds)
+{
+    heap h;
+    forgotten(&h, false);
+    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "0x6000,2,1,2,static app.PluginLoader.listeners\n");
+    hdx_rows       *rows = ask(&h, &hdx_question_loaders, "unused", NULL);
+    const hdx_cell *c;
+    cr_assert(hdx_rows_next(rows, &c));
+    /* two listeners, their data, the class and the loader; the loader object alone retains itself */
+    cr_expect(gt(u64, c[8].as.natural, 800 + 2 * 24));
+    cr_expect(lt(u64, hdx_graph_retained(h.g, id_at(&h, PLUGIN)), 100));
+    hdx_rows_close(rows);
+    heap_close(&h);
+    forgotten(&h, true);
+    expect_few(ask(&h, &hdx_question_loaders, "unused", NULL), "");
+    heap_close(&h);
+}
+
+/* Loaders of Tomcat 8 (running; of the application ROOT; stopped), and of Tomcat 7. */
+Test(loader_explorer, calls_web_applications_by_their_paths)
+{
+    heap           h;
+    hdx_rows      *rows;
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   string = dump_maker_class(m, "java.lang.String", object, "value:L coder:B hash:I"),
+                   loader = dump_maker_class(m, "java.lang.ClassLoader", object, "parent:L name:L"),
+                   base =
+                       dump_maker_class(m, "org.apache.catalina.loader.WebappClassLoaderBase", loader, "resources:L"),
+                   eight = dump_maker_class(m, "org.apache.catalina.loader.ParallelWebappClassLoader", base, ""),
+                   seven = dump_maker_class(m, "org.apache.catalina.loader.WebappClassLoader", loader, "contextName:L"),
+                   root = dump_maker_class(m, "org.apache.catalina.webresources.StandardRoot", object, "context:L"),
+                   container = dump_maker_class(m, "org.apache.catalina.core.ContainerBase", object, "name:L"),
+                   context = dump_maker_class(m, "org.apache.catalina.core.StandardContext", container, "");
+    (void)dump_maker_class(m, "byte[]", object, "");
+    m->next_id = 0x100000;
+    const char *const names[] = { "/shop##2", "" };
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t of = dump_maker_instance(m, context, DUMP_VALUES(dump_maker_string(m, string, names[i])));
+        const uint64_t resources = dump_maker_instance(m, root, DUMP_VALUES(of));
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, eight, DUMP_VALUES(resources, 0, 0)), 0, 0);
+    }
+    const uint64_t own = dump_maker_string(m, string, "own");
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, eight, DUMP_VALUES(0, 0, own)), 0, 0);
+    const uint64_t path = dump_maker_string(m, string, "/old"), unknown = dump_maker_string(m, string, "unknown");
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, seven, DUMP_VALUES(path, 0, 0)), 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, dump_maker_instance(m, seven, DUMP_VALUES(unknown, 0, own)), 0, 0);
+    heap_open(&h, m);
+    char            labels[64] = "";
+    const hdx_cell *c;
+    rows = ask(&h, &hdx_question_loaders, NULL, NULL);
+    while (hdx_rows_next(rows, &c))
+        if (c[2].kind == HDX_CELL_TEXT)
+            (void)snprintf(labels + strlen(labels), sizeof labels - strlen(labels), "%.*s ", (int)c[2].as.text.len,
+                           c[2].as.text.at);
+    hdx_rows_close(rows);
+    cr_expect(strstr(labels, "/shop##2 ") != NULL && strstr(labels, "/ ") != NULL && strstr(labels, "/old ") != NULL &&
+                  strstr(labels, "own ") != strrchr(labels, 'o') && strstr(labels, "unknown") == NULL,
+              "%s", labels);
     heap_close(&h);
 }
 
@@ -287,6 +383,8 @@ static void expect_zoo(heap *h)
     hdx_rows_close(rows);
     cr_expect(plugins_seen == 4 && with_classes == 3 && leaked == 1, "%u %u %u", plugins_seen, with_classes, leaked);
     rows = ask(h, &hdx_question_loaders, "unused", NULL);
+    cr_assert(hdx_rows_next(rows, &c)); /* a static has an object of its class, and that alone keeps it */
+    cr_expect(hdx_text_is(c[9].as.text, "static Zoo$Loaders.pluginOfLeakedLoader"));
     cr_assert(hdx_rows_next(rows, &c));
     cr_expect(hdx_text_is(c[9].as.text, "static Zoo$Loaders.noClasses"));
     cr_expect(not(hdx_rows_next(rows, &c)));

@@ -173,14 +173,61 @@ static hdx_code first_url(hdx_graph *g, hdx_id id, hdx_id *url, hdx_error *err)
     return code;
 }
 
+/* Of Tomcat, or below such a class. */
+static bool is_of_webapp(hdx_graph *g, hdx_id id)
+{
+    static const char tomcat[] = "org.apache.catalina.loader.WebappClassLoader"; /* and ...Base */
+    uint32_t          count = 0;
+    (void)hdx_graph_classes(g, &count);
+    const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
+    for (uint32_t steps = 0; c != NULL && steps < count; steps++) {
+        if (c->name.len >= sizeof tomcat - 1 && memcmp(c->name.at, tomcat, sizeof tomcat - 1) == 0)
+            return true;
+        c = c->super == HDX_NO_CLASS ? NULL : hdx_graph_class(g, c->super);
+    }
+    return false;
+}
+
+/*
+ * The context path of a web application ("/shop", "/shop##2"): Tomcat 6 and 7 have it in the loader, Tomcat 8 and later
+ * as the name of the context, which the loader forgets when it is stopped.
+ */
+static hdx_code context_path(hdx_graph *g, hdx_id id, hdx_id *name, hdx_error *err)
+{
+    static const char *const ways[][3] = { { "contextName", NULL, NULL }, { "resources", "context", "name" } };
+    hdx_code                 code = HDX_OK;
+    *name = HDX_NO_ID;
+    for (size_t i = 0; code == HDX_OK && *name == HDX_NO_ID && i < HDX_COUNT(ways); i++) {
+        *name = id;
+        for (size_t k = 0; code == HDX_OK && *name != HDX_NO_ID && k < 3 && ways[i][k] != NULL; k++)
+            code = referred(g, *name, NULL, ways[i][k], name, err);
+    }
+    return code;
+}
+
+static hdx_code webapp_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_error mine;
+    hdx_id    name = HDX_NO_ID;
+    hdx_code  code = without_dump(q->graph, context_path(q->graph, id, &name, &mine), &mine, err);
+    if (code == HDX_OK && name != HDX_NO_ID)
+        code = hdx_label_cell(q, name, arena, out, err);
+    if (out->kind == HDX_CELL_TEXT && out->as.text.len == 0)
+        *out = hdx_cell_string("/"); /* the application ROOT */
+    else if (out->kind == HDX_CELL_TEXT && hdx_text_is(out->as.text, "unknown"))
+        *out = hdx_cell_null(); /* before the loader has started */
+    return code;
+}
+
 static bool is_empty(const hdx_cell *c)
 {
     return c->kind == HDX_CELL_NULL || (c->kind == HDX_CELL_TEXT && c->as.text.len == 0);
 }
 
 /*
- * What a loader is called: its label where MAT has a rule for its class; ClassLoader.name (JDK 9 and later: "app",
- * "platform", layers); the first URL it searches; the first module it defines.
+ * What a loader is called: its label where MAT has a rule for its class; the context path of a web application of
+ * Tomcat; ClassLoader.name (JDK 9 and later: "app", "platform", layers); the first URL it searches; the first module it
+ * defines.
  */
 static hdx_code name_cell(const hdx_query *q, hdx_id loader_id, hdx_id module, hdx_arena *arena, hdx_cell *out,
                           hdx_error *err)
@@ -192,6 +239,8 @@ static hdx_code name_cell(const hdx_query *q, hdx_id loader_id, hdx_id module, h
     hdx_code   code = hdx_label_cell(q, loader_id, arena, out, err);
     if (code != HDX_OK || out->kind != HDX_CELL_NULL || !hdx_graph_position(g, loader_id, &pos))
         return code; /* object 0 has no record */
+    if (is_of_webapp(g, loader_id))
+        code = webapp_cell(q, loader_id, arena, out, err);
     for (int from = 0; code == HDX_OK && is_empty(out) && from < 3; from++) {
         id = HDX_NO_ID;
         switch (from) {

@@ -11,13 +11,22 @@
  * What holds a loader is the last step before it on a shortest path from a GC root (without referents of java.lang.ref)
  * that a programmer knows: a static field of a class that it did not define, a thread, or the GC root.
  *
+ * A loader with instances outside may still be held by one thing alone: a thread local of a pool's thread, or a static
+ * list, has an instance of one of its classes, and this leads to the class, the loader and everything else. So --unused
+ * shows a loader, too, if all instances outside are below the culprit that held_by names.
+ *
+ * What a loader that may go retains is the retained set of the loader, its classes and all their instances (MAT 6.5):
+ * of the loader object alone it says little, because each instance keeps all of it alive.
+ *
  * Cost: a climb in the dominator tree for each instance of a loader that may go, each object on the way once (4 bytes
- * for each object of the dump, where there is such a loader); paths are those of the index, one search serves all
- * loaders whose path there leads over a weak reference.
+ * for each object of the dump, where there is such a loader, and again with --unused); a walk over the heap for the
+ * retained sets (groups.c); paths are those of the index, one search serves all loaders whose path there leads over a
+ * weak reference.
  */
 #include "graph/graph.h"
 #include "query/common/fields.h"
 #include "query/common/labels.h"
+#include "query/histogram/histogram.h"
 #include "query/paths/paths.h"
 #include "query/runtime/loaders.h"
 #include "query/sets/exclude.h"
@@ -27,8 +36,9 @@ enum { ADDRESS, CLASS, LABEL, PARENT, OUTSIDE, CLASSES, INSTANCES, SHALLOW, RETA
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the loader"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
-                         "its label, else its name, the first URL it searches, or the first module it defines"),
+    [LABEL] =
+        HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
+                   "its label, context path (Tomcat) or name, else the first URL it searches or module it defines"),
     [PARENT] = HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "the loader above it"),
     [OUTSIDE] =
         HDX_COLUMN("outside", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
@@ -37,7 +47,8 @@ static const hdx_column columns[COLUMNS] = {
     [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "live instances of those classes"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "their own size, without what they refer to"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if the loader object were gone"),
+                            "bytes free without the loader, its classes and instances; of those that never go, without "
+                            "it alone"),
     [HELD_BY] = HDX_COLUMN("held_by", TEXT, NONE, HDX_COLUMN_NULLABLE,
                            "what holds it: the nearest static field, thread or GC root on a shortest path to it; null "
                            "of those that never go"),
@@ -47,6 +58,13 @@ static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 #define UNKNOWN 0u
 #define NOBODY  UINT32_MAX
 
+/* Which of some objects, the anchors, dominates any object nearest. */
+typedef struct anchors {
+    const hdx_id *at;
+    uint64_t      count;
+    uint32_t     *nearest; /* of each object: 1 + place of the nearest anchor that dominates it or is it, or NOBODY */
+} anchors;
+
 typedef struct explorer {
     hdx_ask       ask;
     hdx_loaders   all;
@@ -54,7 +72,9 @@ typedef struct explorer {
     uint64_t     *outside; /* of each */
     hdx_pair     *order;   /* second: places of those that have rows */
     uint64_t      count, next;
-    uint32_t     *nearest; /* of each object: 1 + place of the nearest loader that dominates it, or NOBODY */
+    uint64_t     *retained; /* of each */
+    hdx_id       *ids;      /* of each */
+    anchors       loaders;  /* all of them */
     uint64_t      objects;
     hdx_excludes  excludes;
     hdx_path_tree indexed, searched; /* paths to those that go; ends of `searched` are for those without one before */
@@ -114,31 +134,41 @@ static hdx_code find_those_that_stay(explorer *e, hdx_error *err)
 
 /* ---- instances outside ---- */
 
-/* The nearest loader that dominates an object or is it; every object on the way there learns it, too. */
-static hdx_code nearest_of(explorer *e, hdx_id id, uint32_t *out, hdx_error *err)
+static hdx_code open_anchors(explorer *e, const hdx_id *at, uint64_t count, anchors *out, hdx_error *err)
 {
-    hdx_id   v = id;
-    uint64_t steps = 0;
-    for (; v < e->objects && e->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
-        if (++steps > e->objects) /* invariant 3 */
-            return hdx_fail(err, HDX_DAMAGED, "dominator", HDX_NOWHERE, "object #%llu is below itself",
-                            (unsigned long long)id);
-    *out = v < e->objects ? e->nearest[v] : NOBODY;
-    for (v = id; v < e->objects && e->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
-        e->nearest[v] = *out;
+    *out = (anchors){ .at = at, .count = count };
+    if (count >= NOBODY)
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu class loaders", (unsigned long long)count);
+    if ((out->nearest = hdx_mem_array(e->ask.q.mem, e->objects, sizeof *out->nearest)) == NULL)
+        return hdx_no_memory(err, "loaders of objects", e->objects * sizeof *out->nearest);
+    for (uint64_t i = 0; i < count; i++)
+        out->nearest[at[i]] = (uint32_t)i + 1;
     return HDX_OK;
 }
 
-/* Does the loader dominate what has this one nearest? Loaders may stand below each other. */
-static hdx_code is_above(explorer *e, uint32_t loader, uint32_t nearest, bool *yes, hdx_error *err)
+/* The nearest anchor that dominates an object or is it; every object on the way there learns it, too. */
+static hdx_code nearest_of(const explorer *e, anchors *a, hdx_id id, uint32_t *out, hdx_error *err)
 {
-    hdx_code code = HDX_OK;
-    for (uint64_t steps = 0; code == HDX_OK && nearest != loader && nearest != NOBODY && steps < e->all.count;
-         steps++) {
-        const hdx_id above = hdx_graph_dominator(e->ask.g, e->all.at[nearest - 1].id);
-        code = nearest_of(e, above, &nearest, err);
-    }
-    *yes = nearest == loader;
+    hdx_id   v = id;
+    uint64_t steps = 0;
+    for (; v < e->objects && a->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
+        if (++steps > e->objects) /* invariant 3 */
+            return hdx_fail(err, HDX_DAMAGED, "dominator", HDX_NOWHERE, "object #%llu is below itself",
+                            (unsigned long long)id);
+    *out = v < e->objects ? a->nearest[v] : NOBODY;
+    for (v = id; v < e->objects && a->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
+        a->nearest[v] = *out;
+    return HDX_OK;
+}
+
+/* Is the object the anchor, or below it? Anchors may stand below each other. */
+static hdx_code is_below(const explorer *e, anchors *a, hdx_id id, uint32_t anchor, bool *yes, hdx_error *err)
+{
+    uint32_t nearest = NOBODY;
+    hdx_code code = nearest_of(e, a, id, &nearest, err);
+    for (uint64_t steps = 0; code == HDX_OK && nearest != anchor && nearest != NOBODY && steps < a->count; steps++)
+        code = nearest_of(e, a, hdx_graph_dominator(e->ask.g, a->at[nearest - 1]), &nearest, err);
+    *yes = nearest == anchor;
     return code;
 }
 
@@ -146,13 +176,11 @@ static hdx_code count_outside(explorer *e, const hdx_class *c, uint32_t loader, 
 {
     hdx_refs refs;
     hdx_id   id;
-    uint32_t nearest = NOBODY;
     hdx_code code = HDX_OK;
     bool     inside;
     hdx_graph_instances(e->ask.g, c->number, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id))
-        if ((code = nearest_of(e, id, &nearest, err)) == HDX_OK &&
-            (code = is_above(e, loader, nearest, &inside, err)) == HDX_OK) {
+        if ((code = is_below(e, &e->loaders, id, loader, &inside, err)) == HDX_OK) {
             e->outside[loader - 1] += !inside;
             code = hdx_ask_turn(&e->ask, err);
         }
@@ -167,32 +195,82 @@ static bool may_go(const explorer *e)
     return false;
 }
 
+/* The loader of a class, if it may go; NULL. */
+static const hdx_loader *loader_that_may_go(const explorer *e, const hdx_class *c)
+{
+    hdx_id            id;
+    const hdx_loader *l = hdx_graph_find(e->ask.g, c->loader, &id) ? hdx_loaders_find(&e->all, id) : NULL;
+    return l == NULL || e->stays[l - e->all.at] ? NULL : l;
+}
+
 static hdx_code find_outside(explorer *e, hdx_error *err)
 {
     uint32_t         class_count = 0;
     const hdx_class *classes = hdx_graph_classes(e->ask.g, &class_count);
-    hdx_code         code = HDX_OK;
     bool             any = false;
     for (uint64_t i = 0; i < e->all.count; i++)
         any |= !e->stays[i] && e->all.at[i].instances > 0;
-    if (!any)
-        return HDX_OK;
-    if (e->all.count >= NOBODY)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu class loaders", (unsigned long long)e->all.count);
-    e->objects = hdx_graph_objects(e->ask.g);
-    if ((e->nearest = hdx_mem_array(e->ask.q.mem, e->objects, sizeof *e->nearest)) == NULL)
-        return hdx_no_memory(err, "loaders of objects", e->objects * sizeof *e->nearest);
-    for (uint64_t i = 0; i < e->all.count; i++)
-        e->nearest[e->all.at[i].id] = (uint32_t)i + 1;
-    for (uint32_t i = 0; code == HDX_OK && i < class_count; i++) {
-        hdx_id            id;
-        const hdx_loader *l = NULL;
-        if (classes[i].live_instances > 0 && hdx_graph_find(e->ask.g, classes[i].loader, &id))
-            l = hdx_loaders_find(&e->all, id);
-        if (l != NULL && !e->stays[l - e->all.at])
+    hdx_code code = any ? open_anchors(e, e->ids, e->all.count, &e->loaders, err) : HDX_OK;
+    for (uint32_t i = 0; code == HDX_OK && any && i < class_count; i++) {
+        const hdx_loader *l = classes[i].live_instances > 0 ? loader_that_may_go(e, &classes[i]) : NULL;
+        if (l != NULL)
             code = count_outside(e, &classes[i], (uint32_t)(l - e->all.at) + 1, err);
     }
     return code;
+}
+
+/* ---- what they retain ---- */
+
+/* A set for each loader that may go; set_of: its number, by the place of the loader. */
+static hdx_code retain_sets(explorer *e, const uint32_t *set_of, uint32_t count, hdx_error *err)
+{
+    hdx_mem         *mem = e->ask.q.mem;
+    uint32_t         class_count = 0, used = 0;
+    const hdx_class *classes = hdx_graph_classes(e->ask.g, &class_count);
+    uint32_t        *at = hdx_mem_array(mem, (uint64_t)class_count + 1, sizeof *at);
+    uint32_t        *set = hdx_mem_array(mem, class_count, sizeof *set);
+    uint32_t        *more_set = hdx_mem_array(mem, count, sizeof *more_set);
+    hdx_id          *more = hdx_mem_array(mem, count, sizeof *more);
+    uint64_t        *bytes = hdx_mem_array(mem, count, sizeof *bytes);
+    if (at == NULL || set == NULL || more_set == NULL || more == NULL || bytes == NULL)
+        return hdx_no_memory(err, "retained sets", (uint64_t)class_count * 2 * sizeof *at);
+    for (uint32_t i = 0; i < class_count; i++) {
+        const hdx_loader *l = loader_that_may_go(e, &classes[i]);
+        if (l != NULL)
+            set[used++] = set_of[l - e->all.at];
+        at[classes[i].number + 1] = used;
+    }
+    for (uint64_t i = 0; i < e->all.count; i++)
+        if (!e->stays[i]) {
+            more[set_of[i]] = e->all.at[i].id;
+            more_set[set_of[i]] = set_of[i];
+        }
+    const hdx_class_sets sets = { .count = count,
+                                  .classes = class_count,
+                                  .at = at,
+                                  .set = set,
+                                  .more_count = count,
+                                  .more = more,
+                                  .more_set = more_set };
+    const hdx_code       code = hdx_class_sets_retained(&e->ask.q, &sets, bytes, err);
+    for (uint64_t i = 0; code == HDX_OK && i < e->all.count; i++)
+        if (!e->stays[i])
+            e->retained[i] = bytes[set_of[i]];
+    return code;
+}
+
+static hdx_code find_retained(explorer *e, hdx_error *err)
+{
+    uint32_t  count = 0;
+    uint32_t *set_of = hdx_mem_array(e->ask.q.mem, e->all.count, sizeof *set_of);
+    if (set_of == NULL)
+        return hdx_no_memory(err, "retained sets", e->all.count * sizeof *set_of);
+    for (uint64_t i = 0; i < e->all.count; i++) {
+        e->retained[i] = hdx_graph_retained(e->ask.g, e->all.at[i].id);
+        if (!e->stays[i])
+            set_of[i] = count++;
+    }
+    return count == 0 ? HDX_OK : retain_sets(e, set_of, count, err);
 }
 
 /* ---- what holds it ---- */
@@ -293,19 +371,23 @@ static hdx_code say_root(const explorer *e, hdx_id id, bool itself, hdx_arena *a
     return code;
 }
 
-/* From the loader towards the root. */
+/* From the loader towards the root. *culprit: the thread, what the static field refers to, or the root. */
 static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end, hdx_arena *arena, hdx_buffer *b,
-                         hdx_error *err)
+                         hdx_id *culprit, hdx_error *err)
 {
     hdx_graph *g = e->ask.g;
     hdx_code   code = HDX_OK;
     for (uint64_t place = end, below = HDX_TREE_NONE; code == HDX_OK && b->len == 0; place = t->at[place].parent) {
         const hdx_id     id = t->at[place].id;
         const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
-        if (hdx_graph_thread_of(g, id) != NULL)
+        *culprit = id;
+        if (hdx_graph_thread_of(g, id) != NULL) {
             code = say_thread(e, id, arena, b, err);
-        else if (c != NULL && below != HDX_TREE_NONE) /* a class of the loader itself leads to it as <classloader> */
+        } else if (c != NULL &&
+                   below != HDX_TREE_NONE) { /* a class of the loader itself leads to it as <classloader> */
             code = say_static(e, id, c, t->at[below].id, b, err);
+            *culprit = b->len > 0 ? t->at[below].id : id;
+        }
         if (code == HDX_OK && b->len == 0 && t->at[place].parent == HDX_TREE_NONE) {
             code = say_root(e, id, below == HDX_TREE_NONE, arena, b, err);
             break;
@@ -315,23 +397,107 @@ static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end
     return code;
 }
 
-static hdx_code held_cell(const explorer *e, uint64_t place, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+/* *culprit HDX_NO_ID: references of java.lang.ref alone lead to it. */
+static hdx_code say_held(const explorer *e, uint64_t place, hdx_arena *arena, hdx_buffer *text, hdx_id *culprit,
+                         hdx_error *err)
 {
-    hdx_buffer           text = hdx_buffer_of(e->ask.q.mem);
     const uint64_t       n = e->path[place];
     const bool           again = e->indexed.ends[n] == HDX_TREE_NONE;
     const hdx_path_tree *t = again ? &e->searched : &e->indexed;
     const uint64_t       end = again ? t->ends[e->search[n]] : t->ends[n];
     hdx_code             code = HDX_OK;
+    *culprit = HDX_NO_ID;
     if (end == HDX_TREE_NONE)
-        hdx_buffer_text(&text, "soft, weak or phantom references alone");
+        hdx_buffer_text(text, "soft, weak or phantom references alone");
     else
-        code = say_path(e, t, end, arena, &text, err);
-    if (code == HDX_OK && text.failed)
-        code = hdx_no_memory(err, "what holds a loader", text.len);
+        code = say_path(e, t, end, arena, text, culprit, err);
+    return code == HDX_OK && text->failed ? hdx_no_memory(err, "what holds a loader", text->len) : code;
+}
+
+static hdx_code held_cell(const explorer *e, uint64_t place, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_buffer     text = hdx_buffer_of(e->ask.q.mem);
+    hdx_id         culprit;
+    const hdx_code code = say_held(e, place, arena, &text, &culprit, err);
     if (code == HDX_OK)
         *out = hdx_text_cell(arena, (hdx_text){ text.at, (uint32_t)text.len });
     hdx_buffer_free(&text);
+    return code;
+}
+
+/* ---- held by one culprit alone ---- */
+
+/* Culprits of the loaders with instances outside: (culprit, place of the loader), sorted. */
+static hdx_code find_culprits(explorer *e, hdx_pair *out, uint64_t *count, hdx_error *err)
+{
+    hdx_arena arena = hdx_arena_of(e->ask.q.mem);
+    hdx_code  code = HDX_OK;
+    *count = 0;
+    for (uint64_t i = 0; code == HDX_OK && i < e->count; i++) {
+        const uint64_t place = e->order[i].second;
+        hdx_buffer     text = hdx_buffer_of(e->ask.q.mem);
+        hdx_id         culprit = HDX_NO_ID;
+        if (e->outside[place] > 0)
+            code = say_held(e, place, &arena, &text, &culprit, err);
+        if (code == HDX_OK && culprit < e->objects)
+            out[(*count)++] = (hdx_pair){ culprit, place };
+        hdx_buffer_free(&text);
+        hdx_arena_empty(&arena);
+        if (code == HDX_OK)
+            code = hdx_ask_turn(&e->ask, err);
+    }
+    hdx_arena_free(&arena);
+    hdx_sort_pairs(e->ask.q.mem, out, *count);
+    return code;
+}
+
+/* Clears one_culprit of a loader if an instance of this class is neither inside of it nor below its culprit. */
+static hdx_code look_below(explorer *e, anchors *culprits, const hdx_class *c, uint64_t place, uint32_t anchor,
+                           bool *one_culprit, hdx_error *err)
+{
+    hdx_refs refs;
+    hdx_id   id;
+    hdx_code code = HDX_OK;
+    bool     inside = true;
+    hdx_graph_instances(e->ask.g, c->number, HDX_LIVE, &refs);
+    while (code == HDX_OK && one_culprit[place] && hdx_refs_next(&refs, &id)) {
+        code = is_below(e, &e->loaders, id, (uint32_t)place + 1, &inside, err);
+        if (code == HDX_OK && !inside)
+            code = is_below(e, culprits, id, anchor, &one_culprit[place], err);
+        if (code == HDX_OK)
+            code = hdx_ask_turn(&e->ask, err);
+    }
+    return code;
+}
+
+/* Of the loaders with rows: is all of it that is outside below what held_by names? */
+static hdx_code find_one_culprit(explorer *e, bool *one_culprit, hdx_error *err)
+{
+    hdx_mem         *mem = e->ask.q.mem;
+    uint32_t         class_count = 0;
+    uint64_t         count = 0, different = 0;
+    const hdx_class *classes = hdx_graph_classes(e->ask.g, &class_count);
+    hdx_pair        *pairs = hdx_mem_array(mem, e->count, sizeof *pairs);
+    hdx_id          *at = hdx_mem_array(mem, e->count, sizeof *at);
+    uint32_t        *anchor = hdx_mem_array(mem, e->all.count, sizeof *anchor); /* of each loader; 0: none */
+    anchors          culprits;
+    if (pairs == NULL || at == NULL || anchor == NULL)
+        return hdx_no_memory(err, "culprits", e->count * sizeof *pairs);
+    hdx_code code = find_culprits(e, pairs, &count, err);
+    for (uint64_t i = 0; i < count; i++) {
+        if (i == 0 || pairs[i].first != pairs[i - 1].first)
+            at[different++] = pairs[i].first;
+        anchor[pairs[i].second] = (uint32_t)different;
+        one_culprit[pairs[i].second] = true;
+    }
+    if (code != HDX_OK || count == 0 || (code = open_anchors(e, at, different, &culprits, err)) != HDX_OK)
+        return code;
+    for (uint32_t i = 0; code == HDX_OK && i < class_count; i++) {
+        const hdx_loader *l = classes[i].live_instances > 0 ? loader_that_may_go(e, &classes[i]) : NULL;
+        if (l != NULL && one_culprit[l - e->all.at])
+            code = look_below(e, &culprits, &classes[i], (uint64_t)(l - e->all.at), anchor[l - e->all.at], one_culprit,
+                              err);
+    }
     return code;
 }
 
@@ -355,7 +521,7 @@ static hdx_code explorer_next(void *state, hdx_arena *arena, hdx_cell *cells, bo
     cells[CLASSES] = hdx_cell_uint(l->classes);
     cells[INSTANCES] = hdx_cell_uint(l->instances);
     cells[SHALLOW] = hdx_cell_uint(l->shallow);
-    cells[RETAINED] = hdx_retained_cell(e->ask.g, l->id);
+    cells[RETAINED] = hdx_cell_uint(e->retained[place]);
     cells[OUTSIDE] = e->stays[place] ? hdx_cell_null() : hdx_cell_uint(e->outside[place]);
     cells[HELD_BY] = hdx_cell_null();
     *more = true;
@@ -363,13 +529,28 @@ static hdx_code explorer_next(void *state, hdx_arena *arena, hdx_cell *cells, bo
                                                                      : held_cell(e, place, arena, &cells[HELD_BY], err);
 }
 
-/* Those that keep most first; with --unused those alone that nothing outside needs. */
-static void choose(explorer *e, bool unused)
+/* Those that keep most first. */
+static void choose(explorer *e, bool may_go)
 {
     for (uint64_t i = 0; i < e->all.count; i++)
-        if (!unused || (!e->stays[i] && e->outside[i] == 0))
-            e->order[e->count++] = (hdx_pair){ ~hdx_graph_retained(e->ask.g, e->all.at[i].id), i };
+        if (!may_go || !e->stays[i])
+            e->order[e->count++] = (hdx_pair){ ~e->retained[i], i };
     hdx_sort_pairs(e->ask.q.mem, e->order, e->count);
+}
+
+/* With --unused those alone that nothing outside needs, but for what the culprit holds. */
+static hdx_code choose_unused(explorer *e, hdx_error *err)
+{
+    uint64_t kept = 0;
+    bool    *one_culprit = hdx_mem_array(e->ask.q.mem, e->all.count, sizeof *one_culprit);
+    if (one_culprit == NULL)
+        return hdx_no_memory(err, "culprits", e->all.count * sizeof *one_culprit);
+    const hdx_code code = find_one_culprit(e, one_culprit, err);
+    for (uint64_t i = 0; i < e->count; i++)
+        if (e->outside[e->order[i].second] == 0 || one_culprit[e->order[i].second])
+            e->order[kept++] = e->order[i];
+    e->count = kept;
+    return code;
 }
 
 static hdx_code explore(explorer *e, bool unused, hdx_error *err)
@@ -379,26 +560,34 @@ static hdx_code explore(explorer *e, bool unused, hdx_error *err)
     if (code != HDX_OK)
         return code;
     const uint64_t n = e->all.count;
+    e->objects = hdx_graph_objects(e->ask.g);
     e->stays = hdx_mem_array(mem, n, sizeof *e->stays);
     e->outside = hdx_mem_array(mem, n, sizeof *e->outside);
+    e->retained = hdx_mem_array(mem, n, sizeof *e->retained);
+    e->ids = hdx_mem_array(mem, n, sizeof *e->ids);
     e->order = hdx_mem_array(mem, n, sizeof *e->order);
     e->path = hdx_mem_array(mem, n, sizeof *e->path);
     e->search = hdx_mem_array(mem, n, sizeof *e->search);
     e->targets = hdx_mem_array(mem, n, sizeof *e->targets);
-    if (e->stays == NULL || e->outside == NULL || e->order == NULL || e->path == NULL || e->search == NULL ||
-        e->targets == NULL)
-        return hdx_no_memory(err, "loaders", n * 6 * sizeof *e->order);
-    if ((code = find_those_that_stay(e, err)) != HDX_OK ||
+    if (e->stays == NULL || e->outside == NULL || e->retained == NULL || e->ids == NULL || e->order == NULL ||
+        e->path == NULL || e->search == NULL || e->targets == NULL)
+        return hdx_no_memory(err, "loaders", n * 8 * sizeof *e->order);
+    for (uint64_t i = 0; i < n; i++)
+        e->ids[i] = e->all.at[i].id;
+    if ((code = find_those_that_stay(e, err)) != HDX_OK || (code = find_retained(e, err)) != HDX_OK ||
         ((unused || hdx_column_wanted(&e->ask.q, OUTSIDE)) && (code = find_outside(e, err)) != HDX_OK))
         return code;
     choose(e, unused);
-    return hdx_column_wanted(&e->ask.q, HELD_BY) ? find_paths(e, err) : HDX_OK;
+    if (unused || hdx_column_wanted(&e->ask.q, HELD_BY))
+        code = find_paths(e, err);
+    return code == HDX_OK && unused ? choose_unused(e, err) : code;
 }
 
 static const hdx_parameter parameters[] = {
     { .name = "unused",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "only those that should be gone: nothing outside of the loader is of its classes" },
+      .sentence =
+          "only those that should be gone: of its classes nothing is outside, or only below what held_by says" },
 };
 
 static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -417,9 +606,10 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     const bool     none = !may_go(e);
     hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, NULL, e->count };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
-    return hdx_say_nothing(code, out, err,
-                           none ? "the only class loaders are those of the JVM and of the application"
-                                : "each loader that may go has live instances outside of it");
+    return hdx_say_nothing(
+        code, out, err,
+        none ? "the only class loaders are those of the JVM and of the application"
+             : "every class loader that may go has instances that others hold than what holds the loader");
 }
 
 const hdx_question hdx_question_loaders = {
@@ -429,7 +619,9 @@ const hdx_question hdx_question_loaders = {
         .sentence = "class loaders: what they defined, what is left of it outside, what holds them",
         .more = "A loader whose plugin or application was taken away should be gone. Where outside is 0 only the "
                 "loader itself still needs its classes, and held_by says what keeps it; where it is not, objects of "
-                "its classes are kept by others. Of the loaders of the JVM and the application that is not asked.",
+                "its classes are kept by others. --unused shows loaders of the first kind, and those whose objects "
+                "outside are all below what held_by names: a thread local or a list that was forgotten. Of the loaders "
+                "of the JVM and the application that is not asked.",
         .examples = { "heapdex loaders app.hprof", "heapdex loaders app.hprof --unused" },
         .forms = &form,
         .form_count = 1,
