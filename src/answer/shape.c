@@ -19,13 +19,14 @@ const char *hdx_answer_last(const hdx_arguments *a, const char *name)
 
 /* ---- conditions on fields ---- */
 
-/* Is it on what is no column, or said to be a field: ".size > 100"? */
+/* Is it on what is no column, or said to be a field: ".size > 100"? "object" may be one, and heads no column then. */
 static bool is_of_field(const hdx_arguments *a, const hdx_column *columns, unsigned count, const char *text)
 {
     hdx_text name;
     unsigned column;
     return (a->answer->flags & HDX_ANSWER_MEMBERS) != 0 && hdx_condition_name(text, &name) &&
-           (name.at[0] == '.' || !hdx_condition_column(columns, count, text, &column));
+           (name.at[0] == '.' || !hdx_condition_column(columns, count, text, &column) ||
+            (hdx_text_is(name, "object") && !hdx_text_is(name, columns[column].name)));
 }
 
 hdx_code hdx_answer_fields(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena, hdx_query *q, hdx_error *err)
@@ -144,10 +145,10 @@ static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
             rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
     memcpy(column, how, len);
     column[len] = '\0';
-    bool descending = colon != NULL && strcmp(colon, ":desc") == 0;
-    for (unsigned i = 0; colon == NULL && i < count; i++)
-        if (strcmp(columns[i].name, column) == 0)
-            descending = columns[i].unit != HDX_UNIT_NONE;
+    bool           descending = colon != NULL && strcmp(colon, ":desc") == 0;
+    const unsigned place = hdx_column_place(columns, count, (hdx_text){ column, (uint32_t)len });
+    if (colon == NULL && place < count)
+        descending = columns[place].unit != HDX_UNIT_NONE;
     return hdx_rows_sort(rows, column, descending, err);
 }
 

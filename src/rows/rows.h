@@ -116,6 +116,11 @@ hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, con
                        uint64_t most, hdx_error *err);
 
 /* ---- what shaping asks of a source of rows (where.c, shape.c) ---- */
+/*
+ * The place of the column with this name, or that a table heads so: "%" is `percent`, "object" the class that a table
+ * shows together with the label. `count`: there is none.
+ */
+unsigned hdx_column_place(const hdx_column *columns, unsigned count, hdx_text name);
 /* Columns that "a,b,c" of len bytes names, a bit for each of the first 64; unknown names have none. */
 uint64_t hdx_columns_named(const hdx_column *columns, unsigned count, const char *names, size_t len);
 /* Its column; false: it is none of these. */

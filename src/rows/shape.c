@@ -9,6 +9,33 @@
 
 /* ---- columns by name ---- */
 
+/* The first column with all of these flags; `count`: there is none. */
+static unsigned flagged(const hdx_column *columns, unsigned count, unsigned flags)
+{
+    unsigned i = 0;
+    while (i < count && (columns[i].flags & flags) != flags)
+        i++;
+    return i;
+}
+
+/* "object": the class and, where there is one, the label that tables show in one column. */
+static bool is_pair(const hdx_column *columns, unsigned count, hdx_text name)
+{
+    return hdx_text_is(name, "object") && flagged(columns, count, HDX_COLUMN_LABEL) < count &&
+           flagged(columns, count, HDX_COLUMN_CLASS_NAME) < count;
+}
+
+unsigned hdx_column_place(const hdx_column *columns, unsigned count, hdx_text name)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (hdx_text_is(name, columns[i].name))
+            return i;
+    for (unsigned i = 0; i < count && hdx_text_is(name, "%"); i++)
+        if (strcmp(columns[i].name, "percent") == 0)
+            return i;
+    return is_pair(columns, count, name) ? flagged(columns, count, HDX_COLUMN_CLASS_NAME) : count;
+}
+
 hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsigned *column, hdx_error *err)
 {
     char        list[192] = "";
@@ -16,12 +43,12 @@ hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsig
     char        wanted[64];
     hdx_nearest nearest = { .wanted = wanted };
     (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(len < sizeof wanted ? len : sizeof wanted - 1), name);
+    *column = len > UINT32_MAX ? rows->column_count
+                               : hdx_column_place(rows->columns, rows->column_count, (hdx_text){ name, (uint32_t)len });
+    if (*column < rows->column_count)
+        return HDX_OK;
     for (unsigned i = 0; i < rows->column_count; i++) {
         const char *has = rows->columns[i].name;
-        if (strlen(has) == len && memcmp(has, name, len) == 0) {
-            *column = i;
-            return HDX_OK;
-        }
         hdx_nearest_offer(&nearest, has);
         size_t need = strlen(has) + (used == 0 ? 0 : 2);
         if (used + need < sizeof list) {
@@ -99,11 +126,15 @@ uint64_t hdx_columns_named(const hdx_column *columns, unsigned count, const char
     for (size_t at = 0, part; at <= len; at += part + 1) {
         const char *comma = memchr(names + at, ',', len - at);
         part = comma != NULL ? (size_t)(comma - (names + at)) : len - at;
-        size_t      name_len = part;
-        const char *name = trim(names + at, &name_len);
-        for (unsigned i = 0; i < count && i < 64; i++)
-            if (hdx_text_is((hdx_text){ name, (uint32_t)name_len }, columns[i].name))
-                bits |= 1ull << i;
+        size_t         name_len = part;
+        const char    *name = trim(names + at, &name_len);
+        const hdx_text one = { name, (uint32_t)name_len };
+        const unsigned place = hdx_column_place(columns, count, one);
+        if (place < count && place < 64)
+            bits |= 1ull << place;
+        const unsigned label = flagged(columns, count, HDX_COLUMN_LABEL);
+        if (place < count && !hdx_text_is(one, columns[place].name) && is_pair(columns, count, one) && label < 64)
+            bits |= 1ull << label;
     }
     return bits;
 }
@@ -114,6 +145,7 @@ static selection *new_selection(const char *columns)
     size_t     most = 1;
     for (const char *c = columns; *c != '\0'; c++)
         most += *c == ',';
+    most *= 2; /* "object" is two of them */
     if (s == NULL)
         return NULL;
     s->columns = calloc(most, sizeof *s->columns);
@@ -123,6 +155,14 @@ static selection *new_selection(const char *columns)
         return s;
     free_selection(s);
     return NULL;
+}
+
+static void add_selected(selection *s, const hdx_rows *rows, unsigned from)
+{
+    s->columns[s->count] = rows->columns[from];
+    s->columns[s->count].flags &= ~(unsigned)HDX_COLUMN_WIDE; /* named by the caller, so shown */
+    s->columns[s->count].flags |= HDX_COLUMN_CHOSEN;
+    s->from[s->count++] = from;
 }
 
 hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
@@ -139,10 +179,10 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
             free_selection(s);
             return hdx_rows_drop(rows, code);
         }
-        s->columns[s->count] = (*rows)->columns[from];
-        s->columns[s->count].flags &= ~(unsigned)HDX_COLUMN_WIDE; /* named by the caller, so shown */
-        s->columns[s->count].flags |= HDX_COLUMN_CHOSEN;
-        s->from[s->count++] = from;
+        add_selected(s, *rows, from);
+        if (!hdx_text_is((hdx_text){ name, (uint32_t)name_len }, (*rows)->columns[from].name) &&
+            (*rows)->columns[from].unit != HDX_UNIT_PERCENT)
+            add_selected(s, *rows, flagged((*rows)->columns, (*rows)->column_count, HDX_COLUMN_LABEL));
         at += len;
         if (*at == '\0')
             break;

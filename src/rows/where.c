@@ -275,10 +275,8 @@ bool hdx_condition_column(const hdx_column *columns, unsigned count, const char 
     hdx_text name;
     if (!hdx_condition_name(text, &name))
         return false;
-    for (*column = 0; *column < count; ++*column)
-        if (hdx_text_is(name, columns[*column].name))
-            return true;
-    return false;
+    *column = hdx_column_place(columns, count, name);
+    return *column < count;
 }
 
 bool hdx_condition_bound(const hdx_column *columns, unsigned count, const char *text, hdx_arena *arena, hdx_bound *out)

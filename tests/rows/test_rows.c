@@ -194,6 +194,16 @@ Test(rows, selects_columns_in_the_order_named)
     hdx_rows_close(rows);
 }
 
+static hdx_code nothing_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+{
+    (void)state;
+    (void)arena;
+    (void)cells;
+    (void)err;
+    *more = false;
+    return HDX_OK;
+}
+
 Test(rows, names_the_columns_and_the_nearest_when_there_is_no_such_column)
 {
     static const char *const wrong[] = { "siez", "", "name,,at", "name,siez" };
@@ -218,6 +228,40 @@ Test(rows, names_the_columns_and_the_nearest_when_there_is_no_such_column)
     cr_expect(eq(str, err.hint, "did you mean size?"));
     cr_expect(rows == NULL);
     cr_expect(eq(u32, d.closed, 1));
+}
+
+/* What stands above a column of a table is a name of it. */
+Test(rows, take_the_headings_of_tables_for_names)
+{
+    static const hdx_column objects[] = {
+        HDX_COLUMN("size", UNSIGNED, BYTES, 0, ""),
+        HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, ""),
+        HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_LABEL, ""),
+        HDX_COLUMN("percent", REAL, PERCENT, 0, ""),
+    };
+    static const hdx_column own[] = { HDX_COLUMN("object", TEXT, NONE, 0, ""),
+                                      HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, ""),
+                                      HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_LABEL, "") };
+    cr_expect(eq(u32, hdx_column_place(objects, 4, (hdx_text){ "object", 6 }), 1));
+    cr_expect(eq(u32, hdx_column_place(objects, 4, (hdx_text){ "%", 1 }), 3));
+    cr_expect(eq(u32, hdx_column_place(objects, 1, (hdx_text){ "object", 6 }), 1),
+              "without a label there is no such heading");
+    cr_expect(eq(u32, hdx_column_place(own, 3, (hdx_text){ "object", 6 }), 0), "a column of that name is meant");
+    cr_expect(eq(u64, hdx_columns_named(objects, 4, "object,%", 8), 0xe));
+    cr_expect(eq(u64, hdx_columns_named(own, 3, "object", 6), 1));
+    hdx_error      err;
+    hdx_rows      *rows;
+    hdx_rows_maker maker = { objects, 4, NULL, nothing_next, NULL, 0 };
+    cr_assert(eq(int, hdx_rows_make(&maker, &rows, &err), HDX_OK));
+    cr_assert(eq(int, hdx_rows_where(&rows, "% > 5", &err), HDX_OK), "%s", err.message);
+    cr_assert(eq(int, hdx_rows_sort(&rows, "%", true, &err), HDX_OK), "%s", err.message);
+    cr_assert(eq(int, hdx_rows_select(&rows, "object,%", &err), HDX_OK), "%s", err.message);
+    unsigned          count;
+    const hdx_column *has = hdx_rows_columns(rows, &count);
+    cr_assert(eq(u32, count, 3));
+    cr_expect(strcmp(has[0].name, "class") == 0 && strcmp(has[1].name, "label") == 0 &&
+              strcmp(has[2].name, "percent") == 0);
+    hdx_rows_close(rows);
 }
 
 /* ---- where ---- */
