@@ -99,13 +99,14 @@ typedef struct finder {
     uint64_t                 *reached;      /* bytes by group; NULL: units are holders */
     uint64_t                  chosen[MOST]; /* units, in the order in which they were taken away */
     uint32_t                  most, used;
-    uint64_t                  needed;     /* a bit for each that is */
-    uint32_t                  would_need; /* units that reach the share; 0: the search did not get there */
-    bool                      tried_all;  /* it tried MOST units */
-    uint64_t                  bytes;      /* of the live heap */
-    uint64_t                  free_bytes; /* by the last search */
-    uint64_t                  wanted;     /* bytes */
-    HDX_LIST(hdx_flow_member) members;    /* of the units chosen: what leads to something that nothing else reaches */
+    uint64_t                  needed;      /* a bit for each that is */
+    uint32_t                  would_need;  /* units that reach the share; 0: the search did not get there */
+    uint32_t                  tried;       /* units, by the search with groups */
+    uint64_t                  tried_bytes; /* free without these */
+    uint64_t                  bytes;       /* of the live heap */
+    uint64_t                  free_bytes;  /* by the last search */
+    uint64_t                  wanted;      /* bytes */
+    HDX_LIST(hdx_flow_member) members;     /* of the units chosen: what leads to something that nothing else reaches */
     hdx_flow_sums             sums;
 } finder;
 
@@ -180,14 +181,15 @@ static hdx_code choose_groups(finder *f, hdx_error *err)
     if ((code = search(f, err)) != HDX_OK || (code = choose(f, MOST, err)) != HDX_OK)
         return code;
     f->would_need = f->used > 0 && f->free_bytes >= f->wanted ? f->used : 0;
-    f->tried_all = f->used == MOST;
+    f->tried = f->used;
+    f->tried_bytes = f->free_bytes;
     if (f->used <= f->most)
         return HDX_OK;
     give_back(f, f->most);
     return search(f, err);
 }
 
-/* By holders where so many reach the share, or groups are no better. */
+/* By holders where so many reach the share, or groups are hardly better. */
 static hdx_code choose_best(finder *f, double share, hdx_error *err)
 {
     uint64_t single[MOST];
@@ -201,8 +203,8 @@ static hdx_code choose_best(finder *f, double share, hdx_error *err)
         return code;
     memcpy(single, f->chosen, used * sizeof *single);
     give_back(f, 0);
-    if ((code = choose_groups(f, err)) != HDX_OK || f->free_bytes > free_bytes)
-        return code;
+    if ((code = choose_groups(f, err)) != HDX_OK || f->free_bytes > free_bytes + f->bytes / TINY)
+        return code; /* single holders say more, unless little is found by them */
     give_back(f, 0);
     f->reached = NULL;
     for (f->used = 0; f->used < used; f->used++)
@@ -392,8 +394,11 @@ static void say_short(const finder *f, double share, char *out, size_t size)
 {
     if (f->would_need > f->most)
         (void)snprintf(out, size, "%u would keep %g%% (--most %u)", f->would_need, share, f->would_need);
-    else if (f->tried_all)
-        (void)snprintf(out, size, "%u do not keep %g%%", MOST, share);
+    else if (f->tried > f->most)
+        (void)snprintf(out, size, "%u keep %.1f%% (--most %u)", f->tried,
+                       100.0 * (double)f->tried_bytes / (double)f->bytes, f->tried);
+    else if (f->tried == MOST)
+        (void)snprintf(out, size, "no more than %u are tried", MOST);
     else
         (void)snprintf(out, size, "none of the others is the first to reach 1%% of it");
 }
