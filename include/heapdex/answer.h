@@ -102,6 +102,11 @@ typedef struct hdx_answer {
     unsigned             document_count;
     const hdx_parameter *parameters; /* besides those that all answers take */
     unsigned             parameter_count;
+    /*
+     * Of rows that come by address: the column by which tables sort them unless told, the largest first. NULL: rows
+     * come in an order that says most. Of the form without a condition alone.
+     */
+    const char *order;
 } hdx_answer;
 
 HDX_API const hdx_answer *const *hdx_answers(size_t *count);         /* in the order in which a person meets them */

@@ -161,6 +161,7 @@ class Answer(ctypes.Structure):
         ("document_count", c_uint),
         ("parameters", POINTER(Parameter)),
         ("parameter_count", c_uint),
+        ("order", c_char_p),
     ]
 
 

@@ -131,7 +131,8 @@ class Answers(Case):
         self.assertGreater(want.num_rows, 0)
         for number in (int(at), at):  # the second is of numpy
             self.assertEqual(self.heap.path(number).to_arrow(), want)
-        self.assertEqual(self.heap.dominators(object=int(at)).to_arrow(), self.heap.dominators(object=hex(at)).to_arrow())
+        by_number, by_name = self.heap.dominators(object=int(at)), self.heap.dominators(object=hex(at))
+        self.assertEqual(by_number.to_arrow(), by_name.to_arrow())
         with heapdex.open(upper_half(os.path.join(self.folder, "half.hprof"))) as heap:
             self.assertEqual(heap.object(-16)["address"].to_arrow()["address"].to_pylist(), [-16])
 

@@ -232,6 +232,14 @@ static bool folds(const cli_call *c, const cli_output *output)
     return free && strcmp(c->answer->name, "dominators") == 0;
 }
 
+/* Is it the list of an answer that comes by address? Then people want the largest first. */
+static bool lists_by_address(const cli_call *c)
+{
+    const hdx_form *form = hdx_answer_form(c->answer, c->arguments, c->argument_count);
+    return c->format == HDX_FORMAT_TABLE && c->answer->order != NULL && cli_given(c, "sort") == NULL && form != NULL &&
+           form->parameter == NULL;
+}
+
 /* What the command line means and the library cannot know. */
 static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
 {
@@ -241,6 +249,8 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
         return code;
     if (c->format == HDX_FORMAT_TABLE && (c->answer->flags & HDX_ANSWER_LONG) && cli_given(c, "limit") == NULL)
         c->arguments[c->argument_count++] = (hdx_argument){ "limit", CLI_TABLE_ROWS_TEXT };
+    if (lists_by_address(c))
+        c->arguments[c->argument_count++] = (hdx_argument){ "sort", c->answer->order };
     if (c->format != HDX_FORMAT_JSON)
         c->arguments[c->argument_count++] = (hdx_argument){ "document", "false" };
     if (c->full_text || c->format != HDX_FORMAT_TABLE)

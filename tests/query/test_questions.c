@@ -413,8 +413,8 @@ Test(threads, have_state_stack_and_locals)
     make(&h);
     ok(hdx_query_threads(&h.q, true, true, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0x10c0,-,true,5,RUNNABLE,-,-,-,-,32,112,[{method=app.Node.run") == text.at, "%s",
-              text.at);
+    cr_expect(strstr(text.at, "0x10c0,-,true,5,RUNNABLE,-,-,-,-,-,-,-,-,-,-,32,112,[{method=app.Node.run") == text.at,
+              "%s", text.at);
     cr_expect(strstr(text.at, "line=- native=true locals=[] local_objects=[]} {method=app.Node.main") != NULL, "%s",
               text.at);
     cr_expect(strstr(text.at, "line=42 native=false locals=[0x10e0] "
@@ -423,7 +423,7 @@ Test(threads, have_state_stack_and_locals)
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(hdx_query_threads(&h.q, false, false, &rows, &h.err));
-    expect_rows(rows, "0x10c0,-,true,5,RUNNABLE,-,-,-,-,32,112,-\n");
+    expect_rows(rows, "0x10c0,-,true,5,RUNNABLE,-,-,-,-,-,-,-,-,-,-,32,112,-\n");
     ok(table_named(&h.q, "threads", &rows, &h.err));
     expect_rows(rows, "0x10c0,-,true,5,2,1,112\n");
     heap_close(&h);

@@ -265,6 +265,49 @@ Test(waits, of_a_thread_outside_of_a_circle_are_no_deadlock)
     heap_close(&h);
 }
 
+/* More threads than are read at once: those with more to keep first, virtual ones after all others, each its own facts.
+ */
+Test(order, of_threads_is_the_heaviest_first_and_virtual_ones_last)
+{
+    enum { COUNT = 300 };
+    heap           h;
+    hdx_rows      *rows;
+    made           k = made_begin("name:L locals:L");
+    const uint64_t longs[COUNT] = { 0 },
+                   virtual_thread = dump_maker_class(k.m, "java.lang.VirtualThread", k.thread, "");
+    (void)dump_maker_class(k.m, "long[]", k.object, "");
+    for (unsigned i = 0; i < COUNT; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "t%u", i);
+        const uint64_t text = dump_maker_string(k.m, k.string, name),
+                       data = dump_maker_primitives(k.m, 'J', longs, 2 * ((i * 7) % (COUNT / 2)));
+        rooted(&k, dump_maker_instance(k.m, i % 3 == 0 ? virtual_thread : k.thread, DUMP_VALUES(text, data)));
+    }
+    heap_open(&h, k.m);
+    ok(ask_plainly(&h, threads, &rows));
+    const hdx_cell *c;
+    unsigned        count = 0, virtuals = 0;
+    uint64_t        before = UINT64_MAX;
+    while (hdx_rows_next(rows, &c)) {
+        const bool is_virtual = c[11].as.boolean;
+        char       name[16];
+        before = is_virtual && virtuals == 0 ? UINT64_MAX : before;
+        cr_expect(is_virtual || virtuals == 0);
+        cr_expect(le(u64, c[16].as.natural, before));
+        before = c[16].as.natural;
+        virtuals += is_virtual;
+        count++;
+        (void)snprintf(name, sizeof name, "%.*s", (int)c[1].as.text.len, c[1].as.text.at);
+        const unsigned i = (unsigned)strtoul(name + 1, NULL, 10);
+        cr_expect(eq(u64, c[16].as.natural - 2 * 8 * ((i * 7) % (COUNT / 2)) < 200, 1), "%s", name);
+        cr_expect(eq(int, is_virtual, i % 3 == 0), "%s", name);
+    }
+    cr_expect(eq(u32, count, COUNT));
+    cr_expect(eq(u32, virtuals, COUNT / 3));
+    hdx_rows_close(rows);
+    heap_close(&h);
+}
+
 /* Whoever wrote the dump may let all threads have one table: it is looked at once. */
 Test(locals, of_a_table_that_many_threads_share_are_looked_at_once)
 {

@@ -593,6 +593,7 @@ const hdx_question hdx_question_collections = {
                                                                   "--max-size 0" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
+        .order = "waste",
         .document = document,
         .document_count = HDX_COUNT(document),
         .parameters = parameters,

@@ -6,7 +6,9 @@
  *      ZipFile (JDK 8 and before), directory streams, selectors, processes, which have a number or an address of their
  *      own.
  * Out: a row for each that is open. Closing sets the number to -1, or the address to 0, in all versions from JDK 5 on.
- * Cost: a record for each such object.
+ *      What the program opened comes first, of the kind of which most is open, then what the class path opens: archives
+ *      of class loaders, and the JDK's own; last the three standard streams.
+ * Cost: a record for each such object, and a look at some of its referrers.
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"
@@ -18,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In the order of their names, which is that of the rows. */
+/* In the order of their names. */
 typedef enum kind {
     DATAGRAM,
     DEFLATER,
@@ -122,7 +124,7 @@ const hdx_file_owner *hdx_file_owner_of(const hdx_file_owners *owners, hdx_id de
 
 /* ---- rows ---- */
 
-enum { ADDRESS, CLASS, LABEL, KIND, NUMBER, NAME, SHALLOW, RETAINED, FIELD, COLUMNS };
+enum { ADDRESS, CLASS, LABEL, KIND, NUMBER, NAME, SHALLOW, RETAINED, FIELD, CLASS_PATH, COLUMNS };
 
 #define KIND_COLUMN                                                                                                    \
     HDX_COLUMN("kind", TEXT, NONE, 0,                                                                                  \
@@ -142,6 +144,8 @@ static const hdx_column columns[COLUMNS] = {
     [FIELD] = HDX_COLUMN("field", TEXT, NONE,
                          HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE | HDX_COLUMN_SPARE,
                          "CLASS#FIELD that holds it, directly or in collections"),
+    [CLASS_PATH] = HDX_COLUMN("class_path", BOOL, NONE, HDX_COLUMN_SPARE,
+                              "a class loader or the JDK itself opened it, to find classes and resources"),
 };
 static const hdx_column kind_columns[] = {
     KIND_COLUMN,
@@ -152,12 +156,17 @@ static const hdx_form forms[] = {
     { NULL, NULL, columns, COLUMNS },
 };
 
+/* Who opened it, in the order of rows. */
+typedef enum opener { OF_PROGRAM, OF_CLASS_PATH, STANDARD } opener;
+
 typedef struct handle {
-    hdx_id  id;
-    kind    is;
-    hdx_id  path; /* an object whose label is the name; HDX_NO_ID: none */
-    int64_t number;
-    bool    numbered;
+    hdx_id   id;
+    kind     is;
+    hdx_id   path; /* an object whose label is the name; HDX_NO_ID: none */
+    int64_t  number;
+    bool     numbered;
+    opener   by;
+    uint64_t alike; /* handles of this kind and opener */
 } handle;
 
 typedef struct files {
@@ -194,14 +203,33 @@ static hdx_code tell_server(files *f, handle *h, hdx_error *err)
     return code;
 }
 
+/* Descriptors of the streams in, out and err: static fields in all versions; on Windows they have no numbers. */
+static bool is_standard(hdx_id descriptor, const hdx_id standard[3])
+{
+    return descriptor == standard[0] || descriptor == standard[1] || descriptor == standard[2];
+}
+
+static hdx_code find_standard(files *f, hdx_id standard[3], hdx_error *err)
+{
+    static const char *const names[] = { "in", "out", "err" };
+    const hdx_code           code = hdx_fields_statics(&f->fields, f->found.ask.g, "java.io.FileDescriptor", err);
+    for (unsigned i = 0; i < 3; i++)
+        standard[i] = hdx_fields_ref(&f->fields, NULL, names[i]);
+    return code;
+}
+
 static hdx_code find_descriptors(files *f, hdx_error *err)
 {
     hdx_ids  ids = hdx_ids_of(f->found.ask.q.mem);
-    hdx_code code = hdx_instances_below(&f->found.ask, "java.io.FileDescriptor", &ids, err);
+    hdx_id   standard[3];
+    hdx_code code = find_standard(f, standard, err);
+    if (code == HDX_OK)
+        code = hdx_instances_below(&f->found.ask, "java.io.FileDescriptor", &ids, err);
     for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++) {
         handle h = { .id = ids.at[i], .is = DESCRIPTOR, .path = HDX_NO_ID };
         if ((code = hdx_fields_read(&f->fields, f->found.ask.g, h.id, err)) != HDX_OK || !is_open(&f->fields, &h))
             continue;
+        h.by = is_standard(h.id, standard) || (h.numbered && h.number <= 2) ? STANDARD : OF_PROGRAM;
         const hdx_file_owner *owner = hdx_file_owner_of(&f->owners, h.id);
         if (owner != NULL) {
             h.id = owner->id;
@@ -280,6 +308,81 @@ static hdx_code find_others(files *f, hdx_error *err)
     return code;
 }
 
+/* ---- who opened it ---- */
+
+#define STEPS     8u  /* from a handle up to a class loader's list of archives */
+#define REFERRERS 64u /* that are looked at on the way */
+
+/* Between an archive and what opened it: "java.util.zip.", and collections in which archives keep inflaters. */
+static bool is_of_archive(hdx_text name)
+{
+    static const char *const begins[] = {
+        "java.util.zip.",           "java.util.jar.",         "java.util.ArrayDeque",      "java.lang.Object[]",
+        "java.io.RandomAccessFile", "java.io.FileDescriptor", "sun.net.www.protocol.jar.", "sun.nio.ch.FileChannelImpl"
+    };
+    for (size_t i = 0; i < HDX_COUNT(begins); i++)
+        if (name.len >= strlen(begins[i]) && memcmp(name.at, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Of the JDK from 5 on, Tomcat, Spring Boot, Android; and whatever is called a class loader. */
+static bool is_of_class_path(hdx_text name)
+{
+    static const char *const begins[] = {
+        "sun.misc.URLClassPath",     "jdk.internal.loader.URLClassPath",    "jdk.internal.jimage.",
+        "jdk.internal.module.",      "org.apache.catalina.webresources.",   "org.springframework.boot.loader.",
+        "dalvik.system.DexPathList", "libcore.io.ClassPathURLStreamHandler"
+    };
+    static const char loader[] = "ClassLoader";
+    for (size_t i = 0; i < HDX_COUNT(begins); i++)
+        if (name.len >= strlen(begins[i]) && memcmp(name.at, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return name.len >= sizeof loader - 1 &&
+           memcmp(name.at + name.len - (sizeof loader - 1), loader, sizeof loader - 1) == 0;
+}
+
+/* Breadth first over referrers, through what belongs to an archive. */
+static bool is_opened_by_class_path(const files *f, hdx_id id)
+{
+    hdx_id   seen[REFERRERS] = { id };
+    unsigned count = 1, looked = 0, at = 0;
+    for (unsigned step = 0; step < STEPS && at < count; step++)
+        for (const unsigned end = count; at < end; at++) {
+            hdx_refs refs;
+            hdx_id   from;
+            hdx_graph_inbound(f->found.ask.g, seen[at], HDX_LIVE, &refs);
+            while (looked < REFERRERS && hdx_refs_next(&refs, &from)) {
+                const hdx_class *c = hdx_graph_class(f->found.ask.g, hdx_graph_class_of(f->found.ask.g, from));
+                bool             fresh = c != NULL;
+                looked++;
+                if (c != NULL && is_of_class_path(c->name))
+                    return true;
+                for (unsigned i = 0; fresh && i < count; i++)
+                    fresh = seen[i] != from;
+                if (fresh && count < REFERRERS && is_of_archive(c->name))
+                    seen[count++] = from;
+            }
+        }
+    return false;
+}
+
+static hdx_code find_openers(files *f, hdx_error *err)
+{
+    handle  *at = f->found.at;
+    uint64_t alike[HDX_COUNT(kind_names)][STANDARD + 1] = { { 0 } };
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < f->found.count; i++) {
+        if (at[i].by == OF_PROGRAM && is_opened_by_class_path(f, at[i].id))
+            at[i].by = OF_CLASS_PATH;
+        alike[at[i].is][at[i].by]++;
+        code = hdx_ask_turn(&f->found.ask, err);
+    }
+    for (uint64_t i = 0; i < f->found.count; i++)
+        at[i].alike = alike[at[i].is][at[i].by];
+    return code;
+}
+
 /* ---- names ---- */
 
 /* "localhost/127.0.0.1:8080 from 51234", "port 8080": of a java.net.SocketImpl. */
@@ -318,6 +421,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
         cells[NUMBER] = hdx_cell_int(h->number);
     cells[SHALLOW] = hdx_cell_uint(hdx_graph_shallow(g, h->id));
     cells[RETAINED] = hdx_retained_cell(g, h->id);
+    cells[CLASS_PATH] = hdx_cell_bool(h->by == OF_CLASS_PATH);
     if (!hdx_column_wanted(q, NAME))
         return HDX_OK;
     if (h->path != HDX_NO_ID)
@@ -325,9 +429,13 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
     return h->is == SOCKET || h->is == SERVER ? socket_cell(f, h->id, arena, &cells[NAME], err) : HDX_OK;
 }
 
-static int by_kind(const void *a, const void *b)
+static int worst_first(const void *a, const void *b)
 {
     const handle *x = a, *y = b;
+    if (x->by != y->by)
+        return x->by < y->by ? -1 : 1;
+    if (x->alike != y->alike)
+        return x->alike > y->alike ? -1 : 1;
     if (x->is != y->is)
         return x->is < y->is ? -1 : 1;
     if (x->number != y->number)
@@ -359,7 +467,9 @@ static hdx_code find(void *of, hdx_error *err)
     hdx_code code = hdx_file_owners_of(&f->found.ask, &f->owners, err);
     if (code == HDX_OK)
         code = find_descriptors(f, err);
-    return code == HDX_OK ? find_others(f, err) : code;
+    if (code == HDX_OK)
+        code = find_others(f, err);
+    return code == HDX_OK ? find_openers(f, err) : code;
 }
 
 static const char *nothing(const void *of)
@@ -376,7 +486,7 @@ static const hdx_listing listing = { .what = "files",
                                      .label = LABEL,
                                      .field = FIELD,
                                      .find = find,
-                                     .order = by_kind,
+                                     .order = worst_first,
                                      .cells = cells_of,
                                      .nothing = nothing,
                                      .close = close_files };
@@ -391,7 +501,9 @@ const hdx_question hdx_question_open_files = {
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "files, sockets, inflaters and processes that were not closed",
         .more = "A row is a stream, channel, socket, selector, directory stream, inflater, deflater or process whose "
-                "fields say that it is open, with its path or address where they tell. --by kind counts them.",
+                "fields say that it is open, with its path or address where they tell. What the program opened comes "
+                "first, of the kind of which most is open, then archives of class loaders and the JDK's own, then "
+                "standard streams; --sort address has them by address. --by kind counts them.",
         .examples = { "heapdex open-files app.hprof --where 'kind = file'", "heapdex open-files app.hprof --by kind" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

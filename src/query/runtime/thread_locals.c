@@ -294,6 +294,7 @@ const hdx_question hdx_question_thread_locals = {
                       "heapdex thread-locals app.hprof --sort retained --where 'thread_name ~ ^http'" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
+        .order = "retained",
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },

@@ -69,7 +69,7 @@ static const hdx_column columns[COLUMNS] = {
     [STATE] = HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
                          "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
     [WAITS_FOR] = HDX_COLUMN(
-        "waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_SPARE,
+        "waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
         "class of the lock or synchronizer it is parked at (Thread.parkBlocker); null for threads at monitors"),
     [LOCK] = HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that synchronizer"),
     [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE,
@@ -158,24 +158,37 @@ uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id 
 
 /* ---- rows ---- */
 
+/* Rows come heaviest first, but facts are read in the order of the dump: so many threads at a time, at first few. */
+#define BLOCK_FIRST 64u
+#define BLOCK_MOST  4096u
+
 typedef struct thread_rows {
     hdx_ask           ask;
     hdx_thread_reader reader;
     hdx_ids           ids;
+    uint64_t         *order; /* of rows: places among ids */
     uint64_t          next;
-    hdx_frame_local  *locals;
-    uint64_t          local_count, local_capacity;
-    hdx_thread_waits  waits; /* at NULL: not asked for */
-    hdx_id            owner; /* whose name is in owner_name */
-    hdx_arena         owner_name;
-    hdx_cell          owner_cell;
-    bool              stacks, with_locals, table, any_virtual, any_out_of_memory;
+    struct {
+        hdx_thread_facts *facts; /* of the rows from `from` on */
+        uint64_t          from, count, room;
+        hdx_arena         texts;
+    } block;
+    hdx_frame_local *locals;
+    uint64_t         local_count, local_capacity;
+    hdx_thread_waits waits; /* at NULL: not asked for */
+    hdx_id           owner; /* whose name is in owner_name */
+    hdx_arena        owner_name;
+    hdx_cell         owner_cell;
+    bool             stacks, with_locals, table, any_virtual, any_out_of_memory;
 } thread_rows;
 
 static void rows_close(void *state)
 {
     thread_rows *t = state;
     hdx_mem_put(t->ask.q.mem, t->waits.at, t->ids.count * sizeof *t->waits.at);
+    hdx_mem_put(t->ask.q.mem, t->order, t->ids.count * sizeof *t->order);
+    hdx_mem_put(t->ask.q.mem, t->block.facts, t->block.room * sizeof *t->block.facts);
+    hdx_arena_free(&t->block.texts);
     hdx_thread_reader_close(&t->reader);
     hdx_ids_drop(&t->ids);
     hdx_mem_put(t->ask.q.mem, t->locals, t->local_capacity * sizeof *t->locals);
@@ -327,23 +340,55 @@ static hdx_code table_cells(const thread_rows *t, hdx_id id, hdx_arena *arena, h
     return code;
 }
 
+/* Facts of the next rows, read in the order of their ids. */
+static hdx_code read_block(thread_rows *t, hdx_error *err)
+{
+    hdx_mem       *mem = t->ask.q.mem;
+    const uint64_t left = t->ids.count - t->next,
+                   most = t->block.count == 0               ? BLOCK_FIRST
+                          : t->block.count < BLOCK_MOST / 2 ? t->block.count * 2
+                                                            : BLOCK_MOST,
+                   n = left < most ? left : most;
+    hdx_mem_put(mem, t->block.facts, t->block.room * sizeof *t->block.facts);
+    t->block.from = t->next;
+    t->block.count = t->block.room = n;
+    hdx_arena_empty(&t->block.texts);
+    hdx_pair *by_id = hdx_mem_array(mem, n, sizeof *by_id);
+    if ((t->block.facts = hdx_mem_array(mem, n, sizeof *t->block.facts)) == NULL || by_id == NULL) {
+        hdx_mem_put(mem, by_id, n * sizeof *by_id);
+        return hdx_no_memory(err, "threads", n * sizeof *t->block.facts);
+    }
+    for (uint64_t i = 0; i < n; i++)
+        by_id[i] = (hdx_pair){ t->ids.at[t->order[t->next + i]], i };
+    hdx_sort_pairs(mem, by_id, n);
+    struct hdx_near *near = hdx_graph_near_begin(t->ask.g);
+    hdx_code         code = HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++)
+        if ((code = hdx_thread_read(&t->reader, by_id[i].first, &t->block.texts, &t->block.facts[by_id[i].second],
+                                    err)) == HDX_OK)
+            code = hdx_ask_stopped(&t->ask.q, err);
+    hdx_graph_near_end(near);
+    hdx_mem_put(mem, by_id, n * sizeof *by_id);
+    return code;
+}
+
 static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
-    thread_rows     *t = state;
-    hdx_thread_facts facts;
-    hdx_code         code = hdx_ask_stopped(&t->ask.q, err);
+    thread_rows *t = state;
+    hdx_code     code = hdx_ask_stopped(&t->ask.q, err);
     if (code != HDX_OK)
         return code;
     if (t->next == t->ids.count)
         return hdx_ask_end(&t->ask, more, err);
-    const uint64_t place = t->next++;
-    const hdx_id   id = t->ids.at[place];
-    if ((code = hdx_thread_read(&t->reader, id, arena, &facts, err)) != HDX_OK)
+    if (t->next == t->block.from + t->block.count && (code = read_block(t, err)) != HDX_OK)
         return code;
+    const hdx_thread_facts facts = t->block.facts[t->next - t->block.from];
+    const uint64_t         place = t->order[t->next++];
+    const hdx_id           id = t->ids.at[place];
     for (unsigned i = 0; i < (t->table ? HDX_COUNT(table_columns) : COLUMNS); i++)
         cells[i] = hdx_cell_null();
     cells[ADDRESS] = hdx_id_cell(t->ask.g, id);
-    cells[NAME] = facts.name;
+    cells[NAME] = facts.name.kind == HDX_CELL_TEXT ? hdx_text_cell(arena, facts.name.as.text) : facts.name;
     cells[DAEMON] = facts.daemon;
     cells[PRIORITY] = facts.priority;
     *more = true;
@@ -379,6 +424,29 @@ static hdx_code list_threads(thread_rows *t, hdx_error *err)
     for (uint64_t i = 0; i < t->ids.count && !t->any_out_of_memory; i++)
         t->any_out_of_memory = hdx_thread_ran_out_of_memory(hdx_graph_thread_of(t->ask.g, t->ids.at[i]));
     return code;
+}
+
+/* Threads of the operating system before virtual ones, of each those that retain most first; tables by address. */
+static hdx_code put_in_order(thread_rows *t, hdx_error *err)
+{
+    hdx_mem  *mem = t->ask.q.mem;
+    uint64_t  n = t->ids.count, used = 0;
+    hdx_pair *pairs = hdx_mem_array(mem, n, sizeof *pairs);
+    if ((t->order = hdx_mem_array(mem, n, sizeof *t->order)) == NULL || pairs == NULL) {
+        hdx_mem_put(mem, pairs, n * sizeof *pairs);
+        return hdx_no_memory(err, "threads", n * (sizeof *pairs + sizeof *t->order));
+    }
+    for (unsigned is_virtual = 0; is_virtual < 2; is_virtual++) {
+        uint64_t count = 0;
+        for (uint64_t i = 0; i < n; i++)
+            if ((!t->table && hdx_thread_is_virtual(&t->reader, t->ids.at[i])) == (is_virtual == 1))
+                pairs[count++] = (hdx_pair){ t->table ? 0 : ~hdx_graph_retained(t->ask.g, t->ids.at[i]), i };
+        hdx_sort_pairs(mem, pairs, count);
+        for (uint64_t i = 0; i < count; i++)
+            t->order[used++] = pairs[i].second;
+    }
+    hdx_mem_put(mem, pairs, n * sizeof *pairs);
+    return HDX_OK;
 }
 
 static bool wants_waits(const hdx_query *q)
@@ -422,12 +490,14 @@ static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_er
     t->ask = ask;
     t->ids = hdx_ids_of(q->mem);
     t->owner = HDX_NO_ID;
-    t->owner_name = hdx_arena_of(q->mem);
+    t->owner_name = t->block.texts = hdx_arena_of(q->mem);
     t->stacks = w->stacks || w->locals; /* locals are shown with their frames */
     t->with_locals = w->locals;
     t->table = w->table;
     if ((code = hdx_thread_reader_open(&ask.q, &t->reader, err)) == HDX_OK)
         code = list_threads(t, err);
+    if (code == HDX_OK)
+        code = put_in_order(t, err);
     if (code == HDX_OK && (w->locals || w->table))
         code = hdx_locals_of(q->mem, ask.g, &t->locals, &t->local_count, &t->local_capacity, err);
     if (code == HDX_OK && !w->table && wants_waits(q))
@@ -481,12 +551,12 @@ const hdx_question hdx_question_threads = {
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "threads, their stacks and what they keep alive",
         .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds. Virtual threads are "
-                "among them (dumps of JDK 19 to 21 do not have their stacks), and threads that were not started or "
-                "have ended. A parked thread has what it waits for and, of locks, the owner; threads that wait for each "
-                "other have the number of their deadlock. Dumps have no owners of monitors. --by pool sums those whose "
-                "names differ in numbers alone.",
-        .examples = { "heapdex threads app.hprof --sort retained", "heapdex threads app.hprof --stacks --locals "
-                                                                   "--where 'name = main'" },
+                "among them, after the others (dumps of JDK 19 to 21 do not have their stacks), and threads that were "
+                "not started or have ended; --sort address has them by address. A parked thread has what it waits for "
+                "and, of locks, the owner; threads that wait for each other have the number of their deadlock. Dumps "
+                "have no owners of monitors. --by pool sums those whose names differ in numbers alone.",
+        .examples = { "heapdex threads app.hprof --where 'owner != null'",
+                      "heapdex threads app.hprof --stacks --locals --where 'name = main'" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
         .parameters = parameters,

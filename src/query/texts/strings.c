@@ -442,6 +442,7 @@ const hdx_question hdx_question_strings = {
                                                                       "objects --limit 5" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
+        .order = "retained",
         .document = document,
         .document_count = HDX_COUNT(document),
         .parameters = parameters,
