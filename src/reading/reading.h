@@ -6,7 +6,7 @@
  *                 scan_kept.c: that, kept where the build is told to stop
  *   stripping.c   what is said of a dump that went through a stripping tool
  *   classes.c     raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8, rules R13 to R15)
- *   roots.c       roots, threads, locals (MAT 4)
+ *   roots.c       roots, threads, locals (MAT 4); agent_stacks.c: whose stacks are those of a dump by jhsdb
  *   seek.c        seek points of a compressed dump: windows beside memory, the index file of them
  *   work.c        what every pass works with (work.h); tasks.c: pieces of work side by side
  *   kept.c        files of what a reading has done so far (kept.h); seal.c: are these the very files that we wrote?
@@ -298,6 +298,18 @@ hdx_code hdx_classes_size(hdx_work *w, hdx_dump_tables *t, hdx_error *err);
 hdx_pos hdx_class_misfit(const hdx_dump_tables *t, const hdx_class_use *use);
 /* The most references all objects together can have: for the choice of the width. */
 uint64_t hdx_classes_reference_bound(const hdx_dump_tables *t);
+
+/* ---- agent_stacks.c ---- */
+#define HDX_NO_TRACE UINT64_MAX
+typedef struct hdx_agent_thread {
+    hdx_id   object;
+    int32_t  trace; /* serial of the trace that its root names */
+    uint64_t place; /* of its trace among the traces; HDX_NO_TRACE: none */
+} hdx_agent_thread;
+/* Did the serviceability agent write the dump that has these traces and threads? */
+bool hdx_is_of_agent(const hdx_scan_stacks *stacks, const hdx_agent_thread *threads, uint64_t count);
+/* Sets place of each, threads in the order of their roots; *fits false: there are more traces than threads or fewer. */
+hdx_code hdx_agent_stacks(const hdx_reading *in, hdx_agent_thread *threads, uint64_t count, bool *fits, hdx_error *err);
 
 /* ---- roots.c ---- */
 hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err);

@@ -56,6 +56,7 @@ typedef struct thread_found {
     hdx_id   object;
     uint32_t serial;
     int32_t  trace; /* serial of the trace the root names */
+    uint64_t place; /* of its trace in a dump by the serviceability agent; HDX_NO_TRACE: it has none */
 } thread_found;
 
 static int by_object(const void *a, const void *b)
@@ -286,7 +287,35 @@ typedef struct finder {
     const hdx_reading  *in;
     const thread_found *found;
     uint64_t            count;
+    bool                of_agent; /* places of traces are known */
 } finder;
+
+/*
+ * The serviceability agent gives traces numbers that are not those of their threads (agent_stacks.c). Where it cannot
+ * be said whose they are, no thread has one.
+ */
+static hdx_code find_agent(const hdx_reading *in, thread_found *found, uint64_t count, bool *of_agent, hdx_error *err)
+{
+    static const char warning[] =
+        "written by jhsdb, and its stacks cannot be told to be of which threads: none is shown";
+    hdx_survey       *survey = &in->dump->survey;
+    hdx_agent_thread *threads = hdx_mem_array(&in->w->mem, count, sizeof *threads);
+    bool              fits = true;
+    hdx_code          code = HDX_OK;
+    if (threads == NULL)
+        return no_memory(err);
+    for (uint64_t i = 0; i < count; i++)
+        threads[i] = (hdx_agent_thread){ found[i].object, found[i].trace, HDX_NO_TRACE };
+    *of_agent = hdx_is_of_agent(&in->dump->scan.stacks, threads, count);
+    if (*of_agent)
+        code = hdx_agent_stacks(in, threads, count, &fits, err);
+    for (uint64_t i = 0; i < count; i++)
+        found[i].place = fits ? threads[i].place : HDX_NO_TRACE;
+    if (!fits && survey->warning_count < sizeof survey->warnings / sizeof *survey->warnings)
+        survey->warnings[survey->warning_count++] = warning;
+    hdx_mem_put(&in->w->mem, threads, count * sizeof *threads);
+    return code;
+}
 
 static hdx_code make_threads(void *context, hdx_error *err)
 {
@@ -316,8 +345,11 @@ static hdx_code make_threads(void *context, hdx_error *err)
         hdx_thread          *t = &in->t->threads[i];
         const hdx_raw_trace *trace;
         *t = (hdx_thread){ found[i].object, found[i].serial, 0, NULL };
+        trace = !((finder *)context)->of_agent   ? trace_of(in, &found[i], &by_thread, &by_serial)
+                : found[i].place != HDX_NO_TRACE ? &r->stacks.traces.at[found[i].place]
+                                                 : NULL;
         /* stacks only where there are at least two traces: a single one is the dummy (MAT 4.8) */
-        if (r->stacks.traces.count >= 2 && (trace = trace_of(in, &found[i], &by_thread, &by_serial)) != NULL)
+        if (r->stacks.traces.count >= 2 && trace != NULL)
             code = frames_of(&f, trace, t, err);
     }
     hdx_sort(&in->w->mem, in->t->threads, count, sizeof *in->t->threads, offsetof(hdx_thread, object), by_object);
@@ -393,7 +425,7 @@ static hdx_code add_thread(resolving *k, const hdx_raw_root *raw, hdx_id object,
          !hdx_mem_room(&k->in->w->mem, (void **)&k->found, &k->found_capacity, k->found_count, sizeof *k->found)))
         return no_memory(err);
     if (fresh)
-        k->found[k->found_count++] = (thread_found){ object, raw->serial, raw->frame };
+        k->found[k->found_count++] = (thread_found){ object, raw->serial, raw->frame, HDX_NO_TRACE };
     return HDX_OK;
 }
 
@@ -463,8 +495,10 @@ hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err)
     }
     if (code == HDX_OK)
         code = system_classes(in, err);
+    finder f = { .in = in, .found = k.found, .count = k.found_count };
+    if (code == HDX_OK)
+        code = find_agent(in, k.found, k.found_count, &f.of_agent, err);
     if (code == HDX_OK) {
-        finder         f = { in, k.found, k.found_count };
         const hdx_task both[] = { { make_threads, &f, 0 }, { sort_locals, &f, 0 } };
         code = hdx_run_tasks(in->w->threads, both, 2, err);
     }
