@@ -15,6 +15,8 @@
 #define CHUNK        (256u << 10)
 #define NEAR         (4u << 20)
 #define FAR_LOOKS    256u
+#define HOPS         16u
+#define KINDS_END    0x40u
 #define INFLATE_MOST 1032u /* deflate makes at most so many bytes of one */
 #define EVERYTHING   (UINT64_MAX >> 1)
 
@@ -531,6 +533,31 @@ static hdx_code drain(careful *c, hdx_pos pos, bool *zero)
     return code;
 }
 
+/* Could a newer JVM call a record so? HotSpot numbers its kinds from 0x01 to 0x2C, near each other. */
+static bool is_new_kind(const careful *c, uint8_t tag) { return tag != 0 && tag < KINDS_END && !c->out->head.android; }
+
+/*
+ * Does a record of a known kind follow at q, after HOPS others of new kinds at most, each as long as it says? Then a
+ * newer writer made them.
+ */
+static hdx_code known_follows(careful *c, hdx_pos keep, hdx_pos q, bool *yes)
+{
+    uint8_t  head[HDX_TOP_HEAD];
+    size_t   have;
+    hdx_code code;
+    *yes = false;
+    for (unsigned hops = 0; hops < HOPS; hops++) {
+        if ((code = look(c, keep, q, sizeof head, head, &have)) != HDX_OK || have < sizeof head)
+            return code;
+        if (hdx_top_name(head[0]) != NULL)
+            return plausible(c, keep, q, 0, yes);
+        if (!is_new_kind(c, head[0]))
+            return HDX_OK;
+        q += HDX_TOP_HEAD + hdx_be32(head + 5);
+    }
+    return HDX_OK;
+}
+
 /* No known record at p (R5, R16). *next unchanged where reading ends here. */
 static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD], hdx_pos *next)
 {
@@ -548,8 +575,16 @@ static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD],
         return code;
     if (yes && zero && (code = look(c, p, p + HDX_TOP_HEAD - 1, 2, two, &have)) == HDX_OK && have == 1)
         yes = false; /* nine zero bytes are a tail of zeros, not a record */
+    bool sound = false;
+    if (code == HDX_OK && is_new_kind(c, tag))
+        code = known_follows(c, p, p + HDX_TOP_HEAD + n, &sound);
     if (code != HDX_OK)
         return code;
+    if (sound) { /* counted, and a notice says it (survey.c) */
+        *next = p + HDX_TOP_HEAD + n;
+        c->out->top_records[tag]++;
+        return HDX_OK;
+    }
     if (yes) {
         *next = p + HDX_TOP_HEAD + n;
         return damage(c, HDX_DAMAGE_UNKNOWN_TAG, p, word, HDX_TOP_HEAD + (uint64_t)n,

@@ -172,7 +172,7 @@ typedef struct hdx_survey {
     uint64_t       stretch_count;
     uint32_t       dumps_in_file;
     uint32_t       dump_number;
-    uint64_t       top_records[256]; /* by tag, whole file */
+    uint64_t       top_records[256]; /* by tag, whole file; of unknown kinds those that known ones follow */
     uint64_t       sub_records[256]; /* by tag, chosen dump; kept ones */
     uint64_t       objects;          /* classes, instances, arrays delivered */
     hdx_pos        heap_time_us; /* time of the chosen dump's first heap record, microseconds since the head's time */
@@ -186,6 +186,7 @@ typedef struct hdx_survey {
     uint64_t    stretch_capacity, damage_capacity;
     char       *dumps_text;  /* the warning about several dumps, which names their number; owned */
     char       *pieces_text; /* the warning about pieces of the dump that were read with it; owned */
+    char       *kinds_text;  /* the warning about records of unknown kinds; owned */
     hdx_mem    *mem;
 } hdx_survey;
 

@@ -12,6 +12,7 @@
 
 #define DUMPS_TEXT  128u
 #define PIECES_TEXT 256u
+#define KINDS_TEXT  128u
 
 bool hdx_survey_stretch(hdx_survey *s, hdx_pos from, hdx_pos end, uint32_t heap)
 {
@@ -56,7 +57,31 @@ void hdx_survey_free(hdx_survey *s)
     hdx_mem_put(s->mem, s->damage, s->damage_capacity * sizeof *s->damage);
     hdx_mem_put(s->mem, s->dumps_text, DUMPS_TEXT);
     hdx_mem_put(s->mem, s->pieces_text, PIECES_TEXT);
+    hdx_mem_put(s->mem, s->kinds_text, KINDS_TEXT);
     *s = (hdx_survey){ 0 };
+}
+
+/* Records of unknown kinds that lie between sound ones: a newer writer made them. Those of damaged places count not. */
+static hdx_code tell_kinds(hdx_survey *out, hdx_error *err)
+{
+    uint64_t count = 0;
+    unsigned kinds = 0, first = 0;
+    for (unsigned tag = 256; tag-- > 0;)
+        if (out->top_records[tag] > 0 && hdx_top_name((uint8_t)tag) == NULL) {
+            count += out->top_records[tag];
+            first = tag;
+            kinds++;
+        }
+    if (count == 0)
+        return HDX_OK;
+    if ((out->kinds_text = hdx_mem_get(out->mem, KINDS_TEXT)) == NULL)
+        return hdx_no_memory(err, "warning", KINDS_TEXT);
+    (void)snprintf(out->kinds_text, KINDS_TEXT,
+                   "%llu record%s of %u unknown kind%s (0x%02x%s), as newer JVMs write, skipped",
+                   (unsigned long long)count, count == 1 ? "" : "s", kinds, kinds == 1 ? "" : "s", first,
+                   kinds == 1 ? "" : " ...");
+    hdx_survey_warn(out, out->kinds_text);
+    return HDX_OK;
 }
 
 /* What holds for the whole file, once it has been read. */
@@ -97,7 +122,7 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
         memcpy(out->pieces_text, text, PIECES_TEXT);
         hdx_survey_warn(out, out->pieces_text);
     }
-    return HDX_OK;
+    return tell_kinds(out, err);
 }
 
 static void begin(hdx_survey *out, const hdx_hprof_head *head, const hdx_survey_options *options)

@@ -224,6 +224,32 @@ Test(cut, r4_a_container_that_is_cut_says_enough)
     dump_maker_free(m);
 }
 
+/* Newer writers have other kinds of records. */
+Test(tags, r5_unknown_records_between_known_ones_are_a_warning)
+{
+    for (unsigned records = 1; records <= 16; records++) {
+        char        text[96];
+        dump_maker *m = dump_maker_new(4);
+        (void)make_heap(m, 0);
+        dump_maker_segment(m);
+        for (unsigned i = 0; i < records; i++)
+            dump_maker_between_record(m, (uint8_t)(i % 2 == 0 ? 0x2D : 0x12), "??????????", 10 - i % 3);
+        (void)dump_maker_primitives(m, 'I', NULL, 1);
+        surveyed *s = both_readers_of(m);
+        cr_expect(eq(u64, s->survey.damage_count, 0));
+        cr_assert(eq(u32, s->survey.warning_count, 1));
+        (void)snprintf(text, sizeof text,
+                       records == 1 ? "1 record of 1 unknown kind (0x2d)" : "%u records of 2 unknown kinds (0x12 ...)",
+                       records);
+        cr_expect(strstr(s->survey.warnings[0], text) != NULL, "%s", s->survey.warnings[0]);
+        cr_expect(eq(u64, s->survey.top_records[0x2D], (records + 1) / 2));
+        cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
+        cr_expect(s->survey.sequential);
+        surveyed_free(s);
+        dump_maker_free(m);
+    }
+}
+
 Test(tags, r5_unknown_record_is_skipped_where_its_length_leads_on)
 {
     dump_maker *m = dump_maker_new(4);
@@ -236,6 +262,23 @@ Test(tags, r5_unknown_record_is_skipped_where_its_length_leads_on)
     expect_damage(s, 0, HDX_DAMAGE_UNKNOWN_TAG, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 19, "0x77");
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS + 1));
     cr_expect(s->survey.sequential);
+    surveyed_free(s);
+    dump_maker_free(m);
+}
+
+/* No known record follows that would show that it is one. */
+Test(tags, r5_a_record_of_a_new_kind_that_the_file_ends_with_is_damage)
+{
+    dump_maker *m = dump_maker_new(4);
+    (void)make_heap(m, 0);
+    dump_maker_end(m);
+    const uint64_t at = m->heap.len;
+    m->no_end = true;
+    dump_maker_between_record(m, 0x2D, "??????????", 10);
+    surveyed *s = both_readers_of(m);
+    expect_damage(s, 0, HDX_DAMAGE_UNKNOWN_TAG, dump_maker_heap_at(m) + at, HEAP_OBJECTS, 19, "0x2d");
+    cr_expect(eq(u64, s->survey.top_records[0x2D], 0));
+    cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
     surveyed_free(s);
     dump_maker_free(m);
 }
