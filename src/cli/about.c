@@ -6,11 +6,12 @@
  *     app.hprof: HPROF 1.0.2, 115 MB, compressed oops, 2026-11-23 11:53:04 UTC
  *     live         2,320,979 objects of 1,204 classes, 88.6 MB; 610 GC roots, 15 threads
  *     unreachable  183 objects, 8.6 KB
+ *                  of these 97, 4.1 KB: likely held by fields of class objects
  *     references   9,120,118 between live objects
  *     index        app.hprof.hdx: 15 files, 21.4 MB (9.7 bytes per object)
  *                  built 2026-11-23 12:01:44 UTC in 0.41 s
  *
- * The first three lines are those of a first look as well (look.c).
+ * The first lines, before references, are those of a first look as well (look.c).
  */
 #include "cli/cli.h"
 
@@ -190,6 +191,52 @@ static void put_out_of_memory(page *p)
     end_line(p);
 }
 
+/* How objects lie in memory, where that is proved, and how to count so. */
+static void put_layout(page *p)
+{
+    const hdx_cell *layout = cli_member(p->info, "layout"), *header = cli_member(p->info, "header_size");
+    if (layout->kind != HDX_CELL_TEXT)
+        return;
+    const bool stated = hdx_text_is(layout->as.text, "stated");
+    put_key(p, "headers", 7);
+    if (stated)
+        put(p, "class records state the size of instances, as those of native images do:");
+    else {
+        put(p, "object headers of ");
+        put_cell(p, header, HDX_UNIT_NONE);
+        put(p, " bytes, as addresses prove:");
+    }
+    put_part(p, "", "sizes --layout ");
+    put_cell(p, layout, HDX_UNIT_NONE);
+    put_part(p, "", "counts so, other answers as Eclipse MAT");
+    end_line(p);
+}
+
+/* What is unreachable and most likely no garbage, and what may be none. */
+static void put_no_garbage(page *p)
+{
+    const hdx_cell *kinds = cli_member(p->info, "no_garbage");
+    for (uint64_t i = 0; kinds->kind == HDX_CELL_LIST && i < kinds->as.list.count; i++) {
+        const hdx_cell *of = &kinds->as.list.at[i], *kind = cli_member(of, "kind");
+        const bool      filler = kind->kind == HDX_CELL_TEXT && hdx_text_is(kind->as.text, "filler");
+        if (number(of, "bytes") == 0) /* classes of arrays, in every dump */
+            continue;
+        put_key(p, "", 0);
+        put(p, "of these ");
+        put_cell(p, cli_member(of, "objects"), HDX_UNIT_COUNT);
+        put_size(p, ",", cli_member(of, "bytes"));
+        put_part(p, ":", filler ? "likely fillers of a collector" : "likely held by fields of class objects");
+        end_line(p);
+    }
+    if (is_true(cli_member(p->info, "lacks_locals"))) {
+        put_key(p, "", 0);
+        put(p, "the dump has stacks without locals and JNI roots, as jhsdb writes it:");
+        put_part(p, "", "what only those hold counts as");
+        put_part(p, "", "unreachable; --reachable all shows it");
+        end_line(p);
+    }
+}
+
 static void put_head(page *p, const char *dump)
 {
     const hdx_cell *info = p->info;
@@ -205,6 +252,8 @@ static void put_head(page *p, const char *dump)
     put_count(p, NULL, number(info, "unreachable_objects"), "object", "objects");
     put_size(p, ",", cli_member(info, "unreachable_bytes"));
     end_line(p);
+    put_no_garbage(p);
+    put_layout(p);
     put_out_of_memory(p);
 }
 

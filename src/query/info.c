@@ -5,6 +5,8 @@
  */
 #include "query/common/frames.h"
 #include "query/common/labels.h"
+#include "query/common/layout_proof.h"
+#include "query/common/unreached.h"
 #include "query/objects.h"
 #include "query/query.h"
 
@@ -12,7 +14,7 @@
 #include <time.h>
 #include <stdio.h>
 
-#define KEYS_MAX 40u
+#define KEYS_MAX 48u
 
 /* ---- what it says ---- */
 
@@ -37,6 +39,12 @@ static const hdx_column out_of_memory_members[] = {
     HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "its name"),
     HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "its first frame that is none of the JDK: CLASS.METHOD (SOURCE:LINE); null where all are"),
+};
+static const hdx_column no_garbage_members[] = {
+    HDX_COLUMN("kind", TEXT, NONE, 0,
+               "filler: most likely a collector's; class field: held by a field of java.lang.Class, which dumps lack"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "their size"),
 };
 static const hdx_column record_item[] = { HDX_COLUMN(NULL, UNSIGNED, COUNT, 0, "records of this kind") };
 static const hdx_column file_members[] = {
@@ -65,6 +73,11 @@ static const hdx_column info_members[] = {
     HDX_COLUMN("reference_size", UNSIGNED, BYTES, 0, "bytes of a reference in the JVM"),
     HDX_COLUMN("object_alignment", UNSIGNED, BYTES, 0, "sizes of objects are multiples of this"),
     HDX_COLUMN("compressed_oops", BOOL, NONE, 0, "references took fewer bytes in the JVM than ids do in the dump"),
+    HDX_COLUMN("layout", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "layout that the dump proves instead of MAT's: compact, class-pointers or stated (sizes --layout); or "
+               "null"),
+    HDX_COLUMN("header_size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "bytes of the header of an object in that layout; null where none is proved"),
     HDX_COLUMN("created", TEXT, NONE, HDX_COLUMN_NULLABLE, "when the dump was written: ISO 8601, UTC"),
     HDX_COLUMN("jvm", TEXT, NONE, HDX_COLUMN_NULLABLE, "the JVM that wrote it; null where the dump does not say"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "everything that has an id, the boot class loader included"),
@@ -79,6 +92,10 @@ static const hdx_column info_members[] = {
                "distinct pairs of live objects, those to classes and loaders included"),
     HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "size of the live objects"),
     HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "size of the others"),
+    HDX_NESTED("no_garbage", LIST, 0, "unreachable objects that are most likely no garbage, by what they are",
+               no_garbage_members),
+    HDX_COLUMN("lacks_locals", BOOL, NONE, 0,
+               "there are stacks, but neither locals nor JNI roots: what only those hold counts as unreachable"),
     HDX_COLUMN("dangling_references", UNSIGNED, COUNT, 0, "references that name no object of the dump"),
     HDX_COLUMN("dangling_roots", UNSIGNED, COUNT, 0, "GC roots that name no object of the dump"),
     HDX_NESTED("heaps", LIST, 0, "heaps of an Android dump; of others none", heap_members),
@@ -153,6 +170,14 @@ static hdx_code heaps_cell(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_er
     return HDX_OK;
 }
 
+/* "UNKNOWN_0x14", of records that a newer writer made; NULL: no memory. */
+static const char *unknown_name(hdx_arena *arena, unsigned tag)
+{
+    char text[16];
+    (void)snprintf(text, sizeof text, "UNKNOWN_0x%02x", tag);
+    return hdx_arena_copy(arena, text, sizeof "UNKNOWN_0x00" - 1);
+}
+
 static hdx_code records_cell(const hdx_graph_summary *s, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     members m = { hdx_arena_get(arena, 512 * sizeof *m.at), 0 };
@@ -162,6 +187,8 @@ static hdx_code records_cell(const hdx_graph_summary *s, hdx_arena *arena, hdx_c
         const uint64_t *counts = i == 0 ? s->top_records : s->sub_records;
         for (unsigned tag = 0; counts != NULL && tag < 256; tag++) {
             const char *name = counts[tag] == 0 ? NULL : hdx_graph_record_name(i == 0, (uint8_t)tag);
+            if (counts[tag] > 0 && name == NULL)
+                name = unknown_name(arena, tag);
             if (name != NULL)
                 put(&m, name, hdx_cell_uint(counts[tag]));
         }
@@ -251,6 +278,47 @@ static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cel
     return HDX_OK;
 }
 
+/* ---- what is proved, and what is lacking ---- */
+
+/* A list of {kind, objects, bytes}, without kinds of which there is nothing. */
+static hdx_code no_garbage_cell(hdx_ask *ask, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+{
+    hdx_unreached u;
+    uint64_t      count = 0;
+    hdx_cell     *cells = hdx_arena_get(arena, HDX_UNREACHED_KINDS * sizeof *cells);
+    hdx_code      code = cells == NULL ? hdx_no_memory(err, "info", HDX_UNREACHED_KINDS * sizeof *cells)
+                                       : hdx_unreached_open(ask, &u, err);
+    if (code != HDX_OK)
+        return code;
+    for (unsigned k = HDX_UNREACHED_FILLER; code == HDX_OK && k < HDX_UNREACHED_KINDS; k++) {
+        members m = { u.objects[k] == 0 ? NULL : hdx_arena_get(arena, 3 * sizeof *m.at), 0 };
+        if (u.objects[k] == 0)
+            continue;
+        if (m.at == NULL) {
+            code = hdx_no_memory(err, "info", 3 * sizeof *m.at);
+            break;
+        }
+        put(&m, "kind", hdx_cell_string(hdx_unreached_name((hdx_unreached_kind)k)));
+        put(&m, "objects", hdx_cell_uint(u.objects[k]));
+        put(&m, "bytes", hdx_cell_uint(u.bytes[k]));
+        cells[count++] = hdx_cell_object(m.at, m.count);
+    }
+    hdx_unreached_close(&u);
+    *out = hdx_cell_list(cells, count);
+    return code;
+}
+
+/* An index that stops before the dominators does not know what is reachable. */
+static hdx_code prove(const hdx_query *q, hdx_arena *arena, hdx_layout_proof *proof, hdx_cell *no_garbage,
+                      hdx_error *err)
+{
+    hdx_ask ask = { .q = *q, .g = q->graph };
+    *no_garbage = hdx_cell_list(NULL, 0);
+    hdx_code code = hdx_layout_proof_of(&ask, proof, err);
+    return code == HDX_OK && hdx_graph_summary_of(q->graph)->complete ? no_garbage_cell(&ask, arena, no_garbage, err)
+                                                                      : code;
+}
+
 /* ---- what it died of ---- */
 
 /* Behind the frame that makes an OutOfMemoryError: a JVM writes its dump from there. NULL: the thread makes none. */
@@ -300,7 +368,8 @@ static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hd
     hdx_graph               *g = q->graph;
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     members                  m = { hdx_arena_get(arena, KEYS_MAX * sizeof *m.at), 0 };
-    hdx_cell                 heaps, records, index, stripping, views, out_of_memory;
+    hdx_cell                 heaps, records, index, stripping, views, out_of_memory, no_garbage;
+    hdx_layout_proof         proof;
     hdx_code                 code;
     if (m.at == NULL)
         return hdx_no_memory(err, "info", KEYS_MAX * sizeof *m.at);
@@ -309,6 +378,7 @@ static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hd
         (code = index_cell(g, s, arena, &index, err)) != HDX_OK ||
         (code = views_cell(g, arena, &views, err)) != HDX_OK ||
         (code = out_of_memory_cell(q, arena, &out_of_memory, err)) != HDX_OK ||
+        (code = prove(q, arena, &proof, &no_garbage, err)) != HDX_OK ||
         (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK)
         return code;
     put(&m, "version", hdx_cell_string(s->version));
@@ -316,6 +386,8 @@ static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hd
     put(&m, "reference_size", hdx_cell_uint(s->reference_size));
     put(&m, "object_alignment", hdx_cell_uint(s->alignment));
     put(&m, "compressed_oops", hdx_cell_bool(s->compressed_oops));
+    put(&m, "layout", hdx_cell_string(proof.layout));
+    put(&m, "header_size", proof.header == 0 ? hdx_cell_null() : hdx_cell_uint(proof.header));
     put(&m, "created", time_cell(arena, s->created_ms));
     put(&m, "jvm", s->jvm == NULL || s->jvm[0] == '\0' ? hdx_cell_null() : hdx_cell_string(s->jvm));
     put(&m, "objects", hdx_cell_uint(s->objects));
@@ -329,6 +401,8 @@ static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hd
     put(&m, "references", hdx_cell_uint(s->references));
     put(&m, "live_bytes", hdx_cell_uint(s->live_bytes));
     put(&m, "unreachable_bytes", hdx_cell_uint(s->unreachable_bytes));
+    put(&m, "no_garbage", no_garbage);
+    put(&m, "lacks_locals", hdx_cell_bool(hdx_lacks_locals(s)));
     put(&m, "dangling_references", hdx_cell_uint(s->dangling_references));
     put(&m, "dangling_roots", hdx_cell_uint(s->dangling_roots));
     put(&m, "heaps", heaps);

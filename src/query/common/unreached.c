@@ -1,0 +1,297 @@
+/*
+ * unreached.c - unreachable objects that are most likely no garbage, told apart.
+ *
+ * Fillers: collectors write int[] over dead space, so that a heap can be walked object by object (HotSpot:
+ * CollectedHeap::fill_with_objects). Since JDK 19 their classes are jdk.internal.vm.FillerArray and FillerObject, but
+ * dumps have the arrays as int[] (JDK-8372389, JDK-8391761). Nothing refers to one, not even other garbage. An int[] of
+ * the program that became garbage looks the same.
+ *
+ * Fields of java.lang.Class: HotSpot writes CLASS_DUMP for a class object, without the instance fields that
+ * java.lang.Class declares (JDK-8136353). What only such a field holds has no referrer in the dump, in a dump of live
+ * objects too:
+ *
+ *     classValueMap          ClassValue$ClassValueMap
+ *     reflectionData         SoftReference to Class$ReflectionData; in JDK 6 and 7 one to Field[], Method[] ...
+ *     annotationData         Class$AnnotationData
+ *     annotationType         AnnotationType
+ *     genericInfo            ClassRepository
+ *     enumConstants          an array of an enum
+ *     enumConstantDirectory  a HashMap whose values are constants of an enum
+ *     module, protectionDomain
+ *
+ * and classes of arrays, which the JVM keeps as long as the loader of their elements' class lives. All that is reached
+ * from these through unreachable objects is held with them.
+ *
+ * Cost: instances of a few classes that are unreachable, then a search through what they lead to among the unreachable;
+ * two bits an object of the heap where there is any.
+ */
+#include "query/common/unreached.h"
+#include "graph/graph.h"
+
+#include <stdlib.h>
+
+static const char *const names[HDX_UNREACHED_KINDS] = { "garbage", "filler", "class field" };
+
+const char *hdx_unreached_name(hdx_unreached_kind kind) { return names[kind]; }
+
+/* Only java.lang.Class holds instances of these, whatever else refers to them. */
+static const char *const of_class_alone[] = { "java.lang.ClassValue$ClassValueMap", "java.lang.Class$ReflectionData",
+                                              "java.lang.Class$AnnotationData",
+                                              "sun.reflect.generics.repository.ClassRepository",
+                                              "sun.reflect.annotation.AnnotationType" };
+/* A class object holds instances of these where nothing in the dump does. */
+static const char *const of_class_too[] = { "java.lang.Module", "java.security.ProtectionDomain" };
+/* What a SoftReference of a class object leads to. */
+static const char *const reflection[] = { "java.lang.Class$ReflectionData", "java.lang.reflect.Field[]",
+                                          "java.lang.reflect.Method[]", "java.lang.reflect.Constructor[]",
+                                          "java.lang.Class[]" };
+static const char *const filler_classes[] = { "int[]", "jdk.internal.vm.FillerObject", "jdk.internal.vm.FillerArray",
+                                              "jdk.internal.vm.FillerElement[]" };
+
+typedef struct finder {
+    hdx_ask         *ask;
+    hdx_unreached   *out;
+    const hdx_class *classes;
+    uint32_t         count;
+    uint64_t        *enums;    /* bits by class number: java.lang.Enum and below */
+    hdx_map          of_enums; /* hash of the name of an enum -> class number */
+    hdx_ids          stack;
+} finder;
+
+static bool is_named(const hdx_class *c, const char *const *of, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hdx_text_is(c->name, of[i]))
+            return true;
+    return false;
+}
+
+static bool alone(hdx_graph *g, hdx_id id) { return hdx_graph_inbound_count(g, id, HDX_ALL) == 0; }
+
+/* ---- marks ---- */
+
+static hdx_code mark(finder *f, hdx_unreached_kind kind, hdx_id id, hdx_error *err)
+{
+    hdx_unreached *u = f->out;
+    uint64_t     **bits = kind == HDX_UNREACHED_FILLER ? &u->fillers : &u->held;
+    if (*bits == NULL && (*bits = hdx_mem_array(u->mem, u->words, sizeof **bits)) == NULL)
+        return hdx_no_memory(err, "unreachable objects", u->words * sizeof **bits);
+    if (!hdx_bits_set(*bits, id))
+        return HDX_OK;
+    u->objects[kind]++;
+    u->bytes[kind] += hdx_graph_shallow(f->ask->g, id);
+    return kind == HDX_UNREACHED_CLASS_FIELD ? hdx_ids_push(&f->stack, id, err) : HDX_OK;
+}
+
+static hdx_code mark_reached(finder *f, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    while (code == HDX_OK && f->stack.count > 0) {
+        hdx_refs refs;
+        hdx_id   to;
+        hdx_graph_outbound(f->ask->g, f->stack.at[--f->stack.count], HDX_GARBAGE, &refs);
+        while (code == HDX_OK && hdx_refs_next(&refs, &to))
+            code = mark(f, HDX_UNREACHED_CLASS_FIELD, to, err);
+        if (code == HDX_OK)
+            code = hdx_ask_turn(f->ask, err);
+    }
+    return code;
+}
+
+/* ---- what a class object holds ---- */
+
+static bool leads_to(finder *f, hdx_id id, bool (*is)(const finder *f, uint32_t number))
+{
+    hdx_refs refs;
+    hdx_id   to;
+    hdx_graph_outbound(f->ask->g, id, HDX_ALL, &refs);
+    while (hdx_refs_next(&refs, &to)) {
+        const uint32_t number = hdx_graph_class_of(f->ask->g, to);
+        if (number < f->count && is(f, number))
+            return true;
+    }
+    return false;
+}
+
+static bool is_reflection(const finder *f, uint32_t number)
+{
+    return is_named(&f->classes[number], reflection, HDX_COUNT(reflection));
+}
+
+static bool is_enum(const finder *f, uint32_t number) { return hdx_bits_test(f->enums, number); }
+
+/* The first object of a class that another one refers to; HDX_NO_ID. */
+static hdx_id first_of(finder *f, hdx_id id, const char *class_name)
+{
+    hdx_refs refs;
+    hdx_id   to;
+    hdx_graph_outbound(f->ask->g, id, HDX_ALL, &refs);
+    while (hdx_refs_next(&refs, &to)) {
+        const uint32_t number = hdx_graph_class_of(f->ask->g, to);
+        if (number < f->count && hdx_text_is(f->classes[number].name, class_name))
+            return to;
+    }
+    return HDX_NO_ID;
+}
+
+/* One entry tells: the values of such a map are constants of one enum. */
+static bool is_directory(finder *f, hdx_id map)
+{
+    const hdx_id table = first_of(f, map, "java.util.HashMap$Node[]");
+    const hdx_id node = table == HDX_NO_ID ? table : first_of(f, table, "java.util.HashMap$Node");
+    return node != HDX_NO_ID && leads_to(f, node, is_enum);
+}
+
+static bool is_of_enum(const finder *f, const hdx_class *c)
+{
+    if (c->kind != HDX_OBJECT_ARRAY || c->name.len < 3)
+        return false;
+    const uint64_t *number = hdx_map_get(&f->of_enums, hdx_hash_bytes(0, c->name.at, c->name.len - 2));
+    return number != NULL && f->classes[*number].name.len == c->name.len - 2 &&
+           memcmp(f->classes[*number].name.at, c->name.at, c->name.len - 2) == 0;
+}
+
+/* What is sought among the unreachable instances of a class. */
+typedef enum sought { NOTHING, ALL, ALONE, FIRST_ALONE, SOFT_REFERENCE, DIRECTORY, FILLER } sought;
+
+static sought sought_of(const finder *f, const hdx_class *c)
+{
+    if (c->instances == c->live_instances)
+        return NOTHING;
+    if (is_named(c, filler_classes, HDX_COUNT(filler_classes)))
+        return FILLER;
+    if (is_of_enum(f, c)) /* copies that values() gives out are garbage: a class object holds one */
+        return FIRST_ALONE;
+    if (c->loader != 0) /* below are classes of the JDK */
+        return NOTHING;
+    if (is_named(c, of_class_alone, HDX_COUNT(of_class_alone)))
+        return ALL;
+    if (is_named(c, of_class_too, HDX_COUNT(of_class_too)))
+        return ALONE;
+    return hdx_text_is(c->name, "java.lang.ref.SoftReference") ? SOFT_REFERENCE
+           : hdx_text_is(c->name, "java.util.HashMap")         ? DIRECTORY
+                                                               : NOTHING;
+}
+
+static hdx_code look_at(finder *f, const hdx_class *c, sought what, hdx_error *err)
+{
+    hdx_graph *g = f->ask->g;
+    hdx_refs   refs;
+    hdx_id     id;
+    hdx_code   code = HDX_OK;
+    bool       more = true;
+    hdx_graph_instances(g, c->number, HDX_GARBAGE, &refs);
+    while (code == HDX_OK && more && hdx_refs_next(&refs, &id)) {
+        const bool is = what == ALL || (alone(g, id) && (what != SOFT_REFERENCE || leads_to(f, id, is_reflection)) &&
+                                        (what != DIRECTORY || is_directory(f, id)));
+        if (is)
+            code = mark(f, what == FILLER ? HDX_UNREACHED_FILLER : HDX_UNREACHED_CLASS_FIELD, id, err);
+        more = !is || what != FIRST_ALONE;
+        if (code == HDX_OK)
+            code = hdx_ask_turn(f->ask, err);
+    }
+    return code;
+}
+
+/* Does the JVM keep the class of an array, because the loader of its elements' class lives? */
+static bool is_kept(hdx_graph *g, const hdx_class *c)
+{
+    hdx_id loader;
+    return c->kind != HDX_INSTANCE && c->address != 0 && c->id < hdx_graph_objects(g) && !hdx_graph_live(g, c->id) &&
+           (c->loader == 0 || (hdx_graph_find(g, c->loader, &loader) && hdx_graph_live(g, loader)));
+}
+
+/* Enums by name, for the classes of their arrays. */
+static hdx_code find_enums(finder *f, hdx_error *err)
+{
+    const hdx_class *top = hdx_graph_class_named(f->ask->g, "java.lang.Enum");
+    if ((f->enums = hdx_mem_array(f->out->mem, hdx_bits_words(f->count), sizeof *f->enums)) == NULL)
+        return hdx_no_memory(err, "enums", f->count / 8);
+    if (top != NULL)
+        hdx_class_heirs(f->ask->g, top->number, f->enums);
+    for (uint32_t c = 0; top != NULL && c < f->count; c++) {
+        uint64_t *place =
+            hdx_bits_test(f->enums, c)
+                ? hdx_map_put(&f->of_enums, hdx_hash_bytes(0, f->classes[c].name.at, f->classes[c].name.len), NULL)
+                : NULL;
+        if (place != NULL)
+            *place = c;
+        else if (hdx_bits_test(f->enums, c))
+            return hdx_no_memory(err, "enums", f->of_enums.count);
+    }
+    return HDX_OK;
+}
+
+/* Android writes fields of java.lang.Class as static ones, and its collectors write no arrays. */
+static bool is_of_jvm(const hdx_graph_summary *s) { return strcmp(s->version, "1.0.3") != 0; }
+
+static hdx_code find(finder *f, hdx_error *err)
+{
+    hdx_code code = find_enums(f, err);
+    for (uint32_t c = 0; code == HDX_OK && c < f->count; c++) {
+        const sought what = sought_of(f, &f->classes[c]);
+        if (what != NOTHING)
+            code = look_at(f, &f->classes[c], what, err);
+        if (code == HDX_OK && is_kept(f->ask->g, &f->classes[c]))
+            code = mark(f, HDX_UNREACHED_CLASS_FIELD, f->classes[c].id, err);
+    }
+    return code == HDX_OK ? mark_reached(f, err) : code;
+}
+
+hdx_code hdx_unreached_open(hdx_ask *ask, hdx_unreached *out, hdx_error *err)
+{
+    const hdx_graph_summary *s = hdx_graph_summary_of(ask->g);
+    hdx_mem                 *mem = ask->q.mem;
+    finder                   f = { .ask = ask, .out = out, .of_enums = hdx_map_of(mem), .stack = hdx_ids_of(mem) };
+    hdx_code                 code = HDX_OK;
+    *out = (hdx_unreached){ .words = hdx_bits_words(hdx_graph_objects(ask->g)), .mem = mem };
+    if (s->unreachable_objects > 0 && is_of_jvm(s)) {
+        f.classes = hdx_graph_classes(ask->g, &f.count);
+        code = f.classes == NULL ? hdx_graph_check(ask->g, err) : find(&f, err);
+    }
+    out->objects[HDX_UNREACHED_GARBAGE] = s->unreachable_objects;
+    out->bytes[HDX_UNREACHED_GARBAGE] = s->unreachable_bytes;
+    for (unsigned k = HDX_UNREACHED_FILLER; k < HDX_UNREACHED_KINDS; k++) {
+        out->objects[HDX_UNREACHED_GARBAGE] -= hdx_least(out->objects[k], out->objects[HDX_UNREACHED_GARBAGE]);
+        out->bytes[HDX_UNREACHED_GARBAGE] -= hdx_least(out->bytes[k], out->bytes[HDX_UNREACHED_GARBAGE]);
+    }
+    hdx_mem_put(mem, f.enums, f.enums == NULL ? 0 : hdx_bits_words(f.count) * sizeof *f.enums);
+    hdx_map_free(&f.of_enums);
+    hdx_ids_drop(&f.stack);
+    if (code != HDX_OK)
+        hdx_unreached_close(out);
+    return code;
+}
+
+void hdx_unreached_close(hdx_unreached *u)
+{
+    hdx_mem_put(u->mem, u->fillers, u->fillers == NULL ? 0 : u->words * sizeof *u->fillers);
+    hdx_mem_put(u->mem, u->held, u->held == NULL ? 0 : u->words * sizeof *u->held);
+    u->fillers = u->held = NULL;
+}
+
+hdx_unreached_kind hdx_unreached_kind_of(const hdx_unreached *u, hdx_id id)
+{
+    return u->fillers != NULL && hdx_bits_test(u->fillers, id) ? HDX_UNREACHED_FILLER
+           : u->held != NULL && hdx_bits_test(u->held, id)     ? HDX_UNREACHED_CLASS_FIELD
+                                                               : HDX_UNREACHED_GARBAGE;
+}
+
+/* ---- what the dump lacks ---- */
+
+enum { STACK_FRAME = 0x04, JNI_GLOBAL = 0x01, JAVA_FRAME = 0x03, THREAD_OBJECT = 0x08 }; /* tags of HPROF */
+
+bool hdx_lacks_locals(const hdx_graph_summary *s)
+{
+    return is_of_jvm(s) && s->top_records != NULL && s->sub_records != NULL && s->top_records[STACK_FRAME] > 0 &&
+           s->sub_records[THREAD_OBJECT] > 0 && s->sub_records[JAVA_FRAME] == 0 && s->sub_records[JNI_GLOBAL] == 0;
+}
+
+const char *hdx_unreached_reservation(const hdx_graph_summary *s, hdx_unreached_kind kind)
+{
+    if (kind == HDX_UNREACHED_FILLER)
+        return "most likely a collector filled a gap with it (a filler)";
+    if (kind == HDX_UNREACHED_CLASS_FIELD)
+        return "most likely a class object holds it, by a field of java.lang.Class that dumps of HotSpot lack";
+    return hdx_lacks_locals(s) ? "but the dump has stacks without locals and JNI roots, which may hold it" : NULL;
+}
