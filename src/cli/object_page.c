@@ -90,8 +90,13 @@ static void put_root(page *p)
 static void put_why_alive(page *p)
 {
     const hdx_cell *reachable = cell(p, "reachable"), *dominator = cell(p, "dominator"), *heap = cell(p, "heap");
-    if (reachable->kind == HDX_CELL_BOOL && !reachable->as.boolean)
+    if (reachable->kind == HDX_CELL_BOOL && !reachable->as.boolean) {
         hdx_buffer_text(&p->out, "; no GC root reaches it");
+        if (cell(p, "reservation")->kind == HDX_CELL_TEXT) {
+            hdx_buffer_text(&p->out, ", ");
+            put_value(p, cell(p, "reservation"), HDX_UNIT_NONE);
+        }
+    }
     put_root(p);
     if (dominator->kind == HDX_CELL_ADDRESS) {
         hdx_buffer_text(&p->out, "; dominated by ");

@@ -5,6 +5,7 @@
  */
 #include "query/common/columns.h"
 #include "query/common/labels.h"
+#include "query/common/unreached.h"
 #include "query/objects.h"
 #include "query/query.h"
 
@@ -25,6 +26,7 @@ enum {
     HEAP,
     ROOTS,
     REACHABLE,
+    RESERVATION,
     LENGTH,
     LABEL,
     FIELDS,
@@ -72,6 +74,9 @@ static const hdx_column columns[COLUMNS] = {
         HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
     [ROOTS] = HDX_NESTED("roots", LIST, 0, "types of GC root that it is, locals of threads included", root_item),
     [REACHABLE] = HDX_COLUMN("reachable", BOOL, NONE, 0, "a GC root reaches it"),
+    [RESERVATION] = HDX_COLUMN("reservation", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                               "of an unreachable object: what may hold it although the dump does not show it; null: "
+                               "nothing is known"),
     [LENGTH] =
         HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
@@ -88,17 +93,20 @@ static const hdx_column columns[COLUMNS] = {
 };
 
 typedef struct documents {
-    hdx_ask    ask;
-    hdx_id    *ids;
-    size_t     count, at;
-    uint64_t   elements;
-    hdx_values values;
+    hdx_ask       ask;
+    hdx_id       *ids;
+    size_t        count, at;
+    uint64_t      elements;
+    hdx_values    values;
+    bool          told; /* `unreached` is filled */
+    hdx_unreached unreached;
 } documents;
 
 static void documents_close(void *state)
 {
     documents *d = state;
     hdx_values_free(&d->values);
+    hdx_unreached_close(&d->unreached);
     hdx_mem_put(d->ask.q.mem, d->ids, d->count * sizeof *d->ids);
     free(d);
 }
@@ -225,6 +233,20 @@ static hdx_cell heap_cell(hdx_graph *g, hdx_id id)
     return heaps == NULL || (uint64_t)heap >= count ? hdx_cell_null() : hdx_cell_text(heaps[heap].name);
 }
 
+static hdx_code reservation_cell(documents *d, hdx_id id, hdx_cell *out, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *out = hdx_cell_null();
+    if (hdx_graph_live(d->ask.g, id))
+        return HDX_OK;
+    if (!d->told && (code = hdx_unreached_open(&d->ask, &d->unreached, err)) == HDX_OK)
+        d->told = true;
+    if (code == HDX_OK)
+        *out = hdx_cell_string(
+            hdx_unreached_reservation(hdx_graph_summary_of(d->ask.g), hdx_unreached_kind_of(&d->unreached, id)));
+    return code;
+}
+
 static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     documents *d = state;
@@ -250,6 +272,7 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     const uint64_t length = hdx_graph_length(g, id);
     cells[LENGTH] = array || length > 0 ? hdx_cell_uint(length) : hdx_cell_null();
     if ((code = hdx_root_types_cell(g, id, true, arena, &cells[ROOTS], err)) != HDX_OK ||
+        (code = reservation_cell(d, id, &cells[RESERVATION], err)) != HDX_OK ||
         (code = hdx_label_cell(&d->ask.q, id, arena, &cells[LABEL], err)) != HDX_OK ||
         (code = content(d, id, kind, arena, cells, err)) != HDX_OK)
         return code;

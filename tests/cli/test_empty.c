@@ -13,7 +13,7 @@ TestSuite(empty, .init = enter, .fini = leave);
 /* The answer has no row, and ends with that line; $A is an object that the shell command gave. */
 static void expect_reason(const char *find, const char *words, const char *reason)
 {
-    char line[200];
+    char line[240];
     ran  r = tool_sh("A=$(%s); [ -n \"$A\" ] || exit 9; \"$H\" %s", find, words);
     (void)snprintf(line, sizeof line, "(%s)\n", reason);
     const size_t len = strlen(r.out), wanted = strlen(line);
@@ -90,9 +90,15 @@ Test(empty, what_no_root_reaches_retains_nothing_and_has_no_path)
 {
     expect_reason(OBJECT("--where 'reachable = 0'"), "retained app.hprof.gz $A",
                   "it is unreachable: nothing more would be free without it");
-    expect_reason(OBJECT("--where 'reachable = 0'"), "path app.hprof.gz $A", "no GC root reaches it");
-    expect_reason(OBJECT("--where 'reachable = 0'"), "path app.hprof.gz $A --merge --exclude weak",
+    expect_reason(OBJECT("--where 'reachable = 0' --where 'class = byte[]'"), "path app.hprof.gz $A",
+                  "no GC root reaches it");
+    expect_reason(OBJECT("--where 'reachable = 0' --where 'class = byte[]'"),
+                  "path app.hprof.gz $A --merge --exclude weak",
                   "no GC root reaches it without the excluded references");
+    expect_reason(OBJECT("--where 'reachable = 0' --where 'class = java.lang.Class$ReflectionData'"),
+                  "path app.hprof.gz $A",
+                  "no GC root reaches it; most likely a class object holds it, by a field of java.lang.Class that "
+                  "dumps of HotSpot lack");
 }
 
 Test(empty, machine_formats_hold_no_reason)

@@ -185,16 +185,17 @@ Test(object, is_a_document)
     ok(hdx_query_object(&h.q, ids, 5, 0, &rows, &h.err));
     snprintf(
         want, sizeof want,
-        "0x10e0,%llu,app.Node,instance,32,80,0x10c0,false,-,[JAVA_LOCAL],true,-,-,[{name=next type=ref owner=app.Node "
+        "0x10e0,%llu,app.Node,instance,32,80,0x10c0,false,-,[JAVA_LOCAL],true,-,-,-,[{name=next type=ref "
+        "owner=app.Node "
         "value=0x1100 class=java.lang.Object[] label=- retained=48} "
         "{name=count type=int owner=app.Node value=4 class=- label=- retained=-}],-,-,-\n"
-        "0x1100,%llu,java.lang.Object[],object_array,48,48,0x10e0,false,-,[],true,3,-,-,[0x1040 - 0x10e0],-,"
+        "0x1100,%llu,java.lang.Object[],object_array,48,48,0x10e0,false,-,[],true,-,3,-,-,[0x1040 - 0x10e0],-,"
         "[{address=0x1040 class=app.Leaf label=- retained=64} {address=- class=- label=- retained=-} "
         "{address=0x10e0 class=app.Node label=- retained=80}]\n"
-        "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,2,..,-,[7 -1],-,-\n"
-        "0x600,%llu,java.lang.Class,class,8,72,-,true,-,[SYSTEM_CLASS],true,-,class app.Node,-,-,[{name=head "
+        "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,-,2,..,-,[7 -1],-,-\n"
+        "0x600,%llu,java.lang.Class,class,8,72,-,true,-,[SYSTEM_CLASS],true,-,-,class app.Node,-,-,[{name=head "
         "type=ref owner=app.Node value=0x1000 class=app.Node label=- retained=64}],-\n"
-        "0x1120,%llu,app.Node,instance,32,-,-,false,-,[],false,-,-,[{name=next type=ref owner=app.Node value=0x1020 "
+        "0x1120,%llu,app.Node,instance,32,-,-,false,-,[],false,-,-,-,[{name=next type=ref owner=app.Node value=0x1020 "
         "class=app.Node label=- retained=32} "
         "{name=count type=int owner=app.Node value=5 class=- label=- retained=-}],-,-,-\n",
         (unsigned long long)ids[0], (unsigned long long)ids[1], (unsigned long long)ids[2], (unsigned long long)ids[3],
@@ -213,7 +214,7 @@ Test(object, says_absent_when_the_dump_is_not_at_hand)
     h.q.graph = h.g;
     hdx_id d = id_at(&h, D);
     char   want[200];
-    snprintf(want, sizeof want, "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,2,-,-,!,-,-\n",
+    snprintf(want, sizeof want, "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,-,2,-,-,!,-,-\n",
              (unsigned long long)d);
     ok(hdx_query_object(&h.q, &d, 1, 0, &rows, &h.err));
     expect_rows(rows, want);

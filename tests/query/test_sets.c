@@ -921,10 +921,12 @@ Test(garbage, is_told_by_what_nothing_in_it_refers_to)
     dump_maker_root(d, HDX_SUB_ROOT_JNI_GLOBAL, 0x2000, 0, 0);
     heap_open(&h, d);
     ok(ask(&h, &hdx_question_garbage, NULL, 0, &rows));
-    expect_extra(rows, "total", "{clusters=4 unreachable_objects=11 unreachable_bytes=376}");
-    expect_rows(rows, "0x1000,app.Node,-,1,4,128,34.04,app.Node,0,-\n"
-                      "0x1080,app.Node,-,2,3,120,31.91,app.Node,1,app.Node\n"
-                      "0x1040,app.Node,-,1,3,96,25.53,app.Node,1,app.Node\n"
-                      "0x10a0,app.Node,-,1,1,32,8.51,app.Node,1,app.Node\n");
+    expect_extra(rows, "total",
+                 "{clusters=4 unreachable_objects=11 unreachable_bytes=376 filler_objects=0 filler_bytes=0 "
+                 "class_field_objects=0 class_field_bytes=0}");
+    expect_rows(rows, "0x1000,app.Node,-,1,4,128,34.04,app.Node,0,-,garbage\n"
+                      "0x1080,app.Node,-,2,3,120,31.91,app.Node,1,app.Node,garbage\n"
+                      "0x1040,app.Node,-,1,3,96,25.53,app.Node,1,app.Node,garbage\n"
+                      "0x10a0,app.Node,-,1,1,32,8.51,app.Node,1,app.Node,garbage\n");
     heap_close(&h);
 }

@@ -15,16 +15,19 @@
  * begins is reached from none that began before it, unless both are in one ring). What the second search comes to first
  * from a root is that root's share, and the root with the biggest share stands for the cluster.
  *
+ * What is most likely no garbage is told apart by common/unreached.c.
+ *
  * Cost: three bits an object of the heap, some 40 bytes an unreachable one; two reads of the outbound lists of these.
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
+#include "query/common/unreached.h"
 #include "graph/graph.h"
 #include "query/query.h"
 
 #include <stdlib.h>
 
-enum { ADDRESS, CLASS, LABEL, ROOTS, OBJECTS, SHALLOW, PERCENT, MOSTLY, LIVE, LIVE_CLASS, COLUMNS };
+enum { ADDRESS, CLASS, LABEL, ROOTS, OBJECTS, SHALLOW, PERCENT, MOSTLY, LIVE, LIVE_CLASS, KIND, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
                            "an object that nothing in the cluster refers to, of several the one that leads to most"),
@@ -40,12 +43,20 @@ static const hdx_column columns[COLUMNS] = {
     [LIVE] = HDX_COLUMN("live", UNSIGNED, COUNT, 0, "live objects that they refer to, class objects left out"),
     [LIVE_CLASS] = HDX_COLUMN("live_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                               "class of most of these; null: there are none"),
+    [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0,
+                        "filler (a collector's) or class field (held by one of java.lang.Class): no garbage; else "
+                        "garbage"),
 };
 static const hdx_form   form = { NULL, NULL, columns, COLUMNS };
 static const hdx_column total_members[] = {
     HDX_COLUMN("clusters", UNSIGNED, COUNT, 0, "clusters of unreachable objects"),
     HDX_COLUMN("unreachable_objects", UNSIGNED, COUNT, 0, "objects of all of them"),
     HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("filler_objects", UNSIGNED, COUNT, 0, "of them arrays that most likely fill gaps that a collector left"),
+    HDX_COLUMN("filler_bytes", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("class_field_objects", UNSIGNED, COUNT, 0,
+               "of them what most likely a class object holds, by a field of java.lang.Class that dumps lack"),
+    HDX_COLUMN("class_field_bytes", UNSIGNED, BYTES, 0, "their size"),
 };
 static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "what is unreachable", total_members) };
 
@@ -64,6 +75,7 @@ typedef struct sorter {
     uint64_t         *up;                           /* union-find over places; later the number of the cluster */
     hdx_ids           begun, stack;
     HDX_LIST(cluster) clusters;
+    hdx_unreached     told;
     uint64_t          next;
 } sorter;
 
@@ -322,6 +334,7 @@ static hdx_code garbage_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     cells[SHALLOW] = hdx_cell_uint(c->bytes);
     cells[PERCENT] = hdx_cell_real(s->bytes == 0 ? 0 : 100.0 * (double)c->bytes / (double)s->bytes);
     cells[MOSTLY] = cells[LIVE] = cells[LIVE_CLASS] = hdx_cell_null();
+    cells[KIND] = hdx_cell_string(hdx_unreached_name(hdx_unreached_kind_of(&s->told, c->root)));
     if (hdx_column_wanted(&s->ask.q, MOSTLY) || hdx_column_wanted(&s->ask.q, LIVE) ||
         hdx_column_wanted(&s->ask.q, LIVE_CLASS))
         code = look_at(s, c, cells, err);
@@ -331,8 +344,24 @@ static hdx_code garbage_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
 
 static hdx_code say(hdx_code code, const sorter *s, hdx_rows **out, hdx_error *err)
 {
-    const uint64_t numbers[] = { s->clusters.count, s->count, s->bytes };
+    const hdx_unreached *u = &s->told;
+    const uint64_t       numbers[] = { s->clusters.count,
+                                       s->count,
+                                       s->bytes,
+                                       u->objects[HDX_UNREACHED_FILLER],
+                                       u->bytes[HDX_UNREACHED_FILLER],
+                                       u->objects[HDX_UNREACHED_CLASS_FIELD],
+                                       u->bytes[HDX_UNREACHED_CLASS_FIELD] };
     return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(numbers), numbers, err);
+}
+
+/* Clusters that are no garbage are told apart by rows; that none may be is said before them. */
+static void warn(const sorter *s)
+{
+    if (hdx_lacks_locals(hdx_graph_summary_of(s->ask.g)) && s->ask.q.notice != NULL)
+        s->ask.q.notice(s->ask.q.notice_context,
+                        "the dump has stacks without locals and JNI roots: what only those hold is counted as "
+                        "unreachable");
 }
 
 static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -343,8 +372,10 @@ static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (s == NULL)
         return hdx_no_memory(err, "garbage", sizeof *s);
     hdx_code code = hdx_ask_begin(q, &s->ask, err);
-    if (code != HDX_OK || (code = sort_out(s, err)) != HDX_OK)
+    if (code != HDX_OK || (code = sort_out(s, err)) != HDX_OK ||
+        (code = hdx_unreached_open(&s->ask, &s->told, err)) != HDX_OK)
         return code;
+    warn(s);
     hdx_rows_maker maker = { columns, COLUMNS, s, garbage_next, NULL, s->clusters.count };
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
         code = say(code, s, out, err);
@@ -362,7 +393,10 @@ const hdx_question hdx_question_garbage = {
         .sentence = "unreachable objects: what hangs together, the biggest first",
         .more = "A cluster is what references between unreachable objects connect. It stands in the heap until the "
                 "next collection; what it was, its root and the class with most bytes tell, and what of the live "
-                "heap it refers to. By class: heapdex histogram DUMP --reachable garbage.",
+                "heap it refers to. Some are most likely no garbage: int[] that nothing refers to fill gaps that a "
+                "collector left (fillers), and fields of java.lang.Class, such as classValueMap and reflectionData, "
+                "are not in dumps of HotSpot; `kind` tells them apart. By class: heapdex histogram DUMP --reachable "
+                "garbage.",
         .examples = { "heapdex garbage app.hprof --limit 5", "heapdex garbage app.hprof --where 'objects > 100'" },
         .forms = &form,
         .form_count = 1,

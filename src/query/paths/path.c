@@ -10,6 +10,7 @@
 #include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/common/labels.h"
+#include "query/common/unreached.h"
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
 #include "query/sets/sets.h"
@@ -78,6 +79,8 @@ const hdx_column hdx_path_members[HDX_PATH_MEMBERS] = {
     HDX_NESTED("steps", LIST, 0, "objects on the path, from the GC root to the target", step_members),
     HDX_COLUMN("steps_cut", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
                "steps left out in the middle; only of very long paths"),
+    HDX_COLUMN("reservation", TEXT, NONE, HDX_COLUMN_OPTIONAL,
+               "what may hold the object that the dump does not show; only where it is unreachable and that is known"),
 };
 static const hdx_column document[] = { HDX_NESTED("paths", LIST, 0, "the paths of each object, shortest first",
                                                   hdx_path_members) };
@@ -96,7 +99,9 @@ typedef struct writer {
     hdx_arena          *arena;
     uint64_t            written; /* steps so far */
     bool                merge;   /* no rows for single paths */
-    hdx_map             said;    /* id -> the last step made of it */
+    bool                told;    /* `unreached` is filled */
+    hdx_unreached       unreached;
+    hdx_map             said; /* id -> the last step made of it */
 } writer;
 
 static hdx_member *object_of(writer *w, uint64_t members)
@@ -229,13 +234,29 @@ static hdx_code root_cell(writer *w, hdx_id id, hdx_cell *out, hdx_error *err)
     return code;
 }
 
+/* What belongs to "no GC root reaches it" for this object; *out NULL: nothing. A path may be missing for other reasons.
+ */
+static hdx_code reservation_of(writer *w, hdx_id id, const char **out, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    *out = NULL;
+    if (hdx_graph_live(w->ask->g, id))
+        return HDX_OK;
+    if (!w->told && (code = hdx_unreached_open(w->ask, &w->unreached, err)) == HDX_OK)
+        w->told = true;
+    if (code == HDX_OK)
+        *out = hdx_unreached_reservation(hdx_graph_summary_of(w->ask->g), hdx_unreached_kind_of(&w->unreached, id));
+    return code;
+}
+
 /* The document of one path, and its rows. */
 static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_cell *out, hdx_error *err)
 {
     bool        whole = p->count <= 2 * STEPS_ENDS || (p->count <= STEPS_WHOLE && w->written < STEPS_ALL);
     uint64_t    shown = whole ? p->count : 2 * STEPS_ENDS;
     hdx_code    code = HDX_OK;
-    hdx_member *m = object_of(w, 6);
+    const char *reservation = NULL;
+    hdx_member *m = object_of(w, HDX_PATH_MEMBERS);
     hdx_cell   *steps = hdx_arena_get(w->arena, shown * sizeof *steps);
     if (m == NULL || steps == NULL)
         return hdx_no_memory(err, "a path", shown * sizeof *steps);
@@ -251,12 +272,18 @@ static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_ce
     m[0] = (hdx_member){ "target", hdx_id_cell(w->ask->g, p->target) };
     m[1] = (hdx_member){ "reachable", hdx_cell_bool(p->count > 0) };
     m[2] = (hdx_member){ "length", p->count > 0 ? hdx_cell_uint(p->count - 1) : hdx_cell_null() };
+    uint64_t members = 5;
     m[3] = (hdx_member){ "root", hdx_cell_null() };
     m[4] = (hdx_member){ "steps", hdx_cell_list(steps, shown) };
-    m[5] = (hdx_member){ "steps_cut", hdx_cell_uint(p->count - shown) };
+    if (!whole)
+        m[members++] = (hdx_member){ "steps_cut", hdx_cell_uint(p->count - shown) };
     if (code == HDX_OK && p->count > 0)
         code = root_cell(w, w->found.steps.at[p->first], &m[3].value, err);
-    *out = hdx_cell_object(m, whole ? 5 : 6);
+    else if (code == HDX_OK)
+        code = reservation_of(w, p->target, &reservation, err);
+    if (reservation != NULL)
+        m[members++] = (hdx_member){ "reservation", hdx_cell_string(reservation) };
+    *out = hdx_cell_object(m, members);
     return code;
 }
 
@@ -280,6 +307,7 @@ hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *p
     writer w = { .ask = ask, .x = x, .found = *paths, .arena = arena, .merge = true, .said = hdx_map_of(ask->q.mem) };
     const hdx_code code = write_all(&w, out, err);
     hdx_map_free(&w.said);
+    hdx_unreached_close(&w.unreached);
     return code;
 }
 
@@ -296,27 +324,34 @@ static hdx_code say_cut(hdx_rows *rows, uint64_t shown, uint64_t all, hdx_error 
 }
 
 /* A line on targets that no path leads to; where documents are wanted, each says so itself. */
-static void tell_unreached(const writer *w, const hdx_path_options *options, const hdx_id *ids,
-                           const hdx_path_tree *tree)
+static hdx_code tell_unreached(writer *w, const hdx_path_options *options, const hdx_id *ids, const hdx_path_tree *tree,
+                               hdx_error *err)
 {
     const char *without =
         options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "";
     const uint64_t all = tree != NULL ? tree->end_count : w->found.count;
+    const char    *reservation = NULL;
     uint64_t       count = 0;
     hdx_id         first = 0;
-    char           line[160];
+    char           line[256];
     for (uint64_t i = 0; i < all; i++)
         if ((tree != NULL ? tree->ends[i] == HDX_TREE_NONE : w->found.at[i].count == 0) && count++ == 0)
             first = tree != NULL ? ids[i] : w->found.at[i].target;
     if (count == 0 || w->ask->q.notice == NULL)
-        return;
+        return HDX_OK;
+    const hdx_code           code = reservation_of(w, first, &reservation, err);
     const unsigned long long address = (unsigned long long)hdx_graph_address(w->ask->g, first);
+    const char              *mark = reservation != NULL ? "; " : "";
+    if (code != HDX_OK)
+        return code;
     if (count == 1)
-        (void)snprintf(line, sizeof line, "no GC root reaches 0x%llx%s", address, without);
+        (void)snprintf(line, sizeof line, "no GC root reaches 0x%llx%s%s%s", address, without, mark,
+                       reservation != NULL ? reservation : "");
     else
-        (void)snprintf(line, sizeof line, "no GC root reaches %" PRIu64 " of the objects%s, first 0x%llx", count,
-                       without, address);
+        (void)snprintf(line, sizeof line, "no GC root reaches %" PRIu64 " of the objects%s, first 0x%llx%s%s", count,
+                       without, address, mark, reservation != NULL ? reservation : "");
     w->ask->q.notice(w->ask->q.notice_context, line);
+    return HDX_OK;
 }
 
 /* Paths one by one, or the tree of them; that has no paths where nobody wants them. */
@@ -340,6 +375,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     hdx_excludes                  x;
     hdx_cell                      paths = hdx_cell_null();
     hdx_path_tree                 tree = { .mem = q->mem };
+    const char                   *reservation = NULL;
     *out = NULL;
     if (options == NULL)
         options = &none;
@@ -377,9 +413,12 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     if (code == HDX_OK)
         code = hdx_graph_check(q->graph, err);
     if (code == HDX_OK && options->rows_only)
-        tell_unreached(&w, options, ids, one_each ? &tree : NULL);
+        code = tell_unreached(&w, options, ids, one_each ? &tree : NULL, err);
+    if (code == HDX_OK && targets > 0)
+        code = reservation_of(&w, ids[0], &reservation, err);
     if (count < targets)
         found = options->paths <= 1 ? targets : 0; /* nobody looked for the others */
+    hdx_unreached_close(&w.unreached);
     hdx_map_free(&w.said);
     hdx_paths_drop(&w.found);
     hdx_path_tree_drop(&tree);
@@ -397,8 +436,9 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     if (code == HDX_OK && options->merge && hdx_column_wanted(q, HDX_MERGED_LABEL))
         code = hdx_query_labels(q, false, out, err);
     return hdx_say_nothing(
-        code, out, err, "no GC root reaches %s%s", targets == 1 ? "it" : "any of them",
-        options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "");
+        code, out, err, "no GC root reaches %s%s%s%s", targets == 1 ? "it" : "any of them",
+        options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "",
+        reservation != NULL ? "; " : "", reservation != NULL ? reservation : "");
 }
 
 static const hdx_parameter parameters[] = {

@@ -59,7 +59,7 @@ hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *p
                          hdx_error *err);
 
 /* What it has: as hdx_column.members of a list or an object. */
-#define HDX_PATH_MEMBERS 6u
+#define HDX_PATH_MEMBERS 7u
 extern const hdx_column hdx_path_members[HDX_PATH_MEMBERS];
 
 /* ---- the question, with its options as a structure ---- */
