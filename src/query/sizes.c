@@ -4,6 +4,14 @@
  *
  * Shallow sizes follow Eclipse MAT (doc/mat.md 2), so that every number can be compared; they are not the JVM's. What
  * the JVM's are depends on headers and class pointers, of which a dump says nothing: all four layouts are computed.
+ * Class records of native images state the size that instances have in the heap (common/layout_proof.h); arrays are
+ * then laid out behind the header that the stated sizes leave room for.
+ *
+ * Stacks of parked virtual threads are objects of jdk.internal.vm.StackChunk: header and fields, a stack of `size`
+ * words, and a bitmap of it, two bits a word with references of 4 bytes and one with those of 8 (openjdk/jdk,
+ * instanceStackChunkKlass.inline.hpp, JDK-8390689; JDK 25). Dumps have the fields alone, so that MAT's rules count a
+ * chunk as an instance. The JVM adds to the fields a reference, a word, an int and two bytes.
+ *
  * VisualVM 2 (its ObjectSizeSettings): as MAT, but fields of super classes are not rounded up one by one, and class
  * objects count nothing.
  *
@@ -12,6 +20,8 @@
  */
 #include "graph/graph.h"
 #include "model/model.h"
+#include "query/common/layout_proof.h"
+#include "query/common/unreached.h"
 #include "query/holding/holding.h"
 #include "query/sets/exclude.h"
 #include "query/query.h"
@@ -35,16 +45,21 @@ static const hdx_column class_columns[] = {
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all of them in that layout"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size elsewhere in heapdex, by the rules of MAT"),
 };
-#define LAYOUTS (HDX_LAYOUTS - 1u) /* without MAT's */
+#define JVM_LAYOUTS (HDX_LAYOUTS - 1u) /* without MAT's */
+#define STATED      JVM_LAYOUTS        /* place of the layout that class records state */
+#define LAYOUTS     (JVM_LAYOUTS + 1u)
 static const hdx_form forms[] = {
     { "layout", "class-pointers", class_columns, HDX_COUNT(class_columns) },
     { "layout", "64bit", class_columns, HDX_COUNT(class_columns) },
     { "layout", "32bit", class_columns, HDX_COUNT(class_columns) },
     { "layout", "compact", class_columns, HDX_COUNT(class_columns) },
+    { "layout", HDX_LAYOUT_STATED, class_columns, HDX_COUNT(class_columns) },
     { NULL, NULL, part_columns, HDX_COUNT(part_columns) },
 };
 
 /* ---- sums by class ---- */
+
+#define INT 10u /* type of HPROF */
 
 typedef struct sum {
     uint64_t objects, shallow, of_layout[LAYOUTS], elements;
@@ -55,29 +70,54 @@ typedef struct sizes {
     const hdx_class *classes;
     uint32_t         count;
     hdx_jvm          jvm[LAYOUTS];
-    uint64_t        *instance[LAYOUTS]; /* by class */
-    sum             *sums;              /* by class, of objects in scope */
-    uint32_t         class_class;       /* java.lang.Class; HDX_NO_CLASS */
+    uint64_t        *instance[LAYOUTS];   /* by class */
+    sum             *sums;                /* by class, of objects in scope */
+    uint32_t         class_class;         /* java.lang.Class; HDX_NO_CLASS */
+    bool             stated;              /* class records state sizes */
+    uint32_t         chunk_class;         /* StackChunk; HDX_NO_CLASS */
+    uint64_t         chunks, chunk_bytes; /* of virtual threads; bytes beyond their shallow sizes */
+    bool             chunks_unread;       /* the dump, which knows their sizes, is not available */
 } sizes;
+
+/* In the layout that class records state: the sizes that they state, and arrays behind such a header. */
+static hdx_code open_stated(sizes *s, hdx_error *err)
+{
+    const hdx_graph_summary *summary = hdx_graph_summary_of(s->ask->g);
+    hdx_jvm                 *jvm = &s->jvm[STATED];
+    *jvm = hdx_jvm_of(HDX_LAYOUT_CLASS_POINTERS, summary->reference_size, summary->alignment, s->classes, s->count);
+    hdx_code code = hdx_sizes_are_stated(summary, s->classes, s->count, s->ask->q.mem, &s->stated, &jvm->header, err);
+    jvm->array_header = jvm->header + 4;
+    for (uint32_t c = 0; c < s->count; c++)
+        if (s->classes[c].kind == HDX_INSTANCE)
+            s->instance[STATED][c] = hdx_round_up(s->classes[c].stated_size, summary->alignment);
+    return code;
+}
 
 static hdx_code open_sizes(hdx_ask *ask, sizes *s, hdx_error *err)
 {
     hdx_mem                 *mem = ask->q.mem;
     const hdx_graph_summary *summary = hdx_graph_summary_of(ask->g);
     bool                     ok = true;
-    *s = (sizes){ .ask = ask, .class_class = HDX_NO_CLASS };
+    *s = (sizes){ .ask = ask, .class_class = HDX_NO_CLASS, .chunk_class = HDX_NO_CLASS };
     s->classes = hdx_graph_classes(ask->g, &s->count);
-    for (uint32_t c = 0; c < s->count; c++)
+    for (uint32_t c = 0; c < s->count; c++) {
         if (s->class_class == HDX_NO_CLASS && hdx_text_is(s->classes[c].name, "java.lang.Class"))
             s->class_class = c;
+        if (s->chunk_class == HDX_NO_CLASS && hdx_text_is(s->classes[c].name, "jdk.internal.vm.StackChunk"))
+            s->chunk_class = c;
+    }
     s->sums = hdx_mem_array(mem, s->count, sizeof *s->sums);
     for (unsigned k = 0; k < LAYOUTS; k++) {
+        s->instance[k] = hdx_mem_array(mem, s->count, sizeof **s->instance);
+        ok = ok && s->instance[k] != NULL;
+    }
+    for (unsigned k = 0; ok && k < JVM_LAYOUTS; k++) {
         s->jvm[k] =
             hdx_jvm_of((hdx_jvm_layout)(k + 1), summary->reference_size, summary->alignment, s->classes, s->count);
-        s->instance[k] = hdx_mem_array(mem, s->count, sizeof **s->instance);
-        ok = ok && s->instance[k] != NULL && hdx_jvm_sizes(&s->jvm[k], s->classes, s->count, mem, s->instance[k]);
+        ok = hdx_jvm_sizes(&s->jvm[k], s->classes, s->count, mem, s->instance[k]);
     }
-    return ok && s->sums != NULL ? HDX_OK : hdx_no_memory(err, "sizes of classes", s->count * sizeof *s->sums);
+    return ok && s->sums != NULL ? open_stated(s, err)
+                                 : hdx_no_memory(err, "sizes of classes", s->count * sizeof *s->sums);
 }
 
 static uint64_t class_object_size(const sizes *s, hdx_id id, unsigned k)
@@ -85,6 +125,14 @@ static uint64_t class_object_size(const sizes *s, hdx_id id, unsigned k)
     const hdx_class *own = hdx_graph_class_object(s->ask->g, id);
     const uint64_t   bare = s->class_class < s->count ? s->instance[k][s->class_class] : s->jvm[k].header;
     return own == NULL ? bare : hdx_jvm_class_object_size(&s->jvm[k], own, bare);
+}
+
+/* Elements of the collector's own arrays have 4 bytes, whatever references have (JDK-8391761). */
+static uint64_t array_size(const sizes *s, uint32_t number, uint64_t length, unsigned k)
+{
+    const hdx_class *c = &s->classes[number];
+    const uint8_t    type = hdx_text_is(c->name, "jdk.internal.vm.FillerElement[]") ? INT : c->element_type;
+    return hdx_jvm_array_size(&s->jvm[k], type, length);
 }
 
 static void add_object(sizes *s, hdx_id id, uint32_t number, hdx_object_kind kind, uint64_t length, uint64_t shallow)
@@ -95,9 +143,8 @@ static void add_object(sizes *s, hdx_id id, uint32_t number, hdx_object_kind kin
     of->elements += length;
     for (unsigned k = 0; k < LAYOUTS; k++)
         of->of_layout[k] += kind == HDX_CLASS_OBJECT ? class_object_size(s, id, k)
-                            : kind == HDX_INSTANCE
-                                ? s->instance[k][number]
-                                : hdx_jvm_array_size(&s->jvm[k], s->classes[number].element_type, length);
+                            : kind == HDX_INSTANCE   ? s->instance[k][number]
+                                                     : array_size(s, number, length, k);
 }
 
 /* Objects that the scope has; object 0, the boot loader, is in no dump. */
@@ -125,6 +172,89 @@ static hdx_code add_objects(sizes *s, hdx_refs_scope scope, hdx_error *err)
     return code;
 }
 
+/* ---- stacks of virtual threads ---- */
+
+/* Header and fields, those that the JVM adds included; stack; bitmap. */
+static uint64_t chunk_size(const sizes *s, unsigned k, uint64_t words)
+{
+    const hdx_jvm *jvm = &s->jvm[k];
+    const uint64_t bits = jvm->reference_size == 4 ? 2 : 1;
+    const uint64_t fields = hdx_class_field_bytes(s->classes, s->chunk_class, jvm->reference_size, UINT32_MAX);
+    const uint64_t added = jvm->reference_size + 8 + 4 + 2;
+    return hdx_round_up(hdx_round_up(jvm->header + fields + added, 8) + 8 * words + (words * bits + 63) / 64 * 8,
+                        jvm->alignment);
+}
+
+static void add_chunk(sizes *s, hdx_id id, const uint8_t *size)
+{
+    const int32_t  n = (int32_t)hdx_be32(size);
+    const uint64_t words = n > 0 ? (uint64_t)n : 0, shallow = hdx_graph_shallow(s->ask->g, id);
+    for (unsigned k = 0; k < JVM_LAYOUTS; k++) {
+        const uint64_t bytes = chunk_size(s, k, words), instance = s->instance[k][s->chunk_class];
+        s->sums[s->chunk_class].of_layout[k] += bytes > instance ? bytes - instance : 0;
+        if (k == 0)
+            s->chunk_bytes += bytes > shallow ? bytes - shallow : 0;
+    }
+    s->chunks++;
+}
+
+/* Where the field is in what hdx_instances_read gives; false: the class has none. */
+static bool find_size(hdx_graph *g, uint32_t number, uint32_t *at)
+{
+    hdx_field_walk  walk = hdx_field_walk_of(g, number);
+    hdx_field_place place;
+    while (hdx_field_walk_next(&walk, &place))
+        if (place.owner == number && place.type == INT && hdx_text_is(place.name, "size") &&
+            place.offset < UINT32_MAX / HDX_RUN) {
+            *at = (uint32_t)place.offset;
+            return true;
+        }
+    return false;
+}
+
+static hdx_code read_chunks(sizes *s, hdx_instances *reader, hdx_refs *chunks, uint32_t at, uint8_t *bytes,
+                            hdx_error *err)
+{
+    hdx_id   ids[HDX_RUN];
+    uint32_t have[HDX_RUN];
+    hdx_code code = HDX_OK;
+    size_t   n;
+    while (code == HDX_OK && (n = hdx_refs_take(chunks, ids, HDX_RUN)) > 0) {
+        if ((code = hdx_instances_read(reader, ids, n, at + 4, bytes, have, err)) != HDX_OK)
+            break;
+        for (size_t i = 0; i < n; i++)
+            if (have[i] == at + 4)
+                add_chunk(s, ids[i], bytes + i * (at + 4) + at);
+        code = hdx_ask_stopped(&s->ask->q, err);
+    }
+    return code;
+}
+
+/* Adds to the sums what stacks take beyond the fields of their chunks. */
+static hdx_code add_chunks(sizes *s, hdx_refs_scope scope, hdx_error *err)
+{
+    hdx_graph     *g = s->ask->g;
+    hdx_instances *reader = NULL;
+    hdx_refs       chunks;
+    hdx_error      mine;
+    uint32_t       at = 0;
+    if (s->chunk_class == HDX_NO_CLASS || s->sums[s->chunk_class].objects == 0 || !find_size(g, s->chunk_class, &at))
+        return HDX_OK;
+    uint8_t *bytes = hdx_mem_raw(s->ask->q.mem, HDX_RUN, at + 4);
+    if (bytes == NULL)
+        return hdx_no_memory(err, "stacks of virtual threads", HDX_RUN * (at + 4));
+    hdx_graph_instances(g, s->chunk_class, scope, &chunks);
+    hdx_code code = hdx_instances_open(g, &reader, &mine);
+    if (code == HDX_OK)
+        code = read_chunks(s, reader, &chunks, at, bytes, &mine);
+    hdx_instances_close(reader);
+    hdx_mem_put(s->ask->q.mem, bytes, HDX_RUN * (at + 4));
+    s->chunks_unread = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g);
+    if (code != HDX_OK && !s->chunks_unread && err != NULL)
+        *err = mine;
+    return s->chunks_unread ? HDX_OK : code;
+}
+
 /* ---- by class ---- */
 
 typedef struct ranked {
@@ -147,6 +277,12 @@ static hdx_code class_rows(sizes *s, unsigned k, hdx_table *t, hdx_error *err)
     if (order == NULL)
         return hdx_no_memory(err, "sizes of classes", s->count * sizeof *order);
     hdx_code code = add_objects(s, s->ask->q.scope, err);
+    if (code == HDX_OK)
+        code = add_chunks(s, s->ask->q.scope, err);
+    if (code == HDX_OK && s->chunks_unread && s->ask->q.notice != NULL)
+        s->ask->q.notice(s->ask->q.notice_context,
+                         "sizes of stacks of virtual threads are in the dump, which is not available: they count as "
+                         "instances");
     for (uint32_t c = 0; code == HDX_OK && c < s->count; c++)
         if (s->sums[c].objects > 0)
             order[used++] = (ranked){ s->sums[c].of_layout[k], c };
@@ -155,7 +291,7 @@ static hdx_code class_rows(sizes *s, unsigned k, hdx_table *t, hdx_error *err)
     for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
         const hdx_class *c = &s->classes[order[i].number];
         const sum       *of = &s->sums[order[i].number];
-        const bool       varies = c->kind != HDX_INSTANCE || c->number == s->class_class;
+        const bool       varies = c->kind != HDX_INSTANCE || c->number == s->class_class || c->number == s->chunk_class;
         const hdx_cell   cells[] = { hdx_cell_text(c->name), hdx_cell_uint(of->objects),
                                    varies ? hdx_cell_null() : hdx_cell_uint(s->instance[k][c->number]),
                                      hdx_cell_uint(of->of_layout[k]), hdx_cell_uint(of->shallow) };
@@ -286,6 +422,24 @@ static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx
     return code;
 }
 
+/* Of what is unreachable, what is most likely no garbage. */
+static hdx_code no_garbage_rows(sizes *s, hdx_table *t, hdx_error *err)
+{
+    const hdx_unreached_kind filler = HDX_UNREACHED_FILLER, field = HDX_UNREACHED_CLASS_FIELD;
+    hdx_unreached            u;
+    hdx_code                 code = hdx_unreached_open(s->ask, &u, err);
+    if (code != HDX_OK)
+        return code;
+    if (u.objects[filler] > 0)
+        code = part(t, "heap", "fillers", hdx_cell_uint(u.objects[filler]), hdx_cell_uint(u.bytes[filler]),
+                    "of what is unreachable, arrays that most likely a collector wrote over dead space", err);
+    if (code == HDX_OK && u.objects[field] > 0)
+        code = part(t, "heap", "held by classes", hdx_cell_uint(u.objects[field]), hdx_cell_uint(u.bytes[field]),
+                    "of what is unreachable, most likely by fields of java.lang.Class, which dumps lack", err);
+    hdx_unreached_close(&u);
+    return code;
+}
+
 static hdx_code heap_rows(sizes *s, hdx_table *t, hdx_error *err)
 {
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
@@ -305,11 +459,22 @@ static hdx_code heap_rows(sizes *s, hdx_table *t, hdx_error *err)
                     "only by soft, weak and phantom references and finalizers", err);
     if (code == HDX_OK)
         code = part(t, "heap", "unreachable", hdx_cell_uint(sum_up->unreachable_objects),
-                    hdx_cell_uint(sum_up->unreachable_bytes), "no GC root reaches them", err);
-    return code == HDX_OK ? part(t, "heap", "all", hdx_cell_uint(sum_up->objects),
-                                 hdx_cell_uint(sum_up->live_bytes + sum_up->unreachable_bytes),
-                                 "shallow sizes by the rules of MAT", err)
-                          : code;
+                    hdx_cell_uint(sum_up->unreachable_bytes),
+                    hdx_lacks_locals(sum_up)
+                        ? "no GC root reaches them, but the dump lacks locals and JNI roots, which may hold them"
+                        : "no GC root reaches them",
+                    err);
+    if (code == HDX_OK)
+        code = part(t, "heap", "all", hdx_cell_uint(sum_up->objects),
+                    hdx_cell_uint(sum_up->live_bytes + sum_up->unreachable_bytes), "shallow sizes by the rules of MAT",
+                    err);
+    if (code == HDX_OK)
+        code = no_garbage_rows(s, t, err);
+    if (code == HDX_OK && (s->chunks > 0 || s->chunks_unread))
+        code = part(t, "heap", "StackChunks", hdx_cell_uint(s->sums[s->chunk_class].objects),
+                    s->chunks_unread ? hdx_cell_null() : hdx_cell_uint(s->chunk_bytes),
+                    "stacks of virtual threads, beyond shallow sizes: part of none of the sums above", err);
+    return code;
 }
 
 /* ---- other tools ---- */
@@ -333,15 +498,27 @@ static uint64_t visualvm(const sizes *s, uint64_t *objects)
     return bytes;
 }
 
+static hdx_code stated_row(const sizes *s, hdx_table *t, hdx_error *err)
+{
+    uint64_t objects = 0, bytes = 0;
+    for (uint32_t c = 0; c < s->count; c++)
+        if (s->classes[c].kind == HDX_INSTANCE && c != s->class_class) {
+            objects += s->sums[c].objects;
+            bytes += s->sums[c].of_layout[STATED];
+        }
+    return part(t, "tool", "native image", hdx_cell_uint(objects), hdx_cell_uint(bytes),
+                "instances, by the sizes that class records state", err);
+}
+
 static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
 {
-    static const char *const says[LAYOUTS] = {
+    static const char *const says[JVM_LAYOUTS] = {
         "header of 12 bytes: 64-bit with compressed class pointers, as by default",
         "header of 16 bytes: 64-bit without compressed class pointers",
         "header of 8 bytes, references of 4: 32-bit",
         "header of 8 bytes: compact object headers (JDK 24 on)",
     };
-    static const char *const names[LAYOUTS] = { "JVM, class-pointers", "JVM, 64bit", "JVM, 32bit", "JVM, compact" };
+    static const char *const names[JVM_LAYOUTS] = { "JVM, class-pointers", "JVM, 64bit", "JVM, 32bit", "JVM, compact" };
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
     uint64_t                 objects, all = 0;
     hdx_code                 code = part(t, "tool", "Eclipse MAT", hdx_cell_uint(sum_up->live_objects),
@@ -355,7 +532,9 @@ static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
                     "all objects but class objects", err);
     for (uint32_t c = 0; c < s->count; c++)
         all += s->sums[c].objects;
-    for (unsigned k = 0; code == HDX_OK && k < LAYOUTS; k++) {
+    if (code == HDX_OK && s->stated)
+        code = stated_row(s, t, err);
+    for (unsigned k = 0; code == HDX_OK && k < JVM_LAYOUTS; k++) {
         uint64_t total = 0;
         for (uint32_t c = 0; c < s->count; c++)
             total += s->sums[c].of_layout[k];
@@ -371,17 +550,19 @@ static const hdx_parameter parameters[] = {
     { .name = "layout",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "LAYOUT",
-      .choices = HDX_LAYOUT_NAMES,
-      .sentence = "by class, as such a JVM lays objects out" },
+      .choices = HDX_LAYOUT_NAMES " " HDX_LAYOUT_STATED,
+      .sentence = "by class, as such a JVM lays objects out; stated: as class records of native images say" },
 };
 
 static hdx_code rows_of(sizes *s, int layout, hdx_table *t, hdx_error *err)
 {
     hdx_code code;
+    if (layout == (int)STATED && !s->stated)
+        return HDX_OK;
     if (layout >= 0)
         return class_rows(s, (unsigned)layout, t, err);
-    if ((code = add_objects(s, HDX_ALL, err)) != HDX_OK || (code = dump_rows(s, t, err)) != HDX_OK ||
-        (code = heap_rows(s, t, err)) != HDX_OK)
+    if ((code = add_objects(s, HDX_ALL, err)) != HDX_OK || (code = add_chunks(s, HDX_ALL, err)) != HDX_OK ||
+        (code = dump_rows(s, t, err)) != HDX_OK || (code = heap_rows(s, t, err)) != HDX_OK)
         return code;
     return tool_rows(s, t, err);
 }
@@ -408,7 +589,10 @@ static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_ro
         hdx_table_free(t);
         return code;
     }
-    return hdx_say_nothing(hdx_table_rows(t, out, err), out, err, "there are no such objects");
+    return hdx_say_nothing(hdx_table_rows(t, out, err), out, err, "%s",
+                           layout == (int)STATED && !s.stated
+                               ? "class records of this dump do not state the size that instances have in the heap"
+                               : "there are no such objects");
 }
 
 const hdx_question hdx_question_sizes = {
@@ -417,8 +601,8 @@ const hdx_question hdx_question_sizes = {
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "how the bytes of dump and heap come about, and how others count them",
         .more = "Sizes are those of Eclipse MAT; a dump does not say how its JVM laid objects out. --layout says what "
-                "class histograms of a JVM (jcmd, jmap) would show; fields that a JVM adds to classes of its own are "
-                "not known. index --view NAME=layout:compact gives all sizes so, retained ones too.",
+                "class histograms of a JVM (jcmd, jmap) would show; stacks of virtual threads are part of it, fields "
+                "that a JVM adds to other classes of its own are not known. index --view NAME=layout:compact gives all sizes so, retained ones too.",
         .examples = { "heapdex sizes app.hprof", "heapdex sizes app.hprof --layout compact --limit 20" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

@@ -140,6 +140,7 @@ Test(sizes, of_the_parts_of_dump_and_heap_add_up)
         { "heap", "weakly reachable", 511, 17440 },
         { "heap", "unreachable", 225, 6616 },
         { "heap", "all", 24100, 2788024 + 6616 },
+        { "heap", "held by classes", 85, 1784 },
         { "tool", "Eclipse MAT", 23875, 2788024 },
         { "tool", "VisualVM", 23412, 2782472 },
     };
@@ -180,4 +181,137 @@ Test(sizes, without_the_dump_do_not_say_what_is_weakly_reachable)
     cr_expect(live);
     hdx_rows_close(rows);
     heap_close(&h);
+}
+
+/* ---- stacks of virtual threads ---- */
+
+/* Bytes of StackChunks in that layout; references of 8 bytes where the dump has a wide array. */
+static uint64_t bytes_of_chunks(const char *layout, uint64_t first_words, uint64_t second_words)
+{
+    heap            h;
+    const hdx_cell *c;
+    uint64_t        bytes = 0;
+    dump_maker     *m = dump_maker_new(8);
+    const uint64_t  object = dump_maker_class(m, "java.lang.Object", 0, "");
+    dump_maker_class(m, "java.lang.Class", object, "");
+    const uint64_t objects = dump_maker_class(m, "java.lang.Object[]", object, "");
+    const uint64_t chunk = dump_maker_class(m, "jdk.internal.vm.StackChunk", object, "parent:L size:I sp:I bottom:I");
+    const uint64_t a = dump_maker_instance_at(m, 0x10000, chunk, DUMP_VALUES(0, first_words, 3, 4));
+    const uint64_t b = dump_maker_instance_at(m, 0x90000, chunk, DUMP_VALUES(a, second_words, 3, 4));
+    (void)dump_maker_array_at(m, 0x200000, objects, NULL, 2); /* 24 bytes with references of 4, 32 with those of 8 */
+    (void)dump_maker_array_at(m, 0x200018, objects, NULL, 2);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, b, 0, 0);
+    heap_open(&h, m);
+    cr_assert(eq(u32, hdx_graph_summary_of(h.g)->reference_size, 4));
+    hdx_rows *rows = ask(&h, layout);
+    while (hdx_rows_next(rows, &c)) {
+        if (layout != NULL && hdx_text_is(c[0].as.text, "jdk.internal.vm.StackChunk"))
+            bytes = c[3].as.natural;
+        if (layout == NULL && hdx_text_is(c[1].as.text, "StackChunks"))
+            bytes = c[3].as.natural;
+    }
+    hdx_rows_close(rows);
+    heap_close(&h);
+    return bytes;
+}
+
+/* 8 * words + 8 * ceil(2 * words / 64) + 48, as JDK 25 has it. */
+Test(sizes, of_stack_chunks_have_stack_and_bitmap)
+{
+    cr_expect(eq(u64, bytes_of_chunks("class-pointers", 100, 1), (8 * 100 + 32 + 48) + (8 + 8 + 48)));
+    cr_expect(eq(u64, bytes_of_chunks("compact", 100, 1), (8 * 100 + 32 + 48) + (8 + 8 + 48)));
+    cr_expect(eq(u64, bytes_of_chunks("class-pointers", 0, 0), 2 * 48));
+    cr_expect(eq(u64, bytes_of_chunks(NULL, 100, 1), (8 * 100 + 32 + 48) + (8 + 8 + 48) - 2 * 32));
+}
+
+Test(sizes, of_a_stack_chunk_whose_size_is_negative_have_no_stack)
+{
+    cr_expect(eq(u64, bytes_of_chunks("class-pointers", 0xFFFFFFFF, 0), 2 * 48));
+}
+
+/* ---- sizes that class records state ---- */
+
+/* A CLASS_DUMP without statics, with ints as its fields, that states a size. */
+static void put_class(dump_maker *m, uint64_t id, const char *name, uint64_t super, unsigned ints, uint32_t stated)
+{
+    hdx_buffer record = hdx_buffer_of(NULL);
+    (void)dump_maker_load(m, id, name);
+    hdx_write_u1(&record, HDX_SUB_CLASS);
+    hdx_write_u8(&record, id);
+    hdx_write_u4(&record, 0);
+    hdx_write_u8(&record, super);
+    for (unsigned i = 0; i < 5; i++) /* loader, signers, domain, two reserved */
+        hdx_write_u8(&record, 0);
+    hdx_write_u4(&record, stated);
+    hdx_write_u4(&record, 0); /* neither constants nor statics */
+    hdx_write_u2(&record, (uint16_t)ints);
+    for (unsigned i = 0; i < ints; i++) {
+        hdx_write_u8(&record, dump_maker_name(m, i == 0 ? "first" : "second"));
+        hdx_write_u1(&record, 10);
+    }
+    dump_maker_raw(m, record.at, (size_t)record.len);
+    hdx_buffer_free(&record);
+}
+
+static void put_instance(dump_maker *m, uint64_t id, uint64_t class_id, uint32_t bytes)
+{
+    static const uint8_t zeros[64];
+    hdx_buffer           record = hdx_buffer_of(NULL);
+    hdx_write_instance(&record, 8, id, 1, class_id, zeros, bytes);
+    dump_maker_raw(m, record.at, (size_t)record.len);
+    hdx_buffer_free(&record);
+}
+
+static void open_stated(heap *h, uint32_t empty, uint32_t pair)
+{
+    dump_maker *m = dump_maker_new(8);
+    put_class(m, 0x100, "java.lang.Object", 0, 0, empty);
+    put_class(m, 0x200, "java.lang.Class", 0x100, 0, empty);
+    put_class(m, 0x300, "java.lang.ClassLoader", 0x100, 0, empty);
+    put_class(m, 0x400, "app.Pair", 0x100, 2, pair);
+    put_instance(m, 0x1000, 0x100, 0);
+    put_instance(m, 0x1008, 0x400, 8);
+    put_instance(m, 0x1018, 0x400, 8);
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, 0x400, 0, 0);
+    heap_open(h, m);
+    h->q.scope = HDX_ALL;
+}
+
+Test(sizes, are_stated_by_class_records_of_native_images)
+{
+    heap            h;
+    const hdx_cell *c;
+    uint64_t        objects = 0, bytes = 0, pairs = 0;
+    open_stated(&h, 8, 16);
+    hdx_rows *rows = ask(&h, NULL);
+    while (hdx_rows_next(rows, &c))
+        if (hdx_text_is(c[1].as.text, "native image")) {
+            objects = c[2].as.natural;
+            bytes = c[3].as.natural;
+        }
+    hdx_rows_close(rows);
+    rows = ask(&h, "stated");
+    while (hdx_rows_next(rows, &c))
+        pairs += hdx_text_is(c[0].as.text, "app.Pair") ? c[3].as.natural : 0;
+    hdx_rows_close(rows);
+    cr_expect(eq(u64, objects, 3));
+    cr_expect(eq(u64, bytes, 8 + 2 * 16));
+    cr_expect(eq(u64, pairs, 2 * 16));
+    heap_close(&h);
+}
+
+/* HotSpot states the sum of the widths, a damaged record may state anything. */
+Test(sizes, of_other_dumps_are_not_stated)
+{
+    static const uint32_t pairs[] = { 8, 4 };
+    for (size_t i = 0; i < HDX_COUNT(pairs); i++) {
+        heap            h;
+        const hdx_cell *c;
+        open_stated(&h, 0, pairs[i]);
+        hdx_rows *rows = ask(&h, "stated");
+        cr_expect(not(hdx_rows_next(rows, &c)));
+        cr_expect(strstr(hdx_rows_nothing(rows), "do not state") != NULL);
+        hdx_rows_close(rows);
+        heap_close(&h);
+    }
 }
