@@ -242,16 +242,8 @@ HDX_API bool           hdx_field_walk_next(hdx_field_walk *layout, hdx_field_pla
 
 /* ---- cursors ---- */
 typedef enum hdx_refs_scope { HDX_LIVE, HDX_ALL, HDX_GARBAGE } hdx_refs_scope; /* which objects a cursor gives */
-typedef struct hdx_refs {
-    hdx_graph     *graph;
-    hdx_id         of;
-    hdx_id         extra; /* the class object (outbound), or pending */
-    int            kind, state;
-    uint64_t       key, at, end, base;
-    uint64_t       key2, at2, end2;
-    unsigned       filled, next;
-    hdx_refs_scope scope;
-    uint64_t       batch[64];
+typedef struct hdx_refs { /* a cursor, which the caller has room for; what is in it is the library's own affair */
+    uint64_t inside[80];
 } hdx_refs;
 /* Outbound set (doc/mat.md 3.1): the class first, then others ascending, each once. Scope filters targets. */
 HDX_API void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);

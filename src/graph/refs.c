@@ -20,9 +20,23 @@
 #include <assert.h>
 
 enum { ALL_OF_IT, NOT_SPECIAL, HOLDING }; /* HOLDING: some references of the lists do not hold in this view */
-#define BATCH ((uint64_t)(sizeof((hdx_refs *)0)->batch / sizeof((hdx_refs *)0)->batch[0]))
+#define BATCH UINT64_C(64)
 
-static void begin(hdx_graph *g, hdx_id of, hdx_refs_scope scope, hdx_refs *c)
+/* What is in a hdx_refs. The caller's variable has another type, so the compiler must not tell the two apart. */
+typedef struct __attribute__((may_alias)) cursor {
+    hdx_graph     *graph;
+    hdx_id         of;
+    hdx_id         extra; /* the class object (outbound), or pending */
+    int            kind, state;
+    uint64_t       key, at, end, base;
+    uint64_t       key2, at2, end2;
+    unsigned       filled, next;
+    hdx_refs_scope scope;
+    uint64_t       batch[BATCH];
+} cursor;
+_Static_assert(sizeof(cursor) <= sizeof(hdx_refs) && _Alignof(cursor) <= _Alignof(hdx_refs), "a cursor fits");
+
+static void begin(hdx_graph *g, hdx_id of, hdx_refs_scope scope, cursor *c)
 {
     c->graph = g;
     c->of = of;
@@ -49,14 +63,14 @@ static uint64_t list_of(const hdx_graph *g, hdx_kind kind, uint64_t key, uint64_
     return length;
 }
 
-static void first_run(hdx_refs *c, hdx_kind kind, uint64_t key)
+static void first_run(cursor *c, hdx_kind kind, uint64_t key)
 {
     c->state = (int)kind;
     c->key = key;
     (void)list_of(c->graph, kind, key, &c->at, &c->end);
 }
 
-static void second_run(hdx_refs *c, hdx_kind kind, uint64_t key)
+static void second_run(cursor *c, hdx_kind kind, uint64_t key)
 {
     c->base = (uint64_t)kind;
     c->key2 = key;
@@ -72,8 +86,9 @@ static uint64_t cuts(const hdx_graph *g, hdx_id id, bool to)
     return c.end - c.at;
 }
 
-void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *c)
+void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *refs)
 {
+    cursor *c = (cursor *)refs;
     begin(g, id, scope, c);
     if (id >= g->objects)
         return;
@@ -98,8 +113,9 @@ static uint32_t class_object_number(hdx_graph *g, hdx_id id)
     return own != NULL ? own->number : HDX_NO_CLASS;
 }
 
-void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *c)
+void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *refs)
 {
+    cursor *c = (cursor *)refs;
     begin(g, id, scope, c);
     if (id >= g->objects)
         return;
@@ -115,15 +131,17 @@ void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *
     c->kind = cuts(g, id, true) > 0 ? HOLDING : ALL_OF_IT;
 }
 
-void hdx_graph_instances(hdx_graph *g, uint32_t number, hdx_refs_scope scope, hdx_refs *c)
+void hdx_graph_instances(hdx_graph *g, uint32_t number, hdx_refs_scope scope, hdx_refs *refs)
 {
+    cursor *c = (cursor *)refs;
     begin(g, HDX_NO_ID, scope, c);
     if (number < g->m->classes)
         first_run(c, HDX_KIND_INSTANCES, number);
 }
 
-void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *c)
+void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *refs)
 {
+    cursor *c = (cursor *)refs;
     begin(g, id, HDX_ALL, c);
     if (hdx_graph_use(g, HDX_KIND_DOMINATED) == NULL || hdx_graph_use(g, HDX_KIND_SPECIAL) == NULL)
         return;
@@ -146,7 +164,7 @@ void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *c)
  * Keeps those of batch[0 .. n) that belong to the answer; how many there are then. All are objects: the file says no
  * others.
  */
-static unsigned keep(hdx_refs *c, unsigned n, bool second)
+static unsigned keep(cursor *c, unsigned n, bool second)
 {
     const hdx_ranks *special = second && c->kind == NOT_SPECIAL ? hdx_graph_use(c->graph, HDX_KIND_SPECIAL) : NULL;
     const bool       some = c->kind == HOLDING && (second || c->state == (int)HDX_KIND_OUTBOUND);
@@ -166,7 +184,7 @@ static unsigned keep(hdx_refs *c, unsigned n, bool second)
     return kept;
 }
 
-static unsigned read_run(hdx_refs *c, hdx_kind kind, uint64_t key, uint64_t *at, uint64_t end, unsigned from)
+static unsigned read_run(cursor *c, hdx_kind kind, uint64_t key, uint64_t *at, uint64_t end, unsigned from)
 {
     assert(from < BATCH && *at < end); /* G4 */
     const hdx_one_to_n *lists = hdx_graph_use(c->graph, kind);
@@ -181,7 +199,7 @@ static unsigned read_run(hdx_refs *c, hdx_kind kind, uint64_t key, uint64_t *at,
 }
 
 /* What the batch has next; false: it has none, and there is no other. */
-static bool refill(hdx_refs *c)
+static bool refill(cursor *c)
 {
     while (c->next == c->filled) {
         unsigned n = 0;
@@ -206,17 +224,19 @@ static bool refill(hdx_refs *c)
     return true;
 }
 
-bool hdx_refs_next(hdx_refs *c, hdx_id *id)
+bool hdx_refs_next(hdx_refs *refs, hdx_id *id)
 {
+    cursor *c = (cursor *)refs;
     if (c->next == c->filled && !refill(c))
         return false;
     *id = c->batch[c->next++];
     return true;
 }
 
-size_t hdx_refs_take(hdx_refs *c, hdx_id *ids, size_t n)
+size_t hdx_refs_take(hdx_refs *refs, hdx_id *ids, size_t n)
 {
-    size_t taken = 0;
+    cursor *c = (cursor *)refs;
+    size_t  taken = 0;
     while (taken < n && (c->next < c->filled || refill(c))) {
         const size_t now = n - taken < c->filled - c->next ? n - taken : c->filled - c->next;
         memcpy(ids + taken, c->batch + c->next, now * sizeof *ids);
@@ -226,35 +246,37 @@ size_t hdx_refs_take(hdx_refs *c, hdx_id *ids, size_t n)
     return taken;
 }
 
-static uint64_t count_all(hdx_refs *c)
+static uint64_t count_all(hdx_refs *refs)
 {
     uint64_t n = 0;
     hdx_id   id;
-    while (hdx_refs_next(c, &id))
+    while (hdx_refs_next(refs, &id))
         n++;
     return n;
 }
 
 uint64_t hdx_graph_outbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope)
 {
-    hdx_refs c;
-    hdx_graph_outbound(g, id, scope, &c);
-    return c.scope == HDX_ALL && c.kind == ALL_OF_IT ? (c.extra != HDX_NO_ID) + (c.end - c.at) : count_all(&c);
+    hdx_refs      refs;
+    const cursor *c = (const cursor *)&refs;
+    hdx_graph_outbound(g, id, scope, &refs);
+    return c->scope == HDX_ALL && c->kind == ALL_OF_IT ? (c->extra != HDX_NO_ID) + (c->end - c->at) : count_all(&refs);
 }
 
 uint64_t hdx_graph_inbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope)
 {
-    hdx_refs c;
-    hdx_graph_inbound(g, id, scope, &c);
-    if (c.scope == HDX_ALL && c.kind == ALL_OF_IT)
-        return (c.end - c.at) + (c.end2 - c.at2);
-    if (c.at == c.end)
-        return count_all(&c);
+    hdx_refs refs;
+    cursor  *c = (cursor *)&refs;
+    hdx_graph_inbound(g, id, scope, &refs);
+    if (c->scope == HDX_ALL && c->kind == ALL_OF_IT)
+        return (c->end - c->at) + (c->end2 - c->at2);
+    if (c->at == c->end)
+        return count_all(&refs);
     /* Millions of strings are instances of one class: the catalog has counted them, live ones apart. */
-    const hdx_class *class = hdx_graph_class(g, (uint32_t)c.key);
-    if (class == NULL || class->instances != c.end - c.at)
-        return count_all(&c);
+    const hdx_class *class = hdx_graph_class(g, (uint32_t)c->key);
+    if (class == NULL || class->instances != c->end - c->at)
+        return count_all(&refs);
     uint64_t live = class->live_instances;
-    c.at = c.end;
-    return (scope == HDX_LIVE ? live : class->instances - live) + count_all(&c);
+    c->at = c->end;
+    return (scope == HDX_LIVE ? live : class->instances - live) + count_all(&refs);
 }

@@ -103,8 +103,16 @@ void __wrap_hdx_class_heirs(hdx_graph *g, uint32_t number, uint64_t *bits)
 }
 
 /* ---- cursors ---- */
-VALUE_OF(cursor->graph, bool, hdx_refs_next, (hdx_refs * cursor, hdx_id *id), (cursor, id), false)
-VALUE_OF(cursor->graph, size_t, hdx_refs_take, (hdx_refs * cursor, hdx_id *ids, size_t n), (cursor, ids, n), 0)
+/* The first thing in a cursor (src/graph/refs.c). */
+static hdx_graph *graph_of(const hdx_refs *cursor)
+{
+    hdx_graph *g;
+    memcpy(&g, cursor->inside, sizeof g);
+    return g;
+}
+#define OF_CURSOR graph_of(cursor)
+VALUE_OF(OF_CURSOR, bool, hdx_refs_next, (hdx_refs * cursor, hdx_id *id), (cursor, id), false)
+VALUE_OF(OF_CURSOR, size_t, hdx_refs_take, (hdx_refs * cursor, hdx_id *ids, size_t n), (cursor, ids, n), 0)
 VALUE(uint64_t, hdx_graph_outbound_count, (hdx_graph * g, hdx_id id, hdx_refs_scope scope), (g, id, scope), 0)
 VALUE(uint64_t, hdx_graph_inbound_count, (hdx_graph * g, hdx_id id, hdx_refs_scope scope), (g, id, scope), 0)
 
