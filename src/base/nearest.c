@@ -1,10 +1,14 @@
 /* nearest.c - the name that a misspelt one was probably meant to be. */
 #include "base/nearest.h"
+#include "base/path.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
 #include <string.h>
 
-#define FAR 200u /* bytes; longer names are nobody's typing error */
+#define FAR     200u    /* bytes; longer names are nobody's typing error */
+#define ENTRIES 100000u /* of a folder: more are not looked at */
 
 unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
 {
@@ -55,4 +59,26 @@ void hdx_nearest_offer(hdx_nearest *n, const char *candidate)
         n->best = candidate;
         n->distance = d;
     }
+}
+
+bool hdx_nearest_file(const char *path, char *out, size_t size)
+{
+    const char    *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    char           folder[4096], best[256] = "";
+    hdx_nearest    near = { .wanted = name };
+    struct dirent *entry;
+    DIR           *d = *name != '\0' && hdx_path_folder(path, folder, sizeof folder) ? opendir(folder) : NULL;
+    if (d == NULL)
+        return false;
+    for (unsigned i = 0; i < ENTRIES && (entry = readdir(d)) != NULL; i++) {
+        const char *before = near.best;
+        hdx_nearest_offer(&near, entry->d_name);
+        if (near.best != before) { /* the entry lives until the next one is read */
+            (void)snprintf(best, sizeof best, "%s", entry->d_name);
+            near.best = best;
+        }
+    }
+    (void)closedir(d);
+    return near.best != NULL &&
+           (size_t)snprintf(out, size, "%.*s%s", slash == NULL ? 0 : (int)(slash - path + 1), path, best) < size;
 }

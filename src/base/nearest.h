@@ -21,4 +21,10 @@ typedef struct hdx_nearest {
 } hdx_nearest;
 void hdx_nearest_offer(hdx_nearest *n, const char *candidate);
 
+/*
+ * The path of a file in the same folder whose name is near enough to that of `path`, which is not there. False: there
+ * is none, the folder cannot be read, or `out` is too small.
+ */
+bool hdx_nearest_file(const char *path, char *out, size_t size);
+
 #endif

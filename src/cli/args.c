@@ -34,15 +34,61 @@ static hdx_code usage(hdx_error *err, const char *format, ...)
 
 /* ---- what was probably meant ---- */
 
+typedef struct word_of_others { /* what other tools call it */
+    const char *theirs, *ours;
+} word_of_others;
+
+static const word_of_others commands_of_others[] = {
+    { "class-histogram", "histogram" },
+    { "deadlock", "threads" },
+    { "deadlocks", "threads" },
+    { "dominator-tree", "dominators" },
+    { "gc-roots", "roots" },
+    { "jstack", "threads --stacks" },
+    { "leak-suspects", "suspects" },
+    { "locks", "threads" },
+    { "merge-shortest-paths", "path --merge" },
+    { "native", "direct-buffers" },
+    { "off-heap", "direct-buffers" },
+    { "offheap", "direct-buffers" },
+    { "path-to-gc-roots", "path" },
+    { "stacks", "threads --stacks" },
+    { "summary", "info" },
+    { "thread-dump", "threads --stacks" },
+    { "waste", "duplicates, collections and arrays" },
+};
+static const word_of_others options_of_others[] = {
+    { "count", "--limit N" },    { "csv", "--format csv" },
+    { "json", "--format json" }, { "max", "--limit N" },
+    { "n", "--limit N" },        { "num", "--limit N" },
+    { "rows", "--limit N" },     { "order-by", "--sort COLUMN" },
+    { "top", "--limit N" },      { "filter", "--where CONDITION" },
+};
+
+static const char *in_our_words(const word_of_others *of, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(of[i].theirs, word) == 0)
+            return of[i].ours;
+    return NULL;
+}
+
 static hdx_code unknown_command(const char *word, hdx_error *err)
 {
+    const char *ours = in_our_words(commands_of_others, sizeof commands_of_others / sizeof *commands_of_others, word);
+    char        file[4096];
     hdx_nearest near = { .wanted = word };
     for (size_t i = 0; i < cli_command_count(); i++)
         hdx_nearest_offer(&near, cli_command_at(i)->name);
     hdx_code code = strpbrk(word, "./") == NULL ? usage(err, "there is no command '%.100s'", word)
                                                 : usage(err, "there is no command and no file '%.100s'", word);
-    return near.best != NULL ? hdx_hint(err, code, "did you mean '%s'?", near.best)
-                             : hdx_hint(err, code, "heapdex --help lists the commands");
+    if (ours != NULL)
+        return hdx_hint(err, code, "here that is: %s", ours);
+    if (near.best != NULL)
+        return hdx_hint(err, code, "did you mean '%s'?", near.best);
+    if (strpbrk(word, "./") != NULL && hdx_nearest_file(word, file, sizeof file))
+        return hdx_hint(err, code, "did you mean %s?", file);
+    return hdx_hint(err, code, "heapdex --help lists the commands");
 }
 
 /* What `heapdex help` is asked for and nobody knows. */
@@ -118,6 +164,9 @@ static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_err
     if (owners[0] != '\0')
         return hdx_hint(err, code, "it belongs to: %s", owners);
     hdx_nearest near = { .wanted = word };
+    const char *ours = in_our_words(options_of_others, sizeof options_of_others / sizeof *options_of_others, word);
+    if (ours != NULL)
+        return hdx_hint(err, code, "here that is: %s", ours);
     options = cli_options_of(answer, of);
     for (size_t i = 0; i < options; i++)
         hdx_nearest_offer(&near, of[i].is->name);

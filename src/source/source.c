@@ -6,6 +6,7 @@
  * A file that a JVM did not merge with its pieces is read together with them (joined.c).
  * Knows the first bytes of gzip and zlib. Does not map files: a mapped file that shrinks kills the reader with SIGBUS.
  */
+#include "base/nearest.h"
 #include "source/inner.h"
 
 #include <errno.h>
@@ -43,10 +44,14 @@ hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error
 /* What keeps a path from being opened: a missing or forbidden file is the caller's matter, a failing disk is not. */
 static hdx_code cannot_open(const char *path, int error, hdx_error *err)
 {
+    char     near[4096];
+    hdx_code code;
     switch (error) {
     case ENOENT:
     case ENOTDIR:
-        return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "no such file"), "check the name");
+        code = hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "no such file");
+        return hdx_nearest_file(path, near, sizeof near) ? hdx_hint(err, code, "did you mean %s?", near)
+                                                         : hdx_hint(err, code, "check the name");
     case EACCES:
     case EPERM:
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "permission denied"),

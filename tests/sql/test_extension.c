@@ -127,7 +127,7 @@ Test(extension, refuses_what_cannot_be_meant)
     expect("SELECT heapdex_open('a.hprof', 'x', 'some')", USAGE);
     expect("SELECT heapdex_open()", "wrong number of arguments to function heapdex_open()");
     expect("SELECT heapdex_open(1, 2, 3, 4)", "wrong number of arguments to function heapdex_open()");
-    expect("SELECT heapdex_open('no.hprof')", "no.hprof: no such file (check the name)");
+    expect("SELECT heapdex_open('none-at-all')", "none-at-all: no such file (check the name)");
     expect("SELECT heapdex_open('a.hprof', '')", "the name of a schema has 1 to 64 characters");
     memset(longest, 'x', sizeof longest);
     longest[65] = '\0';
