@@ -8,6 +8,7 @@
 #include "query/common/labels.h"
 #include "query/query.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -405,6 +406,35 @@ static hdx_code class_objects(const hdx_query *q, const char *pattern, hdx_ids *
     return code;
 }
 
+/* The name of a class alone means its only instance. Any other word stays no object. */
+static hdx_code only_instance(const hdx_query *q, const char *name, hdx_id *id, hdx_error *err)
+{
+    uint32_t *numbers = NULL;
+    size_t    count = 0;
+    hdx_error mine;
+    hdx_refs  refs;
+    if (name[0] == '\0' || strpbrk(name, "*?/@") != NULL)
+        return not_an_object(name, err);
+    const hdx_code code = hdx_query_classes_named(q, name, false, &numbers, &count, &mine);
+    if (code == HDX_NOT_FOUND || code == HDX_USAGE)
+        return not_an_object(name, err);
+    if (code != HDX_OK) {
+        if (err != NULL)
+            *err = mine;
+        return code;
+    }
+    const hdx_class *c = count == 1 ? hdx_graph_class(q->graph, numbers[0]) : NULL;
+    hdx_numbers_free(numbers);
+    if (c == NULL)
+        return not_an_object(name, err);
+    const uint64_t instances = q->scope == HDX_LIVE ? c->live_instances : c->instances;
+    hdx_graph_instances(q->graph, c->number, q->scope == HDX_LIVE ? HDX_LIVE : HDX_ALL, &refs);
+    if (instances == 1 && hdx_refs_next(&refs, id))
+        return HDX_OK;
+    return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s has %" PRIu64 " instances", name, instances),
+                    "class:NAME is the class itself; heapdex objects --class NAME lists the instances");
+}
+
 static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids, hdx_error *err)
 {
     hdx_ask   ask;
@@ -486,6 +516,8 @@ static hdx_code one_name(const hdx_query *q, const char *name, hdx_ids *ids, hdx
                                        : at_address(q->graph, name, name, &id, err);
         if (code == HDX_USAGE && pasted(name, digits))
             code = at_address(q->graph, name, digits, &id, err);
+        else if (code == HDX_USAGE)
+            code = only_instance(q, name, &id, err);
     }
     return code != HDX_OK ? code : hdx_ids_push(ids, id, err);
 }
