@@ -3,6 +3,7 @@
  *
  *     GC root: thread
  *         224 B  Thread "clerk" <Java Local>                0xfed5a340
+ *                in bookshop.Bookshop.serve (Bookshop.java:120)
  *        5.3 MB  acme.coll.P3$Node .next   (x 99,998)       0xf1ef7e08
  *        1.9 MB  bookshop.Bookshop$SessionCache             0xfeb18ea8
  *
@@ -28,6 +29,7 @@ typedef struct page {
     const hdx_render_options *options;
     const hdx_sink           *sink;
     const hdx_cell           *paths;     /* the list among the extras; NULL: none */
+    const hdx_cell           *frame;     /* whose local the second step is; NULL or null: of none */
     uint64_t                  looked_at; /* of them */
     uint64_t                  number;
     hdx_buffer                texts, line;
@@ -53,9 +55,13 @@ static const hdx_cell *next_path(page *p)
 
 static void put_root(page *p, const hdx_cell *path)
 {
+    p->frame = NULL;
     if (path == NULL)
         return;
-    const hdx_cell *root = cli_member(path, "root"), *types = cli_member(root, "types");
+    const hdx_cell *root = cli_member(path, "root"), *types = cli_member(root, "types"),
+                   *steps = cli_member(path, "steps");
+    if (steps->kind == HDX_CELL_LIST && steps->as.list.count > 0)
+        p->frame = cli_member(cli_member(&steps->as.list.at[0], "reference"), "frame");
     hdx_buffer_text(&p->line, p->options->color ? "\x1b[1mGC root:\x1b[0m " : "GC root: ");
     for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
         const hdx_text type = types->as.list.at[i].as.text;
@@ -159,6 +165,18 @@ static uint32_t put_after(const page *p, const step *s, hdx_buffer *to)
 #define SIZE 10u /* columns of a size, and two blanks */
 #define MORE 2u
 
+/* The method that holds the object of the next line, below its thread. */
+static void put_frame(page *p, hdx_buffer *text)
+{
+    if (p->frame == NULL || p->frame->kind != HDX_CELL_TEXT)
+        return;
+    hdx_buffer_clear(text);
+    hdx_buffer_text(text, "in ");
+    cli_put_plain(text, p->frame->as.text.at, p->frame->as.text.len);
+    if (!text->failed)
+        cli_put_paragraph(&p->line, text->at, text->len, SIZE + MORE, p->options->width);
+}
+
 static bool put_steps(page *p)
 {
     hdx_buffer after = hdx_buffer_of(NULL), cell = hdx_buffer_of(NULL);
@@ -202,6 +220,8 @@ static bool put_steps(page *p)
         hdx_buffer_text(&p->line, p->options->color ? "\x1b[2m" : "");
         (void)hdx_render_cell(&p->line, &s->address, HDX_UNIT_NONE, p->options);
         hdx_buffer_text(&p->line, p->options->color ? "\x1b[0m\n" : "\n");
+        if (i == 0)
+            put_frame(p, &after);
         if (p->line.failed || after.failed || cell.failed)
             break;
         good = p->sink->write(p->sink->context, p->line.at, (size_t)p->line.len);
