@@ -170,25 +170,32 @@ static void put_dump(page *p, const char *dump)
     end_line(p);
 }
 
-/* What it died of. That thread met the end; what filled the heap may be another one. */
-static void put_out_of_memory(page *p)
+/* What stands out: a sentence, and below it the command that goes on. */
+static void put_triage(page *p, const cli_call *call)
 {
-    const hdx_cell *died = cli_member(p->info, "out_of_memory"), *name = cli_member(died, "name"),
-                   *frame = cli_member(died, "frame");
-    if (died->kind != HDX_CELL_OBJECT)
-        return;
-    put_key(p, "written", 7);
-    put(p, "when thread ");
-    put(p, name->kind == HDX_CELL_TEXT ? "\"" : "");
-    put_cell(p, name->kind == HDX_CELL_TEXT ? name : cli_member(died, "thread"), HDX_UNIT_NONE);
-    put(p, name->kind == HDX_CELL_TEXT ? "\"" : "");
-    put_part(p, "", "ran out of memory");
-    if (frame->kind == HDX_CELL_TEXT) {
-        part(p, "", (uint32_t)frame->as.text.len + 3);
-        put(p, "at ");
-        put_cell(p, frame, HDX_UNIT_NONE);
+    const hdx_cell *list = cli_member(p->info, "triage");
+    hdx_buffer      text = hdx_buffer_of(NULL);
+    for (uint64_t i = 0; list->kind == HDX_CELL_LIST && i < list->as.list.count; i++) {
+        const hdx_cell *sentence = cli_member(&list->as.list.at[i], "sentence"),
+                       *next = cli_member(&list->as.list.at[i], "next");
+        if (sentence->kind != HDX_CELL_TEXT || next->kind != HDX_CELL_TEXT)
+            continue;
+        const hdx_text command = next->as.text;
+        uint32_t       first = 0;
+        while (first < command.len && command.at[first] != ' ')
+            first++;
+        hdx_buffer_clear(&text);
+        cli_put_plain(&text, sentence->as.text.at, sentence->as.text.len);
+        hdx_buffer_text(&p->out, "\n");
+        if (!text.failed)
+            cli_put_paragraph(&p->out, text.at, text.len, 0, p->options->width);
+        hdx_buffer_text(&p->out, "  ");
+        cli_put_command(&p->out, call, command.at, first);
+        cli_put_plain(&p->out, command.at + first, command.len - first);
+        end_line(p);
     }
-    end_line(p);
+    p->out.failed = p->out.failed || text.failed;
+    hdx_buffer_free(&text);
 }
 
 /* How objects lie in memory, where that is proved, and how to count so. */
@@ -254,7 +261,6 @@ static void put_head(page *p, const char *dump)
     end_line(p);
     put_no_garbage(p);
     put_layout(p);
-    put_out_of_memory(p);
 }
 
 /* ---- what info says besides ---- */
@@ -418,6 +424,7 @@ hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_rend
 {
     page p = { .out = hdx_buffer_of(NULL), .options = options, .info = cli_extra(rows, "info") };
     put_head(&p, run->call->index.dump);
+    put_triage(&p, run->call);
     return give_out(&p, sink, err);
 }
 
@@ -432,5 +439,6 @@ hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_op
     put_records(&p, cli_member(p.info, "records"), run->call->verbose);
     put_index(&p, run, cli_member(p.info, "index"));
     put_views(&p, cli_member(p.info, "views"));
+    put_triage(&p, run->call);
     return give_out(&p, sink, err);
 }

@@ -1,5 +1,6 @@
 /*
- * look.c - a dump without a command: info in short, the classes and objects that weigh most, and what to ask next.
+ * look.c - a dump without a command: info in short, what stands out, what to ask next, and the classes and objects that
+ * weigh most.
  *
  *     bookshop.hprof: HPROF 1.0.2, 4.3 MB, compressed oops, 2026-11-21 17:07:13 UTC
  *     live         23,875 objects of 632 classes, 2.7 MB; 584 GC roots, 8 threads
@@ -7,30 +8,14 @@
  *     ...
  *     heapdex path bookshop.hprof.gz 0xfeb18ea8  # why that object is alive
  *
- * The lines at the end are commands that a shell takes as they stand: names out of the dump are quoted where they must
- * be.
+ * The lines of "ask next" are commands that a shell takes as they stand: names out of the dump are quoted where they
+ * must be.
  */
 #include "cli/cli.h"
 
 #include <stdio.h>
 
 #define TOP "5"
-
-void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:@%,";
-    bool              quoted = len == 0;
-    for (size_t i = 0; i < len; i++)
-        quoted |= strchr(plain, text[i]) == NULL || text[i] == '\0';
-    hdx_buffer_text(out, quoted ? "'" : "");
-    for (size_t from = 0, i = 0; i <= len; i++)
-        if (i == len || text[i] == '\'') {
-            cli_put_plain(out, text + from, i - from);
-            hdx_buffer_text(out, i < len ? "'\\''" : "");
-            from = i + 1;
-        }
-    hdx_buffer_text(out, quoted ? "'" : "");
-}
 
 /* ---- the answers ---- */
 
@@ -90,21 +75,6 @@ static hdx_code first_word(cli_run *run, const char *name, const char *column, h
 
 /* ---- what to ask next ---- */
 
-/* "heapdex COMMAND DUMP", and which heap of it. */
-static void put_command(hdx_buffer *out, const cli_call *c, const char *command)
-{
-    hdx_buffer_format(out, "  heapdex %s ", command);
-    if (*c->index.dump == '-')
-        hdx_buffer_text(out, "./");
-    cli_put_shell_word(out, c->index.dump, strlen(c->index.dump));
-    if (c->index.dump_number != 1)
-        hdx_buffer_format(out, " --dump-number %llu", (unsigned long long)c->index.dump_number);
-    if (c->index.index_dir != NULL) {
-        hdx_buffer_text(out, " --index-dir ");
-        cli_put_shell_word(out, c->index.index_dir, strlen(c->index.index_dir));
-    }
-}
-
 /* What each is for stands behind it, or above where the terminal is too narrow. */
 static bool put_next(hdx_buffer *out, const cli_call *c, const hdx_buffer *object, const hdx_buffer *class,
                      unsigned width)
@@ -126,7 +96,8 @@ static bool put_next(hdx_buffer *out, const cli_call *c, const hdx_buffer *objec
     for (unsigned i = 0; i < 3; i++) {
         at[i] = hdx_buffer_of(NULL);
         says = strlen(lines[i].says) > says ? strlen(lines[i].says) : says;
-        put_command(&at[i], c, lines[i].command);
+        hdx_buffer_text(&at[i], "  ");
+        cli_put_command(&at[i], c, lines[i].command, strlen(lines[i].command));
         hdx_buffer_format(&at[i], "%s%s%s", lines[i].before, lines[i].word, lines[i].after);
         widest = at[i].len > widest ? at[i].len : widest;
     }
@@ -150,6 +121,15 @@ static hdx_code flush(hdx_buffer *out, const hdx_sink *sink, hdx_error *err)
         return hdx_no_memory(err, "a page of lines", out->len);
     hdx_buffer_clear(out);
     return good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
+}
+
+/* Before the tables: on a terminal of 24 lines it is on the first page. */
+static hdx_code ask_next(const cli_call *c, const hdx_buffer *object, const hdx_buffer *class,
+                         const hdx_render_options *options, const hdx_sink *sink, hdx_buffer *out, hdx_error *err)
+{
+    if (object->failed || class->failed || !put_next(out, c, object, class, options->width))
+        return hdx_no_memory(err, "a page of lines", out->len);
+    return flush(out, sink, err);
 }
 
 static hdx_code put_about(cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
@@ -177,14 +157,11 @@ static hdx_code look(cli_run *run, const hdx_render_options *options, const hdx_
     if ((code = first_word(run, "dominators", "address", &object, err)) == HDX_OK &&
         (code = first_word(run, "histogram", "class", &class, err)) == HDX_OK &&
         (code = put_about(run, options, sink, err)) == HDX_OK &&
+        (code = ask_next(run->call, &object, &class, options, sink, out, err)) == HDX_OK &&
         (code = put_line("\nClasses that weigh most\n\n", sink, err)) == HDX_OK &&
         (code = render(run, "histogram", options, sink, err)) == HDX_OK &&
         (code = put_line("\nObjects that keep most of it alive\n\n", sink, err)) == HDX_OK)
         code = render(run, "dominators", options, sink, err);
-    if (code == HDX_OK && (object.failed || class.failed || !put_next(out, run->call, &object, &class, options->width)))
-        code = hdx_no_memory(err, "a page of lines", out->len);
-    if (code == HDX_OK)
-        code = flush(out, sink, err);
     hdx_buffer_free(&object);
     hdx_buffer_free(&class);
     return code;

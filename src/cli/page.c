@@ -1,7 +1,12 @@
-/* page.c - what pages share: cells by name, values as text, and what is written where there is nothing. */
+/*
+ * page.c - what pages share: cells by name, values as text, paragraphs, commands that go on, and what is written where
+ * there is nothing.
+ */
 #include "cli/cli.h"
 
-#define FAILURES_TOLD 10u /* on standard error; the document has more */
+#define FAILURES_TOLD 10u  /* on standard error; the document has more */
+#define WIDTH         80u  /* of text that nobody gave a width */
+#define WIDEST        100u /* longer lines are hard to read */
 
 static const hdx_cell none = { .kind = HDX_CELL_NULL };
 
@@ -42,6 +47,67 @@ void cli_put_nothing(hdx_buffer *out, hdx_rows *rows)
 {
     const char *why = hdx_rows_nothing(rows);
     hdx_buffer_format(out, "(%s)\n", why != NULL ? why : "no rows");
+}
+
+/* A word that is wider than a line is cut. */
+void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, unsigned indent, unsigned width)
+{
+    const unsigned wide = width == 0 ? WIDTH : width > WIDEST ? WIDEST : width;
+    const uint32_t room = wide > 2 * indent ? wide - indent : indent;
+    uint32_t       column = 0;
+    for (uint64_t i = 0; i < len;) {
+        const char *word = text + i, *blank = memchr(word, ' ', len - i);
+        if (blank != NULL && blank[1] == '%') /* "70 %" is one word; a text ends with a NUL */
+            blank = memchr(blank + 1, ' ', len - i - (uint64_t)(blank + 1 - word));
+        size_t n = blank == NULL ? (size_t)(len - i) : (size_t)(blank - word);
+        if (hdx_render_columns(word, n) > room)
+            n = hdx_render_bytes(word, n, room, false);
+        const uint32_t columns = hdx_render_columns(word, n);
+        if (column == 0 || column + 1 + columns > room) {
+            hdx_buffer_format(out, "%s%*s", column == 0 ? "" : "\n", (int)indent, "");
+            column = 0;
+        } else {
+            hdx_buffer_text(out, " ");
+            column++;
+        }
+        hdx_buffer_put(out, word, n);
+        column += columns;
+        i += n > 0 ? n : 1;
+        while (i < len && text[i] == ' ')
+            i++;
+    }
+    hdx_buffer_text(out, "\n");
+}
+
+void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:@%,";
+    bool              quoted = len == 0;
+    for (size_t i = 0; i < len; i++)
+        quoted |= strchr(plain, text[i]) == NULL || text[i] == '\0';
+    hdx_buffer_text(out, quoted ? "'" : "");
+    for (size_t from = 0, i = 0; i <= len; i++)
+        if (i == len || text[i] == '\'') {
+            cli_put_plain(out, text + from, i - from);
+            hdx_buffer_text(out, i < len ? "'\\''" : "");
+            from = i + 1;
+        }
+    hdx_buffer_text(out, quoted ? "'" : "");
+}
+
+/* "heapdex COMMAND DUMP", and which heap of it. */
+void cli_put_command(hdx_buffer *out, const cli_call *c, const char *command, size_t len)
+{
+    hdx_buffer_format(out, "heapdex %.*s ", (int)len, command);
+    if (*c->index.dump == '-')
+        hdx_buffer_text(out, "./");
+    cli_put_shell_word(out, c->index.dump, strlen(c->index.dump));
+    if (c->index.dump_number != 1)
+        hdx_buffer_format(out, " --dump-number %llu", (unsigned long long)c->index.dump_number);
+    if (c->index.index_dir != NULL) {
+        hdx_buffer_text(out, " --index-dir ");
+        cli_put_shell_word(out, c->index.index_dir, strlen(c->index.index_dir));
+    }
 }
 
 /* What an answer that has conditions of its own found them to hold of. */

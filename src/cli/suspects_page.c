@@ -16,8 +16,6 @@
  */
 #include "cli/cli.h"
 
-#define WIDTH  80u  /* of text that nobody gave a width */
-#define WIDEST 100u /* longer lines are hard to read */
 #define INDENT 2u
 #define SHOWN  3u /* classes of what accumulates */
 
@@ -27,34 +25,9 @@ typedef struct page {
     hdx_buffer                text, line;
 } page;
 
-/* The text that was gathered, in lines; a word that is wider than a line is cut. */
 static void put_paragraph(page *p)
 {
-    const unsigned width = p->options->width == 0 ? WIDTH : p->options->width > WIDEST ? WIDEST : p->options->width;
-    const uint32_t room = width > 2 * INDENT ? width - INDENT : INDENT;
-    uint32_t       column = 0;
-    for (uint64_t i = 0; i < p->text.len;) {
-        const char *word = p->text.at + i, *blank = memchr(word, ' ', p->text.len - i);
-        if (blank != NULL && blank[1] == '%') /* "70 %" is one word; a text ends with a NUL */
-            blank = memchr(blank + 1, ' ', p->text.len - i - (uint64_t)(blank + 1 - word));
-        size_t len = blank == NULL ? (size_t)(p->text.len - i) : (size_t)(blank - word);
-        if (hdx_render_columns(word, len) > room)
-            len = hdx_render_bytes(word, len, room, false);
-        const uint32_t wide = hdx_render_columns(word, len);
-        if (column == 0 || column + 1 + wide > room) {
-            hdx_buffer_format(&p->line, "%s%*s", column == 0 ? "" : "\n", (int)INDENT, "");
-            column = 0;
-        } else {
-            hdx_buffer_text(&p->line, " ");
-            column++;
-        }
-        hdx_buffer_put(&p->line, word, len);
-        column += wide;
-        i += len > 0 ? len : 1;
-        while (i < p->text.len && p->text.at[i] == ' ')
-            i++;
-    }
-    hdx_buffer_text(&p->line, "\n");
+    cli_put_paragraph(&p->line, p->text.at, p->text.len, INDENT, p->options->width);
     hdx_buffer_clear(&p->text);
 }
 

@@ -9,6 +9,7 @@
 #include "query/common/unreached.h"
 #include "query/objects.h"
 #include "query/query.h"
+#include "query/triage.h"
 
 #include <heapdex/source.h>
 #include <time.h>
@@ -104,6 +105,8 @@ static const hdx_column info_members[] = {
     HDX_NESTED("out_of_memory", OBJECT, HDX_COLUMN_NULLABLE,
                "the thread whose OutOfMemoryError was being made when the dump was written; null where there is none",
                out_of_memory_members),
+    HDX_NESTED("triage", LIST, HDX_COLUMN_OPTIONAL, "what stands out, at most eight entries; the table `dump` has none",
+               hdx_triage_members),
     HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
     HDX_COLUMN("dump_size", UNSIGNED, BYTES, 0, "size of the dump, uncompressed"),
     HDX_COLUMN("file_size", UNSIGNED, BYTES, 0, "size of the file"),
@@ -363,12 +366,12 @@ static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cel
     return HDX_OK;
 }
 
-static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+static hdx_code describe(const hdx_query *q, bool triage, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_graph               *g = q->graph;
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
     members                  m = { hdx_arena_get(arena, KEYS_MAX * sizeof *m.at), 0 };
-    hdx_cell                 heaps, records, index, stripping, views, out_of_memory, no_garbage;
+    hdx_cell                 heaps, records, index, stripping, views, out_of_memory, no_garbage, stands_out;
     hdx_layout_proof         proof;
     hdx_code                 code;
     if (m.at == NULL)
@@ -379,7 +382,8 @@ static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hd
         (code = views_cell(g, arena, &views, err)) != HDX_OK ||
         (code = out_of_memory_cell(q, arena, &out_of_memory, err)) != HDX_OK ||
         (code = prove(q, arena, &proof, &no_garbage, err)) != HDX_OK ||
-        (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK)
+        (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK ||
+        (triage && (code = hdx_triage_cell(q, &out_of_memory, arena, &stands_out, err)) != HDX_OK))
         return code;
     put(&m, "version", hdx_cell_string(s->version));
     put(&m, "id_size", hdx_cell_uint(s->id_size));
@@ -408,6 +412,8 @@ static hdx_code describe(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hd
     put(&m, "heaps", heaps);
     put(&m, "stripping", stripping);
     put(&m, "out_of_memory", out_of_memory);
+    if (triage)
+        put(&m, "triage", stands_out);
     put(&m, "compression", hdx_cell_string(compression_name(s->compression)));
     put(&m, "dump_size", hdx_cell_uint(s->dump_size));
     put(&m, "file_size", hdx_cell_uint(s->file_size));
@@ -458,7 +464,7 @@ static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value,
     return code;
 }
 
-hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
+static hdx_code ask(const hdx_query *q, bool triage, hdx_rows **out, hdx_error *err)
 {
     hdx_table *t;
     hdx_cell   info = hdx_cell_null();
@@ -467,7 +473,7 @@ hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
     if (code != HDX_OK)
         return code;
     hdx_buffer prefix = hdx_buffer_of(q->mem);
-    if ((code = describe(q, hdx_table_arena(t), &info, err)) == HDX_OK)
+    if ((code = describe(q, triage, hdx_table_arena(t), &info, err)) == HDX_OK)
         code = flatten(t, &prefix, &info, err);
     hdx_buffer_free(&prefix);
     if (code == HDX_OK)
@@ -484,7 +490,15 @@ hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err)
     return code;
 }
 
+hdx_code hdx_query_info(const hdx_query *q, hdx_rows **out, hdx_error *err) { return ask(q, false, out, err); }
+
 static hdx_code open_info(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
+{
+    (void)a;
+    return ask(q, true, out, err);
+}
+
+static hdx_code open_dump(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     (void)a;
     return hdx_query_info(q, out, err);
@@ -517,5 +531,5 @@ const hdx_question hdx_table_of_dump = {
         .document = document,
         .document_count = HDX_COUNT(document),
     },
-    .open = open_info,
+    .open = open_dump,
 };

@@ -602,7 +602,8 @@ const hdx_question hdx_question_sizes = {
         .sentence = "how the bytes of dump and heap come about, and how others count them",
         .more = "Sizes are those of Eclipse MAT; a dump does not say how its JVM laid objects out. --layout says what "
                 "class histograms of a JVM (jcmd, jmap) would show; stacks of virtual threads are part of it, fields "
-                "that a JVM adds to other classes of its own are not known. index --view NAME=layout:compact gives all sizes so, retained ones too.",
+                "that a JVM adds to other classes of its own are not known. index --view NAME=layout:compact gives "
+                "all sizes so, retained ones too.",
         .examples = { "heapdex sizes app.hprof", "heapdex sizes app.hprof --layout compact --limit 20" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

@@ -30,6 +30,7 @@ Test(suspects, are_a_page_with_the_path_that_holds_each)
            "\n"
            "GC root: thread\n"
            "     224 B  Thread \"clerk\" <Java Local>               0xfed5a340\n"
+           "            in bookshop.Bookshop.lambda$main$0 (Bookshop.java:120)\n"
            "      16 B  bookshop.Bookshop$Desk .visitors          0xfed5d9e0\n"
            "    1.9 MB  bookshop.Bookshop$SessionCache .sessions  0xfeb18ea8\n"
            "    1.9 MB  java.util.HashMap .table                  0xfeb18f28\n"

@@ -329,7 +329,7 @@ Test(holders, are_not_what_exists_in_the_dump_only)
     heap_open(&h, m);
     ask(&h, 80, 8, &a);
     cr_assert(eq(uint, a.count, 1));
-    cr_expect(eq(u64, a.at[0].to, id_at(&h, cache)));
+    cr_expect(eq(u64, a.at[0].to[0], id_at(&h, cache)));
     cr_expect(a.reached);
     heap_close(&h);
 }

@@ -439,6 +439,67 @@ static bool is_of_jvm(hdx_graph *g, hdx_id id)
                : is_a(g, id, "java.lang.ClassLoader") && hdx_is_of_jdk(hdx_suspect_class(g, id));
 }
 
+/* ---- who shares it ---- */
+
+#define SHARERS_MOST 4096u /* referrers that are looked at */
+
+/* Does the object dominate it, some steps away at most? What it keeps alive may refer back to it. */
+static bool is_below(hdx_graph *g, hdx_id id, hdx_id object)
+{
+    for (unsigned i = 0; i < OWNER_STEPS && id != HDX_NO_ID && id < hdx_graph_objects(g); i++)
+        if ((id = hdx_graph_dominator(g, id)) == object)
+            return true;
+    return false;
+}
+
+typedef struct sharers {
+    uint64_t count, of_class; /* of_class: of the class of the first */
+    hdx_id   first;
+} sharers;
+
+static hdx_code find_sharers(words *w, sharers *out, hdx_error *err)
+{
+    hdx_graph *g = w->s->ask.g;
+    hdx_refs   refs;
+    hdx_id     id;
+    hdx_code   code = HDX_OK;
+    *out = (sharers){ .first = HDX_NO_ID };
+    hdx_graph_inbound(g, w->of->object, HDX_LIVE, &refs);
+    for (unsigned n = 0; code == HDX_OK && n < SHARERS_MOST && hdx_refs_next(&refs, &id); n++) {
+        if (is_a(g, id, "java.lang.ref.Reference") || is_below(g, id, w->of->object) || is_of_start(g, id))
+            continue;
+        out->first = out->first == HDX_NO_ID ? id : out->first;
+        out->count++;
+        out->of_class += hdx_text_same(hdx_suspect_class(g, id), hdx_suspect_class(g, out->first));
+        code = hdx_ask_turn(&w->s->ask, err);
+    }
+    return code;
+}
+
+/* ", shared by 12 threads of acme.Worker": without any one of these it would be alive all the same. */
+static hdx_code put_shared(words *w, bool *shared, hdx_error *err)
+{
+    sharers s;
+    *shared = false;
+    if (w->of->object == HDX_NO_ID || hdx_graph_kind(w->s->ask.g, w->of->object) == HDX_CLASS_OBJECT)
+        return HDX_OK;
+    const hdx_code code = find_sharers(w, &s, err);
+    if (code != HDX_OK || s.count < 2 ||
+        (s.count == 2 && s.of_class < 2)) /* two are told: where it is, and what holds it */
+        return code;
+    *shared = true;
+    hdx_buffer_text(&w->b, ", shared by ");
+    put_count(&w->b, s.count);
+    if (s.of_class == s.count) {
+        hdx_buffer_text(&w->b, is_thread(w->s->ask.g, s.first) ? " threads of " : " objects of ");
+        put_class(&w->b, hdx_suspect_class(w->s->ask.g, s.first));
+    } else {
+        hdx_buffer_text(&w->b, " objects, among them ");
+        return put_object(w, s.first, err);
+    }
+    return HDX_OK;
+}
+
 /* ", held by thread "clerk"": the root of its path, unless it was named already or is the suspect. */
 static hdx_code put_held(words *w, hdx_error *err)
 {
@@ -527,6 +588,19 @@ static hdx_code say_object(words *w, hdx_error *err)
     return code == HDX_OK ? put_accumulated(w, err) : code;
 }
 
+/* A group without a point has several causes: the question that tells them. */
+static void put_next(words *w)
+{
+    const hdx_class *c = hdx_graph_class(w->s->ask.g, w->of->number);
+    hdx_buffer_text(&w->b, "; no one object holds most of them, see ");
+    if (c != NULL && hdx_text_is(c->name, "java.lang.Class"))
+        hdx_buffer_text(&w->b, "loaders");
+    else if (c != NULL && hdx_text_is(c->name, "java.lang.ThreadLocal$ThreadLocalMap$Entry"))
+        hdx_buffer_text(&w->b, "thread-locals");
+    else
+        hdx_buffer_text(&w->b, "path --merge");
+}
+
 static hdx_code say_group(words *w, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -541,7 +615,7 @@ static hdx_code say_group(words *w, hdx_error *err)
     put_size(w, w->of->bytes);
     if (w->of->point == HDX_NO_ID) {
         if ((code = put_accumulated(w, err)) == HDX_OK)
-            hdx_buffer_text(&w->b, "; no one object holds most of them");
+            put_next(w);
         return code;
     }
     hdx_buffer_text(&w->b, ", most of them through ");
@@ -556,13 +630,18 @@ hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena 
                   .s = s, .of = of, .arena = arena, .b = hdx_buffer_of(s->ask.q.mem), .told = HDX_NO_ID, .in = HDX_NO_ID
     };
     hdx_code code = HDX_OK;
+    bool     shared = false;
     w.what = HDX_NO_ID;
     w.line = of->object != HDX_NO_ID ? of->chain.at : p != NULL ? s->paths.steps.at + p->first : NULL;
     w.length = of->object != HDX_NO_ID ? of->chain.count : p != NULL ? p->count : 0;
     if (w.length > 0)
         find_what(&w);
     code = of->object != HDX_NO_ID ? say_object(&w, err) : say_group(&w, err);
-    if (code == HDX_OK && (code = put_held(&w, err)) == HDX_OK)
+    if (code == HDX_OK)
+        code = put_shared(&w, &shared, err);
+    if (code == HDX_OK && (!shared || of->only_weak))
+        code = put_held(&w, err);
+    if (code == HDX_OK)
         put_look(&w);
     char *text = code != HDX_OK || w.b.failed ? NULL : hdx_arena_copy(arena, w.b.at, w.b.len);
     if (code == HDX_OK && text == NULL)
