@@ -5,7 +5,7 @@
  * together, in the order of the dump. What ends early, for damage or a ring, says so once and keeps what it has.
  */
 #include "query/common/labels.h"
-#include "query/common/contents.h"
+#include "query/common/contents_read.h"
 
 #include "graph/graph.h"
 #include <inttypes.h>
@@ -49,7 +49,7 @@ typedef struct entries {
     hdx_bound_layouts bound;
     hdx_contents      contents;
     hdx_entry_walk    walk;
-    bool              ended, labels, sized;
+    bool              ended, labels, sized, elsewhere;
     hdx_entry        *at; /* the batch */
     uint64_t          count, given, all;
     hdx_arena         arena; /* its labels */
@@ -93,9 +93,11 @@ static hdx_code make_labels(entries *e, hdx_error *err)
     return code;
 }
 
-/* A size may be known of what cannot be walked. */
+/* A size may be known of what cannot be walked, and the walk of what has its elements elsewhere begins well. */
 static const char *why_not(const entries *e)
 {
+    if (e->elsewhere)
+        return hdx_collection_note_name(HDX_NOTE_UNKNOWN);
     return e->sized && e->all == 0 && e->walk.note == HDX_NOTE_UNKNOWN ? "only the size is known of this layout"
                                                                        : hdx_collection_note_name(e->walk.note);
 }
@@ -202,7 +204,11 @@ static hdx_code begin(entries *e, const hdx_arguments *a, hdx_id *id, hdx_collec
     }
     if ((code = hdx_contents_facts(&e->contents, *id, false, most, facts, err)) != HDX_OK)
         return code;
-    return hdx_entry_walk_begin(&e->walk, &e->contents, *id, most, err);
+    if ((code = hdx_entry_walk_begin(&e->walk, &e->contents, *id, most, err)) != HDX_OK || facts->sized ||
+        e->walk.note != HDX_NOTE_NONE)
+        return code;
+    (void)hdx_contents_kept_elsewhere(&e->contents, e->walk.id, &e->elsewhere);
+    return e->contents.code;
 }
 
 static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -224,7 +230,7 @@ static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_row
     if ((code = begin(e, a, &id, &facts, err)) != HDX_OK)
         return code;
     e->sized = facts.sized;
-    const char    *why = why_not(e) != NULL ? why_not(e) : hdx_collection_note_name(facts.note);
+    const char    *why = why_not(e);
     hdx_rows_maker maker = { columns, COLUMNS, e, entries_next, NULL, 0 };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && (code = add_collection(e, id, &facts, *out, err)) != HDX_OK) {
