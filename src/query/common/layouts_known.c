@@ -1,7 +1,7 @@
 /*
  * layouts_known.c - the layouts of collections of Java, Android, Kotlin, Scala and Clojure (layouts.h has the words);
- * those of other libraries are in layouts_libraries.c. Each row was compared with real objects: what a program put in,
- * and what entries of its dump say. A collection whose layout is in neither table is not guessed: its size is unknown.
+ * those of other libraries are in layouts_libraries.c. Rows were compared with real objects: what a program put in, and
+ * what entries of its dump say. A collection whose layout is in neither table is not guessed: its size is unknown.
  *
  * Of several rows of one name the first holds whose fields the class has: java.util of JDK 5 to 25, and of Android with
  * the classes of Harmony and of OpenJDK.
