@@ -171,7 +171,10 @@ Test(answers, are_those_of_every_golden_dump)
         free(packages);
         const hdx_argument threads[] = { { "columns", "name,retained" } };
         char              *named = strdup(answer(&t, "threads", threads, 1));
-        expect(&t, "SELECT name, retained FROM threads ORDER BY id", named);
+        expect(&t,
+               "SELECT name, retained FROM threads ORDER BY id IN (SELECT id FROM objects "
+               "WHERE instanceof='java.lang.VirtualThread'), retained DESC, id",
+               named);
         free(named);
         /* classes, and what dominates most, as the commands have them */
         const hdx_argument by_class[] = { { "columns", "class,objects,shallow" }, { "sort", "class:asc" } };

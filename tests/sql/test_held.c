@@ -72,7 +72,9 @@ Test(held, roots_threads_and_frames_are_those_of_the_answers)
     EXPECT_ANSWER("SELECT type, count(DISTINCT id) FROM roots GROUP BY type ORDER BY type", "roots", { "by", "type" },
                   { "columns", "type,objects" }, { "sort", "type" });
     expect(&t, "SELECT count(*), count(thread), count(frame) FROM roots", "613|28|28\n");
-    EXPECT_ANSWER("SELECT name, retained FROM threads ORDER BY id", "threads", { "columns", "name,retained" });
+    EXPECT_ANSWER("SELECT name, retained FROM threads ORDER BY id IN (SELECT id FROM objects "
+                  "WHERE instanceof='java.lang.VirtualThread'), retained DESC, id",
+                  "threads", { "columns", "name,retained" });
     expect(&t,
            "SELECT t.name, t.serial, t.frames, t.locals, f.class, f.method, f.signature, f.source, f.line FROM "
            "threads t JOIN frames f ON f.thread = t.id WHERE t.name = 'main' AND f.frame IN (0, 1)",
