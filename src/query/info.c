@@ -324,24 +324,15 @@ static hdx_code prove(const hdx_query *q, hdx_arena *arena, hdx_layout_proof *pr
 
 /* ---- what it died of ---- */
 
-/* Behind the frame that makes an OutOfMemoryError: a JVM writes its dump from there. NULL: the thread makes none. */
-static const hdx_frame *behind_error(const hdx_thread *t)
-{
-    for (uint32_t i = 0; i < t->frame_count; i++)
-        if (hdx_text_is(t->frames[i].class_name, "java.lang.OutOfMemoryError") &&
-            hdx_text_is(t->frames[i].method, "<init>"))
-            return &t->frames[i] + 1;
-    return NULL;
-}
-
 static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     uint64_t          count = 0;
     const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
     *out = hdx_cell_null();
     for (uint64_t i = 0; threads != NULL && i < count; i++) {
-        const hdx_frame *f = behind_error(&threads[i]), *end = threads[i].frames + threads[i].frame_count;
-        hdx_cell         name = hdx_cell_null(), frame;
+        const hdx_frame *f = hdx_frame_behind_out_of_memory(&threads[i]),
+                        *end = threads[i].frames + threads[i].frame_count;
+        hdx_cell name = hdx_cell_null(), frame;
         if (f == NULL)
             continue;
         members m = { hdx_arena_get(arena, 3 * sizeof *m.at), 0 };

@@ -29,6 +29,7 @@
 #define REFERRERS_MOST 256u
 #define ENTRIES_LOOKED 64u
 #define PERCENT_TOLD   10u         /* of the live heap: what is less is told by the question alone */
+#define CLASSES_LEAST  (4u << 20)  /* bytes: what many classes keep together in every program */
 #define LEAST          (32u << 10) /* bytes: every program keeps so much somewhere */
 
 const hdx_column hdx_triage_members[HDX_TRIAGE_MEMBERS] = {
@@ -217,8 +218,12 @@ static hdx_code find_suspects(triage *t, bool *any, hdx_error *err)
     while (code == HDX_OK && asked_next(&a)) {
         hdx_buffer b = hdx_buffer_of(t->q.mem), next = hdx_buffer_of(t->q.mem);
         *any = true;
-        if (natural(a.cells[1]) < LEAST || told++ == SUSPECTS_TOLD)
+        if (natural(a.cells[1]) < LEAST || told == SUSPECTS_TOLD)
             break;
+        if (a.cells[4]->kind == HDX_CELL_TEXT && hdx_text_is(a.cells[4]->as.text, "java.lang.Class") &&
+            natural(a.cells[1]) < CLASSES_LEAST)
+            continue;
+        told++;
         put_text(&b, a.cells[0]);
         if (a.cells[2]->kind == HDX_CELL_NULL && a.cells[3]->kind == HDX_CELL_NULL)
             code = next_of_group(t, a.cells[4], &next);

@@ -215,3 +215,26 @@ Test(triage, says_of_a_suspect_how_many_share_it)
                   "one app.Box in the field jobs of thread \"w\" keeps 88.0 KB (100 %), 87.9 KB of it in "
                   "one byte[] of 90,000 elements, shared by 3 threads of app.Worker | suspects\n");
 }
+
+Test(triage, names_the_class_whose_statics_keep_most_of_what_a_loader_has)
+{
+    world          w = begin();
+    dump_maker    *m = w.m;
+    const uint64_t list = dump_maker_class(m, "java.util.ArrayList", w.object, "elementData:L size:I");
+    const uint64_t objects = dump_maker_class(m, "java.lang.Object[]", w.object, "");
+    const uint64_t app = dump_maker_class(m, "app.Loader", w.loader, "classes:L");
+    const uint64_t loader = m->next_id;
+    uint64_t       classes[3];
+    char           name[12];
+    m->next_id += 0x1000;
+    m->loader = loader;
+    for (unsigned i = 0; i < 3; i++) {
+        (void)snprintf(name, sizeof name, "app.C%u", i);
+        dump_maker_static(m, "kept", 'L', BYTES(i == 1 ? 50000 : 30000));
+        classes[i] = dump_maker_class(m, name, w.object, "");
+    }
+    m->loader = 0;
+    dump_maker_instance_at(m, loader, app, DUMP_VALUES(NEW(list, dump_maker_array(m, objects, classes, 3), 3), 0, 0));
+    ROOT(loader);
+    expect_triage(m, "suspect", "class app.C1 keeps 48.9 KB (45 %) of the 107.8 KB of one app.Loader | suspects\n");
+}

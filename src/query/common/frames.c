@@ -35,13 +35,13 @@ const hdx_frame *hdx_frame_of_local(hdx_graph *g, hdx_id thread, hdx_id object)
     return best;
 }
 
-bool hdx_thread_ran_out_of_memory(const hdx_thread *t)
+const hdx_frame *hdx_frame_behind_out_of_memory(const hdx_thread *t)
 {
     for (uint32_t i = 0; t != NULL && i < t->frame_count; i++)
         if (hdx_text_is(t->frames[i].class_name, "java.lang.OutOfMemoryError") &&
             hdx_text_is(t->frames[i].method, "<init>"))
-            return true;
-    return false;
+            return &t->frames[i] + 1;
+    return NULL;
 }
 
 hdx_code hdx_frame_cell(hdx_arena *arena, const hdx_frame *f, hdx_cell *out, hdx_error *err)

@@ -10,10 +10,10 @@
  */
 const hdx_frame *hdx_frame_of_local(hdx_graph *g, hdx_id thread, hdx_id object);
 /*
- * Does the thread make an OutOfMemoryError? HotSpot writes its dump from there, so the stack has
- * OutOfMemoryError.<init>. t may be NULL.
+ * The frame behind the one that makes an OutOfMemoryError, from where HotSpot writes its dump; it may be the end of the
+ * frames. NULL: the thread makes none, or t is NULL.
  */
-bool hdx_thread_ran_out_of_memory(const hdx_thread *t);
+const hdx_frame *hdx_frame_behind_out_of_memory(const hdx_thread *t);
 /* Sets *out to CLASS.METHOD (SOURCE:LINE), without the parts that are unknown. f NULL: *out is null. */
 hdx_code hdx_frame_cell(hdx_arena *arena, const hdx_frame *f, hdx_cell *out, hdx_error *err);
 

@@ -1,10 +1,10 @@
 /*
- * layouts_libraries.c - the layouts of collections and caches of libraries (layouts.h has the words). Most were compared
- * with real objects, as those of layouts_known.c; Ehcache 2.10.9 and 3.10.8, spring-core 5.3.39, hibernate-core 5.6.15
- * and graal-sdk 22.3.5 were among them. Not compared are: rows of Infinispan (infinispan-core 13.0.22), Neo4j
- * (neo4j-collections 4.4.38) and two of Spring's caches, taken from the fields of published class files; Spring's
- * ConcurrentMapCache and CaffeineCache, from memory; and classes that a name with * has besides those compared. A row
- * whose fields a class does not have is none of it.
+ * layouts_libraries.c - the layouts of collections and caches of libraries (layouts.h has the words). Most were
+ * compared with real objects, as those of layouts_known.c; Ehcache 2.10.9 and 3.10.8, spring-core 5.3.39,
+ * hibernate-core 5.6.15 and graal-sdk 22.3.5 were among them. Not compared are: rows of Infinispan
+ * (infinispan-core 13.0.22), Neo4j (neo4j-collections 4.4.38) and two of Spring's caches, taken from the fields of
+ * published class files; Spring's ConcurrentMapCache and CaffeineCache, from memory; and classes that a name with * has
+ * besides those compared. A row whose fields a class does not have is none of it.
  */
 #include "query/common/layouts.h"
 

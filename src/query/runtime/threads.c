@@ -396,7 +396,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
         return table_cells(t, id, arena, cells, err);
     cells[STATE] = facts.state;
     if (t->any_out_of_memory)
-        cells[OUT_OF_MEMORY] = hdx_cell_bool(hdx_thread_ran_out_of_memory(hdx_graph_thread_of(t->ask.g, id)));
+        cells[OUT_OF_MEMORY] = hdx_cell_bool(hdx_frame_behind_out_of_memory(hdx_graph_thread_of(t->ask.g, id)) != NULL);
     if (t->any_virtual)
         cells[VIRTUAL] = hdx_cell_bool(facts.is_virtual);
     cells[CARRIER] = facts.carrier;
@@ -422,7 +422,7 @@ static hdx_code list_threads(thread_rows *t, hdx_error *err)
     for (uint64_t i = 0; i < t->ids.count && !t->any_virtual; i++)
         t->any_virtual = hdx_thread_is_virtual(&t->reader, t->ids.at[i]);
     for (uint64_t i = 0; i < t->ids.count && !t->any_out_of_memory; i++)
-        t->any_out_of_memory = hdx_thread_ran_out_of_memory(hdx_graph_thread_of(t->ask.g, t->ids.at[i]));
+        t->any_out_of_memory = hdx_frame_behind_out_of_memory(hdx_graph_thread_of(t->ask.g, t->ids.at[i])) != NULL;
     return code;
 }
 

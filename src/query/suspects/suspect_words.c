@@ -21,6 +21,7 @@
 #define TEXT_MOST      200u /* bytes of one name */
 #define REFERRERS_MOST 256u /* of an object, among which a static field is looked for */
 #define OWNER_STEPS    8u
+#define CLASSES_MOST   (1u << 20) /* of a loader */
 
 /* ---- names ---- */
 
@@ -105,10 +106,11 @@ typedef struct words {
     hdx_buffer         b;
     const hdx_id      *line; /* objects that lead to the point: its dominators, or the path of a group */
     uint64_t           length;
-    hdx_id             what; /* the object that is named */
-    uint64_t           at;   /* its place on the line */
-    hdx_id             told; /* the holder that was named with it */
-    hdx_id             in;   /* the object whose field was named, if one was */
+    hdx_id             what;    /* the object that is named */
+    uint64_t           at;      /* its place on the line */
+    hdx_id             told;    /* the holder that was named with it */
+    hdx_id             in;      /* the object whose field was named, if one was */
+    bool               of_list; /* `what` is of a loader's list of classes, which is named instead of the list */
 } words;
 
 /* A name out of the dump, cut between two characters. */
@@ -201,6 +203,26 @@ static uint64_t owner_of(const words *w, uint64_t at)
 }
 
 /*
+ * A class loader has all of its classes in a list, in which whatever their statics keep accumulates. The list is no
+ * cause: the heaviest of the classes is named in its place.
+ */
+static void find_class(words *w)
+{
+    hdx_graph *g = w->s->ask.g;
+    hdx_refs   refs;
+    hdx_id     id, best = HDX_NO_ID;
+    if (w->of->point == HDX_NO_ID || w->at == 0 || !is_a(g, w->line[w->at - 1], "java.lang.ClassLoader"))
+        return;
+    hdx_graph_dominated(g, w->of->point, &refs);
+    for (unsigned n = 0; n < CLASSES_MOST && hdx_refs_next(&refs, &id); n++)
+        if (hdx_graph_kind(g, id) == HDX_CLASS_OBJECT &&
+            (best == HDX_NO_ID || hdx_graph_retained(g, id) > hdx_graph_retained(g, best)))
+            best = id;
+    w->of_list = best != HDX_NO_ID;
+    w->what = best != HDX_NO_ID ? best : w->what;
+}
+
+/*
  * Up from the point, out of arrays, nodes and other parts of collections, and where there is no point, out of the
  * chain; what a class or thread has directly is named itself.
  */
@@ -217,6 +239,7 @@ static void find_what(words *w)
             break;
     w->at = owner_of(w, w->at);
     w->what = w->line[w->at];
+    find_class(w);
 }
 
 /* The named reference from one object to the next; found false also where the dump is not at hand. */
@@ -399,6 +422,8 @@ static hdx_code put_accumulated(words *w, hdx_error *err)
     const hdx_class_sum *top = &of->sums[0];
     char                 human[16];
     bool                 known = false;
+    if (w->of_list)
+        return HDX_OK;
     if (of->point != HDX_NO_ID && of->sum_count == 0) {
         put_array(w, of->point);
         return HDX_OK;
@@ -481,7 +506,7 @@ static hdx_code put_shared(words *w, bool *shared, hdx_error *err)
 {
     sharers s;
     *shared = false;
-    if (w->of->object == HDX_NO_ID || hdx_graph_kind(w->s->ask.g, w->of->object) == HDX_CLASS_OBJECT)
+    if (w->of->object == HDX_NO_ID || w->of_list || hdx_graph_kind(w->s->ask.g, w->of->object) == HDX_CLASS_OBJECT)
         return HDX_OK;
     const hdx_code code = find_sharers(w, &s, err);
     if (code != HDX_OK || s.count < 2 ||
