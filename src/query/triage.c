@@ -45,8 +45,8 @@ typedef struct triage {
     hdx_graph *g;
     hdx_arena *arena;
     hdx_cell  *at;
-    uint64_t   count, live; /* live: bytes */
-    bool       large;
+    uint64_t   count, live;  /* live: bytes */
+    bool       large, tight; /* tight: memory was refused by the limit that there is */
     hdx_fields fields;
 } triage;
 
@@ -714,21 +714,32 @@ static hdx_code find_waste(triage *t, hdx_error *err)
 static hdx_code tell_unasked(triage *t, bool suspects, hdx_error *err)
 {
     hdx_buffer b = hdx_buffer_of(t->q.mem);
-    hdx_buffer_text(&b, suspects ? "what equal Strings and empty places waste was not looked at: that takes longer"
-                                 : "no one object keeps much; who shares it takes longer to find out");
-    return say(t, "not-asked", hdx_cell_null(), suspects ? "duplicates" : "holders", &b, err);
+    if (t->tight)
+        hdx_buffer_text(&b, "not everything was looked at: that takes more memory than was allowed");
+    else if (suspects)
+        hdx_buffer_text(&b, "what equal Strings and empty places waste was not looked at: that takes longer");
+    else
+        hdx_buffer_text(&b, "no one object keeps much; who shares it takes longer to find out");
+    return say(t, "not-asked", hdx_cell_null(), t->tight ? "suspects" : suspects ? "duplicates" : "holders", &b, err);
 }
 
 /* ---- all of them ---- */
 
-/* What the dump would have to tell, and cannot, is left out; of a dump that changed, too. */
-static hdx_code without_dump(hdx_code code, const hdx_error *mine, hdx_error *err)
+/*
+ * What the dump would have to tell, and cannot, is left out, of a dump that changed, too; and what takes more memory
+ * than questions may have. A disk that fails to give the dump is an error.
+ */
+static hdx_code or_without(triage *t, hdx_code code, const hdx_error *mine, hdx_error *err)
 {
-    if (code == HDX_OK || code == HDX_NOT_FOUND || code == HDX_IO || code == HDX_BAD_DUMP)
-        return HDX_OK;
-    if (err != NULL)
-        *err = *mine;
-    return code;
+    const hdx_mem *mem = hdx_mem_counter(t->q.mem);
+    if (code == HDX_LIMIT && mem != NULL && mem->limit != 0)
+        t->tight = true;
+    else if (code != HDX_OK && code != HDX_NOT_FOUND && code != HDX_BAD_DUMP) {
+        if (err != NULL)
+            *err = *mine;
+        return code;
+    }
+    return HDX_OK;
 }
 
 static hdx_code find_all(triage *t, const hdx_cell *out_of_memory, hdx_error *err)
@@ -741,14 +752,14 @@ static hdx_code find_all(triage *t, const hdx_cell *out_of_memory, hdx_error *er
     if (code == HDX_OK)
         code = find_stripping(t, err);
     if (code == HDX_OK)
-        code = without_dump(find_suspects(t, &suspects, &mine), &mine, err);
+        code = or_without(t, find_suspects(t, &suspects, &mine), &mine, err);
     if (code == HDX_OK && !suspects && !t->large)
-        code = without_dump(find_holders(t, &mine), &mine, err);
+        code = or_without(t, find_holders(t, &mine), &mine, err);
     for (unsigned i = 0; code == HDX_OK && i < HDX_COUNT(finders); i++)
-        code = without_dump(finders[i](t, &mine), &mine, err);
+        code = or_without(t, finders[i](t, &mine), &mine, err);
     if (code == HDX_OK && !t->large)
-        code = without_dump(find_waste(t, &mine), &mine, err);
-    return code == HDX_OK && t->large ? tell_unasked(t, suspects, err) : code;
+        code = or_without(t, find_waste(t, &mine), &mine, err);
+    return code == HDX_OK && (t->large || t->tight) ? tell_unasked(t, suspects, err) : code;
 }
 
 hdx_code hdx_triage_cell(const hdx_query *q, const hdx_cell *out_of_memory, hdx_arena *arena, hdx_cell *out,
