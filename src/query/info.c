@@ -501,8 +501,8 @@ const hdx_question hdx_question_info = {
         .flags = HDX_ANSWER_HEAP,
         .sentence = "what a dump is: writer, sizes, counts, records, damage",
         .more = "Counts are of live objects where they say so: those reachable from a GC root. What makes the sizes, "
-                "and how other tools would count, sizes says. --verbose adds records by kind and index files one by "
-                "one.",
+                "and how other tools would count, sizes says. What stands out is said in at most eight sentences, "
+                "each with the command that goes on. --verbose adds records by kind and index files one by one.",
         .examples = { "heapdex info app.hprof", "heapdex info app.hprof --format json" },
         .forms = &form,
         .form_count = 1,
