@@ -30,7 +30,7 @@ set(HDX_SEES_batch base rows render answer fleet)
 set(HDX_SEES_cli base answer render sql oql batch)
 
 # Folders of a room: files of one may include headers of those before it; what lies beside the folders, of all.
-set(HDX_FOLDERS_query common sets paths runtime histogram holding suspects texts collections)
+set(HDX_FOLDERS_query common sets paths runtime histogram holding suspects texts collections triage)
 
 # Libraries of the system, by room.
 set(HDX_LIBS_base Threads::Threads pcre2)

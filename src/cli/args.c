@@ -155,10 +155,17 @@ static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_err
     (void)snprintf(word, sizeof word, "%.*s", (int)(g->len < sizeof word ? g->len : sizeof word - 1), g->name);
     hdx_code code = answer != NULL ? usage(err, "'%s' has no option '%s%s'", answer->name, g->dashes, word)
                                    : usage(err, "there is no option '%s%s'", g->dashes, word);
-    for (size_t i = 0; i < cli_command_count(); i++)
-        if (cli_option_named(cli_command_at(i), g->name, g->len, &found))
-            (void)snprintf(owners + strlen(owners), sizeof owners - strlen(owners), "%s%s",
-                           owners[0] != '\0' ? ", " : "", cli_command_at(i)->name);
+    for (size_t i = 0; i < cli_command_count(); i++) {
+        const char  *owner = cli_command_at(i)->name;
+        const size_t len = strlen(owners);
+        if (!cli_option_named(cli_command_at(i), g->name, g->len, &found))
+            continue;
+        if (len + strlen(owner) + 8 > sizeof owners) {
+            (void)snprintf(owners + len, sizeof owners - len, ", ...");
+            break;
+        }
+        (void)snprintf(owners + len, sizeof owners - len, "%s%s", len > 0 ? ", " : "", owner);
+    }
     if (answer != NULL && cli_has_language(answer) && cli_option_named(NULL, g->name, g->len, &found))
         return hdx_hint(err, code, "the statement says which columns and rows, and in which order");
     if (owners[0] != '\0')

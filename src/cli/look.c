@@ -15,14 +15,17 @@
 
 #include <stdio.h>
 
-#define TOP "5"
+#define TOP    "5"
+#define LOOKED "40" /* rows among which those are found that are worth a question */
 
 /* ---- the answers ---- */
 
 /* In the order that answers have by themselves, heaviest first: to sort them anew would make every row of them. */
 static hdx_code ask(cli_run *run, const char *name, const char *columns, hdx_rows **rows, hdx_error *err)
 {
-    hdx_argument arguments[4] = { { "limit", TOP }, { "document", "false" }, { "sizes", "true" } };
+    hdx_argument arguments[4] = { { "limit", columns != NULL ? LOOKED : TOP },
+                                  { "document", "false" },
+                                  { "sizes", "true" } };
     size_t       count = 3;
     if (columns != NULL)
         arguments[count++] = (hdx_argument){ "columns", columns };
@@ -42,26 +45,51 @@ static hdx_code render(cli_run *run, const char *name, const hdx_render_options 
     return code;
 }
 
-/* The first text or address of the first row that is good enough, as a word of a shell; none: *out stays empty. */
-static hdx_code first_word(cli_run *run, const char *name, const char *column, hdx_buffer *out, hdx_error *err)
+static bool begins(hdx_text text, const char *with)
+{
+    return text.len > strlen(with) && memcmp(text.at, with, strlen(with)) == 0;
+}
+
+/* How much there is to see of a class, the most first: the program's own, the JDK's, arrays. */
+typedef enum rank { OWN, OF_JDK, ARRAY, NONE } rank;
+static rank rank_of(hdx_text class)
+{
+    static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
+    if (class.len == 0 || class.at[class.len - 1] == ']')
+        return ARRAY;
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (begins(class, packages[i]))
+            return OF_JDK;
+    return OWN;
+}
+
+/*
+ * The address, or else the class, of the first row of a class of the best rank, as a word of a shell. columns: class,
+ * or class, label and address, where the label of a class object tells which class it is. Without rows *out stays
+ * empty.
+ */
+static hdx_code first_word(cli_run *run, const char *name, const char *columns, hdx_buffer *out, hdx_error *err)
 {
     hdx_rows       *rows = NULL;
     const hdx_cell *cells;
     hdx_buffer      best = hdx_buffer_of(NULL);
-    hdx_code        code = ask(run, name, column, &rows, err);
-    bool            good = false;
-    while (code == HDX_OK && !good && hdx_rows_next(rows, &cells)) {
-        const hdx_cell *c = &cells[0];
-        if (c->kind == HDX_CELL_ADDRESS) {
-            hdx_buffer_format(&best, "0x%llx", (unsigned long long)c->as.address);
-            good = true;
-        } else if (c->kind == HDX_CELL_TEXT) { /* of a class of objects there is more to see than of an array */
-            good = c->as.text.len < 2 || c->as.text.at[c->as.text.len - 1] != ']';
-            if (best.len == 0 || good) {
-                hdx_buffer_clear(&best);
-                cli_put_shell_word(&best, c->as.text.at, c->as.text.len);
-            }
-        }
+    hdx_code        code = ask(run, name, columns, &rows, err);
+    const bool      objects = strchr(columns, ',') != NULL;
+    rank            of_best = NONE;
+    while (code == HDX_OK && of_best != OWN && hdx_rows_next(rows, &cells)) {
+        hdx_text class = cells[0].kind == HDX_CELL_TEXT ? cells[0].as.text : (hdx_text){ "", 0 };
+        if (objects && cells[1].kind == HDX_CELL_TEXT && begins(cells[1].as.text, "class "))
+            class = (hdx_text){ cells[1].as.text.at + 6, cells[1].as.text.len - 6 };
+        rank is = rank_of(class);
+        is = objects && is == ARRAY ? OF_JDK : is; /* a large array may well be what keeps most */
+        if (is >= of_best)
+            continue;
+        of_best = is;
+        hdx_buffer_clear(&best);
+        if (objects && cells[2].kind == HDX_CELL_ADDRESS)
+            hdx_buffer_format(&best, "0x%llx", (unsigned long long)cells[2].as.address);
+        else if (!objects)
+            cli_put_shell_word(&best, class.at, class.len);
     }
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
@@ -154,7 +182,7 @@ static hdx_code look(cli_run *run, const hdx_render_options *options, const hdx_
     hdx_buffer object = hdx_buffer_of(NULL), class = hdx_buffer_of(NULL);
     hdx_code   code;
     /* what can fail comes before the first byte */
-    if ((code = first_word(run, "dominators", "address", &object, err)) == HDX_OK &&
+    if ((code = first_word(run, "dominators", "class,label,address", &object, err)) == HDX_OK &&
         (code = first_word(run, "histogram", "class", &class, err)) == HDX_OK &&
         (code = put_about(run, options, sink, err)) == HDX_OK &&
         (code = ask_next(run->call, &object, &class, options, sink, out, err)) == HDX_OK &&

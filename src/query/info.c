@@ -9,7 +9,7 @@
 #include "query/common/unreached.h"
 #include "query/objects.h"
 #include "query/query.h"
-#include "query/triage.h"
+#include "query/triage/triage.h"
 
 #include <heapdex/source.h>
 #include <time.h>

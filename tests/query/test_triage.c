@@ -94,8 +94,8 @@ Test(triage, names_class_loaders_that_define_the_same_classes)
     m->loader = 0;
     spread(&w, 100, 1000);
     expect_triage(w.m, "loaders",
-                  "3 class loaders of app.PluginLoader define the same classes, up to 2; objects of "
-                  "these take 9.5 KB (9 %) | loaders\n");
+                  "3 class loaders of app.PluginLoader define the same classes, up to 2; together "
+                  "they keep 9.8 KB (9 %) | loaders\n");
 }
 
 Test(triage, names_memory_outside_of_the_heap_that_is_more_than_a_tenth)
@@ -237,4 +237,69 @@ Test(triage, names_the_class_whose_statics_keep_most_of_what_a_loader_has)
     dump_maker_instance_at(m, loader, app, DUMP_VALUES(NEW(list, dump_maker_array(m, objects, classes, 3), 3), 0, 0));
     ROOT(loader);
     expect_triage(m, "suspect", "class app.C1 keeps 48.9 KB (45 %) of the 107.8 KB of one app.Loader | suspects\n");
+}
+
+Test(triage, names_the_statics_beside_a_class_that_keeps_most)
+{
+    world          w = begin();
+    dump_maker    *m = w.m;
+    const uint64_t list = dump_maker_class(m, "java.util.ArrayList", w.object, "elementData:L size:I");
+    const uint64_t objects = dump_maker_class(m, "java.lang.Object[]", w.object, "");
+    const uint64_t app = dump_maker_class(m, "app.Loader", w.loader, "classes:L");
+    const uint64_t loader = m->next_id;
+    uint64_t       classes[5];
+    char           name[12];
+    m->next_id += 0x1000;
+    m->loader = loader;
+    for (unsigned i = 0; i < 5; i++) {
+        (void)snprintf(name, sizeof name, "app.C%u", i);
+        dump_maker_static(m, "kept", 'L', BYTES(i == 1 ? 60000 : i == 4 ? 2000 : 40000 - i));
+        classes[i] = dump_maker_class(m, name, w.object, "");
+    }
+    m->loader = 0;
+    dump_maker_instance_at(m, loader, app, DUMP_VALUES(NEW(list, dump_maker_array(m, objects, classes, 5), 5), 0, 0));
+    ROOT(loader);
+    expect_triage(m, "statics",
+                  "of the program's statics most is kept by C1.kept, 58.6 KB, C0.kept, 39.1 KB, C2.kept, 39.1 KB | "
+                  "statics\n");
+}
+
+Test(triage, names_a_pool_of_many_threads)
+{
+    for (unsigned many = 0; many < 2; many++) {
+        world       w = begin();
+        dump_maker *m = w.m;
+        for (uint32_t i = 0; i < (many ? 120u : 90u); i++) {
+            char name[24];
+            (void)snprintf(name, sizeof name, "request-%u", i);
+            dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, NEW(w.thread, dump_maker_string(m, w.string, name), 5, 0),
+                            i + 1, 1);
+        }
+        expect_triage(m, "pool",
+                      many ? "120 threads are called \"request-#\"; they keep 18.8 KB (100 %) | "
+                             "threads --by pool\n"
+                           : "");
+    }
+}
+
+Test(triage, names_what_soft_references_have_and_something_else_holds)
+{
+    for (unsigned pinned = 0; pinned < 2; pinned++) {
+        world          w = begin();
+        dump_maker    *m = w.m;
+        const uint64_t reference = dump_maker_class(m, "java.lang.ref.Reference", w.object, "referent:L");
+        const uint64_t soft = dump_maker_class(m, "java.lang.ref.SoftReference", reference, "");
+        const uint64_t page = dump_maker_class(m, "app.Page", w.object, "content:L");
+        for (unsigned i = 0; i < 120; i++) {
+            const uint64_t at = NEW(page, BYTES(1000));
+            ROOT(NEW(soft, at));
+            if (pinned)
+                ROOT(NEW(w.box, at));
+        }
+        expect_triage(m, "pinned-soft",
+                      pinned
+                          ? "soft references have 120 objects of app.Page that something else holds, too, so that no "
+                            "cache can let go of them; they keep 123.8 KB (94 %) | referents --by class\n"
+                          : "");
+    }
 }

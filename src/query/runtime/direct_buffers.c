@@ -26,9 +26,9 @@
 enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RETAINED, FIELD, COLUMNS };
 
 #define KIND_COLUMN                                                                                                    \
-    HDX_COLUMN(                                                                                                        \
-        "kind", TEXT, NONE, 0,                                                                                         \
-        "direct, mapped (a file), segment, registered (of an object), native (of others), freed, array (in the heap)")
+    HDX_COLUMN("kind", TEXT, NONE, 0,                                                                                  \
+               "direct, mapped (a file), segment, registered (of an object), native (of others), image (the JDK's), "  \
+               "freed, array")
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
                            "the buffer or other object that owns the memory, or the widest buffer"),
@@ -73,10 +73,9 @@ static const hdx_column document[] = {
                reserved_members),
 };
 
-typedef enum kind { DIRECT, MAPPED, SEGMENT, REGISTERED, NATIVE, FREED, ARRAY, KINDS } kind;
-static const char *const kind_names[KINDS] = {
-    "direct", "mapped", "segment", "registered", "native", "freed", "array"
-};
+typedef enum kind { DIRECT, MAPPED, SEGMENT, REGISTERED, NATIVE, IMAGE, FREED, ARRAY, KINDS } kind;
+static const char *const kind_names[KINDS] = { "direct", "mapped", "segment", "registered",
+                                               "native", "image",  "freed",   "array" };
 
 typedef struct buffer {
     hdx_id   id, shows, descriptor; /* shows: the buffer in `att`; HDX_NO_ID: none */
@@ -355,8 +354,40 @@ static hdx_code add_registered(buffers *b, hdx_error *err)
 
 /* ---- rows ---- */
 
-/* Memory outside of the heap: arrays are in it, and what was freed is gone. */
-static uint64_t outside(const buffer *b) { return b->is == ARRAY || b->is == FREED ? 0 : b->capacity; }
+/*
+ * Memory outside of the heap: arrays are in it, and what was freed is gone. The JDK's own image of modules is the same
+ * file in every program.
+ */
+static uint64_t outside(const buffer *b)
+{
+    return b->is == ARRAY || b->is == FREED || b->is == IMAGE ? 0 : b->capacity;
+}
+
+#define REFERRERS_MOST 64u
+
+static bool is_of_jimage(hdx_graph *g, hdx_id id)
+{
+    static const char jimage[] = "jdk.internal.jimage.";
+    const hdx_class  *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
+    return c != NULL && c->name.len > sizeof jimage && memcmp(c->name.at, jimage, sizeof jimage - 1) == 0;
+}
+
+/* The file lib/modules, which the JDK maps to read its own classes: held by its reader, or by a buffer that is. */
+static bool is_image(hdx_graph *g, hdx_id id)
+{
+    hdx_refs refs, above;
+    hdx_id   from, holder;
+    hdx_graph_inbound(g, id, HDX_LIVE, &refs);
+    for (unsigned n = 0; n < REFERRERS_MOST && hdx_refs_next(&refs, &from); n++) {
+        if (is_of_jimage(g, from))
+            return true;
+        hdx_graph_inbound(g, from, HDX_LIVE, &above);
+        for (unsigned k = 0; k < REFERRERS_MOST && hdx_refs_next(&above, &holder); k++)
+            if (is_of_jimage(g, holder))
+                return true;
+    }
+    return false;
+}
 
 /* What is somebody else's memory, as the JDK's own image of modules, comes last. */
 static int largest_first(const void *a, const void *b)
@@ -416,7 +447,14 @@ static hdx_code find(void *of, hdx_error *err)
     for (size_t i = 0; code == HDX_OK && i < sizeof kinds / sizeof *kinds; i++)
         code = add_all(b, kinds[i].class_name, kinds[i].size, err);
     hdx_graph_near_end(near);
-    if (code == HDX_OK && (code = fold(b, err)) == HDX_OK && (code = add_registered(b, err)) == HDX_OK)
+    if (code == HDX_OK)
+        code = fold(b, err);
+    for (uint64_t i = 0; code == HDX_OK && i < b->found.count; i++) {
+        buffer *at = (buffer *)b->found.at + i;
+        if (at->is == NATIVE && is_image(b->found.ask.g, at->id))
+            at->is = IMAGE;
+    }
+    if (code == HDX_OK && (code = add_registered(b, err)) == HDX_OK)
         code = hdx_file_owners_of(&b->found.ask, &b->owners, err);
     return code == HDX_OK ? sum_up(b, err) : code;
 }
