@@ -191,7 +191,8 @@ static bool put_steps(page *p)
             continue;
         const uint32_t rest = put_after(p, s, &after);
         const uint32_t narrow = hdx_render_object_least(p->texts.at + s->text, s->text_len, s->object) + rest;
-        const uint32_t wide = p->options->full_text && s->object.width > WIDEST ? WIDEST : s->object.width;
+        const uint32_t wide =
+            (p->options->full_text || p->options->width == 0) && s->object.width > WIDEST ? WIDEST : s->object.width;
         widest = wide + rest > widest ? wide + rest : widest;
         least = narrow > least ? narrow : least;
     }
@@ -208,12 +209,13 @@ static bool put_steps(page *p)
         const uint32_t size = hdx_render_cell(&cell, &s->retained, HDX_UNIT_BYTES, p->options);
         hdx_buffer_format(&p->line, "%*s%s  ", size < SIZE ? (int)(SIZE - size) : 0, "", cell.len > 0 ? cell.at : "");
         const uint32_t rest = put_after(p, s, &after);
-        uint32_t       width = hdx_render_object_in(&p->line, p->texts.at + s->text, s->text_len, s->object,
-                                              p->options->width == 0 || p->options->full_text ? s->object.width
-                                                    : widest > rest                                 ? widest - rest
-                                                                                                    : 0,
-                                                    p->options->ascii) +
-                         rest;
+        const uint32_t room = p->options->full_text    ? s->object.width
+                              : p->options->width == 0 ? (s->object.width < WIDEST ? s->object.width : WIDEST)
+                              : widest > rest          ? widest - rest
+                                                       : 0;
+        const uint32_t width =
+            hdx_render_object_in(&p->line, p->texts.at + s->text, s->text_len, s->object, room, p->options->ascii) +
+            rest;
         if (after.len > 0)
             hdx_buffer_put(&p->line, after.at, after.len);
         hdx_buffer_format(&p->line, "%*s", (int)(MORE + (width < widest ? widest - width : 0)), "");
