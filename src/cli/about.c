@@ -128,6 +128,13 @@ static bool is_packed(const hdx_cell *info)
     return how->kind == HDX_CELL_TEXT && !hdx_text_is(how->as.text, "none");
 }
 
+/* Is the policy the name of a tool for Android? The others say what was done: redacted, limited. */
+static bool is_tool(const hdx_cell *policy)
+{
+    return policy->kind == HDX_CELL_TEXT && !hdx_text_is(policy->as.text, "redacted") &&
+           !hdx_text_is(policy->as.text, "limited") && !hdx_text_is(policy->as.text, "unknown");
+}
+
 /* ---- the head ---- */
 
 static void put_dump(page *p, const char *dump)
@@ -154,7 +161,7 @@ static void put_dump(page *p, const char *dump)
     if (is_true(cli_member(info, "compressed_oops")))
         put_part(p, ",", "compressed oops");
     if (policy->kind == HDX_CELL_TEXT) {
-        put_part(p, ",", "stripped by ");
+        put_part(p, ",", is_tool(policy) ? "stripped by " : "contents ");
         put_cell(p, policy, HDX_UNIT_NONE);
     }
     if (created->kind == HDX_CELL_TEXT) {
@@ -350,7 +357,10 @@ static void put_stripping(page *p, const hdx_cell *stripping)
     static const char *const lists[][2] = { { "evidence", "since" }, { "affects", "affects" } };
     if (stripping->kind != HDX_CELL_OBJECT)
         return;
-    put_key(p, "stripped by", 11);
+    if (is_tool(cli_member(stripping, "policy")))
+        put_key(p, "stripped by", 11);
+    else
+        put_key(p, "contents", 8);
     put_cell(p, cli_member(stripping, "policy"), HDX_UNIT_NONE);
     for (unsigned l = 0; l < 2; l++) {
         const hdx_cell *list = cli_member(stripping, lists[l][0]);

@@ -159,7 +159,7 @@ static hdx_code find_stripping(hdx_triage *t, hdx_error *err)
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     hdx_buffer_format(&b, "contents were taken out of the dump (%s)", hdx_strip_name(s->policy));
     for (unsigned i = 0; hdx_strip_affected(s, i) != NULL; i++)
-        hdx_buffer_format(&b, "%s%s", i == 0 ? ": not whole are " : ", ", hdx_strip_affected(s, i));
+        hdx_buffer_format(&b, "%s%s", i == 0 ? ", which affects " : ", ", hdx_strip_affected(s, i));
     return hdx_triage_say(t, "stripped", hdx_cell_null(), "info --verbose", &b, err);
 }
 
