@@ -49,6 +49,22 @@ void cli_put_nothing(hdx_buffer *out, hdx_rows *rows)
     hdx_buffer_format(out, "(%s)\n", why != NULL ? why : "no rows");
 }
 
+/* Does the text go on with a digit, a blank and a unit? */
+static bool is_unit(const char *at, const char *end)
+{
+    static const char *const units[] = { "%", "B", "KB", "MB", "GB", "TB", "PB", "EB" };
+    if (*at < '0' || *at > '9')
+        return false;
+    at += 2;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i]);
+        if ((size_t)(end - at) >= n && memcmp(at, units[i], n) == 0 &&
+            ((size_t)(end - at) == n || strchr(" .,;:)", at[n]) != NULL))
+            return true;
+    }
+    return false;
+}
+
 /* A word that is wider than a line is cut. */
 void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, unsigned indent, unsigned width)
 {
@@ -57,7 +73,7 @@ void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, unsigned
     uint32_t       column = 0;
     for (uint64_t i = 0; i < len;) {
         const char *word = text + i, *blank = memchr(word, ' ', len - i);
-        if (blank != NULL && blank[1] == '%') /* "70 %" is one word; a text ends with a NUL */
+        if (blank != NULL && blank > text && is_unit(blank - 1, text + len)) /* "1.9 MB" is one word */
             blank = memchr(blank + 1, ' ', len - i - (uint64_t)(blank + 1 - word));
         size_t n = blank == NULL ? (size_t)(len - i) : (size_t)(blank - word);
         if (hdx_render_columns(word, n) > room)

@@ -162,8 +162,9 @@ static uint32_t put_after(const page *p, const step *s, hdx_buffer *to)
     return to->len == start ? 0 : hdx_render_columns(to->at + start, to->len - start);
 }
 
-#define SIZE 10u /* columns of a size, and two blanks */
-#define MORE 2u
+#define SIZE      10u /* columns of a size, and two blanks */
+#define MORE      2u
+#define CUT_LEAST 24u /* columns of an object whose class name is cut */
 
 /* The method that holds the object of the next line, below its thread. */
 static void put_frame(page *p, hdx_buffer *text)
@@ -197,8 +198,10 @@ static bool put_steps(page *p)
         least = narrow > least ? narrow : least;
     }
     const uint32_t beside = SIZE + 2 * MORE + address;
-    if (p->options->width != 0 && widest + beside > p->options->width)
-        widest = p->options->width > beside + least ? p->options->width - beside : least;
+    const uint32_t room = p->options->width > beside ? p->options->width - beside : 0;
+    const bool     cut = room >= CUT_LEAST && !p->options->full_text; /* no class name is worth a broken address */
+    if (p->options->width != 0 && widest > room)
+        widest = room > least || cut ? room : least;
     bool good = true;
     for (uint64_t i = 0; good && i < p->count; i++) {
         const step *s = &p->steps[i];
@@ -209,15 +212,17 @@ static bool put_steps(page *p)
         const uint32_t size = hdx_render_cell(&cell, &s->retained, HDX_UNIT_BYTES, p->options);
         hdx_buffer_format(&p->line, "%*s%s  ", size < SIZE ? (int)(SIZE - size) : 0, "", cell.len > 0 ? cell.at : "");
         const uint32_t rest = put_after(p, s, &after);
+        hdx_buffer_clear(&cell);
         const uint32_t room = p->options->full_text    ? s->object.width
                               : p->options->width == 0 ? (s->object.width < WIDEST ? s->object.width : WIDEST)
                               : widest > rest          ? widest - rest
                                                        : 0;
-        const uint32_t width =
-            hdx_render_object_in(&p->line, p->texts.at + s->text, s->text_len, s->object, room, p->options->ascii) +
-            rest;
+        uint32_t       width =
+            hdx_render_object_in(&cell, p->texts.at + s->text, s->text_len, s->object, room, p->options->ascii) + rest;
         if (after.len > 0)
-            hdx_buffer_put(&p->line, after.at, after.len);
+            hdx_buffer_put(&cell, after.at, after.len);
+        if (cell.len > 0)
+            width = hdx_render_cut(&p->line, cell.at, cell.len, cut ? widest : UINT32_MAX, p->options->ascii);
         hdx_buffer_format(&p->line, "%*s", (int)(MORE + (width < widest ? widest - width : 0)), "");
         hdx_buffer_text(&p->line, p->options->color ? "\x1b[2m" : "");
         (void)hdx_render_cell(&p->line, &s->address, HDX_UNIT_NONE, p->options);

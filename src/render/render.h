@@ -25,6 +25,8 @@ uint32_t hdx_render_full_text(hdx_buffer *to, const char *at, size_t len, bool a
 uint32_t hdx_render_columns(const char *at, size_t len); /* of a text that hdx_render_text wrote */
 /* How many bytes the first or last of its columns take, as many as fit. */
 size_t hdx_render_bytes(const char *at, size_t len, uint32_t columns, bool from_end);
+/* A text in no more columns than these, or in 4: cut in its middle, since names say most at both ends. */
+uint32_t hdx_render_cut(hdx_buffer *to, const char *at, size_t len, uint32_t columns, bool ascii);
 /*
  * A class name (as hdx_render_text wrote it), packages shortened from the left as far as needed: j.u.concurrent.Future.
  * The name itself is whole even where it is wider than `columns`.
@@ -43,6 +45,9 @@ uint32_t hdx_render_reference(hdx_buffer *to, const hdx_cell *name, const hdx_re
 /* An object's text in no more columns than these, where that can be: packages first, then the end of the label. */
 uint32_t hdx_render_object_in(hdx_buffer *to, const char *at, size_t len, hdx_render_object o, uint32_t columns,
                               bool ascii);
+/* The same, with the middle of the class name cut where the shortened name is still too wide. */
+uint32_t hdx_render_object_cut(hdx_buffer *to, const char *at, size_t len, hdx_render_object o, uint32_t columns,
+                               bool ascii);
 /* The least that it can be shown in, and still be told from others. */
 uint32_t hdx_render_object_least(const char *at, size_t len, hdx_render_object o);
 

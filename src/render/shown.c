@@ -10,7 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST 4096u        /* bytes of a text that people are shown */
+#define MOST      4096u /* bytes of a text that people are shown */
+#define CUT_LEAST 4u    /* columns of a name that is cut, dots included */
+
 #define FULL (256u << 20) /* where they want all of it: escaped and measured it must be far below 4 GiB */
 
 /* Characters that act on a terminal, turn the text around, or cannot be seen: two names that differ would look alike.
@@ -126,6 +128,23 @@ size_t hdx_render_bytes(const char *at, size_t len, uint32_t columns, bool from_
         columns -= wide;
         i += n;
     }
+}
+
+uint32_t hdx_render_cut(hdx_buffer *to, const char *at, size_t len, uint32_t columns, bool ascii)
+{
+    const uint32_t all = hdx_render_columns(at, len), dots = ascii ? 3 : 1;
+    columns = columns < CUT_LEAST ? CUT_LEAST : columns;
+    if (all <= columns) {
+        hdx_buffer_put(to, at, len);
+        return all;
+    }
+    const uint32_t head = (columns - dots) / 2;
+    const size_t   first = hdx_render_bytes(at, len, head, false),
+                 last = hdx_render_bytes(at, len, columns - dots - head, true);
+    hdx_buffer_put(to, at, first);
+    hdx_buffer_text(to, ascii ? "..." : "…");
+    hdx_buffer_put(to, at + len - last, last);
+    return hdx_render_columns(at, first) + dots + hdx_render_columns(at + len - last, last);
 }
 
 /* ---- numbers ---- */
@@ -328,25 +347,57 @@ uint32_t hdx_render_object_least(const char *at, size_t len, hdx_render_object o
     return least + (label < LABEL_LEAST ? label : LABEL_LEAST);
 }
 
+/* All of it, or as much as there is room for and at least LABEL_LEAST columns. */
+static uint32_t put_label(hdx_buffer *to, const char *label, size_t len, uint32_t room, bool ascii)
+{
+    const uint32_t whole = hdx_render_columns(label, len), dots = ascii ? 3 : 1;
+    const uint32_t kept = room < LABEL_LEAST ? LABEL_LEAST : room;
+    if (whole <= kept) {
+        hdx_buffer_put(to, label, len);
+        return whole;
+    }
+    const bool   quoted = label[len - 1] == '"';
+    const size_t n = hdx_render_bytes(label, len, kept - dots - quoted, false);
+    hdx_buffer_put(to, label, n);
+    hdx_buffer_text(to, ascii ? "..." : "…");
+    hdx_buffer_text(to, quoted ? "\"" : "");
+    return hdx_render_columns(label, n) + dots + quoted;
+}
+
 uint32_t hdx_render_object_in(hdx_buffer *to, const char *at, size_t len, hdx_render_object o, uint32_t columns,
                               bool ascii)
 {
     const char    *label = at + o.name_at + o.name_len;
     const size_t   label_len = len - o.name_at - o.name_len;
     const uint32_t prefix = hdx_render_columns(at, o.name_at), whole = hdx_render_columns(label, label_len);
-    const uint32_t dots = ascii ? 3 : 1, kept = whole < LABEL_LEAST ? whole : LABEL_LEAST;
     hdx_buffer_put(to, at, o.name_at);
     uint32_t width = prefix + hdx_render_class(to, at + o.name_at, o.name_len,
                                                columns > prefix + whole ? columns - prefix - whole : 0);
-    if (width + whole <= columns || whole <= kept) {
-        hdx_buffer_put(to, label, label_len);
-        return width + whole;
-    }
-    uint32_t     room = columns > width + kept ? columns - width : kept;
-    const bool   quoted = label[label_len - 1] == '"';
-    const size_t n = hdx_render_bytes(label, label_len, room - dots - quoted, false);
-    hdx_buffer_put(to, label, n);
-    hdx_buffer_text(to, ascii ? "..." : "…");
-    hdx_buffer_text(to, quoted ? "\"" : "");
-    return width + hdx_render_columns(label, n) + dots + quoted;
+    return width + put_label(to, label, label_len, columns > width ? columns - width : 0, ascii);
+}
+
+uint32_t hdx_render_object_cut(hdx_buffer *to, const char *at, size_t len, hdx_render_object o, uint32_t columns,
+                               bool ascii)
+{
+    if (hdx_render_object_least(at, len, o) <= columns)
+        return hdx_render_object_in(to, at, len, o, columns, ascii);
+    const char    *label = at + o.name_at + o.name_len;
+    const size_t   label_len = len - o.name_at - o.name_len;
+    const uint32_t whole = hdx_render_columns(label, label_len), kept = whole < LABEL_LEAST ? whole : LABEL_LEAST;
+    hdx_buffer     name = hdx_buffer_of(to->mem);
+    uint32_t       blanks = 0; /* of a tree; they take at most half of what the name has */
+    while (blanks < o.name_at && at[blanks] == ' ')
+        blanks++;
+    const uint32_t before = hdx_render_columns(at + blanks, o.name_at - blanks) + kept;
+    const uint32_t room = columns > before + CUT_LEAST ? columns - before : CUT_LEAST;
+    const uint32_t indent = blanks < room / 2 ? blanks : room / 2;
+    hdx_buffer_format(to, "%*s", (int)indent, "");
+    hdx_buffer_put(to, at + blanks, o.name_at - blanks);
+    (void)hdx_render_class(&name, at + o.name_at, o.name_len, 0);
+    uint32_t width = before - kept + indent;
+    if (name.len > 0)
+        width += hdx_render_cut(to, name.at, name.len, room - indent, ascii);
+    to->failed = to->failed || name.failed;
+    hdx_buffer_free(&name);
+    return width + put_label(to, label, label_len, kept, ascii);
 }

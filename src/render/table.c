@@ -11,8 +11,9 @@
  * (hdx_rows_select) are shown as they were chosen.
  *
  * The first 1000 rows are kept as text and decide the widths; later rows are written as they come and keep to those.
- * Where the terminal is narrower than the table, columns are left out (those first that are declared spare), packages
- * of class names are shortened and texts cut; numbers, addresses and simple class names never are.
+ * Where the terminal is narrower than the table, columns are omitted (those first that are declared spare, the percent
+ * last), packages of class names are shortened and texts cut. Numbers and addresses are never cut, and no line ends
+ * inside of one as long as 16 columns remain for each text; simple class names are cut only for that.
  */
 #include "render/out.h"
 #include "rows/rows.h"
@@ -20,19 +21,21 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define SAMPLE  1000u
-#define LONGEST 160u /* columns of a text, also where no terminal cuts; csv and json have all of it */
-#define LEAST   16u  /* a text column is not cut below this */
-#define EASY    32u  /* below this, a column of objects is worth more than a spare one */
-#define MANY    100u /* columns of a terminal that has room for sentences */
-#define GAP     2u
-#define DEEPEST 40u  /* lines of a tree below this stand below each other */
-#define BIG     10.0 /* percent from which a row stands out */
-#define NONE    UINT_MAX
+#define SAMPLE        1000u
+#define LONGEST       160u /* columns of a text, also where no terminal cuts; csv and json have all of it */
+#define LEAST         16u  /* a text column is not cut below this */
+#define LEAST_LABELED 20u  /* nor one of objects with labels below this */
+#define EASY          32u  /* below this, a column of objects is worth more than another column of numbers */
+#define MANY          100u /* columns of a terminal that has room for sentences */
+#define GAP           2u
+#define DEEPEST       40u  /* lines of a tree below this stand below each other */
+#define BIG           10.0 /* percent from which a row stands out */
+#define NONE          UINT_MAX
 
 typedef struct shown { /* a cell as it will be seen */
     const char       *at;
     uint32_t          len;
+    bool              whole; /* a number or an address: never cut */
     hdx_render_object parts; /* name_len 0: a plain text, or a number */
 } shown;
 
@@ -146,33 +149,18 @@ static void put_spaces(hdx_out *out, uint32_t n)
         hdx_out_byte(out, ' ');
 }
 
-/* A text in so many columns: cut in its middle, since names say most at both ends. */
-static uint32_t put_cut(layout *l, shown s, uint32_t width)
-{
-    const char    *dots = l->options->ascii ? "..." : "…";
-    const uint32_t wide = l->options->ascii ? 3 : 1;
-    const uint32_t head = (width - wide) / 2, tail = width - wide - head;
-    const size_t   first = hdx_render_bytes(s.at, s.len, head, false), last = hdx_render_bytes(s.at, s.len, tail, true);
-    hdx_out_bytes(l->out, s.at, first);
-    hdx_out_string(l->out, dots);
-    hdx_out_bytes(l->out, s.at + s.len - last, last);
-    return hdx_render_columns(s.at, first) + wide + hdx_render_columns(s.at + s.len - last, last);
-}
-
 /* As narrow as it can be told; returns its columns. */
 static uint32_t put_text(layout *l, const drawn *d, shown s)
 {
     const bool bounded = l->options->width != 0 || d->width == LONGEST;
-    if (s.parts.width <= d->width || d->number || !bounded || l->options->full_text) {
+    if (s.parts.width <= d->width || d->number || s.whole || !bounded || l->options->full_text) {
         hdx_out_bytes(l->out, s.at, s.len);
         return s.parts.width;
     }
-    if (s.parts.name_len == 0)
-        return put_cut(l, s, d->width);
     hdx_buffer_clear(&l->fitted);
-    uint32_t width = hdx_render_object_in(&l->fitted, s.at, s.len, s.parts, d->width, l->options->ascii);
-    if (width > LONGEST) /* a hostile name */
-        return put_cut(l, (shown){ l->fitted.at, (uint32_t)l->fitted.len, { 0, 0, width } }, LONGEST);
+    const uint32_t width = s.parts.name_len == 0
+                               ? hdx_render_cut(&l->fitted, s.at, s.len, d->width, l->options->ascii)
+                               : hdx_render_object_cut(&l->fitted, s.at, s.len, s.parts, d->width, l->options->ascii);
     if (l->fitted.len > 0)
         hdx_out_bytes(l->out, l->fitted.at, l->fitted.len);
     return width;
@@ -203,7 +191,7 @@ static void put_header(layout *l)
     for (unsigned i = l->first; i <= last; i++) {
         const uint32_t len = (uint32_t)strlen(l->at[i].title);
         if (!l->at[i].hidden)
-            put_aligned(l, i, last, (shown){ l->at[i].title, len, { 0, 0, len } },
+            put_aligned(l, i, last, (shown){ .at = l->at[i].title, .len = len, .parts.width = len },
                         l->options->color ? "\x1b[1m" : NULL);
     }
     hdx_out_byte(l->out, '\n');
@@ -234,16 +222,20 @@ static void put_line(layout *l, const shown *cells, const double percents[2])
 
 /* ---- widths ---- */
 
-/* What a column has to be wider than its least for, before the next one goes. */
-typedef enum worth { SPARE_ONE, NUMBER, OTHERS_LIKE_IT } worth;
+/* Which column goes next decides how much the others need to keep it. */
+typedef enum worth { SPARE_ONE, ANOTHER } worth;
 
-/* Texts that are not long are worth more than a column that is declared spare, and objects than a number. */
+/*
+ * Texts that are not long are worth more than a column that is declared spare. Any other column of numbers is worth
+ * more than an object of over EASY columns, even if its class name has to be cut.
+ */
 static uint32_t narrow_width(const layout *l, const drawn *d, worth than)
 {
     const uint32_t easy = d->width < EASY ? d->width : EASY;
-    const bool     text = !d->number && l->columns[d->from].type != HDX_TYPE_ADDRESS;
-    const bool     more = than == SPARE_ONE ? text : than == NUMBER && d->object;
-    return more && d->others == NONE && d->least < easy ? easy : d->least;
+    const bool     text = !d->number && l->columns[d->from].type != HDX_TYPE_ADDRESS && d->others == NONE;
+    if (than == ANOTHER)
+        return d->object ? easy : d->least;
+    return text && d->least < easy ? easy : d->least;
 }
 
 static uint64_t whole_width(const layout *l)
@@ -265,16 +257,20 @@ static uint64_t least_width(const layout *l, worth than)
 }
 
 /*
- * What a narrow table misses least: what is declared spare, the last first; counts and percents; others like it; sizes
- * but one.
+ * What a narrow table misses least: what is declared spare, the last first; counts; others like it; sizes but one; the
+ * percent.
  */
 static unsigned least_telling(const layout *l, worth *is)
 {
-    unsigned numbers = 0, spare = NONE, others = NONE, count = NONE, size = NONE;
+    unsigned numbers = 0, spare = NONE, others = NONE, count = NONE, size = NONE, percent = NONE;
     for (unsigned i = l->count; i-- > 0;) {
         const hdx_column *c = &l->columns[l->at[i].from];
         if (l->at[i].hidden || chosen(c))
             continue;
+        if (i == l->percent) {
+            percent = i;
+            continue;
+        }
         numbers += l->at[i].number;
         if (l->at[i].others != NONE)
             others = i;
@@ -286,13 +282,38 @@ static unsigned least_telling(const layout *l, worth *is)
             size = i;
     }
     const unsigned number = numbers < 2 ? NONE : count != NONE || others != NONE ? count : size;
-    *is = spare != NONE ? SPARE_ONE : number != NONE ? NUMBER : OTHERS_LIKE_IT;
-    return *is == SPARE_ONE ? spare : *is == NUMBER ? number : others;
+    *is = spare != NONE ? SPARE_ONE : ANOTHER;
+    return spare != NONE ? spare : number != NONE ? number : others != NONE || numbers == 0 ? others : percent;
+}
+
+/* Takes columns from the widest until the table fits; `least` limits how far. */
+static void narrow(layout *l, uint32_t (*least)(const drawn *d))
+{
+    for (uint64_t total = whole_width(l); total > l->options->width; total--) {
+        unsigned widest = NONE;
+        for (unsigned i = 0; i < l->count; i++)
+            if (!l->at[i].hidden && l->at[i].width > least(&l->at[i]) &&
+                (widest == NONE || l->at[i].width > l->at[widest].width))
+                widest = i;
+        if (widest == NONE)
+            return;
+        l->at[widest].width--;
+    }
+}
+
+static uint32_t least_of(const drawn *d) { return d->least; }
+
+/* Where class names may be cut; a label takes some columns as well. */
+static uint32_t least_cut(const drawn *d)
+{
+    const uint32_t least = d->label == NONE ? LEAST : LEAST_LABELED;
+    return d->object && d->least > least ? least : d->least;
 }
 
 /* Names of columns for which there is no room go into `left`. */
 static void fit(layout *l, hdx_buffer *left)
 {
+    uint64_t cut = 0;
     if (l->options->width == 0)
         return;
     worth is;
@@ -300,16 +321,12 @@ static void fit(layout *l, hdx_buffer *left)
         hdx_buffer_format(left, "%s%s", left->len > 0 ? ", " : "", l->columns[l->at[i].from].name);
         l->at[i].hidden = true;
     }
-    for (uint64_t total = whole_width(l); total > l->options->width; total--) {
-        unsigned widest = NONE;
-        for (unsigned i = 0; i < l->count; i++)
-            if (!l->at[i].hidden && l->at[i].width > l->at[i].least &&
-                (widest == NONE || l->at[i].width > l->at[widest].width))
-                widest = i;
-        if (widest == NONE)
-            return; /* nothing left to cut: the terminal wraps */
-        l->at[widest].width--;
-    }
+    narrow(l, least_of);
+    for (unsigned i = 0; i < l->count; i++)
+        if (!l->at[i].hidden)
+            cut += least_cut(&l->at[i]) + (cut > 0 ? GAP : 0);
+    if (cut <= l->options->width) /* otherwise the terminal wraps, and names may as well be whole */
+        narrow(l, least_cut);
 }
 
 /* ---- rows as text ---- */
@@ -322,6 +339,8 @@ static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_c
     const hdx_cell *depth = besides(row, d->depth), *times = besides(row, d->times);
     const uint64_t  start = text->len;
     uint32_t        width = 0;
+    if (d->label == NONE && row[d->from].kind == HDX_CELL_NULL) /* there is no object whose class could be unknown */
+        return (hdx_render_object){ 0, 0, hdx_render_cell(text, &row[d->from], HDX_UNIT_NONE, l->options) };
     if (depth != NULL && depth->kind == HDX_CELL_UINT && depth->as.natural > 0) {
         width = depth->as.natural < DEEPEST ? (uint32_t)depth->as.natural : DEEPEST;
         hdx_buffer_format(text, "%*s%s", (int)(2 * width - 2), "", l->options->ascii ? "- " : "└ ");
@@ -358,6 +377,12 @@ static uint32_t put_others(const layout *l, const drawn *d, const hdx_cell *row,
     return (uint32_t)(text->len - start);
 }
 
+static bool is_whole(const hdx_cell *c)
+{
+    return c->kind == HDX_CELL_ADDRESS || c->kind == HDX_CELL_UINT || c->kind == HDX_CELL_INT ||
+           c->kind == HDX_CELL_REAL;
+}
+
 /* Texts of one row, one after the other in `text`; cells get their places when the text no longer moves. */
 static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *cells, double percents[2])
 {
@@ -365,6 +390,7 @@ static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *ce
         const drawn      *d = &l->at[i];
         const hdx_column *column = &l->columns[d->from];
         const uint64_t    start = text->len;
+        cells[i].whole = is_whole(&row[d->from]);
         if (d->object)
             cells[i].parts = put_object(l, d, row, text);
         else if (d->others != NONE)
@@ -432,7 +458,9 @@ static void measure(layout *l, const sample *s)
             const shown *c = &s->cells[k * l->count + i];
             if (c->parts.width > d->width)
                 d->width = c->parts.width > LONGEST && text ? LONGEST : c->parts.width;
-            const uint32_t least = d->object ? hdx_render_object_least(c->at, c->len, c->parts) : 0;
+            const uint32_t least = d->object  ? hdx_render_object_least(c->at, c->len, c->parts)
+                                   : c->whole ? c->parts.width
+                                              : 0;
             if (least > d->least)
                 d->least = least < LONGEST ? least : LONGEST;
         }
@@ -460,10 +488,42 @@ static const hdx_cell *total_of(const hdx_rows *rows, const char *name)
     return NULL;
 }
 
+/* A line from column `at` on; what stands in parentheses at its end gets a line of its own where there is no room. */
+static void put_note(layout *l, uint64_t at, const char *text)
+{
+    const char *last = strstr(text, " (");
+    if (l->options->width == 0 || last == NULL || at + hdx_render_columns(text, strlen(text)) <= l->options->width) {
+        hdx_out_string(l->out, text);
+        return;
+    }
+    hdx_out_bytes(l->out, text, (size_t)(last - text));
+    hdx_out_byte(l->out, '\n');
+    hdx_out_string(l->out, last + 1);
+}
+
+/* "(no room for children, shallow)", on as many lines as that needs. */
+static void put_left(layout *l, const char *names)
+{
+    uint64_t at = strlen("(no room for");
+    hdx_out_string(l->out, "(no room for");
+    for (const char *name = names; *name != '\0';) {
+        size_t         n = strcspn(name, ",");
+        const uint64_t columns = 2 + hdx_render_columns(name, n); /* a blank before, a comma or parenthesis behind */
+        const bool     next = l->options->width != 0 && at + columns > l->options->width;
+        hdx_out_byte(l->out, next ? '\n' : ' ');
+        at = columns + (next ? 0 : at);
+        n += name[n] == ',';
+        hdx_out_bytes(l->out, name, n);
+        name += n + (name[n] == ' ');
+    }
+    hdx_out_string(l->out, ")\n");
+}
+
 /* Sums of all rows, under their columns; false: nobody knows them. */
 static bool put_total(layout *l, const hdx_rows *rows, const char *text)
 {
-    bool any = false;
+    bool     any = false;
+    uint64_t at = 0;
     for (unsigned i = l->first; i <= l->last; i++)
         any = any || (!l->at[i].hidden && l->at[i].number && total_of(rows, l->columns[l->at[i].from].name) != NULL);
     if (!any || hdx_rows_filtered(rows))
@@ -474,10 +534,12 @@ static bool put_total(layout *l, const hdx_rows *rows, const char *text)
         hdx_buffer        cell = hdx_buffer_of(NULL);
         if (l->at[i].hidden)
             continue;
+        at += i > l->first ? GAP : 0;
         if (!l->at[i].number) {
             put_spaces(l->out, i > l->first ? GAP : 0);
             break;
         }
+        at += l->at[i].width;
         shown s = { .at = "" };
         if (sum != NULL)
             s.parts.width = hdx_render_cell(&cell, sum, c->unit, l->options);
@@ -487,7 +549,7 @@ static bool put_total(layout *l, const hdx_rows *rows, const char *text)
         put_aligned(l, i, l->last, s, NULL);
         hdx_buffer_free(&cell);
     }
-    hdx_out_string(l->out, text);
+    put_note(l, at, text);
     return true;
 }
 
@@ -529,7 +591,7 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
     if (text.len > 0 && (!cut || more > 0) && put_total(l, rows, text.at)) {
         hdx_out_byte(l->out, '\n');
     } else if (cut) {
-        hdx_out_string(l->out, dots[l->options->ascii]);
+        hdx_buffer_text(&about, dots[l->options->ascii]);
         if (more > 0)
             (void)hdx_render_cell(&about, &rest, HDX_UNIT_COUNT, &counts);
         hdx_buffer_format(&about, "%smore %s%s", more > 0 ? " " : "", l->similar == NONE ? "row" : "object",
@@ -540,15 +602,13 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
         if (share)
             hdx_buffer_format(&about, "those shown: %.1f%%%s", l->sum, l->options->rest != NULL ? "; " : "");
         hdx_buffer_text(&about, l->options->rest != NULL ? l->options->rest : "");
-        hdx_buffer_text(&about, share || l->options->rest != NULL ? ")\n" : "\n");
-        if (about.len > 0)
-            hdx_out_bytes(l->out, about.at, about.len);
+        hdx_buffer_text(&about, share || l->options->rest != NULL ? ")" : "");
+        if (!about.failed)
+            put_note(l, 0, about.at);
+        hdx_out_byte(l->out, '\n');
     }
-    if (left->len > 0) {
-        hdx_out_string(l->out, "(no room for ");
-        hdx_out_bytes(l->out, left->at, left->len);
-        hdx_out_string(l->out, ")\n");
-    }
+    if (left->len > 0 && !left->failed)
+        put_left(l, left->at);
     if (l->options->color)
         hdx_out_string(l->out, "\x1b[0m");
     const bool failed = text.failed || about.failed;

@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "query/library_dump.h"
 #include "query/sample_dump.h"
+#include "support/golden.h"
 
 #define CHECKSUMS_EACH 3u
 #include "support/checksums.h"
@@ -82,5 +83,63 @@ Test(screens, are_what_they_were, .timeout = 300)
     cr_assert_eq(r.code, 0, "%s", r.err);
     ran_free(&r);
     checksums_check(HDX_TREE "/tests/cli/screens.txt", text_of, NULL);
+    tool_leave(folder);
+}
+
+/* Lines that are wider than the terminal, which would break them anywhere; commands to copy are whole. */
+static void expect_whole_lines(const char *dump, const char *command)
+{
+    char script[1024];
+    (void)snprintf(script, sizeof script,
+                   "exec </dev/null 2>/dev/null; export LC_ALL=C.UTF-8 TERM=xterm NO_COLOR=1 HEAPDEX_PAGER=cat "
+                   "COLUMNS=80; d='%s'; \"$H\" %s",
+                   dump, command);
+    terminal  *t = terminal_start(80, script);
+    const char unit[] = "%KMGB";
+    cr_expect(eq(int, terminal_end(t), 0), "%s: %s", dump, command);
+    for (char *line = strtok(t->shown, "\r\n"), *before = NULL; line != NULL; line = strtok(NULL, "\r\n")) {
+        unsigned width = 0;
+        for (const char *c = line; *c != '\0'; c++)
+            width += ((unsigned char)*c & 0xc0) != 0x80;
+        cr_expect(width <= 80 || strncmp(line, "  heapdex ", 10) == 0, "%s: %s: %s", dump, command, line);
+        const char *first = line + strspn(line, " ");
+        cr_expect(before == NULL || strchr("0123456789", before[strlen(before) - 1]) == NULL ||
+                      strchr(unit, *first) == NULL || *first == '\0' || (*first != '%' && first[1] != 'B'),
+                  "%s: %s: %s / %s", dump, command, before, line);
+        before = line;
+    }
+    free(t);
+}
+
+Test(screens, of_eighty_columns_break_no_address_and_no_number, .timeout = 300)
+{
+    static const char *const commands[] = {
+        "$d",
+        "dominators $d",
+        "histogram $d",
+        "histogram $d --retained",
+        "suspects $d",
+        "path $d class:java.lang.System",
+        "threads $d",
+        "threads $d --by pool",
+        "loaders $d",
+        "collections $d",
+        "thread-locals $d",
+        "statics $d",
+    };
+    static const char *const golden[] = { "zoo-jdk21-g1", "dialer", "threads-jdk25-serial" };
+    char                    *folder = tool_enter();
+    tool_copy_bookshop("bookshop.hprof.gz");
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
+        expect_whole_lines("bookshop.hprof.gz", commands[k]);
+    for (size_t i = 0; i < sizeof golden / sizeof *golden; i++) {
+        char path[512], copy[64];
+        (void)snprintf(path, sizeof path, "%s/%s.hprof.gz", GOLDEN_DUMPS, golden[i]);
+        (void)snprintf(copy, sizeof copy, "%s.hprof.gz", golden[i]);
+        if (access(path, R_OK) != 0 || symlink(path, copy) != 0)
+            continue;
+        for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
+            expect_whole_lines(copy, commands[k]);
+    }
     tool_leave(folder);
 }

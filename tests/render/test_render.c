@@ -377,11 +377,79 @@ Test(table, loses_spare_columns_then_packages_where_the_terminal_is_narrow_and_s
                 "  2.9 MB  Thread \"http-worker-0\"               0xdcb926c0\n"
                 "  5.2 KB  j.u.c.ThreadPoolExecutor$Worker      0xdcb926c8\n"
                 "(no room for children, shallow, percent)\n");
-    options.width = 30; /* an address and a name are whole, whatever the terminal */
+    options.width = 43; /* the name is cut rather than the address */
+    expect_text(things(heap_of_web + 2, 1), &options,
+                "retained  object                 address\n"
+                "  5.2 KB  j.u.c.Thre\xe2\x80\xa6tor$Worker  0xdcb926b8\n"
+                "(no room for children, shallow, percent)\n");
+    options.width = 30; /* too narrow for the address in any case: the name is whole */
     expect_text(things(heap_of_web + 2, 1), &options,
                 "retained  object                           address\n"
                 "  5.2 KB  j.u.c.ThreadPoolExecutor$Worker  0xdcb926b8\n"
-                "(no room for children, shallow, percent)\n");
+                "(no room for children,\n"
+                "shallow, percent)\n");
+}
+
+Test(table, omits_the_percent_last_and_cuts_names_of_classes_before_another_number_goes)
+{
+    static const hdx_column classes[] = {
+        HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "its name"),
+        HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "its instances"),
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size"),
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "what they keep"),
+        HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SPARE | HDX_COLUMN_SHARE, "of all"),
+    };
+    static const struct {
+        unsigned    width;
+        const char *text;
+    } screens[] = {
+        { 71, "objects  shallow  retained      %  class\n"
+              "  1,234   4.0 KB    5.0 MB  40.0%  a.i.TheLongNameTh\xe2\x80\xa6utOfAClass$AndMore\n" },
+        { 63, "shallow  retained      %  class\n"
+              " 4.0 KB    5.0 MB  40.0%  a.i.TheLongNameTha\xe2\x80\xa6utOfAClass$AndMore\n"
+              "(no room for objects)\n" },
+        { 56, "retained      %  class\n"
+              "  5.0 MB  40.0%  a.i.TheLongNameThat\xe2\x80\xa6"
+              "CutOfAClass$AndMore\n"
+              "(no room for objects, shallow)\n" },
+        { 48, "retained  class\n"
+              "  5.0 MB  a.i.TheLongNameTha\xe2\x80\xa6"
+              "CutOfAClass$AndMore\n"
+              "(no room for objects, shallow, percent)\n" },
+    };
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
+    const hdx_cell     cells[5] = { hdx_cell_string("acme.internal.TheLongNameThatNobodyLikesToCutOfAClass$AndMore"),
+                                    hdx_cell_uint(1234), hdx_cell_uint(4096), hdx_cell_uint(5 << 20), hdx_cell_real(40) };
+    for (unsigned i = 0; i < 4; i++) {
+        hdx_table *t;
+        hdx_rows  *rows;
+        cr_assert(eq(int, hdx_table_new(classes, 5, &t, NULL), HDX_OK));
+        cr_assert(eq(int, hdx_table_add(t, cells, NULL), HDX_OK));
+        cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+        options.width = screens[i].width;
+        expect_text(rows, &options, screens[i].text);
+    }
+}
+
+Test(table, shows_a_class_that_is_null_as_any_other_null)
+{
+    static const hdx_column waits[] = {
+        HDX_COLUMN("name", TEXT, NONE, 0, "of the thread"),
+        HDX_COLUMN("waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the lock"),
+    };
+    const hdx_cell     cells[2][2] = { { hdx_cell_string("main"), hdx_cell_null() },
+                                       { hdx_cell_string("other"), hdx_cell_string("acme.Lock") } };
+    hdx_render_options options = { .format = HDX_FORMAT_TABLE };
+    hdx_table         *t;
+    hdx_rows          *rows;
+    cr_assert(eq(int, hdx_table_new(waits, 2, &t, NULL), HDX_OK));
+    for (unsigned i = 0; i < 2; i++)
+        cr_assert(eq(int, hdx_table_add(t, cells[i], NULL), HDX_OK));
+    cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
+    expect_text(rows, &options,
+                "name   waits_for\n"
+                "main   -\n"
+                "other  acme.Lock\n");
 }
 
 /* ---- rows that stand for several objects ---- */
@@ -414,14 +482,15 @@ Test(table, says_behind_a_row_what_others_it_stands_for_and_counts_them)
         { 99, "retained      %  address\n"
               "  4.0 KB  40.0%  0x10     (+ 1,200: 5.0 MB)\n"
               "     9 B   5.0%  0x20\n" },
-        { 40, "retained  address\n"
-              "  4.0 KB  0x10     (+ 1,200: 5.0 MB)\n"
-              "     9 B  0x20\n"
-              "(no room for percent)\n" },
+        { 40, "retained      %  address\n"
+              "  4.0 KB  40.0%  0x10\n"
+              "     9 B   5.0%  0x20\n"
+              "(no room for similar)\n" },
         { 20, "retained  address\n"
               "  4.0 KB  0x10\n"
               "     9 B  0x20\n"
-              "(no room for percent, similar)\n" },
+              "(no room for\n"
+              "similar, percent)\n" },
     };
     hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
     for (unsigned i = 0; i < 5; i++) {
@@ -498,10 +567,10 @@ Test(table, draws_a_tree_in_the_column_of_objects)
     options.ascii = true;
     options.width = 40;
     expect_text(tree_of(2), &options,
-                "retained  object                    address\n"
-                "     7 B  class a.P2 .HOOKS         0x10\n"
-                "     6 B  - java.util.ArrayList []  0x20\n"
-                "     5 B    - a.Plugin (99,998 ...  -\n");
+                "retained  object                 address\n"
+                "     7 B  class a.P2 .HOOKS      0x10\n"
+                "     6 B  - j.util.ArrayList []  0x20\n"
+                "     5 B    - a...n (99,998 ...  -\n");
     hdx_rows *rows = tree_of(UINT64_MAX); /* lines that are very deep stand below each other */
     kept      k = { .text = hdx_buffer_of(NULL) };
     hdx_sink  sink = { keep, &k };
