@@ -4,6 +4,8 @@
  *     retained  static             object                          address
  *       1.9 MB  Bookshop.SESSIONS  bookshop.Bookshop$SessionCache  0xfeb18ea8
  *
+ * By some statics a JVM finds classes; they are never a cause and come last.
+ *
  * Which statics a class has the index knows, what is in them the dump alone: records of classes are read in the order
  * of the file, each once. What an object retains that several hold is no static's alone (holders.c asks for that).
  */
@@ -34,23 +36,43 @@ typedef struct field_of {
     uint64_t retained;
     uint32_t owner; /* class number */
     uint32_t place; /* among its statics */
+    bool     finds; /* by it a JVM finds classes */
 } field_of;
 
 typedef struct statics {
-    hdx_found found;
-    hdx_pair *order; /* classes: position of the record, number */
-    uint64_t  class_count;
-    bool      untold; /* the dump is not at hand */
+    hdx_found        found;
+    hdx_pair        *order; /* classes: position of the record, number */
+    uint64_t         class_count;
+    const hdx_class *loader; /* java.lang.ClassLoader; NULL: there is none */
+    bool             untold; /* the dump is not at hand */
 } statics;
 
 static int most_first(const void *a, const void *b)
 {
     const field_of *x = a, *y = b;
+    if (x->finds != y->finds)
+        return x->finds ? 1 : -1;
     if (x->retained != y->retained)
         return x->retained > y->retained ? -1 : 1;
     if (x->owner != y->owner)
         return x->owner < y->owner ? -1 : 1;
     return (x->place > y->place) - (x->place < y->place);
+}
+
+/*
+ * A JVM starts a program and finds its classes by LauncherHelper.appClass, by the statics of java.lang.ClassLoader and
+ * the JDK's classes below it, and by those statics of the JDK that have a class loader. Much hangs below them and
+ * nothing is held because of them.
+ */
+static bool finds_classes(const statics *s, const hdx_class *owner, hdx_text field, hdx_id target)
+{
+    hdx_graph *g = s->found.ask.g;
+    if (!hdx_is_of_jdk(owner->name))
+        return false;
+    if (hdx_text_is(owner->name, "sun.launcher.LauncherHelper") && hdx_text_is(field, "appClass"))
+        return true;
+    return s->loader != NULL && (hdx_class_extends(g, owner->number, s->loader->number) ||
+                                 hdx_class_extends(g, hdx_graph_class_of(g, target), s->loader->number));
 }
 
 /* Classes with a record whose statics may refer to something, in the order of the dump. */
@@ -91,7 +113,8 @@ static hdx_code read_class(statics *s, const hdx_class *c, hdx_values *v, hdx_er
         if (value->type != 2 || value->absent || value->as.address == 0 ||
             !hdx_graph_find(s->found.ask.g, value->as.address, &to))
             continue;
-        const field_of f = { to, hdx_graph_retained(s->found.ask.g, to), c->number, (uint32_t)i };
+        const field_of f = { to, hdx_graph_retained(s->found.ask.g, to), c->number, (uint32_t)i,
+                             finds_classes(s, c, c->statics[i].name, to) };
         code = hdx_found_add(&s->found, &f, err);
     }
     return code == HDX_OK ? hdx_ask_turn(&s->found.ask, err) : code;
@@ -114,7 +137,8 @@ static hdx_code read_all(statics *s, hdx_error *err)
 
 static hdx_code find(void *state, hdx_error *err)
 {
-    statics       *s = state;
+    statics *s = state;
+    s->loader = hdx_graph_class_named(s->found.ask.g, "java.lang.ClassLoader");
     const hdx_code code = choose(s, hdx_argument_text(s->found.arguments, "class"), err);
     return code == HDX_OK ? read_all(s, err) : code;
 }
@@ -180,8 +204,9 @@ const hdx_question hdx_question_statics = {
         .name = "statics",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "static fields of live classes by what the object in them retains",
-        .more = "A row is a static field that refers to an object, the most retained first; an object that several "
-                "fields have is in the row of each. What such an object shares with other holders is not in retained: "
+        .more = "A row is a static field that refers to an object, the most retained first, but those by which a JVM "
+                "finds classes last (LauncherHelper.appClass, and statics of the JDK that are of class loaders or have "
+                "one); an object that several fields have is in the row of each. What such an object shares with other holders is not in retained: "
                 "holders says what statics keep together.",
         .examples = { "heapdex statics app.hprof --limit 10", "heapdex statics app.hprof --class 'java.lang.*'" },
         .forms = &form,

@@ -115,11 +115,11 @@ Test(paths, are_pages_of_a_line_a_step)
     ran_free(&r);
     r = tool_sh("COLUMNS=48 \"$H\" path app.hprof.gz 0xfeb18ea8");
     cr_expect_str_eq(r.out, "GC root: thread\n"
-                            "     224 B  Thread \"clerk\" <Java Local>  0xfed5a340\n"
+                            "     224 B  Thread \"cle…<Java Local>  0xfed5a340\n"
                             "            in bookshop.Bookshop.lambda$main$0\n"
                             "            (Bookshop.java:120)\n"
-                            "      16 B  b.Bookshop$Desk .visitors    0xfed5d9e0\n"
-                            "    1.9 MB  b.Bookshop$SessionCache      0xfeb18ea8\n");
+                            "      16 B  b.Bookshop$…sk .visitors  0xfed5d9e0\n"
+                            "    1.9 MB  b.Bookshop$SessionCache   0xfeb18ea8\n");
     ran_free(&r);
     r = tool_sh("\"$H\" path app.hprof.gz 0xfeb18ea8 | \"$H\" object app.hprof.gz - --format csv --columns address");
     cr_expect_str_eq(r.out, "address\n0xfed5a340\n0xfed5d9e0\n0xfeb18ea8\n");

@@ -82,8 +82,8 @@ const hdx_column hdx_path_members[HDX_PATH_MEMBERS] = {
     HDX_COLUMN("reservation", TEXT, NONE, HDX_COLUMN_OPTIONAL,
                "what may hold the object that the dump does not show; only where it is unreachable and that is known"),
 };
-static const hdx_column document[] = { HDX_NESTED("paths", LIST, 0, "the paths of each object, shortest first",
-                                                  hdx_path_members) };
+static const hdx_column document[] = { HDX_NESTED(
+    "paths", LIST, 0, "the paths of each object: the preferred one, then shortest first", hdx_path_members) };
 
 /* What is said of an object on its way to another. */
 typedef struct step {
@@ -360,8 +360,10 @@ static hdx_code find(writer *w, const hdx_id *ids, size_t count, const hdx_path_
 {
     const bool one_each = w->merge && options->paths <= 1;
     hdx_code   code;
-    if (!one_each)
-        return hdx_paths_find(w->ask, w->x, ids, count, options->paths, &w->found, err);
+    if (!one_each) {
+        code = hdx_paths_find(w->ask, w->x, ids, count, options->paths, &w->found, err);
+        return code == HDX_OK ? hdx_paths_prefer(w->ask, w->x, options->paths, &w->found, err) : code;
+    }
     if ((code = hdx_path_tree_find(w->ask, w->x, ids, count, tree, err)) == HDX_OK && !options->rows_only)
         code = hdx_path_tree_paths(w->ask, tree, ids, &w->found, err);
     return code;
@@ -531,7 +533,8 @@ const hdx_question hdx_question_path = {
         .sentence = "why objects are alive: shortest paths from GC roots",
         .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
                 "do not use such references then. --merge shows the paths of many objects as one tree, a line for "
-                "all objects of a class on the way; --class takes all live instances. --where takes fields of the "
+                "all objects of a class on the way; a single path that is longer by up to two references is shown if the "
+                "shortest only says how a JVM finds classes or leads through statics of the JDK alone; --class takes all live instances. --where takes fields of the "
                 "objects asked about, too.",
         .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer",
                       "heapdex path app.hprof --class java.util.HashMap --merge" },

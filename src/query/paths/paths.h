@@ -17,6 +17,11 @@ typedef struct hdx_paths {
 /* Shortest paths from the GC roots to each target, up to `paths` for one, shortest first. */
 hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, unsigned paths,
                         hdx_paths *out, hdx_error *err);
+/*
+ * Of the paths of each target one that says why the program holds the object comes first, where it is as short or
+ * longer by at most two references (prefer.c); if it was not among them it takes the place of the last. Bounded work.
+ */
+hdx_code hdx_paths_prefer(hdx_ask *ask, const hdx_excludes *x, unsigned paths, hdx_paths *out, hdx_error *err);
 /* Paths that are one tree: each object stands in it once (or, of paths found one by one, once behind each parent). */
 #define HDX_TREE_NONE UINT64_MAX
 typedef struct hdx_path_tree_node {
