@@ -545,6 +545,57 @@ static void tell(void *context, const char *line)
     (void)snprintf(told, sizeof told, "%s", line);
 }
 
+/* SHARED hangs at a static and at a soft reference, ALONE below a static at a weak reference. */
+Test(free_if, says_what_soft_and_weak_references_decide)
+{
+    enum { OBJECT = 0x100, REFERENCE = 0x200, SOFT = 0x300, WEAK = 0x400, NODE = 0x500, MAIN = 0x600 };
+    enum { SHARED = 0x1000, BELOW = 0x1018, ALONE = 0x1030, A_SOFT = 0x1048, A_WEAK = 0x1058, PLAIN = 0x1068 };
+    static const char view[] = "heapdex index DUMP --view strong='-refs:soft,weak', then --view strong:\n"
+                               "the heap without such references";
+    static const struct {
+        const char *field, *total, *title;
+    } cases[] = {
+        { "app.Main#shared", "{objects=0 bytes=0 weakly=0 but_for_weak=48}",
+          "0.0% of the live heap would be free\nsoft or weak references alone would keep another 48 B\n" },
+        { "app.Main#weak", "{objects=2 bytes=48 weakly=24 but_for_weak=0}",
+          "25.0% of the live heap would be free\nsoft or weak references alone hold 24 B of it even now\n" },
+        { "app.Main#plain", "{objects=1 bytes=24 weakly=0 but_for_weak=0}", "12.5% of the live heap would be free" },
+    };
+    dump_maker *m = dump_maker_new(8);
+    heap        h;
+    (void)dump_maker_class_at(m, OBJECT, "java.lang.Object", 0, "");
+    (void)dump_maker_class_at(m, REFERENCE, "java.lang.ref.Reference", OBJECT, "referent:L");
+    (void)dump_maker_class_at(m, SOFT, "java.lang.ref.SoftReference", REFERENCE, "");
+    (void)dump_maker_class_at(m, WEAK, "java.lang.ref.WeakReference", REFERENCE, "");
+    (void)dump_maker_class_at(m, NODE, "app.Node", OBJECT, "next:L");
+    dump_maker_static(m, "shared", 'L', SHARED);
+    dump_maker_static(m, "soft", 'L', A_SOFT);
+    dump_maker_static(m, "weak", 'L', A_WEAK);
+    dump_maker_static(m, "plain", 'L', PLAIN);
+    (void)dump_maker_class_at(m, MAIN, "app.Main", OBJECT, "");
+    dump_maker_instance_at(m, SHARED, NODE, DUMP_VALUES(BELOW));
+    dump_maker_instance_at(m, BELOW, NODE, NULL);
+    dump_maker_instance_at(m, ALONE, NODE, NULL);
+    dump_maker_instance_at(m, A_SOFT, SOFT, DUMP_VALUES(SHARED));
+    dump_maker_instance_at(m, A_WEAK, WEAK, DUMP_VALUES(ALONE));
+    dump_maker_instance_at(m, PLAIN, NODE, NULL);
+    for (uint64_t c = OBJECT; c <= MAIN; c += 0x100)
+        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, c, 0, 0);
+    heap_open(&h, m);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hdx_argument field = { "field", cases[i].field };
+        const char        *last = strrchr(cases[i].title, '\n');
+        char               title[400];
+        hdx_rows          *rows;
+        ok(ask(&h, &hdx_question_free_if, &field, 1, &rows));
+        (void)snprintf(title, sizeof title, "%s%s", cases[i].title, last != NULL ? view : "");
+        cr_expect_str_eq(hdx_rows_title(rows), title, "%s", hdx_rows_title(rows));
+        expect_extra(rows, "total", cases[i].total);
+        hdx_rows_close(rows);
+    }
+    heap_close(&h);
+}
+
 Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
 {
     static const struct {

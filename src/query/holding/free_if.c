@@ -13,14 +13,19 @@
  *   --roots    roots of these types; what is a root of another type too, or a local that a field of its thread refers
  *              to as well, stays
  *
+ * Soft and weak references hold like others here. How much of the answer they decide is in total: what would be free
+ * and is held by nothing stronger even now, and what they alone would keep.
+ *
  * Exact: objects that the GC roots reach, and do not reach without these references (mark.c).
- * Cost: that search; where fields are asked about the fields of each object that has them and holds more
- * (cut_fields.c), two bits an object and some bits for each of those; for locals and statics a record of the dump.
+ * Cost: that search, twice, and that of strength.c; where fields are asked about the fields of each object that has
+ * them and holds more (cut_fields.c), two bits an object and some bits for each of those; for locals and statics a
+ * record of the dump.
  */
 #include "base/nearest.h"
 #include "graph/graph.h"
 #include "query/holding/holding.h"
 #include "query/runtime/loaders.h"
+#include "query/runtime/strength.h"
 #include "query/sets/exclude.h"
 #include "query/sets/cut_fields.h"
 
@@ -518,21 +523,134 @@ static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *
     return code;
 }
 
+/* ---- what soft and weak references decide ---- */
+
+/* The same search once more, for which soft and weak references do not hold their referents either. */
+typedef struct strongly {
+    const taking        *t;
+    const hdx_strengths *strengths;
+    const uint64_t      *asked; /* of the first search */
+} strongly;
+
+typedef struct but_for {
+    hdx_id referent;
+    hdx_code (*reach)(void *, hdx_id);
+    void *reached;
+} but_for;
+
+static hdx_code reach_others(void *context, hdx_id to)
+{
+    const but_for *b = context;
+    return to == b->referent ? HDX_OK : b->reach(b->reached, to);
+}
+
+static bool is_weak(hdx_strength kind) { return kind == HDX_SOFT || kind == HDX_WEAK; }
+
+static hdx_code leave_strongly(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached,
+                               hdx_error *err)
+{
+    const strongly      *s = context;
+    const uint64_t      *place = hdx_map_get(&s->strengths->places, from);
+    const hdx_reference *r = place == NULL ? NULL : &s->strengths->at[*place];
+    but_for              b = { r != NULL && is_weak(r->kind) && !r->also ? r->referent : HDX_NO_ID, reach, reached };
+    hdx_code             code = HDX_OK;
+    hdx_refs             refs;
+    hdx_id               to;
+    if (hdx_bits_test(s->asked, from))
+        return leave((void *)(uintptr_t)s->t, from, reach_others, &b, err);
+    hdx_graph_outbound(s->t->ask.g, from, HDX_ALL, &refs);
+    while (code == HDX_OK && hdx_refs_next(&refs, &to))
+        code = reach_others(&b, to);
+    return code;
+}
+
+/* `seen` is what stays reachable, `then` what stays so without soft and weak references. */
+static hdx_code compare(taking *t, const hdx_strengths *s, const uint64_t *seen, uint64_t *then, hdx_gone *gone,
+                        hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < s->weak.count; i++) { /* these are no news: they are held no better today */
+        const hdx_id id = s->weak.at[i].id;
+        if (is_weak(s->weak.at[i].strength) && !hdx_bits_test(seen, id))
+            gone->weakly += hdx_graph_shallow(t->ask.g, id);
+        hdx_bits_put(then, id);
+    }
+    for (uint64_t w = 0; code == HDX_OK && w < t->words; w++) {
+        for (uint64_t bits = seen[w] & ~then[w]; bits != 0; bits &= bits - 1)
+            gone->but_for_weak += hdx_graph_shallow(t->ask.g, w * 64 + (uint64_t)__builtin_ctzll(bits));
+        if ((w & 0xffff) == 0)
+            code = hdx_ask_stopped(&t->ask.q, err);
+    }
+    return code;
+}
+
+static hdx_code ask_weak(taking *t, const uint64_t *seen, hdx_gone *gone, hdx_error *err)
+{
+    hdx_strengths s = { .count = 0 };
+    hdx_code      code = hdx_strengths_open(&t->ask, &s, err);
+    if (code != HDX_OK || (gone->of_weak = s.unknown == 0) == false || s.count == 0)
+        return code;
+    uint64_t *then = hdx_mem_array(t->ask.q.mem, t->words, sizeof *then),
+             *asked = hdx_mem_array(t->ask.q.mem, t->words, sizeof *asked);
+    const strongly how = { t, &s, t->asked };
+    if (then == NULL || asked == NULL)
+        return hdx_no_memory(err, "marking", 2 * t->words * sizeof *then);
+    memcpy(asked, t->asked, t->words * sizeof *asked);
+    for (uint64_t i = 0; i < s.count; i++)
+        if (is_weak(s.at[i].kind) && s.at[i].referent != HDX_NO_ID)
+            hdx_bits_put(asked, s.at[i].id);
+    const hdx_marking marking = {
+        .no_roots = t->no_roots, .asked = asked, .leave = leave_strongly, .context = (void *)(uintptr_t)&how
+    };
+    code = hdx_mark_as(&t->ask.q, &marking, then, err);
+    return code == HDX_OK ? compare(t, &s, seen, then, gone, err) : code;
+}
+
+/* What is less than a tenth of the answer does not decide it. */
+static void say_weak(const hdx_gone *s, char *line, size_t size)
+{
+    static const char view[] = "heapdex index DUMP --view strong='-refs:soft,weak', then --view strong:\n"
+                               "the heap without such references";
+    char              weakly[16], kept[16];
+    const bool        of = s->weakly > 0 && s->weakly >= s->bytes / 10, more = s->but_for_weak > s->bytes / 10;
+    hdx_human_size(s->weakly, weakly);
+    hdx_human_size(s->but_for_weak, kept);
+    const size_t at = strlen(line);
+    if (of || more)
+        (void)snprintf(line + at, size - at, "%s%s%s%s%s\n%s", of ? "\nsoft or weak references alone hold " : "",
+                       of ? weakly : "", of ? " of it even now" : "",
+                       more ? "\nsoft or weak references alone would keep another " : "", more ? kept : "", view);
+}
+
+static hdx_code find_gone(taking *t, hdx_gone *s, hdx_error *err)
+{
+    uint64_t *seen = hdx_mem_array(t->ask.q.mem, t->words, sizeof *seen);
+    hdx_code  code;
+    if (seen == NULL)
+        return hdx_no_memory(err, "marking", t->words * sizeof *seen);
+    code = hdx_mark_as(&t->ask.q,
+                       &(hdx_marking){ .no_roots = t->no_roots, .asked = t->asked, .leave = leave, .context = t }, seen,
+                       err);
+    if (code == HDX_OK && (code = hdx_gone_not_in(&t->ask, seen, s, err)) == HDX_OK)
+        code = ask_weak(t, seen, s, err);
+    return code;
+}
+
 static hdx_code open_free_if(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     taking         t = { .classes = 0 };
     hdx_gone       s = { .at = NULL };
-    char           title[80];
+    char           title[400];
     const uint64_t live = hdx_graph_summary_of(q->graph)->live_bytes;
     hdx_error      own = { .offset = HDX_NOWHERE };
     err = err != NULL ? err : &own;
     *out = NULL;
     hdx_code code = taking_open(q, a, &t, err);
     if (code == HDX_OK && (code = hdx_gone_open(&t.ask, &s, err)) == HDX_OK)
-        code = hdx_gone_unreached(
-            &t.ask, &(hdx_marking){ .no_roots = t.no_roots, .asked = t.asked, .leave = leave, .context = &t }, &s, err);
+        code = find_gone(&t, &s, err);
     (void)snprintf(title, sizeof title, "%.1f%% of the live heap would be free",
                    live == 0 ? 0 : 100.0 * (double)s.bytes / (double)live);
+    say_weak(&s, title, sizeof title);
     if (code == HDX_OK)
         code = hdx_gone_rows(&t.ask, &s, title, out, err);
     return hdx_say_nothing(code, out, err, "all that is reachable stays so");
@@ -573,7 +691,8 @@ const hdx_question hdx_question_free_if = {
         .sentence = "what would be free if a field, class, loader or kind of root held nothing",
         .more = "What is named stays where it is, but for its class holds nothing any longer; what no GC root reaches "
                 "then would be free. All options may be repeated and hold together. retained asks what goes if the "
-                "objects themselves are gone.",
+                "objects themselves are gone. Where soft or weak references decide a tenth of the answer it says so, with "
+                "the view of the index that shows the heap without them.",
         .examples = { "heapdex free-if app.hprof --field 'java.util.HashMap#table'",
                       "heapdex free-if app.hprof --roots JAVA_LOCAL,JNI_MONITOR thread:main" },
         .forms = &form,

@@ -17,6 +17,10 @@ const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS] = {
 static const hdx_column total_members[] = {
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be gone"),
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that would be free"),
+    HDX_COLUMN("weakly", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
+               "of these, bytes that nothing stronger than soft or weak references holds even now; free-if alone"),
+    HDX_COLUMN("but_for_weak", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
+               "bytes besides that soft or weak references alone would keep; free-if alone"),
 };
 const hdx_column hdx_gone_document[1] = { HDX_NESTED("total", OBJECT, 0, "all of them together", total_members) };
 
@@ -46,12 +50,21 @@ void hdx_gone_add(hdx_gone *s, uint32_t number, uint64_t shallow)
 
 hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, hdx_error *err)
 {
-    uint64_t  n = hdx_graph_objects(ask->g), words = hdx_bits_words(n);
-    uint64_t *seen = hdx_mem_array(ask->q.mem, words, sizeof *seen);
-    hdx_code  code;
+    const uint64_t words = hdx_bits_words(hdx_graph_objects(ask->g));
+    uint64_t      *seen = hdx_mem_array(ask->q.mem, words, sizeof *seen);
+    hdx_code       code;
     if (seen == NULL)
         return hdx_no_memory(err, "marking", words * sizeof *seen);
-    code = hdx_mark_as(&ask->q, how, seen, err);
+    if ((code = hdx_mark_as(&ask->q, how, seen, err)) == HDX_OK)
+        code = hdx_gone_not_in(ask, seen, s, err);
+    hdx_mem_put(ask->q.mem, seen, words * sizeof *seen);
+    return code;
+}
+
+hdx_code hdx_gone_not_in(hdx_ask *ask, const uint64_t *seen, hdx_gone *s, hdx_error *err)
+{
+    const uint64_t n = hdx_graph_objects(ask->g);
+    hdx_code       code = HDX_OK;
     for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
         uint64_t live[HDX_RUN / 64], sizes[HDX_RUN], any = 0;
         uint32_t classes[HDX_RUN], here = (uint32_t)(n - first < HDX_RUN ? n - first : HDX_RUN);
@@ -71,7 +84,6 @@ hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, h
         if ((first / HDX_RUN & 255) == 255)
             code = hdx_ask_stopped(&ask->q, err);
     }
-    hdx_mem_put(ask->q.mem, seen, words * sizeof *seen);
     return code;
 }
 
@@ -110,8 +122,9 @@ hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **
         hdx_table_free(t);
         return code;
     }
-    const uint64_t numbers[] = { s->objects, s->bytes };
-    code = hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", total_members, 2, numbers, err);
+    const uint64_t numbers[] = { s->objects, s->bytes, s->weakly, s->but_for_weak };
+    code =
+        hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", total_members, s->of_weak ? 4 : 2, numbers, err);
     if (code == HDX_OK && (code = hdx_rows_set_title(*out, title, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;

@@ -36,6 +36,8 @@ typedef struct hdx_gone {
     hdx_gone_sum *at; /* by class number */
     uint32_t      classes;
     uint64_t      objects, bytes;
+    bool          of_weak;              /* the two below are known */
+    uint64_t      weakly, but_for_weak; /* bytes: see hdx_gone_document */
     hdx_mem      *mem;
 } hdx_gone;
 enum { HDX_GONE_COLUMNS = 3 };
@@ -44,7 +46,8 @@ extern const hdx_column hdx_gone_document[1];
 hdx_code                hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err); /* closed on failure, too */
 void                    hdx_gone_close(hdx_gone *s);
 void                    hdx_gone_add(hdx_gone *s, uint32_t number, uint64_t shallow);
-hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, hdx_error *err);       /* live ones */
+hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, hdx_error *err); /* live ones */
+hdx_code hdx_gone_not_in(hdx_ask *ask, const uint64_t *seen, hdx_gone *s, hdx_error *err);      /* bits; live ones */
 hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **out, hdx_error *err); /* uses it up */
 
 /* ---- tops.c ---- */

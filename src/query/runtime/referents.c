@@ -9,6 +9,7 @@
 #include "query/common/listing.h"
 #include "query/runtime/strength.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define NEAR 64u /* dominators of a referent that are looked at for another one */
@@ -68,6 +69,7 @@ typedef struct referents {
     hdx_found     found;
     hdx_strengths strengths; /* for sums alone */
     bool          readable;
+    uint64_t      soft, weak; /* bytes that nothing stronger holds */
 } referents;
 
 /* kinds: bit k - 1 for strength k; 0: all. */
@@ -88,6 +90,8 @@ static hdx_code find(void *state, hdx_error *err)
         code = hdx_found_add(&r->found, &h, err);
     }
     r->readable = s->unknown == 0 || s->unknown < s->count;
+    r->soft = s->bytes[HDX_SOFT];
+    r->weak = s->bytes[HDX_WEAK];
     if (hdx_argument_choice(r->found.arguments, "by") < 0)
         hdx_strengths_close(&r->strengths);
     return code;
@@ -283,6 +287,28 @@ static hdx_code sums_of(void *state, int by, hdx_rows **out, hdx_error *err)
 
 /* ---- asking ---- */
 
+/* Where soft and weak references alone hold a hundredth of the heap. */
+static hdx_code say(void *state, hdx_rows **rows, hdx_error *err)
+{
+    const referents *r = state;
+    const uint64_t   live = hdx_graph_summary_of(r->found.ask.g)->live_bytes;
+    char             line[256], soft[16], weak[16];
+    if (r->soft + r->weak == 0 || r->soft + r->weak < live / 100)
+        return HDX_OK;
+    hdx_human_size(r->soft, soft);
+    hdx_human_size(r->weak, weak);
+    (void)snprintf(line, sizeof line,
+                   "soft references alone hold %s of the heap, weak ones %s\nheapdex index DUMP --view "
+                   "strong='-refs:soft,weak', then --view strong:\nthe heap without such references",
+                   soft, weak);
+    const hdx_code code = hdx_rows_set_title(*rows, line, err);
+    if (code != HDX_OK) {
+        hdx_rows_close(*rows);
+        *rows = NULL;
+    }
+    return code;
+}
+
 static const hdx_listing listing = { .what = "referents",
                                      .state = sizeof(referents),
                                      .entry = sizeof(held),
@@ -293,6 +319,7 @@ static const hdx_listing listing = { .what = "referents",
                                      .find = find,
                                      .order = held_first,
                                      .cells = cells_of,
+                                     .beside = say,
                                      .nothing = nothing };
 
 static const hdx_parameter parameters[] = {
@@ -315,7 +342,7 @@ const hdx_question hdx_question_referents = {
         .sentence = "what soft, weak and phantom references and finalizers hold",
         .more = "A row is a reference with what it refers to; those come first whose referents nothing strong holds, "
                 "since they can go when memory is short (soft) or with the next collection. --by kind says how much "
-                "of the heap is held so, and not in a stronger way. --kind chooses.",
+                "of the heap is held so, and not in a stronger way. --kind chooses. Where soft and weak references alone hold a hundredth of the heap the answer says how to see the heap without them.",
         .examples = { "heapdex referents app.hprof --by kind",
                       "heapdex referents app.hprof --kind soft --where 'reach = soft'" },
         .forms = forms,
