@@ -252,6 +252,30 @@ Test(waits, have_the_lock_its_owner_and_deadlocks)
     heap_close(&h);
 }
 
+/* The lock that most of its threads wait for, and who has it. */
+Test(waits, of_a_pool_are_those_of_most_of_its_threads)
+{
+    static const parked threads_of[] = { { "1-w", WAITING, 'A' }, { "2-w", WAITING, 'B' },  { "3-w", WAITING, 'B' },
+                                         { "4-w", WAITING, 0 },   { "5-w", RUNNABLE, 'A' }, { "6-w", RUNNABLE, 'A' },
+                                         { "7-v", WAITING, 'B' }, { "8-v", WAITING, 'A' },  { "a", RUNNABLE, 0 },
+                                         { "b", RUNNABLE, 0 },    { "e", WAITING, 'C' } };
+    static const char   columns[] = "threads waiting waits_for lock owner owner_thread";
+    heap                h;
+    hdx_rows           *rows;
+    make_parked(&h, threads_of, HDX_COUNT(threads_of));
+    ok(ask(&h, threads, &rows, { "by", "pool" }));
+    expect_columns(rows, "pool", "#-w", columns,
+                   "6,2,java.util.concurrent.locks.ReentrantLock$Sync,0x40100,b,0x30100\n");
+    ok(ask(&h, threads, &rows, { "by", "pool" })); /* of locks as frequent the one of least address */
+    expect_columns(rows, "pool", "#-v", columns,
+                   "2,1,java.util.concurrent.locks.ReentrantLock$Sync,0x40000,a,0x30000\n");
+    ok(ask(&h, threads, &rows, { "by", "pool" }));
+    expect_columns(rows, "pool", "a", columns, "1,-,-,-,-,-\n");
+    ok(ask(&h, threads, &rows, { "by", "pool" }));
+    expect_columns(rows, "pool", "e", columns, "1,1,app.Condition,0x40200,-,-\n");
+    heap_close(&h);
+}
+
 Test(waits, of_a_thread_outside_of_a_circle_are_no_deadlock)
 {
     static const parked threads_of[] = { { "b", WAITING, 'A' }, { "a", WAITING, 'F' }, { "g", WAITING, 'A' } };

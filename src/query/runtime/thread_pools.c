@@ -2,18 +2,22 @@
  * thread_pools.c - threads summed by their names without numbers: "http-worker-6" and "http-worker-17" are of the pool
  * "http-worker-#".
  *
- * In:  names and states out of the dump, stacks and retained sizes of the index.
- * Out: a row a pool, the one that retains most first. A thread that is a GC root shares nothing it retains with another
- *      one, so sums are of distinct bytes.
- * Cost: 40 bytes a thread and its name.
+ * In:  names and states out of the dump, what threads wait for (thread_waits.c), stacks and retained sizes of the
+ * index. Out: a row a pool, the one that retains most first, with the lock that most of its threads wait for. A thread
+ * that is a GC root shares nothing it retains with another one, so sums are of distinct bytes. Cost: 64 bytes a thread
+ * and its name.
  */
 #include "graph/graph.h"
+#include "query/common/columns.h"
+#include "query/common/labels.h"
 #include "query/common/thread_facts.h"
+#include "query/runtime/thread_waits.h"
 #include "query/runtime/threads.h"
 #include "query/query.h"
 
 #include <stdlib.h>
 
+enum { WAITING = 6, WAITS_FOR, LOCK, OWNER, OWNER_THREAD };
 const hdx_column hdx_thread_pool_columns[HDX_THREAD_POOL_COLUMNS] = {
     HDX_COLUMN("pool", TEXT, NONE, HDX_COLUMN_NULLABLE, "names of its threads, with # for each run of digits"),
     HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads with such a name"),
@@ -22,6 +26,14 @@ const hdx_column hdx_thread_pool_columns[HDX_THREAD_POOL_COLUMNS] = {
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of what they retain"),
     HDX_COLUMN("most_at", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "the innermost method outside of the JDK that most of them are in, else the innermost"),
+    HDX_COLUMN("waiting", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+               "of its threads, those that wait for the lock which most of them wait for; null where none is parked"),
+    HDX_COLUMN("waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+               "class of that lock or synchronizer (Thread.parkBlocker); of several as frequent that of least address"),
+    HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that synchronizer"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "name of the thread that has it or computes the result; null where none is known"),
+    HDX_COLUMN("owner_thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that thread"),
 };
 
 static const char *const states[] = { "NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED" };
@@ -30,15 +42,17 @@ static const char *const states[] = { "NEW", "RUNNABLE", "BLOCKED", "WAITING", "
 typedef struct member {
     hdx_text         pool;
     bool             named;
-    unsigned         state; /* STATES: not known */
-    const hdx_frame *at;    /* NULL: no such frame */
-    hdx_id           id;
+    unsigned         state;           /* STATES: not known */
+    const hdx_frame *at;              /* NULL: no such frame */
+    hdx_id           id, lock, owner; /* HDX_NO_ID: it waits for none, or nobody known has it */
 } member;
 
 typedef struct pool {
     uint64_t         first, count, retained, frames;
     uint64_t         in[STATES + 1];
     const hdx_frame *most_at;
+    uint64_t         waiting;
+    hdx_id           lock, owner;
 } pool;
 
 typedef struct pools {
@@ -100,6 +114,17 @@ static unsigned state_of(const hdx_cell *state)
     return i;
 }
 
+static hdx_code read_waits(pools *p, hdx_error *err)
+{
+    hdx_thread_waits waits = { .at = NULL };
+    const hdx_code   code = hdx_thread_waits_find(&p->ask, &p->reader, &p->ids, &waits, err);
+    for (uint64_t i = 0; code == HDX_OK && i < p->ids.count; i++) {
+        p->members[i].lock = waits.at[i].blocker;
+        p->members[i].owner = waits.at[i].owner;
+    }
+    return code;
+}
+
 static hdx_code read_members(pools *p, hdx_error *err)
 {
     hdx_arena        arena = hdx_arena_of(p->ask.q.mem);
@@ -149,6 +174,27 @@ static int in_pools(const void *a, const void *b)
     return order;
 }
 
+static int by_lock(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    return (x->lock > y->lock) - (x->lock < y->lock);
+}
+
+/* The members of a pool are sorted for that: what is asked of one of them afterwards, its name, is that of all. */
+static void find_lock(member *first, pool *of)
+{
+    uint64_t run = 0;
+    qsort(first, (size_t)of->count, sizeof *first, by_lock);
+    for (const member *m = first; m < first + of->count; m++) {
+        run = m > first && m->lock == m[-1].lock ? run + 1 : 1;
+        if (m->lock != HDX_NO_ID && run > of->waiting) {
+            of->waiting = run;
+            of->lock = m->lock;
+            of->owner = m->owner;
+        }
+    }
+}
+
 static int heaviest_first(const void *a, const void *b)
 {
     const pool *x = a, *y = b;
@@ -181,6 +227,8 @@ static hdx_code sum_up(pools *p, hdx_error *err)
         of->retained += hdx_graph_retained(p->ask.g, m->id);
         of->frames += thread == NULL ? 0 : thread->frame_count;
     }
+    for (uint64_t i = 0; i < p->found.count; i++)
+        find_lock(&p->members[p->found.at[i].first], &p->found.at[i]);
     if (p->found.count > 0)
         qsort(p->found.at, (size_t)p->found.count, sizeof(pool), heaviest_first);
     return HDX_OK;
@@ -204,6 +252,19 @@ static hdx_cell states_cell(const pool *of, hdx_buffer *text, hdx_arena *arena)
     return text->len == 0 ? hdx_cell_null() : hdx_text_cell(arena, (hdx_text){ text->at, (uint32_t)text->len });
 }
 
+static hdx_code wait_cells(pools *p, const pool *of, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    if (of->waiting == 0)
+        return HDX_OK;
+    cells[WAITING] = hdx_cell_uint(of->waiting);
+    cells[WAITS_FOR] = hdx_class_of_cell(p->ask.g, of->lock);
+    cells[LOCK] = hdx_id_cell(p->ask.g, of->lock);
+    if (of->owner == HDX_NO_ID)
+        return HDX_OK;
+    cells[OWNER_THREAD] = hdx_id_cell(p->ask.g, of->owner);
+    return hdx_label_cell(&p->ask.q, of->owner, arena, &cells[OWNER], err);
+}
+
 static hdx_code add_rows(pools *p, hdx_table *table, hdx_error *err)
 {
     hdx_buffer text = hdx_buffer_of(p->ask.q.mem);
@@ -212,7 +273,9 @@ static hdx_code add_rows(pools *p, hdx_table *table, hdx_error *err)
     for (uint64_t i = 0; code == HDX_OK && i < p->found.count; i++) {
         const pool   *of = &p->found.at[i];
         const member *first = &p->members[of->first];
-        hdx_cell      cells[HDX_THREAD_POOL_COLUMNS] = { hdx_cell_null() };
+        hdx_cell      cells[HDX_THREAD_POOL_COLUMNS];
+        for (unsigned k = 0; k < HDX_THREAD_POOL_COLUMNS; k++)
+            cells[k] = hdx_cell_null();
         if (first->named)
             cells[0] = hdx_text_cell(arena, first->pool);
         cells[1] = hdx_cell_uint(of->count);
@@ -228,7 +291,9 @@ static hdx_code add_rows(pools *p, hdx_table *table, hdx_error *err)
             cells[5] = hdx_text_cell(arena, (hdx_text){ text.at, (uint32_t)text.len });
         }
         refused |= text.failed;
-        code = refused ? hdx_no_memory(err, "pools", text.len) : hdx_table_add(table, cells, err);
+        code = refused ? hdx_no_memory(err, "pools", text.len) : wait_cells(p, of, arena, cells, err);
+        if (code == HDX_OK)
+            code = hdx_table_add(table, cells, err);
     }
     return code;
 }
@@ -240,7 +305,7 @@ static hdx_code read_and_sum_up(pools *p, hdx_error *err)
         return code;
     if ((p->members = hdx_mem_array(p->ask.q.mem, p->ids.count, sizeof *p->members)) == NULL)
         return hdx_no_memory(err, "threads", p->ids.count * sizeof *p->members);
-    if ((code = read_members(p, err)) != HDX_OK)
+    if ((code = read_members(p, err)) != HDX_OK || (code = read_waits(p, err)) != HDX_OK)
         return code;
     if (p->ids.count > 0)
         qsort(p->members, (size_t)p->ids.count, sizeof *p->members, in_pools);

@@ -554,7 +554,7 @@ const hdx_question hdx_question_threads = {
                 "among them, after the others (dumps of JDK 19 to 21 do not have their stacks), and threads that were "
                 "not started or have ended; --sort address has them by address. A parked thread has what it waits for "
                 "and, of locks, the owner; threads that wait for each other have the number of their deadlock. Dumps "
-                "have no owners of monitors. --by pool sums those whose names differ in numbers alone.",
+                "have no owners of monitors. --by pool sums those whose names differ in numbers alone, with the lock that most of each pool wait for and its owner.",
         .examples = { "heapdex threads app.hprof --where 'owner != null'",
                       "heapdex threads app.hprof --stacks --locals --where 'name = main'" },
         .forms = forms,

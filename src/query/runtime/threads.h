@@ -5,7 +5,7 @@
 #include "query/query.h"
 
 /* Summed by names without their numbers (thread_pools.c). */
-enum { HDX_THREAD_POOL_COLUMNS = 6 };
+enum { HDX_THREAD_POOL_COLUMNS = 11 };
 extern const hdx_column hdx_thread_pool_columns[HDX_THREAD_POOL_COLUMNS];
 hdx_code                hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err);
 /*
