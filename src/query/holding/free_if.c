@@ -697,7 +697,7 @@ const hdx_question hdx_question_free_if = {
                       "heapdex free-if app.hprof --roots JAVA_LOCAL,JNI_MONITOR thread:main" },
         .forms = &form,
         .form_count = 1,
-        .document = hdx_gone_document,
+        .document = hdx_gone_document_weak,
         .document_count = 1,
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),

@@ -14,15 +14,20 @@ const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS] = {
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many of them"),
     HDX_SHALLOWS_COLUMN,
 };
-static const hdx_column total_members[] = {
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be gone"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that would be free"),
+#define OF_TOTAL                                                                                                       \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be gone"),                                           \
+        HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that would be free")
+static const hdx_column total_members[] = { OF_TOTAL };
+static const hdx_column weak_members[] = {
+    OF_TOTAL,
     HDX_COLUMN("weakly", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
-               "of these, bytes that nothing stronger than soft or weak references holds even now; free-if alone"),
+               "of these, bytes that nothing stronger than soft or weak references holds even now; only where the dump "
+               "says what references refer to"),
     HDX_COLUMN("but_for_weak", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
-               "bytes besides that soft or weak references alone would keep; free-if alone"),
+               "bytes besides that soft or weak references alone would keep"),
 };
 const hdx_column hdx_gone_document[1] = { HDX_NESTED("total", OBJECT, 0, "all of them together", total_members) };
+const hdx_column hdx_gone_document_weak[1] = { HDX_NESTED("total", OBJECT, 0, "all of them together", weak_members) };
 
 hdx_code hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err)
 {
@@ -124,7 +129,7 @@ hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **
     }
     const uint64_t numbers[] = { s->objects, s->bytes, s->weakly, s->but_for_weak };
     code =
-        hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", total_members, s->of_weak ? 4 : 2, numbers, err);
+        hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", weak_members, s->of_weak ? 4 : 2, numbers, err);
     if (code == HDX_OK && (code = hdx_rows_set_title(*out, title, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;

@@ -37,12 +37,13 @@ typedef struct hdx_gone {
     uint32_t      classes;
     uint64_t      objects, bytes;
     bool          of_weak;              /* the two below are known */
-    uint64_t      weakly, but_for_weak; /* bytes: see hdx_gone_document */
+    uint64_t      weakly, but_for_weak; /* bytes: see hdx_gone_document_weak */
     hdx_mem      *mem;
 } hdx_gone;
 enum { HDX_GONE_COLUMNS = 3 };
 extern const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS];
 extern const hdx_column hdx_gone_document[1];
+extern const hdx_column hdx_gone_document_weak[1]; /* with what soft and weak references decide */
 hdx_code                hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err); /* closed on failure, too */
 void                    hdx_gone_close(hdx_gone *s);
 void                    hdx_gone_add(hdx_gone *s, uint32_t number, uint64_t shallow);
