@@ -625,6 +625,9 @@ static hdx_code table(careful *c, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *n
                 (code = hdx_window_at(&c->w, p, HDX_TOP_HEAD + want, &at, &have, c->err)) != HDX_OK)
                 return code;
         }
+    } else if (tag == HDX_TOP_FLAT_ARRAYS) {
+        if ((code = hdx_flat_arrays_give(&c->w, p, n, i, c->sink, &there, c->err)) != HDX_OK)
+            return code;
     } else if (n > 0) {
         if ((code = hdx_window_at(&c->w, end - 1, 1, &at, &have, c->err)) != HDX_OK)
             return code;

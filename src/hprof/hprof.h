@@ -31,6 +31,8 @@ enum { /* top-level tags */
        HDX_TOP_HEAP_DUMP = 0x0C,
        HDX_TOP_CPU_SAMPLES = 0x0D,
        HDX_TOP_CONTROL_SETTINGS = 0x0E,
+       HDX_TOP_FLAT_ARRAYS = 0x12,    /* of the JVM of Valhalla, like the next one */
+       HDX_TOP_INLINED_FIELDS = 0x13, /* their fields are among those of CLASS_DUMP already: nothing reads it */
        HDX_TOP_HEAP_DUMP_SEGMENT = 0x1C,
        HDX_TOP_HEAP_DUMP_END = 0x2C
 };
@@ -91,6 +93,10 @@ typedef struct hdx_event {
     uint8_t  type;      /* primitive arrays: element type */
 } hdx_event;
 
+/* A sub-record of FLAT_ARRAYS: tag 1, id of the array, which the dump has as byte[], id of the class of its elements.
+ */
+#define HDX_FLAT_ARRAY 0x01u
+
 /* One top-level record other than heap ones. */
 typedef struct hdx_top {
     hdx_pos  pos;
@@ -102,14 +108,16 @@ typedef struct hdx_top {
     uint32_t serial;      /* load, unload: class serial; frame: class serial; trace: trace serial */
     uint32_t thread;      /* trace: thread serial */
     int32_t  line;        /* frame */
-    uint32_t count;       /* trace: frames */
-    hdx_view body;        /* string: its bytes; trace: frame ids (count * id_size bytes, big-endian) */
+    uint32_t count;       /* trace: frames; flat arrays: sub-records */
+    /* string: its bytes; trace: frame ids (count * id_size bytes, big-endian); flat arrays: count sub-records */
+    hdx_view body;
 } hdx_top;
 
 /*
  * What the survey tells. `heap` may be called from several threads at once, each with its own worker number (0 ..
  * threads - 1); events of one call are in file order, and within one worker calls are in file order. `top` is called
- * from one thread at a time, in file order, for STRING, LOAD_CLASS, UNLOAD_CLASS, FRAME and TRACE of the whole file.
+ * from one thread at a time, in file order, for STRING, LOAD_CLASS, UNLOAD_CLASS, FRAME, TRACE and FLAT_ARRAYS of the
+ * whole file; for a FLAT_ARRAYS once for each part of it that fits a window, and with what is there where it is cut.
  * Objects with id 0 are not delivered (R18: damage). `restart`: forget everything; a fresh survey on one thread
  * follows. Callbacks return HDX_OK or an error that ends the survey.
  */

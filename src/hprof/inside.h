@@ -3,6 +3,7 @@
  *
  *   tags.c        names, lengths, cutting of top-level records
  *   class_dump.c  CLASS_DUMP taken apart
+ *   flat_arrays.c FLAT_ARRAYS, in parts
  *   head.c        the file header
  *   kinds.c       what a file is that is no heap dump
  *   window.c      a buffer that moves over a source
@@ -87,6 +88,14 @@ static inline hdx_code hdx_window_at(hdx_window *w, hdx_pos pos, uint64_t want, 
     }
     return hdx_window_move(w, pos, want, at, have, err);
 }
+
+/* ---- flat_arrays.c ---- */
+/*
+ * Hands out the FLAT_ARRAYS of `length` bytes at pos, whose head was read. *there false: the file ends inside of it;
+ * the whole sub-records before the end were handed out.
+ */
+hdx_code hdx_flat_arrays_give(hdx_window *w, hdx_pos pos, uint32_t length, uint32_t id_size,
+                              const hdx_survey_sink *sink, bool *there, hdx_error *err);
 
 /* ---- scan.c ---- */
 typedef enum hdx_scan_stop {

@@ -96,6 +96,10 @@ static hdx_code hop(swift *s, hdx_window *w, hdx_pos size, bool *odd, hdx_error 
             if ((code = add_record(s, body, body + n, out->dumps_in_file == out->dump_number, err)) != HDX_OK)
                 return code;
             w->chunk = n >= HOP_CHUNK ? HOP_CHUNK : TABLE_CHUNK;
+        } else if (tag == HDX_TOP_FLAT_ARRAYS) {
+            bool there;
+            if ((code = hdx_flat_arrays_give(w, p, n, i, s->sink, &there, err)) != HDX_OK || !there)
+                return code;
         } else if (hdx_top_delivered(tag)) {
             hdx_top  record;
             uint64_t want = n < HDX_TOP_BODY_MAX ? n : HDX_TOP_BODY_MAX;

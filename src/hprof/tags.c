@@ -18,6 +18,8 @@ const char *hdx_top_name(uint8_t tag)
     case HDX_TOP_HEAP_DUMP: return "HEAP_DUMP";
     case HDX_TOP_CPU_SAMPLES: return "CPU_SAMPLES";
     case HDX_TOP_CONTROL_SETTINGS: return "CONTROL_SETTINGS";
+    case HDX_TOP_FLAT_ARRAYS: return "FLAT_ARRAYS";
+    case HDX_TOP_INLINED_FIELDS: return "INLINED_FIELDS";
     case HDX_TOP_HEAP_DUMP_SEGMENT: return "HEAP_DUMP_SEGMENT";
     case HDX_TOP_HEAP_DUMP_END: return "HEAP_DUMP_END";
     default: return NULL;

@@ -300,6 +300,6 @@ Test(names, of_tags)
         tops += hdx_top_name((uint8_t)tag) != NULL;
         subs += hdx_sub_name((uint8_t)tag) != NULL;
     }
-    cr_expect(eq(u32, tops, 14));
+    cr_expect(eq(u32, tops, 16));
     cr_expect(eq(u32, subs, 22));
 }

@@ -233,13 +233,13 @@ Test(tags, r5_unknown_records_between_known_ones_are_a_warning)
         (void)make_heap(m, 0);
         dump_maker_segment(m);
         for (unsigned i = 0; i < records; i++)
-            dump_maker_between_record(m, (uint8_t)(i % 2 == 0 ? 0x2D : 0x12), "??????????", 10 - i % 3);
+            dump_maker_between_record(m, (uint8_t)(i % 2 == 0 ? 0x2D : 0x14), "??????????", 10 - i % 3);
         (void)dump_maker_primitives(m, 'I', NULL, 1);
         surveyed *s = both_readers_of(m);
         cr_expect(eq(u64, s->survey.damage_count, 0));
         cr_assert(eq(u32, s->survey.warning_count, 1));
         (void)snprintf(text, sizeof text,
-                       records == 1 ? "1 record of 1 unknown kind (0x2d)" : "%u records of 2 unknown kinds (0x12 ...)",
+                       records == 1 ? "1 record of 1 unknown kind (0x2d)" : "%u records of 2 unknown kinds (0x14 ...)",
                        records);
         cr_expect(strstr(s->survey.warnings[0], text) != NULL, "%s", s->survey.warnings[0]);
         cr_expect(eq(u64, s->survey.top_records[0x2D], (records + 1) / 2));
