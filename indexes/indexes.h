@@ -31,8 +31,8 @@ typedef enum hdx_kind {
     /* ints: id -> class number */
     HDX_KIND_CLASS,
     /*
-     * ints: id -> array length, with HDX_LENGTH_ODD for an object array whose class is no class of object arrays; 0 for
-     * what is no array
+     * ints: id -> array length, with HDX_LENGTH_ODD for an object array whose class is no class of object arrays; of a
+     * flat array its bytes; 0 for what is no array
      */
     HDX_KIND_SIZE,
     /* ints: id -> place in the catalog's list of heaps, + 1; 0: none; file absent where there are no heaps */

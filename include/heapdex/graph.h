@@ -303,7 +303,10 @@ HDX_API void hdx_values_free(hdx_values *v);
  */
 HDX_API hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 HDX_API hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
-/* Elements first .. first + n - 1 of an array (cut to its length); v->at[i].name is empty. */
+/*
+ * Elements first .. first + n - 1 of an array (cut to its length); v->at[i].name is empty. Those of flat arrays are
+ * absent; hdx_graph_content has their bytes.
+ */
 HDX_API hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n, hdx_values *v, hdx_error *err);
 /*
  * One field, as an object of this class has it: declared by the class or one above it, whatever subclasses declare

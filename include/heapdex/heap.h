@@ -21,10 +21,15 @@ typedef struct hdx_field {
 } hdx_field;
 
 enum {
-    HDX_CLASS_INVENTED = 1, /* no CLASS_DUMP: made by heapdex (doc/mat.md 1.6) */
-    HDX_CLASS_OPAQUE = 2,   /* fields unknown: content of instances cannot be read */
-    HDX_CLASS_OF_ARRAYS = 4
-}; /* damaged dumps: object arrays are of it, and its name is not that of a class of object arrays */
+    HDX_CLASS_INVENTED = 1,  /* no CLASS_DUMP: made by heapdex (doc/mat.md 1.6) */
+    HDX_CLASS_OPAQUE = 2,    /* fields unknown: content of instances cannot be read */
+    HDX_CLASS_OF_ARRAYS = 4, /* damaged: object arrays are of it, and its name is no such class's */
+    /*
+     * Arrays of it hold value objects themselves, not references (Valhalla). The dump has them as byte[], and so the
+     * class has that kind and element type; what its elements are is not read. stated_size: bytes of an element.
+     */
+    HDX_CLASS_FLAT = 8
+};
 
 typedef struct hdx_class {
     hdx_text name; /* Java form: "com.acme.Outer$Inner", "byte[]" */
@@ -40,7 +45,7 @@ typedef struct hdx_class {
     hdx_object_kind kind;          /* of its instances: HDX_INSTANCE, HDX_OBJECT_ARRAY, HDX_PRIMITIVE_ARRAY */
     uint8_t         element_type;  /* of a primitive array's elements; 2 for object arrays; 0 otherwise */
     uint8_t         flags;         /* HDX_CLASS_... */
-    uint32_t        stated_size;   /* instance size as CLASS_DUMP says */
+    uint32_t        stated_size;   /* instance size as CLASS_DUMP says; HDX_CLASS_FLAT: see there */
     uint64_t        instance_size; /* shallow size of an instance; reference size for array classes (doc/mat.md 2.7) */
     uint64_t        class_shallow; /* shallow size of the class object (doc/mat.md 2.6) */
     uint64_t        instances,

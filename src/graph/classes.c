@@ -83,7 +83,7 @@ static hdx_code check_classes(const hdx_graph *g, const hdx_class *classes, uint
     for (uint32_t i = 0; i < count; i++) {
         const hdx_class *c = &classes[i];
         if (c->id >= g->objects || (unsigned)c->kind > HDX_PRIMITIVE_ARRAY ||
-            (c->kind == HDX_PRIMITIVE_ARRAY && !hdx_type_is_primitive(c->element_type)))
+            (c->kind == HDX_PRIMITIVE_ARRAY && !hdx_type_is_primitive(c->element_type)) || !hdx_class_flat_holds(c))
             return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is not sound", i);
     }
     return HDX_OK;
@@ -100,13 +100,15 @@ static hdx_code load(hdx_graph *g, hdx_class_table **out, hdx_error *err)
     const hdx_class **ids = hdx_mem_array(NULL, count, HDX_CLASS_TABLE_BYTES);
     if (ids == NULL)
         return hdx_no_memory(err, "classes", count * HDX_CLASS_TABLE_BYTES);
+    bool     flat = false;
     uint8_t *mirror = (uint8_t *)(ids + count), *rules = mirror + count, *references = rules + count;
     for (uint32_t i = 0; i < count; i++) {
         ids[i] = &classes[i];
         mirror[i] = hdx_text_is(classes[i].name, "java.lang.Class");
+        flat = flat || (classes[i].flags & HDX_CLASS_FLAT) != 0;
     }
     qsort(ids, count, sizeof *ids, by_id);
-    g->class_table = (hdx_class_table){ classes, count, ids, mirror, rules, references };
+    g->class_table = (hdx_class_table){ classes, count, flat, ids, mirror, rules, references };
     *out = &g->class_table;
     return HDX_OK;
 }

@@ -105,11 +105,25 @@ void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses, size_t 
         hdx_addresses_ahead(set, addresses, n, i, of_numbers);
 }
 
-void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
+void hdx_graph_read_stored_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
 {
     numbers(g, HDX_KIND_SIZE, first, n, out);
     for (uint32_t i = 0; i < n; i++)
         out[i] = (uint32_t)out[i]; /* without HDX_LENGTH_ODD */
+}
+
+void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
+{
+    uint32_t               classes[PART];
+    const hdx_class_table *t = hdx_graph_class_table(g);
+    hdx_graph_read_stored_lengths(g, first, n, out);
+    for (uint32_t done = 0, now; t != NULL && t->flat && done < n; done += now) {
+        now = (uint32_t)hdx_least(n - done, PART);
+        hdx_graph_read_classes(g, first + done, now, classes);
+        for (uint32_t i = 0; i < now; i++)
+            if (classes[i] != HDX_NO_CLASS && (t->at[classes[i]].flags & HDX_CLASS_FLAT) != 0)
+                out[done + i] /= t->at[classes[i]].stated_size;
+    }
 }
 
 void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)

@@ -96,7 +96,7 @@ static hdx_code put_bytes(writing *w, const hdx_record *r, unsigned size, uint64
 static hdx_code array_content(writing *w, uint8_t element, hdx_content *what, hdx_error *err)
 {
     bool           there;
-    const uint64_t length = hdx_graph_length(w->g, w->id);
+    const uint64_t length = hdx_graph_stored_length(w->g, w->id);
     hdx_chars      c = { .coding = HDX_CHARS_BE, .units = length };
     const unsigned size = hdx_type_size(element, w->g->m->id_size);
     hdx_code       code = hdx_graph_record(w->g, w->id, &c.array, &there, err);

@@ -107,7 +107,8 @@ static hdx_code choose_classes(sweep *s, hdx_error *err)
         return hdx_no_memory(err, "classes of arrays", t->count);
     for (uint32_t i = 0; i < t->count; i++) {
         const hdx_class *c = &t->at[i];
-        if (c->kind == HDX_PRIMITIVE_ARRAY && c->element_type < 12 && (s->reader->types >> c->element_type & 1) != 0)
+        if (c->kind == HDX_PRIMITIVE_ARRAY && (c->flags & HDX_CLASS_FLAT) == 0 && c->element_type < 12 &&
+            (s->reader->types >> c->element_type & 1) != 0)
             s->wants[i] = ARRAY;
         if (!s->reader->strings || !hdx_class_of_strings(c))
             continue;
@@ -151,7 +152,7 @@ static hdx_text_state find_text(const sweep *s, const layout *l, hdx_view body, 
         return HDX_TEXT_ABSENT;
     const uint32_t   number = hdx_graph_class_of(s->g, array);
     const hdx_class *c = number < s->classes->count ? &s->classes->at[number] : NULL;
-    if (c == NULL || c->kind != HDX_PRIMITIVE_ARRAY || (c->element_type != 5 && c->element_type != 8))
+    if (c == NULL || c->kind != HDX_PRIMITIVE_ARRAY || (c->element_type != 5 && !hdx_class_of_bytes(c)))
         return HDX_TEXT_UNKNOWN;
     uint64_t units = hdx_graph_length(s->g, array);
     out->coding = c->element_type == 5 ? HDX_CHARS_BE : HDX_LATIN1;

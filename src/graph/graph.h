@@ -66,6 +66,18 @@ void             hdx_graph_near_end(struct hdx_near *near);
 /* The thread whose object that is; NULL: none. */
 const hdx_thread *hdx_graph_thread_of(hdx_graph *g, hdx_id object);
 
+/*
+ * As hdx_graph_length and hdx_graph_read_lengths, but as the records say it, of which shallow sizes are: for flat
+ * arrays their bytes.
+ */
+uint64_t hdx_graph_stored_length(const hdx_graph *g, hdx_id id);
+void     hdx_graph_read_stored_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
+/* An array of bytes, and not one of value objects that the dump has as such. */
+static inline bool hdx_class_of_bytes(const hdx_class *c)
+{
+    return c->kind == HDX_PRIMITIVE_ARRAY && c->element_type == 8 && (c->flags & HDX_CLASS_FLAT) == 0;
+}
+
 /* True when no object is garbage: scopes need no filter then. */
 bool hdx_graph_all_live(const hdx_graph *g);
 

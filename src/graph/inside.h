@@ -33,6 +33,7 @@
 typedef struct hdx_class_table {
     const hdx_class  *at; /* by number; the catalog's */
     uint32_t          count;
+    bool              flat;   /* some are classes of flat arrays */
     const hdx_class **by_id;  /* sorted by id of the class object */
     uint8_t          *mirror; /* by number: is it named java.lang.Class? Only its instances can be class objects */
     uint8_t          *rules;  /* by number: what label.c has found of its labels; 0: nobody asked. Relaxed atomics */

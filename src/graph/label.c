@@ -190,7 +190,7 @@ static hdx_code make(hdx_labels *l, hdx_id id, bool *some)
         return HDX_OK;
     }
     const hdx_class *c = &t->at[number];
-    if (c->kind == HDX_PRIMITIVE_ARRAY && (c->element_type == 5 || c->element_type == 8))
+    if ((c->kind == HDX_PRIMITIVE_ARRAY && c->element_type == 5) || hdx_class_of_bytes(c))
         return array_label(l, id, c->element_type, some);
     if (c->kind != HDX_INSTANCE || (t->mirror[number] && hdx_class_of_object(t, id) != NULL))
         return HDX_OK;

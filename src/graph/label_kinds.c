@@ -354,7 +354,7 @@ static hdx_code address_bytes(hdx_labels *l, const hdx_instance *i, const char *
     hdx_code         code = step(l, i, name, &id, &what);
     const hdx_class *c;
     *there = false;
-    if (what != OBJECT || (c = hdx_graph_class(l->g, hdx_graph_class_of(l->g, id))) == NULL || c->element_type != 8)
+    if (what != OBJECT || (c = hdx_graph_class(l->g, hdx_graph_class_of(l->g, id))) == NULL || !hdx_class_of_bytes(c))
         return code;
     if ((code = hdx_graph_record(l->g, id, &r, there, l->err)) != HDX_OK || !*there)
         return code;

@@ -80,7 +80,15 @@ uint64_t hdx_graph_shallow(const hdx_graph *g, hdx_id id)
     return c->instance_size;
 }
 
-uint64_t hdx_graph_length(const hdx_graph *g, hdx_id id) { return (uint32_t)number_of(g, HDX_KIND_SIZE, id); }
+uint64_t hdx_graph_stored_length(const hdx_graph *g, hdx_id id) { return (uint32_t)number_of(g, HDX_KIND_SIZE, id); }
+
+uint64_t hdx_graph_length(const hdx_graph *g, hdx_id id)
+{
+    const uint64_t         stored = hdx_graph_stored_length(g, id);
+    const hdx_class_table *t = stored > 0 ? hdx_graph_class_table(g) : NULL;
+    const hdx_class       *c = t != NULL && t->flat ? class_at(g, id, &t) : NULL;
+    return c != NULL && (c->flags & HDX_CLASS_FLAT) != 0 ? stored / c->stated_size : stored;
+}
 
 int hdx_graph_heap(const hdx_graph *g, hdx_id id)
 {

@@ -67,7 +67,7 @@ static hdx_code value_array(const hdx_instance *i, hdx_chars *out, uint8_t *elem
         !hdx_graph_find(i->g, v.as.address, &array))
         return code;
     const hdx_class *c = hdx_graph_class(i->g, hdx_graph_class_of(i->g, array));
-    if (c == NULL || c->kind != HDX_PRIMITIVE_ARRAY || (c->element_type != 5 && c->element_type != 8))
+    if (c == NULL || c->kind != HDX_PRIMITIVE_ARRAY || (c->element_type != 5 && !hdx_class_of_bytes(c)))
         return HDX_OK;
     *element = c->element_type;
     out->units = hdx_graph_length(i->g, array);

@@ -352,7 +352,7 @@ hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *er
 
 hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n, hdx_values *v, hdx_error *err)
 {
-    hdx_code         code;
+    hdx_code         code = HDX_OK;
     hdx_record       r;
     bool             there;
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
@@ -363,6 +363,12 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     n = first >= length ? 0 : hdx_least(n, length - first);
     if (n == 0)
         return HDX_OK;
+    if ((c->flags & HDX_CLASS_FLAT) != 0) { /* value objects, none of the values that there are types for */
+        for (; n > 0 && code == HDX_OK; n--)
+            code =
+                add(v, (hdx_text){ "", 0 }, HDX_NO_CLASS, (hdx_value){ .type = c->element_type, .absent = true }, err);
+        return code;
+    }
     if ((code = hdx_graph_record(g, id, &r, &there, err)) != HDX_OK || !there)
         return code;
     if (r.event.count != length) /* whoever goes over all elements would go on for as long as the index says */

@@ -397,10 +397,14 @@ static hdx_code check_record(hdx_verifier *v, hdx_id id)
         return code;
     bool array = r.event.tag == HDX_SUB_OBJECT_ARRAY || r.event.tag == HDX_SUB_PRIMITIVE_ARRAY ||
                  r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
-    if (array && r.event.count != hdx_graph_length(v->g, id))
+    uint64_t stored = hdx_graph_stored_length(v->g, id);
+    if (array && r.event.count != stored)
         return HDX_WRONG(v, "size", "object %llu has %llu elements, its record %u", (unsigned long long)id,
-                         (unsigned long long)hdx_graph_length(v->g, id), r.event.count);
-    uint64_t stored;
+                         (unsigned long long)stored, r.event.count);
+    if ((c->flags & HDX_CLASS_FLAT) != 0 &&
+        (r.event.tag != HDX_SUB_PRIMITIVE_ARRAY || r.event.type != 8 || stored % c->stated_size != 0))
+        return HDX_WRONG(v, "class", "object %llu is no flat array of elements of %u bytes", (unsigned long long)id,
+                         c->stated_size);
     hdx_ints_read(hdx_graph_use(v->g, HDX_KIND_SIZE), id, 1, &stored);
     if ((stored >= HDX_LENGTH_ODD) != (r.event.tag == HDX_SUB_OBJECT_ARRAY && c->kind != HDX_OBJECT_ARRAY))
         return HDX_WRONG(v, "size", "object %llu and its class do not say the same of what it is",

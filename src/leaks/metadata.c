@@ -74,7 +74,7 @@ static totals count_all(leak_heap *h)
     for (hdx_id first = 1; first < h->objects; first += HDX_RUN) { /* object 0 is ours */
         const uint32_t here = (uint32_t)(h->objects - first < HDX_RUN ? h->objects - first : HDX_RUN);
         hdx_graph_read_classes(h->g, first, here, classes);
-        hdx_graph_read_lengths(h->g, first, here, lengths);
+        hdx_graph_read_stored_lengths(h->g, first, here, lengths);
         hdx_graph_read_kinds(h->g, first, here, kinds);
         for (uint32_t i = 0; i < here; i++) {
             const hdx_class *c = classes[i] < h->class_count ? &h->classes[classes[i]] : NULL;

@@ -17,7 +17,7 @@
 static uint64_t primitive_array(const store *st, hdx_id id, uint32_t c)
 {
     const uint8_t type = c != NO_NUMBER ? st->h->classes[c].element_type : 0;
-    return hdx_graph_length(st->h->g, id) * hdx_type_size(type, 0);
+    return hdx_graph_stored_length(st->h->g, id) * hdx_type_size(type, 0);
 }
 
 static uint64_t plain_size(const store *st, hdx_id id, const object *o)

@@ -66,10 +66,12 @@ hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options
     b->dump.scan.arena = hdx_arena_of(&b->work.mem);
     b->dump.scan.strings.places = hdx_map_of(&b->work.mem);
     b->dump.scan.by_class = hdx_map_of(&b->work.mem);
+    b->dump.scan.flats.arrays = hdx_map_of(&b->work.mem);
     b->dump.scan.strings.long_names = b->dump.scan.strings.long_sums = hdx_map_of(&b->work.mem);
     b->dump.scan.stacks.frame_places = hdx_map_of(&b->work.mem);
     b->tables.texts = hdx_arena_of(&b->work.mem);
     b->tables.lookup.by_address = hdx_map_of(&b->work.mem);
+    b->tables.lookup.flat_arrays = hdx_map_of(&b->work.mem);
     b->tables.class_objects = hdx_map_of(&b->work.mem);
     (void)pthread_mutex_init(&b->work.lock, NULL);
     hdx_ticker_init(&b->work.tick, &options->progress, STEPS);
@@ -116,6 +118,7 @@ void hdx_build_close(hdx_build *b)
     hdx_arena_free(&b->tables.texts);
     hdx_mem_put(mem, b->tables.classes, b->tables.class_count * sizeof *b->tables.classes);
     hdx_map_free(&b->tables.lookup.by_address);
+    hdx_map_free(&b->tables.lookup.flat_arrays);
     hdx_map_free(&b->tables.class_objects);
     hdx_mem_put(mem, b->tables.lookup.layouts,
                 b->tables.lookup.layouts == NULL ? 0 : b->tables.class_count * sizeof *b->tables.lookup.layouts);

@@ -407,7 +407,8 @@ static bool class_holds(const hdx_build *b, const hdx_class *c)
     const bool of_classes = c->number == b->tables.class_class;
     return hdx_text_is(c->name, "java.lang.Class") == of_classes && (!of_classes || c->kind == HDX_INSTANCE) &&
            c->id < b->tables.objects && c->kind <= HDX_PRIMITIVE_ARRAY &&
-           (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)); /* a catalog may say "none" */
+           (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)) && /* a catalog may say "none" */
+           hdx_class_flat_holds(c);
 }
 
 /* Of a compressed dump the index seek knows how long it is. */

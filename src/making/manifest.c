@@ -178,6 +178,7 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
         return code;
     hdx_scan_free(&b->work.mem, &b->dump.scan);
     hdx_map_free(&b->tables.lookup.by_address);
+    hdx_map_free(&b->tables.lookup.flat_arrays);
     hdx_mem_put(&b->work.mem, b->tables.lookup.layouts, b->tables.class_count * sizeof *b->tables.lookup.layouts);
     hdx_mem_put(&b->work.mem, b->tables.lookup.offsets,
                 b->tables.lookup.offset_count * sizeof *b->tables.lookup.offsets);

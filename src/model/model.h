@@ -94,6 +94,9 @@ hdx_sizing hdx_sizing_in(hdx_jvm_layout layout, hdx_sizing sizing);
 /* Bytes of all fields of an instance in the dump, super classes included; no more than `most` are counted. */
 uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size, uint64_t most);
 
+/* Is it no class of flat arrays, or one as HDX_CLASS_FLAT says? */
+bool hdx_class_flat_holds(const hdx_class *c);
+
 /* The type of root that a heap sub-record's tag stands for (MAT 4.1, HPROF 5.1); false for a tag that is no root. */
 bool hdx_root_type_of_tag(uint8_t tag, hdx_root_type *out);
 

@@ -44,6 +44,12 @@ bool hdx_alignment_feed(uint64_t *divisor, uint64_t difference)
 
 uint32_t hdx_alignment_of(uint64_t divisor) { return divisor < 8 ? 8 : divisor > 256 ? 256 : (uint32_t)divisor; }
 
+bool hdx_class_flat_holds(const hdx_class *c)
+{
+    return (c->flags & HDX_CLASS_FLAT) == 0 ||
+           (c->kind == HDX_PRIMITIVE_ARRAY && c->element_type == 8 && c->stated_size > 0);
+}
+
 uint64_t hdx_class_field_bytes(const hdx_class *classes, uint32_t number, unsigned id_size, uint64_t most)
 {
     uint64_t bytes = 0;

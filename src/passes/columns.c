@@ -411,16 +411,13 @@ static hdx_code class_object(walk *k, worker *w, const hdx_event *e, uint64_t id
 
 static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t id, hdx_error *err)
 {
-    uint32_t number = k->t->lookup.primitive_class[e->type & 15];
+    const hdx_lookup *l = &k->t->lookup;
+    const uint64_t   *flat =
+        e->tag == HDX_SUB_PRIMITIVE_ARRAY && e->type == 8 ? hdx_map_get(&l->flat_arrays, e->addr) : NULL;
+    uint32_t number = flat != NULL && *flat != HDX_NO_CLASS ? (uint32_t)*flat : l->primitive_class[e->type & 15];
     if (number == HDX_NO_CLASS)
         return changed(e->pos, err);
     return finish_event(k, w, e, id, number, e->count, err);
-}
-
-static bool is_skipped(const hdx_scan_result *scan, hdx_pos pos)
-{
-    const uint64_t i = hdx_lower_bound(HDX_NUMBERS(scan->skipped.at, scan->skipped.count), pos);
-    return i < scan->skipped.count && scan->skipped.at[i] == pos;
 }
 
 #define AHEAD 8u
@@ -455,7 +452,7 @@ static hdx_code on_events(void *context, unsigned number, const hdx_event *event
         if (e->tag != HDX_SUB_INSTANCE && e->tag != HDX_SUB_PRIMITIVE_ARRAY && e->tag != HDX_SUB_OBJECT_ARRAY &&
             e->tag != HDX_SUB_CLASS && e->tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA)
             continue;
-        if (scan->skipped.count > 0 && is_skipped(scan, e->pos))
+        if (hdx_scan_skips(scan, e->pos))
             continue;
         hdx_id id = hdx_addresses_find(t->lookup.ids, e->addr);
         if (id == HDX_NO_ID)

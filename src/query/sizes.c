@@ -161,7 +161,7 @@ static hdx_code add_objects(sizes *s, hdx_refs_scope scope, hdx_error *err)
         hdx_graph_read_live(g, first, here, live);
         hdx_graph_read_classes(g, first, here, numbers);
         hdx_graph_read_kinds(g, first, here, kinds);
-        hdx_graph_read_lengths(g, first, here, lengths);
+        hdx_graph_read_stored_lengths(g, first, here, lengths);
         hdx_graph_read_shallow(g, first, here, shallow);
         for (uint32_t i = 0; i < here; i++)
             if (first + i != 0 && numbers[i] < s->count &&

@@ -514,6 +514,137 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
     return HDX_OK;
 }
 
+/* ---- flat arrays ---- */
+#define CHAIN_MOST 64u /* classes above one another that a class of flat elements may have */
+
+/*
+ * Bytes of a flat element: those of the fields of its class and of the classes above it, as in a record of an instance;
+ * fields that are flat themselves are among them, one by one (INLINED_FIELDS). 0: a class has no record.
+ */
+static uint32_t flat_element_bytes(const maker *m, uint32_t place)
+{
+    const uint32_t id_size = m->in->dump->survey.head.id_size;
+    uint64_t       bytes = 0;
+    for (unsigned depth = 0; place < m->count && depth < CHAIN_MOST; depth++) {
+        const hdx_class *c = &m->at[place];
+        bytes += own_bytes(c, id_size);
+        if (c->super_address == 0)
+            return bytes < INT32_MAX ? (uint32_t)bytes : 0;
+        place = c->super == HDX_NO_CLASS ? HDX_NO_CLASS : m->places[c->super];
+    }
+    return 0;
+}
+
+/* "app.Point[]" of app.Point, up to HDX_NAME_LONG; of "int", as Android calls a class too, it would be another's. */
+static bool flat_name(const hdx_class *element, char name[HDX_NAME_LONG + 2], hdx_text *out)
+{
+    if (element->kind != HDX_INSTANCE || element->name.len > HDX_NAME_LONG)
+        return false;
+    memcpy(name, element->name.at, element->name.len);
+    memcpy(name + element->name.len, "[]", 2);
+    *out = (hdx_text){ name, element->name.len + 2 };
+    return hdx_name_element_type(*out) == 2;
+}
+
+static uint32_t place_of(const maker *m, hdx_addr addr)
+{
+    const uint64_t *use = hdx_map_get(&m->in->dump->scan.by_class, addr);
+    return use == NULL ? HDX_NO_CLASS : m->places[*use];
+}
+
+static uint64_t name_key(hdx_text name, hdx_addr loader)
+{
+    return hdx_mix64(hdx_hash_bytes(0, name.at, name.len) ^ hdx_mix64(loader));
+}
+
+/*
+ * Classes of the dump for flat arrays: that of the same name and loader, or one whose loader the dump does not tell,
+ * as older JVMs write array classes. One that has objects of its own stays what it is: a JVM has a class for flat
+ * arrays and another for arrays of references, of one name.
+ */
+static bool find_flat_classes(maker *m)
+{
+    hdx_scan_result *r = &m->in->dump->scan;
+    hdx_map          wanted = hdx_map_of(&m->in->w->mem); /* name_key -> place in flats.classes */
+    char             name[HDX_NAME_LONG + 2];
+    hdx_text         text;
+    bool             fresh, memory = true;
+    for (unsigned any_loader = 0; any_loader < 2 && memory; any_loader++) {
+        hdx_map_free(&wanted);
+        wanted = hdx_map_of(&m->in->w->mem);
+        for (uint64_t i = 0; i < r->flats.classes.count && memory; i++) {
+            const hdx_flat_class *f = &r->flats.classes.at[i];
+            if (f->arrays == 0 || f->class != HDX_NO_CLASS)
+                continue;
+            const hdx_class *element = &m->at[place_of(m, f->element_class)];
+            (void)flat_name(element, name, &text);
+            uint64_t *place = hdx_map_put(&wanted, name_key(text, any_loader ? 0 : element->loader), &fresh);
+            if ((memory = place != NULL) && fresh)
+                *place = i;
+        }
+        for (uint32_t i = 0; i < m->count && memory; i++) {
+            const hdx_class *c = &m->at[i];
+            const uint64_t  *use = hdx_map_get(&r->by_class, c->address), *place;
+            if (c->kind != HDX_OBJECT_ARRAY || c->name.len > sizeof name || use == NULL ||
+                r->uses.at[*use].instances + r->uses.at[*use].arrays > 0 ||
+                (place = hdx_map_get(&wanted, name_key(c->name, c->loader))) == NULL)
+                continue;
+            hdx_flat_class *f = &r->flats.classes.at[*place];
+            (void)flat_name(&m->at[place_of(m, f->element_class)], name, &text);
+            if (f->class == HDX_NO_CLASS && text.len == c->name.len && memcmp(text.at, c->name.at, text.len) == 0)
+                f->class = i;
+        }
+    }
+    hdx_map_free(&wanted);
+    return memory;
+}
+
+/* Before classes are made that nobody described: if all byte[] are flat arrays, none is needed for them. */
+static hdx_code make_flat_classes(maker *m, hdx_error *err)
+{
+    hdx_scan_result *r = &m->in->dump->scan;
+    char             name[HDX_NAME_LONG + 2];
+    hdx_text         text;
+    for (uint64_t i = 0; i < r->flats.classes.count; i++) {
+        hdx_flat_class *f = &r->flats.classes.at[i];
+        const uint32_t  place = place_of(m, f->element_class);
+        if (place < m->count && flat_name(&m->at[place], name, &text))
+            f->element_bytes = flat_element_bytes(m, place);
+    }
+    hdx_flat_arrays_count(m->in);
+    if (r->flats.classes.count > 0 && !find_flat_classes(m))
+        return no_memory(err);
+    for (uint64_t i = 0; i < r->flats.classes.count; i++) {
+        hdx_flat_class *f = &r->flats.classes.at[i];
+        uint64_t        place = f->class;
+        hdx_code        code;
+        if (f->arrays == 0)
+            continue;
+        if (f->class == HDX_NO_CLASS) {
+            const hdx_class *element = &m->at[place_of(m, f->element_class)];
+            const hdx_addr   loader = element->loader;
+            (void)flat_name(element, name, &text);
+            if ((code = invent(m, NULL, "unknown-class-%llu[]", 0, 0, &place, err)) != HDX_OK)
+                return code;
+            if ((m->at[place].name.at = hdx_arena_copy(&m->in->t->texts, text.at, text.len)) == NULL)
+                return no_memory(err);
+            m->at[place].name.len = text.len;
+            m->at[place].loader = loader;
+        }
+        f->class = (uint32_t)place;
+        hdx_class *c = &m->at[place];
+        c->kind = HDX_PRIMITIVE_ARRAY;
+        c->element_type = 8;
+        c->flags |= HDX_CLASS_FLAT;
+        c->stated_size = f->element_bytes;
+        hdx_class_use *use = &r->uses.at[*hdx_map_get(&r->by_class, c->address)];
+        use->addr = c->address;
+        use->arrays = f->arrays;
+        memcpy(use->array_bytes, f->array_bytes, sizeof use->array_bytes);
+    }
+    return HDX_OK;
+}
+
 static hdx_code invent_missing(maker *m, hdx_error *err)
 {
     static const uint8_t   types[] = { 4, 5, 6, 7, 8, 9, 10, 11 };
@@ -561,7 +692,9 @@ static void count_instances(maker *m)
         c->instances += r->uses.at[i].instances + r->uses.at[i].arrays;
         uint32_t *longest = &m->longest[m->places[i]];
         *longest = r->uses.at[i].most_bytes > *longest ? r->uses.at[i].most_bytes : *longest;
-        c->flags |= r->uses.at[i].arrays > 0 && c->kind != HDX_OBJECT_ARRAY ? HDX_CLASS_OF_ARRAYS : 0;
+        c->flags |= r->uses.at[i].arrays > 0 && c->kind != HDX_OBJECT_ARRAY && (c->flags & HDX_CLASS_FLAT) == 0
+                        ? HDX_CLASS_OF_ARRAYS
+                        : 0;
     }
     for (uint8_t t = 4; t <= 11; t++) {
         const uint64_t p = m->named[NAMED_ARRAY(t)];
@@ -636,6 +769,14 @@ static void tell_numbers(maker *m, const uint32_t *number)
         map->own = m->places[map->own] == HDX_NO_CLASS ? HDX_NO_CLASS : number[m->places[map->own]];
     in->t->lookup.by_address = *map;
     *map = hdx_map_of(&in->w->mem);
+    hdx_scan_flats *flats = &in->dump->scan.flats;
+    for (uint64_t i = 0; i <= flats->arrays.capacity; i++) {
+        uint64_t *array = hdx_flat_slot(&flats->arrays, i);
+        if (array != NULL)
+            *array = (uint32_t)*array == HDX_FLAT_NONE ? HDX_NO_CLASS : number[flats->classes.at[*array >> 32].class];
+    }
+    in->t->lookup.flat_arrays = flats->arrays;
+    flats->arrays = hdx_map_of(&in->w->mem);
     in->t->class_class = number[m->named[NAMED_CLASS]];
     in->t->loader_class = number[m->named[NAMED_LOADER]];
     for (uint8_t t = 4; t <= 11; t++) {
@@ -841,6 +982,8 @@ hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err)
     memset(m.named, 0xff, sizeof m.named);
     if (code == HDX_OK)
         code = read_classes(&m, err);
+    if (code == HDX_OK)
+        code = make_flat_classes(&m, err);
     if (code == HDX_OK)
         code = invent_missing(&m, err);
     if (code == HDX_OK && (code = hdx_run_tasks(in->w->threads, all, TASKS, err)) == HDX_OK)

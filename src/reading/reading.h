@@ -6,6 +6,7 @@
  *                 scan_kept.c: that, kept where the build is told to stop
  *   stripping.c   what is said of a dump that went through a stripping tool
  *   classes.c     raw classes and the ids in use become the table of classes (MAT 1.3 to 1.8, rules R13 to R15)
+ *   flat_arrays.c byte[] that are arrays of value objects (Valhalla)
  *   roots.c       roots, threads, locals (MAT 4); agent_stacks.c: whose stacks are those of a dump by jhsdb
  *   seek.c        seek points of a compressed dump: windows beside memory, the index file of them
  *   work.c        what every pass works with (work.h); tasks.c: pieces of work side by side
@@ -112,6 +113,31 @@ typedef struct hdx_heap_name {
     uint32_t number;
 } hdx_heap_name;
 
+/* A sub-record of FLAT_ARRAYS. */
+typedef struct hdx_raw_flat {
+    hdx_addr array, element_class;
+} hdx_raw_flat;
+
+/* The flat arrays whose elements are of one class. */
+typedef struct hdx_flat_class {
+    hdx_addr element_class;
+    uint64_t arrays, array_bytes[2]; /* as in hdx_class_use, of those that are flat indeed */
+    uint32_t element_bytes;          /* 0: not known, and its arrays stay byte[] */
+    uint32_t class;                  /* of the arrays, by place */
+} hdx_flat_class;
+
+/*
+ * What FLAT_ARRAYS says. A value of `arrays` is the place of a flat class, shifted by 32, and the bytes that the record
+ * of the array has; HDX_FLAT_NONE for them: no byte[] of the dump has that address.
+ */
+typedef struct hdx_scan_flats {
+    HDX_LIST(hdx_raw_flat)   raw; /* until `arrays` is made of it */
+    HDX_LIST(hdx_flat_class) classes;
+    hdx_map                  arrays; /* by address */
+    uint64_t                 unused; /* sub-records of another kind, or of an array that has another class already */
+} hdx_scan_flats;
+#define HDX_FLAT_NONE UINT32_MAX /* more than a record can have (HPROF 7.2) */
+
 typedef HDX_LIST(hdx_raw_class) hdx_raw_classes;
 typedef HDX_LIST(hdx_scan_root) hdx_scan_roots;
 typedef HDX_LIST(hdx_class_use) hdx_class_uses;
@@ -156,6 +182,7 @@ typedef struct hdx_scan_result {
     hdx_scan_roots         roots;
     hdx_heap_names         heaps;
     hdx_scan_sizes         sizes;
+    hdx_scan_flats         flats;
     HDX_LIST(hdx_pos)      skipped; /* records that are not kept (second ones of an id), ascending */
 } hdx_scan_result;
 
@@ -192,6 +219,7 @@ typedef struct hdx_dump {
     hdx_scan_result scan;
     bool            counting; /* for counts: one pass, no addresses but those of classes */
     hdx_windows     windows;
+    char            flat_text[192]; /* the warning about flat arrays */
 } hdx_dump;
 
 /* From what the dump calls things to ids and class numbers: for the second pass alone, and gone when it is done. */
@@ -206,6 +234,7 @@ typedef struct hdx_lookup {
     uint32_t         *offsets;
     uint64_t          offset_count;
     uint32_t          primitive_class[16]; /* by element type */
+    hdx_map           flat_arrays; /* address of a flat array -> its class number; HDX_NO_CLASS: it stays byte[] */
     hdx_local        *locals;
     uint64_t          local_count, local_capacity;
     uint64_t          elements; /* of object arrays, together */
@@ -273,6 +302,29 @@ bool hdx_scan_class_name(const hdx_reading *in, uint64_t id, hdx_arena *arena, h
 /* A sum of a long string, reckoned once; one thread. */
 uint64_t hdx_scan_string_sum(const hdx_reading *in, uint64_t id);
 
+/* Does the pass leave out the record there, as the second one of an id? */
+static inline bool hdx_scan_skips(const hdx_scan_result *r, hdx_pos pos)
+{
+    const uint64_t i = r->skipped.count == 0 ? 0 : hdx_lower_bound(HDX_NUMBERS(r->skipped.at, r->skipped.count), pos);
+    return i < r->skipped.count && r->skipped.at[i] == pos;
+}
+
+/* ---- flat_arrays.c ---- */
+/* After the survey: reads the heap once more where there are flat arrays, and fills scan.flats but for the classes. */
+hdx_code hdx_flat_arrays_find(const hdx_reading *in, hdx_error *err);
+/*
+ * After element_bytes is set: counts the arrays that are flat indeed; the others get HDX_FLAT_NONE, and a warning says
+ * how many there are.
+ */
+void hdx_flat_arrays_count(const hdx_reading *in);
+/* The value in slot i, up to `capacity`, of a map; NULL: the slot is free. */
+static inline uint64_t *hdx_flat_slot(hdx_map *map, uint64_t i)
+{
+    if (i == map->capacity)
+        return map->has_own ? &map->own : NULL;
+    return map->slots[i].key == map->empty ? NULL : &map->slots[i].value;
+}
+
 /* ---- seek.c ---- */
 /* From here on windows of seek points go to a temporary file; a plain dump has none. */
 hdx_code hdx_seek_begin(const hdx_work *w, hdx_dump *dump, hdx_error *err);
@@ -282,6 +334,7 @@ hdx_code hdx_seek_keep(const hdx_work *w, const hdx_dump *dump, uint64_t dump_si
 void     hdx_seek_end(hdx_dump *dump); /* when nothing reads the dump any more */
 
 /* ---- stripping.c ---- */
+void hdx_warn(hdx_survey *survey, const char *text); /* adds a warning, which lives as long as the survey */
 /* After the first pass: warnings and damage that only the reading of a stripped dump knows of. */
 hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err);
 

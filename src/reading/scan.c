@@ -308,6 +308,20 @@ static hdx_code add_frame(const hdx_reading *in, uint64_t id, hdx_raw_frame fram
     return HDX_OK;
 }
 
+static hdx_code add_flat_arrays(const hdx_reading *in, const hdx_top *t, hdx_error *err)
+{
+    hdx_scan_flats *f = &in->dump->scan.flats;
+    const uint32_t  size = (uint32_t)(t->body.len / t->count), id_size = size / 2;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const uint8_t *at = t->body.at + (size_t)i * size;
+        if (at[0] == HDX_FLAT_ARRAY)
+            PUT(&f->raw, (hdx_raw_flat){ hdx_be_id(at + 1, id_size), hdx_be_id(at + 1 + id_size, id_size) });
+        else
+            f->unused++;
+    }
+    return HDX_OK;
+}
+
 static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
 {
     const hdx_reading *in = ((scanner *)context)->in;
@@ -335,6 +349,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
         last = &k->traces.at[k->traces.count - 1];
         last->count = (uint32_t)(k->frame_ids.count - last->first);
         return HDX_OK;
+    case HDX_TOP_FLAT_ARRAYS: return add_flat_arrays(in, t, err);
     default: return HDX_OK;
     }
 }
@@ -385,6 +400,9 @@ void hdx_scan_free(hdx_mem *mem, hdx_scan_result *r)
     hdx_list_free(mem, HDX_LIST_REF(&r->roots));
     hdx_list_free(mem, HDX_LIST_REF(&r->heaps));
     hdx_list_free(mem, HDX_LIST_REF(&r->skipped));
+    hdx_list_free(mem, HDX_LIST_REF(&r->flats.raw));
+    hdx_list_free(mem, HDX_LIST_REF(&r->flats.classes));
+    hdx_map_free(&r->flats.arrays);
     hdx_map_free(&r->strings.places);
     hdx_map_free(&r->by_class);
     hdx_map_free(&r->strings.long_names);
@@ -395,6 +413,7 @@ void hdx_scan_free(hdx_mem *mem, hdx_scan_result *r)
     r->strings.long_names = r->strings.long_sums = hdx_map_of(mem);
     r->strings.places = hdx_map_of(mem);
     r->by_class = hdx_map_of(mem);
+    r->flats.arrays = hdx_map_of(mem);
     r->stacks.frame_places = hdx_map_of(mem);
 }
 
@@ -776,6 +795,8 @@ hdx_code hdx_scan(const hdx_reading *in, hdx_error *err)
     code = hdx_run_tasks(in->w->threads, both, 2, err);
     if (code == HDX_OK && in->dump->counting)
         code = add_class_ids(in, err);
+    if (code == HDX_OK)
+        code = hdx_flat_arrays_find(in, err);
 out:
     free_workers(s);
     hdx_mem_put(&in->w->mem, s->halt.pieces, s->halt.piece_capacity * sizeof *s->halt.pieces);

@@ -9,7 +9,7 @@
 
 #define SURE 80u /* per cent: below, info tells and no warning does */
 
-static void warn(hdx_survey *s, const char *text)
+void hdx_warn(hdx_survey *s, const char *text)
 {
     if (s->warning_count < sizeof s->warnings / sizeof *s->warnings)
         s->warnings[s->warning_count++] = text;
@@ -56,7 +56,7 @@ hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
         in->dump->stripping =
             (hdx_stripping){ .policy = HDX_STRIP_NONE }; /* the damage list says what could not be read */
     if (in->dump->stripping.confidence >= SURE && warning_of(&in->dump->stripping) != NULL)
-        warn(&in->dump->survey, warning_of(&in->dump->stripping));
+        hdx_warn(&in->dump->survey, warning_of(&in->dump->stripping));
     if (stats.cut_names > 0)
         code = hdx_work_damage(in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING),
                                stats.lost_bytes, err,

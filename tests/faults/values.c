@@ -36,6 +36,7 @@ VALUE(uint32_t, hdx_graph_class_of, (const hdx_graph *g, hdx_id id), (g, id), HD
 VALUE(hdx_object_kind, hdx_graph_kind, (const hdx_graph *g, hdx_id id), (g, id), HDX_INSTANCE)
 VALUE(uint64_t, hdx_graph_shallow, (const hdx_graph *g, hdx_id id), (g, id), 0)
 VALUE(uint64_t, hdx_graph_length, (const hdx_graph *g, hdx_id id), (g, id), 0)
+VALUE(uint64_t, hdx_graph_stored_length, (const hdx_graph *g, hdx_id id), (g, id), 0)
 VALUE(int, hdx_graph_heap, (const hdx_graph *g, hdx_id id), (g, id), -1)
 VALUE(bool, hdx_graph_position, (const hdx_graph *g, hdx_id id, hdx_pos *pos), (g, id, pos), false)
 VALUE(bool, hdx_graph_live, (const hdx_graph *g, hdx_id id), (g, id), false)
@@ -52,6 +53,8 @@ FILLS(hdx_graph_read_classes, (const hdx_graph *g, hdx_id first, uint32_t n, uin
 FILLS(hdx_graph_read_kinds, (const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out), (g, first, n, out),
       EACH(n, out, HDX_INSTANCE))
 FILLS(hdx_graph_read_lengths, (const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out), (g, first, n, out),
+      EACH(n, out, 0))
+FILLS(hdx_graph_read_stored_lengths, (const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out), (g, first, n, out),
       EACH(n, out, 0))
 FILLS(hdx_graph_read_shallow, (const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out), (g, first, n, out),
       EACH(n, out, 0))
@@ -134,5 +137,5 @@ OF_TABLE(FAULT_THREADS, const hdx_thread *, hdx_graph_thread_of, (hdx_graph * g,
  * SOUND hdx_instances_close hdx_graph_lacks_dump hdx_text_free hdx_ref_kind_name hdx_graph_identity
  * SOUND hdx_graph_view_name hdx_graph_value_of hdx_graph_near_begin hdx_graph_near_end hdx_graph_all_live
  * SOUND hdx_class_of_strings hdx_put_units hdx_graph_size_of_array hdx_graph_recall hdx_graph_remember
- * SOUND hdx_graph_kept_name hdx_graph_kept hdx_put hdx_graph_wiped
+ * SOUND hdx_class_of_bytes hdx_graph_kept_name hdx_graph_kept hdx_put hdx_graph_wiped
  */

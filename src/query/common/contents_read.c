@@ -214,6 +214,8 @@ bool hdx_contents_open_array(hdx_contents *c, hdx_id id, hdx_element_reader *r)
         return id == HDX_NO_ID || hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
     if (class->kind != HDX_OBJECT_ARRAY && class->kind != HDX_PRIMITIVE_ARRAY)
         return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
+    if ((class->flags & HDX_CLASS_FLAT) != 0)
+        return hdx_contents_give_up(c, HDX_NOTE_ABSENT);
     r->type = class->kind == HDX_OBJECT_ARRAY ? 2 : class->element_type;
     r->size = (uint8_t)hdx_type_size(r->type, c->id_size);
     r->array = id;

@@ -22,6 +22,7 @@
  *
  * Cost: 64 runs of 16,384 objects at most, spread over the heap; two numbers a class and layout.
  */
+#include "graph/graph.h"
 #include "query/common/layout_proof.h"
 
 #define RUNS    64u
@@ -98,7 +99,7 @@ static hdx_code weigh_run(prover *p, hdx_id first, uint32_t n, hdx_error *err)
     hdx_graph_read_addresses(p->ask->g, first, more, at);
     hdx_graph_read_classes(p->ask->g, first, n, numbers);
     hdx_graph_read_kinds(p->ask->g, first, n, kinds);
-    hdx_graph_read_lengths(p->ask->g, first, n, lengths);
+    hdx_graph_read_stored_lengths(p->ask->g, first, n, lengths);
     for (uint32_t i = 0; i + 1 < more; i++)
         if (kinds[i] != HDX_CLASS_OBJECT && numbers[i] < p->count && at[i] != 0 && at[i] < at[i + 1])
             for (unsigned h = 0; h < HYPOTHESES; h++)

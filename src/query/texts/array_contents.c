@@ -63,6 +63,7 @@ static hdx_code find_places(hdx_array_contents *c, hdx_error *err)
         hdx_graph_read_live(c->ask.g, first, n, live);
         for (uint32_t i = 0; i < n; i++)
             if (numbers[i] < count && classes[numbers[i]].kind == HDX_PRIMITIVE_ARRAY &&
+                (classes[numbers[i]].flags & HDX_CLASS_FLAT) == 0 &&
                 (c->types >> classes[numbers[i]].element_type & 1) != 0 &&
                 (scope_of_arrays(c) == HDX_ALL || hdx_bits_test(live, i)))
                 hdx_bits_put(c->bits, first + i);
