@@ -213,12 +213,12 @@ static bool put_steps(page *p)
         hdx_buffer_format(&p->line, "%*s%s  ", size < SIZE ? (int)(SIZE - size) : 0, "", cell.len > 0 ? cell.at : "");
         const uint32_t rest = put_after(p, s, &after);
         hdx_buffer_clear(&cell);
-        const uint32_t room = p->options->full_text    ? s->object.width
-                              : p->options->width == 0 ? (s->object.width < WIDEST ? s->object.width : WIDEST)
-                              : widest > rest          ? widest - rest
-                                                       : 0;
+        const uint32_t shown = p->options->full_text    ? s->object.width
+                               : p->options->width == 0 ? (s->object.width < WIDEST ? s->object.width : WIDEST)
+                               : widest > rest          ? widest - rest
+                                                        : 0;
         uint32_t       width =
-            hdx_render_object_in(&cell, p->texts.at + s->text, s->text_len, s->object, room, p->options->ascii) + rest;
+            hdx_render_object_in(&cell, p->texts.at + s->text, s->text_len, s->object, shown, p->options->ascii) + rest;
         if (after.len > 0)
             hdx_buffer_put(&cell, after.at, after.len);
         if (cell.len > 0)
