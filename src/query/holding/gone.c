@@ -21,8 +21,7 @@ static const hdx_column total_members[] = { OF_TOTAL };
 static const hdx_column weak_members[] = {
     OF_TOTAL,
     HDX_COLUMN("weakly", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
-               "of these, bytes that nothing stronger than soft or weak references holds even now; only where the dump "
-               "says what references refer to"),
+               "of these, held by soft or weak references alone even now; not where the dump lacks referents"),
     HDX_COLUMN("but_for_weak", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
                "bytes besides that soft or weak references alone would keep"),
 };
