@@ -204,10 +204,10 @@ const hdx_question hdx_question_statics = {
         .name = "statics",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "static fields of live classes by what the object in them retains",
-        .more = "A row is a static field that refers to an object, the most retained first, but those by which a JVM "
-                "finds classes last (LauncherHelper.appClass, and statics of the JDK that are of class loaders or have "
-                "one); an object that several fields have is in the row of each. What such an object shares with other holders is not in retained: "
-                "holders says what statics keep together.",
+        .more = "A row is a static field that refers to an object, the most retained first, but those by which a "
+                "JVM finds classes last (LauncherHelper.appClass, and statics of the JDK that are of class loaders "
+                "or have one); an object that several fields have is in the row of each. What such an object shares "
+                "with other holders is not in retained: holders says what statics keep together.",
         .examples = { "heapdex statics app.hprof --limit 10", "heapdex statics app.hprof --class 'java.lang.*'" },
         .forms = &form,
         .form_count = 1,

@@ -515,11 +515,14 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
 }
 
 /* ---- flat arrays ---- */
-#define CHAIN_MOST 64u /* classes above one another that a class of flat elements may have */
+/* A class of flat elements may have so many classes above one another, and fields of so many bytes together. */
+#define CHAIN_MOST   64u
+#define ELEMENT_MOST 1024u
 
 /*
  * Bytes of a flat element: those of the fields of its class and of the classes above it, as in a record of an instance;
- * fields that are flat themselves are among them, one by one (INLINED_FIELDS). 0: a class has no record.
+ * fields that are flat themselves are among them, one by one (INLINED_FIELDS). 0: a class has no record, or they are
+ * too many: a dump may name a million classes that have the same ones above them.
  */
 static uint32_t flat_element_bytes(const maker *m, uint32_t place)
 {
@@ -527,9 +530,10 @@ static uint32_t flat_element_bytes(const maker *m, uint32_t place)
     uint64_t       bytes = 0;
     for (unsigned depth = 0; place < m->count && depth < CHAIN_MOST; depth++) {
         const hdx_class *c = &m->at[place];
-        bytes += own_bytes(c, id_size);
+        if (c->field_count > ELEMENT_MOST || (bytes += own_bytes(c, id_size)) > ELEMENT_MOST)
+            return 0;
         if (c->super_address == 0)
-            return bytes < INT32_MAX ? (uint32_t)bytes : 0;
+            return (uint32_t)bytes;
         place = c->super == HDX_NO_CLASS ? HDX_NO_CLASS : m->places[c->super];
     }
     return 0;

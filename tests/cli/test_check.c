@@ -62,8 +62,9 @@ Test(check, tells_of_each_broken_rule_what_was_found_and_what_holds_it)
     static const char *const all[][2] = {
         { "--max 'retained bookshop.* 1M'",
           "max retained bookshop.* 1M: 2.1 MB by 2,038 objects of 9 classes, more than 1.0 MB; "
-          "bookshop.Bookshop$SessionCache 0xfeb18ea8 keeps 1.9 MB; system class: class sun.launcher.LauncherHelper "
-          ".appClass -> class bookshop.Bookshop .SESSIONS -> bookshop.Bookshop$SessionCache\n" },
+          "bookshop.Bookshop$SessionCache 0xfeb18ea8 keeps 1.9 MB; thread: java.lang.Thread \"clerk\" <Java Local> "
+          "-> "
+          "bookshop.Bookshop$Desk .visitors -> bookshop.Bookshop$SessionCache\n" },
         { "--max 'retained bookshop.Bookshop$SessionCache 70.4%'",
           ": 70.49% (1.9 MB) by 1 object, more than 70.40%; " },
         { "--max 'objects bookshop.Bookshop$Session 269'", ": 270, more than 269; bookshop.Bookshop$Session 0x" },
@@ -184,7 +185,7 @@ Test(check, does_not_hold_for_want_of_the_dump)
     expect("half.hdx --max 'live 1'", 3, "half.hdx");
     expect("alone.hdx --max 'open-files 0'", 3, "not at hand");
     expect("alone.hdx --max 'retained bookshop.* 1M' --max 'threads 7'", 1,
-           "class sun.launcher.LauncherHelper <static> -> class bookshop.Bookshop <static> -> bookshop.Bookshop$Sess");
+           "thread: java.lang.Thread <Java Local> -> bookshop.Bookshop$Desk <field> -> bookshop.Bookshop$SessionCache");
 }
 
 Test(check, notes_what_a_stripped_dump_cannot_tell)
@@ -323,7 +324,7 @@ Test(check, reports_as_junit_sarif_and_markdown)
     expect_in("o.xml",
               "<testcase classname=\"check.max-objects\" name=\"sessions\" time=\"0\">\n      <failure message=\"270, "
               "more than 200\" type=\"max-objects\">max objects bookshop.Bookshop$Session 200\n");
-    expect_in("o.xml", "GC root: system class\n-&gt; class sun.launcher.LauncherHelper .appClass  0xfeb14018\n");
+    expect_in("o.xml", "GC root: thread\n-&gt; java.lang.Thread");
     expect_in("o.xml", "<testcase classname=\"check.max-live\" name=\"max live 1G\" time=\"0\"/>");
     expect_in("o.sarif", "{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"version\": \"2.1.0\"");
     expect_in("o.sarif", "\"ruleId\": \"sessions\", \"ruleIndex\": 0, \"level\": \"error\"");
@@ -332,13 +333,14 @@ Test(check, reports_as_junit_sarif_and_markdown)
     expect_in("o.sarif", "\"help\": {\"text\": \"Follow the path of the result from the GC root to the object");
     expect_in("o.sarif", "{\"artifactLocation\": {\"uri\": \"heap.rules\"}, \"region\": {\"startLine\": 2}}");
     expect_in("o.sarif", "\"partialFingerprints\": {\"heapdexFinding/v1\": \"no-suspects:bookshop.Bookshop$Session");
-    expect_in("o.sarif", "\"text\": \"GC root, system class: class sun.launcher.LauncherHelper .appClass (0xfeb14018)");
+    expect_in("o.sarif", "\"text\": \"GC root, thread: java.lang.Thread");
     expect_not_in("o.sarif", "\"level\": \"error\", \"message\": {\"text\": \"max live"); /* it holds */
     expect_in("o.md", "### Heap check: 2 of 3 rules broken\n\n<code>shop.hprof.gz</code>\n");
     expect_in("o.md",
               "| :x: | sessions: <code>max objects bookshop.Bookshop&#36;Session 200</code> | 270, more than 2");
     expect_in("o.md", "| :white_check_mark: | <code>max live 1G</code> | 2.7 MB, at most 1.0 GB |\n");
-    expect_in("o.md", "```text\nbookshop.Bookshop$Session 0xfeb7a668 keeps 12.2 KB\nGC root: system class\n-> class ");
+    expect_in("o.md",
+              "```text\nbookshop.Bookshop$Session 0xfeb7a668 keeps 12.2 KB\nGC root: thread\n-> java.lang.Thread");
     expect("shop.hprof.gz --max 'live 1G' --markdown - --junit -o", 0, "### Heap check: the rule holds\n");
     ran r = tool_sh("\"$H\" check shop.hprof.gz --max 'live 1G' --sarif -");
     cr_expect(r.code == 0 && r.out[0] == '{' && strstr(r.out, "rule holds") == NULL, "%d %s", r.code, r.out);

@@ -256,6 +256,54 @@ Test(flat, classes_are_those_of_the_same_loader)
     end(&h);
 }
 
+/* Limits of what a dump may ask for: bytes of an element, of a name. */
+Test(flat, arrays_of_large_elements_and_long_names_stay)
+{
+    heap     h = begin(8, true);
+    char     fields[128 * 8] = "", *longest = calloc(1, 300);
+    uint64_t long_name[2], of_long[2];
+    for (unsigned i = 0; i < 64; i++)
+        (void)snprintf(fields + strlen(fields), sizeof fields - strlen(fields), "f%u:J ", i);
+    const uint64_t half = dump_maker_class(h.m, "app/Half", h.object, fields),
+                   large = dump_maker_class(h.m, "app/Large", half, fields),
+                   larger = dump_maker_class(h.m, "app/Larger", large, "one:Z"), a = bytes_of(&h, 2048),
+                   b = bytes_of(&h, 2050);
+    for (unsigned i = 0; i < 2; i++) {
+        long_name[i] = dump_maker_class_at(h.m, 0x7000 + 64 * i, NULL, h.object, "x:I");
+        memset(longest, 'a', 256 + i);
+        uint8_t    string[8 + 300], load[24] = { 0 };
+        hdx_buffer text = hdx_buffer_of(NULL);
+        hdx_write_id(&text, 8, 0x990000 + i);
+        hdx_buffer_put(&text, longest, 256 + i);
+        memcpy(string, text.at, (size_t)text.len);
+        dump_maker_top(h.m, HDX_TOP_STRING, string, (uint32_t)text.len);
+        hdx_buffer_clear(&text);
+        hdx_write_u4(&text, 900 + i);
+        hdx_write_id(&text, 8, long_name[i]);
+        hdx_write_u4(&text, 0);
+        hdx_write_id(&text, 8, 0x990000 + i);
+        memcpy(load, text.at, sizeof load);
+        dump_maker_top(h.m, HDX_TOP_LOAD_CLASS, load, sizeof load);
+        hdx_buffer_free(&text);
+        of_long[i] = bytes_of(&h, 16);
+        put_flat(&h, 1, of_long[i], long_name[i]);
+    }
+    put_flat(&h, 1, a, large);
+    put_flat(&h, 1, b, larger);
+    save(&h, false);
+    hdx_graph *g = index_of(2);
+    longest[256] = '\0';
+    strcat(longest, "[]");
+    expect_array(g, a, "app.Large[]", 2, 2048);
+    expect_array(g, b, "byte[]", 2050, 2050);
+    expect_array(g, of_long[0], longest, 4, 16);
+    expect_array(g, of_long[1], "byte[]", 16, 16);
+    cr_expect(eq(u32, warnings_of(g, "2 of 4 entries"), 1));
+    free(longest);
+    hdx_graph_close(g);
+    end(&h);
+}
+
 Test(flat, no_class_of_byte_arrays_is_made_where_all_are_flat)
 {
     heap h = begin(8, true);

@@ -418,13 +418,13 @@ Test(table, omits_the_percent_last_and_cuts_names_of_classes_before_another_numb
               "(no room for objects, shallow, percent)\n" },
     };
     hdx_render_options options = { .format = HDX_FORMAT_TABLE, .human_sizes = true };
-    const hdx_cell     cells[5] = { hdx_cell_string("acme.internal.TheLongNameThatNobodyLikesToCutOfAClass$AndMore"),
-                                    hdx_cell_uint(1234), hdx_cell_uint(4096), hdx_cell_uint(5 << 20), hdx_cell_real(40) };
+    const hdx_cell     row[5] = { hdx_cell_string("acme.internal.TheLongNameThatNobodyLikesToCutOfAClass$AndMore"),
+                                  hdx_cell_uint(1234), hdx_cell_uint(4096), hdx_cell_uint(5 << 20), hdx_cell_real(40) };
     for (unsigned i = 0; i < 4; i++) {
         hdx_table *t;
         hdx_rows  *rows;
         cr_assert(eq(int, hdx_table_new(classes, 5, &t, NULL), HDX_OK));
-        cr_assert(eq(int, hdx_table_add(t, cells, NULL), HDX_OK));
+        cr_assert(eq(int, hdx_table_add(t, row, NULL), HDX_OK));
         cr_assert(eq(int, hdx_table_rows(t, &rows, NULL), HDX_OK));
         options.width = screens[i].width;
         expect_text(rows, &options, screens[i].text);

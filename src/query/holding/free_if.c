@@ -689,10 +689,10 @@ const hdx_question hdx_question_free_if = {
         .name = "free-if",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
         .sentence = "what would be free if a field, class, loader or kind of root held nothing",
-        .more = "What is named stays where it is, but for its class holds nothing any longer; what no GC root reaches "
-                "then would be free. All options may be repeated and hold together. retained asks what goes if the "
-                "objects themselves are gone. Where soft or weak references decide a tenth of the answer it says so, with "
-                "the view of the index that shows the heap without them.",
+        .more = "What is named stays where it is, but for its class holds nothing any longer; what no GC root "
+                "reaches then would be free. All options may be repeated and hold together. retained asks what goes "
+                "if the objects themselves are gone. Where soft or weak references decide a tenth of the answer it "
+                "says so, with the view of the index that shows the heap without them.",
         .examples = { "heapdex free-if app.hprof --field 'java.util.HashMap#table'",
                       "heapdex free-if app.hprof --roots JAVA_LOCAL,JNI_MONITOR thread:main" },
         .forms = &form,

@@ -533,9 +533,9 @@ const hdx_question hdx_question_path = {
         .sentence = "why objects are alive: shortest paths from GC roots",
         .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
                 "do not use such references then. --merge shows the paths of many objects as one tree, a line for "
-                "all objects of a class on the way; a single path that is longer by up to two references is shown if the "
-                "shortest only says how a JVM finds classes or leads through statics of the JDK alone; --class takes all live instances. --where takes fields of the "
-                "objects asked about, too.",
+                "all objects of a class on the way; a single path that is longer by up to two references is shown "
+                "if the shortest only says how a JVM finds classes or leads through statics of the JDK alone; "
+                "--class takes all live instances. --where takes fields of the objects asked about, too.",
         .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer",
                       "heapdex path app.hprof --class java.util.HashMap --merge" },
         .forms = forms,

@@ -340,9 +340,10 @@ const hdx_question hdx_question_referents = {
         .name = "referents",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "what soft, weak and phantom references and finalizers hold",
-        .more = "A row is a reference with what it refers to; those come first whose referents nothing strong holds, "
-                "since they can go when memory is short (soft) or with the next collection. --by kind says how much "
-                "of the heap is held so, and not in a stronger way. --kind chooses. Where soft and weak references alone hold a hundredth of the heap the answer says how to see the heap without them.",
+        .more = "A row is a reference with what it refers to; those come first whose referents nothing strong "
+                "holds, since they can go when memory is short (soft) or with the next collection. --by kind says "
+                "how much of the heap is held so, and not in a stronger way. --kind chooses. Where soft and weak "
+                "references alone hold a hundredth of the heap the answer says how to see the heap without them.",
         .examples = { "heapdex referents app.hprof --by kind",
                       "heapdex referents app.hprof --kind soft --where 'reach = soft'" },
         .forms = forms,

@@ -550,11 +550,12 @@ const hdx_question hdx_question_threads = {
         .name = "threads",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "threads, their stacks and what they keep alive",
-        .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds. Virtual threads are "
-                "among them, after the others (dumps of JDK 19 to 21 do not have their stacks), and threads that were "
-                "not started or have ended; --sort address has them by address. A parked thread has what it waits for "
-                "and, of locks, the owner; threads that wait for each other have the number of their deadlock. Dumps "
-                "have no owners of monitors. --by pool sums those whose names differ in numbers alone, with the lock that most of each pool wait for and its owner.",
+        .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds. Virtual threads "
+                "are among them, after the others (dumps of JDK 19 to 21 do not have their stacks), and threads "
+                "that were not started or have ended; --sort address has them by address. A parked thread has what "
+                "it waits for and, of locks, the owner; threads that wait for each other have the number of their "
+                "deadlock. Dumps have no owners of monitors. --by pool sums those whose names differ in numbers "
+                "alone, with the lock that most of each pool wait for and its owner.",
         .examples = { "heapdex threads app.hprof --where 'owner != null'",
                       "heapdex threads app.hprof --stacks --locals --where 'name = main'" },
         .forms = forms,
