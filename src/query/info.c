@@ -330,12 +330,12 @@ static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cel
     const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
     *out = hdx_cell_null();
     for (uint64_t i = 0; threads != NULL && i < count; i++) {
-        const hdx_frame *f = hdx_frame_behind_out_of_memory(&threads[i]),
-                        *end = threads[i].frames + threads[i].frame_count;
-        hdx_cell name = hdx_cell_null(), frame;
+        const hdx_frame *f = hdx_frame_behind_out_of_memory(&threads[i]);
+        hdx_cell         name = hdx_cell_null(), frame;
         if (f == NULL)
             continue;
-        members m = { hdx_arena_get(arena, 3 * sizeof *m.at), 0 };
+        const hdx_frame *end = threads[i].frames + threads[i].frame_count;
+        members          m = { hdx_arena_get(arena, 3 * sizeof *m.at), 0 };
         if (m.at == NULL)
             return hdx_no_memory(err, "info", 3 * sizeof *m.at);
         while (f < end && hdx_is_of_jdk(f->class_name))

@@ -303,3 +303,16 @@ Test(triage, names_what_soft_references_have_and_something_else_holds)
                           : "");
     }
 }
+
+Test(triage, names_garbage_where_it_is_more_than_what_lives)
+{
+    for (unsigned most = 0; most < 2; most++) {
+        world       w = begin();
+        dump_maker *m = w.m;
+        ROOT(BYTES(most ? 10000 : 90000));
+        (void)BYTES(80000);
+        expect_triage(m, "unreachable",
+                      most ? "78.2 KB of the dump are in 1 unreachable object, more than in all that live | garbage\n"
+                           : "");
+    }
+}

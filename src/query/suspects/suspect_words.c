@@ -506,7 +506,8 @@ static hdx_code put_shared(words *w, bool *shared, hdx_error *err)
 {
     sharers s;
     *shared = false;
-    if (w->of->object == HDX_NO_ID || w->of_list || hdx_graph_kind(w->s->ask.g, w->of->object) == HDX_CLASS_OBJECT)
+    if (w->of->object == HDX_NO_ID || w->of_list || hdx_graph_kind(w->s->ask.g, w->of->object) == HDX_CLASS_OBJECT ||
+        is_a(w->s->ask.g, w->of->object, "java.lang.ClassLoader")) /* all of its classes refer to it */
         return HDX_OK;
     const hdx_code code = find_sharers(w, &s, err);
     if (code != HDX_OK || s.count < 2 ||

@@ -179,6 +179,20 @@ static hdx_code tell_unasked(hdx_triage *t, hdx_error *err)
                           &b, err);
 }
 
+/* More than what lives: the dump was written before a collection, or by a tool that keeps garbage. */
+static hdx_code find_garbage(hdx_triage *t, hdx_error *err)
+{
+    const hdx_graph_summary *s = hdx_graph_summary_of(t->g);
+    if (s->unreachable_bytes <= s->live_bytes || s->unreachable_bytes < HDX_TRIAGE_LEAST)
+        return HDX_OK;
+    hdx_buffer b = hdx_buffer_of(t->q.mem);
+    hdx_triage_put_size(&b, s->unreachable_bytes);
+    hdx_buffer_text(&b, " of the dump are in ");
+    hdx_triage_put_count(&b, s->unreachable_objects, "unreachable object", "unreachable objects");
+    hdx_buffer_text(&b, ", more than in all that live");
+    return hdx_triage_say(t, "unreachable", hdx_cell_uint(s->unreachable_bytes), "garbage", &b, err);
+}
+
 /* ---- all of them ---- */
 
 /*
@@ -209,6 +223,8 @@ static hdx_code find_all(hdx_triage *t, const hdx_cell *out_of_memory, hdx_error
     hdx_code  code = find_death(t, out_of_memory, err);
     if (code == HDX_OK)
         code = find_stripping(t, err);
+    if (code == HDX_OK)
+        code = find_garbage(t, err);
     for (unsigned i = 0; code == HDX_OK && i < HDX_COUNT(finders) && t->count < HDX_TRIAGE_MOST; i++)
         code = or_without(t, finders[i](t, &mine), &mine, err);
     return code == HDX_OK && (t->large || t->tight) ? tell_unasked(t, err) : code;
