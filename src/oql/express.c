@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+/* Never put into hdx_oql_value, which a nested query calls at each level: their values would make its frame larger. */
+#define LEVEL __attribute__((noinline))
+
 value hdx_oql_value_of(value_kind kind, binding binds, const char *sql)
 {
     return (value){ .kind = kind, .binds = binds, .sql = sql };
@@ -173,7 +176,7 @@ const char *hdx_oql_condition(oql *o, const oql_node *n, oql_scope *s, binding l
 
 /* ---- operators ---- */
 
-static value junction(oql *o, const oql_node *n, oql_scope *s)
+static LEVEL value junction(oql *o, const oql_node *n, oql_scope *s)
 {
     const bool    is_or = n->kind == OQL_IS_OR;
     const binding binds = is_or ? BINDS_OR : BINDS_AND;
@@ -259,7 +262,7 @@ static value arithmetic(oql *o, const oql_node *n, oql_scope *s)
     return out;
 }
 
-static value binary(oql *o, const oql_node *n, oql_scope *s)
+static LEVEL value binary(oql *o, const oql_node *n, oql_scope *s)
 {
     return strchr("+-*/%", n->op[0]) != NULL ? arithmetic(o, n, s) : compare(o, n, s);
 }
@@ -281,7 +284,7 @@ static const char *glob_of_like(oql *o, const char *pattern)
     return out;
 }
 
-static value like(oql *o, const oql_node *n, oql_scope *s)
+static LEVEL value like(oql *o, const oql_node *n, oql_scope *s)
 {
     value       v = hdx_oql_value(o, n->a, s);
     const char *text = o->code != HDX_OK ? NULL : hdx_oql_text_of(o, n->a->at, v);
@@ -292,7 +295,7 @@ static value like(oql *o, const oql_node *n, oql_scope *s)
     return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_say(o, "(%s) IS NOT 1", sql) : sql);
 }
 
-static value in(oql *o, const oql_node *n, oql_scope *s)
+static LEVEL value in(oql *o, const oql_node *n, oql_scope *s)
 {
     value       l = hdx_oql_value(o, n->a, s), r;
     const char *sql;
@@ -418,7 +421,7 @@ static value character(oql *o, const oql_node *n)
     return v;
 }
 
-static value select_value(oql *o, const oql_node *n, oql_scope *s)
+static LEVEL value select_value(oql *o, const oql_node *n, oql_scope *s)
 {
     value v = hdx_oql_value_of(VALUE_LIST, BINDS_ALL, NULL);
     v.list = LIST_SELECT;
@@ -428,7 +431,7 @@ static value select_value(oql *o, const oql_node *n, oql_scope *s)
     return v;
 }
 
-value hdx_oql_asked(oql *o, const oql_node *n, oql_scope *s)
+LEVEL value hdx_oql_asked(oql *o, const oql_node *n, oql_scope *s)
 {
     const value v = hdx_oql_value(o, n, s);
     if (o->code == HDX_OK && v.joined)
