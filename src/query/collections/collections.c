@@ -195,7 +195,8 @@ static hdx_code keys_of(survey *s, hdx_contents *c, const found *f, hdx_ids *key
     hdx_id         id;
     bool           more = false;
     const bool     sized = f->facts.sized && f->facts.size > 0 && f->facts.size <= s->most;
-    if (!sized || f->facts.backing != HDX_NO_ID || f->facts.layout->kind != HDX_COLLECTION_MAP)
+    if (!sized || f->facts.backing != HDX_NO_ID || f->facts.layout == NULL ||
+        f->facts.layout->kind != HDX_COLLECTION_MAP) /* NULL: a damaged index tells no class */
         return HDX_OK;
     hdx_code code = hdx_entry_walk_begin(&w, c, f->id, 4 * f->facts.size + FEW_STEPS, err);
     while (code == HDX_OK && (code = hdx_entry_walk_next(&w, &e, &more, err)) == HDX_OK && more)
