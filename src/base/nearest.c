@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FAR     200u    /* bytes; longer names are nobody's typing error */
+#define FAR     200u    /* bytes of a name: a longer one is not compared */
 #define ENTRIES 100000u /* of a folder: more are not looked at */
 
 unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)

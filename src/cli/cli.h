@@ -325,7 +325,7 @@ const hdx_cell *cli_cell_named(const hdx_column *columns, unsigned count, const 
 const hdx_cell *cli_extra(const hdx_rows *rows, const char *key);
 /* A cell as text on a page. */
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
-/* Text in lines of at most `width` columns (0: nobody gave one), each after `indent` blanks; text[len] is a NUL. */
+/* Text in lines of at most `width` columns (0: 80), each indented by `indent` blanks; text[len] is a NUL. */
 void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, unsigned indent, unsigned width);
 /* A word as a shell reads it back, with nothing in it that acts on a terminal. */
 void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len);

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 #define FAILURES_TOLD 10u  /* on standard error; the document has more */
-#define WIDTH         80u  /* of text that nobody gave a width */
+#define WIDTH         80u  /* columns of text where none are given */
 #define WIDEST        100u /* longer lines are hard to read */
 
 static const hdx_cell none = { .kind = HDX_CELL_NULL };
