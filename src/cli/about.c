@@ -229,17 +229,25 @@ static void put_layout(page *p)
 /* What is unreachable and most likely no garbage, and what may be none. */
 static void put_no_garbage(page *p)
 {
+    static const struct {
+        const char *kind, *what;
+    } told[] = {
+        { "filler", "likely fillers of a collector" },
+        { "class field", "likely held by fields of class objects" },
+        { "archive", "likely held for the JVM's archive of class data (CDS)" },
+    };
     const hdx_cell *kinds = cli_member(p->info, "no_garbage");
     for (uint64_t i = 0; kinds->kind == HDX_CELL_LIST && i < kinds->as.list.count; i++) {
         const hdx_cell *of = &kinds->as.list.at[i], *kind = cli_member(of, "kind");
-        const bool      filler = kind->kind == HDX_CELL_TEXT && hdx_text_is(kind->as.text, "filler");
         if (number(of, "bytes") == 0) /* classes of arrays, in every dump */
             continue;
         put_key(p, "", 0);
         put(p, "of these ");
         put_cell(p, cli_member(of, "objects"), HDX_UNIT_COUNT);
         put_size(p, ",", cli_member(of, "bytes"));
-        put_part(p, ":", filler ? "likely fillers of a collector" : "likely held by fields of class objects");
+        for (size_t k = 0; kind->kind == HDX_CELL_TEXT && k < sizeof told / sizeof *told; k++)
+            if (hdx_text_is(kind->as.text, told[k].kind))
+                put_part(p, ":", told[k].what);
         end_line(p);
     }
     if (is_true(cli_member(p->info, "lacks_locals"))) {

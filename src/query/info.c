@@ -43,7 +43,8 @@ static const hdx_column out_of_memory_members[] = {
 };
 static const hdx_column no_garbage_members[] = {
     HDX_COLUMN("kind", TEXT, NONE, 0,
-               "filler: most likely a collector's; class field: held by a field of java.lang.Class, which dumps lack"),
+               "most likely a collector's filler, held by a class field (of java.lang.Class) or by the JVM's archive "
+               "(CDS)"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many"),
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "their size"),
 };

@@ -425,17 +425,25 @@ static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx
 /* Of what is unreachable, what is most likely no garbage. */
 static hdx_code no_garbage_rows(sizes *s, hdx_table *t, hdx_error *err)
 {
-    const hdx_unreached_kind filler = HDX_UNREACHED_FILLER, field = HDX_UNREACHED_CLASS_FIELD;
-    hdx_unreached            u;
-    hdx_code                 code = hdx_unreached_open(s->ask, &u, err);
+    static const struct {
+        const char *part, *what;
+    } told[HDX_UNREACHED_KINDS] = {
+        [HDX_UNREACHED_FILLER] = { "fillers",
+                                   "of what is unreachable, arrays that most likely a collector wrote over dead "
+                                   "space" },
+        [HDX_UNREACHED_CLASS_FIELD] = { "held by classes", "of what is unreachable, most likely by fields of "
+                                                           "java.lang.Class, which dumps lack" },
+        [HDX_UNREACHED_ARCHIVE] = { "held for CDS", "of what is unreachable, most likely by the JVM, for its archive "
+                                                    "of class data" },
+    };
+    hdx_unreached u;
+    hdx_code      code = hdx_unreached_open(s->ask, &u, err);
     if (code != HDX_OK)
         return code;
-    if (u.objects[filler] > 0)
-        code = part(t, "heap", "fillers", hdx_cell_uint(u.objects[filler]), hdx_cell_uint(u.bytes[filler]),
-                    "of what is unreachable, arrays that most likely a collector wrote over dead space", err);
-    if (code == HDX_OK && u.objects[field] > 0)
-        code = part(t, "heap", "held by classes", hdx_cell_uint(u.objects[field]), hdx_cell_uint(u.bytes[field]),
-                    "of what is unreachable, most likely by fields of java.lang.Class, which dumps lack", err);
+    for (unsigned k = HDX_UNREACHED_FILLER; code == HDX_OK && k < HDX_UNREACHED_KINDS; k++)
+        if (u.objects[k] > 0)
+            code = part(t, "heap", told[k].part, hdx_cell_uint(u.objects[k]), hdx_cell_uint(u.bytes[k]), told[k].what,
+                        err);
     hdx_unreached_close(&u);
     return code;
 }

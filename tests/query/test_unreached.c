@@ -80,8 +80,9 @@ static void expect_reservation(heap *h, hdx_addr address, const char *want)
     expect_rows(rows, reason);
 }
 
-#define FILLER "most likely a collector filled a gap with it (a filler)"
-#define HELD   "most likely a class object holds it, by a field of java.lang.Class that dumps of HotSpot lack"
+#define FILLER   "most likely a collector filled a gap with it (a filler)"
+#define ARCHIVED "most likely the JVM holds it for its archive of class data (CDS), by a root that the dump lacks"
+#define HELD     "most likely a class object holds it, by a field of java.lang.Class that dumps of HotSpot lack"
 
 Test(unreached, int_arrays_that_nothing_refers_to_are_fillers)
 {
@@ -136,6 +137,34 @@ Test(unreached, what_fields_of_class_objects_hold_is_told_with_all_that_it_holds
     heap_close(&h);
 }
 
+Test(unreached, what_the_jvm_holds_for_its_archive_is_told_with_all_that_it_holds)
+{
+    heap           h;
+    dump_maker    *m = begin("1.0.2");
+    const uint64_t graph = 0x2000, strings[] = { 0x10300, 0x10408 };
+    dump_maker_class_at(m, graph, "jdk.internal.module.ArchivedModuleGraph", OBJECT, "");
+    dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, graph, 0, 0);
+    dump_maker_array_at(m, 0x10000, ARRAY, DUMP_VALUES(0, 0x10100, 0x10200), 3);
+    dump_maker_instance_at(m, 0x10100, graph, NULL);
+    dump_maker_array_at(m, 0x10200, ARRAY, strings, 2);
+    dump_maker_instance_at(m, 0x10300, META, DUMP_VALUES(0));
+    dump_maker_instance_at(m, 0x10408, MAP, DUMP_VALUES(0));         /* a class object holds it before all others */
+    dump_maker_array_at(m, 0x11000, ARRAY, DUMP_VALUES(0x11100), 1); /* garbage of the program */
+    dump_maker_instance_at(m, 0x11100, META, DUMP_VALUES(0));
+    dump_maker_instance_at(m, 0x12000, META, DUMP_VALUES(0x12100)); /* that has a referrer: no root of the JVM */
+    dump_maker_array_at(m, 0x12100, ARRAY, DUMP_VALUES(0x10100), 1);
+    heap_open(&h, m);
+    expect_told(&h, "no_garbage.class field.objects,4\nno_garbage.class field.bytes,24\n"
+                    "no_garbage.archive.objects,4\nno_garbage.archive.bytes,128\nlacks_locals,false\n");
+    expect_reservation(&h, 0x10000, ARCHIVED);
+    expect_reservation(&h, 0x10300, ARCHIVED);
+    expect_reservation(&h, 0x10408, HELD);
+    expect_reservation(&h, 0x11000, NULL);
+    expect_reservation(&h, 0x11100, NULL);
+    expect_reservation(&h, 0x12100, NULL);
+    heap_close(&h);
+}
+
 Test(unreached, a_class_of_arrays_is_garbage_with_its_loader)
 {
     heap        h;
@@ -173,7 +202,7 @@ Test(unreached, clusters_have_a_kind_and_the_total_their_sums)
     ok(hdx_question_open(&hdx_question_garbage, &h.q, &a, &rows, &h.err));
     expect_extra(rows, "total",
                  "{clusters=6 unreachable_objects=8 unreachable_bytes=496 filler_objects=1 filler_bytes=424 "
-                 "class_field_objects=6 class_field_bytes=48}");
+                 "class_field_objects=6 class_field_bytes=48 archive_objects=0 archive_bytes=0}");
     ok(hdx_rows_where(&rows, "shallow > 0", &h.err));
     ok(hdx_rows_select(&rows, "address,kind", &h.err));
     expect_rows(rows, "0x10000,filler\n0x11000,class field\n0x12000,garbage\n");

@@ -19,18 +19,24 @@
  *     enumConstantDirectory  a HashMap whose values are constants of an enum
  *     module, protectionDomain
  *
- * and classes of arrays, which the JVM keeps as long as the loader of their elements' class lives. All that is reached
- * from these through unreachable objects is held with them.
+ * and classes of arrays, which the JVM keeps as long as the loader of their elements' class lives.
+ *
+ * The archive of class data (CDS): the JVM maps strings, mirrors and the module graph into the heap and holds them by
+ * one Object[] (HotSpot: HeapShared::roots), a JNI global of its dumps. Those of the serviceability agent have no JNI
+ * globals: the array has no referrer there. It is known by the module graph, the boot layer or the class loaders of the
+ * archive in it (JDK 12 and later).
+ *
+ * All that is reached from objects of the last two kinds through unreachable objects is held with them.
  *
  * Cost: instances of a few classes that are unreachable, then a search through what they lead to among the unreachable;
- * two bits an object of the heap where there is any.
+ * one bit an object of the heap for each kind of which there is any.
  */
 #include "query/common/unreached.h"
 #include "graph/graph.h"
 
 #include <stdlib.h>
 
-static const char *const names[HDX_UNREACHED_KINDS] = { "garbage", "filler", "class field" };
+static const char *const names[HDX_UNREACHED_KINDS] = { "garbage", "filler", "class field", "archive" };
 
 const char *hdx_unreached_name(hdx_unreached_kind kind) { return names[kind]; }
 
@@ -45,6 +51,10 @@ static const char *const of_class_too[] = { "java.lang.Module", "java.security.P
 static const char *const reflection[] = { "java.lang.Class$ReflectionData", "java.lang.reflect.Field[]",
                                           "java.lang.reflect.Method[]", "java.lang.reflect.Constructor[]",
                                           "java.lang.Class[]" };
+/* What the JVM's array of its archive holds, and no other array. */
+static const char *const archived[] = { "jdk.internal.module.ArchivedModuleGraph",
+                                        "jdk.internal.module.ArchivedBootLayer",
+                                        "jdk.internal.loader.ArchivedClassLoaders" };
 static const char *const filler_classes[] = { "int[]", "jdk.internal.vm.FillerObject", "jdk.internal.vm.FillerArray",
                                               "jdk.internal.vm.FillerElement[]" };
 
@@ -55,6 +65,7 @@ typedef struct finder {
     uint32_t         count;
     uint64_t        *enums;    /* bits by class number: java.lang.Enum and below */
     hdx_map          of_enums; /* hash of the name of an enum -> class number */
+    bool             archives; /* the JVM has a class that its archive's array holds */
     hdx_ids          stack;
 } finder;
 
@@ -73,17 +84,18 @@ static bool alone(hdx_graph *g, hdx_id id) { return hdx_graph_inbound_count(g, i
 static hdx_code mark(finder *f, hdx_unreached_kind kind, hdx_id id, hdx_error *err)
 {
     hdx_unreached *u = f->out;
-    uint64_t     **bits = kind == HDX_UNREACHED_FILLER ? &u->fillers : &u->held;
+    uint64_t     **bits = &u->bits[kind];
+    if (hdx_unreached_kind_of(u, id) != HDX_UNREACHED_GARBAGE)
+        return HDX_OK;
     if (*bits == NULL && (*bits = hdx_mem_array(u->mem, u->words, sizeof **bits)) == NULL)
         return hdx_no_memory(err, "unreachable objects", u->words * sizeof **bits);
-    if (!hdx_bits_set(*bits, id))
-        return HDX_OK;
+    hdx_bits_put(*bits, id);
     u->objects[kind]++;
     u->bytes[kind] += hdx_graph_shallow(f->ask->g, id);
-    return kind == HDX_UNREACHED_CLASS_FIELD ? hdx_ids_push(&f->stack, id, err) : HDX_OK;
+    return kind == HDX_UNREACHED_FILLER ? HDX_OK : hdx_ids_push(&f->stack, id, err);
 }
 
-static hdx_code mark_reached(finder *f, hdx_error *err)
+static hdx_code mark_reached(finder *f, hdx_unreached_kind kind, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     while (code == HDX_OK && f->stack.count > 0) {
@@ -91,7 +103,7 @@ static hdx_code mark_reached(finder *f, hdx_error *err)
         hdx_id   to;
         hdx_graph_outbound(f->ask->g, f->stack.at[--f->stack.count], HDX_GARBAGE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &to))
-            code = mark(f, HDX_UNREACHED_CLASS_FIELD, to, err);
+            code = mark(f, kind, to, err);
         if (code == HDX_OK)
             code = hdx_ask_turn(f->ask, err);
     }
@@ -116,6 +128,11 @@ static bool leads_to(finder *f, hdx_id id, bool (*is)(const finder *f, uint32_t 
 static bool is_reflection(const finder *f, uint32_t number)
 {
     return is_named(&f->classes[number], reflection, HDX_COUNT(reflection));
+}
+
+static bool is_archived(const finder *f, uint32_t number)
+{
+    return is_named(&f->classes[number], archived, HDX_COUNT(archived));
 }
 
 static bool is_enum(const finder *f, uint32_t number) { return hdx_bits_test(f->enums, number); }
@@ -152,7 +169,7 @@ static bool is_of_enum(const finder *f, const hdx_class *c)
 }
 
 /* What is sought among the unreachable instances of a class. */
-typedef enum sought { NOTHING, ALL, ALONE, FIRST_ALONE, SOFT_REFERENCE, DIRECTORY, FILLER } sought;
+typedef enum sought { NOTHING, ALL, ALONE, FIRST_ALONE, SOFT_REFERENCE, DIRECTORY, FILLER, ARCHIVE } sought;
 
 static sought sought_of(const finder *f, const hdx_class *c)
 {
@@ -170,22 +187,35 @@ static sought sought_of(const finder *f, const hdx_class *c)
         return ALONE;
     return hdx_text_is(c->name, "java.lang.ref.SoftReference") ? SOFT_REFERENCE
            : hdx_text_is(c->name, "java.util.HashMap")         ? DIRECTORY
+           : hdx_text_is(c->name, "java.lang.Object[]")        ? ARCHIVE
                                                                : NOTHING;
+}
+
+static bool has(finder *f, sought what, hdx_id id)
+{
+    switch (what) {
+    case ALL: return true;
+    case SOFT_REFERENCE: return alone(f->ask->g, id) && leads_to(f, id, is_reflection);
+    case DIRECTORY: return alone(f->ask->g, id) && is_directory(f, id);
+    case ARCHIVE: return alone(f->ask->g, id) && leads_to(f, id, is_archived);
+    default: return alone(f->ask->g, id);
+    }
 }
 
 static hdx_code look_at(finder *f, const hdx_class *c, sought what, hdx_error *err)
 {
-    hdx_graph *g = f->ask->g;
-    hdx_refs   refs;
-    hdx_id     id;
-    hdx_code   code = HDX_OK;
-    bool       more = true;
-    hdx_graph_instances(g, c->number, HDX_GARBAGE, &refs);
+    const hdx_unreached_kind kind = what == FILLER    ? HDX_UNREACHED_FILLER
+                                    : what == ARCHIVE ? HDX_UNREACHED_ARCHIVE
+                                                      : HDX_UNREACHED_CLASS_FIELD;
+    hdx_refs                 refs;
+    hdx_id                   id;
+    hdx_code                 code = HDX_OK;
+    bool                     more = true;
+    hdx_graph_instances(f->ask->g, c->number, HDX_GARBAGE, &refs);
     while (code == HDX_OK && more && hdx_refs_next(&refs, &id)) {
-        const bool is = what == ALL || (alone(g, id) && (what != SOFT_REFERENCE || leads_to(f, id, is_reflection)) &&
-                                        (what != DIRECTORY || is_directory(f, id)));
+        const bool is = has(f, what, id);
         if (is)
-            code = mark(f, what == FILLER ? HDX_UNREACHED_FILLER : HDX_UNREACHED_CLASS_FIELD, id, err);
+            code = mark(f, kind, id, err);
         more = !is || what != FIRST_ALONE;
         if (code == HDX_OK)
             code = hdx_ask_turn(f->ask, err);
@@ -225,17 +255,26 @@ static hdx_code find_enums(finder *f, hdx_error *err)
 /* Android writes fields of java.lang.Class as static ones, and its collectors write no arrays. */
 static bool is_of_jvm(const hdx_graph_summary *s) { return strcmp(s->version, "1.0.3") != 0; }
 
+/* What class objects hold comes before what the archive holds, which holds most class objects. */
 static hdx_code find(finder *f, hdx_error *err)
 {
-    hdx_code code = find_enums(f, err);
+    const hdx_class *arrays = NULL;
+    hdx_code         code = find_enums(f, err);
     for (uint32_t c = 0; code == HDX_OK && c < f->count; c++) {
         const sought what = sought_of(f, &f->classes[c]);
-        if (what != NOTHING)
+        f->archives |= is_archived(f, c);
+        if (what == ARCHIVE)
+            arrays = &f->classes[c];
+        else if (what != NOTHING)
             code = look_at(f, &f->classes[c], what, err);
         if (code == HDX_OK && is_kept(f->ask->g, &f->classes[c]))
             code = mark(f, HDX_UNREACHED_CLASS_FIELD, f->classes[c].id, err);
     }
-    return code == HDX_OK ? mark_reached(f, err) : code;
+    if (code == HDX_OK)
+        code = mark_reached(f, HDX_UNREACHED_CLASS_FIELD, err);
+    if (code == HDX_OK && f->archives && arrays != NULL)
+        code = look_at(f, arrays, ARCHIVE, err);
+    return code == HDX_OK ? mark_reached(f, HDX_UNREACHED_ARCHIVE, err) : code;
 }
 
 hdx_code hdx_unreached_open(hdx_ask *ask, hdx_unreached *out, hdx_error *err)
@@ -265,16 +304,18 @@ hdx_code hdx_unreached_open(hdx_ask *ask, hdx_unreached *out, hdx_error *err)
 
 void hdx_unreached_close(hdx_unreached *u)
 {
-    hdx_mem_put(u->mem, u->fillers, u->fillers == NULL ? 0 : u->words * sizeof *u->fillers);
-    hdx_mem_put(u->mem, u->held, u->held == NULL ? 0 : u->words * sizeof *u->held);
-    u->fillers = u->held = NULL;
+    for (unsigned k = 0; k < HDX_UNREACHED_KINDS; k++) {
+        hdx_mem_put(u->mem, u->bits[k], u->bits[k] == NULL ? 0 : u->words * sizeof *u->bits[k]);
+        u->bits[k] = NULL;
+    }
 }
 
 hdx_unreached_kind hdx_unreached_kind_of(const hdx_unreached *u, hdx_id id)
 {
-    return u->fillers != NULL && hdx_bits_test(u->fillers, id) ? HDX_UNREACHED_FILLER
-           : u->held != NULL && hdx_bits_test(u->held, id)     ? HDX_UNREACHED_CLASS_FIELD
-                                                               : HDX_UNREACHED_GARBAGE;
+    for (unsigned k = HDX_UNREACHED_FILLER; k < HDX_UNREACHED_KINDS; k++)
+        if (u->bits[k] != NULL && hdx_bits_test(u->bits[k], id))
+            return (hdx_unreached_kind)k;
+    return HDX_UNREACHED_GARBAGE;
 }
 
 /* ---- what the dump lacks ---- */
@@ -293,5 +334,7 @@ const char *hdx_unreached_reservation(const hdx_graph_summary *s, hdx_unreached_
         return "most likely a collector filled a gap with it (a filler)";
     if (kind == HDX_UNREACHED_CLASS_FIELD)
         return "most likely a class object holds it, by a field of java.lang.Class that dumps of HotSpot lack";
+    if (kind == HDX_UNREACHED_ARCHIVE)
+        return "most likely the JVM holds it for its archive of class data (CDS), by a root that the dump lacks";
     return hdx_lacks_locals(s) ? "but the dump has stacks without locals and JNI roots, which may hold it" : NULL;
 }

@@ -10,15 +10,16 @@ typedef enum hdx_unreached_kind {
     HDX_UNREACHED_GARBAGE,     /* no rule knows it */
     HDX_UNREACHED_FILLER,      /* an array that a collector wrote over dead space */
     HDX_UNREACHED_CLASS_FIELD, /* held by a field of java.lang.Class, which dumps of HotSpot lack */
+    HDX_UNREACHED_ARCHIVE,     /* held by the JVM for its archive of class data (CDS) */
     HDX_UNREACHED_KINDS
 } hdx_unreached_kind;
 
-/* "garbage", "filler", "class field" */
+/* "garbage", "filler", "class field", "archive" */
 const char *hdx_unreached_name(hdx_unreached_kind kind);
 
 typedef struct hdx_unreached {
     uint64_t  objects[HDX_UNREACHED_KINDS], bytes[HDX_UNREACHED_KINDS];
-    uint64_t *fillers, *held; /* bits by id; NULL: there are none */
+    uint64_t *bits[HDX_UNREACHED_KINDS]; /* by id; NULL: there are none, and for garbage always */
     uint64_t  words;
     hdx_mem  *mem;
 } hdx_unreached;

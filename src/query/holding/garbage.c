@@ -44,8 +44,8 @@ static const hdx_column columns[COLUMNS] = {
     [LIVE_CLASS] = HDX_COLUMN("live_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                               "class of most of these; null: there are none"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0,
-                        "filler (a collector's) or class field (held by one of java.lang.Class): no garbage; else "
-                        "garbage"),
+                        "no garbage: filler (a collector's), class field (of java.lang.Class), archive (of the JVM: "
+                        "CDS); else garbage"),
 };
 static const hdx_form   form = { NULL, NULL, columns, COLUMNS };
 static const hdx_column total_members[] = {
@@ -57,6 +57,9 @@ static const hdx_column total_members[] = {
     HDX_COLUMN("class_field_objects", UNSIGNED, COUNT, 0,
                "of them what most likely a class object holds, by a field of java.lang.Class that dumps lack"),
     HDX_COLUMN("class_field_bytes", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("archive_objects", UNSIGNED, COUNT, 0,
+               "of them what most likely the JVM holds for its archive of class data (CDS)"),
+    HDX_COLUMN("archive_bytes", UNSIGNED, BYTES, 0, "their size"),
 };
 static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "what is unreachable", total_members) };
 
@@ -351,7 +354,9 @@ static hdx_code say(hdx_code code, const sorter *s, hdx_rows **out, hdx_error *e
                                        u->objects[HDX_UNREACHED_FILLER],
                                        u->bytes[HDX_UNREACHED_FILLER],
                                        u->objects[HDX_UNREACHED_CLASS_FIELD],
-                                       u->bytes[HDX_UNREACHED_CLASS_FIELD] };
+                                       u->bytes[HDX_UNREACHED_CLASS_FIELD],
+                                       u->objects[HDX_UNREACHED_ARCHIVE],
+                                       u->bytes[HDX_UNREACHED_ARCHIVE] };
     return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(numbers), numbers, err);
 }
 
@@ -395,7 +400,8 @@ const hdx_question hdx_question_garbage = {
                 "next collection; what it was, its root and the class with most bytes tell, and what of the live "
                 "heap it refers to. Some are most likely no garbage: int[] that nothing refers to fill gaps that a "
                 "collector left (fillers), and fields of java.lang.Class, such as classValueMap and reflectionData, "
-                "are not in dumps of HotSpot; `kind` tells them apart. By class: heapdex histogram DUMP --reachable "
+                "are not in dumps of HotSpot; dumps by jhsdb lack the root of the archive of class data (CDS). `kind` "
+                "tells them apart. By class: heapdex histogram DUMP --reachable "
                 "garbage.",
         .examples = { "heapdex garbage app.hprof --limit 5", "heapdex garbage app.hprof --where 'objects > 100'" },
         .forms = &form,
