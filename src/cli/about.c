@@ -177,32 +177,16 @@ static void put_dump(page *p, const char *dump)
     end_line(p);
 }
 
-/* What stands out: a sentence, and below it the command that goes on. */
+/* What stands out, each with the command that goes on. */
 static void put_triage(page *p, const cli_call *call)
 {
     const hdx_cell *list = cli_member(p->info, "triage");
-    hdx_buffer      text = hdx_buffer_of(NULL);
     for (uint64_t i = 0; list->kind == HDX_CELL_LIST && i < list->as.list.count; i++) {
         const hdx_cell *sentence = cli_member(&list->as.list.at[i], "sentence"),
                        *next = cli_member(&list->as.list.at[i], "next");
-        if (sentence->kind != HDX_CELL_TEXT || next->kind != HDX_CELL_TEXT)
-            continue;
-        const hdx_text command = next->as.text;
-        uint32_t       first = 0;
-        while (first < command.len && command.at[first] != ' ')
-            first++;
-        hdx_buffer_clear(&text);
-        cli_put_plain(&text, sentence->as.text.at, sentence->as.text.len);
-        hdx_buffer_text(&p->out, "\n");
-        if (!text.failed)
-            cli_put_paragraph(&p->out, text.at, text.len, 0, p->options->width);
-        hdx_buffer_text(&p->out, "  ");
-        cli_put_command(&p->out, call, command.at, first);
-        cli_put_plain(&p->out, command.at + first, command.len - first);
-        end_line(p);
+        if (sentence->kind == HDX_CELL_TEXT && next->kind == HDX_CELL_TEXT)
+            cli_put_next(&p->out, call, sentence->as.text, next->as.text, p->options->width);
     }
-    p->out.failed = p->out.failed || text.failed;
-    hdx_buffer_free(&text);
 }
 
 /* How objects lie in memory, where that is proved, and how to count so. */
@@ -442,6 +426,7 @@ hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_rend
 {
     page p = { .out = hdx_buffer_of(NULL), .options = options, .info = cli_extra(rows, "info") };
     put_head(&p, run->call->index.dump);
+    hdx_buffer_text(&p.out, "\nask next:\n");
     put_triage(&p, run->call);
     return give_out(&p, sink, err);
 }
@@ -457,6 +442,8 @@ hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_op
     put_records(&p, cli_member(p.info, "records"), run->call->verbose);
     put_index(&p, run, cli_member(p.info, "index"));
     put_views(&p, cli_member(p.info, "views"));
+    if (cli_member(p.info, "triage")->kind == HDX_CELL_LIST && cli_member(p.info, "triage")->as.list.count > 0)
+        hdx_buffer_text(&p.out, "\nask next:\n");
     put_triage(&p, run->call);
     return give_out(&p, sink, err);
 }

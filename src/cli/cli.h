@@ -325,12 +325,14 @@ const hdx_cell *cli_cell_named(const hdx_column *columns, unsigned count, const 
 const hdx_cell *cli_extra(const hdx_rows *rows, const char *key);
 /* A cell as text on a page. */
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
-/* Text in lines of at most `width` columns (0: 80), each indented by `indent` blanks; text[len] is a NUL. */
-void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, unsigned indent, unsigned width);
+/* Text in lines of at most `width` columns (0: 80), each behind `indent`; text[len] is a NUL. */
+void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, const char *indent, unsigned width);
 /* A word as a shell reads it back, with nothing in it that acts on a terminal. */
 void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len);
-/* "heapdex COMMAND DUMP", and which heap of it. */
-void cli_put_command(hdx_buffer *out, const cli_call *c, const char *command, size_t len);
+/* "heapdex COMMAND DUMP ARGUMENTS", with which heap of the dump; command: "COMMAND ARGUMENTS". */
+void cli_put_command(hdx_buffer *out, const cli_call *c, hdx_text command);
+/* A command to go on with, below what it is for as a comment of the shell. */
+void cli_put_next(hdx_buffer *out, const cli_call *c, hdx_text says, hdx_text command, unsigned width);
 void cli_put_nothing(hdx_buffer *out, hdx_rows *rows); /* why there are no rows, as a table says it */
 struct cli_run;
 void cli_tell_failures(struct cli_run *run, const hdx_rows *rows); /* --fail-on of answers that find it themselves */
@@ -372,7 +374,7 @@ hdx_code cli_suspects_page(hdx_rows *rows, const hdx_render_options *options, co
 hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
                    hdx_error *err);
 
-/* Its head: what the dump is, what is in it, and what stands out. */
+/* Its head: what the dump is, what is in it, and under "ask next" what stands out; more to ask can go on there. */
 hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options,
                         const hdx_sink *sink, hdx_error *err);
 

@@ -1,12 +1,14 @@
 /*
- * look.c - a dump without a command: info in short, what stands out, what to ask next, and the classes and objects that
- * weigh most.
+ * look.c - a dump without a command: info in short, what stands out and what to ask next, and the classes and objects
+ * that weigh most.
  *
  *     bookshop.hprof: HPROF 1.0.2, 4.3 MB, compressed oops, 2026-11-21 17:07:13 UTC
  *     live         23,875 objects of 632 classes, 2.7 MB; 584 GC roots, 8 threads
  *     unreachable  225 objects, 6.5 KB
  *     ...
- *     heapdex path bookshop.hprof.gz 0xfeb18ea8  # why that object is alive
+ *     ask next:
+ *       # what keeps bookshop.Bookshop$SessionCache alive
+ *       heapdex path bookshop.hprof.gz 0xfeb18ea8
  *
  * The lines of "ask next" are commands that a shell takes as they stand: names out of the dump are quoted where they
  * must be.
@@ -63,83 +65,87 @@ static rank rank_of(hdx_text class)
     return OWN;
 }
 
-/*
- * The address, or else the class, of the first row of a class of the best rank, as a word of a shell. columns: class,
- * or class, label and address, where the label of a class object tells which class it is. Without rows *out stays
- * empty.
- */
-static hdx_code first_word(cli_run *run, const char *name, const char *columns, hdx_buffer *out, hdx_error *err)
+/* Of the first row of a class of the best rank: the class and, where it has one, the address. Without rows empty. */
+typedef struct found {
+    hdx_buffer class, address;
+} found;
+
+/* columns: class, or class, label and address, where the label of a class object tells which class it is. */
+static hdx_code find(cli_run *run, const char *name, const char *columns, found *out, hdx_error *err)
 {
     hdx_rows       *rows = NULL;
     const hdx_cell *cells;
-    hdx_buffer      best = hdx_buffer_of(NULL);
     hdx_code        code = ask(run, name, columns, &rows, err);
     const bool      objects = strchr(columns, ',') != NULL;
     rank            of_best = NONE;
     while (code == HDX_OK && of_best != OWN && hdx_rows_next(rows, &cells)) {
-        hdx_text class = cells[0].kind == HDX_CELL_TEXT ? cells[0].as.text : (hdx_text){ "", 0 };
-        if (objects && cells[1].kind == HDX_CELL_TEXT && begins(cells[1].as.text, "class "))
-            class = (hdx_text){ cells[1].as.text.at + 6, cells[1].as.text.len - 6 };
-        rank is = rank_of(class);
+        const hdx_text class = cells[0].kind == HDX_CELL_TEXT ? cells[0].as.text : (hdx_text){ "", 0 };
+        const bool     itself = objects && cells[1].kind == HDX_CELL_TEXT && begins(cells[1].as.text, "class ");
+        const hdx_text label = itself ? cells[1].as.text : class;
+        rank           is = rank_of(itself ? (hdx_text){ label.at + 6, label.len - 6 } : class);
         is = objects && is == ARRAY ? OF_JDK : is; /* a large array may well be what keeps most */
         if (is >= of_best)
             continue;
         of_best = is;
-        hdx_buffer_clear(&best);
+        hdx_buffer_clear(&out->class);
+        hdx_buffer_put(&out->class, label.at, label.len);
+        hdx_buffer_clear(&out->address);
         if (objects && cells[2].kind == HDX_CELL_ADDRESS)
-            hdx_buffer_format(&best, "0x%llx", (unsigned long long)cells[2].as.address);
-        else if (!objects)
-            cli_put_shell_word(&best, class.at, class.len);
+            hdx_buffer_format(&out->address, "0x%llx", (unsigned long long)cells[2].as.address);
     }
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
     hdx_rows_close(rows);
-    if (best.len > 0)
-        hdx_buffer_put(out, best.at, best.len);
-    out->failed = out->failed || best.failed;
-    hdx_buffer_free(&best);
     return code;
 }
 
 /* ---- what to ask next ---- */
 
-/* What each is for stands behind it, or above where the terminal is too narrow. */
-static bool put_next(hdx_buffer *out, const cli_call *c, const hdx_buffer *object, const hdx_buffer *class,
-                     unsigned width)
+static hdx_text text_of(const char *at, uint64_t len) { return (hdx_text){ len == 0 ? "" : at, (uint32_t)len }; }
+
+/* A command and what it is for: `before`, a name and `after`. */
+static void put_next(hdx_buffer *out, const cli_call *c, const hdx_buffer *command, const char *before, hdx_text name,
+                     const char *after, unsigned width)
 {
-    const bool has_object = object->len > 0, has_class = class->len > 0;
-    const struct {
-        const char *command, *before, *word, *after, *says;
-    } lines[3] = {
-        { has_object ? "path" : "roots", " ", has_object ? object->at : "", "",
-          has_object ? "why that object is alive" : "the GC roots" },
-        { has_object ? "dominators" : "histogram", " ", has_object ? object->at : "--reachable all", "",
-          has_object ? "what it keeps alive" : "what is there although no root reaches it" },
-        { has_class ? "objects" : "threads", has_class ? " --class " : "", has_class ? class->at : "",
-          has_class ? " --sort retained" : "", has_class ? "the heaviest of that class" : "the threads" },
+    hdx_buffer says = hdx_buffer_of(NULL);
+    hdx_buffer_text(&says, before);
+    hdx_buffer_put(&says, name.at, name.len);
+    hdx_buffer_text(&says, after);
+    cli_put_next(out, c, text_of(says.at, says.len), text_of(command->at, command->len), width);
+    out->failed = out->failed || says.failed || command->failed;
+    hdx_buffer_free(&says);
+}
+
+static void put_of_object(hdx_buffer *out, const cli_call *c, const found *object, unsigned width)
+{
+    hdx_buffer command = hdx_buffer_of(NULL);
+    hdx_buffer_format(&command, "path %s", object->address.at);
+    put_next(out, c, &command, "what keeps ", text_of(object->class.at, object->class.len), " alive", width);
+    hdx_buffer_clear(&command);
+    hdx_buffer_format(&command, "dominators %s", object->address.at);
+    put_next(out, c, &command, "what that keeps alive", text_of(NULL, 0), "", width);
+    hdx_buffer_free(&command);
+}
+
+static void put_of_class(hdx_buffer *out, const cli_call *c, const found *class, unsigned width)
+{
+    hdx_buffer command = hdx_buffer_of(NULL);
+    hdx_buffer_text(&command, "objects --class ");
+    cli_put_shell_word(&command, class->class.at, (size_t) class->class.len);
+    hdx_buffer_text(&command, " --sort retained");
+    put_next(out, c, &command, "the heaviest of ", text_of(class->class.at, class->class.len), "", width);
+    hdx_buffer_free(&command);
+}
+
+static void put_of_roots(hdx_buffer *out, const cli_call *c, unsigned width)
+{
+    static const char *const rows[][2] = {
+        { "the GC roots", "roots" },
+        { "what is there although no root reaches it", "histogram --reachable all" },
+        { "the threads", "threads" },
     };
-    hdx_buffer at[3];
-    uint64_t   widest = 0, says = 0;
-    bool       failed = false;
-    for (unsigned i = 0; i < 3; i++) {
-        at[i] = hdx_buffer_of(NULL);
-        says = strlen(lines[i].says) > says ? strlen(lines[i].says) : says;
-        hdx_buffer_text(&at[i], "  ");
-        cli_put_command(&at[i], c, lines[i].command, strlen(lines[i].command));
-        hdx_buffer_format(&at[i], "%s%s%s", lines[i].before, lines[i].word, lines[i].after);
-        widest = at[i].len > widest ? at[i].len : widest;
-    }
-    const bool above = width != 0 && widest + 4 + says > width;
-    hdx_buffer_text(out, "\nask next:\n");
-    for (unsigned i = 0; i < 3; i++) {
-        failed |= at[i].failed;
-        if (!at[i].failed && above)
-            hdx_buffer_format(out, "  # %s\n%s\n", lines[i].says, at[i].at);
-        else if (!at[i].failed)
-            hdx_buffer_format(out, "%s%*s  # %s\n", at[i].at, (int)(widest - at[i].len), "", lines[i].says);
-        hdx_buffer_free(&at[i]);
-    }
-    return !failed;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cli_put_next(out, c, text_of(rows[i][0], strlen(rows[i][0])), text_of(rows[i][1], strlen(rows[i][1])), width);
 }
 
 static hdx_code flush(hdx_buffer *out, const hdx_sink *sink, hdx_error *err)
@@ -151,12 +157,17 @@ static hdx_code flush(hdx_buffer *out, const hdx_sink *sink, hdx_error *err)
     return good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
 }
 
-/* Before the tables: on a terminal of 24 lines it is on the first page. */
-static hdx_code ask_next(const cli_call *c, const hdx_buffer *object, const hdx_buffer *class,
-                         const hdx_render_options *options, const hdx_sink *sink, hdx_buffer *out, hdx_error *err)
+/* Before the tables: on a terminal of 24 lines it begins on the first page. */
+static hdx_code ask_next(const cli_call *c, const found *object, const found *class, const hdx_render_options *options,
+                         const hdx_sink *sink, hdx_buffer *out, hdx_error *err)
 {
-    if (object->failed || class->failed || !put_next(out, c, object, class, options->width))
-        return hdx_no_memory(err, "a page of lines", out->len);
+    out->failed |= object->class.failed || object->address.failed || class->class.failed;
+    if (object->address.len > 0)
+        put_of_object(out, c, object, options->width);
+    if (class->class.len > 0)
+        put_of_class(out, c, class, options->width);
+    if (object->address.len == 0 && class->class.len == 0)
+        put_of_roots(out, c, options->width);
     return flush(out, sink, err);
 }
 
@@ -179,19 +190,21 @@ static hdx_code put_line(const char *text, const hdx_sink *sink, hdx_error *err)
 static hdx_code look(cli_run *run, const hdx_render_options *options, const hdx_sink *sink, hdx_buffer *out,
                      hdx_error *err)
 {
-    hdx_buffer object = hdx_buffer_of(NULL), class = hdx_buffer_of(NULL);
-    hdx_code   code;
+    found object = { hdx_buffer_of(NULL), hdx_buffer_of(NULL) }, class = { hdx_buffer_of(NULL), hdx_buffer_of(NULL) };
+    hdx_code code;
     /* what can fail comes before the first byte */
-    if ((code = first_word(run, "dominators", "class,label,address", &object, err)) == HDX_OK &&
-        (code = first_word(run, "histogram", "class", &class, err)) == HDX_OK &&
+    if ((code = find(run, "dominators", "class,label,address", &object, err)) == HDX_OK &&
+        (code = find(run, "histogram", "class", &class, err)) == HDX_OK &&
         (code = put_about(run, options, sink, err)) == HDX_OK &&
         (code = ask_next(run->call, &object, &class, options, sink, out, err)) == HDX_OK &&
         (code = put_line("\nClasses that weigh most\n\n", sink, err)) == HDX_OK &&
         (code = render(run, "histogram", options, sink, err)) == HDX_OK &&
         (code = put_line("\nObjects that keep most of it alive\n\n", sink, err)) == HDX_OK)
         code = render(run, "dominators", options, sink, err);
-    hdx_buffer_free(&object);
-    hdx_buffer_free(&class);
+    hdx_buffer_free(&object.class);
+    hdx_buffer_free(&object.address);
+    hdx_buffer_free(&class.class);
+    hdx_buffer_free(&class.address);
     return code;
 }
 

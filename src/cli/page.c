@@ -66,10 +66,10 @@ static bool is_unit(const char *at, const char *end)
 }
 
 /* A word that is wider than a line is cut. */
-void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, unsigned indent, unsigned width)
+void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, const char *indent, unsigned width)
 {
     const unsigned wide = width == 0 ? WIDTH : width > WIDEST ? WIDEST : width;
-    const uint32_t room = wide > 2 * indent ? wide - indent : indent;
+    const uint32_t before = (uint32_t)strlen(indent), room = wide > 2 * before ? wide - before : before;
     uint32_t       column = 0;
     for (uint64_t i = 0; i < len;) {
         const char *word = text + i, *blank = memchr(word, ' ', len - i);
@@ -80,7 +80,7 @@ void cli_put_paragraph(hdx_buffer *out, const char *text, uint64_t len, unsigned
             n = hdx_render_bytes(word, n, room, false);
         const uint32_t columns = hdx_render_columns(word, n);
         if (column == 0 || column + 1 + columns > room) {
-            hdx_buffer_format(out, "%s%*s", column == 0 ? "" : "\n", (int)indent, "");
+            hdx_buffer_format(out, "%s%s", column == 0 ? "" : "\n", indent);
             column = 0;
         } else {
             hdx_buffer_text(out, " ");
@@ -111,10 +111,11 @@ void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len)
     hdx_buffer_text(out, quoted ? "'" : "");
 }
 
-/* "heapdex COMMAND DUMP", and which heap of it. */
-void cli_put_command(hdx_buffer *out, const cli_call *c, const char *command, size_t len)
+void cli_put_command(hdx_buffer *out, const cli_call *c, hdx_text command)
 {
-    hdx_buffer_format(out, "heapdex %.*s ", (int)len, command);
+    const char  *blank = memchr(command.at, ' ', command.len);
+    const size_t name = blank == NULL ? command.len : (size_t)(blank - command.at);
+    hdx_buffer_format(out, "heapdex %.*s ", (int)name, command.at);
     if (*c->index.dump == '-')
         hdx_buffer_text(out, "./");
     cli_put_shell_word(out, c->index.dump, strlen(c->index.dump));
@@ -124,6 +125,20 @@ void cli_put_command(hdx_buffer *out, const cli_call *c, const char *command, si
         hdx_buffer_text(out, " --index-dir ");
         cli_put_shell_word(out, c->index.index_dir, strlen(c->index.index_dir));
     }
+    cli_put_plain(out, command.at + name, command.len - name);
+}
+
+void cli_put_next(hdx_buffer *out, const cli_call *c, hdx_text says, hdx_text command, unsigned width)
+{
+    hdx_buffer text = hdx_buffer_of(NULL);
+    cli_put_plain(&text, says.at, says.len);
+    if (!text.failed)
+        cli_put_paragraph(out, text.at, text.len, "  # ", width);
+    hdx_buffer_text(out, "  ");
+    cli_put_command(out, c, command);
+    hdx_buffer_text(out, "\n");
+    out->failed = out->failed || text.failed;
+    hdx_buffer_free(&text);
 }
 
 /* What an answer that has conditions of its own found them to hold of. */

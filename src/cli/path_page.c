@@ -175,7 +175,7 @@ static void put_frame(page *p, hdx_buffer *text)
     hdx_buffer_text(text, "in ");
     cli_put_plain(text, p->frame->as.text.at, p->frame->as.text.len);
     if (!text->failed)
-        cli_put_paragraph(&p->line, text->at, text->len, SIZE + MORE, p->options->width);
+        cli_put_paragraph(&p->line, text->at, text->len, "            ", p->options->width); /* SIZE + MORE */
 }
 
 static bool put_steps(page *p)

@@ -16,8 +16,7 @@
  */
 #include "cli/cli.h"
 
-#define INDENT 2u
-#define SHOWN  3u /* classes of what accumulates */
+#define SHOWN 3u /* classes of what accumulates */
 
 typedef struct page {
     const hdx_render_options *options;
@@ -27,7 +26,7 @@ typedef struct page {
 
 static void put_paragraph(page *p)
 {
-    cli_put_paragraph(&p->line, p->text.at, p->text.len, INDENT, p->options->width);
+    cli_put_paragraph(&p->line, p->text.at, p->text.len, "  ", p->options->width);
     hdx_buffer_clear(&p->text);
 }
 

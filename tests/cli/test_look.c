@@ -37,21 +37,21 @@ Test(look, says_what_the_dump_is_and_what_weighs_most)
     ran_free(&r);
 }
 
-/* The lines under "ask next", run by a shell. */
+/* The commands under "ask next", run by a shell. */
 static void expect_next(const char *words, unsigned lines)
 {
-    ran r = tool_sh(
-        "\"$H\" %s | sed -n '/^ask next:/,/^$/p' | sed '1d;/^$/d' >next; cat next; heapdex() { \"$H\" \"$@\"; }; "
-        "set -e; . ./next >answers; [ $(wc -l <answers) -gt 6 ]",
-        words);
+    ran r = tool_sh("\"$H\" %s | sed -n '/^ask next:/,/^$/p' | sed '1d;/^$/d' >next; grep -v '^  #' next; heapdex() { "
+                    "\"$H\" \"$@\"; }; "
+                    "set -e; . ./next >answers; [ $(wc -l <answers) -gt 6 ]",
+                    words);
     cr_expect(r.code == 0 && lines_of(r.out) == lines, "%s: %s%s", words, r.out, r.err);
     ran_free(&r);
 }
 
-Test(look, has_three_questions_that_can_be_asked_as_they_stand)
+Test(look, has_questions_that_can_be_asked_as_they_stand)
 {
-    expect_next("app.hprof.gz", 3);
-    ran r = tool_sh("\"$H\" app.hprof.gz | grep -c -e '  heapdex path app.hprof.gz 0xfeb18ea8 ' "
+    expect_next("app.hprof.gz", 5);
+    ran r = tool_sh("\"$H\" app.hprof.gz | grep -c -e '  heapdex path app.hprof.gz 0xfeb18ea8$' "
                     "-e \"  heapdex objects app.hprof.gz --class 'bookshop.Bookshop.Order' \"");
     cr_expect_str_eq(r.out, "2\n");
     ran_free(&r);
@@ -62,17 +62,16 @@ Test(look, quotes_names_for_the_shell)
     ran r = tool_sh("mv app.hprof.gz \"a \\$b 'c'.hprof.gz\"; mkdir ./-x; ln \"a \\$b 'c'.hprof.gz\" ./-x/app.gz");
     cr_expect(eq(int, r.code, 0), "%s", r.err);
     ran_free(&r);
-    expect_next("\"a \\$b 'c'.hprof.gz\"", 3);
-    expect_next("--index-dir 'i d' -- -x/app.gz", 3);
+    expect_next("\"a \\$b 'c'.hprof.gz\"", 5);
+    expect_next("--index-dir 'i d' -- -x/app.gz", 5);
 }
 
 Test(look, is_of_an_index_folder_too)
 {
     ran r = tool_sh("\"$H\" index app.hprof.gz && \"$H\" app.hprof.gz.hdx");
-    cr_expect(r.code == 0 && strstr(r.out, "\nask next:\n  heapdex path app.hprof.gz.hdx ") != NULL, "%s%s", r.out,
-              r.err);
+    cr_expect(r.code == 0 && strstr(r.out, "\n  heapdex path app.hprof.gz.hdx ") != NULL, "%s%s", r.out, r.err);
     ran_free(&r);
-    expect_next("app.hprof.gz.hdx", 3);
+    expect_next("app.hprof.gz.hdx", 5);
 }
 
 Test(look, writes_to_a_file_and_in_bytes_if_told)
