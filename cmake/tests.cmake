@@ -90,6 +90,14 @@ add_test(NAME house.includes COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_D
 add_test(NAME house.citations COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR}
          -P ${PROJECT_SOURCE_DIR}/cmake/house_citations.cmake)
 
+# The links and commands of the pages.
+find_program(HDX_PYTHON3 python3)
+mark_as_advanced(HDX_PYTHON3)
+if(HDX_PYTHON3 AND NOT HDX_FUZZ)
+  add_test(NAME house.pages COMMAND ${HDX_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/pages/pages $<TARGET_FILE:heapdex_cli>)
+  set_tests_properties(house.pages PROPERTIES TIMEOUT 300)
+endif()
+
 # How C is laid out.
 add_test(NAME house.format COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_format.sh ${PROJECT_SOURCE_DIR})
 
@@ -153,8 +161,6 @@ if(NOT CMAKE_C_FLAGS MATCHES "sanitize" AND NOT HDX_FUZZ) # python3 itself knows
 endif()
 
 # What Python declares of the library, against the headers.
-find_program(HDX_PYTHON3 python3)
-mark_as_advanced(HDX_PYTHON3)
 if(HDX_PYTHON3 AND CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   add_test(NAME python.layout COMMAND ${HDX_PYTHON3} ${PROJECT_SOURCE_DIR}/python/tests/layout ${CMAKE_C_COMPILER}
            ${PROJECT_SOURCE_DIR}/include)

@@ -97,8 +97,8 @@ static hdx_code unknown_topic(const char *word, hdx_error *err)
     hdx_nearest near = { .wanted = word };
     for (size_t i = 0; i < cli_command_count(); i++)
         hdx_nearest_offer(&near, cli_command_at(i)->name);
-    for (size_t i = 0; cli_help_topics[i] != NULL; i++)
-        hdx_nearest_offer(&near, cli_help_topics[i]);
+    for (size_t i = 0; cli_help_topic_name(i) != NULL; i++)
+        hdx_nearest_offer(&near, cli_help_topic_name(i));
     hdx_code code = usage(err, "there is no help on '%.100s'", word);
     return near.best != NULL ? hdx_hint(err, code, "did you mean 'heapdex help %s'?", near.best)
                              : hdx_hint(err, code, "heapdex help lists commands and topics");
@@ -106,8 +106,8 @@ static hdx_code unknown_topic(const char *word, hdx_error *err)
 
 static bool is_topic(const char *word)
 {
-    for (size_t i = 0; cli_help_topics[i] != NULL; i++)
-        if (strcmp(cli_help_topics[i], word) == 0)
+    for (size_t i = 0; cli_help_topic_name(i) != NULL; i++)
+        if (strcmp(cli_help_topic_name(i), word) == 0)
             return true;
     return false;
 }

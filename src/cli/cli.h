@@ -150,9 +150,15 @@ unsigned cli_reports_shown(const cli_call *call);
 hdx_render_options cli_render_options(const cli_call *call);
 
 /* ---- help.c, complete.c: text for standard output ---- */
-void                     cli_help(hdx_buffer *out, const hdx_answer *answer); /* NULL: of everything */
-void                     cli_help_topic(hdx_buffer *out, const char *topic);  /* one of */
-extern const char *const cli_help_topics[]; /* what `heapdex help` knows besides commands; NULL ends */
+void        cli_help(hdx_buffer *out, const hdx_answer *answer); /* NULL: of everything */
+void        cli_help_topic(hdx_buffer *out, const char *topic);
+const char *cli_help_topic_name(size_t i); /* topics, then groups of commands; NULL: there are fewer */
+#define CLI_HELP_COLUMN 17
+void cli_put_help_line(hdx_buffer *out, const char *name, const char *sentence);
+/* groups.c: the commands in groups */
+void        cli_help_groups(hdx_buffer *out);
+void        cli_help_group(hdx_buffer *out, size_t i);
+const char *cli_group_name(size_t i); /* NULL: there are fewer */
 /* shell: "bash", "zsh", "fish", or "examples" (one a line, for the test that runs them); false: unknown. */
 bool cli_complete(hdx_buffer *out, const char *shell);
 /* What those scripts ask for, behind "heapdex __complete"; false: nothing of that. */

@@ -164,6 +164,14 @@ static void help_of_command(hdx_buffer *out, const hdx_answer *a)
     hdx_buffer_format(out, "\nexamples:\n  %s\n  %s\n", a->examples[0], a->examples[1]);
 }
 
+void cli_put_help_line(hdx_buffer *out, const char *name, const char *sentence)
+{
+    hdx_buffer_format(out, "  %-*s", CLI_HELP_COLUMN - 2, name);
+    if (strlen(name) + 3 > CLI_HELP_COLUMN)
+        hdx_buffer_format(out, "\n%*s", CLI_HELP_COLUMN, "");
+    wrapped(out, sentence, CLI_HELP_COLUMN, CLI_HELP_COLUMN);
+}
+
 void cli_help(hdx_buffer *out, const hdx_answer *answer)
 {
     if (answer != NULL) {
@@ -178,14 +186,7 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
             "later one is answered at once. "
             "Options may stand anywhere; -- ends them.",
             0, 0);
-    hdx_buffer_text(out, "\ncommands:\n");
-    for (size_t i = 0; i < cli_command_count(); i++) {
-        const hdx_answer *a = cli_command_at(i);
-        hdx_buffer_format(out, "  %-15s", a->name);
-        if (strlen(a->name) > 14)
-            hdx_buffer_format(out, "\n%*s", 17, "");
-        wrapped(out, a->sentence, 17, 17);
-    }
+    cli_help_groups(out);
     hdx_buffer_text(out, "\nmore help:\n"
                          "  heapdex help COMMAND   its options, its columns and two examples\n"
                          "  heapdex help options   what every command takes: --format, --limit, -o ...\n"
@@ -203,8 +204,6 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
 }
 
 /* ---- topics ---- */
-
-const char *const cli_help_topics[] = { "options", "objects", "columns", "rules", NULL };
 
 static void options_of_all(hdx_buffer *out)
 {
@@ -284,10 +283,28 @@ static void how_to_rule(hdx_buffer *out)
                          "  heapdex check app.hprof --baseline old.hprof --growth 'com.acme.* 10%'\n");
 }
 
+static const struct {
+    const char *name;
+    void (*write)(hdx_buffer *out);
+} topics[] = {
+    { "options", options_of_all },
+    { "objects", how_to_name },
+    { "columns", how_to_choose },
+    { "rules", how_to_rule },
+};
+#define TOPICS (sizeof topics / sizeof *topics)
+
+const char *cli_help_topic_name(size_t i) { return i < TOPICS ? topics[i].name : cli_group_name(i - TOPICS); }
+
 void cli_help_topic(hdx_buffer *out, const char *topic)
 {
-    static void (*const write[])(hdx_buffer *) = { options_of_all, how_to_name, how_to_choose, how_to_rule };
-    for (size_t i = 0; cli_help_topics[i] != NULL; i++)
-        if (strcmp(cli_help_topics[i], topic) == 0)
-            write[i](out);
+    const char *name;
+    for (size_t i = 0; (name = cli_help_topic_name(i)) != NULL; i++) {
+        if (strcmp(name, topic) != 0)
+            continue;
+        if (i < TOPICS)
+            topics[i].write(out);
+        else
+            cli_help_group(out, i - TOPICS);
+    }
 }

@@ -474,8 +474,8 @@ void cli_offer_words(cli_offers *o, const char *const *words, size_t count)
         offer_files(o, "", "dumps");
     } else if (l.plain_count == 1 && strcmp(l.plain[0], "help") == 0) {
         offer_commands(o);
-        for (size_t i = 0; cli_help_topics[i] != NULL; i++)
-            offer(o, cli_command_named(cli_help_topics[i]) == NULL ? cli_help_topics[i] : NULL, NULL);
+        for (size_t i = 0; cli_help_topic_name(i) != NULL; i++)
+            offer(o, cli_command_named(cli_help_topic_name(i)) == NULL ? cli_help_topic_name(i) : NULL, NULL);
     } else if (l.answer != NULL && (l.plain_count == 1 || (l.answer->flags & HDX_ANSWER_DUMPS) != 0)) {
         offer_files(o, "", "dumps");
     } else if (l.answer != NULL && cli_word_of(l.answer) != NULL &&
