@@ -6,7 +6,7 @@ function(hdx_room room)
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.c)
   if(room STREQUAL "cli")
-    list(REMOVE_ITEM sources ${folder}/main.c)
+    list(REMOVE_ITEM sources ${folder}/main.c ${folder}/man/pages.c)
   endif()
   if(room STREQUAL "sql") # the whole room, or one file that says that it is not there
     if(HDX_SQLITE_FOUND)

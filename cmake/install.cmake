@@ -11,7 +11,10 @@ install(DIRECTORY include/heapdex DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPON
 install(DIRECTORY doc DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT heapdex
         FILES_MATCHING PATTERN "*.md" PATTERN "*.sql")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT heapdex FILES_MATCHING PATTERN "*.c")
-install(FILES src/cli/heapdex.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT heapdex)
+foreach(section 1 5 7)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT heapdex
+          FILES_MATCHING PATTERN "*.${section}")
+endforeach()
 install(FILES src/cli/heapdex.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heapdex
         COMPONENT heapdex)
 install(FILES src/cli/_heapdex DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT heapdex)

@@ -47,7 +47,8 @@ foreach(room IN LISTS rooms_with_tests)
     if(room MATCHES "^(graph|query|strip|leaks|columns)$") # memory without a budget can be refused (refusing.h)
       target_link_options(${target} PRIVATE LINKER:--wrap=calloc,--wrap=malloc,--wrap=realloc,--undefined=__wrap_calloc)
     endif()
-    target_compile_definitions(${target} PRIVATE HDX_TOOL="$<TARGET_FILE:heapdex_cli>" HDX_TREE="${PROJECT_SOURCE_DIR}")
+    target_compile_definitions(${target} PRIVATE HDX_TOOL="$<TARGET_FILE:heapdex_cli>" HDX_TREE="${PROJECT_SOURCE_DIR}"
+                                                 HDX_BUILD="${PROJECT_BINARY_DIR}")
     target_compile_options(${target} PRIVATE ${quick})
     add_test(NAME ${room}.${name} COMMAND ${target})
     # a leak in a test leaves Criterion's status 0, so the sanitizer's words decide

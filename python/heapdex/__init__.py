@@ -545,7 +545,7 @@ class Heap:
     ) -> Statement:
         """The rows of one statement of SQL: ``heap.sql("SELECT class, sum(shallow) FROM objects GROUP BY 1")``.
 
-        Tables, functions and rules are those of the command sql (``man heapdex``, SQL). More dumps are schemas, by
+        Tables, functions and rules are those of the command sql (``man heapdex-sql``). More dumps are schemas, by
         name: ``heap.sql("SELECT count(*) FROM old.objects", attach={"old": "before.hprof"})``. The statement runs when
         its rows are read, each time anew.
         """

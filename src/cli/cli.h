@@ -28,7 +28,8 @@
  *     pager.c      a pager between standard output and a terminal
  *     console.c    standard error: errors, notices, the progress line; signals
  *
- * A new command is an answer of the library and a section in heapdex.1; the tests notice what was forgotten.
+ * A new command is an answer of the library, a line in groups.c and a file in man/; the build or a test notices what
+ * was forgotten.
  */
 #ifndef HDX_CLI_CLI_H
 #define HDX_CLI_CLI_H
@@ -159,6 +160,9 @@ void cli_put_help_line(hdx_buffer *out, const char *name, const char *sentence);
 void        cli_help_groups(hdx_buffer *out);
 void        cli_help_group(hdx_buffer *out, size_t i);
 const char *cli_group_name(size_t i); /* NULL: there are fewer */
+const char *cli_group_title(size_t i);
+/* The k-th command of a group, and when to take it. NULL: there are fewer. */
+const char *cli_group_command(size_t i, size_t k, const char **when);
 /* shell: "bash", "zsh", "fish", or "examples" (one a line, for the test that runs them); false: unknown. */
 bool cli_complete(hdx_buffer *out, const char *shell);
 /* What those scripts ask for, behind "heapdex __complete"; false: nothing of that. */

@@ -102,6 +102,15 @@ void cli_help_groups(hdx_buffer *out)
 }
 
 const char *cli_group_name(size_t i) { return i < COUNT ? groups[i].name : NULL; }
+const char *cli_group_title(size_t i) { return groups[i].title; }
+
+const char *cli_group_command(size_t i, size_t k, const char **when)
+{
+    if (k >= groups[i].count)
+        return NULL;
+    *when = groups[i].members[k].when;
+    return groups[i].members[k].command;
+}
 
 void cli_help_group(hdx_buffer *out, size_t i)
 {

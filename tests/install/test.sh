@@ -9,7 +9,8 @@ work=$(mktemp -d "$build/install-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # Not where it was configured for: heapdex.pc and the CMake package have to find their files from where they lie.
 cmake --install "$build" --prefix "$work/prefix" --component heapdex >"$work/install.log"
-for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 \
+for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 share/man/man1/heapdex-path.1 \
+    share/man/man5/heapdex-index.5 share/man/man7/heapdex.7 \
     share/bash-completion/completions/heapdex share/zsh/vendor-completions/_heapdex \
     share/fish/vendor_completions.d/heapdex.fish \
     share/doc/heapdex/doc/mat.md share/doc/heapdex/examples/graph.c; do
