@@ -1,8 +1,9 @@
 /*
- * error.h - how a call says that it failed: a code for programs, words for people.
+ * error.h - error codes and messages.
  *
- * Functions return an hdx_code and fill an hdx_error that the caller owns (or NULL if the caller wants no words).
- * There is no thread-local "last error". Damage that a dump survives is no error: see damage.h.
+ * Functions that can fail return an hdx_code and describe the failure in an hdx_error that the caller owns. `err` may
+ * be NULL if the caller needs no message; its content is undefined after HDX_OK. There is no thread-local "last error".
+ * Damage in a dump that can be indexed all the same is not an error: see damage.h.
  */
 #ifndef HEAPDEX_ERROR_H
 #define HEAPDEX_ERROR_H
@@ -15,14 +16,15 @@ extern "C" {
 
 typedef enum hdx_code {
     HDX_OK,
-    HDX_USAGE,     /* the call is wrong (exit 2) */
-    HDX_BAD_DUMP,  /* missing, no heap dump, refused; or no index and building not allowed (exit 3) */
-    HDX_NOT_FOUND, /* what was asked for is not in the dump (exit 4) */
+    HDX_USAGE, /* the call is wrong: an argument, an option, a name of a column (exit 2) */
+    /* the dump is missing, is not a heap dump or was refused; or no index, and building is not allowed (exit 3) */
+    HDX_BAD_DUMP,
+    HDX_NOT_FOUND, /* the object, class, thread or index that the call names does not exist (exit 4) */
     HDX_DAMAGED,   /* the index is damaged (exit 5) */
-    HDX_LIMIT,     /* does not fit in memory, on disk or in a stated limit (exit 6) */
-    HDX_IO,        /* input or output failed underway (exit 7) */
-    HDX_BUSY,      /* another builder holds the index, or replaced it while it was read (exit 76) */
-    HDX_CANCELLED  /* the caller's cancel callback said so (exit 130; 75 by SIGTERM) */
+    HDX_LIMIT,     /* memory, disk space or a stated limit is too small (exit 6) */
+    HDX_IO,        /* reading or writing failed (exit 7) */
+    HDX_BUSY,      /* another builder holds the index, or replaced it while it was being read (exit 76) */
+    HDX_CANCELLED  /* the caller's callback `cancelled` returned true (exit 130; 75 after SIGTERM) */
 } hdx_code;
 
 #define HDX_NOWHERE UINT64_MAX
@@ -30,12 +32,15 @@ typedef enum hdx_code {
 typedef struct hdx_error {
     hdx_code code;
     uint64_t offset;       /* byte at fault in `where`, or HDX_NOWHERE */
-    char     where[256];   /* dump or index file: "app.hprof", "outbound" */
-    char     message[256]; /* what is wrong, with the number seen and the numbers allowed; one line */
-    char     hint[256];    /* what would help; empty where nothing is known to */
+    char     where[256];   /* name of the dump or of the index file: "app.hprof", "outbound"; may be empty */
+    char     message[256]; /* the problem in one line, with the number found and the numbers allowed */
+    char     hint[256];    /* a remedy, in one line; empty if none is known */
 } hdx_error;
 
-/* The code's stable name ("bad_dump", "damaged", ...): `kind` of the JSON error document. */
+/*
+ * Returns the stable name of a code ("bad_dump", "damaged" ...), which the JSON error document has as `kind`. A
+ * constant string.
+ */
 HDX_API const char *hdx_code_name(hdx_code code);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* heapdex.h - everything: one include for programs that use the library. */
+/* heapdex.h - includes all other headers of the library. */
 #ifndef HEAPDEX_HEAPDEX_H
 #define HEAPDEX_HEAPDEX_H
 
@@ -28,7 +28,8 @@ extern "C" {
 #endif
 
 #define HEAPDEX_VERSION "0.1.0"
-HDX_API const char *hdx_version(void); /* of the library at run time */
+/* Returns the version of the library that runs, which may differ from HEAPDEX_VERSION. A constant string. */
+HDX_API const char *hdx_version(void);
 
 #ifdef __cplusplus
 }

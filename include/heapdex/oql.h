@@ -1,5 +1,5 @@
 /*
- * oql.h - Object Query Language as Eclipse MAT has it, said in the SQL of heapdex.
+ * oql.h - translates Object Query Language, in the dialect of Eclipse MAT, into the SQL of heapdex.
  *
  * Example (examples/oql.c):
  *     char *sql;
@@ -8,8 +8,9 @@
  *     printf("%s\n", sql);
  *     hdx_text_free(sql);
  *
- * MAT's dialect, what hprof-analyzer adds to it (GROUP BY, HAVING, ORDER BY, LIMIT, aggregates), and the functions of
- * mat-calcite by their names. What has no counterpart is refused, with the table or function that serves instead.
+ * The input is MAT's dialect with the extensions of hprof-analyzer (GROUP BY, HAVING, ORDER BY, LIMIT, aggregates) and
+ * the functions of mat-calcite. A construct without a counterpart in SQL is refused, and the hint names the table or
+ * function to use instead.
  */
 #ifndef HEAPDEX_OQL_H
 #define HEAPDEX_OQL_H
@@ -20,15 +21,17 @@
 extern "C" {
 #endif
 
-/* Bytes of a query, and levels of nesting in it, that are taken. */
+/* Limits of a query: its length in bytes, and its levels of nesting. */
 #define HDX_OQL_MOST  65536u
 #define HDX_OQL_DEPTH 100u
 
 /*
- * g tells which classes and fields there are; NULL: none are known, and every field is looked up by its name. *sql: one
- * statement, to be freed by hdx_text_free; NULL on failure.
- * HDX_USAGE: not OQL, or nothing that SQL could say; HDX_NOT_FOUND: the dump has no such class; HDX_LIMIT: longer or
- * deeper than is taken. err->where is empty then, and err->offset the byte of `oql` at fault, where that is known.
+ * Translates a query into one SQL statement, returned in *sql; the caller frees it with hdx_text_free. On failure *sql
+ * is NULL. The classes and fields of `g` resolve names. If `g` is NULL, none are known, and every field is looked up by
+ * name when the statement runs.
+ * Returns HDX_USAGE if the text is not OQL or has no counterpart in SQL, HDX_NOT_FOUND if the dump has no such class,
+ * HDX_LIMIT if the query exceeds the limits above or its translation is too large, and HDX_DAMAGED if the index of `g`
+ * is damaged. For the first three, err->where is empty and err->offset is the byte at fault in `oql`, if it is known.
  */
 HDX_API hdx_code hdx_oql_translate(hdx_graph *g, const char *oql, char **sql, hdx_error *err);
 

@@ -1,6 +1,7 @@
 /*
- * rows.h - what every question yields: columns, and a cursor over rows of cells. A cell may be a list or an object
- * (nested rows), so that an answer can be rendered as a table, as JSON, or as CSV without knowing the question.
+ * rows.h - the result of an answer: columns, and a cursor over rows of cells. A cell may be a list or an object (nested
+ * rows). An answer can therefore be written as a table, as JSON or as CSV by code that does not know which answer it
+ * is.
  *
  * Example (examples/rows.c):
  *     hdx_rows       *rows;
@@ -14,6 +15,8 @@
  *         printf("%.*s %" PRIu64 "\n", (int)cells[0].as.text.len, cells[0].as.text.at, cells[1].as.natural);
  *     hdx_code code = hdx_rows_end(rows, &err); // was it the end, or a failure?
  *     hdx_rows_close(rows);
+ *
+ * One thread at a time may use an hdx_rows.
  */
 #ifndef HEAPDEX_ROWS_H
 #define HEAPDEX_ROWS_H
@@ -40,7 +43,12 @@ typedef enum hdx_cell_kind {
 
 typedef struct hdx_cell   hdx_cell;
 typedef struct hdx_member hdx_member;
-struct hdx_cell { /* everything pointed to lives until the next hdx_rows_next, extras until hdx_rows_close */
+
+/*
+ * A value of a row. Everything that a cell points to is valid until the next hdx_rows_next; in extras it is valid until
+ * hdx_rows_close.
+ */
+struct hdx_cell {
     hdx_cell_kind kind;
     union {
         int64_t  integer;
@@ -65,7 +73,8 @@ struct hdx_member {
 };
 
 /*
- * What cells of a column are where they are neither null nor absent. HDX_TYPE_ANY: each as it comes (values of fields).
+ * Kind of the cells of a column that are neither null nor absent. HDX_TYPE_ANY: each cell has a kind of its own (values
+ * of fields).
  */
 typedef enum hdx_type {
     HDX_TYPE_UNSIGNED,
@@ -78,111 +87,153 @@ typedef enum hdx_type {
     HDX_TYPE_OBJECT,
     HDX_TYPE_ANY
 } hdx_type;
-HDX_API const char *hdx_column_type_name(
-    hdx_type type); /* "unsigned", "signed", "real", "bool", "text", "address", "list", "object", "any" */
+
+/* Returns "unsigned", "signed", "real", "bool", "text", "address", "list", "object" or "any". A constant string. */
+HDX_API const char *hdx_column_type_name(hdx_type type);
 
 typedef enum hdx_unit { HDX_UNIT_NONE, HDX_UNIT_BYTES, HDX_UNIT_COUNT, HDX_UNIT_PERCENT, HDX_UNIT_SECONDS } hdx_unit;
-HDX_API const char *hdx_column_unit_name(hdx_unit unit); /* "", "bytes", "count", "percent", "seconds" */
+
+/* Returns "", "bytes", "count", "percent" or "seconds". A constant string. */
+HDX_API const char *hdx_column_unit_name(hdx_unit unit);
 
 typedef enum hdx_column_flag {
     HDX_COLUMN_NULLABLE = 1, /* cells may be null or absent */
-    HDX_COLUMN_WIDE = 2,     /* left out of tables (nested documents); machine formats have it */
-    HDX_COLUMN_OPTIONAL = 4, /* not in every answer of this kind: `sentence` says when */
-    HDX_COLUMN_LATE = 8,     /* costs a read of the dump: made for the rows that are left after conditions and limit */
-    HDX_COLUMN_CLASS_NAME = 16, /* tables shorten its packages, never the name itself */
-    HDX_COLUMN_LABEL = 32,   /* what the object says of itself: tables show it with the class, in a column "object" */
-    HDX_COLUMN_SPARE = 64,   /* left out first where a terminal is narrow */
-    HDX_COLUMN_CHOSEN = 128, /* of rows: named by the caller (hdx_rows_select) */
-    HDX_COLUMN_SHARE = 256,  /* percent of a whole, of which no two rows have the same part: a table sums it up */
-    /* What a table shows in the column "object" besides: */
-    HDX_COLUMN_DEPTH = 512,      /* how far below the first line of a tree it stands */
-    HDX_COLUMN_REFERENCE = 1024, /* by which it leads on */
-    HDX_COLUMN_TIMES = 2048,     /* how many objects it stands for */
-    HDX_COLUMN_SIMILAR = 4096,   /* others that the row stands for: how many, then their size; behind the row */
-    HDX_COLUMN_FEW = 8192        /* of many rows, whose texts are few: other programs get them as a dictionary */
+    HDX_COLUMN_WIDE = 2,     /* omitted from tables (nested documents); other formats have it */
+    HDX_COLUMN_OPTIONAL = 4, /* missing in some results of this answer: `sentence` says in which */
+    /* needs a read of the dump: computed only for the rows that remain after conditions and limit */
+    HDX_COLUMN_LATE = 8,
+    HDX_COLUMN_CLASS_NAME = 16, /* tables shorten its packages, never the class name itself */
+    /* text of an object, for example of a String: tables print it after the class in a column "object" */
+    HDX_COLUMN_LABEL = 32,
+    HDX_COLUMN_SPARE = 64,   /* omitted first if a terminal is narrow */
+    HDX_COLUMN_CHOSEN = 128, /* set in rows: the caller named the column (hdx_rows_select) */
+    HDX_COLUMN_SHARE = 256,  /* a percentage of a whole whose rows do not overlap: a table prints the sum */
+    /* Tables print these columns as part of the column "object": */
+    HDX_COLUMN_DEPTH = 512,      /* depth of the row in a tree */
+    HDX_COLUMN_REFERENCE = 1024, /* name of the reference that leads to the next row */
+    HDX_COLUMN_TIMES = 2048,     /* number of objects that the row represents */
+    /* number, then total size of other objects that the row represents; printed after the row */
+    HDX_COLUMN_SIMILAR = 4096,
+    HDX_COLUMN_FEW = 8192 /* many rows have few distinct texts: Arrow output uses a dictionary */
 } hdx_column_flag;
 
 /*
- * A column of rows, a key of an object or of a document. `members` are the keys of an object, or of the objects in a
- * list. One member without a name: the entries of a list are no objects but values like it; the keys of an object are
- * data, and all values are like it.
+ * Describes a column of rows, or a key of an object or document. `members` are the keys of an object, or of the objects
+ * in a list. A single member without a name describes values without fixed keys: every entry of the list, or every
+ * value of an object whose keys are data.
  */
 typedef struct hdx_column hdx_column;
 struct hdx_column {
-    const char       *name; /* key in JSON and CSV */
+    const char       *name; /* also the key in JSON and CSV */
     hdx_type          type;
-    hdx_unit          unit;     /* how a table shows it; right-aligned unless NONE */
+    hdx_unit          unit;     /* how a table prints it; right-aligned unless NONE */
     unsigned          flags;    /* HDX_COLUMN_... */
-    const char       *sentence; /* what it says, for people; begins small, ends without a stop */
+    const char       *sentence; /* description for people; starts in lower case, no final full stop */
     const hdx_column *members;
     unsigned          member_count;
 };
 
 /*
- * What is asked of a source of rows before it makes them. It need not fill columns that nobody wants (they are null),
- * and may leave out rows outside of the bounds; what it leaves in, conditions decide.
+ * What the caller needs from a source of rows. The source need not compute columns that are not wanted (their cells are
+ * null) and may omit rows outside of the bounds. Conditions are still applied to the rows that it returns.
  */
 typedef struct hdx_bound {
-    unsigned    column;      /* place among the columns of the form */
-    const char *text;        /* the column is this text; NULL: it is an address or a natural number */
-    uint64_t    least, most; /* in this range; most < least: nothing is */
+    unsigned column; /* index among the columns of the form */
+    /* the text that the column must equal; NULL: the column is an address or a natural number */
+    const char *text;
+    uint64_t    least, most; /* range of that number; most < least: no value matches */
 } hdx_bound;
 #define HDX_MOST_BOUNDS 8u
 typedef struct hdx_wanted {
-    uint64_t  columns; /* bit i: the i-th column of the form; 0: all */
-    uint64_t  named;   /* those that the caller named: worth work that nobody does for all */
+    uint64_t  columns; /* bit i: the i-th column of the form is wanted; 0: all are */
+    uint64_t  named;   /* the same for columns that the caller named: worth work that is too costly to do always */
     hdx_bound bounds[HDX_MOST_BOUNDS];
     unsigned  bound_count;
 } hdx_wanted;
 
-typedef struct hdx_rows   hdx_rows;
+typedef struct hdx_rows hdx_rows;
+
+/* Returns the columns, one for each cell of a row. Valid until hdx_rows_close. */
 HDX_API const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count);
-HDX_API bool              hdx_rows_next(hdx_rows *rows, const hdx_cell **cells);
-HDX_API hdx_code          hdx_rows_end(hdx_rows *rows, hdx_error *err);
-HDX_API void              hdx_rows_close(hdx_rows *rows); /* NULL: nothing */
-/* What the JSON document holds beside "rows" ("info", "total", "paths"); key NULL at the end. */
-HDX_API const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i);
-/* What the JSON document begins with ("heapdex", "command", "dump", "damage", "warnings"); key NULL at the end. */
-HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
-/* A line for people above a table ("Histogram of all objects ..."), or several, an end of line between; NULL: none. */
-HDX_API const char *hdx_rows_title(const hdx_rows *rows);
+
+/* Reads the next row: *cells has one cell per column. Returns false after the last row and on failure. */
+HDX_API bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells);
+
+/* Returns how the rows ended, after hdx_rows_next returned false: HDX_OK, or the error of the row that failed. */
+HDX_API hdx_code hdx_rows_end(hdx_rows *rows, hdx_error *err);
+
+/* Frees the rows. NULL is allowed. */
+HDX_API void hdx_rows_close(hdx_rows *rows);
+
 /*
- * Where there is not one row: why, and what to ask instead, as a line for people ("nothing is dominated by it"). When
- * all are read; NULL: nobody knows.
+ * Returns the i-th member of the JSON document after its head, other than "rows" ("info", "total", "paths"); key NULL
+ * after the last. Valid until hdx_rows_close.
+ */
+HDX_API const hdx_member *hdx_rows_extra(const hdx_rows *rows, unsigned i);
+
+/*
+ * Returns the i-th member of the head of the JSON document ("heapdex", "command", "dump", "damage", "warnings"); key
+ * NULL after the last. Valid until hdx_rows_close.
+ */
+HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
+
+/*
+ * Returns the text to print above a table ("Histogram of all objects ..."): one line, or several separated by newlines;
+ * NULL if there is none. Valid until hdx_rows_close.
+ */
+HDX_API const char *hdx_rows_title(const hdx_rows *rows);
+
+/*
+ * Returns one line for people that explains why there are no rows, and what to query instead ("nothing is dominated by
+ * it"). REQUIRES: hdx_rows_next returned false without giving a row. NULL if no reason is known. Valid until
+ * hdx_rows_close.
  */
 HDX_API const char *hdx_rows_nothing(hdx_rows *rows);
 
 /* ---- shaping ---- */
 /*
- * Each takes the rows over (closed on failure too, *rows is NULL then) and gives new ones with the same extras. An
- * unknown column is HDX_USAGE: the message names the columns there are, the hint the nearest.
+ * hdx_rows_where, _sort, _select and _limit each replace *rows with new rows that have the same head, extras and title.
+ * On failure the old rows are closed and *rows is NULL. An unknown column is HDX_USAGE: the message lists the columns,
+ * the hint is the nearest name.
  *
- * A condition is "COLUMN OPERATOR VALUE". Operators: = != < <= > >= and ~ (regular expression of PCRE2, found anywhere
- * in the text; one that is too costly ends the rows with HDX_USAGE).
- * Values: numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB: powers of 1024; 10% is 10), true, false, null, text; text may stand
- *         in '...' or "...", and then is nothing but text.
- * Numbers compare by value, texts by bytes. A value that is none of the column's type is HDX_USAGE. A cell that is null
- * is no match, except for != .
+ * A condition is "COLUMN OPERATOR VALUE". Operators are = != < <= > >= and ~, which finds a regular expression (PCRE2)
+ * anywhere in the text. An expression that is too costly ends the rows with HDX_USAGE.
+ * Values are numbers (12, -3, 1.5, 0x7f, 10K, 5M, 2GB in powers of 1024; 10% is 10), true, false, null, and text. A
+ * value in '...' or "..." is always text.
+ * Numbers are compared by value, texts by bytes. A value that does not fit the type of the column is HDX_USAGE. A null
+ * cell matches only != VALUE and = null.
  */
 /*
- * From here on shaping asks `progress`, which outlives the rows, whether to stop: matching a pattern, collecting and
- * sorting rows.
+ * Sets the callbacks that shaping calls from now on to detect cancellation: while it matches patterns, collects rows
+ * and sorts. REQUIRES: *progress outlives the rows.
  */
-HDX_API void     hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress);
-HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition,
-                                hdx_error *err); /* "retained > 1M", "class ~ ^com\." */
-HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending,
-                               hdx_error *err); /* stable; numbers by value, null last */
-HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns,
-                                 hdx_error *err); /* "a,b,c"; none of them stays `wide` */
+HDX_API void hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress);
+
+/* Keeps the rows that match a condition: "retained > 1M", "class ~ ^com\.". */
+HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition, hdx_error *err);
+
 /*
- * At most n rows (0: all); after a sort no more than about 2 n rows are held. When all are read, hdx_rows_cut_off says
- * whether there were more; *more is how many, or 0 where nobody counted them.
+ * Sorts the rows by a column. The sort is stable, numbers are ordered by value, and nulls are last in both directions.
  */
+HDX_API hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx_error *err);
+
+/* Keeps the named columns, in the given order: "a,b,c". They lose the flag HDX_COLUMN_WIDE. */
+HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err);
+
+/* Keeps at most the first n rows; 0 keeps all. If the rows are sorted, only about 2 n of them are in memory at once. */
 HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
-/* The same; rows that it leaves out and that nobody counted are counted, unless that takes longer. */
+
+/*
+ * Same as hdx_rows_limit, and counts the omitted rows after the last row if their number is not known, for at most
+ * `milliseconds`.
+ */
 HDX_API hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t milliseconds, hdx_error *err);
-HDX_API bool     hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
+
+/*
+ * Returns whether a limit omitted rows, and in *more how many; 0 if they were not counted. REQUIRES: hdx_rows_next
+ * returned false.
+ */
+HDX_API bool hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
 
 #ifdef __cplusplus
 }
