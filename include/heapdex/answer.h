@@ -111,8 +111,10 @@ typedef struct hdx_answer {
 
 HDX_API const hdx_answer *const *hdx_answers(size_t *count);         /* in the order in which a person meets them */
 HDX_API const hdx_answer        *hdx_answer_named(const char *name); /* NULL: none */
+
 /* Whole tables (`export`): objects, references, classes ...; their names are those of no question. */
 HDX_API const hdx_answer *const *hdx_tables(size_t *count);
+
 /* Taken by all answers: columns, where, sort, limit, reachable, view. */
 HDX_API const hdx_parameter *hdx_answer_common(size_t *count);
 
@@ -127,20 +129,25 @@ typedef struct hdx_argument {
  */
 HDX_API hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count,
                                   const char *before, hdx_error *err);
+
 /* The form that these arguments give. */
 HDX_API const hdx_form *hdx_answer_form(const hdx_answer *answer, const hdx_argument *arguments, size_t count);
 
 typedef struct hdx_session hdx_session;
+
 /*
  * Remembers the options (texts are copied; `progress` and `notice` are called until hdx_session_close). Neither opens
  * nor builds anything: the first answer that needs an index does. One session is asked by one thread at a time.
  */
 HDX_API hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, hdx_error *err);
+
 /* Another dump for questions about several; each has an index and a graph of its own. */
 HDX_API hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err);
 HDX_API void     hdx_session_close(hdx_session *s); /* NULL: nothing; after the rows it gave */
+
 /* What runs ends soon with HDX_CANCELLED, and so does all that is asked after it. From any thread. */
 HDX_API void hdx_session_cancel(hdx_session *s);
+
 /*
  * Bounds the memory of questions: what one works with (lists of objects, sums, marks, searches) and the rows it holds,
  * to sort them, to label them, or since an answer is collected whole, of all rows of the session that are open. What
@@ -170,19 +177,24 @@ HDX_API void hdx_session_listen(hdx_session *s, const hdx_session_events *events
 /* ---- what a session has; place 0 is the dump it was opened with ---- */
 /* Opened, built first where there is none. The session's. */
 HDX_API hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_error *err);
+
 /* The same of a view of its index, which is there; view NULL: hdx_session_graph. */
 HDX_API hdx_code hdx_session_view(hdx_session *s, size_t place, const char *view, hdx_graph **out, hdx_error *err);
+
 /* Of the graph (of that of the view that was asked last), or of what an answer without an index has read; NULL:
  * neither. */
 HDX_API const hdx_graph_summary *hdx_session_summary(const hdx_session *s, size_t place);
 HDX_API const hdx_index_report  *hdx_session_report(const hdx_session *s, size_t place); /* NULL: no index was opened */
+
 /* What the answer misses since the dump of that index is not at hand, as a sentence; NULL: nothing. */
 HDX_API const char *hdx_session_lacks(const hdx_session *s, size_t place, const hdx_answer *answer);
 HDX_API const char *hdx_session_dump(const hdx_session *s, size_t place); /* as it was named; NULL: there is none */
 HDX_API const hdx_leaks *hdx_session_leaks(const hdx_session *s,
                                            size_t place); /* found by the answer `leaks`; NULL: not searched */
+
 /* What the answer `check` found last; NULL: it was not asked. Until it is asked again. */
 HDX_API const hdx_check *hdx_session_check(const hdx_session *s);
+
 /* hdx_graph_mend for all its graphs: from a handler of SIGBUS. */
 HDX_API bool hdx_session_mend(hdx_session *s, const void *address);
 
@@ -217,6 +229,7 @@ HDX_API hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_ar
  * Call it before the output is opened. Any thread may call it.
  */
 HDX_API hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t count, hdx_error *err);
+
 /* Returns whether the file at `path` begins like a heap dump, plain or compressed. Any thread may call it. */
 HDX_API bool hdx_output_is_dump(const char *path);
 

@@ -77,6 +77,7 @@ typedef struct hdx_fleet_declared {
     hdx_column  columns[HDX_FLEET_MOST_COLUMNS];
     unsigned    column_count;
 } hdx_fleet_declared;
+
 /* Fills *out (some 3 KB) for i = 0 ..; false behind the last. */
 HDX_API bool hdx_fleet_table_at(unsigned i, hdx_fleet_declared *out);
 

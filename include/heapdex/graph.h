@@ -1,5 +1,5 @@
 /*
- * graph.h - a finished index as a read-only graph of objects: the one door for questions.
+ * graph.h - a finished index as a read-only graph of objects. All answers read the heap through it.
  *
  * Example (examples/graph.c):
  *     hdx_graph *g;
@@ -12,11 +12,13 @@
  *     hdx_code code = hdx_graph_check(g, &err); // were all pages sound that were touched?
  *     hdx_graph_close(g);
  *
- * A graph may be read by many threads; cursors live on the caller's stack and belong to one thread. Getters never fail:
- * an id out of range, or a damaged page, gives the harmless value named at each call, and hdx_graph_check tells of the
- * damage. Every answer checks once before it goes out. Opening costs nothing that grows with the dump.
+ * Several threads may read a graph at the same time. Cursors are on the caller's stack, and each belongs to one thread.
+ * Getters do not fail: for an id out of range and for a damaged page they return the neutral value that their comment
+ * names, and hdx_graph_check reports the damage. Call it once after the last getter and before you use the result. The
+ * cost of opening does not depend on the size of the dump.
  *
- * "live" objects are those reachable from a GC root (doc/mat.md 5.1); the others keep ids and can be asked about.
+ * Objects are "live" if they are reachable from a GC root (doc/mat.md 5.1). The others ("garbage") have ids, too, and
+ * all calls accept them.
  */
 #ifndef HEAPDEX_GRAPH_H
 #define HEAPDEX_GRAPH_H
@@ -34,28 +36,35 @@ extern "C" {
 
 typedef struct hdx_graph hdx_graph;
 
-#define HDX_VIRTUAL_ROOT (UINT64_MAX - 1) /* the dominator of what only the GC roots together keep alive */
+#define HDX_VIRTUAL_ROOT (UINT64_MAX - 1) /* dominator of objects that no single object dominates */
 
 /*
- * index: the folder. dump: the dump it was made from, or NULL: then values of fields and arrays cannot be read and
- *        everything else can.
- * HDX_NOT_FOUND: no whole index there; HDX_DAMAGED: an index file is damaged.
+ * Opens an index. `index` is its folder. `dump` is the dump from which the index was built, or NULL: values of fields
+ * and arrays are then unavailable, everything else works. The dump is opened when it is first needed.
+ * Returns HDX_NOT_FOUND if the folder contains no complete index, HDX_DAMAGED if its catalog is damaged, HDX_USAGE if
+ * the folder is that of a view, HDX_BUSY if the index was replaced or removed at the same time. On failure *out is
+ * NULL.
  */
 HDX_API hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err);
+
 /*
- * The same heap as one of the views of the index has it, where some GC roots do not count or some references do not
- * hold: what lives, cursors over references, dominators, retained sizes and nearest roots are those of the view.
- * view NULL: hdx_graph_open. HDX_NOT_FOUND: the index has no such view.
+ * Same as hdx_graph_open for a view of the index, in which some GC roots or some references are ignored, or other
+ * layout rules give the shallow sizes. Reachability, cursors over references, dominators, sizes and nearest roots are
+ * those of the view. `view` is its name; NULL opens the index itself.
+ * Returns HDX_NOT_FOUND if the index has no such view, HDX_USAGE if the name is not valid.
  */
 HDX_API hdx_code hdx_graph_open_view(const char *index, const char *view, const char *dump, hdx_graph **out,
                                      hdx_error *err);
-HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
+
+/* Closes a graph. NULL is allowed. REQUIRES: everything that was opened from the graph is closed. */
+HDX_API void hdx_graph_close(hdx_graph *g);
+
 /*
- * Index files are mapped: who shortens one while it is read sends its readers SIGBUS. The library installs no handler;
- * a program that does asks this from it (async-signal-safe): true when the address (si_addr) lies in a file of g. The
- * page is zeros then, the call that was under way goes on, and hdx_graph_check says HDX_DAMAGED from now on. The
- * catalog is not among these files: what is needed of it is read when g is opened and when roots or threads are first
- * asked for.
+ * Index files are mapped: truncating an index file while it is mapped raises SIGBUS in its readers. The library
+ * installs no handler. A program that does calls this function from it (it is async-signal-safe). Returns true if the
+ * address (si_addr) belongs to an index file of g. The page then reads as zeros, the interrupted call continues, and
+ * hdx_graph_check returns HDX_DAMAGED from now on. The catalog is not mapped while the graph is open: it is read when g
+ * is opened and when roots or threads are first used.
  *
  * Example (examples/mend.c):
  *     static void on_bus_error(int number, siginfo_t *info, void *context)
@@ -68,25 +77,32 @@ HDX_API void     hdx_graph_close(hdx_graph *g); /* NULL: nothing */
  *     }
  */
 HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
-/* HDX_OK, or HDX_DAMAGED with file, page and offset of the first damage any thread met. */
-HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
+
 /*
- * Reads every index file whole (of a view its own) against its sums, and with `full` every invariant between them (MAT
- * sums, both directions of references, dominators by the parent property ...). HDX_DAMAGED says what does not hold.
+ * Returns HDX_OK, or the first problem that any thread met: HDX_DAMAGED with file, page and offset, HDX_BUSY if the
+ * index was replaced or removed before all its files were open, HDX_LIMIT if memory was short.
+ */
+HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
+
+/*
+ * Reads every index file completely and compares it with its checksums; of a view, its own files. With `full` it also
+ * checks the invariants between the files (MAT sums, both directions of references, dominators by the parent property
+ * ...). Returns HDX_DAMAGED with the first violation.
  */
 HDX_API hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err);
 
-/* ---- what is said once ---- */
+/* ---- summary ---- */
 typedef struct hdx_graph_summary {
-    const char          *version; /* of the HPROF header: "1.0.2" */
-    uint32_t             id_size, reference_size, alignment;
-    bool                 compressed_oops;
-    bool                 complete;   /* all steps are there (dominators); false for --until */
-    uint32_t             step;       /* last step held, hdx_step */
-    uint64_t             created_ms; /* since 1970 */
-    const char          *jvm;        /* "" where not known */
-    uint64_t             objects, records, live_objects, live_bytes, unreachable_objects, unreachable_bytes;
-    uint64_t             references; /* distinct pairs between live objects, class and loader references included */
+    const char *version; /* HPROF version in the header: "1.0.2" */
+    uint32_t    id_size, reference_size, alignment;
+    bool        compressed_oops;
+    bool        complete;   /* all steps were built, also dominators; false after --until */
+    uint32_t    step;       /* last step that was built, hdx_step */
+    uint64_t    created_ms; /* time of the dump, in ms since 1970 */
+    const char *jvm;        /* "" if unknown */
+    uint64_t    objects, records, live_objects, live_bytes, unreachable_objects, unreachable_bytes;
+    /* distinct pairs of live objects, including references to classes and class loaders */
+    uint64_t             references;
     uint64_t             classes, live_classes, live_loaders, gc_roots, roots, threads;
     uint64_t             dangling_references, dangling_roots;
     uint32_t             dump_number, dumps_in_file;
@@ -94,58 +110,79 @@ typedef struct hdx_graph_summary {
     int                  compression; /* hdx_compression */
     const char          *dump_name;
     uint64_t             built_at_ms, build_ns;
-    uint64_t             damage_count, damage_more; /* further damage that was only counted */
+    uint64_t             damage_count, damage_more; /* damage_more: damage that was counted only, without an entry */
     const hdx_damage    *damage;
     uint32_t             warning_count;
     const char *const   *warnings;
-    const uint64_t      *top_records; /* 256 counts by tag */
+    const uint64_t      *top_records; /* number of records by tag, 256 entries */
     const uint64_t      *sub_records;
-    const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: an ordinary dump */
-    const char          *view;      /* the view that is open: its name; NULL: none, and the next two are nothing */
-    const char          *view_spec; /* what makes it: "-roots:JAVA_LOCAL -refs:weak" */
-    uint64_t             view_cut;  /* references between objects that it leaves out */
-    const char          *layout;    /* of the JVM whose rules shallow sizes follow in it: "compact"; NULL: MAT's */
+    const hdx_stripping *stripping; /* policy HDX_STRIP_NONE: the dump was not stripped */
+    const char          *view;      /* name of the open view; NULL: none, and view_spec is NULL, view_cut 0 */
+    const char          *view_spec; /* definition of the view: "-roots:JAVA_LOCAL -refs:weak" */
+    uint64_t             view_cut;  /* number of references between objects that it ignores */
+    /* the JVM layout that gives shallow sizes in the view: "compact"; NULL: MAT's rules */
+    const char *layout;
 } hdx_graph_summary;
+
+/* Returns the summary. Valid until hdx_graph_close. */
 HDX_API const hdx_graph_summary *hdx_graph_summary_of(const hdx_graph *g);
-/* Index files (of a view its own), and answers of leaks kept beside them: fills name, bytes for i = 0 ..; false at the
- * end. */
+
+/*
+ * Returns name and size in bytes of the i-th index file (of a view: of its own files), the catalog, and saved answers
+ * of `leaks` next to them. False after the last.
+ */
 HDX_API bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
-/* Steps of the build: fills for i = 0 ..; false at the end. */
+
+/* Returns name, wall time, CPU time and written bytes of the i-th step of the build. False after the last. */
 HDX_API bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, uint64_t *wall_ns, uint64_t *cpu_ns,
                             uint64_t *bytes);
-/* Of a view: its name, and what it leaves out; each with its NUL. */
+
+/* Sizes of the name of a view and of its definition, including the final NUL. */
 #define HDX_VIEW_NAME_SIZE 64u
 #define HDX_VIEW_SPEC_SIZE 1024u
-/* A view of the index: for i = 0 .., by name; false at the end. One that is damaged has no spec. */
+/*
+ * The i-th view of the index, in the order of names. hdx_graph_view_at returns false after the last. `spec` of a
+ * damaged view is "".
+ */
 typedef struct hdx_graph_view {
     char     name[HDX_VIEW_NAME_SIZE];
     char     spec[HDX_VIEW_SPEC_SIZE];
     uint64_t bytes;                    /* of its own files */
-    uint64_t live_objects, live_bytes; /* in it */
+    uint64_t live_objects, live_bytes; /* in the view */
 } hdx_graph_view;
-HDX_API bool        hdx_graph_view_at(const hdx_graph *g, unsigned i, hdx_graph_view *out);
-HDX_API const char *hdx_graph_record_name(bool top, uint8_t tag); /* "INSTANCE_DUMP"; NULL for an unknown tag */
+HDX_API bool hdx_graph_view_at(const hdx_graph *g, unsigned i, hdx_graph_view *out);
+
+/*
+ * Returns the name of a record with this tag, for example "INSTANCE_DUMP"; NULL if the tag is unknown. `top`: a
+ * top-level record, otherwise a sub-record.
+ */
+HDX_API const char *hdx_graph_record_name(bool top, uint8_t tag);
 
 /* ---- objects ---- */
+/* Getters of one object. For an id out of range and after damage they return the value that follows "else". */
 HDX_API uint64_t        hdx_graph_objects(const hdx_graph *g);                            /* ids are 0 .. objects - 1 */
 HDX_API bool            hdx_graph_find(const hdx_graph *g, hdx_addr address, hdx_id *id); /* false: no object there */
-HDX_API hdx_addr        hdx_graph_address(const hdx_graph *g, hdx_id id);                 /* 0 */
-HDX_API uint32_t        hdx_graph_class_of(const hdx_graph *g, hdx_id id);                /* HDX_NO_CLASS */
-HDX_API hdx_object_kind hdx_graph_kind(const hdx_graph *g, hdx_id id);
-HDX_API uint64_t        hdx_graph_shallow(const hdx_graph *g, hdx_id id); /* bytes; 0 */
-HDX_API uint64_t        hdx_graph_length(const hdx_graph *g, hdx_id id);  /* of an array; 0 */
-HDX_API int             hdx_graph_heap(const hdx_graph *g, hdx_id id);    /* place in hdx_graph_heaps; -1: none */
+HDX_API hdx_addr        hdx_graph_address(const hdx_graph *g, hdx_id id);                 /* else 0 */
+HDX_API uint32_t        hdx_graph_class_of(const hdx_graph *g, hdx_id id); /* class number; else HDX_NO_CLASS */
+HDX_API hdx_object_kind hdx_graph_kind(const hdx_graph *g, hdx_id id);     /* else HDX_INSTANCE */
+HDX_API uint64_t        hdx_graph_shallow(const hdx_graph *g, hdx_id id);  /* bytes; else 0 */
+HDX_API uint64_t        hdx_graph_length(const hdx_graph *g, hdx_id id);   /* elements of an array; else 0 */
+HDX_API int             hdx_graph_heap(const hdx_graph *g, hdx_id id);     /* index into hdx_graph_heaps; else -1 */
 HDX_API bool     hdx_graph_position(const hdx_graph *g, hdx_id id, hdx_pos *pos); /* false: no record in the dump */
-HDX_API bool     hdx_graph_live(const hdx_graph *g, hdx_id id);                   /* false */
-HDX_API uint64_t hdx_graph_retained(const hdx_graph *g, hdx_id id);               /* bytes; 0 for garbage */
-HDX_API hdx_id   hdx_graph_dominator(const hdx_graph *g, hdx_id id); /* HDX_VIRTUAL_ROOT; HDX_NO_ID for garbage */
-/* Parent on a shortest path from a root; the id itself for a GC root; HDX_NO_ID for garbage. */
+HDX_API bool     hdx_graph_live(const hdx_graph *g, hdx_id id);                   /* else false */
+HDX_API uint64_t hdx_graph_retained(const hdx_graph *g, hdx_id id);               /* bytes; 0 for garbage; else 0 */
+
+/* Returns the immediate dominator; HDX_VIRTUAL_ROOT if no object is; HDX_NO_ID for garbage. Else HDX_NO_ID. */
+HDX_API hdx_id hdx_graph_dominator(const hdx_graph *g, hdx_id id);
+
+/* Returns the parent on a shortest path from a GC root; for a GC root the id itself. Else, and for garbage, HDX_NO_ID.
+ */
 HDX_API hdx_id hdx_graph_nearest(const hdx_graph *g, hdx_id id);
 
 /*
- * Reading ahead. A look-up by itself waits for memory two to five times in a row, some 200 ns each on a large index;
- * look-ups that do not depend on each other can wait together. Who knows which objects it will ask about says so before
- * each, with all of them and the place of the next:
+ * Reads ahead. A single look-up waits for memory two to five times in sequence, about 200 ns each on a large index.
+ * Look-ups that do not depend on each other can wait at the same time: before each one, pass all ids and the index of
+ * the next.
  *
  * Example (examples/ahead.c):
  *     for (size_t i = 0; i < n; i++) {
@@ -154,9 +191,9 @@ HDX_API hdx_id hdx_graph_nearest(const hdx_graph *g, hdx_id id);
  *         most = retained > most ? retained : most;
  *     }
  *
- * What ids[i] takes is in the cache by then, and what those after it take is on its way. It changes no answer, notes
- * no damage and keeps nothing: ids out of range are passed over, and calls left out cost time alone. Worth it for
- * random objects; runs are faster in order.
+ * The data of ids[i] are then in the cache, and those of the next ids are being loaded. This only affects speed:
+ * results do not change, damage is not noted, ids out of range are ignored, and calls may be omitted. It pays for
+ * objects in random order; use runs (below) to read in the order of ids.
  */
 typedef enum hdx_ahead {
     HDX_AHEAD_ADDRESS = 1,
@@ -164,19 +201,20 @@ typedef enum hdx_ahead {
     HDX_AHEAD_LENGTH = 4,
     HDX_AHEAD_POSITION = 8,
     HDX_AHEAD_RETAINED = 16,
-    HDX_AHEAD_LIVE = 32, /* also dominator and nearest parent of an object that has more than one referrer */
+    HDX_AHEAD_LIVE = 32, /* also dominator and nearest parent of objects with several referrers */
     HDX_AHEAD_OUTBOUND = 64,
-    HDX_AHEAD_INBOUND = 128 /* also dominator and nearest parent of the others */
+    HDX_AHEAD_INBOUND = 128 /* also dominator and nearest parent of the other objects */
 } hdx_ahead;
 HDX_API void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n, size_t i);
-/* The same for addresses that hdx_graph_find will be asked about. */
+
+/* Same as hdx_graph_ahead, for addresses that hdx_graph_find will look up. */
 HDX_API void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses, size_t n, size_t i);
 
 /* ---- whole columns, in runs ---- */
 /*
- * For who looks at every object: runs go through pages once, in order, at some nanoseconds an object where the getters
- * of one object cost some tens. Ids at or past the end, and damage, give the same harmless values as the getters; a
- * scan on several threads takes disjoint runs.
+ * For callers that scan all objects: runs read pages once, in order, and need a few nanoseconds per object where the
+ * getters of one object need some tens. Ids out of range and damage give the same neutral values as the getters.
+ * Several threads may scan disjoint runs.
  *
  * Example (examples/runs.c):
  *     uint32_t classes[HDX_RUN], n;
@@ -189,50 +227,81 @@ HDX_API void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses,
  *     hdx_code code = hdx_graph_check(g, &err); // was every page sound?
  */
 #define HDX_RUN 1024u /* a good length of a run; any length is allowed */
+/* Each call writes the values of the objects first .. first + n - 1 to out[0] .. out[n - 1]. */
 HDX_API void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out);
 HDX_API void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n,
-                                    uint32_t *out); /* HDX_NO_CLASS past the end */
-HDX_API void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out);    /* hdx_object_kind */
-HDX_API void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out); /* of arrays; 0 */
+                                    uint32_t *out); /* HDX_NO_CLASS after the last object */
+HDX_API void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out); /* hdx_object_kind */
+
+/* Writes the lengths of arrays, and 0 for other objects. */
+HDX_API void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
 HDX_API void hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
 HDX_API void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
 HDX_API void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n,
                                       uint64_t *out); /* position + 1; 0: no record */
 HDX_API void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n,
-                                  int32_t *out); /* place in hdx_graph_heaps; -1 */
-/* Bit i % 64 of out[i / 64] is object first + i; (n + 63) / 64 words are written. */
+                                  int32_t *out); /* index into hdx_graph_heaps; -1: none */
+
+/* Bit i % 64 of out[i / 64] is set if object first + i is live; writes (n + 63) / 64 words. */
 HDX_API void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
-/* At most n ids of garbage from *from on, ascending; how many. *from is where to go on. 0: there is no more. */
+
+/*
+ * Copies up to n ids of unreachable objects, starting at id *from, in ascending order. Returns their number and sets
+ * *from for the next call; 0: no more. REQUIRES: *from is 0 before the first call.
+ */
 HDX_API size_t hdx_graph_garbage(const hdx_graph *g, hdx_id *from, hdx_id *ids, size_t n);
-/* HDX_VIRTUAL_ROOT, HDX_NO_ID for garbage; the second: the id itself for a GC root. */
+
+/*
+ * hdx_graph_read_dominators gives HDX_VIRTUAL_ROOT for objects without a single dominator, hdx_graph_read_nearest the
+ * id itself for a GC root; both give HDX_NO_ID for garbage.
+ */
 HDX_API void hdx_graph_read_dominators(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
 HDX_API void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id *out);
-/* Ids of addresses as a dump writes them, in any order; HDX_NO_ID where no object is. */
+
+/* Converts addresses as in the dump, in any order, to ids; HDX_NO_ID if there is no object at an address. */
 HDX_API void hdx_graph_find_many(const hdx_graph *g, const hdx_addr *addresses, size_t n, hdx_id *ids);
-/* The first object at or behind an address; hdx_graph_objects(g): there is none. Ids are in the order of addresses. */
+
+/*
+ * Returns the first object at or after an address; hdx_graph_objects(g) if there is none. Ids are in the order of
+ * addresses.
+ */
 HDX_API hdx_id hdx_graph_first_at(const hdx_graph *g, hdx_addr address);
 
 /* ---- classes ---- */
-/* By number 0 .. *count - 1; loaded on first use. NULL and *count 0 on failure (hdx_graph_check tells). */
-HDX_API const hdx_class *hdx_graph_classes(hdx_graph *g, uint32_t *count);
-HDX_API const hdx_class *hdx_graph_class(hdx_graph *g, uint32_t number);  /* NULL: no such class */
-HDX_API const hdx_class *hdx_graph_class_object(hdx_graph *g, hdx_id id); /* the class whose object this is; NULL */
-HDX_API const hdx_class *hdx_graph_class_named(hdx_graph  *g,
-                                               const char *name); /* the first (least address) of that name; NULL */
-HDX_API bool             hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor); /* itself included */
-/* Bit i % 64 of bits[i / 64], (classes + 63) / 64 words, is class i: sets those of this class and all below it. */
-HDX_API void hdx_class_heirs(hdx_graph *g, uint32_t number, uint64_t *bits);
 /*
- * The i-th field of an instance, own fields first, then those of each class above: who declares it, and at which byte
- * of what hdx_instances_read gives it begins. False behind the last.
+ * Classes are borrowed and valid until hdx_graph_close. hdx_graph_classes returns all, by class number 0 .. *count - 1.
+ * They are loaded on first use. On failure it returns NULL, *count is 0, and hdx_graph_check reports the reason.
+ */
+HDX_API const hdx_class *hdx_graph_classes(hdx_graph *g, uint32_t *count);
+HDX_API const hdx_class *hdx_graph_class(hdx_graph *g, uint32_t number); /* NULL: no such class */
+
+/* Returns the class that has this class object; NULL if `id` is not a class object. */
+HDX_API const hdx_class *hdx_graph_class_object(hdx_graph *g, hdx_id id);
+
+/* Returns the class of this name, of several the one with the least address; NULL if there is none. */
+HDX_API const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name);
+
+/* Returns whether a class is `ancestor` or one of its subclasses. */
+HDX_API bool hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor);
+
+/*
+ * Sets the bits of a class and of all its subclasses: bit i % 64 of bits[i / 64] is class i. REQUIRES: bits has
+ * (classes + 63) / 64 words. Other bits are not changed.
+ */
+HDX_API void hdx_class_heirs(hdx_graph *g, uint32_t number, uint64_t *bits);
+
+/*
+ * A field of an instance: which class declares it, and the offset of its value in the bytes of hdx_instances_read.
+ * hdx_field_walk_next gives the fields of the class first, then those of each superclass, and returns false after the
+ * last.
  */
 typedef struct hdx_field_place {
     hdx_text name;
     uint8_t  type;  /* HPROF type */
-    uint32_t owner; /* class number */
+    uint32_t owner; /* class number that declares it */
     uint64_t offset;
 } hdx_field_place;
-typedef struct hdx_field_walk { /* a cursor: hdx_field_walk_of begins it */
+typedef struct hdx_field_walk { /* a cursor; initialized by hdx_field_walk_of */
     hdx_graph *graph;
     uint32_t   owner, next, steps;
     uint64_t   offset;
@@ -241,46 +310,75 @@ HDX_API hdx_field_walk hdx_field_walk_of(hdx_graph *g, uint32_t number);
 HDX_API bool           hdx_field_walk_next(hdx_field_walk *layout, hdx_field_place *out);
 
 /* ---- cursors ---- */
-typedef enum hdx_refs_scope { HDX_LIVE, HDX_ALL, HDX_GARBAGE } hdx_refs_scope; /* which objects a cursor gives */
-typedef struct hdx_refs { /* a cursor, which the caller has room for; what is in it is the library's own affair */
+typedef enum hdx_refs_scope { HDX_LIVE, HDX_ALL, HDX_GARBAGE } hdx_refs_scope; /* which objects a cursor returns */
+typedef struct hdx_refs { /* a cursor in the caller's memory; its content is private to the library */
     uint64_t inside[80];
 } hdx_refs;
-/* Outbound set (doc/mat.md 3.1): the class first, then others ascending, each once. Scope filters targets. */
+
+/*
+ * Starts a cursor over the outbound references of an object (doc/mat.md 3.1): first its class, then the others in
+ * ascending order, each once. `scope` filters the targets.
+ */
 HDX_API void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);
-/* Inbound set (doc/mat.md 3.5): instances of a class object first (ascending), then the other referrers ascending. */
+
+/*
+ * Starts a cursor over the inbound references of an object (doc/mat.md 3.5): of a class object first its instances in
+ * ascending order, then the other referrers in ascending order. `scope` filters the referrers.
+ */
 HDX_API void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *cursor);
-/* Immediately dominated by id, or by HDX_VIRTUAL_ROOT; ascending within two runs, no order promised. */
+
+/* Starts a cursor over the objects that `id`, or HDX_VIRTUAL_ROOT, immediately dominates. The order is unspecified. */
 HDX_API void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *cursor);
-/* Instances of one class (no subclasses; class objects for java.lang.Class), ascending. */
+
+/*
+ * Starts a cursor over the instances of a class, without subclasses, in ascending order. The instances of
+ * java.lang.Class include the class objects.
+ */
 HDX_API void hdx_graph_instances(hdx_graph *g, uint32_t number, hdx_refs_scope scope, hdx_refs *cursor);
+
+/* Returns the next id of a cursor; false after the last. */
 HDX_API bool hdx_refs_next(hdx_refs *cursor, hdx_id *id);
-/* At most n of what hdx_refs_next would give; how many. 0: that was all. */
+
+/* Copies up to n of the ids that hdx_refs_next would return, and returns their number. 0: no more. */
 HDX_API size_t hdx_refs_take(hdx_refs *cursor, hdx_id *ids, size_t n);
-/* Number of rows a cursor would give, without giving them; cheap for HDX_ALL. */
+
+/* Return the number of ids of such a cursor without reading them all where that is possible; cheap for HDX_ALL. */
 HDX_API uint64_t hdx_graph_outbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope);
 HDX_API uint64_t hdx_graph_inbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope);
-HDX_API void     hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
-                                       uint64_t *inbound); /* of a run */
+
+/* Writes both counts for each object of a run. */
+HDX_API void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
+                                   uint64_t *inbound);
 
 /* ---- roots, threads, heaps ---- */
-HDX_API const hdx_root       *hdx_graph_roots(hdx_graph *g, uint64_t *count); /* sorted by object; locals included */
-HDX_API hdx_code              hdx_graph_roots_of(hdx_graph *g, hdx_id id, hdx_root *out, uint64_t max, uint64_t *count,
-                                                 hdx_error *err);
-HDX_API const hdx_thread     *hdx_graph_threads(hdx_graph *g,
-                                                uint64_t  *count); /* those with a THREAD_OBJ root, by object id */
+
+/*
+ * The lists that these calls return are borrowed and valid until hdx_graph_close; NULL and *count 0 if there are none
+ * or on failure (hdx_graph_check). Roots are sorted by object and include the locals of threads.
+ */
+HDX_API const hdx_root *hdx_graph_roots(hdx_graph *g, uint64_t *count);
+
+/* Copies the roots of one object, at most `max`, to out. *count is the number of all its roots and may exceed `max`. */
+HDX_API hdx_code hdx_graph_roots_of(hdx_graph *g, hdx_id id, hdx_root *out, uint64_t max, uint64_t *count,
+                                    hdx_error *err);
+
+/* Returns the threads that have a THREAD_OBJ root, sorted by object. */
+HDX_API const hdx_thread *hdx_graph_threads(hdx_graph *g, uint64_t *count);
+
+/* Returns the heaps of an Android dump. */
 HDX_API const hdx_heap_space *hdx_graph_heaps(hdx_graph *g, uint64_t *count);
 
-/* ---- values, out of the dump ---- */
+/* ---- values, read from the dump ---- */
 typedef struct hdx_value {
     uint8_t type;   /* HPROF type: 2 object ... 11 long */
-    bool    absent; /* the bytes are not in the dump (stripped, or a damaged layout) */
+    bool    absent; /* the dump does not contain the bytes: stripped, or a damaged layout */
     union {
-        hdx_addr address; /* type 2, as in the dump: may be 0 or name no object */
+        hdx_addr address; /* type 2, as in the dump: may be 0 or refer to no object */
         bool     boolean;
         uint16_t character;
         float    single;
         double   real;
-        int64_t  integer; /* byte, short, int, long, sign-extended */
+        int64_t  integer; /* byte, short, int, long: sign-extended */
     } as;
 } hdx_value;
 typedef struct hdx_field_value {
@@ -288,108 +386,139 @@ typedef struct hdx_field_value {
     uint32_t  owner; /* class number that declares it */
     hdx_value value;
 } hdx_field_value;
-typedef struct hdx_values { /* filled by the calls below; freed with hdx_values_free; start with { 0 } and use again and
-                               again */
+
+/*
+ * Values that the calls below read. Initialize it with { 0 }, reuse it for any number of calls, and free it with
+ * hdx_values_free. Each call replaces the previous values.
+ */
+typedef struct hdx_values {
     hdx_field_value *at;
     uint64_t         count;
     uint64_t         capacity;
     uint8_t         *scratch;
     uint64_t         scratch_size;
 } hdx_values;
+
+/* Frees the values. { 0 } is allowed. */
 HDX_API void hdx_values_free(hdx_values *v);
+
 /*
- * Fields of an instance, most derived class first, in the dump's order; statics of a class object. HDX_BAD_DUMP when
- * the dump is not at hand.
+ * Read the fields of an instance, those of its class first, then those of each superclass, in the order of the dump; or
+ * the static fields of a class object. Objects without such fields give none.
+ * Return HDX_BAD_DUMP if the dump is unavailable or no longer matches the index.
  */
 HDX_API hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 HDX_API hdx_code hdx_graph_statics(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
+
 /*
- * Elements first .. first + n - 1 of an array (cut to its length); v->at[i].name is empty. Those of flat arrays are
- * absent; hdx_graph_content has their bytes.
+ * Reads the elements first .. first + n - 1 of an array, fewer at its end. v->at[i].name is empty. Elements of flat
+ * arrays (heap.h) are absent; hdx_graph_content has their bytes. Errors are those of hdx_graph_fields, and HDX_DAMAGED
+ * if the index has another length than the dump.
  */
 HDX_API hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n, hdx_values *v, hdx_error *err);
+
 /*
- * One field, as an object of this class has it: declared by the class or one above it, whatever subclasses declare
- * under the same name. Of several the topmost counts, as in MAT. class_name NULL: of all its classes. *found false: no
- * such field, or no object of that class.
+ * Reads one field of an object by name. The field is one that the class `class_name` or its superclasses declare; NULL
+ * searches all classes of the object. If several classes declare the name, the topmost is used, as in MAT. *found is
+ * false if there is no such field, or if the object is not an instance of that class.
  */
 HDX_API hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name, const char *name, hdx_value *out,
                                  bool *found, hdx_error *err);
 
 /*
- * What many instances hold, as the dump has it: for who reads the same fields of all instances of a class. Their
- * records are read in the order of the dump, each piece of it once; of a compressed dump each is inflated once.
+ * Reads the fields of many instances, for callers that need the same fields of all instances of a class. The records
+ * are read in the order of the dump, and each part of it once; of a compressed dump each part is inflated once.
  */
-typedef struct hdx_instances hdx_instances; /* of one thread; open while the graph is */
+typedef struct hdx_instances hdx_instances; /* belongs to one thread; close it before the graph */
 HDX_API hdx_code             hdx_instances_open(hdx_graph *g, hdx_instances **out, hdx_error *err);
-HDX_API void                 hdx_instances_close(hdx_instances *r); /* NULL: nothing */
+
+/* Closes the reader. NULL is allowed. */
+HDX_API void hdx_instances_close(hdx_instances *r);
+
 /*
- * The first `width` bytes of the fields of each object (most derived class first, numbers with their high byte first)
- * to bytes + i * width; have[i] says how many of them are in the dump: fewer where an instance is smaller, was stripped
- * or cut short, 0 where it is no instance.
+ * Copies the first `width` bytes of the fields of each object (those of its class first, numbers big-endian) to bytes +
+ * i * width, and sets have[i] to the number of bytes that the dump has: fewer for a smaller, stripped or truncated
+ * instance, 0 for an object that is not an instance.
  */
 HDX_API hdx_code hdx_instances_read(hdx_instances *r, const hdx_id *ids, size_t n, uint32_t width, uint8_t *bytes,
                                     uint32_t *have, hdx_error *err);
 
 /*
- * Text of a String object, as UTF-8 (unpaired surrogates as 3 bytes), at most `max` UTF-16 units; *whole says whether
- * that was everything. All layouts (doc/hprof.md, section 6): char[] with offset and count, byte[] with coder, ART's.
- * *is_string false: no String or no value. text: malloc'ed by the call, NUL-terminated, *len bytes; the caller frees it
- * with hdx_text_free.
+ * Reads the text of a String object as UTF-8, with unpaired surrogates as 3 bytes, and at most `max` UTF-16 units of
+ * it. *whole is true if that is the whole text. All layouts are supported (doc/hprof.md, section 6): char[] with offset
+ * and count, byte[] with coder, and ART's. *is_string is false, and *text NULL, if the object is not a String or has no
+ * value. Otherwise *text has *len bytes and a final NUL; the caller frees it with hdx_text_free.
  */
 HDX_API hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, size_t *len, bool *whole,
                                   bool *is_string, hdx_error *err);
-/* How much of a long text a label has. */
+
+/* How much of a long text a label contains. */
 typedef enum hdx_whole {
     HDX_CUT,         /* the first 1,024 characters, as in MAT */
-    HDX_WHOLE_TEXTS, /* all of a text; of a byte[] or char[], which is none, its first 1,024 elements */
-    HDX_WHOLE_BYTES  /* all */
+    HDX_WHOLE_TEXTS, /* the whole text; of a byte[] or char[], which is not a text, the first 1,024 elements */
+    HDX_WHOLE_BYTES  /* the whole text or array */
 } hdx_whole;
+
 /*
- * MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...), in UTF-8:
- * U+0000 is C0 80, half of a surrogate pair three bytes. *text NULL: none.
+ * Returns MAT's label of an object (doc/mat.md 10.4, 10.5: text of strings, names of threads, values of boxes ...) in
+ * UTF-8: U+0000 is C0 80, an unpaired surrogate is three bytes. The caller frees *text with hdx_text_free; NULL: the
+ * object has no label.
  */
 HDX_API hdx_code hdx_graph_label(hdx_graph *g, hdx_id id, char **text, hdx_error *err);
+
 /*
- * Labels of n objects; their records are read in the order of the dump, whatever the order of ids: for tables. texts[i]
- * as `text` above; where it fails all are NULL.
+ * Returns the labels of n objects, for tables. Their records are read in the order of the dump, whatever the order of
+ * ids. texts[i] is as *text of hdx_graph_label. On failure all are NULL.
  */
 HDX_API hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **texts, hdx_error *err);
+
 /*
- * Texts of many Strings as hdx_graph_string has them, in the order of the dump: `place` is that of the object among the
- * ids; of an object that is no String `at` is NULL. visit returns false to stop.
+ * Passes the texts of many Strings to `visit`, as from hdx_graph_string, in the order of the dump. `place` is the index
+ * of the object in ids; text.at is NULL if the object is not a String. The text is valid during the call. `visit`
+ * returns false to stop.
  */
 HDX_API hdx_code hdx_graph_strings_of(hdx_graph *g, const hdx_id *ids, size_t n, uint64_t max,
                                       bool (*visit)(void *context, size_t place, hdx_text text, bool whole),
                                       void *context, hdx_error *err);
+
 /*
- * What a text or an array of primitives holds, whole, in pieces to `put` (false: it could not be written, HDX_IO): of
- * String, StringBuilder, StringBuffer and char[] UTF-8, half of a surrogate pair as U+FFFD; of other arrays the bytes
- * as they stand in the dump, numbers with their high byte first. put NULL: *what alone is told. A part is never given
- * for the whole: HDX_BAD_DUMP where a damaged dump ends within it.
+ * Passes the content of a text or of a primitive array to `put`, in several pieces. Texts (String, StringBuilder,
+ * StringBuffer, char[]) are UTF-8, with U+FFFD for unpaired surrogates. Other arrays are the bytes of the dump, numbers
+ * big-endian. If `put` is NULL, only *what is set. `progress` may be NULL.
+ * Returns HDX_IO if `put` returned false, HDX_CANCELLED, or HDX_BAD_DUMP if the dump is unavailable or ends inside the
+ * content: partial content never passes as the whole.
  */
 typedef enum hdx_content {
-    HDX_CONTENT_NONE,   /* the object is none of these, or the null text */
-    HDX_CONTENT_ABSENT, /* it was stripped from the dump */
+    HDX_CONTENT_NONE,   /* the object is not a text or primitive array, or its text is null */
+    HDX_CONTENT_ABSENT, /* the content was stripped from the dump */
     HDX_CONTENT_TEXT,
     HDX_CONTENT_BYTES,
-    HDX_CONTENT_PICTURE /* hdx_answer_content (answer.h) */
+    HDX_CONTENT_PICTURE /* only from hdx_answer_content (answer.h) */
 } hdx_content;
+
+/* Receives `len` bytes; returns false if it could not write them. */
 typedef bool     hdx_put(void *context, const char *bytes, size_t len);
 HDX_API hdx_code hdx_graph_content(hdx_graph *g, hdx_id id, const hdx_progress *progress, hdx_put *put, void *context,
                                    hdx_content *what, hdx_error *err);
+
 /*
- * The dump as bytes (source.h), owned by the graph. Of a compressed one with the seek points of the index: any range is
- * read by inflating at most 1 MiB before it, and what no longer is what it was when the index was built is
- * HDX_BAD_DUMP.
+ * Returns the dump as bytes (source.h). It belongs to the graph. For a compressed dump with seek points in the index, a
+ * read inflates at most 1 MiB before the range. Data that changed since the index was built are HDX_BAD_DUMP.
  */
 HDX_API hdx_code hdx_graph_dump(hdx_graph *g, hdx_source **out, hdx_error *err);
-/* After HDX_BAD_DUMP: is that because there is no dump at hand (true), or because it is not what it was (false)? */
-HDX_API bool hdx_graph_lacks_dump(hdx_graph *g);
-HDX_API void hdx_text_free(char *text);
+
 /*
- * A String, char[] or thread whose text (name) a stripped dump no longer has: its label is absent, not missing. False
- * for ordinary dumps.
+ * Returns, after HDX_BAD_DUMP, whether no dump is open: none was given, or it could not be opened, or it has another
+ * size than the indexed one. False: the content of the dump differs from the index.
+ */
+HDX_API bool hdx_graph_lacks_dump(hdx_graph *g);
+
+/* Frees a text that the library allocated. NULL is allowed. */
+HDX_API void hdx_text_free(char *text);
+
+/*
+ * Returns whether the text of a String or char[], or the name of a thread, was stripped from the dump: its label is
+ * then absent rather than missing. Always false for dumps that were not stripped.
  */
 HDX_API bool hdx_graph_text_absent(hdx_graph *g, hdx_id id);
 
@@ -405,37 +534,43 @@ typedef enum hdx_ref_kind {
     HDX_REF_STATIC,
     HDX_REF_ELEMENT
 } hdx_ref_kind;
-HDX_API const char *hdx_ref_kind_name(
-    hdx_ref_kind kind); /* "class", "super", "loader", "signers", "domain", "local", "field", "static", "element" */
+
+/*
+ * Returns "class", "super", "loader", "signers", "domain", "local", "field", "static" or "element". A constant string.
+ */
+HDX_API const char *hdx_ref_kind_name(hdx_ref_kind kind);
 typedef struct hdx_named_ref {
     hdx_id       target;
     hdx_ref_kind kind;
     /*
-     * "next", "[3]", "<class>", "<super>", "<classloader>", "<Java Local>", "<Java Local, JNI Local>" ...; never empty,
-     * UTF-8, cut if longer
+     * "next", "[3]", "<class>", "<super>", "<classloader>", "<Java Local>", "<Java Local, JNI Local>" ...; UTF-8, never
+     * empty, truncated if longer
      */
     char     name[200];
-    uint32_t owner; /* class number that declares the field or static; HDX_NO_CLASS elsewhere */
+    uint32_t owner; /* class number that declares the field or static; otherwise HDX_NO_CLASS */
 } hdx_named_ref;
+
 /*
- * Calls visit for every reference of an object that leads to an object of the dump, in MAT's order (doc/mat.md 3.6):
- * <class>, then locals of a thread, then fields (duplicates kept) or elements or super, loader, signers, domain,
- * statics. visit returns false to stop. only_target: HDX_NO_ID, or just the references to this object (elements are
- * then searched, not copied).
+ * Calls `visit` for each reference of an object whose target is an object of the dump, in MAT's order (doc/mat.md 3.6):
+ * <class>, then locals of a thread, then fields (duplicates included) or elements; of a class object super, loader,
+ * signers, domain and statics. `visit` returns false to stop. *ref is valid during the call. With `only_target` other
+ * than HDX_NO_ID only references to that object are visited; elements are then searched without copies.
  */
 HDX_API hdx_code hdx_graph_named_refs(hdx_graph *g, hdx_id id, hdx_id only_target,
                                       bool (*visit)(void *context, const hdx_named_ref *ref), void *context,
                                       hdx_error *err);
 
 /*
- * hdx_graph_named_refs of many objects, in the order of the dump: `place` is that of the object among the ids. A
- * compressed dump is inflated once. visit returns false to stop.
+ * Same as hdx_graph_named_refs for many objects, in the order of the dump. `place` is the index of the object in ids. A
+ * compressed dump is inflated once.
  */
 HDX_API hdx_code hdx_graph_named_refs_of(hdx_graph *g, const hdx_id *ids, size_t n,
                                          bool (*visit)(void *context, size_t place, const hdx_named_ref *ref),
                                          void *context, hdx_error *err);
+
 /*
- * hdx_graph_elements of many arrays, whole, in the order of the dump: `values` has those of the array at `place`.
+ * Same as hdx_graph_elements for many arrays, each whole, in the order of the dump. `place` is the index of the array
+ * in ids; `values` is valid during the call. `visit` returns false to stop.
  */
 HDX_API hdx_code hdx_graph_elements_of(hdx_graph *g, const hdx_id *ids, size_t n,
                                        bool (*visit)(void *context, size_t place, const hdx_values *values),

@@ -79,6 +79,7 @@ typedef enum hdx_root_type {
     HDX_ROOT_TYPES
 } hdx_root_type;
 HDX_API const char *hdx_root_type_name(hdx_root_type type); /* "SYSTEM_CLASS" ... */
+
 /*
  * The same for sentences: "system class", "JNI global", in Eclipse MAT's terms. `type` is a name of hdx_root_type_name
  * or one of LeakCanary's ("STICKY_CLASS", "JNI_GLOBAL"), and need not end in NUL. NULL: no such type.

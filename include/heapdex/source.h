@@ -67,11 +67,13 @@ HDX_API bool hdx_source_size(const hdx_source *source, uint64_t *size);
 
 /* Reading from a position on, in order. Several streams may be open; each belongs to one thread. */
 HDX_API hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx_error *err);
+
 /*
  * Fills `to`; *got < want only at the end of the data, or before an error (the bytes before it are good, and the error
  * stays). Damage of the container is noted, not failed: what was inflated is given.
  */
 HDX_API hdx_code hdx_stream_read(hdx_stream *stream, void *to, size_t want, size_t *got, hdx_error *err);
+
 /* Bytes of the compressed file consumed so far (equal to the position for plain files): for progress. */
 HDX_API uint64_t hdx_stream_consumed(const hdx_stream *stream);
 HDX_API void     hdx_stream_close(hdx_stream *stream);

@@ -45,6 +45,7 @@ typedef struct hdx_sql_options {
  */
 HDX_API hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err);
 HDX_API void     hdx_sql_close(hdx_sql *sql); /* NULL: nothing; after its rows, before the session */
+
 /*
  * The first statement of a text; *rest (may be NULL) is what stands behind it. *rows NULL: it gives none (a comment,
  * CREATE TEMP TABLE). Columns that are addresses or sizes are so in rows as well, and of two columns with one name the
@@ -52,6 +53,7 @@ HDX_API void     hdx_sql_close(hdx_sql *sql); /* NULL: nothing; after its rows, 
  * of the text at fault, where that is known.
  */
 HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err);
+
 /*
  * The rows of a text's one statement as an Arrow C stream (columns.h): int64, double or UTF-8. A column of a table is
  * what the table declares of it (ADDRESS, SIZE, COUNT, INTEGER; REAL; TEXT, JSON), any other what its first values are
@@ -62,19 +64,23 @@ HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, 
  * run.
  */
 HDX_API hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err);
+
 /* The statement under way ends with HDX_CANCELLED, and the connection goes on. From any thread, and from handlers. */
 HDX_API void hdx_sql_interrupt(hdx_sql *sql);
+
 /* Does a text end with a whole statement, or does a line belong to it still (an open quote, no semicolon)? */
 HDX_API bool hdx_sql_complete(const char *text);
 
 /* ---- rows as tables of a plain SQLite file ---- */
 typedef struct hdx_sql_file hdx_sql_file;
+
 /*
  * `path` is an empty file, and the caller's to sync, and to remove where anything fails: it is written without a
  * journal, in one transaction. Errors of it have no `where`. `progress` (may be NULL) is asked whether to stop, and
  * outlives the file. HDX_USAGE: this heapdex was built without SQLite.
  */
 HDX_API hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_sql_file **out, hdx_error *err);
+
 /*
  * All rows that are left as a table: numbers, addresses (from 2^63 on negative) and booleans are INTEGER, real numbers
  * REAL, texts TEXT (what is no UTF-8 in a dump is U+FFFD), lists, objects and values of any kind TEXT with JSON; null,
@@ -101,6 +107,7 @@ typedef struct hdx_sql_replace {
     uint32_t           version;
 } hdx_sql_replace;
 HDX_API hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress *progress, hdx_error *err);
+
 /* Has the table a row with that text in the column? Waits for writers as they do; *has false where there is no file. */
 HDX_API hdx_code hdx_sql_file_has(const char *path, const char *table, const char *column, const char *value,
                                   const hdx_progress *progress, bool *has, hdx_error *err);

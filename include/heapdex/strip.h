@@ -37,8 +37,10 @@ typedef enum hdx_strip_policy {
     HDX_STRIP_LIMITED,  /* arrays of primitives hold their first elements and then zeros (SapMachine) */
     HDX_STRIP_POLICIES
 } hdx_strip_policy;
+
 /* "none", "matrix", "koom", "tailor", "shark", "redacted", "unknown", "limited". */
 HDX_API const char *hdx_strip_name(hdx_strip_policy policy);
+
 /* Answers that a policy affects, by place 0 ..; NULL at the end: "strings", "duplicates", "array contents" ... */
 HDX_API const char *hdx_strip_affects(hdx_strip_policy policy, unsigned i);
 
@@ -67,6 +69,7 @@ typedef struct hdx_stripping {
     /* LIMITED: elements that are there of a byte[] or char[], of another array; 0: all */
     uint32_t limit[2];
 } hdx_stripping;
+
 /* As hdx_strip_affects, of what is known of one dump. */
 HDX_API const char *hdx_strip_affected(const hdx_stripping *what, unsigned i);
 
@@ -81,6 +84,7 @@ typedef struct hdx_detected {
     uint32_t      id_size;     /* 0: not known */
     uint64_t      file_size;
 } hdx_detected;
+
 /* options may be NULL. What is no heap dump at all is HDX_BAD_DUMP. */
 HDX_API hdx_code hdx_strip_detect(const char *dump, const hdx_detect_options *options, hdx_detected *out,
                                   hdx_error *err);
@@ -134,6 +138,7 @@ typedef struct hdx_strip_report {
  * ids of 8 bytes, texts over 65 531 bytes, instances over 65 535 bytes, tags 0x90 and 0xc3, strings after a segment).
  */
 HDX_API hdx_code hdx_strip_write(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err);
+
 /*
  * Restores what KOOM or Tailor made; HDX_BAD_DUMP and no file where there is nothing to restore. An input that ends
  * early gives what it has.
