@@ -1,6 +1,6 @@
 /*
- * check.h - what the answer `check` found: whether a heap keeps rules, each finding with the object that tells most and
- * what holds it.
+ * check.h - the result of the answer `check`: whether a heap complies with rules, and for each violation the most
+ * relevant object and the path that keeps it alive.
  *
  * Example (examples/check.c):
  *     const hdx_argument arguments[] = { { "max", "retained bookshop.* 1M" }, { "no-damage", "true" } };
@@ -12,7 +12,8 @@
  *             printf("%s: %s\n", check->results[i].rule, check->results[i].message);
  *     hdx_rows_close(rows);
  *
- * The same is in the rows of the answer; this is for who writes reports. Rules and patterns: doc/check.md.
+ * The rows of the answer contain the same; these structs are for programs that write reports. All pointers are borrowed
+ * from the session (hdx_session_check). Rules and patterns are described in doc/check.md.
  */
 #ifndef HEAPDEX_CHECK_H
 #define HEAPDEX_CHECK_H
@@ -26,39 +27,43 @@ extern "C" {
 typedef enum hdx_check_state { HDX_CHECK_HOLDS, HDX_CHECK_BROKEN } hdx_check_state;
 typedef enum hdx_check_unit { HDX_CHECK_COUNT, HDX_CHECK_BYTES, HDX_CHECK_PERCENT } hdx_check_unit;
 
-typedef struct hdx_check_step { /* of a path from a GC root */
+/* A step of a path from a GC root. */
+typedef struct hdx_check_step {
     hdx_addr    address;
-    const char *class_name; /* "" where it has none */
-    const char *label;      /* what the object says of itself; NULL: nothing */
-    const char *reference;  /* by which it leads on; NULL at the end */
+    const char *class_name; /* "" if there is none */
+    const char *label;      /* label of the object, for example the text of a String; NULL: none */
+    const char *reference;  /* name of the reference to the next step; NULL in the last step */
     uint64_t    retained;
 } hdx_check_step;
 
-typedef struct hdx_check_result {        /* a rule that holds, or one finding of one that does not */
-    const char           *rule;          /* as it was given, without name and reason */
-    const char           *name, *reason; /* NULL: none */
-    const char           *kind;          /* stable: "max-retained", "growth-objects", "no-leaks" ... */
-    const char           *file;          /* of rules; NULL: none */
-    uint64_t              line;
-    hdx_check_state       state;
-    hdx_check_unit        unit; /* of both: */
-    double                measured, limit;
-    const char           *message;    /* one line */
-    const char           *note;       /* what to know of a rule that holds: perhaps it means nothing; NULL */
-    const char           *class_name; /* that the finding is about; NULL */
-    hdx_addr              address;    /* of the object that tells most; 0: none */
-    uint64_t              retained;   /* by it */
-    const char           *signature;  /* the same for the same finding in other dumps */
-    const char           *root;       /* what the path begins at: "thread"; NULL: there is no path */
+/* A rule that the heap complies with, or one finding of a rule that it violates. */
+typedef struct hdx_check_result {
+    const char *rule;          /* as given, without name and reason */
+    const char *name, *reason; /* NULL: none */
+    /* stable name of the kind of rule: "max-retained", "growth-objects", "no-leaks" ... */
+    const char     *kind;
+    const char     *file; /* file of rules; NULL: none */
+    uint64_t        line;
+    hdx_check_state state;
+    hdx_check_unit  unit; /* of `measured` and `limit` */
+    double          measured, limit;
+    const char     *message; /* one line */
+    /* remark about a rule without findings, for example that its class is unknown; NULL: none */
+    const char           *note;
+    const char           *class_name; /* class of the finding; NULL: none */
+    hdx_addr              address;    /* of the most relevant object; 0: none */
+    uint64_t              retained;   /* bytes that this object retains */
+    const char           *signature;  /* identifies the same finding in other dumps */
+    const char           *root;       /* type of the GC root of the path: "thread"; NULL: there is no path */
     const hdx_check_step *steps;
-    uint64_t              step_count, left_out; /* steps that are not there, behind the first `left_at` */
+    uint64_t              step_count, left_out; /* number of omitted steps, which follow the first `left_at` steps */
     uint64_t              left_at;
-    const char           *path; /* the same as one line; NULL */
+    const char           *path; /* the path in one line; NULL: none */
 } hdx_check_result;
 
 typedef struct hdx_check {
     const hdx_check_result *results;                          /* in the order of the rules */
-    uint64_t                result_count, rule_count, broken; /* rules that do not hold */
+    uint64_t                result_count, rule_count, broken; /* `broken`: number of rules that are violated */
 } hdx_check;
 
 #ifdef __cplusplus

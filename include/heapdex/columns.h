@@ -1,6 +1,6 @@
 /*
- * columns.h - the rows of any answer column by column, for other programs: Arrow C streams (DuckDB, polars, pandas,
- * pyarrow read them) and Parquet files.
+ * columns.h - passes the rows of any answer to other programs column by column: as Arrow C streams (read by DuckDB,
+ * polars, pandas, pyarrow) and as Parquet files.
  *
  * Example (examples/arrow.c):
  *     const hdx_argument      columns = { "columns", "class,objects,shallow" };
@@ -18,14 +18,14 @@
  *         fprintf(stderr, "%s\n", stream.get_last_error(&stream));
  *     stream.release(&stream);
  *
- * What a column is, in both:
+ * Types of columns in both:
  *     unsigned, signed, address    int64; an address from 2^63 on is negative, as in SQL
  *     real                         double
  *     bool                         boolean
- *     text                         UTF-8; what is none in a dump is U+FFFD. A column of few texts
- *                                  (HDX_COLUMN_FEW) is a dictionary of them in Arrow
- *     list, object, any            the value as JSON, UTF-8
- * Null is null, and so is what a stripped dump lacks (inside of JSON it is {"absent": true}).
+ *     text                         UTF-8; invalid bytes of a dump become U+FFFD. In Arrow, a column
+ *                                  of few distinct texts (HDX_COLUMN_FEW) is a dictionary
+ *     list, object, any            the value as JSON text, UTF-8
+ * Null cells and content that was stripped from the dump are null (inside of JSON {"absent": true}).
  */
 #ifndef HEAPDEX_COLUMNS_H
 #define HEAPDEX_COLUMNS_H
@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-/* ---- the Arrow C data and stream interfaces, word for word ---- */
+/* ---- the Arrow C data and stream interfaces, copied verbatim ---- */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 #define ARROW_FLAG_DICTIONARY_ORDERED 1
@@ -79,34 +79,37 @@ struct ArrowArrayStream {
 #endif
 
 /*
- * All rows that are left as a stream, which owns them from here on (closed on failure, too). Fields carry what is
- * declared of their column as metadata: heapdex.type, heapdex.unit, heapdex.sentence. What a stream works with counts
- * in the budget of the rows; a batch that was handed out is the caller's, and counts no more. get_next gives ENOMEM for
- * HDX_LIMIT, ECANCELED for HDX_CANCELLED, EIO for the rest, with the words in get_last_error. hdx_answer_arrow
- * (answer.h) is this for an answer of a session.
+ * Turns the remaining rows into an Arrow stream. The stream owns the rows, which are closed on failure, too. The
+ * metadata of each field describe its column: heapdex.type, heapdex.unit, heapdex.sentence. Memory of the stream counts
+ * in the memory limit of the rows; a batch belongs to the caller when it is returned and no longer counts. get_next
+ * returns ENOMEM for HDX_LIMIT, ECANCELED for HDX_CANCELLED and EIO for other errors; get_last_error has the message.
+ * hdx_answer_arrow (answer.h) does the same for an answer of a session.
  */
 HDX_API hdx_code hdx_rows_arrow(hdx_rows *rows, struct ArrowArrayStream *out, hdx_error *err);
 
 /* ---- Parquet ---- */
 typedef enum hdx_parquet_encoding {
-    HDX_PARQUET_DELTA, /* numbers as dictionary or DELTA_BINARY_PACKED, whichever is shorter: Spark from 3.3 on */
-    HDX_PARQUET_PLAIN  /* as dictionary or PLAIN, which any reader knows */
+    /* numbers as dictionary or DELTA_BINARY_PACKED, whichever is shorter; needs Spark 3.3 or later */
+    HDX_PARQUET_DELTA,
+    HDX_PARQUET_PLAIN /* numbers as dictionary or PLAIN, which every reader supports */
 } hdx_parquet_encoding;
 
-typedef struct hdx_parquet_note { /* of the file's key-value metadata */
+/* An entry of the file's key-value metadata. */
+typedef struct hdx_parquet_note {
     const char *key, *value;
 } hdx_parquet_note;
 
 typedef struct hdx_parquet_options {
-    hdx_parquet_encoding    encoding;
-    const hdx_parquet_note *notes; /* beside heapdex.version and heapdex.columns, a JSON text of types and units */
+    hdx_parquet_encoding encoding;
+    /* in addition to heapdex.version and heapdex.columns, a JSON text with types and units */
+    const hdx_parquet_note *notes;
     size_t                  note_count;
 } hdx_parquet_options;
 
 /*
- * Writes all rows that are left as one Parquet file: row groups of 1 Mi rows, pages of 128 Ki values packed by zlib
- * (GZIP), least, greatest and count of nulls of numbers. The same rows give the same bytes. HDX_LIMIT: a text longer
- * than a page may be, 1 GiB.
+ * Writes the remaining rows as one Parquet file: row groups of 1 Mi rows, pages of 128 Ki values compressed by zlib
+ * (GZIP), and minimum, maximum and null count of numbers. Equal rows give equal bytes. Returns HDX_LIMIT if a text
+ * exceeds the limit of a page, 1 GiB.
  */
 HDX_API hdx_code hdx_rows_parquet(hdx_rows *rows, const hdx_parquet_options *options, const hdx_sink *sink,
                                   hdx_error *err);

@@ -1,6 +1,6 @@
 /*
- * fleet.h - the answers of many dumps as tables: one schema for all of them, each dump a partition that is replaced
- * whole or not at all.
+ * fleet.h - stores the answers of many dumps as tables with one schema. Each dump is a partition, which is replaced
+ * completely or not at all.
  *
  * Example (examples/fleet.c):
  *     const hdx_argument      manifest[] = { { "application", "shop" }, { "release", "2.1" }, { "team", "books" } };
@@ -9,7 +9,7 @@
  *     if (code == HDX_OK)
  *         code = hdx_fleet_write(session, &fleet, &err); // OUT/tables/dump_id=shop-17/classes.parquet ...
  *
- * What the tables are, columns and sentences, says doc/fleet.md; hdx_fleet_tables says it to programs.
+ * doc/fleet.md describes tables and columns; hdx_fleet_table_at returns the same to programs.
  */
 #ifndef HEAPDEX_FLEET_H
 #define HEAPDEX_FLEET_H
@@ -20,65 +20,71 @@
 extern "C" {
 #endif
 
-#define HDX_FLEET_VERSION 1u /* of the schema: rises when a column changes its meaning, its type or its name */
+#define HDX_FLEET_VERSION 1u /* of the schema; increases when a column changes its meaning, type or name */
 
 typedef enum hdx_fleet_format {
     HDX_FLEET_PARQUET, /* OUT/tables/dump_id=ID/TABLE.parquet */
-    HDX_FLEET_CSV,     /* OUT/tables/dump_id=ID/TABLE.csv; an address is 0x... there */
+    HDX_FLEET_CSV,     /* OUT/tables/dump_id=ID/TABLE.csv; addresses are written as 0x... */
     HDX_FLEET_SQLITE   /* OUT/tables.sqlite: one file for all dumps */
 } hdx_fleet_format;
 
 typedef struct hdx_fleet_options {
-    const char      *out;     /* folder; made where there is none */
-    const char      *dump_id; /* as hdx_fleet_id_check wants it */
+    const char      *out;     /* folder; created if missing */
+    const char      *dump_id; /* see hdx_fleet_id_check */
     hdx_fleet_format format;
-    const char      *tables; /* more of them, commas between: "objects,references"; NULL: none. */
+    const char      *tables; /* further tables, separated by commas: "objects,references"; NULL: none */
     /*
-     * What is known of the dump besides: application, host, release and time are columns of the table `dump`, all
-     * others rows of the table `manifest`. A value may be NULL. Without `time` it is when the dump was written.
+     * Facts about the dump from elsewhere: application, host, release and time are columns of the table `dump`, all
+     * others are rows of the table `manifest`. A value may be NULL. Without `time`, the time at which the dump was
+     * written is used.
      */
     const hdx_argument *manifest;
     size_t              manifest_count;
-    const char         *file;       /* the dump as the manifest has it; NULL: the name of its file */
-    double              seconds;    /* that its index took; 0: not known */
-    uint64_t            peak_bytes; /* of memory, while it was built; 0: not known */
+    const char         *file;       /* name of the dump in the manifest; NULL: the name of its file */
+    double              seconds;    /* duration of the index build; 0: unknown */
+    uint64_t            peak_bytes; /* largest memory of the index build; 0: unknown */
     /*
-     * Why there is no answer about it: the session is NULL then, and the tables say that it failed, and nothing else.
+     * Reason why the dump could not be analysed. The session is then NULL, and the tables record only the failure.
+     * NULL: no failure.
      */
     const hdx_error *failure;
-    unsigned        *failed;   /* how many tables have no rows because their answer could not be given; may be NULL */
-    hdx_progress     progress; /* where the session is NULL, its `cancelled`; else the session's own */
+    unsigned        *failed; /* receives the number of tables without rows because their answer failed; may be NULL */
+    /* only its `cancelled`, and only if the session is NULL; otherwise that of the session */
+    hdx_progress progress;
 } hdx_fleet_options;
 
-/* HDX_USAGE: it is not of 1 to 200 bytes of UTF-8, begins with a dot, or has a slash or a control character. */
+/*
+ * Checks a dump id. Returns HDX_USAGE unless it is 1 to 200 bytes of UTF-8 that do not begin with a dot and contain no
+ * slash and no control character.
+ */
 HDX_API hdx_code hdx_fleet_id_check(const char *dump_id, hdx_error *err);
 
 /*
- * Asks everything of the first dump of the session, which opens or builds its index, and puts the tables in place. The
- * dump's partition is the old one until the new one is whole and on disk; what a writer that was killed left behind
- * goes with the next call. Of an answer that cannot be given the table has no rows, and the table `problems` says why:
- * that is HDX_OK. Several may write at once, also of one dump (the last one holds), also into one file of SQLite.
+ * Runs all answers for the first dump of the session, which opens or builds its index, and replaces the dump's tables.
+ * The old partition remains until the new one is complete and synced to disk; the next call removes what a killed
+ * writer left. If an answer fails, its table has no rows and the table `problems` has the reason; the call still
+ * returns HDX_OK. Several writers may run at once, also for one dump (the last one wins), also into one SQLite file.
  */
 HDX_API hdx_code hdx_fleet_write(hdx_session *s, const hdx_fleet_options *options, hdx_error *err);
 
 /*
- * Are the tables of options.dump_id there, in options.format and with those of options.tables? In a file of SQLite a
- * row of the table `dump` says so. What cannot be looked at is not there.
+ * Returns whether the tables of options->dump_id exist, in options->format and with those of options->tables. In an
+ * SQLite file a row of the table `dump` is the proof. False also if that cannot be checked.
  */
 HDX_API bool hdx_fleet_is_there(const hdx_fleet_options *options);
 
-/* ---- what the tables are ---- */
+/* ---- the schema ---- */
 #define HDX_FLEET_MOST_COLUMNS 48u
 typedef struct hdx_fleet_declared {
     const char *name;
     const char *sentence;
-    char        command[128]; /* that gives the same rows: "histogram --retained"; "": none does */
-    bool        on_demand;    /* only where options.tables names it */
+    char        command[128]; /* command that gives the same rows: "histogram --retained"; "": none */
+    bool        on_demand;    /* only written if options.tables names it */
     hdx_column  columns[HDX_FLEET_MOST_COLUMNS];
     unsigned    column_count;
 } hdx_fleet_declared;
 
-/* Fills *out (some 3 KB) for i = 0 ..; false behind the last. */
+/* Describes the i-th table in *out (about 3 KB). Returns false after the last. */
 HDX_API bool hdx_fleet_table_at(unsigned i, hdx_fleet_declared *out);
 
 #ifdef __cplusplus
