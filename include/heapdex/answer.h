@@ -1,5 +1,5 @@
 /*
- * answer.h - the answers there are, by name: their columns, their parameters, and how to ask for them.
+ * answer.h - the catalog of answers with their columns and parameters, and sessions that run them.
  *
  * Example (examples/answer.c):
  *     const hdx_index_options  options = { .dump = dump };
@@ -19,8 +19,9 @@
  *     hdx_rows_close(rows);
  *     hdx_session_close(session);
  *
- * Whichever program shows answers (command line, server, SQL) needs to know none of them: names, types, units and
- * sentences of columns and parameters are here. An answer is declared once, beside the code that gives it.
+ * A program that shows answers (command line, server, SQL) need not know any of them: names, types, units and
+ * descriptions of columns and parameters are declared here. Each answer is declared once, next to the code that
+ * computes it.
  */
 #ifndef HEAPDEX_ANSWER_H
 #define HEAPDEX_ANSWER_H
@@ -35,13 +36,13 @@
 extern "C" {
 #endif
 
-/* ---- what there is to ask ---- */
+/* ---- declarations of answers ---- */
 typedef enum hdx_parameter_kind {
-    HDX_PARAMETER_FLAG,    /* "true" or "false"; NULL is "true" */
-    HDX_PARAMETER_NUMBER,  /* whole, least .. most */
+    HDX_PARAMETER_FLAG,    /* "true" or "false"; NULL means "true" */
+    HDX_PARAMETER_NUMBER,  /* whole number, least .. most */
     HDX_PARAMETER_SIZE,    /* bytes: "1048576", "768M", "4G" (powers of 1024) */
     HDX_PARAMETER_CHOICE,  /* one of `choices` */
-    HDX_PARAMETER_CHOICES, /* some of them, commas between */
+    HDX_PARAMETER_CHOICES, /* several of `choices`, separated by commas */
     HDX_PARAMETER_TEXT,
     HDX_PARAMETER_CLASSES, /* an exact name, a glob (* and ?), a /regular expression/ */
     HDX_PARAMETER_OBJECTS, /* 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.Cache, thread:main */
@@ -52,155 +53,181 @@ typedef enum hdx_parameter_kind {
 typedef enum hdx_parameter_flag {
     HDX_PARAMETER_REQUIRED = 1,
     HDX_PARAMETER_REPEATED = 2, /* may be given several times */
-    HDX_PARAMETER_WORD = 4,     /* on a command line it stands after the dump, without its name */
-    HDX_PARAMETER_EITHER = 8    /* one or more of the parameters with this flag are needed */
+    HDX_PARAMETER_WORD = 4,     /* on a command line it follows the dump, without its name */
+    HDX_PARAMETER_EITHER = 8    /* at least one of the parameters with this flag is required */
 } hdx_parameter_flag;
 
 typedef struct hdx_parameter {
     const char        *name;
     hdx_parameter_kind kind;
     unsigned           flags;       /* HDX_PARAMETER_REQUIRED ... */
-    const char        *value;       /* what people call the value: "PATTERN"; NULL of flags */
-    const char        *choices;     /* allowed words, a blank between two; NULL: any */
-    const char        *preset;      /* what holds where it is not given; NULL: nothing does */
-    const char        *excludes;    /* parameters that it cannot stand beside, blanks between; NULL: none */
-    const char        *needs;       /* a parameter without which it says nothing; NULL: none */
-    uint64_t           least, most; /* of numbers; most 0: any */
+    const char        *value;       /* name of the value in help texts: "PATTERN"; NULL for flags */
+    const char        *choices;     /* allowed words, separated by blanks; NULL: any value */
+    const char        *preset;      /* value that applies if it is not given; NULL: none */
+    const char        *excludes;    /* parameters that cannot be given with it, separated by blanks; NULL: none */
+    const char        *needs;       /* a parameter that must be given with it; NULL: none */
+    uint64_t           least, most; /* of numbers; most 0: no upper bound */
     const char        *sentence;
 } hdx_parameter;
 
-/* An answer may have other columns under other arguments: the first form whose condition holds. */
+/* The columns of an answer for certain arguments. The first form whose condition holds applies. */
 typedef struct hdx_form {
-    const char       *parameter; /* NULL: always */
-    const char       *is;        /* the value it has then; "true" of a flag */
+    const char       *parameter; /* NULL: the form always applies */
+    const char       *is;        /* value of the parameter in this form; "true" for flags */
     const hdx_column *columns;
     unsigned          column_count;
 } hdx_form;
 
 typedef enum hdx_answer_flag {
-    HDX_ANSWER_LONG = 1,       /* people want its beginning: tables show 25 rows unless told */
-    HDX_ANSWER_PAGES = 2,      /* a row is a page: tables have no room for it */
-    HDX_ANSWER_DUMPS = 4,      /* of one or several dumps (hdx_session_add) */
-    HDX_ANSWER_PLAIN = 8,      /* rows alone, for other programs: there is no document */
-    HDX_ANSWER_HEAP = 16,      /* asks the heap of a dump, and opens its index for that */
-    HDX_ANSWER_VALUES = 64,    /* has names of references, labels or values, which the dump alone knows */
-    HDX_ANSWER_MEMBERS = 128,  /* of a set of objects: conditions on what is no column are on fields of these */
-    HDX_ANSWER_NO_VIEWS = 256, /* of HDX_ANSWER_HEAP: has its own rules of what holds, and is not asked of views */
-    HDX_ANSWER_TOGETHER = 512, /* of HDX_ANSWER_DUMPS: says nothing of one dump alone */
-    HDX_ANSWER_SCOPED = 32 /* of the objects that `reachable` says; others of HDX_ANSWER_HEAP know live ones alone */
+    HDX_ANSWER_LONG = 1,    /* many rows: tables show 25 by default */
+    HDX_ANSWER_PAGES = 2,   /* a row is as long as a page and does not fit in a table */
+    HDX_ANSWER_DUMPS = 4,   /* accepts one or several dumps (hdx_session_add) */
+    HDX_ANSWER_PLAIN = 8,   /* rows alone, for other programs, without a document */
+    HDX_ANSWER_HEAP = 16,   /* reads the heap of a dump, and therefore opens its index */
+    HDX_ANSWER_VALUES = 64, /* has names of references, labels or values, which are read from the dump */
+    /* rows are a set of objects: conditions on other names than columns apply to fields of these objects */
+    HDX_ANSWER_MEMBERS = 128,
+    HDX_ANSWER_NO_VIEWS = 256, /* of HDX_ANSWER_HEAP: has its own rules of reachability and does not accept views */
+    HDX_ANSWER_TOGETHER = 512, /* of HDX_ANSWER_DUMPS: needs at least two dumps */
+    /* includes the objects that `reachable` selects; other answers of HDX_ANSWER_HEAP include live objects only */
+    HDX_ANSWER_SCOPED = 32
 } hdx_answer_flag;
 
 typedef struct hdx_answer {
     const char          *name;
     unsigned             flags;       /* HDX_ANSWER_... */
     const char          *sentence;    /* one line */
-    const char          *more;        /* a paragraph; "" of tables */
-    const char          *examples[2]; /* command lines; NULL of tables */
+    const char          *more;        /* a paragraph; "" for tables */
+    const char          *examples[2]; /* command lines; NULL for tables */
     const hdx_form      *forms;
     unsigned             form_count;
-    const hdx_column    *document; /* keys of the JSON document beside "rows" */
+    const hdx_column    *document; /* keys of the JSON document other than "rows" */
     unsigned             document_count;
-    const hdx_parameter *parameters; /* besides those that all answers take */
+    const hdx_parameter *parameters; /* in addition to hdx_answer_common */
     unsigned             parameter_count;
     /*
-     * Of rows that come by address: the column by which tables sort them unless told, the largest first. NULL: rows
-     * come in an order that says most. Of the form without a condition alone.
+     * For rows that are sorted by address: the column by which tables sort them by default, largest first. NULL: the
+     * rows are already in the most useful order. Applies to the form without a condition only.
      */
     const char *order;
 } hdx_answer;
 
-HDX_API const hdx_answer *const *hdx_answers(size_t *count);         /* in the order in which a person meets them */
-HDX_API const hdx_answer        *hdx_answer_named(const char *name); /* NULL: none */
+HDX_API const hdx_answer *const *hdx_answers(size_t *count);         /* in the order of the help text */
+HDX_API const hdx_answer        *hdx_answer_named(const char *name); /* NULL: no such answer */
 
-/* Whole tables (`export`): objects, references, classes ...; their names are those of no question. */
+/*
+ * Returns the declarations of the tables of `export`: objects, references, classes ... Their names differ from those of
+ * answers.
+ */
 HDX_API const hdx_answer *const *hdx_tables(size_t *count);
 
-/* Taken by all answers: columns, where, sort, limit, reachable, view. */
+/*
+ * Returns the parameters that all answers accept: columns, sort, limit, where, reachable, view, document, texts, sizes.
+ */
 HDX_API const hdx_parameter *hdx_answer_common(size_t *count);
 
-/* ---- asking ---- */
+/* ---- running answers ---- */
 typedef struct hdx_argument {
     const char *name, *value;
 } hdx_argument;
 
 /*
- * Are these arguments of that answer, each with a value it can have? HDX_USAGE; `before` stands in front of names in
- * messages ("--").
+ * Checks that an answer accepts these arguments and their values. `before` is a prefix of names in messages ("--").
+ * Returns HDX_USAGE.
  */
 HDX_API hdx_code hdx_answer_check(const hdx_answer *answer, const hdx_argument *arguments, size_t count,
                                   const char *before, hdx_error *err);
 
-/* The form that these arguments give. */
+/* Returns the form that applies to these arguments. */
 HDX_API const hdx_form *hdx_answer_form(const hdx_answer *answer, const hdx_argument *arguments, size_t count);
 
 typedef struct hdx_session hdx_session;
 
 /*
- * Remembers the options (texts are copied; `progress` and `notice` are called until hdx_session_close). Neither opens
- * nor builds anything: the first answer that needs an index does. One session is asked by one thread at a time.
+ * Opens a session. Texts of the options are copied; `progress` and `notice` may be called until hdx_session_close.
+ * Nothing is opened or built yet: the first answer that needs an index does that. One thread at a time may use a
+ * session, except for hdx_session_cancel and hdx_session_mend.
  */
 HDX_API hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, hdx_error *err);
 
-/* Another dump for questions about several; each has an index and a graph of its own. */
+/* Adds a dump, for answers about several. Each dump has its own index and graph. */
 HDX_API hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err);
-HDX_API void     hdx_session_close(hdx_session *s); /* NULL: nothing; after the rows it gave */
 
-/* What runs ends soon with HDX_CANCELLED, and so does all that is asked after it. From any thread. */
+/* Closes a session. NULL is allowed. REQUIRES: its rows are closed. Arrow streams may remain open. */
+HDX_API void hdx_session_close(hdx_session *s);
+
+/*
+ * Cancels a session: the running call soon ends with HDX_CANCELLED, and so do all later ones. Any thread may call it.
+ */
 HDX_API void hdx_session_cancel(hdx_session *s);
 
 /*
- * Bounds the memory of questions: what one works with (lists of objects, sums, marks, searches) and the rows it holds,
- * to sort them, to label them, or since an answer is collected whole, of all rows of the session that are open. What
- * does not fit is HDX_LIMIT, with what wanted how much, and the session goes on. 0, as at first: no bound. Not counted:
- * mapped pages of the index, the tables of an open graph and what it reads of the dump for one row, a build and the
- * search for leaks, which heed `memory` of the options. Between questions, when no rows are open.
+ * Sets the limit for the memory of answers: working sets (lists of objects, sums, marks, searches) and rows that are
+ * held to sort them, to label them, or because an answer is collected completely. It applies to all open rows of the
+ * session together. An answer that exceeds it ends with HDX_LIMIT and a message that names the requested size; the
+ * session remains usable. 0, the initial value: no limit. Not included: mapped pages of the index, tables of an open
+ * graph, what it reads of the dump for one row, and builds and leak searches, which observe `memory` of the options.
+ * REQUIRES: no rows are open.
  */
 HDX_API void hdx_session_limit(hdx_session *s, uint64_t bytes);
 
-typedef struct hdx_session_events { /* each may be NULL */
+/* Callbacks about the progress of a session. Each may be NULL. `place` is the index of the dump in the session. */
+typedef struct hdx_session_events {
     void *context;
-    void (*opening)(void *context, size_t place); /* its index will be looked for, and built where there is none */
-    void (*opened)(void *context, size_t place);  /* its graph is open */
+    void (*opening)(void *context, size_t place); /* before the index is looked up, and built if it is missing */
+    void (*opened)(void *context, size_t place);  /* after the graph was opened */
     /*
-     * A histogram of all objects is known after the first pass of a build: its rows are given here while the rest goes
-     * on, and hdx_answer_run gives none. False: they could not be used, and hdx_answer_run gives them again.
+     * Called with the rows of a histogram of all objects after the first pass of a build, before the build continues.
+     * hdx_answer_run then returns no rows. If the callback returns false, hdx_answer_run returns them again.
      */
     bool (*early)(void *context, hdx_rows *rows);
     /*
-     * The answer writes a file: the name of its temporary file, or NULL when that is gone. A program that exits at once
-     * on a signal can remove it.
+     * Called with the name of the temporary file while the answer writes a file, and with NULL when it no longer
+     * exists. A program that exits at once on a signal can remove it.
      */
     void (*writing)(void *context, const char *temporary);
 } hdx_session_events;
 HDX_API void hdx_session_listen(hdx_session *s, const hdx_session_events *events);
 
-/* ---- what a session has; place 0 is the dump it was opened with ---- */
-/* Opened, built first where there is none. The session's. */
+/* ---- contents of a session; place 0 is the dump that hdx_session_open was given ---- */
+/*
+ * Returns the graph of a dump, which belongs to the session. Builds the index if it is missing, and opens it. Returns
+ * HDX_USAGE if there is no such dump, and the errors of hdx_index_build and hdx_graph_open.
+ */
 HDX_API hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_error *err);
 
-/* The same of a view of its index, which is there; view NULL: hdx_session_graph. */
+/* Same as hdx_session_graph for a view that the index already has; `view` NULL: the whole heap. */
 HDX_API hdx_code hdx_session_view(hdx_session *s, size_t place, const char *view, hdx_graph **out, hdx_error *err);
 
-/* Of the graph (of that of the view that was asked last), or of what an answer without an index has read; NULL:
- * neither. */
+/*
+ * Returns the summary of the open graph (of the view that was last used), or that of an answer without an index; NULL:
+ * neither.
+ */
 HDX_API const hdx_graph_summary *hdx_session_summary(const hdx_session *s, size_t place);
-HDX_API const hdx_index_report  *hdx_session_report(const hdx_session *s, size_t place); /* NULL: no index was opened */
 
-/* What the answer misses since the dump of that index is not at hand, as a sentence; NULL: nothing. */
+/* Returns the report about the index of a dump; NULL if none was opened. */
+HDX_API const hdx_index_report *hdx_session_report(const hdx_session *s, size_t place);
+
+/* Returns a sentence about what an answer lacks because the dump of the index is unavailable; NULL: nothing. */
 HDX_API const char *hdx_session_lacks(const hdx_session *s, size_t place, const hdx_answer *answer);
-HDX_API const char *hdx_session_dump(const hdx_session *s, size_t place); /* as it was named; NULL: there is none */
-HDX_API const hdx_leaks *hdx_session_leaks(const hdx_session *s,
-                                           size_t place); /* found by the answer `leaks`; NULL: not searched */
 
-/* What the answer `check` found last; NULL: it was not asked. Until it is asked again. */
+/* Returns the path of a dump as it was given; NULL if there is no such dump. */
+HDX_API const char *hdx_session_dump(const hdx_session *s, size_t place);
+
+/* Returns the leaks that the answer `leaks` found; NULL if it was not run. */
+HDX_API const hdx_leaks *hdx_session_leaks(const hdx_session *s, size_t place);
+
+/* Returns the result of the last answer `check`; NULL if it was not run or failed. Valid until `check` is run again. */
 HDX_API const hdx_check *hdx_session_check(const hdx_session *s);
 
-/* hdx_graph_mend for all its graphs: from a handler of SIGBUS. */
+/* Same as hdx_graph_mend for all graphs of the session, for a handler of SIGBUS. */
 HDX_API bool hdx_session_mend(hdx_session *s, const void *address);
 
 /*
- * *out gives rows as the arguments shape them, and carries the head of the document (hdx_rows_head): the caller's,
- * closed before the session. HDX_USAGE: no such answer, argument or column. Else as the answer says.
+ * Runs an answer. The rows are shaped by the arguments and contain the head of the document (hdx_rows_head). They
+ * belong to the caller, who closes them before the session. Returns HDX_USAGE if there is no such answer, argument or
+ * column, HDX_NOT_FOUND if the dump lacks an object, class or thread that an argument names, HDX_LIMIT, HDX_CANCELLED,
+ * and the errors of hdx_session_graph. On failure *out is NULL.
  */
 HDX_API hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count,
                                 hdx_rows **out, hdx_error *err);
@@ -214,9 +241,10 @@ HDX_API hdx_code hdx_answer_content(hdx_session *s, const hdx_argument *argument
                                     void *context, hdx_content *what, hdx_error *err);
 
 /*
- * The same rows as an Arrow C stream (columns.h), texts whole and without the document unless the arguments say it:
- * which columns there are says the argument `columns`. The stream may outlive hdx_session_close, as may its batches,
- * and may be read on another thread: streams of one session are read one at a time. hdx_session_cancel ends it.
+ * Runs an answer and returns its rows as an Arrow C stream (columns.h). Texts are whole and the document is omitted
+ * unless the arguments request otherwise; the argument `columns` selects the columns. The stream and its batches may
+ * outlive hdx_session_close, and another thread may read the stream; only one stream of a session may be read at a
+ * time. hdx_session_cancel ends it.
  */
 struct ArrowArrayStream;
 HDX_API hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_argument *arguments, size_t count,
@@ -234,8 +262,8 @@ HDX_API hdx_code hdx_output_check(const char *path, const char *const *inputs, s
 HDX_API bool hdx_output_is_dump(const char *path);
 
 /*
- * The JSON Schema (2020-12) of the document that hdx_render writes of this answer. Appends to a text that the caller
- * frees (hdx_text_free).
+ * Returns in *text the JSON Schema (2020-12) of the document that hdx_render writes for this answer and these
+ * arguments. The caller frees it with hdx_text_free.
  */
 HDX_API hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text,
                                    hdx_error *err);

@@ -1,6 +1,6 @@
 /*
- * leaks.h - memory leaks as LeakCanary finds them: watched objects, the path from a GC root that keeps each alive,
- * which reference of it is to blame, groups of the same leak, known leaks of the platform.
+ * leaks.h - finds memory leaks as LeakCanary does: watched objects, the path from a GC root that keeps each alive, the
+ * reference to blame, groups of the same leak, and known leaks of the platform.
  *
  * Example (examples/leaks.c):
  *     const hdx_leaks_options options = { .finder = HDX_LEAKS_CLASSES, .classes = names, .class_count = 1 };
@@ -14,16 +14,16 @@
  *     hdx_leaks_free(leaks);
  *
  * The rules are those of Shark 2.14 (doc/shark.md). Where Shark stops with an error (dangling references, missing
- * classes) the search goes on; retained sizes are exact dominator sizes over the references that the search follows,
- * with Shark's sizes of single objects: the instance size CLASS_DUMP states, length times width of arrays, native bytes
+ * classes) the search continues. Retained sizes are exact dominator sizes over the references that the search follows.
+ * They use Shark's sizes of single objects: the instance size in CLASS_DUMP, length times width of arrays, native bytes
  * of bitmaps.
  *
- * The first search reads the dump once more (order and names of references are not in the index): the graph must have
- * been opened with it, else HDX_BAD_DUMP. The answer is kept in the folder of the index under everything it depends on
- * (options, tables, files, index), where that folder can be written; asked again it is read from there.
+ * The first search reads the dump once more, because the index lacks order and names of references. REQUIRES: the graph
+ * was opened with its dump (HDX_BAD_DUMP). The answer is saved in the index folder, if that can be written, under a key
+ * of everything that it depends on (options, tables, files, index). The same search then reads it from there.
  *
- * A graph may be asked from many threads at once. A hdx_leaks never changes after the search; everything in it lives
- * until hdx_leaks_free.
+ * Several threads may search a graph at the same time. A hdx_leaks does not change after the search; everything in it
+ * is valid until hdx_leaks_free.
  */
 #ifndef HEAPDEX_LEAKS_H
 #define HEAPDEX_LEAKS_H
@@ -36,12 +36,12 @@
 extern "C" {
 #endif
 
-/* ---- what to look for ---- */
+/* ---- options ---- */
 typedef enum hdx_leak_finder {
-    HDX_LEAKS_WATCHED, /* referents of KeyedWeakReference that are retained (doc/shark.md 2.1, 2.2) */
-    /* every object by its state: destroyed activities ... (doc/shark.md 2.5), and the caller's rules */
+    HDX_LEAKS_WATCHED, /* retained referents of KeyedWeakReference (doc/shark.md 2.1, 2.2) */
+    /* objects in a leaking state: destroyed activities ... (doc/shark.md 2.5), and by the caller's rules */
     HDX_LEAKS_FILTERS,
-    HDX_LEAKS_CLASSES /* all instances of the classes named */
+    HDX_LEAKS_CLASSES /* all instances of the given classes */
 } hdx_leak_finder;
 
 typedef enum hdx_leak_matcher_kind {
@@ -52,25 +52,26 @@ typedef enum hdx_leak_matcher_kind {
 } hdx_leak_matcher_kind;
 
 /*
- * A reference that is not followed (`ignored`) or that marks a leak as one of a library. Names are those after the
- * mapping. Of several that name one class and member the last holds; the caller's stand after the built-in ones.
+ * A reference that the search does not follow (`ignored`) or that marks a leak as one of a library. Names are those
+ * after the mapping. If several matchers name a class and member, the last one applies; the caller's follow the
+ * built-in ones.
  */
 typedef struct hdx_leak_matcher {
     hdx_leak_matcher_kind kind;
     bool                  ignored;
-    bool        everywhere; /* holds for JVM dumps too; the others need android.os.Build (doc/shark.md 3.8, 3.9) */
-    uint16_t    sdk_min, sdk_max; /* 0: no bound */
+    bool        everywhere; /* applies to JVM dumps, too; the others need android.os.Build (doc/shark.md 3.8, 3.9) */
+    uint16_t    sdk_min, sdk_max; /* 0: no limit */
     const char *class_name;       /* "" for locals */
-    const char *member;           /* field; name of the thread for locals; "" for native globals */
-    const char *manufacturer;     /* as Build.MANUFACTURER says it, several with | between them; "" for all */
-    const char *build_id;         /* Build.ID; "" for all */
-    const char *note;             /* why it is a known leak; "" */
+    const char *member;           /* name of the field; for locals of the thread; "" for native globals */
+    const char *manufacturer;     /* as in Build.MANUFACTURER, several separated by |; "": all */
+    const char *build_id;         /* Build.ID; "": all */
+    const char *note;             /* why it is a known leak, or "" */
 } hdx_leak_matcher;
 
-/* The built-in list. */
+/* Returns the built-in matchers. Constant. */
 HDX_API const hdx_leak_matcher *hdx_leak_matchers(size_t *count);
 
-/* A file that was read by the caller; texts need no NUL. */
+/* A file that the caller has read. Its text needs no final NUL. */
 typedef struct hdx_leak_file {
     const char *name; /* for messages */
     const char *at;
@@ -78,26 +79,28 @@ typedef struct hdx_leak_file {
 } hdx_leak_file;
 
 typedef struct hdx_leaks_options {
-    hdx_leak_finder    finder;
-    const char *const *classes; /* HDX_LEAKS_CLASSES: exact names, globs, /regular expressions/, after the mapping */
+    hdx_leak_finder finder;
+    /* for HDX_LEAKS_CLASSES: exact names, globs, /regular expressions/, after the mapping */
+    const char *const *classes;
     size_t             class_count;
-    bool               retained; /* sizes too */
-    const char        *key; /* only the watched object with this key; HDX_NOT_FOUND where there is none. NULL: all */
-    uint64_t min_watch_ms;  /* only objects watched at least so long; 0: all (where the dump has no times: all) */
-    const hdx_leak_matcher *matchers; /* more of them */
+    bool               retained; /* compute retained sizes, too */
+    const char        *key;      /* only the watched object with this key; NULL: all */
+    /* only objects that were watched at least this long; 0: all. Without effect if the dump has no times. */
+    uint64_t                min_watch_ms;
+    const hdx_leak_matcher *matchers; /* in addition to the built-in ones */
     size_t                  matcher_count;
-    hdx_leak_file           matcher_file;    /* one matcher a line (man page, LEAK FILES); at NULL: none */
-    hdx_leak_file           rule_file;       /* one rule of state a line; at NULL: none */
-    hdx_leak_file           mapping;         /* of R8 or ProGuard; at NULL: none */
-    bool                    no_memory_of_it; /* neither read nor keep a remembered answer */
-    unsigned                threads;         /* 0: as many as processors */
-    unsigned                width;           /* 0: of ids as the objects allow; 64 to force (tests) */
+    hdx_leak_file           matcher_file;    /* one matcher per line (man page, LEAK FILES); at NULL: none */
+    hdx_leak_file           rule_file;       /* one state rule per line; at NULL: none */
+    hdx_leak_file           mapping;         /* mapping file of R8 or ProGuard; at NULL: none */
+    bool                    no_memory_of_it; /* neither read nor save the answer */
+    unsigned                threads;         /* 0: one per processor */
+    unsigned                width;           /* of ids, 64 for tests; 0: chosen by the number of objects */
     const hdx_progress     *progress;        /* may be NULL */
-    /* the most a search may take, mapped pages counted; HDX_LIMIT names a size that would do. 0: what it takes */
+    /* most memory of a search, including mapped pages; HDX_LIMIT names a sufficient size. 0: no limit */
     uint64_t memory;
 } hdx_leaks_options;
 
-/* ---- the answer ---- */
+/* ---- results ---- */
 typedef enum hdx_leak_kind { HDX_LEAK_APPLICATION, HDX_LEAK_LIBRARY, HDX_LEAK_UNREACHABLE } hdx_leak_kind;
 typedef enum hdx_leak_status { HDX_LEAK_UNKNOWN, HDX_LEAK_NOT_LEAKING, HDX_LEAK_LEAKING } hdx_leak_status;
 typedef enum hdx_leak_what { HDX_LEAK_IS_CLASS, HDX_LEAK_IS_INSTANCE, HDX_LEAK_IS_ARRAY } hdx_leak_what;
@@ -107,15 +110,18 @@ typedef enum hdx_leak_ref_kind {
     HDX_LEAK_REF_ARRAY_ENTRY,
     HDX_LEAK_REF_LOCAL
 } hdx_leak_ref_kind;
-HDX_API const char *hdx_leak_kind_name(hdx_leak_kind kind);         /* "application" ... */
-HDX_API const char *hdx_leak_status_name(hdx_leak_status status);   /* "unknown" ... */
-HDX_API const char *hdx_leak_what_name(hdx_leak_what what);         /* "class" ... */
-HDX_API const char *hdx_leak_ref_kind_name(hdx_leak_ref_kind kind); /* "instance_field" ... */
 
-typedef struct hdx_leak_note { /* a reason or a label: the code is stable, the text is for people */
+/* Return the names as in JSON: "application", "unknown", "class", "instance_field" ... Constant strings. */
+HDX_API const char *hdx_leak_kind_name(hdx_leak_kind kind);
+HDX_API const char *hdx_leak_status_name(hdx_leak_status status);
+HDX_API const char *hdx_leak_what_name(hdx_leak_what what);
+HDX_API const char *hdx_leak_ref_kind_name(hdx_leak_ref_kind kind);
+
+/* A reason or a label: `code` is stable, `text` is for people. */
+typedef struct hdx_leak_note {
     const char     *code;
     const char     *text;
-    hdx_leak_status means; /* HDX_LEAK_UNKNOWN: a label */
+    hdx_leak_status means; /* the status that the reason implies; HDX_LEAK_UNKNOWN: a label */
 } hdx_leak_note;
 
 typedef struct hdx_leak_step {
@@ -123,31 +129,32 @@ typedef struct hdx_leak_step {
     const char          *class_name;
     hdx_leak_what        what;
     hdx_leak_status      status;
-    const char          *conflict;  /* reasons that lost; NULL: none */
-    const char          *inherited; /* from which neighbour the status came; NULL: its own */
+    const char          *conflict;  /* reasons that were overruled; NULL: none */
+    const char          *inherited; /* the neighbour from which the status follows; NULL: the step's own reasons */
     const hdx_leak_note *reasons, *labels;
     uint32_t             reason_count, label_count;
-    bool                 sized; /* unknown and leaking objects, where sizes were asked for */
+    bool                 sized; /* true for unknown and leaking objects, if sizes were computed */
     uint64_t             retained_bytes, retained_objects;
-    /* the reference to the next step; nothing of it at the last */
+    /* the reference to the next step; unset in the last step */
     bool              last;
     bool              suspect;
     hdx_leak_ref_kind ref_kind;
-    const char       *ref_name; /* "" for a local; NULL: the value of a map named by the object ref_key */
+    const char       *ref_name; /* "" for a local; NULL: the value of a map whose key is the object ref_key */
     hdx_addr          ref_key;
     const char       *ref_owner;
-    const char       *ref_frame; /* of a local, where the dump has stacks: "com.acme.Main.run(Main.java:12)"; NULL */
+    /* frame of a local: "com.acme.Main.run(Main.java:12)"; NULL if the dump has no stacks */
+    const char *ref_frame;
 } hdx_leak_step;
 
 typedef struct hdx_leak_trace {
     const char *root_type;  /* "STICKY_CLASS" ...; NULL: unreachable */
-    hdx_addr    address;    /* of the object that leaks */
-    const char *class_name; /* of the same */
-    uint64_t    step_count; /* hdx_leak_steps_read gives them */
+    hdx_addr    address;    /* of the leaking object */
+    const char *class_name; /* of the leaking object */
+    uint64_t    step_count; /* number of steps; see hdx_leak_steps_read */
     bool        sized;
-    uint64_t    retained_bytes, retained_objects; /* the most of its leaking objects */
+    uint64_t    retained_bytes, retained_objects; /* the largest of its leaking objects */
     char        signature[41];
-    hdx_view packed; /* the steps as they are kept: a dump has thousands of traces, of which a reader looks at some */
+    hdx_view    packed; /* encoded steps: a dump has thousands of traces, of which a program reads few */
 } hdx_leak_trace;
 
 typedef struct hdx_leak {
@@ -158,52 +165,60 @@ typedef struct hdx_leak {
     const hdx_leak_trace *traces;
     uint64_t              trace_count;
     bool                  sized;
-    uint64_t    retained_bytes, retained_objects; /* summed over the traces: what two of them share counts twice */
-    const char *suspects; /* "Registry.INSTANCE Plain.a": the blamed references of the first trace */
+    /* sums over the traces; what several traces share is counted several times */
+    uint64_t    retained_bytes, retained_objects;
+    const char *suspects; /* "Registry.INSTANCE Plain.a": the suspect references of the first trace */
 } hdx_leak;
 
 typedef enum hdx_leak_fact_kind {
     HDX_LEAK_FACT_TEXT,
     HDX_LEAK_FACT_NUMBER,
-    HDX_LEAK_FACT_UNKNOWN /* the dump does not say; text is "Unknown", as LeakCanary has it */
+    HDX_LEAK_FACT_UNKNOWN /* missing in the dump; the text is "Unknown", as in LeakCanary */
 } hdx_leak_fact_kind;
 typedef struct hdx_leak_fact {
-    const char        *name, *text; /* text: of a number, too, as people read it */
+    const char        *name, *text; /* `text` is also set for numbers, as printed for people */
     hdx_leak_fact_kind kind;
     uint64_t           number;
 } hdx_leak_fact;
 
 typedef struct hdx_leaks {
-    const hdx_leak      *leaks; /* application, library, unreachable */
+    const hdx_leak      *leaks; /* in the order application, library, unreachable */
     uint64_t             leak_count;
-    const hdx_leak_fact *metadata; /* Android version, build ...; of JVM dumps none */
+    const hdx_leak_fact *metadata; /* Android version, build ...; none for JVM dumps */
     uint64_t             metadata_count;
-    uint64_t             watched, watched_retained; /* references to watched objects; those with a retained referent */
-    uint64_t             dangling;                  /* references followed that name no object of the dump */
-    bool                 remembered;                /* read from the folder of the index */
+    /* number of references to watched objects, and of those with a retained referent */
+    uint64_t watched, watched_retained;
+    /* number of followed references that refer to no object of the dump */
+    uint64_t dangling;
+    bool     remembered; /* the answer was read from the index folder */
 } hdx_leaks;
 
 /*
- * HDX_USAGE: a faulty line of a file, a malformed pattern. HDX_NOT_FOUND: no class of a pattern, no such key.
- * HDX_BAD_DUMP: the dump is not at hand. HDX_LIMIT: memory. HDX_CANCELLED.
+ * Searches for leaks. *out belongs to the caller; on failure it is NULL.
+ * Returns HDX_USAGE if a line of a file is faulty, a pattern is malformed, or the options do not match the finder;
+ * HDX_NOT_FOUND if no class matches a pattern or no watched object has the key; HDX_BAD_DUMP if the dump is
+ * unavailable; HDX_LIMIT if memory is too small; HDX_CANCELLED.
  */
 HDX_API hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *options, hdx_leaks **out, hdx_error *err);
-HDX_API void     hdx_leaks_free(hdx_leaks *leaks); /* NULL: nothing */
+
+/* Frees a result. NULL is allowed. */
+HDX_API void hdx_leaks_free(hdx_leaks *leaks);
 
 /*
- * Are the answers kept beside the index what they say? Every text, count and step of each is read, and every address is
- * that of an object. Their sums are hdx_graph_verify's. HDX_DAMAGED names the file.
+ * Checks the saved answers in the index folder: decodes every text, count and step of each, and looks up every address.
+ * hdx_graph_verify compares their checksums. Returns HDX_DAMAGED with the name of the file.
  */
 HDX_API hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err);
 
 /*
- * The steps of one trace, from the object of the root to the one that leaks. Start with { 0 }, use again and again,
- * free at the end; texts live as long as `leaks`, the steps until the next call. HDX_DAMAGED, HDX_LIMIT.
+ * The steps of a trace, from the root object to the leaking object. Initialize it with { 0 }, reuse it for any number
+ * of calls, and free it with hdx_leak_steps_free. The steps are valid until the next call, their texts as long as
+ * `leaks`. hdx_leak_steps_read returns HDX_DAMAGED if the encoding is invalid, HDX_LIMIT if memory is short.
  */
 typedef struct hdx_leak_steps {
     const hdx_leak_step *at;
     uint64_t             count;
-    hdx_leak_step       *steps; /* what follows is the call's own */
+    hdx_leak_step       *steps; /* the members from here on are private */
     hdx_leak_note       *notes;
     uint64_t             step_capacity, note_capacity;
 } hdx_leak_steps;
@@ -212,11 +227,12 @@ HDX_API hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trac
 HDX_API void     hdx_leak_steps_free(hdx_leak_steps *steps);
 
 /*
- * As rows, one a leak: kind, signature, objects, dumps, retained, retained_objects, class, root, matcher, suspects. The
- * same leak of several dumps (kind and signature) is one row. With `documents` the extras "metadata", "watched",
- * "dumps" and "leaks" besides (heapdex leaks --schema shows them), in the same form for one and for several dumps:
- * metadata is what all dumps say alike, watched the sums, dumps has both of each. The rows borrow from `leaks` and
- * `names`, of which there are count; names may be NULL, and dumps have none then.
+ * Returns rows, one per leak: kind, signature, objects, dumps, retained, retained_objects, class, root, matcher,
+ * suspects. A leak of several dumps (equal kind and signature) is one row. `names` are those of the `count` dumps; it
+ * may be NULL, and "dumps" then has no names. With `documents` the rows have the extras "metadata", "watched", "dumps"
+ * and "leaks" (see heapdex leaks --schema), in the same form for one and for several dumps: "metadata" has the facts
+ * that are equal in all dumps, "watched" the sums, "dumps" both for each dump.
+ * REQUIRES: `leaks` and `names` outlive the rows.
  */
 HDX_API hdx_code hdx_leaks_rows(const hdx_leaks *const *leaks, const char *const *names, size_t count, bool documents,
                                 hdx_rows **out, hdx_error *err);

@@ -51,11 +51,10 @@ typedef struct hdx_sink {
 } hdx_sink;
 
 /*
- * Reads the remaining rows and writes them to the sink. HDX_FORMAT_JSON writes a document, which
- * consists of the head (hdx_rows_head), "rows" and the extras (hdx_rows_extra); the other formats write rows alone. All
- * formats but the table are valid UTF-8. Nothing is written if the first row fails; after a later error the rows before
- * it have been written. Returns HDX_IO if the sink failed, HDX_LIMIT if memory is short, or the error of the rows
- * (hdx_rows_end).
+ * Reads the remaining rows and writes them to the sink. HDX_FORMAT_JSON writes a document, which consists of the head
+ * (hdx_rows_head), "rows" and the extras (hdx_rows_extra); the other formats write rows alone. All formats but the
+ * table are valid UTF-8. Nothing is written if the first row fails; after a later error the rows before it have been
+ * written. Returns HDX_IO if the sink failed, HDX_LIMIT if memory is short, or the error of the rows (hdx_rows_end).
  */
 HDX_API hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * sql.h - a heap as tables of SQLite: whatever can be asked in SQL needs no answer of its own.
+ * sql.h - the heap as SQLite tables, for queries in SQL.
  *
  * Example (examples/sql.c):
  *     const char *next = "SELECT class, count(*) AS n FROM objects GROUP BY class ORDER BY n DESC LIMIT 5";
@@ -13,8 +13,8 @@
  *     }
  *     hdx_sql_close(sql);
  *
- * doc/sql.md has the tables, functions and rules. The tables read the index; fields, texts and elements read the dump.
- * Nothing can be written but temporary tables and views.
+ * doc/sql.md describes tables, functions and rules. The tables read the index; fields, texts and elements are read from
+ * the dump. Only temporary tables and views can be written.
  */
 #ifndef HEAPDEX_SQL_H
 #define HEAPDEX_SQL_H
@@ -28,78 +28,92 @@ extern "C" {
 typedef struct hdx_sql hdx_sql;
 
 typedef struct hdx_sql_options {
-    hdx_refs_scope     scope;   /* objects that tables have: live ones unless told */
-    uint64_t           rows;    /* most rows of a statement, 0: any; more is HDX_LIMIT */
-    uint64_t           seconds; /* most time that a statement works, 0: any; HDX_LIMIT */
-    uint64_t           memory; /* most bytes that SQLite holds, 0: any; HDX_LIMIT (of all connections of the process) */
-    const char        *view;   /* of the index of the first dump; NULL: none */
-    const char *const *names;  /* of the second dump of the session and of those after it: schemas; NULL: none */
+    hdx_refs_scope scope;   /* objects in the tables; live objects by default */
+    uint64_t       rows;    /* most rows of a statement, HDX_LIMIT beyond it; 0: no limit */
+    uint64_t       seconds; /* longest run time of a statement, HDX_LIMIT beyond it; 0: no limit */
+    /* most bytes of all SQLite connections of the process, HDX_LIMIT beyond it; 0: no limit */
+    uint64_t           memory;
+    const char        *view;  /* a view of the index of the first dump; NULL: none */
+    const char *const *names; /* schema names of the second and later dumps of the session; NULL: none */
     size_t             name_count;
 } hdx_sql_options;
 
 /*
- * Tables of the first dump are in the schema `main`, those of the next under their names, which are words (letters,
- * digits, _) other than main and temp; at most 10. Indexes that are not there are built. options NULL: all 0. One
- * connection is asked by one thread at a time. HDX_USAGE: a name that cannot be one, or this heapdex was built without
- * SQLite.
+ * Opens a connection to the dumps of a session. The tables of the first dump are in schema `main`, those of later dumps
+ * in the schemas of options->names: words (letters, digits, _) other than main and temp, at most 10. Missing indexes
+ * are built. `options` may be NULL: all 0. One thread at a time may use a connection.
+ * Returns HDX_USAGE if a name is not valid or if heapdex was built without SQLite, and the errors of hdx_session_graph.
  */
 HDX_API hdx_code hdx_sql_open(hdx_session *s, const hdx_sql_options *options, hdx_sql **out, hdx_error *err);
-HDX_API void     hdx_sql_close(hdx_sql *sql); /* NULL: nothing; after its rows, before the session */
+
+/* Closes a connection. NULL is allowed. REQUIRES: its rows are closed, and the session is still open. */
+HDX_API void hdx_sql_close(hdx_sql *sql);
 
 /*
- * The first statement of a text; *rest (may be NULL) is what stands behind it. *rows NULL: it gives none (a comment,
- * CREATE TEMP TABLE). Columns that are addresses or sizes are so in rows as well, and of two columns with one name the
- * second has ":1" behind it. HDX_USAGE: SQL that is wrong or not allowed; `where` is empty then, and `offset` the byte
- * of the text at fault, where that is known.
+ * Runs the first statement of a text. *rest (may be NULL) is set to the text after it. *rows belongs to the caller; it
+ * is NULL if the statement gives no rows (a comment, CREATE TEMP TABLE). Address and size columns of the tables keep
+ * these types in the rows; of two columns with the same name the second gets the suffix ":1".
+ * Returns HDX_USAGE if the SQL is wrong or not allowed: err->where is then empty, and err->offset is the byte at fault
+ * in the text, if it is known.
  */
 HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows **rows, hdx_error *err);
 
 /*
- * The rows of a text's one statement as an Arrow C stream (columns.h): int64, double or UTF-8. A column of a table is
- * what the table declares of it (ADDRESS, SIZE, COUNT, INTEGER; REAL; TEXT, JSON), any other what its first values are
- * (of 1,024 rows, less where they are more than 1 MiB): whole numbers; numbers; else, and where there is none, texts. A
- * later value that is no such one ends the stream, and the message says where; CAST makes a column one type. The stream
- * may outlive hdx_sql_close and hdx_session_close, as may its batches, and may be read on another thread: streams of
- * one session are read one at a time. HDX_USAGE also: no statement, several, or one that gives no rows, which is not
- * run.
+ * Runs the single statement of a text and returns its rows as an Arrow C stream (columns.h) of int64, double or UTF-8.
+ * A column of a table has the type that the table declares (ADDRESS, SIZE, COUNT, INTEGER; REAL; TEXT, JSON). The type
+ * of another column follows from its values in the first 1,024 rows, or in the first rows up to 1 MiB: whole numbers,
+ * numbers, otherwise text, also if all are null. A later value of another type ends the stream with an error that names
+ * the row; CAST gives a column one type.
+ * The stream and its batches may outlive hdx_sql_close and hdx_session_close, and another thread may read the stream;
+ * only one stream of a session may be read at a time. Returns HDX_USAGE as hdx_sql_run, and if the text has no
+ * statement, several, or one that gives no rows, which is not run.
  */
 HDX_API hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err);
 
-/* The statement under way ends with HDX_CANCELLED, and the connection goes on. From any thread, and from handlers. */
+/* Ends the running statement with HDX_CANCELLED; the connection remains usable. Any thread may call it. */
 HDX_API void hdx_sql_interrupt(hdx_sql *sql);
 
-/* Does a text end with a whole statement, or does a line belong to it still (an open quote, no semicolon)? */
+/*
+ * Returns whether a text ends with a complete statement. False: a further line is needed (an open quote, no semicolon).
+ */
 HDX_API bool hdx_sql_complete(const char *text);
 
-/* ---- rows as tables of a plain SQLite file ---- */
+/* ---- rows as tables of an ordinary SQLite file ---- */
 typedef struct hdx_sql_file hdx_sql_file;
 
 /*
- * `path` is an empty file, and the caller's to sync, and to remove where anything fails: it is written without a
- * journal, in one transaction. Errors of it have no `where`. `progress` (may be NULL) is asked whether to stop, and
- * outlives the file. HDX_USAGE: this heapdex was built without SQLite.
+ * Opens a file to which hdx_sql_file_add writes tables. REQUIRES: `path` is an empty file, and *progress (may be NULL)
+ * outlives *out. The file is written without a journal, in one transaction: the caller syncs it, and removes it after
+ * any failure. Errors have no `where`. Returns HDX_USAGE if heapdex was built without SQLite.
  */
 HDX_API hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_sql_file **out, hdx_error *err);
 
 /*
- * All rows that are left as a table: numbers, addresses (from 2^63 on negative) and booleans are INTEGER, real numbers
- * REAL, texts TEXT (what is no UTF-8 in a dump is U+FFFD), lists, objects and values of any kind TEXT with JSON; null,
- * and what a stripped dump lacks, is NULL. HDX_USAGE: the file has such a table.
+ * Writes the remaining rows as a table. Numbers, booleans and addresses (negative from 2^63 on) are INTEGER, real
+ * numbers REAL, texts TEXT (invalid UTF-8 becomes U+FFFD), and lists, objects and values of any kind are JSON in TEXT.
+ * Null cells and content that was stripped from the dump are NULL. The caller closes the rows. Returns HDX_USAGE if the
+ * file already has a table of this name, HDX_CANCELLED.
  */
 HDX_API hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hdx_error *err);
-HDX_API hdx_code hdx_sql_file_drop(hdx_sql_file *f, const char *table,
-                                   hdx_error *err);                 /* one that was added, or begun */
-HDX_API hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err); /* it is whole; to be closed still */
-HDX_API void     hdx_sql_file_close(hdx_sql_file *f);               /* NULL: nothing */
+
+/* Removes a table that was added, also one that was added in part. */
+HDX_API hdx_code hdx_sql_file_drop(hdx_sql_file *f, const char *table, hdx_error *err);
+
+/* Commits the transaction: the file is complete. REQUIRES: hdx_sql_file_close is still called. */
+HDX_API hdx_code hdx_sql_file_end(hdx_sql_file *f, hdx_error *err);
+
+/* Closes the file; without hdx_sql_file_end its content is incomplete. NULL is allowed. */
+HDX_API void hdx_sql_file_close(hdx_sql_file *f);
 
 /*
- * The tables of such a file into another one that many writers share, in one transaction, in place of the rows that
- * have `value` in `column` there: of all these tables, whether `from` has them or not. Tables that are missing are
- * made, with an index on the column. Writers wait for each other. HDX_USAGE: the file is of another version (`PRAGMA
- * user_version`) or no file of SQLite; HDX_BUSY: after ten minutes another one still writes.
+ * Describes a call of hdx_sql_file_replace, which copies tables from one file into another one that several writers
+ * share, in one transaction. In all these tables the rows with `value` in `column` are deleted first, also if `from`
+ * lacks the table. Missing tables are created with an index on the column. Writers wait for each other.
+ * hdx_sql_file_replace returns HDX_USAGE if the file has another version (`PRAGMA user_version`) or is not an SQLite
+ * file, HDX_BUSY if another writer still holds it after ten minutes, HDX_CANCELLED.
  */
 typedef struct hdx_sql_replace {
-    const char        *path; /* an empty file, or what earlier calls made of one */
+    const char        *path; /* the shared file: empty, or written by earlier calls */
     const char        *from;
     const char *const *tables;
     size_t             table_count;
@@ -108,7 +122,10 @@ typedef struct hdx_sql_replace {
 } hdx_sql_replace;
 HDX_API hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress *progress, hdx_error *err);
 
-/* Has the table a row with that text in the column? Waits for writers as they do; *has false where there is no file. */
+/*
+ * Returns in *has whether a table has a row with this text in the column; false if the file is missing. Waits for
+ * writers as hdx_sql_file_replace does.
+ */
 HDX_API hdx_code hdx_sql_file_has(const char *path, const char *table, const char *column, const char *value,
                                   const hdx_progress *progress, bool *has, hdx_error *err);
 
