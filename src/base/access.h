@@ -1,9 +1,9 @@
 /*
- * access.h - who may read a file, given on to what is made from it and never more.
+ * access.h - copies the read permissions of a file to files that are made from it, and never widens them.
  *
- * Whatever the project makes is its owner's alone at first: files 0600, folders 0700 (io.h). When it is done it gets
- * what the dump has: mode, group and POSIX ACL, less what the caller's umask takes away. What cannot be given is left
- * out, never replaced by something wider.
+ * Files that heapdex creates are at first accessible to their owner only: files 0600, folders 0700 (io.h). When they
+ * are complete they get mode, group and POSIX ACL of the dump, less the caller's umask. Permissions that cannot be
+ * copied are omitted, never replaced by wider ones.
  *
  *     hdx_access like;
  *     hdx_access_of("app.hprof", &like);
@@ -14,22 +14,26 @@
 
 #include <stdint.h>
 
-#define HDX_ACL_MAX 1028u /* bytes: 128 entries; a longer one is not copied, and its file stays its owner's */
+/* bytes: 128 entries; a longer ACL is not copied, and the file remains private to its owner */
+#define HDX_ACL_MAX 1028u
 
 typedef struct hdx_access {
-    uint32_t mode; /* of 0666 */
+    uint32_t mode; /* permission bits, of 0666 */
     uint32_t gid;
     uint32_t acl_size;         /* 0: none */
-    uint8_t  acl[HDX_ACL_MAX]; /* as the kernel has it: acl.c of Linux, version 2 */
+    uint8_t  acl[HDX_ACL_MAX]; /* in the kernel's format: acl.c of Linux, version 2 */
 } hdx_access;
 
-/* Of a file; links are followed. What cannot be looked at is its owner's alone. Index folders: of their catalog. */
+/*
+ * Reads the permissions of a file, of an index folder those of its catalog. Follows links. If the file cannot be
+ * examined, *out is private to the owner.
+ */
 void hdx_access_of(const char *path, hdx_access *out);
-/* What both allow. */
+/* Reduces `a` to what both allow. */
 void hdx_access_narrow(hdx_access *a, const hdx_access *b);
 /*
- * For a file or folder that is ours: readable where `like` is, by the same group and ACL, searchable too where it is a
- * folder. A link is left alone.
+ * Applies permissions to a file or folder that heapdex created: readable where `like` is, with the same group and ACL,
+ * and searchable, too, if it is a folder. Links are not changed.
  */
 void hdx_access_give(const hdx_access *like, const char *path);
 

@@ -1,5 +1,5 @@
 /*
- * base.h - the ground floor: what two rooms need and what says nothing of heaps.
+ * base.h - the lowest layer: what at least two rooms need and what is independent of heaps.
  *
  *   error.h     one error value, filled once where the number is known
  *   bytes.h     little- and big-endian reads, checked sums, cutting views
@@ -25,7 +25,7 @@
  *   regex.h     regular expressions, whose cost is bounded
  *   flat.h      objects of JSON one level deep
  *
- * Nothing here prints, exits or keeps global state.
+ * No call prints, exits or uses global state.
  */
 #ifndef HDX_BASE_BASE_H
 #define HDX_BASE_BASE_H

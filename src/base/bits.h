@@ -1,4 +1,4 @@
-/* bits.h - bit sets over plain words that the caller owns: (n + 63) / 64 of them. */
+/* bits.h - bit sets in words that the caller owns: (n + 63) / 64 words for n bits. */
 #ifndef HDX_BASE_BITS_H
 #define HDX_BASE_BITS_H
 
@@ -8,14 +8,14 @@ static inline uint64_t hdx_bits_words(uint64_t n) { return n / 64 + (n % 64 != 0
 static inline bool     hdx_bits_test(const uint64_t *w, uint64_t i) { return w[i >> 6] >> (i & 63) & 1; }
 static inline void     hdx_bits_put(uint64_t *w, uint64_t i) { w[i >> 6] |= 1ull << (i & 63); }
 static inline void     hdx_bits_clear(uint64_t *w, uint64_t i) { w[i >> 6] &= ~(1ull << (i & 63)); }
-/* Sets bit i; true if it was not set before. */
+/* Sets bit i. Returns true if it was not set before. */
 static inline bool hdx_bits_set(uint64_t *w, uint64_t i)
 {
     uint64_t bit = 1ull << (i & 63), old = w[i >> 6];
     w[i >> 6] = old | bit;
     return (old & bit) == 0;
 }
-/* The same from many threads at once. */
+/* Same as hdx_bits_set, for bits that several threads set at the same time. */
 static inline bool hdx_bits_set_shared(uint64_t *w, uint64_t i)
 {
     uint64_t bit = 1ull << (i & 63);

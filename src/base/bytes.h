@@ -1,11 +1,11 @@
-/* bytes.h - reading numbers out of bytes that nobody vouched for, and sums that cannot wrap unseen. */
+/* bytes.h - reads numbers from untrusted bytes, and does arithmetic with overflow checks. */
 #ifndef HDX_BASE_BYTES_H
 #define HDX_BASE_BYTES_H
 
 #include <heapdex/types.h>
 #include <string.h>
 
-/* Byte reads: alignment and order stay out, and each compiles to one load. */
+/* Reads of single bytes do not depend on alignment or byte order; each compiles to one load. */
 static inline uint16_t hdx_le16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
 static inline uint32_t hdx_le32(const uint8_t *p)
 {
@@ -37,7 +37,10 @@ static inline void hdx_put64(uint8_t *p, uint64_t v)
     hdx_put32(p + 4, (uint32_t)(v >> 32));
 }
 
-/* Takes n bytes from the front of v; lengths are compared, never pointers: at + n may wrap. */
+/*
+ * Moves the first n bytes of v to *part. False: v is shorter. Lengths are compared, never pointers, because at + n may
+ * wrap.
+ */
 static inline bool hdx_cut(hdx_view *v, uint64_t n, hdx_view *part)
 {
     if (n > v->len)
@@ -52,16 +55,16 @@ static inline bool hdx_mul(uint64_t a, uint64_t b, uint64_t *out) { return !__bu
 static inline bool hdx_add(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_add_overflow(a, b, out); }
 
 static inline uint64_t hdx_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-/* Which comes first, as functions that compare for qsort say it: -1, 0, 1. */
+/* Compares two numbers for qsort: returns -1, 0 or 1. */
 static inline int hdx_order(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-/* Nearly always to a power of two: dividing takes up to 40 cycles. */
+/* `to` is nearly always a power of two; a division takes up to 40 cycles. */
 static inline uint64_t hdx_round_up(uint64_t n, uint64_t to)
 {
     return to == 0 ? n : (to & (to - 1)) == 0 ? (n + to - 1) & ~(to - 1) : (n + to - 1) / to * to;
 }
 
-/* Numbers of bits needed for v; 0 for 0. */
+/* Number of bits needed for v; 0 for 0. */
 static inline unsigned hdx_width(uint64_t v) { return v == 0 ? 0 : 64u - (unsigned)__builtin_clzll(v); }
 
 static inline uint64_t hdx_zigzag(int64_t v) { return (uint64_t)v << 1 ^ (uint64_t)(v >> 63); }
@@ -73,9 +76,7 @@ static inline bool hdx_text_same(hdx_text a, hdx_text b)
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
 
-/*
- * Asks for the lines of bytes that will be read soon. Any address will do: nothing is read, and no pointer is formed.
- */
+/* Prefetches bytes that will be read soon. Any address is allowed: nothing is read, and no pointer is formed. */
 static inline void hdx_lines_ahead(const void *at, uint64_t bytes)
 {
     for (uint64_t i = 0; i < bytes; i += 64)

@@ -1,5 +1,5 @@
 /*
- * first_error.h - of several workers each may fail; who asked hears of one of them.
+ * first_error.h - keeps the first error of several workers for their caller.
  *
  *     hdx_first_error fault = { 0 };                                             before the workers run
  *     while (!hdx_first_error_any(&fault) && take(...))                          in each of them
@@ -12,19 +12,22 @@
 #include <heapdex/error.h>
 #include <stdatomic.h>
 
-/* All zero: nothing has failed. It holds no lock, so nothing is to be freed. */
+/* All zero: no error. It has no lock and need not be freed. */
 typedef struct hdx_first_error {
     atomic_bool any;
-    hdx_error   error; /* by whoever set `any`; read when all have ended */
+    hdx_error   error; /* written by the thread that set `any`; read after all have ended */
 } hdx_first_error;
 
-/* Keeps what failed unless something is kept already; HDX_OK is nothing. From any thread, at any time. */
+/* Stores the error unless one is stored already; ignores HDX_OK. Any thread may call it at any time. */
 void hdx_first_error_put(hdx_first_error *f, hdx_code code, const hdx_error *err);
 
-/* Whether something failed, in any thread so far: what the others do is for nothing. */
+/* Returns whether any thread has failed: the work of the others is then useless. */
 static inline bool hdx_first_error_any(const hdx_first_error *f) { return atomic_load(&f->any); }
 
-/* The code of what is kept and, if the caller wants them, its words; else HDX_OK. Only when no worker runs any more. */
+/*
+ * Returns the code of the stored error, or HDX_OK, and copies the error to *err (may be NULL). REQUIRES: no worker is
+ * running.
+ */
 hdx_code hdx_first_error_take(const hdx_first_error *f, hdx_error *err);
 
 #endif

@@ -1,15 +1,15 @@
-/* mount.h - what the table of mounts says of a file's locks. */
+/* mount.h - detects from the mount table whether file locks reach other hosts. */
 #ifndef HDX_BASE_MOUNT_H
 #define HDX_BASE_MOUNT_H
 
 #include "base/base.h"
 
 /*
- * A line of /proc/self/mountinfo: does flock on files of this mount exclude other hosts that have it mounted? A file
- * system of one host does.
+ * Returns whether flock on files of a mount (a line of /proc/self/mountinfo) excludes other hosts that mount it. True
+ * for file systems of one host.
  */
 bool hdx_mount_locks_reach(const char *line);
-/* The same of an open file; true where the table does not tell. */
+/* Same for an open file; true if the mount table does not list it. */
 bool hdx_mount_locks_reach_fd(int fd);
 
 #endif

@@ -1,18 +1,18 @@
-/* nearest.h - the name that a misspelt one was probably meant to be. */
+/* nearest.h - finds the name that a misspelt one probably stands for. */
 #ifndef HDX_BASE_NEAREST_H
 #define HDX_BASE_NEAREST_H
 
 #include <heapdex/types.h>
 
 /*
- * Characters to insert, remove, change or swap with a neighbour, case ignored; more than `limit`: limit + 1. Texts over
- * 200 bytes are too far.
+ * Returns the number of characters to insert, remove, change or swap with a neighbour, ignoring case; limit + 1 if it
+ * exceeds `limit` or if a text exceeds 200 bytes.
  */
 unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit);
 
 /*
- * Keeps the nearest of the candidates offered, if it is near enough to be meant. Begins with best NULL; candidates are
- * borrowed.
+ * The nearest of the candidates that were offered, if it is near enough to be meant. REQUIRES: `best` is NULL at first.
+ * Candidates are borrowed.
  */
 typedef struct hdx_nearest {
     const char *wanted;
@@ -22,8 +22,8 @@ typedef struct hdx_nearest {
 void hdx_nearest_offer(hdx_nearest *n, const char *candidate);
 
 /*
- * The path of a file in the same folder whose name is near enough to that of `path`, which is not there. False: there
- * is none, the folder cannot be read, or `out` is too small.
+ * Finds the file in the same folder whose name is near enough to that of `path`, which does not exist. False: there is
+ * none, the folder cannot be read, or `out` is too small.
  */
 bool hdx_nearest_file(const char *path, char *out, size_t size);
 

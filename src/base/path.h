@@ -1,14 +1,17 @@
-/* path.h - the folder and the name in a path, as text: nothing is looked up. */
+/* path.h - splits a path into folder and name, as text: the file system is not read. */
 #ifndef HDX_BASE_PATH_H
 #define HDX_BASE_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What follows the last slash: "app.hprof" of "dumps/app.hprof", "" of "dumps/". */
+/* Returns the part after the last slash: "app.hprof" of "dumps/app.hprof", "" of "dumps/". */
 const char *hdx_path_name(const char *path);
 
-/* "dumps" of "dumps/app.hprof", "/" of "/app.hprof", "." of "app.hprof". False: it does not fit into `size` bytes. */
+/*
+ * Returns the folder: "dumps" of "dumps/app.hprof", "/" of "/app.hprof", "." of "app.hprof". False: it exceeds `size`
+ * bytes.
+ */
 bool hdx_path_folder(const char *path, char *out, size_t size);
 
 #endif

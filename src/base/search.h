@@ -1,12 +1,12 @@
 /*
- * search.h - halving what is in order.
+ * search.h - binary search.
  *
  *     first = hdx_lower_bound(HDX_KEYS(roots, count, object), id);       the first root whose object is not below id
  *     for (; first < count && roots[first].object == id; first++) ...    all roots of that object
  *     block = hdx_upper_bound(HDX_NUMBERS(before, blocks), value) - 1;   the last block that begins at or before value
  *
- * Where the keys are no numbers, or stand in no array, hdx_partition asks a function. All of it is compiled into the
- * caller, for the keys at hand: no calls, no widths looked up.
+ * For keys that are not numbers or not in an array, hdx_partition calls a function. All calls are inlined for the given
+ * key type: no function calls, no run-time widths.
  */
 #ifndef HDX_BASE_SEARCH_H
 #define HDX_BASE_SEARCH_H
@@ -18,21 +18,23 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Numbers in rising order, equal ones side by side: `width` bytes, 4 or 8, at `offset` in each of `count` elements. */
+/* Numbers in ascending order, possibly equal: `width` bytes, 4 or 8, at `offset` in each of `count` elements. */
 typedef struct hdx_keys {
-    const void *array; /* borrowed; may be NULL where there are none */
+    const void *array; /* borrowed; may be NULL if count is 0 */
     uint64_t    count;
     size_t      size, offset, width;
 } hdx_keys;
 
-/* Of an array of structures the unsigned field that it is in order of; of an array of unsigned numbers these. */
+/*
+ * HDX_KEYS selects the unsigned field by which an array of structs is sorted; HDX_NUMBERS an array of unsigned numbers.
+ */
 #define HDX_KEYS(array, count, field)                                                                                  \
     ((hdx_keys){ (array), (count), sizeof *(array), offsetof(__typeof__(*(array)), field), sizeof(array)->field })
 #define HDX_NUMBERS(array, count) ((hdx_keys){ (array), (count), sizeof *(array), 0, sizeof *(array) })
 
 /*
- * The first place in [from, end) of which before(in, place, wanted) is not true; `end` if it is true of all. It must be
- * true of none after one of which it is not.
+ * Returns the first place in [from, end) for which before(in, place, wanted) is false; `end` if it is true for all.
+ * REQUIRES: it is false for all places after the first one for which it is false.
  */
 HDX_INLINE uint64_t hdx_partition(const void *in, uint64_t from, uint64_t end, const void *wanted,
                                   bool (*before)(const void *in, uint64_t place, const void *wanted))
@@ -71,13 +73,13 @@ HDX_INLINE bool hdx_key_not_above(const void *keys, uint64_t place, const void *
     return hdx_key_at(keys, place) <= *(const uint64_t *)wanted;
 }
 
-/* The first place whose number is not below `wanted`; the count if there is none. */
+/* Returns the first place whose number is not less than `wanted`; the count if there is none. */
 HDX_INLINE uint64_t hdx_lower_bound(hdx_keys keys, uint64_t wanted)
 {
     return hdx_partition(&keys, 0, keys.count, &wanted, hdx_key_below);
 }
 
-/* The first place whose number is above `wanted`; the count if there is none. */
+/* Returns the first place whose number is greater than `wanted`; the count if there is none. */
 HDX_INLINE uint64_t hdx_upper_bound(hdx_keys keys, uint64_t wanted)
 {
     return hdx_partition(&keys, 0, keys.count, &wanted, hdx_key_not_above);

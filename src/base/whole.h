@@ -16,8 +16,8 @@
 #define HDX_PATH_ROOM 4096u
 
 typedef struct hdx_whole_file {
-    hdx_io    *io;                        /* NULL: nothing has begun */
-    int        fd;                        /* of the temporary file, to write to; -1: it is closed */
+    hdx_io    *io;                        /* NULL: not begun */
+    int        fd;                        /* of the temporary file, for writing; -1: closed */
     hdx_access access;                    /* of the complete file */
     char       final[HDX_PATH_ROOM];      /* the file that is created or replaced */
     char       part[HDX_PATH_ROOM + 32u]; /* the temporary name; "" after the rename */
@@ -40,8 +40,8 @@ void hdx_whole_drop(hdx_whole_file *w);
  */
 int hdx_whole_target(const char *path, char out[HDX_PATH_ROOM]);
 /*
- * Returns N if `path` is a name of the open file N of this process, as /dev/stdout and /dev/fd/N are, or a link to one;
- * -1 otherwise. Such a file is written in place: it may hold what others wrote before.
+ * Returns N if `path` is a name of the open file N of this process, like /dev/stdout and /dev/fd/N, or a link to one;
+ * otherwise -1. Such a file is written in place, because it may contain earlier output.
  */
 int hdx_whole_descriptor(const char *path);
 
