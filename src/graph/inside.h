@@ -1,19 +1,19 @@
 /*
- * inside.h - what the files of this room share and nobody else sees.
+ * inside.h - declarations that the files of this room share.
  *
  * Invariants:
- *   G1  After hdx_graph_open nothing of a graph changes but the pointers below that are set once, by the thread that
- *       holds `lock`, and read without it (acquire). What they point to never changes but notes of what is always found
- *       the same (`rules`, `references`). Labels of long names are made and looked up under the lock.
- *   G2  A file of the index is opened when first used. One that cannot be opened stays closed for the life of the
- *       graph: the reason stands in `note` (damage) or `trouble` (memory, input), and getters give their harmless
- *              value.
- *   G3  Class numbers, super classes and object ids handed out by this room are in range and chains of super classes
- *       end: the table of classes is checked once when it is loaded (classes.c), so that walks over it need no counter.
- *   G4  A cursor has given `next` of the `filled` ids of its batch, and all of one run before it begins the next.
- *   G5  Runs of ids are looked at in parts of at most as many as the arrays on the stack hold.
- *   G6  What is read of a record lies inside it, and what is given of it was read.
- * Asserts say G3 to G6 of what this room has checked or reckoned itself; bytes of files are looked at before.
+ *   G1  After hdx_graph_open nothing in a graph changes, except for the pointers below that are set once: by the thread
+ *       that holds `lock`, and read without it (acquire). What they point to is constant, except for cached findings
+ *       that every thread computes equally (`rules`, `references`). Labels of long names are created and looked up
+ *       under the lock.
+ *   G2  An index file is opened when it is first used. One that cannot be opened stays closed for the life of the
+ *       graph: the reason is in `note` (damage) or `trouble` (memory, input), and getters return their neutral value.
+ *   G3  Class numbers, super classes and object ids that this room returns are in range, and chains of super classes
+ *       end: the class table is checked once when it is loaded (classes.c), so that walks over it need no counter.
+ *   G4  A cursor has returned `next` of the `filled` ids of its batch, and all of one run before it starts the next.
+ *   G5  Runs of ids are processed in parts of at most as many as the arrays on the stack can hold.
+ *   G6  What is read of a record is inside of it, and what is returned of it was read.
+ * Asserts check G3 to G6 for values that this room has checked or computed itself; bytes of files are checked before.
  */
 #ifndef HDX_GRAPH_INSIDE_H
 #define HDX_GRAPH_INSIDE_H
@@ -29,19 +29,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* One block holds what is here of each class, and begins at by_id. */
+/* One block of memory contains the arrays of all classes; it starts at by_id. */
 typedef struct hdx_class_table {
-    const hdx_class  *at; /* by number; the catalog's */
+    const hdx_class  *at; /* by number; belongs to the catalog */
     uint32_t          count;
-    bool              flat;   /* some are classes of flat arrays */
-    const hdx_class **by_id;  /* sorted by id of the class object */
-    uint8_t          *mirror; /* by number: is it named java.lang.Class? Only its instances can be class objects */
-    uint8_t          *rules;  /* by number: what label.c has found of its labels; 0: nobody asked. Relaxed atomics */
-    uint8_t          *references; /* by number: what names.c has found of its reference fields; the same */
+    bool              flat;  /* some classes are those of flat arrays */
+    const hdx_class **by_id; /* sorted by id of the class object */
+    /* by number: whether it is named java.lang.Class. Only its instances can be class objects */
+    uint8_t *mirror;
+    uint8_t *rules;      /* by number: what label.c found about its labels; 0: not yet computed. Relaxed atomics */
+    uint8_t *references; /* by number: what names.c found about its reference fields; as `rules` */
 } hdx_class_table;
-#define HDX_CLASS_TABLE_BYTES (sizeof(const hdx_class *) + 3) /* of each class */
+#define HDX_CLASS_TABLE_BYTES (sizeof(const hdx_class *) + 3) /* bytes per class */
 
-typedef struct hdx_locals { /* roots that are locals of threads, by thread, then object */
+/* Roots that are locals of threads, sorted by thread, then by object. */
+typedef struct hdx_locals {
     hdx_root *at;
     uint64_t  count;
 } hdx_locals;
@@ -50,28 +52,28 @@ struct hdx_graph {
     hdx_catalog                *catalog;
     const hdx_manifest         *m;
     hdx_sizing                  sizing;
-    hdx_index_place             place; /* of the index; of its view: */
+    hdx_index_place             place; /* of the index; `view`: of the open view */
     hdx_index_place             view;
     uint64_t                    objects;
     char                       *base;          /* folder of the index */
-    uint64_t                    device, inode; /* of that folder when it was opened; 0: it was not there */
-    char                       *folder;        /* the same, or that of the view: of the catalog, and of notes */
+    uint64_t                    device, inode; /* of that folder when it was opened; 0: it did not exist */
+    char                       *folder;        /* the same, or that of the view: for the catalog and for notes */
     char                       *dump;          /* NULL: none given */
     hdx_damage_note             note;
     hdx_damage_note             trouble;
     pthread_mutex_t             lock;
-    atomic_int                  faulted; /* kind + 1 of a file that became shorter while it was read; 0: none */
-    _Atomic(void *)             files[HDX_KINDS]; /* NULL: not opened yet; HDX_FILE_SHUT: cannot be */
+    atomic_int                  faulted; /* kind + 1 of a file that was truncated while it was mapped; 0: none */
+    _Atomic(void *)             files[HDX_KINDS]; /* NULL: not yet opened; HDX_FILE_SHUT: cannot be opened */
     _Atomic(hdx_source *)       source;
     hdx_class_table             class_table; /* filled once, under the lock; then `classes` points to it */
     _Atomic(hdx_class_table *)  classes;
     atomic_bool                 classes_failed;
-    _Atomic(const hdx_class **) by_name;     /* sorted by name, then address; as many as classes */
+    _Atomic(const hdx_class **) by_name;     /* sorted by name, then address; one per class */
     hdx_arena                   labels;      /* hdx_graph_class_label; under the lock */
-    hdx_map                     labelled;    /* place of a name -> its label */
+    hdx_map                     labelled;    /* address of a name -> its label */
     hdx_locals                  local_roots; /* as class_table */
     _Atomic(hdx_locals *)       locals;
-    atomic_int        utf16; /* byte order of UTF-16 in byte[]: 0 not known yet, 1 little-endian, 2 big-endian */
+    atomic_int        utf16; /* byte order of UTF-16 in byte[]: 0 not yet known, 1 little-endian, 2 big-endian */
     hdx_graph_summary summary;
     const char       *warnings[HDX_WARNINGS_MAX];
 };
@@ -79,7 +81,7 @@ struct hdx_graph {
 extern const char hdx_file_shut;
 #define HDX_FILE_SHUT ((void *)(uintptr_t)&hdx_file_shut)
 
-/* A view has files of its own (hdx_kind_of_view); all others are those of the index. */
+/* A view has its own files for some kinds (hdx_kind_of_view); all others are those of the index. */
 static inline bool                   hdx_graph_is_view(const hdx_graph *g) { return g->m->view[0] != '\0'; }
 static inline const hdx_index_place *hdx_graph_place(const hdx_graph *g, hdx_kind kind)
 {
@@ -87,7 +89,8 @@ static inline const hdx_index_place *hdx_graph_place(const hdx_graph *g, hdx_kin
 }
 
 /*
- * The handle of an index file (hdx_ints *, hdx_one_to_n *, hdx_ranks *, hdx_addresses * as the kind has it); NULL: G2.
+ * Returns the handle of an index file (hdx_ints *, hdx_one_to_n *, hdx_ranks * or hdx_addresses *, depending on the
+ * kind); NULL: see G2.
  */
 void               *hdx_graph_open_file(hdx_graph *g, hdx_kind kind);
 static inline void *hdx_graph_use(const hdx_graph *g, hdx_kind kind)
@@ -99,32 +102,35 @@ static inline void *hdx_graph_use(const hdx_graph *g, hdx_kind kind)
 }
 
 /*
- * What keys and values of its files are counted by (indexes/kinds.c). Heaps are read from the catalog: only who asks
- * for them pays for that.
+ * Returns the numbers of keys and values that kinds are declared with (indexes/kinds.c). Heaps are read from the
+ * catalog, so only callers that need them request them.
  */
 hdx_amounts hdx_graph_amounts(hdx_graph *g, bool with_heaps);
 
-/* Notes a failure once: damage where hdx_graph_check tells of damage, anything else as it is. */
+/* Stores a failure once: damage for hdx_graph_check to report, other failures unchanged. */
 void hdx_graph_note(hdx_graph *g, const hdx_error *error);
-/* Damage found by this room itself. */
+/* Stores damage that this room found itself. */
 void hdx_graph_damage(const hdx_graph *g, const char *where, const char *what, uint64_t number);
 
-/* The dump, opened on first use; HDX_BAD_DUMP with a hint where none is at hand. */
+/* Returns the dump, which is opened on first use; HDX_BAD_DUMP with a hint if it is unavailable. */
 hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err);
 
-/* NULL when it cannot be read (noted). */
+/* NULL if they cannot be read; the reason is stored. */
 const hdx_class_table               *hdx_graph_load_classes(hdx_graph *g);
 static inline const hdx_class_table *hdx_graph_class_table(const hdx_graph *g)
 {
     const hdx_class_table *t = atomic_load_explicit(&((hdx_graph *)g)->classes, memory_order_acquire);
     return t != NULL ? t : hdx_graph_load_classes((hdx_graph *)g);
 }
-const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id); /* whose class object is it? NULL */
+/* the class that has this class object; NULL: none */
+const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id);
 
-/* The only inbound entry of an object that is not in `special`: its dominator and its nearest parent. */
+/* Returns the only inbound reference of an object that is not in `special`: its dominator and its nearest parent. */
 hdx_id hdx_graph_only_referrer(const hdx_graph *g, hdx_id id);
 
-/* References of an object that the view leaves out, or, `by`, references to it: targets, or sources, ascending. */
+/*
+ * References of an object that the view ignores, or with `by` references to it: targets or sources in ascending order.
+ */
 typedef struct hdx_cut_list {
     const hdx_one_to_n *lists;
     uint64_t            key, at, end; /* at == end: none */
@@ -133,53 +139,64 @@ hdx_cut_list hdx_graph_cut_of(const hdx_graph *g, hdx_id id, bool by);
 bool         hdx_cut_has(const hdx_cut_list *c, hdx_id id);
 
 /* ---- values ---- */
-/* The record of an object, found and checked; body is where its content begins in the dump and how long it is. */
+/* The record of an object, found and checked: `at` and `len` are position and length of its content in the dump. */
 typedef struct hdx_record {
     hdx_source *source;
     hdx_event   event;
     hdx_pos     at;
     uint64_t    len;
 } hdx_record;
-/* *there false: this object has no record (object 0, invented classes). */
-/* Is the record of an object where the index says? Of any kind; else the dump changed, or the index is damaged. */
+/* hdx_graph_record sets *there to false if the object has no record (object 0, invented classes). */
+/*
+ * Checks that the record of an object is where the index says, whatever its kind; otherwise the dump changed, or the
+ * index is damaged.
+ */
 hdx_code hdx_graph_check_record(hdx_graph *g, hdx_id id, hdx_error *err);
 hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there, hdx_error *err);
 
 hdx_value hdx_value_of(uint8_t type, const uint8_t *bytes, unsigned id_size);
 
 /*
- * The content of this array is not in the dump: cut (the source made it up) or overwritten by the tool that stripped
- * it.
+ * Returns whether the dump lacks the content of an array: the tool that stripped it cut it (the source then supplies
+ * filler) or overwrote it.
  */
 bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_event *array, hdx_pos content);
-/* Elements of this array that a limited dump has; UINT64_MAX: all. */
+/* Returns the number of elements of an array that a limited dump has; UINT64_MAX: all. */
 uint64_t hdx_graph_limit_of_array(const hdx_graph *g, const hdx_event *array);
-/* The same of a primitive field: the value of a box (java.lang.Integer ...) that reads as 0, or any where all are 0. */
+/*
+ * Returns whether a primitive field was overwritten: the value of a box (java.lang.Integer ...) that reads as 0, or any
+ * 0 if all fields were overwritten.
+ */
 bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx_value *value);
 
 /*
- * An instance whose fields are read one by one: its first bytes are at hand, further ones are fetched when asked for.
- * No heap.
+ * An instance whose fields are read one by one: its first bytes are in memory, further ones are read when needed.
+ * Allocates no memory.
  */
 typedef struct hdx_instance {
     hdx_graph *g;
     hdx_id     id;
-    const hdx_class *class; /* what it is seen as: its own class, or the one of hdx_instance_as */
-    uint64_t   fields;      /* where the fields of that class begin in the body */
+    const hdx_class *class; /* the class as which it is viewed: its own class, or that of hdx_instance_as */
+    uint64_t   fields;      /* offset of the fields of that class in the content */
     hdx_record record;
-    uint32_t   have; /* bytes of the body in `bytes` */
+    uint32_t   have; /* number of bytes of the content in `bytes` */
     uint8_t    bytes[512];
 } hdx_instance;
-/* *there false: no instance, or no record. */
+/* *there is false if it is not an instance or has no record. */
 hdx_code hdx_instance_open(hdx_graph *g, hdx_id id, hdx_instance *out, bool *there, hdx_error *err);
-/* From now on its fields are those it has as an object of this class, none of classes below. False: it is none. */
+/*
+ * Restricts its fields to those of this class and its superclasses. False: the object is not an instance of the class.
+ */
 bool hdx_instance_as(hdx_instance *i, const char *class_name);
-/* Of the topmost class that has a field of this name, as in MAT: a subclass that declares another does not hide it. */
+/*
+ * Reads a field of the topmost class that declares this name, as in MAT: a field of the same name in a subclass does
+ * not hide it.
+ */
 hdx_code hdx_instance_field(const hdx_instance *i, const char *name, hdx_value *out, bool *found, hdx_error *err);
 
 /*
- * Elements first .. first + n - 1 of a primitive or object array as raw bytes, big-endian; n * size bytes. *got: whole
- * elements there.
+ * Copies elements first .. first + n - 1 of a primitive or object array as raw bytes, big-endian: n * size bytes. *got:
+ * number of whole elements that the dump has.
  */
 hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first, uint64_t n, uint8_t *out,
                              uint64_t *got, hdx_error *err);
@@ -189,39 +206,45 @@ hdx_code hdx_record_elements(const hdx_record *r, unsigned size, uint64_t first,
 typedef struct hdx_chars {
     hdx_record array;
     hdx_coding coding;
-    uint64_t   first; /* unit the text begins with */
+    uint64_t   first; /* unit with which the text starts */
     uint64_t   units;
 } hdx_chars;
-/* The text that fields value, offset, count and coder of a String or StringBuilder show; *there false: none. */
+/*
+ * Finds the text that the fields value, offset, count and coder of a String or StringBuilder describe; *there is false
+ * if there is none.
+ */
 hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx_error *err);
-/* At most n units from unit `from` on; *got < n only where the text or the data ends. */
+/* Reads at most n units, starting at unit `from`; *got is less than n only at the end of the text or of the data. */
 hdx_code hdx_chars_read(const hdx_chars *c, uint64_t from, unsigned n, uint16_t *units, unsigned *got, hdx_error *err);
 
 /*
- * UTF-16 to UTF-8; *high carries a high surrogate over from call to call (0: none). A pair becomes one character, half
- * a pair 3 bytes.
+ * Converts UTF-16 to UTF-8. *high carries a high surrogate from call to call (0: none). A pair becomes one character,
+ * an unpaired surrogate 3 bytes.
  */
 void hdx_put_utf8(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high);
 void hdx_put_utf8_end(hdx_buffer *out, uint16_t *high);
-/* A whole text of a label, which ends at its first NUL: U+0000 is C0 80. */
+/* Appends a whole text of a label, which ends at its first NUL: U+0000 is written as C0 80. */
 void hdx_put_label(hdx_buffer *out, const uint16_t *units, size_t n);
-/* A part of it; `high` as above. */
+/* Appends a part of it; `high` as above. */
 void hdx_put_label_part(hdx_buffer *out, const uint16_t *units, size_t n, uint16_t *high);
 
-/* Numbers as java.lang.Double, Float and BigDecimal print them; where memory is refused, out->failed. */
+/* Append numbers as java.lang.Double, Float and BigDecimal print them; out->failed is set if memory is refused. */
 void hdx_put_double(hdx_buffer *out, double value);
 void hdx_put_float(hdx_buffer *out, float value);
-/* Magnitude of `words` 32-bit words, most significant first, in decimal; "0" for none. words are used up. */
+/*
+ * Appends a magnitude of `count` 32-bit words, most significant first, in decimal; "0" for none. The content of `words`
+ * is destroyed.
+ */
 void hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count);
 /*
- * BigDecimal.toPlainString of digits * 10^-scale, rounded half up to `precision` digits (0: not). False: longer than
- * `max`.
+ * Appends BigDecimal.toPlainString of digits * 10^-scale, rounded half up to `precision` digits (0: not rounded).
+ * False: longer than `max`.
  */
 bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *digits, uint64_t len, int32_t scale,
                      uint32_t precision, uint64_t max);
 
 /* ---- locals ---- */
-/* Roots that are locals of this thread's object, sorted by object. */
+/* Returns the roots that are locals of a thread object, sorted by object. */
 hdx_code hdx_graph_locals(hdx_graph *g, hdx_id thread, const hdx_root **at, uint64_t *count, hdx_error *err);
 
 #endif

@@ -1,41 +1,39 @@
-/*
- * label.h - between label.c, which finds the rule for an object, and label_kinds.c, which holds the rules.
- */
+/* label.h - shared by label.c, which finds the rule for an object, and label_kinds.c, which contains the rules. */
 #ifndef HDX_GRAPH_LABEL_H
 #define HDX_GRAPH_LABEL_H
 
 #include "graph/inside.h"
 
-#define HDX_LABEL_CHARS 1024u /* of a text, where it is not wanted whole (MAT 10.4) */
-#define HDX_LABEL_DEPTH 8u    /* labels inside labels: an AtomicReference may hold itself */
-#define HDX_LABEL_STEPS 64u   /* objects looked at for one label */
+#define HDX_LABEL_CHARS 1024u /* of a text, unless the whole is wanted (MAT 10.4) */
+#define HDX_LABEL_DEPTH 8u    /* labels inside of labels: an AtomicReference may contain itself */
+#define HDX_LABEL_STEPS 64u   /* most objects that one label may read */
 #define HDX_LABEL_BYTES (1u << 20)
-#define HDX_LABEL_WHOLE (UINT32_MAX - 1u) /* bytes of a whole one: as many as a cell can say */
+#define HDX_LABEL_WHOLE (UINT32_MAX - 1u) /* most bytes of a whole label: as many as a cell can have */
 
 typedef struct hdx_labels {
     hdx_graph          *g;
     hdx_buffer         *out;
-    unsigned            depth; /* labels being made inside each other now */
-    unsigned            steps; /* objects looked at so far */
+    unsigned            depth; /* current nesting of labels */
+    unsigned            steps; /* objects read so far */
     hdx_error          *err;
     hdx_whole           whole;
-    uint64_t            most;     /* bytes of the label */
-    const hdx_progress *progress; /* of a long one; NULL: nobody stops it */
+    uint64_t            most;     /* most bytes of the label */
+    const hdx_progress *progress; /* for long labels; NULL: not cancelled */
 } hdx_labels;
 
-/* Appends the label of an object; *some false: it has none, and nothing was appended. */
+/* Appends the label of an object. *some is false if it has none; nothing is appended then. */
 hdx_code hdx_label_append(hdx_labels *l, hdx_id id, bool *some);
 
 /*
- * The first characters of a text, all where it is wanted whole; *read: how many. dots: of a byte[], whose bytes are
- * shown as dots where they cannot be printed.
+ * Appends the first characters of a text, or all if the whole is wanted; *read: their number. dots: the text is a
+ * byte[], whose unprintable bytes are written as dots.
  */
 hdx_code hdx_label_units(hdx_labels *l, const hdx_chars *c, bool dots, uint64_t *read);
 
 /*
- * A rule appends the label of an instance, which it sees as one of the class that has the rule: fields that subclasses
- * declare are not its business, even under the same names. `detail` is what its row of the table says. *some is false
- * when it is called.
+ * A rule appends the label of an instance, which it views as an instance of the class that has the rule: fields that
+ * subclasses declare are ignored, even if they have the same names. `detail` is an entry of the table of rules.
+ * REQUIRES: *some is false.
  */
 typedef hdx_code hdx_label_rule(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some);
 

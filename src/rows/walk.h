@@ -1,6 +1,6 @@
 /*
- * walk.h - steps through cells and everything nested in them, in the order a document is written, without recursion: a
- * heap's shapes decide how deep an answer nests, so the stack is an array.
+ * walk.h - visits cells and everything nested in them, in the order in which a document is written. The depth of an
+ * answer depends on the heap, so the walk uses an array as its stack instead of recursion.
  *
  *     hdx_walk walk;
  *     hdx_walk_begin(&walk, cells, count);
@@ -16,9 +16,9 @@
 #define HDX_WALK_SMALL 16u
 
 typedef enum hdx_walk_step {
-    HDX_WALK_CELL, /* at.cell has nothing inside */
-    HDX_WALK_IN,   /* at.cell is a list or an object, its content follows */
-    HDX_WALK_OUT,  /* at.cell, a list or an object, is over */
+    HDX_WALK_CELL, /* at.cell contains no other cells */
+    HDX_WALK_IN,   /* at.cell is a list or an object; its content follows */
+    HDX_WALK_OUT,  /* the list or object at.cell ends */
     HDX_WALK_END,
     HDX_WALK_NO_MEMORY
 } hdx_walk_step;
@@ -27,13 +27,13 @@ typedef struct hdx_walk_at {
     const hdx_cell *cell;
     const char     *key;   /* of a member; NULL in lists and at the top */
     bool            first; /* of its list or object */
-    bool            empty; /* with IN: nothing inside */
+    bool            empty; /* for IN: it has no content */
 } hdx_walk_at;
 
 typedef struct hdx_walk_level {
     const hdx_cell   *whole;   /* the list or object; NULL at the top */
-    const hdx_cell   *cells;   /* of a list, or */
-    const hdx_member *members; /* of an object */
+    const hdx_cell   *cells;   /* content of a list, or */
+    const hdx_member *members; /* content of an object */
     uint64_t          index, count;
 } hdx_walk_level;
 
@@ -45,6 +45,6 @@ typedef struct hdx_walk {
 
 void          hdx_walk_begin(hdx_walk *w, const hdx_cell *cells, uint64_t count);
 hdx_walk_step hdx_walk_next(hdx_walk *w, hdx_walk_at *at);
-void          hdx_walk_end(hdx_walk *w); /* at any time */
+void          hdx_walk_end(hdx_walk *w); /* may be called at any time */
 
 #endif
