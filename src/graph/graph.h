@@ -59,7 +59,7 @@ hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_erro
  */
 hdx_code hdx_graph_record_bytes(hdx_graph *g, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got,
                                 hdx_error *err);
-/* of as many bytes as the type has */
+/* Converts as many bytes as the type has. */
 hdx_value hdx_graph_value_of(const hdx_graph *g, uint8_t type, const uint8_t *bytes);
 /*
  * Returns whether a value is the constant that a tool wrote into primitive fields. False if the dump's fields were not

@@ -122,7 +122,7 @@ static inline const hdx_class_table *hdx_graph_class_table(const hdx_graph *g)
     const hdx_class_table *t = atomic_load_explicit(&((hdx_graph *)g)->classes, memory_order_acquire);
     return t != NULL ? t : hdx_graph_load_classes((hdx_graph *)g);
 }
-/* the class that has this class object; NULL: none */
+/* Returns the class that has this class object; NULL: none. */
 const hdx_class *hdx_class_of_object(const hdx_class_table *t, hdx_id id);
 
 /* Returns the only inbound reference of an object that is not in `special`: its dominator and its nearest parent. */

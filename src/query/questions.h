@@ -1,6 +1,6 @@
 /*
- * questions.h - all questions and all tables, a line each. A new one is a file that defines hdx_question_NAME
- * (hdx_table_NAME_) and its line here: command line, help, completions, JSON Schema and `export` take it from there.
+ * questions.h - the list of all questions and tables. A new one is a file that defines hdx_question_NAME
+ * (hdx_table_of_NAME) and an entry here: command line, help, completions, JSON Schema and `export` use the list.
  */
 #ifndef HDX_QUERY_QUESTIONS_H
 #define HDX_QUERY_QUESTIONS_H

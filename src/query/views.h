@@ -1,4 +1,4 @@
-/* views.h - views of an index: what they leave out. */
+/* views.h - views of an index: which references they ignore. */
 #ifndef HDX_QUERY_VIEWS_H
 #define HDX_QUERY_VIEWS_H
 
@@ -6,24 +6,24 @@
 
 #define HDX_VIEW_FIELDS 64u
 typedef struct hdx_view_spec {
-    char           text[HDX_VIEW_SPEC_SIZE]; /* what means the same has the same text */
-    uint32_t       roots;                    /* types of roots that do not count: 1 << hdx_root_type */
+    char           text[HDX_VIEW_SPEC_SIZE]; /* normalized: equal views have equal texts */
+    uint32_t       roots;                    /* types of roots that are ignored: 1 << hdx_root_type */
     unsigned       exclude;                  /* HDX_EXCLUDE_... */
     char          *fields[HDX_VIEW_FIELDS];  /* CLASS#FIELD; point into names */
     size_t         field_count, used;
     char           names[HDX_VIEW_SPEC_SIZE];
-    hdx_jvm_layout layout; /* the rules that sizes follow */
-} hdx_view_spec;           /* stays where it was read */
-/* "-roots:TYPE,TYPE -refs:weak,soft -field:CLASS#FIELD layout:NAME": HDX_USAGE says which word is none. */
+    hdx_jvm_layout layout; /* the rules for shallow sizes */
+} hdx_view_spec;           /* REQUIRES: it is not moved after hdx_view_spec_read */
+/* Parses "-roots:TYPE,TYPE -refs:weak,soft -field:CLASS#FIELD layout:NAME". Returns HDX_USAGE with the invalid word. */
 hdx_code hdx_view_spec_read(const char *text, hdx_view_spec *out, hdx_error *err);
-typedef struct hdx_view_pairs { /* source and target, sorted, each once */
+typedef struct hdx_view_pairs { /* source and target, sorted, each pair once */
     hdx_mem  *mem;
     hdx_pair *at;
     uint64_t  count, capacity;
 } hdx_view_pairs;
 /*
- * References between objects of the index that do not hold in such a view. HDX_BAD_DUMP where the dump is not at hand
- * and has to be asked which field holds one.
+ * Returns the references between objects of the index that a view ignores. Returns HDX_BAD_DUMP if the dump is needed
+ * to find the field of a reference and is unavailable.
  */
 hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_pairs *out, hdx_error *err);
 void     hdx_view_pairs_drop(hdx_view_pairs *p);

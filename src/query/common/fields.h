@@ -1,10 +1,10 @@
-/* fields.h - fields of one object by name. */
+/* fields.h - reads fields of one object by name. */
 #ifndef HDX_QUERY_COMMON_FIELDS_H
 #define HDX_QUERY_COMMON_FIELDS_H
 
 #include "query/query.h"
 
-typedef struct hdx_fields { /* start with { 0 } and use again and again */
+typedef struct hdx_fields { /* initialize with { 0 }; may be reused */
     hdx_graph *g;
     hdx_values v;
 } hdx_fields;
@@ -13,8 +13,8 @@ hdx_code hdx_fields_read(hdx_fields *f, hdx_graph *g, hdx_id id, hdx_error *err)
 hdx_code hdx_fields_statics(hdx_fields *f, hdx_graph *g, const char *class_name, hdx_error *err);
 void     hdx_fields_close(hdx_fields *f);
 /*
- * The field that class_name declares; class_name NULL: any class, the topmost of several. NULL: no such field, or its
- * value is absent.
+ * Returns the field that class_name declares; class_name NULL: that of any class, of several the topmost. NULL: no such
+ * field, or its value is absent.
  */
 const hdx_value *hdx_fields_value(const hdx_fields *f, const char *class_name, const char *name);
 hdx_id hdx_fields_ref(const hdx_fields *f, const char *class_name, const char *name); /* HDX_NO_ID: null or no object */

@@ -8,10 +8,10 @@
 
 typedef struct hdx_found {
     hdx_ask              ask;
-    const hdx_arguments *arguments; /* of the question; valid only while the finder runs */
+    const hdx_arguments *arguments; /* of the question; only valid while the finder runs */
     const char          *what;      /* plural: "cleaners" */
     void                *at;
-    uint64_t             count, capacity, entry; /* entry: bytes of one */
+    uint64_t             count, capacity, entry; /* entry: bytes per entry */
 } hdx_found;
 
 /* Appends a copy of the entry. Checks for cancellation. */

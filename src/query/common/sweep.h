@@ -10,7 +10,7 @@
 /* Processes [from, to) on one worker. The callback must lock what the workers share. */
 typedef hdx_code hdx_sweep_piece(void *context, uint64_t from, uint64_t to, unsigned worker, hdx_error *err);
 
-typedef struct hdx_sweep_range { /* [0, count) in pieces of so many */
+typedef struct hdx_sweep_range { /* [0, count) in pieces of `piece` */
     uint64_t count, piece;
     unsigned workers;
     bool     near; /* the callback reads records of the dump at ascending positions (hdx_graph_near_begin) */

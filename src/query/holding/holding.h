@@ -1,5 +1,5 @@
 /*
- * holding.h - what stays reachable without some objects (mark.c), what does not, by class (gone.c), what groups of
+ * holding.h - what remains reachable without some objects (mark.c), what does not, by class (gone.c), what groups of
  * objects keep alive (tops.c).
  */
 #ifndef HDX_QUERY_HOLDING_HOLDING_H
@@ -9,16 +9,18 @@
 
 /* ---- sets (bit sets over ids) ---- */
 /*
- * Marks what the GC roots reach without entering `without` (MAT 6.4); `seen` holds hdx_graph_objects bits, all zero; on
- * return bits of `without` are clear in it. Both are borrowed.
+ * Marks what the GC roots reach without entering `without` (MAT 6.4). REQUIRES: `seen` has hdx_graph_objects bits, all
+ * zero. Afterwards the bits of `without` are clear in it. Both are borrowed.
  */
 hdx_code hdx_mark(const hdx_query *q, const uint64_t *without, uint64_t *seen, hdx_error *err);
-/* hdx_query_retained_set of the objects in `set`. */
+/* Same as hdx_query_retained_set for the objects in `set`. */
 hdx_code hdx_retained_bits(const hdx_query *q, const uint64_t *set, uint64_t *gone, hdx_error *err);
 typedef struct hdx_marking {  /* all borrowed */
     const uint64_t *without;  /* NULL: none */
-    unsigned        no_roots; /* bit t: of that hdx_root_type there are none */
-    /* Of these `leave` says what they refer to: `reach` for each, as long as that is HDX_OK. Many threads; NULL: none.
+    unsigned        no_roots; /* bit t: roots of this hdx_root_type are ignored */
+    /*
+     * For these objects `leave` determines the references: it calls `reach` for each, as long as that returns HDX_OK.
+     * Several threads call it; NULL: none.
      */
     const uint64_t *asked;
     hdx_code (*leave)(void *context, hdx_id from, hdx_code (*reach)(void *reached, hdx_id to), void *reached,
@@ -36,41 +38,47 @@ typedef struct hdx_gone {
     hdx_gone_sum *at; /* by class number */
     uint32_t      classes;
     uint64_t      objects, bytes;
-    bool          of_weak;              /* the two below are known */
-    uint64_t      weakly, but_for_weak; /* bytes: see hdx_gone_document_weak */
+    bool          of_weak;              /* whether the two sums below are known */
+    uint64_t      weakly, but_for_weak; /* in bytes: see hdx_gone_document_weak */
     hdx_mem      *mem;
 } hdx_gone;
 enum { HDX_GONE_COLUMNS = 3 };
 extern const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS];
 extern const hdx_column hdx_gone_document[1];
-extern const hdx_column hdx_gone_document_weak[1]; /* with what soft and weak references decide */
-hdx_code                hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err); /* closed on failure, too */
-void                    hdx_gone_close(hdx_gone *s);
-void                    hdx_gone_add(hdx_gone *s, uint32_t number, uint64_t shallow);
-hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, hdx_error *err); /* live ones */
-hdx_code hdx_gone_not_in(hdx_ask *ask, const uint64_t *seen, hdx_gone *s, hdx_error *err);      /* bits; live ones */
-hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **out, hdx_error *err); /* uses it up */
+extern const hdx_column hdx_gone_document_weak[1]; /* includes what depends on soft and weak references */
+/* Opens empty sums. The caller closes them, on failure, too. */
+hdx_code hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err);
+void     hdx_gone_close(hdx_gone *s);
+void     hdx_gone_add(hdx_gone *s, uint32_t number, uint64_t shallow);
+hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, hdx_error *err); /* live objects only */
+/* `seen`: bits over ids; live objects only */
+hdx_code hdx_gone_not_in(hdx_ask *ask, const uint64_t *seen, hdx_gone *s, hdx_error *err);
+/* Returns the rows and takes ownership of s. */
+hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **out, hdx_error *err);
 
 /* ---- tops.c ---- */
 /*
- * What groups of objects keep alive: retained[second of a pair] grows by the retained sizes of the objects (first,
- * rising, each once) that are not below another of their group in the dominator tree (MAT 6.6).
+ * Adds to retained[group] what a group of objects keeps alive: the retained sizes of its objects that are not dominated
+ * by another one of the group (MAT 6.6). `members`: pairs of object and group, in ascending order, each object once.
  */
 hdx_code hdx_groups_retained(hdx_ask *ask, const hdx_pair *members, uint64_t count, uint64_t groups, uint64_t *retained,
                              hdx_error *err);
 
-/* ---- the questions, with their options as arguments ---- */
-/* of: NULL for the top, or one object. depth 1: the children. */
+/* ---- questions, with their options as arguments ---- */
+/* Dominators below one object, or NULL: at the top level. depth 1: the children. */
 hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
                               hdx_error *err);
-/* Retained set of objects together (doc/mat.md 6.4). */
+/* The retained set of several objects together (doc/mat.md 6.4). */
 hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out, hdx_error *err);
 /*
- * The objects of that set: bit i % 64 of gone[i / 64] is object i; (hdx_graph_objects + 63) / 64 words are written, the
- * objects named included where they live.
+ * Computes the objects of that set: bit i % 64 of gone[i / 64] is object i. Writes (hdx_graph_objects + 63) / 64 words.
+ * The given objects are included if they are live.
  */
 hdx_code hdx_query_retained_set(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t *gone, hdx_error *err);
-/* All live instances of the classes of a pattern, neither class objects nor subclasses unless asked. */
+/*
+ * The set of all live instances of the classes of a pattern, without class objects, and without subclasses unless
+ * requested.
+ */
 hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
                                   hdx_error *err);
 

@@ -1,6 +1,5 @@
 /*
- * array_contents.h - what `strings`, `duplicates` and `arrays` share: primitive arrays, and the Strings whose text they
- * hold.
+ * array_contents.h - shared by `strings`, `duplicates` and `arrays`: primitive arrays, and the Strings that use them.
  *
  *   sums.c        contents told apart
  *   array_contents.c    one reading of the dump: which Strings use which array, and what is in it
@@ -8,11 +7,11 @@
  *   strings.c, duplicates.c, arrays.c    the questions
  *
  * Invariants
- *   1. The dump is read once, and twice where Strings show parts of arrays (JDK 5 and 6, Dalvik): where these begin and
- *      end is known after the first time.
- *   2. What equal.c holds for each array it holds for the sums of one range at a time: where memory is short there are
- *      more ranges, the dump is read once for each, and the answer is the same.
- *   3. No content is held: an array is looked at part by part.
+ *   1. The dump is read once, or twice if Strings use parts of arrays (JDK 5 and 6, Dalvik): the limits of these parts
+ *     are known after the first time.
+ *   2. What equal.c stores for each array, it stores for the sums of one range at a time: with little memory there are
+ *     more ranges, the dump is read once for each, and the answer is the same.
+ *   3. No content is stored: an array is processed part by part.
  */
 #ifndef HDX_QUERY_ARRAY_CONTENTS_H
 #define HDX_QUERY_ARRAY_CONTENTS_H
@@ -21,19 +20,19 @@
 #include "query/query.h"
 #include "query/texts/sums.h"
 
-/* Of an array. */
+/* Flags of an array. */
 enum {
-    HDX_ARRAY_CHARS = 1,  /* a String shows all of it: char[] */
-    HDX_ARRAY_LATIN1 = 2, /* byte[], a unit each */
-    HDX_ARRAY_UTF16 = 4,  /* byte[], two for a unit */
+    HDX_ARRAY_CHARS = 1,  /* the whole text of a String: char[] */
+    HDX_ARRAY_LATIN1 = 2, /* byte[], one byte per unit */
+    HDX_ARRAY_UTF16 = 4,  /* byte[], two bytes per unit */
     HDX_ARRAY_TEXT = 7,
-    HDX_ARRAY_PARTLY = 8,    /* a String shows a part of it */
-    HDX_ARRAY_CONSTANT = 16, /* two elements or more, all the same */
-    HDX_ARRAY_NARROW = 32,   /* seen as UTF-16 each unit is below 256 */
-    HDX_ARRAY_ABSENT = 64    /* the dump does not have its content */
+    HDX_ARRAY_PARTLY = 8,    /* a String uses a part of it */
+    HDX_ARRAY_CONSTANT = 16, /* at least two elements, all equal */
+    HDX_ARRAY_NARROW = 32,   /* each unit, read as UTF-16, is below 256 */
+    HDX_ARRAY_ABSENT = 64    /* the dump lacks its content */
 };
 
-/* A String that shows a part of a char[]. */
+/* A String that uses a part of a char[]. */
 typedef struct hdx_part_of {
     hdx_id   array, string;
     uint64_t first, units;
@@ -42,43 +41,45 @@ typedef struct hdx_part_of {
 
 typedef struct hdx_text_counts {
     uint64_t strings; /* in scope */
-    uint64_t absent;  /* their text is not in the dump */
-    uint64_t unknown; /* of no known layout */
-    uint64_t none;    /* without a value */
+    uint64_t absent;  /* the dump lacks their text */
+    uint64_t unknown; /* of unknown layout */
+    uint64_t none;    /* their value is null */
 } hdx_text_counts;
 
 typedef struct hdx_array_contents {
     hdx_ask         ask;
-    unsigned        types; /* bit t: arrays of that element type have places */
+    unsigned        types; /* bit t: arrays of this element type have a place */
     unsigned        threads;
     hdx_sum_key     key;
-    uint64_t        objects, places; /* places: of arrays, in the order of ids */
-    uint64_t       *bits;            /* over ids: has a place */
-    uint64_t       *before;          /* places before each eighth word of `bits` */
-    uint32_t       *strings;         /* by place: Strings in scope that show all of it */
-    hdx_id         *first;           /* the one of least id; HDX_NO_ID */
+    uint64_t        objects, places; /* places: number of arrays with a place, in the order of ids */
+    uint64_t       *bits;            /* bits over ids: the array has a place */
+    uint64_t       *before;          /* number of places before each eighth word of `bits` */
+    uint32_t       *strings;         /* by place: number of Strings in scope that use the whole array */
+    hdx_id         *first;           /* of these the one with the least id; HDX_NO_ID: none */
     uint8_t        *flags;           /* HDX_ARRAY_... */
-    uint32_t       *zeros;           /* at its end; NULL: nobody asked */
-    hdx_part_of    *parts;           /* by array, first, units, String */
+    uint32_t       *zeros;           /* number of zeros at its end; NULL: not requested */
+    hdx_part_of    *parts;           /* sorted by array, first, units, String */
     uint64_t        part_count, part_capacity;
     hdx_text_counts counts;
 } hdx_array_contents;
 
-/* Called for each array whose content is there, on the worker that read it; sum: of it, its length and its type. */
+/*
+ * Called for each array whose content the dump has, on the worker that read it. sum: of its content, length and type.
+ */
 typedef hdx_code hdx_array_visit(void *context, unsigned worker, hdx_id array, const hdx_sum *sum, hdx_error *err);
 
-/* Finds places. hdx_array_contents_close gives them back before the question ends. */
+/* Assigns places. hdx_array_contents_close frees them before the question ends. */
 hdx_code hdx_array_contents_open(const hdx_query *q, unsigned types, bool zeros, hdx_array_contents *out,
                                  hdx_error *err);
 void     hdx_array_contents_close(hdx_array_contents *c);
-/* again: Strings and flags are known from an earlier time. visit may be NULL: no sums are made. */
+/* Reads the contents. again: Strings and flags are known from an earlier call. visit NULL: sums are not computed. */
 hdx_code hdx_array_contents_read(hdx_array_contents *c, bool again, hdx_array_visit *visit, void *context,
                                  hdx_error *err);
 bool     hdx_array_contents_place(const hdx_array_contents *c, hdx_id array, uint64_t *place); /* false: it has none */
 
 /* ---- groups of equal contents ---- */
 typedef enum hdx_equal_kind { HDX_EQUAL_ARRAYS, HDX_EQUAL_CHARS, HDX_EQUAL_LATIN1, HDX_EQUAL_UTF16 } hdx_equal_kind;
-/* Of an array with these flags that Strings show. */
+/* Kind of an array with these flags that Strings use. */
 static inline hdx_equal_kind hdx_equal_kind_of(unsigned flags)
 {
     return (flags & HDX_ARRAY_CHARS) != 0    ? HDX_EQUAL_CHARS
@@ -88,29 +89,32 @@ static inline hdx_equal_kind hdx_equal_kind_of(unsigned flags)
 typedef struct hdx_equal {
     uint64_t wasted;
     hdx_sum  sum;
-    hdx_id   id;      /* of the String, or array, of least id */
+    hdx_id   id;      /* the String, or array, with the least id */
     uint64_t objects; /* Strings, or arrays */
-    uint64_t arrays;  /* that these Strings show all of, and that no String shows a part of */
-    uint64_t length;  /* units, or elements */
+    uint64_t arrays;  /* number of arrays that these Strings use as a whole, and of which no String uses a part */
+    uint64_t length;  /* in units or elements */
     uint8_t  kind;    /* hdx_equal_kind */
-    uint8_t  type;    /* of elements */
+    uint8_t  type;    /* of its elements */
 } hdx_equal;
 typedef struct hdx_equal_totals {
-    uint64_t values;     /* different ones */
+    uint64_t values;     /* number of different values */
     uint64_t objects;    /* Strings, or arrays */
-    uint64_t bytes;      /* of these, and of the arrays of Strings */
-    uint64_t duplicates; /* objects that are as one before them */
+    uint64_t bytes;      /* size of these, and of the arrays of Strings */
+    uint64_t duplicates; /* objects that are equal to an earlier one */
     uint64_t wasted;
-    uint64_t shared; /* of that what is freed where equal Strings share one array */
+    uint64_t shared; /* part of it that would be freed if equal Strings shared one array */
 } hdx_equal_totals;
 typedef struct hdx_equals {
     hdx_equal       *at; /* most wasted first, then by id */
     uint64_t         count, capacity;
     hdx_equal_totals strings, arrays;
 } hdx_equals;
-/* all: groups of one, too; texts: Strings alone. */
+/* Finds groups of equal contents. all: include groups of one; texts: Strings only. */
 hdx_code hdx_equals_find(hdx_array_contents *c, bool texts, bool all, hdx_equals *out, hdx_error *err);
-/* Bytes of one of the group: a String without its array, or an array; and of the array of a String. */
+/*
+ * Returns the sizes of one object of the group: of a String without its array, or of an array; and of the array of a
+ * String.
+ */
 void hdx_equal_sizes(const hdx_array_contents *c, const hdx_equal *e, uint64_t *object, uint64_t *array);
 
 /* ---- rows of groups (duplicates.c) ---- */
@@ -142,17 +146,25 @@ void hdx_equal_sizes(const hdx_array_contents *c, const hdx_equal *e, uint64_t *
         HDX_COLUMN("array_duplicates", UNSIGNED, COUNT, 0,                                                             \
                    "arrays that are as another before them and are no String's"),                                      \
         HDX_COLUMN("array_wasted", UNSIGNED, BYTES, 0, "their size")
-/* texts, all: as hdx_equals_find; arrays and holders go into columns of `duplicates`, texts alone into these. */
+/*
+ * texts, all: as in hdx_equals_find. Arrays and holders fill columns of `duplicates`; with `texts` only Strings are
+ * included.
+ */
 hdx_code hdx_equals_ask(const hdx_query *q, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err);
 
 /* ---- which class has most of the copies in a group (equal_holders.c) ---- */
 typedef struct hdx_equal_holders hdx_equal_holders;
-/* Groups are copied as far as they are needed. */
+/* Copies of the groups what is needed. */
 hdx_code hdx_equal_holders_new(const hdx_array_contents *c, const hdx_equals *groups, hdx_equal_holders **out,
                                hdx_error *err);
-/* Fills the column `holder` of rows whose `address` is the id of a group. Takes h and what c has over. */
+/*
+ * Fills the column `holder` of rows whose `address` is the id of a group. Takes ownership of h and of the content of c.
+ */
 hdx_code hdx_equal_holders_fill(hdx_equal_holders *h, hdx_array_contents *c, hdx_rows **rows, hdx_error *err);
-/* Of one group, the first copy that the class refers to; the group's id where nothing does. Takes what c has over. */
+/*
+ * Returns the first copy in one group to which the class refers; the group's id if there is none. Takes ownership of
+ * the content of c.
+ */
 hdx_code hdx_equal_holders_copy(hdx_equal_holders *h, hdx_array_contents *c, hdx_id group, hdx_id *out, hdx_error *err);
 
 #endif

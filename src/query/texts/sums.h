@@ -1,9 +1,10 @@
 /*
- * sums.h - contents told apart by 122 bits each.
+ * sums.h - distinguishes contents by sums of 122 bits.
  *
- * A content is a row of numbers c1 .. cn below 2^32; its sum is c1 x^(n-1) + ... + cn modulo 2^61 - 1, for two points x
- * that the process drew. Two different contents of at most n numbers have the same sums with a probability of at most
- * (n / 2^61)^2, whatever they are: who makes a dump does not know the points. So sums are compared, not contents.
+ * A content is a sequence of numbers c1 .. cn below 2^32. Its sum is c1 x^(n-1) + ... + cn modulo 2^61 - 1, for two
+ * points x that the process chose at random. Two different contents of at most n numbers have equal sums with a
+ * probability of at most (n / 2^61)^2, whatever the contents are, because the author of a dump does not know the
+ * points. Sums are therefore compared in place of contents.
  *
  *     hdx_sum s = { { 0, 0 } };
  *     hdx_sum_add(&key, &s, 4, bytes, len);             numbers of 4 bytes; parts but the last hold whole ones
@@ -24,10 +25,10 @@ typedef struct hdx_sum_key {
 } hdx_sum_key;
 
 void hdx_sum_key_make(hdx_sum_key *key);
-/* size 2: numbers of 2 bytes, each by itself; 4: of 4, the last filled up with zeros. */
+/* Adds numbers. size 2: each 2 bytes are a number; size 4: each 4 bytes, the last padded with zeros. */
 void hdx_sum_add(const hdx_sum_key *key, hdx_sum *s, unsigned size, const uint8_t *bytes, uint64_t len);
 void hdx_sum_number(const hdx_sum_key *key, hdx_sum *s, uint32_t number);
-/* Of the `count` numbers between two beginnings of one content. */
+/* Returns the sum of the `count` numbers between two beginnings of one content. */
 hdx_sum hdx_sum_between(const hdx_sum_key *key, const hdx_sum *first, const hdx_sum *end, uint64_t count);
 
 #endif
