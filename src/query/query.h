@@ -4,16 +4,16 @@
  *
  * Folders, each of which may include those before it (rooms.cmake):
  *
- *   common running a question, cells, names of objects and classes, labels, fields, contents of collections; listing,
- *     grouped, beside, sweep, columns: the parts of a question
- *   sets which objects the user selects: by name, class and conditions on fields; references that are excluded
- *   paths from GC roots to objects, one by one and as one tree
- *   runtime threads, class loaders, references of java.lang.ref, open files, memory outside of the heap
- *   histogram by class, and retained sizes of many sets of classes at once
- *   holding what keeps objects alive: dominators, holders, what would be free
- *   suspects of a leak, in sentences
- *   texts Strings and arrays: equal ones, wasteful ones, large ones
- *   collections their sizes, entries and keys
+ *   common       running a question, cells, names of objects and classes, labels, fields, contents of collections;
+ *                listing, grouped, beside, sweep, columns: the parts of a question
+ *   sets         which objects the user selects: by name, class and conditions on fields; references that are excluded
+ *   paths        from GC roots to objects, one by one and as one tree
+ *   runtime      threads, class loaders, references of java.lang.ref, open files, memory outside of the heap
+ *   histogram    by class, and retained sizes of many sets of classes at once
+ *   holding      what keeps objects alive: dominators, holders, what would be free
+ *   suspects     of a leak, in sentences
+ *   texts        Strings and arrays: equal ones, wasteful ones, large ones
+ *   collections  their sizes, entries and keys
  *
  * Questions about single objects or the whole heap, tables and views are in this folder itself.
  *
@@ -25,7 +25,7 @@
  *   1. There is no recursion over the heap, and no allocation has a size that was not counted in the index first.
  *   2. Every answer ends with hdx_graph_check: a damaged page is an error, never just a wrong row.
  *   3. Loops that follow ids stop after as many steps as there are objects, because a damaged index may contain a
- *     cycle.
+ *      cycle.
  */
 #ifndef HDX_QUERY_QUERY_H
 #define HDX_QUERY_QUERY_H
