@@ -1,5 +1,5 @@
 /*
- * checking.h - what the files of the answer `check` share: one call of it, and what it has found so far.
+ * checking.h - shared by the files of the answer `check`: one run of it, and its results so far.
  *
  *   check.c          the declaration; arguments and files to rules; results to rows
  *   checking.c       the words and numbers of a result, and the list of results
@@ -14,7 +14,7 @@
 #include "answer/answer.h"
 #include "check/check.h"
 
-#define HDX_FINDINGS_MOST 20u /* of one rule: what is left out is counted */
+#define HDX_FINDINGS_MOST 20u /* most findings of a rule; further ones are only counted */
 
 typedef struct hdx_checking {
     hdx_session             *s;
@@ -22,44 +22,49 @@ typedef struct hdx_checking {
     hdx_graph               *g;
     const hdx_graph_summary *sum;
     const char              *view, *baseline; /* NULL: none */
-    hdx_arena               *arena;           /* of everything that a result points to */
+    hdx_arena               *arena;           /* for everything to which a result points */
     hdx_check_result        *results;
     uint64_t                 count, capacity, rules, broken;
 } hdx_checking;
 
-/* A text in the arena; NULL: no memory. */
+/* Formats a text in the arena; NULL: no memory. */
 const char *hdx_checking_say(hdx_checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "1.9 MB", "4,669", "12.5%" */
+/* Formats "1.9 MB", "4,669", "12.5%". */
 const char *hdx_checking_number(hdx_checking *c, hdx_check_unit unit, double value);
-/* What every result of a rule says; the caller goes on with message and measured. */
+/* Returns a result with the members that are common to all results of a rule; the caller sets message and measured. */
 hdx_check_result hdx_checking_result(hdx_checking *c, const hdx_rule *rule);
-/* One more result; message NULL: there was no memory for it. */
+/* Adds a result. Returns HDX_LIMIT if its message is NULL: memory was refused. */
 hdx_code hdx_checking_add(hdx_checking *c, const hdx_check_result *result, hdx_error *err);
 
 /* ---- check_told.c ---- */
-/* The object, its class, what it keeps, the path that holds it. HDX_NO_ID: nothing. */
+/*
+ * Sets the members about an object: itself, its class, what it retains, the path that keeps it alive. HDX_NO_ID: no
+ * effect.
+ */
 hdx_code hdx_checking_tell(hdx_checking *c, hdx_id id, hdx_check_result *result, hdx_error *err);
 hdx_code hdx_checking_tell_trace(hdx_checking *c, const hdx_leaks *leaks, const hdx_leak_trace *trace,
                                  hdx_check_result *result, hdx_error *err);
 
-/* ---- rows of a question, summed up (check_measure.c) ---- */
+/* ---- sums over the rows of a question (check_measure.c) ---- */
 typedef struct hdx_fold {
     const hdx_query    *q;
     const hdx_question *question;
     const hdx_argument *arguments;
     size_t              argument_count;
-    const char         *sum;     /* column; NULL: rows are counted */
-    const char         *weight;  /* by which one row is more than another; NULL: none is told */
-    const char         *address; /* columns of that row that are kept; NULL: none */
+    const char         *sum;     /* column to sum; NULL: counts rows */
+    const char         *weight;  /* column by which the most important row is chosen; NULL: none is */
+    const char         *address; /* columns of that row that are stored; NULL: none */
     const char         *class_name;
-    const char         *match, *pattern; /* rows whose column matches alone; NULL: all */
-    /* Each row that matches, in the order of the answer; places are those of the four columns, UINT32_MAX: none. */
+    const char         *match, *pattern; /* includes only rows whose column matches; NULL: all */
+    /*
+     * Called for each matching row, in the order of the answer. places: indexes of the four columns; UINT32_MAX: none.
+     */
     hdx_code (*row)(void *context, const hdx_cell *cells, const uint32_t places[4], hdx_error *err);
     void *context;
-    /* what comes out */
+    /* results */
     uint64_t total, best_weight;
     hdx_addr best_address;
-    char    *best_class; /* in the arena given; NULL */
+    char    *best_class; /* in the given arena; NULL: none */
 } hdx_fold;
 hdx_code hdx_fold_rows(hdx_fold *f, hdx_arena *arena, hdx_error *err);
 
@@ -69,7 +74,7 @@ hdx_code hdx_checking_growth(hdx_checking *c, const hdx_rule *rule, hdx_error *e
 hdx_code hdx_checking_leaks(hdx_checking *c, const hdx_rule *rule, hdx_error *err);
 hdx_code hdx_checking_suspects(hdx_checking *c, const hdx_rule *rule, hdx_error *err);
 hdx_code hdx_checking_damage(hdx_checking *c, const hdx_rule *rule, hdx_error *err);
-/* The instance that keeps most, of the live ones of these classes; HDX_NO_ID: there is none. */
+/* Returns the live instance of these classes that retains most; HDX_NO_ID: none. */
 hdx_code hdx_checking_heaviest(hdx_checking *c, const uint32_t *numbers, size_t count, hdx_id *out, hdx_error *err);
 
 #endif

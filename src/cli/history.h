@@ -11,17 +11,17 @@
 #include <histedit.h>
 
 #define CLI_HISTORY_LINES 1000
-#define CLI_HISTORY_BYTES (16u << 20) /* the newest lines of a longer file are read */
+#define CLI_HISTORY_BYTES (16u << 20) /* of a longer file the last lines are read */
 
-/* An empty history of CLI_HISTORY_LINES at most; NULL: no memory. */
+/* Returns an empty history for CLI_HISTORY_LINES lines; NULL: no memory. */
 History *cli_history_new(void);
 
-/* Adds the lines of the file. Never waits for another process; a file that cannot be used adds none. */
+/* Adds the lines of the file. Never waits for another process; a file that cannot be used is ignored. */
 void cli_history_load(History *h, const char *path);
 
 /*
- * Adds lines to the file, which other shells may have extended meanwhile. The file is replaced whole, or stays as it
- * was: also where its owner is another user, or where it is read-only.
+ * Adds lines to the file, which other shells may have extended in the meantime. The file is replaced completely or left
+ * unchanged. It is left unchanged if it belongs to another user or is read-only.
  */
 void cli_history_add(History *lines, const char *path);
 #endif
