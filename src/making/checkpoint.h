@@ -1,12 +1,12 @@
-/* checkpoint.h - saving a build between its steps, and going on from there (checkpoint.c). */
+/* checkpoint.h - saves a build between its steps, and resumes it (checkpoint.c). */
 #ifndef HDX_MAKING_CHECKPOINT_H
 #define HDX_MAKING_CHECKPOINT_H
 
 #include "making/making.h"
 
-#define HDX_CHECKPOINT_FORMAT 5u /* of what steps hand to each other in files */
+#define HDX_CHECKPOINT_FORMAT 5u /* version of the files that one step passes to the next */
 
-/* Steps that a checkpoint may hold, in their order; bits of `done`. */
+/* Steps that a checkpoint may contain, in their order; bits of `done`. */
 typedef enum hdx_pass_name {
     HDX_PASS_COLUMNS,
     HDX_PASS_OBJECTS,
@@ -16,15 +16,17 @@ typedef enum hdx_pass_name {
 } hdx_pass_name;
 
 /*
- * The file `state` begins with this head; after it roots, units and chunks as they lie in memory, and a CRC32C of all
- * before it. Here for the tests' sake: nobody else than checkpoint.c reads one.
+ * The beginning of the file `state`. It is followed by roots, units and chunks as in memory, and a CRC32C of everything
+ * before it. Declared here for tests; only checkpoint.c reads it.
  */
 typedef struct hdx_checkpoint_head {
-    /* bytes: of the file; version: a hash of heapdex's, of the sizes of what follows and of the parameters */
+    /*
+     * bytes: size of the file; version: a hash of heapdex's version, of the sizes of what follows and of the parameters
+     */
     uint64_t magic, bytes, version;
-    uint64_t catalog; /* hash of the file catalog.sum beside it: the two were written by one save */
-    uint64_t done;    /* steps of order.c, a bit each */
-    uint64_t tasks;   /* of the step after them (HDX_TASK_); believed with a seal alone */
+    uint64_t catalog; /* hash of the file catalog.sum next to it: both were written by one save */
+    uint64_t done;    /* steps of order.c, one bit each */
+    uint64_t tasks;   /* of the step after these (HDX_TASK_); only trusted together with a seal */
     uint64_t width, until, class_class, loader_class;
     uint64_t reached;
     uint64_t search_bytes, search_sum, idoms_bytes, idoms_sum;
@@ -34,51 +36,61 @@ typedef struct hdx_checkpoint_head {
     uint64_t roots, units, chunks;
 } hdx_checkpoint_head;
 
-/* All files of the steps so far, and of these tasks of the next, are in the folder and closed or will be read again. */
+/*
+ * Saves a checkpoint. REQUIRES: all files of the steps so far, and of these tasks of the next, are in the folder, and
+ * closed or complete.
+ */
 hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_error *err);
-/* The packed lists, and who is referenced to, into lists.tmp, and back. */
+/* Write the packed lists, and which objects are referenced, to lists.tmp, and read them. */
 hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referenced, hdx_error *err);
 hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err);
-/* Is every file that a checkpoint of these steps, or of these tasks, has as the seal says? */
+/* Returns whether every file of a checkpoint of these steps or tasks is as the seal says. */
 bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks);
-/* checkpoint_files.c: has a checkpoint of these steps and tasks this index file? Does one of these tasks write it? */
+/*
+ * checkpoint_files.c: hdx_checkpoint_has_kind returns whether a checkpoint of these steps and tasks has this index
+ * file, hdx_checkpoint_makes whether one of these tasks writes it.
+ */
 bool hdx_checkpoint_has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_kind kind);
 bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind);
-/* Classes, threads, heaps and the manifest out of a catalog: their texts live as long as it is open. */
+/* Reads classes, threads, heaps and the manifest from a catalog. Their texts are valid while it is open. */
 hdx_code hdx_build_tables_from(hdx_build *b, hdx_catalog *from, hdx_error *err);
 bool     hdx_checkpoint_is_there(const hdx_work *w);
 void     hdx_checkpoint_remove(hdx_work *w, hdx_keeping *keeping);
-uint64_t hdx_checkpoint_version(
-    const hdx_index_options *options); /* of everything that must be alike to go on: heapdex, formats, parameters */
+/* Returns a hash of everything that must be equal to resume: version of heapdex, formats, parameters. */
+uint64_t hdx_checkpoint_version(const hdx_index_options *options);
 /*
- * Fills b and p as they were after the steps `done`, files open and checked. HDX_NOT_FOUND: there is nothing to go on
- * from, b and p are to be thrown away. b->manifest holds what hdx_place_sample said of the dump.
+ * Restores b and p as they were after the steps `done`, with files open and checked. Returns HDX_NOT_FOUND if there is
+ * nothing to resume; b and p must then be discarded. b->manifest has the facts of hdx_place_sample about the dump.
  */
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err);
 /*
- * checkpoint_check.c: opens the temporary files; HDX_NOT_FOUND when any file, these or the index's, is not what it was,
- * or could lead outside. What the steps done do not have is removed.
+ * checkpoint_check.c: opens the temporary files, and removes files that the steps `done` do not have. Returns
+ * HDX_NOT_FOUND if any file of these or of the index changed, or could refer outside of the folder.
  */
 hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
 /*
- * checkpoint_values.c: HDX_NOT_FOUND when index files say of each other, or of what was searched, what no build writes.
+ * checkpoint_values.c: returns HDX_NOT_FOUND if index files contradict each other, or the results of the searches, in a
+ * way that no build produces.
  */
 hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err);
-/* Has a reading of the dump left files to go on from (kept.h)? All others go. False: the folder is of no use. */
+/*
+ * Returns whether reading the dump left files to resume from (kept.h); removes all others. False: the folder is
+ * useless.
+ */
 bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping);
 /*
- * Before anything in the folder is opened: plain files, and the folders of checkpoints with plain files in them, and no
- * links.
+ * Checks, before anything in the folder is opened, that it contains plain files only, and folders of checkpoints with
+ * plain files, but no links.
  */
 bool hdx_checkpoint_is_plain(const hdx_work *w);
 /*
- * view_checkpoint.c: the same of a view, whose folder has it as b->keeping.version says. HDX_NOT_FOUND: nothing to go
- * on from, and the folder is to be cleared.
+ * view_checkpoint.c: the same for a view, for the version in b->keeping.version. HDX_NOT_FOUND: there is nothing to
+ * resume, and the folder must be cleared.
  */
 hdx_code hdx_view_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err);
 hdx_code hdx_view_checkpoint_take(hdx_pass *p, uint64_t *done, hdx_error *err);
 void     hdx_view_checkpoint_remove(hdx_work *w);
-/* Temporary files that a checkpoint of these steps has. */
+/* Temporary files of a checkpoint of these steps. */
 static inline bool hdx_checkpoint_has(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 static inline bool hdx_checkpoint_spill(uint64_t done) { return !hdx_checkpoint_has(done, HDX_PASS_OBJECTS); }
 /* Tasks of the step after these. */

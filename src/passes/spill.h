@@ -23,13 +23,14 @@
 #include "reading/reading.h"
 #include "passes/temp.h"
 
-#define HDX_SPILL_HEAD 64u        /* a record without its targets, and what packing may write after it */
+/* Largest size of a record without its targets, and of what packing may write after it. */
+#define HDX_SPILL_HEAD 64u
 #define HDX_SPILL_BARE UINT64_MAX /* position of an object without a record */
 
 typedef struct hdx_spilled {
-    uint64_t at, bytes;      /* in the file */
-    uint64_t first, last;    /* least and greatest id */
-    uint64_t objects, edges; /* records; their targets */
+    uint64_t at, bytes;      /* at: position in the file */
+    uint64_t first, last;    /* lowest and highest id */
+    uint64_t objects, edges; /* objects: number of records; edges: of their targets */
     hdx_pos  pos;            /* of the first record */
     uint32_t sum;            /* CRC32C */
     bool     bare;
@@ -39,7 +40,7 @@ typedef struct hdx_spill {
     hdx_temp        file;
     hdx_spilled    *units;
     uint64_t        count, capacity;
-    uint64_t        longest; /* bytes of the longest unit */
+    uint64_t        longest; /* size of the longest unit in bytes */
     uint64_t        edges;   /* of all units */
     pthread_mutex_t lock;
     bool            open;
@@ -49,18 +50,18 @@ typedef struct hdx_spill_record {
     uint64_t       id;
     hdx_pos        position; /* + 1; 0: none */
     uint32_t       heap, class_number;
-    uint64_t       length; /* as size.hdx has it */
+    uint64_t       length; /* as in size.hdx */
     unsigned       width;  /* of a distance, in bytes */
-    uint64_t       count;  /* targets */
+    uint64_t       count;  /* number of targets */
     const uint8_t *list;   /* their distances */
 } hdx_spill_record;
 
-/* What a record is written after, of which it says the difference. */
+/* State of the previous record, to which a record is relative. */
 typedef struct hdx_spill_writer {
     const uint8_t *widths;  /* hdx_spill_widths */
-    uint64_t       next_id; /* one after the record before; 0 at first */
-    hdx_pos        pos;     /* of the record before; at first the unit's */
-    bool           heaps;   /* the dump has some */
+    uint64_t       next_id; /* one after the id of the previous record; 0 at first */
+    hdx_pos        pos;     /* of the previous record; at first the unit's */
+    bool           heaps;   /* the dump has heaps */
 } hdx_spill_writer;
 
 typedef struct hdx_spill_reader {
@@ -74,19 +75,20 @@ typedef struct hdx_spill_reader {
 } hdx_spill_reader;
 
 hdx_code hdx_spill_open(hdx_work *w, const char *name, hdx_spill *s, hdx_error *err);
-/* One that is there, to be read and written on; what it has is for the caller to say. */
+/* Opens an existing file for reading and writing; the caller sets its content. */
 hdx_code hdx_spill_reopen(hdx_work *w, const char *name, hdx_spill *s, hdx_error *err);
-void     hdx_spill_close(hdx_work *w, hdx_spill *s);  /* the file stays, and `edges`; all zero: nothing */
-void     hdx_spill_remove(hdx_work *w, hdx_spill *s); /* it has served */
-/* Writes a unit of unit->bytes bytes; any thread. Fills unit->at and sum. */
+void     hdx_spill_close(hdx_work *w, hdx_spill *s);  /* keeps the file, and `edges`; all zero is allowed */
+void     hdx_spill_remove(hdx_work *w, hdx_spill *s); /* after its use */
+/* Writes a unit of unit->bytes bytes. Sets unit->at and sum. Any thread may call it. */
 hdx_code hdx_spill_put(hdx_work *w, hdx_spill *s, hdx_spilled *unit, const uint8_t *bytes, hdx_error *err);
-/* Reads unit i into `to`, which has room for longest + HDX_PACKED_SLACK bytes, and checks its sum; any thread. */
+/*
+ * Reads unit i into `to`, which has room for longest + HDX_PACKED_SLACK bytes, and checks its sum. Any thread may call
+ * it.
+ */
 hdx_code hdx_spill_get(const hdx_dump_tables *t, const hdx_spill *s, uint64_t i, uint8_t *to, hdx_spill_reader *reader,
                        hdx_error *err);
 
-/*
- * Calls take for every record with an id of lo .. hi - 1, each once; workers share the units, each with its own number.
- */
+/* Calls `take` once for every record with an id of lo .. hi - 1. Workers share the units, each with its own number. */
 typedef void hdx_spill_take(void *context, unsigned worker, const hdx_spill_record *record);
 typedef struct hdx_spill_range {
     uint64_t        lo, hi;
@@ -96,17 +98,17 @@ typedef struct hdx_spill_range {
 hdx_code hdx_spill_each(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *s, const hdx_spill_range *range,
                         hdx_error *err);
 /*
- * Of all objects there is one record in the file; `counted`: of each class as many as the first pass found. Bytes that
- * nobody vouches for: HDX_NOT_FOUND (spill_check.c).
+ * Checks that the file has one record for each object and, if `counted`, as many for each class as the first pass
+ * found. The content is untrusted: returns HDX_NOT_FOUND otherwise (spill_check.c).
  */
 hdx_code hdx_spill_check(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *spill, bool counted, hdx_error *err);
 /*
- * How many ids (a multiple of HDX_PACKED_PIECE) to take at a time where each needs so many bytes: few enough to fit
- * what is left of the budget, and so many that no unit is read much more than once.
+ * Returns how many ids (a multiple of HDX_PACKED_PIECE) to process at a time if each needs this many bytes: few enough
+ * to fit in the rest of the budget, but enough that no unit is read much more than once.
  */
 uint64_t hdx_spill_batch(const hdx_work *w, const hdx_spill *s, uint64_t bytes);
 
-/* Widths by code: those that serve so many ids best. */
+/* Widths by code: the best ones for this number of ids. */
 static inline void hdx_spill_widths(uint64_t ids, uint8_t widths[4])
 {
     const bool far = ids > 1ull << 31;
@@ -115,11 +117,11 @@ static inline void hdx_spill_widths(uint64_t ids, uint8_t widths[4])
     widths[2] = far ? 4 : 3;
     widths[3] = far ? 5 : 4;
 }
-/* The bits of a distance of so many bytes; half its range. */
+/* The largest value of a distance of this many bytes; half its range. */
 static inline uint64_t hdx_spill_mask(unsigned width) { return ~(~0ull << 8 * width); }
 static inline uint64_t hdx_spill_half(unsigned width) { return 1ull << (8 * width - 1); }
 
-/* The code of the width that n ascending targets of id need. */
+/* Returns the code of the width that n ascending targets of id need. */
 static inline unsigned hdx_spill_code(const uint8_t widths[4], uint64_t id, const uint64_t *targets, uint64_t n)
 {
     unsigned code = 0;
@@ -134,7 +136,7 @@ static inline unsigned hdx_spill_code(const uint8_t widths[4], uint64_t id, cons
 
 /*
  * Writes a record: r with its id, position (+ 1; 0: a bare one), heap, class number and, with_length, length; and n
- * ascending targets. 5 * n + HDX_SPILL_HEAD bytes are enough.
+ * ascending targets. REQUIRES: room for 5 * n + HDX_SPILL_HEAD bytes.
  */
 static inline uint8_t *hdx_spill_write(uint8_t *to, const hdx_spill_writer *w, bool with_length,
                                        const hdx_spill_record *r, const uint64_t *targets, uint64_t n)
@@ -142,7 +144,7 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const hdx_spill_writer *w, b
     const uint64_t next_id = w->next_id;
     const unsigned code = hdx_spill_code(w->widths, r->id, targets, n), width = w->widths[code];
     const uint64_t origin = r->id - hdx_spill_half(width);
-    uint8_t       *begin = to + 1, *at = begin; /* most have less than 32 bytes: one says so */
+    uint8_t       *begin = to + 1, *at = begin; /* most have less than 32 bytes, for which one byte suffices */
     if (r->id != next_id)
         at = hdx_pack(at, hdx_zigzag((int64_t)(r->id - next_id)));
     if (r->position != 0)
@@ -166,7 +168,7 @@ static inline uint8_t *hdx_spill_write(uint8_t *to, const hdx_spill_writer *w, b
     return to + more + bytes;
 }
 
-/* A packed number that may not be whole; false: it ends beyond `end`. */
+/* Reads a packed number that may be truncated; false: it ends after `end`. */
 static inline bool hdx_packed_number(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
     if (*at >= end || (uint64_t)(end - *at) < (**at & 3u) + 1u + ((**at & 3u) == 3u))
@@ -175,7 +177,7 @@ static inline bool hdx_packed_number(const uint8_t **at, const uint8_t *end, uin
     return true;
 }
 
-/* Do records of this class have a length? */
+/* Returns whether records of this class have a length. */
 static inline bool hdx_spill_length(const hdx_class *c)
 {
     return c->kind != HDX_INSTANCE || (c->flags & HDX_CLASS_OF_ARRAYS) != 0;

@@ -1,6 +1,6 @@
 /*
- * wide.h - the passes over ids, for the width at hand (algo/width.h): what each gets and leaves says hdx_wide in
- * passes.h. For the files *_wide.c alone; everybody else goes through hdx_wide_of.
+ * wide.h - the passes over ids, for the current width (algo/width.h); see hdx_wide in passes.h for their inputs and
+ * results. For the files *_wide.c only; all other code calls hdx_wide_of.
  */
 #ifndef HDX_PASSES_WIDE_H
 #define HDX_PASSES_WIDE_H
@@ -36,7 +36,7 @@ hdx_code WIDE(hdx_pass_write_retained)(hdx_work *w, const hdx_numbered *numbered
 hdx_code WIDE(hdx_pass_tree)(hdx_work *w, const hdx_search *search, const hdx_temp *idoms, hdx_tree *out,
                              hdx_error *err);
 
-/* What a pass gives the functions of algo to work with. */
+/* Returns the resources that a pass gives to the functions of algo. */
 static inline hdx_resources hdx_work_resources(hdx_work *w)
 {
     return (hdx_resources){ .mem = &w->mem, .tick = &w->tick, .threads = w->threads };
@@ -52,7 +52,7 @@ static inline hdx_idoms WIDE(hdx_search_idoms)(const hdx_search *search, const h
     return (hdx_idoms){ hdx_search_visits(search), { &idoms->tape, idoms->end / sizeof(WIDE(hdx_semi)) } };
 }
 
-/* The member of a set that has this rank. */
+/* Returns the member of a set with this rank. */
 static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) *set, uint64_t n, uint64_t rank)
 {
     /* the last word with at most `rank` members before it */
@@ -63,7 +63,7 @@ static inline uint64_t WIDE(hdx_ranked_member)(const WIDE(hdx_ranked) *set, uint
     return 64 * i + (uint64_t)__builtin_ctzll(word);
 }
 
-/* The next member after one. */
+/* Returns the next member after one. */
 static inline uint64_t WIDE(hdx_ranked_next)(const WIDE(hdx_ranked) *set, uint64_t at)
 {
     uint64_t i = (at + 1) >> 6, word = set->words[i] & ~0ull << ((at + 1) & 63);

@@ -1,16 +1,16 @@
 /*
- * kept.h - files of what a reading of the dump has done so far, for a build that goes on from there (kept.c).
+ * kept.h - files with the progress of reading the dump, from which a later build resumes (kept.c).
  *
- *     scan.tmp      what the first pass holds of the heap records that it has read (scan.c); after a long one all of
- *                   them
- *     bits.tmp      beside a checkpoint, after the searches: what lives and what is special; used with a seal alone
- *     lists.tmp     likewise, while references are transposed and searched: the packed lists, and who is referenced to
- *     view.tmp      numbers of a view that is being made, and the same bits; used with a seal alone
- *     columns.tmp   which stretches the second pass has read, and what references.tmp holds of them (columns.c)
+ *   scan.tmp      the first pass: results of the heap records read so far (scan.c); after a long one all results
+ *   bits.tmp      next to a checkpoint, after the searches: live and special objects; only used with a seal
+ *   lists.tmp     likewise, while references are transposed and searched: the packed lists, and which objects are
+ *                 referenced
+ *   view.tmp      numbers of a view that is being built, and the same bits; only used with a seal
+ *   columns.tmp   the second pass: which ranges it has read, and their part of references.tmp (columns.c)
  *
- * A file has a head that names the dump and the version, what a step puts into it, and a CRC32C of all that. The sum
- * tells rot, where a seal (seal.c) does not say that there is none; whatever reads numbers out of it believes them as
- * little as those of a dump.
+ * A file has a head that names the dump and the version, the data of a step, and a CRC32C of everything. The sum
+ * detects corruption, unless a seal (seal.c) proves that there is none. Code that reads numbers from these files trusts
+ * them as little as those of a dump.
  */
 #ifndef HDX_READING_KEPT_H
 #define HDX_READING_KEPT_H
@@ -25,7 +25,8 @@
 #define HDX_KEPT_VIEW    "view.tmp"
 
 /*
- * A file of a partial build as the build left it, and all of them (seal.c). Written as they lie in memory: no padding.
+ * The state of one file, and of all files, of a partial build when the build left them (seal.c). Written as in memory,
+ * without padding.
  */
 typedef struct hdx_sealed {
     char     name[32];
@@ -38,68 +39,69 @@ typedef struct hdx_seal {
     char       boot[40];
     uint64_t   count;
     hdx_sealed files[HDX_SEAL_FILES];
-    uint64_t   sum; /* CRC32C of all before it */
+    uint64_t   sum; /* CRC32C of everything before it */
 } hdx_seal;
 
-/* What is kept for a build that goes on from this one, and what this one goes on from. */
+/* What is saved for a later build, and what this build resumes from. */
 typedef struct hdx_keeping {
-    const hdx_manifest *of;       /* names the dump: hdx_place_sample */
-    uint64_t            version;  /* of all that must be alike to go on: hdx_checkpoint_version */
-    char                boot[40]; /* of this machine: hdx_owner_boot; empty: the system does not say */
+    const hdx_manifest *of;       /* identifies the dump: hdx_place_sample */
+    uint64_t            version;  /* of everything that must be equal to resume: hdx_checkpoint_version */
+    char                boot[40]; /* of this machine: hdx_owner_boot; empty: unknown */
     uint64_t            begun_cpu;
     bool                checkpointed; /* there is a checkpoint in the folder */
-    bool                kept_scan,
-        kept_columns;       /* there are such files (kept.h) in the folder: to go on from, or written by this build */
-    uint32_t kept_scan_sum; /* which one it is */
-    hdx_seal seal;          /* of what there is to go on from; count 0: none */
-    bool     sealed;        /* all that this build goes on from is as the seal says */
-    bool     unproven;      /* it goes on from files that nobody has read through yet: not to be sealed */
-    bool     every_step;    /* of hdx_build_doors */
-    uint64_t saved_at,
-        saving_ns; /* when the last checkpoint stood (at first: when the build began), and what it took */
+    bool kept_scan, kept_columns; /* such files (kept.h) are in the folder: to resume from, or written by this build */
+    uint32_t kept_scan_sum;       /* identifies the content of scan.tmp */
+    hdx_seal seal;                /* of the files to resume from; count 0: none */
+    bool     sealed;              /* all files from which this build resumes are as the seal says */
+    /* this build resumes from files that were not yet read completely: they must not be sealed */
+    bool unproven;
+    bool every_step; /* of hdx_build_doors */
+    /* when the last checkpoint was complete (at first: when the build began), and how long saving took */
+    uint64_t saved_at, saving_ns;
 } hdx_keeping;
 
 typedef struct hdx_kept {
     hdx_work *w;
     int       fd;
-    uint64_t  at, end; /* next byte; reading: where the sum is */
+    uint64_t  at, end; /* at: position of the next byte; end: when reading, position of the sum */
     uint32_t  sum;
     uint32_t  filled, taken;
     char      name[32];
     uint8_t   bytes[1u << 16];
 } hdx_kept;
 
-/* Writing: all of it stands under its name when _end is done, or nothing has changed. Always ended. */
+/* Writing. After hdx_kept_end the file is complete under its name, or nothing has changed. Always call hdx_kept_end. */
 hdx_code hdx_kept_create(hdx_work *w, const hdx_keeping *keeping, const char *name, hdx_kept **out, hdx_error *err);
 hdx_code hdx_kept_put(void *kept, const void *bytes, uint64_t len, hdx_error *err);
 hdx_code hdx_kept_end(hdx_kept *k, hdx_code so_far, uint32_t *sum, hdx_error *err);
 /*
- * Reading; HDX_NOT_FOUND: it is not there, of something else or damaged, or it has no more. *sum: names this content to
- * another file.
+ * Reading. Returns HDX_NOT_FOUND if the file is missing, belongs to another dump or version, is damaged, or has no more
+ * data. *sum identifies its content in other files.
  */
 hdx_code hdx_kept_open(hdx_work *w, const hdx_keeping *keeping, const char *name, hdx_kept **out, uint32_t *sum,
                        hdx_error *err);
 hdx_code hdx_kept_get(void *kept, void *to, uint64_t len, hdx_error *err);
 /*
- * An array of a count that stands before it: HDX_NOT_FOUND where the file cannot hold so many. From mem; empty: NULL.
+ * Reads a count and an array of this size, allocated from mem; NULL if empty. Returns HDX_NOT_FOUND if the file cannot
+ * contain so many elements.
  */
 hdx_code hdx_kept_array(hdx_kept *k, uint64_t size, void **array, uint64_t *count, hdx_error *err);
 hdx_code hdx_kept_put_array(hdx_kept *k, uint64_t size, const void *array, uint64_t count, hdx_error *err);
 void     hdx_kept_close(hdx_kept *k);
-void     hdx_kept_remove(hdx_work *w, const char *name); /* it has served */
-hdx_code hdx_kept_refuse(hdx_error *err);                /* HDX_NOT_FOUND */
+void     hdx_kept_remove(hdx_work *w, const char *name); /* after its use */
+hdx_code hdx_kept_refuse(hdx_error *err);                /* returns HDX_NOT_FOUND */
 
-/* Is it worth keeping what was done since the last time? A moment is done again sooner. */
+/* Returns whether enough was done since the last save to save again; little work is repeated faster. */
 bool hdx_kept_is_worth(const hdx_work *w, const hdx_keeping *keeping, hdx_code code);
 
 /*
- * seal.c: what the folder holds now is what this build wrote; what there is of that. Where it cannot be said there is
- * none.
+ * seal.c: hdx_seal_put records that the files in the folder were written by this build, hdx_seal_get reads that record.
+ * If it cannot be established there is no seal.
  */
 void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping);
 void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping);
 bool hdx_seal_has(const hdx_work *w, const hdx_keeping *keeping,
-                  const char *name); /* this file is as it was then; NAME is within the folder */
+                  const char *name); /* the file is unchanged since then; NAME is within the folder */
 void hdx_seal_remove(const hdx_work *w);
 
 #endif

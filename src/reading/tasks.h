@@ -1,4 +1,4 @@
-/* tasks.h - pieces of work side by side (tasks.c). */
+/* tasks.h - runs pieces of work in parallel (tasks.c). */
 #ifndef HDX_READING_TASKS_H
 #define HDX_READING_TASKS_H
 
@@ -7,8 +7,8 @@
 #include <assert.h>
 
 /*
- * tasks.c: all of them, HDX_TASKS_MAX at most, on at most so many threads; the first error. `after`: a bit for each
- * task further up in the list that it waits for.
+ * Runs all tasks, at most HDX_TASKS_MAX, on at most `threads` threads. Returns the first error. `after`: one bit for
+ * each task earlier in the list that must be finished first.
  */
 #define HDX_TASKS_MAX 64u
 typedef struct hdx_task {

@@ -1,5 +1,6 @@
 /*
- * work.h - what every pass works with: files, memory, threads, progress, the list of damage. None of it is a result.
+ * work.h - the working state of all passes: files, memory, threads, progress, the list of damage. None of it is a
+ * result.
  */
 #ifndef HDX_READING_WORK_H
 #define HDX_READING_WORK_H
@@ -10,53 +11,53 @@
 
 #include <assert.h>
 
-/* Damage that passes find, from any thread; the survey has its own list. */
+/* Damage that passes find, on any thread; the survey has its own list. */
 typedef struct hdx_damage_found {
     hdx_damage *list;
     uint64_t    count, capacity, more;
 } hdx_damage_found;
 
-/* What every pass works with, and none of it is a result: files, memory, threads, progress, and the list of damage. */
+/* The working state of all passes. */
 typedef struct hdx_work {
     const hdx_index_options *options;
     hdx_io                  *io;
     hdx_mem                  mem;
     hdx_ticker               tick;
     unsigned                 threads;
-    char                     folder[4096]; /* of the partial build: files are written there */
+    char                     folder[4096]; /* of the partial build, in which files are written */
     hdx_index_place          place;        /* the same, for index files */
-    uint64_t                 room;         /* of hdx_build_doors */
-    uint64_t                 objects;      /* ids, as far as they are known: what is usual to take follows from them */
-    uint64_t         tables_bytes; /* held by what has been read, when that was last measured (hdx_work_measure) */
-    pthread_mutex_t  lock;         /* guards damage */
-    hdx_damage_found damage;
+    uint64_t                 room;         /* see hdx_build_doors */
+    uint64_t                 objects;      /* number of ids, as far as known: default memory sizes follow from it */
+    uint64_t                 tables_bytes; /* memory of what was read, when it was last measured (hdx_work_measure) */
+    pthread_mutex_t          lock;         /* guards damage */
+    hdx_damage_found         damage;
 } hdx_work;
 
-/* Bytes that a pass may still take for what it can hold in ranges. */
+/* Returns the bytes that a pass may still use for data that it can process in ranges. */
 uint64_t hdx_work_room(const hdx_work *w);
-/* So much is held by what has been read, and there are so many objects: room is reckoned from here on by that. */
+/* Measures the memory of what was read, for this number of objects. hdx_work_room uses that from now on. */
 void hdx_work_measure(hdx_work *w, uint64_t objects);
-/* A worker's slice of the dump, its pages being packed, its share of references. */
+/* Memory of a worker: its slice of the dump, pages being packed, its share of references. */
 #define HDX_BUILD_WORKER (6ull << 20)
-/* What a build has beside hdx_work.mem: code, stacks, small tables, mapped pages of files. */
+/* Memory of a build outside of hdx_work.mem: code, stacks, small tables, mapped pages of files. */
 #define HDX_BUILD_BESIDE (32ull << 20)
 
 /*
- * What all arrays of a pass may take where nobody set a budget, beside what a build has anyway: so much an object, and
- * so much at the least.
+ * Returns the memory for all arrays of a pass if there is no budget, in addition to what a build needs anyway: a number
+ * of bytes per object, and at least HDX_WORK_LEAST.
  */
 uint64_t hdx_work_comfort(uint64_t objects, unsigned width);
 #define HDX_WORK_LEAST (64ull << 20)
 /*
- * Between two pieces of work: makes memory ready that another thread is about to ask for, where one said so. Passes
- * need not know what it does, only that this is the moment.
+ * Prepares memory that another thread is about to request, if it announced that. Passes call this between two pieces of
+ * work.
  */
 static inline void hdx_work_between(hdx_work *w, unsigned worker)
 {
     if (worker == 0)
         hdx_mem_help(&w->mem, false);
 }
-/* Adds a damage entry; thread-safe. */
+/* Adds a damage entry. Any thread may call it. */
 hdx_code hdx_work_damage(hdx_work *w, hdx_damage_kind kind, hdx_pos pos, const char *record, uint64_t lost,
                          hdx_error *err, const char *format, ...) __attribute__((format(printf, 7, 8)));
 
