@@ -1,28 +1,28 @@
 /*
- * packed.h - the outbound lists of all nodes with their classes in few bytes a node, read at the speed of plain arrays:
- * what the searches and the transposing read.
+ * packed.h - stores the outbound lists and classes of all nodes in few bytes per node, to be read at the speed of plain
+ * arrays. The searches and the transposition read it.
  *
  *     entry              a node's number, in as many bytes as the greatest needs
- *     class              a byte; HDX_PACKED_FAR: the number is the first entry of the list; all bits of that set, or no
- *                        entry: no class
+ *     class              a byte; HDX_PACKED_FAR: the number is the first entry of the list; if all its bits are set, or
+ *                        without an entry: no class
  *     group of 8 nodes   where each list ends, in entries: 8 bytes (up to 255 entries) or 8 times 5 bytes; 8 classes;
  *                        the lists' entries
- *     bases              a group's place in its piece, twice, + 1 where ends are wide: 5 bytes each
- *     piece              2^21 nodes in a block of memory of their own
+ *     bases              position of a group in its piece, times two, + 1 if its ends are wide: 5 bytes each
+ *     piece              2^21 nodes in a separate block of memory
  *
- * How long lists are no processor can foresee. Here the entries of a group stand side by side in one width, so a
- * reader of all lists takes them in one loop and never asks for lengths; a width by list takes a fifth less room on Mix
- * and three times as long.
+ * List lengths are unpredictable branches. The entries of a group are therefore contiguous and have one width, so that
+ * a reader of all lists reads them in one loop without their lengths. A width per list would need a fifth less memory
+ * on Mix and three times as long.
  *
- * Random access costs two cache misses, the base and the group; Mix takes 8.3 bytes an object where plain arrays take
- * 13.6, class included.
+ * Random access costs two cache misses, the base and the group. Mix needs 8.3 bytes per object, including the class;
+ * plain arrays need 13.6.
  *
  * Invariants, asserted in debug builds:
- *   P1  an entry has 1 to 5 bytes, and no node has the number that is all bits set.
- *   P2  a piece is made once, and its groups fill it but for HDX_PACKED_SLACK bytes.
- *   P3  targets are taken only from lists that have some left; a walk passes over no more than a list has.
- *   P4  hdx_packed_pairs gives at most most + HDX_PACKED_MORE.
- *   P5  lengths are asked for by whole blocks.
+ *   P1  An entry has 1 to 5 bytes, and the number with all bits set is not a node.
+ *   P2  A piece is allocated once, and its groups fill it except for HDX_PACKED_SLACK bytes.
+ *   P3  Targets are only read from lists that have some left; a walk skips no more than a list has.
+ *   P4  hdx_packed_pairs returns at most most + HDX_PACKED_MORE.
+ *   P5  Lengths are requested for whole blocks.
  *
  * A packed number, for files between steps, has its length in the two lowest bits of the first byte: 6, 14, 22 or 38
  * bits in 1, 2, 3 or 5 bytes.
@@ -34,10 +34,11 @@
 
 #define HDX_PACKED_PIECE_BITS 21u
 #define HDX_PACKED_PIECE      (1ull << HDX_PACKED_PIECE_BITS)
-#define HDX_PACKED_BLOCK      2048u        /* nodes whose edges are summed up together */
-#define HDX_PACKED_NODES      (1ull << 37) /* a packed number has up to 38 bits, one of them the sign of a distance */
-#define HDX_PACKED_SLACK      32u          /* bytes after a list that may be read, and after a packed number written */
-#define HDX_PACKED_FAR        255u         /* classes from this one on take an entry */
+#define HDX_PACKED_BLOCK      2048u /* nodes whose edges are counted together */
+/* Most nodes: a packed number has up to 38 bits, one of them for the sign of a distance. */
+#define HDX_PACKED_NODES (1ull << 37)
+#define HDX_PACKED_SLACK 32u  /* bytes that may be read after a list, and written after a packed number */
+#define HDX_PACKED_FAR   255u /* class numbers from this one on need an entry */
 
 typedef struct hdx_packed {
     uint64_t  nodes, edges;
@@ -49,11 +50,11 @@ typedef struct hdx_packed {
     uint64_t
         *before; /* edges before each block of HDX_PACKED_BLOCK nodes, and of all: hdx_packed_lengths, hdx_packed_sum */
     uint64_t blocks;
-    uint64_t mask;  /* of an entry's bits */
-    unsigned width; /* bytes of an entry */
+    uint64_t mask;  /* of the bits of an entry */
+    unsigned width; /* size of an entry in bytes */
 } hdx_packed;
 
-/* A list: targets that are left. */
+/* A list: the remaining targets. */
 typedef struct hdx_packed_list {
     const uint8_t *at;
     uint64_t       count;
@@ -63,12 +64,13 @@ typedef struct hdx_packed_list {
 HDX_INLINE uint64_t hdx_unpack(const uint8_t **at)
 {
     const uint64_t word = hdx_le64(*at), form = word & 3;
-    const uint64_t bytes = form + 1 + (form == 3); /* reckoned, not looked up: the next number waits for it */
+    /* computed rather than looked up, because the next number depends on it */
+    const uint64_t bytes = form + 1 + (form == 3);
     *at += bytes;
     return (word & ~(~0ull << 8 * bytes)) >> 2;
 }
 
-/* v below 2^38; returns where the next number goes. Writes up to eight bytes. */
+/* Writes a number below 2^38, and up to eight bytes. Returns where the next number goes. */
 static inline uint8_t *hdx_pack(uint8_t *to, uint64_t v)
 {
     const unsigned form = (unsigned)(v >= 1u << 6) + (unsigned)(v >= 1u << 14) + (unsigned)(v >= 1u << 22);
@@ -76,31 +78,31 @@ static inline uint8_t *hdx_pack(uint8_t *to, uint64_t v)
     return to + form + 1 + (form == 3);
 }
 
-/* Bytes of an entry for so many nodes: all bits set are none of them. */
+/* Returns the size of an entry for this many nodes: the value with all bits set is not a node. */
 static inline unsigned hdx_packed_width(uint64_t nodes) { return nodes == 0 ? 1 : (hdx_width(nodes) + 7) / 8; }
-/* Entries of a list. */
+/* Returns the number of entries of a list. */
 static inline uint64_t hdx_packed_entries(uint32_t class_number, uint64_t targets)
 {
     return targets + (class_number >= HDX_PACKED_FAR);
 }
-/* Bytes of all lists of so many entries, at the most, but for what is by block and piece. */
+/* Returns the largest size of all lists with this many entries, without the data per block and piece. */
 static inline uint64_t hdx_packed_bytes(uint64_t nodes, uint64_t entries)
 {
     return entries * hdx_packed_width(nodes) + (nodes + 7) / 8 * (2 * 8 + 5) + entries / 256 * 32 +
            (nodes / HDX_PACKED_PIECE + 2) * HDX_PACKED_SLACK;
 }
 
-/* Room for `nodes` nodes (HDX_LIMIT beyond HDX_PACKED_NODES), nothing in it. */
+/* Makes empty lists for `nodes` nodes. Returns HDX_LIMIT if there are more than HDX_PACKED_NODES. */
 hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *err);
 void     hdx_packed_free(hdx_packed *p, hdx_mem *mem);
 /*
- * Makes a piece for lists of so many entries, one number for each of its nodes; any thread, each piece once. Their
- * nodes have no class yet.
+ * Allocates a piece for lists with these numbers of entries, one for each of its nodes. Its nodes have no class yet.
+ * Any thread may call it, once for each piece.
  */
 hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, hdx_mem *mem, hdx_error *err);
 /*
- * Lists that are laid out and filled, as bytes and back: not for a file that anybody else may have written. Restored
- * into room for as many nodes.
+ * hdx_packed_keep passes complete lists as bytes to `put`, hdx_packed_restore reads them back, into lists for the same
+ * number of nodes. The bytes must be trusted: they are not for files that others may have written.
  */
 typedef hdx_code hdx_packed_put_bytes(void *context, const void *bytes, uint64_t len, hdx_error *err);
 typedef hdx_code hdx_packed_get_bytes(void *context, void *to, uint64_t len, hdx_error *err);
@@ -112,10 +114,10 @@ static inline uint64_t hdx_packed_piece_nodes(const hdx_packed *p, uint64_t piec
     return left < HDX_PACKED_PIECE ? left : HDX_PACKED_PIECE;
 }
 
-/* Five bytes and no more: what follows may be another thread's to write. */
+/* Reads exactly five bytes, because another thread may be writing the following ones. */
 HDX_INLINE uint64_t hdx_packed_five(const uint8_t *at) { return hdx_le32(at) | (uint64_t)at[4] << 32; }
 
-/* The group of a node: its ends, and its classes with the entries after them. */
+/* The group of a node: its ends, and its classes followed by the entries. */
 typedef struct hdx_packed_group {
     const uint8_t *ends, *classes;
     bool           wide;
@@ -126,7 +128,7 @@ HDX_INLINE hdx_packed_group hdx_packed_group_of(const hdx_packed *p, uint64_t no
     const uint8_t *head = p->pieces[node >> HDX_PACKED_PIECE_BITS] + (base >> 1);
     return (hdx_packed_group){ head, head + (base & 1 ? 40 : 8), base & 1 };
 }
-/* Entries of the lists before a node in its group, and with its own. */
+/* Number of entries before a node in its group, and including its own. */
 HDX_INLINE void hdx_packed_ends(const hdx_packed_group *g, unsigned k, uint64_t *begin, uint64_t *end)
 {
     if (__builtin_expect(g->wide, 0)) {
@@ -150,7 +152,7 @@ static inline void hdx_packed_list_ahead(const hdx_packed *p, uint64_t node)
     __builtin_prefetch(g.ends + 56);
 }
 
-/* A node that nobody described has neither class (UINT32_MAX) nor targets. */
+/* A node that was never written has neither class (UINT32_MAX) nor targets. */
 HDX_INLINE hdx_packed_list hdx_packed_at(const hdx_packed *p, uint64_t node)
 {
     const hdx_packed_group g = hdx_packed_group_of(p, node);
@@ -165,7 +167,7 @@ HDX_INLINE hdx_packed_list hdx_packed_at(const hdx_packed *p, uint64_t node)
     }
     return list;
 }
-/* The next target; list->count is not 0. */
+/* Returns the next target. REQUIRES: list->count is not 0. */
 HDX_INLINE uint64_t hdx_packed_next(const hdx_packed *p, hdx_packed_list *list)
 {
     const uint64_t target = hdx_le64(list->at) & p->mask;
@@ -175,12 +177,12 @@ HDX_INLINE uint64_t hdx_packed_next(const hdx_packed *p, hdx_packed_list *list)
 }
 
 /*
- * Says a node's class (less than `nodes`, or UINT32_MAX: none); returns where its targets go, one after the other
- * (hdx_packed_put); nodes in any order, any thread.
+ * Sets the class of a node (less than `nodes`, or UINT32_MAX: none). Returns where to write its targets one after the
+ * other (hdx_packed_put). Any thread may call it, for nodes in any order.
  */
 static inline uint8_t *hdx_packed_put(uint8_t *to, uint64_t target, unsigned width)
 {
-    if (width == 4) /* exactly so many bytes: what follows may be another thread's */
+    if (width == 4) /* exactly this many bytes, because another thread may be writing the following ones */
         hdx_put32(to, (uint32_t)target);
     else
         for (unsigned i = 0; i < width; i++)
@@ -201,26 +203,28 @@ static inline uint8_t *hdx_packed_begin(hdx_packed *p, uint64_t node, uint32_t c
 }
 
 /*
- * When all lists are there: how many targets the nodes first .. first + n - 1 have (whole blocks; disjoint ones from
- * any thread); when all were asked for once, the sums over them.
+ * After all lists are complete: hdx_packed_lengths returns the number of targets of the nodes first .. first + n - 1
+ * (whole blocks; any thread, for disjoint blocks). After a call for each block hdx_packed_sum computes the sums.
  */
 void hdx_packed_lengths(hdx_packed *p, uint64_t first, uint32_t n, uint64_t *lengths);
 void hdx_packed_sum(hdx_packed *p);
 
 /*
- * All targets of the nodes from walk->node to walk->end - 1, some `most` at a time (fewer only at the end), each with
- * the node it belongs to where `sources` is not NULL. The arrays need room for most + HDX_PACKED_MORE.
+ * Reads all targets of the nodes from walk->node to walk->end - 1, about `most` at a time (fewer only at the end), each
+ * with its node unless `sources` is NULL. REQUIRES: the arrays have room for most + HDX_PACKED_MORE.
  */
 #define HDX_PACKED_MORE 264u
 typedef struct hdx_packed_walk {
     uint64_t node, end;
-    uint64_t skip; /* targets of the first list to be passed over */
+    uint64_t skip; /* number of targets of the first list to skip */
 } hdx_packed_walk;
 uint32_t hdx_packed_pairs(const hdx_packed *p, hdx_packed_walk *walk, uint32_t most, uint64_t *sources,
                           uint64_t *targets);
-/* Bit sets over nodes: those that are a target once at least, and those that are one more than once; zero before. */
+/*
+ * Computes bit sets over nodes: those that are a target at least once, and at least twice. REQUIRES: all bits are zero.
+ */
 hdx_code hdx_packed_referred(const hdx_packed *p, hdx_ticker *tick, uint64_t *once, uint64_t *many, hdx_error *err);
-/* A walk to the last node that begins with target number `value` over all lists. After hdx_packed_sum. */
+/* Returns a walk to the last node that begins with target number `value` of all lists. REQUIRES: hdx_packed_sum. */
 hdx_packed_walk hdx_packed_walk_from(const hdx_packed *p, uint64_t value);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * tape.h - a sequence of bytes that one step writes down, front to back, and another reads again in pieces: a file in a
- * build, memory in a test. What a step holds decides how large a dump fits, and a depth-first search alone is twice an
+ * tape.h - a sequence of bytes that one step writes sequentially and another reads in pieces: a file in a build, memory
+ * in a test. The memory of a step limits the size of a dump, and a depth-first search alone needs twice the size of an
  * id per node.
  */
 #ifndef HDX_ALGO_TAPE_H
@@ -11,29 +11,30 @@
 #include <assert.h>
 #include <string.h>
 
-/* Calls give HDX_OK or the error that ends the work. */
+/* Calls return HDX_OK or the error that ends the work. */
 typedef struct hdx_tape {
     void *context;
-    hdx_code (*write)(void *context, const void *bytes, uint64_t len, hdx_error *err); /* after what was written */
+    hdx_code (*write)(void *context, const void *bytes, uint64_t len, hdx_error *err); /* appends */
     hdx_code (*read)(void *context, uint64_t offset, void *to, uint64_t len, hdx_error *err);
-    void (*cut)(void *context, uint64_t end); /* nobody reads at `end` or after it any more; NULL: nothing to gain */
+    /* what is at `end` or after it is no longer needed; NULL: not supported */
+    void (*cut)(void *context, uint64_t end);
 } hdx_tape;
 
-/* A tape and how many elements of one kind are on it; count 0: it is not asked, and may be NULL. */
+/* A tape and the number of elements on it; with count 0 it is not used and may be NULL. */
 typedef struct hdx_taped {
     const hdx_tape *tape;
     uint64_t        count;
 } hdx_taped;
 
-/* A buffer that is written to a tape whenever it is full. */
+/* A buffer that is written to a tape when it is full. */
 typedef struct hdx_tape_writer {
     const hdx_tape *tape;
     uint8_t        *at;
-    uint64_t        used, room; /* bytes of the buffer */
+    uint64_t        used, room; /* used: bytes in the buffer; room: its size */
     uint64_t        written;    /* bytes on the tape */
 } hdx_tape_writer;
 
-/* `room`: a multiple of what is put. False: no memory. */
+/* Allocates the buffer. REQUIRES: `room` is a multiple of the size of elements. False: no memory. */
 static inline bool hdx_tape_writer_open(hdx_tape_writer *w, const hdx_tape *tape, uint64_t room, hdx_mem *mem)
 {
     *w = (hdx_tape_writer){ .tape = tape, .at = hdx_mem_raw(mem, room, 1), .room = room };
@@ -48,7 +49,7 @@ static inline hdx_code hdx_tape_writer_flush(hdx_tape_writer *w, hdx_error *err)
     return used == 0 ? HDX_OK : w->tape->write(w->tape->context, w->at, used, err);
 }
 
-/* One element, or as many as there is room for. */
+/* Appends an element, or as many as fit. */
 static inline hdx_code hdx_tape_writer_put(hdx_tape_writer *w, const void *element, uint64_t size, hdx_error *err)
 {
     assert(w->used + size <= w->room); /* A3 */
@@ -57,7 +58,7 @@ static inline hdx_code hdx_tape_writer_put(hdx_tape_writer *w, const void *eleme
     return w->used < w->room ? HDX_OK : hdx_tape_writer_flush(w, err);
 }
 
-/* What was not flushed is lost. */
+/* Frees the buffer; bytes that were not flushed are lost. */
 static inline void hdx_tape_writer_close(hdx_tape_writer *w, hdx_mem *mem)
 {
     hdx_mem_put(mem, w->at, w->room);

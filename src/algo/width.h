@@ -1,8 +1,8 @@
 /*
- * width.h - NID, an id of the width at hand; NONE, which is none of them; WIDE(name), the name for that width. The
- * width is HDX_WIDTH, 32 or 64: files named *_wide.c are compiled once with each (house.cmake).
+ * width.h - NID, an id of the current width; NONE, which is not an id; WIDE(name), the name for that width. The width
+ * is HDX_WIDTH, 32 or 64: files named *_wide.c are compiled once with each (house.cmake).
  *
- * No include guard: who needs both widths in one file sets HDX_WIDTH twice and includes this twice (tests/algo).
+ * No include guard: a file that needs both widths sets HDX_WIDTH twice and includes this twice (tests/algo).
  */
 #undef NID
 #undef NONE

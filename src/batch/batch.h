@@ -1,5 +1,19 @@
 /*
- * batch.h - a night of dumps on one machine. The room's public face is <heapdex/batch.h>.
+ * batch.h - processes many dumps on one machine. <heapdex/batch.h> is the public part of the room.
+ *
+ *   run.c        the parent: an event loop over child processes, one for each dump being processed (run.h)
+ *   before.c     preparation: folders, dumps, tasks, results of earlier calls, order
+ *   job.c        the state of one dump: lines of its child, its end, its status
+ *   plan.c       pure functions: which dump is next, with how many threads and how much memory; which task gets which
+ *                dump
+ *   inputs.c     finds the dumps of the inputs and their ids; manifest.c: manifests of CSV and JSONL
+ *   status.c     OUT/status/ID.json, and what it says about an earlier attempt
+ *   drop.c       deletes a dump (--drop-dump), but never another file that has its name by then
+ *   claim.c      OUT/claims/ID: keeps two runners from processing one dump
+ *   child.c      the work on one dump, in a child process; reports through a pipe
+ *   forecast.c   OUT/plan.jsonl: saved forecasts; OUT/deal-M.jsonl: which task has which dump
+ *   summary.c    one row for each dump
+ *   flat.c       writes flat JSON objects, for pipe, manifest, status and plan
  *
  *   run.c        the parent: an event loop over children, one for each dump at work (run.h)
  *   before.c     what comes before: folders, dumps, tasks, what was done earlier, order
@@ -14,13 +28,12 @@
  *   summary.c    a row for each dump
  *   flat.c       writing flat JSON objects: pipe, manifest, status and plan are all made of them
  *
- *     dump -> forecast (child) -> order -> claim -> child: index, answers, tables -> status, claim given back
- *
  * Invariants, asserted in debug builds:
  *
- *   B1  Who works on a dump holds its claim, from before its status says "running" until it says how it ended.
- *   B2  Threads and memory given to children at work never add up to more than there is.
- *   B3  A file in OUT is there whole or not at all.
+ *   B1  A runner that processes a dump holds its claim, from before the status says "running" until the status says how
+ *       it ended.
+ *   B2  Threads and memory of running children never exceed what there is.
+ *   B3  A file in OUT is complete or does not exist.
  */
 #ifndef HDX_BATCH_BATCH_H
 #define HDX_BATCH_BATCH_H
@@ -37,27 +50,28 @@
 #include <time.h>
 
 /* ---- flat.c ---- */
-/* Writing one: batch_put_... between "{" and hdx_batch_put_end. NULL text is null. */
+/* Write an object: batch_put_... between "{" and hdx_batch_put_end. A NULL text is written as null. */
 void hdx_batch_put_text(hdx_buffer *b, const char *key, const char *value);
 void hdx_batch_put_number(hdx_buffer *b, const char *key, uint64_t value);
 void hdx_batch_put_real(hdx_buffer *b, const char *key, double value);
 void hdx_batch_put_bool(hdx_buffer *b, const char *key, bool value);
-void hdx_batch_put_end(hdx_buffer *b); /* "}" and the end of the line */
+void hdx_batch_put_end(hdx_buffer *b); /* writes "}" and the newline */
 
 /* ---- inputs.c ---- */
 typedef struct batch_dump {
-    const char    *id;     /* a name for files: letters, digits, . _ - */
-    const char    *path;   /* as it was named, or found */
-    const char    *whole;  /* from the root of the file system on */
-    hdx_flat_pair *fields; /* of the manifest but `dump` and `dump_id`, those that say something; NULL: it is in none */
+    const char *id;    /* a name for files: letters, digits, . _ - */
+    const char *path;  /* as given, or as found */
+    const char *whole; /* absolute path */
+    /* non-empty fields of the manifest other than `dump` and `dump_id`; NULL: not in a manifest */
+    hdx_flat_pair *fields;
     size_t         field_count;
 } batch_dump;
 typedef HDX_LIST(batch_dump) batch_dumps;
 typedef void                 batch_say(void *context, const char *line);
-/* All dumps that the inputs name, each once, in the order of their paths. */
+/* Returns all dumps that the inputs name, each once, in the order of their paths. */
 hdx_code    hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, batch_dumps *out, batch_say *say,
                              void *context, hdx_error *err);
-const char *hdx_batch_field(const batch_dump *d, const char *name); /* NULL: it has none */
+const char *hdx_batch_field(const batch_dump *d, const char *name); /* NULL: the dump has no such field */
 bool        hdx_batch_is_id(const char *text);
 /* "app.hprof.gz", "/dumps/app.hprof.gz" -> "app-3f1c09aa" */
 const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whole);
@@ -68,17 +82,17 @@ const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whol
 #define BATCH_MOST_COLUMNS  512u
 #define BATCH_MOST_FIELDS   (4u << 20) /* of all dumps together */
 typedef hdx_code batch_take(void *context, const hdx_flat *row, uint64_t line, hdx_error *err);
-/* Rows one by one; what they point to comes from the arena, which is emptied behind each. `name` for messages. */
+/* Pass the rows one by one. What they point to is in the arena, which is emptied after each. `name` is for messages. */
 hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
                                 void *context, hdx_error *err);
 hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
                                   void *context, hdx_error *err);
 
 /* ---- plan.c ---- */
-#define BATCH_THREAD_BYTES (8ull << 20) /* that a build takes for each thread behind the first (reading/work.h) */
-typedef struct batch_want {             /* a dump that is to be worked on */
-    uint64_t memory, least;             /* with one thread */
-    uint64_t disk, disk_free;           /* bytes that its files take while it is at work; that are there for it */
+#define BATCH_THREAD_BYTES (8ull << 20) /* that a build needs for each thread after the first (reading/work.h) */
+typedef struct batch_want {             /* a dump that waits */
+    uint64_t memory, least;             /* in bytes, with one thread */
+    uint64_t disk, disk_free;           /* bytes of its files during the work; bytes available for them */
 } batch_want;
 typedef struct batch_running {
     size_t   order; /* of the dump among all: 0 is the largest */
@@ -92,77 +106,81 @@ typedef struct batch_room { /* of the machine */
 typedef enum batch_fit { BATCH_STARTS, BATCH_WAITS, BATCH_NEVER_MEMORY, BATCH_NEVER_DISK } batch_fit;
 typedef struct batch_choice {
     batch_fit fit;
-    size_t    place; /* among the waiting ones */
+    size_t    place; /* index among the waiting ones */
     unsigned  threads;
     uint64_t  memory;
 } batch_choice;
 /*
- * The next of `waiting` (in their order; orders[i] as in batch_running) to start, or one that never can (BATCH_NEVER_),
- * or BATCH_WAITS: none before another has ended.
+ * Chooses the next of `waiting` (in their order; orders[i] as in batch_running) to start, or one that can never start
+ * (BATCH_NEVER_), or BATCH_WAITS: none can start before another one ends.
  */
 batch_choice hdx_batch_plan_next(const batch_room *room, const batch_want *waiting, const size_t *orders, size_t count,
                                  const batch_running *running, size_t running_count);
 typedef struct batch_weight {
     const char *id;
     double      seconds;
-    size_t      place; /* of the caller's */
+    size_t      place; /* for the caller */
     unsigned    task;
 } batch_weight;
-/* Largest first; the same whatever the order they come in. */
+/* Sorts by size, largest first; independent of the original order. */
 void hdx_batch_plan_order(batch_weight *at, size_t count);
-/* Sets `task` of each: the next largest goes to the task that has least by then. Changes the order. */
+/* Sets `task` of each: the next largest goes to the task with the least work so far. Changes the order. */
 void hdx_batch_plan_deal(batch_weight *at, size_t count, unsigned tasks);
-/* The task of a dump that was not there when the others were dealt. */
+/* Returns the task of a dump that did not exist when the others were assigned. */
 unsigned hdx_batch_plan_late(const char *id, unsigned tasks);
 
 /* ---- forecast.c ---- */
-typedef struct batch_forecast {      /* all zero: not known */
-    bool        indexed;             /* a valid index is there: nothing is to be built */
-    uint64_t    file_size, mtime_ns; /* of the dump that it is of */
-    uint64_t    memory, least;       /* bytes: as it likes, and a budget that would do */
+typedef struct batch_forecast {      /* all zero: unknown */
+    bool        indexed;             /* there is a valid index: nothing needs to be built */
+    uint64_t    file_size, mtime_ns; /* of the dump that was forecast */
+    uint64_t    memory, least;       /* bytes without a budget; a sufficient budget */
     uint64_t    disk, temporary;
     uint64_t    objects;
     double      seconds;
-    const char *steps; /* "scan 1.5, columns 3.2": seconds of each */
+    const char *steps; /* "scan 1.5, columns 3.2": seconds of each step */
 } batch_forecast;
-/* Of a dump that could not be forecast, by the size of its file; what is wrong with it its build will say. */
+/*
+ * Guesses the forecast of a dump from the size of its file, if its forecast failed; its build will report the reason.
+ */
 batch_forecast hdx_batch_forecast_guess(const char *path, uint64_t file_size);
-/* Of one step; 0: not known. */
+/* Returns the seconds of one step; 0: unknown. */
 double hdx_batch_forecast_step(const batch_forecast *f, const char *step);
 void   hdx_batch_forecast_put(hdx_buffer *b, const batch_forecast *f);
 bool   hdx_batch_forecast_take(const hdx_flat *flat, hdx_arena *arena, batch_forecast *out);
-/* OUT/plan.jsonl: a line for each forecast, under its dump_id. */
+/* OUT/plan.jsonl: one line for each forecast, with its dump_id. */
 typedef struct batch_kept {
     const char    *id;
     batch_forecast forecast;
 } batch_kept;
 typedef HDX_LIST(batch_kept) batch_kept_list;
-/* What is there; a line that is none is left out. */
+/* Reads the forecasts; invalid lines are ignored. */
 hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err);
 hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, const hdx_access *like, hdx_error *err);
 /*
- * OUT/deal-M.jsonl: which of `tasks` has which dump, decided once by whoever is first; sets `task` of each, in the
- * order in which they come.
+ * OUT/deal-M.jsonl: which of `tasks` has which dump, decided once by the first runner. Sets `task` of each, in their
+ * order.
  */
 hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigned tasks, const hdx_access *like,
                         hdx_arena *arena, hdx_error *err);
 
 /* ---- claim.c ---- */
-#define BATCH_CLAIM_BEAT_S  10u  /* a claim at work is touched that often */
-#define BATCH_CLAIM_STALE_S 600u /* one of another host that was not for so long is nobody's */
+#define BATCH_CLAIM_BEAT_S  10u  /* a claim in use is touched this often */
+#define BATCH_CLAIM_STALE_S 600u /* a claim of another host that was not touched for this long is invalid */
 typedef struct batch_claim {
     char path[4200];
     char record[HDX_OWNER_RECORD];
-    int  fd; /* -1: not ours */
+    int  fd; /* -1: not held */
 } batch_claim;
-/* HDX_BUSY: another has it, the message says who. */
+/* Takes the claim of a dump. Returns HDX_BUSY with the owner if another runner holds it. */
 hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, hdx_error *err);
 bool     hdx_batch_claim_is_ours(const batch_claim *c);
 void     hdx_batch_claim_beat(const batch_claim *c);
 void     hdx_batch_claim_give(batch_claim *c);
-/* Of a dump that is done: its runner was killed before it gave the claim back. One that is held stays. */
+/*
+ * Removes the claim of a completed dump whose runner was killed before it could release it; a claim that is held stays.
+ */
 void hdx_batch_claim_clear(const char *out, const char *id);
-bool hdx_batch_claim_is_held(const char *out, const char *id); /* by anybody alive */
+bool hdx_batch_claim_is_held(const char *out, const char *id); /* by any living process */
 
 /* ---- status.c ---- */
 typedef enum batch_state {
@@ -178,9 +196,9 @@ typedef enum batch_state {
 } batch_state;
 const char *hdx_batch_state_name(batch_state state);
 
-typedef struct batch_status { /* what is known of one dump; texts are the arena's */
+typedef struct batch_status { /* what is known about one dump; texts are in the arena */
     batch_state state;
-    const char *dump;      /* of which it was written, from the root of the file system on */
+    const char *dump;      /* absolute path of the dump to which the status belongs */
     int         exit_code; /* 128 + n: signal n ended its process */
     const char *kind;      /* of a failure: hdx_code_name, or "killed" */
     const char *error, *hint;
@@ -188,35 +206,41 @@ typedef struct batch_status { /* what is known of one dump; texts are the arena'
     const char *damage;        /* the first one */
     const char *step;          /* of the build, the last that began; NULL: none */
     unsigned    step_attempts; /* how often it was begun in a row */
-    double      step_forecast; /* seconds; 0: not known */
+    double      step_forecast; /* in seconds; 0: unknown */
     double      seconds, cpu_seconds, forecast_seconds;
     uint64_t    peak_memory, memory, forecast_memory, least_memory, forecast_disk;
     unsigned    threads;
     uint64_t    file_size, mtime_ns; /* of the dump */
-    const char *content;             /* a sum of all its bytes, taken before it was indexed; NULL: none was asked for */
-    uint64_t    content_ms;          /* when that was, since 1970 */
+    const char *content;             /* a hash of all its bytes, computed before it was indexed; NULL: not requested */
+    uint64_t    content_ms;          /* time of the hash, since 1970 */
     uint64_t    objects, live_objects, references, index_bytes;
-    const char *index; /* its folder, likewise */
+    const char *index; /* absolute path of its folder */
     bool        reused, dropped;
     const char
-        *not_dropped; /* why the dump was not deleted, though --drop-dump asked for it; NULL: it was, or need not */
+        *not_dropped; /* why the dump was not deleted although --drop-dump was given; NULL: it was, or need not be */
     const char *asked, *tables;
     uint64_t    ended_ms; /* since 1970 */
-    const char *manifest; /* what it said of the dump, of a status that was read: an object of JSON */
+    const char *manifest; /* of a status that was read: fields of the manifest, as a JSON object */
 } batch_status;
-/* Whole or not at all, readable as `like` says (NULL: as the umask says); `keep`: to disk before it gets its name. */
+/*
+ * Writes a file completely or not at all, readable as `like` says (NULL: the umask); `keep`: syncs it before it gets
+ * its name.
+ */
 hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len, const hdx_access *like, bool keep,
                               hdx_error *err);
 /*
- * Removes temporary files of killed processes from a folder: those that nobody has locked, where locks reach all hosts,
- * and those not written to since `before`; NULL: all.
+ * Removes temporary files of killed processes from a folder: those that no process has locked, if locks reach all
+ * hosts, and those not written to since `before`; NULL: all.
  */
 void hdx_batch_clear_temporary(const char *folder, const struct timespec *before);
-/* Rows as the document that --format json prints; who may read them says `like` (NULL: the umask). */
+/* Writes rows as the document that --format json prints, readable as `like` says (NULL: the umask). */
 hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access *like, hdx_error *err);
-/* All of a small file; NULL: it cannot be read, or is larger. */
+/* Reads a small file completely; NULL: it cannot be read, or exceeds `most` bytes. */
 char *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, size_t *len);
-/* Who may read the dump; of one that was deleted, its index. False: there is neither, and nothing private to tell. */
+/*
+ * Returns who may read the dump or, if it was deleted, its index. False: both are missing, so there is nothing private
+ * to report.
+ */
 bool     hdx_batch_access_of(const batch_dump *d, const batch_status *s, hdx_access *like);
 hdx_code hdx_batch_status_write(const char *out, const batch_dump *d, const batch_status *s, bool keep, hdx_error *err);
 bool     hdx_batch_status_has_fields(const batch_status *s, const batch_dump *d); /* those of the manifest */
@@ -224,54 +248,57 @@ bool     hdx_batch_status_read(const char *out, const char *id, hdx_arena *arena
 int      hdx_batch_exit_code(hdx_code code);
 
 /* ---- child.c ---- */
-typedef struct batch_task { /* what a child is told */
+typedef struct batch_task { /* the task of a child */
     const hdx_batch_options *options;
     const batch_dump        *dump;
-    const char              *index_dir; /* of this dump; NULL: beside it */
-    const char              *index;     /* of a dump that is not there any more: all that is asked; or NULL */
-    const char              *content;   /* of the file, taken by an earlier call when it had the same size and time */
-    uint64_t                 content_ms;
-    bool                     forecast; /* only how large it is */
-    bool                     rebuild;  /* also where an index is there */
-    const hdx_error         *failure;  /* only tables that say this; NULL: the work */
-    unsigned                 threads;
-    uint64_t                 memory;
+    const char              *index_dir; /* of this dump; NULL: next to it */
+    const char              *index;     /* for a dump that no longer exists: the index to use; otherwise NULL */
+    /* hash of the file, computed by an earlier call when it had the same size and time */
+    const char      *content;
+    uint64_t         content_ms;
+    bool             forecast; /* only estimate */
+    bool             rebuild;  /* even if there is an index */
+    const hdx_error *failure;  /* only write tables that report this failure; NULL: process the dump */
+    unsigned         threads;
+    uint64_t         memory;
 } batch_task;
-hdx_fleet_format hdx_batch_format_of(hdx_batch_tables tables); /* of tables that there are */
+hdx_fleet_format hdx_batch_format_of(hdx_batch_tables tables); /* REQUIRES: there are tables */
 typedef struct batch_child {
     pid_t pid;
-    int   from; /* the end of the pipe that its lines come out of */
+    int   from; /* the read end of the pipe for its lines */
 } batch_child;
 hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
                                hdx_error *err);
 
 /* ---- content.c ---- */
-#define BATCH_CONTENT 41u   /* characters of a sum, its NUL included */
-typedef struct batch_file { /* which file a name leads to, and as it was at that time */
-    bool     known;         /* a regular file, which did not change while it was read */
+#define BATCH_CONTENT 41u   /* characters of a hash, including its NUL */
+typedef struct batch_file { /* the file to which a name leads, and its state at that time */
+    bool     known;         /* a regular file that did not change while it was read */
     uint64_t device, inode, size, mtime_ns;
 } batch_file;
 bool     hdx_batch_is_file(const batch_file *f, const struct stat *st);
 uint64_t hdx_batch_mtime_ns(const struct stat *st);
-/* A sum of every byte of a file, and which file that was. HDX_CANCELLED when the progress says so. */
+/*
+ * Computes a hash of every byte of a file, and identifies the file. Returns HDX_CANCELLED if the progress requests it.
+ */
 hdx_code hdx_batch_content(const char *path, const hdx_progress *progress, char out[BATCH_CONTENT], batch_file *file,
                            hdx_error *err);
 
 /* ---- drop.c ---- */
 /*
- * Dumps of a folder that a killed call moved aside to delete them get their names back; with `look_only` they are only
- * named. `say`: a line for each.
+ * Renames dumps that a killed call had moved aside to delete them; with `look_only` they are only reported. `say`: one
+ * line for each.
  */
 void hdx_batch_restore_names(const char *folder, bool look_only, batch_say *say, void *context);
 
 /* ---- summary.c ---- */
-/* One dump of the batch, as far as it is known. */
+/* One dump of the batch, as far as known. */
 typedef struct batch_row {
     const batch_dump   *dump;
     const batch_status *status;
     unsigned            task;
 } batch_row;
-/* *out NULL on failure. */
+/* On failure *out is NULL. */
 hdx_code hdx_batch_summary(const batch_row *at, size_t count, const hdx_batch_options *options,
                            const hdx_batch_counts *counts, double seconds, bool ended, hdx_rows **out, hdx_error *err);
 #define HDX_BATCH_COLUMNS  23u

@@ -1,6 +1,6 @@
 /*
- * texts.h - names while a catalog is written: each different text gets a number, in the order of first sight. Inside of
- * this room alone.
+ * texts.h - numbers the different texts of a catalog that is being written, in the order of their first use. For this
+ * room only.
  */
 #ifndef HDX_CATALOG_TEXTS_H
 #define HDX_CATALOG_TEXTS_H
@@ -11,7 +11,7 @@
 
 typedef struct hdx_text_slot {
     uint32_t number; /* + 1; 0: free */
-    uint32_t hash;   /* of its text, the low bits */
+    uint32_t hash;   /* low bits of the hash of its text */
 } hdx_text_slot;
 
 typedef struct hdx_text_table {
@@ -21,7 +21,7 @@ typedef struct hdx_text_table {
     hdx_text_slot *slots;
     uint64_t       slot_count; /* a power of two */
     uint64_t       seed;
-    /* Pointers seen last: one name borne by 65 535 fields is read once. */
+    /* Pointers of recent texts, so that a name of 65 535 fields is read once. */
     struct {
         hdx_text text;
         uint32_t number;
@@ -30,9 +30,9 @@ typedef struct hdx_text_table {
 
 void hdx_text_table_init(hdx_text_table *t, hdx_mem *mem);
 void hdx_text_table_free(hdx_text_table *t);
-/* Reads the text, and asks for the line in which its number will be looked for soon. */
+/* Reads the text, and prefetches the slot in which its number will be looked up. */
 void hdx_text_ahead(const hdx_text_table *t, hdx_text text);
-/* Texts stay where they are as long as the table is in use. */
+/* Returns the number of a text. REQUIRES: texts do not move while the table is in use. */
 hdx_code hdx_text_number(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * columns.h - the room that gives rows to other programs column by column. Its public face is <heapdex/columns.h>.
+ * columns.h - the room that passes rows to other programs column by column. <heapdex/columns.h> is its public part.
  *
  *   runs.c       rows of any answer in runs: as their source has them, or collected from cells
  *   arrow.c      Arrow C streams
@@ -7,8 +7,8 @@
  *   encode.c     the encodings of a page
  *   thrift.c     headers and footer, in Thrift's compact protocol
  *
- * Knows no questions and no heaps: big tables are fast since their source has its columns in runs (rows.h), everything
- * else comes by cells.
+ * It does not know questions or heaps. Large tables are fast because their source computes columns in runs (rows.h);
+ * all other rows are converted cell by cell.
  */
 #ifndef HDX_COLUMNS_COLUMNS_H
 #define HDX_COLUMNS_COLUMNS_H
@@ -18,7 +18,7 @@
 #include <heapdex/columns.h>
 
 /* ---- runs.c ---- */
-/* What a column is outside of heapdex. */
+/* Type of a column outside of heapdex. */
 typedef enum hdx_outside { HDX_OUTSIDE_NUMBER, HDX_OUTSIDE_REAL, HDX_OUTSIDE_BOOL, HDX_OUTSIDE_TEXT } hdx_outside;
 hdx_outside hdx_outside_of(const hdx_column *column);
 
@@ -27,18 +27,18 @@ typedef struct hdx_runs {
     const hdx_column *columns;
     unsigned          column_count;
     hdx_mem          *mem;
-    hdx_vector       *vectors; /* of the present run, for each column */
-    uint32_t          count;   /* its rows */
-    /* Of rows that come one by one: */
+    hdx_vector       *vectors; /* of the current run, one for each column */
+    uint32_t          count;   /* number of its rows */
+    /* For rows that are read one by one: */
     uint64_t  *numbers, *there;
     hdx_text  *texts;
     hdx_buffer bytes; /* of texts */
 } hdx_runs;
-hdx_code hdx_runs_open(hdx_rows *rows, hdx_runs *out, hdx_error *err); /* closed on failure, too */
-/* At most `most` rows; r->count 0: there is no further one. */
+hdx_code hdx_runs_open(hdx_rows *rows, hdx_runs *out, hdx_error *err); /* call hdx_runs_close on failure, too */
+/* Reads at most `most` rows; r->count is 0 after the last. */
 hdx_code hdx_runs_next(hdx_runs *r, uint32_t most, hdx_error *err);
-void     hdx_runs_close(hdx_runs *r); /* the rows stay */
-/* Is there a value? */
+void     hdx_runs_close(hdx_runs *r); /* does not close the rows */
+/* Returns whether a row has a value. */
 static inline bool hdx_vector_has(const hdx_vector *v, uint32_t i)
 {
     return (v->numbers != NULL || v->each != NULL) && (v->there == NULL || hdx_bits_test(v->there, i));
@@ -49,33 +49,33 @@ static inline hdx_text hdx_vector_text(const hdx_vector *v, uint32_t i)
 }
 
 /* ---- arrow.c ---- */
-/* Who is told when a stream works, for one thread at a time, and when it ends. */
+/* Callbacks around the work of a stream, by one thread at a time, and at its end. */
 typedef struct hdx_keeper {
     void *context;
     void (*enter)(void *context);
     void (*leave)(void *context);
-    void (*release)(void *context); /* also where the stream could not be made */
+    void (*release)(void *context); /* called even if the stream could not be created */
 } hdx_keeper;
 hdx_code hdx_arrow_stream(hdx_rows *rows, const hdx_keeper *keeper, struct ArrowArrayStream *out, hdx_error *err);
 
-/* ---- encode.c: all append ---- */
-/* Bit-packed and repeated values of `width` bits (at most 32). */
+/* ---- encode.c: each call appends ---- */
+/* Appends bit-packed and repeated values of `width` bits (at most 32). */
 void hdx_encode_hybrid(hdx_buffer *out, const uint32_t *values, uint32_t count, unsigned width);
-/* Bits of the definition level: 1 where there is a value. */
+/* Appends the bits of the definition level: 1 for a row with a value. */
 void                   hdx_encode_levels(hdx_buffer *out, const uint64_t *there, uint32_t count);
 void                   hdx_encode_delta(hdx_buffer *out, const uint64_t *values, uint32_t count);
 void                   hdx_encode_bits(hdx_buffer *out, const uint64_t *values, uint32_t count); /* booleans, PLAIN */
 static inline unsigned hdx_bit_width(uint64_t most) { return most == 0 ? 0 : 64u - (unsigned)__builtin_clzll(most); }
 
 /* ---- thrift.c ---- */
-/* A struct that is written field after field, their numbers rising. */
+/* A struct that is written field by field, in ascending order of field numbers. */
 typedef struct hdx_thrift {
     hdx_buffer *out;
-    int         last[8]; /* field written last, of the struct at each depth */
+    int         last[8]; /* last field written, of the struct at each depth */
     unsigned    depth;
 } hdx_thrift;
 hdx_thrift hdx_thrift_begin(hdx_buffer *out);
-void       hdx_thrift_end(hdx_thrift *t); /* of the struct at hand: the whole, a field or an element of a list */
+void       hdx_thrift_end(hdx_thrift *t); /* ends the current struct: the whole, a field or an element of a list */
 void       hdx_thrift_int(hdx_thrift *t, int field, bool wide, int64_t value); /* i32 or i64 */
 void       hdx_thrift_binary(hdx_thrift *t, int field, const void *bytes, size_t len);
 void       hdx_thrift_struct(hdx_thrift *t, int field);

@@ -277,7 +277,9 @@ hdx_code hdx_place_commit(hdx_io *io, hdx_index_home *home, const hdx_manifest *
 /* Removes permissions from an index of this user if the dump lost them since the index was built. */
 void hdx_place_narrow(hdx_io *io, const hdx_index_home *home);
 void hdx_place_abandon(hdx_io *io, hdx_index_home *home);
-/* Returns whether a folder belongs to this user, who alone can write to it, and contains only such plain files. */
+/*
+ * Returns whether a folder contains plain files only, and nothing that other users have created or can write to.
+ */
 bool hdx_place_is_ours(const char *path);
 /*
  * Returns HDX_USAGE if a partial build or a lock belongs to another user, or contains files that heapdex did not write.

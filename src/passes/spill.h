@@ -1,20 +1,17 @@
 /*
- * spill.h - the spill file between the second pass and everything after it: a record for every object, in the order of
- * the dump.
+ * spill.h - the spill file that the second pass writes for everything after it: one record for every object, in the
+ * order of the dump.
  *
- * A unit is some 512 KiB of records of one worker, with a sum; the table of units stays in memory. A record, in packed
- * numbers (algo/packed.h):
+ * A unit is about 512 KiB of records of one worker, with a checksum; the table of units stays in memory. A record
+ * consists of packed numbers (algo/packed.h):
  *
- *     bytes of all that follows, twice, + 1 where the first of it is there: a reader of records finds the next one
- *         before this one is understood
- *     distance of the id from the one after the record before (zigzag; from 0 at first); only where there is any
- *     distance of the position from that of the record before (from the unit's pos); not in a bare unit, whose objects
- *         no record describes
- *     place of the heap in hdx_dump_tables.heaps, + 1; only where the dump has heaps
- *     class number * 4 + width code
- *     length; only where the class is one of arrays, or object arrays are of it all the same
- *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the farthest
- *         needs (the code names one of four widths)
+ *     size in bytes of what follows, times two, + 1 if the distance of the id is present: a reader finds the next
+ * record before it decodes this one distance of the id from the one after that of the previous record (zigzag; at first
+ * from 0); omitted if it is 0 distance of the position from that of the previous record (at first from the unit's pos);
+ * omitted in a bare unit, whose objects have no record in the dump index of the heap in hdx_dump_tables.heaps, + 1;
+ * only if the dump has heaps class number * 4 + width code length; only if the class is one of arrays, or nevertheless
+ * the class of object arrays targets, ascending, each as its distance from the id + half the range of its bytes: as
+ * many bytes as the farthest needs (the code names one of four widths)
  */
 #ifndef HDX_PASSES_SPILL_H
 #define HDX_PASSES_SPILL_H
