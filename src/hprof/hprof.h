@@ -31,8 +31,8 @@ enum { /* top-level tags */
        HDX_TOP_HEAP_DUMP = 0x0C,
        HDX_TOP_CPU_SAMPLES = 0x0D,
        HDX_TOP_CONTROL_SETTINGS = 0x0E,
-       HDX_TOP_FLAT_ARRAYS = 0x12,    /* of the JVM of Valhalla, like the next one */
-       HDX_TOP_INLINED_FIELDS = 0x13, /* their fields are among those of CLASS_DUMP already: nothing reads it */
+       HDX_TOP_FLAT_ARRAYS = 0x12,    /* of the Valhalla JVM, like the next one */
+       HDX_TOP_INLINED_FIELDS = 0x13, /* its fields are also in CLASS_DUMP, so it is ignored */
        HDX_TOP_HEAP_DUMP_SEGMENT = 0x1C,
        HDX_TOP_HEAP_DUMP_END = 0x2C
 };
@@ -61,43 +61,46 @@ enum { /* heap sub-record tags */
        HDX_SUB_ROOT_UNKNOWN = 0xFF
 };
 const char *hdx_top_name(uint8_t tag); /* "STRING_IN_UTF8" ... as in HPROF 2; NULL for an unknown tag */
-uint32_t    hdx_sub_root_size(uint8_t tag, uint32_t id_size); /* bytes after the tag; 0: no root has it */
+uint32_t    hdx_sub_root_size(uint8_t tag, uint32_t id_size); /* bytes after the tag; 0: not a root */
 const char *hdx_sub_name(uint8_t tag);                        /* "INSTANCE_DUMP" ..., section 3 */
 
 typedef struct hdx_hprof_head {
     char     version[8]; /* "1.0.2" */
     uint32_t id_size;
     uint64_t time_ms;
-    uint64_t size;    /* of the header: where the first record begins */
+    uint64_t size;    /* of the header: position of the first record */
     bool     android; /* version 1.0.3 */
 } hdx_hprof_head;
 
-/* Reads the file header or refuses (R1, R2), with a hint what the file is. */
+/* Reads the file header. Returns HDX_BAD_DUMP (R1, R2) with a hint about what the file is. */
 hdx_code hdx_head_read(hdx_source *source, hdx_hprof_head *out, hdx_error *err);
 
-/* One sub-record. What a field means for which tag: */
+/* A sub-record. The meaning of some members depends on the tag: */
 typedef struct hdx_event {
     hdx_pos  pos;  /* of the tag byte */
     hdx_addr addr; /* object (also class object, root's object); HEAP_DUMP_INFO: id of the heap's name */
-    hdx_addr
-        class_addr; /* instance: its class; object array: array class; JNI_GLOBAL: id of the JNI reference; else 0 */
-    const uint8_t
-            *body;  /* CLASS_DUMP: the whole record from the tag on; walk only: instance bytes, elements; else NULL */
-    uint32_t count; /* arrays: elements; instance: bytes of fields as the record says; HEAP_DUMP_INFO: heap number */
+    /* instance: its class; object array: array class; JNI_GLOBAL: id of the JNI reference; otherwise 0 */
+    hdx_addr class_addr;
+    /* CLASS_DUMP: the whole record from the tag on; only in walks: instance bytes, elements; otherwise NULL */
+    const uint8_t *body;
+    /* arrays: elements; instance: bytes of fields as stated in the record; HEAP_DUMP_INFO: heap number */
+    uint32_t count;
     uint32_t body_len;  /* bytes at `body` (CLASS_DUMP: all; others: see hdx_hprof_walk) */
-    uint32_t body_from; /* object array given in parts: element that body begins with; else 0 */
-    uint32_t heap;      /* Android heap number in force (objects), 0 where none */
-    uint32_t serial;    /* roots: thread serial; 0 where the tag has none */
-    int32_t  frame;     /* roots: frame number; THREAD_OBJECT: trace serial; -1 where none */
+    uint32_t body_from; /* part of an object array: index of the first element in body; otherwise 0 */
+    uint32_t heap;      /* current Android heap number (objects), 0: none */
+    uint32_t serial;    /* roots: thread serial; 0 if the tag has none */
+    int32_t  frame;     /* roots: frame number; THREAD_OBJECT: trace serial; -1: none */
     uint8_t  tag;       /* HDX_SUB_... */
     uint8_t  type;      /* primitive arrays: element type */
 } hdx_event;
 
-/* A sub-record of FLAT_ARRAYS: tag 1, id of the array, which the dump has as byte[], id of the class of its elements.
+/*
+ * A sub-record of FLAT_ARRAYS: tag 1, id of the array, which the dump contains as byte[], id of the class of its
+ * elements.
  */
 #define HDX_FLAT_ARRAY 0x01u
 
-/* One top-level record other than heap ones. */
+/* A top-level record, except for those of heaps. */
 typedef struct hdx_top {
     hdx_pos  pos;
     uint8_t  tag;
@@ -114,12 +117,12 @@ typedef struct hdx_top {
 } hdx_top;
 
 /*
- * What the survey tells. `heap` may be called from several threads at once, each with its own worker number (0 ..
- * threads - 1); events of one call are in file order, and within one worker calls are in file order. `top` is called
- * from one thread at a time, in file order, for STRING, LOAD_CLASS, UNLOAD_CLASS, FRAME, TRACE and FLAT_ARRAYS of the
- * whole file; for a FLAT_ARRAYS once for each part of it that fits a window, and with what is there where it is cut.
- * Objects with id 0 are not delivered (R18: damage). `restart`: forget everything; a fresh survey on one thread
- * follows. Callbacks return HDX_OK or an error that ends the survey.
+ * Receiver of a survey. `heap` may be called from several threads at once, each with its own worker number (0 ..
+ * threads - 1); events of one call, and the calls of one worker, are in file order. `top` is called by one thread at a
+ * time, in file order, for STRING, LOAD_CLASS, UNLOAD_CLASS, FRAME, TRACE and FLAT_ARRAYS of the whole file; for a
+ * FLAT_ARRAYS once for each part that fits in a window, and with its beginning if it is truncated. Objects with id 0
+ * are not passed (R18: damage). `restart`: discard everything; a new survey on one thread follows. Callbacks return
+ * HDX_OK or an error that ends the survey.
  */
 typedef struct hdx_survey_sink {
     void *context;
@@ -129,14 +132,14 @@ typedef struct hdx_survey_sink {
 } hdx_survey_sink;
 
 /*
- * Where readers were when they were told to stop, and where others go on: runs of heap records (survey) or stretches
- * (walk) are taken in the order of the file, so nothing after `next` is done, and all before it but what is left of
- * the runs that were at hand. All zero: at the beginning.
+ * Where readers stopped, and where others resume. Runs of heap records (survey) or stretches (walk) are processed in
+ * file order, so nothing from `next` on is done, and everything before it is, except for what is left of the runs in
+ * progress. All zero: at the beginning.
  */
 typedef struct hdx_left {
     uint64_t from, end;
-    hdx_pos  pos;  /* in `from`, of a sub-record; 0: at its beginning */
-    uint32_t heap; /* Android heap number in force there */
+    hdx_pos  pos;  /* in `from`, of a sub-record; 0: its beginning */
+    uint32_t heap; /* Android heap number at that position */
 } hdx_left;
 typedef struct hdx_halt {
     uint64_t next;
@@ -146,80 +149,84 @@ typedef struct hdx_halt {
 
 typedef struct hdx_stretch {
     hdx_pos  from, end; /* whole sub-records of the chosen dump from `from` (a tag byte) to `end` */
-    uint32_t heap;      /* Android heap number in force at `from` */
+    uint32_t heap;      /* Android heap number at `from` */
 } hdx_stretch;
 
 /*
- * In: what an earlier survey of the same file, which was cancelled, had done; the sink has seen it, but for top-level
- *     records, which come again.
- * Out: the same of this one, cancelled or done; `holds` is false where nothing can go on from it: one that reads with
- *      all rules.
+ * State of a cancelled survey.
+ * In: what an earlier, cancelled survey of the same file has done. The sink has received it, except for top-level
+ * records, which are passed again.
+ * Out: the same for this survey, cancelled or complete. `holds` is false if it cannot be resumed, because it applied
+ * all rules.
  */
 typedef struct hdx_survey_halt {
-    bool         holds;
-    hdx_halt     at;
-    uint64_t     counts[256]; /* of sub-records of the chosen dump, by tag */
-    hdx_stretch *pieces; /* of records longer than a stretch, or that were stopped in; file order; from options.mem */
+    bool     holds;
+    hdx_halt at;
+    uint64_t counts[256]; /* of sub-records of the chosen dump, by tag */
+    /* parts of records that are longer than a stretch, or in which it was stopped; in file order; from options.mem */
+    hdx_stretch *pieces;
     uint64_t     piece_count, piece_capacity;
 } hdx_survey_halt;
 
 typedef struct hdx_survey_options {
-    uint32_t         dump_number; /* 1 ..; 0 means 1 */
+    uint32_t         dump_number; /* from 1; 0 means 1 */
     unsigned         threads;     /* at most this many workers */
-    bool             sequential;  /* one thread, file order, whatever the source */
+    bool             sequential;  /* one thread, in file order, for any source */
     hdx_mem         *mem;
     hdx_ticker      *tick; /* counts bytes of the file; may be NULL */
-    hdx_survey_halt *halt; /* NULL: nobody goes on from it */
+    hdx_survey_halt *halt; /* NULL: it will not be resumed */
 } hdx_survey_options;
 
-#define HDX_DAMAGE_MAX 1000u /* entries kept; further ones are only counted */
+#define HDX_DAMAGE_MAX 1000u /* entries that are stored; further ones are only counted */
 
 typedef struct hdx_survey {
     hdx_hprof_head head;
-    hdx_stretch   *stretches; /* file order */
+    hdx_stretch   *stretches; /* in file order */
     uint64_t       stretch_count;
     uint32_t       dumps_in_file;
     uint32_t       dump_number;
-    uint64_t       top_records[256]; /* by tag, whole file; of unknown kinds those that known ones follow */
-    uint64_t       sub_records[256]; /* by tag, chosen dump; kept ones */
-    uint64_t       objects;          /* classes, instances, arrays delivered */
-    hdx_pos        heap_time_us; /* time of the chosen dump's first heap record, microseconds since the head's time */
-    hdx_damage    *damage;       /* at most HDX_DAMAGE_MAX */
-    uint64_t       damage_count; /* entries in `damage` */
-    uint64_t       damage_more;  /* further ones, not kept */
-    /* several dumps in the file, zero bytes at the end, length modulo 2^32; live as long as the survey */
+    uint64_t       top_records[256]; /* by tag, whole file; unknown kinds only if known ones follow */
+    uint64_t       sub_records[256]; /* by tag, chosen dump; those that are used */
+    uint64_t       objects;          /* classes, instances and arrays that were passed */
+    /* time of the chosen dump's first heap record, microseconds after the time in the header */
+    hdx_pos     heap_time_us;
+    hdx_damage *damage;       /* at most HDX_DAMAGE_MAX */
+    uint64_t    damage_count; /* entries in `damage` */
+    uint64_t    damage_more;  /* further ones, without an entry */
+    /* several dumps in the file, zero bytes at the end, length modulo 2^32; valid as long as the survey */
     const char *warnings[8];
     unsigned    warning_count;
     bool        sequential; /* it was read on one thread, in file order */
     uint64_t    stretch_capacity, damage_capacity;
-    char       *dumps_text;  /* the warning about several dumps, which names their number; owned */
-    char       *pieces_text; /* the warning about pieces of the dump that were read with it; owned */
+    char       *dumps_text;  /* the warning about several dumps, with their number; owned */
+    char       *pieces_text; /* the warning about further files of the dump that were read with it; owned */
     char       *kinds_text;  /* the warning about records of unknown kinds; owned */
     hdx_mem    *mem;
 } hdx_survey;
 
 /*
- * Refuses (HDX_BAD_DUMP, with a hint where the file is of another known kind: PHD, ELF core, zip, gzip in gzip ...) or
- * fills *out; on any failure *out needs no free. Container damage (gzip, crc, truncated) found by the source is in
- * out's list as well.
+ * Reads the whole file once and fills *out, whose damage includes that of the container (gzip, crc, truncated). Returns
+ * HDX_BAD_DUMP if the file is not a heap dump, with a hint if it is of another known kind (PHD, ELF core, zip, gzip in
+ * gzip ...). On failure *out need not be freed.
  */
 hdx_code hdx_hprof_survey(hdx_source *source, const hdx_survey_options *options, const hdx_survey_sink *sink,
                           hdx_survey *out, hdx_error *err);
 void     hdx_survey_free(hdx_survey *survey);
 /*
- * Adds an entry found by a later step (kinds missing, duplicate, cycle, layout); past the cap it is only counted.
+ * Adds a damage entry of a later step (kinds missing, duplicate, cycle, layout); above the limit it is only counted.
  * False: no memory.
  */
 bool hdx_survey_damage(hdx_survey *survey, const hdx_damage *entry);
 
 /*
- * The second walk. Workers take stretches in file order from a common counter, also those of a compressed source. For
- * each stretch: begin, events any number of times, end; all three on the same worker. Bodies are given: an instance's
- * bytes (whole, up to 1 MiB; body_len says how many), an object array's elements (arrays of more than 64 Ki elements in
- * parts: several events with growing body_from, in a row; an array without elements: one event with body_len 0),
- * CLASS_DUMP whole. Primitive arrays come without body.
- * A walk that is cancelled fills *halt (NULL: nobody goes on from it), and another begins there: with `begin` of a
- * stretch again where it was stopped inside, and at the first part of an array of which not all parts were given.
+ * Receiver of the second walk. Workers take stretches in file order from a common counter, also for a compressed
+ * source. For each stretch `begin` is called, then `events` any number of times, then `end`, all on the same worker.
+ * Bodies are passed: the bytes of an instance (whole, up to 1 MiB; see body_len), the elements of an object array
+ * (arrays of more than 64 Ki elements in parts: several consecutive events with increasing body_from; an array without
+ * elements: one event with body_len 0), CLASS_DUMP whole. Primitive arrays have no body.
+ * A walk that is cancelled fills *halt (NULL: it will not be resumed), and another one resumes from it: it calls
+ * `begin` again for a stretch that was interrupted, and repeats all parts of an array of which not all parts were
+ * passed.
  */
 typedef struct hdx_walk_visitor {
     void *context;
@@ -232,27 +239,27 @@ hdx_code hdx_hprof_walk(hdx_source *source, const hdx_survey *survey, unsigned t
                         hdx_halt *halt, hdx_mem *mem, hdx_ticker *tick, hdx_error *err);
 
 /*
- * The header of one object record at a position (from the index): tag, addr, class_addr, count, type, checked as in the
- * survey; *body_at is where its content begins (instance bytes, elements; CLASS_DUMP: the tag itself), *body_len how
- * many bytes it has. What is not a sub-record there: HDX_BAD_DUMP ("the dump changed since it was indexed").
+ * Reads the header of one object record at a position from the index: tag, addr, class_addr, count, type, with the
+ * checks of the survey. *body_at is the position of its content (instance bytes, elements; of CLASS_DUMP the tag),
+ * *body_len its size. Returns HDX_BAD_DUMP ("the dump changed since it was indexed") if there is no sub-record.
  */
 hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, hdx_pos *body_at,
                              uint64_t *body_len, hdx_error *err);
 
 /*
- * Records of instances and primitive arrays at many positions, mostly rising: one such reader for each thread.
- * *is false: what is at the position is neither (then the dump changed since it was indexed). Bytes of a body live
- * until the next call; of at most 256 KB at a time, and fewer than wanted only where the dump ends.
+ * Reads records of instances and primitive arrays at many positions, mostly in ascending order. Each thread uses its
+ * own reader. *is is false if the position has neither; the dump then changed since it was indexed. Bytes of a body are
+ * valid until the next call; a call returns at most 256 KB, and fewer than requested only at the end of the dump.
  */
 typedef struct hdx_records hdx_records;
 hdx_code hdx_records_open(hdx_source *source, uint32_t id_size, hdx_mem *mem, hdx_ticker *tick, hdx_records **out,
                           hdx_error *err);
-void     hdx_records_close(hdx_records *r); /* NULL: nothing */
+void     hdx_records_close(hdx_records *r); /* NULL is allowed */
 hdx_code hdx_records_at(hdx_records *r, hdx_pos pos, hdx_event *out, hdx_pos *body_at, uint64_t *body_len, bool *is,
                         hdx_error *err);
 hdx_code hdx_records_body(hdx_records *r, hdx_pos pos, uint64_t want, hdx_view *out, hdx_error *err);
 
-/* A CLASS_DUMP taken apart; everything borrowed from the bytes. */
+/* The parts of a CLASS_DUMP, borrowed from its bytes. */
 typedef struct hdx_class_dump {
     hdx_addr addr, super, loader, signers, domain;
     uint32_t instance_size;
@@ -261,10 +268,13 @@ typedef struct hdx_class_dump {
     hdx_view fields;  /* field_count * (name id, type) */
     uint64_t size;    /* of the whole record */
 } hdx_class_dump;
-/* record: from the tag on, may be longer. False when it is cut short or a type is impossible. */
+/*
+ * Splits a record, which begins with the tag and may be followed by other bytes. False: it is truncated, or a type is
+ * impossible.
+ */
 bool hdx_class_dump_cut(hdx_view record, uint32_t id_size, hdx_class_dump *out);
 /*
- * Steps through statics or fields; false at the end. value has the static's bytes (references id_size wide,
+ * Return the next static or field; false at the end. `value` has the bytes of the static (references are id_size wide,
  * big-endian).
  */
 bool hdx_class_static_next(hdx_view *statics, uint32_t id_size, uint64_t *name, uint8_t *type, hdx_view *value);

@@ -1,7 +1,7 @@
 /*
- * sample.h - a short dump out of a long one: whole records and beginnings of records, spread over the file, that read
- * as a sound plain dump of their own. Nothing is copied of a plain file; of a compressed one the first bytes are
- * inflated and kept.
+ * sample.h - makes a short dump from a long one: whole records and beginnings of records, spread over the file, that
+ * form a valid plain dump. Nothing of a plain file is copied; of a compressed one the first bytes are inflated and
+ * stored.
  *
  *     hdx_sample sample;
  *     hdx_sample_open(source, 1, HDX_SAMPLE_BYTES, &mem, &tick, &sample, &err);
@@ -10,28 +10,28 @@
  *     hdx_source_close(small);
  *     hdx_sample_close(&sample);
  *
- * The sample has the tables in full, the first heap records as long as they are about classes and roots (writers put
- * those first), the last one, and pieces of the others at equal distances. Heap records that hold a single array
- * (HotSpot gives large ones a record of their own) are counted and left out; pieces of those with references say how
- * many of their elements are null.
+ * The sample contains all tables, the first heap records as long as they are about classes and roots (which writers put
+ * first), the last one, and pieces of the others at equal distances. Heap records with a single array (HotSpot writes a
+ * separate record for each large one) are counted and omitted; pieces of those with references indicate how many of
+ * their elements are null.
  */
 #ifndef HDX_HPROF_SAMPLE_H
 #define HDX_HPROF_SAMPLE_H
 
 #include "hprof/hprof.h"
 
-#define HDX_SAMPLE_BYTES (64u << 20) /* of heap records: enough for a forecast */
+#define HDX_SAMPLE_BYTES (64u << 20) /* of heap records: enough for an estimate */
 
 typedef struct hdx_sample_piece {
     hdx_pos  at; /* in the sample */
     uint64_t len;
     hdx_pos  from; /* in the dump */
-    bool     made; /* the bytes stand here */
+    bool     made; /* the bytes are in `bytes` */
     uint8_t  bytes[9];
 } hdx_sample_piece;
 
 typedef struct hdx_sample {
-    hdx_io            io;     /* first: calls come back with its address */
+    hdx_io            io;     /* must be first: calls receive its address */
     hdx_source       *source; /* borrowed */
     hdx_mem          *mem;
     hdx_sample_piece *pieces;
@@ -39,27 +39,28 @@ typedef struct hdx_sample {
     uint64_t          size;
     uint8_t          *prefix; /* of a compressed dump */
     uint64_t          prefix_size, prefix_capacity;
-    uint64_t          dump_size;   /* uncompressed; expected where the end was not reached */
-    uint64_t          heap_bytes;  /* of the chosen dump's heap records, single arrays left out; expected likewise */
-    uint64_t          taken_bytes; /* of them in the sample */
-    uint64_t          stretches;   /* heap records in the file, expected likewise */
-    uint64_t          arrays;      /* left out */
-    uint64_t          tables;      /* of them with references, */
-    uint64_t          slots;       /* how many elements those have, */
-    uint64_t          references;  /* how many are not null and other than the one before: expected, and 1/32 more */
-    uint64_t          longest;     /* not null in one of them: expected likewise */
-    uint64_t          array_bytes;
-    bool whole;  /* the dump is so short, or so odd, that it should be read itself: the sample has no bytes */
-    bool all;    /* nothing but single arrays was left out */
-    bool spread; /* pieces from everywhere; false: the beginning alone */
+    uint64_t          dump_size;   /* uncompressed; estimated if the end was not reached */
+    uint64_t          heap_bytes;  /* of the chosen dump's heap records, without single arrays; may be estimated */
+    uint64_t          taken_bytes; /* part of heap_bytes that is in the sample */
+    uint64_t          stretches;   /* heap records in the file; may be estimated */
+    uint64_t          arrays;      /* single arrays that were omitted */
+    uint64_t          tables;      /* of these, arrays with references */
+    uint64_t          slots;       /* elements of these */
+    /* of these, elements that are neither null nor equal to the one before: estimated, plus 1/32 */
+    uint64_t references;
+    uint64_t longest; /* most such elements of one array; may be estimated */
+    uint64_t array_bytes;
+    bool     whole;  /* the dump is so short, or so unusual, that it should be read itself: the sample is empty */
+    bool     all;    /* only single arrays were omitted */
+    bool     spread; /* pieces from the whole file; false: only its beginning */
 } hdx_sample;
 
 /*
- * About `bytes` of heap records. Refuses what hdx_hprof_survey refuses for the head of a dump, and a dump_number that
- * is not there.
+ * Opens a sample with about `bytes` of heap records. Returns the errors of hdx_hprof_survey about the header of a dump,
+ * and HDX_BAD_DUMP for a dump_number that does not exist.
  */
 hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t bytes, hdx_mem *mem, hdx_ticker *tick,
                          hdx_sample *out, hdx_error *err);
-void     hdx_sample_close(hdx_sample *sample); /* all zero: nothing */
+void     hdx_sample_close(hdx_sample *sample); /* all zero is allowed */
 
 #endif

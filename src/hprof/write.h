@@ -1,5 +1,5 @@
 /*
- * write.h - writing records: the grammar of hprof.h the other way round, into a growing buffer.
+ * write.h - writes records to a growing buffer: the reverse of hprof.h.
  *
  *     hdx_buffer out = hdx_buffer_of(NULL);
  *     hdx_write_head(&out, "1.0.2", 8, time_ms);
@@ -9,8 +9,9 @@
  *     hdx_write_finish(&out, segment);                                      sets the length
  *     if (out.failed) ...                                                   one check at the end
  *
- * Nothing is checked: tests write broken dumps with it. Whoever writes more than fits in memory empties the buffer
- * between records (hdx_buffer_clear keeps its memory). All of it is inline, so that programs link it without this room.
+ * Nothing is checked, because tests write broken dumps with it. Callers that write more than fits in memory empty the
+ * buffer between records (hdx_buffer_clear keeps its memory). Everything is inline, so that programs can use it without
+ * linking this room.
  */
 #ifndef HDX_HPROF_WRITE_H
 #define HDX_HPROF_WRITE_H
@@ -40,7 +41,7 @@ static inline void hdx_write_id(hdx_buffer *b, uint32_t id_size, uint64_t id)
     else
         hdx_write_u4(b, (uint32_t)id);
 }
-/* A value of an HPROF type, as a number; float and double as their bits. */
+/* Writes a value of an HPROF type, given as a number; float and double as their bits. */
 static inline void hdx_write_value(hdx_buffer *b, uint32_t id_size, uint8_t type, uint64_t v)
 {
     switch (type) {
@@ -77,7 +78,7 @@ static inline void hdx_write_record(hdx_buffer *b, uint8_t tag, const void *body
     hdx_write_record_head(b, tag, 0, length);
     hdx_buffer_put(b, body, length);
 }
-/* A record whose length is not known yet; give the result to hdx_write_finish. */
+/* Starts a record whose length is not yet known; pass the result to hdx_write_finish. */
 static inline uint64_t hdx_write_begin(hdx_buffer *b, uint8_t tag, uint32_t time_us)
 {
     const uint64_t at = b->len;
@@ -136,7 +137,7 @@ static inline void hdx_write_end(hdx_buffer *b) { hdx_write_record_head(b, HDX_T
 
 /* ---- heap sub-records ---- */
 
-/* Any root: what its tag has no room for is left out. THREAD_OBJECT: frame is its trace serial. */
+/* Writes a root; what its tag does not contain is omitted. THREAD_OBJECT: frame is its trace serial. */
 static inline void hdx_write_root(hdx_buffer *b, uint32_t id_size, uint8_t tag, uint64_t id, uint64_t jni_id,
                                   uint32_t serial, int32_t frame)
 {
@@ -163,8 +164,8 @@ static inline void hdx_write_heap_info(hdx_buffer *b, uint32_t id_size, uint32_t
     hdx_write_id(b, id_size, name);
 }
 /*
- * Up to the constant pool (empty) and the count of statics; then come statics * (id, type, value), u2 fields, fields *
- * (id, type).
+ * Writes everything up to the (empty) constant pool and the count of statics; write then statics * (id, type, value),
+ * u2 fields, fields * (id, type).
  */
 static inline void hdx_write_class_head(hdx_buffer *b, uint32_t id_size, const hdx_class_dump *c)
 {
@@ -181,7 +182,7 @@ static inline void hdx_write_class_head(hdx_buffer *b, uint32_t id_size, const h
     hdx_write_u2(b, 0);
     hdx_write_u2(b, (uint16_t)c->static_count);
 }
-/* The whole record out of a cut one: statics and fields are taken as they are. */
+/* Writes a whole record from its parts, with statics and fields unchanged. */
 static inline void hdx_write_class(hdx_buffer *b, uint32_t id_size, const hdx_class_dump *c)
 {
     hdx_write_class_head(b, id_size, c);
@@ -199,7 +200,7 @@ static inline void hdx_write_instance(hdx_buffer *b, uint32_t id_size, uint64_t 
     hdx_write_u4(b, len);
     hdx_buffer_put(b, bytes, len);
 }
-/* The head of an object array; its elements follow as ids. */
+/* Writes the head of an object array; its elements follow as ids. */
 static inline void hdx_write_object_array_head(hdx_buffer *b, uint32_t id_size, uint64_t id, uint32_t trace,
                                                uint64_t class_id, uint32_t count)
 {
@@ -209,7 +210,7 @@ static inline void hdx_write_object_array_head(hdx_buffer *b, uint32_t id_size, 
     hdx_write_u4(b, count);
     hdx_write_id(b, id_size, class_id);
 }
-/* The head of a primitive array (tag PRIMITIVE_ARRAY or PRIMITIVE_ARRAY_NODATA); its elements follow. */
+/* Writes the head of a primitive array (tag PRIMITIVE_ARRAY or PRIMITIVE_ARRAY_NODATA); its elements follow. */
 static inline void hdx_write_primitive_array_head(hdx_buffer *b, uint32_t id_size, uint8_t tag, uint64_t id,
                                                   uint32_t trace, uint32_t count, uint8_t type)
 {
