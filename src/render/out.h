@@ -1,8 +1,7 @@
 /*
- * out.h - where rendered text gathers before it goes to the sink, and the few ways of writing into it. Inside of this
- * room alone.
+ * out.h - the buffer between rendered text and the sink, and functions that write to it. For this room only.
  *
- * A refused write is remembered in `failed`; calls need no checks in between.
+ * A failed write is recorded in `failed`, so that single calls need no checks.
  */
 #ifndef HDX_RENDER_OUT_H
 #define HDX_RENDER_OUT_H
@@ -15,16 +14,16 @@ typedef struct hdx_out {
     const hdx_sink *sink;
     char           *at;
     size_t          len, room;
-    bool            failed;    /* the sink refused */
-    bool            no_memory; /* a document nested too deep for the memory there is */
+    bool            failed;    /* the sink failed */
+    bool            no_memory; /* memory was too small for the nesting of a document */
 } hdx_out;
 
 void hdx_out_flush(hdx_out *out);
-void hdx_out_long(hdx_out *out, const char *bytes, size_t len); /* what does not fit after what is there */
+void hdx_out_long(hdx_out *out, const char *bytes, size_t len); /* bytes that exceed the free space */
 void hdx_out_uint(hdx_out *out, uint64_t v);
 void hdx_out_int(hdx_out *out, int64_t v);
 void hdx_out_address(hdx_out *out, hdx_addr v);
-/* The shortest decimal that reads back as the same number; "NaN", "Infinity", "-Infinity". */
+/* Writes the shortest decimal that is read back as the same number; "NaN", "Infinity", "-Infinity". */
 void hdx_out_real(hdx_out *out, double v);
 
 static inline void hdx_out_byte(hdx_out *out, char c)
@@ -46,13 +45,13 @@ static inline void hdx_out_bytes(hdx_out *out, const void *bytes, size_t len)
 static inline void hdx_out_string(hdx_out *out, const char *s) { hdx_out_bytes(out, s, strlen(s)); }
 
 /*
- * Length of the well-formed UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), its code point in *point;
- * 0: none begins here.
+ * Returns the length of the well-formed UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), with its code
+ * point in *point; 0: there is none.
  */
 unsigned hdx_utf8(const uint8_t *p, size_t len, uint32_t *point);
 /*
- * Half of a surrogate pair, as texts of a heap hold it: 3 and the half in *point; else 0. No format may pass its bytes
- * on.
+ * Returns 3, with the surrogate in *point, for an unpaired surrogate as texts of a heap contain it; otherwise 0. No
+ * format may output its bytes.
  */
 unsigned hdx_utf8_half(const uint8_t *p, size_t len, uint32_t *point);
 

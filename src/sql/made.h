@@ -1,10 +1,10 @@
 /*
- * made.h - tables whose rows are made for their arguments: what made.c and those that have such tables share.
+ * made.h - tables whose rows are computed from arguments: shared by made.c and the files with such tables.
  *
  *     SELECT * FROM path(17, 'weak')
  *
- * A table is declared with its columns and arguments, and gives its rows one by one. What one call worked with may stay
- * for the next of the same cursor: joins make many of them.
+ * A table is declared with its columns and arguments, and returns its rows one by one. State of one call may be reused
+ * by the next one of the same cursor, because joins make many calls.
  */
 #ifndef HDX_SQL_MADE_H
 #define HDX_SQL_MADE_H
@@ -13,7 +13,7 @@
 
 #define SQL_ARGUMENTS 3u
 
-typedef struct sql_call { /* one at a time of a cursor */
+typedef struct sql_call { /* one at a time per cursor */
     sql_heap      *heap;
     void          *state;                    /* of the cursor: table->size bytes, zero at first */
     void          *shared;                   /* of the table: table->shared_size bytes, zero at first */
@@ -27,10 +27,10 @@ typedef struct sql_made_table {
     unsigned    column_count;
     const char *arguments[SQL_ARGUMENTS]; /* their names, which are hidden columns */
     unsigned    required, argument_count;
-    double      rows;    /* as a guess */
-    bool        ordered; /* the first column rises */
+    double      rows;    /* an estimate */
+    bool        ordered; /* the first column is ascending */
     size_t      size, shared_size;
-    /* Arguments to the first row: *more false, there is none. */
+    /* Computes the first row from the arguments: *more is false if there is none. */
     hdx_code (*begin)(sql_call *c, bool *more, hdx_error *err);
     hdx_code (*next)(sql_call *c, bool *more, hdx_error *err);
     hdx_code (*column)(sql_call *c, sqlite3_context *context, unsigned column, hdx_error *err);
@@ -40,7 +40,7 @@ typedef struct sql_made_table {
 
 /* NULL: there is none. */
 const sql_made_table *hdx_sql_made_named(const char *name);
-/* An argument that is the id of an object. False: it is none, and there are no rows. */
+/* Returns an argument that is the id of an object. False: it is not, and there are no rows. */
 static inline bool sql_argument_id(const sql_call *c, unsigned argument, hdx_id *id)
 {
     sqlite3_value *value = c->arguments[argument];
@@ -51,7 +51,7 @@ static inline bool sql_argument_id(const sql_call *c, unsigned argument, hdx_id 
     return v >= 0 && *id < hdx_graph_objects(c->heap->g);
 }
 
-extern const sql_made_table hdx_sql_walks[]; /* walks.c; without a name behind the last */
+extern const sql_made_table hdx_sql_walks[]; /* walks.c; the last one has no name */
 extern const sql_made_table hdx_sql_parts[]; /* parts.c */
 
 #endif

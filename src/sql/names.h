@@ -1,4 +1,4 @@
-/* names.h - names of columns, each different from the others. */
+/* names.h - makes names of columns unique. */
 #ifndef HDX_SQL_NAMES_H
 #define HDX_SQL_NAMES_H
 
@@ -7,7 +7,7 @@
 typedef struct sql_name sql_name;
 typedef struct sql_names {
     hdx_mem  *mem;
-    hdx_map   places; /* place + 1 of the first name with that hash */
+    hdx_map   places; /* index + 1 of the first name with that hash */
     hdx_arena texts;
     sql_name *at;
     uint64_t  count, capacity, seed;

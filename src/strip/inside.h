@@ -1,5 +1,5 @@
 /*
- * inside.h - what the files of this room share and nobody else sees.
+ * inside.h - shared by the files of this room, for these files only.
  *
  *   reader.c    bytes around a position, one buffer that moves
  *   entry.c     one heap entry: where its content begins, how long it is
@@ -18,9 +18,10 @@
  *   sink.c      the file that is written: whole or not at all
  *
  * Invariants
- *   T1  Nothing is recursive over records; one entry is at hand at a time, of a content never more than a buffer.
+ *   T1  There is no recursion over records; one entry is processed at a time, and never more of its content than a
+ *       buffer.
  *   T2  Ids are 4 or 8 bytes wide and positions 64 bits, whatever the record lengths (u4) say.
- *   T3  A walk that may fail is counted (patience), so that a file made for it costs no more than a constant times its
+ *   T3  A search that may fail is limited (patience), so that a malicious file costs no more than a constant times its
  *       bytes.
  */
 #ifndef HDX_STRIP_INSIDE_H
@@ -37,10 +38,10 @@
 #define EVERYTHING (UINT64_MAX >> 1)
 
 /* ---- reader.c ---- */
-#define READER_PAD 64u /* zero bytes after the content: heads are read before their length is compared */
+#define READER_PAD 64u /* zero bytes after the content, because heads are read before their length is checked */
 typedef struct reader {
     hdx_source *source;
-    bool        below; /* beneath the overlay of the source */
+    bool        below; /* reads below the overlay of the source */
     hdx_mem    *mem;
     hdx_ticker *tick; /* counts what is read; may be NULL */
     size_t      chunk;
@@ -48,14 +49,14 @@ typedef struct reader {
     uint64_t    capacity;
     hdx_pos     from; /* position of at[0] */
     size_t      len;
-    uint64_t    read; /* bytes got from the source so far */
+    uint64_t    read; /* bytes read from the source so far */
 } reader;
 reader   hdx_strip_reader_of(hdx_source *source, bool below, size_t chunk, hdx_mem *mem, hdx_ticker *tick);
 void     hdx_strip_reader_free(reader *r);
 hdx_code hdx_strip_reader_move(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err);
 /*
- * Bytes from pos on: *have >= want unless the data end before; READER_PAD more may be touched. Earlier pointers become
- * invalid.
+ * Returns bytes from pos on: *have is at least `want` unless the data end before; READER_PAD more may be read. Earlier
+ * pointers become invalid.
  */
 static inline hdx_code hdx_strip_reader_at(reader *r, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have,
                                            hdx_error *err)
@@ -67,12 +68,12 @@ static inline hdx_code hdx_strip_reader_at(reader *r, hdx_pos pos, uint64_t want
     }
     return hdx_strip_reader_move(r, pos, want, at, have, err);
 }
-/* Are all these bytes in the buffer? */
+/* Returns whether all these bytes are in the buffer. */
 static inline bool hdx_strip_reader_has(const reader *r, hdx_pos pos, uint64_t want)
 {
     return pos >= r->from && pos - r->from <= r->len && want <= r->len - (pos - r->from);
 }
-/* Is there a byte at end - 1? */
+/* Returns whether the byte at end - 1 exists. */
 hdx_code hdx_strip_reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *err);
 
 /* ---- entry.c ---- */
@@ -86,8 +87,8 @@ typedef struct entry {
     hdx_pos        pos;
     const uint8_t *at; /* its head, borrowed from the reader until it moves */
     uint64_t       id, class_id;
-    uint64_t       head; /* bytes before the content; a CLASS_DUMP is all head */
-    uint64_t       body; /* of content, as the head says */
+    uint64_t       head; /* size before the content; a CLASS_DUMP is only a head */
+    uint64_t       body; /* size of the content as stated in the head */
     uint32_t       count;
     uint8_t        tag, type;
 } entry;
@@ -98,8 +99,8 @@ typedef struct class_shape {              /* offsets from the tag on */
 bool     hdx_strip_entry_is_root(uint8_t tag);
 hdx_code hdx_strip_entry_at(reader *r, uint32_t id_size, hdx_pos pos, entry *e, entry_state *state, hdx_error *err);
 /*
- * pool_at: where the count of the constant pool stands. WHOLE, TYPE, or SHORT: then out->size bytes are wanted at
- * least.
+ * pool_at: position of the count of the constant pool. Returns WHOLE, TYPE, or SHORT if at least out->size bytes are
+ * needed.
  */
 #define CLASS_POOL(id_size) (9 + 7 * (id_size))
 entry_state hdx_strip_class_shape_of(const uint8_t *at, size_t have, uint32_t id_size, uint32_t pool_at,
@@ -107,15 +108,15 @@ entry_state hdx_strip_class_shape_of(const uint8_t *at, size_t have, uint32_t id
 
 /* ---- frame.c ---- */
 typedef enum frame_way { FRAME_PLAIN, FRAME_CUT, FRAME_MIXED } frame_way;
-/* Walks the entries of one heap record. */
+/* A walk over the entries of one heap record. */
 typedef struct frame {
     reader   *r;
     uint32_t  id_size;
     frame_way way;
-    bool      cut;     /* as of now; MIXED begins true */
+    bool      cut;     /* current mode; initially true for MIXED */
     hdx_pos   pos;     /* of the next entry */
-    uint64_t  left;    /* stated bytes still to come */
-    uint64_t  missing; /* of the entry just given: content that its record counts and the file has not */
+    uint64_t  left;    /* remaining stated bytes */
+    uint64_t  missing; /* of the last entry: content that its record counts but the file lacks */
 } frame;
 static inline frame hdx_strip_frame_of(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way)
 {
@@ -125,45 +126,45 @@ typedef enum frame_step {
     FRAME_ENTRY,
     FRAME_END,
     FRAME_BROKEN
-} frame_step; /* BROKEN: no entry, or it passes the record or the data */
+} frame_step; /* BROKEN: not an entry, or it exceeds the record or the data */
 hdx_code hdx_strip_frame_next(frame *f, entry *e, frame_step *step, hdx_error *err);
 
 typedef struct frame_fit {
     bool     fits;
-    bool     whole;  /* its end was reached; else only `limit` bytes of it were looked at */
+    bool     whole;  /* its end was reached; otherwise only `limit` bytes were examined */
     hdx_pos  end;    /* after the last entry read */
-    uint64_t arrays; /* primitive ones with elements */
+    uint64_t arrays; /* primitive arrays with elements */
     uint64_t entries;
     uint64_t stated; /* bytes of the record that its entries account for */
 } frame_fit;
 typedef struct signs signs; /* signs.c */
 /*
- * Does the record at `body` come out even in this way? At most `limit` bytes of entries are looked at; their signs are
- * taken, unless NULL.
+ * Returns whether the record at `body` fits this reading. Examines at most `limit` bytes of entries, and adds their
+ * signs to `of` (NULL: not needed).
  */
 hdx_code hdx_strip_frame_try(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way, uint64_t limit,
                              signs *of, frame_fit *out, hdx_error *err);
 typedef struct frame_part {
-    hdx_pos  end;                        /* after the last entry that is whole in the file */
+    hdx_pos  end;                        /* after the last entry that is complete in the file */
     uint64_t accounted, entries, arrays; /* as in frame_fit */
-    bool     at_end;                     /* the data end there, not the grammar */
+    bool     at_end;                     /* the data end there, rather than the grammar */
 } frame_part;
-/* The entries of a record up to where the file or the grammar ends. */
+/* Reads the entries of a record up to the end of the file or of valid grammar. */
 hdx_code hdx_strip_frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, uint64_t stated, frame_way way,
                                     frame_part *out, hdx_error *err);
-/* Could a top-level record begin at pos, or the data end there? */
+/* Returns whether a top-level record could begin at pos, or the data end there. */
 hdx_code hdx_strip_frame_plausible(reader *r, uint32_t id_size, hdx_pos pos, bool *yes, hdx_error *err);
 /*
- * STRIP 5.3: the next place within 1 MiB after `from` where a heap record begins of which all entries fit, or an end
- * record. *found false: none. *patience is used up by what does not fit.
+ * STRIP 5.3: finds the next place within 1 MiB after `from` where a heap record begins whose entries all fit, or an end
+ * record. *found is false if there is none. Entries that do not fit reduce *patience.
  */
 hdx_code hdx_strip_frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint64_t *patience, hdx_pos *at, bool *found,
                                 hdx_error *err);
 #define FRAME_PATIENCE (1u << 20)                                 /* entries */
-void hdx_strip_frame_spend(uint64_t *patience, uint64_t entries); /* and one for the walk itself; never below 0 */
+void hdx_strip_frame_spend(uint64_t *patience, uint64_t entries); /* plus one for the walk itself; never below 0 */
 /*
- * STRIP M1: a STRING record of `stated` bytes at pos whose text was cut to its first *kept bytes. *cut false: it is as
- * it says, or nothing is known about it.
+ * STRIP M1: finds a STRING record of `stated` bytes at pos whose text was cut to its first *kept bytes. *cut is false
+ * if it is intact, or if that is unknown.
  */
 hdx_code hdx_strip_frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
                                   hdx_error *err);
@@ -179,55 +180,55 @@ hdx_code hdx_strip_signs_load(signs *s, uint32_t serial, uint64_t class_id, uint
 void     hdx_strip_signs_trace(signs *s);
 void     hdx_strip_signs_segment(signs *s); /* a heap record begins: no heap is named */
 hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content,
-                               hdx_error *err);  /* content: it is in the file */
-uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive ones with content */
-/* version_3: the header says 1.0.3, which Android alone writes. */
+                               hdx_error *err);  /* content: the file has it */
+uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive arrays with content */
+/* version_3: the header says 1.0.3, which only Android writes. */
 void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_stripping *out);
 
 /* ---- wiped.c ---- */
 #define WIPED_NUMBERS 16u
 #define WIPED_LENGTHS 4u
-#define WIPED_LOOK    (16u << 10)   /* so many bytes of an array are looked at */
+#define WIPED_LOOK    (16u << 10)   /* bytes of an array that are examined */
 enum { WIPED_TEXTS, WIPED_OTHERS }; /* byte[] and char[]; arrays of other primitives */
 typedef struct wiped_field {
     bool     known;
-    uint32_t at; /* in the body of an instance */
+    uint32_t at; /* offset in the content of an instance */
 } wiped_field;
 typedef struct wiped_number {
     uint32_t at, size;
 } wiped_number;
 typedef struct wiped {
-    hdx_map      places;                 /* id of an array -> what was seen of it */
+    hdx_map      places;                 /* id of an array -> what was found in it */
     wiped_field  text, table;            /* String.value, HashMap.table */
     wiped_number numbers[WIPED_NUMBERS]; /* primitive fields of HashMap */
     unsigned     number_count;
-    uint64_t     maps, zero_maps;        /* that have a table; of them those whose numbers are all 0 */
-    uint32_t     longest[2];             /* most elements up to the last that is not 0 */
-    uint64_t     at_longest[2];          /* arrays that have as many, and zeros after them */
-    uint32_t     lengths[WIPED_LENGTHS]; /* of byte[] and char[] among them, different ones */
+    uint64_t     maps, zero_maps;        /* number of maps with a table; of those whose numbers are all 0 */
+    uint32_t     longest[2];             /* largest number of elements up to the last that is not 0 */
+    uint64_t     at_longest[2];          /* arrays that have this many, followed by zeros */
+    uint32_t     lengths[WIPED_LENGTHS]; /* different lengths of these byte[] and char[] */
     unsigned     length_count;
 } wiped;
-/* What is not in the reader's buffer is passed over: nothing is read for these signs. */
+/* Facts about an array; what is not in the reader's buffer is skipped, so that nothing is read for these signs. */
 typedef struct wiped_array {
-    bool     same; /* all elements looked at are as the first */
+    bool     same; /* all examined elements equal the first */
     uint64_t first;
-    uint32_t used; /* elements up to the last that is not 0 */
+    uint32_t used; /* number of elements up to the last that is not 0 */
 } wiped_array;
 void hdx_strip_wiped_free(wiped *w);
-/* Of String, whose texts are in `field`, or of HashMap, whose buckets are. */
+/* For String, whose texts are in `field`, or HashMap, whose buckets are. */
 void     hdx_strip_wiped_class(wiped *w, const hdx_class_dump *c, uint32_t id_size, bool string, uint64_t field);
 hdx_code hdx_strip_wiped_string(wiped *w, reader *r, const entry *e, uint32_t id_size, hdx_error *err);
 hdx_code hdx_strip_wiped_map(wiped *w, reader *r, const entry *e, uint32_t id_size, hdx_error *err);
 hdx_code hdx_strip_wiped_array(wiped *w, const entry *e, const wiped_array *a, hdx_error *err);
-/* Each adds evidence and what it found out; false: no sign of it. */
+/* Each adds evidence and its findings; false: there is no sign of it. */
 bool hdx_strip_wiped_texts(const wiped *w, hdx_stripping *out);
 bool hdx_strip_wiped_limits(const wiped *w, hdx_stripping *out);
 bool hdx_strip_wiped_fields(const wiped *w, hdx_stripping *out);
 
 /* ---- overlay.c, restore.c ---- */
-/* Entries without anything between them are handed on in one token of about so many bytes. */
+/* Consecutive unchanged entries are passed as one token of about this many bytes. */
 #define OVERLAY_RUN (64u << 10)
-typedef struct token { /* what one step of an overlay gives: head, then bytes of the file, then zeros */
+typedef struct token { /* result of one step of an overlay: head, then bytes of the file, then zeros */
     uint8_t  head[48];
     uint32_t head_len;
     hdx_pos  copy_from;
@@ -237,31 +238,34 @@ typedef struct token { /* what one step of an overlay gives: head, then bytes of
 static inline uint64_t hdx_strip_token_len(const token *t) { return t->head_len + t->copy_len + t->zeros; }
 typedef enum overlay_mode {
     OVERLAY_TOP,     /* a top-level record (Tailor: a token) begins */
-    OVERLAY_RECORD,  /* inside a heap record: `left` bytes of it are to come */
-    OVERLAY_GOES_ON, /* Tailor: the segment had to be ended at 4 GiB, and its entries go on */
-    OVERLAY_RAW,     /* handed on as it is, to `end` */
+    OVERLAY_RECORD,  /* inside of a heap record with `left` remaining bytes */
+    OVERLAY_GOES_ON, /* Tailor: the segment had to be ended at 4 GiB, and its entries continue */
+    OVERLAY_RAW,     /* copied unchanged, up to `end` */
     OVERLAY_END
 } overlay_mode;
-/* Where an overlay stands between two tokens; all that a cursor must know to go on. */
+/* State of an overlay between two tokens: all that a cursor needs to continue. */
 typedef struct spot {
     hdx_pos      in, out;
     uint64_t     left;
-    hdx_pos      end;       /* RAW: where it ends; KOOM: as in overlay_note */
-    uint64_t     heap_name; /* Tailor: of the heap in force, for a segment that goes on; 0: none */
+    hdx_pos      end;       /* RAW: its end; KOOM: as in overlay_note */
+    uint64_t     heap_name; /* Tailor: name of the current heap, for a segment that continues; 0: none */
     uint32_t     heap;
     overlay_mode mode;
-    frame_way    way;   /* KOOM: how the record under way is read */
-    bool         cut;   /* MIXED: contents are cut still */
+    frame_way    way;   /* KOOM: how the current record is read */
+    bool         cut;   /* MIXED: contents are still cut */
     bool         ended; /* Tailor: the end record was the last */
 } spot;
-/* What the first pass found out about the record at `in`, so that later ones need not ask again. */
+/* Findings of the first pass about the record at `in`, for later passes. */
 typedef struct overlay_note {
     hdx_pos in;
-    /* KOOM: that its entries account for; Tailor: of the restored segment; names: bytes of the text that are there */
+    /*
+     * KOOM: the bytes that its entries account for; Tailor: of the restored segment; names: bytes of the text that
+     * exist
+     */
     uint64_t length;
     /*
-     * where reading goes on after the record; 0: right there. KOOM: EVERYTHING: the file ends in it; HDX_NOWHERE:
-     * nothing more
+     * where reading continues after the record; 0: directly after it. KOOM: EVERYTHING: the file ends in it;
+     * HDX_NOWHERE: nothing follows
      */
     hdx_pos      end;
     overlay_mode mode;
@@ -270,8 +274,8 @@ typedef struct overlay_note {
 typedef struct overlay_more overlay_more;
 typedef struct overlay      overlay;
 /*
- * One token from *s on; s->mode OVERLAY_END: none. `first` is the pass that decides, notes and counts; the other passes
- * follow the notes. *s.out is the caller's.
+ * Returns one token from *s on; s->mode OVERLAY_END: none. `first`: the pass that decides, records and counts; other
+ * passes use its notes. *s.out belongs to the caller.
  */
 typedef hdx_code overlay_step(overlay *v, reader *r, bool first, spot *s, token *t, hdx_error *err);
 struct overlay {
@@ -279,23 +283,23 @@ struct overlay {
     hdx_mem          *mem;
     overlay_step     *step;
     uint32_t          id_size;
-    bool              restoring; /* a record that the file ends in is stated as long as what is there */
+    bool              restoring; /* the stated length of a record in which the file ends is that of what exists */
     hdx_overlay_stats stats;
     uint64_t          patience;
     overlay_note     *notes; /* ascending */
     uint64_t          note_count, note_capacity;
-    overlay_more     *more; /* points and cursors: overlay.c */
+    overlay_more     *more; /* points and cursors, see overlay.c */
 };
-hdx_pos             hdx_strip_overlay_size(const overlay *v); /* of the restored dump, once the first pass is done */
+hdx_pos             hdx_strip_overlay_size(const overlay *v); /* of the restored dump, after the first pass */
 overlay_step        hdx_strip_overlay_koom, hdx_strip_overlay_tailor, hdx_strip_overlay_names;
 hdx_code            hdx_strip_overlay_new(hdx_source *source, hdx_overlay_form form, bool restoring, overlay **out,
                                           hdx_error *err);
 void                hdx_strip_overlay_free(overlay *v);
-hdx_code            hdx_strip_overlay_pass(overlay *v, hdx_error *err); /* the first pass, whole; done once */
+hdx_code            hdx_strip_overlay_pass(overlay *v, hdx_error *err); /* runs the first pass once */
 hdx_code            hdx_strip_overlay_note_add(overlay *v, const overlay_note *note, hdx_error *err);
-const overlay_note *hdx_strip_overlay_note_at(const overlay *v, hdx_pos in); /* NULL: nothing odd there */
+const overlay_note *hdx_strip_overlay_note_at(const overlay *v, hdx_pos in); /* NULL: nothing unusual there */
 hdx_code            hdx_strip_overlay_changed(const overlay *v, hdx_pos in, hdx_error *err);
-/* A token of the file as it is, up to s->end; ends the overlay where the file ends. */
+/* Returns a token of the file unchanged, up to s->end; ends the overlay at the end of the file. */
 hdx_code hdx_strip_overlay_raw(reader *r, spot *s, token *t, hdx_error *err);
 
 /* ---- sink.c ---- */
@@ -304,20 +308,20 @@ typedef struct sink {
     hdx_mem                 *mem;
     const hdx_strip_options *options;
     hdx_packer              *packer; /* NULL: plain */
-    uint64_t                 bytes;  /* given to it */
+    uint64_t                 bytes;  /* input bytes */
     uint64_t                 written;
     uint64_t                 filled;
     uint8_t                 *buffer;
     hdx_whole_file           whole;
 } sink;
 /*
- * HDX_LIMIT where a file of so many bytes has no room beside what stands at path; what the disk does not tell is not
- * held against it.
+ * Returns HDX_LIMIT if a file of this size has no room in addition to an existing one at path. If the free space is
+ * unknown, HDX_OK.
  */
 hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_error *err);
 /*
- * For options->output, as private as options->dump and as the file that it replaces. REQUIRES hdx_strip_check_output.
- * The options are borrowed until the sink is dropped.
+ * Opens the file for options->output, with the permissions of options->dump and of the file that it replaces. REQUIRES:
+ * hdx_strip_check_output. The options are borrowed until the sink is dropped.
  */
 hdx_code hdx_strip_sink_open(sink *s, hdx_io *io, const hdx_strip_options *options, int packing, hdx_mem *mem,
                              hdx_error *err);
@@ -341,11 +345,11 @@ typedef enum rule_role {
     ROLE_TEXT,
     ROLE_BITMAP,
     ROLE_WRAPPER
-} rule_role; /* TEXT: value of a String; BITMAP: pixels that stay */
+} rule_role; /* TEXT: value of a String; BITMAP: pixels that are kept */
 typedef enum rule_action { RULE_KEEP, RULE_DROP, RULE_CUT, RULE_BLANK } rule_action;
 typedef struct rule {
     unsigned    entries;      /* RULE_HEAP ... */
-    bool        shared_heaps; /* zygote and image alone */
+    bool        shared_heaps; /* only in zygote and image */
     uint16_t    types;        /* element types, as bits; 0: any */
     rule_role   role;
     rule_action action;
@@ -353,16 +357,17 @@ typedef struct rule {
 } rule;
 typedef struct policy {
     const char *name;
-    const rule *rules; /* the first that matches decides; none: keep */
+    const rule *rules; /* the first match decides; none: keep */
     unsigned    count;
     bool        container; /* Tailor's tokens instead of records */
     bool        resizes;   /* record lengths change */
-    bool        texts;     /* ROLE_TEXT and ROLE_BITMAP must be known before */
+    bool        texts;     /* ROLE_TEXT and ROLE_BITMAP must be known in advance */
     bool        wrappers;  /* ROLE_WRAPPER likewise */
-    bool        clears;    /* JNI ids, reserved ids and constant pools go (Matrix) */
-    bool        proves;    /* redaction: names in use must be known before, and both hashes be equal after */
+    bool        clears;    /* JNI ids, reserved ids and constant pools are cleared (Matrix) */
+    /* redaction: names in use must be known in advance, and both hashes must be equal afterwards */
+    bool proves;
 } policy;
-const policy *hdx_strip_policy_of(hdx_strip_policy p); /* NULL: none to strip by */
+const policy *hdx_strip_policy_of(hdx_strip_policy p); /* NULL: cannot strip by it */
 const rule   *hdx_strip_policy_rule(const policy *p, unsigned what, uint8_t type, bool shared_heap,
                                     rule_role role); /* NULL: keep */
 
@@ -374,39 +379,42 @@ enum {
     CLASS_DROP = 8,
     CLASS_PLATFORM = 16,
     CLASS_WRAPPER = 256
-};                      /* WRAPPER * bytes of the value */
-typedef struct choice { /* what is known of a dump before it is written */
+};                      /* WRAPPER * size of the value */
+typedef struct choice { /* what is known about a dump before writing */
     const hdx_strip_options *options;
     const policy            *policy;
     uint32_t                 id_size;
     hdx_mem                 *mem;
     hdx_map                  classes;                /* class id -> CLASS_ bits */
     uint16_t                 keep_types, drop_types; /* of primitive arrays, as bits */
-    hdx_map                  names; /* name id -> what a class of that name is, + 1; later: NAME_ bits */
+    hdx_map                  names; /* name id -> bits of a class of that name, + 1; later: NAME_ bits */
     uint64_t                *texts; /* ids of arrays that are values of Strings, ascending */
     uint64_t                 text_count, text_capacity;
-    hdx_map                  merged;    /* bitmap buffer -> the one that stands for it */
-    int64_t                  buffer_at; /* of mBuffer in an instance of Bitmap; -1: it has none */
+    hdx_map                  merged;    /* bitmap buffer -> the one that replaces it */
+    int64_t                  buffer_at; /* offset of mBuffer in an instance of Bitmap; -1: none */
     uint64_t                 merges;
 } choice;
-enum { NAME_USED = 1, NAME_KEPT = 2 }; /* of redaction: by a class, field, frame or heap; by one of the platform */
+enum { NAME_USED = 1, NAME_KEPT = 2 }; /* for redaction: by a class, field, frame or heap; by one of the platform */
 hdx_code hdx_strip_choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err);
 void     hdx_strip_choice_free(choice *c);
 bool     hdx_strip_choice_is_text(const choice *c, uint64_t id);
-/* What a class is, as bits; 0: nothing known. */
+/* Returns the bits of a class; 0: unknown. */
 static inline uint64_t choice_class(const choice *c, uint64_t id)
 {
     const uint64_t *bits = c->classes.count > 0 ? hdx_map_get(&c->classes, id) : NULL;
     return bits != NULL ? *bits : 0;
 }
 
-/* ---- top-level records of a dump that is read to be written anew ---- */
+/* ---- top-level records of a dump that is read for writing ---- */
 typedef struct top {
-    hdx_pos  pos, end; /* end: after its body, also where the length is written modulo 2^32 (HPROF R9) */
+    hdx_pos  pos, end; /* end: after its body, also if the length is written modulo 2^32 (HPROF R9) */
     uint32_t time, stated;
     uint8_t  tag;
 } top;
-/* *more false: the data end at pos. A record that is cut, or of no known kind: HDX_BAD_DUMP with its offset. */
+/*
+ * Reads the record at pos. *more is false if the data end there. Returns HDX_BAD_DUMP with its offset for a truncated
+ * record or one of unknown kind.
+ */
 hdx_code           hdx_strip_top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bool *more, hdx_error *err);
 static inline bool top_is_heap(const top *t)
 {
@@ -420,12 +428,15 @@ hdx_code hdx_strip_container_entry(sink *out, reader *r, const entry *e, hdx_err
 
 /* ---- proof.c ---- */
 typedef struct proof {
-    uint64_t graph; /* hash of all that redaction must leave as it was */
+    uint64_t graph; /* hash of all that redaction must preserve */
     uint64_t entries;
     uint64_t uneven; /* arrays with two different elements */
 } proof;
 hdx_code hdx_strip_proof_of(hdx_source *source, const choice *c, hdx_ticker *tick, proof *out, hdx_error *err);
-/* Another name as long, the same for the same text; what is no letter stays (descriptors stay readable). */
+/*
+ * Replaces a name by one of the same length, equal for equal texts; characters other than letters stay (descriptors
+ * stay readable).
+ */
 void hdx_strip_proof_rename(uint8_t *text, size_t len);
 
 /* ---- restore.c ---- */

@@ -20,25 +20,25 @@
 #include "source/source.h"
 #include <heapdex/strip.h>
 
-#define HDX_STRIP_WINDOW (8u << 20) /* STRIP 5.6: bytes of heap entries that are looked at */
+#define HDX_STRIP_WINDOW (8u << 20) /* STRIP 5.6: bytes of heap entries that are examined */
 
 /*
- * Looks at names and at most `window` bytes of heap entries (0: all of them); goes on past it where too few arrays were
- * seen.
+ * Detects the tool from names and at most `window` bytes of heap entries (0: all of them), or more if these have too
+ * few arrays.
  */
 hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, hdx_stripping *out, hdx_error *err);
 
-/* Lays the overlay over the source; HDX_OVERLAY_NONE does nothing. Before anybody else reads it. */
+/* Sets the overlay of the source; HDX_OVERLAY_NONE has no effect. REQUIRES: nothing has read the source. */
 hdx_code hdx_strip_overlay_set(hdx_source *source, hdx_overlay_form form, hdx_error *err);
 
-/* What an overlay met. Complete once its size was asked for. */
+/* Findings of an overlay. Complete after its size was requested. */
 typedef struct hdx_overlay_stats {
     uint64_t records_in, records_out; /* top-level records and heap entries */
-    uint64_t absent_bytes;            /* contents that are not in the file */
-    uint64_t cut_names;               /* STRING records that were framed anew */
-    uint64_t lost_bytes;              /* of names that are gone with them; of records that could not be read */
-    hdx_pos  first_cut;               /* where the first of them stands, in the overlay */
-    uint64_t broken;                  /* places where neither reading came out even */
+    uint64_t absent_bytes;            /* contents that the file lacks */
+    uint64_t cut_names;               /* STRING records with corrected lengths */
+    uint64_t lost_bytes;              /* of lost names, and of records that could not be read */
+    hdx_pos  first_cut;               /* position of the first of them, in the overlay */
+    uint64_t broken;                  /* number of places where neither reading fits */
     hdx_pos  first_broken;            /* in the file */
     bool     truncated;               /* the file ends inside a record */
 } hdx_overlay_stats;
