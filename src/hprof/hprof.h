@@ -1,12 +1,12 @@
 /*
- * hprof.h - the grammar of heap dumps: a source's bytes become batches of events. Knows tags, lengths, versions and
- * what to do with damage (rules R1 to R12, R16, R20 of HPROF 9); does not know ids, reachability or sizes.
+ * hprof.h - the grammar of heap dumps: converts the bytes of a source to batches of events. It knows tags, lengths,
+ * versions and the handling of damage (rules R1 to R12, R16, R20 of HPROF 9), but not ids, reachability or sizes.
  *
- * The work is done in two walks. hdx_hprof_survey reads the whole file once: on several threads where record headers
- * form a sound chain and the source is plain; otherwise, or when any thread meets something odd, from the start on one
- * thread with the full rules. It hands every top-level record and every sub-record of the chosen dump to the sink and
- * leaves a list of *stretches*: runs of whole sub-records, at most some MiB long, so that hdx_hprof_walk can read the
- * same sub-records again, on all threads, with no rule to decide any more.
+ * A dump is read in two walks. hdx_hprof_survey reads the whole file once: on several threads if record headers form a
+ * sound chain and the source is plain; otherwise, or if any thread finds an anomaly, from the start on one thread with
+ * all rules. It passes every top-level record and every sub-record of the chosen dump to the sink and returns a list of
+ * *stretches*: runs of whole sub-records of at most some MiB, so that hdx_hprof_walk can read the same sub-records
+ * again, on all threads, without applying rules.
  *
  *     hdx_survey survey;
  *     hdx_hprof_survey(source, &options, &sink, &survey, err);      addresses, classes, roots, strings

@@ -1,28 +1,28 @@
 /*
- * leaks.h - the room that finds leaks the way LeakCanary's Shark does. Its public face is <heapdex/leaks.h>.
+ * leaks.h - the room that finds leaks as LeakCanary's Shark does. <heapdex/leaks.h> is its public part.
  *
- *     dump ---slots_wide.c---> references of every object, in Shark's order, nulls kept
- *          ---search_wide.c--> two queues from the roots: who was reached from whom
- *                              (expand_wide.c: what each object yields)
+ *     dump ---slots_wide.c---> references of every object, in Shark's order, including nulls
+ *          ---search_wide.c--> two queues from the roots: from which object each one was reached
+ *                              (expand_wide.c: the objects to which one refers)
  *          ---paths_wide.c---> paths with named references
- *          ---flood_wide.c---> what the objects on paths retain; sizes_wide.c, dominate_wide.c: the same by
- *                              dominators of all objects, where that takes too long
+ *          ---flood_wide.c---> retained sizes of the objects on paths; sizes_wide.c, dominate_wide.c: the same from
+ *                              dominators of all objects, if that takes too long
  *     paths ---trace.c-------> statuses, suspects, signatures, groups
  *                              (inspect.c, android.c: reasons and labels of one object)
  *
- *          ---grow_wide.c----> all objects as a tree of few paths, told apart by names (SHARK 6)
+ *          ---grow_wide.c----> all objects as a tree of few paths, distinguished by names (SHARK 6)
  *
- *   mapping.c   names of R8 and ProGuard given back
- *   rules.c     the caller's matchers and rules of state, line by line
+ *   mapping.c   original names for those of R8 and ProGuard
+ *   rules.c     the caller's matchers and state rules, line by line
  *   matchers.c  references of Android that are not followed, or that mark a leak of the platform
- *   tables.c    what objects say of their state
+ *   tables.c    states of objects that follow from their fields
  *   heap.c      names after the mapping, fields by owner and name, texts
  *   finder.c    which objects leak
- *   metadata.c  what the dump says of device and application
- *   answer.c    an answer as bytes, kept beside the index
+ *   metadata.c  facts about device and application in the dump
+ *   answer.c    an answer as bytes, saved in the index folder
  *   report.c    an answer as rows
  *   sha1.c      signatures
- *   plan.c      where in an instance its references lie, per class
+ *   plan.c      offsets of the references in an instance, per class
  *
  * SHARK 3.6 and the like in comments are sections of doc/shark.md.
  */
@@ -204,7 +204,7 @@ hdx_code hdx_leak_heap_open(hdx_graph *g, const leak_mapping *mapping, leak_heap
 void     hdx_leak_heap_close(leak_heap *h);
 hdx_text hdx_leak_name(const leak_heap *h, uint32_t number); /* of a class */
 hdx_text hdx_leak_field_name(const leak_heap *h, uint32_t owner, hdx_text raw);
-/* of the object's class; of a class object the name of the class that it represents */
+/* Returns the name of an object's class; of a class object that of the class that it represents. */
 hdx_text      hdx_leak_name_of(leak_heap *h, hdx_id id);
 hdx_leak_what hdx_leak_what_of(leak_heap *h, hdx_id id);
 bool          hdx_leak_is_instance(leak_heap *h, hdx_id id);
@@ -295,7 +295,7 @@ typedef struct leak_plans {
     bool      lists_activities; /* a class has LE_CLIENT_RECORD */
     hdx_arena arena;
 } leak_plans;
-/* holds: which matchers apply to this device, by index in rules. */
+/* Makes the plans. holds: which matchers apply to this device, by index in rules. */
 hdx_code hdx_leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *holds, leak_plans *out, hdx_error *err);
 void     hdx_leak_plans_free(leak_plans *p, uint32_t class_count);
 hdx_code hdx_leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds,
@@ -421,7 +421,7 @@ hdx_code hdx_leak_inspector_open(leak_heap *h, const leak_rules *rules, leak_ins
 void     hdx_leak_inspector_close(leak_inspector *i);
 /* Returns reasons and labels of an object, which are cached. NULL: failure in h->code. */
 const leak_look *hdx_leak_look_at(leak_inspector *i, hdx_id id);
-/* the same without the cache; free it with hdx_leak_look_drop */
+/* Same without the cache; free it with hdx_leak_look_drop. */
 void   hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l);
 void   hdx_leak_look_drop(leak_look *l);
 void   hdx_leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l); /* applies hdx_leak_states */
@@ -486,7 +486,7 @@ typedef struct leak_answer {
 } leak_answer;
 void hdx_leak_encode(const leak_inspector *i, const leak_rules *rules, const leak_made *at, uint64_t count,
                      const leak_facts *facts, uint64_t dangling, hdx_buffer *out);
-/* bytes: `size` bytes from hdx_mem_get(NULL), owned by the result on success. NULL: not sound, or no memory. */
+/* Decodes `size` bytes from hdx_mem_get(NULL), owned by the result on success. NULL: not sound, or no memory. */
 leak_answer *hdx_leak_decode(uint8_t *bytes, uint64_t size);
 uint64_t     hdx_leak_key(const leak_rules *rules, const hdx_leaks_options *o);
 

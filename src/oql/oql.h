@@ -250,7 +250,7 @@ const char *hdx_oql_condition(oql *o, const oql_node *n, oql_scope *s,
                               binding least); /* in parentheses if its precedence is lower */
 const char *hdx_oql_scalar(oql *o, const oql_node *n, oql_scope *s, binding least);
 const char *hdx_oql_scalar_of(oql *o, uint32_t at, value v, binding least);
-/* as text: of Strings their text, of other objects the label */
+/* Returns a value as text: of Strings their text, of other objects the label. */
 const char *hdx_oql_text_of(oql *o, uint32_t at, value v);
 const char *hdx_oql_object_of(oql *o, uint32_t at, value v);              /* an id */
 const char *hdx_oql_list_where(oql *o, value list, const char *and_also); /* " WHERE ..." or "" */

@@ -1,8 +1,8 @@
 /*
  * points.h - seek points: places in a compressed dump where inflating can begin.
  *
- * The points cut the uncompressed dump into slices: slice i goes from point i to point i + 1, the last one to the end
- * of the data.
+ * The points divide the uncompressed dump into slices: slice i extends from point i to point i + 1, the last one to the
+ * end of the data.
  *
  *     dump   0 ........ 0.8 MiB ........ 1.7 MiB ..                  kind MEMBER  at the header of a gzip member: no
  *            window
@@ -12,17 +12,18 @@
  *            (always)                                                             bit where the block's header begins
  *
  * Rules:
- *   P1  Points ascend strictly in `out`; point 0 has out 0 and kind MEMBER and is there from the start.
- *   P2  A point says all that a decoder needs to go on as if it had come from the start: also the running checksum of
- *       the member and the number of damage entries before it. So every decoder checks every trailer after its point.
- *   P3  Windows lie in a file where there is one (hdx_source_windows). Without it windows and list stay below
- *       bytes_max: when they would not, every second point is dropped and the spacing doubles. Memory is then bounded
- *       whatever the file, and a read costs twice the inflating. With it no point is dropped, a slice has at most 1
- *       MiB, and a point takes 96 bytes.
- *   P4  A slice's CRC-32 is noted when it was first inflated whole and compared ever after.
- *   P5  Where points are depends on the file alone: not on who reads, in what pieces, or on how many threads.
- *   P6  Points that were loaded are complete: none is added, and what stands in trailers of members was checked when
- *       they were made.
+ *   P1  Points are strictly ascending in `out`; point 0 has out 0 and kind MEMBER and always exists.
+ *   P2  A point has all data that a decoder needs to continue as if it had read from the start, including the running
+ *       checksum of the member and the number of damage entries before it. Every decoder therefore checks every trailer
+ *       after its point.
+ *   P3  Windows are in a file if there is one (hdx_source_windows). Without it windows and list stay below bytes_max:
+ *       when they would exceed it, every second point is dropped and the spacing doubles. Memory is then bounded for
+ * any file, and a read inflates twice as much. With a file no point is dropped, a slice has at most 1 MiB, and a point
+ *       needs 96 bytes.
+ *   P4  The CRC-32 of a slice is recorded when the slice is first inflated completely, and then always compared.
+ *   P5  The places of points depend on the file only, not on readers, sizes of reads or threads.
+ *   P6  Points that were loaded are complete: none is added, and the trailers of members were checked when the points
+ *       were created.
  * All calls are thread-safe.
  */
 #ifndef HDX_SOURCE_POINTS_H

@@ -98,7 +98,7 @@ void                    hdx_near_end(hdx_near *near); /* NULL is allowed */
 
 /* ---- compression, for code that writes a dump ---- */
 typedef struct hdx_packer hdx_packer;
-/* kind: HDX_GZIP (level 6) or HDX_ZLIB (level 1, as in Tailor). put receives the packed bytes. */
+/* Opens a packer. kind: HDX_GZIP (level 6) or HDX_ZLIB (level 1, as in Tailor). put receives the packed bytes. */
 hdx_code hdx_packer_open(hdx_compression kind, hdx_mem                                                       *mem,
                          hdx_code (*put)(void *context, const void *bytes, size_t len, hdx_error *err), void *context,
                          hdx_packer **out, hdx_error *err);

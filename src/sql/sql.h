@@ -1,35 +1,35 @@
 /*
- * sql.h - the heap as tables of SQLite: what the room's files share. Its public face is <heapdex/sql.h>, its rules for
- * users doc/sql.md.
+ * sql.h - the heap as SQLite tables: shared by the files of this room. <heapdex/sql.h> is its public part; doc/sql.md
+ * has the rules for users.
  *
- *   open.c       a connection, the dumps it has, the tables of each: it names every module, and no module calls it
- *   db.c         what tables and functions need of their connection
- *   run.c        statements to rows                                 guard.c   what statements may do, and how much
+ *   open.c       a connection, its dumps and their tables: it names every module, and no module calls it
+ *   db.c         the connection, for tables and functions
+ *   run.c        statements to rows                                 guard.c   limits of statements
  *   arrow.c      statements to Arrow streams                        file.c    rows to a plain SQLite file
- *   range.c      what comparisons with values of any type leave of a column of integers
+ *   range.c      the integers of a column that satisfy comparisons with values of any type
  *   classes.c    sets of classes by name
  *   batch.c      columns of some thousand objects at a time
  *   objects.c    table objects: how it is searched                  refs.c    tables refs and named_refs
  *   instances.c  tables of classes: "java.util.HashMap", "instanceof java.util.AbstractMap"
- *   held.c       small tables, whole in memory and in every order   catalog.c what they hold
+ *   held.c       small tables, completely in memory, in any order    catalog.c their content
  *   held_values.c  the columns of one: memory, order, search
- *   made.c       tables whose rows are made for their arguments (made.h)
- *   walks.c      paths, trees, what is reached                      parts.c   fields, elements, entries of one object
+ *   made.c       tables whose rows are computed from arguments (made.h)
+ *   walks.c      paths, trees, reachable objects                     parts.c   fields, elements, entries of one object
  *   answers.c    every declared answer as a table
  *   functions.c  functions of objects                               sums.c    functions of groups
  *   names.c      names of columns, each once             layouts.c    where fields begin in instances
- *   hint.c       names that misspelt ones were meant to be
- *   extension.c  the door of heapdex_sqlite.so
+ *   hint.c       corrections of misspelt names
+ *   extension.c  the entry point of heapdex_sqlite.so
  *
- * A connection has one or several dumps, each in a schema of its own; every table is a virtual table that was created
- * there (tables of classes when a statement first names them), so that one name in two schemas is two tables: SQLite
- * gives tables that need not be created to every schema alike.
+ * A connection has one or several dumps, each in its own schema. Every table is a virtual table that was created there
+ * (tables of classes when a statement first names them), so that one name in two schemas means two tables: SQLite would
+ * offer tables that need not be created in every schema.
  *
  * Invariants
  *   1. Ids, sizes and counts are below 2^63. An address is its bits as a signed number.
- *   2. What a table says that it takes over of a condition, it decides exactly as SQLite would: the random test of
- *      tests/sql compares both.
- *   3. Loops ask sql_turn, for SQLite looks neither at interrupts nor at its progress handler while a table searches.
+ *   2. A table evaluates the conditions that it claims exactly as SQLite would: the random test of tests/sql compares
+ *      both.
+ *   3. Loops call sql_turn, because SQLite checks neither interrupts nor its progress handler while a table searches.
  */
 #ifndef HDX_SQL_SQL_H
 #define HDX_SQL_SQL_H
@@ -159,7 +159,7 @@ hdx_code hdx_sql_like(sql_db *db, const char *pattern, const char *text, uint32_
 
 /* ---- functions.c ---- */
 int hdx_sql_install_functions(sql_db *db); /* a result code of SQLite */
-/* instanceof(class_id, 'name'), for a table that overloads it: its own argument is db->tools. */
+/* The function instanceof(class_id, 'name'), for a table that overloads it: its own argument is db->tools. */
 void hdx_sql_instanceof(sqlite3_context *context, int count, sqlite3_value **values);
 /*
  * Returns the value of a field or element to SQLite: references are ids, characters their codes. Nothing if it is

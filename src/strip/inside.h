@@ -4,18 +4,18 @@
  *   reader.c    bytes around a position, one buffer that moves
  *   entry.c     one heap entry: where its content begins, how long it is
  *   frame.c     a whole segment, read with contents, without, or both (STRIP 5.2, 5.3); cut names (STRIP M1)
- *   detect.c    which tool a dump went through, by its container and framing
- *   signs.c     the same by what stands in it (STRIP 5.4)
- *   wiped.c     contents and fields that were taken away in part (STRIP 5.7)
+ *   detect.c    which tool stripped a dump, from its container and framing
+ *   signs.c     the same from its content (STRIP 5.4)
+ *   wiped.c     contents and fields that were removed in part (STRIP 5.7)
  *   policy.c    the tools as tables: names, rules, what is absent afterwards
- *   overlay.c      a stripped file as whole HPROF, at any position: points, cursors
- *   overlay_koom.c overlay_tailor.c overlay_names.c   what stands behind one place of such a file
+ *   overlay.c      a stripped file as complete HPROF, at any position: points, cursors
+ *   overlay_koom.c overlay_tailor.c overlay_names.c   the content at one place of such a file
  *   restore.c   an overlay, written to a file
- *   strip.c     a dump, written anew by the rules of a policy
+ *   strip.c     a dump, rewritten by the rules of a policy
  *   choose.c    what a policy must know before it writes: texts of Strings, bitmaps, names in use
- *   container.c Tailor's tokens written
- *   proof.c     what redaction must leave as it was
- *   sink.c      the file that is written: whole or not at all
+ *   container.c writes Tailor's tokens
+ *   proof.c     proves what redaction must preserve
+ *   sink.c      the output file, which appears complete or not at all
  *
  * Invariants
  *   T1  There is no recursion over records; one entry is processed at a time, and never more of its content than a
@@ -182,7 +182,7 @@ void     hdx_strip_signs_segment(signs *s); /* a heap record begins: no heap is 
 hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content,
                                hdx_error *err);  /* content: the file has it */
 uint64_t hdx_strip_signs_arrays(const signs *s); /* primitive arrays with content */
-/* version_3: the header says 1.0.3, which only Android writes. */
+/* Judges the signs. version_3: the header has 1.0.3, which only Android writes. */
 void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_stripping *out);
 
 /* ---- wiped.c ---- */

@@ -1,17 +1,15 @@
 /*
- * strip.h - the room that knows what stripping tools do to a heap dump: it recognises them, reads their files as whole
- * HPROF, and strips as they do. Its public face is <heapdex/strip.h>; this header adds what only the library itself
- * uses.
+ * strip.h - the room for dumps of stripping tools: it detects the tools, reads their files as complete HPROF, and
+ * strips as they do. <heapdex/strip.h> is its public part; this header adds what only the library itself uses.
  *
- * A file whose framing is not HPROF's (KOOM: contents cut and record lengths kept; Tailor: tokens of its own; Matrix:
- * cut names) gets an *overlay*: an overlay on its source under which the same positions and streams give the file that
- * restoring would write. So nothing above needs to know that a dump was stripped, but for one question:
- * hdx_source_absent, is this byte made up?
+ * A file whose framing deviates from HPROF (KOOM: contents cut but record lengths unchanged; Tailor: its own tokens;
+ * Matrix: cut names) gets an *overlay* on its source: positions and streams then give the file that restoring would
+ * write. No other code needs to know that a dump was stripped, except through hdx_source_absent, which returns whether
+ * a byte is filler.
  *
  *     hdx_stripping what;
  *     hdx_strip_recognise(source, NULL, HDX_STRIP_WINDOW, &what, err);
- *     hdx_strip_overlay_set(source, what.overlay, err);                       from here on the source reads as a whole
- * dump
+ *     hdx_strip_overlay_set(source, what.overlay, err);                       now a complete dump
  */
 #ifndef HDX_STRIP_STRIP_H
 #define HDX_STRIP_STRIP_H
