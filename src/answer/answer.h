@@ -2,21 +2,21 @@
  * answer.h - complete answers: from a name and arguments to rows with the head of their document. <heapdex/answer.h> is
  * the public part of the room.
  *
- *   answers.c    the list of all answers, and asking one of them by its name; the other files do not call it
- *   export.c     the answer `export`: which tables there are
- *   arguments.c  the parameters that all answers take, and the checks of what was given for them
- *   asking.c     what answers share: a question is asked, rows get their head and their shape
- *   shape.c      conditions, order, limit and columns: what they ask of a question, and its rows in shape
+ *   answers.c    the list of all answers, and how to run one by its name; the other files do not call it
+ *   export.c     the answer `export`: the list of tables
+ *   arguments.c  the parameters that all answers accept, and the checks of arguments
+ *   asking.c     shared by answers: runs a question, adds the head to its rows and shapes them
+ *   shape.c      conditions, order, limit and columns: what they require of a question, and the shaping of rows
  *   session.c    dumps, their indexes and graphs, as far as questions need them
- *   head.c       what every document begins with
+ *   head.c       the head of every document
  *   schema.c     the JSON Schema of an answer
- *   arrow.c      an answer as an Arrow C stream, which keeps the session
+ *   arrow.c      an answer as an Arrow C stream, which keeps the session open
  *   histogram.c  a histogram without an index, or ahead of it     leaks.c  leaks of one or several dumps
  *   index.c      index, estimate, verify, remove                  strip.c  detect, strip, restore
- *   content.c    what one object holds
- *   output.c     which files an answer may be written to
- *   check.c      rules that a heap has to keep (checking.h has the files beside it)
- *   compare.c    several dumps side by side                       folder.c  the dumps of a folder
+ *   content.c    the content of one object
+ *   output.c     which files an answer may write
+ *   check.c      rules for a heap (checking.h lists its other files)
+ *   compare.c    compares several dumps                           folder.c  the dumps of a folder
  */
 #ifndef HDX_ANSWER_ANSWER_H
 #define HDX_ANSWER_ANSWER_H

@@ -6,22 +6,22 @@
  *
  * Files:
  *
- *   open.c                  the files and the dump, opened when first asked for
+ *   open.c                  the files and the dump, opened on first use
  *   objects.c               one object
  *   columns.c               runs, and reading ahead
  *   refs.c                  cursors
  *   classes.c               the table of classes
- *   values.c, string.c      fields and elements out of the dump; text
+ *   values.c, string.c      fields and elements from the dump; text
  *   instances.c, bulk.c     fields, references, elements of many objects
- *   content.c               texts and arrays whole, as they are
+ *   content.c               whole texts and arrays, unchanged
  *   label.c, label_kinds.c  MAT's labels
  *   number.c                numbers as Java prints them
  *   names.c                 names of references
  *   rescan.c                the whole dump once more
- *   contents.c              what all Strings and primitive arrays hold
- *   remember.c              answers kept
- *   views.c                 views of the index, and what one leaves out
- *   verify.c, verify_tree.c  whether an index is what it says
+ *   contents.c              contents of all Strings and primitive arrays
+ *   remember.c              saved answers
+ *   views.c                 views of the index, and the references that one ignores
+ *   verify.c, verify_tree.c  checks of a whole index
  */
 #ifndef HDX_GRAPH_GRAPH_H
 #define HDX_GRAPH_GRAPH_H

@@ -1,17 +1,17 @@
 /*
  * inner.h - shared by the files of this room: the source itself, its damage list, the decoder, the slice cache.
  *
- *     hdx_source ── file door, size, kind
- *        ├── joined    the file, and the pieces of a dump beside it  joined.c
+ *     hdx_source ── file access, size, kind
+ *        ├── joined    the file, and further pieces of a dump      joined.c
  *        ├── points    seek points, size of the dump        points.h
  *        ├── damage    in the order of the file             damage.c
  *        └── cache     inflated slices, idle decoders       cache.c
- *     hdx_decoder      goes over the file from a point on   decoder.c    one thread at a time
+ *     hdx_decoder      reads the file from a point on       decoder.c    one thread at a time
  *        ├── members   inflated ahead of it by others       members.c
  *        └── isal      blocks that zlib need not inflate    isal.c
  *     hdx_stream       a decoder with a thread ahead        stream.c
  *     keep.c           points that outlive the source       many.c    many reads in the order of the dump
- *     near.c           small reads beside each other
+ *     near.c           small adjacent reads
  *
  * Every decoder, wherever it begins, finds the same members, damage and bytes in the same order (points.h, P2); the
  * first one at a place records what is there for all.

@@ -1,8 +1,8 @@
 /*
  * array_contents.h - shared by `strings`, `duplicates` and `arrays`: primitive arrays, and the Strings that use them.
  *
- *   sums.c        contents told apart
- *   array_contents.c    one reading of the dump: which Strings use which array, and what is in it
+ *   sums.c        distinguishes contents
+ *   array_contents.c    one reading of the dump: which Strings use which array, and its content
  *   equal.c       groups of equal contents
  *   strings.c, duplicates.c, arrays.c    the questions
  *

@@ -8,7 +8,7 @@
  *
  *     hdx_sum s = { { 0, 0 } };
  *     hdx_sum_add(&key, &s, 4, bytes, len);             numbers of 4 bytes; parts but the last hold whole ones
- *     hdx_sum_number(&key, &s, length);                 what else tells it from others
+ *     hdx_sum_number(&key, &s, length);                 other distinguishing facts
  *
  * The sum of a part of a content follows from those of two beginnings (hdx_sum_between).
  */
