@@ -79,8 +79,8 @@ HDX_API void hdx_graph_close(hdx_graph *g);
 HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
 
 /*
- * Returns HDX_OK, or the first problem that any thread met: HDX_DAMAGED with file, page and offset, HDX_BUSY if the
- * index was replaced or removed before all its files were open, HDX_LIMIT if memory was short.
+ * Returns HDX_OK, or the first problem that any thread met: HDX_DAMAGED with file, page and offset; HDX_BUSY if the
+ * index was replaced or removed before all its files were open; or the error, such as HDX_LIMIT, of opening a file.
  */
 HDX_API hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err);
 

@@ -70,7 +70,10 @@ HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, 
  */
 HDX_API hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err);
 
-/* Ends the running statement with HDX_CANCELLED; the connection remains usable. Any thread may call it. */
+/*
+ * Ends the running statement with HDX_CANCELLED; the connection remains usable. Any thread and any signal handler may
+ * call it.
+ */
 HDX_API void hdx_sql_interrupt(hdx_sql *sql);
 
 /*

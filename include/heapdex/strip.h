@@ -82,7 +82,8 @@ typedef struct hdx_stripping {
 HDX_API const char *hdx_strip_affected(const hdx_stripping *what, unsigned i);
 
 typedef struct hdx_detect_options {
-    bool     full;             /* examine the whole dump; otherwise only its first MiB, and never more than 64 MiB */
+    /* examine the whole dump; otherwise about 8 MiB of its heap entries, and never more than 64 MiB */
+    bool     full;
     uint64_t max_uncompressed; /* see hdx_source_options */
 } hdx_detect_options;
 typedef struct hdx_detected {
