@@ -30,7 +30,8 @@
  *   A3  A stack or queue has room for an element before it is added; the capacity of a queue is a power of two.
  *   A4  A range of targets or of numbers is inside of all of them, and the memory that was allocated suffices for it.
  *   A5  A list of predecessors uses no more than was reserved for it, including one entry for its length and one for
- * its number. A6  Pieces of a tape that are read at once fit in their buffer.
+ *       its number.
+ *   A6  Pieces of a tape that are read at once fit in their buffer.
  */
 #ifndef HDX_ALGO_ALGO_H
 #define HDX_ALGO_ALGO_H

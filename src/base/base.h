@@ -5,24 +5,24 @@
  *   bytes.h     little- and big-endian reads, checked sums, cutting views
  *   crc.h       CRC32C
  *   map.h       a hash map of 64-bit keys, hashing
- *   mem.h       the memory door: a budget that counts and can refuse
+ *   mem.h       memory accounting: a budget that counts and can refuse
  *   list.h      an array that grows
- *   arena.h     many small things that die together
- *   io.h        the file door: every file call of the project, replaceable by a faulty one in tests
+ *   arena.h     many small blocks that are freed together
+ *   io.h        every file call of the project, replaceable by a faulty one in tests
  *   bits.h      bit sets
- *   sort.h      sorting by a number that elements hold
- *   search.h    halving what is in order
- *   first_error.h  of several workers' errors the first
- *   inline.h    what is compiled into each caller
+ *   sort.h      sorting by a number in each element
+ *   search.h    binary search
+ *   first_error.h  the first error of several workers
+ *   inline.h    functions that are inlined into each caller
  *   pattern.h   names by glob or regular expression
- *   owner.h     which process holds something
+ *   owner.h     identifies the process that holds a lock
  *   own.h       names of temporary files, partial builds and locks
- *   workers.h   run one function on n threads
+ *   workers.h   runs one function on n threads
  *   whole.h     files that exist complete or not at all
  *   text.h      growing text
- *   textfile.h  texts that a user names
+ *   textfile.h  text files that a user names
  *   tick.h      progress and cancellation from inside loops
- *   regex.h     regular expressions, whose cost is bounded
+ *   regex.h     regular expressions with a bounded cost
  *   flat.h      objects of JSON one level deep
  *
  * No call prints, exits or uses global state.

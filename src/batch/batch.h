@@ -15,18 +15,7 @@
  *   summary.c    one row for each dump
  *   flat.c       writes flat JSON objects, for pipe, manifest, status and plan
  *
- *   run.c        the parent: an event loop over children, one for each dump at work (run.h)
- *   before.c     what comes before: folders, dumps, tasks, what was done earlier, order
- *   job.c        what becomes of one dump: lines of its child, its end, its status
- *   plan.c       pure: which dump is next, with how many threads and how much memory; how dumps are dealt to tasks
- *   inputs.c     what was named -> dumps with ids; manifest.c: manifests of CSV and JSONL
- *   status.c     OUT/status/ID.json, and what it says of an earlier attempt
- *   drop.c       deleting a dump (--drop-dump), so that no other file is lost that has its name by then
- *   claim.c      OUT/claims/ID: no two runners are at work on one dump
- *   child.c      the work on one dump, in a process of its own; what it says goes through a pipe
- *   forecast.c   OUT/plan.jsonl: forecasts that are kept; OUT/deal-M.jsonl: which task has which dump
- *   summary.c    a row for each dump
- *   flat.c       writing flat JSON objects: pipe, manifest, status and plan are all made of them
+ *     dump -> forecast (child) -> order -> claim -> child: index, answers, tables -> status, claim released
  *
  * Invariants, asserted in debug builds:
  *

@@ -6,12 +6,15 @@
  * consists of packed numbers (algo/packed.h):
  *
  *     size in bytes of what follows, times two, + 1 if the distance of the id is present: a reader finds the next
- * record before it decodes this one distance of the id from the one after that of the previous record (zigzag; at first
- * from 0); omitted if it is 0 distance of the position from that of the previous record (at first from the unit's pos);
- * omitted in a bare unit, whose objects have no record in the dump index of the heap in hdx_dump_tables.heaps, + 1;
- * only if the dump has heaps class number * 4 + width code length; only if the class is one of arrays, or nevertheless
- * the class of object arrays targets, ascending, each as its distance from the id + half the range of its bytes: as
- * many bytes as the farthest needs (the code names one of four widths)
+ *         record before it decodes this one
+ *     distance of the id from the one after that of the previous record (zigzag; at first from 0); omitted if it is 0
+ *     distance of the position from that of the previous record (at first from the unit's pos); omitted in a bare
+ *         unit, whose objects have no record in the dump
+ *     index of the heap in hdx_dump_tables.heaps, + 1; only if the dump has heaps
+ *     class number * 4 + width code
+ *     length; only if the class is one of arrays, or nevertheless the class of object arrays
+ *     targets, ascending, each as its distance from the id + half the range of its bytes: as many bytes as the
+ *         farthest needs (the code names one of four widths)
  */
 #ifndef HDX_PASSES_SPILL_H
 #define HDX_PASSES_SPILL_H

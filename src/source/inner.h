@@ -2,7 +2,7 @@
  * inner.h - shared by the files of this room: the source itself, its damage list, the decoder, the slice cache.
  *
  *     hdx_source ── file access, size, kind
- *        ├── joined    the file, and further pieces of a dump      joined.c
+ *        ├── joined    the file, and further pieces           joined.c
  *        ├── points    seek points, size of the dump        points.h
  *        ├── damage    in the order of the file             damage.c
  *        └── cache     inflated slices, idle decoders       cache.c

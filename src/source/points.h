@@ -4,12 +4,10 @@
  * The points divide the uncompressed dump into slices: slice i extends from point i to point i + 1, the last one to the
  * end of the data.
  *
- *     dump   0 ........ 0.8 MiB ........ 1.7 MiB ..                  kind MEMBER  at the header of a gzip member: no
- *            window
- *            |            |                |                         kind BLOCK   before a deflate block: 32 KiB of
- *                                          window
- *            point 0      point 1          point 2                   kind INSIDE  inside a giant block: window and the
- *            (always)                                                             bit where the block's header begins
+ *     dump   0 ........ 0.8 MiB ........ 1.7 MiB ..     kind MEMBER  at the header of a gzip member: no window
+ *            |            |                |            kind BLOCK   before a deflate block: 32 KiB of window
+ *            point 0      point 1          point 2      kind INSIDE  inside a giant block: window and the bit
+ *            (always)                                                where the block's header begins
  *
  * Rules:
  *   P1  Points are strictly ascending in `out`; point 0 has out 0 and kind MEMBER and always exists.
@@ -18,8 +16,8 @@
  *       after its point.
  *   P3  Windows are in a file if there is one (hdx_source_windows). Without it windows and list stay below bytes_max:
  *       when they would exceed it, every second point is dropped and the spacing doubles. Memory is then bounded for
- * any file, and a read inflates twice as much. With a file no point is dropped, a slice has at most 1 MiB, and a point
- *       needs 96 bytes.
+ *       any file, and a read inflates twice as much. With a file no point is dropped, a slice has at most 1 MiB, and
+ *       a point needs 96 bytes.
  *   P4  The CRC-32 of a slice is recorded when the slice is first inflated completely, and then always compared.
  *   P5  The places of points depend on the file only, not on readers, sizes of reads or threads.
  *   P6  Points that were loaded are complete: none is added, and the trailers of members were checked when the points

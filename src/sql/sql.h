@@ -11,10 +11,10 @@
  *   batch.c      columns of some thousand objects at a time
  *   objects.c    table objects: how it is searched                  refs.c    tables refs and named_refs
  *   instances.c  tables of classes: "java.util.HashMap", "instanceof java.util.AbstractMap"
- *   held.c       small tables, completely in memory, in any order    catalog.c their content
+ *   held.c       small tables, completely in memory, in any order   catalog.c their content
  *   held_values.c  the columns of one: memory, order, search
  *   made.c       tables whose rows are computed from arguments (made.h)
- *   walks.c      paths, trees, reachable objects                     parts.c   fields, elements, entries of one object
+ *   walks.c      paths, trees, reachable objects                    parts.c   fields, elements, entries of one object
  *   answers.c    every declared answer as a table
  *   functions.c  functions of objects                               sums.c    functions of groups
  *   names.c      names of columns, each once             layouts.c    where fields begin in instances

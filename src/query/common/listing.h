@@ -7,8 +7,9 @@
  *         hdx_fields fields;
  *     } cleaners;
  *     static hdx_code find(void *of, hdx_error *err) { ... hdx_found_add(&c->found, &entry, err) ... }
- *     static const hdx_listing listing = { .what = "cleaners", .state = sizeof(cleaners), .entry = sizeof(cleaner), ...
- * }; const hdx_question hdx_question_cleaners = { .declared = { ... }, .listing = &listing };
+ *     static const hdx_listing listing = { .what = "cleaners", .state = sizeof(cleaners), .entry = sizeof(cleaner),
+ *                                          .find = find, ... };
+ *     const hdx_question hdx_question_cleaners = { .declared = { ... }, .listing = &listing };
  */
 #ifndef HDX_QUERY_COMMON_LISTING_H
 #define HDX_QUERY_COMMON_LISTING_H
