@@ -187,6 +187,8 @@ typedef struct hdx_session_events {
      */
     void (*writing)(void *context, const char *temporary);
 } hdx_session_events;
+
+/* Sets the callbacks of a session. *events is copied. */
 HDX_API void hdx_session_listen(hdx_session *s, const hdx_session_events *events);
 
 /* ---- contents of a session; place 0 is the dump that hdx_session_open was given ---- */

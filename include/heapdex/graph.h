@@ -140,16 +140,15 @@ HDX_API bool hdx_graph_step(const hdx_graph *g, unsigned i, const char **name, u
 /* Sizes of the name of a view and of its definition, including the final NUL. */
 #define HDX_VIEW_NAME_SIZE 64u
 #define HDX_VIEW_SPEC_SIZE 1024u
-/*
- * The i-th view of the index, in the order of names. hdx_graph_view_at returns false after the last. `spec` of a
- * damaged view is "".
- */
+/* A view of the index. `spec` is "" if the view is damaged. */
 typedef struct hdx_graph_view {
     char     name[HDX_VIEW_NAME_SIZE];
     char     spec[HDX_VIEW_SPEC_SIZE];
     uint64_t bytes;                    /* of its own files */
     uint64_t live_objects, live_bytes; /* in the view */
 } hdx_graph_view;
+
+/* Describes the i-th view of the index in *out, in the order of names. Returns false after the last. */
 HDX_API bool hdx_graph_view_at(const hdx_graph *g, unsigned i, hdx_graph_view *out);
 
 /*
@@ -205,6 +204,8 @@ typedef enum hdx_ahead {
     HDX_AHEAD_OUTBOUND = 64,
     HDX_AHEAD_INBOUND = 128 /* also dominator and nearest parent of the other objects */
 } hdx_ahead;
+
+/* Reads ahead before the look-up of ids[i]. `what`: HDX_AHEAD_... of the values that will be looked up. */
 HDX_API void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n, size_t i);
 
 /* Same as hdx_graph_ahead, for addresses that hdx_graph_find will look up. */
@@ -227,20 +228,19 @@ HDX_API void hdx_graph_ahead_find(const hdx_graph *g, const hdx_addr *addresses,
  *     hdx_code code = hdx_graph_check(g, &err); // was every page sound?
  */
 #define HDX_RUN 1024u /* a good length of a run; any length is allowed */
-/* Each call writes the values of the objects first .. first + n - 1 to out[0] .. out[n - 1]. */
+/*
+ * Each call writes the values of the objects first .. first + n - 1 to out[0] .. out[n - 1]. Lengths are 0 for objects
+ * that are not arrays, kinds are hdx_object_kind, heaps are indexes into hdx_graph_heaps or -1, and positions are the
+ * position of the record + 1, or 0 if the dump has none.
+ */
 HDX_API void hdx_graph_read_addresses(const hdx_graph *g, hdx_id first, uint32_t n, hdx_addr *out);
-HDX_API void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n,
-                                    uint32_t *out); /* HDX_NO_CLASS after the last object */
-HDX_API void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out); /* hdx_object_kind */
-
-/* Writes the lengths of arrays, and 0 for other objects. */
+HDX_API void hdx_graph_read_classes(const hdx_graph *g, hdx_id first, uint32_t n, uint32_t *out);
+HDX_API void hdx_graph_read_kinds(const hdx_graph *g, hdx_id first, uint32_t n, uint8_t *out);
 HDX_API void hdx_graph_read_lengths(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
 HDX_API void hdx_graph_read_shallow(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
 HDX_API void hdx_graph_read_retained(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
-HDX_API void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n,
-                                      uint64_t *out); /* position + 1; 0: no record */
-HDX_API void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n,
-                                  int32_t *out); /* index into hdx_graph_heaps; -1: none */
+HDX_API void hdx_graph_read_positions(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
+HDX_API void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t *out);
 
 /* Bit i % 64 of out[i / 64] is set if object first + i is live; writes (n + 63) / 64 words. */
 HDX_API void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out);
@@ -292,8 +292,6 @@ HDX_API void hdx_class_heirs(hdx_graph *g, uint32_t number, uint64_t *bits);
 
 /*
  * A field of an instance: which class declares it, and the offset of its value in the bytes of hdx_instances_read.
- * hdx_field_walk_next gives the fields of the class first, then those of each superclass, and returns false after the
- * last.
  */
 typedef struct hdx_field_place {
     hdx_text name;
@@ -306,6 +304,11 @@ typedef struct hdx_field_walk { /* a cursor; initialized by hdx_field_walk_of */
     uint32_t   owner, next, steps;
     uint64_t   offset;
 } hdx_field_walk;
+
+/*
+ * Starts a walk over the fields of a class. hdx_field_walk_next returns those of the class first, then those of each
+ * superclass, and false after the last.
+ */
 HDX_API hdx_field_walk hdx_field_walk_of(hdx_graph *g, uint32_t number);
 HDX_API bool           hdx_field_walk_next(hdx_field_walk *layout, hdx_field_place *out);
 
@@ -481,13 +484,7 @@ HDX_API hdx_code hdx_graph_strings_of(hdx_graph *g, const hdx_id *ids, size_t n,
                                       bool (*visit)(void *context, size_t place, hdx_text text, bool whole),
                                       void *context, hdx_error *err);
 
-/*
- * Passes the content of a text or of a primitive array to `put`, in several pieces. Texts (String, StringBuilder,
- * StringBuffer, char[]) are UTF-8, with U+FFFD for unpaired surrogates. Other arrays are the bytes of the dump, numbers
- * big-endian. If `put` is NULL, only *what is set. `progress` may be NULL.
- * Returns HDX_IO if `put` returned false, HDX_CANCELLED, or HDX_BAD_DUMP if the dump is unavailable or ends inside the
- * content: partial content never passes as the whole.
- */
+/* What the content of an object is. */
 typedef enum hdx_content {
     HDX_CONTENT_NONE,   /* the object is not a text or primitive array, or its text is null */
     HDX_CONTENT_ABSENT, /* the content was stripped from the dump */
@@ -497,7 +494,15 @@ typedef enum hdx_content {
 } hdx_content;
 
 /* Receives `len` bytes; returns false if it could not write them. */
-typedef bool     hdx_put(void *context, const char *bytes, size_t len);
+typedef bool hdx_put(void *context, const char *bytes, size_t len);
+
+/*
+ * Passes the content of a text or of a primitive array to `put`, in several pieces. Texts (String, StringBuilder,
+ * StringBuffer, char[]) are UTF-8, with U+FFFD for unpaired surrogates. Other arrays are the bytes of the dump, numbers
+ * big-endian. If `put` is NULL, only *what is set. `progress` may be NULL.
+ * Returns HDX_IO if `put` returned false, HDX_CANCELLED, or HDX_BAD_DUMP if the dump is unavailable or ends inside the
+ * content: partial content never passes as the whole.
+ */
 HDX_API hdx_code hdx_graph_content(hdx_graph *g, hdx_id id, const hdx_progress *progress, hdx_put *put, void *context,
                                    hdx_content *what, hdx_error *err);
 

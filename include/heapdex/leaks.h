@@ -213,7 +213,7 @@ HDX_API hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err);
 /*
  * The steps of a trace, from the root object to the leaking object. Initialize it with { 0 }, reuse it for any number
  * of calls, and free it with hdx_leak_steps_free. The steps are valid until the next call, their texts as long as
- * `leaks`. hdx_leak_steps_read returns HDX_DAMAGED if the encoding is invalid, HDX_LIMIT if memory is short.
+ * `leaks`.
  */
 typedef struct hdx_leak_steps {
     const hdx_leak_step *at;
@@ -222,6 +222,8 @@ typedef struct hdx_leak_steps {
     hdx_leak_note       *notes;
     uint64_t             step_capacity, note_capacity;
 } hdx_leak_steps;
+
+/* Decodes the steps of a trace. Returns HDX_DAMAGED if the encoding is invalid, HDX_LIMIT if memory is short. */
 HDX_API hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trace *trace, hdx_leak_steps *out,
                                      hdx_error *err);
 HDX_API void     hdx_leak_steps_free(hdx_leak_steps *steps);

@@ -109,6 +109,8 @@ typedef struct hdx_read {
     void   *to;
     size_t  want, got;
 } hdx_read;
+
+/* Carries out all reads. Returns the error of one that failed, if any. Any thread may call it at any time. */
 HDX_API hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_t count, hdx_error *err);
 
 /*

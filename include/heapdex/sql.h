@@ -112,8 +112,6 @@ HDX_API void hdx_sql_file_close(hdx_sql_file *f);
  * Describes a call of hdx_sql_file_replace, which copies tables from one file into another one that several writers
  * share, in one transaction. In all these tables the rows with `value` in `column` are deleted first, also if `from`
  * lacks the table. Missing tables are created with an index on the column. Writers wait for each other.
- * hdx_sql_file_replace returns HDX_USAGE if the file has another version (`PRAGMA user_version`) or is not an SQLite
- * file, HDX_BUSY if another writer still holds it after ten minutes, HDX_CANCELLED.
  */
 typedef struct hdx_sql_replace {
     const char        *path; /* the shared file: empty, or written by earlier calls */
@@ -123,6 +121,11 @@ typedef struct hdx_sql_replace {
     const char        *column, *value;
     uint32_t           version;
 } hdx_sql_replace;
+
+/*
+ * Replaces the rows. Returns HDX_USAGE if the file has another version (`PRAGMA user_version`) or is not an SQLite file,
+ * HDX_BUSY if another writer still holds it after ten minutes, HDX_CANCELLED.
+ */
 HDX_API hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress *progress, hdx_error *err);
 
 /*
