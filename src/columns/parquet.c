@@ -99,7 +99,7 @@ static hdx_code put(writer *w, const void *bytes, uint64_t len, hdx_error *err)
     w->written += len;
     return len == 0 || w->sink->write(w->sink->context, bytes, len)
                ? HDX_OK
-               : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "the output could not be written");
+               : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "output could not be written");
 }
 
 /* ---- dictionaries ---- */
@@ -507,7 +507,7 @@ static hdx_code add_text(writer *w, column *c, const hdx_vector *v, uint32_t i, 
     if (w->other.failed)
         return no_room(err);
     if (w->other.len > LONGEST_TEXT)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "a text of %llu bytes does not fit into a page of Parquet",
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "text of %llu bytes does not fit into a Parquet page",
                         (unsigned long long)w->other.len);
     if (d->left) {
         uint8_t len[4];
@@ -573,7 +573,7 @@ static hdx_code add_rows(writer *w, column *c, const hdx_vector *v, uint32_t fro
     }
     c->nulls += n - has;
     if (code == HDX_OK && has < n && !c->nullable)
-        return hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "column %s has no value in a row, and declares that it has",
+        return hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "column %s has a null value but is declared not null",
                         c->declared->name);
     return code == HDX_OK && c->rows == PAGE_VALUES ? end_page(w, c, err) : code;
 }
@@ -811,7 +811,7 @@ hdx_code hdx_rows_parquet(hdx_rows *rows, const hdx_parquet_options *options, co
     hdx_code code = hdx_runs_open(rows, &w.runs, err);
     w.plain = w.packed = w.other = hdx_buffer_of(w.mem);
     if (code == HDX_OK && w.runs.column_count == 0)
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there are no columns");
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no columns to write");
     if (code == HDX_OK)
         code = open_columns(&w, err);
     if (code == HDX_OK) /* what fails at once fails with empty output */

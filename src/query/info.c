@@ -20,108 +20,110 @@
 /* ---- what it says ---- */
 
 static const hdx_column heap_members[] = {
-    HDX_COLUMN("name", TEXT, NONE, 0, "name of the heap: app, zygote, image"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in it, reachable or not"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "their size"),
-    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects in it that a GC root reaches"),
-    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the heap, such as app, zygote or image"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the heap, reachable or not"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "total size of these objects"),
+    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects in the heap that are reachable from a GC root"),
+    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "total size of the live objects"),
 };
-static const hdx_column evidence_item[] = { HDX_ITEM(TEXT, "one thing that shows it") };
-static const hdx_column affects_item[] = { HDX_ITEM(TEXT, "an answer that is not what it would be of the whole dump") };
+static const hdx_column evidence_item[] = { HDX_ITEM(TEXT, "one observation") };
+static const hdx_column affects_item[] = { HDX_ITEM(TEXT,
+                                                    "answer that differs from the answer for the complete dump") };
 static const hdx_column stripping_members[] = {
     HDX_COLUMN("policy", TEXT, NONE, 0,
-               "the tool that stripped the dump: matrix, koom, tailor, shark, redacted, limited or unknown"),
-    HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
-    HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
+               "tool that stripped the dump: matrix, koom, tailor, shark, redacted, limited or unknown"),
+    HDX_COLUMN("confidence", REAL, NONE, 0, "confidence from 0 to 1"),
+    HDX_NESTED("evidence", LIST, 0, "observations that show the stripping", evidence_item),
     HDX_NESTED("affects", LIST, 0, "answers that the stripping changes", affects_item),
 };
 static const hdx_column out_of_memory_members[] = {
-    HDX_COLUMN("thread", ADDRESS, NONE, 0, "the thread"),
-    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "its name"),
+    HDX_COLUMN("thread", ADDRESS, NONE, 0, "address of the thread"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread"),
     HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "its first frame that is none of the JDK: CLASS.METHOD (SOURCE:LINE); null where all are"),
+               "innermost frame outside of the JDK: CLASS.METHOD (SOURCE:LINE); null if there is none"),
 };
 static const hdx_column no_garbage_members[] = {
     HDX_COLUMN("kind", TEXT, NONE, 0,
-               "most likely a collector's filler, held by a class field (of java.lang.Class) or by the JVM's archive "
-               "(CDS)"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "their size"),
+               "probable reason: filler (of a collector), class field (of java.lang.Class) or archive (CDS)"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of objects"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "total size of these objects"),
 };
-static const hdx_column record_item[] = { HDX_COLUMN(NULL, UNSIGNED, COUNT, 0, "records of this kind") };
+static const hdx_column record_item[] = { HDX_COLUMN(NULL, UNSIGNED, COUNT, 0, "number of records of this kind") };
 static const hdx_column file_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "name of the file in the index folder"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "its size"),
-    HDX_COLUMN("bytes_per_object", REAL, NONE, 0, "its size by the number of objects"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of the file"),
+    HDX_COLUMN("bytes_per_object", REAL, NONE, 0, "size of the file divided by the number of objects"),
 };
 static const hdx_column index_members[] = {
-    HDX_NESTED("files", LIST, 0, "files of the index", file_members),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all files together"),
-    HDX_COLUMN("bytes_per_object", REAL, NONE, 0, "the same by the number of objects"),
-    HDX_COLUMN("complete", BOOL, NONE, 0, "false: the index stops before the dominators"),
-    HDX_COLUMN("built_at", TEXT, NONE, HDX_COLUMN_NULLABLE, "when it was finished: ISO 8601, UTC"),
-    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time that building it took"),
+    HDX_NESTED("files", LIST, 0, "files in the index folder", file_members),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "total size of the files"),
+    HDX_COLUMN("bytes_per_object", REAL, NONE, 0, "total size divided by the number of objects"),
+    HDX_COLUMN("complete", BOOL, NONE, 0, "false if the index stops before the dominators"),
+    HDX_COLUMN("built_at", TEXT, NONE, HDX_COLUMN_NULLABLE, "time at which the build ended: ISO 8601, UTC"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "elapsed time of the build in seconds"),
 };
 static const hdx_column view_members[] = {
-    HDX_COLUMN("name", TEXT, NONE, 0, "what --view calls it"),
-    HDX_COLUMN("spec", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it leaves out; null where it is damaged"),
-    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects that a GC root reaches in it"),
-    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "their size"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "of its files"),
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the view for --view"),
+    HDX_COLUMN("spec", TEXT, NONE, HDX_COLUMN_NULLABLE, "what the view omits; null if the view is damaged"),
+    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects that are reachable from a GC root in the view"),
+    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "total size of the live objects"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "total size of the files of the view"),
 };
 static const hdx_column info_members[] = {
     HDX_COLUMN("version", TEXT, NONE, 0, "version in the header of the dump, such as 1.0.2"),
     HDX_COLUMN("id_size", UNSIGNED, BYTES, 0, "bytes of an id in the dump: 4 or 8"),
-    HDX_COLUMN("reference_size", UNSIGNED, BYTES, 0, "bytes of a reference in the JVM"),
-    HDX_COLUMN("object_alignment", UNSIGNED, BYTES, 0, "sizes of objects are multiples of this"),
-    HDX_COLUMN("compressed_oops", BOOL, NONE, 0, "references took fewer bytes in the JVM than ids do in the dump"),
+    HDX_COLUMN("reference_size", UNSIGNED, BYTES, 0, "bytes of a reference in the JVM that wrote the dump"),
+    HDX_COLUMN("object_alignment", UNSIGNED, BYTES, 0, "alignment of objects in bytes"),
+    HDX_COLUMN("compressed_oops", BOOL, NONE, 0,
+               "true if references took fewer bytes in the JVM than ids do in the dump"),
     HDX_COLUMN("layout", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "layout that the dump proves instead of MAT's: compact, class-pointers or stated (sizes --layout); or "
-               "null"),
+               "layout that the dump proves: compact, class-pointers or stated (see sizes --layout); null if none is "
+               "proved"),
     HDX_COLUMN("header_size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "bytes of the header of an object in that layout; null where none is proved"),
-    HDX_COLUMN("created", TEXT, NONE, HDX_COLUMN_NULLABLE, "when the dump was written: ISO 8601, UTC"),
-    HDX_COLUMN("jvm", TEXT, NONE, HDX_COLUMN_NULLABLE, "the JVM that wrote it; null where the dump does not say"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "everything that has an id, the boot class loader included"),
-    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects that a GC root reaches"),
-    HDX_COLUMN("unreachable_objects", UNSIGNED, COUNT, 0, "objects that no GC root reaches"),
+               "bytes of an object header in that layout; null if none is proved"),
+    HDX_COLUMN("created", TEXT, NONE, HDX_COLUMN_NULLABLE, "time at which the dump was written: ISO 8601, UTC"),
+    HDX_COLUMN("jvm", TEXT, NONE, HDX_COLUMN_NULLABLE, "JVM that wrote the dump; null if unknown"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects with an id, including the boot class loader"),
+    HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "objects that are reachable from a GC root"),
+    HDX_COLUMN("unreachable_objects", UNSIGNED, COUNT, 0, "objects that are not reachable from a GC root"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes"),
     HDX_COLUMN("all_classes", UNSIGNED, COUNT, 0, "classes, live or not"),
-    HDX_COLUMN("class_loaders", UNSIGNED, COUNT, 0, "live class loaders, the boot class loader included"),
+    HDX_COLUMN("class_loaders", UNSIGNED, COUNT, 0, "live class loaders, including the boot class loader"),
     HDX_COLUMN("gc_roots", UNSIGNED, COUNT, 0, "distinct objects that are GC roots, without locals of known threads"),
-    HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads that have an object"),
+    HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads with a thread object"),
     HDX_COLUMN("references", UNSIGNED, COUNT, 0,
-               "distinct pairs of live objects, those to classes and loaders included"),
-    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "size of the live objects"),
-    HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "size of the others"),
-    HDX_NESTED("no_garbage", LIST, 0, "unreachable objects that are most likely no garbage, by what they are",
+               "distinct references between live objects, including those to classes and class loaders"),
+    HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "total size of the live objects"),
+    HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "total size of the unreachable objects"),
+    HDX_NESTED("no_garbage", LIST, 0, "unreachable objects that are most likely no garbage, by reason",
                no_garbage_members),
     HDX_COLUMN("lacks_locals", BOOL, NONE, 0,
-               "there are stacks, but neither locals nor JNI roots: what only those hold counts as unreachable"),
-    HDX_COLUMN("dangling_references", UNSIGNED, COUNT, 0, "references that name no object of the dump"),
-    HDX_COLUMN("dangling_roots", UNSIGNED, COUNT, 0, "GC roots that name no object of the dump"),
-    HDX_NESTED("heaps", LIST, 0, "heaps of an Android dump; of others none", heap_members),
-    HDX_NESTED("stripping", OBJECT, HDX_COLUMN_NULLABLE, "who took content out of the dump; null where nobody did",
-               stripping_members),
+               "true if the dump has stacks but lacks locals and JNI roots; objects that only those hold count as "
+               "unreachable"),
+    HDX_COLUMN("dangling_references", UNSIGNED, COUNT, 0, "references to addresses without an object"),
+    HDX_COLUMN("dangling_roots", UNSIGNED, COUNT, 0, "GC roots at addresses without an object"),
+    HDX_NESTED("heaps", LIST, 0, "heaps of an Android dump; empty for other dumps", heap_members),
+    HDX_NESTED("stripping", OBJECT, HDX_COLUMN_NULLABLE,
+               "how content was stripped from the dump; null if nothing was stripped", stripping_members),
     HDX_NESTED("out_of_memory", OBJECT, HDX_COLUMN_NULLABLE,
-               "the thread whose OutOfMemoryError was being made when the dump was written; null where there is none",
+               "thread whose OutOfMemoryError was being created when the dump was written; null if there is none",
                out_of_memory_members),
-    HDX_NESTED("triage", LIST, HDX_COLUMN_OPTIONAL, "what stands out, at most eight entries; the table `dump` has none",
+    HDX_NESTED("triage", LIST, HDX_COLUMN_OPTIONAL, "findings, at most eight; missing in the table `dump`",
                hdx_triage_members),
     HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
-    HDX_COLUMN("dump_size", UNSIGNED, BYTES, 0, "size of the dump, uncompressed"),
+    HDX_COLUMN("dump_size", UNSIGNED, BYTES, 0, "uncompressed size of the dump"),
     HDX_COLUMN("file_size", UNSIGNED, BYTES, 0, "size of the file"),
-    HDX_COLUMN("dump_number", UNSIGNED, NONE, 0, "which heap of the file this is, from 1"),
-    HDX_COLUMN("dumps_in_file", UNSIGNED, COUNT, 0, "heaps in the file"),
-    HDX_NESTED("records", OBJECT, 0, "records of the dump by kind, such as INSTANCE_DUMP", record_item),
-    HDX_NESTED("index", OBJECT, 0, "the index and what it costs", index_members),
+    HDX_COLUMN("dump_number", UNSIGNED, NONE, 0, "number of the heap in the file, from 1"),
+    HDX_COLUMN("dumps_in_file", UNSIGNED, COUNT, 0, "number of heaps in the file"),
+    HDX_NESTED("records", OBJECT, 0, "number of records by kind, such as INSTANCE_DUMP", record_item),
+    HDX_NESTED("index", OBJECT, 0, "the index and its size", index_members),
     HDX_NESTED("views", LIST, 0, "views of the index, by name", view_members),
 };
-static const hdx_column document[] = { HDX_NESTED("info", OBJECT, 0, "what is said once about the dump and its index",
+static const hdx_column document[] = { HDX_NESTED("info", OBJECT, 0, "facts about the dump and its index",
                                                   info_members) };
 static const hdx_column columns[] = {
-    HDX_COLUMN("key", TEXT, NONE, 0, "a key of the document, dots between the levels: records.INSTANCE_DUMP"),
-    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "its value"),
+    HDX_COLUMN("key", TEXT, NONE, 0, "key of the document, with dots between levels, such as records.INSTANCE_DUMP"),
+    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "value of the key"),
 };
 static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
 
@@ -500,10 +502,10 @@ const hdx_question hdx_question_info = {
     .declared = {
         .name = "info",
         .flags = HDX_ANSWER_HEAP,
-        .sentence = "what a dump is: writer, sizes, counts, records, damage",
-        .more = "Counts are of live objects where they say so: those reachable from a GC root. What makes the sizes, "
-                "and how other tools would count, sizes says. What stands out is said in at most eight sentences, "
-                "each with the command that goes on. --verbose adds records by kind and index files one by one.",
+        .sentence = "facts about a dump: writer, sizes, counts, records, damage",
+        .more = "Live objects are those that are reachable from a GC root. The question sizes explains the sizes and "
+                "how other tools would count them. At most eight findings follow, each with the command that shows "
+                "more. --verbose adds records by kind and the files of the index.",
         .examples = { "heapdex info app.hprof", "heapdex info app.hprof --format json" },
         .forms = &form,
         .form_count = 1,
@@ -516,7 +518,7 @@ const hdx_question hdx_question_info = {
 const hdx_question hdx_table_of_dump = {
     .declared = {
         .name = "dump", .flags = HDX_ANSWER_HEAP,
-        .sentence = "what a dump is: writer, sizes, counts, records, key by key",
+        .sentence = "facts about a dump: writer, sizes, counts and records, one row per key",
         .more = "",
         .forms = &form,
         .form_count = 1,

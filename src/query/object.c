@@ -36,60 +36,61 @@ enum {
     COLUMNS
 };
 
-static const hdx_column root_item[] = { HDX_ITEM(TEXT, "a type of GC root, such as THREAD_OBJ") };
+static const hdx_column root_item[] = { HDX_ITEM(TEXT, "type of GC root, such as THREAD_OBJ") };
 static const hdx_column field_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "name of the field"),
-    HDX_COLUMN("type", TEXT, NONE, 0, "int, long ... boolean; ref for references"),
-    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares it"),
+    HDX_COLUMN("type", TEXT, NONE, 0, "type such as int, long or boolean; ref for references"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field"),
     HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE,
-               "a number, a boolean, a character or an address; null for the null reference"),
+               "number, boolean, character or address; null for the null reference"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "class of the object that it refers to; null for what is none"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what that object says of itself"),
+               "class of the object that it refers to; null if there is none"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "label of the object that it refers to"),
     HDX_RETAINED_COLUMN(0),
 };
 static const hdx_column object_members[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the element; null for the null reference"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class; null where no object has the address"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself"),
+    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "address of the element; null for the null reference"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the object; null if no object has the address"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "label of the object"),
     HDX_RETAINED_COLUMN(0),
 };
 static const hdx_column element_item[] = {
     HDX_COLUMN(NULL, ANY, NONE, HDX_COLUMN_NULLABLE,
-               "a number, a boolean, a character or an address; null for the null reference"),
+               "number, boolean, character or address; null for the null reference"),
 };
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
-    [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "its number in the index, in the order of addresses"),
+    [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "number of the object in the index, in the order of addresses"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "instance, object_array, primitive_array or class"),
     [SHALLOW] = HDX_SHALLOW_COLUMN(0),
     [RETAINED] = HDX_RETAINED_IF_LIVE_COLUMN(0),
     [DOMINATOR] =
         HDX_COLUMN("dominator", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                   "address of its immediate dominator; null where nothing but the GC roots dominates it, and "
-                   "for garbage"),
-    [BY_ROOT] = HDX_COLUMN("dominated_by_root", BOOL, NONE, 0, "nothing but the GC roots dominates it"),
-    [HEAP] =
-        HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE, "heap of an Android dump that it lies in; null elsewhere"),
-    [ROOTS] = HDX_NESTED("roots", LIST, 0, "types of GC root that it is, locals of threads included", root_item),
-    [REACHABLE] = HDX_COLUMN("reachable", BOOL, NONE, 0, "a GC root reaches it"),
+                   "address of its immediate dominator; null if only GC roots dominate it or it is unreachable"),
+    [BY_ROOT] = HDX_COLUMN("dominated_by_root", BOOL, NONE, 0, "true if only GC roots dominate the object"),
+    [HEAP] = HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE,
+                        "heap of an Android dump that contains the object; null for other dumps"),
+    [ROOTS] = HDX_NESTED("roots", LIST, 0, "types of GC root of the object, including locals of threads", root_item),
+    [REACHABLE] = HDX_COLUMN("reachable", BOOL, NONE, 0, "true if the object is reachable from a GC root"),
     [RESERVATION] = HDX_COLUMN("reservation", TEXT, NONE, HDX_COLUMN_NULLABLE,
-                               "of an unreachable object: what may hold it although the dump does not show it; null: "
-                               "nothing is known"),
-    [LENGTH] =
-        HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
+                               "for an unreachable object, what may hold it although the dump does not show it; null "
+                               "if nothing is known"),
+    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                          "number of elements of an array; null for other objects"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
-                         "what it says of itself: a text, a name; null for most objects"),
+                         "label of the object, such as its text or name; null if it has none"),
     [FIELDS] = HDX_NESTED("fields", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                          "fields of an instance, its own class first; null for others", field_members),
+                          "fields of an instance, those of its own class first; null for other objects", field_members),
     [ELEMENTS] = HDX_NESTED("elements", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                            "the first elements of an array, 100 unless --elements says otherwise; null for others",
+                            "first elements of an array, 100 or the number set with --elements; null for other objects",
                             element_item),
     [STATICS] = HDX_NESTED("statics", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                           "static fields of a class; null for others", field_members),
+                           "static fields of a class object; null for other objects", field_members),
     [OBJECTS] = HDX_NESTED("element_objects", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                           "what the elements shown refer to; null for what is no array of references", object_members),
+                           "objects that the listed elements refer to; null unless the object is an array of "
+                           "references",
+                           object_members),
 };
 
 typedef struct documents {
@@ -313,14 +314,14 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_OBJECTS,
       .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD,
       .value = "OBJECT",
-      .sentence = "the objects to show" },
+      .sentence = "objects to show" },
     { .name = "elements",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = "100",
       .least = 1,
       .most = UINT32_MAX,
-      .sentence = "elements of an array to show; 100 by default" },
+      .sentence = "number of array elements to show; 100 by default" },
 };
 static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
 
@@ -338,9 +339,9 @@ const hdx_question hdx_question_object = {
         .name = "object",
         .flags = HDX_ANSWER_PAGES | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "everything about single objects: fields, elements, sizes, dominator",
-        .more = "Objects are named 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class checked), "
-                "class:com.acme.Cache (the class object), "
-                "thread:main, or - for names on standard input, one a line, such as any earlier output.",
+        .more = "Objects are named as 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class is checked), "
+                "class:com.acme.Cache (the class object) or thread:main; - reads names from standard input, one per "
+                "line, for example earlier output.",
         .examples = { "heapdex object app.hprof '#1234'", "heapdex object app.hprof class:java.lang.String "
                                                           "thread:main" },
         .forms = &form,

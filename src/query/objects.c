@@ -121,15 +121,18 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
     if (sieved && mine > 0)
         return hdx_say_nothing(code, out, err, HDX_NONE_MEETS);
     if (others > 0)
-        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s instance%s: --reachable all", others,
+        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s instance%s not shown; use --reachable all", others,
                                other == HDX_GARBAGE ? "unreachable" : "live", others == 1 ? "" : "s");
     return hdx_say_nothing(code, out, err, "%s no instances%s", classes == 1 ? "the class has" : "the classes have",
-                           subclasses ? "" : "; --subclasses adds those of subclasses");
+                           subclasses ? "" : "; --subclasses includes instances of subclasses");
 }
 
 static const hdx_parameter parameters[] = {
-    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REQUIRED, "name, glob (* and ?) or /regular expression/"),
-    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
+    HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REQUIRED, "class name, glob (* and ?) or /regular expression/"),
+    { .name = "subclasses",
+      .kind = HDX_PARAMETER_FLAG,
+      .needs = "class",
+      .sentence = "include instances of subclasses" },
 };
 static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
 
@@ -138,7 +141,7 @@ static hdx_code open_objects(const hdx_query *q, const hdx_arguments *a, hdx_row
     const char *pattern = hdx_argument_text(a, "class");
     *out = NULL;
     if (pattern == NULL)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'objects' needs a class");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'objects' needs --class");
     return hdx_query_objects(q, pattern, hdx_argument_flag(a, "subclasses"), out, err);
 }
 
@@ -147,8 +150,8 @@ const hdx_question hdx_question_objects = {
         .name = "objects",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED | HDX_ANSWER_MEMBERS,
         .sentence = "the instances of a class",
-        .more = "PATTERN is an exact name, a glob such as com.acme.* (only * and ? are special: byte[] means "
-                "itself), or a /regular expression/. --where takes fields of the objects, too.",
+        .more = "PATTERN is an exact name, a glob such as com.acme.* (only * and ? are wildcards: byte[] means "
+                "itself), or a /regular expression/. --where also accepts fields of the objects.",
         .examples = { "heapdex objects app.hprof --class java.util.HashMap --where 'size > 100'",
                       "heapdex objects app.hprof --class '/Map$/' --sort retained --limit 3" },
         .forms = &form,

@@ -16,25 +16,24 @@
 
 #define LABEL 2u
 static const hdx_column columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object at the other end of the reference"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "object at the other end of the reference"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "its class; null where no object of the dump has the address"),
+               "class of the object; null if no object of the dump has the address"),
     HDX_LABEL_COLUMN,
     HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "name of the reference: a field, [i], <class>; null where the dump is not at hand"),
+               "name of the reference, such as a field, [i] or <class>; null if the dump is not available"),
     HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                "field, static, element, class, super, loader, local, signers or domain"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "its own size, without what it refers to"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "shallow size of the object"),
     HDX_RETAINED_IF_LIVE_COLUMN(0),
 };
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class of the objects at the other end"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects of it"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects of the class"),
     HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
-               "sum of their retained sizes; what one of them retains of another counts twice"),
+               "sum of their retained sizes; bytes that several of them retain count repeatedly"),
 };
 static const hdx_form forms[] = {
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
@@ -165,7 +164,7 @@ static hdx_code say_nothing(const hdx_ask *ask, hdx_id id, bool inbound, hdx_cod
     if (code != HDX_OK)
         return code;
     if (!inbound)
-        return hdx_say_nothing(code, out, err, "it refers to nothing");
+        return hdx_say_nothing(code, out, err, "it does not refer to an object");
     hdx_graph_inbound(ask->g, id, ask->q.scope, &refs);
     if (hdx_refs_next(&refs, &other))
         return code;
@@ -178,11 +177,11 @@ static hdx_code say_nothing(const hdx_ask *ask, hdx_id id, bool inbound, hdx_cod
         return code;
     }
     if (others > 0)
-        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s referrer%s: --reachable all", others,
+        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s referrer%s not shown; use --reachable all", others,
                                ask->q.scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
     return hdx_say_nothing(code, out, err, "%s",
-                           hdx_graph_live(ask->g, id) ? "nothing refers to it; it is a GC root"
-                                                      : "nothing refers to it");
+                           hdx_graph_live(ask->g, id) ? "no object refers to it; it is a GC root"
+                                                      : "no object refers to it");
 }
 
 /* ---- by class ---- */
@@ -237,7 +236,7 @@ hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, 
     if (id >= hdx_graph_objects(q->graph))
         return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)id);
     if (by != HDX_BY_CLASS && by != HDX_BY_NONE && by != HDX_BY_OBJECT)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "references go by object or class");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "reference keys are object and class");
     code = by == HDX_BY_CLASS ? by_class(&ask, id, inbound, out, err) : list_rows(&ask, id, inbound, out, err);
     return say_nothing(&ask, id, inbound, code, out, err);
 }
@@ -247,13 +246,16 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_OBJECTS,
       .flags = HDX_PARAMETER_REQUIRED | HDX_PARAMETER_WORD,
       .value = "OBJECT",
-      .sentence = "the object whose references are wanted" },
+      .sentence = "object whose references are listed" },
     { .name = "by", .kind = HDX_PARAMETER_CHOICE, .value = "KEY", .choices = "class", .sentence = "one row per class" },
     { .name = "out",
       .kind = HDX_PARAMETER_FLAG,
       .excludes = "in",
-      .sentence = "what the object refers to (the default)" },
-    { .name = "in", .kind = HDX_PARAMETER_FLAG, .excludes = "out", .sentence = "what refers to the object" },
+      .sentence = "list the objects that the object refers to (the default)" },
+    { .name = "in",
+      .kind = HDX_PARAMETER_FLAG,
+      .excludes = "out",
+      .sentence = "list the objects that refer to the object" },
 };
 
 static hdx_code open_refs(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -265,7 +267,7 @@ static hdx_code open_refs(const hdx_query *q, const hdx_arguments *a, hdx_rows *
         return code;
     if (q->scope == HDX_GARBAGE && !hdx_argument_flag(a, "in"))
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "what an object refers to is shown whole: --reachable garbage is for --in");
+                        "outgoing references are always complete: --reachable garbage needs --in");
     return hdx_query_refs(q, id, hdx_argument_flag(a, "in"),
                           hdx_argument_choice(a, "by") == 0 ? HDX_BY_CLASS : HDX_BY_NONE, out, err);
 }
@@ -275,8 +277,8 @@ const hdx_question hdx_question_refs = {
         .name = "refs",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
         .sentence = "what an object refers to, or what refers to it",
-        .more = "--out (the default) lists references by name and kind: field, static, element, class, super, "
-                "loader, local, signers, domain.",
+        .more = "--out (the default) lists references by name and kind: field, static, element, class, super, loader, "
+                "local, signers and domain.",
         .examples = { "heapdex refs app.hprof '#1234' --in", "heapdex refs app.hprof thread:main --out" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

@@ -31,19 +31,20 @@
 /* ---- columns ---- */
 
 static const hdx_column part_columns[] = {
-    HDX_COLUMN("part", TEXT, NONE, 0, "dump: bytes of the file; heap: shallow sizes; tool: what that would count"),
-    HDX_COLUMN("what", TEXT, NONE, 0, "records, objects, or the tool"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "how many"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes; null where they cannot be known"),
-    HDX_COLUMN("how", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "how that is counted"),
+    HDX_COLUMN("part", TEXT, NONE, 0,
+               "dump: bytes of the file; heap: shallow sizes; tool: what another tool would report"),
+    HDX_COLUMN("what", TEXT, NONE, 0, "kind of records or objects, or name of the tool"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "number of records or objects"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "size of them; null if unknown"),
+    HDX_COLUMN("how", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "how the size is computed"),
 };
 static const hdx_column class_columns[] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "the class"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "its instances"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "class name"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "instances of the class"),
     HDX_COLUMN("instance", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "size of one in that layout; null for arrays and class objects"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all of them in that layout"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size elsewhere in heapdex, by the rules of MAT"),
+               "size of one instance in that layout; null for arrays and class objects"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all instances in that layout"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of all instances elsewhere in heapdex, by the rules of MAT"),
 };
 #define JVM_LAYOUTS (HDX_LAYOUTS - 1u) /* without MAT's */
 #define STATED      JVM_LAYOUTS        /* place of the layout that class records state */
@@ -281,8 +282,8 @@ static hdx_code class_rows(sizes *s, unsigned k, hdx_table *t, hdx_error *err)
         code = add_chunks(s, s->ask->q.scope, err);
     if (code == HDX_OK && s->chunks_unread && s->ask->q.notice != NULL)
         s->ask->q.notice(s->ask->q.notice_context,
-                         "sizes of stacks of virtual threads are in the dump, which is not available: they count as "
-                         "instances");
+                         "stack sizes of virtual threads are only in the dump, which is not available: stacks count "
+                         "as instances");
     for (uint32_t c = 0; code == HDX_OK && c < s->count; c++)
         if (s->sums[c].objects > 0)
             order[used++] = (ranked){ s->sums[c].of_layout[k], c };
@@ -347,8 +348,8 @@ static hdx_code dump_rows(const sizes *s, hdx_table *t, hdx_error *err)
     static const struct {
         hdx_object_kind kind;
         const char     *what, *how;
-    } kinds[] = { { HDX_INSTANCE, "instances", "fields with ids as wide as the dump has them" },
-                  { HDX_OBJECT_ARRAY, "object arrays", "an id for each element" },
+    } kinds[] = { { HDX_INSTANCE, "instances", "fields, with references as wide as ids in the dump" },
+                  { HDX_OBJECT_ARRAY, "object arrays", "one id per element" },
                   { HDX_PRIMITIVE_ARRAY, "primitive arrays", NULL },
                   { HDX_CLASS_OBJECT, "classes", "names and types of fields, values of static fields" } };
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
@@ -361,9 +362,9 @@ static hdx_code dump_rows(const sizes *s, hdx_table *t, hdx_error *err)
                     hdx_cell_uint(d.bytes[kinds[i].kind]), kinds[i].how, err);
     }
     if (code == HDX_OK)
-        code = part(t, "dump", "the rest", hdx_cell_null(),
+        code = part(t, "dump", "other records", hdx_cell_null(),
                     known <= sum_up->dump_size ? hdx_cell_uint(sum_up->dump_size - known) : hdx_cell_null(),
-                    "names, stacks, GC roots, heads of records, and what was skipped", err);
+                    "names, stacks, GC roots, record headers and skipped records", err);
     return code == HDX_OK
                ? part(t, "dump", "all", hdx_cell_null(), hdx_cell_uint(sum_up->dump_size), "uncompressed", err)
                : code;
@@ -428,13 +429,11 @@ static hdx_code no_garbage_rows(sizes *s, hdx_table *t, hdx_error *err)
     static const struct {
         const char *part, *what;
     } told[HDX_UNREACHED_KINDS] = {
-        [HDX_UNREACHED_FILLER] = { "fillers",
-                                   "of what is unreachable, arrays that most likely a collector wrote over dead "
-                                   "space" },
-        [HDX_UNREACHED_CLASS_FIELD] = { "held by classes", "of what is unreachable, most likely by fields of "
-                                                           "java.lang.Class, which dumps lack" },
-        [HDX_UNREACHED_ARCHIVE] = { "held for CDS", "of what is unreachable, most likely by the JVM, for its archive "
-                                                    "of class data" },
+        [HDX_UNREACHED_FILLER] = { "fillers", "unreachable arrays that a collector most likely wrote over dead space" },
+        [HDX_UNREACHED_CLASS_FIELD] = { "held by classes", "unreachable objects that are most likely held by fields "
+                                                           "of java.lang.Class, which dumps lack" },
+        [HDX_UNREACHED_ARCHIVE] = { "held for CDS", "unreachable objects that the JVM most likely holds for its "
+                                                    "archive of class data" },
     };
     hdx_unreached u;
     hdx_code      code = hdx_unreached_open(s->ask, &u, err);
@@ -457,20 +456,21 @@ static hdx_code heap_rows(sizes *s, hdx_table *t, hdx_error *err)
     code = weakly_reached(s, &objects, &bytes, &mine);
     if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->ask->g))
         code = part(t, "heap", "live", hdx_cell_uint(sum_up->live_objects), hdx_cell_uint(sum_up->live_bytes),
-                    "a GC root reaches them; without the dump nobody knows how", err);
+                    "reachable from a GC root; the path needs the dump, which is not available", err);
     else if (code != HDX_OK && err != NULL)
         *err = mine;
     else if ((code = part(t, "heap", "strongly reachable", hdx_cell_uint(sum_up->live_objects - objects),
-                          hdx_cell_uint(sum_up->live_bytes - bytes), "without a reference of java.lang.ref", err)) ==
-             HDX_OK)
+                          hdx_cell_uint(sum_up->live_bytes - bytes), "reachable without a reference of java.lang.ref",
+                          err)) == HDX_OK)
         code = part(t, "heap", "weakly reachable", hdx_cell_uint(objects), hdx_cell_uint(bytes),
-                    "only by soft, weak and phantom references and finalizers", err);
+                    "reachable only through soft, weak and phantom references and finalizers", err);
     if (code == HDX_OK)
         code = part(t, "heap", "unreachable", hdx_cell_uint(sum_up->unreachable_objects),
                     hdx_cell_uint(sum_up->unreachable_bytes),
                     hdx_lacks_locals(sum_up)
-                        ? "no GC root reaches them, but the dump lacks locals and JNI roots, which may hold them"
-                        : "no GC root reaches them",
+                        ? "not reachable from a GC root; the dump lacks locals and JNI roots, which may hold some of "
+                          "them"
+                        : "not reachable from a GC root",
                     err);
     if (code == HDX_OK)
         code = part(t, "heap", "all", hdx_cell_uint(sum_up->objects),
@@ -481,7 +481,7 @@ static hdx_code heap_rows(sizes *s, hdx_table *t, hdx_error *err)
     if (code == HDX_OK && (s->chunks > 0 || s->chunks_unread))
         code = part(t, "heap", "StackChunks", hdx_cell_uint(s->sums[s->chunk_class].objects),
                     s->chunks_unread ? hdx_cell_null() : hdx_cell_uint(s->chunk_bytes),
-                    "stacks of virtual threads, beyond shallow sizes: part of none of the sums above", err);
+                    "stacks of virtual threads: bytes beyond shallow sizes, in none of the sums above", err);
     return code;
 }
 
@@ -515,29 +515,29 @@ static hdx_code stated_row(const sizes *s, hdx_table *t, hdx_error *err)
             bytes += s->sums[c].of_layout[STATED];
         }
     return part(t, "tool", "native image", hdx_cell_uint(objects), hdx_cell_uint(bytes),
-                "instances, by the sizes that class records state", err);
+                "instances, with the sizes that class records state", err);
 }
 
 static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
 {
     static const char *const says[JVM_LAYOUTS] = {
-        "header of 12 bytes: 64-bit with compressed class pointers, as by default",
+        "header of 12 bytes: 64-bit with compressed class pointers (the default)",
         "header of 16 bytes: 64-bit without compressed class pointers",
         "header of 8 bytes, references of 4: 32-bit",
-        "header of 8 bytes: compact object headers (JDK 24 on)",
+        "header of 8 bytes: compact object headers (JDK 24 and later)",
     };
     static const char *const names[JVM_LAYOUTS] = { "JVM, class-pointers", "JVM, 64bit", "JVM, 32bit", "JVM, compact" };
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
     uint64_t                 objects, all = 0;
     hdx_code                 code = part(t, "tool", "Eclipse MAT", hdx_cell_uint(sum_up->live_objects),
-                                         hdx_cell_uint(sum_up->live_bytes), "live objects, as heapdex", err);
+                                         hdx_cell_uint(sum_up->live_bytes), "live objects, in sizes of heapdex", err);
     if (strcmp(sum_up->version, "1.0.3") ==
         0) /* Android: CLASS_DUMP states them, and none of the layouts is its runtime's */
         return code;
     const uint64_t bytes = visualvm(s, &objects);
     if (code == HDX_OK)
         code = part(t, "tool", "VisualVM", hdx_cell_uint(objects), hdx_cell_uint(bytes),
-                    "all objects but class objects", err);
+                    "all objects except class objects", err);
     for (uint32_t c = 0; c < s->count; c++)
         all += s->sums[c].objects;
     if (code == HDX_OK && s->stated)
@@ -559,7 +559,7 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_CHOICE,
       .value = "LAYOUT",
       .choices = HDX_LAYOUT_NAMES " " HDX_LAYOUT_STATED,
-      .sentence = "by class, as such a JVM lays objects out; stated: as class records of native images say" },
+      .sentence = "sizes by class in the layout of such a JVM; stated: as class records of native images state" },
 };
 
 static hdx_code rows_of(sizes *s, int layout, hdx_table *t, hdx_error *err)
@@ -586,9 +586,9 @@ static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_ro
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code == HDX_OK && hdx_graph_summary_of(ask.g)->layout != NULL) /* all here starts from MAT's sizes */
         return hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the view %s has sizes of another layout already",
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "view %s already has sizes of another layout",
                                  hdx_graph_summary_of(ask.g)->view),
-                        "ask sizes without --view");
+                        "omit --view");
     if (code != HDX_OK || (code = hdx_table_in(q->mem, columns, HDX_COUNT(part_columns), &t, err)) != HDX_OK)
         return code;
     if ((code = open_sizes(&ask, &s, err)) == HDX_OK && (code = rows_of(&s, layout, t, err)) == HDX_OK)
@@ -598,20 +598,19 @@ static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_ro
         return code;
     }
     return hdx_say_nothing(hdx_table_rows(t, out, err), out, err, "%s",
-                           layout == (int)STATED && !s.stated
-                               ? "class records of this dump do not state the size that instances have in the heap"
-                               : "there are no such objects");
+                           layout == (int)STATED && !s.stated ? "class records of this dump do not state instance sizes"
+                                                              : "no such objects");
 }
 
 const hdx_question hdx_question_sizes = {
     .declared = {
         .name = "sizes",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "how the bytes of dump and heap come about, and how others count them",
-        .more = "Sizes are those of Eclipse MAT; a dump does not say how its JVM laid objects out. --layout says what "
-                "class histograms of a JVM (jcmd, jmap) would show; stacks of virtual threads are part of it, fields "
-                "that a JVM adds to other classes of its own are not known. index --view NAME=layout:compact gives "
-                "all sizes so, retained ones too.",
+        .sentence = "how the sizes of dump and heap are composed, and what other tools report",
+        .more = "Sizes are those of Eclipse MAT, because a dump does not contain the object layout of its JVM. "
+                "--layout shows what class histograms of a JVM (jcmd, jmap) would report, including stacks of virtual "
+                "threads; fields that a JVM adds to other internal classes are unknown. index --view "
+                "NAME=layout:compact computes all sizes in that layout, including retained sizes.",
         .examples = { "heapdex sizes app.hprof", "heapdex sizes app.hprof --layout compact --limit 20" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

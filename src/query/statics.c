@@ -17,17 +17,16 @@
 
 enum { ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, NAME, OWNER, FIELD, OWNER_ADDRESS, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the field refers to"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "object that the field refers to"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of that object"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: a text, a name; null for most"),
+                         "label of the object, such as its text or name; null if it has none"),
     [SHALLOW] = HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),
     [RETAINED] = HDX_RETAINED_COLUMN(0),
-    [NAME] = HDX_COLUMN("static", TEXT, NONE, 0, "the field: its class without the package, and its name"),
-    [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_WIDE, "the class that has the field"),
-    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_WIDE, "name of the field alone"),
-    [OWNER_ADDRESS] =
-        HDX_COLUMN("owner_address", ADDRESS, NONE, HDX_COLUMN_WIDE, "the class object that has the field"),
+    [NAME] = HDX_COLUMN("static", TEXT, NONE, 0, "static field: class name without the package, and field name"),
+    [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_WIDE, "class that declares the field"),
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_WIDE, "field name"),
+    [OWNER_ADDRESS] = HDX_COLUMN("owner_address", ADDRESS, NONE, HDX_COLUMN_WIDE, "class object that has the field"),
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
@@ -180,9 +179,9 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
 static const char *nothing(const void *state)
 {
     const statics *s = state;
-    return s->untold             ? "the dump is not at hand, and it alone says what static fields refer to"
-           : s->class_count == 0 ? "no live class of these has a static field that could refer to an object"
-                                 : "no static field of these refers to an object";
+    return s->untold             ? "references of static fields are only in the dump, which is not available"
+           : s->class_count == 0 ? "these live classes have no static fields of reference types"
+                                 : "no static field of these classes refers to an object";
 }
 
 static const hdx_listing listing = { .what = "static fields",
@@ -196,18 +195,19 @@ static const hdx_listing listing = { .what = "static fields",
                                      .nothing = nothing };
 
 static const hdx_parameter parameters[] = {
-    HDX_PARAMETER_OF_CLASS(0, "static fields of these classes only: name, glob (* and ?) or /regular expression/"),
+    HDX_PARAMETER_OF_CLASS(0, "only static fields of these classes: name, glob (* and ?) or /regular expression/"),
 };
 
 const hdx_question hdx_question_statics = {
     .declared = {
         .name = "statics",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "static fields of live classes by what the object in them retains",
-        .more = "A row is a static field that refers to an object, the most retained first, but those by which a "
-                "JVM finds classes last (LauncherHelper.appClass, and statics of the JDK that are of class loaders "
-                "or have one); an object that several fields have is in the row of each. What such an object shares "
-                "with other holders is not in retained: holders says what statics keep together.",
+        .sentence = "static fields of live classes by what they retain",
+        .more = "Each row is a static field that refers to an object, sorted by what the object retains. Fields by "
+                "which a JVM finds classes come last: LauncherHelper.appClass, and static fields of the JDK whose "
+                "object is a class loader or refers to one. An object in several fields has a row for each. The column "
+                "retained does not include what the object shares with other holders; the question holders reports "
+                "what static fields hold together.",
         .examples = { "heapdex statics app.hprof --limit 10", "heapdex statics app.hprof --class 'java.lang.*'" },
         .forms = &form,
         .form_count = 1,

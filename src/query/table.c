@@ -157,24 +157,25 @@ enum {
 
 static const hdx_column object_columns[COLUMNS] = {
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "number of the object in the index, in the order of addresses"),
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "its address"),
-    [CLASS] =
-        HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_FEW, "its class"),
-    [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the class object of that class"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_FEW,
+                         "class of the object"),
+    [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "address of the class object"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_FEW, "instance, object_array, primitive_array or class"),
     [SHALLOW] = HDX_SHALLOW_COLUMN(0),
     [RETAINED] = HDX_RETAINED_IF_LIVE_COLUMN(0),
     [DOMINATOR] = HDX_COLUMN("dominator", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                             "immediate dominator; null where nothing but the GC roots dominates, and for garbage"),
-    [OUTBOUND] = HDX_COLUMN("outbound", UNSIGNED, COUNT, 0, "distinct objects that it refers to, its class included"),
-    [INBOUND] = HDX_COLUMN("inbound", UNSIGNED, COUNT, 0, "distinct objects that refer to it"),
-    [REACHABLE] = HDX_COLUMN("reachable", UNSIGNED, NONE, 0, "1 where a GC root reaches it, else 0"),
+                             "immediate dominator; null if only GC roots dominate the object or it is unreachable"),
+    [OUTBOUND] =
+        HDX_COLUMN("outbound", UNSIGNED, COUNT, 0, "number of distinct objects that it refers to, including its class"),
+    [INBOUND] = HDX_COLUMN("inbound", UNSIGNED, COUNT, 0, "number of distinct objects that refer to it"),
+    [REACHABLE] = HDX_COLUMN("reachable", UNSIGNED, NONE, 0, "1 if the object is reachable from a GC root, else 0"),
     [HEAP] = HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
-                        "heap of an Android dump that it lies in; null elsewhere"),
+                        "heap of an Android dump that contains the object; null for other dumps"),
     [POSITION] = HDX_COLUMN("position", UNSIGNED, NONE, HDX_COLUMN_NULLABLE,
-                            "where its record begins in the uncompressed dump; null without a record"),
-    [LENGTH] =
-        HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements of an array; null for what is none"),
+                            "offset of its record in the uncompressed dump; null without a record"),
+    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                          "number of elements of an array; null for other objects"),
 };
 
 typedef struct object_rows {
@@ -462,7 +463,7 @@ static const hdx_form objects_form = { NULL, NULL, object_columns, COLUMNS };
 const hdx_question hdx_table_of_objects = {
     .declared = { .name = "objects",
                   .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
-                  .sentence = "every object",
+                  .sentence = "all objects",
                   .more = "",
                   .forms = &objects_form,
                   .form_count = 1 },
@@ -474,11 +475,11 @@ const hdx_question hdx_table_of_objects = {
 enum { SRC, DST };
 #define PAIR 2u /* columns of a pair of objects; a name has all */
 static const hdx_column reference_columns[] = {
-    HDX_COLUMN("src", ADDRESS, NONE, 0, "the object that refers"),
-    HDX_COLUMN("dst", ADDRESS, NONE, 0, "what it refers to"),
+    HDX_COLUMN("src", ADDRESS, NONE, 0, "address of the referring object"),
+    HDX_COLUMN("dst", ADDRESS, NONE, 0, "address of the object that it refers to"),
     HDX_COLUMN("name", TEXT, NONE, 0, "name of the reference: a field, [i], <class>"),
     HDX_COLUMN("kind", TEXT, NONE, 0, "field, static, element, class, super, loader, local, signers or domain"),
-    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for what is no field"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for other references"),
 };
 
 typedef struct reference_rows {
@@ -680,7 +681,7 @@ static const hdx_form references_form = { NULL, NULL, reference_columns, PAIR };
 const hdx_question hdx_table_of_references = {
     .declared = { .name = "references",
                   .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
-                  .sentence = "which object refers to which, each pair once",
+                  .sentence = "references between objects, each pair once",
                   .more = "",
                   .forms = &references_form,
                   .form_count = 1 },
@@ -692,7 +693,7 @@ static const hdx_form named_form = { NULL, NULL, reference_columns, HDX_COUNT(re
 const hdx_question hdx_table_of_named_references = {
     .declared = { .name = "named_references",
                   .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
-                  .sentence = "every reference by name, as the dump has it",
+                  .sentence = "all references by name, as in the dump",
                   .more = "",
                   .forms = &named_form,
                   .form_count = 1 },

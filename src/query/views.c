@@ -37,7 +37,9 @@ static const char *const reference_words[] = { "weak", "soft", "phantom",
 static hdx_code wrong(hdx_error *err, const char *what, size_t len)
 {
     return hdx_hint(
-        err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.*s' says nothing of a view", (int)hdx_least(len, 80), what),
+        err,
+        hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.*s' is not part of a view specification", (int)hdx_least(len, 80),
+                 what),
         "-roots:JAVA_FRAME,JNI_LOCAL,...  -refs:weak,soft,phantom,finalizer  -field:CLASS#FIELD  layout:compact");
 }
 
@@ -88,7 +90,7 @@ static hdx_code take_field(hdx_view_spec *s, const char *word, size_t len, hdx_e
     if (mark == NULL || mark == word || mark + 1 == word + len)
         return wrong(err, word, len);
     if (s->field_count == HDX_VIEW_FIELDS || s->used + len + 1 > sizeof s->names)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a view leaves out %u fields at most", HDX_VIEW_FIELDS);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "view omits more than %u fields", HDX_VIEW_FIELDS);
     memcpy(s->names + s->used, word, len);
     s->names[s->used + len] = '\0';
     s->fields[s->field_count++] = s->names + s->used;
@@ -105,8 +107,8 @@ static hdx_code take_layout(hdx_view_spec *s, const char *word, size_t len, hdx_
             return HDX_OK;
         }
     return hdx_hint(err,
-                    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.*s' is no layout", (int)hdx_least(len, 80), word),
-                    "layouts are " HDX_LAYOUT_NAMES);
+                    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.*s' is not a layout", (int)hdx_least(len, 80), word),
+                    "layouts: " HDX_LAYOUT_NAMES);
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -138,9 +140,9 @@ static hdx_code say(hdx_view_spec *s, hdx_error *err)
     if (s->layout != HDX_LAYOUT_MAT && n < sizeof s->text)
         n += (size_t)snprintf(s->text + n, sizeof s->text - n, "%slayout:%s", n == 0 ? "" : " ",
                               hdx_jvm_layout_name(s->layout));
-    return n < sizeof s->text ? HDX_OK
-                              : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                                         "what a view leaves out takes %zu bytes at most", sizeof s->text - 1);
+    return n < sizeof s->text
+               ? HDX_OK
+               : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "view specification exceeds %zu bytes", sizeof s->text - 1);
 }
 
 hdx_code hdx_view_spec_read(const char *text, hdx_view_spec *out, hdx_error *err)
@@ -463,7 +465,7 @@ hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_p
         code = hdx_first_error_take(&c.fault, err);
     }
     if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(q->graph))
-        code = hdx_hint(err, code, "which field holds a reference is read from the dump");
+        code = hdx_hint(err, code, "fields of references are read from the dump");
     if (code == HDX_OK && (code = hdx_graph_check(q->graph, err)) == HDX_OK)
         hdx_sort_pairs(q->mem, c.found, c.count);
     out->at = c.found;

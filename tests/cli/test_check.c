@@ -120,7 +120,7 @@ Test(check, takes_a_class_that_is_not_there_for_none_and_says_so)
            "note: max objects bookshop.Bookshop$Sesion 1: no class is called bookshop.Bookshop$Sesion: did you mean "
            "bookshop.Bookshop$Session?\nthe rule holds\n");
     expect("shop.hprof.gz --min 'objects bookshop.Bookshop$Sesion 1'", 1, ": 0, less than 1\nnote: ");
-    expect("shop.hprof.gz --max 'objects HashMap 1'", 1, "note: max objects HashMap 1: HashMap is taken for ");
+    expect("shop.hprof.gz --max 'objects HashMap 1'", 1, "note: max objects HashMap 1: HashMap is interpreted as ");
     expect("shop.hprof.gz --max 'objects Node 1'", 4, "Node"); /* of several packages: nobody knows which is meant */
     expect("shop.hprof.gz --max 'objects /(/ 1'", 2, "missing closing parenthesis");
 }

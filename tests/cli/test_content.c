@@ -116,9 +116,12 @@ Test(content, that_is_not_there_is_an_error_and_no_file)
         const char *object, *says;
         int         code;
     } cases[] = {
-        { "0x120", "is no text", 4 }, { "0x340", "native memory", 4 },
-        { "0x350", "layout", 4 },     { "class:java.lang.String", "is no text", 4 },
-        { "0x777", "0x777", 4 },      { "0x100 0x110", "2 are named", 2 },
+        { "0x120", "is neither a text", 4 },
+        { "0x340", "native memory", 4 },
+        { "0x350", "layout", 4 },
+        { "class:java.lang.String", "is neither a text", 4 },
+        { "0x777", "0x777", 4 },
+        { "0x100 0x110", "2 are named", 2 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ran r = tool_sh("\"$H\" object a.hprof %s --text -o out.bin", cases[i].object);

@@ -32,15 +32,16 @@ static void expect(const char *words, const char *reason) { expect_reason("echo 
 Test(empty, referrers_that_no_root_reaches_are_counted)
 {
     expect_reason(OBJECT("--where 'reachable = 0' --where 'inbound = 1'"), "refs app.hprof.gz $A --in",
-                  "1 unreachable referrer: --reachable all");
+                  "1 unreachable referrer not shown; use --reachable all");
     expect_reason(OBJECT("--where 'reachable = 0' --where 'inbound = 1'"), "refs app.hprof.gz $A --in --by class",
-                  "1 unreachable referrer: --reachable all");
+                  "1 unreachable referrer not shown; use --reachable all");
     expect_reason(OBJECT("--where 'reachable = 0' --where 'inbound = 0'"), "refs app.hprof.gz $A --in",
-                  "nothing refers to it");
+                  "no object refers to it");
     expect_reason(OBJECT("--where 'reachable = 1' --where 'inbound = 0'"), "refs app.hprof.gz $A --in",
-                  "nothing refers to it; it is a GC root");
+                  "no object refers to it; it is a GC root");
     expect_reason(OBJECT("--where 'reachable = 1' --where 'inbound = 2'"),
-                  "refs app.hprof.gz $A --in --reachable garbage", "2 reachable referrers: --reachable all");
+                  "refs app.hprof.gz $A --in --reachable garbage",
+                  "2 reachable referrers not shown; use --reachable all");
 }
 
 Test(empty, conditions_say_how_many_rows_they_leave_out)
@@ -65,31 +66,34 @@ Test(empty, a_jvm_dump_has_one_heap)
 
 Test(empty, unreachable_instances_are_counted)
 {
-    expect_reason(GARBAGE_CLASS, "objects app.hprof.gz --class \"$A\"", "1 unreachable instance: --reachable all");
-    expect_reason(GARBAGE_CLASS, "histogram app.hprof.gz --class \"$A\"", "1 unreachable object: --reachable all");
+    expect_reason(GARBAGE_CLASS, "objects app.hprof.gz --class \"$A\"",
+                  "1 unreachable instance not shown; use --reachable all");
+    expect_reason(GARBAGE_CLASS, "histogram app.hprof.gz --class \"$A\"",
+                  "1 unreachable object not shown; use --reachable all");
     expect_reason(GARBAGE_CLASS, "retained app.hprof.gz --class \"$A\"",
-                  "no instance is reachable; --subclasses adds those of subclasses");
+                  "no instance is reachable; --subclasses includes instances of subclasses");
     expect("objects app.hprof.gz --class java.lang.Number",
-           "the class has no instances; --subclasses adds those of subclasses");
-    expect("objects app.hprof.gz --class bookshop.Bookshop --reachable garbage", "1 live instance: --reachable all");
+           "the class has no instances; --subclasses includes instances of subclasses");
+    expect("objects app.hprof.gz --class bookshop.Bookshop --reachable garbage",
+           "1 live instance not shown; use --reachable all");
     expect("histogram app.hprof.gz --class bookshop.Bookshop --reachable garbage",
-           "1 reachable object: --reachable all");
+           "1 reachable object not shown; use --reachable all");
 }
 
 Test(empty, a_leaf_dominates_nothing)
 {
     expect_reason(OBJECT("--where 'reachable = 1' --where 'class = byte[]'"), "dominators app.hprof.gz $A",
-                  "nothing is dominated by it");
+                  "it dominates no object");
     expect_reason(OBJECT("--where 'reachable = 1' --where 'class = byte[]'"), "dominators app.hprof.gz $A --by class",
-                  "nothing is dominated by it");
+                  "it dominates no object");
     expect_reason(OBJECT("--where 'reachable = 0'"), "dominators app.hprof.gz $A",
-                  "it is unreachable: such objects dominate nothing");
+                  "it is unreachable and therefore dominates no object");
 }
 
 Test(empty, what_no_root_reaches_retains_nothing_and_has_no_path)
 {
     expect_reason(OBJECT("--where 'reachable = 0'"), "retained app.hprof.gz $A",
-                  "it is unreachable: nothing more would be free without it");
+                  "it is unreachable, so nothing more would be freed");
     expect_reason(OBJECT("--where 'reachable = 0' --where 'class = byte[]'"), "path app.hprof.gz $A",
                   "no GC root reaches it");
     expect_reason(OBJECT("--where 'reachable = 0' --where 'class = byte[]'"),
@@ -97,8 +101,8 @@ Test(empty, what_no_root_reaches_retains_nothing_and_has_no_path)
                   "no GC root reaches it without the excluded references");
     expect_reason(OBJECT("--where 'reachable = 0' --where 'class = java.lang.Class$ReflectionData'"),
                   "path app.hprof.gz $A",
-                  "no GC root reaches it; most likely a class object holds it, by a field of java.lang.Class that "
-                  "dumps of HotSpot lack");
+                  "no GC root reaches it; most likely a class object holds it, through a field of java.lang.Class "
+                  "that HotSpot omits from dumps");
 }
 
 Test(empty, machine_formats_hold_no_reason)

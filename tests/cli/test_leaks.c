@@ -112,7 +112,7 @@ Test(leaks, of_one_key_or_of_some_age_or_class)
     expect("a.hprof --min-watch 15", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --finder classes --class app.Node --class 'app.Sc*'", 0,
            "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
-    expect("a.hprof --finder classes --class Node", 0, "Node is taken for app.Node\n");
+    expect("a.hprof --finder classes --class Node", 0, "Node is interpreted as app.Node\n");
     expect("a.hprof --finder classes --class Node", 0, "1 APPLICATION LEAK\n");
     expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: no class is called app.Nobody\nhint: ");
     expect("a.hprof --finder classes --class '/(/'", 2, "regular expression \"(\": missing closing parenthesis");

@@ -23,7 +23,7 @@ Test(suspects, are_a_page_with_the_path_that_holds_each)
     expect("\"$H\" suspects app.hprof.gz", 0,
            "Suspect 1: 1.9 MB, 70.5%\n"
            "  one HashMap in the field sessions of one bookshop.Bookshop$SessionCache in the\n"
-           "  static bookshop.Bookshop.SESSIONS keeps 1.9 MB (70 %), 270 entries of\n"
+           "  static field bookshop.Bookshop.SESSIONS retains 1.9 MB (70%), 270 entries of\n"
            "  bookshop.Bookshop$Session, held by thread \"clerk\"; look at\n"
            "  bookshop.Bookshop.lambda$main$0 (Bookshop.java:120)\n"
            "  accumulates: 1.9 MB in 213 java.util.HashMap$Node\n"
@@ -47,7 +47,7 @@ Test(suspects, that_a_limit_leaves_out_are_told_of)
 Test(suspects, that_are_none_leave_a_word)
 {
     expect("\"$H\" suspects app.hprof.gz --threshold 71", 0,
-           "(nothing keeps more than 71 % of the live bytes, alone or with its class)\n");
+           "(no object, alone or together with its class, retains more than 71% of the live bytes)\n");
     expect("\"$H\" suspects app.hprof.gz --threshold 71 --format jsonl", 0, "");
 }
 

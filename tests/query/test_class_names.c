@@ -49,7 +49,7 @@ Test(class_names, are_whole_simple_or_patterns)
         { "app.Leaf", "5 10" }, /* of two loaders */
         { "Leaf", "5 10" },     /* both have one name: it is clear which */
         { "Entry", "7" },       /* the name itself goes before simple ones */
-        { "Node", "not_found: several classes are called Node (name one of them, such as app.Node, app.list.Node)" },
+        { "Node", "not_found: several classes are called Node (choose one of them, such as app.Node, app.list.Node)" },
         { "app.Nude", "not_found: no class is called app.Nude (did you mean app.Node?)" },
         { "Map$Entry", "3" },
         { "Once", "9" },
@@ -63,17 +63,17 @@ Test(class_names, are_whole_simple_or_patterns)
         { "app.????", "1 5 10" },
         { "/Node$/", "1 2" },
         { "/^app.[LN]/", "1 5 10" },
-        { "/x/", "not_found: no class is called /x/ (names are the Java form, as java.lang.String or byte[]; * and ? "
-                 "match within them)" },
-        { "//", "not_found: no class is called // (names are the Java form, as java.lang.String or byte[]; * and ? "
-                "match within them)" },
-        { "", "usage: an empty class name ()" },
+        { "/x/", "not_found: no class is called /x/ (class names have the Java form, such as java.lang.String or "
+                 "byte[]; * and ? are wildcards)" },
+        { "//", "not_found: no class is called // (class names have the Java form, such as java.lang.String or "
+                "byte[]; * and ? are wildcards)" },
+        { "", "usage: class name is empty ()" },
         { "*", "0 1 2 3 4 5 6 7 8 9 10" },
         { "app/Node", "not_found: no class is called app/Node (did you mean app.Node?)" },
         { "App.node", "not_found: no class is called App.node (did you mean app.Node?)" },
         { "obejct", "not_found: no class is called obejct (did you mean java.lang.Object?)" },
-        { "zzzzzzzzz", "not_found: no class is called zzzzzzzzz (names are the Java form, as java.lang.String or "
-                       "byte[]; * and ? match within them)" },
+        { "zzzzzzzzz", "not_found: no class is called zzzzzzzzz (class names have the Java form, such as "
+                       "java.lang.String or byte[]; * and ? are wildcards)" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         named(names, NULL, cases[i].pattern, false, cases[i].want);
@@ -84,7 +84,7 @@ Test(class_names, that_stand_for_several_are_listed_as_far_as_there_is_room)
 {
     static const char *const five[] = { "a.X", "b.X", "c$X", "d.X", "e.X", NULL };
     named(five, NULL, "X", false,
-          "not_found: several classes are called X (name one of them, such as a.X, b.X, c$X, d.X)");
+          "not_found: several classes are called X (choose one of them, such as a.X, b.X, c$X, d.X)");
     for (int more = -2; more <= 2; more++) {
         char              first[200], second[200], want[600];
         const char *const names[] = { first, second, "third.X", NULL };
@@ -95,7 +95,7 @@ Test(class_names, that_stand_for_several_are_listed_as_far_as_there_is_room)
         memcpy(second + len - 2, ".X", 3);
         const bool fits = 80 + len + 3 < 160;
         (void)snprintf(want, sizeof want,
-                       "not_found: several classes are called X (name one of them, such as %s%s%s%s)", first,
+                       "not_found: several classes are called X (choose one of them, such as %s%s%s%s)", first,
                        fits ? ", " : "", fits ? second : "", fits ? "" : ", third.X");
         named(names, NULL, "X", false, want);
     }
@@ -148,8 +148,8 @@ Test(class_names, that_are_near_are_offered)
                            cases[i].name);
         else
             (void)snprintf(want, sizeof want,
-                           "not_found: no class is called %s (names are the Java form, as java.lang.String or byte[]; "
-                           "* and ? match within them)",
+                           "not_found: no class is called %s (class names have the Java form, such as "
+                           "java.lang.String or byte[]; * and ? are wildcards)",
                            cases[i].typed);
         named(names, NULL, cases[i].typed, false, want);
     }

@@ -332,7 +332,7 @@ Test(layouts, that_are_not_understood_are_refused_with_their_line)
         const char *text, *says;
     } all[] = {
         { "\n# fine\napp.A heap size=size\n", "line 3: list, map, set or queue is expected: 'heap'" },
-        { "app.A list\n", "line 1: neither a size nor a way to the elements: 'app.A'" },
+        { "app.A list\n", "line 1: neither a size nor elements: 'app.A'" },
         { "app.A list size\n", "line 1: a word such as size=size is expected: 'size'" },
         { "app.A list size=\n", "line 1: the name of a field is expected: ''" },
         { "app.A list size=a..b\n", "line 1: a path such as map.table or segments[].count is expected: 'a..b'" },
@@ -340,16 +340,16 @@ Test(layouts, that_are_not_understood_are_refused_with_their_line)
         { "app.A list size=a[]\n", "line 1: one [] at most, and a field after it: 'a[]'" },
         { "app.A list size=99999999999\n", "line 1: a number of at most 10 digits is expected: '99999999999'" },
         { "app.A list size=a+b+c+d+e+f+g\n", "line 1: six terms at most: 'a+b+c+d+e+f+g'" },
-        { "app.A list slots=a pairs=b\n", "line 1: the elements are found in one way: 'pairs'" },
+        { "app.A list slots=a pairs=b\n", "line 1: elements are described twice: 'pairs'" },
         { "app.A map root=a left=b value=v\n", "line 1: left= and right= are expected: 'app.A'" },
         { "app.A map buckets=a key=k\n", "line 1: next= is expected: 'app.A'" },
-        { "app.A map first=a next=n\n", "line 1: key= or value= of its nodes is expected: 'app.A'" },
-        { "app.A map fields=a,b,c\n", "line 1: fields of a map are key, value, key, value: 'app.A'" },
+        { "app.A map first=a next=n\n", "line 1: key= or value= of the nodes is expected: 'app.A'" },
+        { "app.A map fields=a,b,c\n", "line 1: fields of a map must be pairs of key and value: 'app.A'" },
         { "app.A list slots=a null=b\n", "line 1: CLASS#STATIC is expected: 'b'" },
         { "app.A list of=a take=all\n", "line 1: keys or values is expected: 'all'" },
-        { "app.A list of=a[]\n", "line 1: [] has no place here: 'a[]'" },
-        { "app.A list size=1 unknown\n", "line 1: what is unknown has neither size nor elements: 'app.A'" },
-        { "app.A list slots=a colour=red\n", "line 1: no such word: 'colour=red'" },
+        { "app.A list of=a[]\n", "line 1: [] is not allowed here: 'a[]'" },
+        { "app.A list size=1 unknown\n", "line 1: layout 'unknown' excludes a size and elements: 'app.A'" },
+        { "app.A list slots=a colour=red\n", "line 1: unknown word: 'colour=red'" },
     };
     for (size_t i = 0; i < HDX_COUNT(all); i++) {
         hdx_layouts l;
@@ -582,8 +582,8 @@ Test(layouts, of_a_subclass_that_keeps_its_elements_elsewhere_say_no_size)
     ok(ask(entries, &rows, { "object", object }));
     const hdx_cell *cells;
     cr_expect(not(hdx_rows_next(rows, &cells)));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "its elements cannot be told: unknown layout"));
-    cr_expect(eq(str, said, "not all entries: unknown layout, after 0 of them"));
+    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "elements cannot be read: unknown layout"));
+    cr_expect(eq(str, said, "incomplete: unknown layout after 0 entries"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

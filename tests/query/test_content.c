@@ -234,9 +234,9 @@ static void expect_none(bitmaps *b, uint64_t id, const char *says, const char *h
 Test(pictures, that_are_none_say_why)
 {
     static const char native[] =
-        "the pixels of bitmap 0x%llx are not in the dump: Android 8 and later keeps them in native memory";
-    static const char no_size[] = "the pixels of bitmap 0x%llx have no width and height";
-    static const char layout[] = "the pixels of bitmap 0x%llx are in a layout that its fields do not tell";
+        "pixels of bitmap 0x%llx are not in the dump: Android 8 and later store them in native memory";
+    static const char no_size[] = "pixels of bitmap 0x%llx cannot be read: width or height is missing";
+    static const char layout[] = "pixels of bitmap 0x%llx have an unknown layout";
     bitmaps           b;
     begin(&b, FIELDS);
     const uint64_t buffer = pixels(&b, NULL, 12);
@@ -258,11 +258,11 @@ Test(pictures, that_are_none_say_why)
         expect_none(&b, sizes[i], no_size, "");
     for (unsigned i = 0; i < HDX_COUNT(layouts); i++)
         expect_none(&b, layouts[i], layout, "the array alone: heapdex object DUMP 0x");
-    expect_none(&b, object, "object 0x%llx (java.lang.Object) is no text and no array of primitives",
+    expect_none(&b, object, "object 0x%llx (java.lang.Object) is neither a text nor a primitive array",
                 "String, StringBuilder, arrays");
-    expect_none(&b, array, "object 0x%llx (java.lang.Object[]) is no text and no array of primitives",
+    expect_none(&b, array, "object 0x%llx (java.lang.Object[]) is neither a text nor a primitive array",
                 "String, StringBuilder, arrays");
-    expect_none(&b, b.bitmap, "object 0x%llx (java.lang.Class) is no text and no array of primitives",
+    expect_none(&b, b.bitmap, "object 0x%llx (java.lang.Class) is neither a text nor a primitive array",
                 "String, StringBuilder, arrays");
     heap_close(&b.h);
 }
@@ -277,19 +277,18 @@ Test(pictures, whose_fields_have_other_types_are_none)
         begin(&b, fields[i]);
         const uint64_t id = bitmap(&b, pixels(&b, NULL, 4), 1, 1);
         open_all(&b);
-        expect_none(
-            &b, id,
-            i == 2 || i == 4
-                ? "the pixels of bitmap 0x%llx are not in the dump: Android 8 and later keeps them in native memory"
-                : "the pixels of bitmap 0x%llx have no width and height",
-            "");
+        expect_none(&b, id,
+                    i == 2 || i == 4
+                        ? "pixels of bitmap 0x%llx are not in the dump: Android 8 and later store them in native memory"
+                        : "pixels of bitmap 0x%llx cannot be read: width or height is missing",
+                    "");
         heap_close(&b.h);
     }
     bitmaps b;
     begin(&b, "mBuffer:L mHeight:I mWidtH:I");
     const uint64_t id = bitmap(&b, pixels(&b, NULL, 4), 1, 1);
     open_all(&b);
-    expect_none(&b, id, "object 0x%llx (android.graphics.Bitmap) is no text and no array of primitives", "");
+    expect_none(&b, id, "object 0x%llx (android.graphics.Bitmap) is neither a text nor a primitive array", "");
     heap_close(&b.h);
 }
 
@@ -307,8 +306,8 @@ Test(pictures, that_were_stripped_are_absent_not_empty)
     hdx_buffer_free(&raw);
     const uint64_t id = bitmap(&b, held(&b, 0x9000), 1, 1);
     open_all(&b);
-    expect_none(&b, id, "what object 0x%llx holds was stripped from the dump: it is absent, not empty", "");
-    expect_none(&b, 0x9000, "what object 0x%llx holds was stripped from the dump: it is absent, not empty", "");
+    expect_none(&b, id, "content of object 0x%llx was stripped from the dump: it is absent, not empty", "");
+    expect_none(&b, 0x9000, "content of object 0x%llx was stripped from the dump: it is absent, not empty", "");
     heap_close(&b.h);
 }
 

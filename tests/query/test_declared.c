@@ -551,11 +551,11 @@ Test(arguments, that_name_too_many_or_no_objects_are_refused)
     hdx_rows *rows;
     make(&h, false);
     cr_expect(eq(int, open(refs, &rows, { "object", "class:app.*" }), HDX_USAGE));
-    cr_expect(eq(str, h.err.message, (char *)"'refs' takes one object, and 2 are named"));
-    cr_expect(eq(str, h.err.hint, (char *)"heapdex object lists them with their addresses"));
+    cr_expect(eq(str, h.err.message, (char *)"'refs' takes one object, but 2 are named"));
+    cr_expect(eq(str, h.err.hint, (char *)"heapdex object lists these objects with their addresses"));
     cr_expect(eq(int, open(dominators, &rows, { "object", "class:app.*" }), HDX_USAGE));
     cr_expect(eq(int, open(retained, &rows, { "subclasses", NULL }), HDX_USAGE));
-    cr_expect(eq(str, h.err.message, (char *)"'retained' takes objects or --class PATTERN, and got neither"));
+    cr_expect(eq(str, h.err.message, (char *)"'retained' needs objects or --class PATTERN"));
     cr_expect(eq(int, open(object, &rows, { "object", "0x1001" }), HDX_NOT_FOUND));
     cr_expect(rows == NULL);
     heap_close(&h);

@@ -164,8 +164,7 @@ Test(queue, that_is_nothing_of_the_kind_is_empty)
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
     ok(ask_plainly(&h, finalizers, &rows));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows),
-                 (char *)"what Finalizers refer to is in the dump, which does not tell it"));
+    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)"referents of Finalizers are missing from this dump"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

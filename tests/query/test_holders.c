@@ -273,7 +273,7 @@ Test(holders, of_too_many_classes_are_counted)
     cr_expect(eq(u32, a.count, 0));
     cr_expect(eq(u64, a.needed, 40));
     cr_expect(eq(str, a.nothing,
-                 (char *)"none of the 8 holders that were tried keeps 1% of the heap; 40 would keep 80% (--most 40)"));
+                 (char *)"none of the 8 examined holders holds 1% of the heap; 40 would hold 80% (--most 40)"));
     ask(&h, 80, 40, &a);
     cr_expect(eq(u32, a.count, 40));
     check(&h, "classes", 80, 40);
@@ -281,8 +281,8 @@ Test(holders, of_too_many_classes_are_counted)
     share_out(&h, CLASSES, 70);
     ask(&h, 80, 8, &a);
     cr_expect(eq(u64, a.needed, 0));
-    cr_expect(eq(str, a.nothing,
-                 (char *)"none of the 8 holders that were tried keeps 1% of the heap; 64 keep 1.9% (--most 64)"));
+    cr_expect(
+        eq(str, a.nothing, (char *)"none of the 8 examined holders holds 1% of the heap; 64 hold 1.9% (--most 64)"));
     heap_close(&h);
 }
 

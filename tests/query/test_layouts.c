@@ -218,7 +218,7 @@ Test(lines, that_are_wrong_say_why)
         { "list size=a[].b", "" },
         { "list size=a[]", "one [] at most, and a field after it: 'a[]'" },
         { "list size=a[].b[].c", "one [] at most, and a field after it: 'a[].b[].c'" },
-        { "list slots=a sparse=b", "the elements are found in one way: 'sparse'" },
+        { "list slots=a sparse=b", "elements are described twice: 'sparse'" },
         { "map keys=a,b", "one path is expected: 'a,b'" },
         { "list first=a,b next=n value=v", "one path is expected: 'a,b'" },
         { "map root=a,b left=l right=r key=k", "one path is expected: 'a,b'" },
@@ -229,16 +229,16 @@ Test(lines, that_are_wrong_say_why)
         { "list sparse=a[]", "" },
         { "map pairs=a[]", "" },
         { "map buckets=a[] next=n key=k", "" },
-        { "map keys=a[]", "[] has no place here: 'a[]'" },
-        { "list first=a[].b next=n value=v", "[] has no place here: 'a[].b'" },
-        { "map root=a[].b left=l right=r key=k", "[] has no place here: 'a[].b'" },
-        { "list fields=a[].b", "[] has no place here: 'a[].b'" },
-        { "list of=a[].b", "[] has no place here: 'a[].b'" },
-        { "list slots=a from=b[].c", "[] has no place here: 'b[].c'" },
-        { "list slots=a key=b,c[].d", "[] has no place here: 'b,c[].d'" },
-        { "list slots=a value=c[].d", "[] has no place here: 'c[].d'" },
-        { "map keys=a values=c[].d", "[] has no place here: 'c[].d'" },
-        { "list slots=a values=b", "values= stands beside keys=: 'app.A'" },
+        { "map keys=a[]", "[] is not allowed here: 'a[]'" },
+        { "list first=a[].b next=n value=v", "[] is not allowed here: 'a[].b'" },
+        { "map root=a[].b left=l right=r key=k", "[] is not allowed here: 'a[].b'" },
+        { "list fields=a[].b", "[] is not allowed here: 'a[].b'" },
+        { "list of=a[].b", "[] is not allowed here: 'a[].b'" },
+        { "list slots=a from=b[].c", "[] is not allowed here: 'b[].c'" },
+        { "list slots=a key=b,c[].d", "[] is not allowed here: 'b,c[].d'" },
+        { "list slots=a value=c[].d", "[] is not allowed here: 'c[].d'" },
+        { "map keys=a values=c[].d", "[] is not allowed here: 'c[].d'" },
+        { "list slots=a values=b", "values= needs keys=: 'app.A'" },
         { "list slots=a null=#b", "CLASS#STATIC is expected: '#b'" },
         { "list slots=a null=b#", "CLASS#STATIC is expected: 'b#'" },
         { "list slots=a nothing=b", "CLASS#STATIC is expected: 'b'" },
@@ -250,22 +250,22 @@ Test(lines, that_are_wrong_say_why)
         { "set of=a take=key", "keys or values is expected: 'key'" },
         { "set slots=a free=", "key, value or none is expected: ''" },
         { "set slots=a free=all", "key, value or none is expected: 'all'" },
-        { "map buckets=a next=n", "key= or value= of its nodes is expected: 'app.A'" },
-        { "map root=a left=l right=r", "key= or value= of its nodes is expected: 'app.A'" },
+        { "map buckets=a next=n", "key= or value= of the nodes is expected: 'app.A'" },
+        { "map root=a left=l right=r", "key= or value= of the nodes is expected: 'app.A'" },
         { "map root=a key=k right=r", "left= and right= are expected: 'app.A'" },
         { "map root=a key=k left=l", "left= and right= are expected: 'app.A'" },
         { "list first=a value=v", "next= is expected: 'app.A'" },
         { "map buckets=a value=v", "next= is expected: 'app.A'" },
-        { "map fields=a", "fields of a map are key, value, key, value: 'app.A'" },
+        { "map fields=a", "fields of a map must be pairs of key and value: 'app.A'" },
         { "list fields=a", "" },
         { "map fields=a,b", "" },
-        { "list hidden", "neither a size nor a way to the elements: 'app.A'" },
+        { "list hidden", "neither a size nor elements: 'app.A'" },
         { "list unknown", "" },
-        { "list size=n unknown", "what is unknown has neither size nor elements: 'app.A'" },
-        { "list slots=n unknown", "what is unknown has neither size nor elements: 'app.A'" },
+        { "list size=n unknown", "layout 'unknown' excludes a size and elements: 'app.A'" },
+        { "list slots=n unknown", "layout 'unknown' excludes a size and elements: 'app.A'" },
         { "list size", "a word such as size=size is expected: 'size'" },
-        { "list =n", "no such word: '=n'" },
-        { "list sizes=n", "no such word: 'sizes=n'" },
+        { "list =n", "unknown word: '=n'" },
+        { "list sizes=n", "unknown word: 'sizes=n'" },
     };
     for (size_t i = 0; i < HDX_COUNT(all); i++) {
         char line[200], says[200];
@@ -277,7 +277,7 @@ Test(lines, that_are_wrong_say_why)
 
 Test(lines, that_are_wrong_are_counted_and_cut)
 {
-    char line[400] = "app.A list size=n\n\n# three\napp.A list ", says[200] = "line 4: no such word: '";
+    char line[400] = "app.A list size=n\n\n# three\napp.A list ", says[200] = "line 4: unknown word: '";
     expect_said("\napp.A\n", "line 2: list, map, set or queue is expected: ''");
     memset(line + strlen(line), 'x', 120);
     strcat(line, "=");
@@ -330,7 +330,7 @@ Test(limits, are_thirty_thousand_names)
     (void)sprintf(too_many, "%sb list size=a0+j2999\n", fits); /* known ones */
     expect_said(too_many, "");
     (void)sprintf(too_many, "%sb list size=a0+z\n", fits);
-    expect_said(too_many, "line 3001: too many names of fields: 'z'");
+    expect_said(too_many, "line 3001: too many field names: 'z'");
     free(fits);
     free(too_many);
 }

@@ -154,7 +154,7 @@ Test(loader_explorer, that_has_none_but_those_of_the_jvm_says_so)
     const hdx_cell *c;
     cr_expect(not(hdx_rows_next(rows, &c)));
     cr_expect(
-        eq(str, (char *)hdx_rows_nothing(rows), "the only class loaders are those of the JVM and of the application"));
+        eq(str, (char *)hdx_rows_nothing(rows), "the only class loaders are those of the JVM and the application"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

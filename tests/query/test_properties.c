@@ -171,7 +171,7 @@ Test(properties, that_are_not_there_leave_a_word)
     h.q.graph = h.g;
     hdx_rows *rows = ask(&h);
     cr_expect(not(hdx_rows_next(rows, &c)));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "the dump is not at hand, and it alone has the texts"));
+    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "texts are only in the dump, which is not available"));
     hdx_rows_close(rows);
     heap_close(&h);
     made k = made_begin();
@@ -214,7 +214,7 @@ Test(properties, of_rings_and_unknown_layouts_end)
         cr_expect(hdx_text_is(c[1].as.text, "a"));
     hdx_rows_close(rows);
     cr_expect(eq(uint, seen, 1));
-    cr_expect(eq(str, told.at, "not all of the environment: unknown layout"));
+    cr_expect(eq(str, told.at, "variables of the environment are incomplete: unknown layout"));
     hdx_buffer_free(&told);
     heap_close(&h);
 }

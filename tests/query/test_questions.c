@@ -94,9 +94,10 @@ Test(objects, say_where_instances_are_when_none_is_asked_for)
         hdx_refs_scope scope;
         const char    *of, *says;
     } cases[] = {
-        { HDX_GARBAGE, "app.Leaf", "1 live instance: --reachable all" },
-        { HDX_GARBAGE, "java.lang.Object", "the class has no instances; --subclasses adds those of subclasses" },
-        { HDX_ALL, "java.lang.Object", "the class has no instances; --subclasses adds those of subclasses" },
+        { HDX_GARBAGE, "app.Leaf", "1 live instance not shown; use --reachable all" },
+        { HDX_GARBAGE, "java.lang.Object",
+          "the class has no instances; --subclasses includes instances of subclasses" },
+        { HDX_ALL, "java.lang.Object", "the class has no instances; --subclasses includes instances of subclasses" },
     };
     heap      h;
     hdx_rows *rows;
@@ -613,7 +614,7 @@ Test(names, of_classes_suggest_the_nearest)
     cr_expect(eq(sz, n, 1));
     cr_expect(hdx_text_is(hdx_graph_class(h.g, numbers[0])->name, "java.lang.Thread"));
     hdx_numbers_free(numbers);
-    cr_expect(eq(str, said, (char *)"Thread is taken for java.lang.Thread"));
+    cr_expect(eq(str, said, (char *)"Thread is interpreted as java.lang.Thread"));
     ok(hdx_query_classes_named(&h.q, "java.lang.Object", true, &numbers, &n, &h.err));
     cr_expect(eq(sz, n, 9));
     hdx_numbers_free(numbers);

@@ -335,13 +335,13 @@ Test(sets, with_a_misspelt_field_are_refused_with_the_one_that_was_meant)
         const char *condition, *class, *says, *hint;
         hdx_code    code;
     } cases[] = {
-        { "siz > 4", "app.Node", "there is no column 'siz', and no object of the set has such a field",
+        { "siz > 4", "app.Node", "no column has the name 'siz', and no object of the set has such a field",
           "did you mean size?", HDX_NOT_FOUND },
-        { "shalow > 4", "app.Node", "there is no column 'shalow', and no object of the set has such a field",
+        { "shalow > 4", "app.Node", "no column has the name 'shalow', and no object of the set has such a field",
           "did you mean shallow?", HDX_NOT_FOUND },
-        { "other > 4", "app.Node", "there is no column 'other', and no object of the set has such a field", "",
+        { "other > 4", "app.Node", "no column has the name 'other', and no object of the set has such a field", "",
           HDX_NOT_FOUND },
-        { ".objects > 4", "app.Node", "there is no column 'objects', and no object of the set has such a field",
+        { ".objects > 4", "app.Node", "no column has the name 'objects', and no object of the set has such a field",
           "did you mean objects?", HDX_NOT_FOUND },
         { "size >< 4", "app.Node", "condition \"size >< 4\": there is no operator ><",
           "operators are = != < <= > >= ~, as in 'retained > 1M'", HDX_USAGE },
@@ -550,15 +550,15 @@ Test(free_if, says_what_soft_and_weak_references_decide)
 {
     enum { OBJECT = 0x100, REFERENCE = 0x200, SOFT = 0x300, WEAK = 0x400, NODE = 0x500, MAIN = 0x600 };
     enum { SHARED = 0x1000, BELOW = 0x1018, ALONE = 0x1030, A_SOFT = 0x1048, A_WEAK = 0x1058, PLAIN = 0x1068 };
-    static const char view[] = "heapdex index DUMP --view strong='-refs:soft,weak', then --view strong:\n"
-                               "the heap without such references";
+    static const char view[] = "heapdex index DUMP --view strong='-refs:soft,weak', then --view strong:\nthe heap "
+                               "without soft and weak references";
     static const struct {
         const char *field, *total, *title;
     } cases[] = {
         { "app.Main#shared", "{objects=0 bytes=0 weakly=0 but_for_weak=48}",
-          "0.0% of the live heap would be free\nsoft or weak references alone would keep another 48 B\n" },
+          "0.0% of the live heap would be free\nsoft or weak references alone would still hold another 48 B\n" },
         { "app.Main#weak", "{objects=2 bytes=48 weakly=24 but_for_weak=0}",
-          "25.0% of the live heap would be free\nsoft or weak references alone hold 24 B of it even now\n" },
+          "25.0% of the live heap would be free\nsoft or weak references alone hold 24 B of it already\n" },
         { "app.Main#plain", "{objects=1 bytes=24 weakly=0 but_for_weak=0}", "12.5% of the live heap would be free" },
     };
     dump_maker *m = dump_maker_new(8);
@@ -604,14 +604,17 @@ Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
         hdx_code     code;
     } cases[] = {
         { { "class", "app.Nod" }, "no class is called app.Nod", "did you mean app.Node?", HDX_NOT_FOUND },
-        { { "field", "app.Node#nxt" }, "app.Node has no field 'nxt'", "did you mean app.Node#next?", HDX_NOT_FOUND },
+        { { "field", "app.Node#nxt" },
+          "app.Node does not have a field 'nxt'",
+          "did you mean app.Node#next?",
+          HDX_NOT_FOUND },
         { { "field", "app.Noder#next" }, "no class is called app.Noder", "did you mean app.Node?", HDX_NOT_FOUND },
-        { { "field", "#next" }, "#next is no CLASS#FIELD", "", HDX_USAGE },
+        { { "field", "#next" }, "#next does not have the form CLASS#FIELD", "", HDX_USAGE },
         { { "loader", "bot loader" },
           "no class loader is called bot loader",
           "did you mean boot loader?",
           HDX_NOT_FOUND },
-        { { "loader", "0x10000" }, "0x10000 has defined no class", "", HDX_NOT_FOUND },
+        { { "loader", "0x10000" }, "class loader 0x10000 has not defined a class", "", HDX_NOT_FOUND },
         { { "loader", "0x77" }, "no object has the address 0x77", "", HDX_NOT_FOUND },
     };
     heap      h;
@@ -627,8 +630,8 @@ Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
     }
     h.q.notice = tell;
     ok(ask(&h, &hdx_question_free_if, &(hdx_argument){ "roots", "DEBUGGER" }, 1, &rows));
-    cr_expect_str_eq(told, "no GC root is of the type DEBUGGER");
-    cr_expect_str_eq(hdx_rows_nothing(rows), "all that is reachable stays so");
+    cr_expect_str_eq(told, "no GC root has the type DEBUGGER");
+    cr_expect_str_eq(hdx_rows_nothing(rows), "every reachable object would stay reachable");
     hdx_rows_close(rows);
     uint64_t        count;
     const hdx_root *roots = hdx_graph_roots(h.g, &count);
@@ -638,7 +641,7 @@ Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
         char        want[64];
         for (uint64_t i = 0; i < count; i++)
             there = there || roots[i].type == type;
-        (void)snprintf(want, sizeof want, "no GC root is of the type %s", name);
+        (void)snprintf(want, sizeof want, "no GC root has the type %s", name);
         told[0] = '\0';
         ok(ask(&h, &hdx_question_free_if, &(hdx_argument){ "roots", name }, 1, &rows));
         hdx_rows_close(rows);
@@ -974,7 +977,7 @@ Test(garbage, is_told_by_what_nothing_in_it_refers_to)
     ok(ask(&h, &hdx_question_garbage, NULL, 0, &rows));
     expect_extra(rows, "total",
                  "{clusters=4 unreachable_objects=11 unreachable_bytes=376 filler_objects=0 filler_bytes=0 "
-                 "class_field_objects=0 class_field_bytes=0}");
+                 "class_field_objects=0 class_field_bytes=0 archive_objects=0 archive_bytes=0}");
     expect_rows(rows, "0x1000,app.Node,-,1,4,128,34.04,app.Node,0,-,garbage\n"
                       "0x1080,app.Node,-,2,3,120,31.91,app.Node,1,app.Node,garbage\n"
                       "0x1040,app.Node,-,1,3,96,25.53,app.Node,1,app.Node,garbage\n"

@@ -134,7 +134,7 @@ Test(sizes, of_the_parts_of_dump_and_heap_add_up)
         { "dump", "object arrays", 3432, 429656 },
         { "dump", "primitive arrays", 4887, 2128698 },
         { "dump", "classes", 678, 93518 },
-        { "dump", "the rest", 0, 1085709 },
+        { "dump", "other records", 0, 1085709 },
         { "dump", "all", 0, 4463663 },
         { "heap", "strongly reachable", 23364, 2770584 },
         { "heap", "weakly reachable", 511, 17440 },

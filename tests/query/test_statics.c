@@ -107,8 +107,8 @@ Test(statics, that_are_none_leave_a_word)
     const hdx_cell *c;
     little_heap(&h);
     static const char *const cases[][2] = {
-        { "app.Dead", "no live class of these has a static field that could refer to an object" },
-        { "app.Box", "no live class of these has a static field that could refer to an object" },
+        { "app.Dead", "these live classes have no static fields of reference types" },
+        { "app.Box", "these live classes have no static fields of reference types" },
         { "*", NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -124,7 +124,7 @@ Test(statics, that_are_none_leave_a_word)
     hdx_rows *rows = ask(&h, NULL);
     cr_expect(not(hdx_rows_next(rows, &c)));
     cr_expect(eq(str, (char *)hdx_rows_nothing(rows),
-                 "the dump is not at hand, and it alone says what static fields refer to"));
+                 "references of static fields are only in the dump, which is not available"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

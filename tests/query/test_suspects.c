@@ -43,9 +43,9 @@ Test(suspects, of_the_bookshop_say_what_holds_the_sessions)
     expect_asked(
         ask(&h, 0, 0, 0),
         "1,1,object,0xfeb18ea8,bookshop.Bookshop$SessionCache,1,1965232,70.49,0xfecd0878,java.util.HashMap$Node[],"
-        "1965168,java.util.HashMap$Node,213,1963104,one HashMap in the field sessions of one "
-        "bookshop.Bookshop$SessionCache in the static bookshop.Bookshop.SESSIONS keeps 1.9 MB (70 %), 270 entries of "
-        "bookshop.Bookshop$Session, held by thread "
+        "1965168,java.util.HashMap$Node,213,1963104,one "
+        "HashMap in the field sessions of one bookshop.Bookshop$SessionCache in the static field "
+        "bookshop.Bookshop.SESSIONS retains 1.9 MB (70%), 270 entries of bookshop.Bookshop$Session, held by thread "
         "\"clerk\"; look at bookshop.Bookshop.lambda$main$0 (Bookshop.java:120)\n");
     heap_close(&h);
 }
@@ -57,10 +57,9 @@ Test(suspects, of_an_index_without_its_dump_have_all_numbers_and_no_names_of_fie
     expect_asked(
         ask(&h, 0, 0, 0),
         "1,1,object,0xfeb18ea8,bookshop.Bookshop$SessionCache,1,1965232,70.49,0xfecd0878,java.util.HashMap$Node[],"
-        "1965168,java.util.HashMap$Node,213,1963104,one HashMap, below one bookshop.Bookshop$SessionCache, keeps 1.9 "
-        "MB "
-        "(70 %), 1.9 MB of it in 213 HashMap$Node, held by thread 0xfed5a340; look at bookshop.Bookshop.lambda$main$0 "
-        "(Bookshop.java:120)\n");
+        "1965168,java.util.HashMap$Node,213,1963104,one "
+        "HashMap, below one bookshop.Bookshop$SessionCache, retains 1.9 MB (70%), 1.9 MB of it in 213 HashMap$Node, "
+        "held by thread 0xfed5a340; look at bookshop.Bookshop.lambda$main$0 (Bookshop.java:120)\n");
     heap_close(&h);
 }
 
@@ -74,7 +73,7 @@ Test(suspects, that_are_none_leave_a_word)
     const hdx_cell *cells;
     cr_expect(not(hdx_rows_next(rows, &cells)));
     cr_expect(eq(str, (char *)hdx_rows_nothing(rows),
-                 "nothing keeps more than 71 % of the live bytes, alone or with its class"));
+                 "no object, alone or together with its class, retains more than 71% of the live bytes"));
     hdx_rows_close(rows);
     heap_close(&h);
 }
@@ -131,7 +130,7 @@ static uint64_t boxed(small *s, uint32_t bytes)
         hdx_rows_close(rows_);                                                                                         \
     } while (0)
 
-/* One box that keeps 8,040 bytes in a heap of so many bytes, filled up by single arrays of other classes' bytes. */
+/* One box that retains 8,040 bytes in a heap of so many bytes, filled up by single arrays of other classes' bytes. */
 static void box_in(heap *h, uint64_t total, uint64_t *box)
 {
     uint64_t has = 0;
@@ -153,12 +152,12 @@ Test(suspects, keep_more_than_the_threshold_not_as_much)
     heap     h;
     uint64_t box;
     box_in(&h, 160000, &box);
-    const uint64_t keeps = hdx_graph_retained(h.g, id_at(&h, box));
+    const uint64_t retains = hdx_graph_retained(h.g, id_at(&h, box));
     heap_close(&h);
-    box_in(&h, keeps * 10, &box); /* 10 % of it are what the box keeps, not less */
+    box_in(&h, retains * 10, &box); /* 10 % of it are what the box keeps, not less */
     expect_suspects(ask(&h, 10, 0, 0), "object byte[] 1 1 0x7f0000012080\n");
     heap_close(&h);
-    box_in(&h, keeps * 10 - 8, &box);
+    box_in(&h, retains * 10 - 8, &box);
     expect_suspects(ask(&h, 10, 0, 0), "object byte[] 1 1 0x7f0000012080\nobject app.Box 1 2 0x7f0000010100\n");
     heap_close(&h);
 }
@@ -188,7 +187,7 @@ Test(suspects, are_not_what_exists_in_the_dump_only)
     cr_expect(cells[7].as.real > 50.0); /* of the heap without the pictures */
     cr_expect(not(hdx_rows_next(rows, &cells)));
     hdx_rows_close(rows);
-    cr_expect(strstr(said, "of pictures in android.graphics.Bitmap.dumpData exist in this dump only") != NULL, "%s",
+    cr_expect(strstr(said, "of pictures in android.graphics.Bitmap.dumpData exist only in this dump") != NULL, "%s",
               said);
     heap_close(&h);
 }
@@ -231,9 +230,10 @@ Test(suspects, accumulate_before_the_first_drop_and_not_after_a_thousand_steps)
     list_of(&h, 1002, &first, &last);
     cr_expect(eq(u64, point_of(&h, 1, 0), 0), "one step more, and there is no point");
     hdx_rows *rows = ask(&h, 40, 1, 0);
-    expect_rows(rows, "1,1,object,0x7f0000017e20,app.Link,1,32064,99.95,-,-,-,app.Link,1,32032,one app.Link keeps 31.3 "
-                      "KB (100 %), a chain of more than 1,000 objects, the last of class app.Link, itself a GC root "
-                      "(JNI global)\n");
+    expect_rows(rows,
+                "1,1,object,0x7f0000017e20,app.Link,1,32064,99.95,-,-,-,app.Link,1,32032,one app.Link retains 31.3 "
+                "KB (100%), a chain of more than 1,000 objects, the last of class app.Link, itself a GC root "
+                "(JNI global)\n");
     heap_close(&h);
 }
 
@@ -293,10 +293,9 @@ Test(suspects, that_only_weak_references_hold_say_so)
         (void)global(&s, dump_maker_instance(s.m, s.weak, DUMP_VALUES(box)));
     heap_open(&h, s.m);
     expect_asked(ask(&h, 40, 0, 0),
-                 "1,1,object,0x7f00000176c0,app.Box,1,20048,66.42,0x7f0000012880,byte[],20024,-,-,-,one app.Box in the "
-                 "field referent of one WeakReference keeps 19.6 KB (66 %), 19.6 KB of it in one byte[] of 20,000 "
-                 "elements, held by nothing but weak, "
-                 "soft or phantom references\n");
+                 "1,1,object,0x7f00000176c0,app.Box,1,20048,66.42,0x7f0000012880,byte[],20024,-,-,-,one app.Box in "
+                 "the field referent of one WeakReference retains 19.6 KB (66%), 19.6 KB of it in one byte[] of 20,000 "
+                 "elements, held only by weak, soft or phantom references\n");
     heap_close(&h);
 }
 

@@ -375,7 +375,8 @@ Test(locals, of_odd_tables_are_none)
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
     ok(ask_plainly(&h, thread_locals, &rows));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)"what they are is in the dump, which is not at hand"));
+    cr_expect(
+        eq(str, (char *)hdx_rows_nothing(rows), (char *)"thread locals are only in the dump, which is not available"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

@@ -44,7 +44,7 @@ Test(top, has_a_row_for_what_is_large_enough_and_one_for_the_others)
     heap h;
     little_heap(&h);
     hdx_rows *rows = ask(&h, "20");
-    cr_expect(eq(str, (char *)hdx_rows_title(rows), "2 objects keep 99.3% of the live heap"));
+    cr_expect(eq(str, (char *)hdx_rows_title(rows), "2 objects retain 99.3% of the live heap"));
     expect_rows(rows, "object,1,4048,66.23,0x1000,app.Node,-,-\n"
                       "object,1,2024,33.12,0x4000,byte[],-,-\n"
                       "others,7,40,0.65,-,(each below 20%),-,-\n"
@@ -77,7 +77,7 @@ Test(top, names_the_holders_where_the_objects_explain_little)
     heap_open(&h, m);
     hdx_rows *rows = ask(&h, "20");
     cr_expect(eq(str, (char *)hdx_rows_title(rows),
-                 "No object keeps 20% of the live heap; 2 holders together keep 99.9% of it"));
+                 "No object retains 20% of the live heap; 2 holders together hold 99.9% of it"));
     expect_rows(rows, "others,47,21840,100.00,-,(each below 20%),-,-\n"
                       "class,40,21120,96.70,-,byte[],-,-\n"
                       "package,41,21120,96.70,-,(default package),-,-\n"

@@ -93,9 +93,10 @@ Test(triage, names_class_loaders_that_define_the_same_classes)
     (void)dump_maker_class(m, "app.other.A", w.object, "");
     m->loader = 0;
     spread(&w, 100, 1000);
-    expect_triage(w.m, "loaders",
-                  "3 class loaders of app.PluginLoader define the same classes, up to 2; together "
-                  "they keep 9.8 KB (9 %) | loaders\n");
+    expect_triage(
+        w.m, "loaders",
+        "3 class loaders of class app.PluginLoader define the same classes, up to 2; together they retain 9.8 KB "
+        "(9%) | loaders\n");
 }
 
 Test(triage, names_memory_outside_of_the_heap_that_is_more_than_a_tenth)
@@ -110,8 +111,8 @@ Test(triage, names_memory_outside_of_the_heap_that_is_more_than_a_tenth)
         ROOT(NEW(direct, 0, 0, 0, 0, 0, large ? 1 << 20 : 1000, 0, 0x7f0000000000));
         spread(&w, 100, 1000);
         expect_triage(w.m, "outside",
-                      large ? "1 buffer of the heap has memory outside of it: 1.0 MB, beside live objects "
-                              "of 100.1 KB | direct-buffers\n"
+                      large ? "1 buffer has memory outside of the heap: 1.0 MB; live objects take 100.1 KB | "
+                              "direct-buffers\n"
                             : "");
     }
 }
@@ -129,8 +130,7 @@ Test(triage, names_a_thread_that_has_ended_with_a_full_queue_beside_it)
         spread(&w, 100, 7000);
         char want[400];
         (void)snprintf(want, sizeof want,
-                       "thread \"drain\" has ended; the app.WorkQueue beside it keeps 88.1 KB (11 %%) | "
-                       "path 0x%llx\n",
+                       "thread \"drain\" has ended, but its app.WorkQueue still retains 88.1 KB (11%%) | path 0x%llx\n",
                        (unsigned long long)full);
         expect_triage(m, "ended-thread", ended ? want : "");
     }
@@ -158,8 +158,8 @@ Test(triage, names_a_weak_map_whose_values_hold_their_keys)
         spread(&w, 100, 7000);
         char want[400];
         (void)snprintf(want, sizeof want,
-                       "a WeakHashMap whose values refer to their own keys never lets "
-                       "go of them; it keeps 98.2 KB (12 %%) | path 0x%llx\n",
+                       "values of a WeakHashMap refer to their own keys, so its entries are never removed; it retains "
+                       "98.2 KB (12%%) | path 0x%llx\n",
                        (unsigned long long)weak_map);
         expect_triage(m, "pinned-map", holds ? want : "");
     }
@@ -176,7 +176,7 @@ Test(triage, names_what_equal_strings_waste)
         text[1000] = '\0';
         ROOT(dump_maker_string(m, w.string, text));
     }
-    expect_triage(m, "waste", "Strings that are equal to another one take 92.8 KB (90 %) | duplicates\n");
+    expect_triage(m, "waste", "equal Strings waste 92.8 KB (90%) | duplicates\n");
 }
 
 Test(triage, names_threads_that_wait_for_each_other_and_for_one_lock)
@@ -199,7 +199,7 @@ Test(triage, names_threads_that_wait_for_each_other_and_for_one_lock)
     dump_maker_instance_at(m, locks[1], sync, DUMP_VALUES(threads[1]));
     expect_triage(m, "",
                   "deadlock: threads \"w0\", \"w1\" wait for each other | threads\n"
-                  "4 threads wait for one app.Sync that thread \"w0\" has | threads --sort owner\n");
+                  "4 threads wait for the same app.Sync that thread \"w0\" has | threads --sort owner\n");
 }
 
 Test(triage, says_of_a_suspect_how_many_share_it)
@@ -212,7 +212,7 @@ Test(triage, says_of_a_suspect_how_many_share_it)
         dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, NEW(worker, jobs, dump_maker_string(m, w.string, "w"), 5, 0),
                         i + 1, 1);
     expect_triage(m, "suspect",
-                  "one app.Box in the field jobs of thread \"w\" keeps 88.0 KB (100 %), 87.9 KB of it in "
+                  "one app.Box in the field jobs of thread \"w\" retains 88.0 KB (100%), 87.9 KB of it in "
                   "one byte[] of 90,000 elements, shared by 3 threads of app.Worker | suspects\n");
 }
 
@@ -236,7 +236,7 @@ Test(triage, names_the_class_whose_statics_keep_most_of_what_a_loader_has)
     m->loader = 0;
     dump_maker_instance_at(m, loader, app, DUMP_VALUES(NEW(list, dump_maker_array(m, objects, classes, 3), 3), 0, 0));
     ROOT(loader);
-    expect_triage(m, "suspect", "class app.C1 keeps 48.9 KB (45 %) of the 107.8 KB of one app.Loader | suspects\n");
+    expect_triage(m, "suspect", "class app.C1 retains 48.9 KB (45%) of the 107.8 KB of one app.Loader | suspects\n");
 }
 
 Test(triage, names_the_statics_beside_a_class_that_keeps_most)
@@ -260,8 +260,8 @@ Test(triage, names_the_statics_beside_a_class_that_keeps_most)
     dump_maker_instance_at(m, loader, app, DUMP_VALUES(NEW(list, dump_maker_array(m, objects, classes, 5), 5), 0, 0));
     ROOT(loader);
     expect_triage(m, "statics",
-                  "of the program's statics most is kept by C1.kept, 58.6 KB, C0.kept, 39.1 KB, C2.kept, 39.1 KB | "
-                  "statics\n");
+                  "static fields of the program that retain most: C1.kept, 58.6 KB, C0.kept, 39.1 KB, C2.kept, 39.1 "
+                  "KB | statics\n");
 }
 
 Test(triage, names_a_pool_of_many_threads)
@@ -276,8 +276,7 @@ Test(triage, names_a_pool_of_many_threads)
                             i + 1, 1);
         }
         expect_triage(m, "pool",
-                      many ? "120 threads are called \"request-#\"; they keep 18.8 KB (100 %) | "
-                             "threads --by pool\n"
+                      many ? "120 threads are called \"request-#\"; they retain 18.8 KB (100%) | threads --by pool\n"
                            : "");
     }
 }
@@ -296,11 +295,11 @@ Test(triage, names_what_soft_references_have_and_something_else_holds)
             if (pinned)
                 ROOT(NEW(w.box, at));
         }
-        expect_triage(m, "pinned-soft",
-                      pinned
-                          ? "soft references have 120 objects of app.Page that something else holds, too, so that no "
-                            "cache can let go of them; they keep 123.8 KB (94 %) | referents --by class\n"
-                          : "");
+        expect_triage(
+            m, "pinned-soft",
+            pinned ? "soft references refer to 120 objects of app.Page that other references also hold, so clearing "
+                     "soft references cannot free them; they retain 123.8 KB (94%) | referents --by class\n"
+                   : "");
     }
 }
 
@@ -312,7 +311,8 @@ Test(triage, names_garbage_where_it_is_more_than_what_lives)
         ROOT(BYTES(most ? 10000 : 90000));
         (void)BYTES(80000);
         expect_triage(m, "unreachable",
-                      most ? "78.2 KB of the dump are in 1 unreachable object, more than in all that live | garbage\n"
+                      most ? "78.2 KB of the dump are in 1 unreachable object, more than in all live objects | "
+                             "garbage\n"
                            : "");
     }
 }

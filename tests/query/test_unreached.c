@@ -80,9 +80,9 @@ static void expect_reservation(heap *h, hdx_addr address, const char *want)
     expect_rows(rows, reason);
 }
 
-#define FILLER   "most likely a collector filled a gap with it (a filler)"
-#define ARCHIVED "most likely the JVM holds it for its archive of class data (CDS), by a root that the dump lacks"
-#define HELD     "most likely a class object holds it, by a field of java.lang.Class that dumps of HotSpot lack"
+#define FILLER   "most likely a filler: a collector filled a gap in the heap with it"
+#define ARCHIVED "most likely the JVM holds it for its archive of class data (CDS), through a root that the dump lacks"
+#define HELD     "most likely a class object holds it, through a field of java.lang.Class that HotSpot omits from dumps"
 
 Test(unreached, int_arrays_that_nothing_refers_to_are_fillers)
 {
@@ -232,7 +232,7 @@ Test(unreached, stacks_without_locals_are_told)
     heap h;
     open_stacks(&h, 0);
     expect_told(&h, "no_garbage.class field.objects,3\nno_garbage.class field.bytes,0\nlacks_locals,true\n");
-    expect_reservation(&h, 0x11000, "but the dump has stacks without locals and JNI roots, which may hold it");
+    expect_reservation(&h, 0x11000, "the dump has stacks but lacks locals and JNI roots, which may hold it");
     heap_close(&h);
 }
 

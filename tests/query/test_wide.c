@@ -117,7 +117,7 @@ Test(mark, sets_of_several_objects_are_kept_by_all_of_them)
     ids[1] = (hdx_id)n;
     h.err.code = HDX_OK;
     cr_expect(eq(int, hdx_query_retained_set(&h.q, ids, 3, gone, &h.err), HDX_NOT_FOUND));
-    cr_expect(h.err.code == HDX_NOT_FOUND && strncmp(h.err.message, "there is no object ", 19) == 0);
+    cr_expect(h.err.code == HDX_NOT_FOUND && strncmp(h.err.message, "no object has the id ", 21) == 0);
     ok(hdx_query_retained_set(&h.q, ids, 1, gone, &h.err));
     free(set);
     free(gone);
@@ -217,16 +217,16 @@ Test(histogram, says_where_retained_sizes_are_not_known)
         { { { "scan", NULL } }, 1, HDX_LIVE, NULL },
         { { { "retained", NULL } }, 1, HDX_LIVE, NULL },
         { { { "retained", NULL } }, 1, HDX_ALL, NULL },
-        { { { "retained", NULL } }, 1, HDX_GARBAGE, "garbage retains nothing: leave `retained` out" },
+        { { { "retained", NULL } }, 1, HDX_GARBAGE, "unreachable objects retain nothing: omit `retained`" },
         { { { "by", "heap" }, { "retained", NULL } },
           2,
           HDX_LIVE,
-          "retained sizes are not known by heap: leave `retained` out" },
+          "retained sizes by heap are not available: omit `retained`" },
         { { { "by", "package" }, { "retained", NULL } }, 2, HDX_LIVE, NULL },
         { { { "scan", NULL }, { "retained", NULL } },
           2,
           HDX_LIVE,
-          "--scan does not know retained sizes: leave --scan out" },
+          "--scan cannot compute retained sizes: omit --scan" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const hdx_arguments a = { &hdx_question_histogram.declared, cases[i].at, cases[i].count };

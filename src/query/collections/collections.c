@@ -28,61 +28,63 @@
 enum { ADDRESS, CLASS, KIND, SIZE, CAPACITY, USED, FILL, COLLISIONS, WASTE, SHALLOW, RETAINED, BACKING, NOTE, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the collection"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the collection"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE, "list, map, set, queue or array"),
-    [SIZE] = HDX_COLUMN("size", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-                        "elements, or entries of a map; null where that is not known"),
+    [SIZE] = HDX_COLUMN("size", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements, or entries of a map; null if unknown"),
     [CAPACITY] = HDX_COLUMN("capacity", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-                            "elements, entries or buckets that its array has room for; null without an array"),
+                            "capacity of its array in elements, entries or buckets; null without an array"),
     [USED] = HDX_COLUMN("used", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                        "of these, places or buckets that are not empty; null for one that another collection backs"),
-    [FILL] = HDX_COLUMN("fill", REAL, NONE, HDX_COLUMN_NULLABLE, "size by capacity, where there is one"),
+                        "slots or buckets in use; null if another collection stores the elements"),
+    [FILL] = HDX_COLUMN("fill", REAL, NONE, HDX_COLUMN_NULLABLE, "size divided by capacity; null without a capacity"),
     [COLLISIONS] = HDX_COLUMN("collisions", REAL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                              "entries that share a bucket with one before them, by size; null without buckets"),
+                              "share of entries that are not the first in their bucket; null without buckets"),
     [WASTE] = HDX_COLUMN("waste", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                         "bytes of places in its array that hold nothing; null where another collection backs it"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its own size, without array and elements"),
+                         "bytes of empty slots in its array; null if another collection stores the elements"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
+                           "shallow size of the collection, without its array and elements"),
     [RETAINED] = HDX_RETAINED_IF_LIVE_COLUMN(0),
     [BACKING] = HDX_COLUMN("backing", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                           "the collection that has its elements, as a HashMap those of a HashSet; null: it has them"),
+                           "collection that stores the elements, as the HashMap of a HashSet; null if it stores them "
+                           "itself"),
     [NOTE] = HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                        "why its size is not known: unknown layout, values absent, damaged, too many steps"),
+                        "why the size is unknown: unknown layout, values absent, damaged, too many steps"),
 };
 
 #define SUMS                                                                                                           \
-    HDX_COLUMN("collections", UNSIGNED, COUNT, 0, "collections of it"),                                                \
-        HDX_COLUMN("empty", UNSIGNED, COUNT, 0, "of these, with no element"),                                          \
-        HDX_COLUMN("single", UNSIGNED, COUNT, 0, "of these, with one element"),                                        \
-        HDX_COLUMN("size", UNSIGNED, COUNT, 0, "elements or entries of all of them"),                                  \
-        HDX_COLUMN("capacity", UNSIGNED, COUNT, 0, "what their arrays have room for"),                                 \
-        HDX_COLUMN("waste", UNSIGNED, BYTES, 0, "bytes of places in their arrays that hold nothing"),                  \
-        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size, without arrays and elements"),                      \
-        HDX_COLUMN("unknown", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, with a size that is not known")
+    HDX_COLUMN("collections", UNSIGNED, COUNT, 0, "number of collections"),                                            \
+        HDX_COLUMN("empty", UNSIGNED, COUNT, 0, "collections without elements"),                                       \
+        HDX_COLUMN("single", UNSIGNED, COUNT, 0, "collections with one element"),                                      \
+        HDX_COLUMN("size", UNSIGNED, COUNT, 0, "total number of elements or entries"),                                 \
+        HDX_COLUMN("capacity", UNSIGNED, COUNT, 0, "total capacity of their arrays"),                                  \
+        HDX_COLUMN("waste", UNSIGNED, BYTES, 0, "bytes of empty slots in their arrays"),                               \
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total shallow size, without arrays and elements"),                  \
+        HDX_COLUMN("unknown", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "collections of unknown size")
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the collections"),
     SUMS,
 };
 static const hdx_column holder_columns[] = {
-    HDX_COLUMN(
-        "holder", TEXT, NONE, HDX_COLUMN_NULLABLE,
-        "CLASS.FIELD that holds them, directly, in collections or by references, on the shortest way from a root"),
+    HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "CLASS.FIELD on the shortest path from a root that holds them, directly or through other objects"),
     SUMS,
 };
 static const hdx_column key_columns[HDX_MAP_KEY_COLUMNS] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the key, or the first of several that say the same"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "the key, or the first of several keys with the same class and label"),
     HDX_CLASS_COLUMN(0),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, "what it says of itself: a text, a number"),
-    HDX_COLUMN("maps", UNSIGNED, COUNT, 0, "maps that have it as a key"),
-    HDX_COLUMN("keys", UNSIGNED, COUNT, 0, "distinct objects among these keys"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
+               "label of the key, such as its text or number"),
+    HDX_COLUMN("maps", UNSIGNED, COUNT, 0, "maps that contain the key"),
+    HDX_COLUMN("keys", UNSIGNED, COUNT, 0, "distinct key objects"),
 };
 static const hdx_column total_members[] = {
-    HDX_COLUMN("collections", UNSIGNED, COUNT, 0, "collections of all rows"),
-    HDX_COLUMN("waste", UNSIGNED, BYTES, 0, "what their arrays waste"),
-    HDX_COLUMN("unknown", UNSIGNED, COUNT, 0, "collections with a size that is not known"),
+    HDX_COLUMN("collections", UNSIGNED, COUNT, 0, "collections in all rows"),
+    HDX_COLUMN("waste", UNSIGNED, BYTES, 0, "bytes of empty slots in their arrays"),
+    HDX_COLUMN("unknown", UNSIGNED, COUNT, 0, "collections of unknown size"),
 };
 static const hdx_column document[] = { HDX_NESTED(
-    "total", OBJECT, HDX_COLUMN_OPTIONAL, "sums of all rows, before conditions and limit; with --by", total_members) };
+    "total", OBJECT, HDX_COLUMN_OPTIONAL,
+    "totals over all rows, before conditions and limit are applied; only with --by", total_members) };
 
 static const hdx_form forms[] = {
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
@@ -273,8 +275,7 @@ static hdx_code say_unknown(const survey *s)
     if (s->unknown == 0 || s->ask.q.notice == NULL)
         return HDX_OK;
     (void)snprintf(line, sizeof line,
-                   "%" PRIu64 " collections have a layout that no table knows (--by class --where 'unknown > 0')",
-                   s->unknown);
+                   "%" PRIu64 " collections have an unknown layout (--by class --where 'unknown > 0')", s->unknown);
     s->ask.q.notice(s->ask.q.notice_context, line);
     return HDX_OK;
 }
@@ -519,11 +520,11 @@ static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx
     if (code == HDX_OK && s->by != BY_NONE)
         code = sum_rows(s, by, out, err);
     if (code != HDX_OK || s->by != BY_NONE)
-        return hdx_say_nothing(code, out, err, "there are no such collections");
+        return hdx_say_nothing(code, out, err, "no collections found");
     hdx_rows_maker maker = { columns, COLUMNS, s, collections_next, NULL, 0 };
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
         hdx_rows_set_wanted(*out, q->wanted.columns);
-    return hdx_say_nothing(code, out, err, "there are no such collections");
+    return hdx_say_nothing(code, out, err, "no collections found");
 }
 
 static hdx_code open_keys(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -539,43 +540,43 @@ static hdx_code open_keys(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     hdx_code code = begin(s, a, err);
     if (code == HDX_OK)
         code = key_rows(s, out, err);
-    return hdx_say_nothing(code, out, err, "no key is in two maps");
+    return hdx_say_nothing(code, out, err, "no key is in more than one map");
 }
 
 #define SUBCLASSES                                                                                                     \
     {                                                                                                                  \
-        .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "those of subclasses too"      \
+        .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "include subclasses"           \
     }
 #define LAYOUTS(without)                                                                                               \
     {                                                                                                                  \
         .name = "layouts", .kind = HDX_PARAMETER_FILE, .value = "FILE", .excludes = without,                           \
-        .sentence = "where further classes keep size and elements"                                                     \
+        .sentence = "table of further layouts: where classes store size and elements"                                  \
     }
 static const hdx_parameter parameters[] = {
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
       .choices = "class holder",
-      .sentence = "sums by class, or by the field that holds them" },
-    HDX_PARAMETER_OF_CLASS(0, "collections of these classes only"),
+      .sentence = "totals by class or by the field that holds the collections" },
+    HDX_PARAMETER_OF_CLASS(0, "only collections of these classes"),
     SUBCLASSES,
     { .name = "kind",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KIND",
       .choices = "list map set queue",
       .excludes = "arrays",
-      .sentence = "collections of this kind only" },
+      .sentence = "only collections of this kind" },
     { .name = "min-size",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
-      .sentence = "only those with so many elements or more" },
+      .sentence = "only collections with at least N elements" },
     { .name = "max-size",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
-      .sentence = "only those with so many elements or fewer" },
+      .sentence = "only collections with at most N elements" },
     { .name = "arrays",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "object arrays instead: how many of their elements are not null" },
+      .sentence = "object arrays instead of collections: how many elements are not null" },
     LAYOUTS("arrays"),
 };
 
@@ -583,13 +584,13 @@ const hdx_question hdx_question_collections = {
     .declared = {
         .name = "collections",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
-        .sentence = "size, capacity and waste of collections, each or by class or holder",
-        .more = "Collections of Java, Android, Kotlin, Scala, Clojure, Guava, commons-collections, fastutil, Eclipse "
-                "Collections, HPPC, Trove, Agrona, vavr, Netty and Graal are known, and caches of Caffeine, Guava, "
-                "Ehcache, Infinispan, Spring and Hibernate; FILE adds others. One whose layout is not known is "
-                "counted, with no size: what extends a collection, and what is named like one and refers to arrays, "
-                "nodes or collections. A HashSet has its elements in a HashMap, which has a row of its own: waste is "
-                "counted there only, so that sums are of distinct bytes.",
+        .sentence = "size, capacity and waste of collections, one by one or by class or holder",
+        .more = "Known are collections of Java, Android, Kotlin, Scala, Clojure, Guava, commons-collections, "
+                "fastutil, Eclipse Collections, HPPC, Trove, Agrona, vavr, Netty and Graal, and caches of Caffeine, "
+                "Guava, Ehcache, Infinispan, Spring and Hibernate; FILE adds others. Collections with an unknown "
+                "layout are counted without a size: classes that extend a collection, or that have the name of one "
+                "and refer to arrays, nodes or collections. A HashSet stores its elements in a HashMap, which has its "
+                "own row; waste is counted there only, so totals never count a byte twice.",
         .examples = { "heapdex collections app.hprof --by class", "heapdex collections app.hprof --by holder "
                                                                   "--max-size 0" },
         .forms = forms,
@@ -610,8 +611,8 @@ static const hdx_parameter key_parameters[] = {
       .preset = "64",
       .least = 1,
       .most = UINT32_MAX,
-      .sentence = "maps with so many entries or fewer; 64 by default" },
-    HDX_PARAMETER_OF_CLASS(0, "maps of these classes only"),
+      .sentence = "only maps with at most N entries; 64 by default" },
+    HDX_PARAMETER_OF_CLASS(0, "only maps of these classes"),
     SUBCLASSES,
     LAYOUTS(NULL),
 };
@@ -622,8 +623,9 @@ const hdx_question hdx_question_map_keys = {
         .name = "map-keys",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "keys that many small maps have in common",
-        .more = "A key in thousands of small maps says that a class with a field would do. Keys of one class that say "
-                "the same, such as equal texts, are one row; those in a single map are left out.",
+        .more = "A key that occurs in thousands of small maps suggests that a class with fields should replace the "
+                "maps. Keys with the same class and label, such as equal texts, share a row; keys in a single map are "
+                "omitted.",
         .examples = { "heapdex map-keys app.hprof --limit 10", "heapdex map-keys app.hprof --max-size 8 --where "
                                                                "'maps > 1000'" },
         .forms = &key_form,

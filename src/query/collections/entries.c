@@ -16,30 +16,30 @@
 enum { INDEX, KEY, KEY_CLASS, KEY_LABEL, VALUE, ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [INDEX] = HDX_COLUMN("index", UNSIGNED, NONE, 0, "number of the entry, from 0, in the order of the collection"),
+    [INDEX] = HDX_COLUMN("index", UNSIGNED, NONE, 0, "number of the entry in the order of the collection, from 0"),
     [KEY] = HDX_COLUMN("key", ANY, NONE, HDX_COLUMN_NULLABLE,
-                       "key of the entry: an address, or a number of a map with such keys; null for lists"),
+                       "key of the entry: an address, or a number if the map has such keys; null for lists"),
     [KEY_CLASS] = HDX_COLUMN("key_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "class of the key"),
     [KEY_LABEL] =
-        HDX_COLUMN("key_label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what the key says of itself: a text, a number"),
+        HDX_COLUMN("key_label", TEXT, NONE, HDX_COLUMN_NULLABLE, "label of the key, such as its text or number"),
     [VALUE] = HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                         "value or element that is no object of the dump: a number, a boolean; null where it is one"),
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the value, where it is an object"),
+                         "value or element that is not an object of the dump: a number, a boolean; null if it is one"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the value, if it is an object"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the value"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
-                         "what the value says of itself: a text, a name; null for most objects"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                           "size of the value, without what it refers to"),
+                         "label of the value, such as its text or name; null if it has none"),
+    [SHALLOW] =
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "shallow size of the value"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if the value were gone; null for garbage"),
+                            "retained size: bytes that would be freed without the value; null if it is unreachable"),
 };
 static const hdx_column collection_members[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the collection"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the collection"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the collection"),
     HDX_COLUMN("kind", TEXT, NONE, 0, "list, map, set, queue or array"),
-    HDX_COLUMN("size", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "its elements, or entries of a map"),
+    HDX_COLUMN("size", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "number of elements, or of entries of a map"),
 };
-static const hdx_column document[] = { HDX_NESTED("collection", OBJECT, 0, "the collection that was asked for",
+static const hdx_column document[] = { HDX_NESTED("collection", OBJECT, 0, "the collection whose entries are listed",
                                                   collection_members) };
 static const hdx_form   form = { NULL, NULL, columns, COLUMNS };
 
@@ -98,7 +98,7 @@ static const char *why_not(const entries *e)
 {
     if (e->elsewhere)
         return hdx_collection_note_name(HDX_NOTE_UNKNOWN);
-    return e->sized && e->all == 0 && e->walk.note == HDX_NOTE_UNKNOWN ? "only the size is known of this layout"
+    return e->sized && e->all == 0 && e->walk.note == HDX_NOTE_UNKNOWN ? "unknown layout: only the size is known"
                                                                        : hdx_collection_note_name(e->walk.note);
 }
 
@@ -108,7 +108,7 @@ static void say_why(const entries *e)
     const char *why = why_not(e);
     if (why == NULL || e->ask.q.notice == NULL)
         return;
-    (void)snprintf(line, sizeof line, "not all entries: %s, after %" PRIu64 " of them", why, e->all);
+    (void)snprintf(line, sizeof line, "incomplete: %s after %" PRIu64 " entries", why, e->all);
     e->ask.q.notice(e->ask.q.notice_context, line);
 }
 
@@ -170,7 +170,7 @@ static hdx_code add_collection(entries *e, hdx_id id, const hdx_collection_facts
     if (m == NULL)
         return hdx_no_memory(err, "a collection", 4 * sizeof *m);
     if (f->layout == NULL) /* it had one a moment ago */
-        return hdx_ask_unsound(&e->ask, "class", "the class of an object is not what it was", err);
+        return hdx_ask_unsound(&e->ask, "class", "class of an object differs from the one recorded", err);
     m[0] = (hdx_member){ "address", hdx_id_cell(e->ask.g, id) };
     m[1] = (hdx_member){ "class", hdx_class_of_cell(e->ask.g, id) };
     m[2] = (hdx_member){ "kind", hdx_cell_string(f->layout == &hdx_layout_of_arrays
@@ -197,10 +197,10 @@ static hdx_code begin(entries *e, const hdx_arguments *a, hdx_id *id, hdx_collec
         return hdx_no_memory(err, "entries", BATCH * sizeof *e->at);
     if (hdx_contents_layout(&e->contents, *id) == NULL) {
         const hdx_class *c = hdx_graph_class(e->ask.g, hdx_graph_class_of(e->ask.g, *id));
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "0x%llx is no collection that a table knows: it is a %.*s",
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "0x%llx is not a known collection: it is a %.*s",
                         (unsigned long long)hdx_graph_address(e->ask.g, *id), c == NULL ? 1 : (int)c->name.len,
                         c == NULL ? "?" : c->name.at);
-        return hdx_hint(err, code, "--layouts FILE says where a class keeps its elements");
+        return hdx_hint(err, code, "--layouts FILE describes where a class stores its elements");
     }
     if ((code = hdx_contents_facts(&e->contents, *id, false, most, facts, err)) != HDX_OK)
         return code;
@@ -238,7 +238,7 @@ static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_row
         *out = NULL;
     }
     return why == NULL ? hdx_say_nothing(code, out, err, "the collection is empty")
-                       : hdx_say_nothing(code, out, err, "its elements cannot be told: %s", why);
+                       : hdx_say_nothing(code, out, err, "elements cannot be read: %s", why);
 }
 
 static const hdx_parameter parameters[] = {
@@ -257,9 +257,9 @@ const hdx_question hdx_question_entries = {
     .declared = {
         .name = "entries",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "keys and values of one map, elements of one list, set, queue or array",
-        .more = "In the order of the collection, whatever its layout: wrappers and views show what they wrap. "
-                "Addresses of values are in the column address, so that the answer is input of other questions.",
+        .sentence = "keys and values of one map, or elements of one list, set, queue or array",
+        .more = "Entries are in the order of the collection. Wrappers and views show the entries of the collection "
+                "that they wrap. The column address has the values, so the output can be the input of other questions.",
         .examples = { "heapdex entries app.hprof '#6746'", "heapdex entries app.hprof '#6746' --sort retained "
                                                             "--limit 5" },
         .forms = &form,

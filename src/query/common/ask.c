@@ -14,7 +14,7 @@
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err)
 {
     if (q == NULL || q->graph == NULL)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a question needs an open graph");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "question needs an open graph");
     *out = (hdx_ask){ .q = *q, .g = q->graph };
     if (!hdx_graph_summary_of(q->graph)->complete) {
         hdx_fail(err, HDX_BAD_DUMP, "", HDX_NOWHERE, "the index stops before the dominators");

@@ -34,6 +34,7 @@ void hdx_dump_only_tell(const hdx_query *q)
     hdx_human_size(only.bytes, size);
     (void)snprintf(
         line, sizeof line,
-        "%s of pictures in android.graphics.Bitmap.dumpData exist in this dump only: am dumpheap -b made them", size);
+        "%s of pictures in android.graphics.Bitmap.dumpData exist only in this dump: am dumpheap -b created them",
+        size);
     q->notice(q->notice_context, line);
 }

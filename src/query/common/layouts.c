@@ -78,7 +78,7 @@ static hdx_code number_of(const reading *r, hdx_text name, uint16_t *out)
     if (copy == NULL || !hdx_list_room(l->mem, HDX_LIST_REF(&l->names)))
         return no_memory(r);
     if (l->names.count - r->names_before == NAMES_MOST)
-        return fault(r, "too many names of fields", name);
+        return fault(r, "too many field names", name);
     l->names.at[l->names.count++] = (hdx_text){ copy, name.len };
     *known = l->names.count;
     *out = (uint16_t)(l->names.count - 1);
@@ -116,7 +116,7 @@ static hdx_code one_path(const reading *r, hdx_text text, hdx_field_path *out)
     hdx_code code = path_of(r, text, out);
     for (unsigned i = 0; code == HDX_OK && i < out->count; i++)
         if (out->step[i] == HDX_STEP_EACH)
-            return fault(r, "[] has no place here", text);
+            return fault(r, "[] is not allowed here", text);
     return code;
 }
 
@@ -140,7 +140,7 @@ static hdx_code node_paths(const reading *r, hdx_text text, hdx_field_paths *out
     for (unsigned i = 0; code == HDX_OK && i < out->count; i++)
         for (unsigned k = 0; k < out->at[i].count; k++)
             if (out->at[i].step[k] == HDX_STEP_EACH)
-                return fault(r, "[] has no place here", text);
+                return fault(r, "[] is not allowed here", text);
     return code;
 }
 
@@ -237,7 +237,7 @@ static hdx_code way_word(const reading *r, hdx_text name, hdx_text value, hdx_la
             continue;
         *is = true;
         if (l->way != HDX_WAY_NONE)
-            return fault(r, "the elements are found in one way", name);
+            return fault(r, "elements are described twice", name);
         l->way = ways[i].way;
         hdx_code code = paths_of(r, value, ',', &l->source);
         if (code == HDX_OK && l->source.count > 1 &&
@@ -246,7 +246,7 @@ static hdx_code way_word(const reading *r, hdx_text name, hdx_text value, hdx_la
         for (unsigned k = 0; code == HDX_OK && k < l->source.count; k++)
             for (unsigned s = 0; s < l->source.at[k].count; s++)
                 if (l->source.at[k].step[s] == HDX_STEP_EACH && (l->way == HDX_WAY_COLUMNS || l->way >= HDX_WAY_CHAIN))
-                    return fault(r, "[] has no place here", value);
+                    return fault(r, "[] is not allowed here", value);
         return code;
     }
     return HDX_OK;
@@ -302,7 +302,7 @@ static hdx_code named_word(const reading *r, hdx_text word, hdx_text name, hdx_t
         l->free = place == 0 ? HDX_FREE_KEY : place == 1 ? HDX_FREE_VALUE : HDX_FREE_NONE;
         return code;
     }
-    return fault(r, "no such word", word);
+    return fault(r, "unknown word", word);
 }
 
 static hdx_code word_of(const reading *r, hdx_text word, hdx_layout *l)
@@ -322,19 +322,19 @@ static hdx_code check(const reading *r, const hdx_layout *l)
     const bool     nodes = l->way == HDX_WAY_CHAIN || l->way == HDX_WAY_TREE || l->way == HDX_WAY_BUCKETS;
     const hdx_text name = l->class_name;
     if (l->unknown && (l->way != HDX_WAY_NONE || l->term_count > 0))
-        return fault(r, "what is unknown has neither size nor elements", name);
+        return fault(r, "layout 'unknown' excludes a size and elements", name);
     if (!l->unknown && l->way == HDX_WAY_NONE && l->term_count == 0)
-        return fault(r, "neither a size nor a way to the elements", name);
+        return fault(r, "neither a size nor elements", name);
     if (nodes && l->key.count == 0 && l->value.count == 0)
-        return fault(r, "key= or value= of its nodes is expected", name);
+        return fault(r, "key= or value= of the nodes is expected", name);
     if ((l->way == HDX_WAY_CHAIN || l->way == HDX_WAY_BUCKETS) && l->next.count == 0)
         return fault(r, "next= is expected", name);
     if (l->way == HDX_WAY_TREE && (l->left.count == 0 || l->right.count == 0))
         return fault(r, "left= and right= are expected", name);
     if (l->way == HDX_WAY_FIELDS && l->kind == HDX_COLLECTION_MAP && l->source.count % 2 != 0)
-        return fault(r, "fields of a map are key, value, key, value", name);
+        return fault(r, "fields of a map must be pairs of key and value", name);
     if (l->values.count > 0 && l->way != HDX_WAY_COLUMNS)
-        return fault(r, "values= stands beside keys=", name);
+        return fault(r, "values= needs keys=", name);
     return HDX_OK;
 }
 

@@ -60,7 +60,7 @@ static hdx_text name_meant(const hdx_class *classes, uint32_t count, const char 
     if (!*several)
         return one;
     hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "several classes are called %.100s", typed);
-    (void)hdx_hint(err, HDX_NOT_FOUND, "name one of them, such as %s", list);
+    (void)hdx_hint(err, HDX_NOT_FOUND, "choose one of them, such as %s", list);
     return (hdx_text){ NULL, 0 };
 }
 
@@ -104,7 +104,7 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
     hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
     return nearest == NULL
                ? hdx_hint(err, HDX_NOT_FOUND,
-                          "names are the Java form, as java.lang.String or byte[]; * and ? match within them")
+                          "class names have the Java form, such as java.lang.String or byte[]; * and ? are wildcards")
                : hdx_hint(err, HDX_NOT_FOUND, "did you mean %.*s?",
                           (int)(nearest->name.len > 180 ? 180 : nearest->name.len), nearest->name.at);
 }
@@ -157,7 +157,7 @@ static void say_what_is_meant(const hdx_query *q, const hdx_class *classes, uint
         if (hdx_text_is(classes[i].name, pattern))
             return;
     const hdx_text meant = name_meant(classes, count, pattern, &several, NULL);
-    (void)snprintf(line, sizeof line, "%.100s is taken for %.*s", pattern, meant.len > 250 ? 250 : (int)meant.len,
+    (void)snprintf(line, sizeof line, "%.100s is interpreted as %.*s", pattern, meant.len > 250 ? 250 : (int)meant.len,
                    meant.len > 0 ? meant.at : "");
     q->notice(q->notice_context, line);
 }
@@ -190,7 +190,7 @@ hdx_code hdx_classes_named(const hdx_class *classes, uint32_t count, const char 
     *numbers = NULL;
     *out_count = 0;
     if (pattern[0] == '\0')
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "an empty class name");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "class name is empty");
     hdx_code code = hdx_pattern_open(&p, pattern, progress, mem, err);
     if (code != HDX_OK)
         return code;
@@ -321,8 +321,8 @@ hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err)
 
 static hdx_code not_an_object(const char *name, hdx_error *err)
 {
-    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s names no object", name);
-    return hdx_hint(err, HDX_USAGE, "objects are named 0xADDRESS, #ID, CLASS@0xADDRESS, class:NAME or thread:NAME");
+    hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s does not name an object", name);
+    return hdx_hint(err, HDX_USAGE, "objects are named as 0xADDRESS, #ID, CLASS@0xADDRESS, class:NAME or thread:NAME");
 }
 
 #define BARE 6u /* digits of an address that has no 0x before it: shorter ones may be anything */
@@ -385,7 +385,7 @@ static hdx_code of_class(hdx_graph *g, const char *name, const char *at, hdx_id 
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, *id));
     if (c != NULL && hdx_text_same(c->name, want))
         return HDX_OK;
-    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.60s is a %.*s, no %.*s", digits,
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.60s is a %.*s, not a %.*s", digits,
                     c == NULL          ? 1
                     : c->name.len > 80 ? 80
                                        : (int)c->name.len,
@@ -432,7 +432,7 @@ static hdx_code only_instance(const hdx_query *q, const char *name, hdx_id *id, 
     if (instances == 1 && hdx_refs_next(&refs, id))
         return HDX_OK;
     return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s has %" PRIu64 " instances", name, instances),
-                    "class:NAME is the class itself; heapdex objects --class NAME lists the instances");
+                    "class:NAME names the class object; heapdex objects --class NAME lists the instances");
 }
 
 static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids, hdx_error *err)
@@ -507,7 +507,7 @@ static hdx_code one_name(const hdx_query *q, const char *name, hdx_ids *ids, hdx
             return not_an_object(name, err);
         if (n >= hdx_graph_objects(q->graph))
             return hdx_fail(
-                err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %.40s; ids run from #0 to #%llu", name,
+                err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %.40s; ids range from #0 to #%llu", name,
                 (unsigned long long)(hdx_graph_objects(q->graph) == 0 ? 0 : hdx_graph_objects(q->graph) - 1));
         id = n;
         code = HDX_OK;
@@ -611,8 +611,8 @@ hdx_code hdx_argument_object(const hdx_query *q, const hdx_arguments *a, hdx_id 
         *id = ids[0];
     else
         code = hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes one object, and %zu are named",
+                        hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes one object, but %zu are named",
                                  a->answer->name, count),
-                        "heapdex object lists them with their addresses");
+                        "heapdex object lists these objects with their addresses");
     return code;
 }

@@ -331,10 +331,10 @@ bool hdx_lacks_locals(const hdx_graph_summary *s)
 const char *hdx_unreached_reservation(const hdx_graph_summary *s, hdx_unreached_kind kind)
 {
     if (kind == HDX_UNREACHED_FILLER)
-        return "most likely a collector filled a gap with it (a filler)";
+        return "most likely a filler: a collector filled a gap in the heap with it";
     if (kind == HDX_UNREACHED_CLASS_FIELD)
-        return "most likely a class object holds it, by a field of java.lang.Class that dumps of HotSpot lack";
+        return "most likely a class object holds it, through a field of java.lang.Class that HotSpot omits from dumps";
     if (kind == HDX_UNREACHED_ARCHIVE)
-        return "most likely the JVM holds it for its archive of class data (CDS), by a root that the dump lacks";
-    return hdx_lacks_locals(s) ? "but the dump has stacks without locals and JNI roots, which may hold it" : NULL;
+        return "most likely the JVM holds it for its archive of class data (CDS), through a root that the dump lacks";
+    return hdx_lacks_locals(s) ? "the dump has stacks but lacks locals and JNI roots, which may hold it" : NULL;
 }

@@ -22,23 +22,23 @@
 enum { CLASS, CLASSES, LOADERS, INSTANCES, SHALLOW, RETAINED, LOADED_BY, DEFINED, COLUMNS };
 static const hdx_column defined_members[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the class object"),
-    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
-    HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "class and name of that loader"),
-    HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of it"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size"),
+    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined the class; 0x0 is the boot loader"),
+    HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "class and name of the class loader"),
+    HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of the class"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total shallow size of these instances"),
 };
 static const hdx_column columns[COLUMNS] = {
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "the name that all of them have"),
-    [CLASSES] = HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes of the name"),
-    [LOADERS] = HDX_COLUMN("loaders", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "loaders that define them"),
-    [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of all of them"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "class name that the classes share"),
+    [CLASSES] = HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes with this name"),
+    [LOADERS] = HDX_COLUMN("loaders", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "class loaders that defined them"),
+    [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of all these classes"),
     [SHALLOW] = HDX_SHALLOWS_COLUMN,
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if all these classes and their instances were gone; null unless "
-                            "asked for"),
+                            "bytes that would be freed without all these classes and their instances; null unless "
+                            "requested"),
     [LOADED_BY] = HDX_COLUMN("loaded_by", TEXT, NONE, 0,
-                             "the loaders: each with its name, or where there are many, how many of each class"),
-    [DEFINED] = HDX_NESTED("defined", LIST, HDX_COLUMN_WIDE, "each of the classes", defined_members),
+                             "the class loaders by name, or if there are many, the number of loaders of each class"),
+    [DEFINED] = HDX_NESTED("defined", LIST, HDX_COLUMN_WIDE, "the classes with this name", defined_members),
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
@@ -258,7 +258,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
 static const char *nothing(const void *state)
 {
     (void)state;
-    return "no name has classes of several loaders";
+    return "no class name is defined by several class loaders";
 }
 
 static const hdx_listing listing = { .what = "classes",
@@ -272,17 +272,17 @@ static const hdx_listing listing = { .what = "classes",
 static const hdx_parameter parameters[] = {
     { .name = "retained",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "exact retained sizes of the classes of each name (takes longer)" },
+      .sentence = "fill the column retained: exact retained sizes of the classes of each name (takes longer)" },
 };
 
 const hdx_question hdx_question_duplicate_classes = {
     .declared = {
         .name = "duplicate-classes",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "classes of one name that several class loaders define",
-        .more = "Rows are names, most classes first, with the loaders that define them; JSON lists each class. The "
-                "column retained is filled with --retained, or where --sort, --where or --columns names it. Arrays "
-                "are left out: they follow their elements.",
+        .sentence = "classes with the same name from several class loaders",
+        .more = "Each row is a class name with the class loaders that define it, names with most classes first; JSON "
+                "lists each class. The column retained is filled with --retained, or if --sort, --where or --columns "
+                "names it. Array classes are omitted because they follow their element classes.",
         .examples = { "heapdex duplicate-classes app.hprof", "heapdex duplicate-classes app.hprof --retained --sort "
                                                              "retained" },
         .forms = &form,

@@ -349,58 +349,60 @@ static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh,
 
 #define PERCENT                                                                                                        \
     HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SPARE,                                                             \
-               "shallow, or retained where it is asked for, as part of the size of all objects")
+               "share of the heap: of shallow sizes, or of retained ones with --retained")
 #define NUMBERS(of)                                                                                                    \
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of), HDX_SHALLOWS_COLUMN,                                  \
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                   \
-                   "bytes that would be free if " of " were gone; null unless asked for"),                             \
+                   "bytes that would be freed without " of "; null unless requested"),                                 \
         PERCENT
 #define OF_CLASS(of)                                                                                                   \
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "name of the class"),                                       \
-        HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE, "class loader that defined it; 0x0 is the boot loader"),  \
+        HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE,                                                           \
+                   "class loader that defined the class; 0x0 is the boot loader"),                                     \
         NUMBERS(of),                                                                                                   \
         HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                             \
-                   "class and name of that loader where another class has the same name, else null")
+                   "class and name of the class loader if several classes have this name, else null")
 static const hdx_column class_columns[] = { OF_CLASS("the class") };
 static const hdx_column folded_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME,
                "name of the class, or the pattern that all classes of the row match"),
     HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE,
-               "class loader that defined it; 0x0 is the boot loader; null where there are several"),
+               "class loader that defined the class; 0x0 is the boot loader; null if there are several"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of the row that have objects"),
     NUMBERS("the classes"),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "class and name of that loader where another class has the same name, else null"),
+               "class and name of the class loader if several classes have this name, else null"),
 };
-static const hdx_column superclass_columns[] = { OF_CLASS("the class and all below it") };
+static const hdx_column superclass_columns[] = { OF_CLASS("the class and its subclasses") };
 static const hdx_column package_columns[] = {
-    HDX_COLUMN("package", TEXT, NONE, 0, "name of the package; arrays count for that of their elements"),
+    HDX_COLUMN("package", TEXT, NONE, 0, "name of the package; arrays belong to the package of their elements"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of the package that have objects"),
     NUMBERS("the package"),
 };
 static const hdx_column loader_columns[] = {
     HDX_COLUMN("loader", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-               "class of the loader; null where the dump has no object at its address"),
-    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes it defined that have objects"),
-    NUMBERS("classes of the loader"),
+               "class of the class loader; null if no object of the dump has its address"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes with objects that it defined"),
+    NUMBERS("classes of the class loader"),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "its class and name; null where there is no index"),
+               "class and name of the class loader; null without an index"),
 };
 static const hdx_column heap_columns[] = {
     HDX_COLUMN("heap", TEXT, NONE, 0, "heap of an Android dump: app, zygote, image"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the heap"),
     HDX_SHALLOWS_COLUMN,
-    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "null: nobody computes it for a heap"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "always null: retained sizes of heaps are not computed"),
     PERCENT,
 };
 static const hdx_column total_members[] = {
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of all rows"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in all rows"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total shallow size of these objects"),
 };
 static const hdx_column document[] = { HDX_NESTED(
-    "total", OBJECT, HDX_COLUMN_OPTIONAL, "sums of all rows, before conditions and limit; not with --by superclass",
-    total_members) };
+    "total", OBJECT, HDX_COLUMN_OPTIONAL,
+    "totals over all rows, before conditions and limit are applied; not with --by superclass", total_members) };
 static const hdx_form   forms[] = {
       { "by", "superclass", superclass_columns, HDX_COUNT(superclass_columns) },
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
@@ -594,7 +596,7 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
     default:
         free(h);
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                        "a histogram goes by class, package, loader, superclass or heap");
+                        "histogram keys are class, package, loader, superclass and heap");
     }
     h->names = hdx_arena_of(q == NULL ? mem : q->mem);
     if (q == NULL) {
@@ -605,7 +607,7 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
         code = h->by != HDX_BY_HEAP
                    ? fill(h, class_pattern, false, false, err)
                    : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                              "a histogram by heap needs an index: the heap of an object is kept there");
+                              "histogram by heap needs an index, which stores the heap of each object");
     } else if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
         h->classes = hdx_graph_classes(q->graph, &h->class_count);
         code = fill(h, class_pattern, retained, false, err);
@@ -627,9 +629,12 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
     }
     if (one_heap)
         return hdx_say_nothing(code, out, err, "a JVM dump has one heap");
-    return others == 0 ? code
-                       : hdx_say_nothing(code, out, err, "%" PRIu64 " %s object%s: --reachable all", others,
-                                         scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
+    return others == 0
+               ? code
+               : hdx_say_nothing(code, out, err,
+                                 "%" PRIu64 " %s object%s not shown; --reachable all includes "
+                                 "them",
+                                 others, scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
 }
 
 hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out,
@@ -678,8 +683,9 @@ hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
             if (was != HDX_KEPT_UNKNOWN && was != h->lines[i].retained)
                 code = hdx_hint(err,
                                 hdx_fail(err, HDX_DAMAGED, kinds[k].name, HDX_NOWHERE,
-                                         "keeps %llu bytes for %.*s, which retains %llu", (unsigned long long)was,
-                                         (int)h->lines[i].name.len, h->lines[i].name.at,
+                                         "stored retained size of %llu bytes for %.*s differs from its retained size "
+                                         "of %llu",
+                                         (unsigned long long)was, (int)h->lines[i].name.len, h->lines[i].name.at,
                                          (unsigned long long)h->lines[i].retained),
                                 "it is safe to delete");
         }
@@ -697,19 +703,21 @@ static const hdx_parameter parameters[] = {
       .value = "KEY",
       .choices = "class package loader superclass heap",
       .preset = "class",
-      .sentence = "what a row stands for; class by default" },
-    HDX_PARAMETER_OF_CLASS(0, "name, glob (* and ?) or /regular expression/"),
-    { .name = "retained", .kind = HDX_PARAMETER_FLAG, .sentence = "exact retained sizes of classes (takes longer)" },
+      .sentence = "meaning of a row; class by default" },
+    HDX_PARAMETER_OF_CLASS(0, "class name, glob (* and ?) or /regular expression/"),
+    { .name = "retained",
+      .kind = HDX_PARAMETER_FLAG,
+      .sentence = "fill the column retained: exact retained sizes of classes (takes longer)" },
     { .name = "hidden",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "HOW",
       .choices = "none fold",
       .preset = "none",
-      .sentence = "fold: lambdas, hidden classes, proxies and reflection's accessors share rows" },
+      .sentence = "fold: one row for lambdas, hidden classes, proxies and reflection accessors that share a name" },
     { .name = "scan",
       .kind = HDX_PARAMETER_FLAG,
       .excludes = "retained",
-      .sentence = "one pass over the dump, no index: all objects, reachable or not" },
+      .sentence = "one pass over the dump without an index: all objects, reachable or not" },
 };
 
 hdx_by hdx_histogram_by(const hdx_arguments *a)
@@ -736,16 +744,15 @@ bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a)
 hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err)
 {
     if (folds(a) && hdx_histogram_by(a) != HDX_BY_CLASS)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--hidden fold is of classes: leave --by out");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--hidden fold works with classes only: omit --by");
     if (!hdx_histogram_retains(q, a))
         return HDX_OK;
     if (hdx_histogram_by(a) == HDX_BY_HEAP)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "retained sizes are not known by heap: leave `retained` out");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "retained sizes by heap are not available: omit `retained`");
     if (q->scope == HDX_GARBAGE)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "garbage retains nothing: leave `retained` out");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "unreachable objects retain nothing: omit `retained`");
     if (hdx_argument_flag(a, "scan"))
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know retained sizes: leave --scan out");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan cannot compute retained sizes: omit --scan");
     return HDX_OK;
 }
 
@@ -770,15 +777,14 @@ const hdx_question hdx_question_histogram = {
     .declared = {
         .name = "histogram",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
-        .sentence = "objects and bytes per class, package, loader, super class or heap",
-        .more = "The column retained is filled with --retained, or where --sort, --where or --columns names it: bytes "
-                "that would be free if the class object and all instances of the class were gone. "
-                "It takes some seconds on "
-                "a large heap, is kept beside the index, and is there at once the next time. "
-                "--scan answers from one pass over the dump and writes nothing; it counts all objects, since what is "
-                "reachable is not known then. --hidden fold shows lambdas, hidden classes, forms of method handles, "
-                "dynamic proxies and accessors of reflection under the names they share, app.Shop$$Lambda*, with the "
-                "number of classes; such a name is a pattern of --class.",
+        .sentence = "number and size of objects by class, package, loader, superclass or heap",
+        .more = "The column retained is filled with --retained, or if --sort, --where or --columns names it. It is "
+                "the number of bytes that would be freed without the class object and all instances of the class. "
+                "Computing it takes some seconds on a large heap; the result is saved next to the index and later "
+                "read from there. --scan reads the dump once and writes nothing; it counts all objects, because it "
+                "cannot know which are reachable. --hidden fold groups lambdas, hidden classes, method handle forms, "
+                "dynamic proxies and reflection accessors under a shared name such as app.Shop$$Lambda*, with the "
+                "number of classes; --class accepts such a name as a pattern.",
         .examples = { "heapdex histogram app.hprof --scan --limit 10", "heapdex histogram app.hprof --class "
                                                                        "'java.util.*' --retained --sort retained" },
         .forms = forms,
@@ -802,7 +808,7 @@ static const hdx_form packages_form = { NULL, NULL, package_columns, HDX_COUNT(p
 const hdx_question hdx_table_of_packages = {
     .declared = { .name = "packages",
                   .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED,
-                  .sentence = "objects and bytes of each package",
+                  .sentence = "number and size of objects by package",
                   .more = "",
                   .forms = &packages_form,
                   .form_count = 1,

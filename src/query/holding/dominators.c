@@ -34,41 +34,41 @@
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"), HDX_CLASS_COLUMN(0), HDX_LABEL_COLUMN,           \
         HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),                                                                          \
         HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),                        \
-        HDX_COLUMN("percent", REAL, PERCENT, share, "the same as part of all live bytes"),                             \
-        HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects that it dominates immediately")
+        HDX_COLUMN("percent", REAL, PERCENT, share, "share of all live bytes, in percent"),                            \
+        HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects that it immediately dominates")
 static const hdx_column columns[] = { OBJECT(HDX_COLUMN_SHARE) };
 static const hdx_column folded_columns[] = {
     OBJECT(HDX_COLUMN_SHARE),
     HDX_COLUMN("similar", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR,
-               "other objects that the row stands for: of its class and about its size; only with --fold similar"),
+               "other objects in the row, of the same class and similar size; only with --fold similar"),
     HDX_COLUMN("similar_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR,
-               "bytes that these retain; only with --fold similar"),
+               "total retained size of these other objects; only with --fold similar"),
     HDX_COLUMN("similar_percent", REAL, PERCENT,
                HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR | HDX_COLUMN_SHARE,
-               "the same as part of all live bytes; only with --fold similar"),
+               "share of these other objects in all live bytes, in percent; only with --fold similar"),
 };
 static const hdx_column deep_columns[] = {
     OBJECT(0), HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
-                          "level below the first row's parent, from 1; only with --depth over 1")
+                          "level in the tree, from 1 for the first row; only with --depth over 1")
 };
 #define NUMBERS                                                                                                        \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of this level of the tree that it has"), HDX_SHALLOWS_COLUMN,   \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if they were gone"),                      \
-        HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "the same as part of all live bytes")
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects at this level of the tree"), HDX_SHALLOWS_COLUMN,               \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be freed without these objects"),                 \
+        HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "share of all live bytes, in percent")
 static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                                                        "class of the dominating objects"),
                                             NUMBERS };
 static const hdx_column owner_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "class of the dominating objects; of class objects each the class it is"),
+               "class of the dominating objects; for a class object, the class that it represents"),
     NUMBERS,
-    HDX_COLUMN("statics", BOOL, NONE, 0, "it is the class object: what static fields of the class hold"),
+    HDX_COLUMN("statics", BOOL, NONE, 0, "true if the row is a class object: what static fields of the class hold"),
 };
 static const hdx_column package_columns[] = {
-    HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of their class"), NUMBERS
+    HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of the dominating objects"), NUMBERS
 };
 static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                                                        "class loader of their class; 0x0 is the boot loader"),
+                                                        "class loader of their classes; 0x0 is the boot loader"),
                                              NUMBERS };
 static const hdx_form   forms[] = {
       { "by", "class", class_columns, HDX_COUNT(class_columns) },
@@ -160,7 +160,7 @@ static hdx_code one_more(hdx_graph *g, uint64_t *children, hdx_error *err)
 {
     return ++*children <= hdx_graph_objects(g)
                ? HDX_OK
-               : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "an object is dominated by more than one");
+               : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "object has more than one dominator");
 }
 
 static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
@@ -576,12 +576,12 @@ static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsig
     case HDX_BY_LOADER:
     case HDX_BY_OWNER: code = group_rows(&ask, from, by, total, out, err); break;
     default:
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominators go by object, class, package, loader or owner");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominator keys are object, class, package, loader and owner");
     }
     return hdx_say_nothing(code, out, err, "%s",
-                           of == NULL                       ? "no GC root reaches an object"
-                           : hdx_graph_live(q->graph, from) ? "nothing is dominated by it"
-                                                            : "it is unreachable: such objects dominate nothing");
+                           of == NULL                       ? "no object is reachable from a GC root"
+                           : hdx_graph_live(q->graph, from) ? "it dominates no object"
+                                                            : "it is unreachable and therefore dominates no object");
 }
 
 hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
@@ -595,26 +595,26 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_OBJECTS,
       .flags = HDX_PARAMETER_WORD,
       .value = "OBJECT",
-      .sentence = "what this object alone keeps alive; the top of the tree without it" },
+      .sentence = "show the objects that it immediately dominates; without it, the top of the tree" },
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
       .choices = "object class package loader owner",
       .preset = "object",
-      .sentence = "what a row stands for; object by default; owner: class, but each class object by itself" },
+      .sentence = "meaning of a row; object by default; owner: class, but class objects one by one" },
     { .name = "depth",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = "1",
       .least = 1,
       .most = UINT_MAX,
-      .sentence = "levels of the tree; 1 by default" },
+      .sentence = "number of tree levels; 1 by default" },
     { .name = "fold",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "WHICH",
       .choices = "none similar",
       .preset = "none",
-      .sentence = "objects of one class and about one size share a row (similar: tables on a terminal), or do not" },
+      .sentence = "similar: objects of one class and similar size share a row (the preset for tables on a terminal)" },
 };
 
 static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -630,12 +630,12 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
         return code;
     if (by > 0 && hdx_argument_number(a, "depth") > 1)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "--depth goes down the tree of objects: leave --by %s out, or name an object to begin at",
+                        "--depth needs the tree of objects: omit --by %s, or name an object to begin at",
                         hdx_argument_text(a, "by"));
     const bool fold = hdx_argument_choice(a, "fold") == 1; /* of its choices */
     if (fold && (by > 0 || hdx_argument_number(a, "depth") > 1))
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "--fold similar goes with one level of objects: leave %s out", by > 0 ? "--by" : "--depth");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--fold similar works with one level of objects: omit %s",
+                        by > 0 ? "--by" : "--depth");
     return open_tree(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
                      (unsigned)hdx_argument_number(a, "depth"), fold, out, err);
 }
@@ -644,10 +644,9 @@ const hdx_question hdx_question_dominators = {
     .declared = {
         .name = "dominators",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "what holds the most memory: the top of the dominator tree",
+        .sentence = "which objects hold the most memory: the top of the dominator tree",
         .more = "An object dominates another if every path from a GC root to the other leads through it. Without "
-                "OBJECT the top of the tree is shown, "
-                "with it what that object alone keeps alive.",
+                "OBJECT the top of the tree is shown, with OBJECT the objects that it immediately dominates.",
         .examples = { "heapdex dominators app.hprof --limit 5", "heapdex dominators app.hprof --by package" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

@@ -216,7 +216,7 @@ static hdx_code check_field(const taking *t, const char *text, hdx_error *err)
     hdx_numbers_free(numbers);
     if (code != HDX_OK || known)
         return code;
-    code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.100s has no field '%.60s'", pattern, field);
+    code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.100s does not have a field '%.60s'", pattern, field);
     return near.best == NULL ? code : hdx_hint(err, code, "did you mean %.100s#%.60s?", pattern, near.best);
 }
 
@@ -227,7 +227,8 @@ static hdx_code take_fields(taking *t, const hdx_arguments *a, hdx_arena *arena,
     for (size_t i = 0; code == HDX_OK && i < options.exclude_field_count; i++) {
         const char *mark = strrchr(options.exclude_fields[i], '#');
         if (mark == NULL || mark == options.exclude_fields[i] || mark[1] == '\0')
-            code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s is no CLASS#FIELD", options.exclude_fields[i]);
+            code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s does not have the form CLASS#FIELD",
+                            options.exclude_fields[i]);
         else
             code = check_field(t, options.exclude_fields[i], err);
     }
@@ -296,7 +297,7 @@ static hdx_code loader_named(taking *t, const char *name, hdx_error *err)
         return code;
     code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class loader is called %.100s", name);
     return near.best != NULL ? hdx_hint(err, code, "did you mean %.150s?", near.best)
-                             : hdx_hint(err, code, "heapdex histogram DUMP --by loader lists them");
+                             : hdx_hint(err, code, "heapdex histogram DUMP --by loader lists class loaders");
 }
 
 static hdx_code mute_loaders(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
@@ -318,7 +319,8 @@ static hdx_code mute_loaders(taking *t, const hdx_arguments *a, hdx_arena *arena
             for (size_t k = 0; code == HDX_OK && k < n; k++)
                 code = mute_loader(t, hdx_graph_address(t->ask.g, ids[k]), &any, err);
             if (code == HDX_OK && !any)
-                code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "%.100s has defined no class", names[i]);
+                code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "class loader %.100s has not defined a class",
+                                names[i]);
         }
         hdx_ids_free(ids);
     }
@@ -490,7 +492,7 @@ static void take_roots(taking *t, const hdx_arguments *a)
         there |= 1u << roots[i].type;
     for (unsigned type = 0; t->ask.q.notice != NULL && type < HDX_ROOT_TYPES; type++)
         if ((t->no_roots & ~there) >> type & 1) {
-            (void)snprintf(line, sizeof line, "no GC root is of the type %s", hdx_root_type_name((hdx_root_type)type));
+            (void)snprintf(line, sizeof line, "no GC root has the type %s", hdx_root_type_name((hdx_root_type)type));
             t->ask.q.notice(t->ask.q.notice_context, line);
         }
     const hdx_thread *at = hdx_graph_threads(t->ask.g, &threads);
@@ -512,7 +514,7 @@ static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *
     t->mute = hdx_mem_array(q->mem, t->words, sizeof *t->mute);
     t->asked = hdx_mem_array(q->mem, t->words, sizeof *t->asked);
     if (t->mute_classes == NULL || t->mute == NULL || t->asked == NULL)
-        return hdx_no_memory(err, "what does not hold", 2 * t->words * sizeof *t->mute);
+        return hdx_no_memory(err, "objects that hold nothing", 2 * t->words * sizeof *t->mute);
     if ((code = mute_classes(t, a, &arena, err)) == HDX_OK && (code = mute_objects(t, a, err)) == HDX_OK &&
         (code = take_fields(t, a, &arena, err)) == HDX_OK && (code = mute_loaders(t, a, &arena, err)) == HDX_OK) {
         take_roots(t, a);
@@ -609,8 +611,8 @@ static hdx_code ask_weak(taking *t, const uint64_t *seen, hdx_gone *gone, hdx_er
 /* What is less than a tenth of the answer does not decide it. */
 static void say_weak(const hdx_gone *s, char *line, size_t size)
 {
-    static const char view[] = "heapdex index DUMP --view strong='-refs:soft,weak', then --view strong:\n"
-                               "the heap without such references";
+    static const char view[] = "heapdex index DUMP --view strong='-refs:soft,weak', then --view strong:\nthe heap "
+                               "without soft and weak references";
     char              weakly[16], kept[16];
     const bool        of = s->weakly > 0 && s->weakly >= s->bytes / 10, more = s->but_for_weak > s->bytes / 10;
     hdx_human_size(s->weakly, weakly);
@@ -618,8 +620,8 @@ static void say_weak(const hdx_gone *s, char *line, size_t size)
     const size_t at = strlen(line);
     if (of || more)
         (void)snprintf(line + at, size - at, "%s%s%s%s%s\n%s", of ? "\nsoft or weak references alone hold " : "",
-                       of ? weakly : "", of ? " of it even now" : "",
-                       more ? "\nsoft or weak references alone would keep another " : "", more ? kept : "", view);
+                       of ? weakly : "", of ? " of it already" : "",
+                       more ? "\nsoft or weak references alone would still hold another " : "", more ? kept : "", view);
 }
 
 static hdx_code find_gone(taking *t, hdx_gone *s, hdx_error *err)
@@ -653,7 +655,7 @@ static hdx_code open_free_if(const hdx_query *q, const hdx_arguments *a, hdx_row
     say_weak(&s, title, sizeof title);
     if (code == HDX_OK)
         code = hdx_gone_rows(&t.ask, &s, title, out, err);
-    return hdx_say_nothing(code, out, err, "all that is reachable stays so");
+    return hdx_say_nothing(code, out, err, "every reachable object would stay reachable");
 }
 
 static const hdx_form      form = { NULL, NULL, hdx_gone_columns, HDX_GONE_COLUMNS };
@@ -662,37 +664,39 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_OBJECTS,
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
       .value = "OBJECT",
-      .sentence = "objects that hold nothing" },
+      .sentence = "objects whose references are ignored" },
     HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
-                           "instances and statics hold nothing: a name, glob (* and ?) or /regular expression/"),
-    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "those of subclasses too" },
+                           "class whose instances and statics are ignored: a name, glob (* and ?) or /regular "
+                           "expression/"),
+    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "include subclasses" },
     { .name = "field",
       .kind = HDX_PARAMETER_FIELD,
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
       .value = "CLASS#FIELD",
-      .sentence = "a field, static or of instances (subclasses too), that holds nothing" },
+      .sentence = "static or instance field (of subclasses too) whose references are ignored" },
     { .name = "loader",
       .kind = HDX_PARAMETER_TEXT,
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
       .value = "LOADER",
-      .sentence = "a class loader, with all of its classes: its name, its class or an OBJECT" },
+      .sentence = "class loader to ignore with all its classes: its name, its class or an OBJECT" },
     { .name = "roots",
       .kind = HDX_PARAMETER_CHOICES,
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
       .value = "TYPES",
       .choices = ROOT_TYPES,
-      .sentence = "GC roots that hold nothing, such as JAVA_LOCAL,NATIVE_STATIC" },
+      .sentence = "types of GC roots to ignore, such as JAVA_LOCAL,NATIVE_STATIC" },
 };
 
 const hdx_question hdx_question_free_if = {
     .declared = {
         .name = "free-if",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP,
-        .sentence = "what would be free if a field, class, loader or kind of root held nothing",
-        .more = "What is named stays where it is, but for its class holds nothing any longer; what no GC root "
-                "reaches then would be free. All options may be repeated and hold together. retained asks what goes "
-                "if the objects themselves are gone. Where soft or weak references decide a tenth of the answer it "
-                "says so, with the view of the index that shows the heap without them.",
+        .sentence = "bytes that would be freed if a field, class, class loader or type of root held nothing",
+        .more = "The named fields, objects, classes and roots stay in the heap, but their references are ignored; "
+                "objects that no GC root reaches then would be freed. All options can be repeated and apply together. "
+                "The question retained shows what would be freed if the objects themselves were removed. If soft or "
+                "weak references change the answer by a tenth or more, a notice reports it, with the view of the "
+                "index that shows the heap without them.",
         .examples = { "heapdex free-if app.hprof --field 'java.util.HashMap#table'",
                       "heapdex free-if app.hprof --roots JAVA_LOCAL,JNI_MONITOR thread:main" },
         .forms = &form,

@@ -30,38 +30,40 @@
 enum { ADDRESS, CLASS, LABEL, ROOTS, OBJECTS, SHALLOW, PERCENT, MOSTLY, LIVE, LIVE_CLASS, KIND, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
-                           "an object that nothing in the cluster refers to, of several the one that leads to most"),
+                           "object that nothing in the cluster refers to; of several such objects, the one that leads "
+                           "to most"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
     [ROOTS] = HDX_COLUMN("roots", UNSIGNED, COUNT, HDX_COLUMN_SPARE,
-                         "objects of the cluster that nothing in it refers to, or rings of such"),
-    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the cluster"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their own size"),
+                         "objects, or cycles of objects, that nothing else in the cluster refers to"),
+    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the cluster"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total shallow size of these objects"),
     [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE | HDX_COLUMN_SPARE,
-                           "the same as part of what is unreachable"),
-    [MOSTLY] = HDX_COLUMN("mostly", TEXT, NONE, HDX_COLUMN_NULLABLE, "the class with most bytes among them"),
-    [LIVE] = HDX_COLUMN("live", UNSIGNED, COUNT, 0, "live objects that they refer to, class objects left out"),
+                           "share of all unreachable bytes, in percent"),
+    [MOSTLY] = HDX_COLUMN("mostly", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that takes the most bytes of the cluster"),
+    [LIVE] = HDX_COLUMN("live", UNSIGNED, COUNT, 0, "live objects that the cluster refers to, except class objects"),
     [LIVE_CLASS] = HDX_COLUMN("live_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                              "class of most of these; null: there are none"),
+                              "most frequent class of these live objects; null if there are none"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0,
-                        "no garbage: filler (a collector's), class field (of java.lang.Class), archive (of the JVM: "
-                        "CDS); else garbage"),
+                        "garbage, or probably none: filler (of a collector), class field (java.lang.Class), archive "
+                        "(CDS)"),
 };
 static const hdx_form   form = { NULL, NULL, columns, COLUMNS };
 static const hdx_column total_members[] = {
     HDX_COLUMN("clusters", UNSIGNED, COUNT, 0, "clusters of unreachable objects"),
-    HDX_COLUMN("unreachable_objects", UNSIGNED, COUNT, 0, "objects of all of them"),
-    HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "their size"),
-    HDX_COLUMN("filler_objects", UNSIGNED, COUNT, 0, "of them arrays that most likely fill gaps that a collector left"),
-    HDX_COLUMN("filler_bytes", UNSIGNED, BYTES, 0, "their size"),
+    HDX_COLUMN("unreachable_objects", UNSIGNED, COUNT, 0, "objects in all clusters"),
+    HDX_COLUMN("unreachable_bytes", UNSIGNED, BYTES, 0, "total size of these objects"),
+    HDX_COLUMN("filler_objects", UNSIGNED, COUNT, 0,
+               "arrays among them that most likely fill gaps that a collector left"),
+    HDX_COLUMN("filler_bytes", UNSIGNED, BYTES, 0, "total size of these arrays"),
     HDX_COLUMN("class_field_objects", UNSIGNED, COUNT, 0,
-               "of them what most likely a class object holds, by a field of java.lang.Class that dumps lack"),
-    HDX_COLUMN("class_field_bytes", UNSIGNED, BYTES, 0, "their size"),
+               "objects among them that a class object most likely holds, through a field that dumps lack"),
+    HDX_COLUMN("class_field_bytes", UNSIGNED, BYTES, 0, "total size of these objects"),
     HDX_COLUMN("archive_objects", UNSIGNED, COUNT, 0,
-               "of them what most likely the JVM holds for its archive of class data (CDS)"),
-    HDX_COLUMN("archive_bytes", UNSIGNED, BYTES, 0, "their size"),
+               "objects among them that the JVM most likely holds for its archive of class data (CDS)"),
+    HDX_COLUMN("archive_bytes", UNSIGNED, BYTES, 0, "total size of these objects"),
 };
-static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "what is unreachable", total_members) };
+static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "totals of unreachable objects", total_members) };
 
 typedef struct cluster {
     hdx_id   root;
@@ -303,7 +305,7 @@ static hdx_code look_at(sorter *s, const cluster *c, hdx_cell *cells, hdx_error 
             if (to >= s->objects || hdx_bits_test(s->dead, to) || hdx_graph_kind(s->ask.g, to) == HDX_CLASS_OBJECT)
                 continue;
             if (hdx_map_put(&targets, to, &fresh) == NULL)
-                code = hdx_no_memory(err, "what a cluster refers to", targets.count);
+                code = hdx_no_memory(err, "references of a cluster", targets.count);
             else if (fresh)
                 code = add(&live, hdx_graph_class_of(s->ask.g, to), 1, err);
         }
@@ -365,7 +367,7 @@ static void warn(const sorter *s)
 {
     if (hdx_lacks_locals(hdx_graph_summary_of(s->ask.g)) && s->ask.q.notice != NULL)
         s->ask.q.notice(s->ask.q.notice_context,
-                        "the dump has stacks without locals and JNI roots: what only those hold is counted as "
+                        "the dump has stacks but lacks locals and JNI roots; objects that only those hold count as "
                         "unreachable");
 }
 
@@ -388,21 +390,20 @@ static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_row
         hdx_rows_set_wanted(*out, q->wanted.columns);
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))
         code = hdx_query_labels(q, false, out, err);
-    return hdx_say_nothing(code, out, err, "every object of the dump is reachable");
+    return hdx_say_nothing(code, out, err, "all objects of the dump are reachable");
 }
 
 const hdx_question hdx_question_garbage = {
     .declared = {
         .name = "garbage",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "unreachable objects: what hangs together, the biggest first",
-        .more = "A cluster is what references between unreachable objects connect. It stands in the heap until the "
-                "next collection; what it was, its root and the class with most bytes tell, and what of the live "
-                "heap it refers to. Some are most likely no garbage: int[] that nothing refers to fill gaps that a "
-                "collector left (fillers), and fields of java.lang.Class, such as classValueMap and reflectionData, "
-                "are not in dumps of HotSpot; dumps by jhsdb lack the root of the archive of class data (CDS). `kind` "
-                "tells them apart. By class: heapdex histogram DUMP --reachable "
-                "garbage.",
+        .sentence = "unreachable objects in clusters of connected objects, the largest first",
+        .more = "A cluster consists of unreachable objects that refer to each other. It stays in the heap until the "
+                "next collection. Its root, the class with the most bytes and the live objects that it refers to "
+                "suggest what it was. Some clusters are most likely no garbage: int[] without referrers fill gaps "
+                "that a collector left (fillers); HotSpot dumps omit fields of java.lang.Class such as classValueMap "
+                "and reflectionData; dumps by jhsdb lack the root of the archive of class data (CDS). The column kind "
+                "distinguishes them. Totals by class: heapdex histogram DUMP --reachable garbage.",
         .examples = { "heapdex garbage app.hprof --limit 5", "heapdex garbage app.hprof --where 'objects > 100'" },
         .forms = &form,
         .form_count = 1,

@@ -10,23 +10,26 @@
 #include <stdlib.h>
 
 const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of objects that would be gone"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many of them"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "class of the objects that would be freed"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the class that would be freed"),
     HDX_SHALLOWS_COLUMN,
 };
 #define OF_TOTAL                                                                                                       \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be gone"),                                           \
-        HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that would be free")
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be freed"),                                          \
+        HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that would be freed")
 static const hdx_column total_members[] = { OF_TOTAL };
 static const hdx_column weak_members[] = {
     OF_TOTAL,
     HDX_COLUMN("weakly", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
-               "of these, held by soft or weak references alone even now; not where the dump lacks referents"),
+               "bytes of these that only soft or weak references hold already; missing if the dump lacks referents"),
     HDX_COLUMN("but_for_weak", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL,
-               "bytes besides that soft or weak references alone would keep"),
+               "further bytes that soft or weak references alone would still hold"),
 };
-const hdx_column hdx_gone_document[1] = { HDX_NESTED("total", OBJECT, 0, "all of them together", total_members) };
-const hdx_column hdx_gone_document_weak[1] = { HDX_NESTED("total", OBJECT, 0, "all of them together", weak_members) };
+const hdx_column hdx_gone_document[1] = { HDX_NESTED("total", OBJECT, 0, "totals of all objects that would be freed",
+                                                     total_members) };
+const hdx_column hdx_gone_document_weak[1] = { HDX_NESTED("total", OBJECT, 0,
+                                                          "totals of all objects that would be freed", weak_members) };
 
 hdx_code hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err)
 {

@@ -54,40 +54,41 @@ enum {
     ADDRESSES_OF,
     COLUMNS
 };
-static const hdx_column address_item[] = { HDX_ITEM(ADDRESS, "a thread, a root, or what a field refers to") };
+static const hdx_column address_item[] = { HDX_ITEM(ADDRESS, "address of a thread, a root or the target of a field") };
 static const hdx_column columns[COLUMNS] = {
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE,
-                        "static: fields of a class; thread: locals and fields of threads; root: objects that are GC "
-                        "roots"),
-    [ALONE] = HDX_COLUMN("alone", UNSIGNED, BYTES, 0, "bytes that would be free if it alone held nothing"),
-    [TOGETHER] =
-        HDX_COLUMN("together", UNSIGNED, BYTES, 0, "bytes that would be free if it and all before it held nothing"),
-    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of the live heap"),
+                        "static: static fields of a class; thread: locals and fields of threads; root: GC roots"),
+    [ALONE] = HDX_COLUMN("alone", UNSIGNED, BYTES, 0, "bytes that would be freed without this holder alone"),
+    [TOGETHER] = HDX_COLUMN("together", UNSIGNED, BYTES, 0,
+                            "cumulative: bytes that would be freed without this holder and all "
+                            "holders in the rows before it"),
+    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "share of the cumulative bytes in all live bytes, in percent"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                           "the class object, the thread or the root; null for several threads or roots"),
+                           "class object, thread or root; null for several threads or roots"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
-                         "class Shop, the name of a thread or of a pool of threads, the type of several roots"),
+                         "class name such as Shop, name of a thread or thread pool, or type of several roots"),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
-                             "the static field, or fields where several lead there; null for others"),
+                             "static field, or fields if several lead to the object; null for threads and roots"),
     [TARGET] = HDX_COLUMN("target", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                          "what the field refers to; null for threads and roots, and for several fields"),
-    [TARGET_CLASS] = HDX_COLUMN("target_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "its class"),
+                          "object that the field refers to; null for threads and roots, and for several fields"),
+    [TARGET_CLASS] =
+        HDX_COLUMN("target_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "class of that object"),
     [MEMBERS] = HDX_COLUMN("members", UNSIGNED, COUNT, HDX_COLUMN_TIMES,
                            "threads of the pool, roots of the type, or objects that fields of the class refer to"),
     [ADDRESSES_OF] = HDX_NESTED("addresses", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                                "of these members, at most 1000; null where the row is of one", address_item),
+                                "addresses of these members, at most 1000; null if there is only one", address_item),
 };
 static const hdx_form   form = { NULL, NULL, columns, HDX_COUNT(columns) };
 static const hdx_column total_members[] = {
-    HDX_COLUMN("share", REAL, PERCENT, 0, "the share that was wanted"),
-    HDX_COLUMN("reached", BOOL, NONE, 0, "these holders keep that share"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be free without all of them"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes of these objects"),
+    HDX_COLUMN("share", REAL, PERCENT, 0, "requested share of the live heap, in percent"),
+    HDX_COLUMN("reached", BOOL, NONE, 0, "true if these holders together hold that share"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that would be freed without all these holders"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "total size of these objects"),
     HDX_COLUMN("needed", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-               "holders that would keep that share, as far as the search went; null where none do"),
+               "number of holders that would hold that share, if the search found it; otherwise null"),
 };
-static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "the holders together", total_members) };
+static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "totals of the listed holders", total_members) };
 
 /* A unit is what is taken away at once: a holder, or in a search by groups a group. */
 typedef struct finder {
@@ -393,14 +394,14 @@ static hdx_code add_rows(finder *f, hdx_table *table, hdx_error *err)
 static void say_short(const finder *f, double share, char *out, size_t size)
 {
     if (f->would_need > f->most)
-        (void)snprintf(out, size, "%u would keep %g%% (--most %u)", f->would_need, share, f->would_need);
+        (void)snprintf(out, size, "%u would hold %g%% (--most %u)", f->would_need, share, f->would_need);
     else if (f->tried > f->most)
-        (void)snprintf(out, size, "%u keep %.1f%% (--most %u)", f->tried,
+        (void)snprintf(out, size, "%u hold %.1f%% (--most %u)", f->tried,
                        100.0 * (double)f->tried_bytes / (double)f->bytes, f->tried);
     else if (f->tried == MOST)
-        (void)snprintf(out, size, "no more than %u are tried", MOST);
+        (void)snprintf(out, size, "the search ends after %u holders", MOST);
     else
-        (void)snprintf(out, size, "none of the others is the first to reach 1%% of it");
+        (void)snprintf(out, size, "no further holder is the first to reach 1%% of it");
 }
 
 static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *err)
@@ -421,16 +422,15 @@ static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *er
     if (!reached)
         say_short(f, share, why, sizeof why);
     (void)snprintf(line, sizeof line, "%u holder%s %.1f%% of the live heap%s%s", count,
-                   count == 1 ? " keeps" : "s together keep", percent, reached ? "" : "; ", why);
+                   count == 1 ? " holds" : "s together hold", percent, reached ? "" : "; ", why);
     hdx_code code = hdx_beside(HDX_OK, out, "total", total_members, HDX_COUNT(total_members), cells, err);
     if (code == HDX_OK && count > 0)
         code = hdx_rows_set_title(*out, line, err);
     if (code != HDX_OK || f->used == 0)
         return hdx_say_nothing(code, out, err,
-                               "no pool of threads, no class (by its static fields) and no type of GC root is the "
-                               "first to reach 1%% of the heap");
-    return hdx_say_nothing(code, out, err, "none of the %u holders that were tried keeps 1%% of the heap; %s", f->used,
-                           why);
+                               "no thread pool, no class (by its static fields) and no type of GC root is the first "
+                               "to reach 1%% of the heap");
+    return hdx_say_nothing(code, out, err, "none of the %u examined holders holds 1%% of the heap; %s", f->used, why);
 }
 
 static hdx_code find(finder *f, double share, hdx_error *err)
@@ -472,14 +472,15 @@ static const hdx_parameter parameters[] = {
       .preset = SHARE_DEFAULT,
       .least = 1,
       .most = 100,
-      .sentence = "the part of the live heap that they are to hold; " SHARE_DEFAULT " by default" },
+      .sentence =
+          "share of the live heap that the holders should hold together, in percent; " SHARE_DEFAULT " by default" },
     { .name = "most",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = MOST_DEFAULT,
       .least = 1,
       .most = MOST,
-      .sentence = "no more holders than these, a pool of threads, the fields of a class or the roots of a type being "
+      .sentence = "maximum number of holders; a thread pool, the fields of a class or the roots of a type count as "
                   "one; " MOST_DEFAULT " by default" },
 };
 
@@ -497,13 +498,14 @@ const hdx_question hdx_question_holders = {
     .declared = {
         .name = "holders",
         .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "static fields, threads and roots that together keep most of the heap",
-        .more = "Where dominators shows many small objects, several holders share what is below them. This takes the "
-                "biggest holder away, looks what is still reached, and goes on until the rest is --share of the heap; "
-                "what is not needed for that is left out again. Each line says what would be free without the holders "
-                "up to it. Threads of one pool (names that differ in digits alone) and roots of one type are one "
-                "holder; so are the static fields of one class where more than --most would be needed otherwise. An "
-                "answer that does not reach --share says how many holders would.",
+        .sentence = "static fields, threads and roots that together hold most of the heap",
+        .more = "If dominators shows only small objects, several holders share the objects below them. This question "
+                "removes the largest holder, determines what is still reachable, and repeats this until only the rest "
+                "of the heap beyond --share is reachable; then it drops holders that turn out to be unnecessary. The "
+                "column together is cumulative: the bytes that would be freed without the holders of all rows so far. "
+                "Threads of one pool (names that differ only in digits) count as one holder, and so do roots of one "
+                "type; static fields of one class count as one if --most would be exceeded otherwise. An answer that "
+                "does not reach --share reports how many holders would.",
         .examples = { "heapdex holders app.hprof", "heapdex holders app.hprof --share 50 --format json" },
         .forms = &form,
         .form_count = 1,

@@ -26,22 +26,25 @@
 enum { CLASS, DOMINATORS, SHALLOW, RETAINED, DOMINATED, DOMINATED_SHALLOW, DOMINATED_RETAINED, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-                         "class of the dominators; <ROOT>: only the GC roots keep the objects"),
-    [DOMINATORS] = HDX_COLUMN("dominators", UNSIGNED, COUNT, 0, "dominators of this class; <ROOT> is one"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "the dominators' own size"),
+                         "class of the dominators; <ROOT> if only GC roots hold the objects"),
+    [DOMINATORS] =
+        HDX_COLUMN("dominators", UNSIGNED, COUNT, 0, "number of dominators of this class; <ROOT> counts as one"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "total shallow size of the dominators"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
-                            "what the dominators keep alive, of those that are not below another of the row"),
-    [DOMINATED] = HDX_COLUMN("dominated", UNSIGNED, COUNT, 0, "objects of the set that they keep"),
-    [DOMINATED_SHALLOW] = HDX_COLUMN("dominated_shallow", UNSIGNED, BYTES, 0, "these objects' own size"),
+                            "total retained size of the dominators, without those that another dominator of the row "
+                            "dominates"),
+    [DOMINATED] = HDX_COLUMN("dominated", UNSIGNED, COUNT, 0, "objects of the set that they dominate"),
+    [DOMINATED_SHALLOW] = HDX_COLUMN("dominated_shallow", UNSIGNED, BYTES, 0, "total shallow size of these objects"),
     [DOMINATED_RETAINED] = HDX_COLUMN("dominated_retained", UNSIGNED, BYTES, HDX_COLUMN_WIDE,
-                                      "what these objects keep alive, of those that are not below another of the row"),
+                                      "total retained size of these objects, without those that another of them "
+                                      "dominates"),
 };
 static const hdx_form   form = { NULL, NULL, columns, COLUMNS };
 static const hdx_column total_members[] = {
-    HDX_COLUMN("dominated", UNSIGNED, COUNT, 0, "live objects of the set"),
-    HDX_COLUMN("dominated_shallow", UNSIGNED, BYTES, 0, "their own size"),
+    HDX_COLUMN("dominated", UNSIGNED, COUNT, 0, "live objects in the set"),
+    HDX_COLUMN("dominated_shallow", UNSIGNED, BYTES, 0, "total shallow size of these objects"),
 };
-static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "the set", total_members) };
+static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "totals of the set", total_members) };
 
 typedef struct row {
     uint32_t number;
@@ -96,7 +99,7 @@ static hdx_code skip(finder *f, const char *words, bool preset, hdx_error *err)
         else if (len > 0)
             code = skip_classes(f, word, all, &any, err);
         if (code == HDX_OK && len > 0 && !any && !preset && f->ask->q.notice != NULL) {
-            (void)snprintf(line, sizeof line, "no class is called %.100s: none is skipped by it", word);
+            (void)snprintf(line, sizeof line, "no class is called %.100s, so it skips nothing", word);
             f->ask->q.notice(f->ask->q.notice_context, line);
         }
         words += len;
@@ -297,25 +300,28 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_OBJECTS,
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
       .value = "OBJECT",
-      .sentence = "the objects whose dominators are wanted" },
+      .sentence = "objects whose dominators are listed" },
     HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
-                           "name, glob (* and ?) or /regular expression/; may be repeated"),
-    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
+                           "class name, glob (* and ?) or /regular expression/; may be repeated"),
+    { .name = "subclasses",
+      .kind = HDX_PARAMETER_FLAG,
+      .needs = "class",
+      .sentence = "include instances of subclasses" },
     { .name = "skip",
       .kind = HDX_PARAMETER_TEXT,
       .value = "PATTERNS",
       .preset = SKIP_DEFAULT,
-      .sentence = "classes to look beyond, '|' between names and globs; '' is none, " SKIP_DEFAULT " by default" },
+      .sentence = "classes to skip: names and globs separated by '|'; '' skips none; " SKIP_DEFAULT " by default" },
 };
 
 const hdx_question hdx_question_immediate_dominators = {
     .declared = {
         .name = "immediate-dominators",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_MEMBERS,
-        .sentence = "classes of the objects that alone keep a set of objects alive",
-        .more = "The objects are described as for retained. Without its dominator an object would be free; where that "
-                "is of a class to --skip, the next one above it counts, so that the answer names classes of the "
-                "application and not those of its collections.",
+        .sentence = "classes of the objects that dominate a set of objects",
+        .more = "Objects are selected as for retained. Without its dominator an object would be freed. If the class "
+                "of the dominator matches --skip, the next dominator above it counts, so that the answer names "
+                "classes of the application instead of its collections.",
         .examples = { "heapdex immediate-dominators app.hprof --class 'char[]'",
                       "heapdex immediate-dominators app.hprof --class 'byte[]' --skip 'java.*'" },
         .forms = &form,

@@ -36,22 +36,22 @@ enum { ADDRESS, CLASS, LABEL, PARENT, OUTSIDE, CLASSES, INSTANCES, SHALLOW, RETA
 static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the loader"),
-    [LABEL] =
-        HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
-                   "its label, context path (Tomcat) or name, else the first URL it searches or module it defines"),
-    [PARENT] = HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "the loader above it"),
+    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL,
+                         "label of the class loader, its context path (Tomcat), its name, or its first URL or module"),
+    [PARENT] = HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "parent class loader"),
     [OUTSIDE] =
         HDX_COLUMN("outside", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-                   "instances that the loader does not dominate; null of the JVM's and the application's loaders"),
-    [CLASSES] = HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes it defined"),
+                   "instances that the class loader does not dominate; null for class loaders of the JVM and the "
+                   "application"),
+    [CLASSES] = HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes that it defined"),
     [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "live instances of those classes"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "their own size, without what they refer to"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "total shallow size of these instances"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes free without the loader, its classes and instances; of those that never go, without "
-                            "it alone"),
+                            "bytes that would be freed without the class loader, its classes and instances; if "
+                            "permanent, without itself"),
     [HELD_BY] = HDX_COLUMN("held_by", TEXT, NONE, HDX_COLUMN_NULLABLE,
-                           "what holds it: the nearest static field, thread or GC root on a shortest path to it; null "
-                           "of those that never go"),
+                           "nearest static field, thread or GC root on a shortest path to it; null for loaders of the "
+                           "JVM and application"),
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
@@ -153,7 +153,7 @@ static hdx_code nearest_of(const explorer *e, anchors *a, hdx_id id, uint32_t *o
     uint64_t steps = 0;
     for (; v < e->objects && a->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
         if (++steps > e->objects) /* invariant 3 */
-            return hdx_fail(err, HDX_DAMAGED, "dominator", HDX_NOWHERE, "object #%llu is below itself",
+            return hdx_fail(err, HDX_DAMAGED, "dominator", HDX_NOWHERE, "object #%llu dominates itself",
                             (unsigned long long)id);
     *out = v < e->objects ? a->nearest[v] : NOBODY;
     for (v = id; v < e->objects && a->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
@@ -411,7 +411,7 @@ static hdx_code say_held(const explorer *e, uint64_t place, hdx_arena *arena, hd
         hdx_buffer_text(text, "soft, weak or phantom references alone");
     else
         code = say_path(e, t, end, arena, text, culprit, err);
-    return code == HDX_OK && text->failed ? hdx_no_memory(err, "what holds a loader", text->len) : code;
+    return code == HDX_OK && text->failed ? hdx_no_memory(err, "holders of class loaders", text->len) : code;
 }
 
 static hdx_code held_cell(const explorer *e, uint64_t place, hdx_arena *arena, hdx_cell *out, hdx_error *err)
@@ -586,8 +586,7 @@ static hdx_code explore(explorer *e, bool unused, hdx_error *err)
 static const hdx_parameter parameters[] = {
     { .name = "unused",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence =
-          "only those that should be gone: of its classes nothing is outside, or only below what held_by says" },
+      .sentence = "only class loaders that should be gone: no instances outside, or only below the holder in held_by" },
 };
 
 static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -606,22 +605,21 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     const bool     none = !may_go(e);
     hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, NULL, e->count };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
-    return hdx_say_nothing(
-        code, out, err,
-        none ? "the only class loaders are those of the JVM and of the application"
-             : "every class loader that may go has instances that others hold than what holds the loader");
+    return hdx_say_nothing(code, out, err,
+                           none ? "the only class loaders are those of the JVM and the application"
+                                : "each class loader that can be unloaded has instances with another holder");
 }
 
 const hdx_question hdx_question_loaders = {
     .declared = {
         .name = "loaders",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "class loaders: what they defined, what is left of it outside, what holds them",
-        .more = "A loader whose plugin or application was taken away should be gone. Where outside is 0 only the "
-                "loader itself still needs its classes, and held_by says what keeps it; where it is not, objects of "
-                "its classes are kept by others. --unused shows loaders of the first kind, and those whose objects "
-                "outside are all below what held_by names: a thread local or a list that was forgotten. Of the loaders "
-                "of the JVM and the application that is not asked.",
+        .sentence = "class loaders: what they defined, which of their instances others hold, and what holds them",
+        .more = "A class loader whose plugin or application was removed should be gone. If outside is 0, only the "
+                "class loader itself is still held, and held_by names its holder; otherwise other objects hold "
+                "instances of its classes. --unused lists class loaders with outside 0, and those whose outside "
+                "instances are all below the holder in held_by, such as a forgotten thread local or list. Both "
+                "columns are null for class loaders of the JVM and the application.",
         .examples = { "heapdex loaders app.hprof", "heapdex loaders app.hprof --unused" },
         .forms = &form,
         .form_count = 1,

@@ -168,7 +168,8 @@ hdx_code hdx_query_retained_set(const hdx_query *q, const hdx_id *ids, size_t co
         if (ids[i] < n)
             hdx_bits_put(set, ids[i]);
         else
-            code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "there is no object %llu", (unsigned long long)ids[i]);
+            code =
+                hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)ids[i]);
     if (code == HDX_OK)
         code = hdx_retained_bits(q, set, gone, err);
     hdx_mem_put(q->mem, set, words * sizeof *set);

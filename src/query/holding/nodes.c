@@ -81,7 +81,7 @@ static void belongs(hdx_nodes *n, hdx_id id, uint32_t node) { __atomic_store_n(&
 
 static hdx_code no_tree(hdx_error *err)
 {
-    return hdx_fail(err, HDX_DAMAGED, "dominators", HDX_NOWHERE, "the dominators of an object do not end at a GC root");
+    return hdx_fail(err, HDX_DAMAGED, "dominators", HDX_NOWHERE, "chain of dominators does not end at a GC root");
 }
 
 /* ---- heads ---- */
@@ -89,7 +89,7 @@ static hdx_code no_tree(hdx_error *err)
 static hdx_code add_head(hdx_nodes *n, hdx_id id, hdx_error *err)
 {
     if (n->at.count >= HDX_NO_NODE)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more nodes than can be numbered");
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "too many nodes to number");
     hdx_bits_put(n->heads, id);
     belongs(n, id, (uint32_t)n->at.count);
     return hdx_ids_push(&n->at, id, err);

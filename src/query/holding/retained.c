@@ -79,10 +79,13 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_OBJECTS,
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
       .value = "OBJECT",
-      .sentence = "the objects that would be gone" },
+      .sentence = "objects to remove" },
     HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
-                           "name, glob (* and ?) or /regular expression/; may be repeated"),
-    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
+                           "class name, glob (* and ?) or /regular expression/; may be repeated"),
+    { .name = "subclasses",
+      .kind = HDX_PARAMETER_FLAG,
+      .needs = "class",
+      .sentence = "include instances of subclasses" },
 };
 
 static hdx_code open_retained(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -99,10 +102,10 @@ const hdx_question hdx_question_retained = {
     .declared = {
         .name = "retained",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_MEMBERS,
-        .sentence = "what would be free if objects were gone together",
-        .more = "--class takes all live instances of the matching classes, neither class objects nor subclasses "
-                "unless asked; objects named beside it (or - for those of another answer) are gone with them. "
-                "--where takes fields of these objects, too.",
+        .sentence = "objects and bytes that would be freed if a set of objects were removed",
+        .more = "--class selects all live instances of the matching classes, but not the class objects, and "
+                "subclasses only with --subclasses. Objects that are named in addition (- reads the addresses of "
+                "another answer) are removed together with them. --where also accepts fields of these objects.",
         .examples = { "heapdex retained app.hprof '#1234' thread:main",
                       "heapdex retained app.hprof --class java.util.HashMap --where 'size > 100'" },
         .forms = &form,

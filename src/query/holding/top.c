@@ -26,28 +26,31 @@
 enum { KIND, OBJECTS, RETAINED, PERCENT, ADDRESS, NAME, LABEL, REFERENCE, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0,
-                        "object, others (objects that are smaller), class, package, loader; holder: with those above"),
+                        "object, others (smaller objects), class, package, loader or holder (cumulative)"),
     [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
                            "objects at the top of the dominator tree; null for holders"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
-                            "what they keep alive; of a holder, what would be free without it and those above"),
-    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object, the loader or the holder"),
+                            "retained size; for a holder, bytes that would be freed without it and the holders before "
+                            "it"),
+    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "share of all live bytes, in percent"),
+    [ADDRESS] =
+        HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "address of the object, class loader or holder"),
     [NAME] = HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-                        "the class, that of the object, or the package"),
+                        "class name, class of the object, or package"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what the object says of itself: a text, a name; null for most"),
-    [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
-                             "of a holder: the static field"),
+                         "label of the object, such as its text or name; null if it has none"),
+    [REFERENCE] =
+        HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE, "static field of a holder"),
 };
 static const hdx_form   form = { NULL, NULL, columns, HDX_COUNT(columns) };
 static const hdx_column explained_members[] = {
-    HDX_COLUMN("least", REAL, PERCENT, 0, "the part of the heap that a row has at least"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects at the top of the tree that have it"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "what these keep alive together"),
-    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
+    HDX_COLUMN("least", REAL, PERCENT, 0, "minimum share of the live heap of each row, in percent"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects at the top of the dominator tree with at least that share"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "total retained size of these objects"),
+    HDX_COLUMN("percent", REAL, PERCENT, 0, "share of all live bytes, in percent"),
 };
-static const hdx_column document[] = { HDX_NESTED("explained", OBJECT, 0, "by single objects", explained_members) };
+static const hdx_column document[] = { HDX_NESTED("explained", OBJECT, 0, "what single objects retain",
+                                                  explained_members) };
 
 typedef struct top {
     hdx_ask   *ask;
@@ -209,20 +212,20 @@ static hdx_code sections(top *t, hdx_error *err)
     return t->total == 0 || share(t, t->retained) >= ENOUGH ? HDX_OK : add_holders(t, err);
 }
 
-/* "3 objects keep 97.2% of the live heap", or whose they are. */
+/* "3 objects retain 97.2% of the live heap", or whose they are. */
 static hdx_code say(const top *t, hdx_rows **out, hdx_error *err)
 {
     char           line[200];
     const hdx_cell cells[] = { hdx_cell_real(t->least), hdx_cell_uint(t->objects), hdx_cell_uint(t->retained),
                                hdx_cell_real(share(t, t->retained)) };
-    const char    *keep = t->objects == 1 ? " keeps" : "s keep";
-    int            n = snprintf(line, sizeof line, "No object keeps %g%% of the live heap", t->least);
+    const char    *keep = t->objects == 1 ? " retains" : "s retain";
+    int            n = snprintf(line, sizeof line, "No object retains %g%% of the live heap", t->least);
     if (t->objects > 0)
         n = snprintf(line, sizeof line, "%llu object%s %.1f%% of the live heap", (unsigned long long)t->objects, keep,
                      share(t, t->retained));
     if (t->holders > 0)
         (void)snprintf(line + n, sizeof line - (size_t)n, "; %u holder%s %.1f%% of it", t->holders,
-                       t->holders == 1 ? " keeps" : "s together keep", t->held);
+                       t->holders == 1 ? " holds" : "s together hold", t->held);
     const hdx_code code =
         hdx_beside(HDX_OK, out, "explained", explained_members, HDX_COUNT(explained_members), cells, err);
     return code == HDX_OK && t->total > 0 ? hdx_rows_set_title(*out, line, err) : code;
@@ -244,7 +247,7 @@ static hdx_code answer(hdx_ask *ask, double least, hdx_rows **out, hdx_error *er
     }
     if (code == HDX_OK && hdx_column_wanted(&ask->q, LABEL))
         code = hdx_query_labels(&ask->q, false, out, err);
-    return hdx_say_nothing(code, out, err, "no GC root reaches an object");
+    return hdx_say_nothing(code, out, err, "no object is reachable from a GC root");
 }
 
 static const hdx_parameter parameters[] = {
@@ -254,7 +257,7 @@ static const hdx_parameter parameters[] = {
       .preset = LEAST_DEFAULT,
       .least = 1,
       .most = 100,
-      .sentence = "the part of the live heap that a row has at least; " LEAST_DEFAULT " by default" },
+      .sentence = "minimum share of the live heap of a row, in percent; " LEAST_DEFAULT " by default" },
 };
 
 static hdx_code open_top(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -269,10 +272,10 @@ const hdx_question hdx_question_top = {
     .declared = {
         .name = "top",
         .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "the objects, classes, packages and loaders that keep most of the heap",
-        .more = "Rows are what is at the top of the dominator tree, by object and summed by class, package and loader: "
-                "each object is in one row of a kind. Where single objects explain less than half of the heap, the "
-                "holders that together keep it follow (see holders).",
+        .sentence = "the objects, classes, packages and class loaders that retain most of the heap",
+        .more = "Rows are objects at the top of the dominator tree, one by one and summed by class, package and class "
+                "loader; each object counts once in each kind. If single objects explain less than half of the heap, "
+                "rows of the holders that together hold it follow (see holders).",
         .examples = { "heapdex top app.hprof", "heapdex top app.hprof --least 5 --where 'kind = package'" },
         .forms = &form,
         .form_count = 1,

@@ -46,7 +46,7 @@ static hdx_code remember(hdx_map *map, uint64_t key, uint64_t value, hdx_error *
 
 static hdx_code no_root(hdx_id id, hdx_error *err)
 {
-    return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root",
+    return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a GC root",
                     (unsigned long long)id);
 }
 

@@ -31,19 +31,19 @@
 enum { DEPTH, OBJECTS, ADDRESS, CLASS, LABEL, REFERENCE, INSTANCES, SHALLOW, RETAINED, COLUMNS };
 _Static_assert((int)COLUMNS == HDX_MERGED_COLUMNS && (int)LABEL == HDX_MERGED_LABEL, "as declared");
 const hdx_column hdx_merged_columns[COLUMNS] = {
-    [DEPTH] = HDX_COLUMN("depth", UNSIGNED, NONE, HDX_COLUMN_DEPTH, "lines from the GC root; 0 is the root"),
-    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects that were asked about whose paths lead through it"),
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                           "the object that the line stands for; null where there are several"),
+    [DEPTH] = HDX_COLUMN("depth", UNSIGNED, NONE, HDX_COLUMN_DEPTH, "distance from the GC root; 0 for the root"),
+    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "selected objects whose paths lead through this line"),
+    [ADDRESS] =
+        HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "object of the line; null if there are several"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of these objects"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what the object says of itself; null for most, and where there are several"),
+                         "label of the object, such as its text or name; null if it has none or there are several"),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
-                             "name of the reference that leads on, [] for elements; null at the end of paths"),
-    [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_TIMES, "objects that the line stands for"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "their own size, without what they refer to"),
+                             "name of the reference to the next line, [] for elements; null at the end of paths"),
+    [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_TIMES, "objects of the line"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "total shallow size of these objects"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
-                            "what they keep alive, of those that are not below another of the line"),
+                            "total retained size of these objects, without those that another of them dominates"),
 };
 typedef struct line {
     uint64_t parent; /* line; NOWHERE: none */
@@ -257,7 +257,7 @@ static hdx_code line_place(merger *m, uint64_t above, hdx_id id, uint32_t name, 
             return HDX_OK;
         }
     if (m->count >= LINES_MAX)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the merged paths have more than %u lines", LINES_MAX);
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "merged paths exceed %u lines", LINES_MAX);
     if (!hdx_mem_room(m->ask->q.mem, (void **)&m->lines, &m->capacity, m->count, sizeof *m->lines))
         return hdx_no_memory(err, "merged paths", m->count * sizeof *m->lines);
     m->lines[m->count] = (line){ .parent = above,

@@ -27,16 +27,16 @@
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED, COLUMNS };
 
-#define LABEL_SENTENCE    "what it says of itself: a text, a name; null for most objects"
-#define RETAINED_SENTENCE "bytes that would be free if it were gone; null for garbage"
+#define LABEL_SENTENCE    "label of the object, such as its text or name; null if it has none"
+#define RETAINED_SENTENCE "retained size: bytes that would be freed without the object; null if it is unreachable"
 static const hdx_column columns[COLUMNS] = {
     [PATH] = HDX_COLUMN("path", UNSIGNED, NONE, 0, "number of the path, from 1"),
-    [STEP] = HDX_COLUMN("step", UNSIGNED, NONE, 0, "number of the step on its path; 0 is the GC root"),
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
+    [STEP] = HDX_COLUMN("step", UNSIGNED, NONE, 0, "number of the step in its path; 0 is the GC root"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "object of the step"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE,
-                             "name of the reference that leads to the next step; null at the last"),
+                             "name of the reference to the next step; null at the last step"),
     [SHALLOW] = HDX_SHALLOW_COLUMN(0),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
 };
@@ -47,43 +47,45 @@ static const hdx_form forms[] = {
 
 static const hdx_column reference_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0,
-               "a field, [i], <class>, <Java Local>; without the dump what kind it is: <field>, <element>"),
+               "field name, [i], <class> or <Java Local>; without the dump only the kind: <field>, <element>"),
     HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "field, static, element, class, super, loader, local; null where it is unknown"),
-    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for what is no field"),
+               "field, static, element, class, super, loader or local; null if unknown"),
+    HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field; null for other references"),
     HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "of a local the innermost frame that has it and is none of the JDK: CLASS.METHOD (SOURCE:LINE)"),
+               "innermost frame with the local that is outside of the JDK: CLASS.METHOD (SOURCE:LINE)"),
 };
 static const hdx_column step_members[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "object of the step"),
     HDX_CLASS_COLUMN(0),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL, LABEL_SENTENCE),
     HDX_SHALLOW_COLUMN(0),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, RETAINED_SENTENCE),
-    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last",
+    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "reference to the next step; null at the last step",
                reference_members),
 };
-static const hdx_column type_item[] = { HDX_ITEM(TEXT, "a type of GC root, such as THREAD_OBJ") };
+static const hdx_column type_item[] = { HDX_ITEM(TEXT, "type of GC root, such as THREAD_OBJ") };
 static const hdx_column root_members[] = {
-    HDX_NESTED("types", LIST, 0, "types of GC root that the first step is", type_item),
-    HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the first step, where it is a thread"),
-    HDX_COLUMN("thread_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of that thread"),
+    HDX_NESTED("types", LIST, 0, "GC root types of the first step", type_item),
+    HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "first step, if it is a thread"),
+    HDX_COLUMN("thread_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread"),
 };
 const hdx_column hdx_path_members[HDX_PATH_MEMBERS] = {
-    HDX_COLUMN("target", ADDRESS, NONE, 0, "the object that was asked about"),
+    HDX_COLUMN("target", ADDRESS, NONE, 0, "object at the end of the path"),
     HDX_COLUMN("reachable", BOOL, NONE, 0,
-               "there is a path; false for garbage, and where all paths use excluded references"),
-    HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "references on the path; null where there is none"),
-    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "the GC root that it begins at; null where there is no path",
+               "false if the object is unreachable or all its paths use excluded references"),
+    HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+               "number of references in the path; null if there is no path"),
+    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "GC root at the start of the path; null if there is no path",
                root_members),
-    HDX_NESTED("steps", LIST, 0, "objects on the path, from the GC root to the target", step_members),
+    HDX_NESTED("steps", LIST, 0, "objects in the path, from the GC root to the target", step_members),
     HDX_COLUMN("steps_cut", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
-               "steps left out in the middle; only of very long paths"),
+               "number of steps omitted in the middle; only in very long paths"),
     HDX_COLUMN("reservation", TEXT, NONE, HDX_COLUMN_OPTIONAL,
-               "what may hold the object that the dump does not show; only where it is unreachable and that is known"),
+               "what may hold the object although the dump does not show it; only if it is unreachable and this is "
+               "known"),
 };
 static const hdx_column document[] = { HDX_NESTED(
-    "paths", LIST, 0, "the paths of each object: the preferred one, then shortest first", hdx_path_members) };
+    "paths", LIST, 0, "paths of each object: the preferred path first, then by length", hdx_path_members) };
 
 /* What is said of an object on its way to another. */
 typedef struct step {
@@ -448,35 +450,38 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_OBJECTS,
       .flags = HDX_PARAMETER_REPEATED | HDX_PARAMETER_WORD | HDX_PARAMETER_EITHER,
       .value = "OBJECT",
-      .sentence = "the objects whose paths are wanted" },
+      .sentence = "objects whose paths are shown" },
     HDX_PARAMETER_OF_CLASS(HDX_PARAMETER_REPEATED | HDX_PARAMETER_EITHER,
-                           "all live instances: a name, glob (* and ?) or /regular expression/; may be repeated"),
-    { .name = "subclasses", .kind = HDX_PARAMETER_FLAG, .needs = "class", .sentence = "instances of subclasses too" },
+                           "all live instances: a class name, glob (* and ?) or /regular expression/; may be repeated"),
+    { .name = "subclasses",
+      .kind = HDX_PARAMETER_FLAG,
+      .needs = "class",
+      .sentence = "include instances of subclasses" },
     { .name = "exclude",
       .kind = HDX_PARAMETER_CHOICES,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "KINDS",
       .choices = "weak soft phantom finalizer",
-      .sentence = "references not to use; several with commas" },
+      .sentence = "kinds of references that paths must not use, separated by commas" },
     { .name = "exclude-field",
       .kind = HDX_PARAMETER_FIELD,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "CLASS#FIELD",
-      .sentence = "a field not to use; may be repeated" },
+      .sentence = "field that paths must not use; may be repeated" },
     { .name = "paths",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = "1",
       .least = 1,
       .most = UINT_MAX,
-      .sentence = "paths per object, shortest first; 1 by default" },
+      .sentence = "number of paths per object, shortest first; 1 by default" },
     { .name = "limit",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
-      .sentence = "paths to show, each with all of its steps; all by default, 0 is all" },
+      .sentence = "number of paths to show, each with all its steps; 0 or no value shows all" },
     { .name = "merge",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "one tree of all paths by class and reference, the branch of most objects first" },
+      .sentence = "merge all paths into one tree by class and reference, branches with most objects first" },
 };
 
 /* The members of a set as a list, objects that are named in the order in which they are. */
@@ -531,11 +536,12 @@ const hdx_question hdx_question_path = {
         .name = "path",
         .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_MEMBERS,
         .sentence = "why objects are alive: shortest paths from GC roots",
-        .more = "Steps lead from the root to the object. Kinds of --exclude: weak, soft, phantom, finalizer; paths "
-                "do not use such references then. --merge shows the paths of many objects as one tree, a line for "
-                "all objects of a class on the way; a single path that is longer by up to two references is shown "
-                "if the shortest only says how a JVM finds classes or leads through statics of the JDK alone; "
-                "--class takes all live instances. --where takes fields of the objects asked about, too.",
+        .more = "Steps lead from the root to the object. --exclude accepts weak, soft, phantom and finalizer; paths "
+                "then do not use such references. --merge shows the paths of many objects as one tree, with one line "
+                "for all objects of a class at the same place. For a single path, a path that is longer by at most "
+                "two references is preferred if the shortest only shows how a JVM finds classes or leads only through "
+                "static fields of the JDK. --class selects all live instances. --where also accepts fields of the "
+                "selected objects.",
         .examples = { "heapdex path app.hprof '#1234' --exclude weak,soft,phantom,finalizer",
                       "heapdex path app.hprof --class java.util.HashMap --merge" },
         .forms = forms,

@@ -69,7 +69,7 @@ static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *er
     for (; code == HDX_OK && (code = hdx_path_step(out, v, err)) == HDX_OK && parent != v;
          v = parent, parent = hdx_graph_nearest(ask->g, v)) {
         if (parent >= limit || out->at[out->count - 1].count > limit) /* invariant 3 */
-            return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a root",
+            return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a GC root",
                             (unsigned long long)target);
         code = hdx_ask_turn(ask, err);
     }

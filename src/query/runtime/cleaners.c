@@ -16,25 +16,30 @@
 enum { ADDRESS, CLASS, LABEL, STATE, ACTION, ACTION_CLASS, ACTION_RETAINED, CLEANER, CLEANER_CLASS, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object that it waits for; null: gone"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+                           "object that the cleaner waits for; null if it was collected"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
-    [STATE] = HDX_COLUMN("state", TEXT, NONE, 0, "registered; due: the object is gone; done: it was cleaned before"),
+    [STATE] = HDX_COLUMN("state", TEXT, NONE, 0,
+                         "registered; due: the object was collected; done: the cleaner was run before"),
     [ACTION] = HDX_COLUMN("action", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                          "what will run; null where the cleaner itself knows"),
-    [ACTION_CLASS] = HDX_COLUMN("action_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "its class"),
+                          "object that performs the cleanup; null if the cleaner itself does"),
+    [ACTION_CLASS] =
+        HDX_COLUMN("action_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the action"),
     [ACTION_RETAINED] = HDX_COLUMN("action_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                                   "bytes that the action keeps alive: what leads back to the object never lets it go"),
-    [CLEANER] = HDX_COLUMN("cleaner", ADDRESS, NONE, HDX_COLUMN_SPARE, "the reference that waits"),
-    [CLEANER_CLASS] = HDX_COLUMN("cleaner_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "its class"),
+                                   "bytes that the action holds; an action that leads back to the object prevents its "
+                                   "collection"),
+    [CLEANER] = HDX_COLUMN("cleaner", ADDRESS, NONE, HDX_COLUMN_SPARE, "address of the cleaner"),
+    [CLEANER_CLASS] =
+        HDX_COLUMN("cleaner_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "class of the cleaner"),
 };
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "class of what will run; where the cleaner itself knows, of that"),
+               "class of the action, or of the cleaner if it performs the cleanup itself"),
     HDX_COLUMN("cleaners", UNSIGNED, COUNT, 0, "cleaners with such an action"),
-    HDX_COLUMN("registered", UNSIGNED, COUNT, 0, "of these, that wait for an object"),
-    HDX_COLUMN("due", UNSIGNED, COUNT, 0, "of these, whose object is gone and that have not run"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of what the actions retain"),
+    HDX_COLUMN("registered", UNSIGNED, COUNT, 0, "cleaners whose object still exists"),
+    HDX_COLUMN("due", UNSIGNED, COUNT, 0, "cleaners whose object was collected and that have not run yet"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of the bytes that the actions retain"),
 };
 static const hdx_form forms[] = {
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
@@ -145,8 +150,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
 
 static const char *nothing(const void *of)
 {
-    return ((const cleaners *)of)->readable ? "there are no cleaners"
-                                            : "what cleaners wait for is in the dump, which does not tell it";
+    return ((const cleaners *)of)->readable ? "no cleaners found" : "referents of cleaners are missing from this dump";
 }
 
 /* ---- sums ---- */
@@ -180,16 +184,17 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
       .choices = "class",
-      .sentence = "one row per class of what will run" },
+      .sentence = "one row per class of the action" },
 };
 
 const hdx_question hdx_question_cleaners = {
     .declared = {
         .name = "cleaners",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "actions that run when an object is gone",
-        .more = "A row is a Cleaner (of java.lang.ref, of the JDK itself) with the object it waits for and what it "
-                "will do then; the actions that retain most come first. --by class sums by class of the actions.",
+        .sentence = "actions that run after an object was collected",
+        .more = "Each row is a cleaner (of java.lang.ref or internal to the JDK) with the object that it waits for "
+                "and the action that it then runs; actions that retain most come first. --by class sums by class of "
+                "the action.",
         .examples = { "heapdex cleaners app.hprof --by class", "heapdex cleaners app.hprof --where 'state = due'" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

@@ -30,27 +30,27 @@ enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RET
                "direct, mapped (a file), segment, registered (of an object), native (of others), image (the JDK's), "  \
                "freed, array")
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0,
-                           "the buffer or other object that owns the memory, or the widest buffer"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "object that owns the memory, or the largest buffer"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself; null for most objects"),
+                         "label of the object, such as its text or name; null if it has none"),
     [KIND] = KIND_COLUMN,
-    [CAPACITY] = HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "its memory outside of the heap"),
-    [VIEWS] = HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of it"),
-    [AT] = HDX_COLUMN("memory", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "where the memory begins"),
-    [FILE_NAME] = HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE, "path of a mapped file, where fields tell it"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the buffer in the heap"),
+    [CAPACITY] = HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "bytes of memory outside of the heap"),
+    [VIEWS] = HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that share part of the memory"),
+    [AT] =
+        HDX_COLUMN("memory", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "address at which the memory begins"),
+    [FILE_NAME] = HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE, "path of a mapped file, if its fields store it"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "shallow size of the buffer"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                            "bytes of the heap that would be free if the buffer were gone"),
+                            "retained size: bytes of the heap that would be freed without the buffer"),
     [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE,
-                         "CLASS#FIELD that holds it, directly, in collections or by its views"),
+                         "CLASS#FIELD that holds it, directly, through collections or through its views"),
 };
 static const hdx_column kind_columns[] = {
     KIND_COLUMN,
     HDX_COLUMN("buffers", UNSIGNED, COUNT, 0, "pieces of memory"),
-    HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of them"),
-    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "their memory outside of the heap"),
+    HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that share part of them"),
+    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "bytes of memory outside of the heap"),
 };
 static const hdx_form forms[] = {
     { "by", "kind", kind_columns, HDX_COUNT(kind_columns) },
@@ -59,17 +59,19 @@ static const hdx_form forms[] = {
 static const hdx_column total_members[] = {
     HDX_COLUMN("buffers", UNSIGNED, COUNT, 0, "pieces of memory"),
     HDX_COLUMN("views", UNSIGNED, COUNT, 0, "other buffers that show some of them"),
-    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "memory outside of the heap that they show"),
-    HDX_COLUMN("native", UNSIGNED, BYTES, 0, "of this, memory of native code, that no buffer owns"),
-    HDX_COLUMN("registered", UNSIGNED, BYTES, 0, "of this, native memory that Android registered for objects"),
+    HDX_COLUMN("capacity", UNSIGNED, BYTES, 0, "bytes of memory outside of the heap"),
+    HDX_COLUMN("native", UNSIGNED, BYTES, 0, "bytes of these that native code allocated and no buffer owns"),
+    HDX_COLUMN("registered", UNSIGNED, BYTES, 0, "bytes of these that Android registered for objects"),
 };
 static const hdx_column reserved_members[] = {
-    HDX_COLUMN("count", SIGNED, COUNT, 0, "direct buffers that java.nio.Bits counts"),
-    HDX_COLUMN("capacity", SIGNED, BYTES, 0, "their capacity by that count: those that are no longer reachable, too"),
+    HDX_COLUMN("count", SIGNED, COUNT, 0, "direct buffers counted by java.nio.Bits"),
+    HDX_COLUMN("capacity", SIGNED, BYTES, 0,
+               "capacity counted by java.nio.Bits, including buffers that are no longer reachable"),
 };
 static const hdx_column document[] = {
-    HDX_NESTED("total", OBJECT, HDX_COLUMN_OPTIONAL, "sums of all rows, before conditions and limit", total_members),
-    HDX_NESTED("reserved", OBJECT, HDX_COLUMN_OPTIONAL, "what the JDK itself counts; only where the dump tells it",
+    HDX_NESTED("total", OBJECT, HDX_COLUMN_OPTIONAL, "totals over all rows, before conditions and limit are applied",
+               total_members),
+    HDX_NESTED("reserved", OBJECT, HDX_COLUMN_OPTIONAL, "counters of the JDK; missing if the dump lacks them",
                reserved_members),
 };
 
@@ -485,8 +487,8 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
 static const char *nothing(const void *of)
 {
     return hdx_graph_lacks_dump(((const buffers *)of)->found.ask.g)
-               ? "their sizes are in the dump, which is not at hand"
-               : "there are no direct buffers";
+               ? "buffer sizes are only in the dump, which is not available"
+               : "no direct buffers found";
 }
 
 /* ---- sums ---- */
@@ -546,10 +548,10 @@ const hdx_question hdx_question_direct_buffers = {
         .name = "direct-buffers",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "memory outside of the heap: direct buffers, mapped files, segments",
-        .more = "A row is a piece of memory with the buffer that owns it, the largest first, and the field that holds "
-                "that; views of the same memory are counted, and it is not counted twice. In the heap such a buffer "
-                "is no larger than an empty one. On Android, a row is also an object such as a Bitmap with the native "
-                "memory that was registered for it. --by kind sums.",
+        .more = "Each row is a piece of memory with the buffer that owns it, the largest first, and the field that "
+                "holds the buffer. Views of the same memory are counted in the row and not as further memory. In the "
+                "heap a large direct buffer takes no more space than a small one. On Android, rows are also objects "
+                "such as a Bitmap with the native memory that was registered for them. --by kind sums by kind.",
         .examples = { "heapdex direct-buffers app.hprof --by kind",
                       "heapdex direct-buffers app.hprof --where 'capacity > 1M'" },
         .forms = forms,

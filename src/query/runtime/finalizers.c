@@ -21,24 +21,27 @@
 enum { ADDRESS, CLASS, LABEL, STATE, PLACE, SHALLOW, RETAINED, REFERENCE, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object to be finalized"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "object to be finalized"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
     [STATE] = HDX_COLUMN("state", TEXT, NONE, 0,
-                         "running, queued, pending (about to be queued) or registered (alive, or not found dead yet)"),
-    [PLACE] = HDX_COLUMN("place", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "in the queue, from 1; null outside of it"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size, without what it refers to"),
+                         "running, queued, pending (to be queued soon) or registered (live, or not yet found "
+                         "unreachable)"),
+    [PLACE] = HDX_COLUMN("place", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
+                         "position in the queue, from 1; null if it is not in the queue"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "shallow size of the object"),
     [RETAINED] = HDX_RETAINED_COLUMN(0),
     [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                             "the Finalizer that refers to it; null of what runs on Android"),
+                             "address of the Finalizer of the object; null for the running finalizer on Android"),
 };
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the objects"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects with a finalizer that has not run to its end"),
-    HDX_COLUMN("running", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, whose finalizer runs"),
-    HDX_COLUMN("queued", UNSIGNED, COUNT, 0, "of these, that wait for it, pending ones included"),
-    HDX_COLUMN("queued_retained", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "sum of what those two retain"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of what all of them retain"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects whose finalizer has not completed"),
+    HDX_COLUMN("running", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects whose finalizer is running"),
+    HDX_COLUMN("queued", UNSIGNED, COUNT, 0, "objects that wait for their finalizer, including pending ones"),
+    HDX_COLUMN("queued_retained", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
+               "sum of the bytes that running and queued objects retain"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of the bytes that all these objects retain"),
 };
 static const hdx_form forms[] = {
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
@@ -226,7 +229,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
 static const char *nothing(const void *of)
 {
     return ((const finalizers *)of)->readable ? "no object has a finalizer that has not run"
-                                              : "what Finalizers refer to is in the dump, which does not tell it";
+                                              : "referents of Finalizers are missing from this dump";
 }
 
 /* ---- sums ---- */
@@ -277,9 +280,9 @@ const hdx_question hdx_question_finalizers = {
     .declared = {
         .name = "finalizers",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "objects with finalizers: the one that runs, the queue, the rest",
-        .more = "First the object whose finalizer runs at the moment, then the queue in its order, then those that "
-                "are registered. A long queue behind a finalizer that does not end is a leak. --by class sums.",
+        .sentence = "objects with finalizers: running, queued, registered",
+        .more = "The object whose finalizer is running comes first, then the queue in its order, then registered "
+                "objects. A long queue after a finalizer that does not return is a leak. --by class sums by class.",
         .examples = { "heapdex finalizers app.hprof --where 'state != registered'",
                       "heapdex finalizers app.hprof --by class" },
         .forms = forms,

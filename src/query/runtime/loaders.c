@@ -18,15 +18,15 @@
 /* ---- classes ---- */
 
 static const hdx_column class_columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the class object"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the class object"),
     HDX_COLUMN("name", TEXT, NONE, 0, "name of the class"),
-    HDX_COLUMN("super", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "its super class; null for java.lang.Object"),
-    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined it; 0x0 is the boot loader"),
-    HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "instances, reachable or not"),
-    HDX_COLUMN("instance_size", UNSIGNED, BYTES, 0, "size of one instance; 0 of arrays"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of its instances, of those that --reachable asks for"),
-    HDX_COLUMN("reachable_instances", UNSIGNED, COUNT, 0, "instances that a GC root reaches"),
-    HDX_COLUMN("class_shallow", UNSIGNED, BYTES, 0, "size of the class object: its static fields"),
+    HDX_COLUMN("super", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "address of the superclass; null for java.lang.Object"),
+    HDX_COLUMN("loader", ADDRESS, NONE, 0, "class loader that defined the class; 0x0 is the boot loader"),
+    HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "number of instances, reachable or not"),
+    HDX_COLUMN("instance_size", UNSIGNED, BYTES, 0, "size of one instance; 0 for arrays"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total size of its instances, of those that --reachable selects"),
+    HDX_COLUMN("reachable_instances", UNSIGNED, COUNT, 0, "instances that are reachable from a GC root"),
+    HDX_COLUMN("class_shallow", UNSIGNED, BYTES, 0, "shallow size of the class object: that of its static fields"),
 };
 
 typedef struct class_rows {
@@ -108,14 +108,15 @@ const hdx_question hdx_table_of_classes = {
 static const hdx_column loader_columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
     HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "its label, else its name, the first URL it searches, or the first module it defines"),
-    HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the loader above it"),
-    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes it defined"),
+               "label of the class loader, its name, the first URL that it searches or the first module that it "
+               "defines"),
+    HDX_COLUMN("parent", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "parent class loader"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "live classes that it defined"),
     HDX_COLUMN("instances", UNSIGNED, COUNT, 0, "live instances of those classes"),
     HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "bytes that would be free if the loader object were gone"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the loader"),
+               "retained size: bytes that would be freed without the class loader object"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the class loader"),
 };
 
 typedef struct loader_rows {
@@ -259,7 +260,7 @@ hdx_code hdx_loader_cell(const hdx_query *q, hdx_addr address, hdx_arena *arena,
     hdx_graph *g = q->graph;
     hdx_cell   name = hdx_cell_null(), of = hdx_cell_null();
     hdx_id     id;
-    *out = hdx_cell_string(address == 0 ? "boot loader" : "no object of the dump");
+    *out = hdx_cell_string(address == 0 ? "boot loader" : "no object in the dump");
     if (address == 0 || !hdx_graph_find(g, address, &id))
         return HDX_OK;
     of = hdx_class_of_cell(g, id);
@@ -444,7 +445,7 @@ static const hdx_form loaders_form = { NULL, NULL, loader_columns, HDX_COUNT(loa
 const hdx_question hdx_table_of_loaders = {
     .declared = { .name = "loaders",
                   .flags = HDX_ANSWER_HEAP,
-                  .sentence = "every live class loader, those without classes included",
+                  .sentence = "every live class loader, including those without classes",
                   .more = "",
                   .forms = &loaders_form,
                   .form_count = 1 },

@@ -128,28 +128,29 @@ enum { ADDRESS, CLASS, LABEL, KIND, NUMBER, NAME, SHALLOW, RETAINED, FIELD, CLAS
 
 #define KIND_COLUMN                                                                                                    \
     HDX_COLUMN("kind", TEXT, NONE, 0,                                                                                  \
-               "file, socket, server, datagram, pipe, directory, selector, inflater, process and the like")
+               "file, socket, server, datagram, pipe, directory, selector, inflater, process and similar")
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the stream, channel, socket or whatever has it"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that owns the descriptor"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "what it says of itself: addresses of a channel; null for most objects"),
+                         "label of the object, such as the addresses of a channel; null if it has none"),
     [KIND] = KIND_COLUMN,
     [NUMBER] = HDX_COLUMN("number", SIGNED, NONE, HDX_COLUMN_NULLABLE,
-                          "its file descriptor, of a process its id; null where it has none"),
-    [NAME] = HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "path, or address and ports, where fields tell"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size in the heap"),
+                          "file descriptor, or id of a process; null if there is none"),
+    [NAME] =
+        HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "path, or address and ports, if object fields store them"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "shallow size of the object"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                            "bytes of the heap that would be free if it were gone"),
+                            "retained size: bytes of the heap that would be freed without the object"),
     [FIELD] = HDX_COLUMN("field", TEXT, NONE,
                          HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE | HDX_COLUMN_SPARE,
-                         "CLASS#FIELD that holds it, directly or in collections"),
+                         "CLASS#FIELD that holds the object, directly or through collections"),
     [CLASS_PATH] = HDX_COLUMN("class_path", BOOL, NONE, HDX_COLUMN_SPARE,
-                              "a class loader or the JDK itself opened it, to find classes and resources"),
+                              "true if a class loader or the JDK itself opened it to find classes and resources"),
 };
 static const hdx_column kind_columns[] = {
     KIND_COLUMN,
-    HDX_COLUMN("open", UNSIGNED, COUNT, 0, "those that are open"),
+    HDX_COLUMN("open", UNSIGNED, COUNT, 0, "number of open objects"),
 };
 static const hdx_form forms[] = {
     { "by", "kind", kind_columns, HDX_COUNT(kind_columns) },
@@ -474,8 +475,8 @@ static hdx_code find(void *of, hdx_error *err)
 
 static const char *nothing(const void *of)
 {
-    return hdx_graph_lacks_dump(((const files *)of)->found.ask.g) ? "what is open is in the dump, which is not at hand"
-                                                                  : "nothing is open, as far as fields tell";
+    return hdx_graph_lacks_dump(((const files *)of)->found.ask.g) ? "open files are in the dump, which is not available"
+                                                                  : "no open files found in object fields";
 }
 
 static const hdx_listing listing = { .what = "files",
@@ -499,11 +500,11 @@ const hdx_question hdx_question_open_files = {
     .declared = {
         .name = "open-files",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "files, sockets, inflaters and processes that were not closed",
-        .more = "A row is a stream, channel, socket, selector, directory stream, inflater, deflater or process whose "
-                "fields say that it is open, with its path or address where they tell. What the program opened comes "
-                "first, of the kind of which most is open, then archives of class loaders and the JDK's own, then "
-                "standard streams; --sort address has them by address. --by kind counts them.",
+        .sentence = "files, sockets, inflaters and processes that are not closed",
+        .more = "Each row is a stream, channel, socket, selector, directory stream, inflater, deflater or process "
+                "whose fields show that it is open, with its path or address if fields store it. Objects that the "
+                "program opened come first, the most frequent kind at the top; then archives of class loaders and the "
+                "JDK, then standard streams. --sort address sorts by address. --by kind counts by kind.",
         .examples = { "heapdex open-files app.hprof --where 'kind = file'", "heapdex open-files app.hprof --by kind" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

@@ -30,10 +30,10 @@ enum { KIND, KEY, VALUE, ADDRESS, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, "argument, system, default, saved or environment"),
     [KEY] = HDX_COLUMN("key", TEXT, NONE, HDX_COLUMN_NULLABLE,
-                       "name of the property or variable; null of arguments, which are in their order"),
-    [VALUE] = HDX_COLUMN("value", TEXT, NONE, HDX_COLUMN_NULLABLE, "its value, or the argument"),
-    [ADDRESS] =
-        HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "the object with the value"),
+                       "name of the property or variable; null for arguments, which are in their order"),
+    [VALUE] =
+        HDX_COLUMN("value", TEXT, NONE, HDX_COLUMN_NULLABLE, "value of the property or variable, or the argument"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "address of the value"),
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
@@ -117,7 +117,7 @@ static void tell(const properties *p, const char *what, hdx_collection_note note
     const char *why = hdx_collection_note_name(note);
     if (why == NULL || p->ask.q.notice == NULL)
         return;
-    (void)snprintf(line, sizeof line, "not all of %s: %s", what, why);
+    (void)snprintf(line, sizeof line, "%s are incomplete: %s", what, why);
     p->ask.q.notice(p->ask.q.notice_context, line);
 }
 
@@ -153,7 +153,7 @@ static hdx_code read_arguments(properties *p, hdx_error *err)
     hdx_graph_instances(p->ask.g, c->number, HDX_LIVE, &refs);
     if (hdx_refs_next(&refs, &id)) /* there is one */
         if ((code = field_of(p, id, "sun.management.VMManagementImpl", "vmArgs", &list, err)) == HDX_OK)
-            code = read_collection(p, list, false, "the arguments of the JVM", err);
+            code = read_collection(p, list, false, "arguments of the JVM", err);
     return code;
 }
 
@@ -168,7 +168,7 @@ static hdx_code read_system(properties *p, hdx_error *err)
             if (seen[i] == id)
                 return HDX_OK;
         seen[n] = id;
-        code = read_collection(p, id, true, "the system properties", err);
+        code = read_collection(p, id, true, "system properties", err);
         if (n == 0)
             p->first[DEFAULT] = p->count;
         if (code == HDX_OK)
@@ -248,7 +248,7 @@ static hdx_code read_saved(properties *p, hdx_error *err)
     for (unsigned i = 0; code == HDX_OK && id == HDX_NO_ID && i < HDX_COUNT(classes); i++)
         code = static_of(p, classes[i], "savedProps", &id, err);
     if (code == HDX_OK)
-        code = read_collection(p, id, true, "the saved properties", err);
+        code = read_collection(p, id, true, "saved properties", err);
     if (code != HDX_OK)
         return code;
     uint64_t kept = from;
@@ -276,7 +276,7 @@ static hdx_code read_all(properties *p, hdx_error *err)
         code = read_saved(p, err);
     p->first[ENVIRONMENT] = p->count;
     if (code == HDX_OK && (code = static_of(p, "java.lang.ProcessEnvironment", "theEnvironment", &id, err)) == HDX_OK)
-        code = read_collection(p, id, true, "the environment", err);
+        code = read_collection(p, id, true, "variables of the environment", err);
     p->first[KINDS] = p->count;
     if (code != HDX_OK) /* and not all of those before are known */
         return code;
@@ -335,21 +335,22 @@ static hdx_code open_properties(const hdx_query *q, const hdx_arguments *a, hdx_
         return code;
     }
     code = hdx_table_rows(table, out, err);
-    return hdx_say_nothing(code, out, err,
-                           hdx_graph_lacks_dump(q->graph)
-                               ? "the dump is not at hand, and it alone has the texts"
-                               : "the heap has no map of system properties that could be read, no environment and "
-                                 "no arguments");
+    return hdx_say_nothing(
+        code, out, err,
+        hdx_graph_lacks_dump(q->graph)
+            ? "texts are only in the dump, which is not available"
+            : "the heap has no map of system properties that could be read, no environment and no arguments");
 }
 
 const hdx_question hdx_question_properties = {
     .declared = {
         .name = "properties",
         .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "arguments of the JVM, system properties and environment, as far as the heap has them",
-        .more = "Arguments are there where somebody asked the management bean for them, the environment where the "
-                "program called System.getenv(). default: what System.getProperty() finds where no property of the "
-                "name is set; saved: what the JVM was started with, where it is no system property or another one.",
+        .sentence = "JVM arguments, system properties and environment, if they are in the heap",
+        .more = "Arguments are in the heap if the program read them through the management bean, the environment if "
+                "it called System.getenv(). Kind default: values that System.getProperty() returns for properties "
+                "that are not set. Kind saved: properties at the start of the JVM that are not system properties or "
+                "had another value.",
         .examples = { "heapdex properties app.hprof", "heapdex properties app.hprof --where 'kind = environment'" },
         .forms = &form,
         .form_count = 1,

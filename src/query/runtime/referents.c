@@ -18,39 +18,42 @@ enum { ADDRESS, CLASS, LABEL, KIND, REACH, SHALLOW, RETAINED, REFERENCE, REFEREN
 
 #define KIND_COLUMN HDX_COLUMN("kind", TEXT, NONE, 0, "soft, weak, final (of an object with a finalizer) or phantom")
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the referent"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the referent"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
     [KIND] = KIND_COLUMN,
     [REACH] = HDX_COLUMN("reach", TEXT, NONE, 0,
-                         "the strongest by which it is reachable; strong: in other ways; none: not in this view"),
-    [SHALLOW] =
-        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the referent, without what it refers to"),
+                         "strongest way in which it is reachable: strong, soft, weak, final or phantom; none if not "
+                         "in this view"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "shallow size of the referent"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if the referent were gone"),
-    [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_SPARE, "the reference"),
-    [REFERENCE_CLASS] = HDX_COLUMN("reference_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "its class"),
+                            "retained size: bytes that would be freed without the referent"),
+    [REFERENCE] = HDX_COLUMN("reference", ADDRESS, NONE, HDX_COLUMN_SPARE, "address of the reference"),
+    [REFERENCE_CLASS] =
+        HDX_COLUMN("reference_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "class of the reference"),
     [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE,
-                         "CLASS#FIELD that holds the reference, directly or in collections"),
+                         "CLASS#FIELD that holds the reference, directly or through collections"),
 };
 #define OF_KIND(name, type, unit, sentence)                                                                            \
-    HDX_COLUMN(name, type, unit, HDX_COLUMN_NULLABLE, sentence "; null where the dump does not tell any")
+    HDX_COLUMN(name, type, unit, HDX_COLUMN_NULLABLE, sentence "; null if the dump lacks referents")
 static const hdx_column kind_columns[] = {
     KIND_COLUMN,
-    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references of that kind"),
-    HDX_COLUMN("unknown", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, whose referent the dump does not tell"),
-    HDX_COLUMN("cleared", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "of these, with no referent any longer"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references of this kind"),
+    HDX_COLUMN("unknown", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "references whose referent is missing from the dump"),
+    HDX_COLUMN("cleared", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "references without a referent"),
     OF_KIND("referents", UNSIGNED, COUNT, "distinct objects that they refer to"),
-    OF_KIND("only", UNSIGNED, COUNT, "of these, held by nothing stronger"),
-    OF_KIND("objects", UNSIGNED, COUNT, "all objects that are reachable so and not in a stronger way"),
-    OF_KIND("bytes", UNSIGNED, BYTES, "their size: free if references of this kind and weaker ones let go"),
+    OF_KIND("only", UNSIGNED, COUNT, "referents that stronger references do not reach"),
+    OF_KIND("objects", UNSIGNED, COUNT,
+            "all objects reachable through this kind of reference, but not through stronger ones"),
+    OF_KIND("bytes", UNSIGNED, BYTES,
+            "total size of these objects; clearing these and weaker references would free it"),
 };
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the referents"),
-    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references to such objects"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references to objects of this class"),
     HDX_COLUMN("referents", UNSIGNED, COUNT, 0, "distinct objects that they refer to"),
-    HDX_COLUMN("only", UNSIGNED, COUNT, 0, "of these, held by nothing strong"),
-    HDX_COLUMN("only_retained", UNSIGNED, BYTES, 0, "what these retain; what one retains for another counts once"),
+    HDX_COLUMN("only", UNSIGNED, COUNT, 0, "referents that are not strongly reachable"),
+    HDX_COLUMN("only_retained", UNSIGNED, BYTES, 0, "bytes that these referents retain; each byte counts once"),
 };
 static const hdx_form forms[] = {
     { "by", "kind", kind_columns, HDX_COUNT(kind_columns) },
@@ -132,7 +135,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
 static const char *nothing(const void *state)
 {
     return ((const referents *)state)->readable ? "no reference has a referent"
-                                                : "what references refer to is in the dump, which does not tell it";
+                                                : "referents of references are missing from this dump";
 }
 
 /* ---- sums ---- */
@@ -299,7 +302,7 @@ static hdx_code say(void *state, hdx_rows **rows, hdx_error *err)
     hdx_human_size(r->weak, weak);
     (void)snprintf(line, sizeof line,
                    "soft references alone hold %s of the heap, weak ones %s\nheapdex index DUMP --view "
-                   "strong='-refs:soft,weak', then --view strong:\nthe heap without such references",
+                   "strong='-refs:soft,weak', then --view strong:\nthe heap without soft and weak references",
                    soft, weak);
     const hdx_code code = hdx_rows_set_title(*rows, line, err);
     if (code != HDX_OK) {
@@ -327,7 +330,7 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_CHOICES,
       .value = "KINDS",
       .choices = "soft weak final phantom",
-      .sentence = "of these references alone, with commas between" },
+      .sentence = "only references of these kinds, separated by commas" },
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
@@ -339,11 +342,12 @@ const hdx_question hdx_question_referents = {
     .declared = {
         .name = "referents",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "what soft, weak and phantom references and finalizers hold",
-        .more = "A row is a reference with what it refers to; those come first whose referents nothing strong "
-                "holds, since they can go when memory is short (soft) or with the next collection. --by kind says "
-                "how much of the heap is held so, and not in a stronger way. --kind chooses. Where soft and weak "
-                "references alone hold a hundredth of the heap the answer says how to see the heap without them.",
+        .sentence = "objects that soft, weak and phantom references and finalizers hold",
+        .more = "Each row is a reference with its referent; referents that are not strongly reachable come first, "
+                "because a collection can free them when memory is short (soft) or at any time (weak). --by kind "
+                "shows how much of the heap is reachable only through each kind. --kind selects kinds. If soft and "
+                "weak references alone hold a hundredth of the heap or more, a notice shows how to see the heap "
+                "without them.",
         .examples = { "heapdex referents app.hprof --by kind",
                       "heapdex referents app.hprof --kind soft --where 'reach = soft'" },
         .forms = forms,

@@ -16,27 +16,27 @@
 #define TYPE HDX_COLUMN("type", TEXT, NONE, 0, "type of GC root, such as SYSTEM_CLASS or THREAD_OBJ")
 #define THREAD                                                                                                         \
     HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE,                                                           \
-               "the thread whose frame holds the object; null for a root of its own")
+               "thread whose frame holds the object; null for other roots")
 #define HEAP                                                                                                           \
     HDX_COLUMN("heap", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL,                                          \
-               "heap that it lies in; only in dumps of Android that have heaps")
+               "heap that contains the object; only in Android dumps with heaps")
 #define LABEL 2u
 static const hdx_column columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "object that the root holds"),
     HDX_CLASS_COLUMN(0),
     HDX_LABEL_COLUMN,
     TYPE,
     THREAD,
     HEAP,
 };
-static const hdx_column table_columns[] = { HDX_COLUMN("address", ADDRESS, NONE, 0, "the object that the root holds"),
-                                            TYPE, THREAD, HEAP };
+static const hdx_column table_columns[] = { HDX_COLUMN("address", ADDRESS, NONE, 0, "object that the root holds"), TYPE,
+                                            THREAD, HEAP };
 static const hdx_column type_columns[] = {
     TYPE,
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects held by roots of this type"),
-    HDX_COLUMN("roots", UNSIGNED, COUNT, 0, "roots of this type, a local once for each thread"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of those objects, without what they refer to"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of their retained sizes"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects that roots of this type hold"),
+    HDX_COLUMN("roots", UNSIGNED, COUNT, 0, "roots of this type; a local counts once per thread"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total shallow size of these objects"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of the retained sizes of these objects"),
 };
 static const hdx_form forms[] = {
     { "by", "type", type_columns, HDX_COUNT(type_columns) },
@@ -196,7 +196,7 @@ hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_erro
     if (code != HDX_OK)
         return code;
     if (by != HDX_BY_NONE && by != HDX_BY_OBJECT && by != HDX_BY_TYPE)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "roots go by object or type");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "root keys are object and type");
     code = by == HDX_BY_TYPE ? by_type(&ask, out, err) : each(&ask, true, out, err);
     return hdx_say_nothing(code, out, err, "the dump has no GC roots");
 }
@@ -227,8 +227,8 @@ const hdx_question hdx_question_roots = {
     .declared = {
         .name = "roots",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "GC roots, one row per object and type; locals with their thread",
-        .more = "--by type counts them.",
+        .sentence = "GC roots, one row per object and type; locals include their thread",
+        .more = "--by type counts roots by type.",
         .examples = { "heapdex roots app.hprof --by type", "heapdex roots app.hprof --where 'type = THREAD_OBJ'" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
@@ -241,7 +241,7 @@ const hdx_question hdx_question_roots = {
 const hdx_question hdx_table_of_roots = {
     .declared = {
         .name = "roots", .flags = HDX_ANSWER_HEAP,
-        .sentence = "GC roots, one row per object, type and thread; locals with their thread",
+        .sentence = "GC roots, one row per object, type and thread; locals include their thread",
         .more = "",
         .forms = &table_form,
         .form_count = 1,

@@ -23,40 +23,44 @@
 enum { ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, THREAD, NAME, INHERITED, KEY, KEY_CLASS, FIELD, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "the value"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the value"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "its size, without what it refers to"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that would be free without it"),
-    [THREAD] = HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_SPARE, "the thread that keeps it"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "shallow size of the value"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+                            "retained size: bytes that would be freed without the value"),
+    [THREAD] = HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_SPARE, "thread that holds the value"),
     [NAME] = HDX_COLUMN("thread_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread"),
-    [INHERITED] = HDX_COLUMN("inherited", BOOL, NONE, HDX_COLUMN_SPARE, "threads that it starts get it, too"),
+    [INHERITED] = HDX_COLUMN("inherited", BOOL, NONE, HDX_COLUMN_SPARE,
+                             "true if threads that this thread starts inherit the value"),
     [KEY] = HDX_COLUMN("key", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                       "the ThreadLocal; null: it was collected, and the value is left over"),
+                       "address of the ThreadLocal; null if it was collected, which leaves a stale value"),
     [KEY_CLASS] = HDX_COLUMN("key_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "class of the key"),
-    [FIELD] =
-        HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "CLASS#FIELD that holds the key"),
+    [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                         "CLASS#FIELD that holds the ThreadLocal"),
 };
 #define SUMS                                                                                                           \
     HDX_COLUMN("values", UNSIGNED, COUNT, 0, "distinct values"),                                                       \
-        HDX_COLUMN("stale", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "values left over: their keys were collected"),         \
-        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the values"),                                \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of what the values retain")
-#define THREADS HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads that have one")
+        HDX_COLUMN("stale", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "stale values: their ThreadLocals were collected"),     \
+        HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "total shallow size of the values"),                  \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of the bytes that the values retain")
+#define THREADS HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads with a value")
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the values"),
     THREADS,
     SUMS,
 };
 static const hdx_column thread_columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the thread"),
-    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "its name"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the thread"),
+    HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread"),
     SUMS,
 };
 static const hdx_column key_columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the ThreadLocal; null: all that were collected"),
+    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
+               "address of the ThreadLocal; null for all that were collected"),
     HDX_CLASS_COLUMN(0),
-    HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "CLASS#FIELD that holds it"),
+    HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+               "CLASS#FIELD that holds the ThreadLocal"),
     THREADS,
     SUMS,
 };
@@ -217,7 +221,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
 static const char *nothing(const void *state)
 {
     return hdx_graph_lacks_dump(((const locals *)state)->found.ask.g)
-               ? "what they are is in the dump, which is not at hand"
+               ? "thread locals are only in the dump, which is not available"
                : "no thread has thread locals";
 }
 
@@ -286,10 +290,10 @@ const hdx_question hdx_question_thread_locals = {
     .declared = {
         .name = "thread-locals",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "values that threads keep for themselves",
-        .more = "A row is a value of one thread, with the field that holds its ThreadLocal. --by class, thread or key "
-                "sums them over all threads. Where the ThreadLocal was collected its value is left over until the "
-                "thread cleans up: key is null, and sums count it as stale.",
+        .sentence = "values of ThreadLocals, by thread",
+        .more = "Each row is a value of one thread, with the field that holds its ThreadLocal. --by class, thread or "
+                "key sums values over all threads. If the ThreadLocal was collected, its value stays until the thread "
+                "cleans up; key is then null, and sums count the value as stale.",
         .examples = { "heapdex thread-locals app.hprof --by key",
                       "heapdex thread-locals app.hprof --sort retained --where 'thread_name ~ ^http'" },
         .forms = forms,

@@ -19,21 +19,23 @@
 
 enum { WAITING = 6, WAITS_FOR, LOCK, OWNER, OWNER_THREAD };
 const hdx_column hdx_thread_pool_columns[HDX_THREAD_POOL_COLUMNS] = {
-    HDX_COLUMN("pool", TEXT, NONE, HDX_COLUMN_NULLABLE, "names of its threads, with # for each run of digits"),
+    HDX_COLUMN("pool", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "common name of the threads, with # for each sequence of digits"),
     HDX_COLUMN("threads", UNSIGNED, COUNT, 0, "threads with such a name"),
-    HDX_COLUMN("states", TEXT, NONE, HDX_COLUMN_NULLABLE, "how many are in each state"),
-    HDX_COLUMN("frames", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "frames of their stacks"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of what they retain"),
+    HDX_COLUMN("states", TEXT, NONE, HDX_COLUMN_NULLABLE, "number of threads in each state"),
+    HDX_COLUMN("frames", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "number of frames in their stacks"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "sum of the bytes that they retain"),
     HDX_COLUMN("most_at", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "the innermost method outside of the JDK that most of them are in, else the innermost"),
+               "innermost method outside of the JDK in which most of them are, or the innermost method"),
     HDX_COLUMN("waiting", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-               "of its threads, those that wait for the lock which most of them wait for; null where none is parked"),
+               "threads of the pool that wait for the most frequent lock; null if none is parked"),
     HDX_COLUMN("waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "class of that lock or synchronizer (Thread.parkBlocker); of several as frequent that of least address"),
-    HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that synchronizer"),
+               "class of that lock or synchronizer (Thread.parkBlocker); of equally frequent ones, the one of lowest "
+               "address"),
+    HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "address of that lock or synchronizer"),
     HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "name of the thread that has it or computes the result; null where none is known"),
-    HDX_COLUMN("owner_thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that thread"),
+               "name of the thread that owns the lock or computes the result; null if unknown"),
+    HDX_COLUMN("owner_thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "address of that thread"),
 };
 
 static const char *const states[] = { "NEW", "RUNNABLE", "BLOCKED", "WAITING", "TIMED_WAITING", "TERMINATED" };
@@ -330,5 +332,5 @@ hdx_code hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err)
         hdx_table_free(table);
         return code;
     }
-    return hdx_say_nothing(hdx_table_rows(table, out, err), out, err, "the dump has no threads");
+    return hdx_say_nothing(hdx_table_rows(table, out, err), out, err, "no threads in the dump");
 }

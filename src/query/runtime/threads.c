@@ -20,28 +20,30 @@
 /* ---- columns ---- */
 
 #define OF_THREAD                                                                                                      \
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the thread object"),                                                      \
-        HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread; null where the dump does not tell"),  \
-        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "it does not keep the JVM running"),  \
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the thread object"),                                           \
+        HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread; null if the dump lacks it"),          \
+        HDX_COLUMN("daemon", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,                                       \
+                   "true if the thread does not keep the JVM running"),                                                \
         HDX_COLUMN("priority", SIGNED, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,                                   \
-                   "its priority, in Java from 1 to 10")
+                   "priority of the thread, from 1 to 10 in Java")
 #define RETAINED                                                                                                       \
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                       \
-               "bytes that would be free if it were gone, locals included; null for garbage")
-static const hdx_column local_item[] = { HDX_ITEM(ADDRESS, "an object that the frame holds") };
+               "retained size, including that of its locals; null if the thread is unreachable")
+static const hdx_column local_item[] = { HDX_ITEM(ADDRESS, "object that the frame holds") };
 static const hdx_column local_members[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "an object that the frame holds"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "its class"),
-    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it says of itself"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "object that the frame holds"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the object"),
+    HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE, "label of the object"),
     HDX_RETAINED_COLUMN(0),
 };
 static const hdx_column frame_members[] = {
     HDX_COLUMN("method", TEXT, NONE, 0, "class, method and signature"),
     HDX_COLUMN("source", TEXT, NONE, HDX_COLUMN_NULLABLE, "source file"),
     HDX_COLUMN("line", SIGNED, NONE, HDX_COLUMN_NULLABLE, "line in the source file"),
-    HDX_COLUMN("native", BOOL, NONE, 0, "it is a native method"),
+    HDX_COLUMN("native", BOOL, NONE, 0, "true for a native method"),
     HDX_NESTED("locals", LIST, HDX_COLUMN_NULLABLE, "objects that the frame holds; null without --locals", local_item),
-    HDX_NESTED("local_objects", LIST, HDX_COLUMN_NULLABLE, "what these are; null without --locals", local_members),
+    HDX_NESTED("local_objects", LIST, HDX_COLUMN_NULLABLE, "classes and labels of these objects; null without --locals",
+               local_members),
 };
 enum {
     ADDRESS,
@@ -67,37 +69,39 @@ enum {
 static const hdx_column columns[COLUMNS] = {
     OF_THREAD,
     [STATE] = HDX_COLUMN("state", TEXT, NONE, HDX_COLUMN_NULLABLE,
-                         "state as java.lang.Thread names it, such as RUNNABLE or WAITING"),
+                         "state with its name in java.lang.Thread, such as RUNNABLE or WAITING"),
     [WAITS_FOR] = HDX_COLUMN(
         "waits_for", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-        "class of the lock or synchronizer it is parked at (Thread.parkBlocker); null for threads at monitors"),
-    [LOCK] = HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that synchronizer"),
+        "class of the lock or synchronizer that it is parked at (Thread.parkBlocker); null for threads at monitors"),
+    [LOCK] = HDX_COLUMN("lock", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
+                        "address of that lock or synchronizer"),
     [OWNER] = HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE,
-                         "name of the thread that has the lock or computes the result; null where none is known"),
-    [OWNER_THREAD] = HDX_COLUMN("owner_thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "that thread"),
+                         "name of the thread that owns the lock or computes the result; null if unknown"),
+    [OWNER_THREAD] =
+        HDX_COLUMN("owner_thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "address of that thread"),
     [DEADLOCK] = HDX_COLUMN("deadlock", UNSIGNED, NONE, HDX_COLUMN_NULLABLE,
-                            "number, from 1, of the circle of threads that wait for each other; null: it is in none"),
+                            "number, from 1, of the circle of threads that wait for each other; null if the thread is "
+                            "in none"),
     [OUT_OF_MEMORY] = HDX_COLUMN("out_of_memory", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                                 "its OutOfMemoryError was being made when the dump was written; null where no thread "
-                                 "made one"),
+                                 "true if its OutOfMemoryError was being created when the dump was written; null if "
+                                 "no thread created one"),
     [VIRTUAL] = HDX_COLUMN("virtual", BOOL, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                           "it is a virtual thread; null in dumps without any"),
+                           "true for a virtual thread; null in dumps without virtual threads"),
     [CARRIER] = HDX_COLUMN("carrier", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                           "of a virtual thread: the thread that runs it at the moment"),
+                           "for a virtual thread, the thread that currently runs it"),
     [CONTEXT_CLASS_LOADER] = HDX_COLUMN("context_class_loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                                        "its context class loader"),
+                                        "context class loader of the thread"),
     [CONTEXT_LOADER] = HDX_COLUMN("context_loader", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                                  "the same in words: its class, and its name where it has one"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
-                           "size of the thread object, without what it refers to"),
+                                  "class of the context class loader, and its name if it has one"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "shallow size of the thread object"),
     [RETAINS] = RETAINED,
     [FRAMES] = HDX_NESTED("frames", LIST, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-                          "its stack, innermost frame first; null without --stacks", frame_members),
+                          "stack of the thread, innermost frame first; null without --stacks", frame_members),
 };
 static const hdx_column table_columns[] = {
     OF_THREAD,
-    HDX_COLUMN("frames", UNSIGNED, COUNT, 0, "frames of its stack"),
-    HDX_COLUMN("locals", UNSIGNED, COUNT, 0, "distinct objects that its frames hold"),
+    HDX_COLUMN("frames", UNSIGNED, COUNT, 0, "number of frames in its stack"),
+    HDX_COLUMN("locals", UNSIGNED, COUNT, 0, "number of distinct objects that its frames hold"),
     RETAINED,
 };
 static const hdx_form forms[] = {
@@ -517,7 +521,7 @@ static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_er
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && t->waits.deadlocks > 0)
         code = say_deadlocks(&ask.q, &t->ids, &t->waits, out, err);
-    return hdx_say_nothing(code, out, err, "the dump has no threads");
+    return hdx_say_nothing(code, out, err, "no threads in the dump");
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)
@@ -536,26 +540,29 @@ static hdx_code open_threads(const hdx_query *q, const hdx_arguments *a, hdx_row
 }
 
 static const hdx_parameter parameters[] = {
-    { .name = "stacks", .kind = HDX_PARAMETER_FLAG, .excludes = "by", .sentence = "frames of each thread" },
-    { .name = "locals", .kind = HDX_PARAMETER_FLAG, .excludes = "by", .sentence = "objects held by each frame" },
+    { .name = "stacks", .kind = HDX_PARAMETER_FLAG, .excludes = "by", .sentence = "show the frames of each thread" },
+    { .name = "locals",
+      .kind = HDX_PARAMETER_FLAG,
+      .excludes = "by",
+      .sentence = "show the objects that each frame holds" },
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
       .choices = "pool",
-      .sentence = "one row per pool: threads whose names differ in numbers alone" },
+      .sentence = "one row per pool: threads whose names differ only in numbers" },
 };
 
 const hdx_question hdx_question_threads = {
     .declared = {
         .name = "threads",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "threads, their stacks and what they keep alive",
-        .more = "--stacks adds the frames, innermost first, --locals the objects each frame holds. Virtual threads "
-                "are among them, after the others (dumps of JDK 19 to 21 do not have their stacks), and threads "
-                "that were not started or have ended; --sort address has them by address. A parked thread has what "
-                "it waits for and, of locks, the owner; threads that wait for each other have the number of their "
-                "deadlock. Dumps have no owners of monitors. --by pool sums those whose names differ in numbers "
-                "alone, with the lock that most of each pool wait for and its owner.",
+        .sentence = "threads, their stacks and what they retain",
+        .more = "--stacks adds the frames, innermost first; --locals adds the objects that each frame holds. Virtual "
+                "threads come after platform threads (dumps of JDK 19 to 21 lack their stacks), followed by threads "
+                "that were not started or have ended; --sort address sorts by address. A parked thread has the object "
+                "that it waits for and, for locks, the owner; threads that wait for each other have the number of "
+                "their deadlock. Dumps do not contain owners of monitors. --by pool sums threads whose names differ "
+                "only in numbers, and shows the lock that most threads of the pool wait for and its owner.",
         .examples = { "heapdex threads app.hprof --where 'owner != null'",
                       "heapdex threads app.hprof --stacks --locals --where 'name = main'" },
         .forms = forms,
@@ -575,7 +582,7 @@ static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows 
 const hdx_question hdx_table_of_threads = {
     .declared = { .name = "threads",
                   .flags = HDX_ANSWER_HEAP,
-                  .sentence = "threads, with the sizes of their stacks",
+                  .sentence = "threads, with the number of frames and locals in their stacks",
                   .more = "",
                   .forms = &table_form,
                   .form_count = 1 },

@@ -53,7 +53,7 @@ static void tell_unknown(const hdx_query *q, const char *text, const char *field
         for (uint32_t c = numbers[i], steps = 0; c < classes && steps < classes; c = all[c].super, steps++)
             if (hdx_has_field(&all[c], field, NULL, NULL, 0))
                 return;
-    (void)snprintf(line, sizeof line, "warning: %.120s: there is no such field, nothing is excluded by it", text);
+    (void)snprintf(line, sizeof line, "warning: no field %.120s found; it excludes nothing", text);
     q->notice(q->notice_context, line);
 }
 
@@ -93,7 +93,7 @@ static hdx_code add_field(const hdx_query *q, hdx_excludes *x, const char *text,
 {
     const char *mark = strrchr(text, '#');
     if (mark == NULL || mark == text || mark[1] == '\0')
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s is no CLASS#FIELD", text);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "%.100s does not have the form CLASS#FIELD", text);
     const char *name = hdx_arena_copy(&x->names, text, (uint64_t)(mark - text));
     const char *field = hdx_arena_copy(&x->names, mark + 1, strlen(mark + 1));
     return name == NULL || field == NULL ? hdx_no_memory(err, "excluded fields", strlen(text))

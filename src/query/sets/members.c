@@ -118,10 +118,10 @@ const char *hdx_members_nothing(const hdx_members *m, const hdx_set *set)
     if (m->described > 0 && m->named == 0)
         return HDX_NONE_MEETS;
     if (set->pattern_count == 0)
-        return set->id_count == 1 ? "it is unreachable: nothing more would be free without it"
-                                  : "all of them are unreachable: nothing more would be free";
+        return set->id_count == 1 ? "it is unreachable, so nothing more would be freed"
+                                  : "all of them are unreachable, so nothing more would be freed";
     return set->subclasses ? "no instance is reachable"
-                           : "no instance is reachable; --subclasses adds those of subclasses";
+                           : "no instance is reachable; --subclasses includes instances of subclasses";
 }
 
 /* ---- as arguments ---- */
@@ -133,8 +133,7 @@ hdx_code hdx_given_set_open(const hdx_query *q, const hdx_arguments *a, hdx_give
     hdx_code code = hdx_argument_texts(a, "class", &out->arena, &out->set.patterns, &out->set.pattern_count, err);
     if (code == HDX_OK && (code = hdx_argument_objects(q, a, &ids, &out->set.id_count, err)) == HDX_OK &&
         out->set.id_count == 0 && out->set.pattern_count == 0)
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' takes objects or --class PATTERN, and got neither",
-                        a->answer->name);
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' needs objects or --class PATTERN", a->answer->name);
     out->set.ids = ids;
     out->set.subclasses = hdx_argument_flag(a, "subclasses");
     return code;

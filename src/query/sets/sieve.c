@@ -132,7 +132,7 @@ hdx_code hdx_sieve_check(hdx_sieve *s, const hdx_column *columns, unsigned colum
         offer_fields(s, &near, room, sizeof room);
         hdx_code code =
             hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE,
-                     column_count > 0 ? "there is no column '%.60s', and no object of the set has such a field"
+                     column_count > 0 ? "no column has the name '%.60s', and no object of the set has such a field"
                                       : "no object of the set has a field '%.60s'",
                      s->at[i].name);
         return near.best != NULL ? hdx_hint(err, code, "did you mean %.120s?", near.best) : code;

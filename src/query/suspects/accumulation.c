@@ -34,7 +34,7 @@ static hdx_code turn(hdx_suspects *s, uint64_t *seen, hdx_error *err)
 {
     return ++*seen <= hdx_graph_objects(s->ask.g)
                ? hdx_ask_turn(&s->ask, err)
-               : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "an object is dominated by more than one");
+               : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "object has more than one dominator");
 }
 
 static hdx_code sum_children(hdx_suspects *s, hdx_id of, uint64_t *seen, hdx_error *err)

@@ -1,7 +1,7 @@
 /*
  * suspect_words.c - a suspect in words: the sentence a person needs.
  *
- *     one HashMap in the static acme.Shop.sessions keeps 1.9 MB (70 %), 12,004 entries of acme.Session, held by
+ *     one HashMap in the static field acme.Shop.sessions retains 1.9 MB (70%), 12,004 entries of acme.Session, held by
  *     thread "clerk"; look at acme.Desk.serve (Desk.java:42)
  *
  * The object that is named is the one a programmer knows: the accumulation point is often the array of a map or the
@@ -157,8 +157,7 @@ static void put_size(words *w, uint64_t bytes)
 {
     char human[16];
     hdx_human_size(bytes, human);
-    hdx_buffer_format(&w->b, "%s (%.0f %%)", human,
-                      w->s->total > 0 ? 100.0 * (double)bytes / (double)w->s->total : 0.0);
+    hdx_buffer_format(&w->b, "%s (%.0f%%)", human, w->s->total > 0 ? 100.0 * (double)bytes / (double)w->s->total : 0.0);
 }
 
 static hdx_code put_thread(words *w, hdx_id id, hdx_error *err)
@@ -285,10 +284,10 @@ static hdx_code find_static(words *w, hdx_id id, hdx_named_ref *ref, hdx_id *hol
 /* below: what the field has, HDX_NO_ID where that is the object itself */
 static void put_static(words *w, hdx_id below, hdx_id holder, const char *name)
 {
-    hdx_buffer_text(&w->b, below == HDX_NO_ID ? " in the static " : " below the ");
+    hdx_buffer_text(&w->b, below == HDX_NO_ID ? " in the static field " : " below the ");
     if (below != HDX_NO_ID) {
         put_class(&w->b, hdx_suspect_class(w->s->ask.g, below));
-        hdx_buffer_text(&w->b, " in the static ");
+        hdx_buffer_text(&w->b, " in the static field ");
     }
     put_text(&w->b, hdx_suspect_class(w->s->ask.g, holder));
     hdx_buffer_text(&w->b, ".");
@@ -354,8 +353,8 @@ static hdx_code put_step(words *w, const hdx_id *step, bool direct, bool *told, 
 }
 
 /*
- * " in the static A.B": a static field that leads to the object without other objects of the program between; else the
- * last object of the program on the path, and its field; else the field of the JDK that it is in.
+ * " in the static field A.B": a static field that leads to the object without other objects of the program between;
+ * else the last object of the program on the path, and its field; else the field of the JDK that it is in.
  */
 static hdx_code put_where(words *w, hdx_error *err)
 {
@@ -520,7 +519,7 @@ static hdx_code put_shared(words *w, bool *shared, hdx_error *err)
         hdx_buffer_text(&w->b, is_thread(w->s->ask.g, s.first) ? " threads of " : " objects of ");
         put_class(&w->b, hdx_suspect_class(w->s->ask.g, s.first));
     } else {
-        hdx_buffer_text(&w->b, " objects, among them ");
+        hdx_buffer_text(&w->b, " objects, including ");
         return put_object(w, s.first, err);
     }
     return HDX_OK;
@@ -537,7 +536,7 @@ static hdx_code put_held(words *w, hdx_error *err)
         return HDX_OK;
     const hdx_id id = s->paths.steps.at[p->first];
     if (w->of->only_weak) {
-        hdx_buffer_text(&w->b, ", held by nothing but weak, soft or phantom references");
+        hdx_buffer_text(&w->b, ", held only by weak, soft or phantom references");
         return HDX_OK;
     }
     if (id == w->told || id == w->in || id == w->what || id == w->of->object) {
@@ -607,7 +606,7 @@ static hdx_code say_object(words *w, hdx_error *err)
         code = put_suspect(w, true, err);
     if (code != HDX_OK)
         return code;
-    hdx_buffer_text(&w->b, " keeps ");
+    hdx_buffer_text(&w->b, " retains ");
     put_size(w, bytes);
     if (!same_size)
         code = put_suspect(w, false, err);
@@ -618,7 +617,7 @@ static hdx_code say_object(words *w, hdx_error *err)
 static void put_next(words *w)
 {
     const hdx_class *c = hdx_graph_class(w->s->ask.g, w->of->number);
-    hdx_buffer_text(&w->b, "; no one object holds most of them, see ");
+    hdx_buffer_text(&w->b, "; no single object holds most of them, see ");
     if (c != NULL && hdx_text_is(c->name, "java.lang.Class"))
         hdx_buffer_text(&w->b, "loaders");
     else if (c != NULL && hdx_text_is(c->name, "java.lang.ThreadLocal$ThreadLocalMap$Entry"))
@@ -637,7 +636,7 @@ static hdx_code say_group(words *w, hdx_error *err)
         hdx_buffer_text(&w->b, w->of->objects == 1 ? " object of " : " objects of ");
         put_class_number(w, w->of->number);
     }
-    hdx_buffer_text(&w->b, w->of->objects == 1 ? " keeps " : " together keep ");
+    hdx_buffer_text(&w->b, w->of->objects == 1 ? " retains " : " together retain ");
     put_size(w, w->of->bytes);
     if (w->of->point == HDX_NO_ID) {
         if ((code = put_accumulated(w, err)) == HDX_OK)

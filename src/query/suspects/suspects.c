@@ -44,78 +44,80 @@ enum {
     COLUMNS
 };
 
-#define KIND_SENTENCE  "object: one; group: many of one class together"
-#define BYTES_SENTENCE "bytes that would be free if it were gone; of a group the sum"
+#define KIND_SENTENCE  "object: a single object; group: many objects of one class"
+#define BYTES_SENTENCE "retained size: bytes that would be freed without the object; for a group, the sum"
 #define SENTENCE_SENTENCE                                                                                              \
-    "what it is, how much it keeps, what of, what holds it, and where to look, for people; its words may change"
+    "description for people: what it is, what it retains, what holds it, where to look; its wording may change"
 static const hdx_column columns[COLUMNS] = {
-    [SUSPECT] = HDX_COLUMN("suspect", UNSIGNED, NONE, 0, "its number, from 1: the one that keeps most is the first"),
-    [PROBLEM] =
-        HDX_COLUMN("problem", UNSIGNED, NONE, 0, "suspects of one number have paths that begin at the same root"),
+    [SUSPECT] = HDX_COLUMN("suspect", UNSIGNED, NONE, 0, "number of the suspect, from 1; the first retains most"),
+    [PROBLEM] = HDX_COLUMN("problem", UNSIGNED, NONE, 0,
+                           "number of the problem; suspects whose paths begin at the same root share it"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, 0, KIND_SENTENCE),
-    [OBJECT] = HDX_COLUMN("object", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object; null of a group"),
+    [OBJECT] = HDX_COLUMN("object", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "address of the object; null for a group"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-                         "its class; of a class object the class it is"),
-    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "1, or the objects of the group"),
+                         "class of the object; for a class object, the class that it represents"),
+    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of objects: 1, or those of the group"),
     [BYTES] = HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, BYTES_SENTENCE),
-    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "the same as part of all live bytes"),
+    [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "share of all live bytes, in percent"),
     [POINT] = HDX_COLUMN("accumulation_point", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                         "the object below which it scatters; null where there is none"),
+                         "object below which the memory is spread over many small objects; null if there is none"),
     [POINT_CLASS] = HDX_COLUMN("accumulation_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-                               "class of that object; of a class object the class it is"),
-    [POINT_RETAINED] = HDX_COLUMN("accumulation_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that it keeps"),
+                               "class of that object; for a class object, the class that it represents"),
+    [POINT_RETAINED] =
+        HDX_COLUMN("accumulation_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that it retains"),
     [ACCUMULATED_CLASS] = HDX_COLUMN("accumulated_class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-                                     "class with the most bytes below it; null where nothing is"),
+                                     "class with the most bytes below that object; null if nothing is below it"),
     [ACCUMULATED_OBJECTS] =
-        HDX_COLUMN("accumulated_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects of that class there"),
-    [ACCUMULATED_BYTES] = HDX_COLUMN("accumulated_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes they keep"),
+        HDX_COLUMN("accumulated_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects of that class below it"),
+    [ACCUMULATED_BYTES] =
+        HDX_COLUMN("accumulated_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that these objects retain"),
     [SENTENCE] = HDX_COLUMN("sentence", TEXT, NONE, 0, SENTENCE_SENTENCE),
 };
 static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
 
 static const hdx_column point_members[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object below which it scatters"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "object below which the memory is spread over many small objects"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "its class; of a class object the class it is"),
-    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that it keeps"),
+               "class of the object; for a class object, the class that it represents"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that it retains"),
 };
 static const hdx_column accumulated_members[] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "a class"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of it that the point dominates immediately"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that those keep"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class name"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the class that the accumulation point immediately dominates"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that these objects retain"),
 };
-static const hdx_column keyword_item[] = { HDX_ITEM(TEXT, "a name to search for: class, loader, method, source line") };
+static const hdx_column keyword_item[] = { HDX_ITEM(TEXT, "search term, such as a class, class loader, method or "
+                                                          "source line") };
 static const hdx_column number_item[] = { HDX_ITEM(UNSIGNED, "number of a suspect") };
-static const hdx_column address_item[] = { HDX_ITEM(ADDRESS, "an object that the paths of all of them use") };
+static const hdx_column address_item[] = { HDX_ITEM(ADDRESS, "object that all their paths share") };
 static const hdx_column problem_members[] = {
-    HDX_NESTED("suspects", LIST, 0, "the suspects, by number", number_item),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that they keep together"),
-    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
-    HDX_NESTED("common_path", LIST, 0, "what their paths have in common, from the root; empty where there is no path",
-               address_item),
+    HDX_NESTED("suspects", LIST, 0, "numbers of the suspects", number_item),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes that they retain together"),
+    HDX_COLUMN("percent", REAL, PERCENT, 0, "share of all live bytes, in percent"),
+    HDX_NESTED("common_path", LIST, 0, "common part of their paths, from the root; empty without a path", address_item),
 };
 static const hdx_column suspect_members[] = {
     HDX_COLUMN("kind", TEXT, NONE, 0, KIND_SENTENCE),
-    HDX_COLUMN("object", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "the object; null of a group"),
+    HDX_COLUMN("object", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "address of the object; null for a group"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "its class; of a class object the class it is"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "1, or the objects of the group"),
+               "class of the object; for a class object, the class that it represents"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of objects: 1, or those of the group"),
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, BYTES_SENTENCE),
-    HDX_COLUMN("percent", REAL, PERCENT, 0, "the same as part of all live bytes"),
-    HDX_NESTED("accumulation_point", OBJECT, HDX_COLUMN_NULLABLE, "where it comes together; null where nowhere",
-               point_members),
+    HDX_COLUMN("percent", REAL, PERCENT, 0, "share of all live bytes, in percent"),
+    HDX_NESTED("accumulation_point", OBJECT, HDX_COLUMN_NULLABLE,
+               "object below which the memory is spread over many small objects; null if there is none", point_members),
     HDX_NESTED("path", OBJECT, HDX_COLUMN_NULLABLE,
-               "the path to the accumulation point, or to an object that has none; null of a group without one",
+               "path to the accumulation point, or to an object without one; null for a group without one",
                hdx_path_members),
-    HDX_NESTED("accumulated_classes", LIST, 0, "what comes together there, the classes with the most bytes",
+    HDX_NESTED("accumulated_classes", LIST, 0, "classes with the most bytes below the accumulation point",
                accumulated_members),
-    HDX_NESTED("keywords", LIST, 0, "names to search for in bug trackers and sources", keyword_item),
+    HDX_NESTED("keywords", LIST, 0, "search terms for bug trackers and source code", keyword_item),
     HDX_COLUMN("sentence", TEXT, NONE, 0, SENTENCE_SENTENCE),
-    HDX_COLUMN("problem", UNSIGNED, NONE, 0, "its problem"),
+    HDX_COLUMN("problem", UNSIGNED, NONE, 0, "number of the problem"),
 };
 static const hdx_column document_keys[] = {
-    HDX_NESTED("suspects", LIST, 0, "suspects, the one that keeps most first", suspect_members),
-    HDX_NESTED("problems", LIST, 0, "suspects whose paths begin at the same root, together", problem_members),
+    HDX_NESTED("suspects", LIST, 0, "suspects, the largest first", suspect_members),
+    HDX_NESTED("problems", LIST, 0, "problems: suspects whose paths begin at the same root", problem_members),
 };
 
 /* ---- which ---- */
@@ -174,7 +176,8 @@ static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
         const uint64_t bytes = all - (id == s->only.top ? hdx_least(s->only.bytes, all) : 0);
         const uint32_t c = hdx_graph_class_of(s->ask.g, id);
         if (++seen > objects)
-            return hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "the roots dominate more than there is");
+            return hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE,
+                            "GC roots dominate more objects than the heap has");
         if (bytes > s->threshold) {
             code = add_object(s, id, bytes, err);
         } else if (c < s->classes) {
@@ -316,7 +319,7 @@ static hdx_code find_paths(hdx_suspects *s, hdx_error *err)
         if ((code = hdx_paths_find(&s->ask, &all, &target, 1, 1, &s->paths, err)) != HDX_OK)
             break;
         if (s->paths.at[of->path].count == 0)
-            return hdx_ask_unsound(&s->ask, "nearest", "no path leads to an object that lives", err);
+            return hdx_ask_unsound(&s->ask, "nearest", "no path leads to a live object", err);
         code = uses_excluded(s, &s->paths.at[of->path], &no, err);
         if (code == HDX_OK && no)
             code = search_path(s, of, err);
@@ -613,7 +616,8 @@ static hdx_code make(const hdx_query *q, const hdx_suspect_options *options, boo
     if (code == HDX_OK)
         code = answer(&s, threshold, document, out, err);
     drop(&s);
-    return hdx_say_nothing(code, out, err, "nothing keeps more than %u %% of the live bytes, alone or with its class",
+    return hdx_say_nothing(code, out, err,
+                           "no object, alone or together with its class, retains more than %u%% of the live bytes",
                            threshold);
 }
 
@@ -629,21 +633,23 @@ static const hdx_parameter parameters[] = {
       .preset = THRESHOLD_PRESET,
       .least = 1,
       .most = 100,
-      .sentence = "what keeps more of the live bytes is a suspect; " THRESHOLD_PRESET " by default" },
+      .sentence = "percentage of the live bytes that a suspect must exceed; " THRESHOLD_PRESET " by default" },
     { .name = "drop",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "PERCENT",
       .preset = DROP_PRESET,
       .least = 1,
       .most = 100,
-      .sentence = "below a point no object keeps this part of it; " DROP_PRESET " by default" },
+      .sentence =
+          "accumulation point: no object below it retains this percentage of its bytes; " DROP_PRESET " by default" },
     { .name = "share",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "PERCENT",
       .preset = SHARE_PRESET,
       .least = 1,
       .most = 100,
-      .sentence = "paths of a group that lead through its point; more than " SHARE_PRESET " by default" },
+      .sentence = "percentage of a group's paths that lead through its accumulation point; more than " SHARE_PRESET
+                  " by default" },
 };
 
 static hdx_code open_suspects(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -658,10 +664,10 @@ const hdx_question hdx_question_suspects = {
     .declared = {
         .name = "suspects",
         .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-        .sentence = "what keeps most of the heap: suspects of a leak, with what holds them",
-        .more = "A suspect is an object, or all objects of a class together, that nothing but the GC roots dominates "
-                "and that keeps more than --threshold percent of the live bytes. Its accumulation point is where that "
-                "comes together; paths do not use weak, soft, phantom and finalizer references.",
+        .sentence = "leak suspects: objects and groups that retain most of the heap, with what holds them",
+        .more = "A suspect is an object, or a group of all objects of a class, that only GC roots dominate and that "
+                "retains more than --threshold percent of the live bytes. Below its accumulation point the memory is "
+                "spread over many small objects. Paths do not use weak, soft, phantom and finalizer references.",
         .examples = { "heapdex suspects app.hprof", "heapdex suspects app.hprof --threshold 2 --format json" },
         .forms = &form,
         .form_count = 1,
@@ -682,7 +688,7 @@ static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows 
 const hdx_question hdx_table_of_suspects = {
     .declared = { .name = "suspects",
                   .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-                  .sentence = "suspects of a leak, a row each",
+                  .sentence = "leak suspects, one row per suspect",
                   .more = "",
                   .forms = &form,
                   .form_count = 1 },

@@ -121,31 +121,32 @@ void hdx_equal_sizes(const hdx_array_contents *c, const hdx_equal *e, uint64_t *
 #define HDX_ALL_TYPES 0xff0u /* boolean .. long */
 #define HDX_EQUAL_COLUMNS                                                                                              \
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                                       \
-               "java.lang.String, or that of arrays"),                                                                 \
+               "java.lang.String, or class of the arrays"),                                                            \
         HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,                      \
-                   "the text, or what can be printed of an array"),                                                    \
-        HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "how many are equal"),                                               \
+                   "text, or printable content of an array"),                                                          \
+        HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of equal objects"),                                          \
         HDX_COLUMN("arrays", UNSIGNED, COUNT, HDX_COLUMN_SPARE | HDX_COLUMN_NULLABLE,                                  \
-                   "arrays that hold the text of these Strings and nothing else; null for arrays"),                    \
-        HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "characters (UTF-16 units) of one, or elements"),      \
-        HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all of them, arrays of Strings included"),                    \
-        HDX_COLUMN("wasted", UNSIGNED, BYTES, 0, "what would be free if there were one of them"),                      \
-        HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SPARE, "the first of them")
+                   "arrays that contain only the text of these Strings; null for arrays"),                             \
+        HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "UTF-16 units of one text, or elements of one array"), \
+        HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "total size, including the arrays of Strings"),                        \
+        HDX_COLUMN("wasted", UNSIGNED, BYTES, 0, "bytes that would be freed if only one of them remained"),            \
+        HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SPARE, "address of the first of them")
 /* Members of the document's `total`. */
 #define HDX_EQUAL_TOTALS                                                                                               \
-    HDX_COLUMN("strings", UNSIGNED, COUNT, 0, "those whose text the dump has"),                                        \
+    HDX_COLUMN("strings", UNSIGNED, COUNT, 0, "number of Strings whose text is in the dump"),                          \
         HDX_COLUMN("string_values", UNSIGNED, COUNT, 0, "different texts"),                                            \
-        HDX_COLUMN("string_bytes", UNSIGNED, BYTES, 0, "size of these Strings and their arrays"),                      \
-        HDX_COLUMN("string_duplicates", UNSIGNED, COUNT, 0, "those that are as another before them"),                  \
-        HDX_COLUMN("string_wasted", UNSIGNED, BYTES, 0, "what would be free if there were one String for each text"),  \
+        HDX_COLUMN("string_bytes", UNSIGNED, BYTES, 0, "total size of these Strings and their arrays"),                \
+        HDX_COLUMN("string_duplicates", UNSIGNED, COUNT, 0, "number of Strings that are equal to an earlier one"),     \
+        HDX_COLUMN("string_wasted", UNSIGNED, BYTES, 0, "bytes that would be freed if each text had only one String"), \
         HDX_COLUMN(                                                                                                    \
             "deduplication", UNSIGNED, BYTES, 0,                                                                       \
-            "what of that would be free if equal Strings shared one array, as -XX:+UseStringDeduplication does"),      \
-        HDX_COLUMN("absent", UNSIGNED, COUNT, 0, "those whose text is not in the dump"),                               \
-        HDX_COLUMN("unknown", UNSIGNED, COUNT, 0, "those of no known layout"),                                         \
+            "bytes of these that would be freed if equal Strings shared one array, as -XX:+UseStringDeduplication "    \
+            "does"),                                                                                                   \
+        HDX_COLUMN("absent", UNSIGNED, COUNT, 0, "number of Strings whose text is missing from the dump"),             \
+        HDX_COLUMN("unknown", UNSIGNED, COUNT, 0, "number of Strings with an unknown layout"),                         \
         HDX_COLUMN("array_duplicates", UNSIGNED, COUNT, 0,                                                             \
-                   "arrays that are as another before them and are no String's"),                                      \
-        HDX_COLUMN("array_wasted", UNSIGNED, BYTES, 0, "their size")
+                   "arrays that are equal to an earlier one and do not belong to a String"),                           \
+        HDX_COLUMN("array_wasted", UNSIGNED, BYTES, 0, "total size of these arrays")
 /*
  * texts, all: as in hdx_equals_find. Arrays and holders fill columns of `duplicates`; with `texts` only Strings are
  * included.

@@ -28,33 +28,33 @@ static const char *const kind_names[KINDS] = { "constant", "slack", "latin1", "n
 #define WASTE(s) HDX_COLUMN("wasted", UNSIGNED, BYTES, 0, s)
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "class of the arrays"),
-    HDX_COLUMN("waste", TEXT, NONE, 0, "constant, slack, latin1, none, or absent where the dump lacks the content"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "such arrays"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size"),
-    WASTE("what of it would be free without the waste"),
+    HDX_COLUMN("waste", TEXT, NONE, 0, "constant, slack, latin1 or none; absent if the dump lacks the content"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "arrays with this waste"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total size of these arrays"),
+    WASTE("bytes that would be freed without the waste"),
 };
 #define LABEL 2u
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the array"),
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME | HDX_COLUMN_NULLABLE, "its class"),
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME | HDX_COLUMN_NULLABLE, "class of the array"),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-               "what of it can be printed; null where all is zero"),
-    HDX_COLUMN("length", UNSIGNED, COUNT, 0, "its elements"),
-    HDX_COLUMN("used", UNSIGNED, COUNT, 0, "elements that it needs, of half the size for latin1"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "its size"),
-    WASTE("what of it would be free without the waste"),
+               "printable content of the array; null if all elements are zero"),
+    HDX_COLUMN("length", UNSIGNED, COUNT, 0, "number of elements"),
+    HDX_COLUMN("used", UNSIGNED, COUNT, 0, "number of elements that are needed; for latin1, elements of half the size"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of the array"),
+    WASTE("bytes that would be freed without the waste"),
     HDX_RETAINED_IF_LIVE_COLUMN(HDX_COLUMN_SPARE),
 };
 static const hdx_column total_members[] = {
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "primitive arrays"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "their size"),
-    HDX_COLUMN("constant", UNSIGNED, BYTES, 0, "wasted by constant ones"),
-    HDX_COLUMN("slack", UNSIGNED, BYTES, 0, "wasted by what nobody uses"),
-    HDX_COLUMN("latin1", UNSIGNED, BYTES, 0, "wasted by two bytes for a character where one would do"),
-    HDX_COLUMN("absent", UNSIGNED, COUNT, 0, "arrays whose content is not in the dump"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total size of these arrays"),
+    HDX_COLUMN("constant", UNSIGNED, BYTES, 0, "bytes wasted by constant arrays"),
+    HDX_COLUMN("slack", UNSIGNED, BYTES, 0, "bytes wasted by unused elements"),
+    HDX_COLUMN("latin1", UNSIGNED, BYTES, 0, "bytes wasted by characters of two bytes where one would suffice"),
+    HDX_COLUMN("absent", UNSIGNED, COUNT, 0, "arrays whose content is missing from the dump"),
 };
-static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "sums of all, before conditions and limit",
-                                                  total_members) };
+static const hdx_column document[] = { HDX_NESTED(
+    "total", OBJECT, 0, "totals over all rows, before conditions and limit are applied", total_members) };
 static const hdx_form   forms[] = {
       { "waste", "constant", columns, HDX_COUNT(columns) },
       { "waste", "slack", columns, HDX_COUNT(columns) },
@@ -292,24 +292,25 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KIND",
       .choices = KIND_WORDS,
-      .sentence = "the arrays themselves, of this kind of waste" },
+      .sentence = "show single arrays with this kind of waste" },
 };
 
 static hdx_code open_arrays(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     *out = NULL;
     const hdx_code code = ask_arrays(q, hdx_argument_choice(a, "waste"), out, err);
-    return hdx_say_nothing(code, out, err, "no primitive array wastes anything that way");
+    return hdx_say_nothing(code, out, err, "no primitive array has this kind of waste");
 }
 
 const hdx_question hdx_question_arrays = {
     .declared = {
         .name = "arrays",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
-        .sentence = "what primitive arrays waste: constant ones, slack, text that is wider than it need be",
-        .more = "constant: two elements or more that are all the same. slack: what no String shows of a char[], or "
-                "zeros at the end of a char[] or byte[]. latin1: text in UTF-16 that Latin-1 could hold in half. An "
-                "array counts for the first of these. Equal arrays are told by 'duplicates'.",
+        .sentence = "waste in primitive arrays: constant content, slack, text that is wider than necessary",
+        .more = "constant: the array has at least two elements and all are equal. slack: the part of a char[] that no "
+                "String uses, or zeros at the end of a char[] or byte[]. latin1: UTF-16 text that Latin-1 could store "
+                "in half the size. An array counts for the first kind that applies. The question duplicates reports "
+                "equal arrays.",
         .examples = { "heapdex arrays app.hprof", "heapdex arrays app.hprof --waste slack --sort wasted --limit 5" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),

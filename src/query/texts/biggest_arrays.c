@@ -21,19 +21,19 @@ static const hdx_column columns[COLUMNS] = {
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the array"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
-    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, 0, "its elements"),
+    [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, 0, "number of elements"),
     [SHALLOW] = HDX_SHALLOW_COLUMN(0),
     [RETAINED] = HDX_RETAINED_IF_LIVE_COLUMN(0),
     [FIELD] = HDX_COLUMN("field", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_LATE,
-                         "CLASS#FIELD that holds it, directly or in collections"),
+                         "CLASS#FIELD that holds the array, directly or through collections"),
 };
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the arrays"),
-    HDX_COLUMN("arrays", UNSIGNED, COUNT, 0, "arrays that are large enough"),
-    HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "their elements"),
+    HDX_COLUMN("arrays", UNSIGNED, COUNT, 0, "arrays of the minimum size or larger"),
+    HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "total number of elements"),
     HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
-               "sum of what each retains; what one of them retains of another counts twice"),
+               "sum of their retained sizes; bytes that several of them retain count repeatedly"),
 };
 static const hdx_form forms[] = {
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
@@ -120,7 +120,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
 static const char *nothing(const void *of)
 {
     (void)of;
-    return "no array is as large; --least says how many bytes it takes";
+    return "no array is large enough; --least sets the minimum size";
 }
 
 HDX_ENTRY_NUMBER(class_of, array, class)
@@ -150,7 +150,7 @@ static const hdx_parameter parameters[] = {
       .kind = HDX_PARAMETER_SIZE,
       .value = "SIZE",
       .preset = LEAST,
-      .sentence = "arrays of so many bytes or more; " LEAST " by default" },
+      .sentence = "minimum size of an array; " LEAST " by default" },
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
@@ -163,9 +163,9 @@ const hdx_question hdx_question_biggest_arrays = {
         .name = "biggest-arrays",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
         .sentence = "arrays by size, with the fields that hold them",
-        .more = "A row is an array of objects or of a primitive type, the largest first, with what it retains and the "
-                "field that holds it, directly or in collections. --by class sums. What arrays waste is told by "
-                "'arrays'.",
+        .more = "Each row is an array of objects or of a primitive type, the largest first, with its retained size "
+                "and the field that holds it, directly or through collections. --by class sums by class. The question "
+                "arrays reports waste in arrays.",
         .examples = { "heapdex biggest-arrays app.hprof --limit 10",
                       "heapdex biggest-arrays app.hprof --least 1M --by class" },
         .forms = forms,

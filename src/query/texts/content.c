@@ -154,7 +154,7 @@ static hdx_code field(const hdx_query *q, hdx_id id, const char *name, uint8_t t
 
 static hdx_code no_pixels(const hdx_query *q, hdx_id id, const char *why, hdx_error *err)
 {
-    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "the pixels of bitmap 0x%llx %s",
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "pixels of bitmap 0x%llx %s",
                     (unsigned long long)hdx_graph_address(q->graph, id), why);
 }
 
@@ -168,18 +168,18 @@ static hdx_code measure(const hdx_query *q, hdx_id id, picture *p, hdx_id *pixel
         (code = field(q, id, "mBuffer", 2, &buffer, &some, err)) != HDX_OK)
         return code;
     if (!some || buffer.as.address == 0 || !hdx_graph_find(q->graph, buffer.as.address, pixels))
-        return no_pixels(q, id, "are not in the dump: Android 8 and later keeps them in native memory", err);
+        return no_pixels(q, id, "are not in the dump: Android 8 and later store them in native memory", err);
     if (!wide || !high || width.as.integer < 1 || height.as.integer < 1 || width.as.integer > SIDE ||
         height.as.integer > SIDE)
-        return no_pixels(q, id, "have no width and height", err);
+        return no_pixels(q, id, "cannot be read: width or height is missing", err);
     p->width = (uint32_t)width.as.integer;
     p->height = (uint32_t)height.as.integer;
     const uint64_t count = (uint64_t)p->width * p->height, length = hdx_graph_length(q->graph, *pixels);
     p->size = length >= 4 * count ? 4 : length == 2 * count ? 2 : length == count ? 1 : 0; /* 4: of a larger one */
     p->samples = p->size == 2 ? 3 : p->size;
     if (p->size == 0)
-        return hdx_hint(err, no_pixels(q, id, "are in a layout that its fields do not tell", err),
-                        "the array alone: heapdex object DUMP 0x%llx --text -o FILE",
+        return hdx_hint(err, no_pixels(q, id, "have an unknown layout", err),
+                        "to save the array alone: heapdex object DUMP 0x%llx --text -o FILE",
                         (unsigned long long)buffer.as.address);
     return HDX_OK;
 }
@@ -246,14 +246,12 @@ hdx_code hdx_query_content(const hdx_query *q, hdx_id id, hdx_put *put, void *co
         return code;
     if (*what == HDX_CONTENT_ABSENT)
         return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE,
-                        "what object 0x%llx holds was stripped from the dump: it is absent, not empty", address);
+                        "content of object 0x%llx was stripped from the dump: it is absent, not empty", address);
     if (*what == HDX_CONTENT_NONE)
         return hdx_hint(err,
                         hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE,
-                                 "object 0x%llx (%.*s) is no text and no array "
-                                 "of primitives",
-                                 address, c == NULL || c->name.len > 60 ? 0 : (int)c->name.len,
-                                 c == NULL ? "" : c->name.at),
-                        "String, StringBuilder, arrays such as byte[], and android.graphics.Bitmap are");
+                                 "object 0x%llx (%.*s) is neither a text nor a primitive array", address,
+                                 c == NULL || c->name.len > 60 ? 0 : (int)c->name.len, c == NULL ? "" : c->name.at),
+                        "supported: String, StringBuilder, arrays such as byte[], and android.graphics.Bitmap");
     return HDX_OK;
 }

@@ -12,11 +12,11 @@
 static const hdx_column columns[] = {
     HDX_EQUAL_COLUMNS,
     HDX_COLUMN("holder", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "with --holders: class and field, or class of arrays, that has most of these copies"),
+               "class and field, or class of arrays, with most of these copies; only with --holders"),
 };
 static const hdx_column total_members[] = { HDX_EQUAL_TOTALS };
-static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "sums of all, before conditions and limit",
-                                                  total_members) };
+static const hdx_column document[] = { HDX_NESTED(
+    "total", OBJECT, 0, "totals over all rows, before conditions and limit are applied", total_members) };
 static const hdx_form   form = { NULL, NULL, columns, HDX_COUNT(columns) };
 
 enum { CLASS, LABEL, FIRST };
@@ -133,7 +133,7 @@ hdx_code hdx_query_copy_of(const hdx_query *q, hdx_id text, hdx_id *copy, hdx_er
 static const hdx_parameter parameters[] = {
     { .name = "holders",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "class and field that have most copies of each group (reads the dump once more)" },
+      .sentence = "add the class and field with most copies of each group (reads the dump once more)" },
 };
 
 static hdx_code open_duplicates(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -147,10 +147,11 @@ const hdx_question hdx_question_duplicates = {
     .declared = {
         .name = "duplicates",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
-        .sentence = "equal Strings, equal primitive arrays, and what they waste",
-        .more = "Most wasted bytes first. A group wastes all of its bytes but those of one object and, of Strings, of "
-                "one array; an array that several Strings share is counted once. The document's total says what "
-                "deduplication of Strings by the collector would free, which leaves the Strings and shares arrays.",
+        .sentence = "equal Strings, equal primitive arrays, and the bytes that they waste",
+        .more = "Groups that waste most come first. A group wastes all its bytes except those of one object and, for "
+                "Strings, of one array; an array that several Strings share counts once. The total in the document "
+                "shows what String deduplication by the collector would free; deduplication leaves the Strings and "
+                "shares their arrays.",
         .examples = { "heapdex duplicates app.hprof --holders --limit 5", "heapdex duplicates app.hprof --where "
                                                                           "'class = byte[]'" },
         .forms = &form,

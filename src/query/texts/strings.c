@@ -18,18 +18,19 @@
 static const hdx_column columns[] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the String"),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-               "its text, at most 1,024 characters of it"),
+               "text, at most 1,024 characters"),
     HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-               "characters (UTF-16 units); null where the dump does not tell"),
+               "number of characters (UTF-16 units); null if the dump lacks the text"),
     HDX_COLUMN("coding", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "how the array holds it: char[], Latin-1 or UTF-16"),
-    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "size of the String, without its array"),
+               "encoding in the array: char[], Latin-1 or UTF-16"),
+    HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_SPARE, "shallow size of the String, without its array"),
     HDX_RETAINED_IF_LIVE_COLUMN(0),
 };
 static const hdx_column value_columns[] = { HDX_EQUAL_COLUMNS };
 static const hdx_column total_members[] = { HDX_EQUAL_TOTALS };
 static const hdx_column document[] = { HDX_NESTED(
-    "total", OBJECT, HDX_COLUMN_OPTIONAL, "with --by: sums of all, before conditions and limit", total_members) };
+    "total", OBJECT, HDX_COLUMN_OPTIONAL,
+    "totals over all rows, before conditions and limit are applied; only with --by", total_members) };
 static const hdx_form   forms[] = {
       { "by", "value", value_columns, HDX_COUNT(value_columns) },
       { NULL, NULL, columns, HDX_COUNT(columns) },
@@ -191,7 +192,7 @@ static hdx_code match_parts(matching *m, hdx_error *err)
                 parts[k].units != parts[k - 1].units) {
                 if ((units += parts[k].units) > most)
                     return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                                    "Strings show parts of arrays, more than %" PRIu64 " characters together", most);
+                                    "Strings that use parts of arrays exceed a total of %" PRIu64 " characters", most);
                 code = match_part(m, &parts[k], &yes, err);
             }
             if (code == HDX_OK && yes)
@@ -404,13 +405,13 @@ static const hdx_parameter parameters[] = {
     { .name = "match",
       .kind = HDX_PARAMETER_TEXT,
       .value = "PATTERN",
-      .sentence = "text, all of it: exact or a glob (* and ?); or a /regular expression/ found anywhere in it" },
+      .sentence = "whole text, exact or as a glob (* and ?), or a /regular expression/ found anywhere in the text" },
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
       .choices = "value",
       .excludes = "match",
-      .sentence = "one row for each text" },
+      .sentence = "one row per text" },
 };
 
 static hdx_code open_strings(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -419,25 +420,25 @@ static hdx_code open_strings(const hdx_query *q, const hdx_arguments *a, hdx_row
     *out = NULL;
     if (hdx_argument_choice(a, "by") >= 0)
         return hdx_say_nothing(hdx_equals_ask(q, true, true, false, out, err), out, err,
-                               "the dump has no text of any String");
+                               "the dump has no text of a String");
     const hdx_strip_policy policy = hdx_graph_summary_of(q->graph)->stripping->policy;
     const hdx_code         code = list_strings(q, pattern, out, err);
     return hdx_say_nothing(code, out, err,
-                           pattern == NULL                  ? "there are no Strings"
-                           : hdx_graph_lacks_dump(q->graph) ? "the dump is not at hand, and it alone has the texts"
-                           : policy == HDX_STRIP_REDACTED   ? "no text that is left has it; the others are overwritten"
-                           : policy == HDX_STRIP_LIMITED ? "no text has it as far as the dump goes; long ones are cut"
-                                                         : "no String has such a text");
+                           pattern == NULL                  ? "no Strings found"
+                           : hdx_graph_lacks_dump(q->graph) ? "texts are only in the dump, which is not available"
+                           : policy == HDX_STRIP_REDACTED   ? "no remaining text matches; the others are overwritten"
+                           : policy == HDX_STRIP_LIMITED    ? "no text in the dump matches, but long texts are cut off"
+                                                            : "no String has such a text");
 }
 
 const hdx_question hdx_question_strings = {
     .declared = {
         .name = "strings",
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_SCOPED,
-        .sentence = "the Strings, found by their text, or one row for each text",
-        .more = "--match looks at whole texts, on all processors: exact, a glob such as '*jdbc:*', or a /regular "
-                "expression/. --by value counts equal ones; those that waste most come first, and texts that are "
-                "there once last.",
+        .sentence = "the Strings, found by their text, or one row per text",
+        .more = "--match compares whole texts with an exact text or a glob such as '*jdbc:*', or searches them for a "
+                "/regular expression/, on all processors. --by value counts equal texts; those that waste most come "
+                "first, and texts that occur once last.",
         .examples = { "heapdex strings app.hprof --match '/^jdbc:/'", "heapdex strings app.hprof --by value --sort "
                                                                       "objects --limit 5" },
         .forms = forms,

@@ -64,7 +64,8 @@ hdx_code hdx_triage_pinned(hdx_triage *t, hdx_error *err)
     if (code != HDX_OK || worst == HDX_NO_ID)
         return code;
     hdx_buffer b = hdx_buffer_of(t->q.mem), next = hdx_buffer_of(t->q.mem);
-    hdx_buffer_text(&b, "a WeakHashMap whose values refer to their own keys never lets go of them; it keeps ");
+    hdx_buffer_text(&b, "values of a WeakHashMap refer to their own keys, so its entries are never removed; it "
+                        "retains ");
     hdx_triage_put_share(t, &b, most);
     hdx_buffer_format(&next, "path 0x%" PRIx64, hdx_graph_address(t->g, worst));
     if (next.failed)
@@ -120,10 +121,10 @@ hdx_code hdx_triage_soft(hdx_triage *t, hdx_error *err)
         return code;
     const hdx_cell class = hdx_cell_text(best->name);
     hdx_buffer b = hdx_buffer_of(t->q.mem);
-    hdx_buffer_text(&b, "soft references have ");
+    hdx_buffer_text(&b, "soft references refer to ");
     hdx_triage_put_count(&b, most, "object of ", "objects of ");
     hdx_triage_put_text(&b, &class);
-    hdx_buffer_text(&b, " that something else holds, too, so that no cache can let go of them; they keep ");
+    hdx_buffer_text(&b, " that other references also hold, so clearing soft references cannot free them; they retain ");
     hdx_triage_put_share(t, &b, bytes);
     return hdx_triage_say(t, "pinned-soft", hdx_cell_uint(bytes), "referents --by class", &b, err);
 }
@@ -150,10 +151,9 @@ hdx_code hdx_triage_waste(hdx_triage *t, hdx_error *err)
         size_t              count;
         const char         *column, *says, *next;
     } of[] = {
-        { &hdx_question_strings, by_value, 1, "wasted", "Strings that are equal to another one take ", "duplicates" },
-        { &hdx_question_collections, NULL, 0, "waste", "places of collections that hold nothing take ",
-          "collections --sort waste" },
-        { &hdx_question_arrays, NULL, 0, "wasted", "arrays whose elements are all alike or unused waste ", "arrays" },
+        { &hdx_question_strings, by_value, 1, "wasted", "equal Strings waste ", "duplicates" },
+        { &hdx_question_collections, NULL, 0, "waste", "empty slots of collections take ", "collections --sort waste" },
+        { &hdx_question_arrays, NULL, 0, "wasted", "arrays with constant or unused elements waste ", "arrays" },
     };
     hdx_code code = HDX_OK;
     for (unsigned i = 0; code == HDX_OK && !t->large && i < HDX_COUNT(of); i++) {

@@ -91,7 +91,7 @@ hdx_code hdx_triage_statics(hdx_triage *t, hdx_error *err)
             (a.cells[1]->kind == HDX_CELL_TEXT && hdx_is_of_jdk(a.cells[1]->as.text)))
             continue;
         most = told == 0 ? bytes : most;
-        hdx_buffer_text(&b, told++ == 0 ? "of the program's statics most is kept by " : ", ");
+        hdx_buffer_text(&b, told++ == 0 ? "static fields of the program that retain most: " : ", ");
         hdx_triage_put_text(&b, a.cells[0]);
         hdx_buffer_text(&b, ", ");
         hdx_triage_put_size(&b, bytes);
@@ -124,8 +124,8 @@ hdx_code hdx_triage_holders(hdx_triage *t, hdx_error *err)
     if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || rows == 0 || !hdx_triage_tells(t, together))
         return code;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
-    hdx_buffer_format(&b, "no one object keeps much, but %" PRIu64 " holder%s: ", rows,
-                      rows == 1 ? " keeps it" : "s together do");
+    hdx_buffer_format(&b, "no single object retains much, but %" PRIu64 " holder%s: ", rows,
+                      rows == 1 ? " does" : "s together do");
     hdx_buffer_put(&b, names.at, names.len);
     hdx_buffer_text(&b, rows > HOLDERS_TOLD ? " and others; " : "; ");
     hdx_triage_put_share(t, &b, together);
@@ -253,11 +253,9 @@ static hdx_code tell_loaders(hdx_triage *t, const loader *at, uint64_t count, hd
         return code;
     bytes = kept > bytes ? kept : bytes;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
-    hdx_buffer_format(&b,
-                      "%" PRIu64 " class loaders of %.*s define the same classes, up to %" PRIu64 "; "
-                      "%s ",
+    hdx_buffer_format(&b, "%" PRIu64 " class loaders of class %.*s define the same classes, up to %" PRIu64 "; %s ",
                       several, (int)(c->name.len < 200 ? c->name.len : 200), c->name.at, twice,
-                      kept > 0 ? "together they keep" : "objects of these take");
+                      kept > 0 ? "together they retain" : "objects of these classes take");
     hdx_triage_put_share(t, &b, bytes);
     return hdx_triage_say(t, "loaders", hdx_cell_uint(bytes), "loaders", &b, err);
 }

@@ -91,7 +91,7 @@ static hdx_code tell_locks(hdx_triage *t, const locks *l, hdx_error *err)
     const hdx_cell class = hdx_cell_text(most->class), owner = hdx_cell_text(most->owner);
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     hdx_triage_put_count(&b, most->waiters, "thread waits", "threads wait");
-    hdx_buffer_text(&b, " for one ");
+    hdx_buffer_text(&b, " for the same ");
     hdx_triage_put_text(&b, &class);
     hdx_buffer_text(&b, " that thread \"");
     hdx_triage_put_text(&b, &owner);
@@ -143,7 +143,7 @@ hdx_code hdx_triage_pools(hdx_triage *t, hdx_error *err)
     hdx_triage_put_count(&b, threads, "thread is", "threads are");
     hdx_buffer_text(&b, " called \"");
     hdx_triage_put_text(&b, &name);
-    hdx_buffer_text(&b, "\"; they keep ");
+    hdx_buffer_text(&b, "\"; they retain ");
     hdx_triage_put_share(t, &b, bytes);
     return hdx_triage_say(t, "pool", hdx_cell_uint(bytes), "threads --by pool", &b, err);
 }
@@ -181,7 +181,7 @@ hdx_code hdx_triage_thread_locals(hdx_triage *t, hdx_error *err)
     hdx_triage_put_text(&b, &name);
     hdx_buffer_text(&b, field.len > 0 ? " has values in " : "has values in ");
     hdx_triage_put_count(&b, threads, "thread", "threads");
-    hdx_buffer_text(&b, "; they keep ");
+    hdx_buffer_text(&b, "; they retain ");
     hdx_triage_put_share(t, &b, bytes);
     return hdx_triage_say(t, "thread-local", hdx_cell_uint(bytes), "thread-locals --by key", &b, err);
 }
@@ -217,7 +217,7 @@ hdx_code hdx_triage_finalizers(hdx_triage *t, hdx_error *err)
     hdx_triage_put_count(&b, queued, "object waits", "objects wait");
     hdx_buffer_text(&b, " for their finalizers, most of class ");
     hdx_triage_put_text(&b, &name);
-    hdx_buffer_text(&b, running > 0 ? ", while that of one runs; they keep " : "; they keep ");
+    hdx_buffer_text(&b, running > 0 ? ", while one finalizer is running; they retain " : "; they retain ");
     hdx_triage_put_share(t, &b, bytes);
     return hdx_triage_say(t, "finalizers", hdx_cell_uint(bytes), "finalizers", &b, err);
 }
@@ -263,7 +263,7 @@ hdx_code hdx_triage_open_files(hdx_triage *t, hdx_error *err)
         return code;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     hdx_triage_put_count(&b, kinds[best].count, "object", "objects");
-    hdx_buffer_format(&b, " of the program are open, of the kind \"%s\"", kinds[best].name);
+    hdx_buffer_format(&b, " of kind \"%s\" that the program opened are not closed", kinds[best].name);
     return hdx_triage_say(t, "open-files", hdx_cell_null(), "open-files", &b, err);
 }
 
@@ -289,8 +289,8 @@ hdx_code hdx_triage_outside(hdx_triage *t, hdx_error *err)
     if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || !hdx_triage_tells(t, mapped + rest))
         return code;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
-    hdx_triage_put_count(&b, pieces, "buffer of the heap has", "buffers of the heap have");
-    hdx_buffer_text(&b, " memory outside of it: ");
+    hdx_triage_put_count(&b, pieces, "buffer has", "buffers have");
+    hdx_buffer_text(&b, " memory outside of the heap: ");
     if (rest > 0)
         hdx_triage_put_size(&b, rest);
     if (mapped > 0) {
@@ -298,7 +298,7 @@ hdx_code hdx_triage_outside(hdx_triage *t, hdx_error *err)
         hdx_triage_put_size(&b, mapped);
         hdx_buffer_text(&b, " of files");
     }
-    hdx_buffer_text(&b, ", beside live objects of ");
+    hdx_buffer_text(&b, "; live objects take ");
     hdx_triage_put_size(&b, t->live);
     return hdx_triage_say(t, "outside", hdx_cell_uint(mapped + rest), "direct-buffers", &b, err);
 }
@@ -363,9 +363,9 @@ hdx_code hdx_triage_ended(hdx_triage *t, hdx_error *err)
     hdx_buffer_text(&b, "thread \"");
     hdx_triage_put_text(&b, &name);
     const hdx_cell class = hdx_class_of_cell(t->g, best);
-    hdx_buffer_text(&b, "\" has ended; the ");
+    hdx_buffer_text(&b, "\" has ended, but its ");
     hdx_triage_put_text(&b, &class);
-    hdx_buffer_text(&b, " beside it keeps ");
+    hdx_buffer_text(&b, " still retains ");
     hdx_triage_put_share(t, &b, bytes);
     hdx_buffer_format(&next, "path 0x%" PRIx64, hdx_graph_address(t->g, best));
     if (code == HDX_OK && next.failed)

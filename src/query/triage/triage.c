@@ -19,10 +19,10 @@
 #define LARGE 1000000u /* live objects */
 
 const hdx_column hdx_triage_members[HDX_TRIAGE_MEMBERS] = {
-    HDX_COLUMN("kind", TEXT, NONE, 0, "what it is about: suspect, loaders, deadlock, waste and others"),
-    HDX_COLUMN("sentence", TEXT, NONE, 0, "what stands out; its words may change"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "how much it is about; null where that is not known"),
-    HDX_COLUMN("next", TEXT, NONE, 0, "the command that says more: the dump stands after its first word"),
+    HDX_COLUMN("kind", TEXT, NONE, 0, "subject of the finding: suspect, loaders, deadlock, waste and others"),
+    HDX_COLUMN("sentence", TEXT, NONE, 0, "finding as a sentence; its wording may change"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that the finding is about; null if unknown"),
+    HDX_COLUMN("next", TEXT, NONE, 0, "command that shows more; the dump is added after its first word"),
 };
 
 /* ---- saying ---- */
@@ -57,7 +57,7 @@ void hdx_triage_put_share(const hdx_triage *t, hdx_buffer *b, uint64_t bytes)
 {
     char human[16];
     hdx_human_size(bytes, human);
-    hdx_buffer_format(b, "%s (%.0f %%)", human, t->live == 0 ? 0 : 100.0 * (double)bytes / (double)t->live);
+    hdx_buffer_format(b, "%s (%.0f%%)", human, t->live == 0 ? 0 : 100.0 * (double)bytes / (double)t->live);
 }
 
 void hdx_triage_put_size(hdx_buffer *b, uint64_t bytes)
@@ -157,7 +157,7 @@ static hdx_code find_stripping(hdx_triage *t, hdx_error *err)
     if (s == NULL || s->policy == HDX_STRIP_NONE)
         return HDX_OK;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
-    hdx_buffer_format(&b, "contents were taken out of the dump (%s)", hdx_strip_name(s->policy));
+    hdx_buffer_format(&b, "contents were stripped from the dump (%s)", hdx_strip_name(s->policy));
     for (unsigned i = 0; hdx_strip_affected(s, i) != NULL; i++)
         hdx_buffer_format(&b, "%s%s", i == 0 ? ", which affects " : ", ", hdx_strip_affected(s, i));
     return hdx_triage_say(t, "stripped", hdx_cell_null(), "info --verbose", &b, err);
@@ -167,11 +167,11 @@ static hdx_code tell_unasked(hdx_triage *t, hdx_error *err)
 {
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     if (t->tight)
-        hdx_buffer_text(&b, "not everything was looked at: that takes more memory than was allowed");
+        hdx_buffer_text(&b, "some checks were skipped because they need more memory than allowed");
     else if (t->suspects)
-        hdx_buffer_text(&b, "what equal Strings and empty places waste was not looked at: that takes longer");
+        hdx_buffer_text(&b, "waste by equal Strings and empty slots was not checked because it takes longer");
     else
-        hdx_buffer_text(&b, "no one object keeps much; who shares it takes longer to find out");
+        hdx_buffer_text(&b, "no single object retains much; finding what holds the heap together takes longer");
     return hdx_triage_say(t, "not-asked", hdx_cell_null(),
                           t->tight      ? "suspects"
                           : t->suspects ? "duplicates"
@@ -189,7 +189,7 @@ static hdx_code find_garbage(hdx_triage *t, hdx_error *err)
     hdx_triage_put_size(&b, s->unreachable_bytes);
     hdx_buffer_text(&b, " of the dump are in ");
     hdx_triage_put_count(&b, s->unreachable_objects, "unreachable object", "unreachable objects");
-    hdx_buffer_text(&b, ", more than in all that live");
+    hdx_buffer_text(&b, ", more than in all live objects");
     return hdx_triage_say(t, "unreachable", hdx_cell_uint(s->unreachable_bytes), "garbage", &b, err);
 }
 
