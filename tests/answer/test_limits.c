@@ -126,7 +126,7 @@ Test(limits, an_answer_of_a_bounded_session_is_whole_or_does_not_fit)
             if (code == HDX_OK) /* info alone leaves out what stands out, and says so in the answer */
                 cr_expect((text.len == whole.len && memcmp(text.at, whole.at, text.len) == 0) ||
                               (hdx_buffer_text(&text, ""),
-                               strstr(text.at, "that takes more memory than was allowed") != NULL),
+                               strstr(text.at, "because they need more memory than allowed") != NULL),
                           "%s: another answer in %llu bytes", asks[i], (unsigned long long)limit);
             else
                 cr_expect(code == HDX_LIMIT && limit < peak, "%s: %s in %llu bytes: %s", asks[i], hdx_code_name(code),

@@ -99,7 +99,7 @@ static void under_falling_limits(heap *h, const char *line, const hdx_buffer *wh
         if (code == HDX_OK) {
             const bool same = text.len == whole->len && memcmp(text.at, whole->at, text.len) == 0;
             /* info alone leaves out what stands out, and says so in the answer */
-            cr_expect(same || strstr(text.at, "that takes more memory than was allowed") != NULL,
+            cr_expect(same || strstr(text.at, "because they need more memory than allowed") != NULL,
                       "%s: another answer in %llu bytes", line, (unsigned long long)limit);
         } else {
             cr_expect(code == HDX_LIMIT && limit < peak, "%s: %s in %llu of %llu bytes: %s", line, hdx_code_name(code),

@@ -250,7 +250,7 @@ static const hdx_parameter parameters[] = {
     { .name = "layouts",
       .kind = HDX_PARAMETER_FILE,
       .value = "FILE",
-      .sentence = "where further classes keep size and elements" },
+      .sentence = "table of further layouts: where classes store size and elements" },
 };
 
 const hdx_question hdx_question_entries = {

@@ -631,10 +631,8 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
         return hdx_say_nothing(code, out, err, "a JVM dump has one heap");
     return others == 0
                ? code
-               : hdx_say_nothing(code, out, err,
-                                 "%" PRIu64 " %s object%s not shown; --reachable all includes "
-                                 "them",
-                                 others, scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
+               : hdx_say_nothing(code, out, err, "%" PRIu64 " %s object%s not shown; use --reachable all", others,
+                                 scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
 }
 
 hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out,

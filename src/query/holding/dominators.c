@@ -33,7 +33,7 @@
 #define OBJECT(share)                                                                                                  \
     HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"), HDX_CLASS_COLUMN(0), HDX_LABEL_COLUMN,           \
         HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),                                                                          \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be free if it were gone"),                        \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "retained size: bytes that would be freed without the object"),     \
         HDX_COLUMN("percent", REAL, PERCENT, share, "share of all live bytes, in percent"),                            \
         HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects that it immediately dominates")
 static const hdx_column columns[] = { OBJECT(HDX_COLUMN_SHARE) };
