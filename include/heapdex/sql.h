@@ -123,8 +123,8 @@ typedef struct hdx_sql_replace {
 } hdx_sql_replace;
 
 /*
- * Replaces the rows. Returns HDX_USAGE if the file has another version (`PRAGMA user_version`) or is not an SQLite file,
- * HDX_BUSY if another writer still holds it after ten minutes, HDX_CANCELLED.
+ * Replaces the rows. Returns HDX_USAGE if the file has another version (`PRAGMA user_version`) or is not an SQLite
+ * file, HDX_BUSY if another writer still holds it after ten minutes, HDX_CANCELLED.
  */
 HDX_API hdx_code hdx_sql_file_replace(const hdx_sql_replace *replace, const hdx_progress *progress, hdx_error *err);
 
