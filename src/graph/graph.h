@@ -47,7 +47,7 @@ hdx_code hdx_graph_whole_label(hdx_graph *g, hdx_id id, hdx_whole whole, const h
  * number of files, including the catalog.
  */
 hdx_code hdx_graph_check_files(const hdx_graph *g, unsigned *count, hdx_error *err);
-/* Of the open view, or of the index. */
+/* Returns the identity of the open view, or of the index. */
 void hdx_graph_identity(const hdx_graph *g, uint8_t out[16]);
 bool hdx_graph_view_name(const char *name); /* whether it is a valid name of a view */
 /* Same as hdx_graph_fields, without the fields for which the record is too short. */
