@@ -72,7 +72,7 @@ static hdx_code open_ranks(const hdx_index_place *place, hdx_kind kind, const hd
     hdx_ranks *ranks = NULL;
     hdx_code   code = hdx_ranks_open(place, kind, file, size, note, &ranks, err);
     if (code == HDX_OK && hdx_ranks_count(ranks) != members) {
-        code = hdx_fail(err, HDX_DAMAGED, rows[kind].name, HDX_NOWHERE, "%llu members, the manifest says %llu",
+        code = hdx_fail(err, HDX_DAMAGED, rows[kind].name, HDX_NOWHERE, "%llu members; the manifest has %llu",
                         (unsigned long long)hdx_ranks_count(ranks), (unsigned long long)members);
         hdx_ranks_close(ranks);
         ranks = NULL;

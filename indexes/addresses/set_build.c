@@ -81,7 +81,7 @@ static hdx_code more_chunks(hdx_chunks *c, hdx_mem *mem, hdx_error *err)
     while (slots < 2 * capacity)
         slots *= 2;
     if (capacity >= HDX_NO_CHUNK)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "addresses in more than 2^32 chunks");
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than 2^32 chunks of addresses");
     uint64_t *keys = NULL; /* the table first: without it the room is of no use */
     uint32_t *places = NULL;
     if (slots > c->slots) {
@@ -452,7 +452,7 @@ hdx_code hdx_addresses_new(hdx_mem *mem, unsigned granularity, hdx_addresses **o
     pthread_rwlockattr_t fair;
     *out = NULL;
     if (granularity == 0 || (granularity & (granularity - 1)) != 0 || granularity > 4096)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "granularity %u, a power of two up to 4096 expected",
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "granularity %u; expected a power of two up to 4096",
                         granularity);
     hdx_addresses *s = hdx_mem_get(mem, sizeof *s);
     if (s == NULL)

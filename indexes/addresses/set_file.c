@@ -28,7 +28,7 @@ hdx_code hdx_addresses_write(const hdx_index_place *place, hdx_kind kind, const 
     uint64_t             counts[3] = { s->count, shape_of(s), s->find_first };
     hdx_code             code;
     if (!s->frozen || s->mapped)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "only a frozen set of addresses is written");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "only a frozen set of addresses can be written");
     if ((code = hdx_container_create(&w, place, kind, counts, err)) != HDX_OK)
         goto out;
     if (s->form == HDX_ADDRESSES_TABLE) {
@@ -96,7 +96,7 @@ hdx_code hdx_addresses_open(const hdx_index_place *place, hdx_kind kind, const h
     }
     if (s->file.counts[0] != count || s->file.sections != ((s->file.counts[1] & 0xff) == HDX_ADDRESSES_TABLE ? 1 : 4) ||
         !shape_fits(s)) {
-        code = hdx_container_damaged(&s->file, err, "the set of addresses is not of the manifest's size");
+        code = hdx_container_damaged(&s->file, err, "the set of addresses does not have the size in the manifest");
         hdx_addresses_close(s);
         return code;
     }

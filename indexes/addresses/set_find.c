@@ -76,7 +76,7 @@ HDX_INLINE hdx_id find_map(const hdx_addresses *s, finder f, hdx_addr address, b
     hdx_id id = hdx_le64(f.order + 16 * k + 8) + hdx_le16(f.chunks + block + 8) +
                 (uint64_t)__builtin_popcountll(bits & (bit - 1));
     if (mapped && id >= s->count) {
-        note(s, HDX_ADDR_CHUNKS, block, "an id beyond the number of objects");
+        note(s, HDX_ADDR_CHUNKS, block, "an id exceeds the number of objects");
         return HDX_NO_ID;
     }
     return id;
@@ -143,7 +143,7 @@ static bool blocks_of(const hdx_addresses *s, hdx_id id, uint64_t *low, uint64_t
     *low = hdx_sample_at(s->samples, sample);
     *high = two ? hdx_sample_at(s->samples, sample + 1) : s->chunk_count * HDX_CHUNK_BLOCKS - 1;
     if (*low > *high || *high - *low > HDX_SAMPLE_SPAN || *high >= s->chunk_count * HDX_CHUNK_BLOCKS) {
-        note(s, HDX_ADDR_SAMPLES, HDX_SAMPLE_BYTES * sample, "a sample names no block");
+        note(s, HDX_ADDR_SAMPLES, HDX_SAMPLE_BYTES * sample, "a sample refers to no block");
         return false;
     }
     uint64_t k = *low / HDX_CHUNK_BLOCKS;
@@ -180,7 +180,7 @@ static bool locate(const hdx_addresses *s, hdx_id id, place *p)
     }
     uint64_t bits = hdx_le64(s->chunks + 10 * from), before = first_of(s, from);
     if (id < before || id - before >= (uint64_t)__builtin_popcountll(bits)) {
-        note(s, HDX_ADDR_CHUNKS, 10 * from, "a block holds other members than its order says");
+        note(s, HDX_ADDR_CHUNKS, 10 * from, "members of a block contradict its order");
         return false;
     }
     p->chunk = from / HDX_CHUNK_BLOCKS;
@@ -234,7 +234,7 @@ void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_ad
     uint32_t done = 0;
     if (first > s->count || n > s->count - first) {
         if (s->mapped)
-            note(s, HDX_ADDR_ORDER, 0, "asked for an id beyond the last: two files of the index disagree");
+            note(s, HDX_ADDR_ORDER, 0, "id out of range: two files of the index disagree");
     } else if (n > 0 && s->form == HDX_ADDRESSES_TABLE) {
         for (; done < n && (!s->mapped || hdx_touch(&s->file, HDX_ADDR_TABLE, 8 * (first + done), 8)); done++)
             out[done] = hdx_le64(s->table + 8 * (first + done));
@@ -248,7 +248,7 @@ void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_ad
             if (++p.block == HDX_CHUNK_BLOCKS) {
                 if (p.chunk + 1 == s->chunk_count) {
                     note(s, HDX_ADDR_CHUNKS, p.chunk * HDX_CHUNK_BYTES,
-                         "the chunks hold fewer members than objects are");
+                         "the chunks have fewer members than the dump has objects");
                     break;
                 }
                 if (!load_chunk(s, p.chunk + 1, &p))

@@ -72,7 +72,7 @@ static bool check_block(const hdx_container *c, unsigned section, uint64_t block
         __atomic_store_n(&c->piece_state[piece], state, __ATOMIC_RELAXED);
     }
     if (state != 1) {
-        hdx_container_note(c, section, block * HDX_BLOCK, "the table of sums does not match its own sum");
+        hdx_container_note(c, section, block * HDX_BLOCK, "the table of checksums has a wrong checksum");
     } else {
         uint64_t at = block * HDX_BLOCK, len = s->bytes - at < HDX_BLOCK ? s->bytes - at : HDX_BLOCK;
         uint32_t sum = hdx_container_sum(c->seed, hdx_block_number(section, block), s->at + at, len),
@@ -80,7 +80,7 @@ static bool check_block(const hdx_container *c, unsigned section, uint64_t block
         char what[80];
         state = sum == want ? 1 : 2;
         if (state == 2) {
-            (void)snprintf(what, sizeof what, "block has sum %08x, should have %08x", sum, want);
+            (void)snprintf(what, sizeof what, "block has checksum %08x, expected %08x", sum, want);
             hdx_container_note(c, section, at, what);
         }
     }
@@ -93,7 +93,7 @@ bool hdx_touch_slowly(const hdx_container *c, unsigned section, uint64_t off, ui
 {
     const hdx_section *s = &c->section[section];
     if (off > s->bytes || len > s->bytes - off) {
-        hdx_container_note(c, section, s->bytes, "a place outside the section is named");
+        hdx_container_note(c, section, s->bytes, "position outside the section");
         return false;
     }
     if (len == 0)
@@ -109,14 +109,14 @@ static hdx_code check_head(const hdx_container *c, const uint8_t identity[16], h
     const uint8_t *p = c->map;
     char           what[120];
     if (memcmp(p, "hdxindex", 8) != 0)
-        return hdx_container_damaged(c, err, "no index file: the first bytes are not \"hdxindex\"");
+        return hdx_container_damaged(c, err, "not an index file: the first bytes are not \"hdxindex\"");
     if (hdx_le32(p + 8) != HDX_INDEX_FORMAT) {
-        (void)snprintf(what, sizeof what, "format version %u, this program reads %u", hdx_le32(p + 8),
+        (void)snprintf(what, sizeof what, "format version %u; this program reads %u", hdx_le32(p + 8),
                        HDX_INDEX_FORMAT);
         return hdx_container_damaged(c, err, what);
     }
     if (hdx_le32(p + 12) != (uint32_t)c->kind) {
-        (void)snprintf(what, sizeof what, "holds kind %u, %u expected", hdx_le32(p + 12), (unsigned)c->kind);
+        (void)snprintf(what, sizeof what, "contains kind %u; expected %u", hdx_le32(p + 12), (unsigned)c->kind);
         return hdx_container_damaged(c, err, what);
     }
     if (memcmp(p + 16, identity, 16) != 0)
@@ -130,14 +130,14 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
     const uint8_t *tail = c->map + c->map_bytes - HDX_FOOT_BYTES;
     uint64_t       pieces = hdx_le32(tail + 104), at = HDX_HEAD_BYTES, blocks = 0;
     if (memcmp(tail + 144, "hdxfoot\n", 8) != 0)
-        return hdx_container_damaged(c, err, "ends without a foot");
+        return hdx_container_damaged(c, err, "has no footer");
     if (pieces > HDX_PIECES_MAX || 4 * pieces > c->map_bytes - HDX_HEAD_BYTES - HDX_FOOT_BYTES)
-        return hdx_container_damaged(c, err, "the foot names more pieces than the file can hold");
+        return hdx_container_damaged(c, err, "the footer names more parts than fit in the file");
     if (hdx_container_sum(c->seed, HDX_SUM_FOOT, tail - 4 * pieces, 4 * pieces + HDX_FOOT_BYTES) != sum)
-        return hdx_container_damaged(c, err, "the foot has not the sum the manifest names");
+        return hdx_container_damaged(c, err, "the footer's checksum differs from the manifest");
     if (hdx_container_sum(c->seed, HDX_SUM_HEAD, c->map, HDX_HEAD_BYTES) != hdx_le32(tail + 136) ||
         memcmp(tail + 112, c->map + 32, 24) != 0)
-        return hdx_container_damaged(c, err, "head and foot differ");
+        return hdx_container_damaged(c, err, "header and footer differ");
     if (sections == 0)
         sections = hdx_le32(tail + 108);
     if (hdx_le32(tail + 108) != sections || sections > HDX_SECTIONS)
@@ -145,14 +145,14 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
     for (unsigned i = 0; i < sections; i++) {
         uint64_t start = hdx_le64(tail + 16 * i), bytes = hdx_le64(tail + 16 * i + 8);
         if (start != at || start > c->map_bytes || bytes > c->map_bytes - start)
-            return hdx_container_damaged(c, err, "a section lies outside the file");
+            return hdx_container_damaged(c, err, "a section extends past the file");
         c->section[i] = (hdx_section){ c->map + start, bytes, blocks, (bytes + HDX_BLOCK - 1) / HDX_BLOCK };
         blocks += c->section[i].unproved;
         at = align(start + bytes);
     }
     if (hdx_le64(tail + 96) != blocks || pieces != (4 * blocks + HDX_BLOCK - 1) / HDX_BLOCK ||
         at + 4 * blocks + 4 * pieces + HDX_FOOT_BYTES != c->map_bytes)
-        return hdx_container_damaged(c, err, "sections, sums and foot do not add up to the file");
+        return hdx_container_damaged(c, err, "sections, checksums and footer do not add up to the file");
     for (unsigned i = 0; i < sections; i++) /* C1, by what was checked above */
         assert(c->section[i].at + c->section[i].bytes + 64 <= c->map + c->map_bytes);
     for (unsigned i = 0; i < 3; i++)
@@ -177,7 +177,7 @@ static hdx_code map_file(hdx_container *c, const hdx_index_place *place, const h
     if ((size_t)snprintf(path, sizeof path, "%s/%s", place->folder, c->where) >= sizeof path)
         return hdx_fail(err, HDX_USAGE, place->folder, HDX_NOWHERE, "path too long");
     if (file->bytes < HDX_HEAD_BYTES + HDX_FOOT_BYTES || file->bytes > INT64_MAX)
-        return hdx_container_damaged(c, err, "the manifest names an impossible size");
+        return hdx_container_damaged(c, err, "the manifest has an impossible size");
     int fd = place->io->open(place->io, path);
     if (fd < 0) {
         code = hdx_fail(err, fd == -ENOENT ? HDX_DAMAGED : HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(-fd));
@@ -187,7 +187,7 @@ static hdx_code map_file(hdx_container *c, const hdx_index_place *place, const h
     if (got < 0) {
         code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read: %s", strerror((int)-got));
     } else if (got != 1) {
-        (void)snprintf(what, sizeof what, "the file is %s than the %llu bytes the manifest names",
+        (void)snprintf(what, sizeof what, "the file is %s than the %llu bytes in the manifest",
                        got == 0 ? "shorter" : "longer", (unsigned long long)file->bytes);
         code = hdx_container_damaged(c, err, what);
     } else if ((rc = place->io->map(place->io, fd, file->bytes, &c->map)) < 0) {
@@ -252,7 +252,7 @@ void hdx_container_whole(const hdx_container *c)
     for (unsigned i = 0; i < c->sections; i++)
         (void)hdx_touch_slowly(c, i, 0, c->section[i].bytes);
     if (!gaps_are_zero(c))
-        hdx_container_note(c, 0, 0, "between two sections lies something");
+        hdx_container_note(c, 0, 0, "data between two sections");
 }
 
 hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, hdx_error *err)

@@ -88,7 +88,7 @@ static hdx_code end_section(hdx_container_writer *w, unsigned section, hdx_error
     if (s->ended)
         return HDX_OK;
     if (s->expected != HDX_SECTION_OPEN && s->expected != s->bytes)
-        return hdx_fail(err, HDX_USAGE, w->path, s->start, "section %u holds %llu bytes, %llu were announced", section,
+        return hdx_fail(err, HDX_USAGE, w->path, s->start, "section %u has %llu bytes; %llu were announced", section,
                         (unsigned long long)s->bytes, (unsigned long long)s->expected);
     if (s->bytes % HDX_BLOCK != 0)
         code = flush(w, section, err);
@@ -124,7 +124,7 @@ hdx_code hdx_container_put(hdx_container_writer *w, unsigned section, const void
     const uint8_t *from = bytes;
     hdx_code       code;
     if (s->ended || (s->expected != HDX_SECTION_OPEN && len > s->expected - s->bytes))
-        return hdx_fail(err, HDX_USAGE, w->path, s->start, "section %u gets more than was announced", section);
+        return hdx_fail(err, HDX_USAGE, w->path, s->start, "section %u exceeds its announced size", section);
     while (len > 0) {
         uint64_t at = s->bytes % HDX_BLOCK, n = HDX_BLOCK - at < len ? HDX_BLOCK - at : len;
         memcpy(s->block + at, from, (size_t)n);
@@ -150,7 +150,7 @@ static hdx_code put_sums(hdx_container_writer *w, uint64_t at, uint64_t *blocks,
         *blocks += (w->section[i].bytes + HDX_BLOCK - 1) / HDX_BLOCK;
     *pieces = (4 * *blocks + HDX_BLOCK - 1) / HDX_BLOCK;
     if (*pieces > HDX_PIECES_MAX)
-        return hdx_fail(err, HDX_LIMIT, w->path, HDX_NOWHERE, "index file over %u GiB", HDX_PIECES_MAX);
+        return hdx_fail(err, HDX_LIMIT, w->path, HDX_NOWHERE, "index file exceeds %u GiB", HDX_PIECES_MAX);
     *foot_bytes = 4 * *pieces + HDX_FOOT_BYTES;
     if ((*foot = hdx_mem_get(w->place->mem, *foot_bytes)) == NULL ||
         (piece = hdx_mem_get(w->place->mem, HDX_BLOCK)) == NULL) {

@@ -43,7 +43,7 @@ bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_
     p->second = hdx_le64(entry + 8);
     uint64_t off = p->second & low, end = hdx_le64(entry + 24) & low;
     if (end - off > HDX_PAGE_BYTES) { /* also where end < off */
-        hdx_container_note(c, directory, page * HDX_ENTRY, "a page of impossible size");
+        hdx_container_note(c, directory, page * HDX_ENTRY, "a page has an impossible size");
         return false;
     }
     p->at = c->section[directory + 1].at + off;

@@ -29,7 +29,7 @@ hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_in
     ints->count = count;
     ints->greatest = below - 1; /* below 0: no bound */
     if (ints->file.counts[0] != count || !hdx_slices_fit(&ints->file, 0, count, HDX_SHAPE)) {
-        code = hdx_container_damaged(&ints->file, err, "the number of values is not the manifest's");
+        code = hdx_container_damaged(&ints->file, err, "the number of values differs from the manifest");
         hdx_ints_close(ints);
         return code;
     }
@@ -100,13 +100,13 @@ static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
     unsigned k = i % HDX_PAGE;
     hdx_page p;
     if (i >= ints->count)
-        return bad(ints, 0, "asked for a key beyond the last: two files of the index disagree");
+        return bad(ints, 0, "key out of range: two files of the index disagree");
     if (!hdx_page_find(&ints->file, 0, page, &p))
         return 0;
     unsigned      w = p.second >> 40 & 127, form = (unsigned)(p.second >> 61);
     hdx_ints_line l = hdx_ints_line_of(p.first, p.second);
     if (!hdx_pack_known(w) || form >= HDX_INTS_FORMS)
-        return bad(ints, page, "a page of no known form");
+        return bad(ints, page, "a page has an unknown form");
     if (hdx_pack_bytes(k + 1u, w) > p.len)
         return bad(ints, page, "a page is too short for its values");
     uint64_t field = w == 0 ? 0 : hdx_pack_get(p.at, k, w);
@@ -115,7 +115,7 @@ static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
         !exception(&p, page_count(ints, page), k, w, (unsigned)l.shift, &value))
         return bad(ints, page, "a page contradicts itself");
     if (value > ints->greatest)
-        return bad(ints, page, "a value beyond its bound");
+        return bad(ints, page, "a value exceeds its bound");
     return value;
 }
 
@@ -165,7 +165,7 @@ HDX_CLONES void hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, 
 {
     if (first > ints->count || n > ints->count - first) {
         memset(out, 0, n * sizeof *out);
-        (void)bad(ints, 0, "asked for a key beyond the last: two files of the index disagree");
+        (void)bad(ints, 0, "key out of range: two files of the index disagree");
         return;
     }
     while (n > 0) {
@@ -179,7 +179,7 @@ HDX_CLONES void hdx_ints_read(const hdx_ints *ints, uint64_t first, uint32_t n, 
             for (unsigned i = 0; i < part; i++)
                 greatest = out[i] > greatest ? out[i] : greatest;
             if (!(fine = greatest <= ints->greatest))
-                (void)bad(ints, page, "a value beyond its bound");
+                (void)bad(ints, page, "a value exceeds its bound");
         }
         if (!fine)
             memset(out, 0, part * sizeof *out);

@@ -31,7 +31,7 @@ hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hd
     lists->greatest = below - 1; /* below 0: no bound */
     if (lists->file.counts[0] != keys || !hdx_slices_fit(&lists->file, OFFSETS, keys, HDX_LINES) ||
         !hdx_slices_fit(&lists->file, VALUES, lists->values, HDX_SHAPE)) {
-        code = hdx_container_damaged(&lists->file, err, "the number of lists is not the manifest's");
+        code = hdx_container_damaged(&lists->file, err, "the number of lists differs from the manifest");
         hdx_one_to_n_close(lists);
         return code;
     }
@@ -129,7 +129,7 @@ void hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first,
     hdx_offsets o;
     *first = *length = 0;
     if (key >= lists->keys) {
-        (void)bad_line(lists, 0, "asked for a list beyond the last: two files of the index disagree");
+        (void)bad_line(lists, 0, "list out of range: two files of the index disagree");
         return;
     }
     if (!find_line(lists, key, &o))
@@ -153,7 +153,7 @@ static bool read_run(const hdx_one_to_n *lists, uint64_t page, uint64_t key, uns
         return false;
     if (!hdx_values_decode(&p, page_count(lists->values, page), key, k, n, out, &greatest))
         return bad(lists, page, "a page of values contradicts itself");
-    return greatest <= lists->greatest || bad(lists, page, "a value beyond its bound");
+    return greatest <= lists->greatest || bad(lists, page, "a value exceeds its bound");
 }
 
 uint64_t hdx_one_to_n_get(const hdx_one_to_n *lists, uint64_t key, uint64_t i)
@@ -167,7 +167,7 @@ void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, 
 {
     if (first > lists->values || n > lists->values - first) {
         memset(out, 0, n * sizeof *out);
-        (void)bad(lists, 0, "asked for a value beyond the last: two files of the index disagree");
+        (void)bad(lists, 0, "value out of range: two files of the index disagree");
         return;
     }
     while (n > 0) {
@@ -230,7 +230,7 @@ static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uin
             !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, m, decoded, &greatest)))
             (void)bad(lists, page, "a page of values contradicts itself");
         if (fine && !(fine = greatest <= lists->greatest))
-            (void)bad(lists, page, "a value beyond its bound");
+            (void)bad(lists, page, "a value exceeds its bound");
         for (unsigned j = i; j < end; j++)
             values[j] = fine && degrees[j] > 0 ? decoded[place[j]] : 0;
     }
@@ -242,7 +242,7 @@ static void read_keys(const hdx_one_to_n *lists, uint64_t key, uint32_t n, uint6
         memset(degrees, 0, n * sizeof *degrees);
         if (values != NULL)
             memset(values, 0, n * sizeof *values);
-        (void)bad_line(lists, 0, "asked for a list beyond the last: two files of the index disagree");
+        (void)bad_line(lists, 0, "list out of range: two files of the index disagree");
         return;
     }
     for (uint32_t done = 0, part; done < n; done += part) {
@@ -311,7 +311,7 @@ void hdx_one_to_n_run(const hdx_one_to_n *lists, uint64_t first_key, uint32_t n,
             !(fine = hdx_values_decode_all(&p, page_count(lists->values, page), keys, k, part, out + done, &greatest)))
             (void)bad(lists, page, "a page of values contradicts itself");
         if (fine && !(fine = greatest <= lists->greatest))
-            (void)bad(lists, page, "a value beyond its bound");
+            (void)bad(lists, page, "a value exceeds its bound");
         if (!fine)
             memset(out + done, 0, part * sizeof *out);
         done += part;

@@ -89,7 +89,7 @@ static hdx_code end_offsets(hdx_one_to_n_writer *w, hdx_error *err)
     if (code != HDX_OK)
         return code;
     if (w->slices.running != w->values)
-        return hdx_fail(err, HDX_USAGE, w->w.path, HDX_NOWHERE, "the lists hold %llu values, %llu were announced",
+        return hdx_fail(err, HDX_USAGE, w->w.path, HDX_NOWHERE, "the lists have %llu values; %llu were announced",
                         (unsigned long long)w->slices.running, (unsigned long long)w->values);
     hdx_slices_drop(&w->slices);
     w->offsets = false;

@@ -90,7 +90,7 @@ hdx_code hdx_ranks_open(const hdx_index_place *place, hdx_kind kind, const hdx_i
     const hdx_section *s = r->file.section;
     if (r->file.counts[0] != size || s[LINES].bytes / LINE != r->lines || s[LINES].bytes % LINE != 0 ||
         r->count > size || s[SAMPLES].bytes != samples_of(r->count) * 8) {
-        code = hdx_container_damaged(&r->file, err, "the size of the set is not the manifest's");
+        code = hdx_container_damaged(&r->file, err, "the size of the set differs from the manifest");
         hdx_ranks_close(r);
         return code;
     }
@@ -115,7 +115,7 @@ bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
     unsigned bit = (unsigned)(i - line * LINE_BITS);
     *rank = 0;
     if (i >= r->size) {
-        hdx_container_note(&r->file, LINES, 0, "asked for an id beyond the set: two files of the index disagree");
+        hdx_container_note(&r->file, LINES, 0, "id out of range: two files of the index disagree");
         return false;
     }
     if (!hdx_touch(&r->file, LINES, line * LINE, LINE))
@@ -128,7 +128,7 @@ bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
         before += (uint64_t)__builtin_popcountll(hdx_le64(p + 8 + 8 * (size_t)w));
     before += (uint64_t)__builtin_popcountll(x & hdx_pack_mask(bit & 63));
     if (before >= r->count) {
-        hdx_container_note(&r->file, LINES, line * LINE, "a rank beyond the number of members");
+        hdx_container_note(&r->file, LINES, line * LINE, "a rank exceeds the number of members");
         return false;
     }
     *rank = before;
@@ -151,7 +151,7 @@ void hdx_ranks_read(const hdx_ranks *r, uint64_t first, uint32_t n, uint64_t *ou
     if (n == 0)
         return;
     if (first >= r->size || n > r->size - first) {
-        hdx_container_note(&r->file, LINES, 0, "asked for an id beyond the set: two files of the index disagree");
+        hdx_container_note(&r->file, LINES, 0, "id out of range: two files of the index disagree");
         return;
     }
     const uint64_t last = (first + n - 1) / 64; /* word */
@@ -173,7 +173,7 @@ void hdx_ranks_read(const hdx_ranks *r, uint64_t first, uint32_t n, uint64_t *ou
         *rank = before;
         return;
     }
-    hdx_container_note(&r->file, LINES, line * LINE, "a rank beyond the number of members");
+    hdx_container_note(&r->file, LINES, line * LINE, "a rank exceeds the number of members");
     memset(out, 0, words * sizeof *out);
 }
 
@@ -202,7 +202,7 @@ static bool line_range(const hdx_ranks *r, uint64_t rank, uint64_t *from, uint64
     *to = sample < last ? hdx_le64(p + 8) : r->lines - 1;
     if (*from <= *to && *to < r->lines)
         return true;
-    hdx_container_note(&r->file, SAMPLES, sample * 8, "a sample names no line");
+    hdx_container_note(&r->file, SAMPLES, sample * 8, "a sample refers to no line");
     return false;
 }
 
@@ -210,7 +210,7 @@ uint64_t hdx_ranks_at(const hdx_ranks *r, uint64_t rank)
 {
     uint64_t from, to, before;
     if (rank >= r->count) {
-        hdx_container_note(&r->file, LINES, 0, "asked for a rank beyond the set: two files of the index disagree");
+        hdx_container_note(&r->file, LINES, 0, "rank out of range: two files of the index disagree");
         return 0;
     }
     if (!line_range(r, rank, &from, &to))
@@ -236,6 +236,6 @@ uint64_t hdx_ranks_at(const hdx_ranks *r, uint64_t rank)
             return i;
         before += ones;
     }
-    hdx_container_note(&r->file, LINES, from * LINE, "a line holds fewer members than the next one says");
+    hdx_container_note(&r->file, LINES, from * LINE, "a line has fewer members than the next one states");
     return 0;
 }

@@ -100,8 +100,8 @@ hdx_code hdx_seek_open(const hdx_index_place *place, const hdx_index_file *file,
     if (s->size != size || s->count == 0 || section[POINTS].bytes / ENTRY != s->count ||
         section[POINTS].bytes % ENTRY != 0 || section[PLACES].bytes / ENTRY != s->windows ||
         section[PLACES].bytes % ENTRY != 0) {
-        code = hdx_container_damaged(
-            &s->file, err, "the number of points is not what the sections hold, or the size not that of the dump");
+        code = hdx_container_damaged(&s->file, err,
+                                     "the number of seek points or the size of the dump differs from the sections");
         hdx_seek_close(s);
         return code;
     }
@@ -151,7 +151,7 @@ bool hdx_seek_next(const hdx_seek *s, hdx_seek_cursor *c, hdx_seek_point *p)
     *p = (hdx_seek_point){ 0 };
     if (c->next == s->count) {
         if (c->windows != s->windows)
-            hdx_container_note(&s->file, PLACES, c->windows * ENTRY, "windows that belong to no point");
+            hdx_container_note(&s->file, PLACES, c->windows * ENTRY, "windows without a seek point");
         return false;
     }
     if (!hdx_touch(&s->file, POINTS, c->next * ENTRY, ENTRY))
@@ -168,7 +168,7 @@ bool hdx_seek_next(const hdx_seek *s, hdx_seek_cursor *c, hdx_seek_point *p)
     else if (good)
         good = place_of(s, c, p);
     if (!good) {
-        hdx_container_note(&s->file, POINTS, c->next * ENTRY, "an impossible seek point");
+        hdx_container_note(&s->file, POINTS, c->next * ENTRY, "invalid seek point");
         return false;
     }
     c->next++;

@@ -5,10 +5,10 @@
     heap.objects                              a table
     heap.histogram(by="package")              an answer, with the options of the command of that name
     heap.sql("SELECT class, sum(shallow) FROM objects GROUP BY 1")      a statement over these tables
-    heap.lazy("objects")                      a polars.LazyFrame that reads what is asked for
+    heap.lazy("objects")                      a polars.LazyFrame that reads only what is needed
 
-Tables, answers and statements are Arrow streams (``__arrow_c_stream__``): pyarrow, polars, DuckDB and pandas take them
-as they are. Nothing is read before that, and each use reads anew. Sizes are bytes; addresses are int64, negative from
+Tables, answers and statements are Arrow streams (``__arrow_c_stream__``): pyarrow, polars, DuckDB and pandas accept
+them directly. Data is read only when used, and again for each use. Sizes are bytes; addresses are int64, negative from
 2**63 on; lists, objects and values of any kind are JSON text.
 """
 
@@ -565,7 +565,7 @@ class Heap:
         dumps = tuple((name, _whole(os.fsencode(dump))) for name, dump in attach.items())
         for name, dump in dumps:
             if not os.path.exists(dump):
-                raise Error("bad_dump", "there is no such file", os.fsdecode(dump))
+                raise Error("bad_dump", "no such file", os.fsdecode(dump))
         with self._asking:
             if self._closed:
                 raise Error("usage", "the heap is closed")
@@ -598,9 +598,9 @@ class Heap:
         return sorted({*super().__dir__(), *TABLES, *(name.replace("-", "_") for name in ANSWERS)})
 
     def lazy(self, table: str, **options: Values) -> Any:
-        """A table as a polars.LazyFrame: columns, comparisons with numbers and texts, and limits go down to heapdex.
+        """Returns a table as a polars.LazyFrame. heapdex applies its columns, limits and comparisons with constants.
 
-        DuckDB asks such a frame with what it needs, too. Answers without needed options may be asked as well
+        DuckDB passes its filters and columns to such a frame, too. Answers without required options also work
         (``heap.lazy("histogram")``).
         """
         from ._lazy import lazy
@@ -621,11 +621,11 @@ def open(
 ) -> Heap:
     """Opens a heap dump, or the folder of its index.
 
-    The first question builds the index where there is none (``build=False``: it fails instead); ``memory`` bounds what
-    builds and questions take, in bytes. More dumps are for answers about several (``heap.leaks()``).
+    The first query builds a missing index (``build=False``: it fails instead); ``memory`` limits the memory of builds
+    and queries, in bytes. Further dumps are for answers about several dumps (``heap.leaks()``).
     """
     if not os.path.exists(dump):
-        raise Error("bad_dump", "there is no such file", os.fspath(dump))
+        raise Error("bad_dump", "no such file", os.fspath(dump))
     options = _Options(
         dump=_whole(os.fsencode(dump)),
         index_dir=None if index_dir is None else _whole(os.fsencode(index_dir)),

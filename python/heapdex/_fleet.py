@@ -21,13 +21,13 @@ def writer() -> Any:
     try:
         return heapdex._lib.hdx_fleet_write
     except AttributeError:
-        raise Error("usage", f"the library of version {heapdex.library_version()} has no tables of fleets") from None
+        raise Error("usage", f"the library of version {heapdex.library_version()} cannot write fleet tables") from None
 
 
 def options(
     out: str, dump_id: str, path: str, known: Sequence[Tuple[str, str]] = (), tables: str = "", format: str = "parquet"
 ) -> _native.Fleet:
-    """Where the tables of a dump go, and what a manifest says of it."""
+    """Options for the tables of a dump: output folder, id and facts from a manifest."""
     whole = heapdex._whole
     pairs = [(whole(key.encode()), whole(text.encode())) for key, text in known]
     return _native.Fleet(
@@ -42,7 +42,7 @@ def options(
 
 
 def write(heap: heapdex.Heap, to: _native.Fleet) -> None:
-    """Asks everything of the heap and puts its tables in place."""
+    """Computes all fleet tables of the heap and writes them."""
     call = writer()
     heap._asked(lambda session, _, err: int(call(session.at, ctypes.byref(to), ctypes.byref(err))))
 

@@ -1,4 +1,4 @@
-"""Tables as polars.LazyFrames that read what is asked for."""
+"""Tables as polars.LazyFrames that read only what is needed."""
 
 from __future__ import annotations
 

@@ -109,24 +109,24 @@ def _of_folder(folder: str) -> List[str]:
 
 
 def find(paths: Iterable[str]) -> List[Dump]:
-    """The dumps that paths, patterns and folders name, in their order, each once."""
+    """The dumps named by paths, patterns and folders, in order and without duplicates."""
     found: Dict[str, None] = {}
     for path in paths:
         path = path[len("file:") :].replace("///", "/", 1) if path.startswith("file:") else path
         if re.match(r"[a-z][a-z0-9+.-]+://", path, re.I):
-            raise Error("usage", "dumps are read from file systems that every worker has; this is none", path)
+            raise Error("usage", "dumps must be on a file system that every worker mounts", path)
         path = os.path.abspath(path)
         if os.path.isdir(path) and not _is_dump(path):
             these = _of_folder(path)
             if not these:
-                raise Error("not_found", "there is no dump in this folder: no *.hprof or *.hprof.gz", path)
+                raise Error("not_found", "no dump (*.hprof, *.hprof.gz) in this folder", path)
         elif os.path.lexists(path) or not glob.has_magic(path):
             these = [path]
         else:
             these = sorted(one for one in glob.glob(path, recursive=True) if _is_dump(one) and not one.endswith(".hdx"))
             these = these or sorted(one for one in glob.glob(path) if one.endswith(".hdx"))
             if not these:
-                raise Error("not_found", "no dump is called like this", path)
+                raise Error("not_found", "no dump matches this name", path)
         found.update(dict.fromkeys(these))
     return [Dump(path, id_of(path)) for path in found]
 
@@ -185,13 +185,13 @@ class _Asked:
 def _size(text: str) -> int:
     match = re.fullmatch(r"(\d+)\s*([kmgt]?)(i?b)?", text.strip(), re.I)
     if match is None:
-        raise Error("usage", f"memory is a size such as 512M or 4G, not {text!r}")
+        raise Error("usage", f"memory must be a size such as 512M or 4G, not {text!r}")
     return int(match[1]) << 10 * " kmgt".index((match[2] or " ").lower())
 
 
 def _number(name: str, text: str) -> int:
     if not text.strip().isdigit():
-        raise Error("usage", f"{name} is a number, not {text!r}")
+        raise Error("usage", f"{name} must be a number, not {text!r}")
     return int(text)
 
 
@@ -209,7 +209,7 @@ def _near(kind: str, name: str, of: Iterable[str]) -> Error:
 
     of = list(of)
     near = difflib.get_close_matches(name, of, 1)
-    return Error("usage", f"there is no {kind} {name!r}", hint=f"{near[0]}?" if near else "there are " + ", ".join(of))
+    return Error("usage", f"unknown {kind} {name!r}", hint=f"{near[0]}?" if near else "use one of " + ", ".join(of))
 
 
 def _declared(answer: heapdex._Answer, arguments: Sequence[Any]) -> Tuple[_Column, ...]:
@@ -235,12 +235,12 @@ def _declared(answer: heapdex._Answer, arguments: Sequence[Any]) -> Tuple[_Colum
 
 
 def _options(options: Mapping[str, str]) -> _Asked:
-    """What a load says, without its paths. Names come in small letters."""
+    """The options of a load without its paths. Names are in lower case."""
     left = {name.lower().replace("_", "").replace("-", ""): value for name, value in options.items()}
     left = {name: value for name, value in left.items() if name not in ("path", "paths")}
     what = [name for name in ("table", "answer", "sql") if name in left]
     if len(what) != 1:
-        raise Error("usage", "one of the options table, answer and sql is needed", hint='option("table", "objects")')
+        raise Error("usage", "one of the options table, answer and sql is required", hint='option("table", "objects")')
     name = left.pop(what[0])
     asked = _Asked(
         index_dir=os.path.abspath(left.pop("indexdir")) if "indexdir" in left else "",
@@ -269,9 +269,8 @@ def _options(options: Mapping[str, str]) -> _Asked:
         if option == "librarypath":
             raise Error(
                 "usage",
-                "workers are told of the library before they start",
-                hint="HEAPDEX_LIBRARY in the "
-                "configuration spark.executorEnv.HEAPDEX_LIBRARY, or heapdex.spark.ship(spark)",
+                "the library path of workers must be set before they start",
+                hint="set spark.executorEnv.HEAPDEX_LIBRARY, or call heapdex.spark.ship(spark)",
             )
         if option not in known:
             raise _near(
@@ -291,7 +290,7 @@ def _encoded(arguments: Iterable[Tuple[str, Optional[bytes]]]) -> List[Any]:
 
 def _mode(text: str) -> bool:
     if text.lower() not in ("fail", "skip"):
-        raise Error("usage", f"mode is fail or skip, not {text!r}")
+        raise Error("usage", f"mode must be fail or skip, not {text!r}")
     return text.lower() == "skip"
 
 

@@ -45,7 +45,7 @@ def _of_manifest(manifest: str) -> List[source.Dump]:
     dumps = []
     for number, row in enumerate(_rows(manifest), 1):
         if not isinstance(row, dict) or not row.get("dump"):
-            raise Error("usage", f"row {number} names no dump: a manifest has a column dump", manifest)
+            raise Error("usage", f"row {number} names no dump; a manifest needs a column dump", manifest)
         told = str(row.pop("dump"))
         path = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(manifest)), told))
         name = row.pop("dump_id", None)
@@ -61,7 +61,7 @@ def dumps_of(inputs: Sequence[str]) -> List[source.Dump]:
     for one in inputs:
         for dump in _of_manifest(one) if one.endswith((".csv", ".jsonl")) else source.find([one]):
             if dump.id in dumps and dumps[dump.id].path != dump.path:
-                raise Error("usage", f"two dumps are called {dump.id}: {dumps[dump.id].path} is another one", dump.path)
+                raise Error("usage", f"two dumps have the id {dump.id}; the other is {dumps[dump.id].path}", dump.path)
             dumps.setdefault(dump.id, dump)
     return list(dumps.values())
 
@@ -105,7 +105,7 @@ def fill(
     ("objects,references"); ``options`` indexDir, memory and threads of the data source, ``cpus`` those of a task.
     """
     if format not in _fleet.FORMATS:
-        raise Error("usage", f"format is one of {', '.join(_fleet.FORMATS)}, not {format!r}")
+        raise Error("usage", f"format must be one of {', '.join(_fleet.FORMATS)}, not {format!r}")
     asked = source._options({"sql": "", **{name: str(value) for name, value in options.items()}})
     out = os.path.abspath(out)
     _fleet.writer()
@@ -126,18 +126,18 @@ def table(spark: Any, out: str, name: str) -> Any:
 
 
 def _arguments(words: Optional[Sequence[str]]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="heapdex.spark_fleet", description="Tables of many dumps, made on Spark.")
+    parser = argparse.ArgumentParser(prog="heapdex.spark_fleet", description="Writes tables of many dumps with Spark.")
     parser.add_argument(
         "--dumps", nargs="+", required=True, metavar="DUMP", help="manifests (*.csv, *.jsonl), dumps, patterns, folders"
     )
-    parser.add_argument("--out", required=True, metavar="DIR", help="a folder that all workers have")
-    parser.add_argument("--tables", default="", metavar="LIST", help="those made on request: objects,references")
+    parser.add_argument("--out", required=True, metavar="DIR", help="output folder that all workers mount")
+    parser.add_argument("--tables", default="", metavar="LIST", help="optional tables: objects,references")
     parser.add_argument("--format", choices=_fleet.FORMATS, default="parquet")
-    parser.add_argument("--index-dir", metavar="DIR", help="indexes are DIR/ID.hdx; beside their dumps unless told")
-    parser.add_argument("--memory", default="0", metavar="SIZE", help="of a task: 4G")
-    parser.add_argument("--threads", default="0", metavar="N", help="of a task; its processors unless told")
-    parser.add_argument("--cpus", type=int, default=0, metavar="N", help="processors of a task: fewer at once")
-    parser.add_argument("--master", metavar="URL", help="of the cluster, where spark-submit does not say it")
+    parser.add_argument("--index-dir", metavar="DIR", help="store indexes as DIR/ID.hdx; default: next to the dumps")
+    parser.add_argument("--memory", default="0", metavar="SIZE", help="memory limit of a task, such as 4G")
+    parser.add_argument("--threads", default="0", metavar="N", help="threads of a task; default: its processors")
+    parser.add_argument("--cpus", type=int, default=0, metavar="N", help="processors of each task")
+    parser.add_argument("--master", metavar="URL", help="URL of the cluster, if not set by spark-submit")
     parser.add_argument("--ship", action="store_true", help="send the package and its library to the workers")
     return parser.parse_args(words)
 

@@ -50,7 +50,7 @@ static hdx_code begin(search *s, const hdx_tape *visits, hdx_error *err)
     hdx_mem                 *mem = s->with->mem;
     const uint64_t           nodes = g->outbound->nodes;
     if (nodes >= NONE)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes, at most %llu fit this width",
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu nodes; at most %llu fit this width",
                         (unsigned long long)nodes, (unsigned long long)NONE - 1);
     s->class_edge = hdx_mem_array(mem, g->classes, sizeof(NID));
     s->closed = hdx_mem_array(mem, hdx_bits_words(nodes), 8);

@@ -15,7 +15,7 @@ hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *
 {
     *p = (hdx_packed){ .nodes = nodes };
     if (nodes > HDX_PACKED_NODES)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu objects, at most %llu can be searched",
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu objects; at most %llu can be searched",
                         (unsigned long long)nodes, (unsigned long long)HDX_PACKED_NODES);
     p->width = hdx_packed_width(nodes);
     p->mask = ~(~0ull << 8 * p->width);
@@ -84,7 +84,7 @@ hdx_code hdx_packed_lay(hdx_packed *p, uint64_t piece, const uint32_t *entries, 
     for (uint64_t i = 0; i < nodes; i += 8)
         bytes += group_bytes(p, sum_of(entries + i, nodes - i < 8 ? nodes - i : 8));
     if (bytes >= 1ull << 39)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the references of %llu neighbours take over 2^39 bytes",
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the references of %llu neighbours exceed 2^39 bytes",
                         (unsigned long long)nodes);
     if ((p->pieces[piece] = hdx_mem_get(mem, bytes)) == NULL)
         return hdx_no_memory(err, "lists of references", bytes);

@@ -111,7 +111,7 @@ static hdx_code run(hdx_session *s, const entry *e, const hdx_arguments *a, hdx_
     if (code != HDX_OK || (code = check_shape(a, err)) != HDX_OK)
         return code;
     if (question == NULL && e->run == NULL)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "table '%.60s': one table is asked for at a time",
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "table '%.60s': name a single table",
                         hdx_answer_last(a, "table"));
     if (question != NULL && question != &hdx_question_histogram)
         return ask(s, question, a, out, err);
@@ -127,7 +127,8 @@ hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_que
     *out = NULL;
     if (e == NULL ||
         (e->question == NULL && e->declared != &hdx_leaks_answer && e->declared != &hdx_answer_check_rules))
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.60s' is no answer about one heap", answer->name);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%.60s' does not answer queries about one heap",
+                        answer->name);
     if (e->question != NULL)
         return hdx_answer_question(e->question, q, arguments, count, out, err);
     const hdx_code code = hdx_answer_check(answer, arguments, count, "", err);
@@ -135,8 +136,8 @@ hdx_code hdx_answer_open(hdx_session *s, const hdx_answer *answer, const hdx_que
         return code;
     if (s->dump_count > 1)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                        e->declared == &hdx_leaks_answer ? "leaks are those of all dumps of a session: ask it of one"
-                                                         : "rules are those of one dump: ask a session of one");
+                        e->declared == &hdx_leaks_answer ? "leaks needs a session with one dump"
+                                                         : "check needs a session with one dump");
     return hdx_mem_explain(&s->mem, e->run(s, &a, out, err), err);
 }
 
@@ -146,7 +147,7 @@ hdx_code hdx_answer_run(hdx_session *s, const char *name, const hdx_argument *ar
     const entry *e = entry_named(name);
     *out = NULL;
     if (e == NULL)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no answer '%.60s'", name);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "unknown answer '%.60s'", name);
     s->dumps[0].shown = NULL;
     const hdx_arguments a = { e->declared, arguments, count };
     const hdx_code      code = hdx_answer_judge(s, hdx_mem_explain(&s->mem, run(s, e, &a, out, err), err), err);

@@ -4,26 +4,25 @@
 #include "answer/answer.h"
 
 static const hdx_parameter common[] = {
-    { "columns", HDX_PARAMETER_TEXT, 0, "A,B,C", NULL, NULL, NULL, NULL, 0, 0, "only these columns, in this order" },
+    { "columns", HDX_PARAMETER_TEXT, 0, "A,B,C", NULL, NULL, NULL, NULL, 0, 0,
+      "show only these columns, in this order" },
     { "sort", HDX_PARAMETER_TEXT, 0, "COL[:asc|desc]", NULL, NULL, NULL, NULL, 0, 0,
-      "order of the rows; sizes and counts fall unless told" },
+      "sort the rows; default for sizes and counts: descending" },
     { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0,
-      "rows to show; tables show 25 unless told; 0 is all" },
+      "number of rows to show; default for tables: 25; 0 shows all" },
     { "where", HDX_PARAMETER_TEXT, HDX_PARAMETER_REPEATED, "'COL OP VALUE'", NULL, NULL, NULL, NULL, 0, 0,
-      "keep rows: = != < <= > >= ~ (regular expression); may be repeated" },
+      "select rows: = != < <= > >= ~ (regular expression); may be repeated" },
     { "reachable", HDX_PARAMETER_CHOICE, 0, "WHICH", "live all garbage", NULL, NULL, NULL, 0, 0,
-      "objects that rows and counts include; live by default" },
+      "objects to include in rows and counts; default: live" },
     { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0,
-      "the heap as that view of the index has it, without the roots or references it leaves out (index --view makes "
-      "one)" },
+      "use a view of the index, which excludes some roots or references (index --view makes one)" },
     { "document", HDX_PARAMETER_FLAG, 0, NULL, NULL, "true", NULL, NULL, 0, 0,
-      "what the document holds beside its rows; false where only those are wanted" },
+      "add members other than rows to the document; false for rows only" },
     { "texts", HDX_PARAMETER_CHOICE, 0, "WHICH", "cut whole all", NULL, NULL, NULL, 0, 0,
-      "how much of a long text a label has: its first 1,024 characters; all of it; of a byte[] all, too. A condition "
-      "or "
-      "an order of labels is of all of them" },
+      "how much text a label shows: the first 1,024 characters, the whole text, or the whole text and whole byte[]; "
+      "conditions and sorting always use all of it" },
     { "sizes", HDX_PARAMETER_FLAG, 0, NULL, NULL, "false", NULL, NULL, 0, 0,
-      "the label of a collection that says nothing else of itself is its size; for people" },
+      "label a collection that has no other label with its size; for people" },
 };
 
 const hdx_parameter *hdx_answer_common(size_t *count)
@@ -38,10 +37,10 @@ static hdx_code check_sort(const char *value, const char *before, hdx_error *err
     if (value == NULL)
         return HDX_OK;
     if (*value == '\0' || colon == value)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "%ssort '%.60s': a column is expected, such as retained:desc", before, value);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': expected a column, such as retained:desc",
+                        before, value);
     if (colon != NULL && strcmp(colon, ":asc") != 0 && strcmp(colon, ":desc") != 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': behind the column comes :asc or :desc",
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': expected :asc or :desc after the column",
                         before, value);
     return HDX_OK;
 }
@@ -55,13 +54,13 @@ static hdx_code check_scope(const hdx_arguments *a, const char *before, hdx_erro
     if (scope == NULL || (of->flags & HDX_ANSWER_SCOPED) != 0)
         return HDX_OK;
     if ((of->flags & HDX_ANSWER_HEAP) == 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable: %s is not about objects", before, of->name);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable does not apply to %s", before, of->name);
     if (strcmp(scope, "live") == 0 && of != &hdx_question_garbage.declared)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable %s: %s knows %s objects alone", before,
+                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sreachable %s: %s covers only %s objects", before,
                              scope, of->name, of == &hdx_question_garbage.declared ? "unreachable" : "live"),
-                    "histogram, objects, refs and tables of export know others");
+                    "histogram, objects, refs and the tables of export cover other objects");
 }
 
 static bool has_own(const hdx_answer *answer, const char *parameter)
@@ -80,13 +79,13 @@ static hdx_code check_view(const hdx_arguments *a, const char *before, hdx_error
     if (view == NULL || has_own(of, "view"))
         return HDX_OK;
     if ((of->flags & HDX_ANSWER_HEAP) == 0)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sview: %s does not ask an index", before, of->name);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%sview: %s does not use an index", before, of->name);
     if ((of->flags & HDX_ANSWER_NO_VIEWS) != 0)
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                                 "%sview: %s goes by roots and references of its own, and no view changes that", before,
+                                 "%sview: %s uses its own roots and references, which a view cannot change", before,
                                  of->name),
-                        "leave --view out");
+                        "remove --view");
     return HDX_OK;
 }
 

@@ -29,7 +29,7 @@ hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_argument *
     if (code != HDX_OK)
         return code;
     if (rows == NULL) /* a listener has had them (hdx_session_events) */
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the rows of %.60s were given early", name);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the rows of %.60s are already being read", name);
     atomic_fetch_add(&s->uses, 1);
     return hdx_arrow_stream(rows, &keeper, out, err);
 }

@@ -32,93 +32,95 @@ enum {
 };
 
 static const hdx_column columns[COLUMNS] = {
-    [RULE] = HDX_COLUMN("rule", TEXT, NONE, 0, "the rule, without its name and its reason"),
-    [NAME] = HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "the name that it was given"),
+    [RULE] = HDX_COLUMN("rule", TEXT, NONE, 0, "rule, without its name and reason"),
+    [NAME] = HDX_COLUMN("name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "name of the rule"),
     [STATE] = HDX_COLUMN("state", TEXT, NONE, 0, "holds or broken; a broken rule has a row for each finding"),
-    [MEASURED] = HDX_COLUMN("measured", REAL, NONE, 0, "what was found, in the unit of the row"),
-    [LIMIT] = HDX_COLUMN("limit", REAL, NONE, 0, "what the rule allows, in the same unit; 0 of what there must not be"),
+    [MEASURED] = HDX_COLUMN("measured", REAL, NONE, 0, "measured value, in the unit of the row"),
+    [LIMIT] = HDX_COLUMN("limit", REAL, NONE, 0, "limit of the rule, in the same unit; 0 for rules that allow none"),
     [UNIT] = HDX_COLUMN("unit", TEXT, NONE, 0, "count, bytes or percent"),
-    [MESSAGE] = HDX_COLUMN("message", TEXT, NONE, 0, "both in words; its words may change"),
+    [MESSAGE] =
+        HDX_COLUMN("message", TEXT, NONE, 0, "measured value and limit as text for people; the wording may change"),
     [CLASS] =
         HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class that the finding is about"),
     [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                           "the object that tells most: of those found the one that keeps most"),
+                           "object with the largest retained size among those found"),
     [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-                            "bytes that would be free if it were gone; of leaks the sum of its signature"),
+                            "retained size of the object; for leaks the total of its signature"),
     [PATH] = HDX_COLUMN("path", TEXT, NONE, HDX_COLUMN_NULLABLE,
-                        "what holds it: the kind of the GC root, then class and reference of each step"),
+                        "path that keeps the object alive: kind of the GC root, then class and reference of each step"),
     [NOTE] = HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-                        "what to know of the rule, such as that no class has its name"),
-    [REASON] = HDX_COLUMN("reason", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "why there is this rule"),
+                        "remark on the rule, such as an unknown class name"),
+    [REASON] = HDX_COLUMN("reason", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "reason for the rule"),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE,
                         "verb and measure: max-retained, growth-objects, no-leaks and so on"),
-    [FILE_NAME] = HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "file that the rule is in"),
+    [FILE_NAME] = HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "file of the rule"),
     [LINE] = HDX_COLUMN("line", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "its line"),
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
 static const hdx_column check_members[] = {
     HDX_COLUMN("rules", UNSIGNED, COUNT, 0, "rules that were checked"),
-    HDX_COLUMN("broken", UNSIGNED, COUNT, 0, "of these, rules that the heap does not keep"),
-    HDX_COLUMN("findings", UNSIGNED, COUNT, 0, "rows of broken rules, before conditions and limit"),
-    HDX_COLUMN("holds", BOOL, NONE, 0, "whether no rule is broken"),
+    HDX_COLUMN("broken", UNSIGNED, COUNT, 0, "rules that the heap breaks"),
+    HDX_COLUMN("findings", UNSIGNED, COUNT, 0, "rows of broken rules, before --where and --limit"),
+    HDX_COLUMN("holds", BOOL, NONE, 0, "true if no rule is broken"),
 };
-static const hdx_column document[] = { HDX_NESTED("check", OBJECT, 0, "all rules together", check_members) };
+static const hdx_column document[] = { HDX_NESTED("check", OBJECT, 0, "result of all rules", check_members) };
 
 static const hdx_parameter parameters[] = {
     { .name = "max",
       .kind = HDX_PARAMETER_TEXT,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "'MEASURE PATTERN VALUE'",
-      .sentence = "no more than that: 'retained com.acme.* 50M', 'objects com.acme.Session 10k', 'threads 200'" },
+      .sentence = "set a maximum: 'retained com.acme.* 50M', 'objects com.acme.Session 10k', 'threads 200'" },
     { .name = "min",
       .kind = HDX_PARAMETER_TEXT,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "'MEASURE PATTERN VALUE'",
-      .sentence = "no less than that: 'objects com.acme.Plugin 1'" },
+      .sentence = "set a minimum: 'objects com.acme.Plugin 1'" },
     { .name = "growth",
       .kind = HDX_PARAMETER_TEXT,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "'PATTERN VALUE'",
       .needs = "baseline",
-      .sentence = "no class grew by more since --baseline: 10%, 'com.acme.* 10%', 'objects com.acme.Session 500'" },
+      .sentence =
+          "limit the growth of each class since --baseline: 10%, 'com.acme.* 10%', 'objects com.acme.Session 500'" },
     { .name = "baseline",
       .kind = HDX_PARAMETER_FILE,
       .value = "DUMP",
-      .sentence = "the dump, or its index, that growth is measured against; classes are matched by name" },
+      .sentence = "dump or index to measure growth against; classes are matched by name" },
     { .name = "no-leaks",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KIND",
       .choices = "application library all",
-      .sentence = "no leak of that kind, as the command leaks finds them" },
+      .sentence = "allow no leak of this kind, as the command leaks finds them" },
     { .name = "no-suspects",
       .kind = HDX_PARAMETER_TEXT,
       .value = "PERCENT",
-      .sentence = "nothing keeps more of the live bytes, as the command suspects finds it" },
+      .sentence = "allow no suspect that retains more of the live bytes, as the command suspects finds them" },
     { .name = "no-damage",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "the dump is whole; without it damage is a warning" },
+      .sentence = "allow no damage in the dump; by default damage is a warning" },
     { .name = "rule",
       .kind = HDX_PARAMETER_TEXT,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "RULE",
-      .sentence = "a rule as a line of a file has it: 'sessions: max objects com.acme.Session 10k because ...'" },
+      .sentence = "a rule as in a file of rules: 'sessions: max objects com.acme.Session 10k because ...'" },
     { .name = "rules",
       .kind = HDX_PARAMETER_FILE,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "FILE",
-      .sentence = "rules, one a line" },
+      .sentence = "file of rules, one per line" },
 };
 
 const hdx_answer hdx_answer_check_rules = {
     .name = "check",
     .flags = HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
-    .sentence = "whether the heap keeps rules: a gate for builds",
-    .more = "Exit code 1 where a rule is broken, with a line for each finding, the object that tells most and the path "
-            "that holds it. Measures: objects, shallow, retained of classes (PATTERN+: and of those below them); live, "
+    .sentence = "check a heap against rules, as a gate in builds",
+    .more = "The exit code is 1 if a rule is broken; each finding has a row with the largest object and the path that "
+            "keeps it alive. Measures: objects, shallow, retained of classes (PATTERN+ includes subclasses); live, "
             "unreachable, classes, loaders, threads, duplicate-classes, open-files, direct-buffers; waste of strings, "
-            "collections or arrays. Values: 10k (of objects), 50M (of bytes), 20%. heapdex help rules, and the "
-            "man page, have all of the language.",
+            "collections or arrays. Values: 10k (objects), 50M (bytes), 20%. heapdex help rules and the man page "
+            "describe the whole language.",
     .examples = { "heapdex check app.hprof --max 'retained com.acme.* 50M' --no-damage",
                   "heapdex check app.hprof --max 'threads 200' --no-leaks all --junit heap.xml" },
     .forms = &form,
@@ -182,7 +184,7 @@ static hdx_code read_rules(const hdx_arguments *a, const hdx_progress *progress,
     if (code == HDX_OK && rules->count == 0)
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                                 files ? "the files of rules have no rule" : "check needs a rule"),
+                                 files ? "the files of rules contain no rule" : "check needs a rule"),
                         "--max 'retained com.acme.* 50M', --no-leaks application, --rules FILE");
     bool grows = false;
     for (uint64_t i = 0; code == HDX_OK && i < rules->count; i++) {
@@ -192,15 +194,15 @@ static hdx_code read_rules(const hdx_arguments *a, const hdx_progress *progress,
         grows = true;
         if (hdx_argument_text(a, "baseline") == NULL)
             return hdx_hint(err,
-                            hdx_fail(err, HDX_USAGE, r->file, HDX_NOWHERE, "rule '%.80s': growth since when?", r->text),
-                            "--baseline DUMP names the dump, or its index, to compare with");
+                            hdx_fail(err, HDX_USAGE, r->file, HDX_NOWHERE, "rule '%.80s' needs a baseline", r->text),
+                            "name a dump or index to compare with: --baseline DUMP");
         if (hdx_answer_last(a, "view") != NULL)
             return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                            "rule '%.80s': a view is not compared with another dump: leave --view out", r->text);
+                            "rule '%.80s': a view cannot be compared with another dump; remove --view", r->text);
     }
     if (code == HDX_OK && !grows && hdx_argument_text(a, "baseline") != NULL)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "no rule compares with a baseline"),
-                        "--growth 10%%, or leave --baseline out");
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "no rule uses the baseline"),
+                        "add a rule such as --growth 10%%, or remove --baseline");
     return code;
 }
 

@@ -41,9 +41,9 @@ hdx_code hdx_checking_leaks(hdx_checking *c, const hdx_rule *rule, hdx_error *er
     if (c->view != NULL)
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                                 "'%.60s': leaks go by roots and references of their own, and no view changes that",
+                                 "'%.60s': leaks uses its own roots and references, which a view cannot change",
                                  rule->text),
-                        "leave --view out, or check leaks in a call of their own");
+                        "remove --view, or check leaks in a separate call");
     hdx_code code = hdx_leaks_search(c->g, &options, &leaks, err);
     for (uint64_t i = 0; code == HDX_OK && i < leaks->leak_count; i++) {
         const hdx_leak *k = &leaks->leaks[i];
@@ -71,9 +71,9 @@ hdx_code hdx_checking_leaks(hdx_checking *c, const hdx_rule *rule, hdx_error *er
     }
     if (code == HDX_OK)
         code = add_last(c, rule, found, "leaks", "no leaks",
-                        !rule->filters && leaks->watched == 0 ? "the dump has no watched objects: filters looks at the "
-                                                                "state of objects instead"
-                                                              : NULL,
+                        !rule->filters && leaks->watched == 0
+                            ? "the dump has no watched objects; the finder filters uses the state of objects instead"
+                            : NULL,
                         err);
     hdx_leaks_free(leaks);
     return code;
@@ -142,7 +142,7 @@ hdx_code hdx_checking_damage(hdx_checking *c, const hdx_rule *rule, hdx_error *e
     hdx_check_result r = hdx_checking_result(c, rule);
     const uint64_t   places = c->sum->damage_count + c->sum->damage_more;
     r.measured = (double)places;
-    r.message = "the dump is whole";
+    r.message = "the dump is not damaged";
     if (places > 0) {
         r.state = HDX_CHECK_BROKEN;
         r.message = c->sum->damage_count == 0

@@ -158,8 +158,8 @@ static hdx_code find(hdx_checking *c, const hdx_rule *rule, const grown *g, hdx_
     r.signature = hdx_checking_say(c, "%s:%s", r.kind, g->name);
     const char *is = hdx_checking_number(c, unit, (double)g->is), *limit = hdx_checking_number(c, r.unit, r.limit),
                *more = hdx_checking_number(c, r.unit, r.measured);
-    r.message = g->was == 0 ? hdx_checking_say(c, "%s: %s, and the baseline has none", g->name, is)
-                            : hdx_checking_say(c, "%s: %s, %s in the baseline: %s more, allowed are %s", g->name, is,
+    r.message = g->was == 0 ? hdx_checking_say(c, "%s: %s, none in the baseline", g->name, is)
+                            : hdx_checking_say(c, "%s: %s, %s in the baseline; growth %s, allowed %s", g->name, is,
                                                hdx_checking_number(c, unit, (double)g->was), more, limit);
     hdx_query q = c->q;
     q.notice = NULL;

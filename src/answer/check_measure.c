@@ -260,7 +260,7 @@ static hdx_code check_values(hdx_checking *c, const hdx_rule *rule, measured *ou
     if (code != HDX_OK)
         return code;
     if (c->sum->stripping != NULL && c->sum->stripping->policy != HDX_STRIP_NONE)
-        out->note = "the dump went through a tool that strips it: what that took away is not counted";
+        out->note = "the dump is stripped: removed data is not counted";
     return HDX_OK;
 }
 

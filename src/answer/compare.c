@@ -11,15 +11,14 @@ static hdx_code check_session(hdx_session *s, const hdx_arguments *a, hdx_error 
     static const char *const of_leaks[] = { "finder", "class" };
     const hdx_compare_by     by = hdx_compare_by_of(a);
     if (s->dump_count > 1 && s->options.index_dir != NULL)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps",
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names a single index, but there are %zu dumps",
                         s->dump_count);
     if (hdx_answer_last(a, "view") != NULL && (by == HDX_COMPARE_LEAK || by == HDX_COMPARE_PATH))
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "--view: leaks and paths go by roots and references of their own");
+                        "--view does not apply: leaks and paths use their own roots and references");
     for (unsigned i = 0; i < HDX_COUNT(of_leaks); i++)
         if (hdx_answer_last(a, of_leaks[i]) != NULL && by != HDX_COMPARE_LEAK)
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--%s says what leaks: it goes with --by leak",
-                            of_leaks[i]);
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--%s requires --by leak", of_leaks[i]);
     hdx_leaks_options ignored;
     return by == HDX_COMPARE_LEAK ? hdx_answer_leaks_wanted(s, a, &ignored, err) : HDX_OK;
 }
@@ -119,7 +118,7 @@ static hdx_code leave_out_broken(hdx_session *s, size_t *count, hdx_error *err)
         if (code == HDX_OK) {
             hdx_answer_release(s, i++);
         } else if (code == HDX_BAD_DUMP || code == HDX_DAMAGED || code == HDX_NOT_FOUND) {
-            hdx_answer_notice(s, "warning: %s is left out: %s", s->dumps[i].path, why.message);
+            hdx_answer_notice(s, "warning: skipping %s: %s", s->dumps[i].path, why.message);
             memmove(s->dumps + i, s->dumps + i + 1, (--s->dump_count - i) * sizeof *s->dumps);
             --*count;
         } else {

@@ -13,8 +13,8 @@ static hdx_code object_of(const hdx_query *q, const hdx_arguments *a, hdx_id *id
     hdx_code code = hdx_argument_objects(q, a, &ids, &count, err);
     if (code == HDX_OK && count != 1)
         code = hdx_hint(
-            err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--text is of one object, and %zu are named", count),
-            "several texts: --format jsonl, whose labels are whole");
+            err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--text needs a single object, but %zu are named", count),
+            "for several texts use --format jsonl, which has full labels");
     if (code == HDX_OK)
         *id = ids[0];
     hdx_ids_free(ids);

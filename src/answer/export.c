@@ -6,15 +6,15 @@
 static const hdx_parameter export_parameters[] = {
     { "table", HDX_PARAMETER_CHOICES, HDX_PARAMETER_REQUIRED, "TABLE",
       "objects references named_references classes loaders roots threads packages dump suspects", NULL, NULL, NULL, 0,
-      0, "which table; several, with commas between, each into a file of a folder (-o), or all into one of SQLite" },
+      0, "table to export; several, separated by commas, go to a folder (-o) or to one SQLite file" },
 };
 static const hdx_form any_form = { NULL, NULL, NULL, 0 };
 
 const hdx_answer hdx_answer_export = {
     .name = "export",
     .flags = HDX_ANSWER_PLAIN | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, /* what the table knows */
-    .sentence = "whole tables as csv, tsv, jsonl, parquet or a SQLite file",
-    .more = "Rows are those of live objects; --reachable all adds the others.",
+    .sentence = "export whole tables as csv, tsv, jsonl, parquet or an SQLite file",
+    .more = "Rows cover live objects; --reachable all adds the others.",
     .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
                   "heapdex export app.hprof --table objects,classes --format parquet -o tables" },
     .forms = &any_form, /* those of the table */

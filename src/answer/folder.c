@@ -157,7 +157,7 @@ hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
         /* nothing of the session is open yet: a folder never was, and dumps beside one are opened anew */
         for (size_t i = 0; i < s->dump_count; i++)
             if (s->dumps[i].opened)
-                code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a session that has open dumps takes no folder");
+                code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a session with open dumps cannot open a folder");
         if (code == HDX_OK)
             s->dump_count = 0;
         for (uint64_t i = 0; code == HDX_OK && i < l.count; i++)
@@ -252,18 +252,18 @@ hdx_code hdx_answer_choose_application(hdx_session *s, const char *application, 
     if (application == NULL && (!one || applications < 2))
         return HDX_OK;
     if (application == NULL)
-        return hdx_hint(
-            err,
-            hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the dumps are of %zu applications: %s", applications, names),
-            "--application NAME chooses one; '' is that of dumps for which the manifest has none");
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the dumps belong to %zu applications: %s",
+                                 applications, names),
+                        "choose one with --application NAME; '' selects dumps without an application in the manifest");
     if (applications == 0)
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                                 "--application: none of the dumps is of a folder that heapdex batch wrote to"),
-                        "the manifest of a batch says which application a dump is of");
+                                 "--application needs dumps from an output folder of heapdex batch"),
+                        "the manifest of a batch names the application of each dump");
     code = put_first(s, application, count, err);
     return code != HDX_NOT_FOUND
                ? code
-               : hdx_fail(err, code, NULL, HDX_NOWHERE, "no dump is of the application '%.60s'; there %s %s",
+               : hdx_fail(err, code, NULL, HDX_NOWHERE, "no dump belongs to the application '%.60s'; there %s %s",
                           application, applications == 1 ? "is" : "are", names);
 }

@@ -31,7 +31,7 @@ const char *hdx_session_lacks(const hdx_session *s, size_t place, const hdx_answ
 {
     return place < s->dump_count && s->dumps[place].opened && s->dumps[place].report.dump[0] == '\0' &&
                    (answer->flags & HDX_ANSWER_VALUES) != 0
-               ? "the dump is not at hand: names of references, labels and values are missing"
+               ? "the dump is not available: names of references, labels and values are missing"
                : NULL;
 }
 

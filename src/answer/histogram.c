@@ -19,12 +19,12 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
     hdx_counts             *counts = NULL;
     hdx_code                code = HDX_OK;
     if (hdx_histogram_by(a) == HDX_BY_HEAP)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not count by heap: leave --scan out");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan cannot count by heap; remove --scan");
     if (hdx_answer_last(a, "reachable") != NULL && q.scope != HDX_ALL)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not know what is %s: leave --scan out",
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan cannot tell which objects are %s; remove --scan",
                         hdx_answer_last(a, "reachable"));
     if (hdx_answer_last(a, "view") != NULL)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan reads no index: leave --scan or --view out");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan does not use an index; remove --scan or --view");
     if (s->counts == NULL) {
         code = hdx_counts_take(&options, &counts, err);
         s->counts = counts;
@@ -32,8 +32,7 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
     if (code != HDX_OK || (code = counted(s, a, out, err)) != HDX_OK)
         return code;
     return hdx_answer_or_close(
-        out,
-        hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: what is reachable is not known)", err));
+        out, hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: reachability is unknown)", err));
 }
 
 /* Of all objects, without what only an index knows. */

@@ -21,57 +21,55 @@ static hdx_step until_of(const hdx_arguments *a)
 
 static const hdx_column step_keys[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "the step"),
-    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time it took"),
-    HDX_COLUMN("cpu_seconds", REAL, SECONDS, 0, "time of all threads together"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "written to files of the index"),
-    HDX_COLUMN("peak_bytes", UNSIGNED, BYTES, 0, "the most memory that was in use"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time"),
+    HDX_COLUMN("cpu_seconds", REAL, SECONDS, 0, "CPU time of all threads"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes written to index files"),
+    HDX_COLUMN("peak_bytes", UNSIGNED, BYTES, 0, "peak memory"),
 };
 static const hdx_column checked_keys[] = {
     HDX_COLUMN("dump", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "what the dump shares with the one that was indexed: inode (size, time and inode), samples (size and "
-               "samples of its content), size; null where it is not at hand"),
-    HDX_COLUMN("files", UNSIGNED, COUNT, 0, "files of the index, all of the right length; verify reads them"),
+               "match of the dump with the indexed one: inode (size, time, inode), samples (size, samples of content) "
+               "or size; null without a dump"),
+    HDX_COLUMN("files", UNSIGNED, COUNT, 0, "index files, all of the expected length; verify reads them"),
 };
 static const hdx_column index_keys[] = {
     HDX_COLUMN("path", TEXT, NONE, 0, "the folder"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "of all its files"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the dump"),
-    HDX_COLUMN("live", UNSIGNED, COUNT, 0, "those that a GC root reaches"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "size of all files"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the dump"),
+    HDX_COLUMN("live", UNSIGNED, COUNT, 0, "reachable objects"),
     HDX_COLUMN("references", UNSIGNED, COUNT, 0, "distinct references between live objects"),
     HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time of the build"),
-    HDX_COLUMN("peak_rss", UNSIGNED, BYTES, 0, "the most memory that the build had resident"),
-    HDX_COLUMN("reused", BOOL, NONE, 0, "an index was there; the other numbers are of the build that made it"),
-    HDX_NESTED("checked", OBJECT, HDX_COLUMN_NULLABLE, "what was looked at of an index that was there; null of another",
-               checked_keys),
-    HDX_NESTED("steps", LIST, 0, "steps of the build that made it", step_keys),
+    HDX_COLUMN("peak_rss", UNSIGNED, BYTES, 0, "peak resident memory of the build"),
+    HDX_COLUMN("reused", BOOL, NONE, 0, "true if a valid index existed; the other values describe its build"),
+    HDX_NESTED("checked", OBJECT, HDX_COLUMN_NULLABLE, "checks of an existing index; null for a new one", checked_keys),
+    HDX_NESTED("steps", LIST, 0, "steps of the build", step_keys),
 };
-static const hdx_column index_document[] = { HDX_NESTED("index", OBJECT, 0, "the index and its build", index_keys) };
+static const hdx_column index_document[] = { HDX_NESTED("index", OBJECT, 0, "index and its build", index_keys) };
 static const hdx_column index_columns[] = {
-    HDX_COLUMN("step", TEXT, NONE, 0, "a step of the build that made the index"),
-    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time it took"),
-    HDX_COLUMN("cpu_seconds", REAL, SECONDS, 0, "time of all threads together"),
-    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "written to files of the index"),
+    HDX_COLUMN("step", TEXT, NONE, 0, "step of the build"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time"),
+    HDX_COLUMN("cpu_seconds", REAL, SECONDS, 0, "CPU time of all threads"),
+    HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "bytes written to index files"),
 };
 static const hdx_form      index_form = { NULL, NULL, index_columns, HDX_COUNT(index_columns) };
 static const hdx_parameter index_parameters[] = {
     { "force", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
-      "build although a valid index is there, and over a damaged one" },
+      "rebuild an index even if it is valid or damaged" },
     { "until", HDX_PARAMETER_CHOICE, 0, "STEP", FORCE_AND_UNTIL_STEPS, NULL, NULL, NULL, 0, 0, "stop after a step" },
     { "with", HDX_PARAMETER_CHOICES, 0, "WHAT", "class-retained", NULL, "until", NULL, 0, 0,
-      "class-retained: keep retained sizes of classes, packages, loaders and superclasses, too" },
+      "class-retained: also store retained sizes of classes, packages, loaders and superclasses" },
     { "view", HDX_PARAMETER_TEXT, 0, "NAME=SPEC", NULL, NULL, "until", NULL, 0, 0,
-      "make a view beside the index, without what SPEC says: -roots:TYPE,..., -refs:weak,soft,phantom,finalizer, "
-      "-field:CLASS#FIELD, or with sizes as a JVM lays objects out: layout:compact; blanks between" },
+      "add a view that excludes roots or references, or uses the object sizes of a JVM layout: -roots:TYPE,..., "
+      "-refs:weak,soft,phantom,finalizer, -field:CLASS#FIELD, layout:compact; separate parts with blanks" },
 };
 
 const hdx_answer hdx_answer_index = {
     .name = "index",
-    .sentence = "build the index of a dump (other commands do it when needed)",
-    .more = "The index of app.hprof is the folder app.hprof.hdx beside it, or one in the user's cache folder where "
-            "that place cannot be written. "
-            "A valid index is kept; --force builds it again, over a damaged one too. --view NAME=SPEC adds a view: the "
-            "same heap where some GC roots do not count, some references do not hold, or objects have the sizes of "
-            "another layout. Other commands take --view NAME.",
+    .sentence = "build the index of a dump (other commands do this when needed)",
+    .more = "The index of app.hprof is the folder app.hprof.hdx next to it, or a folder in the user's cache if the "
+            "dump's folder is not writable. A valid index is reused; --force rebuilds it, also if it is damaged. "
+            "--view NAME=SPEC adds a view of the same heap that excludes some GC roots or references, or uses the "
+            "object sizes of another layout. Other commands accept --view NAME.",
     .examples = { "heapdex index app.hprof --force --memory 2G --progress always",
                   "heapdex index app.hprof --view no-locals='-roots:JAVA_FRAME,JNI_LOCAL'" },
     .forms = &index_form,
@@ -88,12 +86,12 @@ static const char *const likeness_words[] = { NULL, "size", "samples", "inode" }
 static void put_checked(char *to, size_t size, const hdx_index_report *r, unsigned files)
 {
     static const char *const words[] = {
-        "its dump is not at hand",
-        "the dump beside it has the right size",
+        "the dump is not available",
+        "the dump next to it has the expected size",
         "made from this dump (size and samples)",
         "made from this dump (size, time, inode)",
     };
-    (void)snprintf(to, size, "was there\n%s; %u files of the right length, not read", words[r->likeness], files);
+    (void)snprintf(to, size, "exists\n%s; %u files of the expected length, not read", words[r->likeness], files);
 }
 
 /* files: of an index that was there. */
@@ -163,14 +161,13 @@ static hdx_code read_view(const char *value, char name[HDX_VIEW_NAME_SIZE], hdx_
 {
     const size_t len = strcspn(value, "=");
     if (value[len] == '\0')
-        return hdx_hint(
-            err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "view '%.80s': what it leaves out is missing", value),
-            "index --view no-locals='-roots:JAVA_FRAME,JNI_LOCAL'");
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "view '%.80s': expected NAME=SPEC", value),
+                        "index --view no-locals='-roots:JAVA_FRAME,JNI_LOCAL'");
     (void)snprintf(name, HDX_VIEW_NAME_SIZE, "%.*s", (int)(len < HDX_VIEW_NAME_SIZE ? len : HDX_VIEW_NAME_SIZE - 1),
                    value);
     if (len >= HDX_VIEW_NAME_SIZE || !hdx_graph_view_name(name))
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "'%.*s' is no name of a view: letters, digits, _ and -, at most %u of them",
+                        "'%.*s' is not a valid view name: use at most %u letters, digits, _ and -",
                         (int)(len < 80 ? len : 80), value, HDX_VIEW_NAME_SIZE - 1);
     return hdx_view_spec_read(value + len + 1, spec, err);
 }
@@ -278,27 +275,27 @@ hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows *
 /* ---- estimate ---- */
 
 static const hdx_column estimate_keys[] = {
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the dump"),
-    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references, without those to classes"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the dump"),
+    HDX_COLUMN("references", UNSIGNED, COUNT, 0, "references, except those to classes"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes"),
-    HDX_COLUMN("memory", UNSIGNED, BYTES, 0, "the most memory that a build without --memory takes"),
-    HDX_COLUMN("disk", UNSIGNED, BYTES, 0, "the finished index"),
-    HDX_COLUMN("temporary", UNSIGNED, BYTES, 0, "more disk than that, while it is built"),
-    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time, about"),
-    HDX_COLUMN("sampled_bytes", UNSIGNED, BYTES, 0, "of the dump that were looked at"),
-    HDX_COLUMN("whole", BOOL, NONE, 0, "these were all: objects are counted, not forecast"),
-    HDX_COLUMN("budget", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "--memory of this call"),
-    HDX_COLUMN("fits", BOOL, NONE, HDX_COLUMN_NULLABLE, "whether the budget is enough; null without one"),
-    HDX_COLUMN("stops_at", TEXT, NONE, HDX_COLUMN_NULLABLE, "the first step that the budget is too small for"),
-    HDX_COLUMN("least_budget", UNSIGNED, BYTES, 0, "--memory that would do"),
+    HDX_COLUMN("memory", UNSIGNED, BYTES, 0, "peak memory of a build without --memory"),
+    HDX_COLUMN("disk", UNSIGNED, BYTES, 0, "size of the finished index"),
+    HDX_COLUMN("temporary", UNSIGNED, BYTES, 0, "additional disk space during the build"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "estimated wall time"),
+    HDX_COLUMN("sampled_bytes", UNSIGNED, BYTES, 0, "bytes of the dump that were read"),
+    HDX_COLUMN("whole", BOOL, NONE, 0, "true if the whole dump was read: objects are counted, not estimated"),
+    HDX_COLUMN("budget", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "value of --memory"),
+    HDX_COLUMN("fits", BOOL, NONE, HDX_COLUMN_NULLABLE, "true if the value of --memory is enough; null without it"),
+    HDX_COLUMN("stops_at", TEXT, NONE, HDX_COLUMN_NULLABLE, "first step that needs more than --memory"),
+    HDX_COLUMN("least_budget", UNSIGNED, BYTES, 0, "smallest --memory that is enough"),
 };
 static const hdx_column estimate_document[] = { HDX_NESTED("estimate", OBJECT, 0, "the forecast", estimate_keys) };
 static const hdx_column estimate_columns[] = {
-    HDX_COLUMN("step", TEXT, NONE, 0, "a step of the build"),
-    HDX_COLUMN("memory", UNSIGNED, BYTES, 0, "resident while it runs, at most, without --memory"),
-    HDX_COLUMN("disk", UNSIGNED, BYTES, 0, "files that it leaves, about"),
-    HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time, about"),
-    HDX_COLUMN("least", UNSIGNED, BYTES, 0, "resident while it runs under the smallest budget that would do"),
+    HDX_COLUMN("step", TEXT, NONE, 0, "step of the build"),
+    HDX_COLUMN("memory", UNSIGNED, BYTES, 0, "peak resident memory of the step without --memory"),
+    HDX_COLUMN("disk", UNSIGNED, BYTES, 0, "estimated size of its files"),
+    HDX_COLUMN("seconds", REAL, SECONDS, 0, "estimated wall time"),
+    HDX_COLUMN("least", UNSIGNED, BYTES, 0, "peak resident memory of the step with the smallest sufficient --memory"),
 };
 static const hdx_form      estimate_form = { NULL, NULL, estimate_columns, HDX_COUNT(estimate_columns) };
 static const hdx_parameter estimate_parameters[] = {
@@ -307,11 +304,10 @@ static const hdx_parameter estimate_parameters[] = {
 
 const hdx_answer hdx_answer_estimate = {
     .name = "estimate",
-    .sentence = "what building the index would take: memory, disk and time of each step",
-    .more = "A forecast from a short sample of the dump; nothing is built or written. A build stays below the memory "
-            "that is said here (with "
-            "--memory SIZE the answer says whether it would do); disk and time are about right, time within a factor "
-            "of two.",
+    .sentence = "estimate memory, disk space and time to build the index",
+    .more = "The forecast uses a short sample of the dump; nothing is built or written. A build stays below the "
+            "reported memory (with --memory SIZE the answer reports whether it is enough); disk space and time are "
+            "approximate, time within a factor of two.",
     .examples = { "heapdex estimate app.hprof", "heapdex estimate app.hprof --memory 512M --format json" },
     .forms = &estimate_form,
     .form_count = 1,
@@ -406,26 +402,26 @@ hdx_code hdx_answer_run_estimate(hdx_session *s, const hdx_arguments *a, hdx_row
 /* ---- verify ---- */
 
 static const hdx_column verify_keys[] = {
-    HDX_COLUMN("sound", BOOL, NONE, 0, "true: what is damaged is an error"),
-    HDX_COLUMN("full", BOOL, NONE, 0, "the promises between the files were checked too"),
+    HDX_COLUMN("sound", BOOL, NONE, 0, "true; damage is reported as an error"),
+    HDX_COLUMN("full", BOOL, NONE, 0, "true if consistency between files was checked"),
     HDX_COLUMN("files", UNSIGNED, COUNT, 0, "files of the index"),
 };
-static const hdx_column verify_document[] = { HDX_NESTED("verify", OBJECT, 0, "what was checked", verify_keys) };
+static const hdx_column verify_document[] = { HDX_NESTED("verify", OBJECT, 0, "result of the check", verify_keys) };
 static const hdx_column verify_columns[] = {
-    HDX_COLUMN("file", TEXT, NONE, 0, "a file of the index"),
+    HDX_COLUMN("file", TEXT, NONE, 0, "file of the index"),
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "its size"),
 };
 static const hdx_form      verify_form = { NULL, NULL, verify_columns, HDX_COUNT(verify_columns) };
 static const hdx_parameter verify_parameters[] = {
-    { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "check every promise between the files too" },
+    { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "also check the consistency between files" },
     { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0,
-      "check the files of that view alone, and not the index and all its views" },
+      "check only the files of this view, not the index and its other views" },
 };
 
 const hdx_answer hdx_answer_verify = {
     .name = "verify",
-    .sentence = "check an index against its sums; --full: everything it says",
-    .more = "Exit 5 names the file, page and offset of what is wrong.",
+    .sentence = "check an index against its checksums; --full checks all its contents",
+    .more = "With exit code 5 the message names the damaged file, page and offset.",
     .examples = { "heapdex verify app.hprof", "heapdex verify app.hprof --full --format json" },
     .forms = &verify_form,
     .form_count = 1,
@@ -445,7 +441,7 @@ static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *
     m[1] = (hdx_member){ "full", hdx_cell_bool(full) };
     m[2] = (hdx_member){ "files", hdx_cell_uint(files) };
     (void)snprintf(title, sizeof title, "%u files, %s", files,
-                   full ? "sums and every promise between them hold" : "all sums hold");
+                   full ? "checksums and consistency are correct" : "all checksums are correct");
     hdx_code code = hdx_rows_add_extra(rows, "verify", hdx_cell_object(m, 3), err);
     return code != HDX_OK ? code : hdx_rows_set_title(rows, title, err);
 }
@@ -487,7 +483,8 @@ static hdx_code verify_view(hdx_session *s, const hdx_arguments *a, const char *
         char where[sizeof err->where];
         (void)snprintf(where, sizeof where, "views/%.40s: %.40s", view, err->where);
         memcpy(err->where, where, sizeof where);
-        (void)hdx_hint(err, code, "heapdex remove --view %s removes it, and index --view makes it again", view);
+        (void)hdx_hint(err, code, "delete it with heapdex remove --view %s and create it again with index --view",
+                       view);
     }
     return code;
 }
@@ -511,17 +508,16 @@ hdx_code hdx_answer_run_verify(hdx_session *s, const hdx_arguments *a, hdx_rows 
 
 /* ---- remove ---- */
 
-static const hdx_column    remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0,
-                                                           "the folder of the index that was deleted") };
+static const hdx_column    remove_columns[] = { HDX_COLUMN("removed", TEXT, NONE, 0, "folder of the deleted index") };
 static const hdx_form      remove_form = { NULL, NULL, remove_columns, HDX_COUNT(remove_columns) };
 static const hdx_parameter remove_parameters[] = {
-    { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0, "that view alone, and not the index" },
+    { "view", HDX_PARAMETER_TEXT, 0, "NAME", NULL, NULL, NULL, NULL, 0, 0, "delete only this view, not the index" },
 };
 
 const hdx_answer hdx_answer_remove = {
     .name = "remove",
     .sentence = "delete the index of a dump; the dump is never touched",
-    .more = "What killed builds left behind goes too.",
+    .more = "Files of interrupted builds are deleted too.",
     .examples = { "heapdex remove app.hprof", "heapdex remove app.hprof --dump-number 1" },
     .forms = &remove_form,
     .form_count = 1,
@@ -537,7 +533,7 @@ hdx_code hdx_answer_run_remove(hdx_session *s, const hdx_arguments *a, hdx_rows 
     char                    path[4096];
     const char             *view = hdx_answer_last(a, "view");
     if (view != NULL && !hdx_graph_view_name(view))
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%.80s' is no name of a view", view);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%.80s' is not a valid view name", view);
     hdx_code code = hdx_table_new(remove_columns, HDX_COUNT(remove_columns), &table, err);
     if (code != HDX_OK)
         return code;

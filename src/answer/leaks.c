@@ -30,7 +30,8 @@ hdx_code hdx_answer_leaks_wanted(hdx_session *s, const hdx_arguments *a, hdx_lea
     o->progress = &s->progress;
     o->memory = s->options.memory;
     return code == HDX_OK && (o->finder == HDX_LEAKS_CLASSES) != (o->class_count > 0)
-               ? hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--finder classes and --class PATTERN go together")
+               ? hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                          "--finder classes and --class PATTERN must be used together")
                : code;
 }
 
@@ -43,9 +44,9 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_opt
     if (code != HDX_OK)
         return code;
     if (o->key != NULL && o->finder != HDX_LEAKS_WATCHED)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--key names a watched object: leave --finder out");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--key names a watched object; remove --finder");
     if (s->dump_count > 1 && s->options.index_dir != NULL)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names one index, and there are %zu dumps",
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-dir names a single index, but there are %zu dumps",
                         s->dump_count);
     if ((code = read_file(s, hdx_argument_text(a, "matchers"), &o->matcher_file, err)) != HDX_OK ||
         (code = read_file(s, hdx_argument_text(a, "filters"), &o->rule_file, err)) != HDX_OK)

@@ -55,18 +55,17 @@ static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena, 
 {
     hdx_flat f;
     if (!read_status(path, arena, &f) || hdx_flat_text(&f, "state") == NULL) {
-        hdx_answer_notice(s, "warning: %s is no status of a dump: left out", path);
+        hdx_answer_notice(s, "warning: skipping %s: it is not a valid status file", path);
         return NULL;
     }
     const char *id = or_else(hdx_flat_text(&f, "dump_id"), path), *state = hdx_flat_text(&f, "state");
     const char *index = hdx_flat_text(&f, "index"), *error = hdx_flat_text(&f, "error");
     if (strcmp(state, "done") != 0) {
-        hdx_answer_notice(s, "warning: %s is left out: %s%s%s", id, state, error != NULL ? ", " : "",
-                          or_else(error, ""));
+        hdx_answer_notice(s, "warning: skipping %s: %s%s%s", id, state, error != NULL ? ", " : "", or_else(error, ""));
         return NULL;
     }
     if (index == NULL || !hdx_folder_is_index(hdx_io_system(), index)) {
-        hdx_answer_notice(s, "warning: %s is left out: its index %s is gone", id, or_else(index, ""));
+        hdx_answer_notice(s, "warning: skipping %s: its index %s is missing", id, or_else(index, ""));
         return NULL;
     }
     *application = application_of(&f, arena);

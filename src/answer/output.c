@@ -45,7 +45,7 @@ hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t co
         return HDX_OK;
     if (hdx_folder_around(hdx_io_system(), path, index) ||
         (hdx_whole_target(path, target) == 0 && hdx_folder_around(hdx_io_system(), target, index)))
-        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "lies in the index %s; an output is never written there",
+        return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is inside the index %s; output cannot be written there",
                         index);
     if (hdx_output_is_dump(path))
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is a heap dump; the output would replace it"),

@@ -108,35 +108,35 @@ static void put_members(hdx_buffer *out, const hdx_column *columns, unsigned cou
 
 /* What head.c writes. */
 static const hdx_column dump_keys[] = {
-    HDX_COLUMN("path", TEXT, NONE, 0, "the dump as it was named"),
-    HDX_COLUMN("size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "uncompressed"),
-    HDX_COLUMN("format", TEXT, NONE, HDX_COLUMN_NULLABLE, "what its header says"),
-    HDX_COLUMN("id_size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes of an id in the dump"),
-    HDX_COLUMN("number", UNSIGNED, NONE, 0, "which heap of the file, from 1"),
+    HDX_COLUMN("path", TEXT, NONE, 0, "name of the dump, as given"),
+    HDX_COLUMN("size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "uncompressed size"),
+    HDX_COLUMN("format", TEXT, NONE, HDX_COLUMN_NULLABLE, "format version from the header"),
+    HDX_COLUMN("id_size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "size of an id in the dump"),
+    HDX_COLUMN("number", UNSIGNED, NONE, 0, "number of the heap in the file, from 1"),
 };
 static const hdx_column damage_keys[] = {
-    HDX_COLUMN("offset", UNSIGNED, NONE, 0, "where in the dump"),
+    HDX_COLUMN("offset", UNSIGNED, NONE, 0, "position in the dump"),
     HDX_COLUMN("record", TEXT, NONE, HDX_COLUMN_NULLABLE, "kind of record"),
-    HDX_COLUMN("expected", TEXT, NONE, HDX_COLUMN_NULLABLE, "what is wrong"),
-    HDX_COLUMN("kept_objects", UNSIGNED, COUNT, 0, "objects read before it"),
-    HDX_COLUMN("lost_bytes", UNSIGNED, BYTES, 0, "passed over"),
+    HDX_COLUMN("expected", TEXT, NONE, HDX_COLUMN_NULLABLE, "description of the damage"),
+    HDX_COLUMN("kept_objects", UNSIGNED, COUNT, 0, "objects read before this position"),
+    HDX_COLUMN("lost_bytes", UNSIGNED, BYTES, 0, "skipped bytes"),
     HDX_COLUMN("kind", TEXT, NONE, 0, "truncated, length, unknown_tag, layout ..."),
 };
-static const hdx_column warning_item[] = { HDX_ITEM(TEXT, "a line for people") };
+static const hdx_column warning_item[] = { HDX_ITEM(TEXT, "text of the warning") };
 static const hdx_column head_keys[] = {
     HDX_COLUMN("heapdex", TEXT, NONE, 0, "version of heapdex"),
-    HDX_COLUMN("command", TEXT, NONE, 0, "the answer's name"),
-    HDX_NESTED("dump", OBJECT, 0, "which dump", dump_keys),
-    HDX_NESTED("damage", LIST, 0, "places of the dump that could not be read as they should", damage_keys),
-    HDX_NESTED("warnings", LIST, 0, "what else is odd about the dump", warning_item),
+    HDX_COLUMN("command", TEXT, NONE, 0, "name of the answer"),
+    HDX_NESTED("dump", OBJECT, 0, "the dump", dump_keys),
+    HDX_NESTED("damage", LIST, 0, "damaged places of the dump", damage_keys),
+    HDX_NESTED("warnings", LIST, 0, "other warnings about the dump", warning_item),
 };
 
 static const hdx_column view_keys[] = {
-    HDX_COLUMN("name", TEXT, NONE, 0, "of the view"),
-    HDX_COLUMN("spec", TEXT, NONE, 0, "what it leaves out"),
-    HDX_COLUMN("references_left_out", UNSIGNED, COUNT, 0, "references between objects that do not hold in it"),
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of the view"),
+    HDX_COLUMN("spec", TEXT, NONE, 0, "roots and references that the view excludes"),
+    HDX_COLUMN("references_left_out", UNSIGNED, COUNT, 0, "excluded references between objects"),
 };
-static const hdx_column view_key = HDX_NESTED("view", OBJECT, 0, "the view of the index that was asked", view_keys);
+static const hdx_column view_key = HDX_NESTED("view", OBJECT, 0, "view of the index that the answer used", view_keys);
 
 hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text,
                            hdx_error *err)

@@ -167,7 +167,7 @@ static void hint_views(const hdx_graph *g, hdx_error *err)
     if (n > 0)
         (void)hdx_hint(err, err->code, "there are %s", list);
     else
-        (void)hdx_hint(err, err->code, "it has none; heapdex index --view NAME=SPEC makes one");
+        (void)hdx_hint(err, err->code, "the index has no views; heapdex index --view NAME=SPEC makes one");
 }
 
 hdx_code hdx_session_view(hdx_session *s, size_t place, const char *view, hdx_graph **out, hdx_error *err)

@@ -8,34 +8,33 @@
 
 /* ---- detect ---- */
 
-static const hdx_column evidence_item[] = { HDX_ITEM(TEXT, "one thing that shows it") };
-static const hdx_column affects_item[] = { HDX_ITEM(TEXT, "an answer that is not what it would be of the whole dump") };
+static const hdx_column evidence_item[] = { HDX_ITEM(TEXT, "piece of evidence") };
+static const hdx_column affects_item[] = { HDX_ITEM(TEXT, "affected answer") };
 static const hdx_column detect_document[] = {
-    HDX_COLUMN("format", TEXT, NONE, 0, "what the file begins with"),
+    HDX_COLUMN("format", TEXT, NONE, 0, "format in the file header"),
     HDX_COLUMN("compression", TEXT, NONE, 0, "none, gzip or zlib"),
     HDX_COLUMN("policy", TEXT, NONE, 0,
-               "the tool that stripped it: none, matrix, koom, tailor, shark, redacted, limited or unknown"),
+               "tool that stripped the dump: none, matrix, koom, tailor, shark, redacted, limited or unknown"),
     HDX_COLUMN("confidence", REAL, NONE, 0, "from 0 to 1"),
-    HDX_NESTED("evidence", LIST, 0, "how it shows", evidence_item),
-    HDX_COLUMN("bytes_read", UNSIGNED, BYTES, 0, "of the dump that were looked at"),
-    HDX_NESTED("affects", LIST, 0, "answers that the stripping changes", affects_item),
+    HDX_NESTED("evidence", LIST, 0, "evidence for the policy", evidence_item),
+    HDX_COLUMN("bytes_read", UNSIGNED, BYTES, 0, "bytes of the dump that were read"),
+    HDX_NESTED("affects", LIST, 0, "answers that stripping affects", affects_item),
 };
 static const hdx_column detect_columns[] = {
-    HDX_COLUMN("key", TEXT, NONE, 0, "a key of the document; a list has a row for each entry"),
-    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "its value"),
+    HDX_COLUMN("key", TEXT, NONE, 0, "key of the document; a list has a row for each entry"),
+    HDX_COLUMN("value", ANY, NONE, HDX_COLUMN_NULLABLE, "value of the key"),
 };
 static const hdx_form      detect_form = { NULL, NULL, detect_columns, HDX_COUNT(detect_columns) };
 static const hdx_parameter detect_parameters[] = {
-    { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "look at the whole dump" },
+    { "full", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, "read the whole dump" },
 };
 
 const hdx_answer hdx_answer_detect = {
     .name = "detect",
-    .sentence = "whether a dump was stripped, by which tool, and how that shows",
-    .more = "Knows Matrix, KOOM, Tailor, Shark, redaction and arrays that hold their first elements alone. Reads at "
-            "most 64 MiB of a large dump; --full reads all "
-            "of it. Every command takes "
-            "stripped dumps as they are: info lists which answers are affected.",
+    .sentence = "detect whether and by which tool a dump was stripped",
+    .more = "Recognizes Matrix, KOOM, Tailor, Shark, redaction and arrays cut to their first elements. Reads at most "
+            "64 MiB of a large dump; --full reads all of it. Every command accepts stripped dumps; info lists the "
+            "affected answers.",
     .examples = { "heapdex detect app.hprof", "heapdex detect app.hprof --full --format json" },
     .forms = &detect_form,
     .form_count = 1,
@@ -103,65 +102,62 @@ hdx_code hdx_answer_run_detect(hdx_session *s, const hdx_arguments *a, hdx_rows 
 
 /* ---- strip and restore ---- */
 
-static const hdx_column dropped_item[] = { HDX_COLUMN(NULL, UNSIGNED, COUNT, 0, "records of that kind") };
+static const hdx_column dropped_item[] = { HDX_COLUMN(NULL, UNSIGNED, COUNT, 0, "records of this kind") };
 static const hdx_column report_document[] = {
-    HDX_COLUMN("policy", TEXT, NONE, 0, "what was kept and dropped, or how the dump had been stripped"),
+    HDX_COLUMN("policy", TEXT, NONE, 0, "policy used, or policy by which the dump had been stripped"),
     HDX_COLUMN("records_in", UNSIGNED, COUNT, 0, "records read"),
     HDX_COLUMN("records_out", UNSIGNED, COUNT, 0, "records written"),
-    HDX_COLUMN("bytes_in", UNSIGNED, BYTES, 0, "size of the file that was read"),
-    HDX_COLUMN("bytes_out", UNSIGNED, BYTES, 0, "size of the file that was written"),
-    HDX_COLUMN("plain_bytes_out", UNSIGNED, BYTES, 0, "the same uncompressed"),
-    HDX_NESTED("dropped", OBJECT, 0, "records left out, by kind", dropped_item),
-    HDX_COLUMN("dropped_shared", UNSIGNED, COUNT, 0, "objects of the zygote and image heaps left out"),
-    HDX_COLUMN("merged_bitmaps", UNSIGNED, COUNT, 0, "buffers of bitmaps left out because an equal one stays"),
-    HDX_COLUMN("absent_bytes", UNSIGNED, BYTES, 0, "contents that were cut, written as zeros"),
-    HDX_COLUMN("truncated", BOOL, NONE, 0, "the input ended early, or holds more than one dump"),
-    HDX_COLUMN("damage_at", UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "offset of what could not be read"),
+    HDX_COLUMN("bytes_in", UNSIGNED, BYTES, 0, "size of the input file"),
+    HDX_COLUMN("bytes_out", UNSIGNED, BYTES, 0, "size of the output file"),
+    HDX_COLUMN("plain_bytes_out", UNSIGNED, BYTES, 0, "uncompressed size of the output file"),
+    HDX_NESTED("dropped", OBJECT, 0, "omitted records by kind", dropped_item),
+    HDX_COLUMN("dropped_shared", UNSIGNED, COUNT, 0, "omitted objects of the zygote and image heaps"),
+    HDX_COLUMN("merged_bitmaps", UNSIGNED, COUNT, 0, "bitmap buffers omitted as copies of another one"),
+    HDX_COLUMN("absent_bytes", UNSIGNED, BYTES, 0, "missing contents, written as zeros"),
+    HDX_COLUMN("truncated", BOOL, NONE, 0, "true if the input ended early or contains more than one dump"),
+    HDX_COLUMN("damage_at", UNSIGNED, NONE, HDX_COLUMN_NULLABLE, "offset of unreadable data"),
     HDX_COLUMN("graph_before", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "hash of ids, classes, references and sizes before; of redact alone"),
-    HDX_COLUMN("graph_after", TEXT, NONE, HDX_COLUMN_NULLABLE, "the same of the file that was written; they are equal"),
+               "hash of ids, classes, references and sizes in the input; only for redact"),
+    HDX_COLUMN("graph_after", TEXT, NONE, HDX_COLUMN_NULLABLE, "same hash for the output file; always equal"),
 };
 static const hdx_column report_columns[] = {
     HDX_COLUMN("record", TEXT, NONE, 0, "kind of record"),
     HDX_COLUMN("in", UNSIGNED, COUNT, 0, "read"),
     HDX_COLUMN("dropped", UNSIGNED, COUNT, 0, "left out"),
-    HDX_COLUMN("bytes_in", UNSIGNED, BYTES, 0, "bytes of those read"),
-    HDX_COLUMN("bytes_out", UNSIGNED, BYTES, 0, "bytes of those written"),
+    HDX_COLUMN("bytes_in", UNSIGNED, BYTES, 0, "bytes read"),
+    HDX_COLUMN("bytes_out", UNSIGNED, BYTES, 0, "bytes written"),
 };
 static const hdx_form report_form = { NULL, NULL, report_columns, HDX_COUNT(report_columns) };
 
 #define OUTPUT_PARAMETER                                                                                               \
     {                                                                                                                  \
         "output", HDX_PARAMETER_FILE, HDX_PARAMETER_REQUIRED, "FILE", NULL, NULL, NULL, NULL, 0, 0,                    \
-            "the dump to write; FILE.gz is compressed"                                                                 \
+            "write the dump to FILE; FILE.gz is compressed"                                                            \
     }
 static const hdx_parameter strip_parameters[] = {
     { "policy", HDX_PARAMETER_CHOICE, HDX_PARAMETER_REQUIRED, "POLICY", "matrix koom tailor shark redact", NULL, NULL,
-      NULL, 0, 0, "what to keep and drop" },
+      NULL, 0, 0, "policy: what to keep and what to drop" },
     OUTPUT_PARAMETER,
     { "keep-class", HDX_PARAMETER_CLASSES, HDX_PARAMETER_REPEATED, "PATTERN", NULL, NULL, NULL, NULL, 0, 0,
-      "keep instances (byte[]: contents) all the same; may be repeated" },
+      "always keep instances of a class (byte[]: contents); may be repeated" },
     { "drop-class", HDX_PARAMETER_CLASSES, HDX_PARAMETER_REPEATED, "PATTERN", NULL, NULL, NULL, NULL, 0, 0,
       "drop instances and arrays of a class; may be repeated" },
     { "keep-bitmaps", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
-      "matrix: bitmaps that occur once stay" },
+      "matrix: keep bitmaps that occur once" },
     { "map-names", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
-      "redact: other names for all that is not of the platform" },
+      "redact: rename everything outside the platform" },
     { "plain", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
-      "tailor: the container without its zlib stream" },
+      "tailor: write the container without zlib compression" },
 };
 static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
                                              HDX_STRIP_REDACTED }; /* choices */
 
 const hdx_answer hdx_answer_strip = {
     .name = "strip",
-    .sentence = "write a smaller or harmless dump, as stripping tools do",
-    .more = "matrix drops primitive arrays but for texts and equal bitmaps, koom drops zygote and image "
-            "objects and "
-            "cuts contents, tailor writes its "
-            "container, shark overwrites contents, redact does so with a constant and "
-            "proves that nothing else "
-            "changed. OUT.gz is compressed.",
+    .sentence = "write a smaller dump, or one without private data",
+    .more = "matrix drops primitive arrays except texts and equal bitmaps; koom drops zygote and image objects and "
+            "cuts contents; tailor writes its container; shark overwrites contents; redact overwrites contents with a "
+            "constant and verifies that nothing else changed. OUT.gz is compressed.",
     .examples = { "heapdex strip app.hprof --policy koom -o small.hprof",
                   "heapdex strip app.hprof --policy redact --map-names -o redacted.hprof.gz" },
     .forms = &report_form,
@@ -175,10 +171,9 @@ static const hdx_parameter restore_parameters[] = { OUTPUT_PARAMETER };
 
 const hdx_answer hdx_answer_restore = {
     .name = "restore",
-    .sentence = "write a dump that KOOM or Tailor stripped as plain HPROF, for other tools",
-    .more = "Contents that were cut come back as zeros. What has nothing to restore (whole dumps, Matrix, "
-            "Shark) is "
-            "refused with exit code 3.",
+    .sentence = "convert a dump that KOOM or Tailor stripped to plain HPROF, for other tools",
+    .more = "Missing contents are written as zeros. Dumps without anything to restore (not stripped, Matrix, Shark) "
+            "are refused with exit code 3.",
     .examples = { "heapdex restore small.hprof -o whole.hprof",
                   "heapdex restore small.hprof -o whole.hprof.gz --format json" },
     .forms = &report_form,
@@ -227,7 +222,7 @@ static hdx_code report_of(hdx_rows *rows, const hdx_strip_report *r, bool restor
     hdx_human_size(r->bytes_in, in);
     hdx_human_size(r->bytes_out, to);
     (void)snprintf(line, sizeof line, "%s: %s in, %s out%s", restored ? "Restored" : "Stripped", in, to,
-                   proved ? "; ids, classes, references and sizes are as they were" : "");
+                   proved ? "; ids, classes, references and sizes are unchanged" : "");
     return code == HDX_OK ? hdx_rows_set_title(rows, line, err) : code;
 }
 
@@ -281,7 +276,7 @@ static hdx_code check_policy(const hdx_arguments *a, hdx_error *err)
     const char *policy = hdx_argument_text(a, "policy");
     for (unsigned i = 0; i < HDX_COUNT(only); i++)
         if (hdx_argument_flag(a, only[i].flag) && (policy == NULL || strcmp(policy, only[i].policy) != 0))
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--%s is of the policy %s, and %s was said",
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--%s requires the policy %s, but the policy is %s",
                             only[i].flag, only[i].policy, policy == NULL ? "none" : policy);
     return HDX_OK;
 }
@@ -295,7 +290,7 @@ hdx_code hdx_answer_run_strip(hdx_session *s, const hdx_arguments *a, hdx_rows *
         (code = hdx_strip_write(&options, &report, err)) != HDX_OK)
         return code;
     if (report.truncated)
-        hdx_answer_notice(s, "warning: the container holds one dump; what follows the first one is left out");
+        hdx_answer_notice(s, "warning: the container can store only one dump; later dumps are omitted");
     return report_rows(&report, false, out, err);
 }
 
@@ -307,9 +302,9 @@ hdx_code hdx_answer_run_restore(hdx_session *s, const hdx_arguments *a, hdx_rows
     if (code != HDX_OK || (code = hdx_strip_restore(&options, &report, err)) != HDX_OK)
         return code;
     if (report.truncated)
-        hdx_answer_notice(s, "warning: the file ends early; what it has is restored");
+        hdx_answer_notice(s, "warning: the file is truncated; its complete part is restored");
     if (report.damage_at != HDX_NOWHERE)
-        hdx_answer_notice(s, "warning: what stands at offset 0x%llx could not be read and is left out",
+        hdx_answer_notice(s, "warning: data at offset 0x%llx could not be read and is omitted",
                           (unsigned long long)report.damage_at);
     return report_rows(&report, true, out, err);
 }

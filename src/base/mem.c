@@ -495,9 +495,9 @@ hdx_code hdx_mem_explain(hdx_mem *mem, hdx_code code, hdx_error *err)
     char        *had = strrchr(err->message, '('); /* "(65536 bytes)" is what it had, or all of what it wanted */
     const size_t len = had != NULL ? (size_t)(had - err->message) - 1 : strlen(err->message);
     (void)snprintf(err->message + len, sizeof err->message - len,
-                   ": %llu bytes more do not fit in the %llu that questions may take",
+                   ": %llu more bytes exceed the limit of %llu for queries",
                    (unsigned long long)atomic_load(&mem->refused), (unsigned long long)mem->limit);
-    return hdx_hint(err, code, "give it more with --memory");
+    return hdx_hint(err, code, "raise the limit with --memory");
 }
 
 bool hdx_mem_room(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t n, uint64_t size)

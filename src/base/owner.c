@@ -165,7 +165,7 @@ void hdx_owner_words(const char *text, char *out, size_t size)
     struct tm tm;
     char      when[32] = "";
     if (!hdx_owner_read(text, &o)) {
-        (void)snprintf(out, size, "its lock file does not say which process that is");
+        (void)snprintf(out, size, "the lock file does not name the process");
         return;
     }
     const time_t since = (time_t)o.since;

@@ -61,8 +61,7 @@ static hdx_code too_costly(const hdx_regex *r, hdx_error *err)
     hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "regular expression \"%s\" is too costly: stopped after %llu steps",
              r->pattern, (unsigned long long)r->steps);
     return hdx_hint(err, HDX_USAGE,
-                    "a repetition inside a repetition, as in (a+)+, tries every way to part a text; write one, or take "
-                    "^ and possessive a++");
+                    "avoid nested repetitions such as (a+)+: use one repetition, an anchor ^ or a possessive a++");
 }
 
 /*

@@ -23,7 +23,7 @@ static hdx_code make_folder(const char *path, hdx_error *err)
         if ((size_t)snprintf(part, sizeof part, "%.*s", (int)i, path) >= sizeof part)
             return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the path is too long");
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return hdx_fail(err, HDX_IO, part, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+            return hdx_fail(err, HDX_IO, part, HDX_NOWHERE, "cannot be created: %s", strerror(errno));
         if (path[i] == '\0')
             break;
     }
@@ -77,9 +77,9 @@ static hdx_code check_out(const char *out, hdx_error *err)
         return HDX_OK;
     return hdx_hint(err,
                     hdx_fail(err, HDX_USAGE, out, HDX_NOWHERE,
-                             "is not the output folder of a batch, and holds other things (%s%s%.200s)", in,
+                             "is not an output folder of a batch and contains other files (%s%s%.200s)", in,
                              in[0] != '\0' ? "/" : "", other),
-                    "name a folder that does not exist yet, or an empty one");
+                    "name a new or empty folder");
 }
 
 static hdx_code make_out(batch_run *r, hdx_error *err)
@@ -171,8 +171,8 @@ static hdx_code check_tables(const char *at, hdx_error *err)
         for (unsigned i = 0; !there && hdx_fleet_table_at(i, &t); i++)
             there = strlen(t.name) == len && memcmp(t.name, at, len) == 0;
         if (!there)
-            return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "there is no table '%.*s'", (int)len, at),
-                            "on demand there are objects, references, dominators_full");
+            return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "unknown table '%.*s'", (int)len, at),
+                            "optional tables: objects, references, dominators_full");
     }
     return HDX_OK;
 }
@@ -183,7 +183,7 @@ static hdx_code check(const hdx_batch_options *o, hdx_error *err)
     if (o->input_count == 0)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "no dump is named");
     if (o->out == NULL || o->out[0] == '\0')
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the folder for what comes out is not named");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "the output folder is missing");
     const char *at = o->ask;
     for (size_t len; at != NULL && *at != '\0'; at += len + (at[len] == ',')) {
         len = strcspn(at, ",");
@@ -194,15 +194,15 @@ static hdx_code check(const hdx_batch_options *o, hdx_error *err)
             fits = (a->parameters[i].flags & (HDX_PARAMETER_REQUIRED | HDX_PARAMETER_EITHER)) == 0;
         if (!fits)
             return hdx_hint(err,
-                            hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%.*s' is no answer that a batch can ask for",
+                            hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%.*s' is not an answer that a batch can give",
                                      (int)len, at),
-                            "those that need nothing but a dump: histogram, suspects, leaks, dominators, threads ...");
+                            "name answers that need only a dump: histogram, suspects, leaks, dominators, threads ...");
     }
     if (o->index_only && o->tables != HDX_BATCH_NO_TABLES)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-only makes no tables: leave out one of them");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--index-only writes no tables; remove it or --tables");
     if (o->more_tables != NULL && o->tables == HDX_BATCH_NO_TABLES)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--more-tables says nothing without --tables"),
-                        "--tables parquet, sqlite or csv says in which format they are");
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--more-tables requires --tables"),
+                        "add --tables parquet, sqlite or csv");
     return check_tables(o->more_tables, err);
 }
 

@@ -269,7 +269,7 @@ static hdx_code ask_all(child *c, hdx_error *err)
     (void)snprintf(folder, sizeof folder, "%s/answers/%s", c->task->options->out, c->task->dump->id);
     hdx_access_of(c->task->index != NULL ? c->task->index : c->task->dump->path, &c->like);
     if (at != NULL && mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return hdx_fail(err, HDX_IO, folder, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+        return hdx_fail(err, HDX_IO, folder, HDX_NOWHERE, "cannot be created: %s", strerror(errno));
     if (at != NULL) {
         hdx_batch_clear_temporary(folder, NULL);
         hdx_access_give(&c->like, folder);
@@ -375,18 +375,17 @@ static const char *not_dropped(child *c, const hdx_graph *g, hdx_error *err)
     char                     now[BATCH_CONTENT];
     batch_file               file;
     if (c->content[0] == '\0')
-        return "it was not read before it was indexed";
+        return "it was not read before indexing";
     if (sum->dumps_in_file > 1)
-        return "the file holds several heaps, and one of them is indexed";
+        return "the file contains several heaps, and only one of them is indexed";
     if (sum->built_at_ms < c->content_ms)
-        return "its index was there already, and nothing proves that it was built from all of these bytes; "
-               "--rebuild all builds it again";
+        return "its index already existed and may be from other bytes; --rebuild all rebuilds it";
     if (hdx_batch_content(c->task->dump->path, &progress, now, &file, err) != HDX_OK)
         return "it cannot be read again";
     if (strcmp(now, c->content) != 0)
-        return "its bytes have changed since it was indexed";
+        return "it has changed since it was indexed";
     if (!file.known)
-        return "it changed while it was read again";
+        return "it changed while being read again";
     send_file(c, &file);
     return NULL;
 }
@@ -422,8 +421,8 @@ static hdx_code work(child *c, hdx_error *err)
 static const char *hint_of(const child *c, hdx_code code, const hdx_error *err)
 {
     if (code == HDX_DAMAGED)
-        return c->task->index != NULL ? "its dump was deleted: nothing can build this index again"
-                                      : "the same call with --rebuild damaged builds damaged indexes again";
+        return c->task->index != NULL ? "its dump was deleted; the index cannot be rebuilt"
+                                      : "run the command again with --rebuild damaged to rebuild damaged indexes";
     return code != HDX_OK && err->hint[0] != '\0' ? err->hint : NULL;
 }
 
@@ -492,7 +491,7 @@ hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others
     *out = (batch_child){ 0, -1 };
     if (pipe2(ends, O_CLOEXEC) != 0)
         return hdx_fail(err, errno == EMFILE || errno == ENFILE ? HDX_LIMIT : HDX_IO, NULL, HDX_NOWHERE,
-                        "cannot make a pipe: %s", strerror(errno));
+                        "cannot create a pipe: %s", strerror(errno));
     (void)sigfillset(&all); /* a signal that meets it before it has its handlers waits for them */
     (void)sigprocmask(SIG_BLOCK, &all, &before);
     out->pid = fork();

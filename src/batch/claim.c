@@ -133,7 +133,7 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
             continue;
         }
         if (errno != EEXIST)
-            return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+            return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be created: %s", strerror(errno));
         int        old;
         const look found = look_at(c->path, &old, text);
         if (old >= 0)
@@ -141,13 +141,13 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
         if (found == FOREIGN)
             return hdx_hint(err,
                             hdx_fail(err, HDX_USAGE, c->path, HDX_NOWHERE,
-                                     "is no claim of a batch, and is not replaced: the dump is not worked on"),
+                                     "is not a lock file of a batch and is not replaced; the dump is skipped"),
                             "move that file elsewhere");
         if (found == HELD || (found == LEFT && !take_away(c->path)))
             break;
     }
     hdx_owner_words(text, words, sizeof words);
-    return hdx_fail(err, HDX_BUSY, c->path, HDX_NOWHERE, "another runner is at work on it: %s", words);
+    return hdx_fail(err, HDX_BUSY, c->path, HDX_NOWHERE, "another runner is processing it: %s", words);
 }
 
 bool hdx_batch_claim_is_ours(const batch_claim *c)

@@ -94,16 +94,16 @@ static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err
     if (j->needed != NULL)
         return j->needed;
     if (j->s.content == NULL || !j->read_again.known)
-        return "it was not read before and after it was indexed";
+        return "it was not read both before and after indexing";
     if (j->tables_failed > 0)
-        return "answers for its tables could not be given; the table problems says why";
+        return "some of its tables are incomplete; the table problems gives the reasons";
     if (!hdx_batch_claim_is_ours(&j->claim))
-        return "another runner has it by now";
+        return "another runner has taken it";
     if (hdx_batch_status_write(r->o->out, j->dump, &j->s, true, err) != HDX_OK)
         return err->message;
     if ((rc = sync_all(r, j)) < 0)
         return strerror(-rc);
-    return hdx_batch_claim_is_ours(&j->claim) ? NULL : "another runner has it by now";
+    return hdx_batch_claim_is_ours(&j->claim) ? NULL : "another runner has taken it";
 }
 
 /* Deletes the file if it is the one that was read again; else why not, and the file that has the name keeps it. */
@@ -113,20 +113,20 @@ static const char *delete_file(batch_run *r, const batch_job *j)
     struct stat st;
     const char *path = j->dump->path, *why;
     if (!name_aside(path, aside, sizeof aside))
-        return "its name is too long to be changed before it is deleted";
+        return "its name is too long to rename it before deletion";
     if (rename(path, aside) != 0)
         return strerror(errno);
     if (lstat(aside, &st) != 0)
         return "another process renamed it";
     if (!hdx_batch_is_file(&j->read_again, &st))
-        why = "another file has its name by now, or it has changed";
+        why = "another file now has its name, or it has changed";
     else if (unlink(aside) != 0)
         why = strerror(errno);
     else
         return NULL;
     if (rename_back(aside, path))
         return why;
-    (void)snprintf(line, sizeof line, "%s; it is called %s now, because it cannot be renamed back: %s", why, aside,
+    (void)snprintf(line, sizeof line, "%s; it is now named %s and cannot be renamed back: %s", why, aside,
                    strerror(errno));
     return hdx_batch_keep(r, line);
 }
@@ -144,7 +144,7 @@ void hdx_batch_drop(batch_run *r, batch_job *j)
         return;
     j->s.dropped = false;
     j->s.not_dropped = hdx_batch_keep(r, why);
-    hdx_batch_say_of(r, j, "the dump is not deleted: %s", why);
+    hdx_batch_say_of(r, j, "dump not deleted: %s", why);
 }
 
 /* ---- what a killed call left ---- */
@@ -160,20 +160,19 @@ static void restore(const char *folder, const char *aside, const char *name, boo
         return;
     if (look_only)
         (void)snprintf(line, sizeof line,
-                       "%s: a call was killed while it deleted this dump (--drop-dump); the next "
-                       "batch renames it back to %s",
+                       "%s: an earlier run was killed while it deleted this dump (--drop-dump); the next batch renames "
+                       "it back to %s",
                        from, name);
     else if (rename_back(from, to))
         (void)snprintf(line, sizeof line,
-                       "%s: a call was killed while it deleted this dump (--drop-dump); it has its "
-                       "name again",
+                       "%s: an earlier run was killed while it deleted this dump (--drop-dump); its name is restored",
                        to);
     else if (errno == ENOENT) /* another call was faster */
         return;
     else
         (void)snprintf(line, sizeof line,
-                       "%s: a call was killed while it deleted this dump (--drop-dump); it cannot "
-                       "be renamed back to %s: %s",
+                       "%s: an earlier run was killed while it deleted this dump (--drop-dump); it cannot be renamed "
+                       "back to %s: %s",
                        from, name, strerror(errno));
     say(context, line);
 }

@@ -164,7 +164,7 @@ static hdx_code put_deal(const char *path, const batch_weight *at, size_t count,
     if (code != HDX_OK)
         return code;
     if (link(part, path) != 0 && errno != EEXIST && rename(part, path) != 0)
-        code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be made: %s", strerror(errno));
+        code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be created: %s", strerror(errno));
     (void)unlink(part);
     return code;
 }

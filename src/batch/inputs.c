@@ -214,15 +214,15 @@ static hdx_code take_row(void *context, const hdx_flat *row, uint64_t line, hdx_
     const char *dump = hdx_flat_text(row, "dump"), *id = hdx_flat_text(row, "dump_id");
     char        path[4200];
     if (dump == NULL || dump[0] == '\0')
-        return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "line %llu: it names no dump", (unsigned long long)line);
+        return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "line %llu names no dump", (unsigned long long)line);
     if ((size_t)snprintf(path, sizeof path, "%s%s", dump[0] == '/' ? "" : g->folder, dump) >= sizeof path)
-        return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "line %llu: the path is too long",
+        return hdx_fail(err, HDX_USAGE, g->name, HDX_NOWHERE, "path in line %llu is too long",
                         (unsigned long long)line);
     if (id != NULL && id[0] == '\0')
         id = NULL;
     if (id != NULL && !hdx_batch_is_id(id)) { /* it names files */
         const char *made = make_id(g->arena, id, strlen(id), dump, 8);
-        say(g, "%s: line %llu: dump_id '%.60s' is no name for files: it becomes %s", g->name, (unsigned long long)line,
+        say(g, "%s: line %llu: dump_id '%.60s' is not a valid file name; using %s", g->name, (unsigned long long)line,
             id, made != NULL ? made : "");
         id = made;
     }
@@ -243,7 +243,7 @@ static hdx_code read_manifest(gather *g, const char *path, bool lines, hdx_error
     hdx_code    code = HDX_OK;
     if (text == NULL) {
         code = hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "cannot be read as a manifest: %s",
-                        errno == EFBIG ? "it is larger than 256 MB" : strerror(errno));
+                        errno == EFBIG ? "the file exceeds 256 MB" : strerror(errno));
     } else {
         g->name = path;
         g->folder = hdx_arena_copy(g->arena, path, (uint64_t)(name - path));
@@ -305,7 +305,7 @@ static hdx_code look_into(gather *g, const char *folder, paths *folders, paths *
             continue;
         const bool fits = (size_t)snprintf(path, sizeof path, "%s%s%s", folder, slash, name) < PATH_MAX;
         if (!fits || lstat(path, &st) != 0) {
-            say(g, "%.200s: %s", path, fits ? strerror(errno) : "left out: the path is too long");
+            say(g, "%.200s: %s", path, fits ? strerror(errno) : "skipped: the path is too long");
             continue;
         }
         if (S_ISDIR(st.st_mode)) {
@@ -387,13 +387,13 @@ static hdx_code make_unique(gather *g, hdx_error *err)
                 code = hdx_no_memory(err, "names of dumps", 0);
             else if (!fresh) {
                 const char *made = make_id(g->arena, d->id, strlen(d->id), d->whole, digits);
-                say(g, "%s: dump_id %s is another dump's: it becomes %s", d->path, d->id, made != NULL ? made : "");
+                say(g, "%s: dump_id %s belongs to another dump; using %s", d->path, d->id, made != NULL ? made : "");
                 d->id = made != NULL ? made : d->id;
             }
         }
         if (code == HDX_OK && !fresh && hdx_map_put(&ids, hdx_hash_bytes(1, d->id, strlen(d->id)), &fresh) != NULL &&
             !fresh)
-            code = hdx_fail(err, HDX_USAGE, d->path, HDX_NOWHERE, "dump_id %.100s is another dump's", d->id);
+            code = hdx_fail(err, HDX_USAGE, d->path, HDX_NOWHERE, "dump_id %.100s belongs to another dump", d->id);
     }
     hdx_map_free(&ids);
     return code;
@@ -417,10 +417,10 @@ hdx_code hdx_batch_inputs(const hdx_batch_options *options, hdx_arena *arena, ba
     if (code == HDX_OK)
         code = make_unique(&g, err);
     if (code == HDX_OK && out->count == 0 && g.indexes > 0)
-        say(&g, "there is no dump, but %llu index%s", (unsigned long long)g.indexes, g.indexes == 1 ? "" : "es");
+        say(&g, "no dump found, but %llu index%s", (unsigned long long)g.indexes, g.indexes == 1 ? "" : "es");
     else if (code == HDX_OK && out->count == 0)
-        code = hdx_hint(err, hdx_fail(err, HDX_USAGE, options->inputs[0], HDX_NOWHERE, "there is no dump"),
-                        "of a folder these are *.hprof and *.hprof.gz, in folders below it, too");
+        code = hdx_hint(err, hdx_fail(err, HDX_USAGE, options->inputs[0], HDX_NOWHERE, "no dump found"),
+                        "in a folder, dumps are *.hprof and *.hprof.gz, including subfolders");
     hdx_map_free(&g.places);
     hdx_map_free(&g.keys);
     hdx_map_free(&g.looked);

@@ -210,8 +210,8 @@ bool hdx_batch_is_refused(batch_run *r, batch_job *j, const batch_status *before
     if (!would_lose(j, before))
         return false;
     (void)hdx_fail(&err, HDX_USAGE, before->index, HDX_NOWHERE,
-                   "is all that is left of a dump that was deleted (--drop-dump); this is another one");
-    (void)hdx_hint(&err, HDX_USAGE, "move that index elsewhere, or remove it; then the same call goes on");
+                   "is the only remaining data of a deleted dump (--drop-dump); the dump here is a different one");
+    (void)hdx_hint(&err, HDX_USAGE, "move or remove that index, then run the same command again");
     hdx_batch_fail(r, j, &err);
     return true;
 }
@@ -351,12 +351,12 @@ void hdx_batch_warn_of_step(batch_run *r, const batch_job *j)
     if (j->s.step == NULL || j->s.step_attempts < 2)
         return;
     if (j->s.step_forecast > 0)
-        hdx_batch_say_of(
-            r, j, "%u attempts in a row were interrupted in the step %s, which takes about %.*f s: give it longer",
-            j->s.step_attempts, j->s.step, j->s.step_forecast < 10 ? 1 : 0, j->s.step_forecast);
+        hdx_batch_say_of(r, j,
+                         "%u attempts in a row were interrupted in step %s, which needs about %.*f s: allow more time",
+                         j->s.step_attempts, j->s.step, j->s.step_forecast < 10 ? 1 : 0, j->s.step_forecast);
     else
-        hdx_batch_say_of(r, j, "%u attempts in a row were interrupted in the step %s: give it longer",
-                         j->s.step_attempts, j->s.step);
+        hdx_batch_say_of(r, j, "%u attempts in a row were interrupted in step %s: allow more time", j->s.step_attempts,
+                         j->s.step);
 }
 
 static void note_killed(batch_run *r, batch_job *j, int status)
@@ -367,9 +367,9 @@ static void note_killed(batch_run *r, batch_job *j, int status)
         j->s.exit_code = hdx_batch_exit_code(HDX_LIMIT);
     } else if (WIFSIGNALED(status)) {
         const int n = WTERMSIG(status);
-        (void)snprintf(line, sizeof line, "its process was ended by signal %d (%s)", n, strsignal(n));
+        (void)snprintf(line, sizeof line, "its process was terminated by signal %d (%s)", n, strsignal(n));
         j->s.exit_code = 128 + n;
-        j->s.hint = n == SIGKILL ? "was the machine out of memory? --memory SIZE says how much there is" : NULL;
+        j->s.hint = n == SIGKILL ? "the machine may be out of memory; --memory SIZE sets a limit" : NULL;
     } else {
         (void)snprintf(line, sizeof line, "its process ended with exit code %d and reported no result",
                        WEXITSTATUS(status));

@@ -39,7 +39,7 @@ static hdx_code quoted(csv *c, const char **out, hdx_error *err)
     uint64_t       len = 0, doubled = 0;
     for (;; c->at++) {
         if (c->at == c->end)
-            return wrong(c->name, begun, "a quote that is opened is not closed", err);
+            return wrong(c->name, begun, "a quote is not closed", err);
         if (*c->at == '\n')
             c->line++;
         if (*c->at != '"')
@@ -50,7 +50,7 @@ static hdx_code quoted(csv *c, const char **out, hdx_error *err)
         doubled++;
     }
     if ((uint64_t)(c->at - from) > BATCH_MOST_LINE)
-        return wrong(c->name, begun, "a field is longer than 1 MB", err);
+        return wrong(c->name, begun, "a field exceeds 1 MB", err);
     char *text = hdx_arena_get(c->arena, (uint64_t)(c->at - from) - doubled + 1);
     if (text == NULL)
         return hdx_no_memory(err, "a manifest", 0);
@@ -70,7 +70,7 @@ static hdx_code plain(csv *c, const char **out, hdx_error *err)
     while (c->at < c->end && *c->at != ',' && *c->at != '\n' && *c->at != '\r')
         c->at++;
     if ((uint64_t)(c->at - from) > BATCH_MOST_LINE)
-        return wrong(c->name, c->line, "a field is longer than 1 MB", err);
+        return wrong(c->name, c->line, "a field exceeds 1 MB", err);
     *out = "";
     if (c->at == from) /* most of them, where a manifest is wide */
         return HDX_OK;
@@ -106,7 +106,7 @@ static hdx_code csv_row(csv *c, const char **fields, size_t *count, uint64_t *li
         if (*c->at == '\r')
             c->at++;
         else if (*c->at != '\n')
-            return wrong(c->name, *line, "something follows a quote that was closed", err);
+            return wrong(c->name, *line, "text follows a closing quote", err);
         if (c->at < c->end && *c->at == '\n') {
             c->at++;
             c->line++;
@@ -132,8 +132,8 @@ static hdx_code check_heads(const csv *c, const char *const *heads, size_t colum
                ? HDX_OK
                : hdx_hint(err,
                           hdx_fail(err, HDX_USAGE, c->name, HDX_NOWHERE,
-                                   "a manifest begins with the names of its columns, and `dump` is none of them"),
-                          "dump,application,host,release,time is such a line");
+                                   "the first line of a manifest must name its columns, including `dump`"),
+                          "for example dump,application,host,release,time");
 }
 
 hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
@@ -146,16 +146,16 @@ hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, 
     hdx_arena     head = hdx_arena_of(arena->mem);
     skip_mark(&text, &len);
     csv      c = { name, text, text + len, 1, &head };
-    hdx_code code = memchr(text, '\0', len) != NULL
-                        ? hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "holds a NUL, which no manifest has")
-                        : csv_row(&c, heads, &columns, &line, err);
+    hdx_code code = memchr(text, '\0', len) != NULL ? hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE,
+                                                               "contains a NUL byte, which a manifest cannot have")
+                                                    : csv_row(&c, heads, &columns, &line, err);
     if (code == HDX_OK)
         code = check_heads(&c, heads, columns, line, err);
     c.arena = arena;
     while (code == HDX_OK && (code = csv_row(&c, fields, &count, &line, err)) == HDX_OK && count > 0) {
         const hdx_flat row = { pairs, count };
         if (count > columns) {
-            code = wrong(name, line, "it has more fields than there are columns", err);
+            code = wrong(name, line, "more fields than columns", err);
             break;
         }
         for (size_t i = 0; i < count; i++)
@@ -184,10 +184,10 @@ hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len
             blank++;
         if (at + blank < last) {
             if ((uint64_t)(last - at) > BATCH_MOST_LINE)
-                return wrong(name, line, "it is longer than 1 MB", err);
+                return wrong(name, line, "the line exceeds 1 MB", err);
             if (!hdx_flat_read(arena, at, (size_t)(last - at), &row))
-                return hdx_hint(err, wrong(name, line, "it is no object of JSON", err),
-                                "{\"dump\": \"app.hprof\", \"application\": \"shop\"} is such a line");
+                return hdx_hint(err, wrong(name, line, "not a JSON object", err),
+                                "for example {\"dump\": \"app.hprof\", \"application\": \"shop\"}");
             code = take(context, &row, line, err);
             hdx_arena_empty(arena);
         }

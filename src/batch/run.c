@@ -128,13 +128,13 @@ static void never(batch_run *r, batch_job *j, const batch_choice *c)
     hdx_human_size(c->fit == BATCH_NEVER_MEMORY ? j->forecast.least : hdx_batch_disk_of(j), needs);
     hdx_human_size(c->fit == BATCH_NEVER_MEMORY ? r->room.memory : hdx_batch_disk_for(r, j), has);
     (void)hdx_fail(&err, HDX_LIMIT, NULL, HDX_NOWHERE,
-                   c->fit == BATCH_NEVER_MEMORY ? "it needs %s of memory, the batch has %s"
-                                                : "it needs %s of disk for its index, there are %s",
+                   c->fit == BATCH_NEVER_MEMORY ? "needs %s of memory; the batch has %s"
+                                                : "needs %s of disk space for its index; %s are free",
                    needs, has);
     if (c->fit == BATCH_NEVER_MEMORY)
         (void)hdx_hint(&err, HDX_LIMIT, "--memory %lluM would do", (unsigned long long)((j->forecast.least >> 20) + 1));
     else
-        (void)hdx_hint(&err, HDX_LIMIT, "make room on that disk, or put indexes elsewhere with --index-dir DIR");
+        (void)hdx_hint(&err, HDX_LIMIT, "free space on that disk, or store indexes elsewhere with --index-dir DIR");
     hdx_error own;
     if (hdx_batch_claim_take(&j->claim, r->o->out, j->dump->id, &own) == HDX_BUSY) {
         hdx_batch_put_back(r, j, BATCH_HELD);
@@ -404,9 +404,9 @@ hdx_code hdx_batch_run(const hdx_batch_options *options, hdx_batch_counts *count
                : r.counts.held > 0 && r.counts.failed == 0 && !options->summary
                    ? hdx_hint(err,
                               hdx_fail(err, HDX_BUSY, options->out, HDX_NOWHERE,
-                                       "another runner is at work on the %llu dump%s left",
+                                       "another runner is processing the remaining %llu dump%s",
                                        (unsigned long long)r.counts.held, r.counts.held == 1 ? "" : "s"),
-                              "without --no-wait it is waited for")
+                              "remove --no-wait to wait for it")
                    : HDX_OK;
     }
     *counts = r.counts;

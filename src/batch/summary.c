@@ -2,50 +2,49 @@
 #include "batch/batch.h"
 
 const hdx_column hdx_batch_columns[HDX_BATCH_COLUMNS] = {
-    HDX_COLUMN("dump_id", TEXT, NONE, 0, "the dump's name in the folder of the batch"),
+    HDX_COLUMN("dump_id", TEXT, NONE, 0, "name of the dump in the output folder of the batch"),
     HDX_COLUMN("state", TEXT, NONE, 0,
-               "done; skipped: finished before; failed; interrupted: the next call goes on; held: by another runner; "
-               "planned: with --plan; waiting: not begun"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects of the dump; forecast with --plan"),
-    HDX_COLUMN("seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE, "wall time of its process"),
+               "done; skipped: already finished; failed; interrupted: the next call resumes; held: by another runner; "
+               "planned; waiting"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects in the dump; an estimate with --plan"),
+    HDX_COLUMN("seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE, "wall time of the process"),
     HDX_COLUMN("forecast_seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "what its index was expected to take"),
-    HDX_COLUMN("peak_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "the most memory that its process had resident"),
+               "estimated time to build the index"),
+    HDX_COLUMN("peak_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "peak resident memory of the process"),
     HDX_COLUMN("memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "the memory that it was given; with --plan, that it would like"),
-    HDX_COLUMN("forecast_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-               "the most memory that it would take"),
-    HDX_COLUMN("least_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "memory that would do"),
+               "assigned memory; with --plan, preferred memory"),
+    HDX_COLUMN("forecast_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "estimated peak memory"),
+    HDX_COLUMN("least_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "smallest sufficient memory"),
     HDX_COLUMN("forecast_disk", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-               "disk that its index takes while it is built"),
-    HDX_COLUMN("threads", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "threads that it was given"),
-    HDX_COLUMN("dump_size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "the file of the dump"),
+               "disk space for the index while it is built"),
+    HDX_COLUMN("threads", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "assigned threads"),
+    HDX_COLUMN("dump_size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "file of the dump"),
     HDX_COLUMN("index_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "its index"),
-    HDX_COLUMN("damage_places", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
-               "places of the dump that could not be read as they should"),
-    HDX_COLUMN("exit_code", SIGNED, NONE, 0, "as of a command about this dump alone; 128 + n: ended by signal n"),
-    HDX_COLUMN("error", TEXT, NONE, HDX_COLUMN_NULLABLE, "why it failed"),
-    HDX_COLUMN("step", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "the step of the build that began last"),
+    HDX_COLUMN("damage_places", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE, "damaged places of the dump"),
+    HDX_COLUMN("exit_code", SIGNED, NONE, 0,
+               "exit code, as of a command on this dump; 128 + n: terminated by signal n"),
+    HDX_COLUMN("error", TEXT, NONE, HDX_COLUMN_NULLABLE, "error message"),
+    HDX_COLUMN("step", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "last build step that was started"),
     HDX_COLUMN("step_attempts", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-               "how often that step was begun in a row"),
+               "consecutive attempts at that step"),
     HDX_COLUMN("step_forecast_seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
-               "what that step was expected to take"),
-    HDX_COLUMN("task", UNSIGNED, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "of --tasks, from 0"),
-    HDX_COLUMN("dropped", BOOL, NONE, HDX_COLUMN_WIDE, "the dump was deleted, as --drop-dump asked"),
-    HDX_COLUMN("index", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "the folder of its index"),
+               "estimated time of that step"),
+    HDX_COLUMN("task", UNSIGNED, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "task number, from 0"),
+    HDX_COLUMN("dropped", BOOL, NONE, HDX_COLUMN_WIDE, "true if the dump was deleted (--drop-dump)"),
+    HDX_COLUMN("index", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, "folder of the index"),
     HDX_COLUMN("dump", TEXT, NONE, HDX_COLUMN_WIDE, "the file"),
 };
 
 static const hdx_column batch_keys[] = {
-    HDX_COLUMN("out", TEXT, NONE, 0, "the folder of the batch"),
-    HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "dumps of this call"),
-    HDX_COLUMN("done", UNSIGNED, COUNT, 0, "worked on and finished"),
-    HDX_COLUMN("skipped", UNSIGNED, COUNT, 0, "finished before, or by another runner meanwhile"),
-    HDX_COLUMN("failed", UNSIGNED, COUNT, 0, "those with an error"),
-    HDX_COLUMN("interrupted", UNSIGNED, COUNT, 0, "the next call goes on with them"),
-    HDX_COLUMN("held", UNSIGNED, COUNT, 0, "another runner is at work on them"),
+    HDX_COLUMN("out", TEXT, NONE, 0, "output folder of the batch"),
+    HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "dumps in this call"),
+    HDX_COLUMN("done", UNSIGNED, COUNT, 0, "finished in this call"),
+    HDX_COLUMN("skipped", UNSIGNED, COUNT, 0, "finished earlier or by another runner"),
+    HDX_COLUMN("failed", UNSIGNED, COUNT, 0, "failed dumps"),
+    HDX_COLUMN("interrupted", UNSIGNED, COUNT, 0, "interrupted dumps, which the next call resumes"),
+    HDX_COLUMN("held", UNSIGNED, COUNT, 0, "dumps that another runner is processing"),
     HDX_COLUMN("seconds", REAL, SECONDS, 0, "wall time of the call"),
-    HDX_COLUMN("ended", BOOL, NONE, 0, "false: it was told to stop"),
+    HDX_COLUMN("ended", BOOL, NONE, 0, "false if the batch was stopped"),
 };
 const hdx_column hdx_batch_document[HDX_BATCH_DOCUMENT] = { HDX_NESTED("batch", OBJECT, 0, "the call", batch_keys) };
 
@@ -133,7 +132,7 @@ static hdx_code set_title(hdx_rows *rows, const hdx_batch_counts *n, bool plan, 
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     if (plan)
-        hdx_buffer_format(&b, "%llu dump%s planned, %llu done before", (unsigned long long)n->done,
+        hdx_buffer_format(&b, "%llu dump%s planned, %llu already done", (unsigned long long)n->done,
                           n->done == 1 ? "" : "s", (unsigned long long)n->skipped);
     else
         hdx_buffer_format(&b, "%llu dump%s: %llu done, %llu skipped, %llu failed", (unsigned long long)n->dumps,
@@ -142,7 +141,7 @@ static hdx_code set_title(hdx_rows *rows, const hdx_batch_counts *n, bool plan, 
     if (n->interrupted > 0)
         hdx_buffer_format(&b, ", %llu interrupted", (unsigned long long)n->interrupted);
     if (n->held > 0)
-        hdx_buffer_format(&b, ", %llu held by another runner", (unsigned long long)n->held);
+        hdx_buffer_format(&b, ", %llu locked by another runner", (unsigned long long)n->held);
     if (n->waiting > 0)
         hdx_buffer_format(&b, ", %llu waiting", (unsigned long long)n->waiting);
     hdx_buffer_format(&b, "; %.1f s", seconds);

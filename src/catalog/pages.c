@@ -51,16 +51,16 @@ static hdx_code read_meta(tree *t, unsigned which, uint64_t *txn)
 {
     const uint8_t *p = page_at(t, which), *db = p + 88;
     if ((hdx_le16(p + 10) & META) == 0 || hdx_le32(p + 16) != MAGIC || hdx_le32(p + 20) != VERSION)
-        return bad(t, which, "no meta page of LMDB 0.9");
+        return bad(t, which, "not a meta page of LMDB 0.9");
     if (hdx_le32(p + 40) != t->page_size)
-        return bad(t, which, "another page size than the page before");
+        return bad(t, which, "page size differs from the previous page");
     if ((hdx_le16(p + 44) & 1) != 0 || hdx_le16(db + 4) != 0)
-        return bad(t, which, "a fixed map or flags of the table that nobody sets");
+        return bad(t, which, "a fixed map or unexpected table flags");
     t->depth = hdx_le16(db + 6);
     t->root = hdx_le64(db + 40);
     uint64_t last = hdx_le64(p + 136);
     if (last < 1 || last >= t->file.len / t->page_size)
-        return bad(t, which, "last page lies behind the end of the file");
+        return bad(t, which, "the last page is past the end of the file");
     t->pages = last + 1;
     *txn = hdx_le64(p + 144);
     return HDX_OK;
@@ -77,13 +77,13 @@ static hdx_code mark(const tree *t, uint64_t page, uint64_t count)
 static hdx_code check_overflow(const tree *t, uint64_t from, uint64_t page, uint64_t size)
 {
     if (page < 2 || page >= t->pages)
-        return bad(t, from, "a value lies on no page");
+        return bad(t, from, "a value is on no page");
     const uint8_t *p = page_at(t, page);
     uint64_t       count = hdx_le32(p + 12), need;
     if ((hdx_le16(p + 10) & (BRANCH | LEAF | OVERFLOW | META)) != OVERFLOW || count == 0 || count > t->pages - page)
-        return bad(t, page, "no pages of a long value");
+        return bad(t, page, "a long value has no pages");
     if (!hdx_add(size, PAGE_HEAD, &need) || need > count * t->page_size)
-        return bad(t, page, "a value is longer than its pages");
+        return bad(t, page, "a value exceeds its pages");
     return mark(t, page, count);
 }
 
@@ -93,23 +93,23 @@ static hdx_code check_node(const tree *t, uint64_t page, unsigned index, bool le
     const uint8_t *p = page_at(t, page);
     uint64_t       at = hdx_le16(p + PAGE_HEAD + 2 * index), upper = hdx_le16(p + 14);
     if (at < upper || at > t->page_size - NODE_HEAD)
-        return bad(t, page, "a node outside of the page");
+        return bad(t, page, "a node is outside the page");
     const uint8_t *n = p + at;
     uint64_t       left = t->page_size - at - NODE_HEAD, key = hdx_le16(n + 6),
              size = hdx_le16(n) | (uint64_t)hdx_le16(n + 2) << 16;
     unsigned flags = hdx_le16(n + 4);
     if (key > left)
-        return bad(t, page, "a key outside of the page");
+        return bad(t, page, "a key is outside the page");
     if (!leaf) {
         *child = size | (uint64_t)flags << 32;
-        return *child >= 2 && *child < t->pages ? HDX_OK : bad(t, page, "a branch to no page");
+        return *child >= 2 && *child < t->pages ? HDX_OK : bad(t, page, "a branch leads to no page");
     }
     if ((flags & ~BIG_DATA) != 0)
-        return bad(t, page, "several values of one key, which nobody writes");
+        return bad(t, page, "several values for one key");
     if ((flags & BIG_DATA) == 0)
-        return size <= left - key ? HDX_OK : bad(t, page, "a value outside of the page");
+        return size <= left - key ? HDX_OK : bad(t, page, "a value is outside the page");
     if (left - key < 8)
-        return bad(t, page, "a value outside of the page");
+        return bad(t, page, "a value is outside the page");
     return check_overflow(t, page, hdx_le64(n + NODE_HEAD + key), size);
 }
 
@@ -124,7 +124,7 @@ static hdx_code check_page(const tree *t, uint64_t page, bool leaf, unsigned *no
     if (hdx_le64(p) != page || hdx_le16(p + 10) != (leaf ? LEAF : BRANCH))
         return bad(t, page, leaf ? "no leaf" : "no branch");
     if (lower < PAGE_HEAD || lower % 2 != 0 || lower > upper || upper > t->page_size)
-        return bad(t, page, "bounds that are none");
+        return bad(t, page, "invalid bounds");
     *nodes = (unsigned)(lower - PAGE_HEAD) / 2;
     if (*nodes < (leaf ? 1u : 2u)) /* LMDB aborts on a branch of one */
         return bad(t, page, "too few nodes");
@@ -143,7 +143,7 @@ static hdx_code walk(const tree *t)
     unsigned depth = 1;
     hdx_code code;
     if (t->root < 2 || t->root >= t->pages || t->depth == 0 || t->depth > DEEPEST)
-        return bad(t, 0, "no root of the table");
+        return bad(t, 0, "the table has no root");
     stack[0].page = t->root;
     stack[0].next = 0;
     if ((code = check_page(t, t->root, t->depth == 1, &stack[0].nodes)) != HDX_OK)
@@ -172,11 +172,11 @@ hdx_code hdx_check_pages(hdx_view file, hdx_error *err)
     uint64_t txn[2], words;
     hdx_code code;
     if (file.len < 1024 || hdx_le32(file.at + 16) != MAGIC)
-        return bad(&t, 0, "no meta page of LMDB 0.9");
+        return bad(&t, 0, "not a meta page of LMDB 0.9");
     t.page_size = hdx_le32(file.at + 40);
     if (t.page_size < 512 || t.page_size > 32768 || (t.page_size & (t.page_size - 1)) != 0 ||
         file.len < 2 * t.page_size)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", 40, "page size %llu in a file of %zu bytes",
+        return hdx_fail(err, HDX_DAMAGED, "catalog", 40, "invalid page size %llu in a file of %zu bytes",
                         (unsigned long long)t.page_size, file.len);
     if ((code = read_meta(&t, 1, &txn[1])) != HDX_OK)
         return code;

@@ -69,9 +69,9 @@ static hdx_code check_file(hdx_io *io, const char *path, uint64_t size, uint32_t
         return hdx_fail(err, fd == -ENOENT ? HDX_DAMAGED : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot open: %s",
                         strerror(-fd));
     if ((rc = io->stat(io, path, &stat)) < 0)
-        code = hdx_fail(err, HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot look at: %s", strerror(-rc));
+        code = hdx_fail(err, HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot be read: %s", strerror(-rc));
     else if ((uint64_t)stat.st_size != size || size == 0)
-        code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "%lld bytes, catalog.sum says %llu",
+        code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "%lld bytes; catalog.sum has %llu",
                         (long long)stat.st_size, (unsigned long long)size);
     else if ((rc = io->map(io, fd, size, &at)) < 0)
         code = hdx_fail(err, rc == -ENOMEM ? HDX_LIMIT : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot map: %s",
@@ -79,7 +79,7 @@ static hdx_code check_file(hdx_io *io, const char *path, uint64_t size, uint32_t
     else {
         uint32_t is = hdx_crc32c(0, at, (size_t)size);
         if (is != crc)
-            code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "checksum is %08x, catalog.sum says %08x",
+            code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "checksum is %08x; catalog.sum has %08x",
                             is, crc);
         else
             code = hdx_check_pages((hdx_view){ at, (size_t)size }, err);
@@ -130,8 +130,8 @@ static hdx_code read_manifest(hdx_catalog *c, const uint8_t identity[16], hdx_er
         (code = hdx_decode_manifest(value, &c->manifest, &c->damage_capacity, err)) != HDX_OK)
         return code;
     if (c->manifest.format != HDX_CATALOG_FORMAT)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", 0, "manifest of format %u, catalog.sum says %u",
-                        c->manifest.format, HDX_CATALOG_FORMAT);
+        return hdx_fail(err, HDX_DAMAGED, "catalog", 0, "manifest format is %u; catalog.sum has %u", c->manifest.format,
+                        HDX_CATALOG_FORMAT);
     if (memcmp(c->manifest.identity, identity, 16) != 0)
         return hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_SUM, 16, "belongs to another catalog");
     if ((code = get(c, key, hdx_key_of(key, HDX_KEY_NUMBERS), &value, err)) != HDX_OK)
@@ -251,8 +251,8 @@ static hdx_code scan_next(scan *s, hdx_view *key, hdx_view *value, bool *more, h
 
 static hdx_code missing(hdx_error *err, const char *what, uint64_t seen, uint64_t said)
 {
-    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu %s where key n says %llu", (unsigned long long)seen,
-                    what, (unsigned long long)said);
+    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu %s; key n has %llu", (unsigned long long)seen, what,
+                    (unsigned long long)said);
 }
 
 /* Room for as many as key n says, once that is seen to be possible: each takes a key and a value of its own. */
@@ -461,7 +461,7 @@ hdx_code hdx_catalog_heaps(hdx_catalog *c, const hdx_heap_space **heaps, uint64_
 static hdx_code begin_chunk(const hdx_catalog *c, hdx_view key, hdx_view value, hdx_root_chunk *chunk, hdx_error *err)
 {
     if (key.len != HDX_KEY_ROOM)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "key of roots with %zu bytes, allowed %u", key.len,
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "root key is %zu bytes; expected %u", key.len,
                         HDX_KEY_ROOM);
     *chunk = hdx_root_chunk_of(value, hdx_be64(key.at + 1), c->manifest.objects, err);
     return HDX_OK;
@@ -472,7 +472,7 @@ static hdx_code add_roots(hdx_catalog *c, hdx_root_chunk *chunk, uint64_t *n, hd
     hdx_root root;
     while (hdx_root_chunk_next(chunk, &root)) {
         if (*n > 0 && c->roots[*n - 1].object > root.object)
-            return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "root %llu is not in order",
+            return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "root %llu is out of order",
                             (unsigned long long)*n);
         if (!hdx_mem_room(NULL, (void **)&c->roots, &c->root_capacity, *n, sizeof root)) /* grows with what was read */
             return hdx_no_memory(err, "roots", *n * sizeof root);

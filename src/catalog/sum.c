@@ -29,18 +29,17 @@ hdx_code hdx_decode_sum(hdx_view bytes, uint8_t identity[16], uint64_t *size, ui
 {
     const uint8_t *p = bytes.at;
     if (bytes.len < 16 || memcmp(p, magic, sizeof magic) != 0)
-        return hdx_fail(err, HDX_DAMAGED, "catalog.sum", 0, "%zu bytes that do not begin as a catalog.sum", bytes.len);
+        return hdx_fail(err, HDX_DAMAGED, "catalog.sum", 0, "%zu bytes without the header of a catalog.sum", bytes.len);
     uint32_t own = hdx_le32(p + bytes.len - 4), is = hdx_crc32c(0, p, bytes.len - 4), format = hdx_le32(p + 8);
     if (own != is)
-        return hdx_fail(err, HDX_DAMAGED, "catalog.sum", bytes.len - 4, "checksum is %08x, the file says %08x", is,
-                        own);
+        return hdx_fail(err, HDX_DAMAGED, "catalog.sum", bytes.len - 4, "checksum is %08x; the file has %08x", is, own);
     if (format != HDX_CATALOG_FORMAT)
         return hdx_hint(err,
                         hdx_fail(err, HDX_NOT_FOUND, "catalog.sum", 8,
-                                 "index has format %u, this heapdex reads format %u", format, HDX_CATALOG_FORMAT),
-                        "heapdex index DUMP makes a new one");
+                                 "index has format %u; this heapdex reads format %u", format, HDX_CATALOG_FORMAT),
+                        "heapdex index DUMP builds a new one");
     if (bytes.len != HDX_SUM_SIZE || hdx_le32(p + 12) != 0)
-        return hdx_fail(err, HDX_DAMAGED, "catalog.sum", 12, "%zu bytes, expected %u with zero at 12", bytes.len,
+        return hdx_fail(err, HDX_DAMAGED, "catalog.sum", 12, "%zu bytes; expected %u with zero at byte 12", bytes.len,
                         HDX_SUM_SIZE);
     memcpy(identity, p + 16, 16);
     *size = hdx_le64(p + 32);

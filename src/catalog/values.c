@@ -30,7 +30,7 @@ hdx_code hdx_take_fault(hdx_taker *t, const char *problem, uint64_t seen, uint64
 {
     if (t->code == HDX_OK)
         t->code = hdx_fail(t->err, HDX_DAMAGED, "catalog", t->size - t->left.len,
-                           "%s %llu: %s %llu, allowed up to %llu", t->what, (unsigned long long)t->which, problem,
+                           "%s %llu: %s %llu; the maximum is %llu", t->what, (unsigned long long)t->which, problem,
                            (unsigned long long)seen, (unsigned long long)allowed);
     t->left.len = 0;
     return t->code;
@@ -54,7 +54,7 @@ uint64_t hdx_take_number(hdx_taker *t)
             return v;
         }
     }
-    (void)hdx_take_fault(t, "no whole number in the bytes left:", t->left.len, 10);
+    (void)hdx_take_fault(t, "no complete number in the remaining bytes:", t->left.len, 10);
     return 0;
 }
 
@@ -89,7 +89,7 @@ hdx_text hdx_take_text(hdx_taker *t)
 
 hdx_code hdx_take_end(hdx_taker *t)
 {
-    return t->code != HDX_OK || t->left.len == 0 ? t->code : hdx_take_fault(t, "bytes left over:", t->left.len, 0);
+    return t->code != HDX_OK || t->left.len == 0 ? t->code : hdx_take_fault(t, "excess bytes:", t->left.len, 0);
 }
 
 /* An id, or "none" as 0. */

@@ -54,7 +54,7 @@ static hdx_code begin(hdx_catalog_writer *w, hdx_error *err)
     int rc = mdb_txn_begin(w->env, NULL, 0, &w->txn);
     if (rc != 0) {
         w->txn = NULL;
-        return hdx_lmdb_fail(err, rc, "cannot begin to write");
+        return hdx_lmdb_fail(err, rc, "cannot start writing");
     }
     return HDX_OK;
 }
@@ -82,7 +82,7 @@ static hdx_code make_room(hdx_catalog_writer *w, uint64_t cost, hdx_error *err)
     hdx_code code;
     int      rc;
     if (w->txn == NULL) /* an earlier call failed: the caller goes on all the same */
-        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "writing goes on after a failure");
+        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "writing continued after a failure");
     if (w->batch + cost <= BATCH && w->bound + cost <= w->map / 2)
         return HDX_OK;
     if ((code = end(w, err)) != HDX_OK)
@@ -102,7 +102,7 @@ static hdx_code put(hdx_catalog_writer *w, const uint8_t *key, size_t len, hdx_e
     if (w->value.failed)
         return hdx_no_memory(err, "a value of the catalog", w->value.len);
     if (w->value.len > UINT32_MAX - 65536u)
-        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "a value of %llu bytes, LMDB holds 4 GiB",
+        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "value of %llu bytes exceeds LMDB's limit of 4 GiB",
                         (unsigned long long)w->value.len);
     /* pages may stay half empty; a long value takes whole pages of its own */
     uint64_t cost = w->value.len < HDX_CHUNK * 2 ? 2 * (w->value.len + NODE_COST)
@@ -115,7 +115,7 @@ static hdx_code put(hdx_catalog_writer *w, const uint8_t *key, size_t len, hdx_e
     bool    behind = order > 0 || (order == 0 && len > w->last_len);
     /* keys that come in order fill their pages */
     if ((rc = mdb_put(w->txn, w->table, &k, &v, behind ? MDB_APPEND : MDB_NOOVERWRITE)) != 0)
-        return rc == MDB_KEYEXIST ? hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "key %c is put twice", key[0])
+        return rc == MDB_KEYEXIST ? hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "key %c is written twice", key[0])
                                   : hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_WORK);
     if (behind) {
         memcpy(w->last, key, len);
@@ -151,7 +151,7 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
         goto out;
     if (((rc = io->remove(io, w->work)) < 0 && rc != -ENOENT) ||
         ((rc = io->remove(io, w->sum)) < 0 && rc != -ENOENT)) { /* of a build that was killed */
-        code = hdx_fail(err, HDX_IO, "catalog", HDX_NOWHERE, "cannot remove what is left of an earlier catalog: %s",
+        code = hdx_fail(err, HDX_IO, "catalog", HDX_NOWHERE, "cannot remove files of an earlier catalog: %s",
                         strerror(-rc));
         goto out;
     }
@@ -249,7 +249,7 @@ hdx_code hdx_catalog_put_class(hdx_catalog_writer *w, const hdx_class *c, hdx_er
     if (w->counts.classes >= HDX_NO_CLASS - 1)
         return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
     if (c->number != w->counts.classes)
-        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "class %u is put as number %llu", c->number,
+        return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "class %u is written as number %llu", c->number,
                         (unsigned long long)w->counts.classes);
     start_value(w);
     if ((code = add_text(w, c->name, err)) != HDX_OK ||
@@ -342,7 +342,7 @@ hdx_code hdx_catalog_put_threads(hdx_catalog_writer *w, const hdx_thread *thread
     uint8_t  key[HDX_KEY_ROOM];
     hdx_code code = HDX_OK;
     if (count > UINT32_MAX - w->counts.threads)
-        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu threads, allowed up to %u",
+        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu threads; the maximum is %u",
                         (unsigned long long)count, UINT32_MAX);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         hdx_view frames;
@@ -361,7 +361,7 @@ hdx_code hdx_catalog_put_heaps(hdx_catalog_writer *w, const hdx_heap_space *heap
     uint8_t  key[HDX_KEY_ROOM];
     hdx_code code = HDX_OK;
     if (count > UINT32_MAX - w->counts.heaps)
-        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu heaps, allowed up to %u",
+        return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "%llu heaps; the maximum is %u",
                         (unsigned long long)count, UINT32_MAX);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++) {
         start_value(w);
@@ -442,7 +442,7 @@ static hdx_code copy_file(hdx_catalog_writer *w, uint64_t *size, uint32_t *crc, 
     else if ((rc = io->stat(io, w->file, &stat)) < 0)
         code = io_fail(err, rc, HDX_CATALOG_FILE, "look at");
     else if (stat.st_size <= 0)
-        code = hdx_fail(err, HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "is empty after it was written");
+        code = hdx_fail(err, HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "is empty after writing");
     else if ((rc = io->map(io, fd, *size = (uint64_t)stat.st_size, &at)) < 0)
         code = io_fail(err, rc, HDX_CATALOG_FILE, "map");
     else {

@@ -100,7 +100,7 @@ static hdx_code refuse(const reader *r, const char *format, ...)
 
 static hdx_code hint_example(const reader *r, const char *verb, hdx_measure m, hdx_code code)
 {
-    return hdx_hint(r->err, code, "such as: %s %s %s", verb, measures[m].name, measures[m].example);
+    return hdx_hint(r->err, code, "for example %s %s %s", verb, measures[m].name, measures[m].example);
 }
 
 /* All words up to a comment or `because`; *rest is behind that word, at NULL where there is none. */
@@ -109,14 +109,14 @@ static hdx_code split(reader *r, hdx_text *rest)
     const char *p = r->text.at, *end = p + r->text.len;
     *rest = (hdx_text){ .at = NULL };
     if (memchr(r->text.at, '\0', r->text.len) != NULL)
-        return refuse(r, "it has a NUL");
+        return refuse(r, "the rule contains a NUL byte");
     for (;;) {
         while (p < end && is_blank(*p))
             p++;
         if (p == end || *p == '#')
             return HDX_OK;
         if (r->count == WORDS_MOST)
-            return hdx_hint(r->err, refuse(r, "too many words"), "a reason begins with the word because");
+            return hdx_hint(r->err, refuse(r, "too many words"), "put the word because before a reason");
         word *w = &r->words[r->count++];
         if (*p == '\'' || *p == '"') {
             const char *closing = memchr(p + 1, *p, (size_t)(end - p - 1));
@@ -134,7 +134,7 @@ static hdx_code split(reader *r, hdx_text *rest)
                 p++;
             }
             if (p < end && !is_blank(*p))
-                return refuse(r, "a blank is missing behind a closing quote");
+                return refuse(r, "a blank is missing after a closing quote");
             continue;
         }
         const char *from = p;
@@ -271,7 +271,8 @@ static hdx_code read_pattern(const reader *r, const word *w, bool classes, hdx_r
     if (t.len == 0)
         return refuse(r, "an empty pattern");
     if (t.at[0] == '/' && (t.len == 1 || t.at[t.len - 1] != '/'))
-        return hdx_hint(r->err, refuse(r, "a regular expression is /.../"), "one with blanks stands in quotes");
+        return hdx_hint(r->err, refuse(r, "write a regular expression as /.../"),
+                        "put a pattern with blanks in quotes");
     if (t.at[0] == '/' && t.len > 2) {
         const hdx_code code = try_regex(r, t);
         if (code != HDX_OK)
@@ -284,8 +285,7 @@ static hdx_code read_pattern(const reader *r, const word *w, bool classes, hdx_r
 
 static hdx_code unknown(const reader *r, const char *what, const word *w, hdx_nearest *near, const char *list)
 {
-    const hdx_code code =
-        refuse(r, "there is no %s '%.*s'", what, (int)(w->text.len > 40 ? 40 : w->text.len), w->text.at);
+    const hdx_code code = refuse(r, "unknown %s '%.*s'", what, (int)(w->text.len > 40 ? 40 : w->text.len), w->text.at);
     return near->best != NULL ? hdx_hint(r->err, code, "did you mean '%s'?", near->best)
                               : hdx_hint(r->err, code, "%s", list);
 }
@@ -306,9 +306,9 @@ static hdx_code read_measure(const reader *r, hdx_verb verb, const word *w, hdx_
         hdx_nearest_offer(&near, measures[m].name);
     }
     if (verb == HDX_VERB_NO)
-        return unknown(r, "rule of no", w, &near, "no leaks, no suspects, no damage");
+        return unknown(r, "rule after no", w, &near, "no leaks, no suspects, no damage");
     if (is(w, "leaks") || is(w, "suspects") || is(w, "damage"))
-        return hdx_hint(r->err, refuse(r, "'%s' has no number", text), "no %s", text);
+        return hdx_hint(r->err, refuse(r, "'%s' needs a number", text), "no %s", text);
     return unknown(r, "measure", w, &near,
                    "measures: objects, shallow, retained PATTERN; live, unreachable, classes, loaders, threads, "
                    "duplicate-classes, open-files, direct-buffers; waste strings|collections|arrays");
@@ -321,7 +321,7 @@ static hdx_code read_bound(reader *r, hdx_rule *out)
     const char *verb = verbs[out->verb];
     hdx_code    code;
     if (w == NULL)
-        return hint_example(r, verb, HDX_MEASURE_RETAINED, refuse(r, "what of is missing"));
+        return hint_example(r, verb, HDX_MEASURE_RETAINED, refuse(r, "a measure is missing"));
     if ((code = read_measure(r, out->verb, w, &out->measure)) != HDX_OK)
         return code;
     r->next++;
@@ -331,16 +331,17 @@ static hdx_code read_bound(reader *r, hdx_rule *out)
     value                 v;
     if (named && left < 2) {
         const bool size = left == 1 && value_of(peek(r)->text, m->bytes, &v);
-        code = left == 0 || !size ? refuse(r, left == 0 ? "what of, and how much, is missing" : "how much is missing")
-                                  : refuse(r, m->takes == CLASSES ? "a class is missing" : "which waste is missing");
+        code = left == 0 || !size
+                   ? refuse(r, left == 0 ? "a measure and a value are missing" : "a value is missing")
+                   : refuse(r, m->takes == CLASSES ? "a class is missing" : "the kind of waste is missing");
         return hint_example(r, verb, out->measure, code);
     }
     if (left == 0)
-        return hint_example(r, verb, out->measure, refuse(r, "how much is missing"));
+        return hint_example(r, verb, out->measure, refuse(r, "a value is missing"));
     if (m->takes == A_WASTE) {
         const int waste = place_in(wastes, HDX_WASTE_ARRAYS + 1, peek(r));
         if (waste < 0)
-            return hdx_hint(r->err, refuse(r, "there is no such waste"), "strings, collections or arrays");
+            return hdx_hint(r->err, refuse(r, "unknown kind of waste"), "expected strings, collections or arrays");
         out->waste = (hdx_waste)waste;
         r->next++;
     } else if (m->takes == CLASSES || (m->takes == MAYBE_A_NAME && left >= 2)) {
@@ -352,9 +353,9 @@ static hdx_code read_bound(reader *r, hdx_rule *out)
         return code;
     r->next++;
     if (out->percent && m->whole == NO_SHARE)
-        return hint_example(r, verb, out->measure, refuse(r, "'%s' is no share of anything", m->name));
+        return hint_example(r, verb, out->measure, refuse(r, "'%s' cannot be a percentage", m->name));
     if (out->percent && out->share > 100)
-        return refuse(r, "a share is at most 100%%");
+        return refuse(r, "a percentage cannot exceed 100%%");
     return HDX_OK;
 }
 
@@ -370,7 +371,7 @@ static hdx_code read_growth(reader *r, hdx_rule *out)
     const bool floored = end - r->next >= 2 && is(&r->words[end - 2], "above");
     unsigned   left = end - r->next - (floored ? 2 : 0);
     if (left == 0)
-        return hdx_hint(r->err, refuse(r, "how much is missing"), "such as: growth com.acme.* 10%%, growth 10%%");
+        return hdx_hint(r->err, refuse(r, "a value is missing"), "for example growth com.acme.* 10%%, growth 10%%");
     if (left >= 2) {
         if ((code = read_pattern(r, peek(r), false, out)) != HDX_OK)
             return code;
@@ -384,8 +385,10 @@ static hdx_code read_growth(reader *r, hdx_rule *out)
     if (floored && is(peek(r), "above")) {
         value v;
         if (!value_of(r->words[r->next + 1].text, measures[out->measure].bytes, &v) || v.percent)
-            return hdx_hint(r->err, refuse(r, "above what is no %s", measures[out->measure].bytes ? "size" : "number"),
-                            "such as: growth 10%% above 1M");
+            return hdx_hint(
+                r->err,
+                refuse(r, "the value after above is not a %s", measures[out->measure].bytes ? "size" : "number"),
+                "for example growth 10%% above 1M");
         out->floor = v.number;
         out->floored = true;
         r->next += 2;
@@ -401,7 +404,7 @@ static hdx_code read_no(reader *r, hdx_rule *out)
     const word              *w = peek(r);
     hdx_code                 code;
     if (w == NULL)
-        return hdx_hint(r->err, refuse(r, "no what?"), "no leaks application, no suspects 30%%, no damage");
+        return hdx_hint(r->err, refuse(r, "no what?"), "use no leaks application, no suspects 30%% or no damage");
     if ((code = read_measure(r, HDX_VERB_NO, w, &out->measure)) != HDX_OK)
         return code;
     r->next++;
@@ -409,8 +412,8 @@ static hdx_code read_no(reader *r, hdx_rule *out)
     if (out->measure == HDX_MEASURE_LEAKS) {
         const int kind = w == NULL ? -1 : place_in(kinds, 3, w);
         if (kind < 0)
-            return hdx_hint(r->err, refuse(r, w == NULL ? "which leaks?" : "there are no such leaks"),
-                            "no leaks application, no leaks library, no leaks all");
+            return hdx_hint(r->err, refuse(r, w == NULL ? "which leaks?" : "unknown kind of leaks"),
+                            "use no leaks application, no leaks library or no leaks all");
         out->leaks = bits[kind];
         r->next++;
         out->filters = is(peek(r), "filters");
@@ -418,11 +421,11 @@ static hdx_code read_no(reader *r, hdx_rule *out)
     } else if (out->measure == HDX_MEASURE_SUSPECTS) {
         value v = { .percent = true, .share = 10 }; /* that of the answer `suspects` */
         if (w != NULL && (!value_of(w->text, false, &v) || (!v.percent && v.sized)))
-            return hdx_hint(r->err, refuse(r, "that is no percentage"), "no suspects 30%%");
+            return hdx_hint(r->err, refuse(r, "invalid percentage"), "no suspects 30%%");
         out->share = v.percent ? v.share : (double)v.number;
         out->percent = true;
         if (out->share < 1 || out->share > 100)
-            return refuse(r, "suspects keep 1%% to 100%% of the heap");
+            return refuse(r, "use 1%% to 100%% of the heap");
         r->next += w != NULL;
     }
     return HDX_OK;
@@ -436,7 +439,7 @@ static hdx_code read_verb(reader *r, hdx_rule *out)
     const word  given = { { verb_given, verb_given == NULL ? 0 : (uint32_t)strlen(verb_given) }, false };
     const word *w = verb_given != NULL ? &given : peek(r);
     if (w == NULL)
-        return hdx_hint(r->err, refuse(r, "there is none"), "such as: max retained com.acme.* 50M");
+        return hdx_hint(r->err, refuse(r, "the rule is empty"), "for example max retained com.acme.* 50M");
     r->next += verb_given == NULL;
     const int verb = place_in(verbs, 4, w);
     if (verb >= 0) {
@@ -448,9 +451,9 @@ static hdx_code read_verb(reader *r, hdx_rule *out)
         hdx_nearest_offer(&near, verbs[i]);
     for (unsigned m = 0; m < HDX_MEASURES; m++)
         if (is(w, measures[m].name))
-            return hdx_hint(r->err, refuse(r, "it begins with max, min, growth or no"), "%s %s %s",
+            return hdx_hint(r->err, refuse(r, "expected max, min, growth or no"), "%s %s %s",
                             measures[m].takes == NEVER ? "no" : "max", measures[m].name, measures[m].example);
-    return unknown(r, "rule", w, &near, "a rule begins with max, min, growth or no, or with a name and a colon");
+    return unknown(r, "rule", w, &near, "start a rule with max, min, growth or no, or with a name and a colon");
 }
 
 /* "MB" behind "50 " */
@@ -508,10 +511,10 @@ hdx_code hdx_rule_read(const hdx_rule_source *source, hdx_text text, hdx_arena *
     if (r.next < r.count) {
         const hdx_text more = r.words[r.next].text;
         if (is_unit(more))
-            return hdx_hint(err, refuse(&r, "'%.*s' is a word of its own", (int)more.len, more.at),
-                            "a value is one word, as 50MB");
-        return hdx_hint(err, refuse(&r, "'%.*s' is too much", (int)(more.len > 40 ? 40 : more.len), more.at),
-                        "a pattern with blanks stands in quotes; a reason begins with the word because");
+            return hdx_hint(err, refuse(&r, "unexpected word '%.*s'", (int)more.len, more.at),
+                            "write a value as one word, such as 50MB");
+        return hdx_hint(err, refuse(&r, "unexpected '%.*s'", (int)(more.len > 40 ? 40 : more.len), more.at),
+                        "put a pattern with blanks in quotes, and the word because before a reason");
     }
     return say(&r, from, out);
 }
@@ -551,7 +554,7 @@ hdx_code hdx_rules_read_file(hdx_rules *rules, const char *name, hdx_text conten
         if (line.len == 0 || line.at[0] == '#')
             continue;
         if (rules->count - before == RULES_MOST)
-            return hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "line %llu: %u rules at most",
+            return hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "line %llu: more than %u rules",
                             (unsigned long long)source.line, RULES_MOST);
         if ((code = hdx_rule_read(&source, line, arena, &rule, err)) != HDX_OK ||
             (code = hdx_rules_add(rules, &rule, arena, err)) != HDX_OK)

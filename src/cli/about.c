@@ -6,7 +6,7 @@
  *     app.hprof: HPROF 1.0.2, 115 MB, compressed oops, 2026-11-23 11:53:04 UTC
  *     live         2,320,979 objects of 1,204 classes, 88.6 MB; 610 GC roots, 15 threads
  *     unreachable  183 objects, 8.6 KB
- *                  of these 97, 4.1 KB: likely held by fields of class objects
+ *                  of these 97, 4.1 KB: probably referenced by fields of class objects
  *     references   9,120,118 between live objects
  *     index        app.hprof.hdx: 15 files, 21.4 MB (9.7 bytes per object)
  *                  built 2026-11-23 12:01:44 UTC in 0.41 s
@@ -198,7 +198,7 @@ static void put_layout(page *p)
     const bool stated = hdx_text_is(layout->as.text, "stated");
     put_key(p, "headers", 7);
     if (stated)
-        put(p, "class records state the size of instances, as those of native images do:");
+        put(p, "class records state the size of instances (native image):");
     else {
         put(p, "object headers of ");
         put_cell(p, header, HDX_UNIT_NONE);
@@ -206,7 +206,7 @@ static void put_layout(page *p)
     }
     put_part(p, "", "sizes --layout ");
     put_cell(p, layout, HDX_UNIT_NONE);
-    put_part(p, "", "counts so, other answers as Eclipse MAT");
+    put_part(p, "", "uses these sizes, other answers those of Eclipse MAT");
     end_line(p);
 }
 
@@ -216,9 +216,9 @@ static void put_no_garbage(page *p)
     static const struct {
         const char *kind, *what;
     } told[] = {
-        { "filler", "likely fillers of a collector" },
-        { "class field", "likely held by fields of class objects" },
-        { "archive", "likely held for the JVM's archive of class data (CDS)" },
+        { "filler", "probably fillers of the garbage collector" },
+        { "class field", "probably referenced by fields of class objects" },
+        { "archive", "probably part of the JVM's class data archive (CDS)" },
     };
     const hdx_cell *kinds = cli_member(p->info, "no_garbage");
     for (uint64_t i = 0; kinds->kind == HDX_CELL_LIST && i < kinds->as.list.count; i++) {
@@ -236,8 +236,8 @@ static void put_no_garbage(page *p)
     }
     if (is_true(cli_member(p->info, "lacks_locals"))) {
         put_key(p, "", 0);
-        put(p, "the dump has stacks without locals and JNI roots, as jhsdb writes it:");
-        put_part(p, "", "what only those hold counts as");
+        put(p, "the dump has no locals and no JNI roots (jhsdb omits them):");
+        put_part(p, "", "objects that only they reference count as");
         put_part(p, "", "unreachable; --reachable all shows it");
         end_line(p);
     }
@@ -271,8 +271,8 @@ static void put_more(page *p)
     put_key(p, "references", 10);
     put_count(p, NULL, number(info, "references"), "between live objects", "between live objects");
     if (dangling > 0 || roots > 0) {
-        put_count(p, ";", dangling, "names no object", "name no object");
-        put_count(p, ",", roots, "GC root neither", "GC roots neither");
+        put_count(p, ";", dangling, "dangling", "dangling");
+        put_count(p, ",", roots, "dangling GC root", "dangling GC roots");
     }
     end_line(p);
     put_key(p, "classes", 7);
@@ -391,7 +391,7 @@ static void put_index(page *p, const cli_run *run, const hdx_cell *index)
     put_time(p, cli_member(index, "built_at"));
     hdx_buffer_format(&p->out, " in %.2f s\n", real(cli_member(index, "seconds")));
     if (complete->kind == HDX_CELL_BOOL && !complete->as.boolean)
-        hdx_buffer_format(&p->out, "%*sit stops before the dominators\n", KEY_WIDTH, "");
+        hdx_buffer_format(&p->out, "%*spartial index: no dominators\n", KEY_WIDTH, "");
 }
 
 static void put_views(page *p, const hdx_cell *views)

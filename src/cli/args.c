@@ -80,10 +80,10 @@ static hdx_code unknown_command(const char *word, hdx_error *err)
     hdx_nearest near = { .wanted = word };
     for (size_t i = 0; i < cli_command_count(); i++)
         hdx_nearest_offer(&near, cli_command_at(i)->name);
-    hdx_code code = strpbrk(word, "./") == NULL ? usage(err, "there is no command '%.100s'", word)
-                                                : usage(err, "there is no command and no file '%.100s'", word);
+    hdx_code code = strpbrk(word, "./") == NULL ? usage(err, "unknown command '%.100s'", word)
+                                                : usage(err, "no command or file named '%.100s'", word);
     if (ours != NULL)
-        return hdx_hint(err, code, "here that is: %s", ours);
+        return hdx_hint(err, code, "heapdex calls this: %s", ours);
     if (near.best != NULL)
         return hdx_hint(err, code, "did you mean '%s'?", near.best);
     if (strpbrk(word, "./") != NULL && hdx_nearest_file(word, file, sizeof file))
@@ -99,7 +99,7 @@ static hdx_code unknown_topic(const char *word, hdx_error *err)
         hdx_nearest_offer(&near, cli_command_at(i)->name);
     for (size_t i = 0; cli_help_topic_name(i) != NULL; i++)
         hdx_nearest_offer(&near, cli_help_topic_name(i));
-    hdx_code code = usage(err, "there is no help on '%.100s'", word);
+    hdx_code code = usage(err, "no help on '%.100s'", word);
     return near.best != NULL ? hdx_hint(err, code, "did you mean 'heapdex help %s'?", near.best)
                              : hdx_hint(err, code, "heapdex help lists commands and topics");
 }
@@ -136,11 +136,11 @@ static hdx_code check_look(const cli_call *call, const char *const *words, size_
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (cli_given(call, rows[i]) != NULL)
             return hdx_hint(err, usage(err, "--%s needs a command", rows[i]),
-                            "heapdex histogram %s is one; heapdex --help lists them", dump);
+                            "for example heapdex histogram %s; heapdex --help lists the commands", dump);
     if (call->raw)
-        return usage(err, "--raw is for --format csv and tsv");
+        return usage(err, "--raw requires --format csv or tsv");
     if (word_count > 1 && cli_command_named(words[1]) != NULL)
-        return hdx_hint(err, usage(err, "the command stands before the dump"), "heapdex %s %s", words[1], dump);
+        return hdx_hint(err, usage(err, "the command must come before the dump"), "heapdex %s %s", words[1], dump);
     if (word_count > 1)
         return hdx_hint(err, usage(err, "a command is missing before '%.100s'", dump),
                         "heapdex --help lists the commands");
@@ -154,7 +154,7 @@ static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_err
     char       word[64], owners[160] = "";
     (void)snprintf(word, sizeof word, "%.*s", (int)(g->len < sizeof word ? g->len : sizeof word - 1), g->name);
     hdx_code code = answer != NULL ? usage(err, "'%s' has no option '%s%s'", answer->name, g->dashes, word)
-                                   : usage(err, "there is no option '%s%s'", g->dashes, word);
+                                   : usage(err, "unknown option '%s%s'", g->dashes, word);
     for (size_t i = 0; i < cli_command_count(); i++) {
         const char  *owner = cli_command_at(i)->name;
         const size_t len = strlen(owners);
@@ -167,13 +167,13 @@ static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_err
         (void)snprintf(owners + len, sizeof owners - len, "%s%s", len > 0 ? ", " : "", owner);
     }
     if (answer != NULL && cli_has_language(answer) && cli_option_named(NULL, g->name, g->len, &found))
-        return hdx_hint(err, code, "the statement says which columns and rows, and in which order");
+        return hdx_hint(err, code, "the statement selects and orders the columns and rows");
     if (owners[0] != '\0')
-        return hdx_hint(err, code, "it belongs to: %s", owners);
+        return hdx_hint(err, code, "commands with this option: %s", owners);
     hdx_nearest near = { .wanted = word };
     const char *ours = in_our_words(options_of_others, sizeof options_of_others / sizeof *options_of_others, word);
     if (ours != NULL)
-        return hdx_hint(err, code, "here that is: %s", ours);
+        return hdx_hint(err, code, "heapdex calls this: %s", ours);
     options = cli_options_of(answer, of);
     for (size_t i = 0; i < options; i++)
         hdx_nearest_offer(&near, of[i].is->name);
@@ -295,7 +295,7 @@ static hdx_code check_value(const cli_option *o, const char *value, hdx_error *e
         .name = alone.name, .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, .parameters = &alone, .parameter_count = 1
     };
     if (o->is->value == NULL && value != NULL)
-        return usage(err, "option '--%s' takes no value, and '%.100s' was given", alone.name, value);
+        return usage(err, "option '--%s' takes no value, but got '%.100s'", alone.name, value);
     if (o->is->kind == HDX_PARAMETER_FILE && value != NULL && *value == '\0')
         return usage(err, "option '--%s' needs a file name", alone.name);
     return hdx_answer_check(&only, &argument, 1, "--", err);
@@ -313,7 +313,7 @@ static hdx_code check_text(const cli_call *call, const given *options, size_t co
     cli_option o;
     for (size_t i = 0; call->text && i < count; i++)
         if (cli_option_named(call->answer, options[i].name, options[i].len, &o) && is_of_rows(&o))
-            return usage(err, "--text and --%s exclude each other", o.is->name);
+            return usage(err, "--text and --%s cannot be used together", o.is->name);
     return HDX_OK;
 }
 
@@ -330,39 +330,41 @@ static hdx_code finish(cli_call *call, hdx_error *err)
     hdx_code   code = HDX_OK;
     cli_put_usage(&how, a);
     if (*call->index.dump == '\0')
-        code = hdx_hint(err, usage(err, "the name of the heap dump is empty"), "is a variable of the shell unset?");
+        code = hdx_hint(err, usage(err, "the name of the heap dump is empty"), "check for an unset shell variable");
     else if (word != NULL && (word->flags & HDX_PARAMETER_REQUIRED) && words == 0)
         code = hdx_hint(
             err, usage(err, "'%s' needs an object: heapdex %s %s", a->name, a->name, how.at != NULL ? how.at : ""),
-            "an object is 0x7f3a10, '#1234', class:com.acme.Cache, thread:main, or - for names on standard input");
+            "write an object as 0x7f3a10, '#1234', class:com.acme.Cache or thread:main; - reads names from standard "
+            "input");
     else if ((a->flags & HDX_ANSWER_DUMPS) == 0 && words > most)
-        code = usage(err, "'%s' takes one heap dump and %s; '%.100s' is too much", a->name,
+        code = usage(err, "'%s' takes one heap dump and %s; unexpected argument '%.100s'", a->name,
                      most == 0                             ? "nothing else"
                      : word->kind == HDX_PARAMETER_OBJECTS ? "one object"
                                                            : "one statement",
                      call->words[most]);
     else if (call->index.no_build && cli_given(call, "force") != NULL)
-        code = usage(err, "--force and --no-build exclude each other");
+        code = usage(err, "--force and --no-build cannot be used together");
     else if (cli_given(call, "attach") != NULL && call->index.index_dir != NULL)
-        code = usage(err, "--index-dir names one index, and --attach adds dumps");
+        code = usage(err, "--index-dir names a single index and cannot be used with --attach");
     else if ((a->flags & HDX_ANSWER_DUMPS) && words > 0 && call->index.index_dir != NULL)
-        code = usage(err, "--index-dir names one index, and there are %zu dumps", words + 1);
+        code = usage(err, "--index-dir names a single index, but there are %zu dumps", words + 1);
     else if (cli_reports_shown(call) > 1)
-        code = usage(err, "two reports cannot both go to standard output");
+        code = usage(err, "only one report can be written to standard output");
     else if (call->raw && call->format != HDX_FORMAT_CSV && call->format != HDX_FORMAT_TSV)
-        code = usage(err, "--raw is for --format csv and tsv");
+        code = usage(err, "--raw requires --format csv or tsv");
     else if (call->encoding != NULL && !call->parquet)
-        code = usage(err, "--encoding is for --format parquet");
+        code = usage(err, "--encoding requires --format parquet");
     else if (call->sqlite && (call->output == NULL || strcmp(call->output, "-") == 0))
-        code = hdx_hint(err, usage(err, "--format sqlite needs a file"), "-o FILE");
+        code = hdx_hint(err, usage(err, "--format sqlite needs an output file"), "-o FILE");
     else if (cli_is_folder(call) && (call->output == NULL || strcmp(call->output, "-") == 0))
-        code = hdx_hint(err, usage(err, "several tables need a folder to go to"),
-                        "-o FOLDER; it is made where there is none");
+        code = hdx_hint(err, usage(err, "several tables need an output folder"),
+                        "add -o FOLDER; a missing folder is created");
     else if (call->parquet && call->output == NULL && isatty(STDOUT_FILENO) == 1)
-        code = hdx_hint(err, usage(err, "--format parquet is nothing for a terminal"), "-o FILE writes it to a file");
+        code = hdx_hint(err, usage(err, "--format parquet cannot be written to a terminal"),
+                        "-o FILE writes it to a file");
     hdx_buffer_free(&how);
     if (code != HDX_OK && cli_is(call, "check") && words > most && err->hint[0] == '\0')
-        return hdx_hint(err, code, "a rule is one word for the shell: --max 'retained com.acme.* 50M'");
+        return hdx_hint(err, code, "quote a rule as one argument: --max 'retained com.acme.* 50M'");
     if (code != HDX_OK)
         return code;
     /* words count as arguments here; what - stands for is read when it is time */
@@ -425,8 +427,8 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
         return HDX_OK;
     }
     if (call->answer == NULL)
-        return hdx_hint(err, usage(err, "no command is given"),
-                        "heapdex --help lists them; heapdex app.hprof is a beginning");
+        return hdx_hint(err, usage(err, "missing command"),
+                        "heapdex --help lists the commands; start with heapdex app.hprof");
     if (call->wants == CLI_WANTS_SCHEMA)
         return HDX_OK;
     if (word_count < 2) {

@@ -135,12 +135,12 @@ static void put_batch(char *line, size_t size, const teller *t)
     const uint64_t          over = n->done + n->skipped + n->failed;
     const unsigned          seconds = (unsigned)((hdx_now_ns() - t->began_ns) / 1000000000u);
     const char             *plural = n->dumps == 1 ? "" : "s";
-    int                     len = snprintf(line, size, "%llu of %llu dump%s, %llu at work", (unsigned long long)over,
+    int                     len = snprintf(line, size, "%llu of %llu dump%s, %llu running", (unsigned long long)over,
                                            (unsigned long long)n->dumps, plural, (unsigned long long)n->running);
     if (n->failed > 0)
         len += snprintf(line + len, size - (size_t)len, ", %llu failed", (unsigned long long)n->failed);
     if (n->held > 0)
-        len += snprintf(line + len, size - (size_t)len, ", %llu held by others", (unsigned long long)n->held);
+        len += snprintf(line + len, size - (size_t)len, ", %llu locked by other runners", (unsigned long long)n->held);
     (void)snprintf(line + len, size - (size_t)len, "  %u:%02u:%02u", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
@@ -237,16 +237,16 @@ static void tell_lines(teller *t, const hdx_batch_event *e, bool all)
     } else if (e->what == HDX_BATCH_NOTICE)
         notice(t, "%s: %s", id, e->message);
     else if (all && e->what == HDX_BATCH_PLANNED)
-        notice(t, "%llu dump%s, %llu of them finished before", (unsigned long long)e->counts.dumps,
+        notice(t, "%llu dump%s, %llu already finished", (unsigned long long)e->counts.dumps,
                e->counts.dumps == 1 ? "" : "s", (unsigned long long)e->counts.skipped);
     else if (all && e->what == HDX_BATCH_STARTED)
         notice(t, "%s: %s with %u thread%s and %s, about %.1f s", id, "begun", e->threads, e->threads == 1 ? "" : "s",
                given, e->forecast_seconds);
     else if (all && (e->what == HDX_BATCH_DONE || e->what == HDX_BATCH_SKIPPED || e->what == HDX_BATCH_INTERRUPTED))
         notice(t, "%s: %s%s", id, hdx_batch_happening_name(e->what),
-               e->what == HDX_BATCH_SKIPPED ? ", finished before" : "");
+               e->what == HDX_BATCH_SKIPPED ? ", already finished" : "");
     else if (all && e->what == HDX_BATCH_HELD)
-        notice(t, "%s: %s", id, e->message != NULL ? e->message : "held by another runner");
+        notice(t, "%s: %s", id, e->message != NULL ? e->message : "locked by another runner");
 }
 
 static void happened(void *context, const hdx_batch_event *e)
@@ -297,10 +297,11 @@ static hdx_code task_of(const cli_call *c, unsigned tasks, unsigned *task, hdx_e
     char               *end = NULL;
     const unsigned long n = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
     if (end == NULL || *end != '\0')
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s is '%.60s', which is no number", name, text);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s is '%.60s', which is not a number", name, text);
     if (n > tasks)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s is %lu of %u tasks", name, n, tasks),
-                        "tasks count from 0 or from 1; --tasks says how many there are");
+        return hdx_hint(
+            err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s is %lu, but there are only %u tasks", name, n, tasks),
+            "tasks are numbered from 0 or from 1; --tasks sets their number");
     *task = (unsigned)n;
     return HDX_OK;
 }
@@ -342,7 +343,7 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
         return hdx_no_memory(err, "names of dumps", c->word_count);
     if (drops == 1)
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--drop-dump deletes heap dumps"),
-                        "say it twice if that is meant: --drop-dump --drop-dump");
+                        "confirm by repeating the option: --drop-dump --drop-dump");
     unsigned       task;
     const hdx_code task_code = task_of(c, tasks, &task, err);
     if (task_code != HDX_OK)
@@ -379,7 +380,7 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
     cli_building(false);
     run->condition = counts.failed > 0 || (options.summary && counts.done + counts.skipped < counts.dumps);
     if (code == HDX_CANCELLED)
-        return hdx_hint(err, code, "the same call goes on where this one was");
+        return hdx_hint(err, code, "run the same command again to resume");
     if (code == HDX_OK) {
         const hdx_arguments shape = { c->answer, c->arguments, c->argument_count };
         code = hdx_answer_shape(&shape, NULL, rows, err);

@@ -27,7 +27,7 @@
 
 /* ---- signals ---- */
 
-#define INTERRUPTED "interrupted; nothing is left half done"
+#define INTERRUPTED "interrupted; no partial output remains"
 
 static atomic_int caught; /* the first signal that asked to stop */
 
@@ -140,7 +140,7 @@ static void too_late(int number)
 static void take_signal(int number)
 {
     static const char first[] = "heapdex: stopping\n";
-    static const char second[] = "heapdex: saving what can be resumed; one more Ctrl-C ends this at once\n";
+    static const char second[] = "heapdex: saving a checkpoint; press Ctrl-C again to stop immediately\n";
     int               none = 0;
     hdx_sql          *sql = atomic_load(&asking);
     if (number == SIGINT && atomic_load(&pager_alone))
@@ -184,8 +184,8 @@ void cli_guard(hdx_session *s) { atomic_store(&guarded, s); }
  */
 static void bus_error(int number, siginfo_t *info, void *context)
 {
-    static const char line[] = "heapdex: a file that was being read became shorter\nhint: wait until it is written "
-                               "whole; a damaged index is built again by heapdex index --force\n";
+    static const char line[] = "heapdex: a file was truncated while it was being read\nhint: wait until the file is "
+                               "complete; heapdex index --force rebuilds a damaged index\n";
     hdx_session      *s = atomic_load(&guarded);
     (void)number;
     (void)context;

@@ -58,8 +58,8 @@ hdx_code cli_put_content(const cli_run *run, const hdx_sink *sink, hdx_error *er
     const bool terminal = run->output->path == NULL && isatty(STDOUT_FILENO) == 1;
     if (terminal && what != HDX_CONTENT_TEXT)
         return hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--text: %s is nothing for a terminal",
-                                 what == HDX_CONTENT_PICTURE ? "a picture" : "what the object holds"),
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--text: %s cannot be written to a terminal",
+                                 what == HDX_CONTENT_PICTURE ? "a picture" : "binary content"),
                         "-o FILE writes it to a file");
     return terminal ? on_terminal(run, sink, err) : put(run, sink->write, sink->context, &what, err);
 }

@@ -102,7 +102,9 @@ static void columns_of_form(hdx_buffer *out, const hdx_form *f, const hdx_form *
     hdx_buffer_text(out, "\ncolumns");
     if (f->parameter != NULL)
         hdx_buffer_format(out, " with --%s%s%s", f->parameter, *is != '\0' ? " " : "", is);
-    hdx_buffer_text(out, shared == 0 ? ":\n" : shared < f->column_count ? ", others as below:\n" : ": as below\n");
+    hdx_buffer_text(out, shared == 0                ? ":\n"
+                         : shared < f->column_count ? "(other columns are listed below):\n"
+                                                    : ": the same as below\n");
     for (unsigned i = 0; i < f->column_count; i++)
         if (shared == 0 || !has_column(below, &f->columns[i]))
             column_line(out, &f->columns[i]);
@@ -182,22 +184,21 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
                          "usage: heapdex DUMP                                  a first look\n"
                          "       heapdex COMMAND [OPTIONS] DUMP [ARGUMENTS]\n\n");
     wrapped(out,
-            "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first question builds the index, every "
-            "later one is answered at once. "
-            "Options may stand anywhere; -- ends them.",
+            "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first command builds the index; later "
+            "commands use it and answer at once. Options may appear anywhere; -- ends them.",
             0, 0);
     cli_help_groups(out);
     hdx_buffer_text(out, "\nmore help:\n"
-                         "  heapdex help COMMAND   its options, its columns and two examples\n"
-                         "  heapdex help options   what every command takes: --format, --limit, -o ...\n"
+                         "  heapdex help COMMAND   options, columns and examples of a command\n"
+                         "  heapdex help options   options of every command: --format, --limit, -o ...\n"
                          "  heapdex help objects   how to name an object, a class, a thread\n"
-                         "  heapdex help columns   choosing and sorting: --columns, --where, --sort\n"
-                         "  heapdex help rules     what check checks\n"
+                         "  heapdex help columns   how to select and sort: --columns, --where, --sort\n"
+                         "  heapdex help rules     how to write rules for heapdex check\n"
                          "\nexit codes:\n"
-                         "  0 done          1 a stated condition holds    2 the call is wrong\n"
+                         "  0 done          1 a stated condition is true  2 usage error\n"
                          "  3 unusable dump 4 not in the dump             5 the index is damaged\n"
-                         "  6 does not fit  7 input or output failed      75 interrupted, goes on\n"
-                         "  76 busy, later  130 Ctrl-C\n\n"
+                         "  6 over a limit  7 input or output failed      75 interrupted, can resume\n"
+                         "  76 busy, retry  130 Ctrl-C\n\n"
                          "examples:\n"
                          "  heapdex app.hprof\n"
                          "  heapdex histogram app.hprof --limit 10\n");
@@ -209,30 +210,28 @@ static void options_of_all(hdx_buffer *out)
 {
     cli_option   options[CLI_OPTIONS_MAX];
     const size_t count = cli_options_of(NULL, options);
-    hdx_buffer_text(out, "options of every command, but where one would say nothing:\n");
+    hdx_buffer_text(out, "options of every command to which they apply:\n");
     for (size_t i = 0; i < count; i++)
         option_line(out, &options[i]);
-    hdx_buffer_text(out, "\n--opt value and --opt=value are the same. Options may stand anywhere; -- ends\n"
-                         "them. A misspelt one is refused, never ignored.\n"
-                         "\nexamples:\n"
-                         "  heapdex histogram app.hprof --format csv -o classes.csv\n"
-                         "  heapdex dominators app.hprof --limit 0 --units bytes\n");
+    hdx_buffer_text(out, "\n--opt value and --opt=value are the same. Options may appear anywhere; -- ends\nthem. "
+                         "Unknown options are errors.\n\nexamples:\n  heapdex histogram app.hprof --format csv -o "
+                         "classes.csv\n  heapdex dominators app.hprof --limit 0 --units bytes\n");
 }
 
 static void how_to_name(hdx_buffer *out)
 {
     hdx_buffer_text(out, "how to name an object:\n"
                          "  0x7f3a10                  its address, as answers show it\n"
-                         "  '#1234'                   its id: the place of its address among all, from 0\n"
-                         "  com.acme.Cache@0x7f3a10   its address, and the class is checked\n"
-                         "  class:com.acme.Cache      the class object (of several loaders: all)\n"
-                         "  thread:main               the thread of that name\n"
-                         "  -                         names on standard input, such as any earlier output\n"
+                         "  '#1234'                   its id: the rank of its address, counted from 0\n"
+                         "  com.acme.Cache@0x7f3a10   its address; the class is checked\n"
+                         "  class:com.acme.Cache      the class object (all, if several loaders define it)\n"
+                         "  thread:main               the thread with that name\n"
+                         "  -                         names from standard input, such as earlier output\n"
                          "\nhow to name classes (PATTERN):\n"
-                         "  com.acme.Outer$Inner      one class; byte[] is a name, too\n"
+                         "  com.acme.Outer$Inner      one class; byte[] is also a name\n"
                          "  com.acme.*                * is any text, ? any character\n"
-                         "  /Cache|Pool/              a regular expression of PCRE2, found anywhere\n"
-                         "\nA shell takes #, $, * and quotes for itself: '#1234', 'com.acme.*'.\n"
+                         "  /Cache|Pool/              a regular expression (PCRE2) that matches anywhere\n"
+                         "\nQuote names with #, $ or * for the shell: '#1234', 'com.acme.*'.\n"
                          "\nexamples:\n"
                          "  heapdex object app.hprof '#1234' thread:main\n"
                          "  heapdex objects app.hprof --class '*Map' | heapdex path app.hprof -\n");
@@ -242,18 +241,18 @@ static void how_to_name(hdx_buffer *out)
 
 static void how_to_choose(hdx_buffer *out)
 {
-    hdx_buffer_text(out, "rows are kept (--where), sorted (--sort) and cut (--limit), then columns chosen\n"
-                         "(--columns). heapdex help COMMAND lists the columns of a command.\n"
-                         "\n--columns A,B,C          only these, in this order; those not in tables, too\n"
-                         "--sort COL[:asc|desc]    unless told sizes and counts fall, all else rises\n"
-                         "--limit N                0 is all; of path it counts paths\n"
-                         "--where 'COL OP VALUE'   several hold together\n"
-                         "\nOP is = != < <= > >= or ~ (a regular expression, found anywhere in the text).\n"
+    hdx_buffer_text(out, "Rows are filtered (--where), sorted (--sort) and limited (--limit); --columns\n"
+                         "selects the columns. heapdex help COMMAND lists the columns of a command.\n"
+                         "\n--columns A,B,C          show these, in this order; includes columns not in tables\n"
+                         "--sort COL[:asc|desc]    default: largest sizes and counts first, others ascending\n"
+                         "--limit N                0 shows all; path counts paths\n"
+                         "--where 'COL OP VALUE'   several conditions must all be true\n"
+                         "\nOP is = != < <= > >= or ~ (a regular expression that matches anywhere).\n"
                          "\nVALUE is\n"
                          "  12  -3  1.5  0x7f      a number\n"
-                         "  10K  5M  2GB  10%      one with a suffix: powers of 1024\n"
-                         "  true  false  null      null is no match, except for = null and for !=\n"
-                         "  text  'text'           compared by bytes\n"
+                         "  10K  5M  2GB  10%      a number with a suffix (powers of 1024)\n"
+                         "  true  false  null      null matches only = null and !=\n"
+                         "  text  'text'           compared byte by byte\n"
                          "\nexamples:\n"
                          "  heapdex histogram app.hprof --where 'class ~ ^com\\.acme' --sort shallow\n"
                          "  heapdex threads app.hprof --where 'retained > 1M' --columns name,retained\n");
@@ -261,23 +260,23 @@ static void how_to_choose(hdx_buffer *out)
 
 static void how_to_rule(hdx_buffer *out)
 {
-    hdx_buffer_text(out, "rules of heapdex check, a line each in a file (--rules FILE), or --rule 'RULE';\n"
-                         "--max, --min and --growth stand for the first word:\n"
-                         "\n  max MEASURE [PATTERN] VALUE            no more than that\n"
-                         "  min MEASURE [PATTERN] VALUE            no less\n"
+    hdx_buffer_text(out, "Rules of heapdex check: one per line in a file (--rules FILE), or --rule 'RULE'.\n"
+                         "--max, --min and --growth replace the first word of a rule:\n"
+                         "\n  max MEASURE [PATTERN] VALUE            at most this value\n"
+                         "  min MEASURE [PATTERN] VALUE            at least this value\n"
                          "  growth [MEASURE] [PATTERN] VALUE       no class grew by more since --baseline\n"
-                         "  no leaks application|library|all       none of that kind\n"
-                         "  no suspects 30%                        nothing keeps more of the heap\n"
-                         "  no damage                              the dump is whole\n"
+                         "  no leaks application|library|all       no leak of that kind\n"
+                         "  no suspects 30%                        nothing retains more of the heap\n"
+                         "  no damage                              the dump is not damaged\n"
                          "\nMEASURE is one of\n"
-                         "  objects, shallow, retained PATTERN     of instances of classes; PATTERN+:\n"
-                         "                                         of the classes below, too\n"
+                         "  objects, shallow, retained PATTERN     of instances of classes; PATTERN+\n"
+                         "                                         includes subclasses\n"
                          "  live, unreachable, classes, loaders    of the whole heap\n"
                          "  threads, duplicate-classes, open-files, direct-buffers [PATTERN]\n"
                          "  waste strings|collections|arrays\n"
                          "\nVALUE is 200 or 10k (powers of 1000), 50M or 1.5G of bytes (powers of 1024), or\n"
-                         "a share of the heap: 20%. A name may stand before a rule (sessions: max ...), a\n"
-                         "reason behind it (... because each holds a connection). # begins a comment.\n"
+                         "a share of the heap: 20%. A name may come before a rule (sessions: max ...), a\n"
+                         "reason after it (... because each holds a connection). # begins a comment.\n"
                          "\nexamples:\n"
                          "  heapdex check app.hprof --max 'retained com.acme.* 20%' --no-damage\n"
                          "  heapdex check app.hprof --baseline old.hprof --growth 'com.acme.* 10%'\n");

@@ -6,7 +6,7 @@
  *     │ GC root: class of the system (STICKY_CLASS)
  *     │
  *     ├─ com.example.Holder class
- *     │    leaking: no (class objects stay)
+ *     │    leaking: no (class objects never leak)
  *     │    ↓ static Holder.sActivity
  *     │                    ~~~~~~~~~
  *     ╰→ com.example.MainActivity instance
@@ -234,7 +234,7 @@ static void put_unwatched(hdx_buffer *out, const cli_run *run)
     if (finder != NULL && strcmp(finder, "watched") != 0)
         return;
     hdx_buffer_text(out, "\nNo object was watched by LeakCanary. Other ways to find what leaks:\n"
-                         "  --finder filters               those whose state says so\n"
+                         "  --finder filters               objects whose state shows a leak\n"
                          "  --finder classes --class NAME  all instances of a class\n");
 }
 
@@ -246,7 +246,7 @@ static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)
         { "APPLICATION LEAK", "APPLICATION LEAKS", "One of the underlined references should have been cleared." },
         { "LIBRARY LEAK", "LIBRARY LEAKS", "Known leaks of the platform or of a library: the pattern says where." },
         { "UNREACHABLE OBJECT", "UNREACHABLE OBJECTS",
-          "They should be gone and no GC root that is searched reaches them: the next collection takes them." },
+          "They should be gone, and no GC root in the search reaches them: the next collection frees them." },
     };
     const uint64_t n = count_of(run, kind);
     hdx_buffer_format(out, RULE "%llu %s\n", (unsigned long long)n, n == 1 ? words[kind].one : words[kind].many);

@@ -123,7 +123,7 @@ static void put_of_object(hdx_buffer *out, const cli_call *c, const found *objec
     put_next(out, c, &command, "what keeps ", text_of(object->class.at, object->class.len), " alive", width);
     hdx_buffer_clear(&command);
     hdx_buffer_format(&command, "dominators %s", object->address.at);
-    put_next(out, c, &command, "what that keeps alive", text_of(NULL, 0), "", width);
+    put_next(out, c, &command, "what it keeps alive", text_of(NULL, 0), "", width);
     hdx_buffer_free(&command);
 }
 
@@ -133,7 +133,7 @@ static void put_of_class(hdx_buffer *out, const cli_call *c, const found *class,
     hdx_buffer_text(&command, "objects --class ");
     cli_put_shell_word(&command, class->class.at, (size_t) class->class.len);
     hdx_buffer_text(&command, " --sort retained");
-    put_next(out, c, &command, "the heaviest of ", text_of(class->class.at, class->class.len), "", width);
+    put_next(out, c, &command, "the largest objects of ", text_of(class->class.at, class->class.len), "", width);
     hdx_buffer_free(&command);
 }
 
@@ -141,7 +141,7 @@ static void put_of_roots(hdx_buffer *out, const cli_call *c, unsigned width)
 {
     static const char *const rows[][2] = {
         { "the GC roots", "roots" },
-        { "what is there although no root reaches it", "histogram --reachable all" },
+        { "objects that no GC root reaches", "histogram --reachable all" },
         { "the threads", "threads" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -197,9 +197,9 @@ static hdx_code look(cli_run *run, const hdx_render_options *options, const hdx_
         (code = find(run, "histogram", "class", &class, err)) == HDX_OK &&
         (code = put_about(run, options, sink, err)) == HDX_OK &&
         (code = ask_next(run->call, &object, &class, options, sink, out, err)) == HDX_OK &&
-        (code = put_line("\nClasses that weigh most\n\n", sink, err)) == HDX_OK &&
+        (code = put_line("\nLargest classes\n\n", sink, err)) == HDX_OK &&
         (code = render(run, "histogram", options, sink, err)) == HDX_OK &&
-        (code = put_line("\nObjects that keep most of it alive\n\n", sink, err)) == HDX_OK)
+        (code = put_line("\nObjects that retain the most\n\n", sink, err)) == HDX_OK)
         code = render(run, "dominators", options, sink, err);
     hdx_buffer_free(&object.class);
     hdx_buffer_free(&object.address);

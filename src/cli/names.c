@@ -310,6 +310,6 @@ hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx
     }
     if (read && call->argument_count == before)
         return hdx_fail(err, HDX_USAGE, "standard input", HDX_NOWHERE,
-                        "names no object; expected are 0x7f3a10, #1234 ... one a line, or a column `address`");
+                        "contains no object names; expected 0x7f3a10, #1234 ... one per line, or a column `address`");
     return HDX_OK;
 }

@@ -29,7 +29,7 @@ static hdx_code answer(cli_run *run, const char *statement, hdx_error *err)
         if (c->format == HDX_FORMAT_TABLE)
             return cli_output_write(run->output, statement, strlen(statement)) && cli_output_write(run->output, "\n", 1)
                        ? HDX_OK
-                       : hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "the output was refused");
+                       : hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "cannot write the output");
         if (as_row(statement, &text) != HDX_OK)
             code = hdx_no_memory(err, "the SQL", text.len);
         statement = text.at;
@@ -55,7 +55,7 @@ hdx_code cli_oql(cli_run *run, hdx_error *err)
     char           *statement = NULL;
     hdx_code        code = HDX_OK;
     if (word != NULL && file != NULL)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a query and --file exclude each other");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a query and --file cannot be used together");
     hdx_buffer_text(&text, "");
     if (input || file != NULL)
         code = cli_sql_read(input ? "-" : file, &text, err);

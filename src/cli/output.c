@@ -210,7 +210,7 @@ static hdx_code why(const cli_output *o, hdx_error *err)
 {
     const char *where = o->path != NULL ? o->path : "standard output";
     if (o->interrupted)
-        return hdx_fail(err, HDX_CANCELLED, where, HDX_NOWHERE, "interrupted while the answer was written");
+        return hdx_fail(err, HDX_CANCELLED, where, HDX_NOWHERE, "interrupted while writing the answer");
     return hdx_fail(err, HDX_IO, where, HDX_NOWHERE, "cannot write: %s", strerror(o->failed));
 }
 

@@ -144,7 +144,7 @@ void cli_put_next(hdx_buffer *out, const cli_call *c, hdx_text says, hdx_text co
 /* What an answer that has conditions of its own found them to hold of. */
 void cli_tell_failures(cli_run *run, const hdx_rows *rows)
 {
-    static const char whole[] = "the heap as a whole";
+    static const char whole[] = "the whole heap";
     const hdx_cell   *count = cli_extra(rows, "failed"), *said = cli_extra(rows, "failures");
     if (count->kind != HDX_CELL_UINT || count->as.natural == 0)
         return;
@@ -155,7 +155,7 @@ void cli_tell_failures(cli_run *run, const hdx_rows *rows)
         const hdx_cell *condition = cli_member(&said->as.list.at[i], "condition"),
                        *key = cli_member(&said->as.list.at[i], "key");
         if (condition->kind == HDX_CELL_TEXT)
-            cli_notice(run->console, "--fail-on '%.*s' holds of %.*s", (int)condition->as.text.len,
+            cli_notice(run->console, "--fail-on '%.*s' is true for %.*s", (int)condition->as.text.len,
                        condition->as.text.at,
                        key->kind == HDX_CELL_TEXT ? (int)key->as.text.len : (int)sizeof whole - 1,
                        key->kind == HDX_CELL_TEXT ? key->as.text.at : whole);

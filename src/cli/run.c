@@ -39,10 +39,10 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
     if (cli_has_language(run->call->answer) && hdx_session_report(run->session, 0) != NULL) /* the index is there */
         return strstr(err->message, "memory") == NULL /* another bound of the statement */
                    ? code
-                   : hdx_hint(err, code, "--memory is less than the statement needs; give it more");
+                   : hdx_hint(err, code, "raise --memory: the statement needs more");
     if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK ||
         forecast->least < run->call->index.memory)
-        return hdx_hint(err, code, "--memory is less than this needs; give it more");
+        return hdx_hint(err, code, "raise --memory: this command needs more");
     return hdx_hint(err, code, "--memory %lluM would do", (unsigned long long)((forecast->least >> 20) + 1));
 }
 
@@ -55,10 +55,10 @@ static hdx_code advise(cli_run *run, hdx_code code, hdx_error *err)
     if (err->hint[0] != '\0')
         return code;
     if (code == HDX_DAMAGED)
-        return hdx_hint(err, code, "heapdex index --force %s builds it again", run->call->index.dump);
+        return hdx_hint(err, code, "heapdex index --force %s rebuilds it", run->call->index.dump);
     if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) !=
                               NULL) /* the door to files passes on the system's words, and only those */
-        return hdx_hint(err, code, "make room on that disk, or put the index elsewhere with --index-dir DIR");
+        return hdx_hint(err, code, "free space on that disk, or store the index elsewhere with --index-dir DIR");
     return code;
 }
 
@@ -356,7 +356,8 @@ static hdx_code database(cli_run *run, cli_call *c, size_t given, hdx_error *err
     const char        *tables = cli_given(c, "table"), *name;
     hdx_code           code = HDX_OK;
     if (!cli_output_is_file(run->output))
-        code = hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE, "is no plain file, as a database of SQLite must be");
+        code =
+            hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE, "is not a regular file, which an SQLite database must be");
     if (code == HDX_OK)
         code = of_file(run, hdx_sql_file_open(run->output->whole.part, &progress, &run->file, err), err);
     for (unsigned i = 0; code == HDX_OK; i++) {
@@ -451,7 +452,7 @@ static hdx_code print_text(const cli_call *c, const char *shell, cli_output *out
     if (shell != NULL) {
         if (!cli_complete(&text, shell))
             return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                            "completions are there for bash, zsh and fish, not for '%s'", shell);
+                            "no completions for '%s'; supported shells: bash, zsh, fish", shell);
     } else if (c->wants == CLI_WANTS_VERSION) {
         hdx_buffer_text(&text, "heapdex " HEAPDEX_VERSION "\n");
     } else if (c->wants == CLI_WANTS_SCHEMA) {

@@ -218,7 +218,7 @@ static void put_meaning(hdx_buffer *b, const char *kind)
         { "direct-buffers", "bytes in direct buffers" },
         { "waste", "wasted bytes" },
     };
-    const char *dash = strchr(kind, '-'), *noun = "of what the rule measures";
+    const char *dash = strchr(kind, '-'), *noun = "items that the rule measures";
     for (size_t i = 0; dash != NULL && i < sizeof nouns / sizeof *nouns; i++)
         if (strncmp(dash + 1, nouns[i].measure, strlen(nouns[i].measure)) == 0)
             noun = nouns[i].noun;
@@ -240,14 +240,14 @@ static void put_meaning(hdx_buffer *b, const char *kind)
 static const char *help_of(const char *kind)
 {
     if (strcmp(kind, "no-damage") == 0)
-        return "Take the heap dump again, and wait until it is written before it is checked. `heapdex info --verbose` "
+        return "Take the heap dump again, and check it only after it is completely written. `heapdex info --verbose` "
                "lists what is missing.";
     if (strncmp(kind, "min-", 4) == 0)
-        return "Look at what the heap has with `heapdex histogram`. If less is right, change the limit in the rule.";
+        return "Inspect the heap with `heapdex histogram`. If the lower value is correct, change the limit in the "
+               "rule.";
     return "Follow the path of the result from the GC root to the object: the first reference of your own code is the "
            "one to clear. `heapdex path` shows why an object is alive, `heapdex dominators` what it keeps alive. If "
-           "the "
-           "growth is wanted, change the limit in the rule.";
+           "the growth is intended, change the limit in the rule.";
 }
 
 static hdx_cell help_cell(sarif *s, const char *kind)

@@ -170,8 +170,9 @@ static void dot_tables(shell *s, const char *argument, hdx_error *err)
     cli_words_tables(&words, s->sql, "");
     if (*argument == '\0') {
         cli_words_put(&text, words.at, words.count, width);
-        hdx_buffer_text(&text, "and one for each class, \"java.util.HashMap\", and for a class with its heirs,\n"
-                               "\"instanceof java.util.AbstractMap\"; .tables java.util.* lists some of them\n");
+        hdx_buffer_text(&text,
+                        "and one for each class, \"java.util.HashMap\", and for a class with its "
+                        "subclasses,\n\"instanceof java.util.AbstractMap\"; .tables java.util.* lists some of them\n");
     } else {
         s->code = hdx_pattern_open(&pattern, argument, NULL, NULL, err);
         for (size_t i = 0; s->code == HDX_OK && i < words.count; i++)
@@ -307,7 +308,7 @@ static void dot_mode(shell *s, const char *argument, hdx_error *err)
             s->shape.format = formats[i];
             return;
         }
-    wrong(s, err, ".mode '%.60s': table, json, jsonl, csv and tsv are there", argument);
+    wrong(s, err, ".mode '%.60s': expected table, json, jsonl, csv or tsv", argument);
 }
 
 static void dot_limit(shell *s, const char *argument, hdx_error *err)
@@ -315,7 +316,7 @@ static void dot_limit(shell *s, const char *argument, hdx_error *err)
     char          *end;
     const uint64_t n = strtoull(argument, &end, 10);
     if (*argument < '0' || *argument > '9' || *end != '\0') {
-        wrong(s, err, ".limit '%.60s': a number is expected; 0 is all", argument);
+        wrong(s, err, ".limit '%.60s': expected a number; 0 shows all", argument);
         return;
     }
     s->shape.limit = n;
@@ -355,13 +356,13 @@ static const struct dot {
     const char *sentence;
 } dots[] = {
     { ".help", "", dot_help, "this" },
-    { ".tables", "[PATTERN]", dot_tables, "tables; with a pattern (java.util.*) those of classes, too" },
-    { ".schema", "[TABLE]", dot_schema, "columns of a table, or of all of them" },
-    { ".mode", "FORMAT", dot_mode, "table, json, jsonl, csv or tsv" },
-    { ".limit", "N", dot_limit, "rows that are shown; 0 is all" },
-    { ".output", "[FILE]", dot_output, "into a file; without one to the terminal again" },
-    { ".timer", "on|off", dot_timer, "how long each statement took" },
-    { ".quit", "", dot_quit, "leave; Ctrl-D does so, too" },
+    { ".tables", "[PATTERN]", dot_tables, "list tables; with a pattern (java.util.*) also those of classes" },
+    { ".schema", "[TABLE]", dot_schema, "list the columns of a table, or of all tables" },
+    { ".mode", "FORMAT", dot_mode, "set the format: table, json, jsonl, csv or tsv" },
+    { ".limit", "N", dot_limit, "set the number of rows to show; 0 shows all" },
+    { ".output", "[FILE]", dot_output, "write to a file; without a name, to the terminal again" },
+    { ".timer", "on|off", dot_timer, "show the time that each statement takes" },
+    { ".quit", "", dot_quit, "leave the shell; Ctrl-D does the same" },
 };
 #define DOTS (sizeof dots / sizeof *dots)
 
@@ -395,7 +396,7 @@ static void run_dot(shell *s, char *line)
         if (strcmp(line, dots[i].name) != 0)
             continue;
         if (dots[i].argument[0] == '\0' && *argument != '\0')
-            wrong(s, &err, "%s takes nothing behind it", dots[i].name);
+            wrong(s, &err, "%s takes no argument", dots[i].name);
         else
             dots[i].run(s, argument, &err);
         if (s->code != HDX_OK)
@@ -408,8 +409,8 @@ static void run_dot(shell *s, char *line)
         s->left = true;
         return;
     }
-    wrong(s, &err, "there is no %.60s", line);
-    (void)hdx_hint(&err, s->code, near.best != NULL ? "did you mean %s?" : ".help lists what there is", near.best);
+    wrong(s, &err, "unknown command %.60s", line);
+    (void)hdx_hint(&err, s->code, near.best != NULL ? "did you mean %s?" : ".help lists the commands", near.best);
     complain(s, s->code, &err);
     s->code = HDX_OK;
 }
@@ -519,7 +520,7 @@ static void greet(shell *s)
         cli_put_value(&text, &classes, HDX_UNIT_COUNT, &options);
         hdx_buffer_text(&text, " classes");
     }
-    hdx_buffer_text(&text, "\nA statement ends with a semicolon; .help has more, Ctrl-D leaves.\n");
+    hdx_buffer_text(&text, "\nEnd a statement with a semicolon; .help shows more, Ctrl-D leaves.\n");
     say_buffer(s, &text);
 }
 

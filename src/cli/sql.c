@@ -20,8 +20,9 @@ hdx_code cli_sql_attach(cli_run *run, hdx_error *err)
             continue;
         const char *value = c->arguments[i].value, *equals = strchr(value, '=');
         if (equals == NULL || equals == value || equals[1] == '\0')
-            return hdx_hint(err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--attach '%.100s': NAME=DUMP", value),
-                            "--attach old=yesterday.hprof gives the tables old.objects, old.classes ...");
+            return hdx_hint(err,
+                            hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--attach '%.100s': expected NAME=DUMP", value),
+                            "--attach old=yesterday.hprof adds the tables old.objects, old.classes ...");
         names[run->name_count] = hdx_arena_copy(&run->arena, value, (size_t)(equals - value));
         if (names[run->name_count++] == NULL)
             return hdx_no_memory(err, "names of dumps", 0);
@@ -61,7 +62,7 @@ hdx_code cli_sql(cli_run *run, hdx_error *err)
     hdx_sql        *sql = NULL;
     hdx_code        code = HDX_OK;
     if (word != NULL && file != NULL)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a statement and --file exclude each other");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a statement and --file cannot be used together");
     if (word == NULL && file == NULL && c->output == NULL && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) {
         code = cli_sql_open(run, &sql, err);
         cli_building(false);

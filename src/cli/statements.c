@@ -46,7 +46,7 @@ hdx_code cli_sql_read(const char *path, hdx_buffer *text, hdx_error *err)
     if (!input)
         (void)close(fd);
     if (code == HDX_OK && text->len > 0 && memchr(text->at, '\0', text->len) != NULL)
-        code = hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "holds a NUL, which no statement has");
+        code = hdx_fail(err, HDX_USAGE, name, HDX_NOWHERE, "contains a NUL byte, which a statement cannot have");
     return code;
 }
 
@@ -108,7 +108,7 @@ hdx_code cli_sql_put(cli_run *run, hdx_rows **rows, const cli_sql_shape *shape, 
         return code;
     if (shape->apart && shape->format != HDX_FORMAT_JSON && shape->format != HDX_FORMAT_JSONL &&
         !cli_output_write(run->output, "\n", 1))
-        return hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "the output was refused");
+        return hdx_fail(err, HDX_IO, NULL, HDX_NOWHERE, "cannot write the output");
     return hdx_render(*rows, &options, &sink, err);
 }
 

@@ -63,7 +63,7 @@ static void put_problem(page *p, const hdx_cell *suspects, uint64_t number)
     for (uint64_t i = 0; i < number; i++) {
         if (cli_member(&suspects->as.list.at[i], "problem")->as.natural != problem->as.natural)
             continue;
-        hdx_buffer_format(&p->text, "%s%llu", any ? ", " : "held by the same root as suspect ",
+        hdx_buffer_format(&p->text, "%s%llu", any ? ", " : "reached from the same root as suspect ",
                           (unsigned long long)i + 1);
         any = true;
     }

@@ -52,7 +52,7 @@ hdx_code cli_check_folder(const cli_call *call, hdx_error *err)
     struct stat there;
     if (stat(call->output, &there) != 0 || S_ISDIR(there.st_mode))
         return HDX_OK;
-    return hdx_fail(err, HDX_USAGE, call->output, HDX_NOWHERE, "is no folder; several tables need one");
+    return hdx_fail(err, HDX_USAGE, call->output, HDX_NOWHERE, "is not a folder, which several tables need");
 }
 
 hdx_code cli_make_folder(const cli_call *call, hdx_error *err)

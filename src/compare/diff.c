@@ -43,46 +43,46 @@ enum { /* columns */
 #define THIRD (HDX_COLUMN_OPTIONAL | HDX_COLUMN_WIDE)
 #define NUMBERS(retained_says)                                                                                         \
     HDX_COLUMN("objects_a", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "live objects in the first dump"),                       \
-        HDX_COLUMN("objects_b", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "in the second"),                                    \
-        HDX_COLUMN("objects_delta", SIGNED, COUNT, HDX_COLUMN_SPARE, "how many more the second has; negative: fewer"), \
+        HDX_COLUMN("objects_b", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "value in the second dump"),                         \
+        HDX_COLUMN("objects_delta", SIGNED, COUNT, HDX_COLUMN_SPARE,                                                   \
+                   "objects in the second dump minus those in the first"),                                             \
         HDX_COLUMN("shallow_a", UNSIGNED, BYTES, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE,                                \
-                   "their own size in the first dump; null by leak"),                                                  \
-        HDX_COLUMN("shallow_b", UNSIGNED, BYTES, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE, "in the second"),              \
-        HDX_COLUMN("shallow_delta", SIGNED, BYTES, HDX_COLUMN_SPARE | HDX_COLUMN_NULLABLE, "how much it grew"),        \
+                   "shallow size in the first dump; null with --by leak"),                                             \
+        HDX_COLUMN("shallow_b", UNSIGNED, BYTES, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE, "value in the second dump"),   \
+        HDX_COLUMN("shallow_delta", SIGNED, BYTES, HDX_COLUMN_SPARE | HDX_COLUMN_NULLABLE, "growth"),                  \
         HDX_COLUMN("retained_a", UNSIGNED, BYTES, 0, retained_says ", in the first dump"),                             \
-        HDX_COLUMN("retained_b", UNSIGNED, BYTES, 0, "the same in the second"),                                        \
-        HDX_COLUMN("retained_delta", SIGNED, BYTES, 0, "how much it grew"),                                            \
+        HDX_COLUMN("retained_b", UNSIGNED, BYTES, 0, "the same in the second dump"),                                   \
+        HDX_COLUMN("retained_delta", SIGNED, BYTES, 0, "growth"),                                                      \
         HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_NULLABLE,                                                      \
-                   "retained_delta as part of retained_a; null where that is 0"),                                      \
-        HDX_COLUMN("objects_c", UNSIGNED, COUNT, THIRD, "live objects in the third dump, where there is one"),         \
-        HDX_COLUMN("shallow_c", UNSIGNED, BYTES, THIRD | HDX_COLUMN_NULLABLE, "their own size in the third dump"),     \
-        HDX_COLUMN("retained_c", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL, "what is retained in the third dump"),          \
+                   "retained_delta as share of retained_a; null if retained_a is 0"),                                  \
+        HDX_COLUMN("objects_c", UNSIGNED, COUNT, THIRD, "live objects in the third dump, if any"),                     \
+        HDX_COLUMN("shallow_c", UNSIGNED, BYTES, THIRD | HDX_COLUMN_NULLABLE, "shallow size in the third dump"),       \
+        HDX_COLUMN("retained_c", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL, "retained size in the third dump"),             \
         HDX_COLUMN("objects_stayed", UNSIGNED, COUNT, THIRD,                                                           \
-                   "of the objects that came from the first dump to the second as many as the third still has"),       \
-        HDX_COLUMN("shallow_stayed", UNSIGNED, BYTES, THIRD | HDX_COLUMN_NULLABLE, "the same of their own size"),      \
-        HDX_COLUMN("retained_stayed", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL, "the same of what is retained"),           \
+                   "objects added in the second dump that the third still has"),                                       \
+        HDX_COLUMN("shallow_stayed", UNSIGNED, BYTES, THIRD | HDX_COLUMN_NULLABLE, "the same for shallow size"),       \
+        HDX_COLUMN("retained_stayed", UNSIGNED, BYTES, HDX_COLUMN_OPTIONAL, "the same for retained size"),             \
         HDX_COLUMN("percent_stayed", REAL, PERCENT, HDX_COLUMN_OPTIONAL | HDX_COLUMN_NULLABLE,                         \
-                   "retained_stayed as part of what came; null where nothing did")
+                   "retained_stayed as share of the growth; null if nothing was added")
 #define COLUMNS(key_flags, key_says, retained_says)                                                                    \
     HDX_COLUMN("key", TEXT, NONE, key_flags, key_says), NUMBERS(retained_says)
 
-#define OF_SETS "bytes that would be free if the class objects and all instances of the row were gone"
+#define OF_SETS "retained size of the class objects and all instances of the row"
 static const hdx_column class_columns[] = { COLUMNS(
-    HDX_COLUMN_CLASS_NAME, "name of the class, or the one that classes made at run time share; of all loaders",
-    OF_SETS) };
-static const hdx_column package_columns[] = { COLUMNS(0, "name of the package; arrays count for that of their elements",
+    HDX_COLUMN_CLASS_NAME, "class name, or shared name of generated classes; all loaders together", OF_SETS) };
+static const hdx_column package_columns[] = { COLUMNS(0, "package name; arrays count for the package of their elements",
                                                       OF_SETS) };
 static const hdx_column loader_columns[] = { COLUMNS(
-    0, "class and name of the class loader; all of one class and name, and those without a name, share a row",
+    0, "class and name of the class loader; loaders with the same class and name share a row",
     OF_SETS ", and the loader") };
-static const hdx_column dominator_columns[] = { COLUMNS(
-    0, "classes of the objects from the top of the dominator tree down", "bytes that these objects alone keep alive") };
-static const hdx_column path_columns[] = { COLUMNS(0, "path on which the objects are come to first, as Shark names it",
-                                                   "bytes of the objects of this path and of those below it") };
+static const hdx_column dominator_columns[] = { COLUMNS(0, "classes on the path from the top of the dominator tree",
+                                                        "bytes that only these objects keep alive") };
+static const hdx_column path_columns[] = { COLUMNS(0, "path on which the objects are found first, named as in Shark",
+                                                   "size of the objects on this path and below it") };
 static const hdx_column leak_columns[] = {
-    HDX_COLUMN("key", TEXT, NONE, 0, "signature of the leak; `unreachable` of objects that no path leads to"),
-    HDX_COLUMN("label", TEXT, NONE, 0, "kind of the leak, class of its first object, and the references to blame"),
-    NUMBERS("bytes that its leaking objects keep alive"),
+    HDX_COLUMN("key", TEXT, NONE, 0, "signature of the leak; `unreachable` for unreachable objects"),
+    HDX_COLUMN("label", TEXT, NONE, 0, "kind of the leak, class of its first object, and suspect references"),
+    NUMBERS("retained size of its leaking objects"),
 };
 
 static const hdx_form forms[] = {
@@ -274,9 +274,9 @@ static hdx_code read_rule(const char *text, unsigned columns, const hdx_progress
     while (out->column < columns && !hdx_text_is(name, total_columns[out->column].name))
         out->column++;
     if (out->column == columns || out->column == KEY)
-        return wrong_rule(text, "there is no such number in a row", err);
+        return wrong_rule(text, "a row has no such number", err);
     if (hdx_condition_is_of_text(out->condition))
-        return wrong_rule(text, "the value is no number", err);
+        return wrong_rule(text, "the value is not a number", err);
     while (text[len - 1] == ' ' || text[len - 1] == '\t') /* ends at the value */
         len--;
     if (text[len - 1] != '%' || total_columns[out->column].unit == HDX_UNIT_PERCENT)
@@ -285,7 +285,7 @@ static hdx_code read_rule(const char *text, unsigned columns, const hdx_progress
     case OBJECTS_DELTA: out->of = OBJECTS_A; return HDX_OK;
     case SHALLOW_DELTA: out->of = SHALLOW_A; return HDX_OK;
     case RETAINED_DELTA: out->of = RETAINED_A; return HDX_OK;
-    default: return wrong_rule(text, "a percentage is one of a difference, objects_delta or retained_delta", err);
+    default: return wrong_rule(text, "a percentage is only valid for a difference such as retained_delta", err);
     }
 }
 
@@ -301,12 +301,12 @@ static hdx_cell measured(const rule *r, const hdx_cell *cells)
 }
 
 static const hdx_column fail_members[] = {
-    HDX_COLUMN("condition", TEXT, NONE, 0, "as it was given"),
-    HDX_COLUMN("key", TEXT, NONE, HDX_COLUMN_NULLABLE, "of the row; null of all of the heap"),
-    HDX_COLUMN("objects_delta", SIGNED, COUNT, 0, "how many more objects the second dump has"),
+    HDX_COLUMN("condition", TEXT, NONE, 0, "condition as given"),
+    HDX_COLUMN("key", TEXT, NONE, HDX_COLUMN_NULLABLE, "key of the row; null for the whole heap"),
+    HDX_COLUMN("objects_delta", SIGNED, COUNT, 0, "objects in the second dump minus those in the first"),
     HDX_COLUMN("retained_a", UNSIGNED, BYTES, 0, "bytes in the first dump"),
-    HDX_COLUMN("retained_b", UNSIGNED, BYTES, 0, "in the second"),
-    HDX_COLUMN("retained_delta", SIGNED, BYTES, 0, "how much they grew"),
+    HDX_COLUMN("retained_b", UNSIGNED, BYTES, 0, "value in the second dump"),
+    HDX_COLUMN("retained_delta", SIGNED, BYTES, 0, "growth in bytes"),
 };
 
 typedef struct failing {
@@ -493,7 +493,7 @@ hdx_code hdx_compare_diff_rows(hdx_ledger *l, const hdx_arguments *a, const hdx_
         return HDX_OK;
     return equal == 0 /* every heap has classes; not every one has leaks */
                ? hdx_say_nothing(HDX_OK, out, err, "no dump has a leak of %s",
-                                 hdx_argument_choice(a, "finder") > 0 ? "what is asked for" : "a watched object")
+                                 hdx_argument_choice(a, "finder") > 0 ? "this selection" : "a watched object")
                : hdx_say_nothing(HDX_OK, out, err, "they are the same in all of %" PRIu64 " rows: --all shows them",
                                  equal);
 }
@@ -501,12 +501,12 @@ hdx_code hdx_compare_diff_rows(hdx_ledger *l, const hdx_arguments *a, const hdx_
 /* ---- declared ---- */
 
 static const hdx_column document[] = {
-    HDX_NESTED("dumps", LIST, 0, "the dumps, in the order in which they were named", hdx_ledger_head_members),
-    { "total", HDX_TYPE_OBJECT, HDX_UNIT_NONE, 0, "the heaps as a whole: all live objects, and their size",
-      total_columns + 1, OF_THREE - 1 },
-    HDX_COLUMN("equal", UNSIGNED, COUNT, 0, "rows that are the same in all dumps: left out without --all"),
-    HDX_COLUMN("failed", UNSIGNED, COUNT, 0, "how often a condition of --fail-on holds"),
-    HDX_NESTED("failures", LIST, 0, "the first 100 of these", fail_members),
+    HDX_NESTED("dumps", LIST, 0, "dumps in the order of the command line", hdx_ledger_head_members),
+    { "total", HDX_TYPE_OBJECT, HDX_UNIT_NONE, 0, "totals of the heaps: live objects and their size", total_columns + 1,
+      OF_THREE - 1 },
+    HDX_COLUMN("equal", UNSIGNED, COUNT, 0, "number of unchanged rows, which only --all shows"),
+    HDX_COLUMN("failed", UNSIGNED, COUNT, 0, "number of true --fail-on conditions"),
+    HDX_NESTED("failures", LIST, 0, "first 100 of these", fail_members),
 };
 
 static const hdx_parameter parameters[] = {
@@ -515,32 +515,32 @@ static const hdx_parameter parameters[] = {
       .value = "KEY",
       .choices = "class package loader dominator path leak",
       .preset = "class",
-      .sentence = "what a row stands for; class by default" },
+      .sentence = "what each row covers; default: class" },
     { .name = "depth",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = "3",
       .least = 1,
       .most = HDX_COMPARE_DEPTH,
-      .sentence = "with --by dominator: levels of the tree; 3 by default" },
+      .sentence = "with --by dominator: levels of the tree; default: 3" },
     { .name = "finder",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "FINDER",
       .choices = "watched filters classes",
       .preset = "watched",
-      .sentence = "with --by leak: which objects leak; watched by default" },
+      .sentence = "with --by leak: how to find leaking objects; default: watched" },
     { .name = "class",
       .kind = HDX_PARAMETER_CLASSES,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "PATTERN",
       .sentence = "with --finder classes: name, glob or /regular expression/; may be repeated" },
-    { .name = "all", .kind = HDX_PARAMETER_FLAG, .sentence = "rows that are the same in all dumps, too" },
+    { .name = "all", .kind = HDX_PARAMETER_FLAG, .sentence = "include unchanged rows" },
     { .name = "fail-on",
       .kind = HDX_PARAMETER_TEXT,
       .flags = HDX_PARAMETER_REPEATED,
       .value = "'COL OP VALUE'",
-      .sentence = "exit 1 when it holds of a row that --where keeps, or with total. before it of all of the heap; 10% "
-                  "of a difference is of what the first dump has; may be repeated" },
+      .sentence = "exit 1 if true for a row that --where selects, or, after total., for the whole heap; 10% is "
+                  "relative to the first dump; may be repeated" },
 };
 
 hdx_compare_by hdx_compare_by_of(const hdx_arguments *a)
@@ -551,12 +551,11 @@ hdx_compare_by hdx_compare_by_of(const hdx_arguments *a)
 const hdx_answer hdx_compare_diff = {
     .name = "diff",
     .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_TOGETHER | HDX_ANSWER_HEAP | HDX_ANSWER_LONG,
-    .sentence = "what two heaps have differently, and of three what stayed",
-    .more =
-        "The dumps may be of one process, of two releases or of two hosts: rows go by names, never by addresses. "
-        "Classes that are numbered anew in each run (lambdas, proxies, accessors of reflection, CGLIB) share a row, "
-        "app.Shop$$Lambda*. With a third dump, one after the load is gone, retained_stayed is what is still "
-        "there of what came; the largest stand first.",
+    .sentence = "compare two heaps; with a third, show which growth stayed",
+    .more = "The dumps may come from one process, two releases or two hosts: rows are matched by name, never by "
+            "address. Generated classes with run-specific names (lambdas, proxies, reflection accessors, CGLIB) share "
+            "a row, app.Shop$$Lambda*. With a third dump, taken after the load ended, retained_stayed is the part of "
+            "the growth that remains; the largest come first.",
     .examples = { "heapdex diff before.hprof after.hprof",
                   "heapdex diff before.hprof after.hprof --fail-on 'total.retained_delta > 10%'" },
     .forms = forms,
@@ -581,7 +580,7 @@ hdx_code hdx_compare_diff_check(const hdx_arguments *a, size_t dumps, hdx_error 
     hdx_arena_free(&arena);
     if (code == HDX_OK && (dumps < 2 || dumps > 3))
         return hdx_hint(
-            err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "diff compares two or three dumps, not %zu", dumps),
-            dumps < 2 ? "heapdex diff before.hprof after.hprof" : "heapdex trend is of as many as there are");
+            err, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "diff needs two or three dumps, not %zu", dumps),
+            dumps < 2 ? "heapdex diff before.hprof after.hprof" : "heapdex trend compares any number of dumps");
     return code;
 }

@@ -184,17 +184,17 @@ int hdx_ledger_compare(const hdx_ledger *l, uint32_t a, uint32_t b)
 
 static const hdx_column warning_members[] = { HDX_ITEM(TEXT, "in words") };
 const hdx_column        hdx_ledger_head_members[HDX_LEDGER_HEAD_MEMBERS] = {
-           HDX_COLUMN("path", TEXT, NONE, 0, "as it was named"),
-           HDX_COLUMN("size", UNSIGNED, BYTES, 0, "of the dump, uncompressed"),
-           HDX_COLUMN("format", TEXT, NONE, 0, "what its first bytes say"),
-           HDX_COLUMN("id_size", UNSIGNED, BYTES, 0, "of an address in it"),
-           HDX_COLUMN("number", UNSIGNED, NONE, 0, "which heap of the file, from 1"),
-           HDX_COLUMN("created_ms", UNSIGNED, NONE, 0, "when it was made, in milliseconds since 1970"),
+           HDX_COLUMN("path", TEXT, NONE, 0, "name, as given"),
+           HDX_COLUMN("size", UNSIGNED, BYTES, 0, "uncompressed size"),
+           HDX_COLUMN("format", TEXT, NONE, 0, "format in the header"),
+           HDX_COLUMN("id_size", UNSIGNED, BYTES, 0, "size of an address"),
+           HDX_COLUMN("number", UNSIGNED, NONE, 0, "number of the heap in the file, from 1"),
+           HDX_COLUMN("created_ms", UNSIGNED, NONE, 0, "creation time, in milliseconds since 1970"),
            HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "all objects, classes included"),
-           HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "those that a GC root reaches"),
+           HDX_COLUMN("live_objects", UNSIGNED, COUNT, 0, "reachable objects"),
            HDX_COLUMN("live_bytes", UNSIGNED, BYTES, 0, "their size"),
-           HDX_COLUMN("damage", UNSIGNED, COUNT, 0, "damaged places; 0: it is whole"),
-           HDX_NESTED("warnings", LIST, 0, "what is odd about it", warning_members),
+           HDX_COLUMN("damage", UNSIGNED, COUNT, 0, "number of damaged places"),
+           HDX_NESTED("warnings", LIST, 0, "warnings", warning_members),
 };
 
 hdx_code hdx_ledger_head(hdx_ledger *l, size_t column, const char *path, const hdx_graph_summary *of, hdx_error *err)

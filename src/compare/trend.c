@@ -41,57 +41,55 @@ enum {
     ONE_MORE
 };
 
-static const hdx_column number_item[] = { HDX_ITEM(UNSIGNED, "one for each dump, in their order") };
+static const hdx_column number_item[] = { HDX_ITEM(UNSIGNED, "one value for each dump, in order") };
 
 #define GROWTH(key_flags, key_says)                                                                                    \
     HDX_COLUMN("key", TEXT, NONE, key_flags, key_says),                                                                \
-        HDX_COLUMN("steady", BOOL, NONE, HDX_COLUMN_WIDE, "it rose from each dump to the next"),                       \
-        HDX_COLUMN("rises", UNSIGNED, COUNT, 0, "from how many dumps to the next what --of says rose"),                \
+        HDX_COLUMN("steady", BOOL, NONE, HDX_COLUMN_WIDE, "true if the value rose from each dump to the next"),        \
+        HDX_COLUMN("rises", UNSIGNED, COUNT, 0, "number of steps in which the value of --of rose"),                    \
         HDX_COLUMN("objects_first", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "live objects in the first dump"),               \
-        HDX_COLUMN("objects_last", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "in the last"),                                   \
-        HDX_COLUMN("objects_grown", SIGNED, COUNT, 0, "how many more the last has"),                                   \
-        HDX_COLUMN("shallow_first", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "their own size in the first dump"),             \
-        HDX_COLUMN("shallow_last", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "in the last"),                                   \
-        HDX_COLUMN("shallow_grown", SIGNED, BYTES, HDX_COLUMN_SPARE, "how much it grew"),                              \
+        HDX_COLUMN("objects_last", UNSIGNED, COUNT, HDX_COLUMN_WIDE, "value in the last dump"),                        \
+        HDX_COLUMN("objects_grown", SIGNED, COUNT, 0, "objects in the last dump minus those in the first"),            \
+        HDX_COLUMN("shallow_first", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "shallow size in the first dump"),               \
+        HDX_COLUMN("shallow_last", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "value in the last dump"),                        \
+        HDX_COLUMN("shallow_grown", SIGNED, BYTES, HDX_COLUMN_SPARE, "growth"),                                        \
         HDX_COLUMN("retained_first", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,                          \
-                   "what is retained in the first dump, as diff has it; null with --of shallow and objects"),          \
-        HDX_COLUMN("retained_last", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "in the last"),                              \
-        HDX_COLUMN("retained_grown", SIGNED, BYTES, HDX_COLUMN_NULLABLE, "how much it grew"),                          \
+                   "retained size in the first dump, as in diff; null with --of shallow and --of objects"),            \
+        HDX_COLUMN("retained_last", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "value in the last dump"),                   \
+        HDX_COLUMN("retained_grown", SIGNED, BYTES, HDX_COLUMN_NULLABLE, "growth"),                                    \
         HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,                                   \
-                   "growth of what --of says as part of what the first dump has; null where that is nothing"),         \
+                   "growth of the value of --of as share of the first dump; null if that is 0"),                       \
         HDX_COLUMN("slope", REAL, NONE, HDX_COLUMN_WIDE,                                                               \
-                   "of the straight line that fits what --of says best: growth from a dump to the next"),              \
+                   "slope of the best-fitting line for the value of --of: growth per dump"),                           \
         HDX_NESTED("objects", LIST, HDX_COLUMN_WIDE, "objects in each dump", number_item),                             \
-        HDX_NESTED("shallow", LIST, HDX_COLUMN_WIDE, "their own size in each dump", number_item),                      \
-        HDX_NESTED("retained", LIST, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE, "what is retained in each dump",           \
-                   number_item)
+        HDX_NESTED("shallow", LIST, HDX_COLUMN_WIDE, "shallow size in each dump", number_item),                        \
+        HDX_NESTED("retained", LIST, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE, "retained size in each dump", number_item)
 
-static const hdx_column class_columns[] = { GROWTH(
-    HDX_COLUMN_CLASS_NAME, "name of the class, or the one that classes made at run time share") };
-static const hdx_column key_columns[] = { GROWTH(0, "package, loader or way down the dominator tree, as diff has it") };
+static const hdx_column class_columns[] = { GROWTH(HDX_COLUMN_CLASS_NAME,
+                                                   "class name, or shared name of generated classes") };
+static const hdx_column key_columns[] = { GROWTH(0, "package, loader or path in the dominator tree, as in diff") };
 
 static const hdx_column leak_columns[] = {
-    GROWTH(0, "signature of the leak; `unreachable` of objects that no path leads to"),
-    HDX_COLUMN("label", TEXT, NONE, 0, "kind of the leak, class of its first object, and the references to blame"),
+    GROWTH(0, "signature of the leak; `unreachable` for unreachable objects"),
+    HDX_COLUMN("label", TEXT, NONE, 0, "kind of the leak, class of its first object, and suspect references"),
 };
 static const hdx_column below_members[] = {
-    HDX_COLUMN("name", TEXT, NONE, 0, "the last step of the path that grows"),
+    HDX_COLUMN("name", TEXT, NONE, 0, "last step of the growing path"),
     HDX_NESTED("objects", LIST, 0, "objects in each dump", number_item),
 };
 static const hdx_column path_columns[] = {
-    GROWTH(0, "path that grows, while the one above it does not; its numbers but what is retained are those of the "
-              "paths right below that grow"),
-    HDX_NESTED("below", LIST, HDX_COLUMN_WIDE, "the paths right below that grow; empty with --all", below_members),
+    GROWTH(0,
+           "growing path below a path that does not grow; all numbers except retained sizes sum its growing children"),
+    HDX_NESTED("below", LIST, HDX_COLUMN_WIDE, "growing children of the path; empty with --all", below_members),
 };
 
 static const hdx_column outlier_columns[] = {
     HDX_COLUMN("dump", TEXT, NONE, 0, "as it was named"),
     HDX_COLUMN("deviations", REAL, COUNT, 0,
-               "how far its value is from the median, in median absolute deviations (times 1.4826, so that of what is "
-               "spread normally they are standard deviations); negative: below it"),
-    HDX_COLUMN("value", UNSIGNED, NONE, 0, "what --of says, in this dump"),
-    HDX_COLUMN("median", UNSIGNED, NONE, 0, "in the one in the middle"),
-    HDX_COLUMN("key", TEXT, NONE, HDX_COLUMN_NULLABLE, "as without --outliers; null: the heap as a whole"),
+               "distance from the median, in median absolute deviations times 1.4826; negative: below the median"),
+    HDX_COLUMN("value", UNSIGNED, NONE, 0, "value of --of in this dump"),
+    HDX_COLUMN("median", UNSIGNED, NONE, 0, "median over all dumps"),
+    HDX_COLUMN("key", TEXT, NONE, HDX_COLUMN_NULLABLE, "same key as without --outliers; null: the whole heap"),
 };
 enum { OUTLIER_DUMP, OUTLIER_DEVIATIONS, OUTLIER_VALUE, OUTLIER_MEDIAN, OUTLIER_KEY };
 
@@ -538,9 +536,8 @@ hdx_code hdx_compare_trend_rows(hdx_ledger *l, const hdx_arguments *a, hdx_rows 
     }
     hdx_arena_free(&arena);
     return hdx_say_nothing(code, out, err, "%s",
-                           outlying ? "no dump is so far from the others"
-                                    : "nothing has more in the last than in the "
-                                      "first: --all shows the rest");
+                           outlying ? "no dump differs that much from the others"
+                                    : "nothing grew from the first dump to the last; --all shows all rows");
 }
 
 hdx_code hdx_compare_trend_check(const hdx_arguments *a, size_t dumps, hdx_error *err)
@@ -549,16 +546,15 @@ hdx_code hdx_compare_trend_check(const hdx_arguments *a, size_t dumps, hdx_error
     if (dumps >= least)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s %zu dumps at least, and there %s %zu",
-                             least == 2 ? "a trend is of" : "who stands out is asked of", least,
-                             dumps == 1 ? "is" : "are", dumps),
-                    "name them in their order, or a folder of them");
+                    hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s at least %zu dumps, but there %s %zu",
+                             least == 2 ? "trend needs" : "--outliers needs", least, dumps == 1 ? "is" : "are", dumps),
+                    "name the dumps in order, or a folder with dumps");
 }
 
 /* ---- declared ---- */
 
 static const hdx_column document[] = {
-    HDX_NESTED("dumps", LIST, 0, "the dumps, in their order", hdx_ledger_head_members),
+    HDX_NESTED("dumps", LIST, 0, "dumps in order", hdx_ledger_head_members),
 };
 
 static const hdx_parameter parameters[] = {
@@ -567,35 +563,34 @@ static const hdx_parameter parameters[] = {
       .value = "KEY",
       .choices = "class package loader dominator path leak",
       .preset = "class",
-      .sentence = "what a row stands for; class by default; path: where objects are added in every step" },
+      .sentence = "what each row covers; default: class; path shows where objects are added in every step" },
     { .name = "of",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "WHAT",
       .choices = "objects shallow retained", /* measure in its order */
       .preset = "retained",
-      .sentence = "what decides whether it grew; the others take less time; retained by default" },
+      .sentence = "value that must grow; objects and shallow are faster; default: retained" },
     { .name = "depth",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = "3",
       .least = 1,
       .most = HDX_COMPARE_DEPTH,
-      .sentence = "with --by dominator: levels of the tree; 3 by default" },
+      .sentence = "with --by dominator: levels of the tree; default: 3" },
     { .name = "loops",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
       .preset = "1",
       .least = 1,
       .most = UINT64_MAX,
-      .sentence =
-          "with --by path: objects that a step adds at least, such as how often what was tried was done between "
-          "two dumps; 1 by default" },
+      .sentence = "with --by path: objects that each step must add, such as the repetitions of a test between two "
+                  "dumps; default: 1" },
     { .name = "finder",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "FINDER",
       .choices = "watched filters classes",
       .preset = "watched",
-      .sentence = "with --by leak: which objects leak; watched by default" },
+      .sentence = "with --by leak: how to find leaking objects; default: watched" },
     { .name = "class",
       .kind = HDX_PARAMETER_CLASSES,
       .flags = HDX_PARAMETER_REPEATED,
@@ -604,12 +599,12 @@ static const hdx_parameter parameters[] = {
     { .name = "application",
       .kind = HDX_PARAMETER_TEXT,
       .value = "NAME",
-      .sentence = "of a folder that heapdex batch wrote to: the dumps of this application, as its manifest has it; "
-                  "needed where they are of several, but for --outliers" },
-    { .name = "all", .kind = HDX_PARAMETER_FLAG, .excludes = "outliers", .sentence = "what did not grow, too" },
+      .sentence = "in an output folder of heapdex batch: use only dumps of this application; required if there are "
+                  "several, except with --outliers" },
+    { .name = "all", .kind = HDX_PARAMETER_FLAG, .excludes = "outliers", .sentence = "include rows that did not grow" },
     { .name = "outliers",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "dumps that are far from the others, instead of what grew" },
+      .sentence = "show dumps that differ most from the others, not growth" },
     { .name = "deviations",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
@@ -617,19 +612,17 @@ static const hdx_parameter parameters[] = {
       .needs = "outliers",
       .least = 1,
       .most = 1000000,
-      .sentence = "with --outliers: how far; 5 by default" },
+      .sentence = "with --outliers: smallest distance to report; default: 5" },
 };
 
 const hdx_answer hdx_compare_trend = {
     .name = "trend",
     .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_TOGETHER | HDX_ANSWER_HEAP | HDX_ANSWER_LONG,
-    .sentence = "what grows over several dumps, or which of many stands out",
-    .more = "Dumps are compared in the order in which they are named; of a folder, or of one that heapdex batch "
-            "wrote to, its dumps of one application by the time in their heads. What rose from every dump to the next "
-            "stands first. With "
-            "--outliers they are not one after the "
-            "other but beside each other, such as those of a night: a row is a dump and what it has far more or less "
-            "of than the dump in the middle.",
+    .sentence = "show growth over several dumps, or outliers among many dumps",
+    .more = "Dumps are compared in the order given; dumps in a folder, or in an output folder of heapdex batch, in the "
+            "order of their creation times. Rows whose value rose from every dump to the next come first. With "
+            "--outliers, dumps are compared as a group, such as those of one batch: a row names a dump and a value far "
+            "above or below the median.",
     .examples = { "heapdex trend before.hprof after.hprof", "heapdex trend before.hprof after.hprof --by package --of "
                                                             "shallow" },
     .forms = forms,

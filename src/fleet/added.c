@@ -45,9 +45,9 @@ static hdx_code class_key(fleet_dump *d, const hdx_cell *from, hdx_arena *arena,
 }
 
 const fleet_added hdx_fleet_class_key = {
-    HDX_COLUMN("class_key", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
-               "the class without what differs from run to run in names of lambdas, proxies, accessors and classes of "
-               "CGLIB, Byte Buddy, Hibernate, Mockito and Javassist: app.Shop$$Lambda*"),
+    HDX_COLUMN(
+        "class_key", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
+        "class name without run-specific parts of generated classes (lambdas, proxies, CGLIB ...): app.Shop$$Lambda*"),
     "class", class_key
 };
 
@@ -80,7 +80,7 @@ static hdx_code loader_name(fleet_dump *d, const hdx_cell *from, hdx_arena *aren
 }
 
 const fleet_added hdx_fleet_loader_name = { HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
-                                                       "the loader in words: boot loader, or its class and name"),
+                                                       "text for the loader: boot loader, or its class and name"),
                                             "loader", loader_name };
 
 /* ---- pool ---- */
@@ -96,7 +96,7 @@ static hdx_code pool(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_
     char          *text = hdx_arena_get(arena, (uint64_t)name.len + 1);
     uint32_t       len = 0;
     if (text == NULL)
-        return hdx_no_memory(err, "the name of a pool", name.len);
+        return hdx_no_memory(err, "name of the thread pool", name.len);
     for (uint32_t i = 0; i < name.len; i++) {
         if (!is_digit(name.at[i]))
             text[len++] = name.at[i];
@@ -108,7 +108,7 @@ static hdx_code pool(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_
 }
 
 const fleet_added hdx_fleet_pool = { HDX_COLUMN("pool", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
-                                                "the name with # for each run of digits"),
+                                                "thread name with # for each run of digits"),
                                      "name", pool };
 
 /* ---- objects ---- */
@@ -132,7 +132,7 @@ static hdx_code owner(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx
 }
 
 const fleet_added hdx_fleet_owner = { HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_FEW,
-                                                 "of a class object, whose static fields it holds: the class it is"),
+                                                 "class that a class object represents (it owns the static fields)"),
                                       "address", owner };
 
 static hdx_code class_path(fleet_dump *d, const hdx_cell *from, hdx_arena *arena, hdx_cell *out, hdx_error *err)
@@ -159,8 +159,8 @@ static hdx_code class_path(fleet_dump *d, const hdx_cell *from, hdx_arena *arena
 }
 
 const fleet_added hdx_fleet_class_path = {
-    HDX_COLUMN("class_path", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "class_key of each object from the top of the dominator tree down to this one, \" > \" between, class "
-               "objects as \"class NAME\": the same place in other dumps"),
+    HDX_COLUMN(
+        "class_path", TEXT, NONE, HDX_COLUMN_NULLABLE,
+        "class_keys from the top of the dominator tree to this object, joined by \" > \"; comparable between dumps"),
     "address", class_path
 };

@@ -10,22 +10,20 @@
 #include <assert.h>
 #include <heapdex/heapdex.h>
 
-const hdx_column hdx_fleet_id_column =
-    HDX_COLUMN("dump_id", TEXT, NONE, HDX_COLUMN_FEW, "which dump of the fleet the row is of");
+const hdx_column hdx_fleet_id_column = HDX_COLUMN("dump_id", TEXT, NONE, HDX_COLUMN_FEW, "id of the dump in the fleet");
 
 /* ---- what the manifest says ---- */
 
 static const hdx_column named[] = {
-    HDX_COLUMN("application", TEXT, NONE, HDX_COLUMN_NULLABLE, "the application, as the manifest has it"),
-    HDX_COLUMN("host", TEXT, NONE, HDX_COLUMN_NULLABLE, "the machine, as the manifest has it"),
-    HDX_COLUMN("release", TEXT, NONE, HDX_COLUMN_NULLABLE, "the release, as the manifest has it"),
-    HDX_COLUMN("time", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "when the dump was taken, as the manifest has it, else as `created`"),
+    HDX_COLUMN("application", TEXT, NONE, HDX_COLUMN_NULLABLE, "application in the manifest"),
+    HDX_COLUMN("host", TEXT, NONE, HDX_COLUMN_NULLABLE, "host in the manifest"),
+    HDX_COLUMN("release", TEXT, NONE, HDX_COLUMN_NULLABLE, "release in the manifest"),
+    HDX_COLUMN("time", TEXT, NONE, HDX_COLUMN_NULLABLE, "time of the dump in the manifest, else the time in `created`"),
 };
 
 static const hdx_column manifest_columns[] = {
-    HDX_COLUMN("name", TEXT, NONE, 0, "name of a further column of the manifest"),
-    HDX_COLUMN("value", TEXT, NONE, HDX_COLUMN_NULLABLE, "what it has for this dump"),
+    HDX_COLUMN("name", TEXT, NONE, 0, "name of another manifest column"),
+    HDX_COLUMN("value", TEXT, NONE, HDX_COLUMN_NULLABLE, "value of the column for this dump"),
 };
 
 static bool is_named(const char *name)
@@ -60,10 +58,10 @@ static hdx_code put_manifest(const fleet_dump *d, hdx_table *t, hdx_error *err)
 /* ---- problems ---- */
 
 static const hdx_column problem_columns[] = {
-    HDX_COLUMN("table_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "the table that has fewer rows; null: all of them"),
+    HDX_COLUMN("table_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "affected table; null: all tables"),
     HDX_COLUMN("code", TEXT, NONE, 0,
                "damage, warning, stripped, or the code of an error: bad_dump, not_found, limit, io, usage"),
-    HDX_COLUMN("message", TEXT, NONE, 0, "what it is, for people"),
+    HDX_COLUMN("message", TEXT, NONE, 0, "description for people"),
 };
 
 hdx_code hdx_fleet_problem(fleet_dump *d, const char *table, const char *code, const char *message, hdx_error *err)
@@ -135,17 +133,15 @@ static hdx_code put_problems(const fleet_dump *d, hdx_table *t, hdx_error *err)
 /* ---- dump ---- */
 
 static const hdx_column own_columns[] = {
-    HDX_COLUMN("status", TEXT, NONE, 0, "done, or failed: then the table problems says why, and nothing else is known"),
-    HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "the dump, as the manifest has it, else the name that its file had when it was indexed"),
-    HDX_COLUMN("format", TEXT, NONE, HDX_COLUMN_NULLABLE, "what the header of the dump says: JAVA PROFILE 1.0.2"),
+    HDX_COLUMN("status", TEXT, NONE, 0, "done or failed; for a failed dump only the table problems has rows"),
+    HDX_COLUMN("file", TEXT, NONE, HDX_COLUMN_NULLABLE, "dump in the manifest, else its file name when it was indexed"),
+    HDX_COLUMN("format", TEXT, NONE, HDX_COLUMN_NULLABLE, "format in the header: JAVA PROFILE 1.0.2"),
     HDX_COLUMN("stripping", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "the tool that stripped the dump: matrix, koom, tailor, shark, redacted, limited or unknown; null where "
-               "none did"),
-    HDX_COLUMN("damage", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "places where the dump is damaged"),
-    HDX_COLUMN("seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE, "wall time of the run that made the index"),
-    HDX_COLUMN("peak_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "most memory that run had"),
-    HDX_COLUMN("heapdex_version", TEXT, NONE, 0, "heapdex that wrote these tables"),
+               "tool that stripped the dump: matrix, koom, tailor, shark, redacted, limited or unknown; null: none"),
+    HDX_COLUMN("damage", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "number of damaged places"),
+    HDX_COLUMN("seconds", REAL, SECONDS, HDX_COLUMN_NULLABLE, "wall time of the index build"),
+    HDX_COLUMN("peak_memory", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "peak memory of the index build"),
+    HDX_COLUMN("heapdex_version", TEXT, NONE, 0, "version of heapdex that wrote these tables"),
     HDX_COLUMN("schema_version", UNSIGNED, NONE, 0, "version of these tables"),
 };
 

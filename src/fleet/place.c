@@ -186,7 +186,7 @@ static hdx_code make_folder(const char *path, hdx_error *err)
     struct stat there;
     if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &there) == 0 && S_ISDIR(there.st_mode)))
         return HDX_OK;
-    return errno == EEXIST ? hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is no folder")
+    return errno == EEXIST ? hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "is not a folder")
                            : cannot(err, "create", path, -errno);
 }
 
@@ -215,7 +215,7 @@ static hdx_code make_hidden(fleet_place *p, hdx_error *err)
         if (fd >= 0)
             (void)p->io->close(p->io, fd);
     }
-    return hdx_fail(err, HDX_BUSY, p->folder, HDX_NOWHERE, "no name is free for a hidden folder");
+    return hdx_fail(err, HDX_BUSY, p->folder, HDX_NOWHERE, "no free name for a temporary folder");
 }
 
 static hdx_code open_database(fleet_place *p, hdx_error *err)
@@ -368,16 +368,16 @@ static hdx_code check_replaced(const fleet_place *p, const char *path, hdx_error
     if (folder == -ELOOP || folder == -ENOTDIR)
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE,
-                                 "is a symbolic link or a file: it is not replaced by a folder of tables"),
-                        "move it elsewhere, or name another folder for the tables");
+                                 "is a symbolic link or a file; it is not replaced by a folder of tables"),
+                        "move it, or name another folder for the tables");
     if (!is_read)
         return cannot(err, "read", p->final, folder < 0 ? folder : -why);
     return foreign[0] == '\0'
                ? HDX_OK
                : hdx_hint(err,
                           hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE,
-                                   "holds %.200s, which is no table of a fleet: the folder is not replaced", foreign),
-                          "move that file elsewhere, or name another folder for the tables");
+                                   "contains %.200s, which is not a fleet table; the folder is not replaced", foreign),
+                          "move that file, or name another folder for the tables");
 }
 
 /* A file system that cannot swap: for a moment there is none. `rc`: what a swap said. */
@@ -454,8 +454,8 @@ static hdx_code guard_database(const fleet_place *p, hdx_error *err)
         return HDX_OK;
     }
     if (stat(p->final, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE, "is no file of tables"),
-                        "move it elsewhere, or name another folder for the tables");
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE, "is not a file of tables"),
+                        "move it, or name another folder for the tables");
     hdx_access_of(p->final, &now);
     const hdx_access was = now;
     hdx_access_narrow(&now, &p->access);

@@ -17,18 +17,19 @@ hdx_code hdx_fleet_id_check(const char *dump_id, hdx_error *err)
 {
     const size_t len = dump_id == NULL ? 0 : strlen(dump_id);
     if (len == 0 || len > 200)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a dump_id has 1 to 200 bytes, not %zu", len);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dump_id is %zu bytes; it must have 1 to 200", len);
     if (dump_id[0] == '.')
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dump_id '%.60s': it begins with a dot", dump_id);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dump_id '%.60s' begins with a dot", dump_id);
     for (const unsigned char *at = (const unsigned char *)dump_id; *at != '\0'; at++)
         if (*at < 0x20 || *at == 0x7f || *at == '/')
-            return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dump_id: byte %zu is a slash or a control character",
+            return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                            "dump_id contains a slash or a control character at byte %zu",
                             (size_t)(at - (const unsigned char *)dump_id) + 1);
     hdx_buffer text = hdx_buffer_of(NULL); /* as tables have it: what is no UTF-8 is another byte there */
     hdx_render_utf8(&text, dump_id, len);
     const bool same = !text.failed && text.len == len && memcmp(text.at, dump_id, len) == 0;
     hdx_buffer_free(&text);
-    return same ? HDX_OK : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dump_id: it is no UTF-8");
+    return same ? HDX_OK : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dump_id is not valid UTF-8");
 }
 
 static bool names(const char *list, const char *name)
@@ -57,9 +58,9 @@ static hdx_code check_tables(const char *list, hdx_error *err)
             i++;
         if (hdx_fleet_table(i) == NULL)
             return hdx_hint(err,
-                            hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no table '%.*s'",
+                            hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "unknown table '%.*s'",
                                      (int)(name.len > 60 ? 60 : name.len), name.at),
-                            "on demand there are dominators_full, objects, references");
+                            "optional tables: dominators_full, objects, references");
         at += name.len;
     }
     return HDX_OK;
@@ -69,9 +70,9 @@ static hdx_code check(hdx_session *s, const hdx_fleet_options *o, hdx_error *err
 {
     hdx_code code = hdx_fleet_id_check(o->dump_id, err);
     if (code == HDX_OK && (o->out == NULL || *o->out == '\0'))
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "tables need a folder to go to");
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "tables need an output folder");
     if (code == HDX_OK && (s == NULL) != (o->failure != NULL))
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "either a session, or why there is none");
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "expected either a session or an error");
     return code == HDX_OK ? check_tables(o->tables, err) : code;
 }
 
@@ -146,7 +147,7 @@ static hdx_code write_all(fleet_dump *d, fleet_place *p, hdx_error *err)
     const fleet_table *t;
     for (unsigned i = 0; code == HDX_OK && (t = hdx_fleet_table(i)) != NULL; i++) {
         if (is_cancelled(p->progress))
-            return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while tables were written");
+            return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while writing tables");
         if (hdx_fleet_is_asked(d->options, t))
             code = write_table(d, p, t, err);
     }

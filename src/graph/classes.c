@@ -78,13 +78,13 @@ static bool sort_by_name(const hdx_class **classes, uint32_t count)
 static hdx_code check_classes(const hdx_graph *g, const hdx_class *classes, uint32_t count, hdx_error *err)
 {
     if (count != g->m->classes)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%u classes, the manifest says %llu", count,
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%u classes; the manifest has %llu", count,
                         (unsigned long long)g->m->classes);
     for (uint32_t i = 0; i < count; i++) {
         const hdx_class *c = &classes[i];
         if (c->id >= g->objects || (unsigned)c->kind > HDX_PRIMITIVE_ARRAY ||
             (c->kind == HDX_PRIMITIVE_ARRAY && !hdx_type_is_primitive(c->element_type)) || !hdx_class_flat_holds(c))
-            return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is not sound", i);
+            return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "class %u is invalid", i);
     }
     return HDX_OK;
 }

@@ -33,9 +33,9 @@ static hdx_code put(writing *w, const char *bytes, size_t len, hdx_error *err)
 /* A part of it would pass for the whole. */
 static hdx_code cut_off(const writing *w, uint64_t got, uint64_t all, hdx_error *err)
 {
-    return hdx_fail(err, HDX_BAD_DUMP, w->g->dump, HDX_NOWHERE, "of object 0x%llx the dump has %llu of %llu elements",
-                    (unsigned long long)hdx_graph_address(w->g, w->id), (unsigned long long)got,
-                    (unsigned long long)all);
+    return hdx_fail(
+        err, HDX_BAD_DUMP, w->g->dump, HDX_NOWHERE, "object 0x%llx: the dump has only %llu of %llu elements",
+        (unsigned long long)hdx_graph_address(w->g, w->id), (unsigned long long)got, (unsigned long long)all);
 }
 
 /* Halves of pairs become U+FFFD. A first half at the end stays where more follows: it is the count that is given. */

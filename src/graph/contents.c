@@ -232,10 +232,10 @@ static hdx_code changed(const sweep *s, const wanted *w, hdx_error *err)
     hdx_code code = hdx_graph_check(s->g, err); /* damaged pages of the index point at wrong records, too */
     if (code != HDX_OK)
         return code;
-    code = hdx_fail(err, HDX_BAD_DUMP, s->g->dump, w->pos,
-                    "no record of object 0x%llx here: the dump changed since it was indexed",
-                    (unsigned long long)w->address);
-    return hdx_hint(err, code, "index it again");
+    code =
+        hdx_fail(err, HDX_BAD_DUMP, s->g->dump, w->pos,
+                 "no record of object 0x%llx: the dump changed since it was indexed", (unsigned long long)w->address);
+    return hdx_hint(err, code, "rebuild the index");
 }
 
 static hdx_code give(sweep *s, unsigned n, const wanted *w, hdx_error *err)

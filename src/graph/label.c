@@ -137,9 +137,9 @@ hdx_code hdx_label_units(hdx_labels *l, const hdx_chars *c, bool dots, uint64_t 
         if (whole && l->out->len > HDX_LABEL_WHOLE)
             return hdx_hint(l->err,
                             hdx_fail(l->err, HDX_LIMIT, "", HDX_NOWHERE,
-                                     "the text of object 0x%llx is longer than 4 GiB, and no row can hold it",
+                                     "the text of object 0x%llx exceeds 4 GiB, the limit of a row",
                                      (unsigned long long)c->array.event.addr),
-                            "heapdex object DUMP OBJECT --text -o FILE writes it");
+                            "write it to a file with heapdex object DUMP OBJECT --text -o FILE");
     }
     hdx_put_utf8_end(l->out, &high);
     return HDX_OK;

@@ -138,7 +138,7 @@ hdx_id hdx_graph_only_referrer(const hdx_graph *g, hdx_id id)
         return HDX_NO_ID;
     hdx_one_to_n_list(inbound, id, &first, &length);
     if (length != 1) {
-        hdx_graph_damage(g, "special", "an object with one referrer has not one", id);
+        hdx_graph_damage(g, "special", "the only referrer of an object is missing", id);
         return HDX_NO_ID;
     }
     return hdx_one_to_n_get(inbound, id, first); /* an object: the file has no others */

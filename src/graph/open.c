@@ -32,7 +32,7 @@ static hdx_code check_objects(hdx_io *io, const char *folder, const hdx_manifest
     if (m->objects >> 32 == 0 ||
         (n > 0 && (size_t)n < sizeof path && io->stat(io, path, &st) >= 0 && m->objects / 8 <= (uint64_t)st.st_size))
         return HDX_OK; /* so many end in any case, and where an index is damaged is told by whoever reads it */
-    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects, for which the index address is too small",
+    return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "the index address is too small for %llu objects",
                     (unsigned long long)m->objects);
 }
 
@@ -73,8 +73,8 @@ static hdx_code check_view(const hdx_manifest *m, const hdx_manifest *index, con
     if (same && memcmp(identity, m->identity, sizeof identity) == 0)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "the view %s is not one of this index", name),
-                    "heapdex remove --view NAME removes it, and heapdex index --view NAME=SPEC makes it again");
+                    hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "the view %s belongs to another index", name),
+                    "delete it with heapdex remove --view NAME and create it with heapdex index --view NAME=SPEC");
 }
 
 /* The catalog of a view stands in for that of the index, which says what view files there may be. */
@@ -90,7 +90,7 @@ static hdx_code open_view(hdx_graph *g, const char *name, hdx_error *err)
     hdx_code code = hdx_catalog_open(g->place.io, g->folder, &view, err);
     if (code == HDX_NOT_FOUND)
         return hdx_hint(err, hdx_fail(err, code, g->base, HDX_NOWHERE, "the index has no view %s", name),
-                        "heapdex index --view NAME=SPEC makes one");
+                        "create one with heapdex index --view NAME=SPEC");
     if (code == HDX_OK && (code = check_manifest(hdx_catalog_manifest(view), err)) == HDX_OK)
         code = check_view(hdx_catalog_manifest(view), g->m, name, err);
     if (code != HDX_OK) {
@@ -120,8 +120,8 @@ static bool has_moved(const hdx_graph *g)
 static hdx_code tell_moved(const hdx_graph *g, hdx_error *err)
 {
     return hdx_hint(
-        err, hdx_fail(err, HDX_BUSY, g->base, HDX_NOWHERE, "the index was replaced or removed while it was read"),
-        "the same question again asks the index that is there now");
+        err, hdx_fail(err, HDX_BUSY, g->base, HDX_NOWHERE, "the index was replaced or removed while it was being read"),
+        "run the command again to use the current index");
 }
 
 hdx_code hdx_graph_open(const char *index, const char *dump, hdx_graph **out, hdx_error *err)
@@ -135,7 +135,7 @@ hdx_code hdx_graph_open_view(const char *index, const char *view, const char *du
     *out = NULL;
     if (view != NULL && !hdx_view_name_is_one(view))
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                        "'%.80s' is no name of a view: letters, digits, _ and -, at most %u of them", view,
+                        "'%.80s' is not a valid view name: use letters, digits, _ and -, at most %u", view,
                         HDX_VIEW_NAME_SIZE - 1);
     hdx_graph *g = hdx_mem_get(NULL, sizeof *g);
     if (g == NULL)
@@ -166,9 +166,8 @@ hdx_code hdx_graph_open_view(const char *index, const char *view, const char *du
     if ((code = check_manifest(g->m, err)) != HDX_OK || (code = check_objects(io, g->base, g->m, err)) != HDX_OK)
         goto out;
     if (hdx_graph_is_view(g)) {
-        code =
-            hdx_hint(err, hdx_fail(err, HDX_USAGE, g->base, HDX_NOWHERE, "is a view of an index, and no index itself"),
-                     "name the index, and the view by --view NAME");
+        code = hdx_hint(err, hdx_fail(err, HDX_USAGE, g->base, HDX_NOWHERE, "is a view of an index, not an index"),
+                        "name the index, and select the view with --view NAME");
         goto out;
     }
     if (view != NULL && (code = open_view(g, view, err)) != HDX_OK)
@@ -221,10 +220,11 @@ void hdx_graph_close(hdx_graph *g)
 static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err)
 {
     if ((m->id_size != 4 && m->id_size != 8) || (m->reference_size != 4 && m->reference_size != 8))
-        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "id size %u, reference size %u: allowed are 4 and 8",
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "id size %u, reference size %u; expected 4 or 8",
                         m->id_size, m->reference_size);
     if (m->alignment == 0 || m->alignment > 256)
-        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "object alignment %u, allowed 1..256", m->alignment);
+        return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "object alignment %u; expected 1 to 256",
+                        m->alignment);
     /* Ids and the two markers beside them must stay apart, also as id + 2 in the dominator file. */
     if (m->objects > UINT64_MAX / 4 || m->classes >= HDX_NO_CLASS || m->classes > m->objects)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes",
@@ -323,11 +323,11 @@ hdx_code hdx_graph_check_files(const hdx_graph *g, unsigned *count, hdx_error *e
         (void)snprintf(name, sizeof name, "%s.hdx", g->m->files[k].name);
         const int n = snprintf(path, sizeof path, "%s/%s", hdx_graph_place(g, (hdx_kind)k)->folder, name);
         if (n < 0 || (size_t)n >= sizeof path || g->place.io->stat(g->place.io, path, &st) < 0)
-            return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is missing: it should have %llu bytes",
+            return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is missing; expected %llu bytes",
                             (unsigned long long)bytes);
         if ((uint64_t)st.st_size != bytes)
-            return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "%lld bytes, it should have %llu",
-                            (long long)st.st_size, (unsigned long long)bytes);
+            return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "%lld bytes; expected %llu", (long long)st.st_size,
+                            (unsigned long long)bytes);
         ++*count;
     }
     return HDX_OK;
@@ -444,8 +444,8 @@ hdx_code hdx_graph_check(hdx_graph *g, hdx_error *err)
     if (faulted != 0) {
         char name[32];
         (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name((hdx_kind)(faulted - 1)));
-        (void)hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "became shorter while it was read");
-        return hdx_hint(err, HDX_DAMAGED, "heapdex index --force builds the index again");
+        (void)hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "was truncated while it was being read");
+        return hdx_hint(err, HDX_DAMAGED, "heapdex index --force rebuilds the index");
     }
     hdx_code code = hdx_note_check(&g->note, err);
     if (code != HDX_OK || atomic_load(&g->trouble.state) != 2)
@@ -507,19 +507,18 @@ static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
 {
     hdx_code code = hdx_source_open(g->dump, NULL, out, err);
     if (code != HDX_OK)
-        return hdx_hint(err, code,
-                        "values of fields and arrays are read from the dump; everything else the index answers alone");
+        return hdx_hint(err, code, "only values of fields and arrays need the dump; the index has everything else");
     /*
      * Another packing of the same dump is fine, positions are those of the uncompressed bytes; the same packing of
      * another size is not.
      */
     if ((uint32_t)hdx_source_compression(*out) == g->m->compression && hdx_source_file_size(*out) != g->m->file_size) {
         code = hdx_fail(err, HDX_BAD_DUMP, g->dump, HDX_NOWHERE,
-                        "the dump changed since it was indexed: %llu bytes, were %llu",
+                        "the dump changed since it was indexed: it is %llu bytes and was %llu",
                         (unsigned long long)hdx_source_file_size(*out), (unsigned long long)g->m->file_size);
         hdx_source_close(*out);
         *out = NULL;
-        return hdx_hint(err, code, "index it again");
+        return hdx_hint(err, code, "rebuild the index");
     }
     if (hdx_source_compression(*out) != HDX_PLAIN && (uint32_t)hdx_source_compression(*out) == g->m->compression &&
         g->m->stripping.overlay == HDX_OVERLAY_NONE)
@@ -537,9 +536,8 @@ hdx_code hdx_graph_source(hdx_graph *g, hdx_source **out, hdx_error *err)
     if (*out != NULL)
         return HDX_OK;
     if (g->dump == NULL) {
-        hdx_code code = hdx_fail(err, HDX_BAD_DUMP, g->m->dump_name, HDX_NOWHERE, "the dump is not at hand");
-        return hdx_hint(err, code,
-                        "values of fields and arrays are read from the dump; everything else the index answers alone");
+        hdx_code code = hdx_fail(err, HDX_BAD_DUMP, g->m->dump_name, HDX_NOWHERE, "the dump is not available");
+        return hdx_hint(err, code, "only values of fields and arrays need the dump; the index has everything else");
     }
     (void)pthread_mutex_lock(&g->lock);
     hdx_code code = HDX_OK;

@@ -67,10 +67,10 @@ bool hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t 
 /* What is wrong with the head; NULL: nothing so far. */
 static const char *head_fault(const hdx_graph *g, const uint8_t head[HEAD], uint64_t size)
 {
-    return memcmp(head, magic, sizeof magic) != 0           ? "begins as no kept answer does"
-           : hdx_le32(head + 44) != hdx_crc32c(0, head, 44) ? "the sum of its head is wrong"
+    return memcmp(head, magic, sizeof magic) != 0           ? "does not begin like a stored answer"
+           : hdx_le32(head + 44) != hdx_crc32c(0, head, 44) ? "its header has a wrong checksum"
            : memcmp(head + 8, g->m->identity, 16) != 0      ? "belongs to another index"
-           : hdx_le64(head + 32) != size - HEAD             ? "has another length than its head says"
+           : hdx_le64(head + 32) != size - HEAD             ? "its length differs from its header"
                                                             : NULL;
 }
 
@@ -84,15 +84,15 @@ hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key
     const char *fault = NULL;
     *out = (hdx_remembered){ NULL, 0 };
     if (!note_path(g, name, path) || io->stat(io, path, &st) < 0)
-        return hdx_fail(err, HDX_NOT_FOUND, name, HDX_NOWHERE, "nothing is kept under this name");
+        return hdx_fail(err, HDX_NOT_FOUND, name, HDX_NOWHERE, "no stored answer with this name");
     if (!S_ISREG(st.st_mode) || st.st_size > (off_t)NOTE_MOST) /* a pipe would be waited for */
-        return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is no kept answer: %s",
-                        S_ISREG(st.st_mode) ? "none is so large" : "no plain file");
+        return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is not a stored answer: %s",
+                        S_ISREG(st.st_mode) ? "the file is too large" : "not a regular file");
     int fd = io->open(io, path);
     if (fd < 0)
         return hdx_fail(err, HDX_IO, name, HDX_NOWHERE, "cannot be read: %s", strerror(-fd));
     if (st.st_size < (off_t)HEAD || io->read_at(io, fd, head, HEAD, 0) != HEAD)
-        fault = "is shorter than the head of a kept answer";
+        fault = "is shorter than the header of a stored answer";
     else if ((fault = head_fault(g, head, (uint64_t)st.st_size)) == NULL) {
         *key = hdx_le64(head + 24);
         out->size = hdx_le64(head + 32);
@@ -100,9 +100,9 @@ hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key
             code = hdx_no_memory(err, "a kept answer", out->size);
         else if (io->read_at(io, fd, out->at, out->size, HEAD) != (int64_t)out->size ||
                  hdx_le32(head + 40) != hdx_crc32c(0, out->at, (size_t)out->size))
-            fault = "its sum is wrong";
+            fault = "its checksum is wrong";
         else if (strcmp(hdx_graph_kept_name(*key), name) != 0)
-            fault = "has the key of another name";
+            fault = "its key belongs to another name";
     }
     (void)io->close(io, fd);
     if (fault != NULL)

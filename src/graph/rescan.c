@@ -134,8 +134,9 @@ hdx_code hdx_graph_rescan(hdx_graph *g, unsigned threads, const hdx_dump_reader 
     if ((code = hdx_hprof_survey(source, &options, &sink, &survey, err)) == HDX_OK) {
         hdx_walk_visitor visitor = { r, ignore_stretch, events, ignore_stretch };
         if (survey.head.id_size != r->id_size)
-            code = hdx_fail(err, HDX_BAD_DUMP, g->dump, 0, "ids of %u bytes, %u when it was indexed: the dump changed",
-                            survey.head.id_size, r->id_size);
+            code =
+                hdx_fail(err, HDX_BAD_DUMP, g->dump, 0, "ids are %u bytes, but were %u when indexed: the dump changed",
+                         survey.head.id_size, r->id_size);
         else
             code = hdx_hprof_walk(source, &survey, threads, &visitor, NULL, NULL, tick, err);
         hdx_survey_free(&survey);

@@ -77,10 +77,10 @@ static hdx_code changed(hdx_graph *g, hdx_id id, hdx_pos pos, hdx_error *err)
     hdx_code code = hdx_graph_check(g, err);
     if (code != HDX_OK)
         return code;
-    code = hdx_fail(err, HDX_BAD_DUMP, g->dump, pos,
-                    "no record of object 0x%llx here: the dump changed since it was indexed",
-                    (unsigned long long)hdx_graph_address(g, id));
-    return hdx_hint(err, code, "index it again");
+    code =
+        hdx_fail(err, HDX_BAD_DUMP, g->dump, pos, "no record of object 0x%llx: the dump changed since it was indexed",
+                 (unsigned long long)hdx_graph_address(g, id));
+    return hdx_hint(err, code, "rebuild the index");
 }
 
 hdx_code hdx_graph_record(hdx_graph *g, hdx_id id, hdx_record *out, bool *there, hdx_error *err)
@@ -372,7 +372,7 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     if ((code = hdx_graph_record(g, id, &r, &there, err)) != HDX_OK || !there)
         return code;
     if (r.event.count != length) /* whoever goes over all elements would go on for as long as the index says */
-        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "object %llu has %llu elements, its record %u",
+        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "object %llu has %llu elements; its record has %u",
                         (unsigned long long)id, (unsigned long long)length, r.event.count);
     uint8_t  type = c->kind == HDX_OBJECT_ARRAY ? 2 : c->element_type;
     unsigned size = hdx_type_size(type, g->m->id_size);

@@ -35,10 +35,10 @@ static hdx_code addresses(hdx_verifier *v)
         hdx_graph_find_many(g, part, n, ids);
         for (uint32_t i = 0; i < n; i++) {
             if (ids[i] != first + i)
-                return HDX_WRONG(v, "address", "object %llu has address 0x%llx, and that is not its own",
+                return HDX_WRONG(v, "address", "object %llu has address 0x%llx, which maps to another object",
                                  (unsigned long long)(first + i), (unsigned long long)part[i]);
             if (first + i > 0 && part[i] <= last)
-                return HDX_WRONG(v, "address", "object %llu does not lie behind the one before it",
+                return HDX_WRONG(v, "address", "object %llu is not after the previous one",
                                  (unsigned long long)(first + i));
             last = part[i];
         }
@@ -64,8 +64,8 @@ static hdx_code ranks(hdx_verifier *v, hdx_kind kind)
         if (!hdx_ranks_find(file, id, &rank))
             continue;
         if (rank != members || hdx_ranks_at(file, rank) != id)
-            return HDX_WRONG(v, hdx_kind_name(kind), "member %llu has rank %llu, and is not there",
-                             (unsigned long long)id, (unsigned long long)rank);
+            return HDX_WRONG(v, hdx_kind_name(kind), "member %llu has rank %llu but is missing", (unsigned long long)id,
+                             (unsigned long long)rank);
         members++;
     }
     return file == NULL || members == hdx_ranks_count(file)
@@ -102,7 +102,7 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
         v->key = key;
         hdx_one_to_n_list(file, key, &first, &length);
         if (first != at || length > hdx_one_to_n_values(file) - at)
-            return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not begin where the one before it ends",
+            return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not begin at the end of the previous one",
                              (unsigned long long)key);
         for (uint64_t done = 0; (done < length || done == 0) && code == HDX_OK; done += RUN) {
             const uint32_t n = (uint32_t)hdx_least(length - done, RUN);
@@ -110,7 +110,8 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
                 hdx_one_to_n_read(file, key, first + done, n, part);
             for (uint32_t i = 0; i < n; i++) {
                 if (done + i > 0 && part[i] <= last)
-                    return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu does not rise", (unsigned long long)key);
+                    return HDX_WRONG(v, hdx_kind_name(kind), "the list of %llu is not ascending",
+                                     (unsigned long long)key);
                 last = part[i];
             }
             code = visit != NULL ? visit(v, part, n, done == 0) : HDX_OK;
@@ -121,7 +122,7 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
             return code;
         at += length;
     }
-    return at == hdx_one_to_n_values(file) ? HDX_OK : HDX_WRONG(v, hdx_kind_name(kind), "values behind the last list");
+    return at == hdx_one_to_n_values(file) ? HDX_OK : HDX_WRONG(v, hdx_kind_name(kind), "values after the last list");
 }
 
 /* The files of an index are read when it is verified, and not again for each of its views. */
@@ -137,7 +138,7 @@ static hdx_code all_there(hdx_verifier *v)
         if (!named && there && hdx_kind_of((hdx_kind)k)->when != HDX_IF_COMPRESSED)
             return HDX_WRONG(v, "catalog", "the index %s is not in the manifest", hdx_kind_name((hdx_kind)k));
         if (named && !there)
-            return HDX_WRONG(v, "catalog", "the index %s is in the manifest, and no step makes it",
+            return HDX_WRONG(v, "catalog", "the index %s is in the manifest but belongs to no step",
                              hdx_kind_name((hdx_kind)k));
         const void *file = named ? hdx_graph_use(v->g, (hdx_kind)k) : NULL;
         if (named && file == NULL)
@@ -202,14 +203,14 @@ static hdx_code outbound(hdx_verifier *v, const uint64_t *to, uint32_t n, bool b
         v->references += live;
         v->cut = hdx_graph_cut_of(v->g, v->key, false);
         if (live && !hdx_bits_test(v->live, v->class))
-            return HDX_WRONG(v, "special", "object %llu is live and its class is not", (unsigned long long)v->key);
+            return HDX_WRONG(v, "special", "object %llu is live but its class is not", (unsigned long long)v->key);
     }
     for (uint32_t i = 0; i < n; i++) {
         if (to[i] == v->class)
-            return HDX_WRONG(v, "outbound", "the list of %llu holds its class", (unsigned long long)v->key);
+            return HDX_WRONG(v, "outbound", "the list of %llu contains its class", (unsigned long long)v->key);
         const bool holds = !hdx_cut_has(&v->cut, to[i]);
         if (live && holds && !hdx_bits_test(v->live, to[i]))
-            return HDX_WRONG(v, "special", "object %llu is live and refers to garbage", (unsigned long long)v->key);
+            return HDX_WRONG(v, "special", "object %llu is live but refers to garbage", (unsigned long long)v->key);
         v->out_sum += pair(v->key, to[i]);
         v->references += live && holds;
     }
@@ -241,7 +242,7 @@ static hdx_code cut(hdx_verifier *v, const uint64_t *to, uint32_t n, bool begins
     (void)begins;
     for (uint32_t i = 0; i < n; i++) {
         if (!refers_to(v, from, to[i]))
-            return HDX_WRONG(v, "cut", "object %llu does not refer to %llu, which is left out",
+            return HDX_WRONG(v, "cut", "object %llu has no reference to %llu, which the view excludes",
                              (unsigned long long)from, (unsigned long long)to[i]);
         v->cut_sum += pair(from, to[i]);
     }
@@ -264,7 +265,7 @@ static hdx_code instances(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool
     (void)begins;
     for (uint32_t i = 0; i < n; i++)
         if (hdx_graph_class_of(v->g, ids[i]) != v->key)
-            return HDX_WRONG(v, "instances", "object %llu stands with class %llu, and is of another",
+            return HDX_WRONG(v, "instances", "object %llu is listed under class %llu but has another class",
                              (unsigned long long)ids[i], (unsigned long long)v->key);
     return HDX_OK;
 }
@@ -279,7 +280,7 @@ static hdx_code dominated(hdx_verifier *v, const uint64_t *ids, uint32_t n, bool
     (void)begins;
     for (uint32_t i = 0; i < n; i++)
         if (!hdx_ranks_find(special, ids[i], &rank) || hdx_graph_dominator(v->g, ids[i]) != above)
-            return HDX_WRONG(v, "dominated", "object %llu stands under another dominator than its own",
+            return HDX_WRONG(v, "dominated", "object %llu is listed under a wrong dominator",
                              (unsigned long long)ids[i]);
     v->dominated += n;
     return HDX_OK;
@@ -295,7 +296,7 @@ static hdx_code find_live(hdx_verifier *v)
         hdx_graph_read_live(g, id, (uint32_t)hdx_least(g->objects - id, 64 * RUN), v->live + id / 64);
     uint64_t n = hdx_bits_count(v->live, words);
     if (n != g->m->live_objects || g->objects - n != g->m->unreachable_objects)
-        return HDX_WRONG(v, "special", "%llu live objects, the manifest says %llu", (unsigned long long)n,
+        return HDX_WRONG(v, "special", "%llu live objects; the manifest has %llu", (unsigned long long)n,
                          (unsigned long long)g->m->live_objects);
     return HDX_OK;
 }
@@ -337,14 +338,14 @@ static hdx_code class_totals(hdx_verifier *v)
         if (c->instances != sum[n].instances || c->bytes != sum[n].bytes ||
             c->live_instances != sum[n].live_instances || c->live_bytes != sum[n].live_bytes)
             code =
-                HDX_WRONG(v, "catalog", "class %u: %llu instances (%llu live) of %llu bytes, found %llu (%llu) of %llu",
+                HDX_WRONG(v, "catalog", "class %u: %llu instances (%llu live) of %llu bytes; found %llu (%llu) of %llu",
                           n, (unsigned long long)c->instances, (unsigned long long)c->live_instances,
                           (unsigned long long)c->bytes, (unsigned long long)sum[n].instances,
                           (unsigned long long)sum[n].live_instances, (unsigned long long)sum[n].bytes);
     }
     if (code == HDX_OK && v->live != NULL &&
         (live_bytes != g->m->live_bytes || bytes - live_bytes != g->m->unreachable_bytes))
-        code = HDX_WRONG(v, "catalog", "%llu live bytes, the manifest says %llu", (unsigned long long)live_bytes,
+        code = HDX_WRONG(v, "catalog", "%llu live bytes; the manifest has %llu", (unsigned long long)live_bytes,
                          (unsigned long long)g->m->live_bytes);
     hdx_mem_put(NULL, sum, v->t->count * sizeof *sum);
     return code;
@@ -359,17 +360,16 @@ static hdx_code check_roots(hdx_verifier *v)
     for (uint64_t i = 0; i < count; i++) {
         hdx_id id = roots[i].object;
         if (id >= v->g->objects || (roots[i].thread != HDX_NO_ID && roots[i].thread >= v->g->objects))
-            return HDX_WRONG(v, "catalog", "root %llu is no object", (unsigned long long)i);
+            return HDX_WRONG(v, "catalog", "root %llu is not an object", (unsigned long long)i);
         if (roots[i].thread != HDX_NO_ID || id == last)
             continue;
         last = id;
         distinct++;
         if (v->live != NULL && (hdx_graph_nearest(v->g, id) != id || hdx_graph_dominator(v->g, id) != HDX_VIRTUAL_ROOT))
-            return HDX_WRONG(v, "special", "object %llu is a GC root and has something above it",
-                             (unsigned long long)id);
+            return HDX_WRONG(v, "special", "object %llu is a GC root but has a parent", (unsigned long long)id);
     }
     if (v->live != NULL && distinct != v->g->m->gc_roots)
-        return HDX_WRONG(v, "catalog", "%llu GC roots, the manifest says %llu", (unsigned long long)distinct,
+        return HDX_WRONG(v, "catalog", "%llu GC roots; the manifest has %llu", (unsigned long long)distinct,
                          (unsigned long long)v->g->m->gc_roots);
     return HDX_OK;
 }
@@ -399,19 +399,18 @@ static hdx_code check_record(hdx_verifier *v, hdx_id id)
                  r.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA;
     uint64_t stored = hdx_graph_stored_length(v->g, id);
     if (array && r.event.count != stored)
-        return HDX_WRONG(v, "size", "object %llu has %llu elements, its record %u", (unsigned long long)id,
+        return HDX_WRONG(v, "size", "object %llu has %llu elements; its record has %u", (unsigned long long)id,
                          (unsigned long long)stored, r.event.count);
     if ((c->flags & HDX_CLASS_FLAT) != 0 &&
         (r.event.tag != HDX_SUB_PRIMITIVE_ARRAY || r.event.type != 8 || stored % c->stated_size != 0))
-        return HDX_WRONG(v, "class", "object %llu is no flat array of elements of %u bytes", (unsigned long long)id,
-                         c->stated_size);
+        return HDX_WRONG(v, "class", "object %llu is not a flat array with elements of %u bytes",
+                         (unsigned long long)id, c->stated_size);
     hdx_ints_read(hdx_graph_use(v->g, HDX_KIND_SIZE), id, 1, &stored);
     if ((stored >= HDX_LENGTH_ODD) != (r.event.tag == HDX_SUB_OBJECT_ARRAY && c->kind != HDX_OBJECT_ARRAY))
-        return HDX_WRONG(v, "size", "object %llu and its class do not say the same of what it is",
-                         (unsigned long long)id);
+        return HDX_WRONG(v, "size", "object %llu and its class have different kinds", (unsigned long long)id);
     if ((r.event.tag == HDX_SUB_INSTANCE || r.event.tag == HDX_SUB_OBJECT_ARRAY) && r.event.class_addr != c->address &&
         (c->flags & HDX_CLASS_INVENTED) == 0) /* an invented class stands where the id it is asked by is taken (R14) */
-        return HDX_WRONG(v, "class", "object %llu is of class 0x%llx, its record says 0x%llx", (unsigned long long)id,
+        return HDX_WRONG(v, "class", "object %llu has class 0x%llx; its record has 0x%llx", (unsigned long long)id,
                          (unsigned long long)c->address, (unsigned long long)r.event.class_addr);
     return HDX_OK;
 }
@@ -459,14 +458,14 @@ static hdx_code compare(hdx_verifier *v, bool full)
         return code;
     const hdx_one_to_n *members = hdx_graph_use(v->g, HDX_KIND_INSTANCES);
     if (members != NULL && hdx_one_to_n_values(members) != objects)
-        return HDX_WRONG(v, "instances", "%llu objects in the lists of all classes, there are %llu",
+        return HDX_WRONG(v, "instances", "the lists of all classes have %llu objects; the dump has %llu",
                          (unsigned long long)hdx_one_to_n_values(members), (unsigned long long)objects);
     if (hdx_graph_use(v->g, HDX_KIND_INBOUND) != NULL && v->in_sum != v->out_sum)
-        return HDX_WRONG(v, "inbound", "it is not the outbound lists transposed");
+        return HDX_WRONG(v, "inbound", "it is not the transpose of the outbound lists");
     if (v->cut_sum != v->cut_by_sum || v->cuts != m->cut_references)
-        return HDX_WRONG(v, "cut_by", "it is not what is left out, turned round");
+        return HDX_WRONG(v, "cut_by", "it is not the transpose of the excluded references");
     if (v->live != NULL && v->references != m->references)
-        return HDX_WRONG(v, "outbound", "%llu references between live objects, the manifest says %llu",
+        return HDX_WRONG(v, "outbound", "%llu references between live objects; the manifest has %llu",
                          (unsigned long long)v->references, (unsigned long long)m->references);
     if ((code = class_totals(v)) != HDX_OK || (code = check_roots(v)) != HDX_OK)
         return code;

@@ -82,7 +82,7 @@ static hdx_code peel(hdx_verifier *v, tree *t, const char *where)
     numbers_free(&children);
     return tail == t->live
                ? HDX_OK
-               : HDX_WRONG(v, where, "parents go in a circle among %llu objects", (unsigned long long)(t->live - tail));
+               : HDX_WRONG(v, where, "parents form a cycle among %llu objects", (unsigned long long)(t->live - tail));
 }
 
 static hdx_code tree_make(hdx_verifier *v, tree *t, bool nearest, const char *where)
@@ -98,7 +98,7 @@ static hdx_code tree_make(hdx_verifier *v, tree *t, bool nearest, const char *wh
         if (up == HDX_VIRTUAL_ROOT || (nearest && up == id))
             up = t->root;
         else if (up >= objects || !hdx_bits_test(v->live, up))
-            return HDX_WRONG(v, where, "object %llu is live and has no live parent", (unsigned long long)id);
+            return HDX_WRONG(v, where, "object %llu is live but has no live parent", (unsigned long long)id);
         put(&t->parent, id, up);
     }
     return peel(v, t, where);
@@ -137,16 +137,17 @@ static hdx_code check_retained(hdx_verifier *v, const tree *t)
     for (uint64_t i = 0; i < t->live && code == HDX_OK; i++) {
         uint64_t id = get(&t->order, i), retained = hdx_graph_retained(g, id);
         if (retained != below[id] + hdx_graph_shallow(g, id))
-            code = HDX_WRONG(v, "retained", "object %llu retains %llu bytes, with what it dominates it is %llu",
+            code = HDX_WRONG(v, "retained",
+                             "object %llu retains %llu bytes; with the objects that it dominates it is %llu",
                              (unsigned long long)id, (unsigned long long)retained,
                              (unsigned long long)(below[id] + hdx_graph_shallow(g, id)));
         below[get(&t->parent, id)] += retained;
     }
     for (uint64_t id = 0; id < g->objects && code == HDX_OK; id++)
         if (!hdx_bits_test(v->live, id) && hdx_graph_retained(g, id) != 0)
-            code = HDX_WRONG(v, "retained", "object %llu is garbage and retains something", (unsigned long long)id);
+            code = HDX_WRONG(v, "retained", "object %llu is garbage but has a retained size", (unsigned long long)id);
     if (code == HDX_OK && below[t->root] != g->m->live_bytes)
-        code = HDX_WRONG(v, "retained", "the roots retain %llu bytes, the heap has %llu",
+        code = HDX_WRONG(v, "retained", "the roots retain %llu bytes; the heap has %llu",
                          (unsigned long long)below[t->root], (unsigned long long)g->m->live_bytes);
     hdx_mem_put(NULL, below, bytes);
     return code;
@@ -187,7 +188,7 @@ static hdx_code stays_inside(hdx_verifier *v, void *context, uint64_t from, uint
     uint64_t     up = get(&s->t->parent, to);
     if (up == s->t->root || get(&s->pre, from) - get(&s->pre, up) < get(&s->size, up))
         return HDX_OK;
-    return HDX_WRONG(v, "dominator", "object %llu refers to %llu and does not lie under its dominator %llu",
+    return HDX_WRONG(v, "dominator", "object %llu refers to %llu but is not below its dominator %llu",
                      (unsigned long long)from, (unsigned long long)to, (unsigned long long)up);
 }
 
@@ -198,7 +199,7 @@ hdx_code hdx_verify_dominators(hdx_verifier *v)
     uint64_t garbage = v->g->objects - v->g->m->live_objects;
     hdx_code code = tree_make(v, &t, false, "dominator");
     if (code == HDX_OK && v->dominated != v->g->m->specials - garbage)
-        code = HDX_WRONG(v, "dominated", "%llu objects in all lists, %llu should be", (unsigned long long)v->dominated,
+        code = HDX_WRONG(v, "dominated", "all lists have %llu objects; expected %llu", (unsigned long long)v->dominated,
                          (unsigned long long)(v->g->m->specials - garbage));
     if (code == HDX_OK)
         code = check_retained(v, &t);
@@ -227,8 +228,8 @@ static hdx_code one_level(hdx_verifier *v, void *context, uint64_t from, uint64_
         hdx_bits_put(l->held, to);
     if (get(&l->depth, to) <= get(&l->depth, from) + 1)
         return HDX_OK;
-    return HDX_WRONG(v, "nearest", "object %llu is reached over %llu in fewer steps than its path has",
-                     (unsigned long long)to, (unsigned long long)from);
+    return HDX_WRONG(v, "nearest", "object %llu has a shorter path through %llu", (unsigned long long)to,
+                     (unsigned long long)from);
 }
 
 static hdx_code check_levels(hdx_verifier *v, levels *l)
@@ -256,7 +257,7 @@ hdx_code hdx_verify_nearest(hdx_verifier *v)
     for (uint64_t id = 0; id < objects && code == HDX_OK; id++)
         roots += hdx_bits_test(v->live, id) && get(&t.parent, id) == t.root;
     if (code == HDX_OK && roots != v->g->m->gc_roots)
-        code = HDX_WRONG(v, "nearest", "%llu objects are their own roots, %llu should be", (unsigned long long)roots,
+        code = HDX_WRONG(v, "nearest", "%llu objects are their own roots; expected %llu", (unsigned long long)roots,
                          (unsigned long long)v->g->m->gc_roots);
     l.t = &t;
     if (code == HDX_OK &&

@@ -219,7 +219,7 @@ static hdx_code cut_stretch(careful *c, hdx_pos pos, hdx_pos next)
 static hdx_code drop_without_id(careful *c, hdx_pos pos, uint64_t size)
 {
     hdx_code code = damage(c, HDX_DAMAGE_LAYOUT, pos, hdx_sub_name(c->scan.held.tag), size,
-                           "an object with id 0; ids of objects are never 0");
+                           "an object has id 0, which is not a valid id");
     return code != HDX_OK ? code : cut_stretch(c, pos, pos + size);
 }
 
@@ -237,7 +237,7 @@ static hdx_code take_held(careful *c, hdx_pos pos, uint64_t size)
             return code;
         if (have < size)
             return hdx_fail(c->err, HDX_IO, hdx_source_path(c->source), pos,
-                            "the file became shorter while it was read");
+                            "the file was truncated while it was read");
         e->body = at;
     }
     if (e->tag == HDX_SUB_HEAP_DUMP_INFO)
@@ -274,9 +274,8 @@ static hdx_code wrapped(careful *c, heap_record *r, hdx_pos keep, bool *yes)
     for (uint64_t less = 0; less <= HDX_TOP_HEAD; less += HDX_TOP_HEAD)
         if (rest - less > r->length && (rest - less - r->length) % wrap == 0) {
             r->end = r->body + rest - less;
-            hdx_survey_warn(
-                c->out,
-                "the length of a HEAP_DUMP of more than 4 GiB is written modulo 2^32; taken to the end of the file");
+            hdx_survey_warn(c->out,
+                            "a HEAP_DUMP over 4 GiB has its length modulo 2^32; it is read to the end of the file");
             *yes = true;
             return HDX_OK;
         }
@@ -297,7 +296,7 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
         return code;
     if (yes) {
         if ((code = damage(c, HDX_DAMAGE_LENGTH, q, record, 0,
-                           "%s of %llu bytes crosses the end of its record (%llu left); taken whole", sub,
+                           "%s of %llu bytes extends past the end of its record (%llu left); it is read in full", sub,
                            (unsigned long long)size, (unsigned long long)left)) != HDX_OK ||
             (code = take_held(c, q, size)) != HDX_OK)
             return code;
@@ -308,7 +307,7 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
     if ((code = plausible(c, q, r->end, 2, &yes)) != HDX_OK)
         return code;
     if (yes) {
-        code = damage(c, HDX_DAMAGE_LENGTH, q, sub, left, "%s wants %llu bytes, %llu are left in its record", sub,
+        code = damage(c, HDX_DAMAGE_LENGTH, q, sub, left, "%s needs %llu bytes; %llu remain in its record", sub,
                       (unsigned long long)size, (unsigned long long)left);
         if (code == HDX_OK)
             code = cut_stretch(c, q, r->end);
@@ -318,7 +317,7 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
     }
     r->open = true;
     r->end = EVERYTHING;
-    return damage(c, HDX_DAMAGE_LENGTH, q, record, 0, "the record goes on behind the %u bytes its length says",
+    return damage(c, HDX_DAMAGE_LENGTH, q, record, 0, "the record continues after the %u bytes that its length states",
                   r->length);
 }
 
@@ -342,7 +341,7 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
     if (have == 0 && why == HDX_SCAN_BEYOND) { /* the data ends between two sub-records */
         if (!r->open)
             code = damage(c, HDX_DAMAGE_TRUNCATED, q, hdx_top_name(r->tag), 0,
-                          "the record wants %llu bytes more, the file ends", (unsigned long long)(r->end - q));
+                          "the record needs %llu more bytes, but the file ends", (unsigned long long)(r->end - q));
         return code;
     }
     if (r->open || q > r->body) {
@@ -357,11 +356,11 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
     switch (why) {
     case HDX_SCAN_TAG:
         kind = HDX_DAMAGE_UNKNOWN_TAG;
-        (void)snprintf(text, sizeof text, "no sub-record has the tag 0x%02x", tag);
+        (void)snprintf(text, sizeof text, "unknown sub-record tag 0x%02x", tag);
         break;
     case HDX_SCAN_TYPE:
         kind = HDX_DAMAGE_LAYOUT;
-        (void)snprintf(text, sizeof text, "type %u, allowed are 2 and 4 to 11", c->scan.type);
+        (void)snprintf(text, sizeof text, "type %u; expected 2 or 4 to 11", c->scan.type);
         break;
     case HDX_SCAN_COUNT:
         kind = HDX_DAMAGE_COUNT;
@@ -369,7 +368,7 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
         break;
     default:
         kind = HDX_DAMAGE_TRUNCATED;
-        (void)snprintf(text, sizeof text, "wants %llu bytes, the file has fewer", (unsigned long long)wants);
+        (void)snprintf(text, sizeof text, "needs %llu bytes; the file has fewer", (unsigned long long)wants);
         break;
     }
     if (!r->open) {
@@ -588,7 +587,7 @@ static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD],
     if (yes) {
         *next = p + HDX_TOP_HEAD + n;
         return damage(c, HDX_DAMAGE_UNKNOWN_TAG, p, word, HDX_TOP_HEAD + (uint64_t)n,
-                      "no record has the tag 0x%02x; its %u bytes are skipped", tag, n);
+                      "unknown record tag 0x%02x; its %u bytes are skipped", tag, n);
     }
     if (zero) {
         if ((code = drain(c, p, &zero)) != HDX_OK)
@@ -601,7 +600,7 @@ static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD],
     if ((code = drain(c, c->w.from, NULL)) != HDX_OK || (code = learn_size(c)) != HDX_OK)
         return code;
     return damage(c, HDX_DAMAGE_GARBAGE, p, word, c->size - p,
-                  "no record begins here (tag 0x%02x); the rest is not read", tag);
+                  "no record begins here (tag 0x%02x); the remaining bytes are not read", tag);
 }
 
 /* A record other than a heap one; *next unchanged where reading ends here. */
@@ -636,18 +635,18 @@ static hdx_code table(careful *c, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *n
     if (!there) {
         if ((code = drain(c, c->w.from, NULL)) != HDX_OK || (code = learn_size(c)) != HDX_OK)
             return code;
-        return damage(c, HDX_DAMAGE_TRUNCATED, p, name, c->size - p, "the record wants %u bytes, %llu are left", n,
+        return damage(c, HDX_DAMAGE_TRUNCATED, p, name, c->size - p, "the record needs %u bytes; %llu remain", n,
                       (unsigned long long)(c->size - p - HDX_TOP_HEAD));
     }
     *next = end;
     if (!hdx_top_length_ok(tag, n, i))
         return damage(c, HDX_DAMAGE_LENGTH, p, name, HDX_TOP_HEAD + (uint64_t)n,
-                      "a length of %u bytes cannot be; the record is skipped", n);
+                      "a length of %u bytes is impossible; the record is skipped", n);
     if (!hdx_top_delivered(tag))
         return HDX_OK;
     if (!hdx_top_cut(p, tag, n, (hdx_view){ at + HDX_TOP_HEAD, (size_t)want }, i, &record))
         return damage(c, HDX_DAMAGE_LENGTH, p, name, HDX_TOP_HEAD + (uint64_t)n,
-                      "%u frames do not make %u bytes; the record is skipped", record.count, n);
+                      "%u frames do not fill %u bytes; the record is skipped", record.count, n);
     return c->sink->top(c->sink->context, &record, c->err);
 }
 
@@ -670,7 +669,7 @@ static hdx_code records(careful *c)
                 hdx_survey_warn(out, "zero bytes follow the last record");
             return zero ? HDX_OK
                         : damage(c, HDX_DAMAGE_TRUNCATED, p, "RECORD", have,
-                                 "a record header wants 9 bytes, %zu are left", have);
+                                 "a record header needs 9 bytes; %zu remain", have);
         }
         uint8_t head[HDX_TOP_HEAD];
         memcpy(head, at, sizeof head);

@@ -20,11 +20,11 @@
 
 #define TRACE_FIELDS 3000u /* numbers of fields of a packet are below it */
 
-#define GET_DUMP   "heap dumps come from jcmd PID GC.heap_dump FILE"
-#define GET_HPROF  "Android writes HPROF with am dumpheap PROCESS FILE"
-#define GET_AGAIN  "probably what a server sent instead of the file: read the text, and fetch the dump again"
+#define GET_DUMP   "take a heap dump with jcmd PID GC.heap_dump FILE"
+#define GET_HPROF  "on Android, take a heap dump with am dumpheap PROCESS FILE"
+#define GET_AGAIN  "probably a server's error message: read the text, then fetch the dump again"
 #define COPY_AGAIN "the copy failed: read the text, and copy the dump again"
-#define UNPACK     "; plain, gzip and zlib dumps are read"
+#define UNPACK     "; heapdex reads plain, gzip and zlib dumps"
 #define NAME_IT    " and name the dump in it"
 
 typedef struct known {
@@ -98,8 +98,8 @@ static const known texts[] = {
        "git lfs pull fetches the file itself"),
     AT(0, "-----BEGIN PGP MESSAGE", "encrypted by PGP", "decrypt it with gpg -d"),
     AT(0, "-----BEGIN AGE ENCRYPTED FILE", "encrypted by age", "decrypt it with age -d"),
-    AT(0, "SkFWQSBQUk9GSUxF", "a heap dump as base64 text", "base64 -d FILE > app.hprof makes a dump of it"),
-    AT(0, "H4sIA", "a gzip file as base64 text", "base64 -d FILE > app.hprof.gz makes a file of it that can be read"),
+    AT(0, "SkFWQSBQUk9GSUxF", "a heap dump as base64 text", "base64 -d FILE > app.hprof decodes it"),
+    AT(0, "H4sIA", "a gzip file as base64 text", "base64 -d FILE > app.hprof.gz decodes it"),
     AT(0, "{\"snapshot\":{", "a heap snapshot of V8 (Node.js, Chrome)",
        "the developer tools of Chrome open it; heapdex reads dumps of JVMs and Android"),
     AT(0, "{\"head\":{\"callFrame\"", "a heap profile of V8 (Node.js, Chrome)",
@@ -327,16 +327,15 @@ static hdx_code refuse_piece(const char *where, hdx_error *err)
     const int   len = numbered ? (int)(dot - where) : 0;
     char        first[4096];
     struct stat st;
-    (void)hdx_fail(err, HDX_BAD_DUMP, where, 0, "a piece of a dump of JDK 22 or later, not a whole dump");
+    (void)hdx_fail(err, HDX_BAD_DUMP, where, 0, "a segment of a dump of JDK 22 or later, not a whole dump");
     if (!numbered)
         return hdx_hint(err, HDX_BAD_DUMP,
-                        "name the file that has the same name without .p and number, and keep the pieces beside it");
+                        "name the file without .p and number in its name, and put the segments next to it");
     if ((size_t)snprintf(first, sizeof first, "%.*s", len, where) < sizeof first &&
         hdx_io_system()->stat(hdx_io_system(), first, &st) == 0)
-        return hdx_hint(err, HDX_BAD_DUMP, "name %s: it is read together with its pieces", first);
+        return hdx_hint(err, HDX_BAD_DUMP, "name %s instead: its segments are read with it", first);
     return hdx_hint(err, HDX_BAD_DUMP,
-                    "%.*s is missing, which has the header and the names: put it beside the piece, "
-                    "and name it",
+                    "the main file %.*s, with header and names, is missing: put it next to the segment, and name it",
                     len, where);
 }
 
@@ -348,16 +347,17 @@ static hdx_code refuse_header(const char *where, const uint8_t *p, size_t len, h
 {
 #define NO(message, ...) hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, where, 0, message), __VA_ARGS__)
     if (BEGINS("JAVA PROFILE 1.0\0"))
-        return NO("HPROF version 1.0 (JDK 1.2 beta) is not read", "versions 1.0.1, 1.0.2 and 1.0.3 are");
+        return NO("HPROF version 1.0 (JDK 1.2 beta) is not supported", "supported versions: 1.0.1, 1.0.2 and 1.0.3");
     const uint8_t *nul = memchr(p, 0, len < 64 ? len : 64);
     if (nul == NULL && len < 19)
-        return NO("the file header is cut", "the file has %zu bytes; was the dump stopped, or the disk full?", len);
+        return NO("the file header is truncated",
+                  "the file has %zu bytes; check whether the dump was interrupted or the disk was full", len);
     if (nul != NULL && nul - p < 24 && is_text(p, (size_t)(nul - p)))
         return hdx_hint(err,
-                        hdx_fail(err, HDX_BAD_DUMP, where, 0, "HPROF version \"%.*s\" is not known",
-                                 (int)(nul - p - 13), (const char *)p + 13),
-                        "versions 1.0.1, 1.0.2 and 1.0.3 are read");
-    return NO("no HPROF version stands in the file header",
+                        hdx_fail(err, HDX_BAD_DUMP, where, 0, "unknown HPROF version \"%.*s\"", (int)(nul - p - 13),
+                                 (const char *)p + 13),
+                        "supported versions: 1.0.1, 1.0.2 and 1.0.3");
+    return NO("the file header contains no HPROF version",
               "the file is damaged, or a text dump (format=a) of the old hprof agent");
 }
 
@@ -403,11 +403,11 @@ hdx_code hdx_kind_refuse(hdx_source *source, const uint8_t *p, size_t len, hdx_e
     const uint8_t *head;
     if (len == 0)
         return NO("the file is empty", "%s",
-                  packed ? "the compressed file holds no data; was it cut?"
-                         : "was the dump stopped, or the disk full?");
+                  packed ? "the compressed file contains no data; check whether it is complete"
+                         : "check whether the dump was interrupted or the disk was full");
     if (BEGINS("\x1f\x8b"))
         return packed ? NO("a gzip file in a gzip file", "unpack it once and try again")
-                      : NO("a gzip file whose header is damaged", "get the file again");
+                      : NO("a gzip file with a damaged header", "fetch the file again");
     if (len >= 20 && memcmp(p + 2, "portable heap dump", 18) == 0)
         return NO("an IBM portable heap dump (PHD), not HPROF",
                   "OpenJ9 and IBM JVMs write PHD; export it as HPROF with Eclipse MAT and DTFJ");
@@ -420,19 +420,20 @@ hdx_code hdx_kind_refuse(hdx_source *source, const uint8_t *p, size_t len, hdx_e
     if (BEGINS("JAVA PROFILE "))
         return refuse_header(where, p, len, err);
     if (len < 19 && memcmp(p, "JAVA PROFILE 1.0.", len < 17 ? len : 17) == 0)
-        return NO("the file header is cut", "the file has %zu bytes; was the dump stopped, or the disk full?", len);
+        return NO("the file header is truncated",
+                  "the file has %zu bytes; check whether the dump was interrupted or the disk was full", len);
     if (is_piece(p, len))
         return refuse_piece(where, err);
     if (is_zero(p, len))
         return NO("the file begins with zero bytes, not with an HPROF header",
-                  "was it copied while it was written, or the disk full?");
+                  "check whether it was copied while being written, or the disk was full");
     if (is_utf16(p, len))
-        return NO("UTF-16 text, not a heap dump", "PowerShell writes such files with >, and changes their content: let "
-                                                  "jcmd PID GC.heap_dump FILE write the dump");
+        return NO("UTF-16 text, not a heap dump",
+                  "PowerShell's > converts the bytes to UTF-16: write the dump with jcmd PID GC.heap_dump FILE");
     head = memmem(p, len, "JAVA PROFILE 1.0.", 17);
     if (head != NULL)
-        return NO("other bytes stand before the HPROF header", "tail -c +%zu FILE > app.hprof removes them",
-                  (size_t)(head - p) + 1);
+        return NO("the HPROF header is not at the start of the file",
+                  "tail -c +%zu FILE > app.hprof removes the bytes before it", (size_t)(head - p) + 1);
     if (is_text(p, len)) {
         size_t from = BEGINS("\xef\xbb\xbf") ? 3 : 0;
         while (from < len && (p[from] == ' ' || p[from] == '\n' || p[from] == '\r' || p[from] == '\t'))
@@ -442,6 +443,6 @@ hdx_code hdx_kind_refuse(hdx_source *source, const uint8_t *p, size_t len, hdx_e
         return NO("a text file, not a heap dump", GET_DUMP);
     }
     return NO("not a heap dump: no HPROF header",
-              "heap dumps begin with JAVA PROFILE; encrypted ones must be decrypted first");
+              "a heap dump begins with JAVA PROFILE; decrypt an encrypted dump first");
 #undef NO
 }

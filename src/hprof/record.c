@@ -10,7 +10,7 @@ static hdx_code changed(hdx_source *source, hdx_pos pos, hdx_error *err)
     return hdx_hint(err,
                     hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), pos,
                              "no object record at this position: the dump changed since it was indexed"),
-                    "index it again (index --force)");
+                    "rebuild the index with heapdex index --force");
 }
 
 /* Reads until the class dump is whole, which has at most three times 65535 entries: 2.4 MiB with ids of 8 bytes. */

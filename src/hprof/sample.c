@@ -557,7 +557,7 @@ hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t byte
     if (code == HDX_OK && out->dump_size > bytes) {
         if (k.dumps > 0 && k.dump_number > k.dumps)
             code = hdx_fail(err, HDX_NOT_FOUND, hdx_source_path(source), HDX_NOWHERE,
-                            "no heap dump number %u: the file holds %u", k.dump_number, k.dumps);
+                            "no heap dump number %u: the file contains %u", k.dump_number, k.dumps);
         if (code == HDX_OK && (code = choose(&k, err)) == HDX_OK)
             code = make_pieces(&k, head.size, err);
     }

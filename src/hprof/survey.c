@@ -77,7 +77,7 @@ static hdx_code tell_kinds(hdx_survey *out, hdx_error *err)
     if ((out->kinds_text = hdx_mem_get(out->mem, KINDS_TEXT)) == NULL)
         return hdx_no_memory(err, "warning", KINDS_TEXT);
     (void)snprintf(out->kinds_text, KINDS_TEXT,
-                   "%llu record%s of %u unknown kind%s (0x%02x%s), as newer JVMs write, skipped",
+                   "skipped %llu record%s of %u unknown kind%s (0x%02x%s), probably from a newer JVM",
                    (unsigned long long)count, count == 1 ? "" : "s", kinds, kinds == 1 ? "" : "s", first,
                    kinds == 1 ? "" : " ...");
     hdx_survey_warn(out, out->kinds_text);
@@ -100,18 +100,17 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
     }
     if (out->dumps_in_file == 0)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, where, HDX_NOWHERE, "no heap dump in this file"), "%s",
-                        n + out->damage_count > 0
-                            ? "the file is cut or damaged before its first heap record"
-                            : "the JVM was stopped before it wrote the heap; pieces of JDK 22 and "
-                              "later (FILE.p0, FILE.p1) are read if they lie beside it");
+                        n + out->damage_count > 0 ? "the file is truncated or damaged before its first heap record"
+                                                  : "the JVM stopped before it wrote the heap; segments of JDK 22 and "
+                                                    "later (FILE.p0, FILE.p1) are read if they are next to it");
     if (out->dump_number > out->dumps_in_file)
-        return hdx_fail(err, HDX_NOT_FOUND, where, HDX_NOWHERE, "no heap dump number %u: the file holds %u",
+        return hdx_fail(err, HDX_NOT_FOUND, where, HDX_NOWHERE, "no heap dump number %u: the file contains %u",
                         out->dump_number, out->dumps_in_file);
     if (out->dumps_in_file > 1) {
         out->dumps_text = hdx_mem_get(out->mem, DUMPS_TEXT);
         if (out->dumps_text == NULL)
             return hdx_no_memory(err, "warning", DUMPS_TEXT);
-        (void)snprintf(out->dumps_text, DUMPS_TEXT, "%u heap dumps in this file, number %u is used (--dump-number)",
+        (void)snprintf(out->dumps_text, DUMPS_TEXT, "the file contains %u heap dumps; using number %u (--dump-number)",
                        out->dumps_in_file, out->dump_number);
         hdx_survey_warn(out, out->dumps_text);
     }

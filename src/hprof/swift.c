@@ -381,7 +381,7 @@ hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options,
         goto out;
     if (goes_on) {
         if (!halt_holds(&s, halt)) {
-            code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no survey of this file that one could go on from");
+            code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no saved survey of this file to resume from");
             goto out;
         }
         s.at = halt->at;

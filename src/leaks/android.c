@@ -285,10 +285,10 @@ static void service(leak_inspector *i, hdx_id id, leak_look *l)
     if (!i->services_known)
         read_services(i);
     if (i->service_count > 0 && bsearch(&id, i->services, (size_t)i->service_count, sizeof id, by_id) != NULL)
-        hdx_leak_say(i, l, NOT, "service.held", "ActivityThread.mServices holds it: the service runs");
+        hdx_leak_say(i, l, NOT, "service.held", "ActivityThread.mServices contains it: the service is running");
     else
         hdx_leak_say(i, l, LEAKS, "service.not_held",
-                     "ActivityThread.mServices does not hold it: the service has ended");
+                     "ActivityThread.mServices does not contain it: the service has ended");
 }
 
 static const char *lifecycle_state(leak_heap *h, hdx_id registry)
@@ -331,7 +331,7 @@ static void message_queue(leak_inspector *i, hdx_id id, leak_look *l)
         quitting = hdx_leak_get_bool(h, id, q, "mQuiting", &there);
     if (there)
         hdx_leak_say(i, l, quitting ? LEAKS : NOT, quitting ? "message_queue.quitting" : "message_queue.running",
-                     quitting ? "the queue is told to quit" : "the queue runs");
+                     quitting ? "the queue is quitting" : "the queue is running");
     hdx_id handler = hdx_leak_get_object(h, hdx_leak_get_object(h, id, q, "mMessages"), "android.os.Message", "target");
     hdx_id looper = hdx_leak_get_object(h, handler, "android.os.Handler", "mLooper");
     const char *name = hdx_leak_get_text(h, hdx_leak_get_object(h, looper, "android.os.Looper", "mThread"),

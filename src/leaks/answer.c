@@ -421,7 +421,7 @@ hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trace *trace
         t.failed |= out->steps[s].last != (s + 1 == trace->step_count);
     }
     if (t.failed || t.left.len > 0)
-        return hdx_fail(err, HDX_DAMAGED, "leaks", HDX_NOWHERE, "a remembered trace of %llu steps makes no sense",
+        return hdx_fail(err, HDX_DAMAGED, "leaks", HDX_NOWHERE, "invalid stored trace of %llu steps",
                         (unsigned long long)trace->step_count);
     used = 0;
     for (uint64_t s = 0; s < trace->step_count; s++) {

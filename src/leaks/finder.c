@@ -98,7 +98,7 @@ static hdx_code watched(const leak_inspector *i, const hdx_leaks_options *o, lis
     }
     if (code == HDX_OK && !known)
         code =
-            hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no watched object has the key %s; %llu objects are watched",
+            hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no watched object has the key %s (%llu objects are watched)",
                      o->key, (unsigned long long)i->watched);
     return code;
 }
@@ -253,7 +253,7 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
     }
     hdx_pattern_close(&p);
     return code != HDX_OK || any ? code
-                                 : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
+                                 : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "unknown class %.120s", pattern);
 }
 
 hdx_code hdx_leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count,

@@ -255,9 +255,9 @@ void hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l)
     *l = (leak_look){ .reasons = NULL };
     look_watch(i, id, l);
     if ((bits >> LC_CLASS_LOADER & 1) != 0)
-        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class_loader", "class loaders stay");
+        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class_loader", "class loaders never leak");
     if (what == HDX_LEAK_IS_CLASS)
-        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class", "class objects stay");
+        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class", "class objects never leak");
     if (what != HDX_LEAK_IS_INSTANCE)
         return;
     look_instance(i, id, bits, l);

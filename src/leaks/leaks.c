@@ -111,8 +111,7 @@ static hdx_code refused(const leak_search *s, const hdx_leaks_options *o, hdx_er
         s->apart + hdx_leak_need(sum->objects, sum->references, s->by_dominators) + atomic_load(&s->mem->used) / 4;
     if (need < o->memory + o->memory / 4)
         need = o->memory + o->memory / 4;
-    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                    "the search for leaks takes more than --memory allows; --memory %lluM would do",
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks exceeds --memory; --memory %lluM would do",
                     (unsigned long long)(need >> 20) + 1);
 }
 
@@ -276,12 +275,11 @@ static hdx_code check_trace(hdx_graph *g, const leak_answer *a, const hdx_leak_t
     for (uint64_t s = 0; code == HDX_OK && s < steps->count; s++)
         if (!is_object(g, steps->at[s].address) ||
             (!steps->at[s].last && steps->at[s].ref_name == NULL && !is_object(g, steps->at[s].ref_key)))
-            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "step %llu of a kept trace names no object of the dump",
-                            (unsigned long long)s);
+            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE,
+                            "step %llu of a stored trace names no object of the dump", (unsigned long long)s);
     if (code == HDX_OK && (steps->at[steps->count - 1].address != t->address ||
                            strcmp(steps->at[steps->count - 1].class_name, t->class_name) != 0))
-        code =
-            hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept trace does not end at the object it is said to be of");
+        code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a stored trace does not end at its object");
     return code;
 }
 
@@ -326,11 +324,10 @@ hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err)
         leak_answer *a = hdx_leak_decode(r.at, r.size);
         if (a == NULL) {
             hdx_mem_put(NULL, r.at, r.size);
-            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a kept answer makes no sense");
+            code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a stored answer is invalid");
         } else {
             if (!fits(g, a))
-                code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE,
-                                "a kept trace names no object of the dump, or a root where there is none");
+                code = hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "a stored trace has an invalid object or root");
             for (uint64_t i = 0; code == HDX_OK && i < a->out.leak_count; i++)
                 for (uint64_t t = 0; code == HDX_OK && t < a->out.leaks[i].trace_count; t++)
                     code = check_trace(g, a, &a->out.leaks[i].traces[t], &steps, err);
@@ -354,10 +351,9 @@ hdx_code hdx_leaks_search(hdx_graph *g, const hdx_leaks_options *o, hdx_leaks **
     hdx_buffer   bytes = hdx_buffer_of(NULL);
     *out = NULL;
     if (o->finder == HDX_LEAKS_CLASSES && o->class_count == 0)
-        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "the finder of classes needs a class");
+        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "the finder classes needs a class");
     if (o->finder != HDX_LEAKS_WATCHED && o->key != NULL)
-        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE,
-                        "a key names a watched object: the finder must be the watched one");
+        return hdx_fail(e, HDX_USAGE, "", HDX_NOWHERE, "a key names a watched object and requires the finder watched");
     hdx_code code = hdx_leak_rules_read(o, &rules, e);
     if (code == HDX_OK) {
         const uint64_t key = hdx_leak_key(&rules, o);

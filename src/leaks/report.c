@@ -14,110 +14,106 @@
 
 /* ---- columns and keys ---- */
 
-#define SIZE_SENTENCE  "bytes that would be free if the leaking objects were gone; null without sizes"
-#define COUNT_SENTENCE "objects that would be gone with them; null without sizes"
+#define SIZE_SENTENCE  "retained size of the leaking objects; null without sizes"
+#define COUNT_SENTENCE "number of retained objects; null without sizes"
 static const hdx_column columns[] = {
-    HDX_COLUMN("kind", TEXT, NONE, 0, "application, library or unreachable"),
+    HDX_COLUMN("kind", TEXT, NONE, 0, "kind of leak: application, library or unreachable"),
     HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects with this signature"),
-    HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "dumps that have this leak"),
+               "signature, equal for leaks of the same cause in all dumps; null for unreachable objects"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of leaking objects with this signature"),
+    HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "number of dumps with this leak"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "class of the leaking object of the first trace"),
-    HDX_COLUMN("root", TEXT, NONE, HDX_COLUMN_NULLABLE, "type of the GC root that the first trace begins at"),
-    HDX_COLUMN("matcher", TEXT, NONE, HDX_COLUMN_NULLABLE, "the rule by which this is a known leak of a library"),
-    HDX_COLUMN("suspects", TEXT, NONE, HDX_COLUMN_NULLABLE, "references of the first trace that may be the cause"),
+    HDX_COLUMN("root", TEXT, NONE, HDX_COLUMN_NULLABLE, "type of the GC root of the first trace"),
+    HDX_COLUMN("matcher", TEXT, NONE, HDX_COLUMN_NULLABLE, "rule that matches a known library leak"),
+    HDX_COLUMN("suspects", TEXT, NONE, HDX_COLUMN_NULLABLE, "suspect references of the first trace"),
 };
 
 static const hdx_column reason_members[] = {
-    HDX_COLUMN("code", TEXT, NONE, 0, "the rule that says so, such as activity.destroyed"),
-    HDX_COLUMN("text", TEXT, NONE, 0, "the same for people"),
-    HDX_COLUMN("means", TEXT, NONE, HDX_COLUMN_OPTIONAL, "leaking or not_leaking; only where it tells"),
+    HDX_COLUMN("code", TEXT, NONE, 0, "rule for the status, such as activity.destroyed"),
+    HDX_COLUMN("text", TEXT, NONE, 0, "text for people"),
+    HDX_COLUMN("means", TEXT, NONE, HDX_COLUMN_OPTIONAL, "leaking or not_leaking; only if the rule decides"),
 };
 static const hdx_column label_members[] = {
-    HDX_COLUMN("code", TEXT, NONE, 0, "what is told, such as view.id"),
-    HDX_COLUMN("text", TEXT, NONE, 0, "the same for people"),
+    HDX_COLUMN("code", TEXT, NONE, 0, "kind of label, such as view.id"),
+    HDX_COLUMN("text", TEXT, NONE, 0, "text for people"),
 };
 static const hdx_column reference_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "a field, an index, a key of a map; empty for a local"),
     HDX_COLUMN("owner", TEXT, NONE, HDX_COLUMN_NULLABLE, "class that declares the field"),
     HDX_COLUMN("kind", TEXT, NONE, 0, "instance_field, static_field, array_entry or local"),
-    HDX_COLUMN("suspect", BOOL, NONE, 0, "it may be the cause of the leak"),
-    HDX_COLUMN("name_object", ADDRESS, NONE, HDX_COLUMN_OPTIONAL, "the key of the map; only of keys that have no text"),
-    HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_OPTIONAL,
-               "the frame that holds it; only of locals in dumps that have stacks"),
+    HDX_COLUMN("suspect", BOOL, NONE, 0, "true if the reference may be the cause of the leak"),
+    HDX_COLUMN("name_object", ADDRESS, NONE, HDX_COLUMN_OPTIONAL, "key of the map; only for keys without text"),
+    HDX_COLUMN("frame", TEXT, NONE, HDX_COLUMN_OPTIONAL, "frame of the local; only in dumps with stacks"),
 };
 static const hdx_column step_members[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "the object of this step"),
+    HDX_COLUMN("address", ADDRESS, NONE, 0, "object of this step"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "its class"),
     HDX_COLUMN("kind", TEXT, NONE, 0, "class, instance or array"),
     HDX_COLUMN("status", TEXT, NONE, 0, "leaking, not_leaking or unknown"),
-    HDX_COLUMN("conflict", TEXT, NONE, HDX_COLUMN_NULLABLE, "reasons for another status that lost; null: none"),
-    HDX_COLUMN("inherited", TEXT, NONE, HDX_COLUMN_NULLABLE, "the neighbour that its status comes from; null: its own"),
-    HDX_NESTED("reasons", LIST, 0, "why it has this status", reason_members),
-    HDX_NESTED("labels", LIST, 0, "what else is known of it", label_members),
-    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "bytes that would be free if it were gone; null: it leaks in no trace"),
+    HDX_COLUMN("conflict", TEXT, NONE, HDX_COLUMN_NULLABLE, "reasons for a different, overruled status; null: none"),
+    HDX_COLUMN("inherited", TEXT, NONE, HDX_COLUMN_NULLABLE,
+               "neighbour that determines the status; null: the object itself"),
+    HDX_NESTED("reasons", LIST, 0, "reasons for the status", reason_members),
+    HDX_NESTED("labels", LIST, 0, "labels with other facts", label_members),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "retained size; null if it leaks in no trace"),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-               "objects that would be gone with it; null: it leaks in no trace"),
-    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "the reference that leads to the next step; null at the last",
+               "number of retained objects; null if it leaks in no trace"),
+    HDX_NESTED("reference", OBJECT, HDX_COLUMN_NULLABLE, "reference to the next step; null in the last step",
                reference_members),
 };
 static const hdx_column root_members[] = {
     HDX_COLUMN("type", TEXT, NONE, 0, "type of the GC root, as LeakCanary names it"),
-    HDX_COLUMN("object", ADDRESS, NONE, 0, "the object that it holds"),
+    HDX_COLUMN("object", ADDRESS, NONE, 0, "object that the root refers to"),
 };
 static const hdx_column trace_members[] = {
-    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "where the path begins; null for unreachable objects",
-               root_members),
-    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "that of the leak; null for unreachable objects"),
+    HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "GC root of the path; null for unreachable objects", root_members),
+    HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE, "signature of the leak; null for unreachable objects"),
     HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
-               "the most that one of its leaking objects retains; null without sizes"),
+               "largest retained size of its leaking objects; null without sizes"),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
-               "objects that would be gone with it; null without sizes"),
-    HDX_NESTED("steps", LIST, 0, "objects on the path, from the one the root holds to the one that leaks",
-               step_members),
-    HDX_COLUMN("dump", TEXT, NONE, 0, "which dump it is from"),
+               "number of retained objects; null without sizes"),
+    HDX_NESTED("steps", LIST, 0, "objects on the path, from the root object to the leaking object", step_members),
+    HDX_COLUMN("dump", TEXT, NONE, 0, "dump of the trace"),
 };
 static const hdx_column in_dump_members[] = {
     HDX_COLUMN("dump", TEXT, NONE, 0, "the dump"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects in it"),
-    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "bytes that they retain; null without sizes"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of leaking objects"),
+    HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "their retained size; null without sizes"),
 };
 static const hdx_column matcher_members[] = {
-    HDX_COLUMN("pattern", TEXT, NONE, 0, "the references that it names"),
-    HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE, "why it is a known leak"),
+    HDX_COLUMN("pattern", TEXT, NONE, 0, "pattern of references"),
+    HDX_COLUMN("note", TEXT, NONE, HDX_COLUMN_NULLABLE, "explanation of the known leak"),
 };
 static const hdx_column leak_members[] = {
-    HDX_COLUMN("kind", TEXT, NONE, 0, "application, library or unreachable"),
+    HDX_COLUMN("kind", TEXT, NONE, 0, "kind of leak: application, library or unreachable"),
     HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE,
-               "the same for leaks of the same cause, in all dumps; null for unreachable objects"),
-    HDX_NESTED("matcher", OBJECT, HDX_COLUMN_NULLABLE,
-               "the rule by which this is a known leak of a library; null: none", matcher_members),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "leaking objects with this signature"),
+               "signature, equal for leaks of the same cause in all dumps; null for unreachable objects"),
+    HDX_NESTED("matcher", OBJECT, HDX_COLUMN_NULLABLE, "rule that matches a known library leak; null: none",
+               matcher_members),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of leaking objects with this signature"),
     HDX_COLUMN("retained_bytes", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),
-    HDX_NESTED("traces", LIST, 0, "the path to each of them", trace_members),
-    HDX_NESTED("dumps", LIST, 0, "the same leak in each dump that has it", in_dump_members),
+    HDX_NESTED("traces", LIST, 0, "path to each leaking object", trace_members),
+    HDX_NESTED("dumps", LIST, 0, "the leak in each dump", in_dump_members),
 };
 static const hdx_column fact_item[] = { { NULL, HDX_TYPE_ANY, HDX_UNIT_NONE, HDX_COLUMN_NULLABLE,
-                                          "what the dump says of it: a text, a number; null: it does not say", NULL,
-                                          0 } };
+                                          "value in the dump, a text or a number; null: unknown", NULL, 0 } };
 static const hdx_column watched_members[] = {
-    HDX_COLUMN("count", UNSIGNED, COUNT, 0, "references to watched objects, cleared ones too"),
-    HDX_COLUMN("retained", UNSIGNED, COUNT, 0, "those whose object is retained"),
+    HDX_COLUMN("count", UNSIGNED, COUNT, 0, "number of references to watched objects, including cleared ones"),
+    HDX_COLUMN("retained", UNSIGNED, COUNT, 0, "number of these whose object is retained"),
 };
 static const hdx_column dump_members[] = {
     HDX_COLUMN("dump", TEXT, NONE, 0, "the dump"),
-    HDX_NESTED("metadata", OBJECT, 0, "device, build and application, as this dump tells", fact_item),
-    HDX_NESTED("watched", OBJECT, 0, "how many objects were watched in it", watched_members),
+    HDX_NESTED("metadata", OBJECT, 0, "device, build and application of this dump", fact_item),
+    HDX_NESTED("watched", OBJECT, 0, "numbers of watched objects in the dump", watched_members),
 };
 static const hdx_column document[] = {
-    HDX_NESTED("metadata", OBJECT, 0, "device, build and application: what all dumps say alike", fact_item),
-    HDX_NESTED("watched", OBJECT, 0, "how many objects were watched, in all dumps together", watched_members),
-    HDX_NESTED("dumps", LIST, 0, "each dump, with what it says itself", dump_members),
-    HDX_NESTED("leaks", LIST, 0, "the leaks: of the application, of libraries, unreachable objects", leak_members),
+    HDX_NESTED("metadata", OBJECT, 0, "device, build and application, where all dumps agree", fact_item),
+    HDX_NESTED("watched", OBJECT, 0, "numbers of watched objects in all dumps", watched_members),
+    HDX_NESTED("dumps", LIST, 0, "facts about each dump", dump_members),
+    HDX_NESTED("leaks", LIST, 0, "leaks: of the application, of libraries, unreachable objects", leak_members),
 };
 
 /* ---- leaks of several dumps ---- */
@@ -449,7 +445,7 @@ static const hdx_parameter parameters[] = {
       .value = "FINDER",
       .choices = "watched filters classes",
       .preset = "watched",
-      .sentence = "which objects leak; watched by default" },
+      .sentence = "how to find leaking objects; default: watched" },
     { .name = "class",
       .kind = HDX_PARAMETER_CLASSES,
       .flags = HDX_PARAMETER_REPEATED,
@@ -458,35 +454,37 @@ static const hdx_parameter parameters[] = {
     { .name = "matchers",
       .kind = HDX_PARAMETER_FILE,
       .value = "FILE",
-      .sentence = "references not to follow, and known leaks of libraries, besides those built in" },
+      .sentence = "file of references to ignore and known library leaks, in addition to the built-in ones" },
     { .name = "filters",
       .kind = HDX_PARAMETER_FILE,
       .value = "FILE",
-      .sentence = "rules of state, besides those built in" },
+      .sentence = "file of rules on object state, in addition to the built-in ones" },
     { .name = "mapping",
       .kind = HDX_PARAMETER_FILE,
       .value = "FILE",
-      .sentence = "mapping of R8 or ProGuard: names are given back" },
+      .sentence = "R8 or ProGuard mapping, to restore original names" },
     { .name = "no-retained",
       .kind = HDX_PARAMETER_FLAG,
-      .sentence = "no retained sizes: the search ends when all leaks are found" },
-    { .name = "key", .kind = HDX_PARAMETER_TEXT, .value = "KEY", .sentence = "only the watched object with this key" },
+      .sentence = "skip retained sizes and end the search when all leaks are found" },
+    { .name = "key",
+      .kind = HDX_PARAMETER_TEXT,
+      .value = "KEY",
+      .sentence = "report only the watched object with this key" },
     { .name = "min-watch",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "SECONDS",
       .most = UINT64_MAX / 1000,
-      .sentence = "only objects watched at least so long" },
+      .sentence = "report only objects watched for at least this time" },
 };
 
 const hdx_answer hdx_leaks_answer = {
     .name = "leaks",
     .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES | HDX_ANSWER_NO_VIEWS,
-    .sentence = "memory leaks as LeakCanary finds them, with the path to each from a GC root",
-    .more = "Watched objects that should be gone (KeyedWeakReference), objects whose state says so (--finder filters), "
-            "or all instances of classes. "
-            "Leaks of the same cause have one signature; several dumps are answered together. The first answer is kept "
-            "beside the index. The man page "
-            "describes the files of --matchers and --filters.",
+    .sentence = "find memory leaks as LeakCanary does, with a path from a GC root to each",
+    .more = "Finds watched objects that should be gone (KeyedWeakReference), objects whose state shows a leak "
+            "(--finder filters), or all instances of classes. Leaks of the same cause have the same signature; several "
+            "dumps are combined. The first answer is stored next to the index. The man page describes the files for "
+            "--matchers and --filters.",
     .examples = { "heapdex leaks app.hprof", "heapdex leaks app.hprof --finder classes --class java.lang.Thread" },
     .forms = &form,
     .form_count = 1,

@@ -108,21 +108,21 @@ static hdx_code matcher_line(leak_rules *r, const hdx_leak_file *f, uint64_t lin
     unsigned                 k = 0;
     m.ignored = hdx_text_is(effect, "ignored");
     if (!m.ignored && !hdx_text_is(effect, "library"))
-        return fault(f, line, "'ignored' or 'library' is expected", effect, err);
+        return fault(f, line, "expected 'ignored' or 'library'", effect, err);
     while (k < 4 && !hdx_text_is(kind, kinds[k]))
         k++;
     if (k == 4)
-        return fault(f, line, "instance-field, static-field, native-global or java-local is expected", kind, err);
+        return fault(f, line, "expected instance-field, static-field, native-global or java-local", kind, err);
     m.kind = (hdx_leak_matcher_kind)k;
     hdx_text    what = word(&w), class_name = what, member = { "", 0 };
     const char *hash = what.len > 0 ? memchr(what.at, '#', what.len) : NULL;
     if (k <= 1) {
         if (hash == NULL || hash == what.at || hash + 1 == what.at + what.len)
-            return fault(f, line, "CLASS#FIELD is expected", what, err);
+            return fault(f, line, "expected CLASS#FIELD", what, err);
         class_name.len = (uint32_t)(hash - what.at);
         member = (hdx_text){ hash + 1, what.len - class_name.len - 1 };
     } else if (what.len == 0) {
-        return fault(f, line, k == 2 ? "a class is expected" : "the name of a thread is expected", what, err);
+        return fault(f, line, k == 2 ? "expected a class" : "expected the name of a thread", what, err);
     } else if (k == 3) {
         member = what;
         class_name.len = 0;
@@ -136,7 +136,7 @@ static hdx_code matcher_line(leak_rules *r, const hdx_leak_file *f, uint64_t lin
         if (t.len == 0)
             break;
         if (!condition(r, t, &m, &is))
-            return fault(f, line, "sdk=FROM..TO with whole numbers is expected", t, err);
+            return fault(f, line, "expected sdk=FROM..TO with whole numbers", t, err);
         device |= is;
         if (!is)
             good = (m.note = copy(r, (w = before, rest(&w)))) != NULL;
@@ -157,9 +157,9 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
     else if (hdx_text_is(means, "label"))
         rule.means = HDX_LEAK_UNKNOWN;
     else
-        return fault(f, line, "'leaking', 'not-leaking' or 'label' is expected", means, err);
+        return fault(f, line, "expected 'leaking', 'not-leaking' or 'label'", means, err);
     if (name.len == 0 || hdx_text_is(name, "+"))
-        return fault(f, line, "a class is expected", name, err);
+        return fault(f, line, "expected a class", name, err);
     rule.subclasses = name.at[name.len - 1] == '+';
     name.len -= rule.subclasses;
     const words before = w;
@@ -172,7 +172,7 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
         w = before; /* no condition: what is left is the text */
         field.len = 0;
     } else if ((value = word(&w)).len == 0)
-        return fault(f, line, "a value is expected behind", op, err);
+        return fault(f, line, "expected a value after", op, err);
     hdx_text text = rest(&w);
     rule.class_name = copy(r, name);
     rule.field = copy(r, field);
@@ -208,11 +208,12 @@ static hdx_code lines(leak_rules *r, const hdx_leak_file *f,
         words       w = { f->at + from, f->at + from + n }, peek = w;
         hdx_text    first = word(&peek);
         if (n > UINT16_MAX)
-            return fault(f, line, "a line of more than 65535 bytes", (hdx_text){ f->at + from, 20 }, err);
+            return fault(f, line, "the line exceeds 65535 bytes", (hdx_text){ f->at + from, 20 }, err);
         if (memchr(f->at + from, '\0', n) != NULL)
             return fault(f, line, "a byte 0", (hdx_text){ "", 0 }, err);
         if (first.len > 0 && first.at[0] != '#')
-            code = taken++ < LINES_MOST ? take(r, f, line, w, err) : fault(f, line, "10000 lines at most", first, err);
+            code =
+                taken++ < LINES_MOST ? take(r, f, line, w, err) : fault(f, line, "more than 10000 lines", first, err);
         from += n + 1;
     }
     return code;

@@ -210,7 +210,7 @@ static hdx_code lay_piece(store *s, uint64_t piece, uint32_t *entries, uint32_t 
         }
     }
     if (!hdx_mul(*all, s->h->id_size, &bytes) || bytes > 4 * dump)
-        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "%llu references are more than the dump could hold",
+        return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "%llu references exceed what the dump can contain",
                         (unsigned long long)*all);
     hdx_code code = hdx_packed_lay(&s->lists, piece, entries, s->mem, err);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++)
@@ -270,8 +270,7 @@ static hdx_code afford(const store *s, uint64_t beside, hdx_error *err)
     const uint64_t used = s->mem->used, limit = s->mem->limit;
     if (limit == 0 || used + beside <= limit)
         return HDX_OK;
-    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                    "the search for leaks takes more than --memory allows; --memory %lluM would do",
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks exceeds --memory; --memory %lluM would do",
                     (unsigned long long)((used + beside + s->apart) >> 20) + 8);
 }
 

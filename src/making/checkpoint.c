@@ -180,7 +180,7 @@ static hdx_code save_state(hdx_pass *p, uint64_t done, uint64_t tasks, const cha
     uint8_t             sum[4];
     head_of(p, done, tasks, &head);
     if (head.catalog == 0)
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read the catalog beside it back");
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot read back the catalog");
     int     fd = b->work.io->create(b->work.io, path), rc;
     writing w = { b->work.io, fd, fd, 0 };
     put(&w, &head, sizeof head);
@@ -241,7 +241,7 @@ hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err)
         p->referenced.once = hdx_mem_array(&b->work.mem, words, 8);
         p->referenced.many = hdx_mem_array(&b->work.mem, words, 8);
         if (p->referenced.once == NULL || p->referenced.many == NULL)
-            code = hdx_no_memory(err, "who is referenced to", b->tables.objects / 4);
+            code = hdx_no_memory(err, "the set of referenced objects", b->tables.objects / 4);
         else if ((code = hdx_kept_get(file, p->referenced.once, words * 8, err)) == HDX_OK)
             code = hdx_kept_get(file, p->referenced.many, words * 8, err);
     }
@@ -267,7 +267,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     path_of(&b->work, FOLDER, "", path, sizeof path);
     path_of(&b->work, FRESH, "state", state, sizeof state);
     if ((rc = hdx_folder_clear(b->work.io, fresh)) < 0 || (rc = b->work.io->mkdir(b->work.io, fresh)) < 0)
-        return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot make a checkpoint: %s", strerror(-rc));
+        return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot write a checkpoint: %s", strerror(-rc));
     const bool searched = hdx_checkpoint_search(p->until, done), special = searched || (tasks & HDX_TASK_NEAREST) != 0;
     if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->kept.live && (p->kept.special || !special)) &&
         (code = save_bits(p, special, err)) != HDX_OK)
@@ -282,7 +282,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
         rc = b->work.io->rename(b->work.io, fresh, path);
     }
     if (rc < 0)
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot put the checkpoint in place: %s", strerror(-rc));
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot move the checkpoint into place: %s", strerror(-rc));
     (void)hdx_folder_clear(b->work.io, fresh);
     assert(b->work.folder[0] != '\0'); /* M3 */
     b->keeping.checkpointed = true;

@@ -163,7 +163,7 @@ static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
         const uint32_t number = hdx_class_at(&b->tables, b->dump.scan.uses.at[i].addr);
         const hdx_text name = b->tables.classes[number].name;
         code = hdx_work_damage(&b->work, HDX_DAMAGE_LAYOUT, misfit - 1, "INSTANCE_DUMP", 0, err,
-                               "fields of %.*s take %llu bytes, the record has another length",
+                               "fields of %.*s need %llu bytes, but the record has another length",
                                (int)(name.len > 60 ? 60 : name.len), name.at,
                                (unsigned long long)b->tables.lookup.layouts[number].bytes);
     }

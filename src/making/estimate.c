@@ -524,9 +524,9 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
         err = &own;
     memset(out, 0, sizeof *out);
     if (hdx_folder_is_index(hdx_io_system(), options->dump))
-        return hdx_hint(
-            err, hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and a forecast needs a dump"),
-            "heapdex info says what the index did cost");
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index; a forecast needs a dump"),
+                        "heapdex info shows what building the index cost");
     hdx_ticker_init(&tick, &options->progress, 1);
     const uint64_t begun = hdx_now_ns();
     hdx_stripping  what;

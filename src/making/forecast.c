@@ -104,7 +104,7 @@ hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_
         return HDX_OK;
     return hdx_hint(err,
                     hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
-                             "the step %s needs %llu MB, the budget is %llu MB", names[worst],
+                             "step %s needs %llu MB; the memory limit is %llu MB", names[worst],
                              (unsigned long long)((need >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
                     "--memory %lluM would do", (unsigned long long)((need >> 20) + 1));
 }
@@ -117,7 +117,7 @@ hdx_code hdx_forecast_search(const hdx_work *w, unsigned width, uint64_t parents
     const uint64_t more = w->options->memory + (need - room);
     return hdx_hint(err,
                     hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
-                             "the step references needs %llu MB, the budget is %llu MB",
+                             "step references needs %llu MB; the memory limit is %llu MB",
                              (unsigned long long)((more >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
                     "--memory %lluM would do", (unsigned long long)((more >> 20) + 1));
 }
@@ -129,7 +129,7 @@ hdx_code hdx_forecast_begin(const hdx_work *w, const hdx_dump_tables *t, hdx_err
         return HDX_OK;
     return hdx_hint(err,
                     hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
-                             "reading it needs %llu MB and room for its names, the budget is %llu MB",
+                             "reading the dump needs %llu MB plus its names; the memory limit is %llu MB",
                              (unsigned long long)((need >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
-                    "heapdex estimate says what --memory would do");
+                    "heapdex estimate shows how much --memory is needed");
 }

@@ -94,9 +94,8 @@ static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
     const bool goes_on = b->keeping.kept_scan;
     hdx_code   code;
     if (goes_on)
-        notice(b->work.options, b->keeping.kept_columns
-                                    ? "an earlier build was reading the dump for the second time: going on there"
-                                    : "an earlier build was reading the dump: going on there");
+        notice(b->work.options, b->keeping.kept_columns ? "resuming an earlier build in its second pass over the dump"
+                                                        : "resuming an earlier build in its first pass over the dump");
     if ((code = hdx_forecast_begin(&b->work, &b->tables, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
         (!goes_on && (code = hdx_counts_tell(b, err)) != HDX_OK))
         return code;
@@ -142,10 +141,10 @@ static hdx_code check_space(hdx_build *b, const hdx_index_home *home, hdx_error 
         return HDX_OK;
     return hdx_hint(err,
                     hdx_fail(err, HDX_LIMIT, home->path, HDX_NOWHERE,
-                             "the index takes %llu MB on disk, %llu MB while it is built; %.1f MB are free there",
+                             "the index needs %llu MB on disk, %llu MB while it is built; only %.1f MB are free",
                              (unsigned long long)(f.disk >> 20) + 1,
                              (unsigned long long)((f.disk + f.temporary) >> 20) + 1, (double)left / 1048576.0),
-                    "make room on that disk, or put the index elsewhere with --index-dir DIR");
+                    "free space on that disk, or store the index elsewhere with --index-dir DIR");
 }
 
 /* Everything from the dump to the committed folder; the lock is held. */
@@ -197,7 +196,7 @@ out:
         hdx_place_abandon(io, home);
     else if (code == HDX_CANCELLED)
         (void)hdx_hint(err, code,
-                       "the steps that are done are saved: the next run resumes there; heapdex remove deletes them");
+                       "finished steps are saved: the next run resumes after them; heapdex remove deletes them");
     if (code != HDX_OK && err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", options->dump);
     hdx_build_close(b);
@@ -211,16 +210,16 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
     size_t       len = strlen(options->dump);
     if (options->force || options->index_dir != NULL)
         return hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index, and %s needs a dump",
+                        hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is an index; %s needs a dump",
                                  options->force ? "--force" : "--index-dir"),
-                        "name the dump that it was made from");
+                        "name the dump of this index");
     hdx_code code = hdx_catalog_open(io, options->dump, &catalog, err);
     if (code != HDX_OK)
         return code;
     const hdx_manifest *m = hdx_catalog_manifest(catalog);
     const char         *slash;
     if (options->dump_number > 1 && options->dump_number != m->dump_number) { /* 1 is what nobody asked for */
-        code = hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is the index of dump number %u, not of %u",
+        code = hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is the index of dump number %u, not %u",
                         m->dump_number, options->dump_number);
         hdx_catalog_close(catalog);
         return code;
@@ -246,8 +245,8 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
 
 static const char *lacking(hdx_index_state state)
 {
-    return state == HDX_INDEX_STALE ? "its index is stale: the dump changed"
-           : state == HDX_INDEX_OLD ? "its index has an older format"
+    return state == HDX_INDEX_STALE ? "the index is stale: the dump changed"
+           : state == HDX_INDEX_OLD ? "the index has an older format"
                                     : "no index";
 }
 
@@ -278,7 +277,7 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
         return code;
     if (state != HDX_INDEX_VALID && options->no_build)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "%s", lacking(state)),
-                        "heapdex index makes one");
+                        "heapdex index builds it");
     if (state != HDX_INDEX_VALID) {
         if ((code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
             return code;

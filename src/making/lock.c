@@ -101,11 +101,11 @@ static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home
     if (how == HDX_OWNER_UNTOLD && locked != 0 && looks < EMPTY_WAIT) /* its maker may be about to write it */
         return HELD;
     if (how == HDX_OWNER_ALIVE) {
-        *why = locked >= 0 ? "; file locks exclude nobody here" : "";
+        *why = locked >= 0 ? "; file locks have no effect here" : "";
         return HELD;
     }
     if ((how == HDX_OWNER_ELSEWHERE && locked != 0) || (how == HDX_OWNER_UNTOLD && locked < 0)) {
-        *why = locked >= 0 ? "; file locks do not reach other hosts here" : "; there are no file locks here";
+        *why = locked >= 0 ? "; file locks do not work across hosts here" : "; file locks are not supported here";
         return HELD;
     }
     if (locked == 0 && write_record(fd, home) == 0)
@@ -154,9 +154,9 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
             continue;
         hdx_owner_words(text, words, sizeof words);
         if (options->no_wait && (text[0] != '\0' || looks >= EMPTY_WAIT)) {
-            (void)hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder is at work: %s%s", words, why);
+            (void)hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder is running: %s%s", words, why);
             return why[0] == '\0' ? HDX_BUSY
-                                  : hdx_hint(err, HDX_BUSY, "if it is at work no more, remove %s", home->lock);
+                                  : hdx_hint(err, HDX_BUSY, "if it is no longer running, remove %s", home->lock);
         }
         if (!told && (text[0] != '\0' || looks >= EMPTY_WAIT) && options->notice != NULL) {
             (void)snprintf(line, sizeof line, "waiting for another builder of this index: %s%s", words, why);
@@ -195,9 +195,8 @@ hdx_code hdx_place_still_held(const hdx_index_home *home, hdx_error *err)
         (void)close(fd);
     }
     hdx_owner_words(text, words, sizeof words);
-    return hdx_hint(err, hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder took this place: %s", words),
-                    "file locks exclude nobody here: "
-                    "one build at a time, or --index-dir DIR for each");
+    return hdx_hint(err, hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder took over: %s", words),
+                    "file locks have no effect here: run one build at a time, or give each its own --index-dir DIR");
 }
 
 void hdx_place_unlock(hdx_index_home *home)

@@ -75,7 +75,8 @@ void hdx_manifest_step_end(hdx_build *b)
     b->manifest.step_count++;
 }
 
-_Static_assert(HDX_CATALOG_FORMAT >= HDX_INDEX_FORMAT, "an index of the format before would pass for one of this");
+_Static_assert(HDX_CATALOG_FORMAT >= HDX_INDEX_FORMAT,
+               "an index of the previous format would pass for one of this format");
 
 /*
  * Of what the dump says, not of how it lies on disk: the index of a gzip'd dump has the same bytes as the plain one's.

@@ -153,7 +153,7 @@ static hdx_code begin_referenced(hdx_pass *p, hdx_referenced *r, hdx_error *err)
     r->once = hdx_mem_array(mem, hdx_bits_words(objects), 8);
     r->many = hdx_mem_array(mem, hdx_bits_words(objects), 8);
     return r->once != NULL && r->many != NULL ? HDX_OK
-                                              : hdx_no_memory(err, "which objects are referenced to", objects / 4);
+                                              : hdx_no_memory(err, "the set of referenced objects", objects / 4);
 }
 
 static hdx_code find_referenced(hdx_pass *p, hdx_error *err)
@@ -901,7 +901,7 @@ hdx_code hdx_passes_resume(hdx_build *b, hdx_error *err)
         code = restore(p, done, err);
     if (code == HDX_OK && options->notice != NULL) {
         const char *last = passes[63 - __builtin_clzll(done | 1)].name;
-        (void)snprintf(line, sizeof line, "an earlier build got as far as the step %s: going on behind it", last);
+        (void)snprintf(line, sizeof line, "resuming an earlier build after its step %s", last);
         options->notice(options->notice_context, line);
     }
     if (code == HDX_OK)
@@ -936,7 +936,7 @@ static hdx_code read_without_cuts(hdx_pass *p, hdx_error *err)
     if (code == HDX_OK && (code = read_outbound(p, &cuts, err)) == HDX_NOT_FOUND) /* what no build writes */
         code = hdx_note_check(&p->note, err) != HDX_OK
                    ? HDX_DAMAGED
-                   : hdx_fail(err, HDX_DAMAGED, "outbound", HDX_NOWHERE, "its lists are not as they are written");
+                   : hdx_fail(err, HDX_DAMAGED, "outbound", HDX_NOWHERE, "list contents differ from what was written");
     hdx_one_to_n_close(of);
     hdx_ranks_close(from);
     return code;
@@ -1003,7 +1003,7 @@ static hdx_code clear_folder(const hdx_work *w, hdx_error *err)
     int rc = hdx_place_clear(w->io, w->folder);
     if (rc >= 0)
         rc = w->io->mkdir(w->io, w->folder);
-    return rc >= 0 ? HDX_OK : hdx_fail(err, HDX_IO, w->folder, HDX_NOWHERE, "cannot clear it: %s", strerror(-rc));
+    return rc >= 0 ? HDX_OK : hdx_fail(err, HDX_IO, w->folder, HDX_NOWHERE, "cannot delete it: %s", strerror(-rc));
 }
 
 /* Behind the last step that an earlier build of the view has done; *done: which are. */
@@ -1017,7 +1017,7 @@ static hdx_code find_begun(hdx_pass *p, uint64_t *done, hdx_error *err)
     if (code == HDX_NOT_FOUND)
         return clear_folder(&b->work, err);
     if (code == HDX_OK && *done != before && options->notice != NULL) {
-        (void)snprintf(line, sizeof line, "an earlier build of the view got as far as the step %s: going on behind it",
+        (void)snprintf(line, sizeof line, "resuming an earlier build of the view after its step %s",
                        passes[63 - __builtin_clzll(*done)].name);
         options->notice(options->notice_context, line);
     }

@@ -128,22 +128,23 @@ hdx_code hdx_place_foreign(const char *path, hdx_error *err)
     if (st.st_uid != geteuid())
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
-                                 "belongs to another user (%lu): neither used nor removed", (unsigned long)st.st_uid),
-                        "its owner can remove it; --index-dir DIR puts the index elsewhere");
+                                 "belongs to another user (%lu); it is neither used nor removed",
+                                 (unsigned long)st.st_uid),
+                        "ask its owner to remove it, or use --index-dir DIR");
     if (S_ISDIR(st.st_mode) && hdx_folder_has_other(path, other))
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
-                                 "holds %s, which heapdex did not write: neither used nor removed", other),
-                        "move that file elsewhere; --index-dir DIR puts the index elsewhere");
+                                 "contains %s, which heapdex did not write; it is neither used nor removed", other),
+                        "move that file elsewhere, or use --index-dir DIR");
     return HDX_OK;
 }
 
 static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
 {
     int rc = hdx_place_clear(io, path);
-    return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot clear the leftovers of an earlier build: %s",
-                             strerror(-rc))
-                  : HDX_OK;
+    return rc < 0
+               ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot delete files of an earlier build: %s", strerror(-rc))
+               : HDX_OK;
 }
 
 /* Or what a reading of the dump has kept (kept.h). */
@@ -173,7 +174,7 @@ static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hd
     if (left == OPEN) {
         if (is_real_folder(home->part))
             (void)chmod(home->part, 0700); /* before it is cleared: nobody else moves names in it */
-        (void)snprintf(line, sizeof line, "%s is writable by others: not used", home->part);
+        (void)snprintf(line, sizeof line, "%s is writable by other users; it is not used", home->part);
         notice(options, line);
     }
     *found = resume && left == OURS && has_checkpoint(home->part);
@@ -191,15 +192,15 @@ static hdx_code is_free(hdx_io *io, const hdx_index_home *home, hdx_error *err)
     if (hdx_folder_around(io, home->path, index))
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE,
-                                 "lies in the index %s; an index is not made inside another one", index),
-                        "--index-dir DIR puts the index elsewhere");
+                                 "is inside the index %s; an index cannot contain another one", index),
+                        "store the index elsewhere with --index-dir DIR");
     if (io->stat(io, home->path, &st) < 0 || hdx_folder_is_index(io, home->path))
         return HDX_OK;
     if (!S_ISDIR(st.st_mode))
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a file; an index is a folder"),
                         "name a folder that does not exist yet");
     if (!is_empty(home->path))
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a folder with other things in it"),
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE, "is a folder with other files in it"),
                         "name a folder that does not exist yet");
     return HDX_OK;
 }
@@ -216,11 +217,11 @@ static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx
         return code;
     if ((rc = make_parents(io, home->path, NULL)) < 0)
         return hdx_hint(
-            err, hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "cannot make the cache folder: %s", strerror(-rc)),
-            "--index-dir DIR puts the index elsewhere");
+            err, hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "cannot create the cache folder: %s", strerror(-rc)),
+            "store the index elsewhere with --index-dir DIR");
     if (!hdx_place_is_own_cache(home->path))
         return hdx_hint(err, hdx_fail(err, HDX_IO, home->path, HDX_NOWHERE, "the cache folder belongs to another user"),
-                        "--index-dir DIR puts the index elsewhere");
+                        "store the index elsewhere with --index-dir DIR");
     if (hdx_path_folder(home->path, line, sizeof line))
         io->share(io, line, &(hdx_access){ .mode = 0600, .gid = (uint32_t)getegid() });
     if ((code = is_free(io, home, err)) != HDX_OK || (code = hdx_place_lock(io, options, home, err)) != HDX_OK ||
@@ -230,7 +231,7 @@ static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx
     if (rc == 0 && (code = take_part(io, options, home, resume, found, &rc, err)) != HDX_OK)
         return code;
     if (rc < 0)
-        return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc));
+        return hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot create the index folder: %s", strerror(-rc));
     if (!*found) {
         (void)snprintf(line, sizeof line, "%s; the index is %s", why, home->path);
         notice(options, line);
@@ -245,8 +246,8 @@ hdx_code hdx_place_in_the_way(const hdx_index_home *home, hdx_error *err)
     if (code != HDX_OK || home->lock_fd >= 0 || home->why_not != EPERM || lstat(home->lock, &st) != 0)
         return code;
     if ((code = hdx_place_foreign(home->lock, err)) == HDX_OK)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->lock, HDX_NOWHERE, "is no lock that heapdex made"),
-                        "move it elsewhere; --index-dir DIR puts the index elsewhere");
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->lock, HDX_NOWHERE, "is not a lock file of heapdex"),
+                        "move it elsewhere, or use --index-dir DIR");
     if (err != NULL)
         err->code = HDX_BUSY; /* somebody else may be building */
     return HDX_BUSY;
@@ -282,13 +283,13 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
         hdx_place_cache_path(options, cached, sizeof cached))
         return begin_in_cache(io, options, home, cached,
                               hdx_place_in_the_way(home, &foreign) != HDX_OK ? not_used(&foreign, why, sizeof why)
-                                                                             : "the dump's folder cannot be written",
+                                                                             : "cannot write to the dump's folder",
                               resume, found, err);
     if (rc == -EPERM && (code = hdx_place_in_the_way(home, err)) != HDX_OK)
         return code;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the index folder: %s", strerror(-rc)),
-                    "--index-dir DIR puts the index elsewhere");
+                    hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot create the index folder: %s", strerror(-rc)),
+                    "store the index elsewhere with --index-dir DIR");
 }
 
 /* Another builder that took the place over writes the same names: a file that is not as long as it was made is not
@@ -304,9 +305,9 @@ static hdx_code still_ours(hdx_io *io, const hdx_index_home *home, const hdx_man
         (void)snprintf(path, sizeof path, "%s/%s.hdx", home->part, m->files[i].name);
         const int rc = io->stat(io, path, &st);
         if (rc < 0)
-            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot find it again: %s", strerror(-rc));
+            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot look at it after writing: %s", strerror(-rc));
         else if ((uint64_t)st.st_size != m->files[i].bytes)
-            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "has %llu bytes, %llu were written",
+            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "is %llu bytes, but %llu were written",
                             (unsigned long long)st.st_size, (unsigned long long)m->files[i].bytes);
     }
     return code;
@@ -347,10 +348,10 @@ hdx_code hdx_place_put(hdx_io *io, const char *part, const char *path, bool in_i
     if (old && (rc == -EINVAL || rc == -ENOSYS || rc == -EOPNOTSUPP))
         rc = replace_by_steps(io, part, path);
     if (rc < 0)
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot put the %s in place: %s", in_index ? "view" : "index",
-                        strerror(-rc));
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot move the %s into place: %s",
+                        in_index ? "view" : "index", strerror(-rc));
     if (hdx_path_folder(path, folder, sizeof folder) && (rc = io->sync_folder(io, folder)) < 0)
-        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot sync the folder that holds it: %s", strerror(-rc));
+        return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot sync its folder: %s", strerror(-rc));
     (void)hdx_place_clear(io, part); /* the old one, if there was one */
     return HDX_OK;
 }

@@ -56,7 +56,7 @@ hdx_code hdx_place_set(hdx_index_home *home, const char *path, hdx_error *err)
         return set_paths(home, real, err);
     return hdx_hint(err,
                     hdx_fail(err, HDX_USAGE, home->path, HDX_NOWHERE,
-                             dots ? "does not exist, and has no name to make it with" : "is a link that leads nowhere"),
+                             dots ? "does not exist, and this name cannot be created" : "is a broken symbolic link"),
                     "name a folder that does not exist yet");
 }
 
@@ -134,7 +134,7 @@ hdx_code hdx_place_unchanged(hdx_io *io, const char *path, const hdx_manifest *m
         (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->file_mtime_ns)
         return HDX_OK;
     return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "the dump changed while it was indexed"),
-                    "wait until it is written whole");
+                    "wait until it is completely written");
 }
 
 static bool untouched(const struct stat *st, const hdx_manifest *m)
@@ -237,12 +237,10 @@ static hdx_code of_another(const hdx_index_home *home, const hdx_manifest *m, co
         (void)hdx_fail(err, HDX_BAD_DUMP, home->path, HDX_NOWHERE, "is the index of heap %u of %s, not of heap %u",
                        m->dump_number, options->dump, options->dump_number == 0 ? 1 : options->dump_number);
     else
-        (void)hdx_fail(err, HDX_BAD_DUMP, home->path, HDX_NOWHERE, "is the index of another dump, %s, not of %s",
+        (void)hdx_fail(err, HDX_BAD_DUMP, home->path, HDX_NOWHERE, "is the index of another dump: %s, not %s",
                        m->dump_path[0] != '\0' ? m->dump_path : m->dump_name, options->dump);
     return hdx_hint(err, HDX_BAD_DUMP,
-                    "--index-dir names the folder of one index: name another one, or remove this one "
-                    "with heapdex remove %s",
-                    home->path);
+                    "name another folder with --index-dir, or delete this index with heapdex remove %s", home->path);
 }
 
 hdx_code hdx_place_holds_other(const char *path, hdx_error *err)
@@ -253,7 +251,7 @@ hdx_code hdx_place_holds_other(const char *path, hdx_error *err)
         return HDX_OK;
     return hdx_hint(err,
                     hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
-                             "holds %s, which heapdex did not write: it is neither replaced nor removed", other),
+                             "contains %s, which heapdex did not write; it is neither replaced nor removed", other),
                     "move that file elsewhere");
 }
 

@@ -59,7 +59,7 @@ static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
     if (rc >= 0 && !hdx_place_is_ours(home->part))
         rc = hdx_place_clear(io, home->part);
     return rc >= 0 ? HDX_OK
-                   : hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot make the folder of the view: %s",
+                   : hdx_fail(err, HDX_IO, home->part, HDX_NOWHERE, "cannot create the folder of the view: %s",
                               strerror(-rc));
 }
 
@@ -67,14 +67,14 @@ static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
 static hdx_code check_index(const hdx_manifest *m, const hdx_view_wanted *want, const char *path, hdx_error *err)
 {
     if (m->step < HDX_STEP_DOMINATORS)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the index stops before the dominators"),
-                        "heapdex index makes the rest of it");
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE, "the index is partial: it has no dominators"),
+                        "heapdex index completes it");
     if (m->view[0] != '\0' || memcmp(m->identity, want->index, sizeof m->identity) != 0)
-        return hdx_hint(err, hdx_fail(err, HDX_BUSY, path, HDX_NOWHERE, "the index was made anew meanwhile"),
+        return hdx_hint(err, hdx_fail(err, HDX_BUSY, path, HDX_NOWHERE, "the index was rebuilt in the meantime"),
                         "ask again");
     if (m->stated_sizes && want->layout != HDX_LAYOUT_MAT)
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
-                        "an Android dump states the sizes of its objects: none of HotSpot's layouts is theirs");
+                        "an Android dump states object sizes; HotSpot layouts do not apply");
     if (m->objects > UINT64_MAX / 4 || m->classes == 0)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes",
                         (unsigned long long)m->objects, (unsigned long long)m->classes);
@@ -190,7 +190,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         if (code != HDX_OK && !(b->keeping.checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT)))
             (void)hdx_place_clear(b->work.io, home->part);
         else if (code == HDX_CANCELLED)
-            (void)hdx_hint(err, code, "the steps that are done are saved: the next build of the view resumes there");
+            (void)hdx_hint(err, code, "finished steps are saved: the next build of the view resumes after them");
     }
     if (code == HDX_OK) {
         (void)snprintf(report->path, sizeof report->path, "%.*s", (int)sizeof report->path - 1, home->path);
@@ -211,9 +211,9 @@ static hdx_code lock(hdx_io *io, const hdx_index_options *options, view_home *ho
     if (code != HDX_OK || home->index.lock_fd >= 0)
         return code;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_IO, home->index.path, HDX_NOWHERE, "views cannot be changed there: %s",
+                    hdx_fail(err, HDX_IO, home->index.path, HDX_NOWHERE, "cannot change views in this folder: %s",
                              strerror(home->index.why_not)),
-                    "copy the index to a folder that can be written");
+                    "copy the index to a writable folder");
 }
 
 hdx_code hdx_view_build(const hdx_index_options *options, const hdx_view_wanted *want, hdx_index_report *report,

@@ -90,14 +90,14 @@ const char *hdx_oql_scalar_of(oql *o, uint32_t at, value v, binding least)
     case VALUE_SNAPSHOT:
         return hdx_oql_refuse(o, at,
                               "${snapshot}.getClasses(), .@GCRoots, .getClassesByName(\"C\", true) are translated",
-                              "the snapshot itself is no value");
+                              "the snapshot itself is not a value");
     case VALUE_LIST: return v.sql != NULL ? v.sql : first_of(o, v);
     case VALUE_ROOTS:
         return hdx_oql_say(o, "(SELECT group_concat(DISTINCT type) FROM roots WHERE id=%s AND thread IS NULL)", v.of);
     default: break;
     }
     if (v.sql == NULL)
-        return hdx_oql_refuse(o, at, "name one of its columns", "a row of a SELECT in FROM is no object");
+        return hdx_oql_refuse(o, at, "name one of its columns", "a row of a SELECT in FROM is not an object");
     return wrap(o, v.sql, v.binds, least);
 }
 
@@ -121,7 +121,7 @@ const char *hdx_oql_object_of(oql *o, uint32_t at, value v)
         break;
     default: break;
     }
-    return hdx_oql_refuse(o, at, "name objects by FROM OBJECTS 0x7f3a10", "this is no object");
+    return hdx_oql_refuse(o, at, "name objects with FROM OBJECTS 0x7f3a10", "this is not an object");
 }
 
 const char *hdx_oql_text_of(oql *o, uint32_t at, value v)
@@ -150,7 +150,7 @@ const char *hdx_oql_text_of(oql *o, uint32_t at, value v)
         break;
     case VALUE_SNAPSHOT: break;
     }
-    return hdx_oql_refuse(o, at, "take one of them, or how many: .get(0), .size()", "many objects are no text");
+    return hdx_oql_refuse(o, at, "use one object or the count: .get(0), .size()", "a list of objects is not a text");
 }
 
 static const char *truth(oql *o, uint32_t at, value v, binding least)
@@ -338,7 +338,7 @@ no_list:
     return hdx_oql_value_of(VALUE_NULL, BINDS_ALL,
                             hdx_oql_refuse(o, n->b->at,
                                            "dominators(s), outbounds(s), (SELECT ...) and (1, 2) are lists",
-                                           "IN wants a list"));
+                                           "IN needs a list"));
 }
 
 /* MAT's way to ask for objects that are class objects; other names of its own classes say nothing of the heap. */
@@ -367,7 +367,7 @@ static value implements(oql *o, const oql_node *n, oql_scope *s)
                           : hdx_oql_say(o, "(SELECT kind FROM objects WHERE id=%s)='%s'", id, kinds[i].kind);
         if (sql == NULL)
             sql = hdx_oql_refuse(o, n->at, "for classes of the dump: FROM INSTANCEOF C",
-                                 "IMPLEMENTS knows MAT's IClass, IArray, IInstance, IClassLoader");
+                                 "IMPLEMENTS supports MAT's IClass, IArray, IInstance, IClassLoader");
     }
     return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, sql);
 }
@@ -390,8 +390,7 @@ static value name(oql *o, const oql_node *n, oql_scope *s)
         if (k->select->alias != NULL && strcmp(k->select->alias, n->text) == 0)
             return hdx_oql_row_value(o, k);
     if (s == NULL)
-        return hdx_oql_value_of(VALUE_NULL, BINDS_ALL,
-                                hdx_oql_refuse(o, n->at, NULL, "nothing is called %.60s here", n->text));
+        return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, hdx_oql_refuse(o, n->at, NULL, "unknown name %.60s", n->text));
     /* Said again and not by its name: SQL would take a column of that name first. It does not name itself. */
     if (s->named && (item = item_called(s, n->text)) != NULL) {
         s->named = false;
@@ -435,8 +434,8 @@ LEVEL value hdx_oql_asked(oql *o, const oql_node *n, oql_scope *s)
 {
     const value v = hdx_oql_value(o, n, s);
     if (o->code == HDX_OK && v.joined)
-        hdx_oql_refuse(o, n->at, "ask it of the list inside of the SELECT in FROM, and name the result there",
-                       "what a SELECT has as a list of values is a text outside of it");
+        hdx_oql_refuse(o, n->at, "use it on the list inside the SELECT in FROM, and name the result there",
+                       "a list of values in a SELECT is a text outside it");
     return v;
 }
 
@@ -480,5 +479,5 @@ value hdx_oql_value(oql *o, const oql_node *n, oql_scope *s)
     case OQL_IS_IN: return in(o, n, s);
     case OQL_IS_IMPLEMENTS: return implements(o, n, s);
     }
-    return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, hdx_oql_refuse(o, n->at, NULL, "this is no value here"));
+    return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, hdx_oql_refuse(o, n->at, NULL, "this is not a value"));
 }

@@ -12,7 +12,7 @@ static value aggregate(oql *o, const oql_node *n, oql_scope *s, const char *name
         s->aggregated = true;
     if (n->list->kind == OQL_IS_STAR) {
         if (strcmp(name, "count") != 0)
-            hdx_oql_refuse(o, n->at, NULL, "%s(*) is COUNT's alone", n->text);
+            hdx_oql_refuse(o, n->at, NULL, "%s(*) is not valid; only COUNT accepts *", n->text);
         return hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, "count(*)");
     }
     const char *x = hdx_oql_scalar(o, n->list, s, BINDS_OR);
@@ -180,6 +180,6 @@ value hdx_oql_call(oql *o, const oql_node *n, oql_scope *s)
         o, n->at,
         "OQL has toHex, toString, dominators, dominatorof, inbounds, outbounds, classof; SQL has more: heapdex "
         "sql",
-        "there is no function %.60s()", n->text);
+        "unknown function %.60s()", n->text);
     return nothing();
 }

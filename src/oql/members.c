@@ -14,7 +14,8 @@ const char *hdx_oql_row(oql *o, const oql_scope *s, row_column column)
     static const char *const of_class[] = { "this",         "\"@address\"",  "class", NULL,
                                             "\"@shallow\"", "\"@retained\"", NULL,    NULL };
     if (s->table == SCOPE_DERIVED)
-        return hdx_oql_refuse(o, s->select->from_at, "name one of its columns", "a row of this SELECT is no object");
+        return hdx_oql_refuse(o, s->select->from_at, "name one of its columns",
+                              "a row of this SELECT is not an object");
     if (s->table == SCOPE_OBJECTS)
         return hdx_oql_say(o, "%s.%s", s->alias, of_objects[column]);
     if (of_class[column] != NULL)
@@ -219,7 +220,8 @@ static value derived_column(oql *o, uint32_t at, const char *name, oql_scope *s)
     unsigned          place;
     const oql_item   *item = derived_item(inner, name, &place);
     if (item == NULL) {
-        hdx_oql_refuse(o, at, "name it there: SELECT s.count AS n", "the SELECT in FROM has no column %.60s", name);
+        hdx_oql_refuse(o, at, "name the column there: SELECT s.count AS n", "the SELECT in FROM has no column %.60s",
+                       name);
         return nothing();
     }
     for (const oql_select *part = inner->more; part != NULL; part = part->more) {
@@ -228,8 +230,8 @@ static value derived_column(oql *o, uint32_t at, const char *name, oql_scope *s)
             other = other->next;
         if ((other == NULL ? SHOWN_ANY : other->shown) == item->shown)
             continue;
-        hdx_oql_refuse(o, at, "give each SELECT of the UNION the same kind of value there",
-                       "column %.60s is a list or a text in one SELECT of the UNION alone", name);
+        hdx_oql_refuse(o, at, "use the same kind of value in each SELECT of the UNION",
+                       "column %.60s is a list or a text in only one SELECT of the UNION", name);
         return nothing();
     }
     const char *column = hdx_oql_say(o, "%s.%s", s->alias, hdx_oql_identifier(o, name));
@@ -281,8 +283,7 @@ value hdx_oql_member(oql *o, const oql_node *n, value of, oql_scope *s)
     if (of.kind == VALUE_TEXT && hdx_oql_same(n->text, "length"))
         return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "length(%s)", of.sql)));
     if (!is_id(of) && of.kind != VALUE_LIST) {
-        hdx_oql_refuse(o, n->at, "attributes are written with @, methods with ()", "this value has no field %.60s",
-                       n->text);
+        hdx_oql_refuse(o, n->at, "write attributes with @, methods with ()", "this value has no field %.60s", n->text);
         return nothing();
     }
     const char *id = hdx_oql_object_of(o, n->at, of);
@@ -322,11 +323,10 @@ value hdx_oql_snapshot_attribute(oql *o, const oql_node *n, const char *name)
     if (hdx_oql_same(name, "classes"))
         return hdx_oql_classes_where(o, NULL);
     if (hdx_oql_same(name, "snapshotInfo"))
-        hdx_oql_refuse(o, n->at, "heapdex info says what it holds, and in SQL the table dump",
-                       "@snapshotInfo is no object");
+        hdx_oql_refuse(o, n->at, "use heapdex info, or the SQL table dump", "@snapshotInfo is not an object");
     else
-        hdx_oql_refuse(o, n->at, "@GCRoots and @classes are; tables of SQL have the rest: heapdex sql",
-                       "the snapshot's @%.60s is not translated", name);
+        hdx_oql_refuse(o, n->at, "use @GCRoots or @classes, or the tables of heapdex sql",
+                       "the snapshot's @%.60s is not supported", name);
     return nothing();
 }
 
@@ -334,7 +334,7 @@ static value list_attribute(oql *o, const oql_node *n, value of, const char *nam
 {
     if (hdx_oql_same(name, "length") || hdx_oql_same(name, "size"))
         return hdx_oql_count(o, of);
-    hdx_oql_refuse(o, n->at, "take one of them, or a SELECT ... FROM OBJECTS (SELECT ...)",
+    hdx_oql_refuse(o, n->at, "use one object, or SELECT ... FROM OBJECTS (SELECT ...)",
                    "a list has no attribute @%.60s", name);
     return nothing();
 }
@@ -385,22 +385,22 @@ static void no_attribute(oql *o, const oql_node *n, const char *name)
     static const struct {
         const char *name, *hint;
     } others[] = {
-        { "allSubclasses", "FROM OBJECTS INSTANCEOF C has a class and all below it" },
-        { "fieldDescriptors", "the table fields_of_class has them" },
-        { "fields", "the function fields(id) of SQL has them" },
-        { "staticFields", "the table statics has them" },
-        { "stackFrames", "the table frames has them" },
-        { "definedClasses", "in SQL: SELECT * FROM classes WHERE loader=..." },
+        { "allSubclasses", "use FROM OBJECTS INSTANCEOF C for a class and its subclasses" },
+        { "fieldDescriptors", "use the SQL table fields_of_class" },
+        { "fields", "use the SQL function fields(id)" },
+        { "staticFields", "use the SQL table statics" },
+        { "stackFrames", "use the SQL table frames" },
+        { "definedClasses", "use SQL: SELECT * FROM classes WHERE loader=..." },
     };
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
         if (hdx_oql_same(name, others[i].name)) {
-            hdx_oql_refuse(o, n->at, others[i].hint, "@%.60s is not translated", name);
+            hdx_oql_refuse(o, n->at, others[i].hint, "@%.60s is not supported", name);
             return;
         }
     hdx_oql_refuse(o, n->at,
                    "objects have @objectId, @objectAddress, @clazz, @usedHeapSize, @retainedHeapSize, @length, "
                    "@displayName, @GCRootInfo; class objects @name, @superClass",
-                   "there is no attribute @%.60s", name);
+                   "unknown attribute @%.60s", name);
 }
 
 value hdx_oql_attribute(oql *o, const oql_node *n, value of, const char *name, oql_scope *s)

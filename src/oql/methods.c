@@ -15,7 +15,7 @@ bool hdx_oql_takes(oql *o, const oql_node *n, unsigned least, unsigned most)
 {
     if (n->number >= least && n->number <= most)
         return true;
-    hdx_oql_refuse(o, n->at, NULL, "%.60s() takes %s%u value%s, not %u", n->text, least < most ? "up to " : "", most,
+    hdx_oql_refuse(o, n->at, NULL, "%.60s() needs %s%u value%s, not %u", n->text, least < most ? "up to " : "", most,
                    most == 1 ? "" : "s", n->number);
     return false;
 }
@@ -125,7 +125,7 @@ static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s,
         if (!hdx_oql_takes(o, n, 1, 1))
             return nothing();
         if (n->list->kind != OQL_IS_STRING) {
-            hdx_oql_refuse(o, n->list->at, NULL, "matches() takes a pattern in quotes");
+            hdx_oql_refuse(o, n->list->at, NULL, "matches() needs a pattern in quotes");
             return nothing();
         }
         return nullable(hdx_oql_value_of(
@@ -141,34 +141,35 @@ static void no_method(oql *o, const oql_node *n)
     static const struct {
         const char *name, *hint;
     } others[] = {
-        { "hashCode", "SQL has none; compare the texts themselves" },
-        { "lastIndexOf", "LIKE with a pattern finds the last one" },
-        { "replaceAll", "replace() takes texts" },
-        { "split", "LIKE with a pattern finds parts" },
-        { "getRetainedSet", "write SELECT AS RETAINED SET, or retained_set(group_ids(id)) in SQL" },
-        { "getMinRetainedSet", "write SELECT AS RETAINED SET, or retained_set(group_ids(id)) in SQL" },
-        { "getPathsFromGCRoots", "the function path(id) of SQL has the shortest: heapdex path" },
-        { "getHistogram", "the function histogram() of SQL has it: heapdex histogram" },
-        { "getThreadStack", "the table frames of SQL has them: heapdex threads" },
-        { "getFields", "the function fields(id) of SQL has them" },
-        { "getStaticFields", "the table statics of SQL has them" },
-        { "getFieldDescriptors", "the table fields_of_class of SQL has them" },
-        { "getOutboundReferences", "outbounds(s), or the table named_refs of SQL" },
-        { "entrySet", "the function entries(id) of SQL has keys and values" },
-        { "keySet", "the function entries(id) of SQL has keys and values" },
-        { "values", "the function entries(id) of SQL has keys and values" },
-        { "getKey", "the function entries(id) of SQL has keys and values; a node of a map has fields key and value" },
-        { "getValue", "the function entries(id) of SQL has keys and values; a node of a map has fields key and value" },
-        { "stream", "aggregates are COUNT, SUM, AVG, MIN, MAX, MEDIAN, PERCENTILE" },
+        { "hashCode", "SQL has no hash code; compare the texts" },
+        { "lastIndexOf", "use LIKE with a pattern to find the last one" },
+        { "replaceAll", "replace() needs texts" },
+        { "split", "use LIKE with a pattern to find parts" },
+        { "getRetainedSet", "use SELECT AS RETAINED SET, or retained_set(group_ids(id)) in SQL" },
+        { "getMinRetainedSet", "use SELECT AS RETAINED SET, or retained_set(group_ids(id)) in SQL" },
+        { "getPathsFromGCRoots", "use heapdex path, or the SQL function path(id) for the shortest one" },
+        { "getHistogram", "use heapdex histogram, or the SQL function histogram()" },
+        { "getThreadStack", "use heapdex threads, or the SQL table frames" },
+        { "getFields", "use the SQL function fields(id)" },
+        { "getStaticFields", "use the SQL table statics" },
+        { "getFieldDescriptors", "use the SQL table fields_of_class" },
+        { "getOutboundReferences", "use outbounds(s), or the SQL table named_refs" },
+        { "entrySet", "use the SQL function entries(id) for keys and values" },
+        { "keySet", "use the SQL function entries(id) for keys and values" },
+        { "values", "use the SQL function entries(id) for keys and values" },
+        { "getKey", "use the SQL function entries(id) for keys and values; a node of a map has fields key and value" },
+        { "getValue",
+          "use the SQL function entries(id) for keys and values; a node of a map has fields key and value" },
+        { "stream", "supported aggregates: COUNT, SUM, AVG, MIN, MAX, MEDIAN, PERCENTILE" },
     };
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(n->text, others[i].name) == 0) {
-            hdx_oql_refuse(o, n->at, others[i].hint, "%.60s() is not translated", n->text);
+            hdx_oql_refuse(o, n->at, others[i].hint, "%.60s() is not supported", n->text);
             return;
         }
     hdx_oql_refuse(o, n->at,
-                   "fields and attributes are read without (); heapdex sql has tables and functions for the rest",
-                   "there is no method %.60s() here", n->text);
+                   "write fields and attributes without (); for others use tables and functions of heapdex sql",
+                   "unknown method %.60s()", n->text);
 }
 
 const char *hdx_oql_quoted_argument(oql *o, const oql_node *n, unsigned i)
@@ -176,7 +177,7 @@ const char *hdx_oql_quoted_argument(oql *o, const oql_node *n, unsigned i)
     const oql_node *a = hdx_oql_argument(n, i);
     if (a->kind == OQL_IS_STRING || a->kind == OQL_IS_CHAR)
         return a->text;
-    return hdx_oql_refuse(o, a->at, NULL, "%.60s() takes a name in quotes", n->text);
+    return hdx_oql_refuse(o, a->at, NULL, "%.60s() needs a name in quotes", n->text);
 }
 
 /* "a.b.c", field by field. */
@@ -190,7 +191,7 @@ value hdx_oql_resolved(oql *o, const oql_node *n, value of, const char *path, oq
     while ((part = strsep(&rest, ".")) != NULL) {
         const oql_node step = { .kind = OQL_IS_MEMBER, .at = n->at, .end = n->end, .text = part };
         if (++depth > HDX_OQL_DEPTH) {
-            hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "a chain of more than %u fields", HDX_OQL_DEPTH);
+            hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "a chain has more than %u fields", HDX_OQL_DEPTH);
             return nothing();
         }
         of = hdx_oql_member(o, &step, of, s);
@@ -241,7 +242,7 @@ static value snapshot_of(oql *o, const oql_node *n, snapshot_method_kind is, oql
     const char     *id = NULL;
     if (a->kind == OQL_IS_NUMBER)
         hdx_oql_refuse(o, a->at, "name objects by FROM OBJECTS 0x7f3a10",
-                       "ids of objects are Eclipse MAT's own, and others in each index");
+                       "object ids are specific to MAT and to each index");
     else
         id = hdx_oql_object_of(o, a->at, v = hdx_oql_value(o, a, s));
     if (o->code != HDX_OK)
@@ -507,12 +508,12 @@ value hdx_oql_index(oql *o, const oql_node *n, value of, oql_scope *s)
             return hdx_oql_nth(o, of, hdx_oql_scalar(o, n->b, s, BINDS_LESS));
         if (is_all(n))
             return of;
-        hdx_oql_refuse(o, n->at, "[0:-1] has all of them, .get(0) one, .size() says how many",
-                       "a part of a list is not translated");
+        hdx_oql_refuse(o, n->at, "use [0:-1] for all elements, .get(0) for one, .size() for the count",
+                       "a part of a list is not supported");
         return nothing();
     } else if (is_id(of))
         return n->kind == OQL_IS_INDEX ? element_of(o, n->at, of, hdx_oql_scalar(o, n->b, s, BINDS_LESS))
                                        : slice(o, n, of, s);
-    hdx_oql_refuse(o, n->at, NULL, "this is no array");
+    hdx_oql_refuse(o, n->at, NULL, "this is not an array");
     return nothing();
 }

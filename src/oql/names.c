@@ -104,12 +104,11 @@ void *hdx_oql_no_class(oql *o, uint32_t at, const char *name)
     if (best != NULL)
         return hdx_oql_fail(o, HDX_NOT_FOUND, at,
                             hdx_oql_say(o, "did you mean %.*s?", (int)best->name.len, best->name.at),
-                            "there is no class %.100s", name);
-    return hdx_oql_fail(
-        o, HDX_NOT_FOUND, at,
-        "heap dumps hold no interfaces; name a class that implements it, as java.util.AbstractMap, or a "
-        "pattern in quotes",
-        "there is no class %.100s", name);
+                            "unknown class %.100s", name);
+    return hdx_oql_fail(o, HDX_NOT_FOUND, at,
+                        "heap dumps have no interfaces; name an implementing class such as java.util.AbstractMap, or a "
+                        "pattern in quotes",
+                        "unknown class %.100s", name);
 }
 
 bool hdx_oql_is_interface(oql *o, const char *name)
@@ -135,12 +134,12 @@ void *hdx_oql_no_heirs(oql *o, uint32_t at, const char *name)
         { "java.util.Set", "java.util.AbstractSet" },     { "java.util.Collection", "java.util.AbstractCollection" },
         { "java.util.Queue", "java.util.AbstractQueue" },
     };
-    const char *class = "a class that implements it, or a pattern in quotes";
+    const char *class = "name an implementing class, or a pattern in quotes";
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].interface) == 0)
             class = known[i].class;
     return hdx_oql_refuse(o, at, hdx_oql_say(o, "name %s", class),
-                          "%.100s is an interface, and heap dumps do not say who implements it", name);
+                          "%.100s is an interface, and heap dumps do not record which classes implement it", name);
 }
 
 /* A name without a package may be that of another table: "class NAME" is of the class, whatever tables there are. */

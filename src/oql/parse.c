@@ -64,11 +64,11 @@ static const char *hint_here(const parser *p)
                                           "return", "new", "filter", "/",        "map", "heap" };
     for (unsigned i = 0; i < sizeof script / sizeof *script; i++)
         if (is(p, script[i]))
-            return "that is JavaScript, as in VisualVM; list the values, as in SELECT s.name, s.@length FROM ... s";
+            return "VisualVM's JavaScript is not supported; list the values: SELECT s.name, s.@length FROM ... s";
     if (is(p, "join") || is(p, "cross") || is(p, "left") || is(p, "inner") || is(p, "outer"))
-        return "joins are SQL: see heapdex sql, where each class is a table";
+        return "for joins use heapdex sql, where each class is a table";
     if (is(p, ";"))
-        return "one query at a time";
+        return "only one query is allowed";
     return NULL;
 }
 
@@ -103,7 +103,7 @@ static bool enter(parser *p)
 {
     if (++p->depth <= HDX_OQL_DEPTH)
         return true;
-    hdx_oql_fail(p->o, HDX_LIMIT, token(p, 0)->at, "write it with fewer parentheses", "nested more than %u levels deep",
+    hdx_oql_fail(p->o, HDX_LIMIT, token(p, 0)->at, "use fewer parentheses", "nested more than %u levels deep",
                  HDX_OQL_DEPTH);
     return false;
 }
@@ -131,8 +131,9 @@ static oql_node *below(parser *p, oql_node *n, const oql_node *child)
         n->depth = child->depth + 1;
     if (n->depth <= HDX_OQL_DEPTH)
         return n;
-    return hdx_oql_fail(p->o, HDX_LIMIT, n->at, "write it with shorter chains, or with parentheses around halves of it",
-                        "a chain of more than %u operators or dots", HDX_OQL_DEPTH);
+    return hdx_oql_fail(p->o, HDX_LIMIT, n->at,
+                        "use shorter chains, or put parentheses around halves of the expression",
+                        "a chain has more than %u operators or dots", HDX_OQL_DEPTH);
 }
 
 static oql_node *pair(parser *p, oql_kind kind, oql_node *a, oql_node *b)
@@ -198,7 +199,7 @@ static oql_node *number(parser *p)
     if (n == NULL)
         return NULL;
     if (hex && (len < 3 || len > 18))
-        return hdx_oql_refuse(p->o, t->at, NULL, "\"%.*s\" has no 1 to 16 digits", (int)len, s);
+        return hdx_oql_refuse(p->o, t->at, NULL, "\"%.*s\" needs 1 to 16 digits", (int)len, s);
     n->text = hdx_oql_say(p->o, "%.*s", (int)len, s);
     return n;
 }
@@ -641,8 +642,8 @@ static bool addresses(parser *p, oql_select *s)
         if (n == NULL)
             return false;
         if (t->len < 3 || (p->o->text[t->at + 1] | 0x20) != 'x')
-            return hdx_oql_refuse(p->o, t->at, "name it by its address: FROM OBJECTS 0x7f3a10",
-                                  "ids of objects are Eclipse MAT's own, and others in each index") != NULL;
+            return hdx_oql_refuse(p->o, t->at, "name the object by its address: FROM OBJECTS 0x7f3a10",
+                                  "object ids are specific to MAT and to each index") != NULL;
         *last = n;
         last = &n->next;
     } while (take(p, ","));
@@ -687,8 +688,7 @@ static bool from(parser *p, oql_select *s)
     const oql_token *t;
     if (token(p, 0)->kind == OQL_END)
         return hdx_oql_refuse(p->o, token(p, 0)->at,
-                              "without FROM that is JavaScript, as in VisualVM; OQL has SELECT ... "
-                              "FROM class s",
+                              "VisualVM's JavaScript (no FROM) is not supported; write SELECT ... FROM class s",
                               "FROM is missing at the end") != NULL;
     if (!is(p, "from"))
         return expected(p, "FROM") != NULL;
@@ -706,8 +706,8 @@ static bool from(parser *p, oql_select *s)
     if (!source(p, s) || !alias(p, &s->alias))
         return false;
     if (is(p, ","))
-        return hdx_oql_refuse(p->o, token(p, 0)->at, "joins are SQL: see heapdex sql, where each class is a table",
-                              "FROM has one source") != NULL;
+        return hdx_oql_refuse(p->o, token(p, 0)->at, "for joins use heapdex sql, where each class is a table",
+                              "FROM allows one source") != NULL;
     return true;
 }
 

@@ -109,7 +109,7 @@ static bool property(regex *r, bool inside)
     if (*s == '{') {
         end = strchr(++s, '}');
         if (end == NULL)
-            return no_java(r, NULL, "no end of", s - 3, 4);
+            return no_java(r, NULL, "an unclosed", s - 3, 4);
         len = (size_t)(end++ - s);
     } else if (*s == '\0')
         return no_java(r, NULL, "nothing after", s - 2, 2);
@@ -165,7 +165,8 @@ static bool unicode(regex *r)
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
         r->s += 6;
     } else if (c >= 0xd800 && c < 0xe000)
-        return no_java(r, "texts have no half of a pair", "half of a pair of surrogates", r->s - 6, 6);
+        return no_java(r, "a text cannot contain half of a surrogate pair", "half of a pair of surrogates", r->s - 6,
+                       6);
     put_char(r, c);
     return true;
 }
@@ -212,7 +213,7 @@ static bool escape(regex *r, bool inside)
 {
     const char c = *r->s;
     if (c == '\0')
-        return no_java(r, NULL, "nothing after its last", "\\", 1);
+        return no_java(r, NULL, "no character after its last", "\\", 1);
     if (c == 'p' || c == 'P') {
         r->s++;
         return property(r, inside);
@@ -233,7 +234,7 @@ static bool escape(regex *r, bool inside)
     }
     if (is_letter(c) &&
         (strchr(inside ? "tnrfaedDhHsSvVwW" : "tnrfaedDhHsSvVwWbBAGZzRXk", c) == NULL || (c == 'b' && *r->s == '{')))
-        return no_java(r, NULL, "an escape that is none of Java's", r->s - 2, 2);
+        return no_java(r, NULL, "an escape that Java does not have:", r->s - 2, 2);
     if (is_letter(c))
         hdx_buffer_format(&r->out, "\\%c", c);
     else
@@ -293,7 +294,7 @@ static bool simple_class(regex *r)
         if (!class_item(r))
             return false;
     if (*r->s != ']')
-        return no_java(r, NULL, "no end of", "[", 1);
+        return no_java(r, NULL, "an unclosed", "[", 1);
     r->s++;
     hdx_buffer_put(&r->out, "]", 1);
     return true;
@@ -317,7 +318,7 @@ static bool nested_class(regex *r)
     for (;;) {
         const char c = *r->s;
         if (c == '\0')
-            return no_java(r, NULL, "no end of", "[", 1);
+            return no_java(r, NULL, "an unclosed", "[", 1);
         const bool and_also = c == '&' && r->s[1] == '&';
         if (run && (c == '[' || c == ']' || and_also)) {
             hdx_buffer_text(&r->out, "]");
@@ -369,7 +370,7 @@ static bool group(regex *r)
     static const char *const known[] = { "?:", "?=", "?!", "?>", "?<=", "?<!" };
     hdx_buffer_put(&r->out, "(", 1);
     if (*r->s == '*')
-        return no_java(r, NULL, "what Java has not:", "(*", 2);
+        return no_java(r, NULL, "a construct that Java does not have:", "(*", 2);
     if (*r->s != '?') {
         r->groups++;
         return true;
@@ -388,8 +389,8 @@ static bool group(regex *r)
     }
     const size_t n = strspn(r->s + 1, "imsxu-");
     if (r->s[1 + n] != ')' && r->s[1 + n] != ':')
-        return no_java(r, r->s[1 + n] == 'U' ? "write \\p{L} instead of \\w" : NULL,
-                       "a group that is none of Java's, or has no counterpart:", r->s - 1, 3);
+        return no_java(r, r->s[1 + n] == 'U' ? "use \\p{L} instead of \\w" : NULL,
+                       "a group that Java does not have, or without equivalent:", r->s - 1, 3);
     hdx_buffer_put(&r->out, "?", 1);
     for (r->s++; *r->s != ')' && *r->s != ':'; r->s++)
         if (*r->s != 'u')

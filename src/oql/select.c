@@ -174,8 +174,8 @@ static bool of_select(oql *o, const oql_select *s, oql_scope *out)
 {
     if (!hdx_oql_gives_objects(s->inner)) {
         if (s->of_heirs)
-            return hdx_oql_refuse(o, s->from_at, "SELECT OBJECTS classof(s) gives classes",
-                                  "INSTANCEOF wants classes, and this SELECT gives a table") != NULL;
+            return hdx_oql_refuse(o, s->from_at, "use SELECT OBJECTS classof(s) for classes",
+                                  "INSTANCEOF needs classes, but this SELECT returns a table") != NULL;
         out->table = SCOPE_DERIVED;
         out->from = hdx_oql_say(o, "(%s) %s", hdx_oql_statement(o, s->inner, out->outer, WANT_TABLE), out->alias);
         return out->from != NULL;
@@ -187,8 +187,8 @@ static bool of_select(oql *o, const oql_select *s, oql_scope *out)
         return out->where != NULL;
     }
     if (!gives_classes(o, s->inner))
-        return hdx_oql_refuse(o, s->from_at, "write FROM OBJECTS (SELECT ...) for the objects themselves",
-                              "FROM (SELECT ...) wants class objects") != NULL;
+        return hdx_oql_refuse(o, s->from_at, "use FROM OBJECTS (SELECT ...) for the objects themselves",
+                              "FROM (SELECT ...) needs class objects") != NULL;
     return of_classes(o, s, out, hdx_oql_say(o, "object IN (%s)", ids));
 }
 
@@ -200,11 +200,11 @@ static bool of_path(oql *o, const oql_select *s, oql_scope *out)
         return of_class(o, s, out, name->text, s->of_heirs || name->next->number != 0);
     value v = hdx_oql_value(o, s->from, out->outer);
     if (v.kind == VALUE_SNAPSHOT)
-        return hdx_oql_refuse(o, s->from_at, "${snapshot}.getClasses() and ${snapshot}.@GCRoots are sources",
+        return hdx_oql_refuse(o, s->from_at, "use ${snapshot}.getClasses() or ${snapshot}.@GCRoots",
                               "the snapshot itself has no rows") != NULL;
     if (v.kind == VALUE_ROOTS)
-        return hdx_oql_refuse(o, s->from_at, "the table roots has them: id, type, thread, frame",
-                              "what makes an object a GC root is no object") != NULL;
+        return hdx_oql_refuse(o, s->from_at, "use the SQL table roots: id, type, thread, frame",
+                              "GC root information is not an object") != NULL;
     const char *column = s->of_objects && !s->of_heirs ? hdx_oql_say(o, "%s.id", out->alias) : "object";
     const char *where = v.kind == VALUE_LIST ? hdx_oql_ids_in_list(o, column, v)
                                              : hdx_oql_say(o, "%s=%s", column, hdx_oql_object_of(o, s->from_at, v));
@@ -214,8 +214,8 @@ static bool of_path(oql *o, const oql_select *s, oql_scope *out)
         return where != NULL;
     }
     if (v.kind == VALUE_LIST && !v.classes && v.list != LIST_SELECT)
-        return hdx_oql_refuse(o, s->from_at, "write FROM OBJECTS before it",
-                              "FROM wants classes, and these are objects") != NULL;
+        return hdx_oql_refuse(o, s->from_at, "write FROM OBJECTS before the objects",
+                              "FROM needs classes, but these are objects") != NULL;
     return of_classes(o, s, out, where);
 }
 
@@ -268,8 +268,8 @@ static bool show_row(oql *o, const oql_scope *scope, oql_want want, shown *out)
 {
     if (scope->table == SCOPE_DERIVED) {
         if (want == WANT_IDS)
-            return hdx_oql_refuse(o, scope->select->at, "name the column that holds objects",
-                                  "this SELECT gives a table, not objects") != NULL;
+            return hdx_oql_refuse(o, scope->select->at, "name the column that contains objects",
+                                  "this SELECT returns a table, not objects") != NULL;
         out->columns = hdx_oql_say(o, "%s.*", scope->alias);
     } else if (want == WANT_IDS || want == WANT_VALUE)
         out->columns = hdx_oql_row(o, scope, ROW_ID);
@@ -375,12 +375,12 @@ static bool show_items(oql *o, const oql_select *s, oql_scope *scope, oql_want w
 {
     if (want == WANT_VALUE) {
         if (s->items->next != NULL)
-            return hdx_oql_refuse(o, s->at, "one value each; or a join, see heapdex sql",
-                                  "a SELECT with several columns is no value") != NULL;
+            return hdx_oql_refuse(o, s->at, "select one value, or use a join in heapdex sql",
+                                  "a SELECT with several columns is not a value") != NULL;
         value v = hdx_oql_value(o, s->items->value, scope);
         if (o->code == HDX_OK && v.kind == VALUE_LIST)
-            return hdx_oql_refuse(o, s->items->value->at, "SELECT OBJECTS gives each of its objects",
-                                  "a list is not one value") != NULL;
+            return hdx_oql_refuse(o, s->items->value->at, "use SELECT OBJECTS for each of its objects",
+                                  "a list is not a single value") != NULL;
         out->columns = v.kind == VALUE_CLASS ? v.name : hdx_oql_scalar_of(o, s->items->value->at, v, BINDS_OR);
         out->distinct = true;
         return out->columns != NULL;
@@ -402,14 +402,14 @@ static bool show(oql *o, const oql_select *s, oql_scope *scope, oql_want want, s
     *out = (shown){ .join = "" };
     if (s->star) {
         if (s->group != NULL)
-            return hdx_oql_refuse(o, s->at, "list what the groups are of, and COUNT(*)", "SELECT * has no groups") !=
-                   NULL;
+            return hdx_oql_refuse(o, s->at, "select the grouping columns and aggregates such as COUNT(*)",
+                                  "SELECT * cannot be grouped") != NULL;
         return show_row(o, scope, want, out);
     }
     if (s->objects || want == WANT_IDS) {
         if (s->items->next != NULL)
-            return hdx_oql_refuse(o, s->items->next->value->at, "leave OBJECTS out for a table, or write UNION",
-                                  "objects come from one value") != NULL;
+            return hdx_oql_refuse(o, s->items->next->value->at, "remove OBJECTS for a table, or use UNION",
+                                  "SELECT OBJECTS needs one value") != NULL;
         return show_objects(o, s->items->value, scope, want, out);
     }
     return show_items(o, s, scope, want, out);
@@ -437,7 +437,7 @@ static const char *whole_number(oql *o, const oql_node *n)
 {
     return n->text[strspn(n->text, "0123456789")] == '\0'
                ? n->text
-               : hdx_oql_refuse(o, n->at, NULL, "%.20s is no whole number", n->text);
+               : hdx_oql_refuse(o, n->at, NULL, "%.20s is not a whole number", n->text);
 }
 
 static const char *limits(oql *o, const oql_select *s)
@@ -467,8 +467,7 @@ static const char *one(oql *o, const oql_select *s, oql_scope *outer, oql_want w
     if (out.where != NULL)
         where = where == NULL ? out.where : hdx_oql_say(o, "%s AND %s", where, out.where);
     if (s->having != NULL && s->group == NULL && !scope.aggregated)
-        return hdx_oql_refuse(o, s->having->at, "a condition on single objects stands behind WHERE",
-                              "HAVING is of groups, and there are none");
+        return hdx_oql_refuse(o, s->having->at, "put conditions on single objects in WHERE", "HAVING needs groups");
     scope.named = true;
     const char *group = list(o, " GROUP BY ", s->group, &scope);
     const char *having =
@@ -485,7 +484,8 @@ static const char *one(oql *o, const oql_select *s, oql_scope *outer, oql_want w
 static const char *retained(oql *o, const oql_select *s, oql_scope *outer, oql_want want)
 {
     if (s->group != NULL || s->having != NULL)
-        return hdx_oql_refuse(o, s->at, "SQL has retained_set_size(id) for groups", "a retained set has no groups");
+        return hdx_oql_refuse(o, s->at, "for groups use retained_set_size(id) in SQL",
+                              "a retained set cannot be grouped");
     const bool  simple = s->order == NULL && s->limit == NULL && s->offset == NULL;
     const char *ids = one(o, s, outer, WANT_IDS, simple);
     if (!simple)
@@ -518,8 +518,8 @@ const char *hdx_oql_statement(oql *o, const oql_select *s, oql_scope *outer, oql
     const char *all = NULL;
     for (const oql_select *part = s; part != NULL && o->code == HDX_OK && b.len <= SQL_MOST; part = part->more) {
         if (columns && width(part) != width(s)) {
-            hdx_oql_refuse(o, part->at, "SELECT * and SELECT OBJECTS have 6",
-                           "%u columns, and the SELECT before has %u", width(part), width(s));
+            hdx_oql_refuse(o, part->at, "SELECT * and SELECT OBJECTS have 6 columns",
+                           "%u columns, but the previous SELECT has %u", width(part), width(s));
             break;
         }
         const char *sql = part->retained ? retained(o, part, outer, want) : one(o, part, outer, want, false);

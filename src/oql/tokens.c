@@ -25,7 +25,7 @@ static bool skip(oql *o, uint32_t *at)
         const bool  line = s[*at + 1] == '/';
         const char *end = strstr(s + *at + 2, line ? "\n" : "*/");
         if (end == NULL && !line) {
-            hdx_oql_refuse(o, *at, NULL, "this comment has no end");
+            hdx_oql_refuse(o, *at, NULL, "the comment is not closed");
             return false;
         }
         *at = end == NULL ? o->len : (uint32_t)(end - s) + (line ? 1 : 2);
@@ -91,20 +91,20 @@ static bool one_token(oql *o, oql_token *t)
         t->kind = OQL_NUMBER;
         at = number_end(s, at);
         if (begins_name(s[at])) {
-            hdx_oql_refuse(o, t->at, NULL, "\"%.*s\" is no number", (int)(at - t->at + 1), s + t->at);
+            hdx_oql_refuse(o, t->at, NULL, "\"%.*s\" is not a number", (int)(at - t->at + 1), s + t->at);
             return false;
         }
     } else if (s[at] == '"' || s[at] == '\'') {
         t->kind = s[at] == '"' ? OQL_STRING : OQL_QUOTED;
         if ((at = string_end(s, at)) == 0) {
-            hdx_oql_refuse(o, t->at, NULL, "this text in quotes has no end");
+            hdx_oql_refuse(o, t->at, NULL, "the quoted text is not closed");
             return false;
         }
     } else {
         t->kind = OQL_SIGN;
         const uint32_t n = sign_length(s + at);
         if (n == 0) {
-            hdx_oql_refuse(o, at, s[at] == '`' ? "names in quotes are \"...\"" : NULL, "no token begins with %.*s",
+            hdx_oql_refuse(o, at, s[at] == '`' ? "write quoted names as \"...\"" : NULL, "unexpected character %.*s",
                            (unsigned char)s[at] < ' ' ? 0 : 1, s + at);
             return false;
         }
@@ -203,7 +203,7 @@ const char *hdx_oql_unquote(oql *o, const oql_token *t)
             s += 2;
         } else if (s[1] == 'u') {
             if ((used = unicode_escape(s, end, &c)) == 0)
-                return hdx_oql_refuse(o, (uint32_t)(s - o->text), NULL, "\\u wants four hexadecimal digits, not 0000");
+                return hdx_oql_refuse(o, (uint32_t)(s - o->text), NULL, "\\u needs four hexadecimal digits, not 0000");
             at = put_utf8(at, c);
             s += used;
         } else { /* quotes, backslashes; of what Java has not, both stay */

@@ -43,7 +43,7 @@ void *hdx_oql_get(oql *o, uint64_t bytes)
     if (o->code != HDX_OK)
         return NULL;
     if (bytes > SQL_MOST * 4u || o->arena.size > ARENA_MOST)
-        return hdx_oql_fail(o, HDX_LIMIT, 0, "ask for less at once", "the translation takes more than %u MiB",
+        return hdx_oql_fail(o, HDX_LIMIT, 0, "simplify the query", "the translation needs more than %u MiB",
                             ARENA_MOST >> 20);
     void *p = hdx_arena_get(&o->arena, bytes);
     if (p == NULL)
@@ -60,7 +60,7 @@ const char *hdx_oql_say(oql *o, const char *format, ...)
     const int n = vsnprintf(NULL, 0, format, ap);
     va_end(ap);
     if (n < 0 || (unsigned)n > SQL_MOST)
-        return hdx_oql_fail(o, HDX_LIMIT, 0, "ask for less at once", "the SQL is longer than %u MiB", SQL_MOST >> 20);
+        return hdx_oql_fail(o, HDX_LIMIT, 0, "simplify the query", "the SQL exceeds %u MiB", SQL_MOST >> 20);
     char *out = hdx_oql_get(o, (uint64_t)n + 1);
     if (out == NULL)
         return NULL;

@@ -294,7 +294,7 @@ static hdx_code tell_misfits(const walk *k, hdx_error *err)
         hdx_pos          pos = atomic_load(&k->misfits[i]);
         if (pos != 0 && (c->flags & HDX_CLASS_OPAQUE) == 0)
             code = hdx_work_damage(k->w, HDX_DAMAGE_LAYOUT, pos - 1, "INSTANCE_DUMP", 0, err,
-                                   "fields of %.*s take %llu bytes, the record has another length",
+                                   "fields of %.*s need %llu bytes, but the record has another length",
                                    (int)(c->name.len > 60 ? 60 : c->name.len), c->name.at,
                                    (unsigned long long)t->lookup.layouts[i].bytes);
     }

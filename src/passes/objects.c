@@ -124,9 +124,9 @@ static void take(void *context, unsigned worker, const hdx_spill_record *record)
         hdx_first_error_put(
             &k->fault, hdx_no_memory(&err, "lengths of arrays", k->long_lengths.capacity * sizeof(hdx_map_slot)), &err);
     if (k->lists && !take_list(k->outbound, record))
-        hdx_first_error_put(&k->fault,
-                            hdx_fail(&err, HDX_BAD_DUMP, k->w->options->dump, HDX_NOWHERE, "changed while it was read"),
-                            &err);
+        hdx_first_error_put(
+            &k->fault,
+            hdx_fail(&err, HDX_BAD_DUMP, k->w->options->dump, HDX_NOWHERE, "changed while it was being read"), &err);
 }
 
 static hdx_code fill_column(void *context, uint64_t first, uint32_t n, uint64_t *values, hdx_error *err)

@@ -184,7 +184,7 @@ static hdx_code give(void *context, uint64_t chunk, const hdx_referrer_taker *to
         hdx_one_to_n_forget(l->inbound); /* pages of files count for the budget */
     return code != HDX_OK ? code
            : fine         ? HDX_OK
-                          : hdx_fail(err, HDX_DAMAGED, "inbound", HDX_NOWHERE, "its lists are not as they are written");
+                  : hdx_fail(err, HDX_DAMAGED, "inbound", HDX_NOWHERE, "list contents differ from what was written");
 }
 
 hdx_referrers hdx_referrers_listed(const hdx_listed *l)
@@ -205,7 +205,7 @@ static hdx_code read_kept(void *context, uint64_t chunk, uint8_t *to, uint64_t *
     if (code != HDX_OK)
         return code;
     if (hdx_crc32c(0, to, (size_t)c->bytes) != c->sum)
-        return hdx_fail(err, HDX_IO, f->file.path, c->at, "reads otherwise than it was written");
+        return hdx_fail(err, HDX_IO, f->file.path, c->at, "content differs from what was written");
     *len = c->bytes;
     *node = c->node;
     return HDX_OK;

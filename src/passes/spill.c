@@ -67,7 +67,7 @@ hdx_code hdx_spill_get(const hdx_dump_tables *t, const hdx_spill *s, uint64_t i,
     if (code != HDX_OK)
         return code;
     if (hdx_crc32c(0, to, (size_t)u->bytes) != u->sum)
-        return hdx_fail(err, HDX_IO, s->file.path, u->at, "reads otherwise than it was written");
+        return hdx_fail(err, HDX_IO, s->file.path, u->at, "content differs from what was written");
     *reader = (hdx_spill_reader){ .classes = t->classes,
                                   .at = to,
                                   .end = to + u->bytes,

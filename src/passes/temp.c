@@ -30,7 +30,7 @@ static hdx_code get(void *context, uint64_t offset, void *to, uint64_t len, hdx_
     if (got == (int64_t)len)
         return HDX_OK;
     return hdx_fail(err, HDX_IO, t->path, offset, "cannot read back: %s",
-                    got < 0 ? strerror((int)-got) : "it became shorter");
+                    got < 0 ? strerror((int)-got) : "the file was truncated");
 }
 
 hdx_code hdx_temp_create(hdx_work *w, const char *name, hdx_temp *t, hdx_error *err)

@@ -172,7 +172,7 @@ static hdx_code check_loads(maker *m, hdx_error *err)
         const uint64_t first = *hdx_map_get(&r->by_class, r->loads.at[i].addr);
         if (!same_name(in, first, i))
             code = hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, 0, "LOAD_CLASS", 0, err,
-                                   "class 0x%llx is loaded under two names; the first stands",
+                                   "class 0x%llx is loaded under two names; using the first",
                                    (unsigned long long)r->loads.at[i].addr);
     }
     return code;
@@ -460,7 +460,7 @@ static hdx_code invent_arrays(maker *m, const hdx_pair *unknown, uint64_t count,
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu[]", m->unknown++, 0, &place, err)) == HDX_OK)
             code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "OBJECT_ARRAY_DUMP", 0, err,
-                                   "array class 0x%llx has no CLASS_DUMP; %llu arrays are kept",
+                                   "array class 0x%llx has no CLASS_DUMP; its %llu arrays are included",
                                    (unsigned long long)u.addr, (unsigned long long)u.arrays);
     }
     return code;
@@ -475,10 +475,9 @@ static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t cou
         if (u.instances == 0 || m->places[unknown[i].second] != HDX_NO_CLASS)
             continue;
         if ((code = invent(m, &u.addr, "unknown-class-%llu", m->unknown++, u.last_bytes, &place, err)) == HDX_OK)
-            code =
-                hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
-                                "class 0x%llx has no CLASS_DUMP; %llu instances are kept, their fields cannot be read",
-                                (unsigned long long)u.addr, (unsigned long long)u.instances);
+            code = hdx_work_damage(m->in->w, HDX_DAMAGE_MISSING, u.last_pos, "INSTANCE_DUMP", 0, err,
+                                   "class 0x%llx has no CLASS_DUMP; its %llu instances are included without fields",
+                                   (unsigned long long)u.addr, (unsigned long long)u.instances);
     }
     return code;
 }
@@ -507,7 +506,7 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
         left -= rest;
         if ((code = invent(m, &c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
             (code = hdx_work_damage(in->w, HDX_DAMAGE_MISSING, 0, "CLASS_DUMP", 0, err,
-                                    "super class 0x%llx of %.*s has no CLASS_DUMP", (unsigned long long)c.super_address,
+                                    "superclass 0x%llx of %.*s has no CLASS_DUMP", (unsigned long long)c.super_address,
                                     (int)(c.name.len > 50 ? 50 : c.name.len), c.name.at)) != HDX_OK)
             return code;
     }
@@ -829,7 +828,7 @@ static hdx_code cut_cycles(const hdx_reading *in, hdx_error *err)
     for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {
         hdx_text name = in->t->classes[cut[i]].name;
         code = hdx_work_damage(in->w, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err,
-                               "super classes of %.*s lead back to it; the chain is cut there",
+                               "superclasses of %.*s form a cycle; the chain ends there",
                                (int)(name.len > 60 ? 60 : name.len), name.at);
     }
     hdx_mem_put(&in->w->mem, cut, in->t->class_count * sizeof *cut);

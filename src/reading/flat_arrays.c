@@ -116,8 +116,8 @@ void hdx_flat_arrays_count(const hdx_reading *in)
     if (unused == 0)
         return;
     (void)snprintf(in->dump->flat_text, sizeof in->dump->flat_text,
-                   "%llu of %llu entries of FLAT_ARRAYS are not used: they name no byte[] or no class of this dump, or "
-                   "the length is no multiple of the element's; such arrays stay byte[]",
+                   "ignored %llu of %llu entries of FLAT_ARRAYS: unknown array or class, or a length that is not a "
+                   "multiple of the element size; these arrays stay byte[]",
                    (unsigned long long)unused, (unsigned long long)all);
     hdx_warn(&in->dump->survey, in->dump->flat_text);
 }

@@ -23,7 +23,7 @@ typedef struct head {
 
 hdx_code hdx_kept_refuse(hdx_error *err)
 {
-    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "nothing to go on from");
+    return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "nothing to resume from");
 }
 
 bool hdx_kept_is_worth(const hdx_work *w, const hdx_keeping *keeping, hdx_code code)

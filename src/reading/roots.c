@@ -297,7 +297,7 @@ typedef struct finder {
 static hdx_code find_agent(const hdx_reading *in, thread_found *found, uint64_t count, bool *of_agent, hdx_error *err)
 {
     static const char warning[] =
-        "written by jhsdb, and its stacks cannot be told to be of which threads: none is shown";
+        "written by jhsdb, and its stacks cannot be matched with threads; no stacks are shown";
     hdx_survey       *survey = &in->dump->survey;
     hdx_agent_thread *threads = hdx_mem_array(&in->w->mem, count, sizeof *threads);
     bool              fits = true;
@@ -355,7 +355,7 @@ static hdx_code make_threads(void *context, hdx_error *err)
     hdx_sort(&in->w->mem, in->t->threads, count, sizeof *in->t->threads, offsetof(hdx_thread, object), by_object);
     if (code == HDX_OK && f.without > 0)
         code = hdx_work_damage(in->w, HDX_DAMAGE_COUNT, 0, "STACK_TRACE", 0, err,
-                               "threads name traces that others have, again and again: %llu are left without frames",
+                               "%llu threads name stack traces of other threads; they are shown without frames",
                                (unsigned long long)f.without);
     goto out;
 refused:

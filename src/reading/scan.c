@@ -164,7 +164,7 @@ static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
             return HDX_OK;
     }
     return hdx_work_damage(s->in->w, HDX_DAMAGE_DUPLICATE, e->pos, hdx_sub_name(e->tag), 0, err,
-                           "second record for object 0x%llx; the first stands", (unsigned long long)e->addr);
+                           "second record for object 0x%llx; using the first", (unsigned long long)e->addr);
 }
 
 static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hdx_error *err)
@@ -550,9 +550,8 @@ static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
             hdx_view first = r->classes.at[*place].record;
             r->skipped.at[r->skipped.count++] = c->pos;
             if (first.len != c->record.len || memcmp(first.at, c->record.at, first.len) != 0)
-                code =
-                    hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
-                                    "second record for object 0x%llx; the first stands", (unsigned long long)c->addr);
+                code = hdx_work_damage(in->w, HDX_DAMAGE_DUPLICATE, c->pos, hdx_sub_name(HDX_SUB_CLASS), 0, err,
+                                       "second record for object 0x%llx; using the first", (unsigned long long)c->addr);
         }
     }
     assert(kept <= r->classes.count);

@@ -27,7 +27,7 @@ static hdx_code get(void *context, uint64_t at, uint8_t *to, uint32_t len, hdx_e
     if (got == (int64_t)len)
         return HDX_OK;
     return hdx_fail(err, HDX_IO, "windows.tmp", at, "cannot read back: %s",
-                    got < 0 ? strerror((int)-got) : "it became shorter");
+                    got < 0 ? strerror((int)-got) : "the file was truncated");
 }
 
 hdx_code hdx_seek_begin(const hdx_work *w, hdx_dump *dump, hdx_error *err)

@@ -30,18 +30,15 @@ static const char *warning_of(const hdx_stripping *s)
 {
     switch (s->policy) {
     case HDX_STRIP_MATRIX:
-        return "stripped by Matrix: primitive arrays other than texts are absent, and sizes are too small by them";
+        return "stripped by Matrix: primitive arrays other than texts are absent, so sizes are too small";
     case HDX_STRIP_KOOM:
-        return "stripped by KOOM: contents of arrays are absent, and objects of zygote and image heaps where there "
-               "were such; unreachable objects may be "
-               "reachable through them";
+        return "stripped by KOOM: contents of arrays and objects of the zygote and image heaps are absent; unreachable "
+               "objects may be reachable through them";
     case HDX_STRIP_TAILOR:
         return "stripped by Tailor: contents of byte[] and char[], stack frames and thread numbers are absent";
     case HDX_STRIP_SHARK: return "stripped by Shark: contents of arrays and values of boxes are overwritten";
     case HDX_STRIP_REDACTED: return redaction(s);
-    case HDX_STRIP_LIMITED:
-        return "limited: arrays of primitives hold their first elements alone, so that long texts are cut; the rest of "
-               "their contents is absent";
+    case HDX_STRIP_LIMITED: return "limited: primitive arrays have only their first elements; long texts are cut";
     default: return NULL;
     }
 }
@@ -58,19 +55,18 @@ hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
     if (in->dump->stripping.confidence >= SURE && warning_of(&in->dump->stripping) != NULL)
         hdx_warn(&in->dump->survey, warning_of(&in->dump->stripping));
     if (stats.cut_names > 0)
-        code = hdx_work_damage(in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING),
-                               stats.lost_bytes, err,
-                               "%llu names outside ASCII are cut (Matrix); their records are read as long as they are",
-                               (unsigned long long)stats.cut_names);
+        code = hdx_work_damage(
+            in->w, HDX_DAMAGE_LENGTH, stats.first_cut, hdx_top_name(HDX_TOP_STRING), stats.lost_bytes, err,
+            "%llu non-ASCII names are truncated (Matrix); their records are read with their actual length",
+            (unsigned long long)stats.cut_names);
     if (code == HDX_OK && in->dump->stripping.overlay == HDX_OVERLAY_KOOM && stats.broken > 0)
-        code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT),
-                               stats.lost_bytes, err,
-                               "neither reading of %llu heap records comes out even (offset: in the stripped file); "
-                               "their rest is left out",
-                               (unsigned long long)stats.broken);
+        code = hdx_work_damage(
+            in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, hdx_top_name(HDX_TOP_HEAP_DUMP_SEGMENT), stats.lost_bytes,
+            err, "%llu heap records cannot be parsed (offset: in the stripped file); their remaining data is skipped",
+            (unsigned long long)stats.broken);
     if (code == HDX_OK && in->dump->stripping.overlay == HDX_OVERLAY_TAILOR && stats.broken > 0)
         code = hdx_work_damage(in->w, HDX_DAMAGE_GARBAGE, stats.first_broken, "container", 0, err,
-                               "no token of the container begins at this byte of it; the rest is not read");
+                               "no token of the container begins at this byte; the remaining data is not read");
     else if (code == HDX_OK && in->dump->stripping.overlay == HDX_OVERLAY_TAILOR && stats.truncated)
         code = hdx_work_damage(in->w, HDX_DAMAGE_TRUNCATED, in->t->dump_size, "container", 0, err,
                                "the container ends inside a token");

@@ -166,8 +166,8 @@ static hdx_code check_value(const hdx_parameter *p, const char *value, const cha
     if (p->kind == HDX_PARAMETER_FLAG) {
         if (value == NULL || strcmp(value, "true") == 0 || strcmp(value, "false") == 0)
             return HDX_OK;
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s is true or false, and '%.40s' was given", before,
-                        p->name, value);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s must be true or false, not '%.40s'", before, p->name,
+                        value);
     }
     if (value == NULL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s needs a value: %s", before, p->name, p->value);
@@ -176,15 +176,15 @@ static hdx_code check_value(const hdx_parameter *p, const char *value, const cha
         if (number_of(value, &n) && n >= p->least && (p->most == 0 || n <= p->most))
             return HDX_OK;
         if (p->most == 0)
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': a whole number from %llu on is expected",
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': expected a whole number from %llu",
                             before, p->name, value, (unsigned long long)p->least);
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': a whole number from %llu to %llu is expected",
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': expected a whole number from %llu to %llu",
                         before, p->name, value, (unsigned long long)p->least, (unsigned long long)p->most);
     case HDX_PARAMETER_SIZE:
         if (hdx_size_of(value, &n))
             return HDX_OK;
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "%s%s '%.60s': a size is expected, such as 768M, 4G or 1048576", before, p->name, value);
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s '%.60s': expected a size such as 768M, 4G or 1048576",
+                        before, p->name, value);
     case HDX_PARAMETER_CHOICE:
         if (hdx_word_place(p->choices, value, strlen(value)) >= 0)
             return HDX_OK;
@@ -198,8 +198,7 @@ static hdx_code check_value(const hdx_parameter *p, const char *value, const cha
         if (strchr(value, '#') != NULL)
             return HDX_OK;
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                        "%s%s '%.60s': CLASS#FIELD is expected, such as com.acme.Cache#entries", before, p->name,
-                        value);
+                        "%s%s '%.60s': expected CLASS#FIELD, such as com.acme.Cache#entries", before, p->name, value);
     default: return HDX_OK;
     }
 }
@@ -211,7 +210,7 @@ static hdx_code check_company(const hdx_arguments *a, const hdx_parameter *p, co
         size_t len = strcspn(word, " ");
         (void)snprintf(name, sizeof name, "%.*s", (int)len, word);
         if (given(a, name) != NULL)
-            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s and %s%s exclude each other", before, p->name,
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s and %s%s cannot be used together", before, p->name,
                             before, name);
         word += len;
         word += *word == ' ';
@@ -268,7 +267,7 @@ static hdx_code check_either(const hdx_arguments *a, const char *before, hdx_err
     }
     if (of == 0 || have > 0)
         return HDX_OK;
-    return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%s' takes %s, and got %s", a->answer->name, names,
+    return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "'%s' takes %s, but got %s", a->answer->name, names,
                     of > 2 ? "none" : "neither");
 }
 

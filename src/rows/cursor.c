@@ -339,11 +339,11 @@ const char *hdx_rows_nothing(hdx_rows *rows)
     const uint64_t left_out = hdx_rows_left_out(rows, &conditions);
     if (left_out == 0)
         return rows->base->nothing;
-    const char *who = conditions == 1 ? "the condition leaves" : "the conditions leave";
+    const char *who = conditions == 1 ? "the condition excludes" : "the conditions exclude";
     if (left_out == 1)
-        (void)snprintf(line, sizeof line, "%s out the only row", who);
+        (void)snprintf(line, sizeof line, "%s the only row", who);
     else
-        (void)snprintf(line, sizeof line, "%s out all %" PRIu64 " rows", who, left_out);
+        (void)snprintf(line, sizeof line, "%s all %" PRIu64 " rows", who, left_out);
     return hdx_arena_copy(&rows->base->keep, line, strlen(line)); /* refused: nobody knows */
 }
 

@@ -58,7 +58,7 @@ hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsig
             used += need;
         }
     }
-    hdx_code code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no column \"%.*s\"; there are %s",
+    hdx_code code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no column \"%.*s\"; columns: %s",
                              (int)(len > 40 ? 40 : len), name, list);
     return nearest.best != NULL ? hdx_hint(err, code, "did you mean %s?", nearest.best) : code;
 }

@@ -175,19 +175,21 @@ static hdx_code check_type(const condition *c, const hdx_column *column, const c
         [HDX_TYPE_SIGNED] = { "a number", "numbers are 12, -3, 1.5, 0x7f, 10K, 5M, 2GB (powers of 1024) and 10%" },
         [HDX_TYPE_REAL] = { "a number", "numbers are 12, -3, 1.5, 0x7f, 10K, 5M, 2GB (powers of 1024) and 10%" },
         [HDX_TYPE_BOOL] = { "true or false", "write true, false or null" },
-        [HDX_TYPE_ADDRESS] = { "an address", "addresses are written as 0x7f3a10" },
+        [HDX_TYPE_ADDRESS] = { "an address", "write addresses as 0x7f3a10" },
     };
     const hdx_type type = column->type;
     if (c->is_null && c->is != EQUAL && c->is != NOT_EQUAL && c->is != MATCHES)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": null has no order", whole),
-                        "null stands after = and !=");
+        return hdx_hint(err,
+                        hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                                 "condition \"%.80s\": null cannot be compared with < or >", whole),
+                        "use null only after = or !=");
     if (c->is == MATCHES || c->is_null || type == HDX_TYPE_TEXT || type == HDX_TYPE_ANY)
         return HDX_OK;
     if (type == HDX_TYPE_LIST || type == HDX_TYPE_OBJECT)
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": %s is a%s", whole, column->name,
                                  type == HDX_TYPE_LIST ? " list" : "n object"),
-                        "such a column can be = null or != null");
+                        "this column supports only = null and != null");
     if (type == HDX_TYPE_BOOL ? c->is_bool : c->is_number)
         return HDX_OK;
     return hdx_hint(err,
@@ -200,8 +202,7 @@ static hdx_code no_operator(const char *text, const char *at, hdx_error *err)
 {
     const int len = (int)strspn(at, "=!<>~");
     if (len > 0)
-        (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": there is no operator %.*s", text, len,
-                       at);
+        (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\": unknown operator %.*s", text, len, at);
     else
         (void)hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "condition \"%.80s\" is not COLUMN OPERATOR VALUE", text);
     return hdx_hint(err, HDX_USAGE, "operators are = != < <= > >= ~, as in 'retained > 1M'");

@@ -68,7 +68,7 @@ static hdx_code refill(hdx_decoder *d, hdx_error *err)
     if (d->z.avail_in > 0 || d->at_end_of_file)
         return HDX_OK;
     if (d->stop != NULL && *d->stop)
-        return hdx_fail(err, HDX_CANCELLED, d->source->path, d->in_end, "reading was given up");
+        return hdx_fail(err, HDX_CANCELLED, d->source->path, d->in_end, "reading was abandoned");
     memmove(d->in, d->z.next_in - HDX_BEFORE, HDX_BEFORE);
     d->z.next_in = d->in + HDX_BEFORE;
     /*
@@ -377,7 +377,7 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
     bool     gzip = d->source->kind == HDX_GZIP;
     unsigned want = gzip ? 8 : 4;
     if (d->z.avail_in == 0)
-        return truncated(d, "expected the checksum behind the data", 0, err);
+        return truncated(d, "expected the checksum after the data", 0, err);
     if (!gather(d, want))
         return HDX_OK;
     settle(d);
@@ -386,7 +386,7 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
     uint32_t stored = gzip ? hdx_le32(d->few) : hdx_be32(d->few), size = gzip ? hdx_le32(d->few + 4) : (uint32_t)len;
     if (stored != d->check)
         note(d, HDX_DAMAGE_CRC, hdx_decoder_consumed(d) - want, 0, false,
-             "expected checksum %08x of member %llu, found %08x: bytes %llu to %llu are not certain", stored,
+             "expected checksum %08x of member %llu, found %08x: bytes %llu to %llu may be wrong", stored,
              (unsigned long long)d->member, d->check, (unsigned long long)d->member_out, (unsigned long long)d->out);
     else if (size != (uint32_t)len)
         note(d, HDX_DAMAGE_CRC, hdx_decoder_consumed(d) - want, 0, false,
@@ -450,9 +450,9 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
 static hdx_code over_limit(const hdx_decoder *d, hdx_error *err)
 {
     hdx_code code = hdx_fail(err, HDX_LIMIT, d->source->path, d->header_bit / 8,
-                             "inflates to more than %llu bytes, the limit max_uncompressed",
+                             "uncompressed size exceeds %llu bytes, the limit max_uncompressed",
                              (unsigned long long)d->source->max_uncompressed);
-    return hdx_hint(err, code, "a larger --max-uncompressed, or none, lets it through");
+    return hdx_hint(err, code, "raise or remove --max-uncompressed");
 }
 
 /*

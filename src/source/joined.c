@@ -229,10 +229,10 @@ static hdx_code open_piece(joining *g, const char *path, uint32_t number, hdx_er
             (void)j->io->close(j->io, fd);
         return hdx_hint(err,
                         hdx_fail(err, rc == -ENOENT || rc == -EACCES ? HDX_BAD_DUMP : HDX_IO, name, HDX_NOWHERE,
-                                 "cannot open this piece of the dump: %s", strerror(-rc)),
+                                 "cannot open this segment of the dump: %s", strerror(-rc)),
                         rc == -ENOENT
                             ? "wait until the JVM has written the dump"
-                            : "a dump in pieces is read whole: make the piece readable, or move it elsewhere");
+                            : "all segments of a dump are read: make this one readable, or move it elsewhere");
     }
     const uint64_t size = (uint64_t)st.st_size;
     if (size < sizeof head || !read_all(g, fd, head, sizeof head, 0) || !is_piece(g, head, size)) {
@@ -365,13 +365,13 @@ bool hdx_joined_text(const hdx_joined *j, char *to, size_t size)
     const uint32_t first = j->pieces[0].number, last = j->pieces[j->count - 1].number;
     int            n;
     if (first == last)
-        n = snprintf(to, size, "read together with its piece .p%u", first);
+        n = snprintf(to, size, "read together with its segment .p%u", first);
     else
-        n = snprintf(to, size, "read together with its %u pieces .p%u to .p%u", j->count, first, last);
-    n += snprintf(to + n, size - (size_t)n, ": the JVM was stopped before it merged them");
+        n = snprintf(to, size, "read together with its %u segments .p%u to .p%u", j->count, first, last);
+    n += snprintf(to + n, size - (size_t)n, ": the JVM stopped before it merged them");
     if (j->missing > 0)
-        n += snprintf(to + n, size - (size_t)n, "; %u pieces between them are missing", j->missing);
+        n += snprintf(to + n, size - (size_t)n, "; %u segments between them are missing", j->missing);
     if (j->left > 0)
-        (void)snprintf(to + n, size - (size_t)n, "; %u more are not read: append them with cat", j->left);
+        (void)snprintf(to + n, size - (size_t)n, "; %u more segments are not read: append them with cat", j->left);
     return true;
 }

@@ -35,10 +35,9 @@ hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error
 {
     if (source->points.loaded)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed since it was indexed"),
-                        "its bytes are no longer those that the index was made from: fetch the dump again, or index it "
-                        "anew (index --force)");
+                        "restore the original dump, or rebuild the index with heapdex index --force");
     return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, offset, "the dump changed while it was in use"),
-                    "read it anew; an index of it must be built again");
+                    "run the command again; an index of this dump must be rebuilt");
 }
 
 /* What keeps a path from being opened: a missing or forbidden file is the caller's matter, a failing disk is not. */
@@ -55,7 +54,7 @@ static hdx_code cannot_open(const char *path, int error, hdx_error *err)
     case EACCES:
     case EPERM:
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "permission denied"),
-                        "dumps are written for their owner alone: ask for read permission");
+                        "JVMs make dumps readable only to their owner: request read permission");
     case ENAMETOOLONG:
     case ELOOP: return hdx_fail(err, HDX_BAD_DUMP, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
     default: return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot open: %s", strerror(error));
@@ -74,10 +73,10 @@ static hdx_code open_file(hdx_source *source, hdx_error *err)
                         "name a file such as app.hprof");
     if (!S_ISREG(info.st_mode))
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, HDX_NOWHERE, "is not a regular file"),
-                        "a dump is read at any position: write it to a file first");
+                        "heapdex needs random access: write the dump to a file first");
     if (info.st_size <= 0)
         return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, 0, "the file is empty"),
-                        "was the disk full when the dump was taken?");
+                        "check whether the disk was full when the dump was taken");
     if ((source->joined = malloc(sizeof *source->joined)) == NULL)
         return hdx_no_memory(err, "the dump", sizeof *source->joined);
     *source->joined = (hdx_joined){ .file = { .fd = -1 } };
@@ -92,7 +91,7 @@ static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, co
                        const char *allowed)
 {
     return hdx_hint(err, hdx_fail(err, HDX_BAD_DUMP, source->path, at, "%s %u, allowed %s", what, seen, allowed),
-                    "the file is no gzip file or its first bytes are damaged");
+                    "the file is not a gzip file, or its first bytes are damaged");
 }
 
 /* The container by its first bytes (GZIP 7.1); all else is plain. */

@@ -161,7 +161,7 @@ static int answers_connect(sqlite3 *db, void *own, int count, const char *const 
         }
     t->heap = heap;
     if (t->answer == NULL)
-        *message = sqlite3_mprintf("heapdex has no such table");
+        *message = sqlite3_mprintf("unknown table");
     const int rc = t->answer == NULL ? SQLITE_ERROR : collect(t) ? declare(db, t) : SQLITE_NOMEM;
     if (rc == SQLITE_OK)
         *out = &t->base;

@@ -70,7 +70,7 @@ static hdx_code misfit(const typed *t, unsigned column, const hdx_cell *c, hdx_e
     const hdx_type type = t->columns[column].type;
     return hdx_hint(err,
                     hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                             "row %llu of column %.60s is %s, where others are %s; CAST makes them one type",
+                             "row %llu of column %.60s is %s, but earlier rows are %s; use CAST for a common type",
                              (unsigned long long)t->given + 1, t->columns[column].name, is,
                              type == HDX_TYPE_REAL ? "doubles" : "whole numbers"),
                     "CAST(%.60s AS TEXT)", t->columns[column].name);
@@ -251,11 +251,11 @@ static hdx_code open_rows(hdx_sql *sql, const char *text, hdx_rows **rows, hdx_e
     if (code != HDX_OK)
         return code;
     if (stmt == NULL)
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there is no statement");
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the statement is empty");
     else if (!is_rest(sql, rest))
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "there are several statements; a stream is of one");
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a stream needs a single statement");
     else if (sqlite3_column_count(stmt) == 0)
-        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the statement gives no rows");
+        code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the statement returns no rows");
     if (code != HDX_OK) {
         (void)sqlite3_finalize(stmt);
         return code;

@@ -44,7 +44,7 @@ hdx_code hdx_sql_stopped(sql_db *db, hdx_error *err)
                         hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
                                  "the statement takes longer than the maximum of %llu s",
                                  (unsigned long long)db->options.seconds),
-                        "--max-seconds allows more time");
+                        "raise the limit with --max-seconds");
     return HDX_OK;
 }
 

@@ -74,17 +74,17 @@ static hdx_code attach(extension *e, const char *schema, hdx_error *err)
 {
     const char *file;
     if (strlen(schema) == 0 || strlen(schema) > MOST_SCHEMA)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the name of a schema has 1 to %u characters", MOST_SCHEMA);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a schema name must have 1 to %u characters", MOST_SCHEMA);
     if (hdx_sql_heap_of(e->heaps, schema) != NULL)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the schema %s has a dump already", schema);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the schema %s already has a dump", schema);
     if (is_there(e->db, schema)) {
         file = sqlite3_db_filename(e->db, schema);
         return file == NULL || *file == '\0'
                    ? HDX_OK
                    : hdx_hint(err,
                               hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                                       "the schema %s is a file, and tables of a dump would stay in it", schema),
-                              "another name attaches an empty schema");
+                                       "the schema %s is a file; tables of a dump need an empty schema", schema),
+                              "use another name to attach an empty schema");
     }
     char     *text = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", schema);
     const int rc = text == NULL ? SQLITE_NOMEM : sqlite3_exec(e->db, text, NULL, NULL, NULL);
@@ -186,7 +186,7 @@ static void heapdex_table(sqlite3_context *context, int count, sqlite3_value **v
         return;
     }
     if (hdx_sql_heap_of(e->heaps, schema) == NULL) {
-        sqlite3_result_error(context, "no dump is open there: heapdex_open('app.hprof')", -1);
+        sqlite3_result_error(context, "the schema has no open dump; use heapdex_open('app.hprof')", -1);
         return;
     }
     char         *text = sqlite3_mprintf("SELECT 1 FROM \"%w\".\"%w\"", schema, name);
@@ -197,7 +197,7 @@ static void heapdex_table(sqlite3_context *context, int count, sqlite3_value **v
     if (!there && hdx_sql_install_class(e->heaps, schema, name, &made, &err) != HDX_OK)
         failed(context, &err);
     else if (!there && !made)
-        sqlite3_result_error(context, "no class has that name", -1);
+        sqlite3_result_error(context, "unknown class name", -1);
     else
         sqlite3_result_text(context, name, -1, SQLITE_TRANSIENT);
 }
@@ -217,7 +217,7 @@ int sqlite3_heapdexsqlite_init(sqlite3 *db, char **message, const sqlite3_api_ro
     } functions[] = { { "heapdex_open", 1, 3, heapdex_open }, { "heapdex_table", 1, 2, heapdex_table } };
     SQLITE_EXTENSION_INIT2(api);
     if (sqlite3_libversion_number() < OLDEST) {
-        *message = sqlite3_mprintf("heapdex needs SQLite 3.38 or later, and this is %s", sqlite3_libversion());
+        *message = sqlite3_mprintf("heapdex needs SQLite 3.38 or later; this is %s", sqlite3_libversion());
         return SQLITE_ERROR;
     }
     const hdx_index_options options = { .dump = "" };

@@ -31,7 +31,7 @@ static hdx_code failed(const hdx_sql_file *f, int rc, hdx_error *err)
     switch (rc & 0xff) {
     case SQLITE_NOMEM: return hdx_no_memory(err, "a file of SQLite", 0);
     case SQLITE_TOOBIG:
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "a text is longer than SQLite takes, 1,000,000,000 bytes");
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "a text exceeds SQLite's limit of 1,000,000,000 bytes");
     case SQLITE_CORRUPT: /* a page could not be read */
     case SQLITE_FULL:
     case SQLITE_IOERR:
@@ -157,7 +157,7 @@ static int bind(filled *t, unsigned column, uint32_t row)
 static hdx_code insert_run(filled *t, hdx_error *err)
 {
     if (is_cancelled(t->file->progress))
-        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while the table was written");
+        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while writing the table");
     for (uint32_t row = 0; row < t->runs.count; row++) {
         int rc = SQLITE_OK;
         for (unsigned i = 0; rc == SQLITE_OK && i < t->runs.column_count; i++)
@@ -216,8 +216,8 @@ static hdx_code shared_failed(const hdx_sql_file *f, int rc, hdx_error *err)
 {
     const bool busy = (rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED;
     if (busy && is_cancelled(f->progress))
-        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while another writer was waited for");
-    return busy ? hdx_fail(err, HDX_BUSY, "", HDX_NOWHERE, "another writer holds the file") : failed(f, rc, err);
+        return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while waiting for another writer");
+    return busy ? hdx_fail(err, HDX_BUSY, "", HDX_NOWHERE, "another writer has locked the file") : failed(f, rc, err);
 }
 
 /* One statement, whose parameter ?1 is the value. `text` is from sqlite3_mprintf, and used up. */
@@ -294,8 +294,9 @@ static hdx_code check_version(const hdx_sql_file *f, const hdx_sql_replace *r, h
     if (code != HDX_OK || version == r->version)
         return code;
     if (version != 0 || tables != 0)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the tables are of version %lld, those to add of %u",
-                        (long long)version, r->version);
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                        "the existing tables have version %lld; the new ones have version %u", (long long)version,
+                        r->version);
     return step(f, sqlite3_mprintf("PRAGMA main.user_version = %u", r->version), NULL, NULL, err);
 }
 

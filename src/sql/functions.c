@@ -302,7 +302,7 @@ static void addr(sqlite3_context *context, int count, sqlite3_value **values)
             return;
         }
     }
-    sqlite3_result_error(context, "addr takes a number, or an address such as '0x7f3a10'", -1);
+    sqlite3_result_error(context, "addr needs a number or an address such as '0x7f3a10'", -1);
 }
 
 /* '10M' is 10485760. */
@@ -316,7 +316,7 @@ static void bytes(sqlite3_context *context, int count, sqlite3_value **values)
     if (text != NULL && hdx_size_of(text, &n) && n <= INT64_MAX)
         sqlite3_result_int64(context, (sqlite3_int64)n);
     else
-        sqlite3_result_error(context, "bytes takes a size, such as '768M' or '4G'", -1);
+        sqlite3_result_error(context, "bytes needs a size such as '768M' or '4G'", -1);
 }
 
 static void regex_close(void *regex) { hdx_regex_close(regex); }

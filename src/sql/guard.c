@@ -54,14 +54,14 @@ static const char *refused(int action, const char *first, const char *second, co
             return NULL;
         /* fallthrough */
     case SQLITE_INSERT:
-    case SQLITE_DELETE: return is_temp(schema) ? NULL : "writing to what is not temporary";
+    case SQLITE_DELETE: return is_temp(schema) ? NULL : "writing to a table that is not temporary";
     case SQLITE_CREATE_TABLE:
     case SQLITE_CREATE_VIEW:
     case SQLITE_CREATE_INDEX:
     case SQLITE_DROP_TABLE:
     case SQLITE_DROP_VIEW:
-    case SQLITE_DROP_INDEX: return is_temp(schema) ? NULL : "changing what is not temporary";
-    case SQLITE_ALTER_TABLE: return is_temp(first) ? NULL : "changing what is not temporary";
+    case SQLITE_DROP_INDEX: return is_temp(schema) ? NULL : "changing a schema that is not temporary";
+    case SQLITE_ALTER_TABLE: return is_temp(first) ? NULL : "changing a schema that is not temporary";
     case SQLITE_FUNCTION: return sqlite3_stricmp(second, "load_extension") != 0 ? NULL : "loading an extension";
     case SQLITE_PRAGMA: return reads(first) ? NULL : "this pragma";
     case SQLITE_ATTACH:
@@ -86,7 +86,7 @@ static int authorize(void *context, int action, const char *first, const char *s
         hdx_sql_keep(db, &err);
     else if (db->error.code == HDX_OK)
         (void)hdx_hint(&db->error, hdx_fail(&db->error, HDX_USAGE, "", HDX_NOWHERE, "not allowed here: %s", what),
-                       "tables are read; CREATE TEMP TABLE and CREATE TEMP VIEW make some of your own");
+                       "tables are read-only; create your own with CREATE TEMP TABLE or CREATE TEMP VIEW");
     return SQLITE_DENY;
 }
 

@@ -372,7 +372,7 @@ static int held_connect(sqlite3 *db, void *own, int count, const char *const *wo
         if (sqlite3_stricmp(hdx_sql_held_tables[i].name, words[2]) == 0)
             table = &hdx_sql_held_tables[i];
     if (table == NULL || heap == NULL) {
-        *message = sqlite3_mprintf("heapdex has no such table");
+        *message = sqlite3_mprintf("unknown table");
         return SQLITE_ERROR;
     }
     int rc = declare(db, table);

@@ -59,7 +59,7 @@ static void offer_classes(sql_db *db, hdx_arena *arena, hdx_nearest *near)
     }
 }
 
-#define QUOTE_IT "write %s\"%.150s\": the name of a class stands in double quotes"
+#define QUOTE_IT "put class names in double quotes: %s\"%.150s\""
 
 /* A class that is called so was written without quotes: of "svc.Order" SQLite makes the table Order of a schema svc. */
 static bool hint_class(sql_db *db, const char *name, hdx_error *err)
@@ -89,13 +89,13 @@ static bool hint_column(sql_db *db, const char *column, hdx_error *err)
     tables_with(db, column, tables, sizeof tables);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (sqlite3_stricmp(own[i], column) == 0) {
-            (void)hdx_hint(err, err->code, "%s is a column of %s; tables of classes call it \"@%s\"", own[i], tables,
+            (void)hdx_hint(err, err->code, "%s is a column of %s; tables of classes have \"@%s\"", own[i], tables,
                            own[i]);
             return true;
         }
     if (tables[0] != '\0')
-        (void)hdx_hint(err, err->code, "%.40s is a column of %s; FROM names none of them, or by another name", column,
-                       tables);
+        (void)hdx_hint(err, err->code, "%.40s is a column of %s; FROM does not name such a table, or renames it",
+                       column, tables);
     return tables[0] != '\0';
 }
 

@@ -182,11 +182,12 @@ static hdx_code put_fields(table *t, hdx_buffer *text, sql_names *names, hdx_err
         put_name(text, name, strlen(name));
         hdx_buffer_text(text, t->fields[i].type == 6 || t->fields[i].type == 7 ? "\" REAL" : "\" INTEGER");
         if (text->len > most)
-            code = hdx_hint(err,
-                            hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                                     "the names of the %u fields of this class exceed the %llu bytes of a statement",
-                                     t->field_count, (unsigned long long)most),
-                            "field(id, 'NAME') reads one field, and fields(id) lists all of them");
+            code = hdx_hint(
+                err,
+                hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
+                         "the names of the %u fields of this class exceed %llu bytes, the limit of a statement",
+                         t->field_count, (unsigned long long)most),
+                "use field(id, 'NAME') for one field, fields(id) for all");
         else
             code = sql_turn(t->db, err);
     }
@@ -267,7 +268,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
     table            *t = named.number == HDX_NO_CLASS ? NULL : sqlite3_malloc64(sizeof *t);
     if (t == NULL) {
         if (named.number == HDX_NO_CLASS)
-            *message = sqlite3_mprintf("there is no class %s", argv[2]);
+            *message = sqlite3_mprintf("unknown class %s", argv[2]);
         return named.number == HDX_NO_CLASS ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     *t = (table){ .db = aux, .heap = heap, .id_size = hdx_graph_summary_of(heap->g)->id_size };

@@ -52,7 +52,7 @@ static int made_connect(sqlite3 *db, void *own, int count, const char *const *wo
     const sql_made_table *table = count > 2 ? hdx_sql_made_named(words[2]) : NULL;
     sql_heap             *heap = count > 2 ? hdx_sql_heap_of(own, words[1]) : NULL;
     if (table == NULL || heap == NULL) {
-        *message = sqlite3_mprintf("heapdex has no such table");
+        *message = sqlite3_mprintf("unknown table");
         return SQLITE_ERROR;
     }
     const int  rc = declare(db, table);

@@ -483,8 +483,7 @@ static void tell_of_nobody(cursor *c, sqlite3_value *value)
         return;
     (void)snprintf(c->t->told, sizeof c->t->told, "%s", name);
     (void)snprintf(line, sizeof line,
-                   "nothing is an instance of %.60s: dumps do not say who implements an interface; name a class, as "
-                   "java.util.AbstractMap",
+                   "unknown class %.60s: dumps do not record interfaces; name a class such as java.util.AbstractMap",
                    name);
     q->notice(q->notice_context, line);
 }
@@ -885,7 +884,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
     cursor *c = (cursor *)base;
     if (i == SQL_INSTANCEOF)
         sqlite3_result_error(context,
-                             "instanceof is a condition: objects.instanceof = 'java.util.AbstractMap'; "
+                             "use the column only as a condition, objects.instanceof = 'java.util.AbstractMap'; "
                              "elsewhere use instanceof(class_id, 'java.util.AbstractMap')",
                              -1);
     else

@@ -50,10 +50,10 @@ hdx_code hdx_sql_install_heap(sql_db *db, size_t place, const char *schema, hdx_
     if (place == 0 && db->options.view != NULL)
         db->session->dumps[0].shown = g; /* heads of documents name it */
     if (db->heap_count == sizeof db->heaps / sizeof *db->heaps)
-        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "SQLite takes at most 10 dumps beside the first");
+        return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "SQLite allows at most 10 dumps besides the first");
     if (!hdx_graph_summary_of(g)->complete)
         return hdx_fail(err, HDX_BAD_DUMP, hdx_session_dump(db->session, place), HDX_NOWHERE,
-                        "the index stops before the dominators; heapdex index makes it whole");
+                        "the index is partial: it has no dominators; heapdex index completes it");
     sql_heap *heap = hdx_arena_get(&db->arena, sizeof *heap);
     char     *name = hdx_arena_copy(&db->arena, schema, strlen(schema));
     if (heap == NULL || name == NULL)

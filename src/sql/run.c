@@ -23,14 +23,14 @@ static const struct {
     const char *remedy;
 } bounds[] = {
     { "too many terms in compound SELECT", SQLITE_LIMIT_COMPOUND_SELECT,
-      "VALUES, or a temporary table, has more rows" },
-    { "Expression tree is too large", -1, "IN (...), or a temporary table, replaces many conditions" },
-    { "parser stack overflow", -1, "a WITH clause replaces subqueries within subqueries" },
-    { "too many columns", SQLITE_LIMIT_COLUMN, "several statements, or a JSON value, have more" },
-    { "too many terms in", SQLITE_LIMIT_COLUMN, "a subquery takes some of them" },
-    { "at most 64 tables in a join", -1, "a WITH clause, or a temporary table, joins some of them first" },
-    { "too many arguments on function", SQLITE_LIMIT_FUNCTION_ARG, "a call within the call takes some of them" },
-    { "too many FROM clause terms", -1, "a WITH clause, or a temporary table, joins some of them first" },
+      "use VALUES or a temporary table for more rows" },
+    { "Expression tree is too large", -1, "replace many conditions by IN (...) or a temporary table" },
+    { "parser stack overflow", -1, "replace nested subqueries by a WITH clause" },
+    { "too many columns", SQLITE_LIMIT_COLUMN, "use several statements, or a JSON value" },
+    { "too many terms in", SQLITE_LIMIT_COLUMN, "move some of them to a subquery" },
+    { "at most 64 tables in a join", -1, "join some of them first in a WITH clause or a temporary table" },
+    { "too many arguments on function", SQLITE_LIMIT_FUNCTION_ARG, "nest a second call for some of them" },
+    { "too many FROM clause terms", -1, "join some of them first in a WITH clause or a temporary table" },
 };
 
 static bool exceeds_bound(hdx_sql *sql, const char *said, hdx_error *err)
@@ -62,17 +62,17 @@ static hdx_code sqlite_said(hdx_sql *sql, int rc, const char *said, hdx_error *e
         return sql->heaps != NULL && sql->heaps->options.memory != 0
                    ? hdx_hint(err,
                               hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                                       "SQLite needs more memory for the statement than the maximum of %llu bytes",
+                                       "SQLite needs more memory for the statement than the limit of %llu bytes",
                                        (unsigned long long)sql->heaps->options.memory),
-                              "--memory allows more")
-                   : hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "SQLite got no memory for the statement");
+                              "raise the limit with --memory")
+                   : hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "out of memory in SQLite");
     case SQLITE_TOOBIG:
         return hdx_hint(err,
                         hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                                 "a value of the statement exceeds the maximum of %d bytes, or its text that of %d",
+                                 "a value exceeds the maximum of %d bytes, or the statement exceeds %d",
                                  sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, -1),
                                  sqlite3_limit(sql->db, SQLITE_LIMIT_SQL_LENGTH, -1)),
-                        "substr(text, 1, N) and string(id, N) give the beginning of a long text");
+                        "use substr(text, 1, N) or string(id, N) for the beginning of a long text");
     case SQLITE_FULL: return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%s", said);
     default: break;
     }
@@ -106,11 +106,11 @@ static hdx_code attach(hdx_sql *sql, size_t place, const char *name, hdx_error *
 {
     if (name == NULL || !is_word(name))
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                        "'%.64s' cannot be the name of a dump; letters, digits and _ can, at most %u",
+                        "'%.64s' is not a valid dump name; use letters, digits and _, at most %u",
                         name != NULL ? name : "", MOST_NAME);
     if (sqlite3_stricmp(name, "temp") == 0 || hdx_sql_heap_of(sql->heaps, name) != NULL)
-        return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a dump cannot be called '%s'", name),
-                        "main is the first dump, temp has temporary tables, and another name is one dump's");
+        return hdx_hint(err, hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "'%s' is a reserved name", name),
+                        "main names the first dump and temp the temporary tables; choose an unused name");
     char *statement = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", name);
     int   rc = statement == NULL ? SQLITE_NOMEM : sqlite3_exec(sql->db, statement, NULL, NULL, NULL);
     sqlite3_free(statement);
@@ -251,8 +251,8 @@ static hdx_code statement_next(void *state, hdx_arena *arena, hdx_cell *cells, b
         *more = false;
         return hdx_hint(err,
                         hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE,
-                                 "the statement gives more than the maximum of %llu rows", (unsigned long long)most),
-                        "--max-rows allows more");
+                                 "the statement returns more than the maximum of %llu rows", (unsigned long long)most),
+                        "raise the limit with --max-rows");
     }
     for (unsigned i = 0; *more && i < s->count; i++)
         cells[i] = cell_of(s, (int)i, arena);
@@ -411,7 +411,7 @@ static void hint_quotes(hdx_sql *sql, const char *text, size_t at, hdx_error *er
     static const char no_column[] = "no such column: ";
     const size_t      len = strlen(text);
     if (at < len && text[at] == '"' && strncmp(err->message, no_column, sizeof no_column - 1) == 0)
-        (void)hdx_hint(err, err->code, "a text stands in single quotes: '%.160s'", err->message + sizeof no_column - 1);
+        (void)hdx_hint(err, err->code, "put texts in single quotes: '%.160s'", err->message + sizeof no_column - 1);
     else if (at < len && strncmp(err->message, "near ", 5) == 0)
         hdx_sql_hint_unquoted(sql->heaps, text, at, err);
 }

@@ -124,7 +124,7 @@ static void ids_step(sqlite3_context *context, int count, sqlite3_value **values
     else if (*ids == NULL && (*ids = hdx_sql_ids_open(heap, &err)) == NULL)
         code = err.code;
     else if ((*ids)->heap != heap)
-        code = hdx_fail(&err, HDX_USAGE, "", HDX_NOWHERE, "a set of objects is of one dump");
+        code = hdx_fail(&err, HDX_USAGE, "", HDX_NOWHERE, "all objects of a set must be in one dump");
     if (code == HDX_OK && sqlite3_value_numeric_type(values[0]) == SQLITE_INTEGER)
         code = hdx_sql_ids_add(*ids, (hdx_id)sqlite3_value_int64(values[0]), &err);
     if (code == HDX_OK)
@@ -363,7 +363,7 @@ static void numbers_step(sqlite3_context *context, int count, sqlite3_value **va
     }
     const double percent = count > 1 ? sqlite3_value_double(values[1]) : 50;
     if (!(percent >= 0 && percent <= 100))
-        code = hdx_fail(&err, HDX_USAGE, "", HDX_NOWHERE, "percentile takes a number from 0 to 100");
+        code = hdx_fail(&err, HDX_USAGE, "", HDX_NOWHERE, "percentile needs a number from 0 to 100");
     else if (sqlite3_value_type(values[0]) == SQLITE_NULL)
         return;
     else if (!hdx_mem_room(&db->session->mem, (void **)&n->at, &n->capacity, n->count, sizeof *n->at))

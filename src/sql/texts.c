@@ -152,7 +152,7 @@ static bool pattern_fits(sqlite3_context *context, sql_db *db, sqlite3_value *pa
     (void)hdx_hint(&err,
                    hdx_fail(&err, HDX_LIMIT, "", HDX_NOWHERE,
                             "the pattern of LIKE or GLOB is %d bytes; the maximum is %d", len, most),
-                   "instr(text, part) finds longer texts");
+                   "use instr(text, part) for longer texts");
     hdx_sql_function_failed(context, db, &err);
     return false;
 }
@@ -540,9 +540,9 @@ static void print(sqlite3_context *context, int count, sqlite3_value **values)
     }
     if (widest > MOST_WIDTH) {
         (void)hdx_hint(&err,
-                       hdx_fail(&err, HDX_LIMIT, "", HDX_NOWHERE, "a width of printf is %llu; the maximum is %d",
+                       hdx_fail(&err, HDX_LIMIT, "", HDX_NOWHERE, "printf width is %llu; the maximum is %d",
                                 (unsigned long long)widest, MOST_WIDTH),
-                       "hex(zeroblob(N)) makes a longer text");
+                       "use hex(zeroblob(N)) for a longer text");
         hdx_sql_function_failed(context, db, &err);
         return;
     }
@@ -558,10 +558,10 @@ static void json_patch(sqlite3_context *context, int count, sqlite3_value **valu
     if (lens[0] * lens[1] > MOST_PRODUCT) {
         (void)hdx_hint(&err,
                        hdx_fail(&err, HDX_LIMIT, "", HDX_NOWHERE,
-                                "json_patch of texts of %llu and %llu bytes; the maximum of their product is %llu",
+                                "json_patch texts are %llu and %llu bytes; the maximum of their product is %llu",
                                 (unsigned long long)lens[0], (unsigned long long)lens[1],
                                 (unsigned long long)MOST_PRODUCT),
-                       "json_each takes an object apart, and json_group_object puts one together");
+                       "use json_each to split an object and json_group_object to build one");
         hdx_sql_function_failed(context, db, &err);
         return;
     }

@@ -306,10 +306,10 @@ static hdx_code read_excludes(char *text, const char **fields, hdx_path_options 
         if (kind >= 0)
             options->exclude |= 1u << kind;
         else if (strchr(word, '#') == NULL)
-            return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                            "what a path excludes is one of %s or CLASS#FIELD, not %.60s", kinds, word);
+            return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "path can exclude %s or CLASS#FIELD, not %.60s", kinds,
+                            word);
         else if (options->exclude_field_count == WORDS)
-            return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "a path excludes at most %u fields", WORDS);
+            return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "path can exclude at most %u fields", WORDS);
         else
             fields[options->exclude_field_count++] = word;
     }
@@ -423,7 +423,7 @@ static hdx_code read_ids(const char *text, sql_ids *ids, hdx_error *err)
     at += strspn(at, " \t\r\n]");
     if (code == HDX_OK && *at != '\0')
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                        "ids are a list in JSON, or what group_ids gives; this does not belong there: %.40s", at);
+                        "ids must be a JSON list or a result of group_ids; unexpected: %.40s", at);
     return code;
 }
 
@@ -431,7 +431,7 @@ static hdx_code retained_set_of(sql_call *c, sql_ids *ids, hdx_error *err)
 {
     retained *r = c->state;
     if (ids->heap != c->heap)
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "these objects are of another dump");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "these objects belong to another dump");
     r->words = ids->words;
     return hdx_sql_ids_retained(ids, &r->gone, err);
 }

@@ -17,7 +17,7 @@
 
 #define CHUNK (256u << 10)
 
-static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "what is to be kept", 0); }
+static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "the objects to keep", 0); }
 
 static bool add_bits(hdx_map *map, uint64_t key, uint64_t bits)
 {
@@ -309,7 +309,8 @@ static hdx_code hash_buffer(void *context, reader *r, const entry *e, hdx_error 
         if (code != HDX_OK)
             return code;
         if (have < n)
-            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), b.at + o, "an array ends behind the file");
+            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), b.at + o,
+                            "an array extends past the end of the file");
         hash = hdx_hash_bytes(hash, at, (size_t)n);
         o += n;
     }

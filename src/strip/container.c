@@ -8,7 +8,7 @@ static hdx_code no_room(reader *r, hdx_pos pos, const char *what, hdx_error *err
 {
     return hdx_hint(
         err, hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), pos, "Tailor's container cannot hold %s", what),
-        "another --policy can");
+        "use another --policy");
 }
 
 hdx_code hdx_strip_container_record(sink *out, reader *r, const top *t, bool after_segment, hdx_error *err)
@@ -22,7 +22,7 @@ hdx_code hdx_strip_container_record(sink *out, reader *r, const top *t, bool aft
     if (t->tag == HDX_TOP_HEAP_DUMP_END)
         return hdx_strip_sink_put(out, head, 1, err);
     if (after_segment)
-        return no_room(r, t->pos, "names behind a heap record", err);
+        return no_room(r, t->pos, "names after a heap record", err);
     if (t->tag == HDX_TOP_STRING) {
         if (t->stated > UINT16_MAX)
             return no_room(r, t->pos, "texts of more than 65531 bytes", err);
@@ -31,7 +31,7 @@ hdx_code hdx_strip_container_record(sink *out, reader *r, const top *t, bool aft
                    : code;
     }
     if (t->stated != 16)
-        return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), t->pos, "LOAD_CLASS of %u bytes, 16 are right",
+        return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), t->pos, "LOAD_CLASS is %u bytes; expected 16",
                         t->stated);
     if ((code = hdx_strip_reader_at(r, t->pos, TOP_HEAD + 16, &at, &have, err)) != HDX_OK)
         return code;

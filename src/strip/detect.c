@@ -196,7 +196,7 @@ static void judge(look *l, hdx_stripping *out)
         out->confidence = 100;
         out->evidence_count = 1;
         (void)snprintf(out->evidence[0], sizeof *out->evidence,
-                       "%llu heap records come out even only without array contents, %llu only with",
+                       "%llu heap records parse only without array contents, %llu only with them",
                        (unsigned long long)(l->cut + l->mixed), (unsigned long long)l->plain);
         return;
     }
@@ -211,15 +211,16 @@ static void judge(look *l, hdx_stripping *out)
         out->overlay = HDX_OVERLAY_NAMES;
         out->confidence = 95;
         (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence, /* signs say two things at most */
-                       "%llu names outside ASCII are cut, %llu bytes fewer than their records say",
+                       "%llu non-ASCII names are truncated, %llu bytes less than their records state",
                        (unsigned long long)l->names, (unsigned long long)l->lost);
     }
     if (out->policy == HDX_STRIP_NONE && l->odd > 0 && l->plain == 0) {
         out->policy = HDX_STRIP_UNKNOWN;
         out->confidence = 50;
         out->evidence_count = 1;
-        (void)snprintf(out->evidence[0], sizeof *out->evidence,
-                       "neither reading of a heap record comes out even: damaged, or stripped in an unknown way");
+        (void)snprintf(
+            out->evidence[0], sizeof *out->evidence,
+            "heap records parse neither with nor without array contents: damaged, or stripped by an unknown tool");
     }
 }
 

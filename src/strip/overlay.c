@@ -58,7 +58,7 @@ hdx_code hdx_strip_overlay_changed(const overlay *v, hdx_pos in, hdx_error *err)
 {
     return hdx_hint(err,
                     hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), in, "the dump changed while it was in use"),
-                    "read it anew");
+                    "run the command again");
 }
 
 hdx_code hdx_strip_overlay_raw(reader *r, spot *s, token *t, hdx_error *err)
@@ -86,7 +86,7 @@ hdx_code hdx_strip_overlay_new(hdx_source *source, hdx_overlay_form form, bool r
     size_t                     got = 0;
     *out = NULL;
     if (form <= HDX_OVERLAY_NONE || form >= HDX_OVERLAY_FORMS)
-        return hdx_fail(err, HDX_USAGE, hdx_source_path(source), HDX_NOWHERE, "no form of a stripped dump: %d",
+        return hdx_fail(err, HDX_USAGE, hdx_source_path(source), HDX_NOWHERE, "unknown form of a stripped dump: %d",
                         (int)form);
     hdx_code code = hdx_source_below(source, 0, head, sizeof head, &got, err);
     if (code != HDX_OK)
@@ -104,7 +104,7 @@ hdx_code hdx_strip_overlay_new(hdx_source *source, hdx_overlay_form form, bool r
     v->id_size = form == HDX_OVERLAY_TAILOR ? 4 : hdx_be32(head + 19);
     (void)pthread_mutex_init(&v->more->lock, NULL);
     if (v->id_size != 4 && v->id_size != 8) {
-        code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers of %u bytes; 4 and 8 are allowed",
+        code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(source), 19, "identifiers are %u bytes; expected 4 or 8",
                         v->id_size);
         hdx_strip_overlay_free(v);
         return code;
@@ -157,7 +157,7 @@ static hdx_code scan(overlay *v, hdx_error *err)
         v->stats.absent_bytes += t.zeros;
         if (!hdx_add(s.out, hdx_strip_token_len(&t), &s.out) || s.out > EVERYTHING)
             code = hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(v->source), s.in,
-                            "the restored dump would have more than 2^63 bytes");
+                            "the restored dump would exceed 2^63 bytes");
     }
     m->size = s.out;
     hdx_strip_reader_free(&r);

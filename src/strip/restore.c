@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#define NO_FILE "is not a regular file, which a dump must be"
+#define NO_FILE "is not a regular file"
 
 bool hdx_strip_packs(const char *path)
 {
@@ -21,13 +21,13 @@ hdx_code hdx_strip_check_output(hdx_io *io, const char *dump, const char *output
 {
     struct stat a, b;
     if (output == NULL || output[0] == '\0')
-        return hdx_fail(err, HDX_USAGE, dump, HDX_NOWHERE, "no file is named to write to");
+        return hdx_fail(err, HDX_USAGE, dump, HDX_NOWHERE, "no output file is named");
     if (hdx_whole_descriptor(output) >= 0)
         return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, NO_FILE);
     if (io->stat(io, output, &b) < 0)
         return HDX_OK;
     if (S_ISDIR(b.st_mode))
-        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is a folder; a file name is needed");
+        return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is a folder; name a file");
     if (io->stat(io, dump, &a) >= 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return hdx_fail(err, HDX_USAGE, output, HDX_NOWHERE, "is the dump itself");
     if (!S_ISREG(b.st_mode)) /* what was written is read again to prove it */
@@ -59,12 +59,12 @@ static hdx_code refuse(const char *dump, const hdx_stripping *what, hdx_error *e
     hdx_code code =
         hdx_fail(err, HDX_BAD_DUMP, dump, HDX_NOWHERE, "nothing to restore: %s",
                  what->policy == HDX_STRIP_NONE      ? "this dump was not stripped"
-                 : what->policy == HDX_STRIP_UNKNOWN ? "the dump is damaged, or stripped in an unknown way"
-                                                     : "what was dropped or overwritten is not in the file");
+                 : what->policy == HDX_STRIP_UNKNOWN ? "the dump is damaged, or stripped by an unknown tool"
+                                                     : "the dropped or overwritten data is not in the file");
     return hdx_hint(err, code,
                     what->policy == HDX_STRIP_MATRIX || what->policy == HDX_STRIP_SHARK
-                        ? "index it as it is: heapdex index"
-                        : "heapdex detect says what it is");
+                        ? "index the dump without restoring it: heapdex index"
+                        : "heapdex detect shows what it is");
 }
 
 hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *report, hdx_error *err)

@@ -277,16 +277,17 @@ static bool constants(const signs *s, bool android, hdx_stripping *out)
     if (telling < FILLED_LEAST || (bytes->arrays == 0 && chars->arrays == 0))
         return false;
     if (bytes->value == '?' && (chars->arrays == 0 || chars->value == '?'))
-        say(out, HDX_STRIP_SHARK, 95, "%llu byte[] and %llu char[] hold '?' alone", N(bytes->arrays), N(chars->arrays));
+        say(out, HDX_STRIP_SHARK, 95, "%llu byte[] and %llu char[] contain only '?'", N(bytes->arrays),
+            N(chars->arrays));
     else if (chars->value == '?' && bytes->arrays == 0)
-        say(out, HDX_STRIP_SHARK, 95, "%llu char[] hold '?' alone", N(chars->arrays));
+        say(out, HDX_STRIP_SHARK, 95, "%llu char[] contain only '?'", N(chars->arrays));
     else if (s->texts == 0)
         return false; /* zeros or another constant in a few arrays, and no text that was overwritten */
     else if (zero && android)
-        say(out, HDX_STRIP_KOOM, 80, "all %llu contents of arrays are 0: restored after cutting", N(arrays));
+        say(out, HDX_STRIP_KOOM, 80, "contents of all %llu arrays are 0: cut and then restored", N(arrays));
     else {
         say(out, HDX_STRIP_REDACTED, 80,
-            "the contents of %llu arrays are one constant per type (byte[]: 0x%02llx, char[]: 0x%04llx)", N(arrays),
+            "contents of %llu arrays are one constant per type (byte[]: 0x%02llx, char[]: 0x%04llx)", N(arrays),
             N(bytes->value), N(chars->value));
         out->detailed = true;
         out->fill[0] = (uint16_t)(bytes->arrays > 0 ? bytes->value : chars->value);
@@ -332,7 +333,7 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_st
     const bool     bare = s->overhead_named > 0 && s->overhead_absent == s->overhead_named;
     if (s->classes > 1 && s->serials == 0 && created_ms == 0 && !s->traced) {
         say(out, HDX_STRIP_TAILOR, 95,
-            "the serial numbers of all %llu classes and the creation time are 0: restored from Tailor's container",
+            "serial numbers of all %llu classes and the creation time are 0: restored from Tailor's container",
             N(s->classes));
         return;
     }
@@ -343,24 +344,23 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_st
         return;
     if (bare && s->homeless > 0 && !s->shared) {
         say(out, HDX_STRIP_KOOM, s->overhead_named >= 8 ? 95 : 80,
-            "%llu overhead arrays are absent, %llu classes stand in no heap and none in zygote or image",
+            "%llu overhead arrays are absent; %llu classes are in no heap, none in the zygote or image heap",
             N(s->overhead_absent), N(s->homeless));
         return;
     }
     if (s->vm_lost > 2 && !s->shared) {
         say(out, HDX_STRIP_KOOM, s->vm_lost >= 16 ? 95 : 80,
-            "%llu of %llu VM-internal roots are not followed by their object, and there is no zygote or image heap",
+            "%llu of %llu VM-internal roots lack their object after them, and the zygote and image heaps are missing",
             N(s->vm_lost), N(s->vm_roots));
         return;
     }
     if (bare)
         say(out, HDX_STRIP_MATRIX, s->overhead_named >= 8 ? 95 : 80,
-            "all %llu overhead arrays that classes name are absent", N(s->overhead_absent));
+            "all %llu overhead arrays that classes refer to are absent", N(s->overhead_absent));
     if (s->arrays == 0 && s->instances > 10 && s->texts > 0)
-        say(out, HDX_STRIP_MATRIX, 80, "no primitive array at all among %llu instances, %llu of them Strings",
-            N(s->instances), N(s->texts));
+        say(out, HDX_STRIP_MATRIX, 80, "no primitive arrays, but %llu instances, %llu of them Strings", N(s->instances),
+            N(s->texts));
     else if (others == 0 && s->heaps && s->instances >= 500 && texts >= 50) /* the first MB of a JVM's may be so */
-        say(out, HDX_STRIP_MATRIX, 60,
-            "no array of another type than byte and char among %llu instances and %llu arrays", N(s->instances),
-            N(texts));
+        say(out, HDX_STRIP_MATRIX, 60, "only byte and char arrays: %llu instances and %llu arrays seen",
+            N(s->instances), N(texts));
 }

@@ -34,9 +34,9 @@ hdx_code hdx_strip_sink_room(hdx_io *io, const char *path, uint64_t bytes, hdx_e
         io->space(io, folder, &left) < 0 || bytes <= left)
         return HDX_OK;
     return hdx_hint(err,
-                    hdx_fail(err, HDX_LIMIT, path, HDX_NOWHERE, "takes %.1f MB on disk; %.1f MB are free there",
+                    hdx_fail(err, HDX_LIMIT, path, HDX_NOWHERE, "needs %.1f MB on disk; only %.1f MB are free",
                              (double)bytes / 1048576.0, (double)left / 1048576.0),
-                    "make room on that disk, name a file on another one, or one that ends in .gz");
+                    "free space on that disk, name a file on another disk, or a name that ends in .gz");
 }
 
 static void say_written(const sink *s, const char *temporary)
@@ -111,8 +111,8 @@ hdx_code hdx_strip_sink_copy(sink *s, reader *r, hdx_pos from, uint64_t n, hdx_e
         if (code != HDX_OK)
             return code;
         if (have == 0)
-            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), from,
-                            "%llu bytes more were stated, the file ends", (unsigned long long)n);
+            return hdx_fail(err, HDX_BAD_DUMP, hdx_source_path(r->source), from, "the file ends %llu bytes too early",
+                            (unsigned long long)n);
         const uint64_t part = have < n ? have : n;
         if ((code = hdx_strip_sink_put(s, at, part, err)) != HDX_OK)
             return code;

@@ -44,12 +44,12 @@ hdx_code hdx_strip_entry_broken(reader *r, const frame *f, hdx_error *err)
     if (state == ENTRY_SHORT)
         code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "the file ends inside a heap record");
     else if (state == ENTRY_TAG)
-        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "no heap entry has the tag 0x%02x", e.tag);
+        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "unknown heap entry tag 0x%02x", e.tag);
     else if (state == ENTRY_TYPE)
-        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s with a type that does not exist", hdx_sub_name(e.tag));
+        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s has an unknown type", hdx_sub_name(e.tag));
     else
-        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s passes the end of its record", hdx_sub_name(e.tag));
-    return hdx_hint(err, code, "a damaged dump is not stripped; heapdex info tells of the damage");
+        code = hdx_fail(err, HDX_BAD_DUMP, path, f->pos, "%s extends past the end of its record", hdx_sub_name(e.tag));
+    return hdx_hint(err, code, "a damaged dump cannot be stripped; heapdex info describes the damage");
 }
 
 /*
@@ -88,17 +88,17 @@ hdx_code hdx_strip_top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bo
     *out = (top){ .pos = pos, .tag = at[0], .time = hdx_be32(at + 1), .stated = hdx_be32(at + 5) };
     out->end = pos + TOP_HEAD + out->stated;
     if (have < TOP_HEAD)
-        return hdx_fail(err, HDX_BAD_DUMP, path, pos, "a record head wants 9 bytes, %zu are left", have);
+        return hdx_fail(err, HDX_BAD_DUMP, path, pos, "a record header needs 9 bytes; %zu remain", have);
     if (hdx_top_name(out->tag) == NULL)
-        return hdx_fail(err, HDX_BAD_DUMP, path, pos, "no record has the tag 0x%02x", out->tag);
+        return hdx_fail(err, HDX_BAD_DUMP, path, pos, "unknown record tag 0x%02x", out->tag);
     if ((code = unwrap(r, id_size, out, err)) != HDX_OK ||
         (code = hdx_strip_reader_reaches(r, out->end, &there, err)) != HDX_OK)
         return code;
     if (!there)
         return hdx_hint(err,
-                        hdx_fail(err, HDX_BAD_DUMP, path, pos, "%s wants %u bytes, the file ends before",
+                        hdx_fail(err, HDX_BAD_DUMP, path, pos, "%s needs %u bytes, but the file ends before",
                                  hdx_top_name(out->tag), out->stated),
-                        "a damaged dump is not stripped; heapdex info tells of the damage");
+                        "a damaged dump cannot be stripped; heapdex info describes the damage");
     return HDX_OK;
 }
 
@@ -424,7 +424,7 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
     if (before.graph != after.graph || before.entries != after.entries || after.uneven > 0)
         return hdx_fail(
             err, HDX_IO, w->out.options->output, HDX_NOWHERE,
-            "what was written does not read as it should (graph %016llx, was %016llx; %llu arrays with contents)",
+            "the written dump differs from the original (graph %016llx, expected %016llx; %llu arrays with contents)",
             (unsigned long long)after.graph, (unsigned long long)before.graph, (unsigned long long)after.uneven);
     return HDX_OK;
 }
@@ -435,9 +435,9 @@ static hdx_code check_options(const hdx_strip_options *o, const policy *p, hdx_e
 {
     if (p == NULL)
         return hdx_fail(err, HDX_USAGE, o->dump, HDX_NOWHERE,
-                        "no policy to strip by; there are matrix, koom, tailor, shark and redact");
+                        "a policy is missing: matrix, koom, tailor, shark or redact");
     if (p->proves && o->drop_count > 0)
-        return hdx_fail(err, HDX_USAGE, o->dump, HDX_NOWHERE, "redaction keeps every object: it drops no classes");
+        return hdx_fail(err, HDX_USAGE, o->dump, HDX_NOWHERE, "redact keeps every object and cannot drop classes");
     return HDX_OK;
 }
 
@@ -473,8 +473,9 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
     if (w->policy->container && head.id_size != 4)
         return hdx_hint(err,
                         hdx_fail(err, HDX_BAD_DUMP, o->dump, 19,
-                                 "Tailor's container holds identifiers of 4 bytes, these have %u", head.id_size),
-                        "another --policy can");
+                                 "Tailor's container needs 4-byte identifiers; this dump has %u-byte ones",
+                                 head.id_size),
+                        "use another --policy");
     hdx_ticker_step(tick, "strip", w->report->bytes_in, "bytes");
     if ((code = check_room(o, w->policy, source, err)) != HDX_OK)
         return code;

@@ -178,7 +178,7 @@ bool hdx_strip_wiped_texts(const wiped *w, hdx_stripping *out)
     for (unsigned c = 0; c < 2; c++)
         out->fill[c] = t.all[c] > 0 ? t.value[c] : t.value[some];
     (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence,
-                   "%llu of %llu texts of Strings are one constant (byte[]: 0x%02x, char[]: 0x%04x)",
+                   "%llu of %llu String texts are one constant (byte[]: 0x%02x, char[]: 0x%04x)",
                    (unsigned long long)(t.same[0] + t.same[1]), (unsigned long long)(t.all[0] + t.all[1]), out->fill[0],
                    out->fill[1]);
     return true;
@@ -191,13 +191,12 @@ bool hdx_strip_wiped_limits(const wiped *w, hdx_stripping *out)
         return false;
     out->limit[0] = w->longest[WIPED_TEXTS];
     out->limit[1] = w->at_longest[WIPED_OTHERS] > 0 ? w->longest[WIPED_OTHERS] : 0;
-    (void)snprintf(
-        out->evidence[out->evidence_count++], sizeof *out->evidence,
-        "byte[] and char[] hold their first %u elements and then zeros alone: %llu arrays, %llu of them texts",
-        out->limit[0], (unsigned long long)w->at_longest[WIPED_TEXTS], (unsigned long long)t.cut);
+    (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence,
+                   "byte[] and char[] have only their first %u elements, then zeros: %llu arrays, %llu of them texts",
+                   out->limit[0], (unsigned long long)w->at_longest[WIPED_TEXTS], (unsigned long long)t.cut);
     if (out->limit[1] > 0)
         (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence,
-                       "other arrays of primitives hold their first %u elements and then zeros alone", out->limit[1]);
+                       "other primitive arrays have only their first %u elements, then zeros", out->limit[1]);
     return true;
 }
 
@@ -206,7 +205,7 @@ bool hdx_strip_wiped_fields(const wiped *w, hdx_stripping *out)
     if (w->maps < MAPS_LEAST || w->zero_maps < w->maps)
         return false;
     (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence,
-                   "in all %llu HashMaps that have a table every primitive field is 0, load factor and size too",
+                   "every primitive field is 0 in all %llu HashMaps with a table, including load factor and size",
                    (unsigned long long)w->maps);
     return true;
 }

@@ -105,17 +105,17 @@ Test(answers, refuse_what_they_do_not_know_before_anything_is_built)
         hdx_argument argument;
         const char  *says;
     } cases[] = {
-        { "histogramm", { "by", "class" }, "there is no answer 'histogramm'" },
+        { "histogramm", { "by", "class" }, "unknown answer 'histogramm'" },
         { "histogram", { "bye", "class" }, "'histogram' takes no bye" },
         { "histogram", { "by", "clas" }, "by 'clas' is none of: class package loader superclass heap" },
-        { "histogram", { "limit", "many" }, "limit 'many': a whole number from 0 on is expected" },
-        { "histogram", { "sort", "objects:up" }, "sort 'objects:up': behind the column comes :asc or :desc" },
-        { "histogram", { "retained", "perhaps" }, "retained is true or false, and 'perhaps' was given" },
+        { "histogram", { "limit", "many" }, "limit 'many': expected a whole number from 0" },
+        { "histogram", { "sort", "objects:up" }, "sort 'objects:up': expected :asc or :desc after the column" },
+        { "histogram", { "retained", "perhaps" }, "retained must be true or false, not 'perhaps'" },
         { "objects", { "limit", "1" }, "'objects' needs class PATTERN" },
         { "retained", { "limit", "1" }, "'retained' takes OBJECT or class PATTERN, and got neither" },
         { "path",
           { "exclude-field", "name" },
-          "exclude-field 'name': CLASS#FIELD is expected, such as com.acme.Cache#entries" },
+          "exclude-field 'name': expected CLASS#FIELD, such as com.acme.Cache#entries" },
         { "export", { "limit", "1" }, "'export' needs table TABLE" },
     };
     hdx_index_options options = { .dump = dump, .no_build = true };

@@ -43,7 +43,7 @@ Test(folder, waits_for_no_pipe_among_the_statuses_of_a_batch, .timeout = 20)
     cr_assert(chdir(folder) == 0 && mkdir("out", 0700) == 0 && mkdir("out/status", 0700) == 0 &&
               mkdir("out/claims", 0700) == 0 && mkfifo("out/status/x.json", 0600) == 0);
     cr_expect(hdx_answer_night(&s, "out", take, NULL, &is_one, &err) == HDX_OK && is_one, "%s", err.message);
-    cr_expect_str_eq(notices, "warning: out/status/x.json is no status of a dump: left out\n");
+    cr_expect_str_eq(notices, "warning: skipping out/status/x.json: it is not a valid status file\n");
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);
 }
@@ -75,7 +75,7 @@ Test(folder, compares_names_of_applications_as_often_as_there_are_dumps)
     compared = 0;
     cr_expect(hdx_answer_choose_application(&s, NULL, true, &count, &err) == HDX_USAGE);
     cr_expect(compared <= 2u * MANY, "%lu", compared);
-    cr_expect_str_eq(err.message, "the dumps are of 1000 applications: application-0, application-1, application-2, "
+    cr_expect_str_eq(err.message, "the dumps belong to 1000 applications: application-0, application-1, application-2, "
                                   "application-3, application-4, application-5, application-6, application-7 and 992 "
                                   "more");
     cr_expect(hdx_answer_choose_application(&s, "application-7", true, &count, &err) == HDX_OK && count == 2);

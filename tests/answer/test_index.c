@@ -123,7 +123,7 @@ static void expect_index(hdx_rows *rows, bool reused)
     if (reused)
         (void)snprintf(want, sizeof want,
                        "%s: %llu objects (%llu live), %s, was there\nmade from this dump "
-                       "(size, time, inode); 16 files of the right length, not read",
+                       "(size, time, inode); 16 files of the expected length, not read",
                        r->path, (ull)r->objects, (ull)r->live_objects, human);
     else
         (void)snprintf(want, sizeof want, "%s: %llu objects (%llu live), %s, built in %.2f s with %s", r->path,
@@ -386,7 +386,7 @@ Test(index, verify_lists_the_files_and_says_how_much_was_checked)
         expect_truth(rows, "verify", "full", full);
         expect_number(rows, "verify", "files", n);
         (void)snprintf(want, sizeof want, "%u files, %s", n,
-                       full ? "sums and every promise between them hold" : "all sums hold");
+                       full ? "checksums and consistency are correct" : "all checksums are correct");
         cr_expect_str_eq(hdx_rows_title(rows), want);
         hdx_rows_close(rows);
     }

@@ -148,11 +148,10 @@ Test(limits, what_did_not_fit_is_said_with_its_bound_and_fits_in_more)
     hdx_buffer   text = hdx_buffer_of(NULL);
     hdx_session_limit(s, 300000);
     cr_assert(answered(s, "objects class=* sort=shallow", &text, &err) == HDX_LIMIT);
-    cr_expect(
-        strcmp(err.message,
-               "no memory for rows to sort: 131072 bytes more do not fit in the 300000 that questions may take") == 0,
-        "%s", err.message);
-    cr_expect(strcmp(err.hint, "give it more with --memory") == 0, "%s", err.hint);
+    cr_expect(strcmp(err.message,
+                     "no memory for rows to sort: 131072 more bytes exceed the limit of 300000 for queries") == 0,
+              "%s", err.message);
+    cr_expect(strcmp(err.hint, "raise the limit with --memory") == 0, "%s", err.hint);
     cr_expect(answered(s, "histogram", &text, &err) == HDX_OK, "%s", err.message);
     hdx_session_limit(s, 0);
     cr_expect(answered(s, "objects class=* sort=shallow", &text, &err) == HDX_OK, "%s", err.message);

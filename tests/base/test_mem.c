@@ -360,9 +360,9 @@ Test(mem, explains_that_a_limit_was_reached)
         const char *message, *hint, *words;
     } cases[] = {
         { HDX_LIMIT, 1000, 4096, "no memory for rows (77 bytes)", "",
-          "no memory for rows: 4096 bytes more do not fit in the 1000 that questions may take" },
+          "no memory for rows: 4096 more bytes exceed the limit of 1000 for queries" },
         { HDX_LIMIT, 1, 1, "no memory for rows", "",
-          "no memory for rows: 1 bytes more do not fit in the 1 that questions may take" },
+          "no memory for rows: 1 more bytes exceed the limit of 1 for queries" },
         { HDX_LIMIT, 0, 4096, "no memory for rows (77 bytes)", "", NULL },
         { HDX_LIMIT, 1000, 0, "no memory for rows (77 bytes)", "", NULL },
         { HDX_LIMIT, 1000, 4096, "no memory for rows (77 bytes)", "said already", NULL },
@@ -381,8 +381,8 @@ Test(mem, explains_that_a_limit_was_reached)
         cr_expect(strcmp(err.message, as_it_was.message) == 0 && strcmp(err.hint, as_it_was.hint) == 0);
         cr_expect(hdx_mem_explain(&mem, cases[i].code, &err) == cases[i].code);
         cr_expect_str_eq(err.message, cases[i].words == NULL ? as_it_was.message : cases[i].words, "case %zu", i);
-        cr_expect_str_eq(err.hint, cases[i].words == NULL ? as_it_was.hint : "give it more with --memory", "case %zu",
-                         i);
+        cr_expect_str_eq(err.hint, cases[i].words == NULL ? as_it_was.hint : "raise the limit with --memory",
+                         "case %zu", i);
     }
 }
 

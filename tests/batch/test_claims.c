@@ -46,7 +46,7 @@ Test(claims, are_one_runners_until_they_are_given_back)
     cr_assert(eq(int, (int)hdx_batch_claim_take(&a, ".", "a", &err), HDX_OK));
     cr_expect(hdx_batch_claim_is_ours(&a) && hdx_batch_claim_is_held(".", "a"));
     cr_expect(eq(int, (int)hdx_batch_claim_take(&b, ".", "a", &err), HDX_BUSY));
-    cr_expect(strstr(err.message, "another runner is at work on it: process ") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "another runner is processing it: process ") != NULL, "%s", err.message);
     hdx_batch_claim_give(&b); /* it has none */
     cr_expect(hdx_batch_claim_is_ours(&a));
     cr_assert(eq(int, (int)hdx_batch_claim_take(&b, ".", "b", &err), HDX_OK), "another dump is free");
@@ -178,7 +178,7 @@ Test(claims, that_say_nothing_are_waited_for_a_moment)
 static void expect_no_claim(void)
 {
     cr_expect(eq(int, (int)take_and_give(), HDX_USAGE));
-    cr_expect_str_eq(err.message, "is no claim of a batch, and is not replaced: the dump is not worked on");
+    cr_expect_str_eq(err.message, "is not a lock file of a batch and is not replaced; the dump is skipped");
     hdx_batch_claim_clear(".", "a");
     cr_expect(hdx_batch_claim_is_held(".", "a") == false);
 }
@@ -291,7 +291,7 @@ Test(claims, that_cannot_be_made_say_why)
     cr_assert(rmdir("claims") == 0);
     cr_expect(eq(int, (int)take_and_give(), HDX_IO));
     cr_expect(eq(int, (int)err.code, HDX_IO));
-    cr_expect_str_eq(err.message, "cannot be made: No such file or directory");
+    cr_expect_str_eq(err.message, "cannot be created: No such file or directory");
     cr_expect_str_eq(err.where, "./claims/a");
     cr_expect(hdx_batch_claim_is_held(".", "a") == false);
     cr_assert(symlink("nowhere", "claims") == 0);

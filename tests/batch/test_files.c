@@ -225,9 +225,9 @@ Test(files, and_processes_that_the_system_refuses_are_told)
         hdx_code    code;
         const char *why;
     } cases[] = {
-        { EMFILE, 0, HDX_LIMIT, "cannot make a pipe: Too many open files" },
-        { ENFILE, 0, HDX_LIMIT, "cannot make a pipe: Too many open files in system" },
-        { EIO, 0, HDX_IO, "cannot make a pipe: Input/output error" },
+        { EMFILE, 0, HDX_LIMIT, "cannot create a pipe: Too many open files" },
+        { ENFILE, 0, HDX_LIMIT, "cannot create a pipe: Too many open files in system" },
+        { EIO, 0, HDX_IO, "cannot create a pipe: Input/output error" },
         { 0, EAGAIN, HDX_LIMIT, "cannot start a process: Resource temporarily unavailable" },
     };
     const batch_dump        d = { .id = "a", .path = "a.hprof", .whole = "/a.hprof" };

@@ -74,9 +74,9 @@ Test(manifest, csv_that_is_wrong_says_where)
     csv("", HDX_USAGE, "`dump` is none of them");
     csv("path,host\na,b\n", HDX_USAGE, "`dump` is none of them");
     csv("dump,host,host\n", HDX_USAGE, "line 1: two columns have the same name");
-    csv("dump\na.hprof,b\n", HDX_USAGE, "line 2: it has more fields than there are columns");
-    csv("dump\nok.hprof\n\"a.hprof\nb.hprof\n", HDX_USAGE, "line 3: a quote that is opened is not closed");
-    csv("dump\n\"a\"b\n", HDX_USAGE, "line 2: something follows a quote that was closed");
+    csv("dump\na.hprof,b\n", HDX_USAGE, "line 2: more fields than columns");
+    csv("dump\nok.hprof\n\"a.hprof\nb.hprof\n", HDX_USAGE, "line 3: a quote is not closed");
+    csv("dump\n\"a\"b\n", HDX_USAGE, "line 2: text follows a closing quote");
     expect(true, "dump\na\0b\n", 9, HDX_USAGE, "holds a NUL");
 }
 
@@ -86,10 +86,10 @@ Test(manifest, csv_with_a_field_or_a_row_without_end_is_refused)
     char        *text = malloc(len + 8);
     memset(text, 'x', len);
     memcpy(text, "dump\n", 5);
-    expect(true, text, len, HDX_USAGE, "line 2: a field is longer than 1 MB");
+    expect(true, text, len, HDX_USAGE, "line 2: a field exceeds 1 MB");
     text[5] = '"';
     text[len - 1] = '"';
-    expect(true, text, len, HDX_USAGE, "line 2: a field is longer than 1 MB");
+    expect(true, text, len, HDX_USAGE, "line 2: a field exceeds 1 MB");
     memset(text, ',', 2000);
     memcpy(text, "dump\n", 5);
     expect(true, text, 2000, HDX_USAGE, "line 2: more than 512 columns");
@@ -158,9 +158,9 @@ Test(manifest, jsonl_that_is_wrong_says_where)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[64];
         snprintf(line, sizeof line, "{}\n%s", wrong[i]);
-        jsonl(line, HDX_USAGE, "line 2: it is no object of JSON");
+        jsonl(line, HDX_USAGE, "line 2: not a JSON object");
     }
-    expect(false, "{\"dump\": \"a\0b\"}", 15, HDX_USAGE, "line 1: it is no object of JSON");
+    expect(false, "{\"dump\": \"a\0b\"}", 15, HDX_USAGE, "line 1: not a JSON object");
 }
 
 Test(flat, written_is_read_again)
@@ -292,7 +292,7 @@ Test(inputs, that_are_indexes_are_passed_over)
     put("d/b.hprof.hdx/catalog.sum", "");
     put("d/a.hprof.hdx/catalog.mdb", "");
     cr_expect(eq(int, (int)inputs(&arena, &d, "d/a.hprof.hdx", "d/b*", &err), HDX_OK), "%s", err.message);
-    cr_expect(d.count == 0 && strstr(said.at, "there is no dump, but 2 indexes") != NULL, "%s", said.at);
+    cr_expect(d.count == 0 && strstr(said.at, "no dump found, but 2 indexes") != NULL, "%s", said.at);
     hdx_list_free(NULL, HDX_LIST_REF(&d));
     cr_expect(eq(int, (int)inputs(&arena, &d, "d", NULL, &err), HDX_OK), "all dumps of it were deleted");
     hdx_list_free(NULL, HDX_LIST_REF(&d));
@@ -353,7 +353,7 @@ Test(inputs, of_a_manifest_are_beside_it_and_have_safe_ids)
     cr_expect(strncmp(d.at[2].id, "shop-1-", 7) == 0, "%s", d.at[2].id);
     cr_expect(strncmp(d.at[3].id, "d-", 2) == 0, "%s", d.at[3].id);
     cr_expect(strstr(said.at, "line 3: dump_id '../x' is no name for files") != NULL, "%s", said.at);
-    cr_expect(strstr(said.at, "dump_id shop-1 is another dump's") != NULL, "%s", said.at);
+    cr_expect(strstr(said.at, "dump_id shop-1 belongs to another dump") != NULL, "%s", said.at);
     hdx_list_free(NULL, HDX_LIST_REF(&d));
     put("m/list.csv", "dump,a,b\nx.hprof,,\n");
     cr_assert(eq(int, (int)inputs(&arena, &d, "m/list.csv", NULL, &err), HDX_OK), "%s", err.message);
@@ -364,7 +364,7 @@ Test(inputs, of_a_manifest_are_beside_it_and_have_safe_ids)
     hdx_list_free(NULL, HDX_LIST_REF(&d));
     put("m/list.jsonl", "{\"dump\": null}\n");
     cr_expect(eq(int, (int)inputs(&arena, &d, "m/list.jsonl", NULL, &err), HDX_USAGE));
-    cr_expect_str_eq(err.message, "line 1: it names no dump");
+    cr_expect_str_eq(err.message, "line 1 names no dump");
     hdx_list_free(NULL, HDX_LIST_REF(&d));
     cr_expect(eq(int, (int)inputs(&arena, &d, "none.csv", NULL, &err), HDX_USAGE));
     test_folder_remove(folder);

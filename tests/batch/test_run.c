@@ -431,7 +431,7 @@ Test(batch, notes_a_process_that_was_killed_and_goes_on)
     const hdx_batch_options o = meddled(&m);
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(1, 0, 2);
-    cr_expect(strstr(text.at, ",failed,137,its process was ended by signal 9 (Killed)") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, ",failed,137,its process was terminated by signal 9 (Killed)") != NULL, "%s", text.at);
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(1, 1, 1);
 }
@@ -460,7 +460,7 @@ Test(batch, that_is_stopped_in_the_same_step_twice_says_which_and_what_it_takes)
         cr_assert(eq(int, (int)go(&o), HDX_CANCELLED));
         expect_in("out/status/%s.json", id_of("shop-"), "\"state\": \"interrupted\", \"exit_code\": 75");
         expect_in("out/status/%s.json", id_of("shop-"), i == 0 ? "\"step_attempts\": 1" : "\"step_attempts\": 2");
-        const bool told = strstr(m.said, "2 attempts in a row were interrupted in the step ") != NULL;
+        const bool told = strstr(m.said, "2 attempts in a row were interrupted in step ") != NULL;
         cr_expect(told == (i == 1), "%s", m.said);
     }
 }
@@ -725,7 +725,7 @@ Test(batch, deletes_no_dump_that_was_indexed_before_its_bytes_were_summed)
     o.drop = false;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     o.drop = true;
-    expect_not_dropped(&o, "the dump is not deleted: its index was there already");
+    expect_not_dropped(&o, "dump not deleted: its index already existed");
     cr_assert(system("rm -r d/shop.hprof.gz.hdx") == 0);
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     cr_expect(access("d/shop.hprof.gz", F_OK) != 0, "its index is made after the sum");
@@ -954,9 +954,9 @@ Test(batch, deletes_no_dump_that_was_renamed_over_its_name_while_it_synced)
 {
     const hdx_batch_options o = dropping();
     at_sync = replace_at_sync;
-    expect_not_dropped(&o, "the dump is not deleted: another file has its name by now, or it has changed");
+    expect_not_dropped(&o, "dump not deleted: another file now has its name, or it has changed");
     expect_content("d/shop.hprof.gz", "the next dump");
-    expect_in("out/status/%s.json", "a", "\"not_dropped\": \"another file has its name by now, or it has changed\"");
+    expect_in("out/status/%s.json", "a", "\"not_dropped\": \"another file now has its name, or it has changed\"");
     cr_expect(system("ls -A d | grep -q heapdex") != 0, "nothing is left under another name");
 }
 
@@ -970,7 +970,7 @@ Test(batch, deletes_no_dump_that_was_written_to_at_the_last_moment)
 {
     const hdx_batch_options o = dropping();
     at_rename = touch_at_rename;
-    expect_not_dropped(&o, "another file has its name by now, or it has changed");
+    expect_not_dropped(&o, "another file now has its name, or it has changed");
 }
 
 static void replace_after_rename(const char *from, const char *to)
@@ -1006,7 +1006,7 @@ Test(batch, renames_a_dump_back_on_file_systems_that_know_no_other_way)
     const hdx_batch_options o = dropping();
     at_rename = touch_at_rename;
     no_rename_back = EINVAL;
-    expect_not_dropped(&o, "another file has its name by now, or it has changed");
+    expect_not_dropped(&o, "another file now has its name, or it has changed");
     cr_expect(system("ls -A d | grep -q heapdex") != 0);
 }
 
@@ -1064,8 +1064,9 @@ Test(batch, finds_a_dump_again_that_a_killed_call_was_about_to_delete)
     cr_expect(access("d/shop.hprof.gz", F_OK) != 0);
     o.summary = o.drop = false;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
-    cr_expect_str_eq(noticed, "d/shop.hprof.gz: a call was killed while it deleted this dump (--drop-dump); it has its "
-                              "name again");
+    cr_expect_str_eq(noticed,
+                     "d/shop.hprof.gz: an earlier run was killed while it deleted this dump (--drop-dump); its name "
+                     "is restored");
     cr_expect(stat("d/shop.hprof.gz", &after) == 0 && before.st_ino == after.st_ino);
     leave_aside();
     o.inputs = &folder_d; /* also where only its folder is named, to a batch that knows nothing of the other */

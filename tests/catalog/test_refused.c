@@ -78,34 +78,34 @@ Test(refused, numbers_of_a_class_beyond_their_limits)
     static const uint64_t    base[] = { 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 1, 2, 10, 3, 11 };
     static const one_changed cases[] = {
         { 0, 7, "", 0 },
-        { 0, 8, "class 17: text number 8, allowed up to 7", -1 },
+        { 0, 8, "class 17: text number 8; the maximum is 7", -1 },
         { 1, UINT64_MAX, "", 0 },
         { 2, 0, "", 0 },
         { 2, 2000, "", 0 },
-        { 2, 2001, "class 17: object id 2001, allowed up to 2000", -1 },
+        { 2, 2001, "class 17: object id 2001; the maximum is 2000", -1 },
         { 3, 0, "", 0 },
         { 3, 18, "", 0 },
-        { 3, 19, "class 17: super class 19, allowed up to 18", -1 },
+        { 3, 19, "class 17: super class 19; the maximum is 18", -1 },
         { 8, 3, "", 0 },
-        { 8, 4, "class 17: kind 4, allowed up to 3", -1 },
+        { 8, 4, "class 17: kind 4; the maximum is 3", -1 },
         { 9, 255, "", 0 },
-        { 9, 256, "class 17: element type 256, allowed up to 255", -1 },
+        { 9, 256, "class 17: element type 256; the maximum is 255", -1 },
         { 10, 255, "", 0 },
-        { 10, 256, "class 17: flags 256, allowed up to 255", -1 },
+        { 10, 256, "class 17: flags 256; the maximum is 255", -1 },
         { 11, UINT32_MAX, "", 0 },
-        { 11, ABOVE32, "class 17: stated size 4294967296, allowed up to 4294967295", -1 },
+        { 11, ABOVE32, "class 17: stated size 4294967296; the maximum is 4294967295", -1 },
         { 12, UINT64_MAX, "", 0 },
         { 17, UINT64_MAX, "", 0 },
-        { 18, ABOVE32, "class 17: fields 4294967296, allowed up to 4294967295", -1 },
-        { 19, ABOVE32, "class 17: statics 4294967296, allowed up to 4294967295", -1 },
-        { 18, UINT32_MAX, "class 17: fields and statics 4294967296, allowed up to 2", 24 },
-        { 18, 2, "class 17: fields and statics 3, allowed up to 2", 20 },
-        { 19, 2, "class 17: fields and statics 3, allowed up to 2", 20 },
-        { 18, 0, "class 17: bytes left over: 2, allowed up to 0", 22 },
-        { 20, 8, "class 17: text number 8, allowed up to 7", -1 },
+        { 18, ABOVE32, "class 17: fields 4294967296; the maximum is 4294967295", -1 },
+        { 19, ABOVE32, "class 17: statics 4294967296; the maximum is 4294967295", -1 },
+        { 18, UINT32_MAX, "class 17: fields and statics 4294967296; the maximum is 2", 24 },
+        { 18, 2, "class 17: fields and statics 3; the maximum is 2", 20 },
+        { 19, 2, "class 17: fields and statics 3; the maximum is 2", 20 },
+        { 18, 0, "class 17: excess bytes: 2; the maximum is 0", 22 },
+        { 20, 8, "class 17: text number 8; the maximum is 7", -1 },
         { 21, 255, "", 0 },
-        { 21, 256, "class 17: field type 256, allowed up to 255", -1 },
-        { 23, 256, "class 17: field type 256, allowed up to 255", -1 },
+        { 21, 256, "class 17: field type 256; the maximum is 255", -1 },
+        { 23, 256, "class 17: field type 256; the maximum is 255", -1 },
     };
     NUMBERS(base, cases, decode_class);
 }
@@ -123,17 +123,17 @@ Test(refused, numbers_of_a_thread_beyond_their_limits)
     static const uint64_t    base[] = { 1, 2, 2, 1, 2, 3, 4, 5, 6, 7, 0, 1, 9 };
     static const one_changed cases[] = {
         { 0, 2000, "", 0 },
-        { 0, 2001, "thread 3: object id 2001, allowed up to 2000", -1 },
+        { 0, 2001, "thread 3: object id 2001; the maximum is 2000", -1 },
         { 1, UINT32_MAX, "", 0 },
-        { 1, ABOVE32, "thread 3: serial 4294967296, allowed up to 4294967295", -1 },
-        { 2, 3, "thread 3: frames 3, allowed up to 2", -1 },
-        { 2, 1, "thread 3: bytes left over: 5, allowed up to 0", 8 },
-        { 3, 8, "thread 3: text number 8, allowed up to 7", -1 },
+        { 1, ABOVE32, "thread 3: serial 4294967296; the maximum is 4294967295", -1 },
+        { 2, 3, "thread 3: frames 3; the maximum is 2", -1 },
+        { 2, 1, "thread 3: excess bytes: 5; the maximum is 0", 8 },
+        { 3, 8, "thread 3: text number 8; the maximum is 7", -1 },
         { 6, 7, "", 0 },
-        { 6, 8, "thread 3: text number 8, allowed up to 7", -1 },
+        { 6, 8, "thread 3: text number 8; the maximum is 7", -1 },
         { 7, UINT32_MAX, "", 0 },
-        { 7, ABOVE32, "thread 3: line 4294967296, allowed up to 4294967295", -1 },
-        { 12, ABOVE32, "thread 3: line 4294967296, allowed up to 4294967295", -1 },
+        { 7, ABOVE32, "thread 3: line 4294967296; the maximum is 4294967295", -1 },
+        { 12, ABOVE32, "thread 3: line 4294967296; the maximum is 4294967295", -1 },
     };
     NUMBERS(base, cases, decode_thread);
 }
@@ -158,25 +158,25 @@ Test(refused, numbers_of_heaps_and_counts_beyond_their_limits)
     static const uint64_t    heap[] = { 65, 1, 2, 3, 4, 5 };
     static const one_changed heaps[] = {
         { 0, UINT32_MAX, "", 0 },
-        { 0, ABOVE32, "heap 9: heap number 4294967296, allowed up to 4294967295", -1 },
-        { 1, 8, "heap 9: text number 8, allowed up to 7", -1 },
+        { 0, ABOVE32, "heap 9: heap number 4294967296; the maximum is 4294967295", -1 },
+        { 1, 8, "heap 9: text number 8; the maximum is 7", -1 },
         { 2, UINT64_MAX, "", 0 },
         { 5, UINT64_MAX, "", 0 },
     };
     NUMBERS(heap, heaps, decode_heap);
-    static const one_changed nameless[] = { { 1, 0, "heap 9: text number 0, allowed up to 0", -1 } };
+    static const one_changed nameless[] = { { 1, 0, "heap 9: text number 0; the maximum is 0", -1 } };
     NUMBERS(heap, nameless, decode_heap_nameless);
     static const uint64_t    counts[] = { 1, 2, 3, 4, 5 };
     static const one_changed limits[] = {
         { 0, UINT32_MAX - 1, "", 0 },
-        { 0, UINT32_MAX, "key n 0: classes 4294967295, allowed up to 4294967294", -1 },
+        { 0, UINT32_MAX, "key n 0: classes 4294967295; the maximum is 4294967294", -1 },
         { 1, UINT32_MAX, "", 0 },
-        { 1, ABOVE32, "key n 0: heaps 4294967296, allowed up to 4294967295", -1 },
+        { 1, ABOVE32, "key n 0: heaps 4294967296; the maximum is 4294967295", -1 },
         { 2, UINT64_MAX, "", 0 },
         { 3, UINT32_MAX, "", 0 },
-        { 3, ABOVE32, "key n 0: threads 4294967296, allowed up to 4294967295", -1 },
+        { 3, ABOVE32, "key n 0: threads 4294967296; the maximum is 4294967295", -1 },
         { 4, UINT32_MAX, "", 0 },
-        { 4, ABOVE32, "key n 0: texts 4294967296, allowed up to 4294967295", -1 },
+        { 4, ABOVE32, "key n 0: texts 4294967296; the maximum is 4294967295", -1 },
     };
     NUMBERS(counts, limits, decode_numbers);
 }
@@ -196,20 +196,20 @@ Test(refused, numbers_of_roots_beyond_their_limits)
     static const one_changed cases[] = {
         { 0, 0, "", 0 },
         { 0, 9, "", 0 },
-        { 0, 10, "roots from object 1990: next root 10, allowed up to 2000", -1 },
+        { 0, 10, "roots from object 1990: next root 10; the maximum is 2000", -1 },
         { 1, 2 * (HDX_ROOT_TYPES - 1) + 1, "", 0 },
         { 2, 0, "", 0 },
         { 2, 2000, "", 0 },
-        { 2, 2001, "roots from object 1990: object id 2001, allowed up to 2000", -1 },
+        { 2, 2001, "roots from object 1990: object id 2001; the maximum is 2000", -1 },
         { 3, (uint64_t)INT32_MAX + 1, "", 0 },
-        { 3, (uint64_t)INT32_MAX + 2, "roots from object 1990: frame 2147483649, allowed up to 2147483648", -1 },
+        { 3, (uint64_t)INT32_MAX + 2, "roots from object 1990: frame 2147483649; the maximum is 2147483648", -1 },
         { 4, 8, "", 0 },
-        { 4, 9, "roots from object 1990: next root 9, allowed up to 2000", -1 },
+        { 4, 9, "roots from object 1990: next root 9; the maximum is 2000", -1 },
     };
     NUMBERS(base, cases, decode_roots);
     const uint64_t wrong_type[] = { 1, 2 * HDX_ROOT_TYPES };
     char           message[100];
-    (void)snprintf(message, sizeof message, "roots from object 1990: type of root %d, allowed up to %d",
+    (void)snprintf(message, sizeof message, "roots from object 1990: type of root %d; the maximum is %d",
                    2 * HDX_ROOT_TYPES, 2 * HDX_ROOT_TYPES - 1);
     const one_changed types[] = { { 1, 2 * HDX_ROOT_TYPES, message, -1 } };
     NUMBERS(wrong_type, types, decode_roots);
@@ -244,10 +244,10 @@ Test(refused, takers_that_have_too_few_bytes)
     cr_expect(hdx_text_is(text, "abc"));
     text = hdx_take_text(&t);
     cr_expect(text.len == 0 && t.code == HDX_DAMAGED);
-    cr_expect_str_eq(err.message, "thing 5: bytes of text 4, allowed up to 3");
+    cr_expect_str_eq(err.message, "thing 5: bytes of text 4; the maximum is 3");
     cr_expect(err.offset == 5);
     cr_expect(hdx_take_number(&t) == 0 && hdx_take_end(&t) == HDX_DAMAGED);
-    cr_expect_str_eq(err.message, "thing 5: bytes of text 4, allowed up to 3"); /* the first stays */
+    cr_expect_str_eq(err.message, "thing 5: bytes of text 4; the maximum is 3"); /* the first stays */
     static const struct {
         uint64_t least, count;
         bool     taken;
@@ -351,25 +351,25 @@ Test(refused, numbers_of_the_manifest_beyond_their_limits)
     cr_expect_str_eq(manifest_says(&m), "");
     char want[100];
     m.stripping.policy = HDX_STRIP_POLICIES;
-    (void)snprintf(want, sizeof want, "manifest 0: policy of stripping %d, allowed up to %d", HDX_STRIP_POLICIES,
+    (void)snprintf(want, sizeof want, "manifest 0: policy of stripping %d; the maximum is %d", HDX_STRIP_POLICIES,
                    HDX_STRIP_POLICIES - 1);
     cr_expect_str_eq(manifest_says(&m), want);
     m.stripping.policy = 0;
     m.stripping.overlay = HDX_OVERLAY_FORMS;
-    (void)snprintf(want, sizeof want, "manifest 0: form of a stripped dump %d, allowed up to %d", HDX_OVERLAY_FORMS,
+    (void)snprintf(want, sizeof want, "manifest 0: form of a stripped dump %d; the maximum is %d", HDX_OVERLAY_FORMS,
                    HDX_OVERLAY_FORMS - 1);
     cr_expect_str_eq(manifest_says(&m), want);
     m.stripping.overlay = 0;
     m.stripping.confidence = 101;
-    cr_expect_str_eq(manifest_says(&m), "manifest 0: per cent 101, allowed up to 100");
+    cr_expect_str_eq(manifest_says(&m), "manifest 0: per cent 101; the maximum is 100");
     m.stripping.confidence = 0;
     damage.kind = HDX_DAMAGE_KINDS;
-    (void)snprintf(want, sizeof want, "manifest 0: kind of damage %d, allowed up to %d", HDX_DAMAGE_KINDS,
+    (void)snprintf(want, sizeof want, "manifest 0: kind of damage %d; the maximum is %d", HDX_DAMAGE_KINDS,
                    HDX_DAMAGE_KINDS - 1);
     cr_expect_str_eq(manifest_says(&m), want);
     damage.kind = 0;
     m.file_count = HDX_KINDS_MAX + 1;
-    cr_expect_str_eq(manifest_says(&m), "manifest 0: files 33, allowed up to 32");
+    cr_expect_str_eq(manifest_says(&m), "manifest 0: files 33; the maximum is 32");
 }
 
 Test(refused, manifests_that_a_catalog_has_no_room_for)
@@ -399,7 +399,7 @@ Test(refused, manifests_that_a_catalog_has_no_room_for)
         cr_expect_str_eq(err.message, cases[i].message);
         if (code == HDX_OK) { /* nor two of them */
             cr_expect(hdx_catalog_put_manifest(w, &m, &err) == HDX_USAGE);
-            cr_expect_str_eq(err.message, "key m is put twice");
+            cr_expect_str_eq(err.message, "key m is written twice");
         }
         hdx_catalog_abandon(w);
     }
@@ -456,22 +456,22 @@ Test(refused, more_than_32_bits_count_and_classes_out_of_order)
     const hdx_thread     threads[] = { { .object = 1 }, { .object = 2 } };
     cr_assert(hdx_catalog_create(hdx_io_system(), folder, NULL, &w, NULL) == HDX_OK);
     cr_expect(hdx_catalog_put_heaps(w, heaps, ABOVE32, &err) == HDX_LIMIT);
-    cr_expect_str_eq(err.message, "4294967296 heaps, allowed up to 4294967295");
+    cr_expect_str_eq(err.message, "4294967296 heaps; the maximum is 4294967295");
     cr_expect(hdx_catalog_put_threads(w, threads, ABOVE32, &err) == HDX_LIMIT);
-    cr_expect_str_eq(err.message, "4294967296 threads, allowed up to 4294967295");
+    cr_expect_str_eq(err.message, "4294967296 threads; the maximum is 4294967295");
     cr_assert(hdx_catalog_put_heaps(w, heaps, 1, NULL) == HDX_OK);
     cr_assert(hdx_catalog_put_heaps(w, heaps + 1, 1, NULL) == HDX_OK);
     cr_expect(hdx_catalog_put_heaps(w, heaps, UINT32_MAX - 1, &err) == HDX_LIMIT);
-    cr_expect_str_eq(err.message, "4294967294 heaps, allowed up to 4294967295");
+    cr_expect_str_eq(err.message, "4294967294 heaps; the maximum is 4294967295");
     cr_assert(hdx_catalog_put_threads(w, threads, 2, NULL) == HDX_OK);
     cr_expect(hdx_catalog_put_threads(w, threads, UINT32_MAX - 1, &err) == HDX_LIMIT);
     hdx_class c = { .number = 1, .super = HDX_NO_CLASS, .id = HDX_NO_ID };
     cr_expect(hdx_catalog_put_class(w, &c, &err) == HDX_USAGE);
-    cr_expect_str_eq(err.message, "class 1 is put as number 0");
+    cr_expect_str_eq(err.message, "class 1 is written as number 0");
     c.number = 0;
     cr_expect(hdx_catalog_put_class(w, &c, &err) == HDX_OK);
     cr_expect(hdx_catalog_put_class(w, &c, &err) == HDX_USAGE);
-    cr_expect_str_eq(err.message, "class 0 is put as number 1");
+    cr_expect_str_eq(err.message, "class 0 is written as number 1");
     hdx_manifest          m = manifest();
     hdx_catalog          *r;
     const hdx_heap_space *back;
@@ -691,43 +691,43 @@ Test(refused, keys_and_values_that_do_not_fit_each_other)
         case 2: e[NUMBERS_].len = 0, want.open = "key n is missing"; break;
         case 3:
             e[MANIFEST].value.at[0] = HDX_CATALOG_FORMAT - 1;
-            want.open = "manifest of format 2, catalog.sum says 3";
+            want.open = "manifest format is 2; catalog.sum has 3";
             break;
-        case 4: PUT(&e[NUMBERS_].value, 3, 1, 3, 1, 4), want.classes = "2 classes where key n says 3"; break;
-        case 5: PUT(&e[NUMBERS_].value, 1, 1, 3, 1, 4), want.classes = "1 classes where key n says 1"; break;
-        case 6: PUT(&e[NUMBERS_].value, 10, 1, 3, 1, 4), want.classes = "2 classes where key n says 10"; break;
-        case 7: PUT(&e[NUMBERS_].value, 11, 1, 3, 1, 4), want.classes = "10 classes where key n says 11"; break;
-        case 8: PUT(&e[NUMBERS_].value, 2, 2, 3, 1, 4), want.heaps = "1 heaps where key n says 2"; break;
-        case 9: PUT(&e[NUMBERS_].value, 2, 0, 3, 1, 4), want.heaps = "0 heaps where key n says 0"; break;
-        case 10: PUT(&e[NUMBERS_].value, 2, 11, 3, 1, 4), want.heaps = "10 heaps where key n says 11"; break;
-        case 11: PUT(&e[NUMBERS_].value, 2, 1, 3, 2, 4), want.threads = "1 threads where key n says 2"; break;
-        case 12: PUT(&e[NUMBERS_].value, 2, 1, 3, 0, 4), want.threads = "0 threads where key n says 0"; break;
-        case 13: PUT(&e[NUMBERS_].value, 2, 1, 3, 11, 4), want.threads = "10 threads where key n says 11"; break;
-        case 14: PUT(&e[NUMBERS_].value, 2, 1, 4, 1, 4), want.roots = "3 roots where key n says 4"; break;
-        case 15: PUT(&e[NUMBERS_].value, 2, 1, 2, 1, 4), want.roots = "3 roots where key n says 2"; break;
+        case 4: PUT(&e[NUMBERS_].value, 3, 1, 3, 1, 4), want.classes = "2 classes; key n has 3"; break;
+        case 5: PUT(&e[NUMBERS_].value, 1, 1, 3, 1, 4), want.classes = "1 classes; key n has 1"; break;
+        case 6: PUT(&e[NUMBERS_].value, 10, 1, 3, 1, 4), want.classes = "2 classes; key n has 10"; break;
+        case 7: PUT(&e[NUMBERS_].value, 11, 1, 3, 1, 4), want.classes = "10 classes; key n has 11"; break;
+        case 8: PUT(&e[NUMBERS_].value, 2, 2, 3, 1, 4), want.heaps = "1 heaps; key n has 2"; break;
+        case 9: PUT(&e[NUMBERS_].value, 2, 0, 3, 1, 4), want.heaps = "0 heaps; key n has 0"; break;
+        case 10: PUT(&e[NUMBERS_].value, 2, 11, 3, 1, 4), want.heaps = "10 heaps; key n has 11"; break;
+        case 11: PUT(&e[NUMBERS_].value, 2, 1, 3, 2, 4), want.threads = "1 threads; key n has 2"; break;
+        case 12: PUT(&e[NUMBERS_].value, 2, 1, 3, 0, 4), want.threads = "0 threads; key n has 0"; break;
+        case 13: PUT(&e[NUMBERS_].value, 2, 1, 3, 11, 4), want.threads = "10 threads; key n has 11"; break;
+        case 14: PUT(&e[NUMBERS_].value, 2, 1, 4, 1, 4), want.roots = "3 roots; key n has 4"; break;
+        case 15: PUT(&e[NUMBERS_].value, 2, 1, 2, 1, 4), want.roots = "3 roots; key n has 2"; break;
         case 16:
             PUT(&e[NUMBERS_].value, 2, 1, 3, 1, 5);
-            want = (answers)ALL("4 texts where key n says 5");
+            want = (answers)ALL("4 texts; key n has 5");
             break;
         case 17: /* the last text is one too many for the chunk */
             PUT(&e[NUMBERS_].value, 2, 1, 3, 1, 3);
-            want = (answers)ALL("texts from number 2: bytes left over: 4, allowed up to 0");
+            want = (answers)ALL("texts from number 2: excess bytes: 4; the maximum is 0");
             break;
         case 18: /* a class is missing, or has a key of its own */
-            e[CLASS0].len = 0, want.classes = "0 classes where key n says 2";
+            e[CLASS0].len = 0, want.classes = "0 classes; key n has 2";
             break;
-        case 19: NUMBERED(&e[CLASS1], HDX_KEY_CLASS, 2), want.classes = "1 classes where key n says 2"; break;
-        case 20: e[CLASS1].len = 4, e[CLASS1].key[3] = 1, want.classes = "1 classes where key n says 2"; break;
-        case 21: e[CLASS1].len = 6, e[CLASS1].key[5] = 0, want.classes = "1 classes where key n says 2"; break;
-        case 22: NUMBERED(&e[TEXTS2], HDX_KEY_TEXT, 3), want = (answers)ALL("2 texts where key n says 4"); break;
-        case 23: NUMBERED(&e[TEXTS2], HDX_KEY_TEXT, 1), want = (answers)ALL("2 texts where key n says 4"); break;
-        case 24: e[TEXTS2].len = 6, want = (answers)ALL("2 texts where key n says 4"); break;
-        case 25: e[TEXTS2].len = 4, want = (answers)ALL("0 texts where key n says 4"); break;
-        case 26: e[TEXTS0].len = 0, want = (answers)ALL("0 texts where key n says 4"); break;
-        case 27: e[TEXTS2].len = 0, want = (answers)ALL("2 texts where key n says 4"); break;
+        case 19: NUMBERED(&e[CLASS1], HDX_KEY_CLASS, 2), want.classes = "1 classes; key n has 2"; break;
+        case 20: e[CLASS1].len = 4, e[CLASS1].key[3] = 1, want.classes = "1 classes; key n has 2"; break;
+        case 21: e[CLASS1].len = 6, e[CLASS1].key[5] = 0, want.classes = "1 classes; key n has 2"; break;
+        case 22: NUMBERED(&e[TEXTS2], HDX_KEY_TEXT, 3), want = (answers)ALL("2 texts; key n has 4"); break;
+        case 23: NUMBERED(&e[TEXTS2], HDX_KEY_TEXT, 1), want = (answers)ALL("2 texts; key n has 4"); break;
+        case 24: e[TEXTS2].len = 6, want = (answers)ALL("2 texts; key n has 4"); break;
+        case 25: e[TEXTS2].len = 4, want = (answers)ALL("0 texts; key n has 4"); break;
+        case 26: e[TEXTS0].len = 0, want = (answers)ALL("0 texts; key n has 4"); break;
+        case 27: e[TEXTS2].len = 0, want = (answers)ALL("2 texts; key n has 4"); break;
         case 28:
             e[TEXTS2].value.at[1] = 4;
-            want = (answers)ALL("texts from number 2: bytes of text 4, allowed up to 3");
+            want = (answers)ALL("texts from number 2: bytes of text 4; the maximum is 3");
             break;
         case 29:
             PUT(&e[NUMBERS_].value, 2, 1, 3, 1, UINT32_MAX);
@@ -736,11 +736,11 @@ Test(refused, keys_and_values_that_do_not_fit_each_other)
         case 30: e[ROOTS1].len = 12; break;
         case 31: e[ROOTS1].len = 14; break;
         case 32: /* a chunk that begins before the last one ended */
-            e[ROOTS1].len = hdx_key_root(e[ROOTS1].key, 14, 0), want.roots = "root 2 is not in order";
+            e[ROOTS1].len = hdx_key_root(e[ROOTS1].key, 14, 0), want.roots = "root 2 is out of order";
             break;
         case 33: PUT(&e[ROOTS1].value, 85, 4); break;
         case 34: /* no roots at all, and nothing behind where they would be */
-            e[ROOTS0].len = e[ROOTS1].len = 0, want.roots = "0 roots where key n says 3";
+            e[ROOTS0].len = e[ROOTS1].len = 0, want.roots = "0 roots; key n has 3";
             break;
         case 35:
             PUT(&e[CLASS0].value, 0, 16, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -748,7 +748,7 @@ Test(refused, keys_and_values_that_do_not_fit_each_other)
             break;
         case 36:
             PUT(&e[CLASS0].value, 0, 16, 101, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-            want.classes = "class 0: object id 101, allowed up to 100";
+            want.classes = "class 0: object id 101; the maximum is 100";
             break;
         default: break;
         }
@@ -759,15 +759,15 @@ Test(refused, keys_and_values_that_do_not_fit_each_other)
             char        path[128];
             (void)snprintf(path, sizeof path, "%s/catalog.mdb", folder);
             cr_assert(stat(path, &s) == 0);
-            (void)snprintf(text, sizeof text, "%lld texts where key n says 4294967295", (long long)s.st_size);
+            (void)snprintf(text, sizeof text, "%lld texts; key n has 4294967295", (long long)s.st_size);
             want = (answers)ALL(text);
             answers_are(e, &want, i);
         } else if (i == 30 || i == 31) {
             want.roots = want.roots_of =
-                i == 30 ? "key of roots with 12 bytes, allowed 13" : "key of roots with 14 bytes, allowed 13";
+                i == 30 ? "root key is 12 bytes; expected 13" : "root key is 14 bytes; expected 13";
             answers_are(e, &want, i);
         } else if (i == 33) {
-            want.roots = want.roots_of = "roots from object 15: next root 85, allowed up to 100";
+            want.roots = want.roots_of = "roots from object 15: next root 85; the maximum is 100";
             answers_are(e, &want, i);
         } else if (i == 32) {
             hdx_catalog    *c;
@@ -948,7 +948,7 @@ Test(refused, files_that_cannot_be_read)
         { "catalog.sum", 'k', -EIO, HDX_OK, "" },
         { "catalog.mdb", 'o', -ENOENT, HDX_DAMAGED, "cannot open: No such file or directory" },
         { "catalog.mdb", 'o', -EACCES, HDX_IO, "cannot open: Permission denied" },
-        { "catalog.mdb", 's', -EIO, HDX_IO, "cannot look at: Input/output error" },
+        { "catalog.mdb", 's', -EIO, HDX_IO, "cannot be read: Input/output error" },
         { "catalog.mdb", 'm', -EIO, HDX_IO, "cannot map: Input/output error" },
         { "catalog.mdb", 'm', -ENOMEM, HDX_LIMIT, "cannot map: Cannot allocate memory" },
         { "catalog.mdb", 'k', -EIO, HDX_OK, "" },
@@ -991,8 +991,8 @@ Test(refused, files_that_cannot_be_written)
     } cases[] = {
         { "catalog.tmp", 'd', -EACCES, "catalog.tmp", "cannot remove: Permission denied" },
         { "catalog.mdb", 'c', -ENOSPC, "catalog.mdb", "cannot create: No space left on device" },
-        { "catalog.mdb", 's', -EIO, "catalog.mdb", "cannot look at: Input/output error" },
-        { "catalog.mdb", 'e', 0, "catalog.mdb", "is empty after it was written" },
+        { "catalog.mdb", 's', -EIO, "catalog.mdb", "cannot be read: Input/output error" },
+        { "catalog.mdb", 'e', 0, "catalog.mdb", "is empty after writing" },
         { "catalog.mdb", 'm', -ENOMEM, "catalog.mdb", "cannot map: Cannot allocate memory" },
         { "catalog.mdb", 'k', -EIO, "catalog.mdb", "cannot close: Input/output error" },
         { "catalog.sum", 'c', -EACCES, "catalog.sum", "cannot create: Permission denied" },
@@ -1020,8 +1020,7 @@ Test(refused, files_that_cannot_be_written)
         hdx_catalog_writer *w;
         hdx_error           err = { 0 };
         cr_expect(hdx_catalog_create(&d.io, folder, NULL, &w, &err) == (i % 2 == 0 ? HDX_OK : HDX_IO));
-        cr_expect_str_eq(err.message,
-                         i % 2 == 0 ? "" : "cannot remove what is left of an earlier catalog: Permission denied");
+        cr_expect_str_eq(err.message, i % 2 == 0 ? "" : "cannot remove files of an earlier catalog: Permission denied");
         d.call = '-';
         hdx_catalog_abandon(w);
     }
@@ -1059,16 +1058,16 @@ Test(refused, sums_of_other_lengths_and_formats)
         const char *message;
     } cases[] = {
         { 0, 48, 'h', HDX_OK, 0, "" },
-        { 0, 48, 'H', HDX_DAMAGED, 0, "48 bytes that do not begin as a catalog.sum" },
-        { 7, 48, 'X', HDX_DAMAGED, 0, "48 bytes that do not begin as a catalog.sum" },
-        { 0, 15, 'h', HDX_DAMAGED, 0, "15 bytes that do not begin as a catalog.sum" },
-        { 0, 16, 'h', HDX_DAMAGED, 12, "16 bytes, expected 48 with zero at 12" },
-        { 0, 47, 'h', HDX_DAMAGED, 12, "47 bytes, expected 48 with zero at 12" },
-        { 0, 49, 'h', HDX_DAMAGED, 12, "49 bytes, expected 48 with zero at 12" },
-        { 12, 48, 1, HDX_DAMAGED, 12, "48 bytes, expected 48 with zero at 12" },
-        { 15, 48, 1, HDX_DAMAGED, 12, "48 bytes, expected 48 with zero at 12" },
-        { 8, 48, 9, HDX_NOT_FOUND, 8, "index has format 9, this heapdex reads format 3" },
-        { 8, 60, 9, HDX_NOT_FOUND, 8, "index has format 9, this heapdex reads format 3" },
+        { 0, 48, 'H', HDX_DAMAGED, 0, "48 bytes without the header of a catalog.sum" },
+        { 7, 48, 'X', HDX_DAMAGED, 0, "48 bytes without the header of a catalog.sum" },
+        { 0, 15, 'h', HDX_DAMAGED, 0, "15 bytes without the header of a catalog.sum" },
+        { 0, 16, 'h', HDX_DAMAGED, 12, "16 bytes; expected 48 with zero at byte 12" },
+        { 0, 47, 'h', HDX_DAMAGED, 12, "47 bytes; expected 48 with zero at byte 12" },
+        { 0, 49, 'h', HDX_DAMAGED, 12, "49 bytes; expected 48 with zero at byte 12" },
+        { 12, 48, 1, HDX_DAMAGED, 12, "48 bytes; expected 48 with zero at byte 12" },
+        { 15, 48, 1, HDX_DAMAGED, 12, "48 bytes; expected 48 with zero at byte 12" },
+        { 8, 48, 9, HDX_NOT_FOUND, 8, "index has format 9; this heapdex reads format 3" },
+        { 8, 60, 9, HDX_NOT_FOUND, 8, "index has format 9; this heapdex reads format 3" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t   copy[80];

@@ -94,11 +94,11 @@ Test(rule, goes_on_behind_a_verb_that_is_given)
         cr_expect_str_eq(rule.text, all[i].whole);
     }
     cr_expect(eq(int, read("max", "  "), HDX_USAGE));
-    cr_expect_str_eq(err.message, "rule 'max': what of is missing");
+    cr_expect_str_eq(err.message, "rule 'max': a measure is missing");
     cr_expect(eq(int, read("max", "because of it"), HDX_USAGE)); /* a reason, and nothing before it */
-    cr_expect_str_eq(err.message, "rule 'max because of it': what of is missing");
+    cr_expect_str_eq(err.message, "rule 'max because of it': a measure is missing");
     cr_expect(eq(int, read("most", ""), HDX_USAGE));
-    cr_expect_str_eq(err.message, "rule 'most': there is no rule 'most'");
+    cr_expect_str_eq(err.message, "rule 'most': unknown rule 'most'");
 }
 
 /* Texts are pieces of files: whatever stands behind one is not read. */
@@ -146,7 +146,7 @@ Test(rule, is_named_by_letters_digits_and_three_signs)
         }
     }
     cr_expect(eq(int, read(NULL, ": max live 1M"), HDX_USAGE));
-    cr_expect_str_eq(err.message, "rule ': max live 1M': there is no rule ':'");
+    cr_expect_str_eq(err.message, "rule ': max live 1M': unknown rule ':'");
     cr_expect(eq(int, read(NULL, "'a:' max live 1M"), HDX_USAGE));
 }
 
@@ -259,27 +259,29 @@ Test(rule, that_is_wrong_is_refused_with_what_would_be_right)
     static const struct {
         const char *text, *message, *hint;
     } all[] = {
-        { "", "rule '': there is none", "such as: max retained com.acme.* 50M" },
-        { "mxa live 5M", "rule 'mxa live 5M': there is no rule 'mxa'", "did you mean 'max'?" },
-        { "live 5M", "rule 'live 5M': it begins with max, min, growth or no", "max live 512M" },
-        { "leaks library", "rule 'leaks library': it begins with max, min, growth or no", "no leaks application" },
-        { "max retaind x 5M", "rule 'max retaind x 5M': there is no measure 'retaind'", "did you mean 'retained'?" },
-        { "max retained com.acme.*", "rule 'max retained com.acme.*': how much is missing",
-          "such as: max retained com.acme.* 50M" },
-        { "max retained 50M", "rule 'max retained 50M': a class is missing", "such as: max retained com.acme.* 50M" },
-        { "max waste 5M", "rule 'max waste 5M': which waste is missing", "such as: max waste strings 10M" },
-        { "max waste air 5M", "rule 'max waste air 5M': there is no such waste", "strings, collections or arrays" },
+        { "", "rule '': the rule is empty", "for example max retained com.acme.* 50M" },
+        { "mxa live 5M", "rule 'mxa live 5M': unknown rule 'mxa'", "did you mean 'max'?" },
+        { "live 5M", "rule 'live 5M': expected max, min, growth or no", "max live 512M" },
+        { "leaks library", "rule 'leaks library': expected max, min, growth or no", "no leaks application" },
+        { "max retaind x 5M", "rule 'max retaind x 5M': unknown measure 'retaind'", "did you mean 'retained'?" },
+        { "max retained com.acme.*", "rule 'max retained com.acme.*': a value is missing",
+          "for example max retained com.acme.* 50M" },
+        { "max retained 50M", "rule 'max retained 50M': a class is missing",
+          "for example max retained com.acme.* 50M" },
+        { "max waste 5M", "rule 'max waste 5M': the kind of waste is missing", "for example max waste strings 10M" },
+        { "max waste air 5M", "rule 'max waste air 5M': unknown kind of waste",
+          "expected strings, collections or arrays" },
         { "max retained x 5X", "rule 'max retained x 5X': '5X' is no size",
           "a size is 1048576, 50M or 1.5G (powers of 1024), a share of the heap 20%" },
         { "max threads many", "rule 'max threads many': 'many' is no number", "a number is 200 or 10k" },
-        { "max threads 5%", "rule 'max threads 5%': 'threads' is no share of anything", "such as: max threads 200" },
-        { "max leaks 5", "rule 'max leaks 5': 'leaks' has no number", "no leaks" },
-        { "max live 5M now", "rule 'max live 5M now': 'now' is too much",
-          "a pattern with blanks stands in quotes; a reason begins with the word because" },
+        { "max threads 5%", "rule 'max threads 5%': 'threads' cannot be a percentage", "for example max threads 200" },
+        { "max leaks 5", "rule 'max leaks 5': 'leaks' needs a number", "no leaks" },
+        { "max live 5M now", "rule 'max live 5M now': unexpected 'now'",
+          "put a pattern with blanks in quotes, and the word because before a reason" },
         { "max objects 'a 5", "rule 'max objects 'a 5': ' is never closed", "" },
-        { "max objects 'a'5 1", "rule 'max objects 'a'5 1': a blank is missing behind a closing quote", "" },
-        { "max objects /a 5", "rule 'max objects /a 5': a regular expression is /.../",
-          "one with blanks stands in quotes" },
+        { "max objects 'a'5 1", "rule 'max objects 'a'5 1': a blank is missing after a closing quote", "" },
+        { "max objects /a 5", "rule 'max objects /a 5': write a regular expression as /.../",
+          "put a pattern with blanks in quotes" },
         { "max objects /x(/ 5",
           "rule 'max objects /x(/ 5': regular expression \"x(\": missing closing parenthesis at byte 2", "" },
         { "growth '/a /b*+*/' 5%",
@@ -288,43 +290,44 @@ Test(rule, that_is_wrong_is_refused_with_what_would_be_right)
           "byte 6",
           "" },
         { "max objects '' 5", "rule 'max objects '' 5': an empty pattern", "" },
-        { "no leaks", "rule 'no leaks': which leaks?", "no leaks application, no leaks library, no leaks all" },
-        { "no suspects 0.5%", "rule 'no suspects 0.5%': suspects keep 1% to 100% of the heap", "" },
-        { "no damages", "rule 'no damages': there is no rule of no 'damages'", "did you mean 'damage'?" },
-        { "growth", "rule 'growth': how much is missing", "such as: growth com.acme.* 10%, growth 10%" },
-        { " ", "rule '': there is none", "such as: max retained com.acme.* 50M" },
-        { "mxa live 5M \t ", "rule 'mxa live 5M': there is no rule 'mxa'", "did you mean 'max'?" },
-        { "groth 5M", "rule 'groth 5M': there is no rule 'groth'", "did you mean 'growth'?" },
-        { "because of it", "rule 'because of it': there is no rule 'because'",
-          "a rule begins with max, min, growth or no, or with a name and a colon" },
-        { "objects x 5", "rule 'objects x 5': it begins with max, min, growth or no",
-          "max objects com.acme.Session 10k" },
-        { "max objects / 5", "rule 'max objects / 5': a regular expression is /.../",
-          "one with blanks stands in quotes" },
-        { "max live 50 MB", "rule 'max live 50 MB': 'MB' is a word of its own", "a value is one word, as 50MB" },
-        { "max live 50 kib", "rule 'max live 50 kib': 'kib' is a word of its own", "a value is one word, as 50MB" },
-        { "max live 50 g", "rule 'max live 50 g': 'g' is a word of its own", "a value is one word, as 50MB" },
-        { "max live 50 B", "rule 'max live 50 B': 'B' is a word of its own", "a value is one word, as 50MB" },
-        { "max live 50 %", "rule 'max live 50 %': '%' is a word of its own", "a value is one word, as 50MB" },
-        { "max live 50 MBs", "rule 'max live 50 MBs': 'MBs' is too much",
-          "a pattern with blanks stands in quotes; a reason begins with the word because" },
-        { "max live 50 xi", "rule 'max live 50 xi': 'xi' is too much",
-          "a pattern with blanks stands in quotes; a reason begins with the word because" },
-        { "max live 50 ''", "rule 'max live 50 ''': '' is too much",
-          "a pattern with blanks stands in quotes; a reason begins with the word because" },
-        { "no suspects many", "rule 'no suspects many': that is no percentage", "no suspects 30%" },
-        { "no suspects 30k", "rule 'no suspects 30k': that is no percentage", "no suspects 30%" },
-        { "no suspects 5b", "rule 'no suspects 5b': that is no percentage", "no suspects 30%" },
-        { "no suspects 101", "rule 'no suspects 101': suspects keep 1% to 100% of the heap", "" },
+        { "no leaks", "rule 'no leaks': which leaks?", "use no leaks application, no leaks library or no leaks all" },
+        { "no suspects 0.5%", "rule 'no suspects 0.5%': use 1% to 100% of the heap", "" },
+        { "no damages", "rule 'no damages': unknown rule after no 'damages'", "did you mean 'damage'?" },
+        { "growth", "rule 'growth': a value is missing", "for example growth com.acme.* 10%, growth 10%" },
+        { " ", "rule '': the rule is empty", "for example max retained com.acme.* 50M" },
+        { "mxa live 5M \t ", "rule 'mxa live 5M': unknown rule 'mxa'", "did you mean 'max'?" },
+        { "groth 5M", "rule 'groth 5M': unknown rule 'groth'", "did you mean 'growth'?" },
+        { "because of it", "rule 'because of it': unknown rule 'because'",
+          "start a rule with max, min, growth or no, or with a name and a colon" },
+        { "objects x 5", "rule 'objects x 5': expected max, min, growth or no", "max objects com.acme.Session 10k" },
+        { "max objects / 5", "rule 'max objects / 5': write a regular expression as /.../",
+          "put a pattern with blanks in quotes" },
+        { "max live 50 MB", "rule 'max live 50 MB': unexpected word 'MB'", "write a value as one word, such as 50MB" },
+        { "max live 50 kib", "rule 'max live 50 kib': unexpected word 'kib'",
+          "write a value as one word, such as 50MB" },
+        { "max live 50 g", "rule 'max live 50 g': unexpected word 'g'", "write a value as one word, such as 50MB" },
+        { "max live 50 B", "rule 'max live 50 B': unexpected word 'B'", "write a value as one word, such as 50MB" },
+        { "max live 50 %", "rule 'max live 50 %': unexpected word '%'", "write a value as one word, such as 50MB" },
+        { "max live 50 MBs", "rule 'max live 50 MBs': unexpected 'MBs'",
+          "put a pattern with blanks in quotes, and the word because before a reason" },
+        { "max live 50 xi", "rule 'max live 50 xi': unexpected 'xi'",
+          "put a pattern with blanks in quotes, and the word because before a reason" },
+        { "max live 50 ''", "rule 'max live 50 ''': unexpected ''",
+          "put a pattern with blanks in quotes, and the word because before a reason" },
+        { "no suspects many", "rule 'no suspects many': invalid percentage", "no suspects 30%" },
+        { "no suspects 30k", "rule 'no suspects 30k': invalid percentage", "no suspects 30%" },
+        { "no suspects 5b", "rule 'no suspects 5b': invalid percentage", "no suspects 30%" },
+        { "no suspects 101", "rule 'no suspects 101': use 1% to 100% of the heap", "" },
         { "growth objects", "rule 'growth objects': 'objects' is no size",
           "a size is 1048576, 50M or 1.5G (powers of 1024), a share of the heap 20%" },
-        { "growth above 5", "rule 'growth above 5': how much is missing",
-          "such as: growth com.acme.* 10%, growth 10%" },
-        { "growth a 5 x above 3", "rule 'growth a 5 x above 3': 'x' is too much",
-          "a pattern with blanks stands in quotes; a reason begins with the word because" },
-        { "growth a 5 above", "rule 'growth a 5 above': 'above' is too much",
-          "a pattern with blanks stands in quotes; a reason begins with the word because" },
-        { "growth 5% above 1%", "rule 'growth 5% above 1%': above what is no size", "such as: growth 10% above 1M" },
+        { "growth above 5", "rule 'growth above 5': a value is missing",
+          "for example growth com.acme.* 10%, growth 10%" },
+        { "growth a 5 x above 3", "rule 'growth a 5 x above 3': unexpected 'x'",
+          "put a pattern with blanks in quotes, and the word because before a reason" },
+        { "growth a 5 above", "rule 'growth a 5 above': unexpected 'above'",
+          "put a pattern with blanks in quotes, and the word because before a reason" },
+        { "growth 5% above 1%", "rule 'growth 5% above 1%': the value after above is not a size",
+          "for example growth 10% above 1M" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         cr_expect(eq(int, read(NULL, all[i].text), HDX_USAGE), "%s", all[i].text);
@@ -356,7 +359,7 @@ Test(rule, of_a_file_knows_its_line)
     cr_expect(eq(u64, rules.at[1].line, 6));
     cr_expect(eq(int, read_file(&rules, "max live 1M\nmax lve 1M\n"), HDX_USAGE));
     cr_expect_str_eq(err.where, "heap.rules");
-    cr_expect_str_eq(err.message, "line 2: rule 'max lve 1M': there is no measure 'lve'");
+    cr_expect_str_eq(err.message, "line 2: rule 'max lve 1M': unknown measure 'lve'");
     cr_expect_str_eq(err.hint, "did you mean 'live'?");
     cr_expect(read_file(&rules, "# nothing\n") == HDX_OK && rules.count == 0);
     cr_expect(read_file(&rules, "\xef\xbb\xbf") == HDX_OK && rules.count == 0, "%s", err.message);
@@ -380,7 +383,7 @@ Test(rule, of_a_file_is_one_of_ten_thousand_at_most)
     hdx_buffer_text(&many, "# as before\nno damage");
     cr_expect(eq(int, read_file(&rules, many.at), HDX_USAGE));
     cr_expect_str_eq(err.where, "heap.rules");
-    cr_expect_str_eq(err.message, "line 20002: 10000 rules at most");
+    cr_expect_str_eq(err.message, "line 20002: more than 10000 rules");
     hdx_buffer_free(&many);
 }
 

@@ -103,7 +103,7 @@ Test(answers, pages_of_nothing_say_so)
 {
     ran r = tool_sh("\"$H\" threads app.hprof --stacks --where 'name = nobody'");
     cr_expect(eq(int, r.code, 0), "%s", r.err);
-    cr_expect_str_eq(r.out, "(the condition leaves out all 8 rows)\n");
+    cr_expect_str_eq(r.out, "(the condition excludes all 8 rows)\n");
     ran_free(&r);
 }
 
@@ -476,7 +476,7 @@ Test(answers, scan_says_what_the_index_says_of_all_objects_and_writes_nothing)
         ran_free(&r);
     }
     expect_in("histogram app.hprof --scan --limit 2",
-              "Histogram of all objects (one pass, no index: what is reachable is not known)\n");
+              "Histogram of all objects (one pass, no index: reachability is unknown)\n");
     expect_in("histogram app.hprof --scan --by loader --format csv",
               "loader,class,classes,objects,shallow,retained,percent,loader_name\n0x0,,");
     ran                      r = good("histogram app.hprof --scan --format json --limit 1");

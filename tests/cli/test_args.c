@@ -113,7 +113,7 @@ Test(args, says_what_was_probably_meant)
         { "info app.hprof --format jsno", "did you mean 'json'?" },
         { "path d #1 --exclude weka", "did you mean 'weak'?" },
         { "export d --table object", "did you mean 'objects'?" },
-        { "info d --depth 2", "it belongs to: dominators, diff, trend" },
+        { "info d --depth 2", "commands with this option: dominators, diff, trend" },
         { "export d --table objects --format jsnl", "did you mean 'jsonl'?" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -197,7 +197,7 @@ Test(batch, has_an_exit_code_that_says_whether_something_failed)
 Test(batch, counts_one_dump_as_one)
 {
     ran r = tool_sh("\"$H\" batch d/a.hprof --out o --index-only --verbose 2>&1");
-    cr_expect(r.code == 0 && strstr(r.out, "heapdex: 1 dump, 0 of them finished before\n") != NULL, "%s", r.out);
+    cr_expect(r.code == 0 && strstr(r.out, "heapdex: 1 dump, 0 already finished\n") != NULL, "%s", r.out);
     ran_free(&r);
 }
 
@@ -215,7 +215,7 @@ static bool matches(const char *pattern, const char *text)
 Test(batch, tells_a_log_when_each_dump_begins_and_ends)
 {
     ran r = tool_sh(TWO "\"$H\" batch d --out o --ask histogram --threads 1 --progress always 2>&1 >/dev/null");
-    cr_expect(matches("^heapdex: 3 dumps, 0 of them finished before\n"
+    cr_expect(matches("^heapdex: 3 dumps, 0 already finished\n"
                       "heapdex: [ab]" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
                       "heapdex: [ab]" ID "done\n"
                       "heapdex: [ab]" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
@@ -227,9 +227,9 @@ Test(batch, tells_a_log_when_each_dump_begins_and_ends)
               "%s", r.out);
     ran_free(&r);
     r = tool_sh("\"$H\" batch d --out o --ask histogram --threads 2 --verbose 2>&1 >/dev/null");
-    cr_expect(matches("^heapdex: [ab]" ID "skipped, finished before\n"
-                      "heapdex: [ab]" ID "skipped, finished before\n"
-                      "heapdex: 3 dumps, 2 of them finished before\n"
+    cr_expect(matches("^heapdex: [ab]" ID "skipped, already finished\n"
+                      "heapdex: [ab]" ID "skipped, already finished\n"
+                      "heapdex: 3 dumps, 2 already finished\n"
                       "heapdex: no" ID "begun with 2 threads and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
                       "heapdex: no" ID "failed ",
                       r.out),
@@ -247,9 +247,9 @@ Test(batch, tells_a_log_when_each_dump_begins_and_ends)
 Test(batch, draws_on_a_terminal_how_far_it_is)
 {
     static const char *const drawn[] = {
-        "0 of 3 dumps, 1 at work  0:00:0",           "1 of 3 dumps, 1 at work  0:00:0",
-        "2 of 3 dumps, 1 at work  0:00:0",           "\r\x1b[Jheapdex: no-",
-        "3 of 3 dumps, 0 at work, 1 failed  0:00:0", "\r\x1b[J3 dumps: 2 done, 0 skipped, 1 failed; ",
+        "0 of 3 dumps, 1 running  0:00:0",           "1 of 3 dumps, 1 running  0:00:0",
+        "2 of 3 dumps, 1 running  0:00:0",           "\r\x1b[Jheapdex: no-",
+        "3 of 3 dumps, 0 running, 1 failed  0:00:0", "\r\x1b[J3 dumps: 2 done, 0 skipped, 1 failed; ",
     };
     terminal   *t = terminal_start(80, TWO "HEAPDEX_PAGER=cat \"$H\" batch d --out o --ask histogram --threads 1");
     const char *at;
@@ -365,14 +365,15 @@ static void expect_series(const char *options, int code, const char *words, cons
 Test(batch, leaves_dumps_of_which_a_trend_is_of_one_application)
 {
     make_applications();
-    expect_series("", 2, "the dumps are of 3 applications: shop, till, (none)", NULL);
+    expect_series("", 2, "the dumps belong to 3 applications: shop, till, (none)", NULL);
     expect_series("--application shop", 0, NULL, "1 3\n");
     expect_series("--application till", 0, NULL, "2 4\n");
-    expect_series("--application tell", 4, "no dump is of the application 'tell'; there are shop, till, (none)", NULL);
-    expect_series("--application ''", 2, "a trend is of 2 dumps at least, and there is 1", NULL);
+    expect_series("--application tell", 4, "no dump belongs to the application 'tell'; there are shop, till, (none)",
+                  NULL);
+    expect_series("--application ''", 2, "trend needs at least 2 dumps, but there is 1", NULL);
     expect_series("s/5.hprof --application till", 0, NULL, "2 4 5\n");
     expect_series("--outliers", 0, NULL, "1 2 3 4 5\n");
-    expect_series("--outliers --application shop", 2, "5 dumps at least, and there are 2", NULL);
+    expect_series("--outliers --application shop", 2, "at least 5 dumps, but there are 2", NULL);
     ran r = tool_sh("\"$H\" trend d --application shop");
     cr_expect_eq(r.code, 2);
     cr_expect_not_null(strstr(r.err, "none of the dumps is of a folder that heapdex batch wrote to"), "%s", r.err);

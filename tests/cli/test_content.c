@@ -180,7 +180,8 @@ Test(content, goes_with_no_option_of_rows)
                                           "--where id=1",   "--raw",          "--schema",          "--reachable live" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         ran r = tool_sh("\"$H\" object a.hprof 0x100 --text %s", others[i]);
-        cr_expect(r.code == 2 && strstr(r.err, "exclude each other") != NULL, "%s: %d %s", others[i], r.code, r.err);
+        cr_expect(r.code == 2 && strstr(r.err, "cannot be used together") != NULL, "%s: %d %s", others[i], r.code,
+                  r.err);
         ran_free(&r);
     }
 }

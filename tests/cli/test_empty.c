@@ -46,12 +46,12 @@ Test(empty, referrers_that_no_root_reaches_are_counted)
 
 Test(empty, conditions_say_how_many_rows_they_leave_out)
 {
-    expect("roots app.hprof.gz --by type --where 'type = NOTHING'", "the condition leaves out all 5 rows");
-    expect("threads app.hprof.gz --where 'name = nobody'", "the condition leaves out all 8 rows");
+    expect("roots app.hprof.gz --by type --where 'type = NOTHING'", "the condition excludes all 5 rows");
+    expect("threads app.hprof.gz --where 'name = nobody'", "the condition excludes all 8 rows");
     expect("threads app.hprof.gz --where 'name = nobody' --sort name --limit 2 --columns address",
-           "the condition leaves out all 8 rows");
-    expect("threads app.hprof.gz --where 'name != main' --where 'name = main'", "the conditions leave out all 8 rows");
-    expect("object app.hprof.gz thread:main --where 'class = x'", "the condition leaves out the only row");
+           "the condition excludes all 8 rows");
+    expect("threads app.hprof.gz --where 'name != main' --where 'name = main'", "the conditions exclude all 8 rows");
+    expect("object app.hprof.gz thread:main --where 'class = x'", "the condition excludes the only row");
 }
 
 Test(empty, a_jvm_dump_has_one_heap)

@@ -22,18 +22,18 @@ static void expect(const char *words, int code, const char *in_err)
 
 Test(errors, a_wrong_call_is_2)
 {
-    expect("", 2, "no command is given");
+    expect("", 2, "missing command");
     expect("histgram app.hprof", 2, "hint: did you mean 'histogram'?");
     expect("info app.hprof --fromat json", 2, "hint: did you mean '--format'?");
     expect("info", 2, "needs a heap dump");
     expect("export app.hprof --table objects --format table", 2, "is none of: csv tsv jsonl parquet sqlite");
-    expect("export app.hprof --table objects,classes", 2, "several tables need a folder to go to");
-    expect("export app.hprof --table objects,classes -o -", 2, "several tables need a folder to go to");
+    expect("export app.hprof --table objects,classes", 2, "several tables need an output folder");
+    expect("export app.hprof --table objects,classes -o -", 2, "several tables need an output folder");
     expect("export app.hprof --table objects,clases -o out", 2, "clases");
-    expect("export app.hprof --table objects,classes --format sqlite", 2, "--format sqlite needs a file");
-    expect("export app.hprof --table objects --format sqlite -o -", 2, "--format sqlite needs a file");
+    expect("export app.hprof --table objects,classes --format sqlite", 2, "--format sqlite needs an output file");
+    expect("export app.hprof --table objects --format sqlite -o -", 2, "--format sqlite needs an output file");
     expect("histogram app.hprof --format sqlite -o a.db", 2, "is none of: table json jsonl csv tsv parquet");
-    expect("histogram app.hprof --encoding plain", 2, "--encoding is for --format parquet");
+    expect("histogram app.hprof --encoding plain", 2, "--encoding requires --format parquet");
     expect("export app.hprof --table objekts", 2, "hint: did you mean 'objects'?");
     expect("index app.hprof --memory much", 2, "a size is expected");
 }
@@ -163,11 +163,11 @@ Test(errors, an_index_stands_for_a_dump_only_where_that_can_be)
         "\"$H\" index app.hprof --quiet && mv app.hprof.hdx away && : >file && mkdir strange && : >strange/thing");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
     ran_free(&r);
-    expect("index away --force", 2, "away: is an index, and --force needs a dump\nhint: ");
-    expect("histogram away --index-dir other", 2, "away: is an index, and --index-dir needs a dump\nhint: ");
+    expect("index away --force", 2, "away: is an index; --force needs a dump\nhint: ");
+    expect("histogram away --index-dir other", 2, "away: is an index; --index-dir needs a dump\nhint: ");
     expect("histogram away --dump-number 2", 2, "dump number 1, not of 2");
     expect("histogram app.hprof --index-dir file", 2, "is a file; an index is a folder\nhint: ");
-    expect("histogram app.hprof --index-dir strange", 2, "is a folder with other things in it\nhint: ");
+    expect("histogram app.hprof --index-dir strange", 2, "is a folder with other files in it\nhint: ");
     expect("histogram ''", 2, "the name of the heap dump is empty\nhint: ");
 }
 
@@ -188,7 +188,7 @@ Test(errors, a_question_keeps_to_the_memory_it_was_given)
     cr_expect(eq(int, r.code, 0), "%s", r.err);
     ran_free(&r);
     expect("objects app.hprof --class '*' --sort shallow --memory 200K", 6,
-           " bytes more do not fit in the 204800 that questions may take\nhint: give it more with --memory\n");
+           " more bytes exceed the limit of 204800 for queries\nhint: raise the limit with --memory\n");
 }
 
 Test(errors, too_little_memory_names_a_size_that_would_do)
@@ -250,7 +250,7 @@ Test(errors, a_disk_that_is_too_small_is_6_before_the_work)
         if (r.code == 77)
             tool_skip(folder, "no small file system can be mounted here");
         cr_expect(eq(int, r.code, 6), "%u KiB: %s", kib, r.err);
-        cr_expect(strstr(r.err, "are free there\nhint: make room") != NULL, "%u KiB: %s", kib, r.err);
+        cr_expect(strstr(r.err, "are free there\nhint: free space") != NULL, "%u KiB: %s", kib, r.err);
         cr_expect_str_empty(r.out, "left behind: %s", r.out);
         ran_free(&r);
     }
@@ -289,7 +289,7 @@ Test(errors, a_disk_that_became_full_is_7)
         if (r.code != 0) {
             failed++;
             cr_expect(eq(int, r.code, 7), "%u files: %s", files, r.err);
-            cr_expect(strstr(r.err, "No space left on device\nhint: make room") != NULL, "%u files: %s", files, r.err);
+            cr_expect(strstr(r.err, "No space left on device\nhint: free space") != NULL, "%u files: %s", files, r.err);
             cr_expect_str_empty(r.out, "left behind: %s", r.out);
         }
         ran_free(&r);

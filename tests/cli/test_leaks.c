@@ -30,7 +30,8 @@ Test(leaks, are_drawn_from_root_to_object_with_suspects_underlined)
     expect("a.hprof", 0, "====================================\n2 APPLICATION LEAKS\n");
     expect("a.hprof", 0, "┬───\n│ GC root: system class (STICKY_CLASS)\n│\n├─ app.Holder class 0x");
     expect("a.hprof", 0,
-           "│    leaking: no (class objects stay)\n│    ↓ static Holder.first\n│                    ~~~~~\n├─ app.Node "
+           "│    leaking: no (class objects never leak)\n│    ↓ static Holder.first\n│                    ~~~~~\n├─ "
+           "app.Node "
            "instance 0x");
     expect("a.hprof", 0,
            "│    leaking: unknown\n│    retains 9 B in 2 objects\n│    ↓ Node.next\n│           ~~~~\n╰→ "
@@ -99,7 +100,7 @@ Test(leaks, say_of_a_class_that_is_not_there_what_other_commands_say)
         cr_expect_str_eq(leaks.out, other.out);
         cr_expect_str_eq(leaks.err, other.err);
         cr_expect(strstr(leaks.err, "warning: the dump is damaged in ") != NULL, "%s", leaks.err);
-        cr_expect(strstr(leaks.err, "no class is called java.lang.Tread\nhint: ") != NULL, "%s", leaks.err);
+        cr_expect(strstr(leaks.err, "unknown class java.lang.Tread\nhint: ") != NULL, "%s", leaks.err);
         ran_free(&leaks);
         ran_free(&other);
     }
@@ -114,10 +115,10 @@ Test(leaks, of_one_key_or_of_some_age_or_class)
            "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
     expect("a.hprof --finder classes --class Node", 0, "Node is interpreted as app.Node\n");
     expect("a.hprof --finder classes --class Node", 0, "1 APPLICATION LEAK\n");
-    expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: no class is called app.Nobody\nhint: ");
+    expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: unknown class app.Nobody\nhint: ");
     expect("a.hprof --finder classes --class '/(/'", 2, "regular expression \"(\": missing closing parenthesis");
-    expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN go together");
-    expect("a.hprof --class app.Node", 2, "--finder classes and --class PATTERN go together");
+    expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN must be used together");
+    expect("a.hprof --class app.Node", 2, "--finder classes and --class PATTERN must be used together");
     expect("a.hprof --finder filters --key x", 2, "leave --finder out");
 }
 
@@ -163,7 +164,8 @@ Test(leaks, show_what_an_object_retains_in_every_path_once_it_may_leak_in_one)
            "leaking: unknown\n│    retains 105 B in 4 objects\n│    ↓ Node.other\n");
     expect("c.hprof --finder classes --class app.Screen", 0,
            "leaking: no (Other below is not leaking)\n│    retains 105 B in 4 objects\n│    ↓ Node.next\n");
-    expect("c.hprof --finder classes --class app.Screen", 0, "leaking: no (class objects stay)\n│    ↓ static Other.");
+    expect("c.hprof --finder classes --class app.Screen", 0,
+           "leaking: no (class objects never leak)\n│    ↓ static Other.");
     expect("c.hprof --finder classes --class app.Screen --no-retained", 0,
            "leaking: no (Other below is not leaking)\n│    ↓ Node.next\n");
     expect("c.hprof --finder classes --class app.Screen --format csv --columns suspects,retained,retained_objects", 0,
@@ -193,7 +195,7 @@ Test(leaks, heed_the_callers_matchers_and_rules)
     tool_write("r.txt", TEXT("leaking app.Screen closed = true it says that it is closed\n"));
     expect("a.hprof --finder filters --filters r.txt", 0, "it says that it is closed");
     tool_write("bad.txt", TEXT("leaking\n"));
-    expect("a.hprof --filters bad.txt", 2, "line 1: a class is expected");
+    expect("a.hprof --filters bad.txt", 2, "line 1: expected a class");
     expect("a.hprof --matchers nowhere.txt", 2, "nowhere.txt");
     tool_write("map.txt", TEXT("clear.Screen -> app.Screen:\n"));
     expect("a.hprof --mapping map.txt", 0, "╰→ clear.Screen instance");
@@ -236,7 +238,7 @@ Test(leaks, that_were_kept_are_counted_checked_and_removed)
     r = tool_sh(
         "printf X | dd of=$(echo a.hprof.hdx/leaks-?) bs=1 seek=60 conv=notrunc 2>/dev/null; \"$H\" verify a.hprof");
     cr_expect(eq(int, r.code, 5));
-    cr_expect(strstr(r.err, "leaks-") != NULL && strstr(r.err, "its sum is wrong") != NULL &&
+    cr_expect(strstr(r.err, "leaks-") != NULL && strstr(r.err, "its checksum is wrong") != NULL &&
                   strstr(r.err, "safe to delete") != NULL,
               "%s", r.err);
     ran_free(&r);

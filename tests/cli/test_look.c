@@ -92,9 +92,9 @@ Test(look, leaves_what_needs_a_command_to_commands)
         { "--columns class", "--columns needs a command" },
         { "--sort class", "--sort needs a command" },
         { "--reachable all", "--reachable needs a command" },
-        { "--by class", "there is no option '--by'" },
+        { "--by class", "unknown option '--by'" },
         { "--raw", "--raw is for" },
-        { "info", "the command stands before the dump" },
+        { "info", "the command must come before the dump" },
         { "0x1234", "a command is missing before 'app.hprof.gz'" },
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -124,7 +124,7 @@ Test(look, is_not_meant_by_a_misspelt_command)
     }
     ran folders = tool_sh("mkdir histogrm other; \"$H\" histogrm; \"$H\" other");
     cr_expect(folders.code == 2 && strstr(folders.err, "did you mean 'histogram'?") != NULL &&
-                  strstr(folders.err, "there is no command 'other'") != NULL,
+                  strstr(folders.err, "unknown command 'other'") != NULL,
               "%d %s", folders.code, folders.err);
     ran_free(&folders);
     ran r = tool_sh("mv app.hprof.gz info; \"$H\" info"); /* a command is a command */

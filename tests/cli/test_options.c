@@ -143,7 +143,7 @@ Test(options, that_shape_rows_do_so_in_every_command_that_asks_and_in_every_form
             one = call(all[i], more);
             cr_expect(one.code <= 1, "%s %s: %s", all[i]->name, more, one.err);
             cr_expect(f == 3 || lines_of(one.out) == head, "%s %s: %s", all[i]->name, more, one.out);
-            cr_expect(f != 3 || rows == 0 || strstr(one.out, "(the conditions leave out ") != NULL, "%s %s: %s",
+            cr_expect(f != 3 || rows == 0 || strstr(one.out, "(the conditions exclude ") != NULL, "%s %s: %s",
                       all[i]->name, more, one.out);
             ran_free(&one);
         }

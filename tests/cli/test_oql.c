@@ -39,7 +39,8 @@ Test(oql, takes_the_query_from_a_word_a_file_and_standard_input)
         ran_free(&r);
     }
     ran_free(&word);
-    expect("'SELECT * FROM java.lang.String' --file query", 2, "", "heapdex: a query and --file exclude each other\n");
+    expect("'SELECT * FROM java.lang.String' --file query", 2, "",
+           "heapdex: a query and --file cannot be used together\n");
 }
 
 Test(oql, explains_by_the_sql)
@@ -61,12 +62,11 @@ Test(oql, shows_where_a_query_is_wrong)
     expect("'SELECT * FRM java.lang.String'", 2, "",
            "heapdex: FROM is missing before \"FRM\"\n  SELECT * FRM java.lang.String\n           ^\n");
     expect("'SELECT * FROM java.lang.Strin'", 4, "",
-           "heapdex: there is no class java.lang.Strin\n  SELECT * FROM java.lang.Strin\n                ^\nhint: did "
+           "heapdex: unknown class java.lang.Strin\n  SELECT * FROM java.lang.Strin\n                ^\nhint: did "
            "you mean java.lang.String?\n");
     ran r = tool_sh("printf 'SELECT *\\nFROM java.lang.String s\\nWHERE s.value.nothing()' >q; \"$H\" oql app.hprof.gz "
                     "--file q");
-    cr_expect(r.code == 2 && strncmp(r.err, "heapdex: q: line 3: there is no method nothing() here\n", 53) == 0, "%s",
-              r.err);
+    cr_expect(r.code == 2 && strncmp(r.err, "heapdex: q: line 3: unknown method nothing()\n", 53) == 0, "%s", r.err);
     ran_free(&r);
 }
 

@@ -99,7 +99,7 @@ Test(pipes, without_a_name_are_no_empty_answer)
     for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
         tool_write("in", in[i], strlen(in[i]));
         ran r = tool_sh("\"$H\" object a.hprof - < in");
-        cr_expect(r.code == 2 && strstr(r.err, "names no object") != NULL, "%s: %d %s", in[i], r.code, r.err);
+        cr_expect(r.code == 2 && strstr(r.err, "contains no object names") != NULL, "%s: %d %s", in[i], r.code, r.err);
         ran_free(&r);
     }
     tool_leave(folder);

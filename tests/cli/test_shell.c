@@ -169,7 +169,7 @@ Test(shell, goes_on_after_what_is_wrong)
     write_line(t, ".limt 3");
     cr_expect(strstr(t->shown, "heapdex: there is no .limt\r\nhint: did you mean .limit?") != NULL, "%s", t->shown);
     write_line(t, ".mode xml");
-    cr_expect(strstr(t->shown, "heapdex: .mode 'xml': table, json, jsonl, csv and tsv are there") != NULL, "%s",
+    cr_expect(strstr(t->shown, "heapdex: .mode 'xml': expected table, json, jsonl, csv or tsv") != NULL, "%s",
               t->shown);
     write_line(t, ".schema nosuch");
     cr_expect(strstr(t->shown, "heapdex: no such table: nosuch") != NULL, "%s", t->shown);
@@ -301,14 +301,14 @@ Test(shell, lists_and_describes_tables_of_classes_and_those_whose_name_is_a_word
 Test(shell, says_what_a_line_with_a_dot_takes)
 {
     terminal *t = begin(SHELL);
-    expect_shows(t, ".nix", "heapdex: there is no .nix\r\nhint: .help lists what there is\r\n");
-    expect_shows(t, ".help all", "heapdex: .help takes nothing behind it\r\n");
-    expect_shows(t, ".quit now", "heapdex: .quit takes nothing behind it\r\n");
-    expect_shows(t, ".limit", "heapdex: .limit '': a number is expected; 0 is all\r\n");
-    expect_shows(t, ".limit 5x", "heapdex: .limit '5x': a number is expected; 0 is all\r\n");
-    expect_shows(t, ".limit /1", "heapdex: .limit '/1': a number is expected; 0 is all\r\n");
-    expect_shows(t, ".limit :1", "heapdex: .limit ':1': a number is expected; 0 is all\r\n");
-    expect_shows(t, ".limit -1", "heapdex: .limit '-1': a number is expected; 0 is all\r\n");
+    expect_shows(t, ".nix", "heapdex: unknown command .nix\r\nhint: .help lists the commands\r\n");
+    expect_shows(t, ".help all", "heapdex: .help takes no argument\r\n");
+    expect_shows(t, ".quit now", "heapdex: .quit takes no argument\r\n");
+    expect_shows(t, ".limit", "heapdex: .limit '': expected a number; 0 shows all\r\n");
+    expect_shows(t, ".limit 5x", "heapdex: .limit '5x': expected a number; 0 shows all\r\n");
+    expect_shows(t, ".limit /1", "heapdex: .limit '/1': expected a number; 0 shows all\r\n");
+    expect_shows(t, ".limit :1", "heapdex: .limit ':1': expected a number; 0 shows all\r\n");
+    expect_shows(t, ".limit -1", "heapdex: .limit '-1': expected a number; 0 shows all\r\n");
     expect_shows(t, ".timer maybe", "heapdex: .timer on, or .timer off\r\n");
     expect_shows(t, ".timer", "heapdex: .timer on, or .timer off\r\n");
     expect_shows(t, "  ", "");

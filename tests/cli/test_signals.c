@@ -124,7 +124,7 @@ Test(signals, a_build_answers_ctrl_c_at_once_by_a_line_the_second_by_another_and
     send(child, SIGTERM);
     send(child, SIGINT);
     cr_expect(waitpid(child, NULL, WNOHANG) == 0, "two are answered by a line");
-    expect_said(from, "heapdex: saving what can be resumed; one more Ctrl-C ends this at once\n");
+    expect_said(from, "heapdex: saving a checkpoint; press Ctrl-C again to stop immediately\n");
     send(child, SIGINT);
     cr_expect(eq(int, end_of(child), 130));
 }
@@ -135,7 +135,7 @@ Test(signals, a_build_that_a_scheduler_stops_first_says_nothing_until_the_next_c
     const pid_t child = waiting(true, NULL, &from);
     send(child, SIGTERM);
     send(child, SIGINT);
-    expect_said(from, "heapdex: saving what can be resumed; one more Ctrl-C ends this at once\n");
+    expect_said(from, "heapdex: saving a checkpoint; press Ctrl-C again to stop immediately\n");
     send(child, SIGUSR1);
     cr_expect(eq(int, end_of(child), 75));
 }
@@ -274,7 +274,7 @@ Test(signals, a_question_that_does_not_come_to_asking_is_ended_and_leaves_no_hal
         const pid_t child = waiting(false, "answer.part", &from);
         send(child, each[i].number);
         cr_expect(eq(int, end_of(child), each[i].code));
-        expect_said(from, "heapdex: interrupted; nothing is left half done\n");
+        expect_said(from, "heapdex: interrupted; no partial output remains\n");
         cr_expect(access("answer.part", F_OK) != 0);
     }
     tool_leave(folder);

@@ -91,11 +91,11 @@ Test(sql, reads_statements_from_a_file_and_from_standard_input)
     expect("-f - --format csv <q.sql", 0, "a\n1\n\nb\n2\n", "");
     expect("</dev/null", 0, "", "");
     expect("-f missing.sql", 2, "", "heapdex: missing.sql: cannot be read: No such file or directory\n");
-    expect("'SELECT 1' -f q.sql", 2, "", "heapdex: a statement and --file exclude each other\n");
+    expect("'SELECT 1' -f q.sql", 2, "", "heapdex: a statement and --file cannot be used together\n");
     expect("'SELECT 1' 'SELECT 2'", 2, "",
-           "heapdex: 'sql' takes one heap dump and one statement; 'SELECT 2' is too much\n");
+           "heapdex: 'sql' takes one heap dump and one statement; unexpected argument 'SELECT 2'\n");
     tool_write("nul.sql", "SELECT 1;\0SELECT 2", 18);
-    expect("-f nul.sql", 2, "", "heapdex: nul.sql: holds a NUL, which no statement has\n");
+    expect("-f nul.sql", 2, "", "heapdex: nul.sql: contains a NUL byte, which a statement cannot have\n");
 }
 
 Test(sql, writes_a_file_whole_or_not_at_all)
@@ -118,12 +118,12 @@ Test(sql, shows_where_a_statement_is_wrong)
            "heapdex: no such column: nosuch1\n  SELECT '\u00e9\u00e9', nosuch1\n               ^\n");
     expect("'SELECT \"java.lang.String\"'", 2, "",
            "heapdex: no such column: java.lang.String\n  SELECT \"java.lang.String\"\n         ^\n"
-           "hint: a text stands in single quotes: 'java.lang.String'\n");
+           "hint: put texts in single quotes: 'java.lang.String'\n");
     expect("'SELECT * FROM nosuch1'", 2, "", "heapdex: no such table: nosuch1\n");
     expect("\"SELECT abs(-9223372036854775808)\"", 2, "", "heapdex: integer overflow\n");
     expect("--where 'a = 1'", 2, "",
            "heapdex: 'sql' has no option '--where'\n"
-           "hint: the statement says which columns and rows, and in which order\n");
+           "hint: the statement selects and orders the columns and rows\n");
     tool_write("q.sql", "SELECT 1 AS a;\nSELECT 2,\n\tnosuch1\n;", 35);
     expect("-f q.sql --format csv", 2, "a\n1\n",
            "heapdex: q.sql: line 3: no such column: nosuch1\n  \\x09nosuch1\n      ^\n");
@@ -158,16 +158,16 @@ Test(sql, writes_nothing_but_what_is_temporary)
         { "ATTACH 'x.db' AS x", "attaching and detaching files" },
         { "DETACH main", "attaching and detaching files" },
         { "VACUUM INTO 'x.db'", "attaching and detaching files" },
-        { "CREATE TABLE t(a)", "writing to what is not temporary" },
-        { "CREATE VIEW v AS SELECT 1", "writing to what is not temporary" },
+        { "CREATE TABLE t(a)", "writing to a table that is not temporary" },
+        { "CREATE VIEW v AS SELECT 1", "writing to a table that is not temporary" },
         { "CREATE VIRTUAL TABLE temp.t USING fts5(a)", "virtual tables" },
-        { "CREATE VIRTUAL TABLE t USING heapdex_objects", "writing to what is not temporary" },
-        { "DROP TABLE objects", "writing to what is not temporary" },
+        { "CREATE VIRTUAL TABLE t USING heapdex_objects", "writing to a table that is not temporary" },
+        { "DROP TABLE objects", "writing to a table that is not temporary" },
         { "PRAGMA case_sensitive_like = ON", "this pragma" },
         { "PRAGMA writable_schema = ON", "this pragma" },
         { "PRAGMA temp_store_directory = '/'", "this pragma" },
         { "SELECT load_extension('x')", "loading an extension" },
-        { "ANALYZE", "writing to what is not temporary" },
+        { "ANALYZE", "writing to a table that is not temporary" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char words[128];
@@ -190,14 +190,14 @@ Test(sql, stops_at_limits_of_rows_seconds_and_memory)
 {
     expect("'SELECT 1 AS a UNION ALL SELECT 2' --max-rows 2", 0, "a\n1\n2\n", "");
     expect("'" FOREVER "i FROM n' --max-rows 2 --format csv", 6, "i\n1\n2\n",
-           "heapdex: the statement gives more than the maximum of 2 rows\nhint: --max-rows allows more\n");
+           "heapdex: the statement returns more than the maximum of 2 rows\nhint: raise the limit with --max-rows\n");
     expect("'" FOREVER "count(*) FROM n' --max-seconds 1", 6, "",
-           "heapdex: the statement takes longer than the maximum of 1 s\nhint: --max-seconds allows more time\n");
+           "heapdex: the statement takes longer than the maximum of 1 s\nhint: raise the limit with --max-seconds\n");
     expect("'" FOREVER "count(*) FROM n' --max-seconds 1 --memory 300M", 6, "",
-           "heapdex: the statement takes longer than the maximum of 1 s\nhint: --max-seconds allows more time\n");
+           "heapdex: the statement takes longer than the maximum of 1 s\nhint: raise the limit with --max-seconds\n");
     expect("'SELECT length(hex(zeroblob(49000000)))' --memory 60M", 6, "",
-           "heapdex: SQLite needs more memory for the statement than the maximum of 62914560 bytes\n"
-           "hint: --memory allows more\n");
+           "heapdex: SQLite needs more memory for the statement than the limit of 62914560 bytes\n"
+           "hint: raise the limit with --memory\n");
 }
 
 Test(sql, ends_when_it_is_interrupted)
@@ -222,22 +222,22 @@ Test(sql, asks_several_dumps_in_one_statement)
     cr_expect(r.code == 0 && strcmp(r.out, "same\n1\n\nname\nmain\nold\nx\n") == 0, "%s%s", r.out, r.err);
     ran_free(&r);
     expect("'SELECT 1' --attach b", 2, "",
-           "heapdex: --attach 'b': NAME=DUMP\n"
-           "hint: --attach old=yesterday.hprof gives the tables old.objects, old.classes ...\n");
+           "heapdex: --attach 'b': expected NAME=DUMP\n"
+           "hint: --attach old=yesterday.hprof adds the tables old.objects, old.classes ...\n");
     expect("'SELECT 1' --attach 9b=app.hprof.gz", 2, "",
-           "heapdex: '9b' cannot be the name of a dump; letters, digits and _ can, at most 64\n");
+           "heapdex: '9b' is not a valid dump name; use letters, digits and _, at most 64\n");
     static const char *const taken[] = { "main", "temp", "Main" };
     for (unsigned i = 0; i < 3; i++) {
         char call[64], words[200];
         (void)snprintf(call, sizeof call, "'SELECT 1' --attach %s=app.hprof.gz", taken[i]);
         (void)snprintf(words, sizeof words,
-                       "heapdex: a dump cannot be called '%s'\nhint: main is the first dump, temp has "
+                       "heapdex: '%s' is a reserved name\nhint: main is the first dump, temp has "
                        "temporary tables, and another name is one dump's\n",
                        taken[i]);
         expect(call, 2, "", words);
     }
     r = tool_sh("\"$H\" sql app.hprof.gz 'SELECT 1' --attach b=app.hprof.gz --attach B=app.hprof.gz");
-    cr_expect(r.code == 2 && strstr(r.err, "a dump cannot be called 'B'") != NULL, "%s", r.err);
+    cr_expect(r.code == 2 && strstr(r.err, "'B' is a reserved name") != NULL, "%s", r.err);
     ran_free(&r);
     r = tool_sh("\"$H\" sql app.hprof.gz 'SELECT 1' --attach b=missing.hprof");
     cr_expect(eq(int, r.code, 3), "%s", r.err);

@@ -145,19 +145,19 @@ Test(diff, fails_on_a_row_that_where_keeps_or_on_the_whole)
 Test(diff, refuses_what_cannot_be_asked)
 {
     static const char *const asks[][2] = {
-        { "diff fail-on=size+>+1", "--fail-on \"size > 1\": there is no such number in a row" },
-        { "diff fail-on=key+>+1", "--fail-on \"key > 1\": there is no such number in a row" },
-        { "diff fail-on=retained_c+>+1", "--fail-on \"retained_c > 1\": there is no such number in a row" },
+        { "diff fail-on=size+>+1", "--fail-on \"size > 1\": a row has no such number" },
+        { "diff fail-on=key+>+1", "--fail-on \"key > 1\": a row has no such number" },
+        { "diff fail-on=retained_c+>+1", "--fail-on \"retained_c > 1\": a row has no such number" },
         { "diff fail-on=retained_b+>+10%",
-          "--fail-on \"retained_b > 10%\": a percentage is one of a difference, objects_delta or retained_delta" },
-        { "diff fail-on=retained_b+>+much", "--fail-on \"retained_b > much\": the value is no number" },
+          "--fail-on \"retained_b > 10%\": a percentage is only valid for a difference such as retained_delta" },
+        { "diff fail-on=retained_b+>+much", "--fail-on \"retained_b > much\": the value is not a number" },
         { "diff fail-on=retained_b", "condition \"retained_b\" is not COLUMN OPERATOR VALUE" },
-        { "diff by=path view=x", "--view: leaks and paths go by roots and references of their own" },
+        { "diff by=path view=x", "--view does not apply: leaks and paths use their own roots and references" },
     };
     for (size_t i = 0; i < HDX_COUNT(asks); i++)
         expect_answer("a.hprof b.hprof", asks[i][0], asks[i][1]);
-    expect_answer("a.hprof", "diff", "diff compares two or three dumps, not 1");
-    expect_answer("a.hprof b.hprof c.hprof a.hprof", "diff", "diff compares two or three dumps, not 4");
+    expect_answer("a.hprof", "diff", "diff needs two or three dumps, not 1");
+    expect_answer("a.hprof b.hprof c.hprof a.hprof", "diff", "diff needs two or three dumps, not 4");
 }
 
 /* Wherever memory is refused the question ends with that, gives back what it holds, and can be put again. */

@@ -82,7 +82,7 @@ Test(trend, of_a_folder_is_of_its_dumps_by_the_time_in_their_heads)
     expect_answer_and("alone", "trend all where=key+=+app.Entry columns=key,objects", "", "app.Entry,[5 3]\n");
     cr_assert(mkdir("none", 0700) == 0);
     expect_answer("none", "trend", "no file of this folder is a heap dump");
-    expect_answer("all/z.hprof", "trend", "a trend is of 2 dumps at least, and there is 1");
+    expect_answer("all/z.hprof", "trend", "trend needs at least 2 dumps, but there is 1");
 }
 
 Test(trend, outliers_are_far_from_the_median)
@@ -104,7 +104,7 @@ Test(trend, outliers_are_far_from_the_median)
     expect_answer(names, "trend outliers of=shallow where=key+=+null", "o4.hprof,19.56,2640,784,-\n");
     expect_answer(names, "trend outliers of=objects deviations=100", "");
     expect_answer("o1.hprof o2.hprof o3.hprof o4.hprof", "trend outliers",
-                  "who stands out is asked of 5 dumps at least, and there are 4");
+                  "--outliers needs at least 5 dumps, but there are 4");
 }
 
 /* Of the program Grow at three moments Shark tells one path, and these two steps below it. */

@@ -395,15 +395,15 @@ Test(place, tables_replace_no_link_and_no_folder_of_a_user, .timeout = 60)
     cr_assert(unlink(path) == 0 && mkdir(path, 0700) == 0);
     (void)snprintf(pipe, sizeof pipe, "%s/classes.csv", path);
     cr_assert(mkfifo(pipe, 0600) == 0);
-    expect_refused(&t, HDX_FLEET_CSV, "holds classes.csv, which is no table of a fleet");
+    expect_refused(&t, HDX_FLEET_CSV, "contains classes.csv, which is not a fleet table");
     t.o.format = HDX_FLEET_CSV;
     cr_expect(!hdx_fleet_is_there(&t.o));
     cr_assert(unlink(pipe) == 0);
     put_file(&t, "out/tables/dump_id=a/tables.sqlite");
-    expect_refused(&t, HDX_FLEET_CSV, "holds tables.sqlite, which is no table of a fleet");
+    expect_refused(&t, HDX_FLEET_CSV, "contains tables.sqlite, which is not a fleet table");
     (void)snprintf(path, sizeof path, "%s/tables.sqlite", t.out);
     cr_assert(mkfifo(path, 0600) == 0);
-    expect_refused(&t, HDX_FLEET_SQLITE, "is no file of tables");
+    expect_refused(&t, HDX_FLEET_SQLITE, "is not a file of tables");
     cr_expect(!hdx_fleet_is_there(&t.o));
     fleet_end(&t);
 }
@@ -434,7 +434,7 @@ Test(place, a_file_that_comes_at_the_last_moment_stays_where_it_is)
         at_work = &t;
         no_swap = i == 1;
         cr_expect(hdx_fleet_write_by(&io, t.s, &t.o, &t.err) == HDX_USAGE, "%s", t.err.message);
-        cr_expect(strstr(t.err.message, "holds thesis.csv") != NULL, "%s", t.err.message);
+        cr_expect(strstr(t.err.message, "contains thesis.csv") != NULL, "%s", t.err.message);
         cr_expect(is_mine(&t, "out/tables/dump_id=a/thesis.csv") && entries(&t, "tables", ".") == 0);
         expect_items(&t, HDX_FLEET_CSV, "a", 2);
         char path[512];
@@ -516,7 +516,8 @@ Test(place, tables_of_another_version_are_left_alone)
               sqlite3_exec(db, "PRAGMA user_version = 7", NULL, NULL, NULL) == SQLITE_OK);
     (void)sqlite3_close(db);
     cr_expect(fleet_try(&t, HDX_FLEET_SQLITE, "b") == HDX_USAGE);
-    cr_expect(strcmp(t.err.message, "the tables are of version 7, those to add of 1") == 0, "%s", t.err.message);
+    cr_expect(strcmp(t.err.message, "the existing tables have version 7; the new ones have version 1") == 0, "%s",
+              t.err.message);
     expect_table(&t, HDX_FLEET_SQLITE, "b", "roots", "");
     expect_items(&t, HDX_FLEET_SQLITE, "a", 2);
     cr_expect(entries(&t, "", ".") == 0);

@@ -361,7 +361,7 @@ Test(tables, that_there_are_none_of_are_refused)
     fleet_begin(&t, HDX_TREE "/examples/bookshop.hprof.gz");
     t.o.tables = "objects,object";
     cr_expect(fleet_try(&t, HDX_FLEET_CSV, "a") == HDX_USAGE);
-    cr_expect(strcmp(t.err.message, "there is no table 'object'") == 0, "%s", t.err.message);
+    cr_expect(strcmp(t.err.message, "unknown table 'object'") == 0, "%s", t.err.message);
     cr_expect(access(t.out, F_OK) != 0);
     fleet_end(&t);
 }

@@ -141,13 +141,13 @@ Test(writers, what_is_no_folder_is_not_written_to)
         char       tables[160], out[160];
         fleet_begin(&t, NULL);
         dump_maker_save_bytes(t.out, "x", 1);
-        expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_USAGE, "is no folder");
+        expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_USAGE, "is not a folder");
         cr_expect(strcmp(t.err.where, t.out) == 0, "%s", t.err.where);
         cr_assert(unlink(t.out) == 0 && mkdir(t.out, 0700) == 0);
         (void)snprintf(tables, sizeof tables, "%s/tables", t.out);
         dump_maker_save_bytes(tables, "x", 1);
         if (format != HDX_FLEET_SQLITE)
-            expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_USAGE, "is no folder");
+            expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_USAGE, "is not a folder");
         (void)snprintf(out, sizeof out, "%s/absent/out", t.folder);
         t.o.out = out;
         expect_error(&t, hdx_io_system(), (hdx_fleet_format)format, HDX_IO, "cannot create: No such file or directory");
@@ -279,7 +279,7 @@ Test(writers, where_each_name_is_taken_what_has_it_stays)
     leave(&t, host, getpid(), "999");
     d.taken = true;
     d.locks = -ENOLCK;
-    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_BUSY, "no name is free for a hidden folder");
+    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_BUSY, "no free name for a temporary folder");
     cr_expect(hidden(&t) == 1, "%u", hidden(&t));
     fleet_end(&t);
 }
@@ -329,7 +329,7 @@ Test(writers, a_hidden_folder_that_another_holds_is_not_written_to)
     door       d = a_door();
     fleet_begin(&t, NULL);
     d.locks = -EWOULDBLOCK;
-    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_BUSY, "no name is free for a hidden folder");
+    expect_error(&t, &d.io, HDX_FLEET_CSV, HDX_BUSY, "no free name for a temporary folder");
     cr_expect(hidden(&t) == 1000, "%u", hidden(&t));
     fleet_end(&t);
 }
@@ -461,17 +461,17 @@ Test(writers, what_cannot_be_meant_is_refused_in_words)
         bool        failed;
         const char *why;
     } cases[] = {
-        { "a", "", NULL, true, "tables need a folder to go to" },
-        { "a", NULL, NULL, true, "tables need a folder to go to" },
-        { "a", "out", NULL, false, "either a session, or why there is none" },
-        { "a", "out", "nothing", true, "there is no table 'nothing'" },
-        { "a", "out", "objects,,references", true, "there is no table ''" },
-        { "", "out", NULL, true, "a dump_id has 1 to 200 bytes, not 0" },
-        { ".a", "out", NULL, true, "dump_id '.a': it begins with a dot" },
-        { "a/b", "out", NULL, true, "dump_id: byte 2 is a slash or a control character" },
-        { "ab\x1f", "out", NULL, true, "dump_id: byte 3 is a slash or a control character" },
-        { "abc\x7f", "out", NULL, true, "dump_id: byte 4 is a slash or a control character" },
-        { "\xc3", "out", NULL, true, "dump_id: it is no UTF-8" },
+        { "a", "", NULL, true, "tables need an output folder" },
+        { "a", NULL, NULL, true, "tables need an output folder" },
+        { "a", "out", NULL, false, "expected either a session or an error" },
+        { "a", "out", "nothing", true, "unknown table 'nothing'" },
+        { "a", "out", "objects,,references", true, "unknown table ''" },
+        { "", "out", NULL, true, "dump_id is 0 bytes; it must have 1 to 200" },
+        { ".a", "out", NULL, true, "dump_id '.a' begins with a dot" },
+        { "a/b", "out", NULL, true, "dump_id contains a slash or a control character at byte 2" },
+        { "ab\x1f", "out", NULL, true, "dump_id contains a slash or a control character at byte 3" },
+        { "abc\x7f", "out", NULL, true, "dump_id contains a slash or a control character at byte 4" },
+        { "\xc3", "out", NULL, true, "dump_id is not valid UTF-8" },
     };
     fleet_test t;
     fleet_begin(&t, NULL);

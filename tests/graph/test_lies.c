@@ -90,13 +90,13 @@ Test(lies, of_the_manifest_are_told_with_both_numbers)
     char                     want[6][160];
     const unsigned long long live = is.live_objects, references = is.references, bytes = is.live_bytes;
     told(&r, "", "");
-    (void)snprintf(want[0], 160, "%llu live objects, the manifest says %llu", live, live + 1);
-    (void)snprintf(want[1], 160, "%llu live objects, the manifest says %llu", live, live);
-    (void)snprintf(want[2], 160, "%llu references between live objects, the manifest says %llu", references,
+    (void)snprintf(want[0], 160, "%llu live objects; the manifest has %llu", live, live + 1);
+    (void)snprintf(want[1], 160, "%llu live objects; the manifest has %llu", live, live);
+    (void)snprintf(want[2], 160, "%llu references between live objects; the manifest has %llu", references,
                    references + 1);
-    (void)snprintf(want[3], 160, "%llu live bytes, the manifest says %llu", bytes, bytes + 1);
-    (void)snprintf(want[4], 160, "%llu live bytes, the manifest says %llu", bytes, bytes);
-    (void)snprintf(want[5], 160, "2 GC roots, the manifest says 3");
+    (void)snprintf(want[3], 160, "%llu live bytes; the manifest has %llu", bytes, bytes + 1);
+    (void)snprintf(want[4], 160, "%llu live bytes; the manifest has %llu", bytes, bytes);
+    (void)snprintf(want[5], 160, "2 GC roots; the manifest has 3");
     static const struct {
         void (*change)(little_writer *w, uint64_t *values, uint64_t n);
         const char *where;
@@ -134,11 +134,11 @@ Test(lies, about_which_files_there_are)
     } cases[] = {
         { 4, 0, -1, -1, "" },
         { 4, 1, -1, -1, "" }, /* of a compressed dump seek points may be there */
-        { 3, 0, -1, -1, "the index special is in the manifest, and no step makes it" },
-        { 2, 0, -1, -1, "the index inbound is in the manifest, and no step makes it" },
-        { 1, 0, -1, -1, "the index outbound is in the manifest, and no step makes it" },
-        { 4, 0, HDX_KIND_HEAP, -1, "the index heap is in the manifest, and no step makes it" },
-        { 4, 0, HDX_KIND_SEEK, -1, "the index seek is in the manifest, and no step makes it" },
+        { 3, 0, -1, -1, "the index special is in the manifest but belongs to no step" },
+        { 2, 0, -1, -1, "the index inbound is in the manifest but belongs to no step" },
+        { 1, 0, -1, -1, "the index outbound is in the manifest but belongs to no step" },
+        { 4, 0, HDX_KIND_HEAP, -1, "the index heap is in the manifest but belongs to no step" },
+        { 4, 0, HDX_KIND_SEEK, -1, "the index seek is in the manifest but belongs to no step" },
         { 4, 0, -1, HDX_KIND_ADDRESS, "the index address is not in the manifest" },
         { 4, 0, -1, HDX_KIND_POSITION, "the index position is not in the manifest" },
         { 4, 0, -1, HDX_KIND_CLASS, "the index class is not in the manifest" },
@@ -224,12 +224,12 @@ Test(lies, of_columns_are_told_with_the_object)
     hdx_values               v = { 0 };
     little_close(of.l);
     row r = row_of(HDX_KIND_CLASS, another_class);
-    (void)snprintf(want, sizeof want, "object %u stands with class %u, and is of another", n3, node);
+    (void)snprintf(want, sizeof want, "object %u is listed under class %u but has another class", n3, node);
     told(&r, "instances", want);
     r = row_of(HDX_KIND_SIZE, a_longer_array);
     cr_expect(eq(int, hdx_graph_elements(r.l->g, bytes, 0, 9, &v, &err), HDX_DAMAGED));
     cr_expect(eq(str, err.where, "size"));
-    (void)snprintf(want, sizeof want, "object %u has 6 elements, its record 5", bytes);
+    (void)snprintf(want, sizeof want, "object %u has 6 elements; its record has 5", bytes);
     cr_expect(eq(str, err.message, want));
     told(&r, "size", want);
     r = row_of(HDX_KIND_SIZE, a_length_of_an_odd_class);
@@ -243,17 +243,17 @@ Test(lies, of_columns_are_told_with_the_object)
     r = row_of(HDX_KIND_POSITION, another_position);
     cr_expect(eq(int, hdx_graph_verify(r.l->g, true, &err), HDX_BAD_DUMP));
     cr_expect(strstr(err.message, "the dump changed since it was indexed") != NULL);
-    cr_expect(eq(str, err.hint, "index it again"));
+    cr_expect(eq(str, err.hint, "rebuild the index"));
     little_close(r.l);
     r = row_of(HDX_KIND_RETAINED, retains_less);
-    (void)snprintf(want, sizeof want, "object %u retains %llu bytes, with what it dominates it is %llu", n4,
+    (void)snprintf(want, sizeof want, "object %u retains %llu bytes; with the objects that it dominates it is %llu", n4,
                    retained - 1, retained);
     told(&r, "retained", want);
     r = row_of(HDX_KIND_RETAINED, garbage_retains);
-    (void)snprintf(want, sizeof want, "object %u is garbage and retains something", garbage);
+    (void)snprintf(want, sizeof want, "object %u is garbage but has a retained size", garbage);
     told(&r, "retained", want);
     r = row_of(HDX_KIND_POSITION, no_root);
-    (void)snprintf(want, sizeof want, "object %u is a GC root and has something above it", object);
+    (void)snprintf(want, sizeof want, "object %u is a GC root but has a parent", object);
     told(&r, "special", want);
     hdx_values_free(&v);
 }
@@ -292,11 +292,11 @@ Test(lies, of_trees_are_told)
         row r = row_of(kinds[k], its_own_parent);
         cr_expect(eq(int, hdx_graph_verify(r.l->g, true, &err), HDX_DAMAGED));
         if (k == 1) { /* of the nearest parents it means a root */
-            cr_expect(eq(str, err.message, "3 objects are their own roots, 2 should be"));
+            cr_expect(eq(str, err.message, "3 objects are their own roots; expected 2"));
             cr_expect(eq(str, err.where, "nearest"));
         } else {
             char want[100];
-            (void)snprintf(want, sizeof want, "object %u stands under another dominator than its own", n1);
+            (void)snprintf(want, sizeof want, "object %u is listed under a wrong dominator", n1);
             cr_expect(eq(str, err.where, "dominated"));
             cr_expect(eq(str, err.message, want));
         }
@@ -305,7 +305,7 @@ Test(lies, of_trees_are_told)
         cr_expect(eq(int, hdx_graph_verify(r.l->g, true, &err), HDX_DAMAGED));
         cr_expect(eq(str, err.where, k == 0 ? "dominated" : "nearest"));
         if (k == 1)
-            cr_expect(strstr(err.message, " is live and has no live parent") != NULL);
+            cr_expect(strstr(err.message, " is live but has no live parent") != NULL);
         little_close(r.l);
     }
 }

@@ -70,7 +70,7 @@ static void expect_busy(void)
 {
     hdx_error err;
     cr_expect(eq(int, ask(&err), HDX_BUSY), "%s: %s", err.where, err.message);
-    cr_expect(strstr(err.message, "was replaced or removed while it was read") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "was replaced or removed while it was being read") != NULL, "%s", err.message);
 }
 
 Test(moved, files_of_an_index_that_was_removed_are_not_damaged)

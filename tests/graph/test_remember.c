@@ -142,20 +142,20 @@ Test(remember, refuses_files_that_are_not_whole)
         const char *message;
     } cases[] = {
         { 0, 'h', 1, "" },
-        { 0, 'H', 1, "begins as no kept answer does" },
-        { 7, 'B', 1, "begins as no kept answer does" },
-        { 8, 'L', 0, "the sum of its head is wrong" },
-        { 44, 0, 0, "the sum of its head is wrong" },
+        { 0, 'H', 1, "does not begin like a stored answer" },
+        { 7, 'B', 1, "does not begin like a stored answer" },
+        { 8, 'L', 0, "its header has a wrong checksum" },
+        { 44, 0, 0, "its header has a wrong checksum" },
         { 8, 'L', 1, "belongs to another index" },
         { 23, 'L', 1, "belongs to another index" },
-        { 24, 3, 1, "has the key of another name" },
-        { 24, 5, 1, "has the key of another name" },
-        { 32, 8, 1, "has another length than its head says" },
-        { 32, 10, 1, "has another length than its head says" },
-        { 39, 1, 1, "has another length than its head says" },
-        { 40, 0, 1, "its sum is wrong" },
-        { 48, 'A', 1, "its sum is wrong" },
-        { 56, 'R', 1, "its sum is wrong" },
+        { 24, 3, 1, "its key belongs to another name" },
+        { 24, 5, 1, "its key belongs to another name" },
+        { 32, 8, 1, "its length differs from its header" },
+        { 32, 10, 1, "its length differs from its header" },
+        { 39, 1, 1, "its length differs from its header" },
+        { 40, 0, 1, "its checksum is wrong" },
+        { 48, 'A', 1, "its checksum is wrong" },
+        { 56, 'R', 1, "its checksum is wrong" },
         { 56, 'R', 2, "" },
     };
     little *l = small_heap();
@@ -188,12 +188,13 @@ Test(remember, refuses_files_of_other_lengths_and_what_is_no_file)
     static const struct {
         off_t       size;
         const char *message;
-    } sizes[] = {
-        { 0, "is shorter than the head of a kept answer" },      { 47, "is shorter than the head of a kept answer" },
-        { 48, "has another length than its head says" },         { 56, "has another length than its head says" },
-        { 58, "has another length than its head says" },         { 1 << 30, "has another length than its head says" },
-        { (1 << 30) + 1, "is no kept answer: none is so large" }
-    };
+    } sizes[] = { { 0, "is shorter than the header of a stored answer" },
+                  { 47, "is shorter than the header of a stored answer" },
+                  { 48, "its length differs from its header" },
+                  { 56, "its length differs from its header" },
+                  { 58, "its length differs from its header" },
+                  { 1 << 30, "its length differs from its header" },
+                  { (1 << 30) + 1, "is not a stored answer: the file is too large" } };
     little *l = small_heap();
     char    path[256];
     path_of(l, "retained-class", path);
@@ -204,13 +205,14 @@ Test(remember, refuses_files_of_other_lengths_and_what_is_no_file)
             eq(str, (char *)(uintptr_t)fault(l, "retained-class", HDX_DAMAGED), (char *)(uintptr_t)sizes[i].message));
     }
     cr_assert(remove(path) == 0);
-    cr_expect(eq(str, (char *)(uintptr_t)fault(l, "retained-class", HDX_NOT_FOUND), "nothing is kept under this name"));
+    cr_expect(eq(str, (char *)(uintptr_t)fault(l, "retained-class", HDX_NOT_FOUND), "no stored answer with this name"));
     cr_assert(mkdir(path, 0700) == 0);
-    cr_expect(eq(str, (char *)(uintptr_t)fault(l, "retained-class", HDX_DAMAGED), "is no kept answer: no plain file"));
+    cr_expect(eq(str, (char *)(uintptr_t)fault(l, "retained-class", HDX_DAMAGED),
+                 "is not a stored answer: not a regular file"));
     cr_expect(not(hdx_graph_remember(l->g, 0, "an answer", 9))); /* nor can it be replaced */
     cr_assert(rmdir(path) == 0 && mkfifo(path, 0600) == 0);
     cr_expect(eq(str, (char *)(uintptr_t)fault(l, "retained-class", HDX_DAMAGED),
-                 "is no kept answer: no plain file")); /* nobody waits for it */
+                 "is not a stored answer: not a regular file")); /* nobody waits for it */
     cr_expect(not(hdx_graph_remember(l->g, 0, "an answer", 9)));
     cr_assert(remove(path) == 0 && symlink("target", path) == 0);
     cr_expect(not(hdx_graph_remember(l->g, 0, "an answer", 9)), "neither a link nor its target is replaced");

@@ -227,12 +227,12 @@ Test(kinds, text_in_other_encodings_and_before_a_dump)
     EXPECT_KIND("\xff\xfeJ\0A\0V\0A\0", "UTF-16 text", "PowerShell");
     EXPECT_KIND("\xfe\xff\0J\0A\0V\0A", "UTF-16 text", "PowerShell");
     static const char text[] = "Defaulted container \"a\" out of: a, b\nJAVA PROFILE 1.0.2\0\0\0\0\x08";
-    expect_said(text, sizeof text, "other bytes stand before the HPROF header", "tail -c +38 FILE");
+    expect_said(text, sizeof text, "the HPROF header is not at the start of the file", "tail -c +38 FILE");
 }
 
 Test(kinds, a_piece_of_a_dump_of_jdk_22)
 {
-#define PIECE               "a piece of a dump of JDK 22 or later, not a whole dump"
+#define PIECE               "a segment of a dump of JDK 22 or later, not a whole dump"
 #define EXPECT_PIECE(bytes) expect_said(bytes, sizeof(bytes) - 1, PIECE, "the same name without .p and number")
     EXPECT_PIECE("\x1c\0\0\0\0\0\0\1\0\x20\0\0");
     EXPECT_PIECE("\x1c\0\0\0\0\0\0\0\5\x21");

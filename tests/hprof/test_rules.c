@@ -668,8 +668,8 @@ Test(dumps, r20_the_first_of_several_is_used_unless_told_otherwise)
     cr_expect(eq(u64, s->survey.objects, HEAP_OBJECTS));
     cr_expect(eq(u32, s->survey.dumps_in_file, 2));
     cr_assert(eq(u32, s->survey.warning_count, 1));
-    cr_expect(
-        eq(str, (char *)s->survey.warnings[0], (char *)"2 heap dumps in this file, number 1 is used (--dump-number)"));
+    cr_expect(eq(str, (char *)s->survey.warnings[0],
+                 (char *)"the file contains 2 heap dumps; using number 1 (--dump-number)"));
     cr_expect(not(s->survey.sequential));
     surveyed_free(s);
     for (unsigned sequential = 0; sequential < 2; sequential++) {

@@ -215,11 +215,11 @@ Test(container, a_file_of_another_index_kind_or_version_is_refused_by_name)
     cr_expect(eq(str, err.message, "belongs to another index"));
     w.place.identity[15] = 0;
     cr_expect(eq(int, hdx_ints_open(&w.place, HDX_KIND_SIZE, &w.file, N, 0, NULL, &x, &err), HDX_DAMAGED));
-    cr_expect(eq(str, err.message, "holds kind 2, 3 expected"));
+    cr_expect(eq(str, err.message, "contains kind 2; expected 3"));
     cr_expect(eq(int, hdx_ints_open(&w.place, HDX_KIND_CLASS, &w.file, N + 1, 0, NULL, &x, &err), HDX_DAMAGED));
     w.m.bytes[8] = 1;
     cr_expect(eq(int, read_file(INTS, &w.place, w.c, &w.file, &err), HDX_DAMAGED));
-    cr_expect(eq(str, err.message, "format version 1, this program reads 3"));
+    cr_expect(eq(str, err.message, "format version 1; this program reads 3"));
     whole_close(&w);
 }
 

@@ -77,11 +77,11 @@ static const char *opened(made *w, unsigned sections)
 
 /* Sections of 100, 70 000 and 0 bytes begin at 64, 192 and 70 208: three blocks, one piece. */
 static const uint64_t sizes[3] = { 100, 70000, 0 };
-#define OUTSIDE  "a section lies outside the file"
+#define OUTSIDE  "a section extends past the file"
 #define SECTIONS "wrong number of sections"
-#define ADD_UP   "sections, sums and foot do not add up to the file"
-#define DIFFER   "head and foot differ"
-#define PIECES   "the foot names more pieces than the file can hold"
+#define ADD_UP   "sections, checksums and footer do not add up to the file"
+#define DIFFER   "header and footer differ"
+#define PIECES   "the footer names more parts than fit in the file"
 
 Test(foot, with_one_wrong_number_is_refused_though_its_sum_is_right)
 {
@@ -124,8 +124,8 @@ Test(foot, with_one_wrong_number_is_refused_though_its_sum_is_right)
         { 120, 4, 0, DIFFER },
         { 132, 4, 1, DIFFER },
         { 136, 4, 0, DIFFER },
-        { 144, 4, 0, "ends without a foot" },
-        { 148, 4, 0, "ends without a foot" },
+        { 144, 4, 0, "has no footer" },
+        { 148, 4, 0, "has no footer" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made w;
@@ -145,7 +145,7 @@ Test(foot, with_one_wrong_number_is_refused_though_its_sum_is_right)
 Test(foot, names_as_many_pieces_as_the_file_can_hold)
 {
     static const uint64_t large = 5u << 20;
-    static const char    *wrong_sum = "the foot has not the sum the manifest names";
+    static const char    *wrong_sum = "the footer's checksum differs from the manifest";
     made                  w;
     made_open(&w, sizes, 3);
     const uint32_t most = (uint32_t)(w.m.len - HDX_HEAD_BYTES - HDX_FOOT_BYTES) / 4;
@@ -187,11 +187,11 @@ Test(foot, of_an_impossible_size_is_not_looked_for)
     static const struct {
         uint64_t    bytes;
         const char *message;
-    } cases[] = { { 0, "the manifest names an impossible size" },
-                  { 215, "the manifest names an impossible size" },
-                  { 216, "the file is longer than the 216 bytes the manifest names" },
-                  { INT64_MAX, "the file is shorter than the 9223372036854775807 bytes the manifest names" },
-                  { (uint64_t)INT64_MAX + 1, "the manifest names an impossible size" } };
+    } cases[] = { { 0, "the manifest has an impossible size" },
+                  { 215, "the manifest has an impossible size" },
+                  { 216, "the file is longer than the 216 bytes in the manifest" },
+                  { INT64_MAX, "the file is shorter than the 9223372036854775807 bytes in the manifest" },
+                  { (uint64_t)INT64_MAX + 1, "the manifest has an impossible size" } };
     made w;
     made_open(&w, sizes, 3);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -302,7 +302,7 @@ Test(whole, looks_at_every_byte_gaps_included)
         }
     w.m.bytes[64 + 100] = 1; /* the first byte behind the first section */
     cr_expect(eq(int, hdx_index_check(&w.place, KIND, &w.file, &err), HDX_DAMAGED));
-    cr_expect(eq(str, err.message, "between two sections lies something (section 0, block 0, byte 64 of the file)"));
+    cr_expect(eq(str, err.message, "data between two sections (section 0, block 0, byte 64 of the file)"));
     cr_expect(eq(u64, err.offset, 64));
     made_close(&w);
 }
@@ -544,7 +544,7 @@ Test(foot, of_more_than_one_gibibyte_has_two_pieces)
             if (!may && harm < 4) {
                 char want[120];
                 (void)snprintf(want, sizeof want,
-                               "the table of sums does not match its own sum (section %u, block %llu, byte %llu of "
+                               "the table of checksums has a wrong checksum (section %u, block %llu, byte %llu of "
                                "the file)",
                                k == 4, k < 4 ? (unsigned long long)asked[k] : BLOCKS,
                                (unsigned long long)(k < 4 ? HDX_HEAD_BYTES + asked[k] * HDX_BLOCK : data));
@@ -568,14 +568,14 @@ Test(sections, hold_what_was_announced)
         uint64_t    announced, put, more;
         const char *message;
     } cases[] = { { 10, 10, 0, "" },
-                  { 10, 9, 0, "section 0 holds 9 bytes, 10 were announced" },
-                  { 10, 11, 0, "section 0 gets more than was announced" },
-                  { 10, 10, 1, "section 0 gets more than was announced" },
+                  { 10, 9, 0, "section 0 has 9 bytes; 10 were announced" },
+                  { 10, 11, 0, "section 0 exceeds its announced size" },
+                  { 10, 10, 1, "section 0 exceeds its announced size" },
                   { 0, 0, 0, "" },
-                  { 0, 1, 0, "section 0 gets more than was announced" },
+                  { 0, 1, 0, "section 0 exceeds its announced size" },
                   { HDX_BLOCK, HDX_BLOCK, 0, "" },
                   { HDX_BLOCK, HDX_BLOCK - 1, 1, "" },
-                  { HDX_BLOCK, HDX_BLOCK, 1, "section 0 gets more than was announced" },
+                  { HDX_BLOCK, HDX_BLOCK, 1, "section 0 exceeds its announced size" },
                   { HDX_SECTION_OPEN, 70000, 5, "" } };
     static uint8_t bytes[70000];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -56,7 +56,7 @@ Test(growth, granularity_is_a_power_of_two_up_to_4096)
         char           want[100];
         const hdx_code code = hdx_addresses_new(&mem, cases[i].granularity, &s, &err);
         cr_expect(eq(int, code, cases[i].shift < 0 ? HDX_USAGE : HDX_OK), "%u", cases[i].granularity);
-        (void)snprintf(want, sizeof want, "granularity %u, a power of two up to 4096 expected", cases[i].granularity);
+        (void)snprintf(want, sizeof want, "granularity %u; expected a power of two up to 4096", cases[i].granularity);
         if (code == HDX_OK) {
             cr_expect(s->shift == (unsigned)cases[i].shift && s->build.shift == s->shift);
             closed(s, &mem);
@@ -317,7 +317,7 @@ Test(freeze, makes_the_directory_flat_where_chunks_are_close)
             add(s, cases[i].chunks[k] * CHUNK + CHUNK - 8);
         }
         cr_expect(eq(int, hdx_addresses_write(&t.place, HDX_KIND_ADDRESS, s, &file, &err), HDX_USAGE));
-        cr_expect(eq(str, err.message, "only a frozen set of addresses is written"));
+        cr_expect(eq(str, err.message, "only a frozen set of addresses can be written"));
         cr_assert(eq(int, hdx_addresses_freeze(s, &err), HDX_OK));
         cr_expect(s->way == cases[i].way && s->find_first == cases[i].first && s->find_count == cases[i].count,
                   "case %zu: way %d, %llu, %llu", i, (int)s->way, (unsigned long long)s->find_first,

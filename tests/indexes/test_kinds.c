@@ -211,7 +211,7 @@ Test(kinds, refuse_sets_of_other_sizes_than_the_manifest_says)
             const hdx_index_file file = file_of(&t, kinds[i], 1000, 0, has);
             const hdx_code       code = hdx_index_open(&t.place, kinds[i], &file, &amounts, &t.note, &handle, &err);
             cr_expect(eq(int, code, more == 0 ? HDX_OK : HDX_DAMAGED));
-            (void)snprintf(want, sizeof want, "%llu members, the manifest says %llu", (unsigned long long)has,
+            (void)snprintf(want, sizeof want, "%llu members; the manifest has %llu", (unsigned long long)has,
                            (unsigned long long)members);
             if (more == 0) {
                 hdx_index_close(kinds[i], handle);

@@ -49,16 +49,16 @@ static const char *noted(forgery *f)
         cr_expect(strcmp(noted_, (what)) == 0, "line %d: noted \"%s\"", __LINE__, noted_);                             \
     } while (0)
 
-#define BEYOND_KEY  "asked for a key beyond the last: two files of the index disagree"
-#define BEYOND_LIST "asked for a list beyond the last: two files of the index disagree"
-#define BEYOND_VAL  "asked for a value beyond the last: two files of the index disagree"
-#define BEYOND_ID   "asked for an id beyond the set: two files of the index disagree"
-#define BEYOND_RANK "asked for a rank beyond the set: two files of the index disagree"
-#define BOUND       "a value beyond its bound"
-#define NO_FORM     "a page of no known form"
+#define BEYOND_KEY  "key out of range: two files of the index disagree"
+#define BEYOND_LIST "list out of range: two files of the index disagree"
+#define BEYOND_VAL  "value out of range: two files of the index disagree"
+#define BEYOND_ID   "id out of range: two files of the index disagree"
+#define BEYOND_RANK "rank out of range: two files of the index disagree"
+#define BOUND       "a value exceeds its bound"
+#define NO_FORM     "a page has an unknown form"
 #define SHORT       "a page is too short for its values"
 #define CONTRADICTS "a page contradicts itself"
-#define SIZE        "a page of impossible size"
+#define SIZE        "a page has an impossible size"
 
 /* ---- one page of numbers ---- */
 typedef struct one_page {
@@ -169,9 +169,9 @@ Test(ints_page, lies_in_its_section_and_has_up_to_2304_bytes)
                   { 695, 3000, SIZE },
                   { 2, 1, SIZE },
                   { 3000, 3000, "" },
-                  { 3001, 3001, "a place outside the section is named" },
-                  { 2000, 3001, "a place outside the section is named" },
-                  { 1ull << 39, 1ull << 39, "a place outside the section is named" },
+                  { 3001, 3001, "position outside the section" },
+                  { 2000, 3001, "position outside the section" },
+                  { 1ull << 39, 1ull << 39, "position outside the section" },
                   { 0, 0, "" } };
     static const uint8_t bytes[3000];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -295,7 +295,7 @@ Test(ints, have_a_directory_of_their_count)
         { 256, { 256 }, { 33, 0 }, 2, false }, { 256, { 256 }, { 47, 0 }, 2, false },
         { 256, { 256 }, { 31, 0 }, 2, false },
     };
-    SHAPES(HDX_ENCODING_INTS, s, "the number of values is not the manifest's");
+    SHAPES(HDX_ENCODING_INTS, s, "the number of values differs from the manifest");
     static const shape other[] = { { 1, { 1 }, { 32 }, 1, false }, { 1, { 1 }, { 32, 0, 0 }, 3, false } };
     SHAPES(HDX_ENCODING_INTS, other, "wrong number of sections");
 }
@@ -312,7 +312,7 @@ Test(one_to_n, have_lines_and_a_directory_of_their_counts)
         { 129, { 129, 257 }, { 191, 5, 48, 7 }, 4, false }, { 129, { 129, 257 }, { 193, 5, 48, 7 }, 4, false },
         { 129, { 129, 257 }, { 192, 5, 49, 7 }, 4, false }, { 129, { 129, 257 }, { 192, 5, 47, 7 }, 4, false },
     };
-    SHAPES(HDX_ENCODING_ONE_TO_N, s, "the number of lists is not the manifest's");
+    SHAPES(HDX_ENCODING_ONE_TO_N, s, "the number of lists differs from the manifest");
     static const shape other[] = { { 0, { 0 }, { 64, 0, 16 }, 3, false }, { 0, { 0 }, { 64, 0, 16, 0, 0 }, 5, false } };
     SHAPES(HDX_ENCODING_ONE_TO_N, other, "wrong number of sections");
 }
@@ -331,7 +331,7 @@ Test(ranks, have_lines_and_samples_of_their_counts)
         { 600, { 600, 513 }, { 128, 16 }, 2, true },  { 600, { 600, 512 }, { 128, 16 }, 2, false },
         { 600, { 600, 513 }, { 128, 15 }, 2, false }, { 600, { 600, 513 }, { 128, 17 }, 2, false },
     };
-    SHAPES(HDX_ENCODING_RANKS, s, "the size of the set is not the manifest's");
+    SHAPES(HDX_ENCODING_RANKS, s, "the size of the set differs from the manifest");
 }
 
 Test(addresses, have_the_sections_of_their_form)
@@ -380,7 +380,7 @@ Test(addresses, have_the_sections_of_their_form)
            { 2, { 2, map | 1 }, { 8 }, 1, false },
            { 2, { 2, map | 1 }, { 16, 0 }, 2, false },
     };
-    SHAPES(HDX_ENCODING_ADDRESSES, s, "the set of addresses is not of the manifest's size");
+    SHAPES(HDX_ENCODING_ADDRESSES, s, "the set of addresses does not have the size in the manifest");
 }
 
 /* ---- sets with ranks ---- */
@@ -438,16 +438,16 @@ Test(ranks, that_contradict_themselves_are_damage)
         const char *at_note;
     } cases[] = {
         { 0, 5, 2, 3, 0, 449, true, "", 3, 449, "" },
-        { 0, 5, 3, 3, 0, 449, false, "a rank beyond the number of members", 3, 448, "" },
-        { 0, 5, 3, 3, 0, 448, true, "", 2, 0, "a line holds fewer members than the next one says" },
-        { 0, 5, 2, 1, 0, 449, false, "", 3, 0, "a line holds fewer members than the next one says" },
-        { 0, 5, 2, 9, 0, 451, false, BEYOND_ID, 3, 0, "a line holds fewer members than the next one says" },
+        { 0, 5, 3, 3, 0, 449, false, "a rank exceeds the number of members", 3, 448, "" },
+        { 0, 5, 3, 3, 0, 448, true, "", 2, 0, "a line has fewer members than the next one states" },
+        { 0, 5, 2, 1, 0, 449, false, "", 3, 0, "a line has fewer members than the next one states" },
+        { 0, 5, 2, 9, 0, 451, false, BEYOND_ID, 3, 0, "a line has fewer members than the next one states" },
         { 0, 5, 2, 3, 1, 449, true, "", 3, 449, "" },
-        { 0, 5, 2, 3, 1, 0, true, "", 1, 0, "a line holds fewer members than the next one says" },
-        { 0, 5, 2, 3, 2, 449, true, "", 3, 0, "a sample names no line" },
-        { 0, 5, 2, 3, UINT64_MAX, 449, true, "", 0, 0, "a sample names no line" },
-        { 1, 5, 2, 3, 0, 0, true, "", 0, 0, "a line holds fewer members than the next one says" },
-        { 4, 5, 2, 3, 0, 0, false, "a rank beyond the number of members", 3, 449, "" },
+        { 0, 5, 2, 3, 1, 0, true, "", 1, 0, "a line has fewer members than the next one states" },
+        { 0, 5, 2, 3, 2, 449, true, "", 3, 0, "a sample refers to no line" },
+        { 0, 5, 2, 3, UINT64_MAX, 449, true, "", 0, 0, "a sample refers to no line" },
+        { 1, 5, 2, 3, 0, 0, true, "", 0, 0, "a line has fewer members than the next one states" },
+        { 4, 5, 2, 3, 0, 0, false, "a rank exceeds the number of members", 3, 449, "" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t        lines[128], sample[8];
@@ -485,7 +485,7 @@ Test(seek, limits_of_a_point_are_its_neighbours_and_the_files)
         spot        p;
         const char *message;
     } cases[] = {
-#define NO "an impossible seek point"
+#define NO "invalid seek point"
         { 1, { 10, 9, 2, 3, 0, 4, 5 }, "" },     { 1, { 1, 9, 2, 3, 0, 4, 5 }, "" },
         { 1, { 0, 9, 2, 3, 0, 4, 5 }, NO },      { 1, { 499, 9, 2, 3, 0, 4, 5 }, "" },
         { 1, { 500, 9, 2, 3, 0, 4, 5 }, NO },    { 1, { 10, 1, 2, 0, 0, 4, 5 }, "" },
@@ -546,7 +546,7 @@ Test(seek, limits_of_a_point_are_its_neighbours_and_the_files)
             cases[i].p.out == 500 || cases[i].p.bit == 400; /* then it is the one behind it that is wrong */
         cr_expect(eq(u32, n, cases[i].message[0] == '\0' ? 3 : cases[i].which + next), "case %zu", i);
         cr_expect(not(hdx_seek_window(s, 1, 8, got)));
-        NOTED(&f, "a place outside the section is named");
+        NOTED(&f, "position outside the section");
         hdx_seek_close(s);
         hdx_seek_close(NULL);
         forge_end(&f);

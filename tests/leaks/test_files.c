@@ -243,20 +243,20 @@ Test(rules, that_are_not_understood_are_refused_with_their_line)
         bool        rules;
         const char *lines, *said;
     } cases[] = {
-        { false, "\nforget instance-field a#b", "line 2: 'ignored' or 'library' is expected: 'forget'" },
+        { false, "\nforget instance-field a#b", "line 2: expected 'ignored' or 'library': 'forget'" },
         { false, "ignored field a#b",
-          "line 1: instance-field, static-field, native-global or java-local is expected: 'field'" },
-        { false, "ignored instance-field a.b", "line 1: CLASS#FIELD is expected: 'a.b'" },
-        { false, "ignored instance-field #b", "line 1: CLASS#FIELD is expected: '#b'" },
-        { false, "ignored native-global", "line 1: a class is expected: ''" },
-        { false, "library static-field a#b sdk=x", "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=x'" },
+          "line 1: expected instance-field, static-field, native-global or java-local: 'field'" },
+        { false, "ignored instance-field a.b", "line 1: expected CLASS#FIELD: 'a.b'" },
+        { false, "ignored instance-field #b", "line 1: expected CLASS#FIELD: '#b'" },
+        { false, "ignored native-global", "line 1: expected a class: ''" },
+        { false, "library static-field a#b sdk=x", "line 1: expected sdk=FROM..TO with whole numbers: 'sdk=x'" },
         { false, "library static-field a#b sdk=1..999999",
-          "line 1: sdk=FROM..TO with whole numbers is expected: 'sdk=1..999999'" },
-        { true, "leaks a", "line 1: 'leaking', 'not-leaking' or 'label' is expected: 'leaks'" },
-        { true, "label", "line 1: a class is expected: ''" },
-        { true, "label +", "line 1: a class is expected: '+'" },
-        { true, "leaking a\n\nleaking + x = 1", "line 3: a class is expected: '+'" },
-        { true, "label a b =", "line 1: a value is expected behind: '='" },
+          "line 1: expected sdk=FROM..TO with whole numbers: 'sdk=1..999999'" },
+        { true, "leaks a", "line 1: expected 'leaking', 'not-leaking' or 'label': 'leaks'" },
+        { true, "label", "line 1: expected a class: ''" },
+        { true, "label +", "line 1: expected a class: '+'" },
+        { true, "leaking a\n\nleaking + x = 1", "line 3: expected a class: '+'" },
+        { true, "label a b =", "line 1: expected a value after: '='" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leak_rules r;
@@ -284,7 +284,7 @@ Test(rules, are_ten_thousand_of_a_file_at_most)
         hdx_leak_rules_free(&r);
         hdx_buffer_text(&b, lines[k]);
         cr_expect(eq(int, read_lines(b.at, k == 1, &r, &err), HDX_USAGE));
-        cr_expect(strncmp(err.message, "line 20001: 10000 lines at most: '", 34) == 0, "%s", err.message);
+        cr_expect(strncmp(err.message, "line 20001: more than 10000 lines: '", 36) == 0, "%s", err.message);
         hdx_leak_rules_free(&r);
         hdx_buffer_free(&b);
     }
@@ -349,7 +349,7 @@ Test(matchers, name_a_member_on_either_side_of_the_sign)
     leak_rules r;
     hdx_error  err;
     cr_expect(eq(int, read_lines("ignored java-local", false, &r, &err), HDX_USAGE));
-    cr_expect_str_eq(err.message, "line 1: the name of a thread is expected: ''");
+    cr_expect_str_eq(err.message, "line 1: expected the name of a thread: ''");
     hdx_leak_rules_free(&r);
 }
 
@@ -375,7 +375,7 @@ Test(rules, are_lines_of_at_most_65535_bytes)
                 cr_expect(eq(u64, r.rule_count, 2));
                 cr_expect(eq(sz, strlen(r.rules[1].text), len - 16));
             } else
-                cr_expect(strncmp(err.message, "line 2: a line of more than 65535 bytes", 39) == 0, "%s", err.message);
+                cr_expect(strncmp(err.message, "line 2: the line exceeds 65535 bytes", 36) == 0, "%s", err.message);
             hdx_leak_rules_free(&r);
         }
     for (unsigned at = 0; at < 9; at++) { /* a byte 0 anywhere */

@@ -22,7 +22,7 @@ static unsigned      width; /* of ids; 0: as the heap allows */
 static void notice(void *context, const char *line)
 {
     (void)context;
-    went_on = went_on || strstr(line, "going on behind it") != NULL;
+    went_on = went_on || strstr(line, "resuming an earlier build after its step") != NULL;
 }
 
 static hdx_index_options options_of(void)

@@ -445,7 +445,7 @@ Test(estimate, refuses_what_a_build_refuses)
     options = (hdx_index_options){ .dump = dump, .index_dir = place, .dump_number = 2 };
     cr_expect_eq(hdx_index_estimate(&options, &f, &err), HDX_NOT_FOUND);
     cr_expect_eq(hdx_index_estimate_from(&options, 1u << 20, &f, &err), HDX_NOT_FOUND);
-    cr_expect_str_eq(err.message, "no heap dump number 2: the file holds 1");
+    cr_expect_str_eq(err.message, "no heap dump number 2: the file contains 1");
     options.dump_number = 1;
     cr_expect_eq(build_alone(&options).code, HDX_OK);
     options = (hdx_index_options){ .dump = place };

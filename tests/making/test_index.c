@@ -144,7 +144,7 @@ Test(index, of_an_older_format_is_said_to_be_one_and_built_again)
     cr_assert(fseek(f, 0, SEEK_SET) == 0 && fwrite(sum, 1, sizeof sum, f) == sizeof sum && fclose(f) == 0);
     options.no_build = true;
     cr_expect(hdx_index_build(&options, &report, &err) == HDX_BAD_DUMP &&
-                  strcmp(err.message, "its index has an older format") == 0,
+                  strcmp(err.message, "the index has an older format") == 0,
               "%s", err.message);
     options.no_build = false;
     cr_assert(build(&options, &report) == HDX_OK);

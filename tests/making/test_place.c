@@ -401,7 +401,7 @@ Test(place, tells_a_dump_that_was_touched_by_size_time_and_inode)
         cr_expect_eq(hdx_place_unchanged(&r.io, "a.hprof", &m, &err), cases[i].unchanged ? HDX_OK : HDX_BAD_DUMP,
                      "case %zu", i);
         if (!cases[i].unchanged)
-            cr_expect_str_eq(err.hint, "wait until it is written whole");
+            cr_expect_str_eq(err.hint, "wait until it is completely written");
     }
     r.stat_rc = -ENOENT;
     cr_expect_not(hdx_place_untouched(&r.io, "a.hprof", &right));
@@ -586,11 +586,11 @@ Test(place, that_cannot_be_made_is_said_to_be_so)
         int         with;
         const char *words; /* NULL: in the cache */
     } cases[] = {
-        { "q/r/z.hdx", "q/r", EACCES, "cannot make the index folder: Permission denied" },
-        { "q/r/z.hdx", ".heapdex-part-z.hdx", EACCES, "cannot make the index folder: Permission denied" },
-        { "q/r/z.hdx", ".heapdex-part-z.hdx", EPERM, "cannot make the index folder: Operation not permitted" },
-        { NULL, ".heapdex-part-a.hprof.hdx", EIO, "cannot make the index folder: Input/output error" },
-        { NULL, ".heapdex-part-a.hprof.hdx", ENOSPC, "cannot make the index folder: No space left on device" },
+        { "q/r/z.hdx", "q/r", EACCES, "cannot create the index folder: Permission denied" },
+        { "q/r/z.hdx", ".heapdex-part-z.hdx", EACCES, "cannot create the index folder: Permission denied" },
+        { "q/r/z.hdx", ".heapdex-part-z.hdx", EPERM, "cannot create the index folder: Operation not permitted" },
+        { NULL, ".heapdex-part-a.hprof.hdx", EIO, "cannot create the index folder: Input/output error" },
+        { NULL, ".heapdex-part-a.hprof.hdx", ENOSPC, "cannot create the index folder: No space left on device" },
         { NULL, ".heapdex-part-a.hprof.hdx", EACCES, NULL },
         { NULL, ".heapdex-part-a.hprof.hdx", EROFS, NULL },
         { NULL, ".heapdex-part-a.hprof.hdx", EPERM, NULL }
@@ -609,7 +609,7 @@ Test(place, that_cannot_be_made_is_said_to_be_so)
             cr_expect(strncmp(home.path, cache, strlen(cache)) == 0 &&
                           strlen(home.path) == strlen(cache) + 16 + strlen(".hdx"),
                       "case %zu: %s", i, home.path);
-            cr_expect(strstr(said, "the dump's folder cannot be written; the index is ") == said &&
+            cr_expect(strstr(said, "cannot write to the dump's folder; the index is ") == said &&
                           strstr(said, home.path) != NULL,
                       "case %zu: %s", i, said);
             cr_expect(strstr(doors.shared, "/heapdex:600 ") != NULL, "%s", doors.shared);
@@ -617,7 +617,7 @@ Test(place, that_cannot_be_made_is_said_to_be_so)
         } else {
             cr_expect_eq(code, HDX_IO, "case %zu: %s", i, err.message);
             cr_expect_str_eq(err.message, cases[i].words, "case %zu", i);
-            cr_expect_str_eq(err.hint, "--index-dir DIR puts the index elsewhere");
+            cr_expect_str_eq(err.hint, "store the index elsewhere with --index-dir DIR");
         }
         end(&home);
         cr_assert(system("rm -rf q heapdex") == 0);
@@ -635,17 +635,17 @@ Test(place, in_the_cache_may_fail_too)
     doors.with = EROFS;
     cr_expect_eq(begin("a.hprof", NULL, &home, &err), HDX_IO);
     cr_expect_str_eq(err.message, "the cache folder belongs to another user");
-    cr_expect_str_eq(err.hint, "--index-dir DIR puts the index elsewhere");
+    cr_expect_str_eq(err.hint, "store the index elsewhere with --index-dir DIR");
     end(&home);
     cr_assert(unlink("heapdex") == 0);
     cr_assert(setenv("XDG_CACHE_HOME", "/proc", 1) == 0);
     doors.path = ".hdx";
     cr_expect_eq(begin("a.hprof", NULL, &home, &err), HDX_IO);
-    cr_expect(strncmp(err.message, "cannot make the cache folder: ", 30) == 0, "%s", err.message);
+    cr_expect(strncmp(err.message, "cannot create the cache folder: ", 30) == 0, "%s", err.message);
     end(&home);
     cr_assert(setenv("XDG_CACHE_HOME", folder, 1) == 0);
     cr_expect_eq(begin("a.hprof", NULL, &home, &err), HDX_IO);
-    cr_expect_str_eq(err.message, "cannot make the index folder: Read-only file system");
+    cr_expect_str_eq(err.message, "cannot create the index folder: Read-only file system");
     end(&home);
 }
 
@@ -694,9 +694,9 @@ Test(place, gets_files_as_they_were_made_alone)
         const char *there; /* NULL: it is gone */
         const char *words; /* NULL: none */
     } cases[] = { { "12345", NULL },
-                  { "1234", "has 4 bytes, 5 were written" },
-                  { "123456", "has 6 bytes, 5 were written" },
-                  { NULL, "cannot find it again: No such file or directory" } };
+                  { "1234", "is 4 bytes, but 5 were written" },
+                  { "123456", "is 6 bytes, but 5 were written" },
+                  { NULL, "cannot look at it after writing: No such file or directory" } };
     static const hdx_kind kinds[] = { HDX_KIND_ADDRESS, HDX_KIND_SEEK };
     make("a.hprof");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -822,7 +822,7 @@ Test(place, is_not_replaced_with_a_file_of_a_user_in_it)
                          HDX_USAGE);
             cr_expect_str_eq(err.where, "x");
             cr_expect_str_eq(err.message,
-                             "holds letter, which heapdex did not write: it is neither replaced nor removed");
+                             "contains letter, which heapdex did not write; it is neither replaced nor removed");
             cr_expect(size_of("x/letter") > 0 && size_of("x/catalog.sum") == 12, "%u %u", late, removed);
             cr_expect_eq(size_of(".heapdex-part-x/catalog.sum"), removed ? -1 : 13);
         }
@@ -853,11 +853,11 @@ Test(place, that_ends_in_dots_is_the_folder_that_it_leads_to)
     }
     options.index_dir = "nothing/.";
     cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_USAGE);
-    cr_expect_str_eq(err.message, "does not exist, and has no name to make it with");
+    cr_expect_str_eq(err.message, "does not exist, and this name cannot be created");
     cr_assert(symlink("nothing", "link") == 0);
     options.index_dir = "link";
     cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_USAGE);
-    cr_expect_str_eq(err.message, "is a link that leads nowhere");
+    cr_expect_str_eq(err.message, "is a broken symbolic link");
 }
 
 Test(place, is_never_inside_another_index)

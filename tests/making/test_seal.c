@@ -59,7 +59,7 @@ static int64_t read_counted(hdx_io *io, int fd, void *to, uint64_t len, uint64_t
 static void notice(void *context, const char *line)
 {
     (void)context;
-    went_on = went_on || strstr(line, "going on") != NULL;
+    went_on = went_on || strstr(line, "resuming") != NULL;
 }
 
 static hdx_index_options options_of(void)

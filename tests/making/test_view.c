@@ -72,8 +72,8 @@ static unsigned went_on[2]; /* builds that went on behind the step references, d
 static void notice(void *context, const char *line)
 {
     (void)context;
-    went_on[0] += strstr(line, "the step references: going on behind it") != NULL;
-    went_on[1] += strstr(line, "the step dominators: going on behind it") != NULL;
+    went_on[0] += strstr(line, "view after its step references") != NULL;
+    went_on[1] += strstr(line, "view after its step dominators") != NULL;
 }
 
 static hdx_code make_asked(const hdx_build_doors *doors, hdx_progress progress, hdx_error *err)
@@ -390,12 +390,12 @@ Test(view, that_cannot_be_put_in_place_is_an_error)
     hdx_error             err;
     io.rename = no_rename;
     cr_expect(make(&doors, &err) == HDX_IO, "%s", err.message);
-    cr_expect_str_eq(err.message, "cannot put the view in place: Permission denied");
+    cr_expect_str_eq(err.message, "cannot move the view into place: Permission denied");
     cr_expect(!is_there("a.hprof.hdx/views/v") && !is_there("a.hprof.hdx/views/.heapdex-part-v"));
     io.rename = hdx_io_system()->rename;
     io.sync_folder = no_sync;
     cr_expect(make(&doors, &err) == HDX_IO, "%s", err.message);
-    cr_expect_str_eq(err.message, "cannot sync the folder that holds it: Input/output error");
+    cr_expect_str_eq(err.message, "cannot sync its folder: Input/output error");
     io.sync_folder = hdx_io_system()->sync_folder;
     io.exchange = no_exchange; /* as of a file system that cannot: the old one goes first */
     for (unsigned round = 0; round < 2; round++) {

@@ -343,7 +343,7 @@ Test(sets, with_a_misspelt_field_are_refused_with_the_one_that_was_meant)
           HDX_NOT_FOUND },
         { ".objects > 4", "app.Node", "no column has the name 'objects', and no object of the set has such a field",
           "did you mean objects?", HDX_NOT_FOUND },
-        { "size >< 4", "app.Node", "condition \"size >< 4\": there is no operator ><",
+        { "size >< 4", "app.Node", "condition \"size >< 4\": unknown operator ><",
           "operators are = != < <= > >= ~, as in 'retained > 1M'", HDX_USAGE },
     };
     heap  h;

@@ -93,7 +93,7 @@ static void expect(uint64_t n, uint64_t piece, uint32_t sum)
                   (unsigned long long)at, (unsigned long long)n);
     cr_expect(memcmp(bytes, want, n) == 0, "%llu bytes", (unsigned long long)n);
     cr_expect(hdx_kept_get(k, &more, 0, &err) == HDX_OK);
-    cr_expect(hdx_kept_get(k, &more, 1, &err) == HDX_NOT_FOUND && strcmp(err.message, "nothing to go on from") == 0);
+    cr_expect(hdx_kept_get(k, &more, 1, &err) == HDX_NOT_FOUND && strcmp(err.message, "nothing to resume from") == 0);
     hdx_kept_close(k);
     free(bytes);
     free(want);

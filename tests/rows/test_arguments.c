@@ -59,8 +59,8 @@ Test(arguments, of_a_flag_are_true_or_false)
     expect(GIVEN({ "live", NULL }), NULL, NULL);
     expect(GIVEN({ "live", "true" }), NULL, NULL);
     expect(GIVEN({ "live", "false" }), NULL, NULL);
-    expect(GIVEN({ "live", "yes" }), "--live is true or false, and 'yes' was given", NULL);
-    expect(GIVEN({ "live", "" }), "--live is true or false, and '' was given", NULL);
+    expect(GIVEN({ "live", "yes" }), "--live must be true or false, not 'yes'", NULL);
+    expect(GIVEN({ "live", "" }), "--live must be true or false, not ''", NULL);
 }
 
 Test(arguments, that_need_a_value_say_which)
@@ -80,17 +80,17 @@ Test(arguments, that_are_numbers_lie_between_their_bounds)
         hdx_arguments a = GIVEN({ "depth", bad[i] });
         cr_expect(CHECK(a, NULL) == HDX_USAGE, "%s", bad[i]);
     }
-    expect(GIVEN({ "depth", "10" }), "--depth '10': a whole number from 1 to 9 is expected", NULL);
+    expect(GIVEN({ "depth", "10" }), "--depth '10': expected a whole number from 1 to 9", NULL);
     expect(GIVEN({ "from", "2" }), NULL, NULL);
     expect(GIVEN({ "from", "18446744073709551615" }), NULL, NULL);
-    expect(GIVEN({ "from", "1" }), "--from '1': a whole number from 2 on is expected", NULL);
+    expect(GIVEN({ "from", "1" }), "--from '1': expected a whole number from 2", NULL);
 }
 
 Test(arguments, that_are_sizes_have_units)
 {
     expect(GIVEN({ "above", "1048576" }), NULL, NULL);
     expect(GIVEN({ "above", "768M" }), NULL, NULL);
-    expect(GIVEN({ "above", "much" }), "--above 'much': a size is expected, such as 768M, 4G or 1048576", NULL);
+    expect(GIVEN({ "above", "much" }), "--above 'much': expected a size such as 768M, 4G or 1048576", NULL);
 }
 
 Test(arguments, that_choose_are_among_the_words)
@@ -117,7 +117,7 @@ Test(arguments, that_are_fields_have_a_class)
 {
     expect(GIVEN({ "field", "a.B#c" }, { "class", "x" }), NULL, NULL);
     expect(GIVEN({ "field", "a.B.c" }, { "class", "x" }),
-           "--field 'a.B.c': CLASS#FIELD is expected, such as com.acme.Cache#entries", NULL);
+           "--field 'a.B.c': expected CLASS#FIELD, such as com.acme.Cache#entries", NULL);
 }
 
 Test(arguments, that_nobody_declared_are_refused_with_the_nearest)
@@ -149,8 +149,10 @@ Test(arguments, keep_company)
 {
     expect(GIVEN({ "tree", NULL }, { "live", NULL }), NULL, NULL);
     expect(GIVEN({ "tree", NULL }), "--tree needs --live", NULL);
-    expect(GIVEN({ "tree", "true" }, { "live", NULL }, { "by", "class" }), "--tree and --by exclude each other", NULL);
-    expect(GIVEN({ "depth", "2" }, { "tree", NULL }, { "live", NULL }), "--tree and --depth exclude each other", NULL);
+    expect(GIVEN({ "tree", "true" }, { "live", NULL }, { "by", "class" }), "--tree and --by cannot be used together",
+           NULL);
+    expect(GIVEN({ "depth", "2" }, { "tree", NULL }, { "live", NULL }), "--tree and --depth cannot be used together",
+           NULL);
     expect(GIVEN({ "tree", "false" }, { "depth", "2" }), NULL, NULL); /* not asked for after all */
     expect(GIVEN({ "field", "a#b" }), "--field needs --class", NULL);
 }
@@ -252,7 +254,7 @@ Test(required, one_of_several_is_enough)
     hdx_error     err;
     hdx_arguments a = { &asks, none, 1 };
     cr_expect(CHECK(a, &err) == HDX_USAGE);
-    cr_expect_str_eq(err.message, "'path' takes --class PATTERN or OBJECT, and got neither");
+    cr_expect_str_eq(err.message, "'path' takes --class PATTERN or OBJECT, but got neither");
     a = (hdx_arguments){ &asks, by_class, 1 };
     cr_expect(CHECK(a, &err) == HDX_OK);
     a = (hdx_arguments){ &asks, by_word, 1 };

@@ -216,7 +216,7 @@ Test(joined, order_is_that_of_numbers)
         gm_free(&piece);
         gm_free(&next);
     }
-    expect_read(&whole, "its 4 pieces .p2 to .p100: the JVM was stopped before it merged them; 95 pieces between");
+    expect_read(&whole, "its 4 segments .p2 to .p100: the JVM stopped before it merged them; 95 segments between");
     gm_free(&whole);
 }
 
@@ -286,7 +286,7 @@ Test(joined, pieces_are_bounded)
         gm_free(&piece);
     }
     expect_read(&whole,
-                "its 256 pieces .p0 to .p255: the JVM was stopped before it merged them; 944 more are not read");
+                "its 256 segments .p0 to .p255: the JVM stopped before it merged them; 944 more segments are not read");
     gm_free(&whole);
 }
 
@@ -323,7 +323,7 @@ Test(joined, a_source_gives_all_of_them)
     cr_assert(hdx_source_read_at(source, file.len - 10, bytes, 20, &got, NULL) == HDX_OK && got == 20);
     cr_expect(memcmp(bytes, file.at + file.len - 10, 10) == 0 && memcmp(bytes + 10, piece.at, 10) == 0);
     cr_expect(hdx_source_pieces(source, text, sizeof text));
-    cr_expect(eq(str, text, (char *)"read together with its piece .p0: the JVM was stopped before it merged them"));
+    cr_expect(eq(str, text, (char *)"read together with its segment .p0: the JVM stopped before it merged them"));
     hdx_source_close(source);
     gm_free(&file);
     gm_free(&piece);

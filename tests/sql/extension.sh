@@ -67,7 +67,7 @@ if command -v sqlite3 >/dev/null; then
         refused "heapdex_open(DUMP [, SCHEMA" "SELECT heapdex_open('app.hprof.gz', 'x', 'some')"
         refused "heapdex_open(DUMP [, SCHEMA" "SELECT heapdex_open(NULL)"
         refused "no dump is open there" "SELECT heapdex_table('java.util.HashMap')"
-        refused "no class has that name" "SELECT heapdex_open('app.hprof.gz')" "SELECT heapdex_table('no.Such')"
+        refused "unknown class name" "SELECT heapdex_open('app.hprof.gz')" "SELECT heapdex_table('no.Such')"
         refused "no dump has the schema" "SELECT label(1)"
         refused "unsafe use of heapdex_open" "CREATE VIEW v AS SELECT heapdex_open('app.hprof.gz')" "SELECT * FROM v"
         base=file.db refused "is a file" "SELECT heapdex_open('app.hprof.gz', 'main')"

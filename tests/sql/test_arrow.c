@@ -124,11 +124,11 @@ Test(arrow, a_value_that_does_not_fit_ends_the_stream_and_says_where)
         const char *last, *message;
     } cases[] = {
         { "CASE WHEN i = 1100 THEN 'x' ELSE i END",
-          "row 1100 of column v is a text, where others are whole numbers; CAST makes them one type" },
+          "row 1100 of column v is a text, but earlier rows are whole numbers; use CAST for a common type" },
         { "CASE WHEN i = 1025 THEN 0.5 ELSE i END",
-          "row 1025 of column v is a real number, where others are whole numbers; CAST makes them one type" },
+          "row 1025 of column v is a real number, but earlier rows are whole numbers; use CAST for a common type" },
         { "CASE WHEN i = 1025 THEN 9007199254740993 ELSE i + 0.5 END",
-          "row 1025 of column v is a whole number, where others are doubles; CAST makes them one type" },
+          "row 1025 of column v is a whole number, but earlier rows are doubles; use CAST for a common type" },
         { "CASE WHEN i < 1025 THEN CAST(i AS TEXT) ELSE i END", NULL },
         { "CASE WHEN i = 1025 THEN 7 ELSE i + 0.5 END", NULL },
         { "CASE WHEN i = 1024 THEN 'x' ELSE i END", NULL },
@@ -150,11 +150,11 @@ Test(arrow, what_has_not_one_statement_with_rows_is_refused_and_not_run)
 {
     dump_test t;
     open_bookshop(&t);
-    expect_stream(&t, "", "usage: there is no statement");
-    expect_stream(&t, "-- nothing", "usage: there is no statement");
-    expect_stream(&t, "SELECT 1; SELECT 2", "usage: there are several statements; a stream is of one");
-    expect_stream(&t, "SELECT 1; nonsense", "usage: there are several statements; a stream is of one");
-    expect_stream(&t, "CREATE TEMP TABLE t(a)", "usage: the statement gives no rows");
+    expect_stream(&t, "", "usage: the statement is empty");
+    expect_stream(&t, "-- nothing", "usage: the statement is empty");
+    expect_stream(&t, "SELECT 1; SELECT 2", "usage: a stream needs a single statement");
+    expect_stream(&t, "SELECT 1; nonsense", "usage: a stream needs a single statement");
+    expect_stream(&t, "CREATE TEMP TABLE t(a)", "usage: the statement returns no rows");
     expect_stream(&t, "SELECT 1 FROM t", "usage: no such table: t");
     expect_stream(&t, "SELECT nobody FROM objects", "usage: no such column: nobody");
     cr_expect(t.err.offset == 7);

@@ -357,17 +357,17 @@ Test(bounds, names_of_classes_without_quotes_are_told_to_need_them)
     open_dump(&t, dotted_classes());
     for (unsigned i = 0; i < 2; i++) { /* the table is there from the first time on */
         expect_hint(&t, "SELECT count(*) FROM svc.Cart", "no such table: svc.Cart",
-                    "write \"svc.Cart\": the name of a class stands in double quotes");
+                    "put class names in double quotes: \"svc.Cart\"");
         expect(&t, "SELECT count(*) FROM \"svc.Cart\"", "0\n");
     }
     expect_hint(&t, "SELECT count(*) FROM svc.Order", "near \"Order\": syntax error", /* a word of SQL */
-                "write \"svc.Order\": the name of a class stands in double quotes");
+                "put class names in double quotes: \"svc.Order\"");
     expect_hint(&t, "SELECT count(*) FROM Group", "near \"Group\": syntax error",
-                "write \"Group\": the name of a class stands in double quotes");
+                "put class names in double quotes: \"Group\"");
     expect_hint(&t, "SELECT count(*) FROM com.acme.Order o", "near \".\": syntax error",
-                "write \"com.acme.Order\": the name of a class stands in double quotes");
+                "put class names in double quotes: \"com.acme.Order\"");
     expect_hint(&t, "SELECT 1 FROM objects JOIN\n com.acme.Other", "near \".\": syntax error",
-                "write \"com.acme.Other\": the name of a class stands in double quotes");
+                "put class names in double quotes: \"com.acme.Other\"");
     expect_hint(&t, "SELECT a.b.c.d FROM objects", "near \".\": syntax error", "");
     close_dump(&t);
 }
@@ -377,17 +377,17 @@ Test(bounds, a_column_of_another_table_is_no_slip_of_the_pen)
     dump_test t;
     open_bookshop(&t);
     expect_hint(&t, "SELECT method FROM roots", "no such column: method",
-                "method is a column of frames; FROM names none of them, or by another name");
+                "method is a column of frames; FROM does not name such a table, or renames it");
     expect_hint(&t, "SELECT r.line FROM roots r", "no such column: r.line",
-                "line is a column of frames, check; FROM names none of them, or by another name");
+                "line is a column of frames, check; FROM does not name such a table, or renames it");
     run(&t, "SELECT class FROM roots");
     cr_expect(strncmp(t.err.hint, "class is a column of objects, frames, ", 38) == 0, "%s", t.err.hint);
     run(&t, "SELECT retained FROM \"java.lang.String\"");
     cr_expect(strstr(t.err.hint, "; tables of classes call it \"@retained\"") != NULL, "%s", t.err.hint);
     expect_hint(&t, "SELECT count(*) FROM byte[]", "no such table: byte",
-                "write \"byte[]\": the name of a class stands in double quotes");
+                "put class names in double quotes: \"byte[]\"");
     expect_hint(&t, "SELECT count(*) FROM java.lang.Object[]", "near \".\": syntax error",
-                "write \"java.lang.Object[]\": the name of a class stands in double quotes");
+                "put class names in double quotes: \"java.lang.Object[]\"");
     expect_hint(&t, "SELECT metod FROM roots", "no such column: metod", "did you mean method?");
     close_dump(&t);
 }

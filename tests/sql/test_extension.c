@@ -109,9 +109,9 @@ Test(extension, has_tables_of_classes_that_have_objects)
     expect("SELECT heapdex_table('c0')", "c0;");
     expect("SELECT count(*) FROM c0", "0;");
     expect("SELECT heapdex_table('instanceof java.lang.Object')", "instanceof java.lang.Object;");
-    expect("SELECT heapdex_table('no.Such')", "no class has that name");
+    expect("SELECT heapdex_table('no.Such')", "unknown class name");
     expect("SELECT heapdex_table('c1', 'temp')", "c1;");
-    expect("SELECT heapdex_table('c1', 'main')", "no dump is open there: heapdex_open('app.hprof')");
+    expect("SELECT heapdex_table('c1', 'main')", "the schema has no open dump; use heapdex_open('app.hprof')");
     expect("SELECT heapdex_table(NULL)", "heapdex_table(CLASS [, SCHEMA])");
     expect("SELECT heapdex_table('c1', NULL)", "heapdex_table(CLASS [, SCHEMA])");
     expect("SELECT heapdex_table()", "wrong number of arguments to function heapdex_table()");
@@ -128,20 +128,21 @@ Test(extension, refuses_what_cannot_be_meant)
     expect("SELECT heapdex_open()", "wrong number of arguments to function heapdex_open()");
     expect("SELECT heapdex_open(1, 2, 3, 4)", "wrong number of arguments to function heapdex_open()");
     expect("SELECT heapdex_open('none-at-all')", "none-at-all: no such file (check the name)");
-    expect("SELECT heapdex_open('a.hprof', '')", "the name of a schema has 1 to 64 characters");
+    expect("SELECT heapdex_open('a.hprof', '')", "a schema name must have 1 to 64 characters");
     memset(longest, 'x', sizeof longest);
     longest[65] = '\0';
     (void)snprintf(sql, sizeof sql, "SELECT heapdex_open('a.hprof', '%s')", longest);
-    expect(sql, "the name of a schema has 1 to 64 characters");
+    expect(sql, "a schema name must have 1 to 64 characters");
     longest[64] = '\0';
     (void)snprintf(sql, sizeof sql, "SELECT heapdex_open('a.hprof', '%s')", longest);
     expect(sql, "18;");
     expect("SELECT heapdex_open('a.hprof')", "18;");
-    expect("SELECT heapdex_open('b.hprof')", "the schema temp has a dump already");
-    expect("SELECT heapdex_open('b.hprof', 'TEMP')", "the schema TEMP has a dump already");
+    expect("SELECT heapdex_open('b.hprof')", "the schema temp already has a dump");
+    expect("SELECT heapdex_open('b.hprof', 'TEMP')", "the schema TEMP already has a dump");
     expect("SELECT count(*) FROM c3", "4;");
-    expect("ATTACH 'file.db' AS f; SELECT heapdex_open('a.hprof', 'f')",
-           "the schema f is a file, and tables of a dump would stay in it (another name attaches an empty schema)");
+    expect(
+        "ATTACH 'file.db' AS f; SELECT heapdex_open('a.hprof', 'f')",
+        "the schema f is a file; tables of a dump need an empty schema (use another name to attach an empty schema)");
     expect("SELECT count(*) FROM f.sqlite_master", "0;");
     expect("CREATE VIEW v AS SELECT heapdex_open('a.hprof', 'z'); SELECT * FROM v", "unsafe use of heapdex_open()");
     for (unsigned i = 0; i < 12; i++) { /* SQLite attaches ten */

@@ -145,10 +145,10 @@ Test(functions, write_addresses_and_sizes)
     open_dump(&t, small_heap("a:L"));
     expect(&t, "SELECT addr(255), addr('0xfF'), addr(-1), addr('0xffffffffffffffff'), addr(NULL)",
            "0xff|255|0xffffffffffffffff|-1|\n");
-    expect(&t, "SELECT addr('0x')", "usage: addr takes a number, or an address such as '0x7f3a10'");
-    expect(&t, "SELECT addr('0x12345678901234567')", "usage: addr takes a number, or an address such as '0x7f3a10'");
+    expect(&t, "SELECT addr('0x')", "usage: addr needs a number or an address such as '0x7f3a10'");
+    expect(&t, "SELECT addr('0x12345678901234567')", "usage: addr needs a number or an address such as '0x7f3a10'");
     expect(&t, "SELECT bytes('10M'), bytes('1k'), bytes(7), bytes(NULL)", "10485760|1024|7|\n");
-    expect(&t, "SELECT bytes('many')", "usage: bytes takes a size, such as '768M' or '4G'");
+    expect(&t, "SELECT bytes('many')", "usage: bytes needs a size such as '768M' or '4G'");
     close_dump(&t);
 }
 
@@ -220,7 +220,7 @@ Test(functions, find_the_middle)
                    numbers);
     expect(&t, text, "3.00|1.00|10.00|3.00|8.20\n");
     expect(&t, "SELECT median(n) FROM (SELECT NULL n)", "\n");
-    expect(&t, "SELECT percentile(1, 101)", "usage: percentile takes a number from 0 to 100");
+    expect(&t, "SELECT percentile(1, 101)", "usage: percentile needs a number from 0 to 100");
     close_dump(&t);
 }
 

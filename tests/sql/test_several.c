@@ -75,13 +75,13 @@ Test(several, have_tables_and_functions_of_their_own)
            "'app.Node'))",
            "9\n");
     expect(&t, "SELECT count(*) FROM new.retained_set((SELECT group_ids(id) FROM objects))",
-           "usage: these objects are of another dump");
+           "usage: these objects belong to another dump");
     expect(&t,
            "SELECT retained_set_size(id, 'new') FROM new.objects WHERE class = 'app.Node' UNION ALL SELECT "
            "sum(shallow) FROM new.objects WHERE kind <> 'class' AND id > 0",
            "224\n224\n");
     expect(&t, "SELECT name, value FROM new.statics WHERE name = 'LIMIT'", "LIMIT|5\n");
-    expect(&t, "SELECT * FROM new.leaks", "usage: leaks are those of all dumps of a session: ask it of one");
+    expect(&t, "SELECT * FROM new.leaks", "usage: leaks needs a session with one dump");
     close_dump(&t);
 }
 

@@ -117,7 +117,7 @@ Test(walks, know_retained_sets)
     expect(&t, "SELECT count(*) FROM retained_set(NULL)", "0\n");
     expect(&t, "SELECT count(*) FROM retained_set(' [ 99999999999999999999 , 6704 ] ')", "1\n");
     expect(&t, "SELECT * FROM retained_set('[1, \"a\"]')",
-           "usage: ids are a list in JSON, or what group_ids gives; this does not belong there: \"a\"]");
+           "usage: ids must be a JSON list or a result of group_ids; unexpected: \"a\"]");
     close_dump(&t);
 }
 
@@ -199,7 +199,7 @@ Test(walks, say_what_is_missing_or_wrong)
         cr_expect(strstr(run(&t, text), "too many arguments") != NULL, "%s: %s", text, t.rows.at);
     }
     expect(&t, "SELECT * FROM path(9, 'hard')",
-           "usage: what a path excludes is one of weak soft phantom finalizer or CLASS#FIELD, not hard");
+           "usage: path can exclude weak soft phantom finalizer or CLASS#FIELD, not hard");
     expect(&t, "SELECT count(*) FROM objects o JOIN path p ON p.of = o.id AND p.step = 0", "23875\n");
     expect_plan(&t, "SELECT * FROM path(1) ORDER BY step", "path(id [, exclude])\n");
     cr_expect(strstr(plan_of(&t, "SELECT * FROM path(1) ORDER BY step"), "B-TREE") == NULL, "%s", t.rows.at);

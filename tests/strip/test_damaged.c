@@ -35,9 +35,9 @@ Test(damaged, records_of_dumps_are_told_with_their_place)
     for (uint64_t at = 31; at < len; at += 9 + be32(bytes + at + 5), records++) {
         const hdx_strip_policy policy = policies[records % 5];
         other[at] = 0x77;
-        refused_at(&p, other, len, policy, at, "no record has the tag 0x77");
+        refused_at(&p, other, len, policy, at, "unknown record tag 0x77");
         other[at] = bytes[at];
-        refused_at(&p, other, at + 5, policy, at, "a record head wants 9 bytes, 5 are left");
+        refused_at(&p, other, at + 5, policy, at, "a record header needs 9 bytes; 5 remain");
     }
     cr_expect(records > 20);
     free(other);

@@ -152,7 +152,7 @@ Test(tables, with_cut_names_are_matrixs)
     hdx_stripping what = seen_of(m, 9000);
     cr_expect(what.policy == HDX_STRIP_MATRIX && what.overlay == HDX_OVERLAY_NAMES && what.confidence == 95 &&
               what.evidence_count == 1);
-    cr_expect_str_eq(what.evidence[0], "2 names outside ASCII are cut, 12 bytes fewer than their records say");
+    cr_expect_str_eq(what.evidence[0], "2 non-ASCII names are truncated, 12 bytes less than their records state");
     dump_maker_free(m);
 
     for (uint32_t k = 0; k < 2; k++) { /* the longest text that Java writes here has 65535 bytes */
@@ -278,13 +278,13 @@ static void is_koom(const made *d, const char *evidence)
 
 Test(framing, of_records_that_come_out_even_without_contents_alone_is_kooms)
 {
-    is_koom(&(made){ .cut = 1 }, "1 heap records come out even only without array contents, 0 only with");
+    is_koom(&(made){ .cut = 1 }, "1 heap records parse only without array contents, 0 only with them");
     is_koom(&(made){ .cut = 3, .mixed = 2, .plain = 4 },
-            "5 heap records come out even only without array contents, 4 only with");
-    is_koom(&(made){ .mixed = 1 }, "1 heap records come out even only without array contents, 0 only with");
+            "5 heap records parse only without array contents, 4 only with them");
+    is_koom(&(made){ .mixed = 1 }, "1 heap records parse only without array contents, 0 only with them");
     is_koom(&(made){ .cut = 2, .either = 1, .none = 1 },
-            "2 heap records come out even only without array contents, 1 only with");
-    is_koom(&(made){ .cut = 2, .none = 5 }, "2 heap records come out even only without array contents, 0 only with");
+            "2 heap records parse only without array contents, 1 only with them");
+    is_koom(&(made){ .cut = 2, .none = 5 }, "2 heap records parse only without array contents, 0 only with them");
     hdx_stripping what = framed(&(made){ .plain = 3, .either = 2, .none = 1 });
     cr_expect(what.policy == HDX_STRIP_NONE && what.overlay == HDX_OVERLAY_NONE && what.evidence_count == 0);
 }
@@ -292,11 +292,12 @@ Test(framing, of_records_that_come_out_even_without_contents_alone_is_kooms)
 Test(framing, that_breaks_is_looked_at_up_to_sixteen_times)
 {
     is_koom(&(made){ .odd = 16, .cut_behind = 2 },
-            "2 heap records come out even only without array contents, 0 only with");
+            "2 heap records parse only without array contents, 0 only with them");
     const hdx_stripping what = framed(&(made){ .odd = 17, .cut_behind = 2 });
     cr_expect(what.policy == HDX_STRIP_UNKNOWN && what.confidence == 50 && what.evidence_count == 1);
-    cr_expect_str_eq(what.evidence[0],
-                     "neither reading of a heap record comes out even: damaged, or stripped in an unknown way");
+    cr_expect_str_eq(
+        what.evidence[0],
+        "heap records parse neither with nor without array contents: damaged, or stripped by an unknown tool");
     cr_expect(framed(&(made){ .odd = 3, .plain = 1 }).policy == HDX_STRIP_NONE, "one reading is known");
     cr_expect(framed(&(made){ .odd = 3, .none = 1 }).policy == HDX_STRIP_UNKNOWN, "none is");
 }

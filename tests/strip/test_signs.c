@@ -92,9 +92,9 @@ Test(signs, two_classes_without_serials_and_no_time_are_tailors)
 {
     nothing(serials(1, 1, 0), "one class");
     said(serials(2, 2, 0), HDX_STRIP_TAILOR, 95,
-         "the serial numbers of all 2 classes and the creation time are 0: restored from Tailor's container");
+         "serial numbers of all 2 classes and the creation time are 0: restored from Tailor's container");
     said(serials(3, 3, 0), HDX_STRIP_TAILOR, 95,
-         "the serial numbers of all 3 classes and the creation time are 0: restored from Tailor's container");
+         "serial numbers of all 3 classes and the creation time are 0: restored from Tailor's container");
     nothing(serials(3, 2, 0), "a serial number");
     nothing(serials(3, 3, 1), "a time");
     dump_maker *m = serials(3, 3, 0);
@@ -116,16 +116,16 @@ Test(signs, three_arrays_of_two_question_marks_are_sharks)
     same_ones(m, 3, 'B', 2, '?');
     same_ones(m, 1, 'B', 0, 0);
     same_ones(m, 1, 'B', 1, '?');
-    said(m, HDX_STRIP_SHARK, 95, "4 byte[] and 0 char[] hold '?' alone");
+    said(m, HDX_STRIP_SHARK, 95, "4 byte[] and 0 char[] contain only '?'");
 
     m = begun();
     same_ones(m, 1, 'B', 9, '?');
     same_ones(m, 2, 'C', 2, '?');
-    said(m, HDX_STRIP_SHARK, 95, "1 byte[] and 2 char[] hold '?' alone");
+    said(m, HDX_STRIP_SHARK, 95, "1 byte[] and 2 char[] contain only '?'");
 
     m = begun();
     same_ones(m, 3, 'C', 2, '?');
-    said(m, HDX_STRIP_SHARK, 95, "3 char[] hold '?' alone");
+    said(m, HDX_STRIP_SHARK, 95, "3 char[] contain only '?'");
 
     m = begun();
     same_ones(m, 3, 'C', 2, 'x');
@@ -179,7 +179,7 @@ Test(signs, wide_elements_are_compared_whole)
         filled(m, 'J', 2, one, one);
         filled(m, 'I', 3, one & 0xffffffff, one & 0xffffffff);
         filled(m, 'S', 3, one & 0xffff, one & 0xffff);
-        said(m, HDX_STRIP_SHARK, 95, "4 byte[] and 0 char[] hold '?' alone");
+        said(m, HDX_STRIP_SHARK, 95, "4 byte[] and 0 char[] contain only '?'");
         for (unsigned t = 0; t < 3; t++) {
             static const unsigned widths[] = { 8, 4, 2 };
             for (unsigned byte = 0; byte < widths[t]; byte++) {
@@ -197,7 +197,7 @@ Test(signs, bytes_of_overhead_arrays_say_nothing_of_contents)
     dump_maker *m = begun();
     same_ones(m, 3, 'B', 2, '?');
     odd_bytes(m, 'B', 5);
-    said(m, HDX_STRIP_SHARK, 95, "3 byte[] and 0 char[] hold '?' alone");
+    said(m, HDX_STRIP_SHARK, 95, "3 byte[] and 0 char[] contain only '?'");
 
     m = begun();
     same_ones(m, 3, 'B', 2, '?');
@@ -221,35 +221,35 @@ Test(signs, another_constant_wants_a_string_that_was_overwritten)
         same_ones(m, 3, 'B', 2, 0);
         same_ones(m, 1, 'I', 2, 0);
         (void)instances(m, strings[k], 1);
-        said(m, HDX_STRIP_KOOM, 80, "all 4 contents of arrays are 0: restored after cutting");
+        said(m, HDX_STRIP_KOOM, 80, "contents of all 4 arrays are 0: cut and then restored");
 
         m = begun();
         same_ones(m, 3, 'B', 2, 0);
         same_ones(m, 1, 'I', 2, 1);
         (void)instances(m, strings[k], 1);
         said(m, HDX_STRIP_REDACTED, 80,
-             "the contents of 4 arrays are one constant per type (byte[]: 0x00, char[]: 0x0000)");
+             "contents of 4 arrays are one constant per type (byte[]: 0x00, char[]: 0x0000)");
 
         m = begun();
         same_ones(m, 2, 'B', 2, '*');
         same_ones(m, 1, 'C', 2, 0x12ab);
         (void)instances(m, strings[k], 1);
         said(m, HDX_STRIP_REDACTED, 80,
-             "the contents of 3 arrays are one constant per type (byte[]: 0x2a, char[]: 0x12ab)");
+             "contents of 3 arrays are one constant per type (byte[]: 0x2a, char[]: 0x12ab)");
 
         m = begun();
         same_ones(m, 2, 'B', 2, '?');
         same_ones(m, 1, 'C', 2, '*');
         (void)instances(m, strings[k], 1);
         said(m, HDX_STRIP_REDACTED, 80,
-             "the contents of 3 arrays are one constant per type (byte[]: 0x3f, char[]: 0x002a)");
+             "contents of 3 arrays are one constant per type (byte[]: 0x3f, char[]: 0x002a)");
 
         m = begun();
         same_ones(m, 2, 'B', 2, '*');
         same_ones(m, 1, 'C', 2, '?');
         (void)instances(m, strings[k], 1);
         said(m, HDX_STRIP_REDACTED, 80,
-             "the contents of 3 arrays are one constant per type (byte[]: 0x2a, char[]: 0x003f)");
+             "contents of 3 arrays are one constant per type (byte[]: 0x2a, char[]: 0x003f)");
 
         m = begun();
         same_ones(m, 5, 'I', 2, 0);
@@ -289,9 +289,9 @@ static dump_maker *of_zeros(const char *version, const char *class_name, bool he
 
 Test(signs, zeros_are_kooms_in_a_dump_of_android_and_redaction_in_another)
 {
-    static const char *const        koom = "all 3 contents of arrays are 0: restored after cutting",
+    static const char *const        koom = "contents of all 3 arrays are 0: cut and then restored",
                              *const redacted =
-                                 "the contents of 3 arrays are one constant per type (byte[]: 0x00, char[]: 0x0000)";
+                                 "contents of 3 arrays are one constant per type (byte[]: 0x00, char[]: 0x0000)";
     said(of_zeros("1.0.3", NULL, false), HDX_STRIP_KOOM, 80, koom);
     said(of_zeros("1.0.2", NULL, true), HDX_STRIP_KOOM, 80, koom);
     said(of_zeros("1.0.2", "dalvik.system.VMRuntime", false), HDX_STRIP_KOOM, 80, koom);
@@ -350,11 +350,11 @@ static dump_maker *redacted_texts(unsigned overwritten, unsigned kept, uint64_t 
 Test(signs, texts_of_one_character_are_redacted_though_some_are_kept_and_ints_are_whole)
 {
     said(redacted_texts(8, 0, '*', false), HDX_STRIP_REDACTED, 80,
-         "8 of 8 texts of Strings are one constant (byte[]: 0x2a, char[]: 0x002a)");
+         "8 of 8 String texts are one constant (byte[]: 0x2a, char[]: 0x002a)");
     said(redacted_texts(9, 3, '?', false), HDX_STRIP_REDACTED, 80,
-         "9 of 12 texts of Strings are one constant (byte[]: 0x3f, char[]: 0x003f)");
+         "9 of 12 String texts are one constant (byte[]: 0x3f, char[]: 0x003f)");
     said(redacted_texts(9, 1, 0, false), HDX_STRIP_REDACTED, 80,
-         "9 of 10 texts of Strings are one constant (byte[]: 0x00, char[]: 0x0000)");
+         "9 of 10 String texts are one constant (byte[]: 0x00, char[]: 0x0000)");
     nothing(redacted_texts(7, 0, '*', false), "seven texts");
     nothing(redacted_texts(9, 4, '*', false), "more than a quarter are kept");
     nothing(redacted_texts(0, 20, 0, false), "all are kept");
@@ -387,8 +387,8 @@ Test(signs, texts_that_all_end_with_zeros_from_one_element_on_are_limited)
     const hdx_stripping what = judged(limited_texts(3, 0, 30));
     cr_expect(what.policy == HDX_STRIP_LIMITED && what.confidence == 80 && what.evidence_count == 2, "%d", what.policy);
     cr_expect_str_eq(what.evidence[0],
-                     "byte[] and char[] hold their first 30 elements and then zeros alone: 3 arrays, 3 of them texts");
-    cr_expect_str_eq(what.evidence[1], "other arrays of primitives hold their first 4 elements and then zeros alone");
+                     "byte[] and char[] have only their first 30 elements, then zeros: 3 arrays, 3 of them texts");
+    cr_expect_str_eq(what.evidence[1], "other primitive arrays have only their first 4 elements, then zeros");
     cr_expect(what.limit[0] == 30 && what.limit[1] == 4 && !what.detailed);
 
     nothing(limited_texts(9, 0, 16384), "as many elements as are looked at");
@@ -419,7 +419,7 @@ Test(signs, maps_with_a_table_and_no_load_factor_had_their_fields_overwritten)
     nothing(maps(2, 0, 9), "two maps");
     nothing(maps(3, 1, 0), "a load factor");
     said(maps(3, 0, 1), HDX_STRIP_REDACTED, 80,
-         "in all 3 HashMaps that have a table every primitive field is 0, load factor and size too");
+         "every primitive field is 0 in all 3 HashMaps with a table, including load factor and size");
     const hdx_stripping what = judged(maps(3, 0, 0));
     cr_expect(what.detailed && what.fields && what.kept == 0xff0, "%x", what.kept);
 }
@@ -466,29 +466,29 @@ static dump_maker *overheads_of(const overheads *o)
 Test(signs, classes_in_no_heap_whose_overhead_arrays_are_absent_are_kooms)
 {
     said(overheads_of(&(overheads){ .named = 1 }), HDX_STRIP_KOOM, 80,
-         "1 overhead arrays are absent, 1 classes stand in no heap and none in zygote or image");
+         "1 overhead arrays are absent; 1 classes are in no heap, none in the zygote or image heap");
     said(overheads_of(&(overheads){ .named = 7, .field = "$staticOverhead" }), HDX_STRIP_KOOM, 80,
-         "7 overhead arrays are absent, 7 classes stand in no heap and none in zygote or image");
+         "7 overhead arrays are absent; 7 classes are in no heap, none in the zygote or image heap");
     said(overheads_of(&(overheads){ .named = 8 }), HDX_STRIP_KOOM, 95,
-         "8 overhead arrays are absent, 8 classes stand in no heap and none in zygote or image");
+         "8 overhead arrays are absent; 8 classes are in no heap, none in the zygote or image heap");
     said(overheads_of(&(overheads){ .named = 2, .heap = 'A', .before = true }), HDX_STRIP_KOOM, 80,
-         "2 overhead arrays are absent, 2 classes stand in no heap and none in zygote or image");
+         "2 overhead arrays are absent; 2 classes are in no heap, none in the zygote or image heap");
     said(overheads_of(&(overheads){ .named = 2, .other = 'A' }), HDX_STRIP_KOOM, 80,
-         "2 overhead arrays are absent, 2 classes stand in no heap and none in zygote or image");
+         "2 overhead arrays are absent; 2 classes are in no heap, none in the zygote or image heap");
 }
 
 Test(signs, classes_of_a_heap_whose_overhead_arrays_are_absent_are_matrixs)
 {
     said(overheads_of(&(overheads){ .named = 1, .heap = 'A' }), HDX_STRIP_MATRIX, 80,
-         "all 1 overhead arrays that classes name are absent");
+         "all 1 overhead arrays that classes refer to are absent");
     said(overheads_of(&(overheads){ .named = 7, .heap = 'Z' }), HDX_STRIP_MATRIX, 80,
-         "all 7 overhead arrays that classes name are absent");
+         "all 7 overhead arrays that classes refer to are absent");
     said(overheads_of(&(overheads){ .named = 8, .heap = 'I' }), HDX_STRIP_MATRIX, 95,
-         "all 8 overhead arrays that classes name are absent");
+         "all 8 overhead arrays that classes refer to are absent");
     said(overheads_of(&(overheads){ .named = 2, .other = 'Z' }), HDX_STRIP_MATRIX, 80,
-         "all 2 overhead arrays that classes name are absent");
+         "all 2 overhead arrays that classes refer to are absent");
     said(overheads_of(&(overheads){ .named = 2, .other = 'I' }), HDX_STRIP_MATRIX, 80,
-         "all 2 overhead arrays that classes name are absent");
+         "all 2 overhead arrays that classes refer to are absent");
 }
 
 Test(signs, overhead_arrays_are_references_to_odd_addresses_under_their_two_names)
@@ -531,11 +531,11 @@ Test(signs, three_roots_without_their_object_are_kooms)
     nothing(lost_roots(2, 0), "two");
     nothing(lost_roots(2, 20), "two of twenty-two");
     said(lost_roots(3, 0), HDX_STRIP_KOOM, 80,
-         "3 of 3 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+         "3 of 3 VM-internal roots lack their object after them, and the zygote and image heaps are missing");
     said(lost_roots(15, 1), HDX_STRIP_KOOM, 80,
-         "15 of 16 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+         "15 of 16 VM-internal roots lack their object after them, and the zygote and image heaps are missing");
     said(lost_roots(16, 0), HDX_STRIP_KOOM, 95,
-         "16 of 16 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+         "16 of 16 VM-internal roots lack their object after them, and the zygote and image heaps are missing");
     dump_maker *m = lost_roots(16, 0);
     dump_maker_heap_info(m, 'Z', "zygote");
     nothing(m, "a zygote heap");
@@ -577,7 +577,7 @@ Test(signs, a_root_waits_for_the_next_object_whatever_else_stands_between)
     dump_maker_root(m, HDX_SUB_ROOT_VM_INTERNAL, m->next_id, 0, 0);
     (void)dump_maker_instance(m, m->classes[0].id, NULL);
     said(m, HDX_STRIP_KOOM, 80,
-         "3 of 4 VM-internal roots are not followed by their object, and there is no zygote or image heap");
+         "3 of 4 VM-internal roots lack their object after them, and the zygote and image heaps are missing");
 
     m = begun(); /* before the first object they are of another kind */
     for (unsigned k = 0; k < 9; k++)
@@ -614,9 +614,9 @@ Test(signs, eleven_objects_with_a_string_and_no_array_are_matrixs)
     nothing(dropped_arrays(0, 30, 0, 0, 0), "no String");
     nothing(dropped_arrays(30, 0, 0, 1, 0), "an array");
     said(dropped_arrays(1, 10, 0, 0, 0), HDX_STRIP_MATRIX, 80,
-         "no primitive array at all among 11 instances, 1 of them Strings");
+         "no primitive arrays, but 11 instances, 1 of them Strings");
     said(dropped_arrays(20, 10, 0, 0, 0), HDX_STRIP_MATRIX, 80,
-         "no primitive array at all among 30 instances, 20 of them Strings");
+         "no primitive arrays, but 30 instances, 20 of them Strings");
     dump_maker *m = begun();
     same_ones(m, 1, 'I', 0, 0);
     (void)instances(m, "java.lang.String", 20);
@@ -625,7 +625,7 @@ Test(signs, eleven_objects_with_a_string_and_no_array_are_matrixs)
 
 Test(signs, hundreds_of_objects_with_texts_alone_are_matrixs)
 {
-    static const char *const words = "no array of another type than byte and char among 500 instances and 50 arrays";
+    static const char *const words = "only byte and char arrays: 500 instances and 50 arrays seen";
     static const char        types[] = "ZFDSIJ";
     nothing(dropped_arrays(1, 498, 20, 20, 10), "499 objects");
     nothing(dropped_arrays(1, 499, 20, 20, 9), "49 arrays");
