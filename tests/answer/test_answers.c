@@ -112,7 +112,7 @@ Test(answers, refuse_what_they_do_not_know_before_anything_is_built)
         { "histogram", { "sort", "objects:up" }, "sort 'objects:up': expected :asc or :desc after the column" },
         { "histogram", { "retained", "perhaps" }, "retained must be true or false, not 'perhaps'" },
         { "objects", { "limit", "1" }, "'objects' needs class PATTERN" },
-        { "retained", { "limit", "1" }, "'retained' takes OBJECT or class PATTERN, and got neither" },
+        { "retained", { "limit", "1" }, "'retained' takes OBJECT or class PATTERN, but got neither" },
         { "path",
           { "exclude-field", "name" },
           "exclude-field 'name': expected CLASS#FIELD, such as com.acme.Cache#entries" },

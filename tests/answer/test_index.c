@@ -122,7 +122,7 @@ static void expect_index(hdx_rows *rows, bool reused)
     hdx_human_size(r->peak_rss, peak);
     if (reused)
         (void)snprintf(want, sizeof want,
-                       "%s: %llu objects (%llu live), %s, was there\nmade from this dump "
+                       "%s: %llu objects (%llu live), %s, exists\nmade from this dump "
                        "(size, time, inode); 16 files of the expected length, not read",
                        r->path, (ull)r->objects, (ull)r->live_objects, human);
     else
