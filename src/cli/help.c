@@ -103,7 +103,7 @@ static void columns_of_form(hdx_buffer *out, const hdx_form *f, const hdx_form *
     if (f->parameter != NULL)
         hdx_buffer_format(out, " with --%s%s%s", f->parameter, *is != '\0' ? " " : "", is);
     hdx_buffer_text(out, shared == 0                ? ":\n"
-                         : shared < f->column_count ? "(other columns are listed below):\n"
+                         : shared < f->column_count ? " (other columns are listed below):\n"
                                                     : ": the same as below\n");
     for (unsigned i = 0; i < f->column_count; i++)
         if (shared == 0 || !has_column(below, &f->columns[i]))
