@@ -233,7 +233,7 @@ Test(kinds, text_in_other_encodings_and_before_a_dump)
 Test(kinds, a_piece_of_a_dump_of_jdk_22)
 {
 #define PIECE               "a segment of a dump of JDK 22 or later, not a whole dump"
-#define EXPECT_PIECE(bytes) expect_said(bytes, sizeof(bytes) - 1, PIECE, "the same name without .p and number")
+#define EXPECT_PIECE(bytes) expect_said(bytes, sizeof(bytes) - 1, PIECE, "without .p and number in its name")
     EXPECT_PIECE("\x1c\0\0\0\0\0\0\1\0\x20\0\0");
     EXPECT_PIECE("\x1c\0\0\0\0\0\0\0\5\x21");
     EXPECT_PIECE("\x04\0\0\0\0\0\0\0\x28\0");

@@ -99,8 +99,8 @@ Test(valid, worked_example_of_the_facts)
 Test(header, r1_refuses_what_is_no_dump_and_says_what_it_is)
 {
     expect_refused("", 0, "empty");
-    expect_refused("J", 1, "cut");
-    expect_refused("JAVA PROFILE 1.0.2\0\0\0\0\x08", 23, "cut");
+    expect_refused("J", 1, "truncated");
+    expect_refused("JAVA PROFILE 1.0.2\0\0\0\0\x08", 23, "truncated");
     expect_refused("Exception in thread main\n", 25, "text file");
     expect_refused("PK\x03\x04....", 8, "zip");
     expect_refused("\0\x12portable heap dump\0\0", 22, "PHD");
@@ -131,7 +131,7 @@ Test(header, r2_refuses_ids_that_are_not_4_or_8_bytes)
         hdx_buffer b = hdx_buffer_of(NULL);
         hdx_write_head(&b, "1.0.2", size, 0);
         if (size != 4 && size != 8)
-            expect_refused(b.at, (size_t)b.len, "identifiers of");
+            expect_refused(b.at, (size_t)b.len, "identifiers are");
         hdx_buffer_free(&b);
     }
 }

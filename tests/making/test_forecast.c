@@ -113,7 +113,7 @@ Test(forecast, of_a_search_fits_to_the_byte)
     cr_expect(hdx_forecast_search(&b->work, 32, 777, &err) == HDX_OK);
     b->work.room = need - 1;
     cr_expect(hdx_forecast_search(&b->work, 32, 777, &err) == HDX_LIMIT);
-    cr_expect(strstr(err.message, "needs 1025 MB, the budget is 1024 MB") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "needs 1025 MB; the memory limit is 1024 MB") != NULL, "%s", err.message);
     cr_expect(strcmp(err.hint, "--memory 1025M would do") == 0, "%s", err.hint);
     b->work.room = 5;
     b->options.memory = 0;

@@ -391,12 +391,12 @@ Test(index, says_before_it_begins_what_does_not_fit_the_budget)
     hdx_index_report  report;
     hdx_error         err;
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_LIMIT);
-    cr_expect(strstr(err.message, "the budget is 20 MB") != NULL && strstr(err.hint, "heapdex estimate") != NULL,
+    cr_expect(strstr(err.message, "the memory limit is 20 MB") != NULL && strstr(err.hint, "heapdex estimate") != NULL,
               "%s / %s", err.message, err.hint);
     options.memory = 39u << 20; /* enough to begin with */
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_LIMIT);
-    cr_expect(strstr(err.message, "the budget is 39 MB") != NULL && strncmp(err.hint, "--memory ", 9) == 0, "%s / %s",
-              err.message, err.hint);
+    cr_expect(strstr(err.message, "the memory limit is 39 MB") != NULL && strncmp(err.hint, "--memory ", 9) == 0,
+              "%s / %s", err.message, err.hint);
     cr_expect(!exists("%s.hdx", dump) && !exists("%s", own_of_dump("part", dump)));
     options.memory = strtoull(err.hint + 9, NULL, 10) << 20; /* what it said would do, does */
     cr_expect(build(&options, &report) == HDX_OK);

@@ -79,7 +79,8 @@ Test(leftover, of_ours_is_used_and_not_where_others_can_write)
             partial_write(&left, part);
             (void)snprintf(path, sizeof path, "%s%s", part, names[i]);
             cr_assert(stat(path, &st) == 0 && chmod(path, (st.st_mode & 07777) | bits[k]) == 0);
-            cr_expect(!goes_on() && strstr(said, "is writable by others: not used") != NULL, "%s: %s", path, said);
+            cr_expect(!goes_on() && strstr(said, "is writable by other users; it is not used") != NULL, "%s: %s", path,
+                      said);
         }
 }
 

@@ -871,7 +871,7 @@ Test(place, is_never_inside_another_index)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         options.index_dir = paths[i];
         cr_expect_eq(hdx_index_build(&options, &report, &err), HDX_USAGE, "%s", paths[i]);
-        cr_expect(strncmp(err.message, "lies in the index ", 18) == 0, "%s", err.message);
+        cr_expect(strncmp(err.message, "is inside the index ", 20) == 0, "%s", err.message);
         cr_expect(system("test -z \"$(ls -A x | grep -v -E 'hdx$|^catalog')\"") == 0, "%s", paths[i]);
     }
 }

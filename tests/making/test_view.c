@@ -268,7 +268,7 @@ Test(view, told_to_stop_at_every_question_keeps_the_steps_that_are_done, .timeou
         const hdx_code     code = make_asked(&every, progress, &err);
         cr_assert(code == HDX_OK || code == HDX_CANCELLED, "%u: %s", last, err.message);
         const bool kept = is_there("a.hprof.hdx/views/.heapdex-part-v/view.tmp");
-        cr_expect(!kept || strstr(err.hint, "the steps that are done are saved") != NULL, "%u: %s", last, err.hint);
+        cr_expect(!kept || strstr(err.hint, "finished steps are saved") != NULL, "%u: %s", last, err.hint);
         const unsigned before = went_on[0] + went_on[1];
         cr_assert(code == HDX_OK || make(&every, &err) == HDX_OK, "%u: %s", last, err.message);
         cr_expect(went_on[0] + went_on[1] == before + kept, "%u", last);
@@ -423,8 +423,8 @@ Test(view, keeps_to_a_budget_or_says_which_would_do)
     memset(&report, 7, sizeof report);
     cr_expect(hdx_view_build(&small, &w, &report, &err) == HDX_LIMIT);
     cr_expect(report.path[0] == '\0' && report.bytes == 0 && report.step_count == 0, "nothing is reported of it");
-    cr_expect(strstr(err.message, "the budget is 20 MB") != NULL && strstr(err.hint, "would do") != NULL, "%s / %s",
-              err.message, err.hint);
+    cr_expect(strstr(err.message, "the memory limit is 20 MB") != NULL && strstr(err.hint, "would do") != NULL,
+              "%s / %s", err.message, err.hint);
     const hdx_index_options enough = { .dump = "a.hprof",
                                        .threads = 1,
                                        .memory = strtoull(err.hint + 9, NULL, 10) << 20 };
@@ -505,7 +505,7 @@ Test(view, with_a_file_of_a_user_in_it_stays)
     cr_assert(make(&sound, &err) == HDX_OK, "%s", err.message);
     cr_assert(system("echo mine > a.hprof.hdx/views/v/letter") == 0);
     cr_expect_eq(make(&sound, &err), HDX_USAGE);
-    cr_expect(strstr(err.message, "holds letter, which heapdex did not write") != NULL, "%s", err.message);
+    cr_expect(strstr(err.message, "contains letter, which heapdex did not write") != NULL, "%s", err.message);
     cr_expect_eq(remove_view("v", path, &err), HDX_USAGE);
     cr_expect(is_there("a.hprof.hdx/views/v/letter") && !is_there("a.hprof.hdx/views/.heapdex-part-v"));
     cr_assert(unlink("a.hprof.hdx/views/v/letter") == 0);

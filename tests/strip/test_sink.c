@@ -183,7 +183,7 @@ Test(sink, copies_from_a_reader_and_says_where_the_file_ends_before)
     cr_expect(hdx_strip_sink_copy(&s, &o.r, 10, 8990, &err) == HDX_OK && s.bytes == 8990);
     cr_expect(memcmp(s.buffer, some + 10, 8990) == 0);
     cr_expect(hdx_strip_sink_copy(&s, &o.r, 8999, 2, &err) == HDX_BAD_DUMP && err.offset == 9000 &&
-                  strstr(err.message, "1 bytes more") != NULL,
+                  strstr(err.message, "1 bytes too early") != NULL,
               "%s", err.message);
     hdx_strip_sink_drop(&s);
     over_close(&o);
@@ -309,8 +309,8 @@ Test(restore, is_not_written_onto_the_dump_or_a_folder_or_nothing)
     cr_expect(restore_to(stripped, stripped, &r, &err) == HDX_USAGE && strstr(err.message, "is the dump itself"));
     cr_expect(restore_to(stripped, link_path, &r, &err) == HDX_USAGE && strstr(err.message, "is the dump itself"));
     cr_expect(restore_to(stripped, folder, &r, &err) == HDX_USAGE && strstr(err.message, "is a folder"));
-    cr_expect(restore_to(stripped, "", &r, &err) == HDX_USAGE && strstr(err.message, "no file is named"));
-    cr_expect(restore_to(stripped, NULL, &r, &err) == HDX_USAGE && strstr(err.message, "no file is named"));
+    cr_expect(restore_to(stripped, "", &r, &err) == HDX_USAGE && strstr(err.message, "no output file is named"));
+    cr_expect(restore_to(stripped, NULL, &r, &err) == HDX_USAGE && strstr(err.message, "no output file is named"));
     cr_expect(restore_to("/nothing/at/all", dump, &r, &err) == HDX_BAD_DUMP || err.code == HDX_IO);
     cr_expect(restore_to(stripped, dump, &r, &err) == HDX_OK, "what stood there is replaced: %s", err.message);
     test_folder_remove(folder);
