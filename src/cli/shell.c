@@ -356,7 +356,7 @@ static const struct dot {
     const char *sentence;
 } dots[] = {
     { ".help", "", dot_help, "this" },
-    { ".tables", "[PATTERN]", dot_tables, "list tables; with a pattern (java.util.*) also those of classes" },
+    { ".tables", "[PATTERN]", dot_tables, "list tables; a pattern (java.util.*) adds those of classes" },
     { ".schema", "[TABLE]", dot_schema, "list the columns of a table, or of all tables" },
     { ".mode", "FORMAT", dot_mode, "set the format: table, json, jsonl, csv or tsv" },
     { ".limit", "N", dot_limit, "set the number of rows to show; 0 shows all" },

@@ -253,7 +253,7 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
     }
     hdx_pattern_close(&p);
     return code != HDX_OK || any ? code
-                                 : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "unknown class %.120s", pattern);
+                                 : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
 }
 
 hdx_code hdx_leak_find(leak_inspector *i, const hdx_leaks_options *o, hdx_id **leaking, uint64_t *count,

@@ -71,8 +71,8 @@ Test(manifest, csv_in_quotes_holds_commas_quotes_and_ends_of_lines)
 
 Test(manifest, csv_that_is_wrong_says_where)
 {
-    csv("", HDX_USAGE, "`dump` is none of them");
-    csv("path,host\na,b\n", HDX_USAGE, "`dump` is none of them");
+    csv("", HDX_USAGE, "including `dump`");
+    csv("path,host\na,b\n", HDX_USAGE, "including `dump`");
     csv("dump,host,host\n", HDX_USAGE, "line 1: two columns have the same name");
     csv("dump\na.hprof,b\n", HDX_USAGE, "line 2: more fields than columns");
     csv("dump\nok.hprof\n\"a.hprof\nb.hprof\n", HDX_USAGE, "line 3: a quote is not closed");
@@ -352,7 +352,7 @@ Test(inputs, of_a_manifest_are_beside_it_and_have_safe_ids)
     cr_expect_str_eq(d.at[2].path, "/abs/c.hprof");
     cr_expect(strncmp(d.at[2].id, "shop-1-", 7) == 0, "%s", d.at[2].id);
     cr_expect(strncmp(d.at[3].id, "d-", 2) == 0, "%s", d.at[3].id);
-    cr_expect(strstr(said.at, "line 3: dump_id '../x' is no name for files") != NULL, "%s", said.at);
+    cr_expect(strstr(said.at, "line 3: dump_id '../x' is not a valid file name") != NULL, "%s", said.at);
     cr_expect(strstr(said.at, "dump_id shop-1 belongs to another dump") != NULL, "%s", said.at);
     hdx_list_free(NULL, HDX_LIST_REF(&d));
     put("m/list.csv", "dump,a,b\nx.hprof,,\n");

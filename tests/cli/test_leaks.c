@@ -100,7 +100,7 @@ Test(leaks, say_of_a_class_that_is_not_there_what_other_commands_say)
         cr_expect_str_eq(leaks.out, other.out);
         cr_expect_str_eq(leaks.err, other.err);
         cr_expect(strstr(leaks.err, "warning: the dump is damaged in ") != NULL, "%s", leaks.err);
-        cr_expect(strstr(leaks.err, "unknown class java.lang.Tread\nhint: ") != NULL, "%s", leaks.err);
+        cr_expect(strstr(leaks.err, "no class is called java.lang.Tread\nhint: ") != NULL, "%s", leaks.err);
         ran_free(&leaks);
         ran_free(&other);
     }
@@ -115,11 +115,11 @@ Test(leaks, of_one_key_or_of_some_age_or_class)
            "2 APPLICATION LEAKS\n"); /* the screen below the node is the node's */
     expect("a.hprof --finder classes --class Node", 0, "Node is interpreted as app.Node\n");
     expect("a.hprof --finder classes --class Node", 0, "1 APPLICATION LEAK\n");
-    expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: unknown class app.Nobody\nhint: ");
+    expect("a.hprof --finder classes --class app.Nobody", 4, "heapdex: no class is called app.Nobody\nhint: ");
     expect("a.hprof --finder classes --class '/(/'", 2, "regular expression \"(\": missing closing parenthesis");
     expect("a.hprof --finder classes", 2, "--finder classes and --class PATTERN must be used together");
     expect("a.hprof --class app.Node", 2, "--finder classes and --class PATTERN must be used together");
-    expect("a.hprof --finder filters --key x", 2, "leave --finder out");
+    expect("a.hprof --finder filters --key x", 2, "remove --finder");
 }
 
 Test(leaks, fail_a_build_when_asked_to)
@@ -183,7 +183,7 @@ Test(leaks, of_several_dumps_are_merged_by_signature)
         "a.hprof b.hprof --format json", 0,
         "\"dumps\": [\n    {\"dump\": \"a.hprof\", \"metadata\": {}, \"watched\": {\"count\": 4, \"retained\": 3}},\n");
     expect("a.hprof nowhere.hprof", 3, "nowhere.hprof");
-    expect("a.hprof b.hprof --index-dir x.hdx", 2, "--index-dir names one index");
+    expect("a.hprof b.hprof --index-dir x.hdx", 2, "--index-dir names a single index");
 }
 
 Test(leaks, heed_the_callers_matchers_and_rules)

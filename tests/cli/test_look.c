@@ -93,7 +93,7 @@ Test(look, leaves_what_needs_a_command_to_commands)
         { "--sort class", "--sort needs a command" },
         { "--reachable all", "--reachable needs a command" },
         { "--by class", "unknown option '--by'" },
-        { "--raw", "--raw is for" },
+        { "--raw", "--raw requires" },
         { "info", "the command must come before the dump" },
         { "0x1234", "a command is missing before 'app.hprof.gz'" },
     };
@@ -112,10 +112,14 @@ Test(look, leaves_what_needs_a_command_to_commands)
 Test(look, is_not_meant_by_a_misspelt_command)
 {
     static const char *const cases[][2] = {
-        { "histogrm", "did you mean 'histogram'?" },        { "inof", "did you mean 'info'?" },
-        { "app.hprof", "no command and no file" },          { "hist", "did you mean 'histogram'?" },
-        { "xyz", "heapdex --help lists the commands" },     { "cat", "heapdex --help lists the commands" },
-        { "indices", "heapdex --help lists the commands" }, { "ls", "heapdex --help lists the commands" },
+        { "histogrm", "did you mean 'histogram'?" },
+        { "inof", "did you mean 'info'?" },
+        { "app.hprof", "no command or file" },
+        { "hist", "did you mean 'histogram'?" },
+        { "xyz", "heapdex --help lists the commands" },
+        { "cat", "heapdex --help lists the commands" },
+        { "indices", "heapdex --help lists the commands" },
+        { "ls", "heapdex --help lists the commands" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ran r = tool_sh("\"$H\" %s", cases[i][0]);

@@ -231,8 +231,8 @@ Test(sql, asks_several_dumps_in_one_statement)
         char call[64], words[200];
         (void)snprintf(call, sizeof call, "'SELECT 1' --attach %s=app.hprof.gz", taken[i]);
         (void)snprintf(words, sizeof words,
-                       "heapdex: '%s' is a reserved name\nhint: main is the first dump, temp has "
-                       "temporary tables, and another name is one dump's\n",
+                       "heapdex: '%s' is a reserved name\nhint: main names the first dump and temp the "
+                       "temporary tables; choose an unused name\n",
                        taken[i]);
         expect(call, 2, "", words);
     }

@@ -318,7 +318,7 @@ Test(index, that_the_disk_cannot_hold_is_refused_before_the_work)
     cr_assert(hdx_index_estimate(&options, &f, &err) == HDX_OK);
     space_left = f.disk + f.temporary - 1;
     cr_expect(hdx_index_build_through(&doors, &options, &report, &err) == HDX_LIMIT);
-    cr_expect(strstr(err.message, "1 MB on disk, 1 MB while it is built; 0.") != NULL &&
+    cr_expect(strstr(err.message, "1 MB on disk, 1 MB while it is built; only 0.") != NULL &&
                   strstr(err.hint, "--index-dir") != NULL,
               "%s", err.message);
     cr_expect(!exists("%s", own_of_dump("part", dump)) && !exists("%s", own_of_dump("lock", dump)) &&

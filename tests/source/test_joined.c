@@ -160,13 +160,13 @@ Test(joined, a_piece_after_a_cut_record_counts_once)
     gm_put(&file, piece.at, 1000);
     save(path, file.at, file.len);
     save(piece_name(1), piece.at, piece.len);
-    expect_read(&whole, "its piece .p1: ");
+    expect_read(&whole, "its segment .p1: ");
     gm_free(&file);
     gm_free(&piece);
     gm_free(&whole);
 }
 
-/* The record that was cut ends where its piece ends, so that the next piece is not taken for a part of it. */
+/* The record that was cut ends where its segment ends, so that the next piece is not taken for a part of it. */
 Test(joined, a_cut_record_ends_with_its_piece)
 {
     static const size_t cuts[] = { 1, 100, 1999, 2000, 2001, 2008 }; /* of a heap record of 2000 bytes and its head */
@@ -184,7 +184,7 @@ Test(joined, a_cut_record_ends_with_its_piece)
         }
         append(&whole, &first);
         append(&whole, &second);
-        expect_read(&whole, "its 2 pieces .p0 to .p1");
+        expect_read(&whole, "its 2 segments .p0 to .p1");
         gm_free(&whole);
         gm_free(&first);
         gm_free(&second);
@@ -198,7 +198,7 @@ Test(joined, another_record_that_was_cut_is_left_out)
     save(path, file.at, file.len - 3);
     save(piece_name(0), piece.at, piece.len);
     append(&whole, &piece);
-    expect_read(&whole, "its piece .p0");
+    expect_read(&whole, "its segment .p0");
     gm_free(&whole);
     gm_free(&file);
     gm_free(&piece);
@@ -241,7 +241,7 @@ Test(joined, other_files_are_not_opened)
     expect_read(&whole, NULL);
     save(piece_name(6), piece.at, piece.len);
     append(&whole, &piece);
-    expect_read(&whole, "its piece .p6: the JVM");
+    expect_read(&whole, "its segment .p6: the JVM");
     gm_free(&whole);
     gm_free(&piece);
 }
@@ -344,7 +344,7 @@ Test(joined, a_fault_at_any_call_is_an_error)
         faulty_io_init(&faulty, n, EACCES, false);
         const hdx_code code = hdx_source_open_io(&faulty.io, path, NULL, &source, &err);
         named |= code == HDX_BAD_DUMP && strcmp(err.where, piece_name(0)) == 0 &&
-                 strstr(err.message, "cannot open this piece of the dump") != NULL;
+                 strstr(err.message, "cannot open this segment of the dump") != NULL;
         cr_expect(eq(int, source != NULL, code == HDX_OK));
         cr_expect(code != HDX_OK || hdx_source_file_size(source) == file.len + piece.len || listing++ == 0, "call %u",
                   n);
