@@ -243,7 +243,7 @@ static void how_to_choose(hdx_buffer *out)
 {
     hdx_buffer_text(out, "Rows are filtered (--where), sorted (--sort) and limited (--limit); --columns\n"
                          "selects the columns. heapdex help COMMAND lists the columns of a command.\n"
-                         "\n--columns A,B,C          show these, in this order; includes columns not in tables\n"
+                         "\n--columns A,B,C          show these, in this order, even if not in tables\n"
                          "--sort COL[:asc|desc]    default: sizes and counts descend, others ascend\n"
                          "--limit N                0 shows all; path counts paths\n"
                          "--where 'COL OP VALUE'   several conditions must all be true\n"

@@ -75,7 +75,7 @@ hdx_code cli_leaks_after(cli_run *run, hdx_error *err)
             run->condition |= fails(c, l->leaks[i].kind);
         if (c->verbose)
             cli_notice(run->console, "%s: leaks %s", hdx_session_dump(run->session, d),
-                       l->remembered ? "stored next to the index" : "searched");
+                       l->remembered ? "read from a stored answer" : "searched");
     }
     return code;
 }

@@ -171,7 +171,7 @@ static void dot_tables(shell *s, const char *argument, hdx_error *err)
     if (*argument == '\0') {
         cli_words_put(&text, words.at, words.count, width);
         hdx_buffer_text(&text,
-                        "and one for each class, \"java.util.HashMap\", and for a class with its "
+                        "and one for each class, \"java.util.HashMap\", or with its "
                         "subclasses,\n\"instanceof java.util.AbstractMap\"; .tables java.util.* lists some of them\n");
     } else {
         s->code = hdx_pattern_open(&pattern, argument, NULL, NULL, err);

@@ -77,7 +77,7 @@ Test(manifest, csv_that_is_wrong_says_where)
     csv("dump\na.hprof,b\n", HDX_USAGE, "line 2: more fields than columns");
     csv("dump\nok.hprof\n\"a.hprof\nb.hprof\n", HDX_USAGE, "line 3: a quote is not closed");
     csv("dump\n\"a\"b\n", HDX_USAGE, "line 2: text follows a closing quote");
-    expect(true, "dump\na\0b\n", 9, HDX_USAGE, "holds a NUL");
+    expect(true, "dump\na\0b\n", 9, HDX_USAGE, "contains a NUL byte");
 }
 
 Test(manifest, csv_with_a_field_or_a_row_without_end_is_refused)

@@ -132,7 +132,7 @@ Test(check, refuses_a_wrong_rule_before_it_builds_anything)
     expect("shop.hprof.gz --growth 10%", 2, "--growth needs --baseline");
     expect("shop.hprof.gz --max 'live 1G' --baseline shop.hprof.gz", 2,
            "no rule uses the baseline\nhint: add a rule such as --growth");
-    expect("shop.hprof.gz --rule 'growth 10%'", 2, "rule 'growth 10%' needs a baseline\nhint: name a dump or index");
+    expect("shop.hprof.gz --rule 'growth 10%'", 2, "rule 'growth 10%' needs a baseline\nhint: name a dump");
     expect("shop.hprof.gz --rules none.rules", 2, "none.rules: cannot be read: No such file");
     expect("shop.hprof.gz", 2, "check needs a rule\nhint: --max 'retained com.acme.* 50M'");
     expect("shop.hprof.gz --max 'live 1G' --sarif - --junit -", 2, "only one report can be written to standard output");
@@ -353,7 +353,7 @@ Test(check, keeps_a_report_that_it_cannot_write_as_it_was)
     expect("shop.hprof.gz --max 'live 1G' --sarif nowhere/o.sarif", 7, "nowhere/o.sarif");
     expect("shop.hprof.gz --max 'live 1G' --junit shop.hprof.gz", 2, "is an input of this call");
     write_text("o.md", "what was there");
-    expect("shop.hprof.gz --max 'lve 1G' --markdown o.md", 2, "no measure");
+    expect("shop.hprof.gz --max 'lve 1G' --markdown o.md", 2, "unknown measure");
     expect_in("o.md", "what was there");
 }
 

@@ -204,7 +204,7 @@ Test(leaks, heed_the_callers_matchers_and_rules)
 Test(leaks, are_remembered_until_something_changes)
 {
     expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
-    expect("a.hprof --verbose", 0, "a.hprof: leaks remembered");
+    expect("a.hprof --verbose", 0, "a.hprof: leaks read from a stored answer");
     expect("a.hprof --verbose --no-retained", 0, "a.hprof: leaks searched");
     tool_write("m.txt", TEXT("ignored static-field app.Holder#second\n"));
     expect("a.hprof --verbose --matchers m.txt", 0, "a.hprof: leaks searched");
@@ -220,9 +220,9 @@ Test(leaks, within_too_little_memory_are_refused_with_a_size_that_would_do)
 {
     ran r = tool_sh("\"$H\" index a.hprof --quiet && \"$H\" leaks a.hprof --memory 2M");
     cr_expect(eq(int, r.code, 6), "%d %s", r.code, r.err);
-    const char *named = strstr(r.err, "--memory allows; --memory ");
+    const char *named = strstr(r.err, "exceeds --memory; --memory ");
     cr_assert(named != NULL && strstr(r.err, "would do") != NULL, "%s", r.err);
-    ran again = tool_sh("\"$H\" leaks a.hprof --memory %dM", atoi(named + strlen("--memory allows; --memory ")));
+    ran again = tool_sh("\"$H\" leaks a.hprof --memory %dM", atoi(named + strlen("exceeds --memory; --memory ")));
     cr_expect(eq(int, again.code, 0), "%s", again.err);
     ran_free(&again);
     ran_free(&r);
@@ -260,7 +260,7 @@ Test(leaks, that_were_kept_and_damaged_are_searched_anew)
         ran r = tool_sh("for f in a.hprof.hdx/leaks-*; do %s; done", harm[i]);
         ran_free(&r);
         expect("a.hprof --verbose", 0, "a.hprof: leaks searched");
-        expect("a.hprof --verbose", 0, "a.hprof: leaks remembered");
+        expect("a.hprof --verbose", 0, "a.hprof: leaks read from a stored answer");
     }
     ran r = tool_sh("ls a.hprof.hdx/*.part");
     cr_expect(r.code != 0, "%s", r.out);

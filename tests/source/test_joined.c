@@ -131,7 +131,7 @@ static void expect_same_while_merged(bool packed)
             append(&now, &file);
             gm_put(&now, pieces[k].at, part);
             save(path, now.at, now.len);
-            expect_read(&whole, "the JVM was stopped before it merged them");
+            expect_read(&whole, "the JVM stopped before it merged them");
             gm_free(&now);
         }
         append(&file, &pieces[k]);
