@@ -169,7 +169,7 @@ Test(content, on_a_terminal_drives_nothing)
     free(t);
     t = terminal_start(80, "\"$H\" object a.hprof 0x200 --text --no-pager");
     cr_expect_eq(terminal_end(t), 2);
-    cr_expect(strstr(t->shown, "nothing for a terminal") != NULL, "%s", t->shown);
+    cr_expect(strstr(t->shown, "cannot be written to a terminal") != NULL, "%s", t->shown);
     free(t);
 }
 
