@@ -2,7 +2,7 @@
  * suspects_page.c - suspects of a leak as a page: what it is in a sentence, what accumulates, the path that holds it.
  *
  *     Suspect 1: 1.9 MB, 70.5 %
- *       one HashMap in the static field acme.Shop.SESSIONS retains 1.9 MB (70%), 12,004 entries of acme.Session, held
+ *       one HashMap in the static acme.Shop.SESSIONS retains 1.9 MB (70%), 12,004 entries of acme.Session, held
  * by thread "clerk"; look at acme.Desk.serve (Desk.java:42) accumulates: 1.9 MB in 270 java.util.HashMap$Node
  *
  *     GC root: thread

@@ -23,7 +23,7 @@ Test(suspects, are_a_page_with_the_path_that_holds_each)
     expect("\"$H\" suspects app.hprof.gz", 0,
            "Suspect 1: 1.9 MB, 70.5%\n"
            "  one HashMap in the field sessions of one bookshop.Bookshop$SessionCache in the\n"
-           "  static field bookshop.Bookshop.SESSIONS retains 1.9 MB (70%), 270 entries of\n"
+           "  static bookshop.Bookshop.SESSIONS retains 1.9 MB (70%), 270 entries of\n"
            "  bookshop.Bookshop$Session, held by thread \"clerk\"; look at\n"
            "  bookshop.Bookshop.lambda$main$0 (Bookshop.java:120)\n"
            "  accumulates: 1.9 MB in 213 java.util.HashMap$Node\n"

@@ -44,7 +44,7 @@ Test(suspects, of_the_bookshop_say_what_holds_the_sessions)
         ask(&h, 0, 0, 0),
         "1,1,object,0xfeb18ea8,bookshop.Bookshop$SessionCache,1,1965232,70.49,0xfecd0878,java.util.HashMap$Node[],"
         "1965168,java.util.HashMap$Node,213,1963104,one "
-        "HashMap in the field sessions of one bookshop.Bookshop$SessionCache in the static field "
+        "HashMap in the field sessions of one bookshop.Bookshop$SessionCache in the static "
         "bookshop.Bookshop.SESSIONS retains 1.9 MB (70%), 270 entries of bookshop.Bookshop$Session, held by thread "
         "\"clerk\"; look at bookshop.Bookshop.lambda$main$0 (Bookshop.java:120)\n");
     heap_close(&h);

@@ -1,7 +1,7 @@
 /*
  * suspect_words.c - a suspect in words: the sentence a person needs.
  *
- *     one HashMap in the static field acme.Shop.sessions retains 1.9 MB (70%), 12,004 entries of acme.Session, held by
+ *     one HashMap in the static acme.Shop.sessions retains 1.9 MB (70%), 12,004 entries of acme.Session, held by
  *     thread "clerk"; look at acme.Desk.serve (Desk.java:42)
  *
  * The object that is named is the one a programmer knows: the accumulation point is often the array of a map or the
@@ -284,10 +284,10 @@ static hdx_code find_static(words *w, hdx_id id, hdx_named_ref *ref, hdx_id *hol
 /* below: what the field has, HDX_NO_ID where that is the object itself */
 static void put_static(words *w, hdx_id below, hdx_id holder, const char *name)
 {
-    hdx_buffer_text(&w->b, below == HDX_NO_ID ? " in the static field " : " below the ");
+    hdx_buffer_text(&w->b, below == HDX_NO_ID ? " in the static " : " below the ");
     if (below != HDX_NO_ID) {
         put_class(&w->b, hdx_suspect_class(w->s->ask.g, below));
-        hdx_buffer_text(&w->b, " in the static field ");
+        hdx_buffer_text(&w->b, " in the static ");
     }
     put_text(&w->b, hdx_suspect_class(w->s->ask.g, holder));
     hdx_buffer_text(&w->b, ".");
@@ -353,7 +353,7 @@ static hdx_code put_step(words *w, const hdx_id *step, bool direct, bool *told, 
 }
 
 /*
- * " in the static field A.B": a static field that leads to the object without other objects of the program between;
+ * " in the static A.B": a static field that leads to the object without other objects of the program between;
  * else the last object of the program on the path, and its field; else the field of the JDK that it is in.
  */
 static hdx_code put_where(words *w, hdx_error *err)
