@@ -145,7 +145,7 @@ Test(answers, an_index_of_another_dump_never_answers_and_is_never_replaced)
         r = tool_sh("\"$H\" %s --index-dir one.hdx", calls[i]);
         cr_expect(eq(int, r.code, 3), "%s: %s", calls[i], r.err);
         cr_expect(strstr(r.err, "heapdex: one.hdx: is the index of another dump: /") != NULL &&
-                      strstr(r.err, "/app.hprof, not of ") != NULL,
+                      strstr(r.err, "/app.hprof, not ") != NULL,
                   "%s", r.err);
         ran_free(&r);
     }

@@ -222,7 +222,7 @@ Test(batch, tells_a_log_when_each_dump_begins_and_ends)
                       "heapdex: [ab]" ID "done\n"
                       "heapdex: no" ID "begun with 1 thread and [0-9.]+ MB, about [0-9]+\\.[0-9] s\n"
                       "heapdex: no" ID "failed \\(3\\): d/no.hprof: offset 0x0: a text file, not a heap dump\n"
-                      "heapdex: no" ID "hint: heap dumps come from [^\n]*\n$",
+                      "heapdex: no" ID "hint: take a heap dump with [^\n]*\n$",
                       r.out),
               "%s", r.out);
     ran_free(&r);
