@@ -91,7 +91,7 @@ static void put_checked(char *to, size_t size, const hdx_index_report *r, unsign
         "made from this dump (size and samples)",
         "made from this dump (size, time, inode)",
     };
-    (void)snprintf(to, size, "exists\n%s; %u files of the expected length, not read", words[r->likeness], files);
+    (void)snprintf(to, size, "exists\n%s; %u files of expected length, not read", words[r->likeness], files);
 }
 
 /* files: of an index that was there. */

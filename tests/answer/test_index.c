@@ -123,7 +123,7 @@ static void expect_index(hdx_rows *rows, bool reused)
     if (reused)
         (void)snprintf(want, sizeof want,
                        "%s: %llu objects (%llu live), %s, exists\nmade from this dump "
-                       "(size, time, inode); 16 files of the expected length, not read",
+                       "(size, time, inode); 16 files of expected length, not read",
                        r->path, (ull)r->objects, (ull)r->live_objects, human);
     else
         (void)snprintf(want, sizeof want, "%s: %llu objects (%llu live), %s, built in %.2f s with %s", r->path,

@@ -264,7 +264,7 @@ Test(batch, draws_on_a_terminal_how_far_it_is)
     free(t);
     t = terminal_start(20, "HEAPDEX_PAGER=cat \"$H\" batch d/a.hprof --out one --ask histogram");
     cr_expect(eq(int, terminal_end(t), 0));
-    cr_expect(strstr(t->shown, "0 of 1 dump, 0 run\r\x1b[J") != NULL, "%s", t->shown); /* a line is one line */
+    cr_expect(strstr(t->shown, "0 of 1 dump, 0 runn\r\x1b[J") != NULL, "%s", t->shown); /* a line is one line */
     free(t);
     t = terminal_start(80, "HEAPDEX_PAGER=cat \"$H\" batch d/a.hprof --out never --ask histogram --progress never");
     cr_expect(eq(int, terminal_end(t), 0));
