@@ -440,7 +440,7 @@ static hdx_code copy_file(hdx_catalog_writer *w, uint64_t *size, uint32_t *crc, 
     if (rc != 0)
         code = hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_FILE);
     else if ((rc = io->stat(io, w->file, &stat)) < 0)
-        code = io_fail(err, rc, HDX_CATALOG_FILE, "look at");
+        code = io_fail(err, rc, HDX_CATALOG_FILE, "read");
     else if (stat.st_size <= 0)
         code = hdx_fail(err, HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "is empty after writing");
     else if ((rc = io->map(io, fd, *size = (uint64_t)stat.st_size, &at)) < 0)

@@ -305,7 +305,7 @@ static hdx_code still_ours(hdx_io *io, const hdx_index_home *home, const hdx_man
         (void)snprintf(path, sizeof path, "%s/%s.hdx", home->part, m->files[i].name);
         const int rc = io->stat(io, path, &st);
         if (rc < 0)
-            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot look at it after writing: %s", strerror(-rc));
+            code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be read after writing: %s", strerror(-rc));
         else if ((uint64_t)st.st_size != m->files[i].bytes)
             code = hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "is %llu bytes, but %llu were written",
                             (unsigned long long)st.st_size, (unsigned long long)m->files[i].bytes);

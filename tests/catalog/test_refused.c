@@ -991,7 +991,7 @@ Test(refused, files_that_cannot_be_written)
     } cases[] = {
         { "catalog.tmp", 'd', -EACCES, "catalog.tmp", "cannot remove: Permission denied" },
         { "catalog.mdb", 'c', -ENOSPC, "catalog.mdb", "cannot create: No space left on device" },
-        { "catalog.mdb", 's', -EIO, "catalog.mdb", "cannot be read: Input/output error" },
+        { "catalog.mdb", 's', -EIO, "catalog.mdb", "cannot read: Input/output error" },
         { "catalog.mdb", 'e', 0, "catalog.mdb", "is empty after writing" },
         { "catalog.mdb", 'm', -ENOMEM, "catalog.mdb", "cannot map: Cannot allocate memory" },
         { "catalog.mdb", 'k', -EIO, "catalog.mdb", "cannot close: Input/output error" },

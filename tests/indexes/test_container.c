@@ -284,7 +284,7 @@ Test(container, the_first_damage_is_told_with_block_and_byte)
     cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_DAMAGED));
     cr_expect(eq(str, err.where, "size.hdx"));
     cr_expect(eq(u64, err.offset, at - 77));
-    cr_expect(strstr(err.message, "block has sum") != NULL);
+    cr_expect(strstr(err.message, "block has checksum") != NULL);
     cr_expect(eq(u64, hdx_ints_get(x, 199999), v[199999])); /* other blocks still answer */
     hdx_ints_close(x);
     free(bytes);

@@ -327,7 +327,7 @@ Test(whole, tells_where_the_first_damage_is)
         cr_expect(eq(int, hdx_index_check(&w.place, KIND, &w.file, &err), HDX_DAMAGED));
         (void)snprintf(end, sizeof end, "(section %u, block %u, byte %llu of the file)", cases[i].section,
                        cases[i].block, (unsigned long long)cases[i].begin);
-        cr_expect(strstr(err.message, end) != NULL && strstr(err.message, "block has sum ") == err.message, "%s",
+        cr_expect(strstr(err.message, end) != NULL && strstr(err.message, "block has checksum ") == err.message, "%s",
                   err.message);
         cr_expect(eq(u64, err.offset, cases[i].begin));
         made_close(&w);

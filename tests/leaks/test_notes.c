@@ -301,8 +301,12 @@ Test(notes, of_another_index_length_name_or_kind_of_file_are_passed_over)
     static const struct {
         unsigned    at;
         const char *why;
-    } heads[] = { { 0, "begins as no kept answer" }, { 8, "another index" }, { 24, "the key of another name" },
-                  { 32, "another length" },          { 40, "its sum" },      { 44, "the sum of its head" } };
+    } heads[] = { { 0, "does not begin like a stored answer" },
+                  { 8, "another index" },
+                  { 24, "its key belongs to another name" },
+                  { 32, "its length differs from its header" },
+                  { 40, "its checksum is wrong" },
+                  { 44, "its header has a wrong checksum" } };
     hdx_buffer body = hdx_buffer_of(NULL);
     craft(&body, leak, NOTHING, 0);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {

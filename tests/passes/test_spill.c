@@ -395,7 +395,7 @@ Test(spill, changed_bytes_are_found)
     one ^= 4;
     cr_assert(b->work.io->write_at(b->work.io, spill.file.fd, &one, 1, 1) >= 0);
     cr_expect(hdx_spill_get(&b->tables, &spill, 0, bytes, &reader, &err) == HDX_IO &&
-                  strstr(err.message, "otherwise") != NULL,
+                  strstr(err.message, "differs from what was written") != NULL,
               "%s", err.message);
 }
 

@@ -92,8 +92,7 @@ Test(memory, that_a_sort_is_refused_is_said_with_the_bound)
     cr_expect(not(hdx_rows_next(rows, &cells)));
     cr_expect(eq(int, hdx_rows_end(rows, &err), HDX_LIMIT));
     cr_expect(strstr(err.message, "no memory for rows to sort: ") == err.message, "%s", err.message);
-    cr_expect(strstr(err.message, " bytes more do not fit in the 700000 that questions may take") != NULL, "%s",
-              err.message);
+    cr_expect(strstr(err.message, " more bytes exceed the limit of 700000 for queries") != NULL, "%s", err.message);
     cr_expect(strcmp(err.hint, "raise the limit with --memory") == 0, "%s", err.hint);
     hdx_rows_close(rows);
     cr_expect(eq(u64, mem.used, 0));

@@ -110,7 +110,8 @@ Test(bounds, names_of_fields_that_no_statement_could_hold_are_refused)
     open_dump(&t, m);
     (void)sqlite3_limit(t.sql->db, SQLITE_LIMIT_SQL_LENGTH, 1000);
     const char *got = run(&t, "SELECT count(*) FROM \"A\"");
-    cr_expect(t.err.code == HDX_LIMIT && strstr(got, "the 100 fields of this class exceed the 1000 bytes") != NULL &&
+    cr_expect(t.err.code == HDX_LIMIT &&
+                  strstr(got, "the names of the 100 fields of this class exceed 1000 bytes") != NULL &&
                   strstr(t.err.hint, "field(id") != NULL,
               "%s; %s", got, t.err.hint);
     expect(&t, "SELECT count(*) FROM classes WHERE name = 'A'", "1\n");
@@ -383,7 +384,7 @@ Test(bounds, a_column_of_another_table_is_no_slip_of_the_pen)
     run(&t, "SELECT class FROM roots");
     cr_expect(strncmp(t.err.hint, "class is a column of objects, frames, ", 38) == 0, "%s", t.err.hint);
     run(&t, "SELECT retained FROM \"java.lang.String\"");
-    cr_expect(strstr(t.err.hint, "; tables of classes call it \"@retained\"") != NULL, "%s", t.err.hint);
+    cr_expect(strstr(t.err.hint, "; tables of classes have \"@retained\"") != NULL, "%s", t.err.hint);
     expect_hint(&t, "SELECT count(*) FROM byte[]", "no such table: byte",
                 "put class names in double quotes: \"byte[]\"");
     expect_hint(&t, "SELECT count(*) FROM java.lang.Object[]", "near \".\": syntax error",

@@ -878,7 +878,7 @@ Test(reading, of_no_form_or_with_ids_of_other_widths_is_refused)
     for (unsigned k = 0; k < 4; k++) {
         hdx_error err = { 0 };
         cr_expect(hdx_strip_overlay_new(o.source, (hdx_overlay_form)forms[k], false, &v, &err) == HDX_USAGE &&
-                      v == NULL && strstr(err.message, "no form") != NULL,
+                      v == NULL && strstr(err.message, "unknown form") != NULL,
                   "%d", forms[k]);
     }
     for (int form = HDX_OVERLAY_KOOM; form < HDX_OVERLAY_FORMS; form++) {
