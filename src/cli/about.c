@@ -6,7 +6,7 @@
  *     app.hprof: HPROF 1.0.2, 115 MB, compressed oops, 2026-11-23 11:53:04 UTC
  *     live         2,320,979 objects of 1,204 classes, 88.6 MB; 610 GC roots, 15 threads
  *     unreachable  183 objects, 8.6 KB
- *                  of these 97, 4.1 KB: probably referenced by fields of class objects
+ *                  of these 97, 4.1 KB: probably held by fields of class objects
  *     references   9,120,118 between live objects
  *     index        app.hprof.hdx: 15 files, 21.4 MB (9.7 bytes per object)
  *                  built 2026-11-23 12:01:44 UTC in 0.41 s
@@ -217,7 +217,7 @@ static void put_no_garbage(page *p)
         const char *kind, *what;
     } told[] = {
         { "filler", "probably fillers of the garbage collector" },
-        { "class field", "probably referenced by fields of class objects" },
+        { "class field", "probably held by fields of class objects" },
         { "archive", "probably part of the JVM's class data archive (CDS)" },
     };
     const hdx_cell *kinds = cli_member(p->info, "no_garbage");

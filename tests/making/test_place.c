@@ -696,7 +696,7 @@ Test(place, gets_files_as_they_were_made_alone)
     } cases[] = { { "12345", NULL },
                   { "1234", "is 4 bytes, but 5 were written" },
                   { "123456", "is 6 bytes, but 5 were written" },
-                  { NULL, "cannot look at it after writing: No such file or directory" } };
+                  { NULL, "cannot be read after writing: No such file or directory" } };
     static const hdx_kind kinds[] = { HDX_KIND_ADDRESS, HDX_KIND_SEEK };
     make("a.hprof");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

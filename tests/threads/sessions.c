@@ -39,7 +39,7 @@ static void question(asker *a, hdx_session *s, const char *name, const hdx_argum
         code = hdx_rows_end(rows, &err);
     }
     hdx_rows_close(rows);
-    if (code != HDX_OK && (code != HDX_LIMIT || strstr(err.message, "that questions may take") == NULL))
+    if (code != HDX_OK && (code != HDX_LIMIT || strstr(err.message, " for queries") == NULL))
         die(name, &err);
     a->answered += code == HDX_OK;
     a->refused += code == HDX_LIMIT;
