@@ -91,6 +91,9 @@ add_test(NAME house.includes COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_D
 add_test(NAME house.citations COMMAND ${CMAKE_COMMAND} -D TREE=${PROJECT_SOURCE_DIR}
          -P ${PROJECT_SOURCE_DIR}/cmake/house_citations.cmake)
 
+# Words that readers did not understand.
+add_test(NAME house.words COMMAND ${PROJECT_SOURCE_DIR}/cmake/house_words.sh ${PROJECT_SOURCE_DIR})
+
 # The links and commands of the pages.
 find_program(HDX_PYTHON3 python3)
 mark_as_advanced(HDX_PYTHON3)
@@ -294,8 +297,8 @@ if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   list(APPEND slow sql.extension python.heapdex python.fleet steady.history steady.io_faults steady.clock_jumps
        steady.small_stack)
 endif()
-add_custom_target(slow_tests DEPENDS heapdex_cli heapdex bench_make_dump)
-add_custom_target(quick_tests)
+add_custom_target(slow_tests DEPENDS heapdex_cli heapdex bench_make_dump man)
+add_custom_target(quick_tests DEPENDS man)
 get_property(quick_targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 foreach(test IN LISTS slow)
   string(REPLACE "." "_" program ${test})

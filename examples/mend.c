@@ -21,7 +21,7 @@ static hdx_graph *graph;
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    if (!hdx_graph_mend(graph, info->si_addr)) {
+    if (!hdx_graph_handle_fault(graph, info->si_addr)) {
         signal(number, SIG_DFL);
         raise(number);
     }

@@ -146,7 +146,7 @@ typedef struct hdx_session hdx_session;
 /*
  * Opens a session. Texts of the options are copied; `progress` and `notice` may be called until hdx_session_close.
  * Nothing is opened or built yet: the first answer that needs an index does that. One thread at a time may use a
- * session, except for hdx_session_cancel and hdx_session_mend.
+ * session, except for hdx_session_cancel and hdx_session_handle_fault.
  */
 HDX_API hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, hdx_error *err);
 
@@ -222,8 +222,8 @@ HDX_API const hdx_leaks *hdx_session_leaks(const hdx_session *s, size_t place);
 /* Returns the result of the last answer `check`; NULL if it was not run or failed. Valid until `check` is run again. */
 HDX_API const hdx_check *hdx_session_check(const hdx_session *s);
 
-/* Same as hdx_graph_mend for all graphs of the session, for a handler of SIGBUS. */
-HDX_API bool hdx_session_mend(hdx_session *s, const void *address);
+/* Same as hdx_graph_handle_fault for all graphs of the session, for a handler of SIGBUS. */
+HDX_API bool hdx_session_handle_fault(hdx_session *s, const void *address);
 
 /*
  * Runs an answer. The rows are shaped by the arguments and contain the head of the document (hdx_rows_head). They

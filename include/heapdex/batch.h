@@ -4,7 +4,7 @@
  *
  * Example (examples/batch.c):
  *     const char *const       inputs[] = { folder };
- *     const hdx_batch_options options = { .inputs = inputs, .input_count = 1, .out = "night", .ask = "leaks" };
+ *     const hdx_batch_options options = { .inputs = inputs, .input_count = 1, .out = "answers", .ask = "leaks" };
  *     hdx_batch_counts        counts;
  *     hdx_rows               *rows = NULL;
  *     hdx_code                code = hdx_batch_run(&options, &counts, &rows, &err);

@@ -70,13 +70,13 @@ HDX_API void hdx_graph_close(hdx_graph *g);
  *     static void on_bus_error(int number, siginfo_t *info, void *context)
  *     {
  *         (void)context;
- *         if (!hdx_graph_mend(graph, info->si_addr)) {
+ *         if (!hdx_graph_handle_fault(graph, info->si_addr)) {
  *             signal(number, SIG_DFL);
  *             raise(number);
  *         }
  *     }
  */
-HDX_API bool hdx_graph_mend(hdx_graph *g, const void *address);
+HDX_API bool hdx_graph_handle_fault(hdx_graph *g, const void *address);
 
 /*
  * Returns HDX_OK, or the first problem that any thread met: HDX_DAMAGED with file, page and offset; HDX_BUSY if the

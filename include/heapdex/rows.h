@@ -188,7 +188,7 @@ HDX_API const char *hdx_rows_title(const hdx_rows *rows);
  * it"). REQUIRES: hdx_rows_next returned false without giving a row. NULL if no reason is known. Valid until
  * hdx_rows_close.
  */
-HDX_API const char *hdx_rows_nothing(hdx_rows *rows);
+HDX_API const char *hdx_rows_empty_reason(hdx_rows *rows);
 
 /* ---- shaping ---- */
 /*
@@ -207,7 +207,7 @@ HDX_API const char *hdx_rows_nothing(hdx_rows *rows);
  * Sets the callbacks that shaping calls from now on to detect cancellation: while it matches patterns, collects rows
  * and sorts. REQUIRES: *progress outlives the rows.
  */
-HDX_API void hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress);
+HDX_API void hdx_rows_set_progress(hdx_rows *rows, const hdx_progress *progress);
 
 /* Keeps the rows that match a condition: "retained > 1M", "class ~ ^com\.". */
 HDX_API hdx_code hdx_rows_where(hdx_rows **rows, const char *condition, hdx_error *err);

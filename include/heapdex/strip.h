@@ -109,7 +109,7 @@ typedef struct hdx_strip_options {
     bool             plain;        /* Tailor: write the raw form */
     bool             keep_bitmaps; /* Matrix: keep bitmaps that occur once */
     bool             map_names;    /* REDACTED: replace names outside of the platform by others of the same length */
-    /* globs over Java names ("com.acme.*", "int[]") that are kept regardless of the policy */
+    /* globs over Java names ("com.acme.*", "int[]") that the policy never removes */
     const char *const *keep_classes;
     size_t             keep_count;
     const char *const *drop_classes; /* drop their instances and arrays; not for REDACTED */

@@ -282,7 +282,7 @@ class Statements(Case):
     def test_that_are_refused_say_why(self):
         for statement, word in [
             ("SELECT nobody FROM objects", "nobody"),
-            ("SELECT 1; SELECT 2", "several"),
+            ("SELECT 1; SELECT 2", "single statement"),
             ("CREATE TEMP TABLE t(a)", "no rows"),
             ("", "no statement"),
             ("SELECT '\0'", "NUL"),

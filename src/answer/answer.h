@@ -162,15 +162,15 @@ hdx_code hdx_answer_leaks_search(hdx_session *s, hdx_graph *g, const hdx_leaks_o
 /* Returns whether a file begins like a heap dump, plain or compressed. *time_ms: when the dump was made; 0: unknown. */
 bool hdx_answer_is_dump(const char *path, uint64_t *time_ms);
 
-/* ---- night.c ---- */
+/* ---- batch_output.c ---- */
 /* `application`: from the manifest, "" for none. Both texts are valid until the call returns. */
-typedef hdx_code hdx_answer_night_take(void *context, const char *index, const char *application, hdx_error *err);
+typedef hdx_code hdx_answer_batch_visit(void *context, const char *index, const char *application, hdx_error *err);
 /*
  * Sets *is_one if a folder is the output folder of a batch (--out), and then passes the index of each completed dump;
  * notices report the others.
  */
-hdx_code hdx_answer_night(hdx_session *s, const char *out, hdx_answer_night_take *take, void *context, bool *is_one,
-                          hdx_error *err);
+hdx_code hdx_answer_batch_output(hdx_session *s, const char *out, hdx_answer_batch_visit *take, void *context,
+                                 bool *is_one, hdx_error *err);
 
 /* ---- one file each ---- */
 extern const hdx_answer hdx_answer_index, hdx_answer_estimate, hdx_answer_verify, hdx_answer_remove, hdx_answer_detect,

@@ -35,7 +35,7 @@ hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_que
         code = hdx_answer_or_close(rows, name_view(s, *rows, err));
     if (code != HDX_OK)
         return code;
-    hdx_rows_heed(*rows, &s->progress);
+    hdx_rows_set_progress(*rows, &s->progress);
     hdx_rows_set_judge(*rows, hdx_answer_judge, s);
     return hdx_answer_shape(a, q, rows, err);
 }

@@ -117,7 +117,7 @@ hdx_code hdx_checking_heaviest(hdx_checking *c, const uint32_t *numbers, size_t 
                     *out = some[i];
                     best = retained;
                 }
-                code = hdx_ask_turn(&ask, err);
+                code = hdx_ask_check_cancel(&ask, err);
             }
         } while (code == HDX_OK && n == RUN);
     }
@@ -192,7 +192,7 @@ static hdx_code top(hdx_checking *c, hdx_id *out, hdx_error *err)
             *out = id;
             best = retained;
         }
-        code = hdx_ask_turn(&ask, err);
+        code = hdx_ask_check_cancel(&ask, err);
     }
     return code != HDX_OK ? code : hdx_graph_check(c->g, err);
 }

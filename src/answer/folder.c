@@ -1,7 +1,7 @@
 /*
  * folder.c - the dumps of a folder: files that begin as a heap dump does, plain or compressed, in the order in which
  * they were made. Where there is none, the index folders in it (heapdex batch --index-dir); other folders are not
- * looked into. Of a folder that a batch wrote to (--out) the dumps of that batch (night.c).
+ * looked into. Of a folder that a batch wrote to (--out) the dumps of that batch (batch_output.c).
  */
 #include "answer/answer.h"
 #include "making/making.h"
@@ -100,15 +100,15 @@ static hdx_code list(hdx_session *s, const char *folder, bool indexes, listing *
     return code;
 }
 
-typedef struct night {
+typedef struct batch_visit {
     hdx_session *s;
     listing     *l;
-} night;
+} batch_visit;
 
-static hdx_code take_night(void *context, const char *index, const char *application, hdx_error *err)
+static hdx_code visit_dump(void *context, const char *index, const char *application, hdx_error *err)
 {
-    night   *n = context;
-    uint64_t time_ms;
+    batch_visit *n = context;
+    uint64_t     time_ms;
     (void)is_index(hdx_io_system(), index, &time_ms);
     const char    *copy = hdx_arena_copy(&n->s->arena, application, strlen(application));
     const hdx_code code = copy != NULL ? add(n->s, n->l, index, time_ms, true, err)
@@ -121,16 +121,16 @@ static hdx_code take_night(void *context, const char *index, const char *applica
 static hdx_code list_folder(hdx_session *s, const char *folder, listing *l, hdx_error *err)
 {
     const uint64_t first = l->count;
-    night          n = { s, l };
-    bool           is_night;
-    hdx_code       code = hdx_answer_night(s, folder, take_night, &n, &is_night, err);
-    if (code == HDX_OK && !is_night)
+    batch_visit    n = { s, l };
+    bool           is_batch;
+    hdx_code       code = hdx_answer_batch_output(s, folder, visit_dump, &n, &is_batch, err);
+    if (code == HDX_OK && !is_batch)
         code = list(s, folder, false, l, err);
-    if (code == HDX_OK && !is_night && l->count == first)
+    if (code == HDX_OK && !is_batch && l->count == first)
         code = list(s, folder, true, l, err);
     if (code == HDX_OK && l->count == first)
         return hdx_fail(err, HDX_USAGE, folder, HDX_NOWHERE,
-                        is_night ? "no dump of this batch is done" : "no file of this folder is a heap dump");
+                        is_batch ? "no dump of this batch is done" : "no file of this folder is a heap dump");
     if (l->count - first > 1)
         qsort(l->at + first, (size_t)(l->count - first), sizeof *l->at, by_time);
     return code;

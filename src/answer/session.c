@@ -193,7 +193,7 @@ hdx_code hdx_session_view(hdx_session *s, size_t place, const char *view, hdx_gr
         return code;
     (void)snprintf(v->name, sizeof v->name, "%s", view);
     v->next = d->views;
-    d->views = v; /* whole: hdx_session_mend may be called at any time */
+    d->views = v; /* whole: hdx_session_handle_fault may be called at any time */
     *out = v->graph;
     return HDX_OK;
 }
@@ -235,7 +235,7 @@ void hdx_answer_release(hdx_session *s, size_t place)
 {
     if (place > 0) {
         hdx_graph *g = s->dumps[place].graph;
-        s->dumps[place].graph = NULL; /* first, for hdx_session_mend may be called at any time */
+        s->dumps[place].graph = NULL; /* first, for hdx_session_handle_fault may be called at any time */
         hdx_graph_close(g);
     }
 }
@@ -283,14 +283,14 @@ const hdx_leaks *hdx_session_leaks(const hdx_session *s, size_t place)
     return place < s->dump_count ? s->dumps[place].leaks : NULL;
 }
 
-bool hdx_session_mend(hdx_session *s, const void *address)
+bool hdx_session_handle_fault(hdx_session *s, const void *address)
 {
     for (size_t i = 0; i < s->dump_count; i++) {
-        if (s->dumps[i].graph != NULL && hdx_graph_mend(s->dumps[i].graph, address))
+        if (s->dumps[i].graph != NULL && hdx_graph_handle_fault(s->dumps[i].graph, address))
             return true;
         for (const answer_view *v = s->dumps[i].views; v != NULL; v = v->next)
-            if (hdx_graph_mend(v->graph, address))
+            if (hdx_graph_handle_fault(v->graph, address))
                 return true;
     }
-    return s->beside != NULL && hdx_session_mend(s->beside, address);
+    return s->beside != NULL && hdx_session_handle_fault(s->beside, address);
 }

@@ -103,7 +103,7 @@ static void bus_error(int number, siginfo_t *info, void *context)
     hdx_session *s = atomic_load(&guarded);
     (void)number;
     (void)context;
-    if (s == NULL || !hdx_session_mend(s, info->si_addr))
+    if (s == NULL || !hdx_session_handle_fault(s, info->si_addr))
         _exit(5); /* a file that is read became shorter, and it is none of the index */
 }
 

@@ -111,8 +111,8 @@ static const hdx_answer batch_command = {
         "column `dump`, or JSONL. The largest dump is processed first. If a dump fails, the others continue: its row "
         "reports the reason, and the exit code is 1. Finished dumps that have not changed are skipped. After a kill, "
         "or SIGTERM (75), run the same command again to resume. Several runs may share one DIR.",
-    .examples = { "heapdex batch dumps --out night --ask suspects,histogram,leaks",
-                  "heapdex batch dumps.csv --out night --index-only --memory 8G --threads 4" },
+    .examples = { "heapdex batch dumps --out answers --ask suspects,histogram,leaks",
+                  "heapdex batch dumps.csv --out answers --index-only --memory 8G --threads 4" },
     .forms = &batch_form,
     .form_count = 1,
     .document = hdx_batch_document,

@@ -23,14 +23,14 @@ static const member of_start[] = {
 };
 static const member of_alive[] = {
     { "path", "the shortest path from a GC root to an object" },
-    { "holders", "no single object retains much: the fields and threads that share it" },
+    { "holders", "the fields, threads and roots that retain most of the heap together" },
     { "statics", "the static fields by what they retain" },
     { "roots", "the GC roots themselves" },
     { "object", "one object: its fields, elements and sizes" },
-    { "objects", "all instances of a class" },
-    { "refs", "what an object refers to, or what refers to it" },
-    { "retained", "what would be free without a set of objects" },
-    { "free-if", "what would be free without a field, class, loader or kind of root" },
+    { "objects", "the instances of a class, one row each" },
+    { "refs", "the neighbours of an object: outgoing, or with --in incoming references" },
+    { "retained", "what would be free if a set of objects were gone" },
+    { "free-if", "what would be free if a field, class, loader or kind of root held nothing" },
     { "immediate-dominators", "which of your classes retain, for example, all byte[]" },
 };
 static const member of_waste[] = {
@@ -58,7 +58,7 @@ static const member of_jvm[] = {
 };
 static const member of_gates[] = {
     { "leaks", "leaks as LeakCanary finds them: Android, or classes that you name" },
-    { "check", "rules that a heap must keep: fails a build" },
+    { "check", "rules for a heap; a broken rule fails the build" },
 };
 static const member of_many[] = {
     { "diff", "what differs between two heaps" },
@@ -71,7 +71,7 @@ static const member of_own[] = {
     { "export", "whole tables for other programs" },
 };
 static const member of_files[] = {
-    { "index", "build the index now, or define a view" },
+    { "index", "build the index before the first question, or define a view (VIEWS in heapdex(7))" },
     { "estimate", "memory, disk and time of a build, before it starts" },
     { "verify", "check an index" },
     { "remove", "delete an index" },

@@ -235,7 +235,8 @@ static void put_unwatched(hdx_buffer *out, const cli_run *run)
         return;
     hdx_buffer_text(out, "\nNo object was watched by LeakCanary. Other ways to find what leaks:\n"
                          "  --finder filters               objects whose state shows a leak\n"
-                         "  --finder classes --class NAME  all instances of a class\n");
+                         "  --finder classes --class NAME  all instances of a class\n"
+                         "  heapdex suspects               what retains most, in any heap\n");
 }
 
 static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)

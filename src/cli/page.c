@@ -45,7 +45,7 @@ void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const h
 
 void cli_put_nothing(hdx_buffer *out, hdx_rows *rows)
 {
-    const char *why = hdx_rows_nothing(rows);
+    const char *why = hdx_rows_empty_reason(rows);
     hdx_buffer_format(out, "(%s)\n", why != NULL ? why : "no rows");
 }
 

@@ -278,7 +278,7 @@ hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const 
     if (good && code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
         good = put_path(&p);
         if (good && p.number == 0) { /* as of a table */
-            const char *why = hdx_rows_nothing(rows);
+            const char *why = hdx_rows_empty_reason(rows);
             hdx_buffer_format(&p.line, "(%s)\n", why != NULL ? why : "no rows");
             good = p.line.failed || sink->write(sink->context, p.line.at, (size_t)p.line.len);
         }

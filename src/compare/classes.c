@@ -136,7 +136,7 @@ static hdx_code group(grouping *g, hdx_error *err)
             return hdx_ledger_refused(g->l, err);
         sum->objects += c->live_instances;
         sum->shallow += c->live_bytes;
-        code = hdx_ask_turn(&g->ask, err);
+        code = hdx_ask_check_cancel(&g->ask, err);
     }
     g->at[g->class_count] = used;
     return code;

@@ -365,7 +365,7 @@ static hdx_code check_rows(diff *d, const hdx_arguments *a, const hdx_progress *
     hdx_rows            *rows = NULL;
     hdx_code             code = hdx_rows_make_in(d->l->mem, &maker, &rows, err);
     if (code == HDX_OK)
-        hdx_rows_heed(rows, progress);
+        hdx_rows_set_progress(rows, progress);
     for (size_t i = 0; code == HDX_OK && i < a->count; i++)
         if (strcmp(a->at[i].name, "where") == 0)
             code = hdx_rows_where(&rows, a->at[i].value, err);
@@ -492,10 +492,10 @@ hdx_code hdx_compare_diff_rows(hdx_ledger *l, const hdx_arguments *a, const hdx_
     if (maker.total > 0)
         return HDX_OK;
     return equal == 0 /* every heap has classes; not every one has leaks */
-               ? hdx_say_nothing(HDX_OK, out, err, "no dump has a leak of %s",
-                                 hdx_argument_choice(a, "finder") > 0 ? "this selection" : "a watched object")
-               : hdx_say_nothing(HDX_OK, out, err, "they are the same in all of %" PRIu64 " rows: --all shows them",
-                                 equal);
+               ? hdx_rows_explain_empty(HDX_OK, out, err, "no dump has a leak of %s",
+                                        hdx_argument_choice(a, "finder") > 0 ? "this selection" : "a watched object")
+               : hdx_rows_explain_empty(HDX_OK, out, err,
+                                        "they are the same in all of %" PRIu64 " rows: --all shows them", equal);
 }
 
 /* ---- declared ---- */

@@ -84,7 +84,7 @@ static hdx_code descend(descent *d, hdx_error *err)
         sum->retained += retained;
         if (retained > shallow && depth + 1 < d->deepest)
             enter(d, ++depth, id, thing);
-        if ((code = hdx_ask_turn(&d->ask, err)) != HDX_OK)
+        if ((code = hdx_ask_check_cancel(&d->ask, err)) != HDX_OK)
             return code;
     }
 }

@@ -535,9 +535,9 @@ hdx_code hdx_compare_trend_rows(hdx_ledger *l, const hdx_arguments *a, hdx_rows 
         }
     }
     hdx_arena_free(&arena);
-    return hdx_say_nothing(code, out, err, "%s",
-                           outlying ? "no dump differs that much from the others"
-                                    : "nothing grew from the first dump to the last; --all shows all rows");
+    return hdx_rows_explain_empty(code, out, err, "%s",
+                                  outlying ? "no dump differs that much from the others"
+                                           : "nothing grew from the first dump to the last; --all shows all rows");
 }
 
 hdx_code hdx_compare_trend_check(const hdx_arguments *a, size_t dumps, hdx_error *err)

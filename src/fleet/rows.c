@@ -115,6 +115,6 @@ hdx_code hdx_fleet_rows(fleet_dump *d, const fleet_table *t, fleet_source *sourc
     if (made == HDX_OK && runs)
         hdx_rows_set_run(*out, run);
     if (made == HDX_OK)
-        hdx_rows_heed(*out, &d->session->progress);
+        hdx_rows_set_progress(*out, &d->session->progress);
     return made;
 }

@@ -426,7 +426,7 @@ void hdx_graph_damage(const hdx_graph *g, const char *where, const char *what, u
     hdx_graph_note((hdx_graph *)g, &e);
 }
 
-bool hdx_graph_mend(hdx_graph *g, const void *address)
+bool hdx_graph_handle_fault(hdx_graph *g, const void *address)
 {
     for (int kind = 0; kind < HDX_KINDS; kind++) {
         const void *file = atomic_load(&g->files[kind]);

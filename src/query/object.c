@@ -125,7 +125,7 @@ static hdx_code target_of(documents *d, const hdx_value *value, hdx_arena *arena
     members[0].value = hdx_class_of_cell(g, id);
     members[2].value = hdx_retained_cell(g, id);
     hdx_code code = hdx_label_cell(&d->ask.q, id, arena, &members[1].value, err);
-    return code == HDX_OK ? hdx_ask_turn(&d->ask, err) : code;
+    return code == HDX_OK ? hdx_ask_check_cancel(&d->ask, err) : code;
 }
 
 /* Room for so many lists of members, and a cell for each. */

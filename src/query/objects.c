@@ -38,13 +38,13 @@ static void listing_close(void *state)
 /* HDX_NO_ID: there is none. */
 static hdx_code next_instance(listing *l, hdx_id *id, hdx_error *err)
 {
-    hdx_code code = hdx_ask_turn(&l->ask, err);
+    hdx_code code = hdx_ask_check_cancel(&l->ask, err);
     while (code == HDX_OK && !hdx_refs_next(&l->refs, id)) {
         *id = HDX_NO_ID;
         if (++l->at >= l->count)
             return HDX_OK;
         hdx_graph_instances(l->ask.g, l->numbers[l->at], l->ask.q.scope, &l->refs);
-        code = hdx_ask_turn(&l->ask, err);
+        code = hdx_ask_check_cancel(&l->ask, err);
     }
     return code;
 }
@@ -119,12 +119,13 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))
         code = hdx_query_labels(q, false, out, err);
     if (sieved && mine > 0)
-        return hdx_say_nothing(code, out, err, HDX_NONE_MEETS);
+        return hdx_rows_explain_empty(code, out, err, HDX_NONE_MEETS);
     if (others > 0)
-        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s instance%s not shown; use --reachable all", others,
-                               other == HDX_GARBAGE ? "unreachable" : "live", others == 1 ? "" : "s");
-    return hdx_say_nothing(code, out, err, "%s no instances%s", classes == 1 ? "the class has" : "the classes have",
-                           subclasses ? "" : "; --subclasses includes instances of subclasses");
+        return hdx_rows_explain_empty(code, out, err, "%" PRIu64 " %s instance%s not shown; use --reachable all",
+                                      others, other == HDX_GARBAGE ? "unreachable" : "live", others == 1 ? "" : "s");
+    return hdx_rows_explain_empty(code, out, err, "%s no instances%s",
+                                  classes == 1 ? "the class has" : "the classes have",
+                                  subclasses ? "" : "; --subclasses includes instances of subclasses");
 }
 
 static const hdx_parameter parameters[] = {

@@ -114,7 +114,7 @@ typedef struct hdx_ask {
  */
 hdx_code hdx_ask_begin(const hdx_query *q, hdx_ask *out, hdx_error *err);
 /* Checks for cancellation in every 256th call. Call it once per row or object. */
-hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err);
+hdx_code hdx_ask_check_cancel(hdx_ask *a, hdx_error *err);
 hdx_code hdx_ask_stopped(const hdx_query *q, hdx_error *err); /* checks now */
 unsigned hdx_ask_threads(const hdx_query *q);
 hdx_code hdx_ask_end(hdx_ask *a, bool *more, hdx_error *err); /* sets *more to false, and checks invariant 2 */
@@ -148,7 +148,7 @@ hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *ar
  * Sets the reason why rows are empty, as the last step of creating them. `code` is the result of the steps before. The
  * format is that of printf and may not contain text of the dump. On failure the rows are closed and *rows is NULL.
  */
-hdx_code hdx_say_nothing(hdx_code code, hdx_rows **rows, hdx_error *err, const char *format, ...)
+hdx_code hdx_rows_explain_empty(hdx_code code, hdx_rows **rows, hdx_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* ---- lists of ids or class numbers that a caller frees with hdx_ids_free, hdx_numbers_free ---- */

@@ -81,7 +81,7 @@ static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, 
 {
     references *r = state;
     bool        found = true;
-    hdx_code    code = hdx_ask_turn(&r->ask, err);
+    hdx_code    code = hdx_ask_check_cancel(&r->ask, err);
     (void)arena;
     if (code == HDX_OK && r->inbound && (r->unnamed || r->at == r->names.count))
         code = advance(r, &found, err);
@@ -122,7 +122,7 @@ static hdx_code outbound_without_names(references *r, hdx_error *err)
             return code;
         r->names.at[r->names.count++] =
             (hdx_named){ target, hdx_graph_address(r->ask.g, target), kind, HDX_NO_CLASS, first ? "<class>" : NULL };
-        code = hdx_ask_turn(&r->ask, err);
+        code = hdx_ask_check_cancel(&r->ask, err);
     }
     return code;
 }
@@ -164,24 +164,25 @@ static hdx_code say_nothing(const hdx_ask *ask, hdx_id id, bool inbound, hdx_cod
     if (code != HDX_OK)
         return code;
     if (!inbound)
-        return hdx_say_nothing(code, out, err, "it does not refer to an object");
+        return hdx_rows_explain_empty(code, out, err, "it does not refer to an object");
     hdx_graph_inbound(ask->g, id, ask->q.scope, &refs);
     if (hdx_refs_next(&refs, &other))
         return code;
     if (ask->q.scope != HDX_ALL)
         for (hdx_graph_inbound(ask->g, id, HDX_ALL, &refs); code == HDX_OK && hdx_refs_next(&refs, &other); others++)
-            code = hdx_ask_turn(&mine, err);
+            code = hdx_ask_check_cancel(&mine, err);
     if (code != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
         return code;
     }
     if (others > 0)
-        return hdx_say_nothing(code, out, err, "%" PRIu64 " %s referrer%s not shown; use --reachable all", others,
-                               ask->q.scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
-    return hdx_say_nothing(code, out, err, "%s",
-                           hdx_graph_live(ask->g, id) ? "no object refers to it; it is a GC root"
-                                                      : "no object refers to it");
+        return hdx_rows_explain_empty(code, out, err, "%" PRIu64 " %s referrer%s not shown; use --reachable all",
+                                      others, ask->q.scope == HDX_LIVE ? "unreachable" : "reachable",
+                                      others == 1 ? "" : "s");
+    return hdx_rows_explain_empty(code, out, err, "%s",
+                                  hdx_graph_live(ask->g, id) ? "no object refers to it; it is a GC root"
+                                                             : "no object refers to it");
 }
 
 /* ---- by class ---- */

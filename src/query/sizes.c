@@ -597,9 +597,10 @@ static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_ro
         hdx_table_free(t);
         return code;
     }
-    return hdx_say_nothing(hdx_table_rows(t, out, err), out, err, "%s",
-                           layout == (int)STATED && !s.stated ? "class records of this dump do not state instance sizes"
-                                                              : "no such objects");
+    return hdx_rows_explain_empty(hdx_table_rows(t, out, err), out, err, "%s",
+                                  layout == (int)STATED && !s.stated
+                                      ? "class records of this dump do not state instance sizes"
+                                      : "no such objects");
 }
 
 const hdx_question hdx_question_sizes = {

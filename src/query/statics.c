@@ -116,7 +116,7 @@ static hdx_code read_class(statics *s, const hdx_class *c, hdx_values *v, hdx_er
                              finds_classes(s, c, c->statics[i].name, to) };
         code = hdx_found_add(&s->found, &f, err);
     }
-    return code == HDX_OK ? hdx_ask_turn(&s->found.ask, err) : code;
+    return code == HDX_OK ? hdx_ask_check_cancel(&s->found.ask, err) : code;
 }
 
 static hdx_code read_all(statics *s, hdx_error *err)
@@ -129,7 +129,7 @@ static hdx_code read_all(statics *s, hdx_error *err)
         code = read_class(s, hdx_graph_class(s->found.ask.g, (uint32_t)s->order[i].second), &v, &mine);
     hdx_graph_near_end(near);
     s->untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->found.ask.g);
-    code = hdx_label_without_dump(s->found.ask.g, code, &mine, err);
+    code = hdx_label_allow_missing_dump(s->found.ask.g, code, &mine, err);
     hdx_values_free(&v);
     return code;
 }

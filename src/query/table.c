@@ -256,7 +256,7 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     object_rows *o = state;
     uint32_t     i;
     bool         fresh;
-    hdx_code     code = hdx_ask_turn(&o->run.ask, err);
+    hdx_code     code = hdx_ask_check_cancel(&o->run.ask, err);
     (void)arena;
     if (code != HDX_OK)
         return code;
@@ -519,12 +519,12 @@ static bool next_source(reference_rows *r)
 /* The next pair: from r->source to *target; *more false: there is none. */
 static hdx_code next_pair(reference_rows *r, hdx_id *target, bool *more, hdx_error *err)
 {
-    hdx_code code = hdx_ask_turn(&r->run.ask, err);
+    hdx_code code = hdx_ask_check_cancel(&r->run.ask, err);
     while (code == HDX_OK && r->target == HDX_NO_ID && !(r->open && hdx_refs_next(&r->refs, target))) {
         if (!next_source(r))
             return hdx_ask_end(&r->run.ask, more, err);
         hdx_graph_outbound(r->run.ask.g, r->source, r->targets, &r->refs);
-        code = hdx_ask_turn(&r->run.ask, err);
+        code = hdx_ask_check_cancel(&r->run.ask, err);
     }
     if (code != HDX_OK)
         return code;
@@ -573,7 +573,7 @@ static hdx_code reference_run(void *state, uint32_t most, hdx_vector *out, uint3
 static hdx_code named_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     reference_rows *r = state;
-    hdx_code        code = hdx_ask_turn(&r->run.ask, err);
+    hdx_code        code = hdx_ask_check_cancel(&r->run.ask, err);
     (void)arena;
     while (code == HDX_OK && r->at == r->names.count) {
         if (!next_source(r))
@@ -581,7 +581,7 @@ static hdx_code named_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
         r->at = 0;
         code = hdx_named_collect(&r->names, r->run.ask.g, r->source, r->target, err);
         if (code == HDX_OK)
-            code = hdx_ask_turn(&r->run.ask, err);
+            code = hdx_ask_check_cancel(&r->run.ask, err);
     }
     if (code != HDX_OK)
         return code;

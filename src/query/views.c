@@ -331,7 +331,7 @@ static hdx_code cut_run(cutter *k, uint64_t first, uint32_t n, hdx_error *err)
     hdx_graph_read_classes(c->g, first, n, classes);
     for (uint32_t i = 0; i < n && code == HDX_OK; i++)
         if (classes[i] < c->rules.classes && c->rules.of_class[classes[i]] != 0 &&
-            (code = hdx_ask_turn(&k->ask, err)) == HDX_OK)
+            (code = hdx_ask_check_cancel(&k->ask, err)) == HDX_OK)
             code = cut_in_its_way(k, first + i, classes[i], err);
     return code;
 }

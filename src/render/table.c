@@ -619,7 +619,7 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
 
 static void put_nothing(hdx_rows *rows, hdx_out *out)
 {
-    const char *why = hdx_rows_nothing(rows);
+    const char *why = hdx_rows_empty_reason(rows);
     hdx_out_byte(out, '(');
     hdx_out_string(out, why != NULL ? why : "no rows");
     hdx_out_string(out, ")\n");

@@ -272,7 +272,7 @@ void hdx_rows_close(hdx_rows *rows)
     }
 }
 
-void hdx_rows_heed(hdx_rows *rows, const hdx_progress *progress) { rows->base->progress = progress; }
+void hdx_rows_set_progress(hdx_rows *rows, const hdx_progress *progress) { rows->base->progress = progress; }
 
 bool hdx_rows_stopped(const hdx_rows *rows)
 {
@@ -332,7 +332,7 @@ hdx_code hdx_rows_set_nothing(hdx_rows *rows, const char *why, hdx_error *err)
     return rows->base->nothing == NULL ? hdx_no_memory(err, "a line", strlen(why)) : HDX_OK;
 }
 
-const char *hdx_rows_nothing(hdx_rows *rows)
+const char *hdx_rows_empty_reason(hdx_rows *rows)
 {
     char           line[96];
     unsigned       conditions;

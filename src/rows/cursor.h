@@ -73,7 +73,7 @@ hdx_code hdx_rows_pull(hdx_rows *rows, const hdx_cell **row, hdx_error *err);
 /* Closes *rows and sets it to NULL. Returns `code`, for error paths. */
 hdx_code hdx_rows_drop(hdx_rows **rows, hdx_code code);
 uint64_t hdx_rows_total(const hdx_rows *rows);
-/* Returns whether the caller requested cancellation (hdx_rows_heed). */
+/* Returns whether the caller requested cancellation (hdx_rows_set_progress). */
 bool hdx_rows_stopped(const hdx_rows *rows);
 
 /* Finds a column by name. Returns HDX_USAGE with the existing columns in the message and the nearest name as hint. */

@@ -335,7 +335,7 @@ static hdx_code open_rows(answers_cursor *c, const answers_vtab *t, uint64_t use
         q.scope = HDX_LIVE; /* it knows no others */
     const hdx_code code = hdx_answer_open(t->heap->db->session, t->answer, &q, arguments, count, &c->rows, err);
     if (code == HDX_OK && c->rows != NULL) {
-        hdx_rows_heed(c->rows, q.progress);
+        hdx_rows_set_progress(c->rows, q.progress);
         find_places(c, t);
     }
     return code;

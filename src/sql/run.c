@@ -303,7 +303,7 @@ static hdx_code statement_rows(statement *s, hdx_rows **rows, hdx_error *err)
     const hdx_rows_maker maker = { s->columns, s->count, s, statement_next, statement_close, 0 };
     if ((code = hdx_rows_make_in(db->heaps[0]->query.mem, &maker, rows, err)) != HDX_OK)
         return code;
-    hdx_rows_heed(*rows, &db->own);
+    hdx_rows_set_progress(*rows, &db->own);
     hdx_rows_set_judge(*rows, hdx_answer_judge, db->session);
     return hdx_answer_or_close(rows, hdx_answer_set_head(db->session, "sql", NULL, *rows, err));
 }

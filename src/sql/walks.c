@@ -376,7 +376,7 @@ static hdx_code path_name(sql_call *c, sqlite3_context *context, hdx_error *err)
     if (w->before == HDX_NO_ID)
         return HDX_OK;
     hdx_code code = hdx_excludes_name(w->excludes ? &w->x : &none, w->id, w->before, &ref, &found, &mine);
-    code = hdx_label_without_dump(c->heap->g, code, &mine, err);
+    code = hdx_label_allow_missing_dump(c->heap->g, code, &mine, err);
     if (code == HDX_OK && found)
         sqlite3_result_text(context, ref.name, -1, SQLITE_TRANSIENT);
     return code;

@@ -42,7 +42,7 @@ Test(folder, waits_for_no_pipe_among_the_statuses_of_a_batch, .timeout = 20)
     test_folder_make_fast(folder, "folder");
     cr_assert(chdir(folder) == 0 && mkdir("out", 0700) == 0 && mkdir("out/status", 0700) == 0 &&
               mkdir("out/claims", 0700) == 0 && mkfifo("out/status/x.json", 0600) == 0);
-    cr_expect(hdx_answer_night(&s, "out", take, NULL, &is_one, &err) == HDX_OK && is_one, "%s", err.message);
+    cr_expect(hdx_answer_batch_output(&s, "out", take, NULL, &is_one, &err) == HDX_OK && is_one, "%s", err.message);
     cr_expect_str_eq(notices, "warning: skipping out/status/x.json: it is not a valid status file\n");
     cr_assert(chdir("/") == 0);
     test_folder_remove(folder);

@@ -110,7 +110,7 @@ static bool mends(const char *folder_of_index)
     cr_assert(f != NULL);
     while (!any && fgets(line, sizeof line, f) != NULL)
         if (strstr(line, folder_of_index) != NULL)
-            any = hdx_session_mend(s, (void *)(uintptr_t)strtoull(line, NULL, 16));
+            any = hdx_session_handle_fault(s, (void *)(uintptr_t)strtoull(line, NULL, 16));
     (void)fclose(f);
     return any;
 }
@@ -120,7 +120,7 @@ Test(session, mends_what_any_of_its_graphs_has_mapped_and_nothing_else)
     const hdx_index_options options = { .dump = "a.hprof", .threads = 1 };
     hdx_graph              *g;
     cr_assert(eq(int, hdx_session_open(&options, &s, &err), HDX_OK));
-    cr_expect(hdx_session_mend(s, &g) == false);
+    cr_expect(hdx_session_handle_fault(s, &g) == false);
     for (const char *name = "bcd"; *name != '\0'; name++) {
         char path[] = "x.hprof";
         path[0] = *name;
@@ -132,8 +132,8 @@ Test(session, mends_what_any_of_its_graphs_has_mapped_and_nothing_else)
             cr_assert(eq(int, hdx_session_graph(s, place, &g, &err), HDX_OK));
             cr_expect(hdx_graph_address(g, 1) != 0, "a file of it is mapped");
         }
-    cr_expect(hdx_session_mend(s, &g) == false, "an address of the stack");
-    cr_expect(hdx_session_mend(s, NULL) == false);
+    cr_expect(hdx_session_handle_fault(s, &g) == false, "an address of the stack");
+    cr_expect(hdx_session_handle_fault(s, NULL) == false);
     static const char *const folders[] = { "a.hprof.hdx/", "c.hprof.hdx/", "d.hprof.hdx/" };
     for (size_t i = 0; i < 3; i++)
         cr_expect(mends(folders[i]), "%s", folders[i]);

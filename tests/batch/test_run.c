@@ -664,7 +664,7 @@ Test(batch, leaves_an_index_that_is_all_that_is_left_of_a_dump)
         o.summary = i == 3;
         cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
         expect_counts(0, 0, 1);
-        cr_expect(strstr(text.at, "all that is left of a dump that was deleted") != NULL, "%s", text.at);
+        cr_expect(strstr(text.at, "the only remaining data of a deleted dump") != NULL, "%s", text.at);
     }
     o.summary = false;
     expect_in("out/status/%s.json", "a", "\"dropped\": true");
@@ -735,7 +735,7 @@ Test(batch, deletes_no_dump_that_holds_another_heap)
 {
     const hdx_batch_options o = dropping();
     cr_assert(system("gzip -dc < d/shop.hprof.gz >one && (cat one; tail -c +32 one) >d/shop.hprof.gz && rm one") == 0);
-    expect_not_dropped(&o, "the file holds several heaps");
+    expect_not_dropped(&o, "the file contains several heaps");
 }
 
 static bool done_once;
@@ -1162,7 +1162,7 @@ Test(batch, waits_for_no_pipe_in_its_folder, .timeout = 60)
     o.rebuild = HDX_BATCH_REBUILD_ALL;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(0, 0, 1);
-    cr_expect(strstr(text.at, "is no claim of a batch") != NULL && access("out/claims/a", F_OK) == 0, "%s", text.at);
+    cr_expect(strstr(text.at, "is not a lock file of a batch") != NULL && access("out/claims/a", F_OK) == 0, "%s", text.at);
 }
 
 Test(batch, takes_no_folder_whose_status_is_of_another_program)
@@ -1249,7 +1249,7 @@ Test(batch, says_in_tables_that_a_process_was_killed)
     o.tables = HDX_BATCH_CSV;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(0, 0, 1);
-    expect_in("out/tables/dump_id=%s/problems.csv", id_of("shop-"), "ended by signal 9");
+    expect_in("out/tables/dump_id=%s/problems.csv", id_of("shop-"), "terminated by signal 9");
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(1, 0, 0);
     char *table = output_of("out/tables/dump_id=%s/problems.csv", id_of("shop-"));

@@ -131,7 +131,7 @@ OF_TABLE(FAULT_THREADS, const hdx_thread *, hdx_graph_thread_of, (hdx_graph * g,
 /*
  * What has no fault of its own: it reads nothing of an index that is open, or begins what the calls above go on with.
  *
- * SOUND hdx_graph_close hdx_graph_mend hdx_graph_summary_of hdx_graph_file hdx_graph_step hdx_graph_view_at
+ * SOUND hdx_graph_close hdx_graph_handle_fault hdx_graph_summary_of hdx_graph_file hdx_graph_step hdx_graph_view_at
  * SOUND hdx_graph_record_name hdx_graph_objects hdx_graph_ahead hdx_graph_ahead_find hdx_field_walk_of
  * SOUND hdx_graph_outbound hdx_graph_inbound hdx_graph_dominated hdx_graph_instances hdx_values_free
  * SOUND hdx_instances_close hdx_graph_lacks_dump hdx_text_free hdx_ref_kind_name hdx_graph_identity

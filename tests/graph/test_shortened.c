@@ -16,7 +16,7 @@ static hdx_graph *graph;
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    if (!hdx_graph_mend(graph, info->si_addr)) {
+    if (!hdx_graph_handle_fault(graph, info->si_addr)) {
         (void)signal(number, SIG_DFL);
         (void)raise(number);
     }
@@ -94,7 +94,7 @@ Test(shortened, addresses_elsewhere_are_not_mended)
     hdx_index_options options = { .dump = dump };
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK &&
               hdx_graph_open(report.path, dump, &graph, &err) == HDX_OK);
-    const bool mended = hdx_graph_mend(graph, &local) || hdx_graph_mend(graph, NULL);
+    const bool mended = hdx_graph_handle_fault(graph, &local) || hdx_graph_handle_fault(graph, NULL);
     cr_expect(mended == false && hdx_graph_check(graph, &err) == HDX_OK);
     hdx_graph_close(graph);
     test_folder_remove(folder);

@@ -88,7 +88,7 @@ static inline hdx_code answers_text(heap *h, const char *line, hdx_buffer *b)
         b->at[b->len] = '\0';
     }
     if (code == HDX_OK && n == 0)
-        hdx_buffer_format(b, "nothing: %s\n", hdx_rows_nothing(rows) == NULL ? "-" : hdx_rows_nothing(rows));
+        hdx_buffer_format(b, "nothing: %s\n", hdx_rows_empty_reason(rows) == NULL ? "-" : hdx_rows_empty_reason(rows));
     if (answers_noticed[0] != '\0')
         hdx_buffer_format(b, "notice: %s\n", answers_noticed);
     if (code != HDX_OK) {

@@ -53,7 +53,7 @@ Test(biggest_arrays, are_rows_by_size_down_to_the_least)
     hdx_rows       *rows = ask(&h, "2025", false);
     const hdx_cell *c;
     cr_expect(not(hdx_rows_next(rows, &c)));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "no array is large enough; --least sets the minimum size"));
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows), "no array is large enough; --least sets the minimum size"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

@@ -220,11 +220,12 @@ Test(buffers, of_a_file_have_its_true_size_and_its_path_where_a_stream_has_the_d
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
     ok(ask_plainly(&h, direct_buffers, &rows));
-    cr_expect(
-        eq(str, (char *)hdx_rows_nothing(rows), (char *)"buffer sizes are only in the dump, which is not available"));
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows),
+                 (char *)"buffer sizes are only in the dump, which is not available"));
     hdx_rows_close(rows);
     ok(ask_plainly(&h, open_files, &rows));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)"open files are in the dump, which is not available"));
+    cr_expect(
+        eq(str, (char *)hdx_rows_empty_reason(rows), (char *)"open files are in the dump, which is not available"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

@@ -582,7 +582,7 @@ Test(layouts, of_a_subclass_that_keeps_its_elements_elsewhere_say_no_size)
     ok(ask(entries, &rows, { "object", object }));
     const hdx_cell *cells;
     cr_expect(not(hdx_rows_next(rows, &cells)));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "elements cannot be read: unknown layout"));
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows), "elements cannot be read: unknown layout"));
     cr_expect(eq(str, said, "incomplete: unknown layout after 0 entries"));
     hdx_rows_close(rows);
     heap_close(&h);

@@ -164,7 +164,8 @@ Test(queue, that_is_nothing_of_the_kind_is_empty)
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
     ok(ask_plainly(&h, finalizers, &rows));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)"referents of Finalizers are missing from this dump"));
+    cr_expect(
+        eq(str, (char *)hdx_rows_empty_reason(rows), (char *)"referents of Finalizers are missing from this dump"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

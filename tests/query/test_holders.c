@@ -67,7 +67,7 @@ static void ask(heap *h, unsigned share, unsigned most, answer *a)
     a->bytes = child(extra(rows, "total"), "bytes")->as.natural;
     const hdx_cell *needed = child(extra(rows, "total"), "needed");
     a->needed = needed->kind == HDX_CELL_UINT ? needed->as.natural : 0;
-    const char *nothing = hdx_rows_nothing(rows);
+    const char *nothing = hdx_rows_empty_reason(rows);
     (void)snprintf(a->nothing, sizeof a->nothing, "%s", nothing == NULL ? "" : nothing);
     hdx_rows_close(rows);
 }

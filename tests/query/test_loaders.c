@@ -153,8 +153,8 @@ Test(loader_explorer, that_has_none_but_those_of_the_jvm_says_so)
     hdx_rows       *rows = ask(&h, &hdx_question_loaders, "unused", NULL);
     const hdx_cell *c;
     cr_expect(not(hdx_rows_next(rows, &c)));
-    cr_expect(
-        eq(str, (char *)hdx_rows_nothing(rows), "the only class loaders are those of the JVM and the application"));
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows),
+                 "the only class loaders are those of the JVM and the application"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

@@ -412,7 +412,7 @@ Test(merged, a_list_is_one_line_and_branches_come_with_the_most_first)
     ok(hdx_query_path(&h.q, &garbage, 1, &options, &rows, &h.err));
     const hdx_cell *row;
     cr_expect(hdx_rows_next(rows, &row) == false && hdx_rows_extra(rows, 0)->key == NULL, "neither rows nor documents");
-    cr_expect_str_eq(hdx_rows_nothing(rows), "no GC root reaches it");
+    cr_expect_str_eq(hdx_rows_empty_reason(rows), "no GC root reaches it");
     hdx_rows_close(rows);
     heap_close(&h);
 }

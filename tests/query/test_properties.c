@@ -171,7 +171,7 @@ Test(properties, that_are_not_there_leave_a_word)
     h.q.graph = h.g;
     hdx_rows *rows = ask(&h);
     cr_expect(not(hdx_rows_next(rows, &c)));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), "texts are only in the dump, which is not available"));
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows), "texts are only in the dump, which is not available"));
     hdx_rows_close(rows);
     heap_close(&h);
     made k = made_begin();
@@ -179,7 +179,7 @@ Test(properties, that_are_not_there_leave_a_word)
     heap_open(&h, k.m);
     rows = ask(&h);
     cr_expect(not(hdx_rows_next(rows, &c)));
-    cr_expect(strstr(hdx_rows_nothing(rows), "no map of system properties") != NULL);
+    cr_expect(strstr(hdx_rows_empty_reason(rows), "no map of system properties") != NULL);
     hdx_rows_close(rows);
     heap_close(&h);
 }

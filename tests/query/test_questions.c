@@ -105,7 +105,7 @@ Test(objects, say_where_instances_are_when_none_is_asked_for)
     for (size_t i = 0; i < HDX_COUNT(cases); i++) {
         h.q.scope = cases[i].scope;
         ok(hdx_query_objects(&h.q, cases[i].of, false, &rows, &h.err));
-        cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)cases[i].says));
+        cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows), (char *)cases[i].says));
         expect_rows(rows, "");
     }
     heap_close(&h);

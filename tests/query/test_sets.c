@@ -631,7 +631,7 @@ Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
     h.q.notice = tell;
     ok(ask(&h, &hdx_question_free_if, &(hdx_argument){ "roots", "DEBUGGER" }, 1, &rows));
     cr_expect_str_eq(told, "no GC root has the type DEBUGGER");
-    cr_expect_str_eq(hdx_rows_nothing(rows), "every reachable object would stay reachable");
+    cr_expect_str_eq(hdx_rows_empty_reason(rows), "every reachable object would stay reachable");
     hdx_rows_close(rows);
     uint64_t        count;
     const hdx_root *roots = hdx_graph_roots(h.g, &count);

@@ -310,7 +310,7 @@ Test(sizes, of_other_dumps_are_not_stated)
         open_stated(&h, 0, pairs[i]);
         hdx_rows *rows = ask(&h, "stated");
         cr_expect(not(hdx_rows_next(rows, &c)));
-        cr_expect(strstr(hdx_rows_nothing(rows), "do not state") != NULL);
+        cr_expect(strstr(hdx_rows_empty_reason(rows), "do not state") != NULL);
         hdx_rows_close(rows);
         heap_close(&h);
     }

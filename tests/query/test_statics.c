@@ -115,7 +115,7 @@ Test(statics, that_are_none_leave_a_word)
         hdx_rows *rows = ask(&h, cases[i][0]);
         cr_expect(hdx_rows_next(rows, &c) == (cases[i][1] == NULL));
         if (cases[i][1] != NULL)
-            cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)cases[i][1]));
+            cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows), (char *)cases[i][1]));
         hdx_rows_close(rows);
     }
     hdx_graph_close(h.g);
@@ -123,7 +123,7 @@ Test(statics, that_are_none_leave_a_word)
     h.q.graph = h.g;
     hdx_rows *rows = ask(&h, NULL);
     cr_expect(not(hdx_rows_next(rows, &c)));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows),
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows),
                  "references of static fields are only in the dump, which is not available"));
     hdx_rows_close(rows);
     heap_close(&h);

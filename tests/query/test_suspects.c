@@ -72,7 +72,7 @@ Test(suspects, that_are_none_leave_a_word)
     expect_extra(rows, "problems", "[]");
     const hdx_cell *cells;
     cr_expect(not(hdx_rows_next(rows, &cells)));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows),
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows),
                  "no object, alone or together with its class, retains more than 71% of the live bytes"));
     hdx_rows_close(rows);
     heap_close(&h);

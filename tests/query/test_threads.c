@@ -369,14 +369,14 @@ Test(locals, of_odd_tables_are_none)
     rooted(&k, dump_maker_instance(k.m, k.thread, DUMP_VALUES(0, map, 7)));
     heap_open(&h, k.m);
     ok(ask_plainly(&h, thread_locals, &rows));
-    cr_expect(eq(str, (char *)hdx_rows_nothing(rows), (char *)"no thread has thread locals"));
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows), (char *)"no thread has thread locals"));
     cr_expect(eq(u64, count_rows(rows, NULL, NULL), 0));
     hdx_graph_close(h.g);
     ok(hdx_graph_open(h.index, NULL, &h.g, &h.err));
     h.q.graph = h.g;
     ok(ask_plainly(&h, thread_locals, &rows));
-    cr_expect(
-        eq(str, (char *)hdx_rows_nothing(rows), (char *)"thread locals are only in the dump, which is not available"));
+    cr_expect(eq(str, (char *)hdx_rows_empty_reason(rows),
+                 (char *)"thread locals are only in the dump, which is not available"));
     hdx_rows_close(rows);
     heap_close(&h);
 }

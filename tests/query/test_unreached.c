@@ -65,7 +65,7 @@ static void expect_reservation(heap *h, hdx_addr address, const char *want)
                    want == NULL ? "" : want);
     cr_assert(eq(int, hdx_query_path(&h->q, &id, 1, NULL, &rows, &h->err), HDX_OK), "%s", h->err.message);
     hdx_buffer none = rows_text(rows);
-    why = hdx_rows_nothing(rows);
+    why = hdx_rows_empty_reason(rows);
     cr_expect(eq(str, (char *)why, reason));
     hdx_buffer_free(&none);
     hdx_buffer document = hdx_buffer_of(NULL);

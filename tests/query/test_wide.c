@@ -272,7 +272,7 @@ Test(paths, that_are_not_there_are_said)
         const bool none = !hdx_rows_next(rows, &cells);
         cr_expect(none == (cases[i].said != NULL), "case %zu", i);
         if (none)
-            cr_expect(strcmp(hdx_rows_nothing(rows), cases[i].said) == 0, "%s", hdx_rows_nothing(rows));
+            cr_expect(strcmp(hdx_rows_empty_reason(rows), cases[i].said) == 0, "%s", hdx_rows_empty_reason(rows));
         hdx_rows_close(rows);
     }
     heap_close(&h);

@@ -630,7 +630,7 @@ Test(sort, ends_when_the_caller_wants_to_stop)
         counting        c = { .count = 300000 };
         hdx_rows       *rows = make(&c);
         const hdx_cell *row;
-        hdx_rows_heed(rows, &progress);
+        hdx_rows_set_progress(rows, &progress);
         cr_assert(eq(int, hdx_rows_sort(&rows, "size", false, NULL), HDX_OK));
         stopped = !hdx_rows_next(rows, &row);
         cr_expect(eq(int, hdx_rows_end(rows, NULL), stopped ? HDX_CANCELLED : HDX_OK));

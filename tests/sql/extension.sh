@@ -63,10 +63,10 @@ if command -v sqlite3 >/dev/null; then
             esac
         }
         refused "no such file" "SELECT heapdex_open('missing.hprof')"
-        refused "has a dump already" "SELECT heapdex_open('app.hprof.gz')" "SELECT heapdex_open('old.hprof.gz', 'TEMP')"
+        refused "already has a dump" "SELECT heapdex_open('app.hprof.gz')" "SELECT heapdex_open('old.hprof.gz', 'TEMP')"
         refused "heapdex_open(DUMP [, SCHEMA" "SELECT heapdex_open('app.hprof.gz', 'x', 'some')"
         refused "heapdex_open(DUMP [, SCHEMA" "SELECT heapdex_open(NULL)"
-        refused "no dump is open there" "SELECT heapdex_table('java.util.HashMap')"
+        refused "the schema has no open dump" "SELECT heapdex_table('java.util.HashMap')"
         refused "unknown class name" "SELECT heapdex_open('app.hprof.gz')" "SELECT heapdex_table('no.Such')"
         refused "no dump has the schema" "SELECT label(1)"
         refused "unsafe use of heapdex_open" "CREATE VIEW v AS SELECT heapdex_open('app.hprof.gz')" "SELECT * FROM v"

@@ -124,7 +124,7 @@ static hdx_code place_in(hdx_graph *g, hdx_id holder, hdx_id held, uint64_t *out
         code = place_in_statics(g, holder, hdx_graph_address(g, held), out, &mine);
     else if (hdx_graph_kind(g, holder) == HDX_INSTANCE)
         code = place_in_object(g, holder, hdx_graph_address(g, held), out, &mine);
-    return hdx_label_without_dump(g, code, &mine, err);
+    return hdx_label_allow_missing_dump(g, code, &mine, err);
 }
 
 /* Reference.referent: who refers to the reference holds the collection. Other fields of a reference hold themselves. */

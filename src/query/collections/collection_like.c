@@ -137,7 +137,8 @@ hdx_code hdx_collections_like(hdx_ask *ask, hdx_bound_layouts *bound, hdx_error 
         if (c->kind != HDX_INSTANCE || bound->of[i].layout != NULL)
             continue;
         const hdx_layout *layout = guess(g, c);
-        if (layout == NULL || (code = hdx_ask_turn(ask, err)) != HDX_OK || shape_of(g, bound, c) != SHAPE_COLLECTION)
+        if (layout == NULL || (code = hdx_ask_check_cancel(ask, err)) != HDX_OK ||
+            shape_of(g, bound, c) != SHAPE_COLLECTION)
             continue;
         bound->of[i] = (hdx_layout_of_class){ .layout = layout, .class = HDX_NO_CLASS, .guessed = true };
     }

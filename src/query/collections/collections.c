@@ -168,7 +168,7 @@ static hdx_code array_facts(survey *s, hdx_id id, hdx_collection_facts *f, hdx_e
         const uint64_t left = (length - i) * id_size;
         hdx_code       code =
             hdx_graph_record_bytes(g, id, i * id_size, bytes, left < sizeof bytes ? left : sizeof bytes, &got, &mine);
-        if (code != HDX_OK && (code = hdx_label_without_dump(g, code, &mine, err)) != HDX_OK)
+        if (code != HDX_OK && (code = hdx_label_allow_missing_dump(g, code, &mine, err)) != HDX_OK)
             return code;
         if (got < id_size) {
             f->note = HDX_NOTE_ABSENT;
@@ -285,7 +285,7 @@ static hdx_code collections_next(void *state, hdx_arena *arena, hdx_cell *cells,
     survey *s = state;
     found  *f;
     (void)arena;
-    hdx_code code = hdx_ask_turn(&s->ask, err);
+    hdx_code code = hdx_ask_check_cancel(&s->ask, err);
     if (code != HDX_OK)
         return code;
     do {
@@ -520,11 +520,11 @@ static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx
     if (code == HDX_OK && s->by != BY_NONE)
         code = sum_rows(s, by, out, err);
     if (code != HDX_OK || s->by != BY_NONE)
-        return hdx_say_nothing(code, out, err, "no collections found");
+        return hdx_rows_explain_empty(code, out, err, "no collections found");
     hdx_rows_maker maker = { columns, COLUMNS, s, collections_next, NULL, 0 };
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
         hdx_rows_set_wanted(*out, q->wanted.columns);
-    return hdx_say_nothing(code, out, err, "no collections found");
+    return hdx_rows_explain_empty(code, out, err, "no collections found");
 }
 
 static hdx_code open_keys(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -540,7 +540,7 @@ static hdx_code open_keys(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     hdx_code code = begin(s, a, err);
     if (code == HDX_OK)
         code = key_rows(s, out, err);
-    return hdx_say_nothing(code, out, err, "no key is in more than one map");
+    return hdx_rows_explain_empty(code, out, err, "no key is in more than one map");
 }
 
 #define SUBCLASSES                                                                                                     \

@@ -83,7 +83,8 @@ static hdx_code make_labels(entries *e, hdx_error *err)
     }
     if (!e->labels || n == 0)
         return HDX_OK;
-    hdx_code code = hdx_label_without_dump(e->ask.g, hdx_graph_labels(e->ask.g, ids, n, texts, &mine), &mine, err);
+    hdx_code code =
+        hdx_label_allow_missing_dump(e->ask.g, hdx_graph_labels(e->ask.g, ids, n, texts, &mine), &mine, err);
     for (size_t i = 0; i < n; i++) {
         if (code == HDX_OK)
             code = hdx_label_of_text(e->ask.g, ids[i], texts[i], &e->arena, &e->label[of[i]], err);
@@ -120,7 +121,7 @@ static hdx_code next_batch(entries *e, hdx_error *err)
     while (code == HDX_OK && !e->ended && e->count < BATCH) {
         bool more = false;
         if ((code = hdx_entry_walk_next(&e->walk, &e->at[e->count], &more, err)) == HDX_OK)
-            code = hdx_ask_turn(&e->ask, err);
+            code = hdx_ask_check_cancel(&e->ask, err);
         e->ended = !more;
         e->count += more;
     }
@@ -237,8 +238,8 @@ static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_row
         hdx_rows_close(*out);
         *out = NULL;
     }
-    return why == NULL ? hdx_say_nothing(code, out, err, "the collection is empty")
-                       : hdx_say_nothing(code, out, err, "elements cannot be read: %s", why);
+    return why == NULL ? hdx_rows_explain_empty(code, out, err, "the collection is empty")
+                       : hdx_rows_explain_empty(code, out, err, "elements cannot be read: %s", why);
 }
 
 static const hdx_parameter parameters[] = {

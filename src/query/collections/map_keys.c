@@ -98,7 +98,7 @@ static hdx_code group_keys(hdx_ask *ask, key_groups *g, const hdx_pair *keys, ui
             ids[i] = keys[from + i].first;
         if ((code = hdx_ask_stopped(&ask->q, err)) != HDX_OK)
             return code;
-        code = hdx_label_without_dump(ask->g, hdx_graph_labels(ask->g, ids, n, texts, &mine), &mine, err);
+        code = hdx_label_allow_missing_dump(ask->g, hdx_graph_labels(ask->g, ids, n, texts, &mine), &mine, err);
         for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
             of[i].class = hdx_graph_class_of(ask->g, ids[i]);
             of[i].label = texts[i] == NULL ? (hdx_text){ "", 0 } : (hdx_text){ texts[i], (uint32_t)strlen(texts[i]) };

@@ -29,7 +29,7 @@ hdx_code hdx_ask_stopped(const hdx_query *q, hdx_error *err)
     return p != NULL && p->cancelled != NULL && p->cancelled(p->context) ? hdx_tick_stop(err) : HDX_OK;
 }
 
-hdx_code hdx_ask_turn(hdx_ask *a, hdx_error *err)
+hdx_code hdx_ask_check_cancel(hdx_ask *a, hdx_error *err)
 {
     return (++a->rounds & 255) == 0 ? hdx_ask_stopped(&a->q, err) : HDX_OK;
 }
@@ -118,7 +118,7 @@ bool hdx_column_wanted(const hdx_query *q, unsigned column)
     return q->wanted.columns == 0 || (q->wanted.columns >> column & 1) != 0;
 }
 
-hdx_code hdx_say_nothing(hdx_code code, hdx_rows **rows, hdx_error *err, const char *format, ...)
+hdx_code hdx_rows_explain_empty(hdx_code code, hdx_rows **rows, hdx_error *err, const char *format, ...)
 {
     char    line[160];
     va_list list;
@@ -185,7 +185,7 @@ hdx_code hdx_label_whole(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_ce
     hdx_buffer text = hdx_buffer_of(q->mem);
     hdx_error  mine;
     bool       some;
-    hdx_code   code = hdx_label_without_dump(
+    hdx_code   code = hdx_label_allow_missing_dump(
           q->graph, hdx_graph_whole_label(q->graph, id, q->whole, q->progress, &text, &some, &mine), &mine, err);
     if (code == HDX_OK && some) {
         char *copy = hdx_arena_copy(arena, text.at, text.len);
@@ -218,7 +218,7 @@ hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena
 }
 
 /* Not at hand is one thing; a dump that is no longer what it was when it was indexed is an error. */
-hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
+hdx_code hdx_label_allow_missing_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
 {
     if (code == HDX_OK || (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g)))
         return HDX_OK;
@@ -232,7 +232,7 @@ hdx_code hdx_label_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_cel
     hdx_error mine;
     char     *text = NULL;
     *out = hdx_cell_null();
-    hdx_code code = hdx_label_without_dump(q->graph, hdx_graph_label(q->graph, id, &text, &mine), &mine, err);
+    hdx_code code = hdx_label_allow_missing_dump(q->graph, hdx_graph_label(q->graph, id, &text, &mine), &mine, err);
     if (code != HDX_OK)
         return code;
     if (q->whole != HDX_CUT && text != NULL && strlen(text) >= HDX_CUT_LABEL) {

@@ -21,7 +21,7 @@ hdx_code hdx_fields_read(hdx_fields *f, hdx_graph *g, hdx_id id, hdx_error *err)
                                                                     : hdx_graph_fields(g, id, &f->v, &mine);
     if (code != HDX_OK)
         f->v.count = 0;
-    return hdx_label_without_dump(g, code, &mine, err);
+    return hdx_label_allow_missing_dump(g, code, &mine, err);
 }
 
 hdx_code hdx_fields_statics(hdx_fields *f, hdx_graph *g, const char *class_name, hdx_error *err)

@@ -96,7 +96,7 @@ hdx_code hdx_grouped_add(hdx_grouped *g, const void *entry, hdx_error *err)
         if (first)
             add_where(g, group, entry, g->once[n].of);
     }
-    return hdx_ask_turn(&g->ask, err);
+    return hdx_ask_check_cancel(&g->ask, err);
 }
 
 static int most_first(const void *a, const void *b)
@@ -129,7 +129,7 @@ static hdx_code add_row(hdx_grouped *g, const hdx_group *group, hdx_table *table
         cells[keys + k] = hdx_cell_uint(group->sums[k]);
     hdx_code code = g->by->key_cells(&g->ask, group->key, hdx_table_arena(table), cells, err);
     if (code == HDX_OK && (code = hdx_table_add(table, cells, err)) == HDX_OK)
-        code = hdx_ask_turn(&g->ask, err);
+        code = hdx_ask_check_cancel(&g->ask, err);
     return code;
 }
 

@@ -83,7 +83,7 @@ hdx_code hdx_held_in_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_c
     if (holder == HDX_NO_ID)
         return HDX_OK;
     const hdx_code code =
-        hdx_label_without_dump(g, hdx_graph_named_refs(g, holder, held, take_name, &n, &mine), &mine, err);
+        hdx_label_allow_missing_dump(g, hdx_graph_named_refs(g, holder, held, take_name, &n, &mine), &mine, err);
     if (code == HDX_OK && n.len > 0)
         *out = hdx_text_cell(arena, (hdx_text){ n.text, (uint32_t)n.len });
     else if (code == HDX_OK)
@@ -103,7 +103,7 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
         cells[i] = hdx_cell_null();
         if (keys[i].kind == HDX_CELL_ADDRESS && hdx_graph_find(ask->g, keys[i].as.address, &id) &&
             (code = hdx_held_in_cell(&ask->q, id, arena, &cells[i], err)) == HDX_OK)
-            code = hdx_ask_turn(ask, err);
+            code = hdx_ask_check_cancel(ask, err);
     }
     return code;
 }

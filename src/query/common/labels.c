@@ -50,7 +50,7 @@ static hdx_code make_piece(void *context, uint64_t from, uint64_t end, unsigned 
             of[n] = i;
             ids[n++] = m->at[i].id;
         }
-    hdx_code code = hdx_label_without_dump(m->g, hdx_graph_labels(m->g, ids, n, texts, &mine), &mine, err);
+    hdx_code code = hdx_label_allow_missing_dump(m->g, hdx_graph_labels(m->g, ids, n, texts, &mine), &mine, err);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
         if (texts[i] == NULL)
             continue;

@@ -28,7 +28,7 @@ hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena
  * Maps an error of reading the dump: a missing dump is HDX_OK, a dump that changed since it was indexed is an error.
  * `mine` is that error.
  */
-hdx_code hdx_label_without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err);
+hdx_code hdx_label_allow_missing_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err);
 /*
  * Number of rows whose labels are computed together. Above this many, all threads make labels and progress is reported.
  */

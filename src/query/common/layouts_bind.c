@@ -163,7 +163,7 @@ hdx_code hdx_layouts_bind(const hdx_layouts *l, hdx_ask *ask, hdx_bound_layouts 
     hdx_code code = done == NULL || out->of == NULL ? hdx_no_memory(err, "layouts of classes", count * sizeof *out->of)
                                                     : make_index(l, &index, err);
     for (uint32_t c = 0; code == HDX_OK && c < count; c++)
-        if ((code = hdx_ask_turn(ask, err)) == HDX_OK)
+        if ((code = hdx_ask_check_cancel(ask, err)) == HDX_OK)
             code = bind_chain(l, &index, ask->g, out, done, &chain, c, err);
     hdx_ids_drop(&chain);
     hdx_ids_drop(&index.globs);

@@ -24,7 +24,7 @@ static hdx_code listing_next(void *of, hdx_arena *arena, hdx_cell *cells, bool *
 {
     opened        *o = of;
     hdx_found     *f = found_of(o);
-    const hdx_code code = hdx_ask_turn(&f->ask, err);
+    const hdx_code code = hdx_ask_check_cancel(&f->ask, err);
     if (code != HDX_OK)
         return code;
     if (o->next == f->count)
@@ -81,7 +81,7 @@ static hdx_code open_found(opened *o, int by, hdx_rows **out, hdx_error *err)
         code = l->beside(o->state, out, err);
     if (by >= 0)
         listing_close(o);
-    return hdx_say_nothing(code, out, err, "%s", nothing);
+    return hdx_rows_explain_empty(code, out, err, "%s", nothing);
 }
 
 static hdx_code open_listing(const hdx_listing *l, const hdx_query *q, const hdx_arguments *a, hdx_rows **out,

@@ -291,7 +291,7 @@ hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out,
         hdx_graph_instances(ask->g, numbers[i], HDX_LIVE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id))
             if ((code = hdx_ids_push(out, id, err)) == HDX_OK)
-                code = hdx_ask_turn(ask, err);
+                code = hdx_ask_check_cancel(ask, err);
     }
     hdx_numbers_free(numbers);
     if (code == HDX_OK && count > 1 && out->count > 1)
@@ -452,7 +452,7 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
         hdx_cell label;
         hdx_arena_empty(&arena);
         if ((code = hdx_label_cell(&whole, threads.at[i], &arena, &label, err)) != HDX_OK ||
-            (code = hdx_ask_turn(&ask, err)) != HDX_OK || label.kind != HDX_CELL_TEXT)
+            (code = hdx_ask_check_cancel(&ask, err)) != HDX_OK || label.kind != HDX_CELL_TEXT)
             continue;
         if (hdx_text_is(label.as.text, name)) {
             found++;

@@ -105,7 +105,7 @@ static hdx_code mark_reached(finder *f, hdx_unreached_kind kind, hdx_error *err)
         while (code == HDX_OK && hdx_refs_next(&refs, &to))
             code = mark(f, kind, to, err);
         if (code == HDX_OK)
-            code = hdx_ask_turn(f->ask, err);
+            code = hdx_ask_check_cancel(f->ask, err);
     }
     return code;
 }
@@ -218,7 +218,7 @@ static hdx_code look_at(finder *f, const hdx_class *c, sought what, hdx_error *e
             code = mark(f, kind, id, err);
         more = !is || what != FIRST_ALONE;
         if (code == HDX_OK)
-            code = hdx_ask_turn(f->ask, err);
+            code = hdx_ask_check_cancel(f->ask, err);
     }
     return code;
 }

@@ -105,7 +105,7 @@ static hdx_code find_names(duplicates *d, hdx_error *err)
     for (uint64_t i = 0, end; code == HDX_OK && i < d->class_count; i = end) {
         const shared_name n = { i, end = end_of(d, i) };
         code = d->at[i]->loader != d->at[end - 1]->loader ? hdx_found_add(&d->found, &n, err)
-                                                          : hdx_ask_turn(&d->found.ask, err);
+                                                          : hdx_ask_check_cancel(&d->found.ask, err);
     }
     hdx_found_sort(&d->found, most_first);
     return code;
@@ -164,7 +164,7 @@ static hdx_code defined_cell(duplicates *d, uint64_t first, uint64_t end, hdx_ar
         m[3] = (hdx_member){ "instances", hdx_cell_uint(c->live_instances) };
         m[4] = (hdx_member){ "shallow", hdx_cell_uint(c->live_bytes) };
         if ((code = hdx_loader_cell(&d->found.ask.q, c->loader, arena, &m[2].value, err)) == HDX_OK)
-            code = hdx_ask_turn(&d->found.ask, err);
+            code = hdx_ask_check_cancel(&d->found.ask, err);
         list[i - first] = hdx_cell_object(m, 5);
     }
     *out = hdx_cell_list(list, end - first);

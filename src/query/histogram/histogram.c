@@ -232,7 +232,7 @@ static hdx_code by_heap(histogram *h, const char *pattern, hdx_error *err)
                 h->lines[heap].objects++;
                 h->lines[heap].shallow += hdx_graph_shallow(h->ask.g, id);
             }
-            code = hdx_ask_turn(&h->ask, err);
+            code = hdx_ask_check_cancel(&h->ask, err);
         }
     }
     return code;
@@ -628,11 +628,12 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
         *out = NULL;
     }
     if (one_heap)
-        return hdx_say_nothing(code, out, err, "a JVM dump has one heap");
+        return hdx_rows_explain_empty(code, out, err, "a JVM dump has one heap");
     return others == 0
                ? code
-               : hdx_say_nothing(code, out, err, "%" PRIu64 " %s object%s not shown; use --reachable all", others,
-                                 scope == HDX_LIVE ? "unreachable" : "reachable", others == 1 ? "" : "s");
+               : hdx_rows_explain_empty(code, out, err, "%" PRIu64 " %s object%s not shown; use --reachable all",
+                                        others, scope == HDX_LIVE ? "unreachable" : "reachable",
+                                        others == 1 ? "" : "s");
 }
 
 hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pattern, bool retained, hdx_rows **out,

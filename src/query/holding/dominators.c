@@ -177,7 +177,7 @@ static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
                 return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
             l->at[l->count++] = (child){ id, retained };
         }
-        if ((code = one_more(ask->g, &t->listed, err)) != HDX_OK || (code = hdx_ask_turn(ask, err)) != HDX_OK)
+        if ((code = one_more(ask->g, &t->listed, err)) != HDX_OK || (code = hdx_ask_check_cancel(ask, err)) != HDX_OK)
             return code;
     }
     for (uint64_t i = l->count / 2; i-- > 0;)
@@ -213,7 +213,7 @@ static hdx_code count_children(tree *t, hdx_id of, uint64_t *children, hdx_error
     hdx_graph_dominated(t->ask.g, of, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id))
         if ((code = one_more(t->ask.g, &t->counted, err)) == HDX_OK)
-            code = hdx_ask_turn(&t->ask, err);
+            code = hdx_ask_check_cancel(&t->ask, err);
     *children = t->counted - before;
     return code;
 }
@@ -249,7 +249,7 @@ static hdx_code put_child(tree *t, const child *c, hdx_cell *cells, hdx_error *e
 static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     tree    *t = state;
-    hdx_code code = hdx_ask_turn(&t->ask, err);
+    hdx_code code = hdx_ask_check_cancel(&t->ask, err);
     (void)arena;
     if (code == HDX_OK && t->open != HDX_NO_ID) {
         code = push(t, t->open, err);
@@ -323,7 +323,7 @@ static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     hdx_code     code = HDX_OK;
     (void)arena;
     for (;;) {
-        if ((code = hdx_ask_turn(&t->ask, err)) != HDX_OK)
+        if ((code = hdx_ask_check_cancel(&t->ask, err)) != HDX_OK)
             return code;
         const waiting *w = t->from < t->to ? row(t, t->from) : NULL;
         if (w == NULL && l->count == 0)
@@ -504,7 +504,7 @@ static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
             sums[c].sum.shallow += hdx_graph_shallow(s->ask.g, id);
             sums[c].sum.retained += hdx_graph_retained(s->ask.g, id);
         }
-        code = hdx_ask_turn(&s->ask, err);
+        code = hdx_ask_check_cancel(&s->ask, err);
     }
     for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
         if (sums[c].sum.objects > 0) {
@@ -578,10 +578,11 @@ static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsig
     default:
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominator keys are object, class, package, loader and owner");
     }
-    return hdx_say_nothing(code, out, err, "%s",
-                           of == NULL                       ? "no object is reachable from a GC root"
-                           : hdx_graph_live(q->graph, from) ? "it dominates no object"
-                                                            : "it is unreachable and therefore dominates no object");
+    return hdx_rows_explain_empty(code, out, err, "%s",
+                                  of == NULL ? "no object is reachable from a GC root"
+                                  : hdx_graph_live(q->graph, from)
+                                      ? "it dominates no object"
+                                      : "it is unreachable and therefore dominates no object");
 }
 
 hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,

@@ -82,7 +82,7 @@ static hdx_code add_statics(hdx_flow *f, hdx_ask *ask, const hdx_class *c, hdx_e
     hdx_graph_outbound(f->q->graph, c->id, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to))
         if (is_static(f, c, to) && (code = add_holder(f, HDX_HOLDER_STATIC, c->id, to, err)) == HDX_OK)
-            code = hdx_ask_turn(ask, err);
+            code = hdx_ask_check_cancel(ask, err);
     return code;
 }
 

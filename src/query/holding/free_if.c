@@ -262,7 +262,7 @@ static hdx_code mute_loader(taking *t, hdx_addr address, bool *any, hdx_error *e
         }
     if (*any && hdx_graph_find(t->ask.g, address, &id))
         hdx_bits_put(t->mute, id);
-    return hdx_ask_turn(&t->ask, err);
+    return hdx_ask_check_cancel(&t->ask, err);
 }
 
 static hdx_code loader_named(taking *t, const char *name, hdx_error *err)
@@ -655,7 +655,7 @@ static hdx_code open_free_if(const hdx_query *q, const hdx_arguments *a, hdx_row
     say_weak(&s, title, sizeof title);
     if (code == HDX_OK)
         code = hdx_gone_rows(&t.ask, &s, title, out, err);
-    return hdx_say_nothing(code, out, err, "every reachable object would stay reachable");
+    return hdx_rows_explain_empty(code, out, err, "every reachable object would stay reachable");
 }
 
 static const hdx_form      form = { NULL, NULL, hdx_gone_columns, HDX_GONE_COLUMNS };

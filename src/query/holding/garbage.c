@@ -152,7 +152,7 @@ static hdx_code search(sorter *s, hdx_id from, bool joins, uint64_t *bytes, hdx_
                 code = hdx_ids_push(&s->stack, to, err);
         }
         if (code == HDX_OK)
-            code = hdx_ask_turn(&s->ask, err);
+            code = hdx_ask_check_cancel(&s->ask, err);
     }
     s->stack.count = 0;
     return code;
@@ -310,7 +310,7 @@ static hdx_code look_at(sorter *s, const cluster *c, hdx_cell *cells, hdx_error 
                 code = add(&live, hdx_graph_class_of(s->ask.g, to), 1, err);
         }
         if (code == HDX_OK)
-            code = hdx_ask_turn(&s->ask, err);
+            code = hdx_ask_check_cancel(&s->ask, err);
     }
     cells[MOSTLY] = hdx_class_cell(s->ask.g, own.number);
     cells[LIVE] = hdx_cell_uint(targets.count);
@@ -324,7 +324,7 @@ static hdx_code look_at(sorter *s, const cluster *c, hdx_cell *cells, hdx_error 
 static hdx_code garbage_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     sorter  *s = state;
-    hdx_code code = hdx_ask_turn(&s->ask, err);
+    hdx_code code = hdx_ask_check_cancel(&s->ask, err);
     (void)arena;
     if (code != HDX_OK)
         return code;
@@ -390,7 +390,7 @@ static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_row
         hdx_rows_set_wanted(*out, q->wanted.columns);
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))
         code = hdx_query_labels(q, false, out, err);
-    return hdx_say_nothing(code, out, err, "all objects of the dump are reachable");
+    return hdx_rows_explain_empty(code, out, err, "all objects of the dump are reachable");
 }
 
 const hdx_question hdx_question_garbage = {

@@ -106,7 +106,7 @@ static hdx_code read_thread(grouping *g, uint64_t holder, hdx_arena *arena, hdx_
     if (m.pool.len == 0)
         m.class_number = hdx_graph_class_of(g->ask->g, g->holders[holder].from);
     g->threads.at[g->threads.count++] = m;
-    return hdx_ask_turn(g->ask, err);
+    return hdx_ask_check_cancel(g->ask, err);
 }
 
 static int compare_pools(const pool_member *x, const pool_member *y)

@@ -427,10 +427,12 @@ static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *er
     if (code == HDX_OK && count > 0)
         code = hdx_rows_set_title(*out, line, err);
     if (code != HDX_OK || f->used == 0)
-        return hdx_say_nothing(code, out, err,
-                               "no thread pool, no class (by its static fields) and no type of GC root is the first "
-                               "to reach 1%% of the heap");
-    return hdx_say_nothing(code, out, err, "none of the %u examined holders holds 1%% of the heap; %s", f->used, why);
+        return hdx_rows_explain_empty(
+            code, out, err,
+            "no thread pool, no class (by its static fields) and no type of GC root is the first "
+            "to reach 1%% of the heap");
+    return hdx_rows_explain_empty(code, out, err, "none of the %u examined holders holds 1%% of the heap; %s", f->used,
+                                  why);
 }
 
 static hdx_code find(finder *f, double share, hdx_error *err)

@@ -144,7 +144,7 @@ static hdx_code dominator_of(finder *f, hdx_id id, hdx_id *out, hdx_error *err)
         }
         at = hdx_graph_dominator(f->ask->g, at);
         steps++;
-        code = hdx_ask_turn(f->ask, err);
+        code = hdx_ask_check_cancel(f->ask, err);
     }
     *out = at < f->objects ? at : HDX_VIRTUAL_ROOT;
     return code == HDX_OK && steps > SAMPLE ? remember(f, first, *out, steps, err) : code;
@@ -187,7 +187,7 @@ static hdx_code count_all(finder *f, const hdx_members *m, hdx_error *err)
         for (uint64_t bits = m->bits[w]; code == HDX_OK && bits != 0; bits &= bits - 1) {
             const hdx_id id = w * 64 + (uint64_t)__builtin_ctzll(bits);
             if (hdx_graph_live(f->ask->g, id) && (code = count(f, id, err)) == HDX_OK)
-                code = hdx_ask_turn(f->ask, err);
+                code = hdx_ask_check_cancel(f->ask, err);
         }
     return code;
 }
@@ -292,7 +292,7 @@ static hdx_code open_immediate(const hdx_query *q, const hdx_arguments *a, hdx_r
     if (code == HDX_OK && (code = hdx_ask_begin(q, &ask, err)) == HDX_OK &&
         (code = hdx_members_open(&ask, &given.set, &m, err)) == HDX_OK)
         code = find(&ask, &m, words, strcmp(words, SKIP_DEFAULT) == 0, out, err);
-    return hdx_say_nothing(code, out, err, "%s", code == HDX_OK ? hdx_members_nothing(&m, &given.set) : "");
+    return hdx_rows_explain_empty(code, out, err, "%s", code == HDX_OK ? hdx_members_nothing(&m, &given.set) : "");
 }
 
 static const hdx_parameter parameters[] = {

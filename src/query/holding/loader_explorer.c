@@ -182,7 +182,7 @@ static hdx_code count_outside(explorer *e, const hdx_class *c, uint32_t loader, 
     while (code == HDX_OK && hdx_refs_next(&refs, &id))
         if ((code = is_below(e, &e->loaders, id, loader, &inside, err)) == HDX_OK) {
             e->outside[loader - 1] += !inside;
-            code = hdx_ask_turn(&e->ask, err);
+            code = hdx_ask_check_cancel(&e->ask, err);
         }
     return code;
 }
@@ -284,7 +284,7 @@ static hdx_code open_excludes(explorer *e, hdx_error *err)
     const hdx_code         code = hdx_graph_dump(e->ask.g, &dump, &mine);
     e->excludes = (hdx_excludes){ .g = e->ask.g, .mem = e->ask.q.mem };
     if (code != HDX_OK)
-        return hdx_label_without_dump(e->ask.g, code, &mine, err);
+        return hdx_label_allow_missing_dump(e->ask.g, code, &mine, err);
     return hdx_excludes_open(&e->ask.q, &options, &e->excludes, err);
 }
 
@@ -336,7 +336,7 @@ static hdx_code say_static(const explorer *e, hdx_id from, const hdx_class *of, 
     bool          found = false;
     hdx_code      code = hdx_excludes_name(&e->excludes, from, to, &ref, &found, &mine);
     const bool    untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(e->ask.g);
-    code = hdx_label_without_dump(e->ask.g, code, &mine, err);
+    code = hdx_label_allow_missing_dump(e->ask.g, code, &mine, err);
     if (code == HDX_OK && untold)
         code = hdx_reference_kind(e->ask.g, from, to, &ref.kind, err);
     if (code != HDX_OK || !(untold || found) || ref.kind != HDX_REF_STATIC)
@@ -444,7 +444,7 @@ static hdx_code find_culprits(explorer *e, hdx_pair *out, uint64_t *count, hdx_e
         hdx_buffer_free(&text);
         hdx_arena_empty(&arena);
         if (code == HDX_OK)
-            code = hdx_ask_turn(&e->ask, err);
+            code = hdx_ask_check_cancel(&e->ask, err);
     }
     hdx_arena_free(&arena);
     hdx_sort_pairs(e->ask.q.mem, out, *count);
@@ -465,7 +465,7 @@ static hdx_code look_below(explorer *e, anchors *culprits, const hdx_class *c, u
         if (code == HDX_OK && !inside)
             code = is_below(e, culprits, id, anchor, &one_culprit[place], err);
         if (code == HDX_OK)
-            code = hdx_ask_turn(&e->ask, err);
+            code = hdx_ask_check_cancel(&e->ask, err);
     }
     return code;
 }
@@ -506,7 +506,7 @@ static hdx_code find_one_culprit(explorer *e, bool *one_culprit, hdx_error *err)
 static hdx_code explorer_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     explorer *e = state;
-    hdx_code  code = hdx_ask_turn(&e->ask, err);
+    hdx_code  code = hdx_ask_check_cancel(&e->ask, err);
     if (code != HDX_OK)
         return code;
     if (e->next == e->count)
@@ -605,9 +605,9 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     const bool     none = !may_go(e);
     hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, NULL, e->count };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
-    return hdx_say_nothing(code, out, err,
-                           none ? "the only class loaders are those of the JVM and the application"
-                                : "each class loader that can be unloaded has instances with another holder");
+    return hdx_rows_explain_empty(code, out, err,
+                                  none ? "the only class loaders are those of the JVM and the application"
+                                       : "each class loader that can be unloaded has instances with another holder");
 }
 
 const hdx_question hdx_question_loaders = {

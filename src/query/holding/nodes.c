@@ -118,7 +118,7 @@ static hdx_code first_heads(hdx_nodes *n, hdx_error *err)
                 if (to < n->objects)
                     hdx_bits_put(n->heads, to);
         }
-        code = hdx_ask_turn(n->ask, err);
+        code = hdx_ask_check_cancel(n->ask, err);
     }
     for (uint64_t w = 0; code == HDX_OK && w < hdx_bits_words(n->objects); w++)
         for (uint64_t bits = n->heads[w]; code == HDX_OK && bits != 0; bits &= bits - 1)
@@ -233,7 +233,7 @@ static hdx_code split(hdx_nodes *n, hdx_id head, hdx_ids *moved, hdx_ids *found,
                 code = hdx_ids_push(moved, id, err);
             }
         if (code == HDX_OK)
-            code = hdx_ask_turn(n->ask, err);
+            code = hdx_ask_check_cancel(n->ask, err);
     }
     for (uint64_t i = 0; code == HDX_OK && i < moved->count; i++)
         code = find_entered(n, moved->at[i], found, err);

@@ -30,7 +30,7 @@ static hdx_code subtree(hdx_ask *ask, hdx_id id, hdx_gone *s, hdx_error *err)
             while (code == HDX_OK && hdx_refs_next(&refs, &child))
                 code = hdx_ids_push(&stack, child, err);
             if (code == HDX_OK)
-                code = hdx_ask_turn(ask, err);
+                code = hdx_ask_check_cancel(ask, err);
         }
     }
     hdx_ids_drop(&stack);
@@ -59,7 +59,7 @@ static hdx_code retained(const hdx_query *q, const hdx_set *set, hdx_rows **out,
         code = hdx_gone_rows(&ask, &s, "Retained set", out, err);
     hdx_gone_close(&s);
     hdx_members_close(&m);
-    return hdx_say_nothing(code, out, err, "%s", hdx_members_nothing(&m, set));
+    return hdx_rows_explain_empty(code, out, err, "%s", hdx_members_nothing(&m, set));
 }
 
 hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out, hdx_error *err)

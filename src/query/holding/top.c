@@ -192,7 +192,7 @@ static hdx_code add_others(top *t, hdx_error *err)
     hdx_code code = HDX_OK;
     hdx_graph_dominated(t->ask->g, HDX_VIRTUAL_ROOT, &refs);
     for (; code == HDX_OK && hdx_refs_next(&refs, &id); count++)
-        code = hdx_ask_turn(t->ask, err);
+        code = hdx_ask_check_cancel(t->ask, err);
     (void)snprintf(text, sizeof text, "(each below %g%%)", t->least);
     const hdx_cell name = hdx_cell_string(text);
     return code != HDX_OK || count <= t->objects || t->total < t->retained
@@ -247,7 +247,7 @@ static hdx_code answer(hdx_ask *ask, double least, hdx_rows **out, hdx_error *er
     }
     if (code == HDX_OK && hdx_column_wanted(&ask->q, LABEL))
         code = hdx_query_labels(&ask->q, false, out, err);
-    return hdx_say_nothing(code, out, err, "no object is reachable from a GC root");
+    return hdx_rows_explain_empty(code, out, err, "no object is reachable from a GC root");
 }
 
 static const hdx_parameter parameters[] = {

@@ -59,7 +59,7 @@ static hdx_code climb(forest *f, uint64_t place, hdx_error *err)
         code = hdx_ids_push(&f->way, id, err);
         id = hdx_graph_dominator(f->ask->g, id);
         if (code == HDX_OK)
-            code = hdx_ask_turn(f->ask, err);
+            code = hdx_ask_check_cancel(f->ask, err);
     }
     for (uint64_t i = 0; code == HDX_OK && i < f->way.count; i++) {
         bool fresh;
@@ -109,7 +109,7 @@ static hdx_code go_down(forest *f, uint64_t root, uint64_t *next, uint64_t *reta
                 break;
             at = f->above[at];
         }
-        code = hdx_ask_turn(f->ask, err);
+        code = hdx_ask_check_cancel(f->ask, err);
     }
     return code;
 }

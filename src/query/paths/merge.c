@@ -63,7 +63,7 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
         *out = ++steps;
         if (steps > most)
             return HDX_OK;
-        if ((code = hdx_ask_turn(t->ask, err)) != HDX_OK)
+        if ((code = hdx_ask_check_cancel(t->ask, err)) != HDX_OK)
             return code;
         v = parent;
     }
@@ -91,7 +91,7 @@ static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent,
         if (from < *parent && (code = depth_of(t, from, most, &level, err)) == HDX_OK && level == depth - 1)
             *parent = from;
         if (code == HDX_OK)
-            code = hdx_ask_turn(t->ask, err);
+            code = hdx_ask_check_cancel(t->ask, err);
     }
     return code;
 }
@@ -208,7 +208,7 @@ static hdx_code expand(search *s, uint64_t place, hdx_error *err)
             (code = hdx_excludes_edge(s->x, id, to, &no, err)) == HDX_OK && !no)
             code = reach(s, to, place, err);
         if (code == HDX_OK)
-            code = hdx_ask_turn(s->ask, err);
+            code = hdx_ask_check_cancel(s->ask, err);
     }
     return code;
 }
@@ -247,7 +247,7 @@ static hdx_code note(const search *s, tree *t, uint64_t from, uint64_t *end, hdx
         else
             t->out->at[below].parent = place;
         below = place;
-        code = hdx_ask_turn(s->ask, err);
+        code = hdx_ask_check_cancel(s->ask, err);
     }
     return code;
 }
@@ -320,7 +320,7 @@ hdx_code hdx_path_tree_paths(hdx_ask *ask, const hdx_path_tree *t, const hdx_id 
         code = hdx_path_begin(out, targets[i], err);
         for (uint64_t at = t->ends[i]; code == HDX_OK && at != HDX_TREE_NONE; at = t->at[at].parent)
             if ((code = hdx_path_step(out, t->at[at].id, err)) == HDX_OK)
-                code = hdx_ask_turn(ask, err);
+                code = hdx_ask_check_cancel(ask, err);
         if (code == HDX_OK)
             hdx_path_reverse(out);
     }
@@ -368,7 +368,7 @@ static hdx_code add_branches(hdx_ask *ask, const branch *list, uint64_t n, hdx_p
         }
         if (code == HDX_OK) {
             out->ends[list[i].place] = on_way.at[on_way.count - 1];
-            code = hdx_ask_turn(ask, err);
+            code = hdx_ask_check_cancel(ask, err);
         }
     }
     hdx_ids_drop(&on_way);

@@ -227,7 +227,7 @@ static hdx_code name_all(merger *m, hdx_error *err)
     hdx_sort(m->ask->q.mem, by, inner, sizeof *by, offsetof(hdx_pair, first), by_id);
     for (uint64_t i = 0; code == HDX_OK && i < inner; i++)
         if ((code = name_children(m, by[i].second, err)) == HDX_OK)
-            code = hdx_ask_turn(m->ask, err);
+            code = hdx_ask_check_cancel(m->ask, err);
     hdx_mem_put(m->ask->q.mem, by, n * sizeof *by);
     return code;
 }
@@ -364,7 +364,7 @@ static hdx_code make_lines(merger *m, hdx_error *err)
             code = count_object(m, node, at, err);
         }
         if (code == HDX_OK)
-            code = hdx_ask_turn(m->ask, err);
+            code = hdx_ask_check_cancel(m->ask, err);
     }
     if (code == HDX_OK)
         sum_retained(m, queue);

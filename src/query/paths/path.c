@@ -161,7 +161,7 @@ static hdx_code make_step(writer *w, hdx_id id, hdx_id next, step *out, hdx_erro
     hdx_graph  *g = w->ask->g;
     hdx_cell   *cells = out->cells, reference = hdx_cell_null();
     hdx_member *m = object_of(w, 6);
-    hdx_code    code = hdx_ask_turn(w->ask, err);
+    hdx_code    code = hdx_ask_check_cancel(w->ask, err);
     if (code == HDX_OK && m == NULL)
         code = hdx_no_memory(err, "a step", 6 * sizeof *m);
     if (code != HDX_OK)
@@ -439,7 +439,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     }
     if (code == HDX_OK && options->merge && hdx_column_wanted(q, HDX_MERGED_LABEL))
         code = hdx_query_labels(q, false, out, err);
-    return hdx_say_nothing(
+    return hdx_rows_explain_empty(
         code, out, err, "no GC root reaches %s%s%s%s", targets == 1 ? "it" : "any of them",
         options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "",
         reservation != NULL ? "; " : "", reservation != NULL ? reservation : "");
@@ -528,7 +528,7 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
                                    &options.exclude_field_count, err)) == HDX_OK &&
         (code = list_members(q, &given.set, &members, &sieved, err)) == HDX_OK)
         code = hdx_query_path(q, members.at, members.count, &options, out, err);
-    return code == HDX_OK && sieved ? hdx_say_nothing(code, out, err, HDX_NONE_MEETS) : code;
+    return code == HDX_OK && sieved ? hdx_rows_explain_empty(code, out, err, HDX_NONE_MEETS) : code;
 }
 
 const hdx_question hdx_question_path = {

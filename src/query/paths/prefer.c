@@ -77,7 +77,7 @@ static hdx_code name_of(choice *s, hdx_id from, hdx_id to, hdx_named_ref *ref, b
     const hdx_excludes all = { .g = s->ask->g, .mem = s->ask->q.mem };
     hdx_error          mine;
     const hdx_code     code = hdx_excludes_name(&all, from, to, ref, found, &mine);
-    return hdx_label_without_dump(s->ask->g, code, &mine, err);
+    return hdx_label_allow_missing_dump(s->ask->g, code, &mine, err);
 }
 
 /* Without the dump the field of a loader is unknown, and counts as one of the JDK. */
@@ -126,10 +126,10 @@ static hdx_code rank_of(choice *s, const hdx_path *p, rank *out, hdx_error *err)
     hdx_code      code = HDX_OK;
     bool          finds = p->count > 1 && class_at(g, at[0]) != NULL && !is_class_of_program(g, at[0]), yes = false;
     for (uint64_t i = 0; code == HDX_OK && !finds && i + 1 < p->count; i++)
-        if ((code = hdx_ask_turn(s->ask, err)) == HDX_OK)
+        if ((code = hdx_ask_check_cancel(s->ask, err)) == HDX_OK)
             code = finds_classes(s, at[i], at[i + 1], &finds, err);
     for (uint64_t i = 0; code == HDX_OK && finds && !yes && i + 1 < p->count; i++)
-        if ((code = hdx_ask_turn(s->ask, err)) == HDX_OK)
+        if ((code = hdx_ask_check_cancel(s->ask, err)) == HDX_OK)
             code = is_static(s, at[i], at[i + 1], &yes, err);
     *out = !finds ? BY_ROOT : yes ? BY_STATIC : BY_JDK;
     return code;
@@ -225,7 +225,7 @@ static hdx_code expand(choice *s, uint64_t place, uint64_t length, uint64_t limi
         const bool root = hdx_graph_nearest(g, from) == from, end = root || is_class_of_program(g, from);
         bool       no = root && !is_of_program(g, from);
         s->work++;
-        if ((code = hdx_ask_turn(s->ask, err)) != HDX_OK || no ||
+        if ((code = hdx_ask_check_cancel(s->ask, err)) != HDX_OK || no ||
             (code = finds_classes(s, from, id, &no, err)) != HDX_OK || no ||
             (code = hdx_excludes_edge(s->x, from, id, &no, err)) != HDX_OK || no)
             continue;

@@ -71,7 +71,7 @@ static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *er
         if (parent >= limit || out->at[out->count - 1].count > limit) /* invariant 3 */
             return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a GC root",
                             (unsigned long long)target);
-        code = hdx_ask_turn(ask, err);
+        code = hdx_ask_check_cancel(ask, err);
     }
     hdx_path_reverse(out);
     return code;
@@ -120,7 +120,7 @@ static hdx_code expand(search *s, uint64_t place, unsigned wanted, unsigned *fou
                 return code;
             if (!no && roots && ++*found == wanted)
                 return HDX_OK;
-            if ((code = hdx_ask_turn(s->ask, err)) != HDX_OK)
+            if ((code = hdx_ask_check_cancel(s->ask, err)) != HDX_OK)
                 return code;
         }
     }

@@ -77,7 +77,7 @@ static hdx_code put_state(finalizers *f, hdx_id reference, state is, uint64_t pl
         return hdx_no_memory(err, "finalizers", f->states.count * sizeof(hdx_map_slot));
     if (*fresh)
         *at = (uint64_t)is << 56 | place;
-    return hdx_ask_turn(&f->found.ask, err);
+    return hdx_ask_check_cancel(&f->found.ask, err);
 }
 
 /* References from one to the next, until one is its own next, there is none, or one was met before. */

@@ -305,7 +305,7 @@ hdx_code hdx_loader_parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_erro
 static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     loader_rows *r = state;
-    hdx_code     code = hdx_ask_turn(&r->ask, err);
+    hdx_code     code = hdx_ask_check_cancel(&r->ask, err);
     if (code != HDX_OK)
         return code;
     if (r->next == r->all.count)
@@ -353,7 +353,7 @@ static hdx_code note_modules(hdx_ask *ask, const hdx_loaders *all, hdx_error *er
         if (l != NULL && l->module == HDX_NO_ID)
             l->module = id;
         if (code == HDX_OK)
-            code = hdx_ask_turn(ask, err);
+            code = hdx_ask_check_cancel(ask, err);
     }
     return code;
 }
@@ -385,7 +385,7 @@ static hdx_code list_instances(hdx_ask *ask, hdx_loaders *all, hdx_error *err)
             else
                 all->at[all->count++] = (hdx_loader){ id, hdx_graph_address(ask->g, id), HDX_NO_ID, 0, 0, 0 };
             if (code == HDX_OK)
-                code = hdx_ask_turn(ask, err);
+                code = hdx_ask_check_cancel(ask, err);
         }
     }
     hdx_numbers_free(numbers);

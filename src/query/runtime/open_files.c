@@ -101,7 +101,7 @@ hdx_code hdx_file_owners_of(hdx_ask *ask, hdx_file_owners *out, hdx_error *err)
             else
                 out->at[out->count++] = owner;
             if (code == HDX_OK)
-                code = hdx_ask_turn(ask, err);
+                code = hdx_ask_check_cancel(ask, err);
         }
     }
     hdx_graph_near_end(near);
@@ -377,7 +377,7 @@ static hdx_code find_openers(files *f, hdx_error *err)
         if (at[i].by == OF_PROGRAM && is_opened_by_class_path(f, at[i].id))
             at[i].by = OF_CLASS_PATH;
         alike[at[i].is][at[i].by]++;
-        code = hdx_ask_turn(&f->found.ask, err);
+        code = hdx_ask_check_cancel(&f->found.ask, err);
     }
     for (uint64_t i = 0; i < f->found.count; i++)
         at[i].alike = alike[at[i].is][at[i].by];

@@ -135,7 +135,7 @@ static hdx_code read_collection(properties *p, hdx_id id, bool keyed, const char
     hdx_code code = hdx_entry_walk_begin(&walk, &p->contents, id, hdx_contents_steps(p->ask.g), err);
     while (code == HDX_OK && (code = hdx_entry_walk_next(&walk, &entry, &more, err)) == HDX_OK && more)
         if ((code = add(p, &entry, keyed, err)) == HDX_OK)
-            code = hdx_ask_turn(&p->ask, err);
+            code = hdx_ask_check_cancel(&p->ask, err);
     if (code == HDX_OK)
         tell(p, what, walk.note);
     hdx_entry_walk_end(&walk);
@@ -270,7 +270,7 @@ static hdx_code read_all(properties *p, hdx_error *err)
     hdx_code    code = hdx_graph_dump(p->ask.g, &dump, &mine);
     p->untold = code != HDX_OK;
     if (code != HDX_OK)
-        return hdx_label_without_dump(p->ask.g, code, &mine, err);
+        return hdx_label_allow_missing_dump(p->ask.g, code, &mine, err);
     code = read_arguments(p, err);
     if (code == HDX_OK && (code = read_system(p, err)) == HDX_OK)
         code = read_saved(p, err);
@@ -335,7 +335,7 @@ static hdx_code open_properties(const hdx_query *q, const hdx_arguments *a, hdx_
         return code;
     }
     code = hdx_table_rows(table, out, err);
-    return hdx_say_nothing(
+    return hdx_rows_explain_empty(
         code, out, err,
         hdx_graph_lacks_dump(q->graph)
             ? "texts are only in the dump, which is not available"

@@ -220,7 +220,7 @@ static hdx_code sum_up(referents *r, bool by_kind, hdx_list_ref to, hdx_error *e
                 s->retained +=
                     is_within_another(r, from, end, h->referent) ? 0 : hdx_graph_retained(r->found.ask.g, h->referent);
             }
-            code = hdx_ask_turn(&r->found.ask, err);
+            code = hdx_ask_check_cancel(&r->found.ask, err);
         }
     }
     return code;

@@ -74,7 +74,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
 {
     root_rows *r = state;
     unsigned   n = 0;
-    hdx_code   code = hdx_ask_turn(&r->ask, err);
+    hdx_code   code = hdx_ask_check_cancel(&r->ask, err);
     (void)arena;
     if (code != HDX_OK)
         return code;
@@ -198,7 +198,7 @@ hdx_code hdx_query_roots(const hdx_query *q, hdx_by by, hdx_rows **out, hdx_erro
     if (by != HDX_BY_NONE && by != HDX_BY_OBJECT && by != HDX_BY_TYPE)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "root keys are object and type");
     code = by == HDX_BY_TYPE ? by_type(&ask, out, err) : each(&ask, true, out, err);
-    return hdx_say_nothing(code, out, err, "the dump has no GC roots");
+    return hdx_rows_explain_empty(code, out, err, "the dump has no GC roots");
 }
 
 static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

@@ -99,7 +99,7 @@ hdx_code hdx_references_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
     struct hdx_near *near = hdx_graph_near_begin(ask->g);
     for (uint64_t i = 0; code == HDX_OK && i < out->count; i++)
         if ((code = read_referent(out, &f, &out->at[i], err)) == HDX_OK)
-            code = hdx_ask_turn(ask, err);
+            code = hdx_ask_check_cancel(ask, err);
     hdx_graph_near_end(near);
     hdx_fields_close(&f);
     return code;
@@ -154,7 +154,7 @@ static hdx_code find_behind(search *x, hdx_error *err)
             if (to != x->behind.at[i] && hdx_graph_nearest(g, to) == x->behind.at[i])
                 code = take(x, to, err);
         if (code == HDX_OK)
-            code = hdx_ask_turn(x->ask, err);
+            code = hdx_ask_check_cancel(x->ask, err);
     }
     return code;
 }
@@ -186,7 +186,7 @@ static hdx_code spread(search *x, hdx_id id, hdx_strength strength, hdx_error *e
             if (is_open(x, to) && strength_of_edge(x->s, from, to) <= strength)
                 code = reach(x, to, strength, err);
         if (code == HDX_OK)
-            code = hdx_ask_turn(x->ask, err);
+            code = hdx_ask_check_cancel(x->ask, err);
     }
     return code;
 }
@@ -207,7 +207,7 @@ static hdx_code spread_strongly(search *x, hdx_error *err)
                 break;
             }
         if (code == HDX_OK)
-            code = hdx_ask_turn(x->ask, err);
+            code = hdx_ask_check_cancel(x->ask, err);
     }
     return code;
 }

@@ -100,7 +100,7 @@ static hdx_code keep(locals *l, hdx_id thread, hdx_id key, hdx_id value, bool in
 {
     hdx_graph *g = l->found.ask.g;
     if (value == HDX_NO_ID) /* null keeps nothing alive */
-        return hdx_ask_turn(&l->found.ask, err);
+        return hdx_ask_check_cancel(&l->found.ask, err);
     const kept k = { .thread = thread,
                      .key = key,
                      .value = value,
@@ -154,7 +154,8 @@ static hdx_code look_at_table(locals *l, hdx_id thread, hdx_id table, bool pairs
     hdx_code       code = HDX_OK;
     for (uint64_t first = 0; code == HDX_OK && first < length; first += PIECE) {
         l->elements.count = 0;
-        code = hdx_label_without_dump(g, hdx_graph_elements(g, table, first, PIECE, &l->elements, &mine), &mine, err);
+        code = hdx_label_allow_missing_dump(g, hdx_graph_elements(g, table, first, PIECE, &l->elements, &mine), &mine,
+                                            err);
         if (l->elements.count == 0)
             break;
         for (uint64_t i = 0; code == HDX_OK && i + pairs < l->elements.count; i += 1 + pairs) {
@@ -194,7 +195,7 @@ static hdx_code find(void *state, hdx_error *err)
             (code = look_at_map(l, threads.at[i], "inheritableThreadLocals", false, true, err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "localValues", true, false, err)) == HDX_OK &&
             (code = look_at_map(l, threads.at[i], "inheritableValues", true, true, err)) == HDX_OK)
-            code = hdx_ask_turn(&l->found.ask, err);
+            code = hdx_ask_check_cancel(&l->found.ask, err);
     hdx_graph_near_end(near);
     return code;
 }

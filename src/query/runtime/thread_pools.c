@@ -143,7 +143,7 @@ static hdx_code read_members(pools *p, hdx_error *err)
         m->state = state_of(&facts.state);
         m->at = place_of(hdx_graph_thread_of(p->ask.g, m->id));
         code = !arena.refused && hdx_thread_pool_name(&facts.name, &p->names, &m->pool)
-                   ? hdx_ask_turn(&p->ask, err)
+                   ? hdx_ask_check_cancel(&p->ask, err)
                    : hdx_no_memory(err, "names of threads", arena.size + p->names.size);
     }
     hdx_graph_near_end(near);
@@ -332,5 +332,5 @@ hdx_code hdx_thread_pools(const hdx_query *q, hdx_rows **out, hdx_error *err)
         hdx_table_free(table);
         return code;
     }
-    return hdx_say_nothing(hdx_table_rows(table, out, err), out, err, "no threads in the dump");
+    return hdx_rows_explain_empty(hdx_table_rows(table, out, err), out, err, "no threads in the dump");
 }

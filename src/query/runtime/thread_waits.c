@@ -80,7 +80,7 @@ static hdx_code read_all(waits *w, hdx_thread_reader *reader, hdx_error *err)
         if (code == HDX_OK && !timed && wait->owner != HDX_NO_ID)
             w->next[i] = place_of(w, wait->owner);
         if (code == HDX_OK)
-            code = hdx_ask_turn(w->ask, err);
+            code = hdx_ask_check_cancel(w->ask, err);
     }
     hdx_graph_near_end(near);
     hdx_arena_free(&arena);

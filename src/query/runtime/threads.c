@@ -521,7 +521,7 @@ static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_er
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && t->waits.deadlocks > 0)
         code = say_deadlocks(&ask.q, &t->ids, &t->waits, out, err);
-    return hdx_say_nothing(code, out, err, "no threads in the dump");
+    return hdx_rows_explain_empty(code, out, err, "no threads in the dump");
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)

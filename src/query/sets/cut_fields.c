@@ -117,7 +117,7 @@ hdx_code hdx_cut_fields_open(hdx_ask *ask, const hdx_excludes *rules, hdx_cut_fi
         if (c->kind != HDX_INSTANCE || stripped) /* which values are in such a dump the graph knows */
             out->way[i] = HDX_CUT_ASK;
         else if ((code = take_class(out, i, err)) == HDX_OK)
-            code = hdx_ask_turn(ask, err);
+            code = hdx_ask_check_cancel(ask, err);
     }
     ask_others(out);
     return code;

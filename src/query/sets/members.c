@@ -18,7 +18,7 @@ typedef struct collecting {
 static hdx_code take(collecting *c, hdx_id id, hdx_error *err)
 {
     bool     yes = true;
-    hdx_code code = hdx_ask_turn(c->ask, err);
+    hdx_code code = hdx_ask_check_cancel(c->ask, err);
     if (code != HDX_OK || id >= hdx_graph_objects(c->ask->g))
         return code;
     c->m->described++;

@@ -33,7 +33,7 @@ static void sum(hdx_suspects *s, hdx_id id)
 static hdx_code turn(hdx_suspects *s, uint64_t *seen, hdx_error *err)
 {
     return ++*seen <= hdx_graph_objects(s->ask.g)
-               ? hdx_ask_turn(&s->ask, err)
+               ? hdx_ask_check_cancel(&s->ask, err)
                : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "object has more than one dominator");
 }
 
@@ -118,7 +118,7 @@ static hdx_code sum_elements(hdx_suspects *s, hdx_id collection, hdx_class_sum *
         if (v->type == 2 && !v->absent && v->as.address != 0 && hdx_graph_find(s->ask.g, v->as.address, &id) &&
             hdx_graph_live(s->ask.g, id))
             sum(s, id);
-        code = hdx_ask_turn(&s->ask, err);
+        code = hdx_ask_check_cancel(&s->ask, err);
     }
     hdx_entry_walk_end(&walk);
     heaviest(s, out, 1, &classes);
@@ -222,7 +222,7 @@ static hdx_code sum_up(hdx_ask *ask, const hdx_path_tree *t, ways *w, hdx_error 
             if (--w->at[parent].children == 0)
                 ready[n++] = parent;
         }
-        code = hdx_ask_turn(ask, err);
+        code = hdx_ask_check_cancel(ask, err);
     }
     hdx_mem_put(t->mem, ready, w->count * sizeof *ready);
     return code;

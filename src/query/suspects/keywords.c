@@ -92,7 +92,7 @@ static hdx_code find_referrer(hdx_suspects *s, hdx_id of, hdx_id *found, hdx_err
         hdx_id   from;
         hdx_graph_inbound(s->ask.g, queue.at[i], HDX_LIVE, &refs);
         while (code == HDX_OK && *found == HDX_NO_ID && queue.count < SEARCH_MOST && hdx_refs_next(&refs, &from)) {
-            if ((code = hdx_ask_turn(&s->ask, err)) != HDX_OK)
+            if ((code = hdx_ask_check_cancel(&s->ask, err)) != HDX_OK)
                 break;
             if (hdx_map_put(&seen, from, &fresh) == NULL)
                 code = hdx_no_memory(err, "a search", seen.count * sizeof *seen.slots);
@@ -241,7 +241,7 @@ static hdx_code mark_all(stack *t, hdx_error *err)
     for (uint64_t from = 0, end; code == HDX_OK && from < t->locals.count; from = end) {
         end = frame_end(t, from);
         if ((code = mark_frame(t, from, end, err)) == HDX_OK)
-            code = hdx_ask_turn(&t->s->ask, err);
+            code = hdx_ask_check_cancel(&t->s->ask, err);
     }
     return code;
 }

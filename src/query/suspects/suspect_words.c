@@ -247,7 +247,7 @@ static hdx_code named(words *w, hdx_id from, hdx_id to, hdx_named_ref *ref, bool
     const hdx_excludes all = { .g = w->s->ask.g, .mem = w->s->ask.q.mem };
     hdx_error          mine;
     const hdx_code     code = hdx_excludes_name(&all, from, to, ref, found, &mine);
-    return hdx_label_without_dump(w->s->ask.g, code, &mine, err);
+    return hdx_label_allow_missing_dump(w->s->ask.g, code, &mine, err);
 }
 
 /*
@@ -495,7 +495,7 @@ static hdx_code find_sharers(words *w, sharers *out, hdx_error *err)
         out->first = out->first == HDX_NO_ID ? id : out->first;
         out->count++;
         out->of_class += hdx_text_same(hdx_suspect_class(g, id), hdx_suspect_class(g, out->first));
-        code = hdx_ask_turn(&w->s->ask, err);
+        code = hdx_ask_check_cancel(&w->s->ask, err);
     }
     return code;
 }

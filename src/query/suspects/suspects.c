@@ -186,7 +186,7 @@ static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
             sums[c].bytes += bytes;
         }
         if (code == HDX_OK)
-            code = hdx_ask_turn(&s->ask, err);
+            code = hdx_ask_check_cancel(&s->ask, err);
     }
     for (uint32_t c = 0; code == HDX_OK && c < s->classes; c++) {
         if (sums[c].bytes <= s->threshold)
@@ -219,7 +219,7 @@ static hdx_code gather(hdx_suspects *s, of_class *sums, hdx_error *err)
         if (sums[c].met++ % step == 0)
             code = hdx_ids_push(&one->members, id, err);
         if (code == HDX_OK)
-            code = hdx_ask_turn(&s->ask, err);
+            code = hdx_ask_check_cancel(&s->ask, err);
     }
     return code;
 }
@@ -301,7 +301,7 @@ static hdx_code uses_excluded(hdx_suspects *s, const hdx_path *p, bool *yes, hdx
     *yes = false;
     for (uint64_t i = 1; code == HDX_OK && !*yes && i < p->count; i++)
         if ((code = hdx_excludes_edge(&s->x, step[i - 1], step[i], yes, err)) == HDX_OK)
-            code = hdx_ask_turn(&s->ask, err);
+            code = hdx_ask_check_cancel(&s->ask, err);
     return code;
 }
 
@@ -567,7 +567,7 @@ static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
         return hdx_no_memory(err, "suspects", s->classes * sizeof *s->sums);
     if ((code = hdx_graph_dump(q->graph, &dump, &mine)) == HDX_BAD_DUMP && hdx_graph_lacks_dump(q->graph))
         return HDX_OK;
-    if ((code = hdx_label_without_dump(q->graph, code, &mine, err)) != HDX_OK)
+    if ((code = hdx_label_allow_missing_dump(q->graph, code, &mine, err)) != HDX_OK)
         return code;
     code = hdx_excludes_open(q, &options, &s->x, err);
     return code == HDX_OK ? begin_contents(s, err) : code;
@@ -616,9 +616,9 @@ static hdx_code make(const hdx_query *q, const hdx_suspect_options *options, boo
     if (code == HDX_OK)
         code = answer(&s, threshold, document, out, err);
     drop(&s);
-    return hdx_say_nothing(code, out, err,
-                           "no object, alone or together with its class, retains more than %u%% of the live bytes",
-                           threshold);
+    return hdx_rows_explain_empty(
+        code, out, err, "no object, alone or together with its class, retains more than %u%% of the live bytes",
+        threshold);
 }
 
 hdx_code hdx_query_suspects(const hdx_query *q, const hdx_suspect_options *options, hdx_rows **out, hdx_error *err)

@@ -67,7 +67,7 @@ static hdx_code find_places(hdx_array_contents *c, hdx_error *err)
                 (c->types >> classes[numbers[i]].element_type & 1) != 0 &&
                 (scope_of_arrays(c) == HDX_ALL || hdx_bits_test(live, i)))
                 hdx_bits_put(c->bits, first + i);
-        code = hdx_ask_turn(&c->ask, err);
+        code = hdx_ask_check_cancel(&c->ask, err);
     }
     for (uint64_t w = 0; w < hdx_bits_words(c->objects); w++) {
         if ((w & 7) == 0)

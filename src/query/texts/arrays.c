@@ -161,7 +161,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     hdx_code    code = HDX_OK;
     (void)arena;
     while (j.kind != r->kind && code == HDX_OK) {
-        if ((code = hdx_ask_turn(&r->c.ask, err)) != HDX_OK)
+        if ((code = hdx_ask_check_cancel(&r->c.ask, err)) != HDX_OK)
             return code;
         if (!next_array(&r->c, &r->next, &place))
             return hdx_ask_end(&r->c.ask, more, err);
@@ -203,7 +203,7 @@ static hdx_code count(hdx_array_contents *c, counted *n, hdx_error *err)
             s->shallow += j.shallow;
             s->wasted += j.wasted;
         }
-        code = hdx_ask_turn(&c->ask, err);
+        code = hdx_ask_check_cancel(&c->ask, err);
     }
     return code;
 }
@@ -299,7 +299,7 @@ static hdx_code open_arrays(const hdx_query *q, const hdx_arguments *a, hdx_rows
 {
     *out = NULL;
     const hdx_code code = ask_arrays(q, hdx_argument_choice(a, "waste"), out, err);
-    return hdx_say_nothing(code, out, err, "no primitive array has this kind of waste");
+    return hdx_rows_explain_empty(code, out, err, "no primitive array has this kind of waste");
 }
 
 const hdx_question hdx_question_arrays = {

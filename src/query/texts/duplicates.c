@@ -34,7 +34,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     equal_rows *r = state;
     unsigned    n = FIRST;
     uint64_t    object, array;
-    hdx_code    code = hdx_ask_turn(&r->ask, err);
+    hdx_code    code = hdx_ask_check_cancel(&r->ask, err);
     (void)arena;
     if (code != HDX_OK)
         return code;
@@ -140,7 +140,7 @@ static hdx_code open_duplicates(const hdx_query *q, const hdx_arguments *a, hdx_
 {
     const bool     holders = hdx_column_named(q, HDX_COUNT(columns) - 1) || hdx_argument_flag(a, "holders");
     const hdx_code code = hdx_equals_ask(q, false, false, holders, out, err);
-    return hdx_say_nothing(code, out, err, "no two Strings and no two primitive arrays are equal");
+    return hdx_rows_explain_empty(code, out, err, "no two Strings and no two primitive arrays are equal");
 }
 
 const hdx_question hdx_question_duplicates = {

@@ -198,7 +198,7 @@ static hdx_code match_parts(matching *m, hdx_error *err)
             if (code == HDX_OK && yes)
                 code = keep(m, &m->workers[0], parts[k].string, err);
             if (code == HDX_OK)
-                code = hdx_ask_turn(m->ask, err);
+                code = hdx_ask_check_cancel(m->ask, err);
         }
     }
     return code;
@@ -330,7 +330,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     hdx_id       id;
     hdx_text_at  text;
     hdx_error    mine;
-    hdx_code     code = hdx_ask_turn(&r->ask, err);
+    hdx_code     code = hdx_ask_check_cancel(&r->ask, err);
     (void)arena;
     if (code != HDX_OK)
         return code;
@@ -338,7 +338,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
         return hdx_ask_end(&r->ask, more, err);
     text.state = HDX_TEXT_ABSENT;
     if (hdx_column_wanted(&r->ask.q, 2) || hdx_column_wanted(&r->ask.q, 3)) {
-        code = hdx_label_without_dump(r->ask.g, hdx_graph_text_at(r->ask.g, id, &text, &mine), &mine, err);
+        code = hdx_label_allow_missing_dump(r->ask.g, hdx_graph_text_at(r->ask.g, id, &text, &mine), &mine, err);
         if (code != HDX_OK)
             return code;
     }
@@ -419,16 +419,17 @@ static hdx_code open_strings(const hdx_query *q, const hdx_arguments *a, hdx_row
     const char *pattern = hdx_argument_text(a, "match");
     *out = NULL;
     if (hdx_argument_choice(a, "by") >= 0)
-        return hdx_say_nothing(hdx_equals_ask(q, true, true, false, out, err), out, err,
-                               "the dump has no text of a String");
+        return hdx_rows_explain_empty(hdx_equals_ask(q, true, true, false, out, err), out, err,
+                                      "the dump has no text of a String");
     const hdx_strip_policy policy = hdx_graph_summary_of(q->graph)->stripping->policy;
     const hdx_code         code = list_strings(q, pattern, out, err);
-    return hdx_say_nothing(code, out, err,
-                           pattern == NULL                  ? "no Strings found"
-                           : hdx_graph_lacks_dump(q->graph) ? "texts are only in the dump, which is not available"
-                           : policy == HDX_STRIP_REDACTED   ? "no remaining text matches; the others are overwritten"
-                           : policy == HDX_STRIP_LIMITED    ? "no text in the dump matches, but long texts are cut off"
-                                                            : "no String has such a text");
+    return hdx_rows_explain_empty(
+        code, out, err,
+        pattern == NULL                  ? "no Strings found"
+        : hdx_graph_lacks_dump(q->graph) ? "texts are only in the dump, which is not available"
+        : policy == HDX_STRIP_REDACTED   ? "no remaining text matches; the others are overwritten"
+        : policy == HDX_STRIP_LIMITED    ? "no text in the dump matches, but long texts are cut off"
+                                         : "no String has such a text");
 }
 
 const hdx_question hdx_question_strings = {

@@ -86,7 +86,7 @@ static hdx_code sum_retained(hdx_triage *t, const hdx_class *c, uint64_t *out, h
     hdx_graph_instances(t->g, c->number, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
         *out += hdx_graph_retained(t->g, id);
-        code = hdx_ask_turn(&t->ask, err);
+        code = hdx_ask_check_cancel(&t->ask, err);
     }
     return code;
 }

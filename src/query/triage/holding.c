@@ -211,7 +211,7 @@ static hdx_code count_twice(hdx_triage *t, loaders *l, const defined *at, uint64
         x->classes++;
         x->bytes += at[i].bytes;
         x->twice += twice;
-        code = hdx_ask_turn(&t->ask, err);
+        code = hdx_ask_check_cancel(&t->ask, err);
     }
     return code;
 }

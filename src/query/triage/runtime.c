@@ -352,7 +352,7 @@ hdx_code hdx_triage_ended(hdx_triage *t, hdx_error *err)
             heaviest_queue(t, from, queues, &best);
         if (best != before)
             whose = threads.at[i];
-        code = hdx_ask_turn(&t->ask, err);
+        code = hdx_ask_check_cancel(&t->ask, err);
     }
     const uint64_t bytes = best == HDX_NO_ID ? 0 : hdx_graph_retained(t->g, best);
     if (code != HDX_OK || !hdx_triage_tells(t, bytes))

@@ -1,6 +1,6 @@
 /*
- * night.c - the dumps of a night: what `heapdex batch --out FOLDER` has left of each in FOLDER/status, a flat object of
- * JSON (doc/batch.md says what is in it).
+ * batch_output.c - the dumps of a batch: what `heapdex batch --out FOLDER` has left of each in FOLDER/status, a flat
+ * object of JSON (doc/batch.md says what is in it).
  *
  * In:  files that anybody may have written.
  * Out: the index of each dump that is done. What is left out is told with the reason, and so is what is no status.
@@ -72,7 +72,7 @@ static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena, 
     return index;
 }
 
-static hdx_code list(hdx_session *s, const char *folder, DIR *d, hdx_answer_night_take *take, void *context,
+static hdx_code list(hdx_session *s, const char *folder, DIR *d, hdx_answer_batch_visit *take, void *context,
                      hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -91,8 +91,8 @@ static hdx_code list(hdx_session *s, const char *folder, DIR *d, hdx_answer_nigh
     return code;
 }
 
-hdx_code hdx_answer_night(hdx_session *s, const char *out, hdx_answer_night_take *take, void *context, bool *is_one,
-                          hdx_error *err)
+hdx_code hdx_answer_batch_output(hdx_session *s, const char *out, hdx_answer_batch_visit *take, void *context,
+                                 bool *is_one, hdx_error *err)
 {
     char status[4096], claims[4096];
     DIR *d = NULL;
