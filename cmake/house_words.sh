@@ -5,7 +5,8 @@ cd "$1" || exit 1
 words='nobody|whoever|anew|at hand|what there is|unless told|night|(is|are) told|tells? apart|beside it|goes on behind'
 words+='|is nothing of|kept beside|(is|are) kept|stays? behind|how-manieth|come out even|told of|(is|are) taken'
 found=$(
-    grep -rnE --include='*.c' --include='*.h' "\"[^\"]*\\b($words)\\b[^\"]*\"" src indexes | grep -vE ':[0-9]+: ?(/?\*|//)'
+    grep -rnE --include='*.c' --include='*.h' "\"[^\"]*\\b($words)\\b[^\"]*\"" src indexes |
+        grep -vE ':[0-9]+: ?(/?\*|//)'
     grep -nE "\\b($words)\\b" include/heapdex/*.h
 )
 [ -z "$found" ] && exit 0

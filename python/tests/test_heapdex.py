@@ -284,7 +284,7 @@ class Statements(Case):
             ("SELECT nobody FROM objects", "nobody"),
             ("SELECT 1; SELECT 2", "single statement"),
             ("CREATE TEMP TABLE t(a)", "no rows"),
-            ("", "no statement"),
+            ("", "statement is empty"),
             ("SELECT '\0'", "NUL"),
         ]:
             with self.assertRaises(heapdex.Error) as e:

@@ -1162,7 +1162,8 @@ Test(batch, waits_for_no_pipe_in_its_folder, .timeout = 60)
     o.rebuild = HDX_BATCH_REBUILD_ALL;
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(0, 0, 1);
-    cr_expect(strstr(text.at, "is not a lock file of a batch") != NULL && access("out/claims/a", F_OK) == 0, "%s", text.at);
+    cr_expect(strstr(text.at, "is not a lock file of a batch") != NULL && access("out/claims/a", F_OK) == 0, "%s",
+              text.at);
 }
 
 Test(batch, takes_no_folder_whose_status_is_of_another_program)

@@ -323,7 +323,8 @@ Test(edges, a_view_of_an_android_dump_has_no_layout_of_hotspot)
         identity_of("a.hdx", want.index);
         const hdx_code code = hdx_view_build(&options, &want, &report, &err);
         cr_expect(code == (android == 1 ? HDX_USAGE : HDX_OK), "%u: %s", android, err.message);
-        cr_expect(android == 0 || strstr(err.message, "an Android dump states object sizes") != NULL, "%s", err.message);
+        cr_expect(android == 0 || strstr(err.message, "an Android dump states object sizes") != NULL, "%s",
+                  err.message);
     }
 }
 
