@@ -21,7 +21,7 @@
  *
  *   B1  A runner that processes a dump holds its claim, from before the status says "running" until the status says how
  *       it ended.
- *   B2  Threads and memory of running children never exceed what there is.
+ *   B2  Threads and memory of running children never exceed the limits of the batch.
  *   B3  A file in OUT is complete or does not exist.
  */
 #ifndef HDX_BATCH_BATCH_H
@@ -281,7 +281,7 @@ hdx_code hdx_batch_content(const char *path, const hdx_progress *progress, char 
 void hdx_batch_restore_names(const char *folder, bool look_only, batch_say *say, void *context);
 
 /* ---- summary.c ---- */
-/* One dump of the batch, as far as known. */
+/* One dump of the batch. status: NULL if there is none yet. */
 typedef struct batch_row {
     const batch_dump   *dump;
     const batch_status *status;
