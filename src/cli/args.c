@@ -58,11 +58,17 @@ static const word_of_others commands_of_others[] = {
     { "waste", "duplicates, collections and arrays" },
 };
 static const word_of_others options_of_others[] = {
-    { "count", "--limit N" },    { "csv", "--format csv" },
-    { "json", "--format json" }, { "max", "--limit N" },
-    { "n", "--limit N" },        { "num", "--limit N" },
-    { "rows", "--limit N" },     { "order-by", "--sort COLUMN" },
-    { "top", "--limit N" },      { "filter", "--where CONDITION" },
+    { "count", "--limit N" },
+    { "csv", "--format csv" },
+    { "json", "--format json" },
+    { "max", "--limit N" },
+    { "n", "--limit N" },
+    { "num", "--limit N" },
+    { "rows", "--limit N" },
+    { "order-by", "--sort COLUMN" },
+    { "top", "--limit N" },
+    { "filter", "--where CONDITION" },
+    { "package", "--class 'PACKAGE.*'" },
 };
 
 static const char *in_our_words(const word_of_others *of, size_t count, const char *word)
@@ -317,7 +323,24 @@ static hdx_code check_text(const cli_call *call, const given *options, size_t co
     return HDX_OK;
 }
 
-/* What no single option can tell. */
+/* A class is an option: a word that is not a file is taken for one. */
+static hdx_code too_many_words(const cli_call *call, const hdx_parameter *word, hdx_error *err)
+{
+    const hdx_answer *a = call->answer;
+    const char       *extra = call->words[word != NULL];
+    cli_option        by_class;
+    const hdx_code    code = usage(err, "'%s' takes one heap dump and %s; unexpected argument '%.100s'", a->name,
+                                word == NULL                          ? "nothing else"
+                                   : word->kind == HDX_PARAMETER_OBJECTS ? "one object"
+                                                                         : "one statement",
+                                   extra);
+    return word == NULL && access(extra, F_OK) != 0 && cli_option_named(a, "class", 5, &by_class) &&
+                   by_class.is->value != NULL
+               ? hdx_hint(err, code, "classes are named with an option: --class '%.100s'", extra)
+               : code;
+}
+
+/* Conditions on several options or on an option and the words. */
 static hdx_code finish(cli_call *call, hdx_error *err)
 {
     const hdx_answer    *a = call->answer;
@@ -337,11 +360,7 @@ static hdx_code finish(cli_call *call, hdx_error *err)
             "write an object as 0x7f3a10, '#1234', class:com.acme.Cache or thread:main; - reads names from standard "
             "input");
     else if ((a->flags & HDX_ANSWER_DUMPS) == 0 && words > most)
-        code = usage(err, "'%s' takes one heap dump and %s; unexpected argument '%.100s'", a->name,
-                     most == 0                             ? "nothing else"
-                     : word->kind == HDX_PARAMETER_OBJECTS ? "one object"
-                                                           : "one statement",
-                     call->words[most]);
+        code = too_many_words(call, word, err);
     else if (call->index.no_build && cli_given(call, "force") != NULL)
         code = usage(err, "--force and --no-build cannot be used together");
     else if (cli_given(call, "attach") != NULL && call->index.index_dir != NULL)

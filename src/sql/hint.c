@@ -81,6 +81,23 @@ static bool hint_class(sql_db *db, const char *name, hdx_error *err)
     return found;
 }
 
+/* Tables of classes have full names: "HashMap" was probably meant to be java.util.HashMap. */
+static bool hint_simple_name(sql_db *db, const char *name, hdx_error *err)
+{
+    uint32_t         count;
+    const hdx_class *classes = hdx_graph_classes(db->heaps[0]->g, &count);
+    const size_t     len = strlen(name);
+    for (uint32_t i = 0; i < count && len > 0; i++) { /* sorted by falling number of instances */
+        const hdx_text full = classes[i].name;
+        if (full.len <= len || full.len > 150 || memcmp(full.at + (full.len - len), name, len) != 0 ||
+            strchr(".$", full.at[full.len - len - 1]) == NULL)
+            continue;
+        (void)hdx_hint(err, err->code, "tables of classes have full names: \"%.*s\"", (int)full.len, full.at);
+        return true;
+    }
+    return false;
+}
+
 /* The column is no slip of the pen: other tables have one of that name. */
 static bool hint_column(sql_db *db, const char *column, hdx_error *err)
 {
@@ -115,7 +132,8 @@ void hdx_sql_hint(sql_db *db, hdx_error *err)
     } else if (near.wanted != NULL) {
         offer(db, "SELECT DISTINCT c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c", &arena, &near);
     }
-    if (near.wanted == NULL || (tables ? hint_class(db, wanted, err) : hint_column(db, near.wanted, err)))
+    if (near.wanted == NULL ||
+        (tables ? hint_class(db, wanted, err) || hint_simple_name(db, wanted, err) : hint_column(db, near.wanted, err)))
         near.best = NULL;
     const size_t len = near.wanted != NULL ? strlen(near.wanted) : 0;
     if (near.best != NULL && strncmp(near.best, near.wanted, len) == 0 && strncmp(near.best + len, "[]", 2) == 0)

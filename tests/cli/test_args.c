@@ -115,6 +115,9 @@ Test(args, says_what_was_probably_meant)
         { "export d --table object", "did you mean 'objects'?" },
         { "info d --depth 2", "commands with this option: dominators, diff, trend" },
         { "export d --table objects --format jsnl", "did you mean 'jsonl'?" },
+        { "histogram d --package com.acme", "heapdex calls this: --class 'PACKAGE.*'" },
+        { "objects d com.acme.Cart", "classes are named with an option: --class 'com.acme.Cart'" },
+        { "info d com.acme.Cart", "" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cr_expect(eq(int, parse(cases[i].line), HDX_USAGE), "%s", cases[i].line);

@@ -101,6 +101,8 @@ Test(errors, what_is_not_in_the_dump_is_4)
     expect("object app.hprof 0x1", 4, "0x1");
     expect("object app.hprof '#99999999'", 4, "99999999");
     expect("objects app.hprof --class bookshop.Bookshop\\$Sesion", 4, "hint:");
+    expect("objects app.hprof --class 'bookshop.Nothing*'", 4, "no class matches bookshop.Nothing*");
+    expect("histogram app.hprof --class bookshop", 4, "hint: it is a package; its classes are 'bookshop.*'");
     expect("path app.hprof thread:nobody", 4, "nobody");
     expect("remove other.hprof", 4, "other.hprof");
     expect("object app.hprof nonsense", 2, "nonsense");

@@ -390,5 +390,9 @@ Test(bounds, a_column_of_another_table_is_no_slip_of_the_pen)
     expect_hint(&t, "SELECT count(*) FROM java.lang.Object[]", "near \".\": syntax error",
                 "put class names in double quotes: \"java.lang.Object[]\"");
     expect_hint(&t, "SELECT metod FROM roots", "no such column: metod", "did you mean method?");
+    expect_hint(&t, "SELECT count(*) FROM HashMap", "no such table: HashMap",
+                "tables of classes have full names: \"java.util.HashMap\"");
+    expect_hint(&t, "SELECT count(*) FROM \"Node\"", "no such table: Node",
+                "tables of classes have full names: \"java.util.HashMap$Node\"");
     close_dump(&t);
 }

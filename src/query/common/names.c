@@ -72,6 +72,15 @@ static hdx_text inner_name(hdx_text simple)
     return simple;
 }
 
+static bool is_package(const hdx_class *classes, uint32_t count, hdx_text typed)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (typed.len > 0 && classes[i].name.len > typed.len && classes[i].name.at[typed.len] == '.' &&
+            memcmp(classes[i].name.at, typed.at, typed.len) == 0)
+            return true;
+    return false;
+}
+
 /* An edit distance over whole names, and over last parts (of nested classes, too) when no package was typed. */
 static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *pattern, hdx_error *err)
 {
@@ -81,6 +90,9 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
     for (const char *p = pattern; *p != '\0' && n + 1 < sizeof bare; p++)
         if (*p != '*' && *p != '?' && *p != '^' && *p != '$')
             bare[n++] = *p == '/' ? '.' : *p;
+    while (n > 0 && bare[n - 1] == '.')
+        n--;
+    bare[n] = '\0';
     hdx_text typed = { bare, n };
     unsigned best = n / 3 < 2 ? 2 : n / 3 > 8 ? 8 : n / 3;
     bool     has_dot = memchr(bare, '.', n) != NULL;
@@ -101,7 +113,10 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
                 break;
         }
     }
-    hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class is called %.120s", pattern);
+    hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no class %s %.120s",
+             strpbrk(pattern, "*?") != NULL ? "matches" : "is called", pattern);
+    if (is_package(classes, count, typed))
+        return hdx_hint(err, HDX_NOT_FOUND, "it is a package; its classes are '%.120s.*'", bare);
     return nearest == NULL
                ? hdx_hint(err, HDX_NOT_FOUND,
                           "class names have the Java form, such as java.lang.String or byte[]; * and ? are wildcards")
