@@ -95,6 +95,30 @@ static inline void terminal_press(terminal *t, const char *keys)
     cr_assert_eq(write(t->keys, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
+/*
+ * Removes progress lines ("1/1 statement ...") and what erases them from the text after `from`. A fast machine draws
+ * none; on a slow one they come between a command and its answer.
+ */
+static inline void terminal_drop_progress(terminal *t, size_t from)
+{
+    static const char erase[] = "\x1b[K";
+    bool              drawn = false;
+    for (size_t i = from; i < t->len;) {
+        const char  *line = t->shown + i, *after = strstr(line, erase);
+        const size_t steps = strspn(line + 1, "0123456789/");
+        const bool   draws = line[0] == '\r' && steps >= 3 && line[1 + steps] == ' ',
+                   erases = drawn && line[0] == '\r' && after == line + 1;
+        if (after != NULL && (draws || erases)) {
+            const size_t len = (size_t)(after - line) + sizeof erase - 1;
+            memmove(t->shown + i, line + len, t->len - i - len + 1);
+            t->len -= len;
+            drawn = draws;
+        } else {
+            i++;
+        }
+    }
+}
+
 /* Waits for the end; exit code, and lines end in \n alone. */
 static inline int terminal_end(terminal *t)
 {

@@ -61,6 +61,7 @@ Test(leaks, are_drawn_for_the_terminal)
     for (int ascii = 0; ascii < 2; ascii++) {
         terminal *t = terminal_start(60, scripts[ascii]);
         cr_expect(eq(int, terminal_end(t), 0));
+        terminal_drop_progress(t, 0);
         for (int i = 0; i < 2; i++)
             cr_expect(strstr(t->shown, shown[ascii][i]) != NULL, "%s not in %s", shown[ascii][i], t->shown);
         cr_expect(le(u32, longest_line(t->shown), 60));

@@ -53,6 +53,7 @@ static uint64_t text_of(void *context, const char *ask, hdx_buffer *b)
     } else {
         terminal *t = terminal_start(columns, script);
         const int code = terminal_end(t);
+        terminal_drop_progress(t, 0);
         put_calm(b, t->shown);
         hdx_buffer_format(b, "--- %d\n", code);
         free(t);
@@ -97,6 +98,7 @@ static void expect_whole_lines(const char *dump, const char *command)
     terminal  *t = terminal_start(80, script);
     const char unit[] = "%KMGB";
     cr_expect(eq(int, terminal_end(t), 0), "%s: %s", dump, command);
+    terminal_drop_progress(t, 0);
     for (char *line = strtok(t->shown, "\r\n"), *before = NULL; line != NULL; line = strtok(NULL, "\r\n")) {
         unsigned width = 0;
         for (const char *c = line; *c != '\0'; c++)

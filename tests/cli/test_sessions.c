@@ -48,6 +48,7 @@ static char *screen_of(const setting *s, const char *command)
                    s->ascii ? "C" : "C.UTF-8", s->colours ? "" : "export NO_COLOR=1; ", command);
     terminal *t = terminal_start(s->columns, script);
     (void)terminal_end(t);
+    terminal_drop_progress(t, 0);
     char *screen = strdup(t->shown);
     free(t);
     calm(screen);

@@ -34,6 +34,7 @@ static void write_line(terminal *t, const char *text)
     terminal_press(t, line);
     while (t->len < before + 1 || strstr(t->shown + before, PROMPT) == NULL)
         terminal_wait_more(t);
+    terminal_drop_progress(t, before);
 }
 
 static terminal *begin(const char *script)
