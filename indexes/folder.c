@@ -21,10 +21,11 @@
 
 const char *const hdx_note_names[HDX_NOTES] = {
     "retained-class", "retained-package", "retained-loader", "retained-superclass",
-    "leaks-0",        "leaks-1",          "leaks-2",         "leaks-3",
-    "leaks-4",        "leaks-5",          "leaks-6",         "leaks-7",
-    "leaks-8",        "leaks-9",          "leaks-a",         "leaks-b",
-    "leaks-c",        "leaks-d",          "leaks-e",         "leaks-f",
+    "paths-class",    "paths-package",    "paths-loader",    "leaks-0",
+    "leaks-1",        "leaks-2",          "leaks-3",         "leaks-4",
+    "leaks-5",        "leaks-6",          "leaks-7",         "leaks-8",
+    "leaks-9",        "leaks-a",          "leaks-b",         "leaks-c",
+    "leaks-d",        "leaks-e",          "leaks-f",
 };
 
 /* Where a name is heapdex's own: a user's file of that name elsewhere in the folder is the user's. */

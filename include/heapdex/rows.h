@@ -114,7 +114,9 @@ typedef enum hdx_column_flag {
     HDX_COLUMN_TIMES = 2048,     /* number of objects that the row represents */
     /* number, then total size of other objects that the row represents; printed after the row */
     HDX_COLUMN_SIMILAR = 4096,
-    HDX_COLUMN_FEW = 8192 /* many rows have few distinct texts: Arrow output uses a dictionary */
+    HDX_COLUMN_FEW = 8192, /* many rows have few distinct texts: Arrow output uses a dictionary */
+    /* with HDX_COLUMN_LABEL: a phrase, printed after the class without quotes, and alone if the class is null */
+    HDX_COLUMN_PHRASE = 16384
 } hdx_column_flag;
 
 /*

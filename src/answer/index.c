@@ -1,5 +1,6 @@
 /* index.c - answers about the index itself: index, estimate, verify, remove. */
 #include "query/histogram/histogram.h"
+#include "query/holding/class_paths.h"
 #include "query/views.h"
 #include "answer/answer.h"
 #include "graph/graph.h"
@@ -449,7 +450,8 @@ static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *
 static hdx_code verify_kept(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_error *err)
 {
     const hdx_query q = hdx_answer_query(s, a, g);
-    return hdx_query_kept_verify(&q, err);
+    const hdx_code  code = hdx_query_kept_verify(&q, err);
+    return code != HDX_OK ? code : hdx_class_trees_verify(&q, err);
 }
 
 /* An index or a view: its files are checked, and go into the table. `view`: "", or in front of their names. */

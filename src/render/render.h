@@ -42,6 +42,9 @@ typedef struct hdx_render_object { /* in bytes of what was appended: "class " | 
  */
 hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_name, const hdx_cell *label,
                                          const hdx_render_options *options);
+/* Same for a phrase (HDX_COLUMN_PHRASE) in place of the label; without a class the phrase stands alone. */
+hdx_render_object hdx_render_phrase_text(hdx_buffer *to, const hdx_cell *class_name, const hdx_cell *phrase,
+                                         const hdx_render_options *options);
 /*
  * Appends " .next", " [3]" or " <class>": the reference from an object to the next one. NULL, or not a text: nothing.
  */

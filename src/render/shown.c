@@ -324,6 +324,24 @@ hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_n
     return o;
 }
 
+hdx_render_object hdx_render_phrase_text(hdx_buffer *to, const hdx_cell *class_name, const hdx_cell *phrase,
+                                         const hdx_render_options *options)
+{
+    const uint64_t    start = to->len;
+    hdx_render_object o = { 0 };
+    if (class_name->kind == HDX_CELL_TEXT)
+        o.width = hdx_render_text(to, class_name->as.text.at, class_name->as.text.len, options->ascii);
+    o.name_len = (uint32_t)(to->len - start);
+    if (phrase->kind != HDX_CELL_TEXT)
+        return o;
+    if (o.name_len > 0) {
+        hdx_buffer_text(to, " ");
+        o.width++;
+    }
+    o.width += shown_text(to, phrase->as.text, options);
+    return o;
+}
+
 uint32_t hdx_render_reference(hdx_buffer *to, const hdx_cell *name, const hdx_render_options *options)
 {
     if (name == NULL || name->kind != HDX_CELL_TEXT || name->as.text.len == 0)

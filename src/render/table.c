@@ -347,7 +347,9 @@ static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_c
         width *= 2;
     }
     const uint32_t    before = (uint32_t)(text->len - start);
-    hdx_render_object o = hdx_render_object_text(text, &row[d->from], besides(row, d->label), l->options);
+    const bool        phrase = d->label != NONE && (l->columns[d->label].flags & HDX_COLUMN_PHRASE) != 0;
+    hdx_render_object o = phrase ? hdx_render_phrase_text(text, &row[d->from], &row[d->label], l->options)
+                                 : hdx_render_object_text(text, &row[d->from], besides(row, d->label), l->options);
     o.name_at += before;
     o.width += width + hdx_render_reference(text, besides(row, d->reference), l->options);
     if (times != NULL && times->kind == HDX_CELL_UINT && times->as.natural > 1) {

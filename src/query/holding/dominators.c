@@ -16,6 +16,7 @@
  * damaged.
  */
 #include "query/holding/holding.h"
+#include "query/holding/merged_dominators.h"
 #include "query/common/columns.h"
 #include "query/query.h"
 
@@ -71,6 +72,7 @@ static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE,
                                                         "class loader of their classes; 0x0 is the boot loader"),
                                              NUMBERS };
 static const hdx_form   forms[] = {
+      { "merge", "true", hdx_merged_dominator_columns, HDX_MERGED_DOMINATOR_COLUMNS },
       { "by", "class", class_columns, HDX_COUNT(class_columns) },
       { "by", "owner", owner_columns, HDX_COUNT(owner_columns) },
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
@@ -606,16 +608,36 @@ static const hdx_parameter parameters[] = {
     { .name = "depth",
       .kind = HDX_PARAMETER_NUMBER,
       .value = "N",
-      .preset = "1",
       .least = 1,
       .most = UINT_MAX,
-      .sentence = "number of tree levels; 1 by default" },
+      .sentence = "number of tree levels; 1 by default, all with --merge" },
     { .name = "fold",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "WHICH",
       .choices = "none similar",
       .preset = "none",
       .sentence = "similar: objects of one class and similar size share a row (the preset for tables on a terminal)" },
+    { .name = "merge",
+      .kind = HDX_PARAMETER_FLAG,
+      .excludes = "fold",
+      .sentence = "merge the tree by class path: a row for all objects of a class below the same keepers" },
+    { .name = "least",
+      .kind = HDX_PARAMETER_TEXT,
+      .value = "SHARE|SIZE",
+      .preset = "1%",
+      .needs = "merge",
+      .sentence = "smallest row of a merged tree: a share such as 0.1% or a size; 1% by default" },
+    { .name = "chains",
+      .kind = HDX_PARAMETER_CHOICE,
+      .value = "HOW",
+      .choices = "join split",
+      .preset = "join",
+      .needs = "merge",
+      .sentence = "join, split: split: a row for each class, also where one class only leads to the next" },
+    { .name = "reverse",
+      .kind = HDX_PARAMETER_FLAG,
+      .needs = "merge",
+      .sentence = "begin with the classes of the objects themselves; below each, the classes that dominate them" },
 };
 
 static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
@@ -629,6 +651,13 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
     *out = NULL;
     if (code != HDX_OK)
         return code;
+    if (hdx_argument_flag(a, "merge")) {
+        if (by >= 0 && keys[by] == HDX_BY_OWNER)
+            return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--merge works by class, package or loader");
+        return hdx_rows_explain_empty(
+            hdx_merged_dominators(q, a, by <= 0 ? HDX_BY_CLASS : keys[by], below ? id : HDX_VIRTUAL_ROOT, out, err),
+            out, err, "%s", below ? "it dominates no object" : "no object is reachable from a GC root");
+    }
     if (by > 0 && hdx_argument_number(a, "depth") > 1)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                         "--depth needs the tree of objects: omit --by %s, or name an object to begin at",
