@@ -410,10 +410,11 @@ Test(index, verify_finds_what_is_wrong_in_what_is_kept)
     uint64_t    bytes;
     hdx_rows_close(run("rows histogram retained by=class"));
     hdx_rows_close(run("rows leaks finder=classes class=java.lang.Thread"));
+    hdx_rows_close(run("rows dominators merge by=package"));
     hdx_rows_close(run("rows verify full"));
     cr_assert(hdx_session_graph(s, 0, &g, &err) == HDX_OK);
     const unsigned kept = kept_files();
-    cr_expect(eq(uint, kept, 2));
+    cr_expect(eq(uint, kept, 3));
     for (unsigned i = 0; i < kept; i++) {
         const hdx_argument full = { "full", "true" };
         cr_assert(hdx_graph_kept(g, i, &name, &bytes));
