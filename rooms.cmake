@@ -1,7 +1,7 @@
 # The table of rooms: what each may include besides <heapdex/...> and itself. `ctest -R house.includes` reads the
 # includes against it.
 set(HDX_ROOMS base model source hprof strip indexes catalog algo reading passes making graph rows query leaks render
-    columns check compare answer sql fleet batch oql cli)
+    columns check compare answer report sql fleet batch oql cli)
 
 set(HDX_SEES_base)
 set(HDX_SEES_model base)
@@ -23,11 +23,12 @@ set(HDX_SEES_columns base rows render source)
 set(HDX_SEES_check base)
 set(HDX_SEES_compare base rows query leaks graph)
 set(HDX_SEES_answer base rows query leaks render columns check compare making graph)
+set(HDX_SEES_report base rows render answer)
 set(HDX_SEES_sql base model graph rows query render columns answer)
 set(HDX_SEES_fleet base rows query render columns graph answer sql)
 set(HDX_SEES_oql base graph)
 set(HDX_SEES_batch base rows render answer fleet)
-set(HDX_SEES_cli base answer render sql oql batch)
+set(HDX_SEES_cli base answer render report sql oql batch)
 
 # Folders of a room: files of one may include headers of those before it; what lies beside the folders, of all.
 set(HDX_FOLDERS_query common sets paths runtime histogram holding suspects texts collections triage)

@@ -121,9 +121,33 @@ static const hdx_answer batch_command = {
     .parameter_count = HDX_COUNT(batch_parameters),
 };
 
+/* ---- report ---- */
+
+static const hdx_parameter report_parameters[] = {
+    { "format", HDX_PARAMETER_CHOICE, 0, "FORMAT", "html md json", NULL, NULL, NULL, 0, 0,
+      "html: one file without scripts; md: Markdown for a ticket; json: all answers; html by default" },
+    { "quick", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "omit answers that take seconds on a large heap: equal Strings, arrays, collections" },
+    { "redact", HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0,
+      "omit texts of the heap: Strings, labels, properties, names of threads; class names stay" },
+};
+
+static const hdx_answer report_command = {
+    .name = "report",
+    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_HEAP,
+    .sentence = "write a report to mail: suspects, a map of the heap, classes, threads, waste",
+    .more = "The report is one file that needs neither a network nor scripts. Each section names the command with the "
+            "same rows. With several dumps, oldest first, it describes the last one and what grew since the first.",
+    .examples = { "heapdex report app.hprof -o report.html", "heapdex report app.hprof --format md --quick" },
+    .forms = &statement_form,
+    .form_count = 1,
+    .parameters = report_parameters,
+    .parameter_count = HDX_COUNT(report_parameters),
+};
+
 /* ---- all of them ---- */
 
-static const hdx_answer *const own[] = { &sql_command, &oql_command, &batch_command };
+static const hdx_answer *const own[] = { &sql_command, &oql_command, &batch_command, &report_command };
 #define OWN       HDX_COUNT(own)
 #define LANGUAGES 2u /* of them, first */
 

@@ -20,6 +20,7 @@ static const member of_start[] = {
     { "top", "an overview: objects, classes, packages and loaders that retain most" },
     { "histogram", "objects and bytes of each class, package or loader" },
     { "dominators", "which object retains how much, and what below it" },
+    { "report", "all of this in one file to mail or to attach" },
 };
 static const member of_alive[] = {
     { "path", "the shortest path from a GC root to an object" },

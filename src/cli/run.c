@@ -7,6 +7,7 @@
  * A histogram of all objects is answered as soon as the first pass of a build is over; the build goes on after it.
  */
 #include "cli/cli.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,7 +226,7 @@ static bool early(void *context, hdx_rows *rows)
  */
 static bool folds(const cli_call *c, const cli_output *output)
 {
-    static const char *const says[] = { "fold", "by", "depth", "columns", "where", "sort" };
+    static const char *const says[] = { "fold", "by", "depth", "merge", "columns", "where", "sort" };
     bool                     free = c->format == HDX_FORMAT_TABLE && output->path == NULL && isatty(STDOUT_FILENO) == 1;
     for (size_t i = 0; i < sizeof says / sizeof *says; i++)
         free = free && cli_given(c, says[i]) == NULL;
@@ -385,16 +386,45 @@ static hdx_code batch(cli_run *run, hdx_error *err)
     return put_in_place(run, code, err);
 }
 
+/* A document about the last of the dumps; what grew is asked of all of them, in a session of their own. */
+static hdx_code report(cli_run *run, hdx_error *err)
+{
+    cli_call          *c = (cli_call *)run->call;
+    const char        *format = cli_given(c, "format");
+    const hdx_sink     sink = cli_output_sink(run->output);
+    hdx_session       *all = NULL;
+    hdx_code           code = c->word_count > 0 ? hdx_session_open(&c->index, &all, err) : HDX_OK;
+    hdx_report_options options = { .format = format == NULL || strcmp(format, "html") == 0 ? HDX_REPORT_HTML
+                                             : strcmp(format, "md") == 0                   ? HDX_REPORT_MARKDOWN
+                                                                                           : HDX_REPORT_JSON,
+                                   .quick = cli_given(c, "quick") != NULL,
+                                   .redact = cli_given(c, "redact") != NULL };
+    for (size_t i = 0; code == HDX_OK && i < c->word_count; i++)
+        code = hdx_session_add(all, c->words[i], err);
+    options.growth = all;
+    options.dumps = c->word_count + 1;
+    if (code == HDX_OK)
+        code = hdx_report_write(run->session, &options, &sink, err);
+    cli_building(false);
+    cli_console_erase(run->console);
+    hdx_session_close(all);
+    return put_in_place(run, code, err);
+}
+
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
 {
     const hdx_session_events events = { run, opening, opened, early, writing };
     const size_t             given = c->argument_count;
-    hdx_code                 code = hdx_session_open(&c->index, &run->session, err);
-    for (size_t i = 0; code == HDX_OK && (c->answer->flags & HDX_ANSWER_DUMPS) && i < c->word_count; i++)
+    const bool               reports = cli_is(c, "report");
+    hdx_index_options        index = c->index;
+    if (reports && c->word_count > 0)
+        index.dump = c->words[c->word_count - 1]; /* the report is about the last dump */
+    hdx_code code = hdx_session_open(&index, &run->session, err);
+    for (size_t i = 0; code == HDX_OK && !reports && (c->answer->flags & HDX_ANSWER_DUMPS) && i < c->word_count; i++)
         code = hdx_session_add(run->session, c->words[i], err);
     if (code == HDX_OK && cli_is(c, "sql"))
         code = cli_sql_attach(run, err);
-    else if (code == HDX_OK && !cli_is(c, "oql"))
+    else if (code == HDX_OK && !cli_is(c, "oql") && !reports)
         code = add_arguments(run, c, err);
     if (code != HDX_OK)
         return code;
@@ -409,6 +439,8 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
         code = put_in_place(run, cli_oql(run, err), err);
     else if (cli_is(c, "batch"))
         code = batch(run, err);
+    else if (reports)
+        code = report(run, err);
     else if (c->text)
         code = content(run, err);
     else if (c->sqlite)

@@ -7,6 +7,7 @@
  * Cost: that of the tree; a row is some bytes.
  */
 #include "query/common/columns.h"
+#include "query/common/origin.h"
 #include "query/holding/class_paths.h"
 #include "query/holding/merged_dominators.h"
 #include "query/runtime/loaders.h"
@@ -16,7 +17,7 @@
 
 #define CHAIN_SHOWN 6u /* classes of a chain in its text; of a longer one the first and the last ones */
 
-enum { NODE, PARENT, DEPTH, CLASS, LABEL, CHAIN, OBJECTS, SHALLOW, RETAINED, PERCENT, REST };
+enum { NODE, PARENT, DEPTH, CLASS, LABEL, CHAIN, OBJECTS, SHALLOW, RETAINED, PERCENT, REST, ORIGIN };
 
 static const hdx_column chain_members[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE, "class of the objects, or their package or class loader"),
@@ -40,6 +41,8 @@ const hdx_column hdx_merged_dominator_columns[HDX_MERGED_DOMINATOR_COLUMNS] = {
     [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, 0, "share of the whole tree, in percent"),
     [REST] = HDX_COLUMN("rest", UNSIGNED, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                         "number of nodes that a rest sums up; null for other rows"),
+    [ORIGIN] = HDX_COLUMN("origin", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE | HDX_COLUMN_FEW,
+                          "application, platform, generated or array: whose the class is; null for a rest"),
 };
 
 typedef struct line {
@@ -253,6 +256,11 @@ static hdx_code chain_cells(merged *m, const line *l, hdx_arena *arena, hdx_cell
     }
     cells[CLASS] = members[0].value;
     cells[CHAIN] = hdx_cell_list(items, l->nodes);
+    const hdx_class *c = hdx_graph_class(m->ask.g, m->tree.nodes.at[l->first].key);
+    if (c != NULL) {
+        const char *origin = hdx_origin_name(hdx_origin_of(m->ask.g, c));
+        cells[ORIGIN] = hdx_cell_text((hdx_text){ origin, (uint32_t)strlen(origin) });
+    }
     return l->nodes > 1 ? chain_text(m, l, members, arena, &cells[LABEL], err) : HDX_OK;
 }
 

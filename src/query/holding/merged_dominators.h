@@ -4,7 +4,7 @@
 
 #include "query/query.h"
 
-enum { HDX_MERGED_DOMINATOR_COLUMNS = 11 };
+enum { HDX_MERGED_DOMINATOR_COLUMNS = 12 };
 extern const hdx_column hdx_merged_dominator_columns[HDX_MERGED_DOMINATOR_COLUMNS];
 
 /*

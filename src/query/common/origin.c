@@ -1,0 +1,58 @@
+/* origin.c - whose a class is, by its class loader. */
+#include "query/common/origin.h"
+
+const char *hdx_origin_name(hdx_origin origin)
+{
+    static const char *const names[] = { "application", "platform", "generated", "array" };
+    return names[origin];
+}
+
+static bool is_generated(hdx_text name)
+{
+    static const char *const parts[] = {
+        "$$Lambda",     "/0x",        "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
+        "$$EnhancerBy", "LambdaForm$"
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (memmem(name.at, name.len, parts[i], strlen(parts[i])) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_platform_loader(hdx_graph *g, hdx_addr loader)
+{
+    static const char *const names[] = { "jdk.internal.loader.ClassLoaders$BootClassLoader",
+                                         "jdk.internal.loader.ClassLoaders$PlatformClassLoader",
+                                         "sun.misc.Launcher$ExtClassLoader", "java.lang.BootClassLoader" };
+    hdx_id                   id;
+    const hdx_class         *c;
+    if (loader == 0)
+        return true;
+    if (!hdx_graph_find(g, loader, &id) || (c = hdx_graph_class(g, hdx_graph_class_of(g, id))) == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (hdx_text_is(c->name, names[i]))
+            return true;
+    return false;
+}
+
+static bool has_one_loader(hdx_graph *g)
+{
+    uint32_t         count;
+    const hdx_class *classes = hdx_graph_classes(g, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (classes[i].loader != 0)
+            return false;
+    return true;
+}
+
+hdx_origin hdx_origin_of(hdx_graph *g, const hdx_class *c)
+{
+    if (c->kind != HDX_INSTANCE)
+        return HDX_ORIGIN_ARRAY;
+    if (is_generated(c->name))
+        return HDX_ORIGIN_GENERATED;
+    if (c->loader == 0 && !hdx_is_of_jdk(c->name) && has_one_loader(g))
+        return HDX_ORIGIN_APPLICATION;
+    return is_platform_loader(g, c->loader) ? HDX_ORIGIN_PLATFORM : HDX_ORIGIN_APPLICATION;
+}

@@ -1,0 +1,22 @@
+/* origin.h - whose a class is: the application's or the platform's. */
+#ifndef HDX_QUERY_COMMON_ORIGIN_H
+#define HDX_QUERY_COMMON_ORIGIN_H
+
+#include "query/query.h"
+
+typedef enum hdx_origin {
+    HDX_ORIGIN_APPLICATION,
+    HDX_ORIGIN_PLATFORM,
+    HDX_ORIGIN_GENERATED,
+    HDX_ORIGIN_ARRAY
+} hdx_origin;
+
+/*
+ * Returns the origin of a class: an array; generated at run time (lambdas, proxies, accessors); of the platform, if the
+ * boot loader, the platform loader or Android's boot loader defined it; otherwise of the application. In a dump in
+ * which the boot loader defined all classes, as those of native images, names decide (hdx_is_of_jdk).
+ */
+hdx_origin  hdx_origin_of(hdx_graph *g, const hdx_class *c);
+const char *hdx_origin_name(hdx_origin origin); /* "application", "platform", "generated", "array" */
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * map.c - the dominator tree by class path as a treemap: a tile for each row, as large as what it retains, inside it
+ * those below. Rests are tiles, so that tiles fill the picture.
+ *
+ * In:  the rows of dominators --merge (three levels or fewer).
+ * Out: SVG, twice: one for wide screens, one for narrow ones. Places and colours are attributes, so that the picture
+ *      needs no style sheet.
+ * Cost: rows that are kept and laid out; bounded by the least size that was asked for.
+ *
+ * Tiles are laid out as in "Squarified Treemaps" (Bruls, Huizing, van Wijk 2000): a row of tiles takes more of them as
+ * long as the worst ratio of their sides falls.
+ */
+#include "report/page.h"
+
+#include "base/list.h"
+
+#include <stdlib.h>
+
+#define GAP    3.0  /* between a tile and those inside */
+#define HEAD   17.0 /* for the name of a tile with others inside */
+#define LETTER 6.4  /* width of a letter at 11 px */
+#define DEEP   3u   /* levels that are drawn */
+
+typedef struct tile {
+    char    *name, *text; /* text: the whole description */
+    uint64_t bytes;
+    uint32_t parent; /* 0: none; otherwise index + 1 */
+    unsigned depth;
+    char     kind; /* class of its colour in the style sheet */
+    bool     open; /* there are rows below it */
+} tile;
+
+typedef struct box {
+    double x, y, w, h;
+} box;
+
+typedef struct map {
+    page          *p;
+    HDX_LIST(tile) tiles;
+} map;
+
+static const struct {
+    char        kind;
+    const char *fill, *words;
+} kinds[] = { { 'a', "#9dc3e0", "application classes" },
+              { 'p', "#b5d3b9", "JDK and platform" },
+              { 'r', "#e3cd93", "arrays" },
+              { 'j', "#cdbbe3", "classes, threads, class loaders" },
+              { 'o', "#dcdad4", "everything smaller" } };
+
+static const char *fill_of(char kind)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].kind == kind)
+            return kinds[i].fill;
+    return kinds[0].fill;
+}
+
+static bool is_cell(const hdx_cell *c, const char *text)
+{
+    return c->kind == HDX_CELL_TEXT && hdx_text_is(c->as.text, text);
+}
+
+static char kind_of(const hdx_cell *origin, const hdx_cell *class_name)
+{
+    if (class_name->kind != HDX_CELL_TEXT)
+        return 'o';
+    if (is_cell(class_name, "java.lang.Class") || is_cell(class_name, "java.lang.Thread") ||
+        is_cell(class_name, "jdk.internal.loader.ClassLoaders$AppClassLoader"))
+        return 'j';
+    return is_cell(origin, "platform") ? 'p' : is_cell(origin, "array") ? 'r' : 'a';
+}
+
+/* ---- rows ---- */
+
+static char *copy(hdx_buffer *b)
+{
+    char *text = b->failed || b->len == 0 ? NULL : strndup(b->at, (size_t)b->len);
+    hdx_buffer_clear(b);
+    return text;
+}
+
+static hdx_text simple_name(hdx_text name)
+{
+    for (uint32_t i = name.len; i-- > 0;)
+        if (name.at[i] == '.')
+            return (hdx_text){ name.at + i + 1, name.len - i - 1 };
+    return name;
+}
+
+static hdx_code add(map *m, const hdx_column *columns, unsigned count, const hdx_cell *row, hdx_error *err)
+{
+    const hdx_cell *name = page_named(columns, count, row, "class"), *label = page_named(columns, count, row, "label"),
+                   *objects = page_named(columns, count, row, "objects"),
+                   *bytes = page_named(columns, count, row, "retained");
+    const hdx_render_options human = { .human_sizes = true };
+    hdx_buffer               b = hdx_buffer_of(NULL);
+    if (!hdx_list_room(NULL, HDX_LIST_REF(&m->tiles)))
+        return hdx_no_memory(err, "a treemap", m->tiles.count * sizeof *m->tiles.at);
+    tile *t = &m->tiles.at[m->tiles.count++];
+    *t = (tile){ .bytes = bytes->as.natural,
+                 .parent = (uint32_t)page_named(columns, count, row, "parent")->as.natural,
+                 .depth = (unsigned)page_named(columns, count, row, "depth")->as.natural,
+                 .kind = kind_of(page_named(columns, count, row, "origin"), name) };
+    for (unsigned whole = 0; whole < 2; whole++) {
+        if (name->kind == HDX_CELL_TEXT) {
+            const hdx_text shown = whole ? name->as.text : simple_name(name->as.text);
+            if (objects->as.natural > 1) {
+                (void)hdx_render_cell(&b, objects, HDX_UNIT_COUNT, &human);
+                hdx_buffer_text(&b, " × ");
+            }
+            (void)hdx_render_text(&b, shown.at, shown.len, false);
+        }
+        if (label->kind == HDX_CELL_TEXT) {
+            hdx_buffer_text(&b, b.len > 0 ? " " : "");
+            (void)hdx_render_text(&b, label->as.text.at, label->as.text.len, false);
+        }
+        if (whole) {
+            hdx_buffer_text(&b, ": ");
+            (void)hdx_render_cell(&b, bytes, HDX_UNIT_BYTES, &human);
+            t->text = copy(&b);
+        } else {
+            t->name = copy(&b);
+        }
+    }
+    hdx_buffer_free(&b);
+    return t->name == NULL || t->text == NULL ? hdx_no_memory(err, "a treemap", 0) : HDX_OK;
+}
+
+/* ---- layout ---- */
+
+/* The worst ratio of sides of tiles with these sums along a side of this length. */
+static double worst(double sum, double least, double most, double side)
+{
+    const double s2 = sum * sum, w2 = side * side;
+    const double x = w2 * most / s2, y = s2 / (w2 * least);
+    return x > y ? x : y;
+}
+
+/* One row of tiles along the shorter side of what is left; *left becomes what is left after it. */
+static uint64_t lay_row(const double *areas, uint64_t count, box *left, box *out)
+{
+    const double side = left->w < left->h ? left->w : left->h;
+    double       sum = areas[0], ratio = worst(areas[0], areas[0], areas[0], side);
+    uint64_t     n = 1;
+    for (; n < count && areas[n] > 0; n++) {
+        const double more = worst(sum + areas[n], areas[n], areas[0], side);
+        if (more > ratio)
+            break;
+        ratio = more;
+        sum += areas[n];
+    }
+    const double thick = side > 0 ? sum / side : 0;
+    double       at = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const double length = thick > 0 ? areas[i] / thick : 0;
+        out[i] = left->w < left->h ? (box){ left->x + at, left->y, length, thick }
+                                   : (box){ left->x, left->y + at, thick, length };
+        at += length;
+    }
+    if (left->w < left->h) {
+        left->y += thick;
+        left->h -= thick;
+    } else {
+        left->x += thick;
+        left->w -= thick;
+    }
+    return n;
+}
+
+/* ---- drawing ---- */
+
+static void put_tile(map *m, const tile *t, box b, bool has_inside)
+{
+    hdx_buffer    *out = &m->p->out;
+    const unsigned letters = b.w > 10 ? (unsigned)((b.w - 8) / LETTER) : 0;
+    hdx_buffer_text(out, "<g><title>");
+    page_string(m->p, t->text);
+    hdx_buffer_format(out,
+                      "</title><rect class=%c x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
+                      "stroke=\"#fbfbf9\"/>",
+                      t->kind, b.x, b.y, b.w, b.h, fill_of(t->kind));
+    if (letters >= 4 && b.h >= HEAD) {
+        hdx_buffer cut = hdx_buffer_of(NULL);
+        (void)hdx_render_cut(&cut, t->name, strlen(t->name), letters, false);
+        hdx_buffer_format(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\"%s>", b.x + 4, b.y + 12.5,
+                          has_inside ? " font-weight=\"600\"" : "");
+        page_text(m->p, cut.at != NULL ? cut.at : "", (size_t)cut.len);
+        hdx_buffer_text(out, "</text>");
+        hdx_buffer_free(&cut);
+    }
+    hdx_buffer_text(out, "</g>");
+}
+
+typedef struct waiting {
+    uint32_t parent;
+    unsigned depth;
+    box      at;
+} waiting;
+typedef HDX_LIST(waiting) waiting_list;
+
+typedef struct ranked {
+    uint64_t bytes;
+    uint32_t tile;
+} ranked;
+
+static int largest_first(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return (x->tile > y->tile) - (x->tile < y->tile);
+}
+
+/* Draws the children of one tile, and notes where theirs go. */
+static hdx_code draw_level(map *m, const waiting *w, waiting_list *list, hdx_error *err)
+{
+    const uint64_t count = m->tiles.count;
+    double        *areas = hdx_mem_array(NULL, count, sizeof *areas);
+    ranked        *which = hdx_mem_array(NULL, count, sizeof *which);
+    box           *boxes = hdx_mem_array(NULL, count, sizeof *boxes), left = w->at;
+    uint64_t       n = 0, bytes = 0;
+    hdx_code code = areas == NULL || which == NULL || boxes == NULL ? hdx_no_memory(err, "a treemap", count) : HDX_OK;
+    for (uint64_t i = 0; code == HDX_OK && i < count; i++)
+        if (m->tiles.at[i].parent == w->parent) {
+            which[n++] = (ranked){ m->tiles.at[i].bytes, (uint32_t)i };
+            bytes += m->tiles.at[i].bytes;
+        }
+    if (code == HDX_OK && n > 0)
+        qsort(which, n, sizeof *which, largest_first);
+    for (uint64_t i = 0; code == HDX_OK && i < n; i++)
+        areas[i] = bytes > 0 ? w->at.w * w->at.h * (double)which[i].bytes / (double)bytes : 0;
+    for (uint64_t i = 0; code == HDX_OK && i < n && areas[i] > 0;)
+        i += lay_row(areas + i, n - i, &left, boxes + i);
+    for (uint64_t i = 0; code == HDX_OK && i < n && areas[i] > 0; i++) {
+        const tile *t = &m->tiles.at[which[i].tile];
+        const box   b = boxes[i], inner = { b.x + GAP, b.y + HEAD, b.w - 2 * GAP, b.h - HEAD - GAP };
+        const bool  inside = t->open && w->depth + 1 < DEEP && inner.w > 40 && inner.h > 20;
+        put_tile(m, t, b, inside);
+        if (!inside)
+            continue;
+        if (!hdx_list_room(NULL, HDX_LIST_REF(list)))
+            code = hdx_no_memory(err, "a treemap", list->count);
+        else
+            list->at[list->count++] = (waiting){ which[i].tile + 1, w->depth + 1, inner };
+    }
+    hdx_mem_put(NULL, areas, count * sizeof *areas);
+    hdx_mem_put(NULL, which, count * sizeof *which);
+    hdx_mem_put(NULL, boxes, count * sizeof *boxes);
+    return code;
+}
+
+static hdx_code draw(map *m, double width, double height, bool small, hdx_error *err)
+{
+    waiting_list  list = { 0 };
+    hdx_code      code = HDX_OK;
+    const waiting whole = { 0, 0, { 0, 0, width, height } };
+    hdx_buffer_format(
+        &m->p->out,
+        "<svg class=\"map%s\"%s viewBox=\"0 0 %.0f %.0f\" role=img aria-label=\"Map of the heap: the "
+        "table below has the same rows\" font-family=\"sans-serif\" xmlns=\"http://www.w3.org/2000/svg\">",
+        small ? " small" : "", small ? " display=none" : "", width, height);
+    code = draw_level(m, &whole, &list, err);
+    for (uint64_t i = 0; code == HDX_OK && i < list.count; i++) {
+        const waiting w = list.at[i];
+        code = draw_level(m, &w, &list, err);
+    }
+    hdx_buffer_text(&m->p->out, "</svg>\n");
+    hdx_list_free(NULL, HDX_LIST_REF(&list));
+    return code;
+}
+
+hdx_code page_map(page *p, hdx_rows *rows, hdx_error *err)
+{
+    map               m = { .p = p };
+    unsigned          count;
+    const hdx_column *columns = hdx_rows_columns(rows, &count);
+    const hdx_cell   *row;
+    hdx_code          code = HDX_OK;
+    while (code == HDX_OK && hdx_rows_next(rows, &row))
+        code = add(&m, columns, count, row, err);
+    if (code == HDX_OK)
+        code = hdx_rows_end(rows, err);
+    for (uint64_t i = 0; i < m.tiles.count; i++)
+        if (m.tiles.at[i].parent > 0 && m.tiles.at[i].parent <= m.tiles.count)
+            m.tiles.at[m.tiles.at[i].parent - 1].open = true;
+    if (code == HDX_OK)
+        code = draw(&m, 1000, 560, false, err);
+    if (code == HDX_OK)
+        code = draw(&m, 400, 520, true, err);
+    hdx_buffer_text(&p->out, "<ul class=key>");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        hdx_buffer_format(&p->out,
+                          "<li><svg width=12 height=12 aria-hidden=true><rect class=%c width=12 height=12 "
+                          "fill=\"%s\"/></svg> %s",
+                          kinds[i].kind, kinds[i].fill, kinds[i].words);
+    hdx_buffer_text(&p->out, "</ul>\n");
+    for (uint64_t i = 0; i < m.tiles.count; i++) {
+        free(m.tiles.at[i].name);
+        free(m.tiles.at[i].text);
+    }
+    hdx_list_free(NULL, HDX_LIST_REF(&m.tiles));
+    return code;
+}

@@ -1,0 +1,35 @@
+/*
+ * report.h - the answers about a heap as one document that can be mailed: HTML without a script, Markdown, or JSON.
+ *
+ *   sections.c   which answers are in it, and what is said about each
+ *   answers.c    one answer as a table of the document
+ *   map.c        the dominator tree by class path as a picture (treemap)
+ *   page.c       the document: headings, paragraphs, tables, paths; all text of a heap passes page_text
+ *   style.c      the style sheet of the HTML document
+ *
+ * Nothing is computed here that an answer does not give: each section ends in the command that gives the same rows.
+ */
+#ifndef HDX_REPORT_REPORT_H
+#define HDX_REPORT_REPORT_H
+
+#include <heapdex/answer.h>
+#include <heapdex/render.h>
+
+typedef enum hdx_report_format { HDX_REPORT_HTML, HDX_REPORT_MARKDOWN, HDX_REPORT_JSON } hdx_report_format;
+
+typedef struct hdx_report_options {
+    hdx_report_format format;
+    bool              quick;  /* omits answers that take seconds on a large heap */
+    bool              redact; /* omits texts of the heap: labels, Strings, properties, names of threads */
+    hdx_session      *growth; /* of several dumps, oldest first, for what grew; NULL: no growth */
+    size_t            dumps;  /* in that session */
+} hdx_report_options;
+
+/*
+ * Writes the report. Builds the index if it is missing. Returns HDX_USAGE for a redacted report as JSON, HDX_IO if the
+ * sink failed, and the errors of hdx_answer_run; answers that a dump cannot give are named in the report and are not
+ * errors.
+ */
+hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, const hdx_sink *sink, hdx_error *err);
+
+#endif
