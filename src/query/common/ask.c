@@ -1,8 +1,9 @@
 /*
- * ask.c - what every question needs: a copy of the caller's query, cells for the things of the heap, ids that grow.
+ * ask.c - helpers that every question uses: the caller's query, cells for objects and classes, cancellation,
+ * references.
  *
- * A question that only lacks the dump (HDX_BAD_DUMP out of a label or a value, and hdx_graph_lacks_dump) is answered
- * without it: the index travels alone.
+ * A question that lacks only the dump (HDX_BAD_DUMP from a label or value, and hdx_graph_lacks_dump) is answered
+ * without it, because an index may be used on a machine that does not have the dump.
  */
 #include "graph/graph.h"
 #include "query/common/labels.h"
@@ -70,13 +71,9 @@ hdx_cell hdx_retained_cell(const hdx_graph *g, hdx_id id)
     return hdx_graph_live(g, id) ? hdx_cell_uint(hdx_graph_retained(g, id)) : hdx_cell_null();
 }
 
-/*
- * "class java.lang.System": MAT has no label for class objects, and all of them are of class java.lang.Class, which
- * tells nothing apart.
- */
-#define ROOTS 64u /* of one object that are looked at: locals of few threads are many */
+#define ROOTS 64u /* GC roots of one object that are examined; few objects are locals of more threads */
 
-/* A thread refers to its locals; a field of it may hold them, too. */
+/* A thread refers to its locals, and one of its fields may refer to the same object. */
 static hdx_code is_local_of(hdx_graph *g, hdx_id id, hdx_id thread, bool *yes, hdx_error *err)
 {
     hdx_root roots[ROOTS];
@@ -88,7 +85,7 @@ static hdx_code is_local_of(hdx_graph *g, hdx_id id, hdx_id thread, bool *yes, h
     return code;
 }
 
-/* Of a class object. */
+/* Returns how a class object refers to `to`. */
 static hdx_ref_kind kind_of_class(const hdx_class *own, hdx_addr to)
 {
     return own->super_address == to ? HDX_REF_SUPER
@@ -144,6 +141,7 @@ const hdx_bound *hdx_column_bound(const hdx_query *q, unsigned column)
     return NULL;
 }
 
+/* "class java.lang.System": MAT has no label for class objects, and the class of all of them is java.lang.Class. */
 static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     static const char word[] = "class ";
@@ -166,7 +164,7 @@ static hdx_code class_label(hdx_graph *g, hdx_id id, hdx_arena *arena, hdx_cell 
     return HDX_OK;
 }
 
-/* A text of the graph in memory of its own, with the NULs that a cell may hold; its length after. */
+/* Decodes the NULs (0xc0 0x80) of a text in place, because cells may contain NUL, and returns the new length. */
 static uint64_t with_nuls(char *text, uint64_t len)
 {
     uint64_t n = 0;
@@ -198,7 +196,7 @@ hdx_code hdx_label_whole(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_ce
     return code;
 }
 
-/* From the text that the graph gave, which is used up. */
+/* `text` is the text that the graph returned; it is freed. */
 hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     *out = hdx_cell_null();
@@ -206,18 +204,18 @@ hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena
         *out = (hdx_cell){ .kind = HDX_CELL_ABSENT };
         return HDX_OK;
     }
-    if (text == NULL) /* the name of a class is in the index */
+    if (text == NULL) /* the index has the name of a class */
         return class_label(g, id, arena, out, err);
     size_t len = strlen(text);
     char  *copy = hdx_arena_copy(arena, text, len);
     hdx_text_free(text);
     if (copy == NULL)
         return hdx_no_memory(err, "a label", len);
-    *out = hdx_cell_text((hdx_text){ copy, (uint32_t)with_nuls(copy, len) }); /* cut far below 4 GiB (MAT 10.4) */
+    *out = hdx_cell_text((hdx_text){ copy, (uint32_t)with_nuls(copy, len) }); /* truncated far below 4 GiB (MAT 10.4) */
     return HDX_OK;
 }
 
-/* Not at hand is one thing; a dump that is no longer what it was when it was indexed is an error. */
+/* A missing dump is no error; a dump that changed since it was indexed is one. */
 hdx_code hdx_label_allow_missing_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
 {
     if (code == HDX_OK || (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g)))
@@ -248,7 +246,7 @@ hdx_cell hdx_text_cell(hdx_arena *arena, hdx_text text)
     return copy == NULL ? hdx_cell_null() : hdx_cell_text((hdx_text){ copy, text.len });
 }
 
-/* A char is a one-character text; halves of surrogate pairs are no characters and stay numbers. */
+/* A char becomes a text of one character; a half of a surrogate pair is not a character and remains a number. */
 static hdx_cell char_cell(hdx_arena *arena, uint16_t c)
 {
     if (c >= 0xd800 && c <= 0xdfff)

@@ -1,4 +1,4 @@
-/* beside.c - allocates these objects in the arena of the rows. */
+/* beside.c - allocates these objects in the memory of the rows. */
 #include "query/common/beside.h"
 
 #include <assert.h>

@@ -1,11 +1,10 @@
 /*
- * contents.c - size and arrays of one collection.
+ * contents.c - reads size and arrays of one collection.
  *
- * In:  layouts bound to the classes of a dump, values out of the dump.
- * Out: facts, or a note why there are none.
- * Knows that sizes may be impossible and wrappers may form rings: wrappers are followed step by step.
- * Cost: a record for the collection and for each object that its size needs; where the size is not in a field, one for
- * each node.
+ * In:  layouts bound to the classes of a dump, values from the dump.
+ * Out: facts, or a note why they are missing.
+ * Sizes may be impossible and wrappers may form cycles: wrappers are followed step by step.
+ * Cost: one record for the collection and for each object that its size needs; one per node if no field has the size.
  */
 #include "query/common/contents_read.h"
 
@@ -80,7 +79,7 @@ static bool term(hdx_contents *c, hdx_object_as o, const hdx_size_term *t, uint6
     return true;
 }
 
-/* Sums of a concurrent map are not exact at every moment, single terms may be negative: what must not be is the sum. */
+/* The terms of a concurrent map are not updated atomically, so one may be negative; only the sum must not be. */
 bool hdx_contents_size_of(hdx_contents *c, hdx_object_as o, const hdx_layout *l, uint64_t *size)
 {
     *size = 0;
@@ -90,7 +89,7 @@ bool hdx_contents_size_of(hdx_contents *c, hdx_object_as o, const hdx_layout *l,
     return *size <= INT64_MAX || hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
 }
 
-/* The field that says the size was overwritten, and elements can be counted without it, for references are there. */
+/* Clears the note if the size field was overwritten but the references are intact, so that elements can be counted. */
 bool hdx_contents_size_is_lost(hdx_contents *c, const hdx_layout *l)
 {
     if (!c->wiped || c->code != HDX_OK || c->note != HDX_NOTE_ABSENT ||
@@ -118,18 +117,18 @@ static bool count_used(hdx_contents *c, hdx_element_reader *r, uint64_t *used)
     return true;
 }
 
-/* Lengths of its arrays, and where that is asked for what is in buckets. */
+/* Measures the arrays of the collection; scan: counts the used buckets, too. */
 static bool measure(hdx_contents *c, hdx_object_as o, const hdx_layout *l, bool scan, hdx_collection_facts *f)
 {
     hdx_arrays         arrays = { 0 };
     hdx_element_reader r;
     hdx_id             id;
     uint64_t           slots = 0, used = 0, slot_bytes = 0;
-    bool               beside = l->way == HDX_WAY_COLUMNS && l->values.count > 0;
+    bool               parallel = l->way == HDX_WAY_COLUMNS && l->values.count > 0;
     if (l->way != HDX_WAY_SLOTS && l->way != HDX_WAY_SPARSE && l->way != HDX_WAY_PAIRS && l->way != HDX_WAY_COLUMNS &&
         l->way != HDX_WAY_BUCKETS)
         return true;
-    if (l->bits.count > 0) /* the universe of an enum belongs to the enum */
+    if (l->bits.count > 0) /* the array with all constants of an enum belongs to the enum */
         return true;
     for (;;) {
         if (!hdx_contents_next_array(c, o, &l->source, &arrays, &id))
@@ -143,12 +142,12 @@ static bool measure(hdx_contents *c, hdx_object_as o, const hdx_layout *l, bool 
         if (scan && l->way == HDX_WAY_BUCKETS && !count_used(c, &r, &used))
             return false;
     }
-    if (beside && l->free != HDX_FREE_VALUE) {
+    if (parallel && l->free != HDX_FREE_VALUE) {
         if (!hdx_contents_object(c, o, &l->values.at[0], &id) || !hdx_contents_open_array(c, id, &r))
             return false;
         if (r.array != HDX_NO_ID)
             slot_bytes += width(c, &r);
-    } else if (beside) { /* keys that stand for places are not the map's own */
+    } else if (parallel) { /* the keys are not in an array of this map */
         if (!hdx_contents_object(c, o, &l->values.at[0], &id) || !hdx_contents_open_array(c, id, &r))
             return false;
         if (r.array != HDX_NO_ID)
@@ -179,7 +178,7 @@ static bool counted(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collect
     hdx_error     *err = c->err;
     hdx_code       code = hdx_entry_walk_begin(&w, c, id, most - steps, err);
     w.counts = true;
-    if (l->way == HDX_WAY_SLOTS) { /* the ends of a ring say it */
+    if (l->way == HDX_WAY_SLOTS) { /* computed from the ends of the ring buffer */
         if (code == HDX_OK && w.note == HDX_NOTE_NONE)
             (void)hdx_entry_walk_span(&w, &n);
         code = c->code;
@@ -232,7 +231,7 @@ static bool facts_by_layout(hdx_contents *c, hdx_id id, bool scan, hdx_collectio
             if (inner.sized && inner.arrays && !wrapper && l->way == HDX_WAY_SLOTS && inner.size > inner.capacity)
                 return hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
             *f = inner;
-            if (wrapper) { /* the arrays are those of the collection inside: its row says what they waste */
+            if (wrapper) { /* the row of the inner collection reports the waste of its arrays */
                 f->scanned = false;
                 f->waste = f->used = 0;
             }
@@ -260,7 +259,7 @@ static bool refers_to(hdx_graph *g, hdx_id from, hdx_id to)
     return false;
 }
 
-/* Is it a collection with elements, or one of unknown size that is no view of `holder`? */
+/* Returns whether it is a collection with elements, or one of unknown size that is not a view of `holder`. */
 static bool has_elements(hdx_contents *c, hdx_id id, hdx_id holder, bool *yes)
 {
     const hdx_layout_of_class of = hdx_contents_layout_of(c, id);

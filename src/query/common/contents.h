@@ -114,7 +114,7 @@ typedef struct hdx_entry_walk {
     uint64_t            given, next, start, from;
     uint64_t            limit; /* number of array elements that are in use */
     hdx_arrays          arrays;
-    hdx_element_reader  slots, beside, chained;
+    hdx_element_reader  slots, parallel, chained;
     uint64_t            chained_next;
     hdx_id              node;
     hdx_ids             path; /* of a tree: nodes whose left subtrees are done */

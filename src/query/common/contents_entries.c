@@ -1,11 +1,11 @@
 /*
- * contents_entries.c - the entries of one collection, one by one.
+ * contents_entries.c - iterates over the entries of one collection.
  *
- * In:  layouts bound to the classes of a dump, values out of the dump.
- * Out: entries, or a note why not all of them.
- * Knows that chains and trees may have rings. Nothing recurses: trees have a stack in the budget, wrappers and chains
+ * In:  layouts bound to the classes of a dump, values from the dump.
+ * Out: entries, or a note why some are missing.
+ * Chains and trees may contain cycles. Nothing recurses: trees use a stack in the memory budget, wrappers and chains
  * are followed step by step.
- * Cost: a record for the collection, one for each node.
+ * Cost: one record for the collection and one per node.
  */
 #include "query/common/contents_read.h"
 
@@ -13,11 +13,11 @@
 #include <string.h>
 
 #define STATICS_MOST 4u
-#define MANY_STATICS 4096u /* of a class that has a sentinel among them */
+#define MANY_STATICS 4096u /* static fields of a class with a sentinel object */
 
 /* ---- entries ---- */
 
-static bool statics(hdx_contents *c, const hdx_static_name *name, hdx_addr out[STATICS_MOST])
+static bool sentinels(hdx_contents *c, const hdx_static_name *name, hdx_addr out[STATICS_MOST])
 {
     hdx_values v = { 0 };
     unsigned   n = 0;
@@ -26,7 +26,7 @@ static bool statics(hdx_contents *c, const hdx_static_name *name, hdx_addr out[S
     if (name->class_name == NULL)
         return true;
     const hdx_class *classes = hdx_graph_classes(c->g, &count);
-    for (uint32_t i = 0; i < count && n < STATICS_MOST; i++) { /* several loaders may have the class */
+    for (uint32_t i = 0; i < count && n < STATICS_MOST; i++) { /* several class loaders may define the class */
         if (!hdx_text_is(classes[i].name, name->class_name) || classes[i].static_count > MANY_STATICS)
             continue;
         hdx_error mine;
@@ -60,7 +60,7 @@ static bool is_one_of(const hdx_value *v, const hdx_addr at[STATICS_MOST])
 
 static hdx_object_as walked(const hdx_entry_walk *w) { return (hdx_object_as){ w->id, w->of.class, w->of.skip }; }
 
-/* The fields of the collection that say which elements count. */
+/* Reads the fields of the collection that limit the range of its elements. */
 static bool bounds(hdx_entry_walk *w)
 {
     hdx_contents       *c = w->c;
@@ -82,14 +82,14 @@ static bool bounds(hdx_entry_walk *w)
     case HDX_WAY_TREE: return hdx_contents_object(c, o, &l->source.at[0], &w->node);
     case HDX_WAY_COLUMNS:
         if (l->values.count > 0 &&
-            (!hdx_contents_object(c, o, &l->values.at[0], &id) || !hdx_contents_open_array(c, id, &w->beside)))
+            (!hdx_contents_object(c, o, &l->values.at[0], &id) || !hdx_contents_open_array(c, id, &w->parallel)))
             return false;
         return true;
     default: return true;
     }
 }
 
-/* A wrapper that changes what keys and values are. */
+/* Adds a wrapper that changes keys or values. */
 static bool add_wrapper(hdx_entry_walk *w, const hdx_layout *l)
 {
     if (l->value.count == 0 && l->unwrap_count == 0)
@@ -114,7 +114,10 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
         const bool          sized = l->term_count > 0 && hdx_contents_size_of(c, o, l, &size);
         if (l->term_count > 0 && !sized && !hdx_contents_size_is_lost(c, l))
             return false;
-        /* what a view shows of the one inside: a multimap has more entries than its map, and shows all of that */
+        /*
+         * A view limits what is visible of the inner collection. The size of a multimap does not: it exceeds that of
+         * its map.
+         */
         if (sized && (l->way != HDX_WAY_OF || l->from.count > 0)) {
             w->size = w->sized && w->size < size ? w->size : size;
             w->sized = true;
@@ -141,14 +144,14 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
     const hdx_layout *l = w->of.layout;
     if (l->way == HDX_WAY_NONE && !(w->sized && w->size == 0))
         return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
-    return statics(c, &l->nothing, w->nothing) && statics(c, &l->null, w->null) && statics(c, &l->chain, w->chain) &&
-           bounds(w);
+    return sentinels(c, &l->nothing, w->nothing) && sentinels(c, &l->null, w->null) &&
+           sentinels(c, &l->chain, w->chain) && bounds(w);
 }
 
 hdx_code hdx_entry_walk_begin(hdx_entry_walk *w, hdx_contents *c, hdx_id id, uint64_t most, hdx_error *err)
 {
     *w = (hdx_entry_walk){ .c = c, .path = hdx_ids_of(c->mem), .node = HDX_NO_ID };
-    w->slots.array = w->beside.array = w->chained.array = HDX_NO_ID;
+    w->slots.array = w->parallel.array = w->chained.array = HDX_NO_ID;
     hdx_contents_begin(c, most, err);
     if (!begin_walk(w, id)) {
         w->ended = true;
@@ -159,7 +162,7 @@ hdx_code hdx_entry_walk_begin(hdx_entry_walk *w, hdx_contents *c, hdx_id id, uin
 
 void hdx_entry_walk_end(hdx_entry_walk *w) { hdx_ids_drop(&w->path); }
 
-/* One of several paths that the object's class has; none of them: unknown. */
+/* Reads the first of several paths that the object's class has; the layout is unknown if it has none. */
 static bool part_of_node(hdx_contents *c, hdx_id node, const hdx_field_paths *p, hdx_value *out)
 {
     const hdx_object_as o = hdx_object_seen(c, node);
@@ -176,7 +179,7 @@ static bool part_of_node(hdx_contents *c, hdx_id node, const hdx_field_paths *p,
     return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
 }
 
-/* Key and value of a node; *is: it holds an entry. */
+/* Reads key and value of a node. *is: the node contains an entry. */
 static bool entry_of_node(hdx_entry_walk *w, hdx_id node, hdx_entry *e, bool *is)
 {
     hdx_contents     *c = w->c;
@@ -191,7 +194,7 @@ static bool entry_of_node(hdx_entry_walk *w, hdx_id node, hdx_entry *e, bool *is
     return true;
 }
 
-/* The next node of a chain. A node that refers to itself was taken out of a queue. */
+/* Moves to the next node of a chain. A node that refers to itself was removed from a queue and ends the chain. */
 static bool follow(hdx_entry_walk *w, hdx_id node, hdx_id *out)
 {
     hdx_contents *c = w->c;
@@ -202,7 +205,7 @@ static bool follow(hdx_entry_walk *w, hdx_id node, hdx_id *out)
     return true;
 }
 
-/* A node that stands for others: they begin at a field of it. */
+/* Replaces a bin (a node that represents several nodes) by its first node. */
 static bool out_of_bin(hdx_entry_walk *w, hdx_id *node)
 {
     hdx_contents         *c = w->c;
@@ -213,7 +216,7 @@ static bool out_of_bin(hdx_entry_walk *w, hdx_id *node)
     return hdx_contents_object(c, o, bin, node);
 }
 
-/* The next array opened; *end: there is none. */
+/* Opens the next array; *end: no further array. */
 static bool next_slots(hdx_entry_walk *w, bool *end)
 {
     hdx_id id;
@@ -224,7 +227,7 @@ static bool next_slots(hdx_entry_walk *w, bool *end)
     return *end || (hdx_contents_step(w->c, 1) && hdx_contents_open_array(w->c, id, &w->slots));
 }
 
-/* Elements of the open array that count, and where they begin: all, or of a ring those between two places. */
+/* Finds the range of used elements in the open array: all, or those between the two ends of a ring buffer. */
 static bool ring(hdx_entry_walk *w)
 {
     hdx_contents     *c = w->c;
@@ -272,10 +275,10 @@ static bool bit_set(hdx_entry_walk *w, uint64_t i, bool *set)
         return false;
     if (!null && v.type == 2) {
         if (!hdx_contents_referred(c, &v, &id) ||
-            (w->beside.array != id && !hdx_contents_open_array(c, id, &w->beside)))
+            (w->parallel.array != id && !hdx_contents_open_array(c, id, &w->parallel)))
             return false;
-        null = i / 64 >= w->beside.length;
-        if (!null && !hdx_contents_element(c, &w->beside, i / 64, &v))
+        null = i / 64 >= w->parallel.length;
+        if (!null && !hdx_contents_element(c, &w->parallel, i / 64, &v))
             return false;
     } else {
         null = null || i >= 64;
@@ -288,7 +291,7 @@ static bool bit_set(hdx_entry_walk *w, uint64_t i, bool *set)
     return true;
 }
 
-/* An element of a list, or a node with key and value. */
+/* Reads an element of a list, or key and value of a node. */
 static bool entry_of_element(hdx_entry_walk *w, const hdx_value *v, hdx_entry *e, bool *is)
 {
     const hdx_layout *l = w->of.layout;
@@ -307,7 +310,7 @@ static bool entry_of_element(hdx_entry_walk *w, const hdx_value *v, hdx_entry *e
     return entry_of_node(w, node, e, is);
 }
 
-/* Is there an entry in a place whose key is null: in the last, where a field says so. */
+/* Sets *is if the slot has an entry although its key is null: the last slot, if a field says so. */
 static bool null_in_last(hdx_entry_walk *w, uint64_t i, bool *is)
 {
     const hdx_layout *l = w->of.layout;
@@ -388,11 +391,11 @@ static bool next_column(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
     if (w->slots.array == HDX_NO_ID || w->next == w->slots.length)
         return next_slots(w, end);
     const uint64_t i = w->next++;
-    *e = (hdx_entry){ .has_key = true, .has_value = w->beside.array != HDX_NO_ID };
-    if (e->has_value && i >= w->beside.length)
+    *e = (hdx_entry){ .has_key = true, .has_value = w->parallel.array != HDX_NO_ID };
+    if (e->has_value && i >= w->parallel.length)
         return hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
     if (!hdx_contents_element(c, &w->slots, i, &e->key) ||
-        (e->has_value && !hdx_contents_element(c, &w->beside, i, &e->value)))
+        (e->has_value && !hdx_contents_element(c, &w->parallel, i, &e->value)))
         return false;
     *is = l->free == HDX_FREE_NONE || !hdx_contents_is_zero(l->free == HDX_FREE_VALUE ? &e->value : &e->key);
     return *is || null_in_last(w, i, is);
@@ -414,7 +417,7 @@ static bool link_of_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
 {
     const hdx_layout   *l = w->of.layout;
     const hdx_object_as o = hdx_object_seen(w->c, w->node);
-    /* a chain may end in an object of another class: the empty list of Scala */
+    /* A chain may end with an object of another class, such as the empty list of Scala. */
     if (hdx_contents_place(w->c, o.class, l->next.step[0]) == HDX_NO_PLACE) {
         if (w->given == 0 && !(w->sized && w->size == 0))
             return hdx_contents_give_up(w->c, HDX_NOTE_UNKNOWN);
@@ -431,7 +434,7 @@ static bool next_in_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
     return *end || link_of_chain(w, e, is, end);
 }
 
-/* Left side, node, right side: `path` has the nodes whose left sides were gone down. */
+/* In-order traversal; `path` contains the nodes whose left subtrees are done. */
 static bool next_in_tree(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
 {
     hdx_contents     *c = w->c;
@@ -470,7 +473,7 @@ static bool next_field(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
     return true;
 }
 
-/* The next entry of the collection that has them, those before the first of a view included. */
+/* Returns the next entry of the inner collection, including those that precede a view. */
 static bool next_entry(hdx_entry_walk *w, hdx_entry *e, bool *end)
 {
     static bool (*const ways[])(hdx_entry_walk *, hdx_entry *, bool *, bool *) = {
@@ -495,9 +498,9 @@ static void make_null(hdx_entry_walk *w, hdx_value *v)
         v->as.address = 0;
 }
 
-/* ---- what stands for a key or value ---- */
+/* ---- objects that represent a key or value ---- */
 
-#define SUPERS_MOST 64u /* classes above the one of an object that stands for another */
+#define SUPERS_MOST 64u /* superclasses of an object that represents a key or value */
 
 static bool is_called(const hdx_contents *c, uint32_t class, hdx_text name)
 {
@@ -510,7 +513,7 @@ static bool is_called(const hdx_contents *c, uint32_t class, hdx_text name)
     return false;
 }
 
-/* A reference that was cleared stands for null; a future that has no result yet stands for itself. */
+/* A cleared reference represents null; a future without a result is its own value. */
 static bool unwrap(hdx_entry_walk *w, const hdx_layout *l, hdx_value *v)
 {
     hdx_contents *c = w->c;
@@ -533,7 +536,7 @@ static bool unwrap(hdx_entry_walk *w, const hdx_layout *l, hdx_value *v)
     return true;
 }
 
-/* A wrapper's values are in nodes. */
+/* The values of such a wrapper are in nodes. */
 static bool out_of_node(hdx_entry_walk *w, const hdx_layout *l, hdx_value *v)
 {
     hdx_id node;
@@ -543,7 +546,7 @@ static bool out_of_node(hdx_entry_walk *w, const hdx_layout *l, hdx_value *v)
            (node == HDX_NO_ID || (hdx_contents_step(w->c, 1) && part_of_node(w->c, node, &l->value, v)));
 }
 
-/* From the collection that has the elements to the outermost of its wrappers. */
+/* Converts an entry of the inner collection through all wrappers, up to the outermost. */
 static bool unwrap_entry(hdx_entry_walk *w, hdx_entry *e)
 {
     const hdx_layout *own = w->of.layout;
@@ -558,8 +561,11 @@ static bool unwrap_entry(hdx_entry_walk *w, hdx_entry *e)
     return true;
 }
 
-/* At the end: a subclass may have its elements in another collection than the one that was walked. */
-static hdx_code tell_empty(hdx_entry_walk *w)
+/*
+ * Called after the last entry, because a subclass may store its elements in another collection than the one that was
+ * read.
+ */
+static hdx_code check_empty(hdx_entry_walk *w)
 {
     bool elsewhere = false;
     if (w->given > 0 || w->counts)
@@ -589,7 +595,7 @@ hdx_code hdx_entry_walk_next(hdx_entry_walk *w, hdx_entry *out, bool *more, hdx_
         }
         if (end) {
             w->ended = true;
-            return tell_empty(w);
+            return check_empty(w);
         }
     } while (w->given++ < w->skip);
     out->index = w->given - 1 - w->skip;

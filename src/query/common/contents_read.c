@@ -1,10 +1,10 @@
 /*
- * contents_read.c - values of collections: fields at the end of paths, elements of arrays.
+ * contents_read.c - reads values of collections: fields at the end of paths, elements of arrays.
  *
- * In:  layouts bound to the classes of a dump, values out of the dump.
- * Out: values, or a note why there is none.
- * Knows that a dump may hold anything under the name of a collection: references to no object, arrays that are none.
- * Cost: a record for each object that a path goes through.
+ * In:  layouts bound to the classes of a dump, values from the dump.
+ * Out: values, or a note why they are missing.
+ * Untrusted input: an object with the class name of a collection may have any content, such as references to no object.
+ * Cost: one record per object on a path.
  */
 #include "query/common/contents_read.h"
 
@@ -49,7 +49,7 @@ void hdx_contents_begin(hdx_contents *c, uint64_t most, hdx_error *err)
 
 /* ---- values ---- */
 
-/* What the dump does not have at hand is absent, as what a tool cut out. */
+/* Content is absent if the dump is missing, as if a tool had stripped it. */
 static bool content(hdx_contents *c, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got)
 {
     hdx_error      mine;
@@ -78,8 +78,7 @@ static const hdx_seen *see(hdx_contents *c, hdx_id id)
     return s;
 }
 
-/* Offset and type of a field in the objects of a class; HDX_NO_PLACE: they have none of that name, or it is no class.
- */
+/* Returns offset and type of a field; HDX_NO_PLACE: not a class, or it has no field of this name. */
 uint64_t hdx_contents_place(hdx_contents *c, uint32_t class, uint16_t name)
 {
     uint64_t        offset, place = HDX_NO_PLACE;
@@ -91,9 +90,9 @@ uint64_t hdx_contents_place(hdx_contents *c, uint32_t class, uint16_t name)
         return *known;
     if (hdx_layout_field(c->g, class, c->bound->layouts->names.at[name], &offset, &type))
         place = offset << 8 | type;
-    uint64_t *kept = hdx_map_put(&c->places, key, &fresh);
-    if (kept != NULL)
-        *kept = place;
+    uint64_t *cached = hdx_map_put(&c->places, key, &fresh);
+    if (cached != NULL)
+        *cached = place;
     return place;
 }
 
@@ -102,7 +101,7 @@ static bool not_wiped(hdx_contents *c, const hdx_value *v)
     return !hdx_graph_wiped(c->g, v) || hdx_contents_give_up(c, HDX_NOTE_ABSENT);
 }
 
-/* A field of an object seen as one of `class`, whose fields begin after `skip` bytes. */
+/* Reads a field of an object viewed as an instance of `class`, whose fields begin after `skip` bytes. */
 static bool field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uint16_t name, hdx_value *out)
 {
     const uint64_t place = hdx_contents_place(c, class, name);
@@ -135,7 +134,7 @@ bool hdx_contents_field_at(hdx_contents *c, hdx_id id, uint8_t type, uint64_t fr
     return not_wiped(c, out);
 }
 
-/* The object that a reference names; HDX_NO_ID for null. */
+/* Resolves a reference; HDX_NO_ID for null. */
 bool hdx_contents_referred(hdx_contents *c, const hdx_value *v, hdx_id *out)
 {
     *out = HDX_NO_ID;
@@ -149,7 +148,7 @@ hdx_object_as hdx_object_seen(const hdx_contents *c, hdx_id id)
     return (hdx_object_as){ id, id == HDX_NO_ID ? HDX_NO_CLASS : hdx_graph_class_of(c->g, id), 0 };
 }
 
-/* One step of a path on: *o becomes what the field refers to. */
+/* Takes one step of a path: *o becomes the object to which the field refers. */
 bool hdx_contents_go(hdx_contents *c, hdx_object_as *o, uint16_t name)
 {
     hdx_value v;
@@ -162,7 +161,7 @@ bool hdx_contents_go(hdx_contents *c, hdx_object_as *o, uint16_t name)
     return true;
 }
 
-/* The value at the end of steps from..; *null: something before the end is null. */
+/* Reads the value at the end of a path, starting at step `from`; *null: an object before the end is null. */
 bool hdx_contents_value(hdx_contents *c, hdx_object_as o, const hdx_field_path *p, unsigned from, hdx_value *v,
                         bool *null)
 {
@@ -253,7 +252,7 @@ bool hdx_contents_is_zero(const hdx_value *v)
     }
 }
 
-/* The next array that the paths of a layout lead to; HDX_NO_ID: there is no further one. */
+/* Returns the next array to which the paths of a layout lead; HDX_NO_ID: no further array. */
 bool hdx_contents_next_array(hdx_contents *c, hdx_object_as of, const hdx_field_paths *p, hdx_arrays *a, hdx_id *out)
 {
     hdx_object_as o = of;
@@ -263,7 +262,7 @@ bool hdx_contents_next_array(hdx_contents *c, hdx_object_as of, const hdx_field_
     for (;;) {
         if (a->depth == 0 && a->path == p->count)
             return true;
-        a->path += a->depth == 0; /* those in the path's arrays are done: the next path begins */
+        a->path += a->depth == 0; /* all arrays of this path are done: start the next path */
         const hdx_field_path *path = &p->at[a->path - 1];
         while (alive && at < path->count) {
             if (path->step[at] == HDX_STEP_EACH) {
@@ -284,7 +283,7 @@ bool hdx_contents_next_array(hdx_contents *c, hdx_object_as of, const hdx_field_
             *out = o.id;
             return true;
         }
-        /* the next element of the innermost array that has one */
+        /* continue with the next element of the innermost array that has one */
         while (a->depth > 0 && a->frame[a->depth - 1].next >= a->frame[a->depth - 1].elements.length)
             a->depth--;
         if (a->depth == 0) {
@@ -338,7 +337,7 @@ hdx_code hdx_contents_open(hdx_contents *c, hdx_graph *g, const hdx_bound_layout
                          .places = hdx_map_of(mem) };
     if ((c->seen = hdx_mem_array(mem, HDX_SEEN, sizeof *c->seen)) == NULL)
         return hdx_no_memory(err, "records of collections", HDX_SEEN * sizeof *c->seen);
-    memset(c->seen, 0xff, HDX_SEEN * sizeof *c->seen); /* each id HDX_NO_ID */
+    memset(c->seen, 0xff, HDX_SEEN * sizeof *c->seen); /* every id is HDX_NO_ID */
     for (uint64_t i = 0; i < bound->layouts->names.count; i++)
         if (hdx_text_is(bound->layouts->names.at[i], "this"))
             c->this_name = (uint16_t)i;

@@ -1,10 +1,10 @@
-/* dump_only.c - the pictures that `am dumpheap -b` put into the heap (dump_only.h). */
+/* dump_only.c - finds the pictures that `am dumpheap -b` adds to the heap (dump_only.h). */
 #include "query/common/dump_only.h"
 
 #include "graph/graph.h"
 #include <stdio.h>
 
-#define ABOVE_MOST 10000u /* objects that dominate it */
+#define ABOVE_MOST 10000u /* dominators above such an object */
 
 hdx_dump_only hdx_dump_only_of(hdx_graph *g)
 {

@@ -1,10 +1,10 @@
 /*
- * fields.c - the fields of one object by name, for questions that know what classes of the JDK have.
+ * fields.c - reads the fields of one object by name, for questions that know classes of the JDK.
  *
- * In:  an object, read once out of the dump; a class object for its statics.
- * Out: the value that a class declares under a name, whatever its subclasses declare under the same. What is not in the
- *      dump (none at hand, stripped, another version of the class) is not there, which is no failure: a dump that
- *      changed since it was indexed is one.
+ * In:  an object, read once from the dump; a class object for its statics.
+ * Out: the value of the field that the named class declares; subclasses may declare others with the same name. A value
+ * that the dump lacks (no dump, stripped, another version of the class) is absent, which is not an error. A dump that
+ * changed since it was indexed is an error.
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"

@@ -1,4 +1,4 @@
-/* found.c - entries that grow, of whatever type. */
+/* found.c - a growing array of entries of any type. */
 #include "query/common/found.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* frames.c - frames of stacks: which one holds an object, and its name. */
+/* frames.c - finds the stack frame that holds an object, and names frames. */
 #include "query/common/frames.h"
 
 #include "graph/graph.h"
 
-/* The first root of the object among all, which are sorted by object. */
+/* Returns the index of the first GC root of the object; roots are sorted by object. */
 static uint64_t first_root(const hdx_root *roots, uint64_t count, hdx_id object)
 {
     uint64_t low = 0;

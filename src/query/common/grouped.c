@@ -1,9 +1,9 @@
 /*
- * grouped.c - one GROUP BY for all questions.
+ * grouped.c - groups and sums entries for all questions, like GROUP BY in SQL.
  *
- * A map leads from a key to its group, whose sums grow as entries come by. What counts once in a group (hdx_sum,
- * `once`) is numbered as it is met, and a set has the pairs of group and number that were seen.
- * Cost: 16 to 32 bytes a key, and 88 a group; as much as a key for each pair.
+ * A map leads from a key to its group, whose sums grow with each entry. What counts once per group (hdx_sum, `once`) is
+ * numbered when first seen, and a set contains the pairs of group and number that were seen.
+ * Cost: 16 to 32 bytes per key, 88 per group, and 16 to 32 per pair.
  */
 #include "query/common/grouped.h"
 
@@ -60,7 +60,7 @@ static hdx_code group_of(hdx_grouped *g, const void *entry, uint64_t *out, hdx_e
     return HDX_OK;
 }
 
-/* Is it the first in the group for the n-th `once`? */
+/* Returns whether the entry is the first of its group for the n-th `once`. */
 static hdx_code is_first(hdx_grouped *g, unsigned n, uint64_t group, const void *entry, bool *first, hdx_error *err)
 {
     bool      fresh;

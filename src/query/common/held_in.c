@@ -1,10 +1,10 @@
 /*
- * held_in.c - the field that holds an object, in words: "com.acme.Cache#entries".
+ * held_in.c - the field that refers to an object, as text: "com.acme.Cache#entries".
  *
- * Goes from the object towards its GC root on the shortest path, out of arrays, collections, references, streams and
- * buffers (java.util, java.lang.ref, java.io, java.nio), to the first object that is none, and names the field of that.
- * Where a reference leads to the object that keeps nothing alive, as the entry of a map of thread locals does to its
- * key, another referrer is taken.
+ * Follows the shortest path from the object towards its GC root, through arrays, collections, references, streams and
+ * buffers (java.util, java.lang.ref, java.io, java.nio), to the first other object, and names the field of that object.
+ * A java.lang.ref.Reference does not keep its referent alive (the key of a ThreadLocal map entry, for example); another
+ * referrer is used instead.
  */
 #include "query/common/labels.h"
 #include "query/query.h"

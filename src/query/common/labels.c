@@ -1,6 +1,6 @@
 /*
- * labels.c - the column `label` of rows of objects. Labels are read from the dump, in the order of the dump and by all
- * threads: a table whose rows are in another order would go over a compressed dump once for every few of them.
+ * labels.c - fills the column `label`. All threads read the labels in dump order, because any other order would
+ * decompress parts of a compressed dump again and again.
  */
 #include "query/common/sweep.h"
 #include "graph/graph.h"
@@ -9,26 +9,26 @@
 
 #include <stdlib.h>
 
-#define PIECE 256u /* labels between two questions whether to stop */
+#define PIECE 256u /* labels between two cancellation checks */
 
-typedef struct wanted {
+typedef struct wanted_label {
     hdx_pos  at;
     hdx_id   id;
-    uint64_t number; /* its place among the rows */
-    char    *text;   /* of the first of several of one object */
-} wanted;
+    uint64_t number; /* of the row */
+    char    *text;   /* only in the first of several rows with the same object */
+} wanted_label;
 
-typedef struct making {
-    hdx_graph *g;
-    wanted    *at;
-    uint64_t   count;
-    hdx_mem   *mem; /* texts count there until they are cells */
-    hdx_ticker tick;
-} making;
+typedef struct label_batch {
+    hdx_graph    *g;
+    wanted_label *at;
+    uint64_t      count;
+    hdx_mem      *mem; /* memory account for the texts until they become cells */
+    hdx_ticker    tick;
+} label_batch;
 
 static int by_place(const void *a, const void *b)
 {
-    const wanted *x = a, *y = b;
+    const wanted_label *x = a, *y = b;
     if (x->at != y->at)
         return x->at < y->at ? -1 : 1;
     if (x->id != y->id)
@@ -38,15 +38,15 @@ static int by_place(const void *a, const void *b)
 
 static hdx_code make_piece(void *context, uint64_t from, uint64_t end, unsigned worker, hdx_error *err)
 {
-    making   *m = context;
-    hdx_id    ids[PIECE] = { 0 };
-    char     *texts[PIECE];
-    uint64_t  of[PIECE], n = 0;
-    hdx_error mine;
+    label_batch *m = context;
+    hdx_id       ids[PIECE] = { 0 };
+    char        *texts[PIECE];
+    uint64_t     of[PIECE], n = 0;
+    hdx_error    mine;
     (void)worker;
     for (uint64_t i = from; i < end; i++)
-        if (i == 0 ||
-            m->at[i].id != m->at[i - 1].id) { /* neighbours often are roots of one object, which is asked for once */
+        /* neighboring rows are often GC roots of one object: read its label once */
+        if (i == 0 || m->at[i].id != m->at[i - 1].id) {
             of[n] = i;
             ids[n++] = m->at[i].id;
         }
@@ -65,12 +65,12 @@ static hdx_code make_piece(void *context, uint64_t from, uint64_t end, unsigned 
     return code != HDX_OK ? code : hdx_tick(&m->tick, end - from) ? hdx_tick_stop(err) : HDX_OK;
 }
 
-/* made: by the workers. Texts become cells; those of one object stand side by side. */
-static hdx_code cells_of(making *m, hdx_code made, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+/* made: result of the workers. Converts texts to cells; rows of the same object are adjacent. */
+static hdx_code cells_of(label_batch *m, hdx_code made, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     hdx_code code = made;
     for (uint64_t i = 0; i < m->count; i++) {
-        const wanted *w = &m->at[i];
+        const wanted_label *w = &m->at[i];
         if (w->text != NULL)
             hdx_mem_discharge(m->mem, strlen(w->text) + 1);
         if (i > 0 && w->id == w[-1].id) {
@@ -84,20 +84,20 @@ static hdx_code cells_of(making *m, hdx_code made, hdx_arena *arena, hdx_cell *c
     return code;
 }
 
-typedef struct maker {
+typedef struct label_filler {
     hdx_query  q;
-    bool       says_sizes; /* what has no label may have a size */
+    bool       with_sizes; /* shows the size of collections without a label */
     hdx_sizes *sizes;
-} maker;
+} label_filler;
 
-static void close_maker(void *context)
+static void close_label_filler(void *context)
 {
-    maker *m = context;
+    label_filler *m = context;
     hdx_sizes_close(m->sizes);
     free(m);
 }
 
-static hdx_code add_sizes(maker *m, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+static hdx_code add_sizes(label_filler *m, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
                           hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -114,12 +114,12 @@ static hdx_code add_sizes(maker *m, const hdx_cell *keys, uint64_t count, hdx_ar
     return code;
 }
 
-static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
-                     hdx_error *err)
+static hdx_code fill_labels(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                            hdx_error *err)
 {
-    maker           *of = context;
+    label_filler    *of = context;
     const hdx_query *q = &of->q;
-    making           m = { .g = q->graph, .mem = q->mem };
+    label_batch      m = { .g = q->graph, .mem = q->mem };
     hdx_code         code;
     if ((m.at = hdx_mem_array(q->mem, count, sizeof *m.at)) == NULL)
         return hdx_no_memory(err, "the order of labels", count * sizeof *m.at);
@@ -128,9 +128,9 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
         cells[i] = hdx_cell_null();
         if (keys[i].kind != HDX_CELL_ADDRESS || !hdx_graph_find(q->graph, keys[i].as.address, &id))
             continue;
-        m.at[m.count] = (wanted){ 0, id, i, NULL };
-        (void)hdx_graph_position(
-            q->graph, id, &m.at[m.count++].at); /* what has no record has hardly a label: its place does not matter */
+        m.at[m.count] = (wanted_label){ 0, id, i, NULL };
+        /* an object without a record has no label either, so its position does not matter */
+        (void)hdx_graph_position(q->graph, id, &m.at[m.count++].at);
     }
     if (m.count > 0)
         qsort(m.at, m.count, sizeof *m.at, by_place);
@@ -141,17 +141,17 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
                                   .piece = PIECE,
                                   .workers = m.count > HDX_LABELS_MANY ? hdx_ask_threads(q) : 1 };
     code = cells_of(&m, hdx_sweep(q, &all, make_piece, &m, err), arena, cells, err);
-    if (code == HDX_OK && of->says_sizes)
+    if (code == HDX_OK && of->with_sizes)
         code = add_sizes(of, keys, count, arena, cells, err);
     hdx_ticker_free(&m.tick);
     hdx_mem_put(q->mem, m.at, count * sizeof *m.at);
     return code;
 }
 
-/* All of a long text, of one row at a time: however many rows have one, there is room for it. */
-static hdx_code finish(void *context, const hdx_cell *key, hdx_arena *arena, hdx_cell *cell, hdx_error *err)
+/* Replaces one truncated label by its whole text, one row at a time to limit memory. */
+static hdx_code complete_label(void *context, const hdx_cell *key, hdx_arena *arena, hdx_cell *cell, hdx_error *err)
 {
-    const hdx_query *q = &((maker *)context)->q;
+    const hdx_query *q = &((label_filler *)context)->q;
     hdx_id           id;
     if (cell->kind != HDX_CELL_TEXT || cell->as.text.len < HDX_CUT_LABEL || key->kind != HDX_CELL_ADDRESS ||
         !hdx_graph_find(q->graph, key->as.address, &id))
@@ -161,14 +161,14 @@ static hdx_code finish(void *context, const hdx_cell *key, hdx_arena *arena, hdx
 
 hdx_code hdx_query_labels(const hdx_query *q, bool all_at_once, hdx_rows **rows, hdx_error *err)
 {
-    maker *copy = malloc(sizeof *copy);
+    label_filler *copy = malloc(sizeof *copy);
     if (copy == NULL) {
         hdx_rows_close(*rows);
         *rows = NULL;
         return hdx_no_memory(err, "labels", sizeof *copy);
     }
-    *copy = (maker){ *q, q->sizes && !all_at_once, NULL };
-    const hdx_filler filler = { fill, close_maker, copy, q->whole == HDX_CUT ? NULL : finish };
+    *copy = (label_filler){ *q, q->sizes && !all_at_once, NULL };
+    const hdx_filler filler = { fill_labels, close_label_filler, copy, q->whole == HDX_CUT ? NULL : complete_label };
     return hdx_rows_fill(rows, "address", "label", &filler, all_at_once ? HDX_LABELS_AT_ONCE : 0,
                          all_at_once ? HDX_LABELS_AT_ONCE : HDX_LABELS_MANY, err);
 }

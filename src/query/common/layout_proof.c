@@ -1,10 +1,10 @@
 /*
- * layout_proof.c - how the JVM laid objects out, as far as addresses and class records prove it.
+ * layout_proof.c - derives the JVM's object layout from addresses and class records.
  *
- * Sizes by the rules of MAT take a header of an id and a reference, 12 or 16 bytes. A dump does not say what headers
- * its JVM had, but objects do not overlap: in the order of addresses no object reaches past the next one. A layout
- * under which one does is refuted. Of the layouts that are left the right one explains most distances, since objects
- * that were allocated one after the other lie side by side:
+ * MAT's sizes assume a header of an id and a reference, 12 or 16 bytes. A dump does not state the header size of its
+ * JVM, but objects do not overlap: in address order no object ends after the next one begins. A layout that would make
+ * objects overlap is refuted. Of the remaining layouts, the one that explains most distances is chosen, because objects
+ * that were allocated one after the other are adjacent:
  *
  *     references  header
  *          4        12    compressed class pointers, the default
@@ -13,14 +13,14 @@
  *          8        12    compressed class pointers (ZGC, heaps of more than 32 GB; JDK 15 on)
  *          8         8    compact object headers
  *
- * An instance is never smaller than its header and its fields. It may be larger, by gaps that older JDKs leave and by
- * fields that a JVM adds. Arrays do not refute the layout of 16 bytes: where their elements begin has changed with
- * JDK 22 (JDK-8139457).
+ * An instance is never smaller than its header and its fields. It may be larger, because older JDKs leave gaps and a
+ * JVM may add fields. Arrays do not refute the layout of 16 bytes: the offset of their elements changed in JDK 22
+ * (JDK-8139457).
  *
- * Class records of HotSpot state the sum of the widths of an instance's fields as its size, those of native images the
- * size in the heap, header and alignment included (oracle/graal, HeapDumpWriter).
+ * Class records of HotSpot state the sum of the field widths as instance size; those of native images state the size in
+ * the heap, with header and alignment (oracle/graal, HeapDumpWriter).
  *
- * Cost: 64 runs of 16,384 objects at most, spread over the heap; two numbers a class and layout.
+ * Cost: at most 64 runs of 16,384 objects, spread over the heap; two numbers per class and layout.
  */
 #include "graph/graph.h"
 #include "query/common/layout_proof.h"
@@ -28,7 +28,7 @@
 #define RUNS    64u
 #define AT_ONCE (16u * HDX_RUN)
 
-/* Bytes of all fields of each class, one pass from the top of each chain down. */
+/* Sums the bytes of all fields of each class in one pass, superclasses first. */
 static bool sum_fields(const hdx_class *classes, uint32_t count, unsigned reference_size, hdx_mem *mem, uint64_t *sums)
 {
     uint32_t *path = hdx_mem_array(mem, count, sizeof *path);
@@ -59,7 +59,7 @@ typedef struct hypothesis {
     hdx_jvm        jvm;
     hdx_jvm_layout layout;
     uint64_t      *sizes;       /* of instances, by class */
-    uint64_t       over, exact; /* objects that reach past the next one; that end where it begins */
+    uint64_t       over, exact; /* numbers of objects that overlap the next one, and that end exactly where it begins */
 } hypothesis;
 
 #define HYPOTHESES 5u
@@ -133,13 +133,16 @@ static hdx_code suppose(prover *p, const hdx_graph_summary *s, hdx_error *err)
     return HDX_OK;
 }
 
-/* The layout that no address refutes and that most distances fit, where the one that MAT supposes is refuted. */
+/*
+ * Chooses the layout that no address refutes and that fits most distances. Does nothing unless MAT's layout is refuted.
+ */
 static void conclude(const prover *p, const hdx_graph_summary *s, hdx_layout_proof *out)
 {
     const hypothesis *mat = &p->of[s->reference_size == 4 ? 0 : 2], *best = NULL;
     for (unsigned i = 0; i < HYPOTHESES; i++) {
         const hypothesis *h = &p->of[i];
-        const bool        likely = h->jvm.reference_size == s->reference_size; /* that has its own proof (MAT 2.1) */
+        /* MAT 2.1 proves the reference size separately */
+        const bool likely = h->jvm.reference_size == s->reference_size;
         if (h->over == 0 && (best == NULL || h->exact > best->exact || (h->exact == best->exact && likely)))
             best = h;
     }
@@ -155,7 +158,7 @@ hdx_code hdx_layout_proof_of(hdx_ask *ask, hdx_layout_proof *out, hdx_error *err
     bool                     stated = false;
     hdx_code                 code;
     *out = (hdx_layout_proof){ 0 };
-    if (strcmp(s->version, "1.0.3") == 0) /* Android states sizes, and they are used */
+    if (strcmp(s->version, "1.0.3") == 0) /* Android dumps state sizes, and those are used */
         return HDX_OK;
     if ((p.classes = hdx_graph_classes(ask->g, &p.count)) == NULL)
         return hdx_graph_check(ask->g, err);
@@ -165,7 +168,7 @@ hdx_code hdx_layout_proof_of(hdx_ask *ask, hdx_layout_proof *out, hdx_error *err
         out->layout = HDX_LAYOUT_STATED;
         return HDX_OK;
     }
-    if (s->id_size == 4) /* 32 bits: headers of 8 bytes in MAT too */
+    if (s->id_size == 4) /* with 4-byte ids MAT also uses headers of 8 bytes */
         return HDX_OK;
     if ((code = suppose(&p, s, err)) == HDX_OK && (code = weigh_all(&p, err)) == HDX_OK)
         conclude(&p, s, out);
@@ -195,7 +198,7 @@ hdx_code hdx_sizes_are_stated(const hdx_graph_summary *s, const hdx_class *class
         if (of->stated_size >= least[c])
             room = hdx_least(room, of->stated_size - least[c]);
     }
-    /* a damaged record may state anything; with references of 4 bytes a few sums come out equal */
+    /* A damaged record may state anything, and with 4-byte references a few sums are equal by chance. */
     if (larger > 0 && smaller == 0 && equal < larger && room >= 4 && strcmp(s->version, "1.0.3") != 0) {
         *out = true;
         *header = room < 16 ? (uint32_t)room : 16;

@@ -1,8 +1,8 @@
 /*
- * layouts.c - lines of layouts out of text, and out of the tables of those that are known.
+ * layouts.c - parses lines of layouts, from text and from the built-in tables.
  *
- * In:  text from anyone.
- * Out: layouts; a line that is not understood ends it with its number.
+ * In:  untrusted text.
+ * Out: layouts; parsing stops at the first invalid line and reports its number.
  */
 #include "query/common/layouts.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define FILE_MOST  (1u << 20)
-#define LINES_MOST 10000u /* of one text */
-#define NAMES_MOST 30000u /* that it adds: with ours there are fewer than HDX_STEP_EACH */
+#define LINES_MOST 10000u /* per text */
+#define NAMES_MOST 30000u /* that one text adds; with the built-in ones they stay below HDX_STEP_EACH */
 
 const char *hdx_collection_kind_name(hdx_collection_kind kind)
 {
@@ -28,7 +28,7 @@ typedef struct reading {
     const char  *file;
     uint64_t     line;
     hdx_error   *err;
-    uint64_t     lines_before, names_before; /* of texts read before this one */
+    uint64_t     lines_before, names_before; /* read before this text */
 } reading;
 
 static hdx_code fault(const reading *r, const char *what, hdx_text seen)
@@ -50,7 +50,7 @@ static hdx_text next_word(hdx_text *rest)
     return word;
 }
 
-/* What stands before the first `mark`, which is passed over; all of it where there is none. */
+/* Returns the text before the first `mark` and skips the mark; without one, returns all of it. */
 static hdx_text until(hdx_text *rest, char mark)
 {
     const char    *end = rest->len == 0 ? NULL : memchr(rest->at, mark, rest->len);
@@ -258,7 +258,7 @@ static hdx_code choice(const reading *r, hdx_text value, const char *words, cons
     return *out < 0 ? fault(r, what, value) : HDX_OK;
 }
 
-/* word: as it was written. */
+/* word: as written in the text. */
 static hdx_code named_word(const reading *r, hdx_text word, hdx_text name, hdx_text value, hdx_layout *l)
 {
     bool     is;
@@ -316,7 +316,7 @@ static hdx_code word_of(const reading *r, hdx_text word, hdx_layout *l)
                                 : named_word(r, word, name, value, l);
 }
 
-/* What the words of a line together must say. */
+/* Checks that the words of a line fit together. */
 static hdx_code check(const reading *r, const hdx_layout *l)
 {
     const bool     nodes = l->way == HDX_WAY_CHAIN || l->way == HDX_WAY_TREE || l->way == HDX_WAY_BUCKETS;
@@ -338,7 +338,7 @@ static hdx_code check(const reading *r, const hdx_layout *l)
     return HDX_OK;
 }
 
-/* The next line, with the name of its class alone; it counts once its words are read. */
+/* Adds a line with only the name of its class; it becomes valid after its words are read. */
 static hdx_code begin_line(const reading *r, hdx_text class_name, hdx_layout **out)
 {
     hdx_layouts *all = r->l;

@@ -1,9 +1,9 @@
 /*
- * layouts_bind.c - which line of layouts holds for each class of a dump.
+ * layouts_bind.c - finds the layout line that applies to each class of a dump.
  *
  * In:  layouts, classes of a dump.
- * Out: for each class its line, and the class that the line is about.
- * Knows that a class of a dump may have the name of a collection and other fields: then the line does not hold for it.
+ * Out: for each class its line, and the class to which the line refers.
+ * A class of a dump may have the name of a collection and other fields; the line does not apply then.
  */
 #include "query/common/layouts.h"
 
@@ -39,7 +39,7 @@ static bool begins(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx
            hdx_layout_field(g, class, l->names.at[p->step[0]], &offset, &type);
 }
 
-/* Has the class the fields of the collection itself? Those of its nodes are looked for when one is met. */
+/* Returns whether the class has the fields that the line names in the collection; fields of nodes are checked later. */
 static bool fits(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx_layout *line)
 {
     bool all = begins(l, g, class, &line->from) && begins(l, g, class, &line->to) && begins(l, g, class, &line->bits) &&
@@ -53,13 +53,13 @@ static bool fits(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx_l
     return all;
 }
 
-/* Which lines may hold for a class: those of its name are found by its hash, and globs, which are few, are tried. */
+/* Finds the lines that may apply to a class: by hash for exact names, by trying each of the few globs. */
 typedef struct line_index {
     hdx_map exact; /* hash of a name -> the first line with it */
     hdx_ids globs; /* numbers of lines */
 } line_index;
 
-/* Is the line for this very class? */
+/* Returns whether the line names this class itself, not a superclass. */
 static bool is_for(const hdx_layout *line, hdx_text name)
 {
     return line->glob ? hdx_glob_match(line->class_name, name)
@@ -67,8 +67,8 @@ static bool is_for(const hdx_layout *line, hdx_text name)
 }
 
 /*
- * The first line for this very class that fits it; *seen: one that does not, which then says what kind of collection it
- * is.
+ * Returns the first line that names this class and fits it. *seen: a line that names it and does not fit, which still
+ * tells the kind of collection.
  */
 static const hdx_layout *line_for(const hdx_layouts *l, const line_index *index, hdx_graph *g, const hdx_class *c,
                                   const hdx_layout **seen)
@@ -119,8 +119,8 @@ static uint64_t own_bytes(hdx_graph *g, const hdx_class *c)
 }
 
 /*
- * Every class is looked at once: one without a line of its own has what its super class has. A chain of super classes
- * is gone down from above, so none is climbed twice.
+ * A class without a line of its own inherits that of its superclass. Each chain of superclasses is processed from the
+ * top down, so that every class is processed once.
  */
 static hdx_code bind_chain(const hdx_layouts *l, const line_index *index, hdx_graph *g, hdx_bound_layouts *out,
                            uint8_t *done, hdx_ids *chain, uint32_t class, hdx_error *err)
@@ -147,7 +147,7 @@ static hdx_code bind_chain(const hdx_layouts *l, const line_index *index, hdx_gr
             of->skip += own_bytes(g, c);
         }
         if (line == NULL && seen != NULL && (of->layout == NULL || of->layout->unknown))
-            *of = (hdx_layout_of_class){ .layout = seen, .class = HDX_NO_CLASS }; /* of no class: it does not fit */
+            *of = (hdx_layout_of_class){ .layout = seen, .class = HDX_NO_CLASS }; /* no class: the line does not fit */
     }
     return HDX_OK;
 }

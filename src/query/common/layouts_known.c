@@ -1,10 +1,12 @@
 /*
- * layouts_known.c - the layouts of collections of Java, Android, Kotlin, Scala and Clojure (layouts.h has the words);
- * those of other libraries are in layouts_libraries.c. Rows were compared with real objects: what a program put in, and
- * what entries of its dump say. A collection whose layout is in neither table is not guessed: its size is unknown.
+ * layouts_known.c - the layouts of collections of Java, Android, Kotlin, Scala and Clojure (layouts.h explains the
+ * words); those of other libraries are in layouts_libraries.c.
  *
- * Of several rows of one name the first holds whose fields the class has: java.util of JDK 5 to 25, and of Android with
- * the classes of Harmony and of OpenJDK.
+ * Rows were compared with real objects: the entries that a program added, and the entries that its dump shows. The size
+ * of a collection in neither table is unknown; it is not guessed.
+ *
+ * Of several rows with one name, the first whose fields the class has applies: java.util of JDK 5 to 25, and of Android
+ * with the classes of Harmony and of OpenJDK.
  */
 #include "query/common/layouts.h"
 
@@ -402,7 +404,7 @@ const hdx_known_layout hdx_layouts_of_languages[] = {
       .value = "first" },
     { .name = "org.pcollections.TreePVector", .kind = LIST, .size = "map.root.size" },
 
-    /* ---- base classes of collections: what extends one and has no row is counted, with no size ---- */
+    /* ---- base classes of collections: a subclass without a row is counted, without a size ---- */
     { .name = "java.util.AbstractCollection", .kind = LIST, .unknown = true },
     { .name = "java.util.AbstractSet", .kind = SET, .unknown = true },
     { .name = "java.util.AbstractQueue", .kind = QUEUE, .unknown = true },

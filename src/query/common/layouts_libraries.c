@@ -1,10 +1,11 @@
 /*
- * layouts_libraries.c - the layouts of collections and caches of libraries (layouts.h has the words). Most were
- * compared with real objects, as those of layouts_known.c; Ehcache 2.10.9 and 3.10.8, spring-core 5.3.39,
- * hibernate-core 5.6.15 and graal-sdk 22.3.5 were among them. Not compared are: rows of Infinispan
- * (infinispan-core 13.0.22), Neo4j (neo4j-collections 4.4.38) and two of Spring's caches, taken from the fields of
- * published class files; Spring's ConcurrentMapCache and CaffeineCache, from memory; and classes that a name with * has
- * besides those compared. A row whose fields a class does not have is none of it.
+ * layouts_libraries.c - the layouts of collections and caches of libraries (layouts.h explains the words).
+ *
+ * Most rows were compared with real objects, as those of layouts_known.c were; among them Ehcache 2.10.9 and 3.10.8,
+ * spring-core 5.3.39, hibernate-core 5.6.15 and graal-sdk 22.3.5. Not compared: the rows of Infinispan (infinispan-core
+ * 13.0.22), Neo4j (neo4j-collections 4.4.38) and two of Spring's caches, which follow the fields of published class
+ * files; Spring's ConcurrentMapCache and CaffeineCache, written from memory; and further classes that match a name with
+ * *. A row does not apply to a class that lacks its fields.
  */
 #include "query/common/layouts.h"
 
@@ -28,7 +29,7 @@
 #define INFINISPAN "org.infinispan.container.impl."
 #define NEO4J      "org.neo4j.collection.trackable."
 
-/* objects that stand for a key or value, and the field that has it */
+/* objects that represent a key or value, and the field with that key or value */
 #define FUTURE           "java.util.concurrent.CompletableFuture#result"
 #define INFINISPAN_ENTRY "org.infinispan.container.entries.AbstractInternalCacheEntry#value"
 
@@ -365,7 +366,7 @@ const hdx_known_layout hdx_layouts_of_libraries[] = {
       .null = "io.netty.util.collection.CharObjectHashMap#NULL_VALUE" },
     { .name = "io.netty.util.internal.DefaultPriorityQueue", .kind = QUEUE, .size = "size", .slots = "queue" },
 
-    /* ---- Graal: the truffle runtime and the compiler have copies in packages of their own ---- */
+    /* ---- Graal: the truffle runtime and the compiler have copies in their own packages ---- */
     { .name = "*.EconomicMapImpl", .kind = MAP, .pairs = "entries", .unwrap = "*.EconomicMapImpl$CollisionLink#value" },
     { .name = "*.EconomicMapWrap", .kind = MAP, .of = "map" },
 

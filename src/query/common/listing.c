@@ -1,9 +1,9 @@
-/* listing.c - the rows of a question that is a list, or the sums of it. */
+/* listing.c - returns the rows of a question that is a list, or their sums. */
 #include "query/common/listing.h"
 
 #include "graph/graph.h"
 
-/* What the rows hold; the state of the question comes behind it. */
+/* The state of the rows; the question's own state follows it. */
 typedef struct opened {
     const hdx_listing *of;
     const hdx_form    *form; /* of the list */
@@ -51,7 +51,7 @@ static hdx_code open_list(opened *o, hdx_rows **out, hdx_error *err)
     return code;
 }
 
-/* They keep nothing of the question. */
+/* The sums do not use the state of the question, which is closed before they are read. */
 static hdx_code open_sums(opened *o, int by, hdx_rows **out, hdx_error *err)
 {
     const hdx_found *f = found_of(o);

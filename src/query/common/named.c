@@ -1,9 +1,8 @@
 /*
- * named.c - the named references of one object as a list: what a stream of rows keeps between two objects.
+ * named.c - collects the named references of one object in a list.
  *
- * References that lead to no object of the dump (HeapDumpSample has 2,980) are listed too, after the others: what an
- * object refers to is asked for, and the address is all that is known. They are searched for only in dumps that have
- * any.
+ * References to no object of the dump (HeapDumpSample has 2,980) are listed last, with their address only. They are
+ * searched only in dumps that have some.
  */
 #include "graph/graph.h"
 #include "query/common/named.h"
@@ -13,8 +12,8 @@
 
 #define PIECE 4096u /* elements at a time */
 
-static bool keep(hdx_named_list *list, hdx_id target, hdx_addr address, hdx_ref_kind kind, uint32_t owner,
-                 hdx_text name)
+static bool add_reference(hdx_named_list *list, hdx_id target, hdx_addr address, hdx_ref_kind kind, uint32_t owner,
+                          hdx_text name)
 {
     char *copy = hdx_arena_copy(&list->names, name.at, name.len);
     if (copy == NULL ||
@@ -34,13 +33,13 @@ typedef struct collector {
 static bool visit(void *context, const hdx_named_ref *ref)
 {
     collector *c = context;
-    return keep(c->list, ref->target, hdx_graph_address(c->g, ref->target), ref->kind, ref->owner,
-                (hdx_text){ ref->name, (uint32_t)strlen(ref->name) });
+    return add_reference(c->list, ref->target, hdx_graph_address(c->g, ref->target), ref->kind, ref->owner,
+                         (hdx_text){ ref->name, (uint32_t)strlen(ref->name) });
 }
 
-/* Values that are addresses of nothing. */
-static bool keep_dangling(hdx_named_list *list, hdx_graph *g, const hdx_values *values, hdx_ref_kind kind,
-                          uint64_t first)
+/* Adds the values that are addresses of no object. */
+static bool add_dangling_values(hdx_named_list *list, hdx_graph *g, const hdx_values *values, hdx_ref_kind kind,
+                                uint64_t first)
 {
     for (uint64_t i = 0; i < values->count; i++) {
         const hdx_field_value *f = &values->at[i];
@@ -48,11 +47,12 @@ static bool keep_dangling(hdx_named_list *list, hdx_graph *g, const hdx_values *
         hdx_text               name = f->name;
         hdx_id                 id;
         if (f->value.type != 2 || f->value.absent || hdx_graph_find(g, f->value.as.address, &id))
-            continue; /* null too is the address of an object: of object 0 */
+            continue; /* null is found, too, as the address of object 0 */
         if (kind == HDX_REF_ELEMENT)
             name = (hdx_text){ number,
                                (uint32_t)snprintf(number, sizeof number, "[%llu]", (unsigned long long)(first + i)) };
-        if (!keep(list, HDX_NO_ID, f->value.as.address, kind, kind == HDX_REF_ELEMENT ? HDX_NO_CLASS : f->owner, name))
+        if (!add_reference(list, HDX_NO_ID, f->value.as.address, kind,
+                           kind == HDX_REF_ELEMENT ? HDX_NO_CLASS : f->owner, name))
             return false;
     }
     return true;
@@ -67,18 +67,18 @@ static hdx_code add_dangling(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_
     switch (hdx_graph_kind(g, id)) {
     case HDX_CLASS_OBJECT:
         if ((code = hdx_graph_statics(g, id, &values, err)) == HDX_OK)
-            (void)keep_dangling(list, g, &values, HDX_REF_STATIC, 0);
+            (void)add_dangling_values(list, g, &values, HDX_REF_STATIC, 0);
         break;
     case HDX_INSTANCE:
         if (hdx_graph_position(g, id, &pos) && (code = hdx_graph_fields_there(g, id, &values, err)) == HDX_OK)
-            (void)keep_dangling(list, g, &values, HDX_REF_FIELD, 0);
+            (void)add_dangling_values(list, g, &values, HDX_REF_FIELD, 0);
         break;
     case HDX_OBJECT_ARRAY:
         length = hdx_graph_length(g, id);
         for (uint64_t first = 0; first < length; first += PIECE)
             if ((code = hdx_graph_elements(g, id, first, PIECE, &values, err)) != HDX_OK || values.count == 0 ||
-                !keep_dangling(list, g, &values, HDX_REF_ELEMENT, first))
-                break; /* an array without a record has none, whatever the index says */
+                !add_dangling_values(list, g, &values, HDX_REF_ELEMENT, first))
+                break; /* the index may have an array whose record is missing */
         break;
     default: break;
     }
@@ -89,7 +89,7 @@ static hdx_code add_dangling(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_
 hdx_code hdx_named_collect(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_id only_target, hdx_error *err)
 {
     collector c = { list, g };
-    hdx_arena_empty(&list->names); /* once for each object of a heap */
+    hdx_arena_empty(&list->names); /* called once per object of a heap: reuse the memory */
     list->count = 0;
     list->refused = false;
     hdx_code code = hdx_graph_named_refs(g, id, only_target, visit, &c, err);

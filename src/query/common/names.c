@@ -1,8 +1,8 @@
 /*
- * names.c - objects and classes as a user names them.
+ * names.c - finds objects and classes by the names that users type.
  *
  * Objects: 0x7f3a10, #1234, com.acme.Cache@0x7f3a10, class:com.acme.*, thread:main. Classes: an exact name, a glob,
- * /regex/ (base/regex.h). A name that is not there is answered with the nearest one that is.
+ * /regex/ (base/regex.h). If a name does not exist, the error suggests the nearest one that does.
  */
 #include "base/nearest.h"
 #include "query/common/labels.h"
@@ -20,7 +20,7 @@ static hdx_text text_of(const char *s)
 
 /* ---- classes ---- */
 
-/* The last part of a name: "Cache" of "com.acme.Cache". */
+/* Returns the last part of a name: "Cache" of "com.acme.Cache". */
 static hdx_text simple_name(hdx_text name)
 {
     uint32_t from = 0;
@@ -30,7 +30,7 @@ static hdx_text simple_name(hdx_text name)
     return (hdx_text){ name.at + from, name.len - from };
 }
 
-/* Is the class called so without its package, or without the class it is nested in as well? */
+/* Returns whether `typed` is the class name without its package, or without its package and enclosing class. */
 static bool is_simple(hdx_text name, const char *typed)
 {
     const size_t n = strlen(typed);
@@ -40,7 +40,7 @@ static bool is_simple(hdx_text name, const char *typed)
 
 static bool may_be_simple(const char *pattern) { return pattern[0] != '\0' && strpbrk(pattern, "./*?") == NULL; }
 
-/* The one class name that a simple one stands for; len 0: there is none, or (*several) more than one, listed in err. */
+/* Returns the only class with this simple name; len 0: none, or (*several) more than one, which err lists. */
 static hdx_text name_meant(const hdx_class *classes, uint32_t count, const char *typed, bool *several, hdx_error *err)
 {
     hdx_text one = { NULL, 0 };
@@ -53,7 +53,8 @@ static hdx_text name_meant(const hdx_class *classes, uint32_t count, const char 
             continue;
         *several = one.len > 0;
         one = one.len > 0 ? one : name;
-        if (listed < 4 && strlen(list) + name.len + 3 < sizeof list) /* numbers go by falling instance count */
+        /* classes are sorted by descending instance count */
+        if (listed < 4 && strlen(list) + name.len + 3 < sizeof list)
             (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.*s", listed++ > 0 ? ", " : "",
                            (int)name.len, name.at);
     }
@@ -81,7 +82,9 @@ static bool is_package(const hdx_class *classes, uint32_t count, hdx_text typed)
     return false;
 }
 
-/* An edit distance over whole names, and over last parts (of nested classes, too) when no package was typed. */
+/*
+ * Compares whole names by edit distance, or, if no package was typed, last parts (including those of nested classes).
+ */
 static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *pattern, hdx_error *err)
 {
     char             bare[128];
@@ -106,7 +109,7 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
             d = inner < d ? inner : d;
         }
         if (d < best ||
-            (d == best && nearest == NULL)) { /* numbers go by falling instance count: the first is the likeliest */
+            (d == best && nearest == NULL)) { /* classes are sorted by descending instance count: prefer the largest */
             nearest = &classes[i];
             best = d;
             if (d == 0)
@@ -137,7 +140,7 @@ bool hdx_is_of_jdk(hdx_text class_name)
 
 hdx_text hdx_package_of(hdx_text name)
 {
-    /* what follows '+' or '/' in the name of a hidden class is an address, no package (HPROF 2.1) */
+    /* '+' or '/' in the name of a hidden class precedes an address (HPROF 2.1) */
     uint32_t end = 0, dot = UINT32_MAX;
     while (end < name.len && name.at[end] != '+' && name.at[end] != '/')
         end++;
@@ -148,8 +151,8 @@ hdx_text hdx_package_of(hdx_text name)
 }
 
 /*
- * Marks whatever has a marked ancestor: climbs to the first class whose answer is known, then notes it on the way back
- * down.
+ * Marks every class with a marked ancestor: climbs to the first class with a known state, then applies that state to
+ * the classes on the way.
  */
 static void mark_subclasses(const hdx_class *classes, uint32_t count, uint8_t *state /* 0 unknown, 1 in, 2 out */)
 {
@@ -164,7 +167,7 @@ static void mark_subclasses(const hdx_class *classes, uint32_t count, uint8_t *s
     }
 }
 
-static void say_what_is_meant(const hdx_query *q, const hdx_class *classes, uint32_t count, const char *pattern)
+static void add_class_hint(const hdx_query *q, const hdx_class *classes, uint32_t count, const char *pattern)
 {
     char line[400];
     bool several;
@@ -185,8 +188,8 @@ hdx_code hdx_query_classes_named(const hdx_query *q, const char *pattern, bool s
     hdx_error        own, *e = err != NULL ? err : &own;
     hdx_code code = hdx_classes_named(classes, count, pattern, subclasses, q->progress, q->mem, numbers, out_count, e);
     if (code == HDX_OK && q->notice != NULL && may_be_simple(pattern))
-        say_what_is_meant(q, classes, count, pattern);
-    if (code == HDX_NOT_FOUND) { /* no classes at all may be damage */
+        add_class_hint(q, classes, count, pattern);
+    if (code == HDX_NOT_FOUND) { /* a dump without any class may be damaged */
         hdx_error damage;
         if (hdx_graph_check(q->graph, &damage) != HDX_OK) {
             *e = damage;
@@ -254,27 +257,27 @@ out:
     return code;
 }
 
-/* ---- lists that are handed out ---- */
+/* ---- lists that the caller frees ---- */
 
-/* Before a list: who gave it, so that whoever frees it need not know. */
-typedef struct giver {
+/* Precedes a list, so that it can be freed without knowing its owner. */
+typedef struct list_owner {
     hdx_mem *mem;
-    uint64_t bytes; /* this included */
-} giver;
+    uint64_t bytes; /* including this header */
+} list_owner;
 
 void *hdx_listed_get(hdx_mem *mem, uint64_t count, uint64_t size)
 {
-    uint64_t bytes;
-    giver   *g = hdx_mul(count, size, &bytes) && hdx_add(bytes, sizeof *g, &bytes) ? hdx_mem_get(mem, bytes) : NULL;
+    uint64_t    bytes;
+    list_owner *g = hdx_mul(count, size, &bytes) && hdx_add(bytes, sizeof *g, &bytes) ? hdx_mem_get(mem, bytes) : NULL;
     if (g == NULL)
         return NULL;
-    *g = (giver){ mem, bytes };
+    *g = (list_owner){ mem, bytes };
     return g + 1;
 }
 
 static void listed_put(void *list)
 {
-    giver *g = list == NULL ? NULL : (giver *)list - 1;
+    list_owner *g = list == NULL ? NULL : (list_owner *)list - 1;
     if (g != NULL)
         hdx_mem_put(g->mem, g, g->bytes);
 }
@@ -316,7 +319,7 @@ hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out,
 
 hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err)
 {
-    uint64_t          count = 0, kept = 0;
+    uint64_t          count = 0, unique = 0;
     const hdx_thread *threads = hdx_graph_threads(ask->g, &count);
     hdx_code          code = hdx_instances_below(ask, "java.lang.Thread", out, err);
     for (uint64_t i = 0; code == HDX_OK && threads != NULL && i < count; i++)
@@ -326,9 +329,9 @@ hdx_code hdx_threads_of(hdx_ask *ask, hdx_ids *out, hdx_error *err)
     if (out->count > 1)
         qsort(out->at, (size_t)out->count, sizeof *out->at, ascending);
     for (uint64_t i = 0; i < out->count; i++)
-        if (kept == 0 || out->at[i] != out->at[kept - 1])
-            out->at[kept++] = out->at[i];
-    out->count = kept;
+        if (unique == 0 || out->at[i] != out->at[unique - 1])
+            out->at[unique++] = out->at[i];
+    out->count = unique;
     return HDX_OK;
 }
 
@@ -340,7 +343,7 @@ static hdx_code not_an_object(const char *name, hdx_error *err)
     return hdx_hint(err, HDX_USAGE, "objects are named as 0xADDRESS, #ID, CLASS@0xADDRESS, class:NAME or thread:NAME");
 }
 
-#define BARE 6u /* digits of an address that has no 0x before it: shorter ones may be anything */
+#define BARE 6u /* digits of an address without 0x; a shorter word may be something else */
 
 static bool hex(const char *s, uint64_t *out)
 {
@@ -385,7 +388,7 @@ static hdx_code at_address(hdx_graph *g, const char *name, const char *digits, h
                           : hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the address %.100s", digits);
 }
 
-/* "com.acme.Cache@0x7f3a10", also as MAT writes it: "com.acme.Cache @ 0x7f3a10". */
+/* "com.acme.Cache@0x7f3a10", and MAT's form "com.acme.Cache @ 0x7f3a10". */
 static hdx_code of_class(hdx_graph *g, const char *name, const char *at, hdx_id *id, hdx_error *err)
 {
     const char *end = at, *digits = at + 1;
@@ -421,7 +424,7 @@ static hdx_code class_objects(const hdx_query *q, const char *pattern, hdx_ids *
     return code;
 }
 
-/* The name of a class alone means its only instance. Any other word stays no object. */
+/* A class name alone means its only instance. Any other word is not an object. */
 static hdx_code only_instance(const hdx_query *q, const char *name, hdx_id *id, hdx_error *err)
 {
     uint32_t *numbers = NULL;
@@ -456,7 +459,7 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
     uint64_t  found = 0;
     hdx_ids   threads = hdx_ids_of(q->mem);
     hdx_arena arena = hdx_arena_of(q->mem);
-    hdx_query whole = *q; /* of two long names the ends may differ */
+    hdx_query whole = *q; /* long names may differ at the end only */
     char      near[160] = "";
     unsigned  best = 4;
     hdx_code  code = hdx_ask_begin(q, &ask, err);
@@ -491,7 +494,7 @@ static hdx_code threads_named(const hdx_query *q, const char *name, hdx_ids *ids
     return near[0] == '\0' ? HDX_NOT_FOUND : hdx_hint(err, HDX_NOT_FOUND, "did you mean thread:%s?", near);
 }
 
-/* The first address in a line of some output, into `digits`; false: it is one word, or has none. */
+/* Finds the first address in a pasted line of output; false: the line is a single word, or has no address. */
 static bool pasted(const char *line, char digits[24])
 {
     if (strpbrk(line, " \t,") == NULL)
@@ -554,10 +557,10 @@ static int by_place(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Each id once, where it was named first. */
+/* Removes duplicates; each id remains where it was named first. */
 static hdx_code distinct(const hdx_ids *ids, hdx_id **out, size_t *count, hdx_error *err)
 {
-    uint64_t kept = 0;
+    uint64_t unique = 0;
     hdx_id  *list = hdx_listed_get(ids->mem, ids->count, sizeof *list);
     placed  *p = hdx_mem_array(ids->mem, ids->count, sizeof *p);
     if (list == NULL || p == NULL) {
@@ -569,14 +572,14 @@ static hdx_code distinct(const hdx_ids *ids, hdx_id **out, size_t *count, hdx_er
         p[i] = (placed){ ids->at[i], i };
     qsort(p, ids->count, sizeof *p, by_id);
     for (uint64_t i = 0; i < ids->count; i++)
-        if (kept == 0 || p[i].id != p[kept - 1].id)
-            p[kept++] = p[i];
-    qsort(p, kept, sizeof *p, by_place);
-    for (uint64_t i = 0; i < kept; i++)
+        if (unique == 0 || p[i].id != p[unique - 1].id)
+            p[unique++] = p[i];
+    qsort(p, unique, sizeof *p, by_place);
+    for (uint64_t i = 0; i < unique; i++)
         list[i] = p[i].id;
     hdx_mem_put(ids->mem, p, ids->count * sizeof *p);
     *out = list;
-    *count = kept;
+    *count = unique;
     return HDX_OK;
 }
 

@@ -1,9 +1,9 @@
 /*
- * sizes_said.c - "(size 17)" as the label of a collection that says nothing else of itself, for people.
+ * sizes_said.c - shows "(size 17)" in place of a label for collections, which have no label of their own.
  *
- * Of the rows that are shown alone: the record of each is read, and of some what is behind a field. What has no known
- * layout, or no size that can be told in FEW steps, has none. Layouts are bound to the classes once for all rows of an
- * answer.
+ * Only for rows that are displayed: reads the record of each collection and, for some, of the object that holds the
+ * size. Shows nothing if the layout is unknown or the size needs more than FEW steps. Layouts are bound to the classes
+ * once for all rows of an answer.
  */
 #include "query/common/contents.h"
 #include "query/common/labels.h"

@@ -1,4 +1,4 @@
-/* sweep.c - an atomic counter hands out the pieces of a range to the workers. */
+/* sweep.c - workers take the pieces of a range from an atomic counter. */
 #include "query/common/sweep.h"
 
 #include "base/first_error.h"

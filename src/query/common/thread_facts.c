@@ -1,9 +1,9 @@
 /*
- * thread_facts.c - what the fields of a thread say.
+ * thread_facts.c - reads the fields of a thread.
  *
- * Name, priority and state are fields of the object, since JDK 19 partly of its `holder` (HPROF 6). A virtual thread
- * has neither: its state is a number that its class names in static fields, other ones in each JDK, and those are read
- * here, so that no version needs to be known.
+ * Name, priority and state are fields of the thread, since JDK 19 partly of its `holder` (HPROF 6). A virtual thread
+ * has none of them: its state is a number whose meaning differs between JDKs. The static fields of its class name these
+ * numbers, so they are read from the dump.
  */
 #include "graph/graph.h"
 #include "query/common/fields.h"
@@ -15,7 +15,10 @@
 #define HOLDER  THREAD "$FieldHolder"
 #define VIRTUAL "java.lang.VirtualThread"
 
-/* As java.lang.VirtualThread.threadState of JDK 19 to 25; one that is mounted or in between is as good as running. */
+/*
+ * Follows java.lang.VirtualThread.threadState of JDK 19 to 25; mounted threads and those in transition count as
+ * running.
+ */
 static const struct {
     const char *name, *state;
 } virtual_states[] = {
@@ -41,7 +44,7 @@ static const struct {
     { "TIMED_WAIT", "TIMED_WAITING" },
     { "TERMINATED", "TERMINATED" },
 };
-#define SUSPENDED 0x100 /* a bit of VirtualThread.state beside its value */
+#define SUSPENDED 0x100 /* a flag in VirtualThread.state, in addition to the value */
 
 /*
  * java.lang.Thread.State from the bits of threadStatus (JVMTI thread states, as sun.misc.VM.toThreadState reads them).
@@ -88,7 +91,7 @@ bool hdx_thread_is_virtual(const hdx_thread_reader *r, hdx_id thread)
            hdx_class_extends(r->q.graph, hdx_graph_class_of(r->q.graph, thread), r->virtuals);
 }
 
-/* A field that java.lang.Thread declares, or since JDK 19 its holder. Subclasses' are none. */
+/* Reads a field that java.lang.Thread or, since JDK 19, its holder declares; fields of subclasses do not count. */
 static bool number(const hdx_thread_reader *r, const char *name, int64_t *out)
 {
     return hdx_fields_number(&r->thread, THREAD, name, out) || hdx_fields_number(&r->holder, HOLDER, name, out);
@@ -125,7 +128,8 @@ static void facts(const hdx_thread_reader *r, bool runs, hdx_thread_facts *out)
         out->carrier = hdx_cell_address(carrier->as.address);
     if (out->state.kind == HDX_CELL_NULL)
         out->state = hdx_cell_string(virtual_state(r));
-    if (out->daemon.kind == HDX_CELL_NULL && r->thread.v.count > 0) { /* Thread.ofVirtual: all of them are */
+    /* Thread.ofVirtual: all virtual threads are daemons */
+    if (out->daemon.kind == HDX_CELL_NULL && r->thread.v.count > 0) {
         out->daemon = hdx_cell_bool(true);
         out->priority = hdx_cell_int(5);
     }

@@ -1,14 +1,14 @@
 /*
- * unreached.c - unreachable objects that are most likely no garbage, told apart.
+ * unreached.c - classifies unreachable objects that are most likely not garbage.
  *
- * Fillers: collectors write int[] over dead space, so that a heap can be walked object by object (HotSpot:
+ * Fillers: collectors write int[] over dead space, so that a heap can be scanned object by object (HotSpot:
  * CollectedHeap::fill_with_objects). Since JDK 19 their classes are jdk.internal.vm.FillerArray and FillerObject, but
- * dumps have the arrays as int[] (JDK-8372389, JDK-8391761). Nothing refers to one, not even other garbage. An int[] of
- * the program that became garbage looks the same.
+ * dumps have the arrays as int[] (JDK-8372389, JDK-8391761). No object refers to one, not even garbage. An int[] of the
+ * program that became garbage cannot be distinguished from a filler.
  *
  * Fields of java.lang.Class: HotSpot writes CLASS_DUMP for a class object, without the instance fields that
- * java.lang.Class declares (JDK-8136353). What only such a field holds has no referrer in the dump, in a dump of live
- * objects too:
+ * java.lang.Class declares (JDK-8136353). An object that only such a field references has no referrer in the
+ * dump, even in a dump of live objects:
  *
  *     classValueMap          ClassValue$ClassValueMap
  *     reflectionData         SoftReference to Class$ReflectionData; in JDK 6 and 7 one to Field[], Method[] ...
@@ -19,17 +19,17 @@
  *     enumConstantDirectory  a HashMap whose values are constants of an enum
  *     module, protectionDomain
  *
- * and classes of arrays, which the JVM keeps as long as the loader of their elements' class lives.
+ * and classes of arrays, which the JVM keeps alive as long as the loader of their element class is alive.
  *
- * The archive of class data (CDS): the JVM maps strings, mirrors and the module graph into the heap and holds them by
- * one Object[] (HotSpot: HeapShared::roots), a JNI global of its dumps. Those of the serviceability agent have no JNI
- * globals: the array has no referrer there. It is known by the module graph, the boot layer or the class loaders of the
- * archive in it (JDK 12 and later).
+ * The archive of class data (CDS): the JVM maps strings, mirrors and the module graph into the heap and refers to them
+ * from one Object[] (HotSpot: HeapShared::roots), which is a JNI global in its dumps. Dumps of the serviceability agent
+ * lack JNI globals, so the array has no referrer there. It is recognized by its elements: the module graph, the
+ * boot layer or the class loaders of the archive (JDK 12 and later).
  *
- * All that is reached from objects of the last two kinds through unreachable objects is held with them.
+ * Unreachable objects that can be reached from objects of the last two kinds are classified with them.
  *
- * Cost: instances of a few classes that are unreachable, then a search through what they lead to among the unreachable;
- * one bit an object of the heap for each kind of which there is any.
+ * Cost: examines the unreachable instances of a few classes and all unreachable objects reachable from them; one bit
+ * per object of the heap for each kind that occurs.
  */
 #include "query/common/unreached.h"
 #include "graph/graph.h"
@@ -40,34 +40,34 @@ static const char *const names[HDX_UNREACHED_KINDS] = { "garbage", "filler", "cl
 
 const char *hdx_unreached_name(hdx_unreached_kind kind) { return names[kind]; }
 
-/* Only java.lang.Class holds instances of these, whatever else refers to them. */
+/* Only java.lang.Class refers to instances of these, so other referrers do not matter. */
 static const char *const of_class_alone[] = { "java.lang.ClassValue$ClassValueMap", "java.lang.Class$ReflectionData",
                                               "java.lang.Class$AnnotationData",
                                               "sun.reflect.generics.repository.ClassRepository",
                                               "sun.reflect.annotation.AnnotationType" };
-/* A class object holds instances of these where nothing in the dump does. */
+/* A class object refers to such an instance if no object in the dump does. */
 static const char *const of_class_too[] = { "java.lang.Module", "java.security.ProtectionDomain" };
-/* What a SoftReference of a class object leads to. */
+/* Classes of objects to which a SoftReference of java.lang.Class leads. */
 static const char *const reflection[] = { "java.lang.Class$ReflectionData", "java.lang.reflect.Field[]",
                                           "java.lang.reflect.Method[]", "java.lang.reflect.Constructor[]",
                                           "java.lang.Class[]" };
-/* What the JVM's array of its archive holds, and no other array. */
+/* Only the JVM's array of its archive refers to instances of these. */
 static const char *const archived[] = { "jdk.internal.module.ArchivedModuleGraph",
                                         "jdk.internal.module.ArchivedBootLayer",
                                         "jdk.internal.loader.ArchivedClassLoaders" };
 static const char *const filler_classes[] = { "int[]", "jdk.internal.vm.FillerObject", "jdk.internal.vm.FillerArray",
                                               "jdk.internal.vm.FillerElement[]" };
 
-typedef struct finder {
+typedef struct unreached_finder {
     hdx_ask         *ask;
     hdx_unreached   *out;
     const hdx_class *classes;
     uint32_t         count;
-    uint64_t        *enums;    /* bits by class number: java.lang.Enum and below */
+    uint64_t        *enums;    /* bits by class number: java.lang.Enum and its subclasses */
     hdx_map          of_enums; /* hash of the name of an enum -> class number */
-    bool             archives; /* the JVM has a class that its archive's array holds */
+    bool             archives; /* the dump has one of the classes in `archived` */
     hdx_ids          stack;
-} finder;
+} unreached_finder;
 
 static bool is_named(const hdx_class *c, const char *const *of, size_t count)
 {
@@ -77,11 +77,11 @@ static bool is_named(const hdx_class *c, const char *const *of, size_t count)
     return false;
 }
 
-static bool alone(hdx_graph *g, hdx_id id) { return hdx_graph_inbound_count(g, id, HDX_ALL) == 0; }
+static bool has_no_referrer(hdx_graph *g, hdx_id id) { return hdx_graph_inbound_count(g, id, HDX_ALL) == 0; }
 
 /* ---- marks ---- */
 
-static hdx_code mark(finder *f, hdx_unreached_kind kind, hdx_id id, hdx_error *err)
+static hdx_code mark(unreached_finder *f, hdx_unreached_kind kind, hdx_id id, hdx_error *err)
 {
     hdx_unreached *u = f->out;
     uint64_t     **bits = &u->bits[kind];
@@ -95,7 +95,7 @@ static hdx_code mark(finder *f, hdx_unreached_kind kind, hdx_id id, hdx_error *e
     return kind == HDX_UNREACHED_FILLER ? HDX_OK : hdx_ids_push(&f->stack, id, err);
 }
 
-static hdx_code mark_reached(finder *f, hdx_unreached_kind kind, hdx_error *err)
+static hdx_code mark_reached(unreached_finder *f, hdx_unreached_kind kind, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     while (code == HDX_OK && f->stack.count > 0) {
@@ -110,9 +110,9 @@ static hdx_code mark_reached(finder *f, hdx_unreached_kind kind, hdx_error *err)
     return code;
 }
 
-/* ---- what a class object holds ---- */
+/* ---- objects to which a class object refers ---- */
 
-static bool leads_to(finder *f, hdx_id id, bool (*is)(const finder *f, uint32_t number))
+static bool leads_to(unreached_finder *f, hdx_id id, bool (*is)(const unreached_finder *f, uint32_t number))
 {
     hdx_refs refs;
     hdx_id   to;
@@ -125,20 +125,20 @@ static bool leads_to(finder *f, hdx_id id, bool (*is)(const finder *f, uint32_t 
     return false;
 }
 
-static bool is_reflection(const finder *f, uint32_t number)
+static bool is_reflection(const unreached_finder *f, uint32_t number)
 {
     return is_named(&f->classes[number], reflection, HDX_COUNT(reflection));
 }
 
-static bool is_archived(const finder *f, uint32_t number)
+static bool is_archive_content(const unreached_finder *f, uint32_t number)
 {
     return is_named(&f->classes[number], archived, HDX_COUNT(archived));
 }
 
-static bool is_enum(const finder *f, uint32_t number) { return hdx_bits_test(f->enums, number); }
+static bool is_enum(const unreached_finder *f, uint32_t number) { return hdx_bits_test(f->enums, number); }
 
-/* The first object of a class that another one refers to; HDX_NO_ID. */
-static hdx_id first_of(finder *f, hdx_id id, const char *class_name)
+/* Returns the first object of a class to which `id` refers, or HDX_NO_ID. */
+static hdx_id first_of(unreached_finder *f, hdx_id id, const char *class_name)
 {
     hdx_refs refs;
     hdx_id   to;
@@ -151,15 +151,15 @@ static hdx_id first_of(finder *f, hdx_id id, const char *class_name)
     return HDX_NO_ID;
 }
 
-/* One entry tells: the values of such a map are constants of one enum. */
-static bool is_directory(finder *f, hdx_id map)
+/* One entry is enough: the values of such a map are constants of one enum. */
+static bool is_directory(unreached_finder *f, hdx_id map)
 {
     const hdx_id table = first_of(f, map, "java.util.HashMap$Node[]");
     const hdx_id node = table == HDX_NO_ID ? table : first_of(f, table, "java.util.HashMap$Node");
     return node != HDX_NO_ID && leads_to(f, node, is_enum);
 }
 
-static bool is_of_enum(const finder *f, const hdx_class *c)
+static bool is_of_enum(const unreached_finder *f, const hdx_class *c)
 {
     if (c->kind != HDX_OBJECT_ARRAY || c->name.len < 3)
         return false;
@@ -168,18 +168,18 @@ static bool is_of_enum(const finder *f, const hdx_class *c)
            memcmp(f->classes[*number].name.at, c->name.at, c->name.len - 2) == 0;
 }
 
-/* What is sought among the unreachable instances of a class. */
+/* Selects instances of a class among the unreachable. */
 typedef enum sought { NOTHING, ALL, ALONE, FIRST_ALONE, SOFT_REFERENCE, DIRECTORY, FILLER, ARCHIVE } sought;
 
-static sought sought_of(const finder *f, const hdx_class *c)
+static sought sought_of(const unreached_finder *f, const hdx_class *c)
 {
     if (c->instances == c->live_instances)
         return NOTHING;
     if (is_named(c, filler_classes, HDX_COUNT(filler_classes)))
         return FILLER;
-    if (is_of_enum(f, c)) /* copies that values() gives out are garbage: a class object holds one */
+    if (is_of_enum(f, c)) /* a class object refers to one; the copies that values() returns are garbage */
         return FIRST_ALONE;
-    if (c->loader != 0) /* below are classes of the JDK */
+    if (c->loader != 0) /* the classes tested from here on are in the JDK */
         return NOTHING;
     if (is_named(c, of_class_alone, HDX_COUNT(of_class_alone)))
         return ALL;
@@ -191,18 +191,18 @@ static sought sought_of(const finder *f, const hdx_class *c)
                                                                : NOTHING;
 }
 
-static bool has(finder *f, sought what, hdx_id id)
+static bool is_sought(unreached_finder *f, sought what, hdx_id id)
 {
     switch (what) {
     case ALL: return true;
-    case SOFT_REFERENCE: return alone(f->ask->g, id) && leads_to(f, id, is_reflection);
-    case DIRECTORY: return alone(f->ask->g, id) && is_directory(f, id);
-    case ARCHIVE: return alone(f->ask->g, id) && leads_to(f, id, is_archived);
-    default: return alone(f->ask->g, id);
+    case SOFT_REFERENCE: return has_no_referrer(f->ask->g, id) && leads_to(f, id, is_reflection);
+    case DIRECTORY: return has_no_referrer(f->ask->g, id) && is_directory(f, id);
+    case ARCHIVE: return has_no_referrer(f->ask->g, id) && leads_to(f, id, is_archive_content);
+    default: return has_no_referrer(f->ask->g, id);
     }
 }
 
-static hdx_code look_at(finder *f, const hdx_class *c, sought what, hdx_error *err)
+static hdx_code mark_instances(unreached_finder *f, const hdx_class *c, sought what, hdx_error *err)
 {
     const hdx_unreached_kind kind = what == FILLER    ? HDX_UNREACHED_FILLER
                                     : what == ARCHIVE ? HDX_UNREACHED_ARCHIVE
@@ -213,7 +213,7 @@ static hdx_code look_at(finder *f, const hdx_class *c, sought what, hdx_error *e
     bool                     more = true;
     hdx_graph_instances(f->ask->g, c->number, HDX_GARBAGE, &refs);
     while (code == HDX_OK && more && hdx_refs_next(&refs, &id)) {
-        const bool is = has(f, what, id);
+        const bool is = is_sought(f, what, id);
         if (is)
             code = mark(f, kind, id, err);
         more = !is || what != FIRST_ALONE;
@@ -223,16 +223,16 @@ static hdx_code look_at(finder *f, const hdx_class *c, sought what, hdx_error *e
     return code;
 }
 
-/* Does the JVM keep the class of an array, because the loader of its elements' class lives? */
-static bool is_kept(hdx_graph *g, const hdx_class *c)
+/* Returns whether the JVM keeps the class of an array alive because the loader of its element class is alive. */
+static bool is_alive_by_loader(hdx_graph *g, const hdx_class *c)
 {
     hdx_id loader;
     return c->kind != HDX_INSTANCE && c->address != 0 && c->id < hdx_graph_objects(g) && !hdx_graph_live(g, c->id) &&
            (c->loader == 0 || (hdx_graph_find(g, c->loader, &loader) && hdx_graph_live(g, loader)));
 }
 
-/* Enums by name, for the classes of their arrays. */
-static hdx_code find_enums(finder *f, hdx_error *err)
+/* Collects enums by name, to recognize the classes of their arrays. */
+static hdx_code find_enums(unreached_finder *f, hdx_error *err)
 {
     const hdx_class *top = hdx_graph_class_named(f->ask->g, "java.lang.Enum");
     if ((f->enums = hdx_mem_array(f->out->mem, hdx_bits_words(f->count), sizeof *f->enums)) == NULL)
@@ -252,28 +252,28 @@ static hdx_code find_enums(finder *f, hdx_error *err)
     return HDX_OK;
 }
 
-/* Android writes fields of java.lang.Class as static ones, and its collectors write no arrays. */
+/* Android writes the fields of java.lang.Class as static fields, and its collectors write no filler arrays. */
 static bool is_of_jvm(const hdx_graph_summary *s) { return strcmp(s->version, "1.0.3") != 0; }
 
-/* What class objects hold comes before what the archive holds, which holds most class objects. */
-static hdx_code find(finder *f, hdx_error *err)
+/* Marks objects of class fields before those of the archive, because the archive refers to most class objects. */
+static hdx_code find_unreached(unreached_finder *f, hdx_error *err)
 {
     const hdx_class *arrays = NULL;
     hdx_code         code = find_enums(f, err);
     for (uint32_t c = 0; code == HDX_OK && c < f->count; c++) {
         const sought what = sought_of(f, &f->classes[c]);
-        f->archives |= is_archived(f, c);
+        f->archives |= is_archive_content(f, c);
         if (what == ARCHIVE)
             arrays = &f->classes[c];
         else if (what != NOTHING)
-            code = look_at(f, &f->classes[c], what, err);
-        if (code == HDX_OK && is_kept(f->ask->g, &f->classes[c]))
+            code = mark_instances(f, &f->classes[c], what, err);
+        if (code == HDX_OK && is_alive_by_loader(f->ask->g, &f->classes[c]))
             code = mark(f, HDX_UNREACHED_CLASS_FIELD, f->classes[c].id, err);
     }
     if (code == HDX_OK)
         code = mark_reached(f, HDX_UNREACHED_CLASS_FIELD, err);
     if (code == HDX_OK && f->archives && arrays != NULL)
-        code = look_at(f, arrays, ARCHIVE, err);
+        code = mark_instances(f, arrays, ARCHIVE, err);
     return code == HDX_OK ? mark_reached(f, HDX_UNREACHED_ARCHIVE, err) : code;
 }
 
@@ -281,12 +281,12 @@ hdx_code hdx_unreached_open(hdx_ask *ask, hdx_unreached *out, hdx_error *err)
 {
     const hdx_graph_summary *s = hdx_graph_summary_of(ask->g);
     hdx_mem                 *mem = ask->q.mem;
-    finder                   f = { .ask = ask, .out = out, .of_enums = hdx_map_of(mem), .stack = hdx_ids_of(mem) };
+    unreached_finder         f = { .ask = ask, .out = out, .of_enums = hdx_map_of(mem), .stack = hdx_ids_of(mem) };
     hdx_code                 code = HDX_OK;
     *out = (hdx_unreached){ .words = hdx_bits_words(hdx_graph_objects(ask->g)), .mem = mem };
     if (s->unreachable_objects > 0 && is_of_jvm(s)) {
         f.classes = hdx_graph_classes(ask->g, &f.count);
-        code = f.classes == NULL ? hdx_graph_check(ask->g, err) : find(&f, err);
+        code = f.classes == NULL ? hdx_graph_check(ask->g, err) : find_unreached(&f, err);
     }
     out->objects[HDX_UNREACHED_GARBAGE] = s->unreachable_objects;
     out->bytes[HDX_UNREACHED_GARBAGE] = s->unreachable_bytes;
