@@ -450,7 +450,7 @@ static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *
 static hdx_code verify_kept(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_error *err)
 {
     const hdx_query q = hdx_answer_query(s, a, g);
-    const hdx_code  code = hdx_query_kept_verify(&q, err);
+    const hdx_code  code = hdx_query_saved_verify(&q, err);
     return code != HDX_OK ? code : hdx_class_trees_verify(&q, err);
 }
 

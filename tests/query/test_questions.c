@@ -642,11 +642,11 @@ static void doctor(heap *h, uint64_t bytes)
     size_t    n;
     uint32_t  classes;
     (void)hdx_graph_classes(h->g, &classes);
-    uint64_t *kept = hdx_kept_retained(NULL, h->g, HDX_BY_CLASS, classes);
+    uint64_t *kept = hdx_saved_retained(NULL, h->g, HDX_BY_CLASS, classes);
     cr_assert(eq(int, hdx_query_classes_named(&h->q, "app.Node", false, &numbers, &n, &h->err), HDX_OK));
     cr_assert(kept != NULL && n == 1);
     kept[numbers[0]] = bytes;
-    hdx_keep_retained(NULL, h->g, HDX_BY_CLASS, kept, classes);
+    hdx_save_retained(NULL, h->g, HDX_BY_CLASS, kept, classes);
     hdx_mem_put(NULL, kept, 8ull * classes);
     hdx_numbers_free(numbers);
 }
@@ -661,11 +661,11 @@ Test(kept, retained_sizes_of_classes_are_computed_once_and_verified_anew)
     doctor(&h, right + 1);
     cr_expect(eq(u64, retained_of(&h, NULL), right + 1), "from what was kept");
     cr_expect(eq(u64, retained_of(&h, "app.*"), right + 1), "a class is the same class behind a pattern");
-    cr_expect(eq(int, hdx_query_kept_verify(&h.q, &h.err), HDX_DAMAGED));
+    cr_expect(eq(int, hdx_query_saved_verify(&h.q, &h.err), HDX_DAMAGED));
     cr_expect(eq(str, h.err.where, (char *)"retained-class"));
     doctor(&h, most + 1);
     cr_expect(eq(u64, retained_of(&h, NULL), right), "more than there is is not believed");
-    cr_expect(eq(int, hdx_query_kept_verify(&h.q, &h.err), HDX_OK), "and was replaced");
+    cr_expect(eq(int, hdx_query_saved_verify(&h.q, &h.err), HDX_OK), "and was replaced");
     doctor(&h, 1);
     cr_expect(eq(u64, retained_of(&h, NULL), right), "nor less than the class has itself");
     cr_assert(hdx_graph_remember(h.g, HDX_NOTE_RETAINED_CLASS, "short", 5));

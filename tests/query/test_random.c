@@ -441,7 +441,7 @@ Test(random_heaps, agree_with_the_obvious_definitions)
         check_histogram(&h, &m, HDX_BY_CLASS, seed); /* what was kept of the first */
         check_histogram(&h, &m, HDX_BY_PACKAGE, seed);
         check_histogram(&h, &m, HDX_BY_SUPERCLASS, seed);
-        cr_expect(eq(int, hdx_query_kept_verify(&h.q, &h.err), HDX_OK), "seed %u: %s", seed, h.err.message);
+        cr_expect(eq(int, hdx_query_saved_verify(&h.q, &h.err), HDX_OK), "seed %u: %s", seed, h.err.message);
         check_narrow(&h, seed);
         check_paths(&h, &m, false, 1, seed);
         check_paths(&h, &m, true, 1, seed);

@@ -1,13 +1,13 @@
 /*
- * duplicate_classes.c - classes of one name that several class loaders define: the same library in many plugins, or
- * the plugin that was loaded again while its first loader is still there.
+ * duplicate_classes.c - classes with one name that several class loaders define: the same library in many plugins, or
+ * a plugin that was loaded again while its first loader still exists.
  *
  *      classes  instances  shallow  class          loaders
  *            6          6    192 B  gen.Same       Classes$Loader (6)
  *            2      1,204  37.6 KB  app.Settings   AppClassLoader "app", app.PluginLoader "shop-1.2"
  *
- * Arrays are left out: they follow their elements. Retained sizes are those of all classes of the name with their
- * instances together, and take a look at the whole heap (groups.c), so they are computed where they are asked for.
+ * Arrays are omitted: their loader is that of their elements. Retained sizes are those of all classes with one name and
+ * their instances together; they read the whole heap (groups.c), so they are computed only if requested.
  */
 #include "query/histogram/histogram.h"
 #include "query/runtime/loaders.h"
@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define NAMED_MOST 3u /* loaders that a line names one by one */
+#define NAMED_MOST 3u /* loaders that a row names individually */
 
 enum { CLASS, CLASSES, LOADERS, INSTANCES, SHALLOW, RETAINED, LOADED_BY, DEFINED, COLUMNS };
 static const hdx_column defined_members[] = {
@@ -42,14 +42,14 @@ static const hdx_column columns[COLUMNS] = {
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
-typedef struct shared_name { /* that several loaders have */
-    uint64_t first, end;     /* its classes: places in `at` */
+typedef struct shared_name { /* several loaders define a class with this name */
+    uint64_t first, end;     /* its classes: indexes into `at` */
 } shared_name;
 
 typedef struct duplicates {
     hdx_found         found;
     const hdx_class **at;    /* by name, then loader */
-    uint64_t         *sizes; /* retained of each name, as they were found; NULL: not asked for */
+    uint64_t         *sizes; /* retained size of each name, in the order found; NULL: not requested */
     uint64_t          room, class_count;
 } duplicates;
 
@@ -79,7 +79,7 @@ static uint64_t end_of(const duplicates *d, uint64_t first)
     return end;
 }
 
-/* Most classes first, then by name. */
+/* Sorts by number of classes, largest first, then by name. */
 static int most_first(const void *a, const void *b)
 {
     const shared_name *x = a, *y = b;
@@ -111,7 +111,7 @@ static hdx_code find_names(duplicates *d, hdx_error *err)
     return code;
 }
 
-static hdx_code retain(duplicates *d, hdx_error *err)
+static hdx_code compute_retained(duplicates *d, hdx_error *err)
 {
     const shared_name *names = d->found.at;
     hdx_mem           *mem = d->found.ask.q.mem;
@@ -121,7 +121,7 @@ static hdx_code retain(duplicates *d, hdx_error *err)
     d->sizes = hdx_mem_array(mem, d->found.count, sizeof *d->sizes);
     if (at == NULL || set == NULL || d->sizes == NULL)
         return hdx_no_memory(err, "retained sizes", room * 8);
-    for (uint64_t n = 0; n < d->found.count; n++) /* one set for each class that is in one */
+    for (uint64_t n = 0; n < d->found.count; n++) /* one set for each class whose name is duplicated */
         for (uint64_t i = names[n].first; i < names[n].end; i++)
             at[d->at[i]->number + 1] = (uint32_t)n + 1;
     for (uint64_t i = 1; i < room; i++) {
@@ -135,13 +135,13 @@ static hdx_code retain(duplicates *d, hdx_error *err)
     return hdx_class_sets_retained(&d->found.ask.q, &sets, d->sizes, err);
 }
 
-static hdx_code find(void *state, hdx_error *err)
+static hdx_code find_duplicates(void *state, hdx_error *err)
 {
     duplicates *d = state;
     const bool  retained =
         hdx_argument_flag(d->found.arguments, "retained") || hdx_column_named(&d->found.ask.q, RETAINED);
     const hdx_code code = find_names(d, err);
-    return code == HDX_OK && d->found.count > 0 && retained ? retain(d, err) : code;
+    return code == HDX_OK && d->found.count > 0 && retained ? compute_retained(d, err) : code;
 }
 
 /* ---- rows ---- */
@@ -177,7 +177,7 @@ static void put_text(hdx_buffer *b, hdx_text text)
     hdx_buffer_put(b, text.at, text.len);
 }
 
-/* Class of a loader, as far as the dump has it; the number of the class sorts. */
+/* Returns the class number of a loader, if the dump has it; rows are sorted by it. */
 static uint32_t loader_class(const duplicates *d, hdx_addr loader)
 {
     hdx_id id;
@@ -185,7 +185,7 @@ static uint32_t loader_class(const duplicates *d, hdx_addr loader)
                                                                       : HDX_NO_CLASS;
 }
 
-/* "app.PluginLoader (12), boot loader (1)": by class, the most first. */
+/* "app.PluginLoader (12), boot loader (1)": counts loaders by class, the most frequent first. */
 static hdx_code put_counts(duplicates *d, uint64_t first, uint64_t end, hdx_buffer *b, hdx_error *err)
 {
     const uint64_t n = end - first;
@@ -265,7 +265,7 @@ static const hdx_listing listing = { .what = "classes",
                                      .state = sizeof(duplicates),
                                      .entry = sizeof(shared_name),
                                      .forms = &form,
-                                     .find = find,
+                                     .find = find_duplicates,
                                      .cells = cells_of,
                                      .nothing = nothing };
 

@@ -1,23 +1,22 @@
 /*
- * groups.c - retained sizes of many sets of classes at once (MAT 6.5), in one walk over the heap.
+ * groups.c - retained sizes of many sets of classes at once (MAT 6.5), in one search over the heap.
  *
- * lost(v) = the sets k for which v is gone when the members of set k are gone: every way from a GC root to v enters a
- * member of k.
+ * lost(v) = the sets k whose removal makes v unreachable: every path from a GC root to v contains a member of k.
  *
  *     lost(root) = member(root)
- *     lost(v)    = member(v) + (what lost(p) of all p that refer to v have in common)
+ *     lost(v)    = member(v) + (intersection of lost(p) over all p that refer to v)
  *
- * where member(v) are the sets v belongs to: through its class, and for class objects and loaders by themselves. What
- * set k retains is every live v with k in lost(v). The walk begins with the first way to each object (breadth first)
- * and takes those up again whose lost shrank.
+ * where member(v) are the sets to which v belongs: by its class, or, for class objects and loaders, individually. Set k
+ * retains every live v with k in lost(v). The search starts with the first path to each object (breadth first) and
+ * visits objects again whose lost set shrank.
  *
- * Millions of objects share few different lost sets (the classes that stand above them), so each is kept once, in a
- * pool, and an object holds its number: union and intersection are pairs of numbers, remembered in a cache. Where a
- * heap has so many different ones that the pool is full, only a range of the sets is asked at once: half of it, a
- * quarter, ... NARROW sets have at most 2^NARROW different lost sets and always fit.
+ * Millions of objects share few different lost sets (the classes above them), so each is stored once, in a pool, and an
+ * object has its number. Results of union and intersection are cached by pairs of numbers. If the different lost sets
+ * of a heap fill the pool, only a range of the sets is computed at once: half of them, a quarter, ... NARROW sets have
+ * at most 2^NARROW different lost sets and always fit.
  *
- * Cost: 8 bytes per object and 8 for each in the two widest neighbouring levels, at most some 250 MB for pool and
- *       caches; each live object's outbound list some 1 to 2 times per range.
+ * Cost: 8 bytes per object and 8 for each in the two widest adjacent levels, at most some 250 MB for pool and caches;
+ *       reads each live object's outbound list some 1 to 2 times per range.
  */
 #include "graph/graph.h"
 #include "query/histogram/histogram.h"
@@ -25,18 +24,18 @@
 
 #include <stdlib.h>
 
-#define ITEMS_MAX (1u << 25) /* numbers of sets in all lost sets of the pool */
+#define ITEMS_MAX (1u << 25) /* total length of all lost sets in the pool */
 #define SETS_MAX  (1u << 22)
-/* A longer run of the hash table counts as full: a dump may be made so that lost sets collide. */
+/* A longer run of the hash table counts as full, because a malicious dump could make lost sets collide. */
 #define PROBES_MAX 256u
 #define NARROW     16u
 #define CACHE_BITS 17
 
-#define NONE   0x7fffffffu /* not reached yet; also: no room */
-#define QUEUED 0x80000000u /* beside the number in node.lost: waits to be taken up */
+#define NONE   0x7fffffffu /* not reached yet, or the pool is full */
+#define QUEUED 0x80000000u /* flag next to the number in node.lost: waits to be visited */
 #define EMPTY  0u
 
-typedef struct special { /* an object that belongs to more sets than its class says */
+typedef struct special { /* an object that belongs to more sets than those of its class */
     hdx_id   id;
     uint32_t set;
 } special;
@@ -46,27 +45,27 @@ typedef struct node {
     uint32_t member; /* number in the pool */
 } node;
 
-typedef struct remembered {
+typedef struct cached_result {
     uint64_t pair;
     uint32_t result, used;
-} remembered;
+} cached_result;
 
-/* Lost sets: ascending numbers of sets (less the base of the range), each set once. */
+/* Lost sets: ascending set numbers, relative to the base of the range, without duplicates. */
 typedef struct pool {
-    hdx_mem    *mem;
-    uint32_t   *items;
-    uint64_t    item_count, item_capacity, item_limit;
-    uint32_t   *start; /* count + 1 entries */
-    uint64_t    count, start_capacity;
-    uint32_t   *table;   /* number + 1, 0 is free; open addressing */
-    uint64_t    slots;   /* a power of two, more than twice count */
-    uint32_t   *scratch; /* a set being made: as wide as the range */
-    uint32_t    width;
-    bool        refused; /* out of memory, not only full */
-    remembered *unions, *intersections;
+    hdx_mem       *mem;
+    uint32_t      *items;
+    uint64_t       item_count, item_capacity, item_limit;
+    uint32_t      *start; /* count + 1 entries */
+    uint64_t       count, start_capacity;
+    uint32_t      *table;   /* number + 1; 0: free; open addressing */
+    uint64_t       slots;   /* a power of two, more than twice `count` */
+    uint32_t      *scratch; /* a set under construction: as wide as the range */
+    uint32_t       width;
+    bool           refused; /* out of memory, not only full */
+    cached_result *unions, *intersections;
 } pool;
 
-typedef struct walk {
+typedef struct set_search {
     const hdx_query      *q;
     const hdx_class_sets *sets;
     uint64_t              objects;
@@ -76,9 +75,9 @@ typedef struct walk {
     node                 *nodes;
     uint32_t             *by_class; /* class number -> member, in the pool */
     hdx_ids               level, next;
-    bool                  full; /* so many different lost sets that the range must be smaller */
+    bool                  full; /* too many different lost sets: the range must be smaller */
     pool                  pool;
-} walk;
+} set_search;
 
 /* ---- the pool ---- */
 
@@ -121,7 +120,7 @@ static bool grow_table(pool *p)
     return true;
 }
 
-/* Room for a set of n more items and its number. */
+/* Makes room for a set of n items. */
 static bool pool_room(pool *p, uint32_t n)
 {
     bool narrow = p->width <= NARROW;
@@ -136,7 +135,7 @@ static bool pool_room(pool *p, uint32_t n)
     return !p->refused;
 }
 
-/* The number of the set whose items lie in `scratch`; NONE: the pool is full. */
+/* Returns the number of the set whose items are in `scratch`; NONE: the pool is full. */
 static uint32_t intern(pool *p, uint32_t n)
 {
     if (!pool_room(p, n))
@@ -185,15 +184,15 @@ static uint32_t merge(pool *p, uint32_t a, uint32_t b, bool both)
     return intern(p, n);
 }
 
-static uint32_t combine(pool *p, remembered *cache, uint32_t a, uint32_t b, bool both)
+static uint32_t combine(pool *p, cached_result *cache, uint32_t a, uint32_t b, bool both)
 {
-    uint64_t    pair = (uint64_t)a << 32 | b;
-    remembered *r = &cache[pair * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS)];
+    uint64_t       pair = (uint64_t)a << 32 | b;
+    cached_result *r = &cache[pair * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS)];
     if (r->used && r->pair == pair)
         return r->result;
     uint32_t result = merge(p, a, b, both);
     if (result != NONE)
-        *r = (remembered){ pair, result, 1 };
+        *r = (cached_result){ pair, result, 1 };
     return result;
 }
 
@@ -213,7 +212,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Class objects belong to the sets of the class they are, loaders to those named beside; sorted by id. */
+/* Class objects belong to the sets of the class they represent, loaders to those listed separately; sorted by id. */
 static special *list_specials(const hdx_query *q, const hdx_class_sets *s, uint64_t *count)
 {
     uint32_t         n = 0;
@@ -233,8 +232,8 @@ static special *list_specials(const hdx_query *q, const hdx_class_sets *s, uint6
     return list;
 }
 
-/* Adds a set to those in scratch, if it is in the range and not the one added last. */
-static uint32_t add(walk *w, uint32_t n, uint32_t set)
+/* Appends a set to `scratch` if it is in the range and not a duplicate of the last. */
+static uint32_t add(set_search *w, uint32_t n, uint32_t set)
 {
     set -= w->base;
     if (set < w->width && n < w->width && (n == 0 || w->pool.scratch[n - 1] != set))
@@ -242,7 +241,7 @@ static uint32_t add(walk *w, uint32_t n, uint32_t set)
     return n;
 }
 
-static bool class_members(walk *w)
+static bool class_members(set_search *w)
 {
     const hdx_class_sets *s = w->sets;
     for (uint32_t c = 0; c < s->classes; c++) {
@@ -259,7 +258,7 @@ static bool class_members(walk *w)
     return true;
 }
 
-static bool members(walk *w)
+static bool members(set_search *w)
 {
     uint32_t classes[HDX_RUN];
     if (!class_members(w))
@@ -284,10 +283,10 @@ static bool members(walk *w)
     return true;
 }
 
-/* ---- the walk ---- */
+/* ---- the search ---- */
 
-/* A way to `to` on which `lost` stand. */
-static hdx_code reach(walk *w, hdx_id to, uint32_t lost, hdx_error *err)
+/* Processes a path to `to` on which the sets `lost` occur. */
+static hdx_code visit_target(set_search *w, hdx_id to, uint32_t lost, hdx_error *err)
 {
     node    *t = &w->nodes[to];
     uint32_t now = t->lost & ~QUEUED;
@@ -307,7 +306,7 @@ static hdx_code reach(walk *w, hdx_id to, uint32_t lost, hdx_error *err)
     return waits ? HDX_OK : hdx_ids_push(&w->next, to, err);
 }
 
-static hdx_code spread(walk *w, hdx_error *err)
+static hdx_code visit_levels(set_search *w, hdx_error *err)
 {
     uint64_t rounds = 0;
     hdx_code code = HDX_OK;
@@ -322,7 +321,7 @@ static hdx_code spread(walk *w, hdx_error *err)
             uint32_t lost = w->nodes[v].lost &= ~QUEUED;
             hdx_graph_outbound(w->q->graph, v, HDX_ALL, &refs); /* what a live object refers to is live */
             while (!w->full && hdx_refs_next(&refs, &target))
-                if (target < w->objects && (code = reach(w, target, lost, err)) != HDX_OK)
+                if (target < w->objects && (code = visit_target(w, target, lost, err)) != HDX_OK)
                     return code;
             if ((++rounds & 0xffff) == 0 && (code = hdx_ask_stopped(w->q, err)) != HDX_OK)
                 return code;
@@ -331,8 +330,8 @@ static hdx_code spread(walk *w, hdx_error *err)
     return HDX_OK;
 }
 
-/* Bytes of each lost set first, then those of a lost set to each set in it. */
-static hdx_code sum_up(walk *w, uint64_t *bytes, hdx_error *err)
+/* First sums the bytes of each lost set, then adds that sum to each set in it. */
+static hdx_code sum_up(set_search *w, uint64_t *bytes, hdx_error *err)
 {
     uint64_t  sizes[HDX_RUN], count = w->pool.count;
     uint64_t *of_lost = hdx_mem_array(w->q->mem, count, sizeof *of_lost);
@@ -354,8 +353,8 @@ static hdx_code sum_up(walk *w, uint64_t *bytes, hdx_error *err)
     return HDX_OK;
 }
 
-/* The sets base .. base + width - 1; nothing is known of them when the range is `full`. */
-static hdx_code ask_range(walk *w, uint64_t *bytes, hdx_error *err)
+/* Computes the sets base .. base + width - 1; there is no result if `full` is set. */
+static hdx_code compute_range(set_search *w, uint64_t *bytes, hdx_error *err)
 {
     uint64_t        count = 0;
     const hdx_root *roots = hdx_graph_roots(w->q->graph, &count);
@@ -365,9 +364,9 @@ static hdx_code ask_range(walk *w, uint64_t *bytes, hdx_error *err)
     for (uint64_t i = 0; !w->full && roots != NULL && code == HDX_OK && i < count; i++)
         if (roots[i].thread == HDX_NO_ID &&
             roots[i].object < w->objects) /* a local is a reference of its thread (MAT 4.2) */
-            code = reach(w, roots[i].object, EMPTY, err);
+            code = visit_target(w, roots[i].object, EMPTY, err);
     if (!w->full && code == HDX_OK)
-        code = spread(w, err);
+        code = visit_levels(w, err);
     if (!w->full && code == HDX_OK)
         code = sum_up(w, bytes, err);
     if (w->pool.refused)
@@ -378,10 +377,10 @@ static hdx_code ask_range(walk *w, uint64_t *bytes, hdx_error *err)
 
 hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err)
 {
-    uint64_t n = hdx_graph_objects(q->graph), special_room = (uint64_t)sets->at[sets->classes] + sets->more_count;
-    walk     w = { .q = q, .sets = sets, .objects = n, .level = hdx_ids_of(q->mem), .next = hdx_ids_of(q->mem) };
-    hdx_code code = HDX_OK;
-    uint32_t width = sets->count;
+    uint64_t   n = hdx_graph_objects(q->graph), special_room = (uint64_t)sets->at[sets->classes] + sets->more_count;
+    set_search w = { .q = q, .sets = sets, .objects = n, .level = hdx_ids_of(q->mem), .next = hdx_ids_of(q->mem) };
+    hdx_code   code = HDX_OK;
+    uint32_t   width = sets->count;
     if (sets->count == 0)
         return HDX_OK;
     special *specials = list_specials(q, sets, &w.special_count);
@@ -392,7 +391,7 @@ hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets,
         code = hdx_no_memory(err, "retained sets", n * sizeof *w.nodes);
     while (code == HDX_OK && w.base < sets->count) {
         w.width = sets->count - w.base < width ? sets->count - w.base : width;
-        code = ask_range(&w, bytes, err);
+        code = compute_range(&w, bytes, err);
         if (w.full)
             width = w.width / 2 > NARROW ? w.width / 2 : NARROW;
         else

@@ -1,25 +1,25 @@
 /*
- * hidden_names.c - classes that the JVM and its libraries make at run time, under the one name that they share.
+ * hidden_names.c - shared names of classes that the JVM and its libraries create at run time.
  *
- * The name is a pattern of --class that they all match, with * in place of what is another thing in each (name in the
+ * The shared name is a --class pattern that all of them match, with * in place of the part that differs (name in the
  * dump -> shared name):
  *
- *   1. the address of a hidden class (JDK 15 on: +0x...; 8 to 14: /0x... or /1234)
+ *   1. the address of a hidden class (JDK 15 and later: +0x...; 8 to 14: /0x... or /1234)
  *          app.Shop$$Lambda+0x7f0001     app.Shop$$Lambda*      app.Shop$$Lambda$14/0x7f0001  app.Shop$$Lambda*
- *   2. the number of a lambda, of Android's R8 too
+ *   2. the number of a lambda, also of Android's R8
  *          app.Shop$$Lambda$14           app.Shop$$Lambda*      app.A$$ExternalSyntheticLambda3
  *                                                                                app.A$$ExternalSyntheticLambda*
- *   3. forms of method handles, which JDK 9 to 14 write without their address
+ *   3. forms of method handles, whose address JDK 9 to 14 omit
  *          java.lang.invoke.LambdaForm$MH                       java.lang.invoke.LambdaForm$MH*
  *   4. the number of a dynamic proxy, and of the package of its loader
  *          jdk.proxy2.$Proxy12           jdk.proxy*.$Proxy*     com.sun.proxy.$Proxy7         com.sun.proxy.$Proxy*
  *   5. the number of an accessor of core reflection
  *          sun.reflect.GeneratedMethodAccessor7                 sun.reflect.GeneratedMethodAccessor*
  *
- * Arrays of them keep their brackets. Every other name, numbers of anonymous classes included, stays as it is.
+ * Arrays keep their brackets. Every other name is unchanged, including the numbers of anonymous classes.
  *
- * Libraries make classes at run time, too, and put numbers or random letters after a mark. They stand in the histogram
- * under their names; where heaps of different runs are compared, hdx_class_key cuts those off as well:
+ * Libraries also create classes at run time, with numbers or random letters after a mark. The histogram shows their
+ * full names; hdx_class_key, which compares heaps of different runs, truncates those as well:
  *
  *   6. CGLIB and Spring, Byte Buddy, Hibernate, Mockito, Javassist
  *          app.Shop$$EnhancerBySpringCGLIB$$3f2a  app.Shop$$EnhancerBySpringCGLIB$$*
@@ -36,7 +36,7 @@ static bool ends(hdx_text name, const char *with)
     return name.len >= n && memcmp(name.at + name.len - n, with, n) == 0;
 }
 
-/* Without digits at its end. */
+/* Returns the name without digits at its end. */
 static hdx_text unnumbered(hdx_text name)
 {
     while (name.len > 0 && is_digit(name.at[name.len - 1]))
@@ -44,7 +44,7 @@ static hdx_text unnumbered(hdx_text name)
     return name;
 }
 
-/* 1: without "+0x7f0001", "/0x7f0001" or "/1234" at its end. */
+/* 1: removes "+0x7f0001", "/0x7f0001" or "/1234" at the end. */
 static hdx_text without_address(hdx_text name)
 {
     hdx_text left = name;
@@ -56,7 +56,7 @@ static hdx_text without_address(hdx_text name)
     return left.len < name.len && ends(left, "/") ? (hdx_text){ left.at, left.len - 1 } : name;
 }
 
-/* 2, 4, 5: without its number, where the name before that is one of those that get numbers. */
+/* 2, 4, 5: removes the number, if the name before it is one of those that get numbers. */
 static hdx_text without_number(hdx_text name)
 {
     static const char *const numbered[] = { "$$ExternalSyntheticLambda", "$Proxy", "reflect.GeneratedMethodAccessor",
@@ -79,7 +79,10 @@ static bool is_form(hdx_text name)
            hdx_text_is(name, "java.lang.invoke.LambdaForm$DMH") || hdx_text_is(name, "java.lang.invoke.LambdaForm$BMH");
 }
 
-/* "jdk.proxy12." at its begin: how long that is without the number, and with it; 0: it begins otherwise. */
+/*
+ * Returns the length of "jdk.proxy" if the name begins with "jdk.proxy12."; *with is the length with the number. 0:
+ * another name.
+ */
 static uint32_t proxy_package(hdx_text name, uint32_t *with)
 {
     static const char begin[] = "jdk.proxy";
@@ -115,7 +118,7 @@ bool hdx_hidden_name(hdx_text name, hdx_buffer *out)
     return true;
 }
 
-/* 6: all after the mark goes, but brackets of arrays. */
+/* 6: removes everything after the mark, except for brackets of arrays. */
 static bool generated_name(hdx_text name, hdx_buffer *out)
 {
     static const char *const marks[] = { "CGLIB$$", "$ByteBuddy$", "$HibernateProxy$", "$MockitoMock$", "_$$_jvst" };

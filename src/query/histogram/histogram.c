@@ -1,9 +1,9 @@
 /*
  * histogram.c - objects and bytes by class, package, loader, superclass or heap.
  *
- * Counts come from the table of classes, so an answer costs nothing that grows with the heap; only --retained
- * (groups.c) and a heap of an Android dump together with a class pattern look at objects. A table of classes without a
- * graph (counts.h) will do as well. Class objects count as instances of java.lang.Class there (MAT 5.2).
+ * Counts come from the table of classes, so the cost of an answer does not depend on the size of the heap; only
+ * --retained (groups.c) and a heap of an Android dump together with a class pattern read objects. A table of classes
+ * without a graph (counts.h) is enough. Class objects count as instances of java.lang.Class in it (MAT 5.2).
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
@@ -15,23 +15,23 @@
 #include <stdlib.h>
 
 #define NO_LINE   UINT32_MAX
-#define PAIRS_MAX (1u << 26) /* of class and superclass: only a chain of classes that nobody wrote comes near */
+#define PAIRS_MAX (1u << 26) /* pairs of class and superclass; only an artificial chain of classes comes near */
 
 typedef struct line {
     hdx_text name;   /* class, package or heap */
     uint32_t number; /* class, or HDX_NO_CLASS */
     hdx_addr loader;
     uint64_t classes, objects, shallow, retained;
-    bool     twin; /* another class has the name */
-    bool     many; /* its classes are of several loaders */
+    bool     twin; /* another class has the same name */
+    bool     many; /* its classes have several loaders */
 } line;
 
 typedef struct histogram {
-    hdx_ask          ask; /* g NULL: classes are all there is */
+    hdx_ask          ask; /* g NULL: only the classes are known */
     hdx_by           by;
     bool             has_retained;
-    bool             fold;  /* classes made at run time share a line */
-    hdx_arena        names; /* of such lines */
+    bool             fold;  /* classes created at run time share a line */
+    hdx_arena        names; /* names of such lines */
     const hdx_class *classes;
     uint32_t         class_count;
     uint32_t        *chosen; /* class numbers */
@@ -39,7 +39,7 @@ typedef struct histogram {
     line            *lines;
     uint64_t         count, capacity, at;
     uint64_t         whole;   /* bytes of all objects in scope */
-    uint32_t        *line_of; /* place among `chosen` -> line; not for superclasses */
+    uint32_t        *line_of; /* index in `chosen` -> line; not for superclasses */
 } histogram;
 
 static void histogram_close(void *state)
@@ -72,7 +72,7 @@ static hdx_code add_line(histogram *h, const line *l, hdx_error *err)
 typedef struct keyed {
     hdx_text text;
     uint64_t number;
-    uint32_t place; /* among `chosen` */
+    uint32_t place; /* index in `chosen` */
 } keyed;
 
 static int texts(hdx_text a, hdx_text b)
@@ -93,9 +93,9 @@ static int by_key(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-#define FOLDED UINT64_MAX /* as the number of a key: no class has it */
+#define FOLDED UINT64_MAX /* number of such a key; no class has it */
 
-/* The shared name of a class that was made at run time is its key. */
+/* Sets the shared name of a class that was created at run time as its key. */
 static hdx_code fold(histogram *h, hdx_text name, hdx_buffer *shared, keyed *key, hdx_error *err)
 {
     if (!hdx_hidden_name(name, shared))
@@ -108,7 +108,7 @@ static hdx_code fold(histogram *h, hdx_text name, hdx_buffer *shared, keyed *key
     return HDX_OK;
 }
 
-/* Classes with one key become one line: by class every class has a key of its own, unless it is folded. */
+/* Combines classes with equal keys into one line. By class, every class has its own key unless it is folded. */
 static hdx_code group(histogram *h, hdx_error *err)
 {
     hdx_code   code = HDX_OK;
@@ -152,12 +152,12 @@ static hdx_code group(histogram *h, hdx_error *err)
 
 typedef struct sums {
     uint64_t objects, shallow, classes;
-    uint32_t subclasses; /* direct ones not added yet */
+    uint32_t subclasses; /* direct subclasses that are not added yet */
 } sums;
 
 /*
- * A class has what it and all classes below it have: leaves first, each added to its superclass once. A class not
- * chosen has no line.
+ * Sums each class with all its subclasses: leaves first, each added to its superclass once. Classes that were not
+ * chosen have no line.
  */
 static hdx_code cumulate(histogram *h, hdx_error *err)
 {
@@ -241,10 +241,10 @@ static hdx_code by_heap(histogram *h, const char *pattern, hdx_error *err)
 /* ---- retained ---- */
 
 /*
- * Sets of a class are its lines: one, or for superclasses its own and those of all chosen classes above it. Loaders
- * belong to their line.
+ * The sets of a class are its lines: one, or for superclasses its own and those of all chosen superclasses. Loaders
+ * belong to their own line.
  */
-static hdx_code retain(histogram *h, hdx_error *err)
+static hdx_code compute_retained(histogram *h, hdx_error *err)
 {
     uint64_t  total = 0, pairs = 0, room = h->class_count + 1ull;
     hdx_code  code = HDX_OK;
@@ -309,39 +309,42 @@ out:
     return code;
 }
 
-/* Lines that are known from before; true: all are. No line retains less than it has, or more than there is. */
-static bool recall(histogram *h, const uint64_t *kept)
+/*
+ * Sets retained sizes from an earlier answer; false: some are missing. A size below the line's own or above the heap's
+ * is not plausible and counts as missing.
+ */
+static bool use_saved(histogram *h, const uint64_t *saved)
 {
     const uint64_t most = hdx_graph_summary_of(h->ask.g)->live_bytes;
     for (uint64_t i = 0; i < h->count; i++) {
         const line *l = &h->lines[i];
-        if (kept[l->number] > most || (h->ask.q.scope == HDX_LIVE && kept[l->number] < l->shallow))
+        if (saved[l->number] > most || (h->ask.q.scope == HDX_LIVE && saved[l->number] < l->shallow))
             return false;
-        h->lines[i].retained = kept[l->number];
+        h->lines[i].retained = saved[l->number];
     }
     return true;
 }
 
 /*
- * With a pattern a package or loader is only those of its classes that were chosen, which nobody wants to know twice;
- * a class is the same class.
+ * With a pattern, a package or loader contains only the chosen classes. Such results are not saved, because they are
+ * rarely requested again; those by class do not depend on the pattern.
  */
-static hdx_code retain_or_recall(histogram *h, const char *pattern, bool afresh, hdx_error *err)
+static hdx_code retained_or_saved(histogram *h, const char *pattern, bool recompute, hdx_error *err)
 {
     if (h->fold || (pattern != NULL && h->by != HDX_BY_CLASS))
-        return retain(h, err);
-    uint64_t *kept = hdx_kept_retained(h->ask.q.mem, h->ask.g, h->by, h->class_count);
-    if (kept == NULL)
+        return compute_retained(h, err);
+    uint64_t *saved = hdx_saved_retained(h->ask.q.mem, h->ask.g, h->by, h->class_count);
+    if (saved == NULL)
         return hdx_no_memory(err, "retained sizes", 8ull * h->class_count);
     hdx_code code = HDX_OK;
-    if (afresh || !recall(h, kept)) {
-        code = retain(h, err);
+    if (recompute || !use_saved(h, saved)) {
+        code = compute_retained(h, err);
         for (uint64_t i = 0; code == HDX_OK && i < h->count; i++)
-            kept[h->lines[i].number] = h->lines[i].retained;
-        if (code == HDX_OK && !afresh && h->count > 0 && (code = hdx_graph_check(h->ask.g, err)) == HDX_OK)
-            hdx_keep_retained(h->ask.q.mem, h->ask.g, h->by, kept, h->class_count);
+            saved[h->lines[i].number] = h->lines[i].retained;
+        if (code == HDX_OK && !recompute && h->count > 0 && (code = hdx_graph_check(h->ask.g, err)) == HDX_OK)
+            hdx_save_retained(h->ask.q.mem, h->ask.g, h->by, saved, h->class_count);
     }
-    hdx_mem_put(h->ask.q.mem, kept, 8ull * h->class_count);
+    hdx_mem_put(h->ask.q.mem, saved, 8ull * h->class_count);
     return code;
 }
 
@@ -473,26 +476,26 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     return HDX_OK;
 }
 
-/* Lines without objects go before retained sets are computed: most classes of a dump have none. */
+/* Drops lines without objects before retained sets are computed, because most classes of a dump have none. */
 static hdx_code drop_empty(histogram *h, hdx_error *err)
 {
-    uint64_t  kept = 0, lines = h->count;
+    uint64_t  left = 0, lines = h->count;
     uint32_t *moved = hdx_mem_array(h->ask.q.mem, lines, sizeof *moved);
     if (moved == NULL)
         return hdx_no_memory(err, "a histogram", lines * sizeof *moved);
     for (uint64_t i = 0; i < lines; i++) {
-        moved[i] = h->lines[i].objects > 0 ? (uint32_t)kept : NO_LINE;
+        moved[i] = h->lines[i].objects > 0 ? (uint32_t)left : NO_LINE;
         if (h->lines[i].objects > 0)
-            h->lines[kept++] = h->lines[i];
+            h->lines[left++] = h->lines[i];
     }
     for (size_t i = 0; i < h->chosen_count; i++)
         h->line_of[i] = moved[h->line_of[i]];
-    h->count = kept;
+    h->count = left;
     hdx_mem_put(h->ask.q.mem, moved, lines * sizeof *moved);
     return HDX_OK;
 }
 
-static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
+static hdx_code choose_classes(histogram *h, const char *pattern, hdx_error *err)
 {
     if (pattern != NULL)
         return h->ask.g == NULL ? hdx_classes_named(h->classes, h->class_count, pattern, false, NULL, h->ask.q.mem,
@@ -505,9 +508,9 @@ static hdx_code choose(histogram *h, const char *pattern, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afresh, hdx_error *err)
+static hdx_code fill_lines(histogram *h, const char *pattern, bool retained, bool recompute, hdx_error *err)
 {
-    hdx_code code = choose(h, pattern, err);
+    hdx_code code = choose_classes(h, pattern, err);
     if (code != HDX_OK)
         return code;
     if ((h->line_of = hdx_mem_array(h->ask.q.mem, h->chosen_count, sizeof *h->line_of)) == NULL)
@@ -520,7 +523,7 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afre
     if (h->by != HDX_BY_HEAP && (code = drop_empty(h, err)) != HDX_OK)
         return code;
     h->has_retained = retained && h->by != HDX_BY_HEAP && h->ask.q.scope != HDX_GARBAGE;
-    if (h->has_retained && (code = retain_or_recall(h, pattern, afresh, err)) != HDX_OK)
+    if (h->has_retained && (code = retained_or_saved(h, pattern, recompute, err)) != HDX_OK)
         return code;
     for (uint32_t i = 0; i < h->class_count; i++) {
         uint64_t objects, bytes;
@@ -537,7 +540,7 @@ static hdx_code fill(histogram *h, const char *pattern, bool retained, bool afre
     return h->ask.g == NULL ? HDX_OK : hdx_graph_check(h->ask.g, err);
 }
 
-/* Objects of the classes that were asked for, in whatever scope: of none there is a line. */
+/* Counts objects of the chosen classes in any scope, to explain an empty answer. */
 static uint64_t out_of_scope(const histogram *h)
 {
     uint64_t sum = 0;
@@ -546,7 +549,7 @@ static uint64_t out_of_scope(const histogram *h)
     return sum;
 }
 
-/* Sums of all rows, where no object is in two of them. */
+/* Adds sums of all rows, unless an object may be in several of them. */
 static hdx_code add_total(const histogram *h, hdx_rows **out, hdx_error *err)
 {
     uint64_t numbers[2] = { 0, 0 };
@@ -558,9 +561,10 @@ static hdx_code add_total(const histogram *h, hdx_rows **out, hdx_error *err)
                                       : hdx_beside_numbers(HDX_OK, out, "total", total_members, 2, numbers, err);
 }
 
-/* q NULL: of a table of classes, counted in `mem`. */
-static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes, uint32_t class_count, hdx_by by,
-                     const char *class_pattern, bool retained, bool folded, hdx_rows **out, hdx_error *err)
+/* q NULL: uses a table of classes instead; memory is taken from `mem`. */
+static hdx_code make_histogram(const hdx_query *q, hdx_mem *mem, const hdx_class *classes, uint32_t class_count,
+                               hdx_by by, const char *class_pattern, bool retained, bool folded, hdx_rows **out,
+                               hdx_error *err)
 {
     static const char *const titles[] = { "Histogram of live objects", "Histogram of all objects",
                                           "Histogram of unreachable objects" };
@@ -605,12 +609,12 @@ static hdx_code make(const hdx_query *q, hdx_mem *mem, const hdx_class *classes,
         h->classes = classes;
         h->class_count = class_count;
         code = h->by != HDX_BY_HEAP
-                   ? fill(h, class_pattern, false, false, err)
+                   ? fill_lines(h, class_pattern, false, false, err)
                    : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                               "histogram by heap needs an index, which stores the heap of each object");
     } else if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
         h->classes = hdx_graph_classes(q->graph, &h->class_count);
-        code = fill(h, class_pattern, retained, false, err);
+        code = fill_lines(h, class_pattern, retained, false, err);
     }
     if (code != HDX_OK) {
         histogram_close(h);
@@ -642,16 +646,16 @@ hdx_code hdx_query_histogram(const hdx_query *q, hdx_by by, const char *class_pa
     hdx_ask none;
     *out = NULL;
     return q == NULL ? hdx_ask_begin(q, &none, err)
-                     : make(q, NULL, NULL, 0, by, class_pattern, retained, false, out, err);
+                     : make_histogram(q, NULL, NULL, 0, by, class_pattern, retained, false, out, err);
 }
 
 hdx_code hdx_query_histogram_of(const hdx_class *classes, uint32_t count, hdx_by by, const char *class_pattern,
                                 hdx_rows **out, hdx_error *err)
 {
-    return make(NULL, NULL, classes, count, by, class_pattern, false, false, out, err);
+    return make_histogram(NULL, NULL, classes, count, by, class_pattern, false, false, out, err);
 }
 
-hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
+hdx_code hdx_query_saved_verify(const hdx_query *q, hdx_error *err)
 {
     static const struct {
         hdx_by      by;
@@ -663,23 +667,23 @@ hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
     hdx_code code = HDX_OK;
     for (unsigned k = 0; code == HDX_OK && k < HDX_COUNT(kinds); k++) {
         histogram *h = calloc(1, sizeof *h);
-        uint64_t  *kept = NULL, known = 0;
+        uint64_t  *saved = NULL, known = 0;
         if (h == NULL)
             return hdx_no_memory(err, "a histogram", sizeof *h);
         if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
             h->by = kinds[k].by;
             h->ask.q.scope = HDX_ALL;
             h->classes = hdx_graph_classes(q->graph, &h->class_count);
-            if ((kept = hdx_kept_retained(h->ask.q.mem, q->graph, h->by, h->class_count)) == NULL)
+            if ((saved = hdx_saved_retained(h->ask.q.mem, q->graph, h->by, h->class_count)) == NULL)
                 code = hdx_no_memory(err, "retained sizes", 8ull * h->class_count);
             for (uint32_t i = 0; code == HDX_OK && i < h->class_count; i++)
-                known += kept[i] != HDX_KEPT_UNKNOWN;
+                known += saved[i] != HDX_RETAINED_UNKNOWN;
             if (known > 0)
-                code = fill(h, NULL, true, true, err);
+                code = fill_lines(h, NULL, true, true, err);
         }
         for (uint64_t i = 0; code == HDX_OK && known > 0 && i < h->count; i++) {
-            const uint64_t was = kept[h->lines[i].number];
-            if (was != HDX_KEPT_UNKNOWN && was != h->lines[i].retained)
+            const uint64_t was = saved[h->lines[i].number];
+            if (was != HDX_RETAINED_UNKNOWN && was != h->lines[i].retained)
                 code = hdx_hint(err,
                                 hdx_fail(err, HDX_DAMAGED, kinds[k].name, HDX_NOWHERE,
                                          "stored retained size of %llu bytes for %.*s differs from its retained size "
@@ -688,7 +692,7 @@ hdx_code hdx_query_kept_verify(const hdx_query *q, hdx_error *err)
                                          (unsigned long long)h->lines[i].retained),
                                 "it is safe to delete");
         }
-        hdx_mem_put(h->ask.q.mem, kept, 8ull * h->class_count);
+        hdx_mem_put(h->ask.q.mem, saved, 8ull * h->class_count);
         histogram_close(h);
     }
     return code;
@@ -758,18 +762,18 @@ hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_err
 hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, const hdx_arguments *a,
                           hdx_rows **out, hdx_error *err)
 {
-    return make(NULL, mem, classes, count, hdx_histogram_by(a), hdx_argument_text(a, "class"), false, folds(a), out,
-                err);
+    return make_histogram(NULL, mem, classes, count, hdx_histogram_by(a), hdx_argument_text(a, "class"), false,
+                          folds(a), out, err);
 }
 
-/* `scan` is answered before there is a graph, by who opens it. */
+/* A dump without an index is handled by the caller, which opens graphs. */
 static hdx_code open_histogram(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_ask none;
     *out = NULL;
     return q == NULL ? hdx_ask_begin(q, &none, err)
-                     : make(q, NULL, NULL, 0, hdx_histogram_by(a), hdx_argument_text(a, "class"),
-                            hdx_histogram_retains(q, a), folds(a), out, err);
+                     : make_histogram(q, NULL, NULL, 0, hdx_histogram_by(a), hdx_argument_text(a, "class"),
+                                      hdx_histogram_retains(q, a), folds(a), out, err);
 }
 
 const hdx_question hdx_question_histogram = {

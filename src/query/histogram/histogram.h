@@ -1,6 +1,6 @@
 /*
- * histogram.h - the histogram, retained sizes of many sets of classes at once (groups.c), their saved results (kept.c),
- * names of classes that are created at run time (hidden_names.c).
+ * histogram.h - the histogram, retained sizes of many sets of classes at once (groups.c), their saved results
+ * (saved.c), names of classes that are created at run time (hidden_names.c).
  */
 #ifndef HDX_QUERY_HISTOGRAM_HISTOGRAM_H
 #define HDX_QUERY_HISTOGRAM_HISTOGRAM_H
@@ -31,14 +31,14 @@ hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count
 hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err);
 /*
  * Returns retained sizes that were saved before, indexed by the class numbers that represent groups; allocated by
- * hdx_mem_array(mem, classes, 8); NULL: no memory. Unknown ones are HDX_KEPT_UNKNOWN. hdx_keep_retained saves them; its
- * failures are ignored.
+ * hdx_mem_array(mem, classes, 8); NULL: no memory. Unknown ones are HDX_RETAINED_UNKNOWN. hdx_save_retained saves them;
+ * its failures are ignored.
  */
-#define HDX_KEPT_UNKNOWN UINT64_MAX
-uint64_t *hdx_kept_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, uint32_t classes);
-hdx_code  hdx_query_kept_verify(const hdx_query *q, hdx_error *err); /* computes them again; HDX_DAMAGED: they differ */
-void      hdx_keep_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes);
-hdx_code  hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
+#define HDX_RETAINED_UNKNOWN UINT64_MAX
+uint64_t *hdx_saved_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, uint32_t classes);
+hdx_code hdx_query_saved_verify(const hdx_query *q, hdx_error *err); /* computes them again; HDX_DAMAGED: they differ */
+void     hdx_save_retained(hdx_mem *mem, hdx_graph *g, hdx_by by, const uint64_t *bytes, uint32_t classes);
+hdx_code hdx_class_sets_retained(const hdx_query *q, const hdx_class_sets *sets, uint64_t *bytes, hdx_error *err);
 
 /*
  * Returns the name that a class created at run time shares with others of its kind (hidden_names.c); false: it has
