@@ -1,19 +1,19 @@
 /*
- * dominators.c - the dominator tree from the top or from one object, or the same grouped by class, package or loader.
+ * dominators.c - the dominator tree from the top or from one object, or its objects grouped by class, package or
+ * loader.
  *
  * Children are sorted by retained size, largest first (MAT 6.2; ties: by address). Rows stream in tree order: the stack
- * holds, for each depth, the children of one object, so that memory follows the path and not the tree. Labels are made
- * for rows that go out.
+ * contains, for each depth, the children of one object, so that memory depends on the path and not on the tree. Labels
+ * are made only for rows that are output.
  *
- * Objects that resemble each other (one class, retained sizes of which none is a tenth less than the largest) may stand
- * in one row, that of the largest, if they are three or more. Class objects never do: each holds something else.
+ * Three or more similar objects (one class, no retained size more than a tenth below the largest) may share one row,
+ * that of the largest. Class objects never do, because each refers to something else.
  *
- * The roots of a large heap dominate millions of objects and a reader wants the first 25: children are a heap, and only
- * who reads on past the first thousand has the rest sorted.
+ * The roots of a large heap dominate millions of objects, of which most readers want the first 25: children are a heap,
+ * which is sorted only if a reader continues past the first thousand.
  *
- * In a tree each object is the child of one. An index with lies in it may say otherwise, and nine levels of it would be
- * more rows than anybody has time for: as soon as more children were listed or counted than there are objects, it is
- * damaged.
+ * In a tree each object is the child of one other. An invalid index may violate that, and nine levels could produce
+ * endless rows: as soon as more children were listed or counted than there are objects, the index is damaged.
  */
 #include "query/holding/holding.h"
 #include "query/holding/merged_dominators.h"
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 
 #define TAKEN_FROM_HEAP 1000u
-#define FEWEST_LIKE     3u /* others, below which each has its row */
+#define FEWEST_LIKE     3u /* similar objects; fewer have their own rows */
 
 /* ---- columns ---- */
 
@@ -89,36 +89,40 @@ typedef struct child {
 } child;
 
 typedef struct level {
-    child   *at; /* a heap, the largest first; once sorted, the largest last */
+    child   *at; /* a max-heap; once sorted, the largest last */
     uint64_t count, capacity, taken;
     bool     sorted;
 } level;
 
-/* A row that waits, since others may join it. The first that do wait as well: if they stay few, each has its row. */
-typedef struct waiting {
+/*
+ * A row that waits because others may join it. The first ones to join wait as well: if they remain few, each has its
+ * own row.
+ */
+typedef struct waiting_row {
     child    is;
-    uint64_t similar; /* that joined it */
-    uint64_t bytes;   /* which these retain */
+    uint64_t similar; /* objects that joined it */
+    uint64_t bytes;   /* retained size of these */
     uint64_t joined[FEWEST_LIKE - 1];
-    bool     folded; /* another has it in its row */
-} waiting;
+    bool     folded; /* shown in the row of another */
+} waiting_row;
 
 typedef struct tree {
     hdx_ask  ask;
-    unsigned depth; /* most levels */
+    unsigned depth; /* maximum number of levels */
     double   total; /* live bytes */
     level   *levels;
     uint64_t count, capacity;
-    uint64_t listed, counted; /* children, in all */
-    uint64_t least;           /* bytes, below which nobody wants a row: what is under such an object retains less */
-    hdx_id   open;            /* the row given last may have children to go to; HDX_NO_ID: none */
+    uint64_t listed, counted; /* children, in total */
+    /* no row with a smaller retained size is requested, and objects below it retain even less */
+    uint64_t least;
+    hdx_id   open; /* the last row, whose children may be next; HDX_NO_ID: none */
 
-    /* folding: rows from..to of all there were wait in a ring of `room` */
-    bool      fold;
-    waiting  *ring;
-    uint64_t  from, to, room;
-    uint64_t *last; /* for each class: one more than the first of those that its next may join; 0: there is none */
-    uint32_t  classes;
+    /* folding: rows from..to, as numbers of all rows so far, wait in a ring of `room` */
+    bool         fold;
+    waiting_row *ring;
+    uint64_t     from, to, room;
+    uint64_t    *last; /* per class: one more than the number of the row that its next object may join; 0: none */
+    uint32_t     classes;
 } tree;
 
 static bool before(const child *x, const child *y)
@@ -126,9 +130,9 @@ static bool before(const child *x, const child *y)
     return x->retained != y->retained ? x->retained > y->retained : x->id < y->id;
 }
 
-static int rising(const void *a, const void *b) { return before(b, a) ? -1 : before(a, b); }
+static int ascending(const void *a, const void *b) { return before(b, a) ? -1 : before(a, b); }
 
-static void sink(level *l, uint64_t i)
+static void sift_down(level *l, uint64_t i)
 {
     const child c = l->at[i];
     for (uint64_t k; (k = 2 * i + 1) < l->count; i = k) {
@@ -141,24 +145,24 @@ static void sink(level *l, uint64_t i)
     l->at[i] = c;
 }
 
-/* The next child in order; there is one. */
+/* Removes the next child. REQUIRES: the level is not empty. */
 static child take(level *l)
 {
     if (!l->sorted && l->taken++ == TAKEN_FROM_HEAP) {
-        qsort(l->at, l->count, sizeof *l->at, rising);
+        qsort(l->at, l->count, sizeof *l->at, ascending);
         l->sorted = true;
     }
     const child c = l->at[l->sorted ? l->count - 1 : 0];
     l->count--;
     if (!l->sorted && l->count > 0) {
         l->at[0] = l->at[l->count];
-        sink(l, 0);
+        sift_down(l, 0);
     }
     return c;
 }
 
-/* One more child, of so many before. */
-static hdx_code one_more(hdx_graph *g, uint64_t *children, hdx_error *err)
+/* Counts one more child. */
+static hdx_code count_child(hdx_graph *g, uint64_t *children, hdx_error *err)
 {
     return ++*children <= hdx_graph_objects(g)
                ? HDX_OK
@@ -179,11 +183,12 @@ static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
                 return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
             l->at[l->count++] = (child){ id, retained };
         }
-        if ((code = one_more(ask->g, &t->listed, err)) != HDX_OK || (code = hdx_ask_check_cancel(ask, err)) != HDX_OK)
+        if ((code = count_child(ask->g, &t->listed, err)) != HDX_OK ||
+            (code = hdx_ask_check_cancel(ask, err)) != HDX_OK)
             return code;
     }
     for (uint64_t i = l->count / 2; i-- > 0;)
-        sink(l, i);
+        sift_down(l, i);
     return HDX_OK;
 }
 
@@ -198,7 +203,7 @@ static void tree_close(void *state)
     free(t);
 }
 
-static hdx_code push(tree *t, hdx_id of, hdx_error *err)
+static hdx_code push_level(tree *t, hdx_id of, hdx_error *err)
 {
     if (!hdx_mem_room(t->ask.q.mem, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
         return hdx_no_memory(err, "the dominator tree", t->count * sizeof *t->levels);
@@ -214,7 +219,7 @@ static hdx_code count_children(tree *t, hdx_id of, uint64_t *children, hdx_error
     hdx_code       code = HDX_OK;
     hdx_graph_dominated(t->ask.g, of, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id))
-        if ((code = one_more(t->ask.g, &t->counted, err)) == HDX_OK)
+        if ((code = count_child(t->ask.g, &t->counted, err)) == HDX_OK)
             code = hdx_ask_check_cancel(&t->ask, err);
     *children = t->counted - before;
     return code;
@@ -254,7 +259,7 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     hdx_code code = hdx_ask_check_cancel(&t->ask, err);
     (void)arena;
     if (code == HDX_OK && t->open != HDX_NO_ID) {
-        code = push(t, t->open, err);
+        code = push_level(t, t->open, err);
         t->open = HDX_NO_ID;
     }
     if (code != HDX_OK)
@@ -276,14 +281,14 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
 
 static child peek(const level *l) { return l->at[l->sorted ? l->count - 1 : 0]; }
 
-static waiting *row(const tree *t, uint64_t i) { return &t->ring[i & (t->room - 1)]; }
+static waiting_row *row(const tree *t, uint64_t i) { return &t->ring[i & (t->room - 1)]; }
 
 static bool ring_room(tree *t)
 {
     if (t->to - t->from < t->room)
         return true;
     const uint64_t room = t->room == 0 ? 64 : 2 * t->room;
-    waiting       *ring = hdx_mem_array(t->ask.q.mem, room, sizeof *ring);
+    waiting_row   *ring = hdx_mem_array(t->ask.q.mem, room, sizeof *ring);
     if (ring == NULL)
         return false;
     for (uint64_t i = t->from; i < t->to; i++)
@@ -296,14 +301,14 @@ static bool ring_room(tree *t)
 
 static bool about_as_large(uint64_t retained, uint64_t largest) { return retained >= largest - largest / 10; }
 
-/* The next object joins one that waits, or waits itself. */
+/* The next object joins a row that waits, or becomes one. */
 static hdx_code wait_for_others(tree *t, hdx_error *err)
 {
     const child    c = take(&t->levels[0]);
     const uint32_t number = hdx_graph_class_of(t->ask.g, c.id);
     const bool     alone = number >= t->classes || hdx_graph_kind(t->ask.g, c.id) == HDX_CLASS_OBJECT;
     if (!alone && t->last[number] > t->from && about_as_large(c.retained, row(t, t->last[number] - 1)->is.retained)) {
-        waiting *w = row(t, t->last[number] - 1);
+        waiting_row *w = row(t, t->last[number] - 1);
         w->bytes += c.retained;
         if (++w->similar >= FEWEST_LIKE)
             return HDX_OK;
@@ -313,11 +318,11 @@ static hdx_code wait_for_others(tree *t, hdx_error *err)
     }
     if (!ring_room(t))
         return hdx_no_memory(err, "objects that resemble each other", t->room * sizeof *t->ring);
-    *row(t, t->to++) = (waiting){ .is = c };
+    *row(t, t->to++) = (waiting_row){ .is = c };
     return HDX_OK;
 }
 
-/* The largest goes out when none that is left can join it, and with it all that joined. */
+/* Returns the first waiting row, with all that joined it, when no remaining object can join it. */
 static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     tree        *t = state;
@@ -327,7 +332,7 @@ static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     for (;;) {
         if ((code = hdx_ask_check_cancel(&t->ask, err)) != HDX_OK)
             return code;
-        const waiting *w = t->from < t->to ? row(t, t->from) : NULL;
+        const waiting_row *w = t->from < t->to ? row(t, t->from) : NULL;
         if (w == NULL && l->count == 0)
             return hdx_ask_end(&t->ask, more, err);
         if (w != NULL && w->folded)
@@ -337,8 +342,8 @@ static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
         else if ((code = wait_for_others(t, err)) != HDX_OK)
             return code;
     }
-    const waiting w = *row(t, t->from++);
-    const bool    others = w.similar >= FEWEST_LIKE;
+    const waiting_row w = *row(t, t->from++);
+    const bool        others = w.similar >= FEWEST_LIKE;
     for (unsigned i = 0; others && i + 1 < FEWEST_LIKE; i++)
         row(t, w.joined[i])->folded = true;
     cells[SIMILAR] = others ? hdx_cell_uint(w.similar) : hdx_cell_null();
@@ -360,7 +365,7 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
     t->open = HDX_NO_ID;
     const hdx_bound *bound = hdx_column_bound(&ask->q, RETAINED);
     t->least = bound != NULL && bound->text == NULL && !fold ? bound->least : 0; /* smaller ones may share a row */
-    hdx_code code = push(t, of, err);
+    hdx_code code = push_level(t, of, err);
     if (code == HDX_OK && fold) {
         (void)hdx_graph_classes(ask->g, &t->classes);
         if ((t->last = hdx_mem_array(ask->q.mem, t->classes, sizeof *t->last)) == NULL)
@@ -370,7 +375,7 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
         tree_close(t);
         return code;
     }
-    /* one level is counted; how many rows more levels have nobody knows before they were walked */
+    /* with more levels, the number of rows is unknown before the tree was read */
     hdx_rows_maker maker = { fold           ? folded_columns
                              : t->depth > 1 ? deep_columns
                                             : columns,
@@ -388,7 +393,8 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
 /* ---- groups ---- */
 
 typedef struct group {
-    uint32_t number; /* the class that stands for the key; by owner, of a class object, behind all of these */
+    /* the class that represents the key; by owner, numbers of class objects follow all class numbers */
+    uint32_t number;
     uint64_t objects, shallow, retained;
 } group;
 
@@ -437,8 +443,8 @@ static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
 }
 
 /*
- * By package and loader a class object goes with the class it is, else all of them would be java.lang's; by class it is
- * a java.lang.Class, by owner it stands alone.
+ * By package and loader, a class object counts under the class that it represents, because otherwise all of them would
+ * count under java.lang; by class it is a java.lang.Class, by owner it has its own group.
  */
 static uint32_t class_for(const groups *s, hdx_id id)
 {
@@ -485,16 +491,16 @@ static int by_group_retained(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Sums per class first (an array over class numbers), then classes of one key together. */
+/* Sums per class first (an array by class number), then combines classes with equal keys. */
 static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
 {
-    const bool each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* no two of these share a key */
+    const bool each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* with these, every class has its own key */
     uint32_t   classes, used = 0;
     hdx_refs   refs;
     hdx_id     id;
     hdx_code   code = HDX_OK;
     (void)hdx_graph_classes(s->ask.g, &s->classes);
-    classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* of which there are fewer than 2^31 */
+    classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* there are fewer than 2^31 classes */
     keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", classes * sizeof *sums);
@@ -662,7 +668,7 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
                         "--depth needs the tree of objects: omit --by %s, or name an object to begin at",
                         hdx_argument_text(a, "by"));
-    const bool fold = hdx_argument_choice(a, "fold") == 1; /* of its choices */
+    const bool fold = hdx_argument_choice(a, "fold") == 1;
     if (fold && (by > 0 || hdx_argument_number(a, "depth") > 1))
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--fold similar works with one level of objects: omit %s",
                         by > 0 ? "--by" : "--depth");

@@ -1,21 +1,22 @@
 /*
- * flow.c - through whom memory is held: each live object gets the holder by which a search from the GC roots first
- * comes to it.
+ * flow.c - which holder keeps memory alive: assigns each live object the holder from which a search from the GC roots
+ * first reaches it.
  *
- * A holder is a static field, a thread (its locals and fields), or an object that is a GC root and neither class nor
- * thread. Class objects hold each other through loaders, so what leads to one is no holder, and its statics are each
- * one of their own. Holders can be taken away: then their references are not followed, and what nothing else leads to
- * is not reached. So what a set of holders keeps alive together is found by one search without them, and is exact.
+ * A holder is a static field, a thread (its locals and fields), or a GC root that is neither a class object nor a
+ * thread. Class objects refer to each other through loaders, so a reference to a class object is not a holder; each of
+ * its static fields is one. Holders can be removed: the search then does not follow their references and does not reach
+ * what only they keep alive. One search without a set of holders therefore finds exactly what the set keeps alive
+ * together.
  *
- * Searches go over nodes (nodes.h), which are made once; a search reads no reference of an object but of classes and
- * threads. Breadth first, level by level, wide levels on all workers. Of the holders that come to a node on one level
- * it gets the one with the least number, so the answer does not depend on who was first.
+ * Searches run over nodes (nodes.h), which are computed once; only the references of classes and threads are read from
+ * the graph. Breadth first, level by level, wide levels on all workers. If several holders reach a node on one level,
+ * the one with the lowest number gets it, so that the result does not depend on timing.
  *
- * With holders taken away, in up to 64 sets, a second kind of search finds for each node that is not reached which of
- * the sets lead to it: a bit for each set goes from node to node until none changes.
+ * With holders removed, in up to 64 sets, a second kind of search finds the sets that lead to each unreached node: one
+ * bit per set is propagated from node to node until nothing changes.
  *
- * Cost: that of the nodes, 4 bytes and 2 bits for each; a search reads 4 bytes for each reference between them. One of
- * the second kind does so some two or three times, and needs 8 bytes more for each node.
+ * Cost: that of the nodes, and 4 bytes and 2 bits per node; a search reads 4 bytes per reference between nodes. The
+ * second kind reads them two or three times, and needs 8 more bytes per node.
  */
 #include "query/common/dump_only.h"
 #include "query/holding/flow.h"
@@ -32,21 +33,21 @@
 struct hdx_flow {
     const hdx_query  *q;
     hdx_nodes         nodes;
-    uint64_t          objects, words; /* words: of bits of objects */
+    uint64_t          objects, words; /* words: size of bit sets of objects */
     hdx_holder       *holders;        /* number 0: none */
     uint64_t          count, capacity;
     hdx_map           first;             /* class object, thread or root -> its first holder */
-    uint64_t         *classes, *sources; /* bit sets: class objects; these and threads */
+    uint64_t         *classes, *sources; /* bit sets: class objects; class objects and threads */
     uint64_t          count_of_nodes, node_words;
-    uint64_t         *done;   /* nodes that were reached on a level before */
-    _Atomic uint32_t *label;  /* of each node: the number of a holder */
-    _Atomic uint64_t *sets;   /* of each node: a bit for each set of holders that leads there; NULL: labels are asked */
-    uint64_t         *queued; /* nodes of the next level, where sets are asked */
+    uint64_t         *done;   /* nodes that were reached on an earlier level */
+    _Atomic uint32_t *label;  /* holder number of each node */
+    _Atomic uint64_t *sets;   /* bits of the sets of holders that lead to each node; NULL: the search computes labels */
+    uint64_t         *queued; /* nodes of the next level, for a search that computes sets */
     hdx_ids           level, next, *found; /* nodes; found: one list per worker */
     unsigned          workers;
 };
 
-/* ---- who holds ---- */
+/* ---- list of holders ---- */
 
 static hdx_code add_holder(hdx_flow *f, hdx_holder_kind kind, hdx_id from, hdx_id to, hdx_error *err)
 {
@@ -67,7 +68,7 @@ static hdx_code begin_at(hdx_flow *f, hdx_id id, hdx_error *err)
     return HDX_OK;
 }
 
-/* Is it a static field that leads from this class object there? Else it is a class, or the class's loader. */
+/* Returns whether the reference is a static field; otherwise it leads to a class or to the class's loader. */
 static bool is_static(const hdx_flow *f, const hdx_class *c, hdx_id to)
 {
     return to < f->objects && !hdx_bits_test(f->classes, to) &&
@@ -168,7 +169,7 @@ void hdx_flow_leave_out_dump_only(hdx_flow *f)
 
 /* ---- the search ---- */
 
-/* mark: the number of a holder, or bits of sets. */
+/* mark: a holder number, or bits of sets. */
 static hdx_code reach_node(hdx_flow *f, uint32_t to, uint64_t mark, hdx_ids *found, hdx_error *err)
 {
     if (hdx_bits_test(f->done, to))
@@ -177,7 +178,7 @@ static hdx_code reach_node(hdx_flow *f, uint32_t to, uint64_t mark, hdx_ids *fou
         const uint64_t before = atomic_fetch_or_explicit(&f->sets[to], mark, memory_order_relaxed);
         return (before | mark) != before && hdx_bits_set_shared(f->queued, to) ? hdx_ids_push(found, to, err) : HDX_OK;
     }
-    const uint32_t label = (uint32_t)mark; /* holders are fewer than UNSEEN */
+    const uint32_t label = (uint32_t)mark; /* there are fewer than UNSEEN holders */
     uint32_t       known = atomic_load_explicit(&f->label[to], memory_order_relaxed);
     while (label < known)
         if (atomic_compare_exchange_weak_explicit(&f->label[to], &known, label, memory_order_relaxed,
@@ -186,21 +187,21 @@ static hdx_code reach_node(hdx_flow *f, uint32_t to, uint64_t mark, hdx_ids *fou
     return HDX_OK;
 }
 
-/* What leads to a class object is no holder. */
+/* A reference to a class object is not a holder. */
 static uint64_t mark_at(const hdx_flow *f, hdx_id to, uint64_t mark)
 {
     return f->sets == NULL && hdx_bits_test(f->classes, to) ? 0 : mark;
 }
 
-/* A head. */
+/* REQUIRES: `to` is the head of a node. */
 static hdx_code reach(hdx_flow *f, hdx_id to, uint64_t mark, hdx_ids *found, hdx_error *err)
 {
     const uint32_t node = to < f->objects ? f->nodes.of[to] : HDX_NO_NODE;
     return node == HDX_NO_NODE ? HDX_OK : reach_node(f, node, mark_at(f, to, mark), found, err);
 }
 
-/* What a class object or a thread refers to. */
-static hdx_code leave_source(hdx_flow *f, hdx_id from, uint64_t mark, hdx_ids *found, hdx_error *err)
+/* Follows the references of a class object or a thread. */
+static hdx_code follow_source(hdx_flow *f, hdx_id from, uint64_t mark, hdx_ids *found, hdx_error *err)
 {
     const hdx_class *c = hdx_bits_test(f->classes, from) ? hdx_graph_class_object(f->q->graph, from) : NULL;
     const uint64_t  *first = hdx_map_get(&f->first, from);
@@ -211,7 +212,7 @@ static hdx_code leave_source(hdx_flow *f, hdx_id from, uint64_t mark, hdx_ids *f
     hdx_graph_outbound(f->q->graph, from, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
         const bool held = c == NULL || is_static(f, c, to);
-        if (f->sets != NULL) /* what no other holder leads to: a class or thread that only these keep alive */
+        if (f->sets != NULL) /* the class or thread is only kept alive by these sets, and so are its references */
             code = reach(f, to, mark, found, err);
         else if (!held)
             code = reach(f, to, 0, found, err);
@@ -231,7 +232,7 @@ static hdx_code scan(hdx_flow *f, uint64_t from, uint64_t to, hdx_ids *found, hd
         const uint64_t mark = f->sets != NULL ? atomic_load_explicit(&f->sets[node], memory_order_relaxed)
                                               : atomic_load_explicit(&f->label[node], memory_order_relaxed);
         if (hdx_bits_test(f->sources, n->at.at[node]))
-            code = leave_source(f, n->at.at[node], mark, found, err);
+            code = follow_source(f, n->at.at[node], mark, found, err);
         for (uint64_t k = n->first[node]; code == HDX_OK && k < n->first[node + 1]; k++)
             if (!hdx_bits_test(f->done, n->to[k]))
                 code = reach_node(f, n->to[k], mark_at(f, n->at.at[n->to[k]], mark), found, err);
@@ -245,7 +246,7 @@ static hdx_code scan_piece(void *context, uint64_t from, uint64_t to, unsigned w
     return scan(f, from, to, &f->found[worker], err);
 }
 
-/* The whole level; what is found is the next one. */
+/* Processes one level; the nodes that it finds are the next one. */
 static hdx_code step(hdx_flow *f, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -306,7 +307,7 @@ static uint64_t sum(hdx_flow *f)
     return bytes;
 }
 
-static hdx_code go_on(hdx_flow *f, hdx_error *err)
+static hdx_code process_levels(hdx_flow *f, hdx_error *err)
 {
     uint64_t rounds = 0;
     hdx_code code = HDX_OK;
@@ -329,7 +330,7 @@ hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err)
     for (uint64_t i = 0; i < f->count; i++)
         f->holders[i].bytes = 0;
     hdx_code code = push_roots(f, err);
-    if (code == HDX_OK && (code = go_on(f, err)) == HDX_OK)
+    if (code == HDX_OK && (code = process_levels(f, err)) == HDX_OK)
         *bytes = sum(f);
     return code;
 }
@@ -339,10 +340,10 @@ bool hdx_flow_reached(const hdx_flow *f, hdx_id id)
     return id < f->objects && f->nodes.of[id] != HDX_NO_NODE && hdx_bits_test(f->done, f->nodes.of[id]);
 }
 
-/* ---- which sets of holders lead to what no other does ---- */
+/* ---- which sets of holders lead to the unreached nodes ---- */
 
-/* Where the search begins again: what the holder refers to, and is not reached without it. */
-static hdx_code leave_holder(hdx_flow *f, const hdx_holder *h, uint64_t bit, hdx_error *err)
+/* Starts the search at the objects to which the holder refers and that are not reached without it. */
+static hdx_code follow_holder(hdx_flow *f, const hdx_holder *h, uint64_t bit, hdx_error *err)
 {
     hdx_refs refs;
     hdx_id   to;
@@ -395,10 +396,10 @@ hdx_code hdx_flow_split(hdx_flow *f, const hdx_flow_member *members, uint64_t co
         return hdx_no_memory(err, "holders", f->count_of_nodes * sizeof *f->sets);
     f->level.count = 0;
     for (uint64_t i = 0; code == HDX_OK && i < count; i++)
-        code = leave_holder(f, &f->holders[members[i].holder], members[i].bit, err);
+        code = follow_holder(f, &f->holders[members[i].holder], members[i].bit, err);
     for (uint64_t i = 0; i < f->level.count; i++)
         hdx_bits_clear(f->queued, f->level.at[i]);
-    if (code == HDX_OK && (code = go_on(f, err)) == HDX_OK)
+    if (code == HDX_OK && (code = process_levels(f, err)) == HDX_OK)
         code = add_up(f, sums, err);
     hdx_mem_put(mem, (void *)f->sets, f->count_of_nodes * sizeof *f->sets);
     hdx_mem_put(mem, f->queued, f->node_words * sizeof *f->queued);

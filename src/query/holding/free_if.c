@@ -1,24 +1,24 @@
 /*
- * free_if.c - what would be free if classes, fields, loaders, objects or kinds of GC roots did not hold any longer,
+ * free_if.c - what would be free without the references of some classes, fields, loaders, objects or types of GC roots,
  * all of them together, by class.
  *
- * What does not hold stays where it is, if something else leads there: that is the difference to `retained`, where the
- * objects themselves are gone. Of what does not hold, these references remain, since no object is without them: that of
- * an object to its class, those of a class to the one above it and to its loader.
+ * The objects whose references are removed remain if something else leads to them; `retained` removes the objects
+ * themselves. References that every object has always remain: that of an object to its class, those of a class to its
+ * superclass and to its loader.
  *
  *   --class    instances of the classes, and their statics
- *   --field    that field alone, instance or static; an object that another field or element of the same holder refers
- *              to stays held (names out of the dump)
- *   --loader   the loader, and all of its classes as by --class
- *   --roots    roots of these types; what is a root of another type too, or a local that a field of its thread refers
- *              to as well, stays
+ *   --field    only that field, instance or static; an object to which another field or element of the same holder
+ * refers remains reachable (names are read from the dump)
+ *   --loader   the loader, and all of its classes as with --class
+ *   --roots    roots of these types; an object that is also a root of another type, or a local to which a field of its
+ *              thread also refers, remains
  *
- * Soft and weak references hold like others here. How much of the answer they decide is in total: what would be free
- * and is held by nothing stronger even now, and what they alone would keep.
+ * Soft and weak references count like others here. The totals show their share: bytes that would be free and are only
+ * softly or weakly reachable already, and bytes that only such references would keep alive.
  *
  * Exact: objects that the GC roots reach, and do not reach without these references (mark.c).
- * Cost: that search, twice, and that of strength.c; where fields are asked about the fields of each object that has
- * them and holds more (cut_fields.c), two bits an object and some bits for each of those; for locals and statics a
+ * Cost: that search, twice, and that of strength.c. For --field: the fields of each object that has the field and keeps
+ * other references (cut_fields.c), two bits per object and some bits for each of those. For locals and statics: a
  * record of the dump.
  */
 #include "base/nearest.h"
@@ -32,36 +32,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* names of hdx_root_type, in its order */
 #define ROOT_TYPES                                                                                                     \
     "SYSTEM_CLASS NATIVE_LOCAL NATIVE_STATIC NATIVE_STACK THREAD_BLOCK THREAD_OBJ BUSY_MONITOR JAVA_LOCAL UNKNOWN "    \
-    "INTERNED_STRING FINALIZING DEBUGGER REFERENCE_CLEANUP VM_INTERNAL JNI_MONITOR UNREACHABLE" /* as hdx_root_type */
+    "INTERNED_STRING FINALIZING DEBUGGER REFERENCE_CLEANUP VM_INTERNAL JNI_MONITOR UNREACHABLE"
 #define OF_LOCALS (1u << HDX_ROOT_NATIVE_LOCAL | 1u << HDX_ROOT_NATIVE_STACK | 1u << HDX_ROOT_JAVA_LOCAL)
 
-typedef struct taking {
+typedef struct removal {
     hdx_ask      ask;
     uint32_t     classes;
     uint64_t     objects, words;
-    uint64_t    *mute_classes; /* bits by class number: instances and statics hold nothing */
-    uint64_t    *mute;         /* bits by id: objects that hold nothing */
-    uint64_t    *asked;        /* these, those that a field rule may be of, and threads where locals hold nothing */
+    uint64_t    *ignored_classes; /* bits by class number: references of their instances and statics are ignored */
+    uint64_t    *mute;            /* bits by id: objects whose references are ignored */
+    uint64_t    *asked;           /* these, objects with a matching field, and threads with ignored locals */
     hdx_excludes fields;
-    unsigned     no_roots; /* bit t: of that hdx_root_type */
+    unsigned     no_roots; /* bit t: roots of that hdx_root_type are ignored */
 
-    /* Live instances that fields still hold something for, by HDX_CUT_SOME: what they hold no longer. */
-    hdx_cut_fields cuts;
-    uint64_t      *some;   /* bits by id */
-    uint64_t      *before; /* how many of them come before each GROUP of ids */
-    uint64_t       groups;
-    uint64_t      *masks; /* cuts.most bits for each of them, in the order of ids; NULL: their records are to be read */
-    uint64_t       mask_words;
-    _Atomic uint64_t next; /* the first object that no worker has taken */
+    /* Live instances that lose some of their references (HDX_CUT_SOME), and which ones. */
+    hdx_cut_fields   cuts;
+    uint64_t        *masked; /* bits by id */
+    uint64_t        *before; /* number of them before each GROUP of ids */
+    uint64_t         groups;
+    uint64_t        *masks; /* cuts.most bits for each of them, in id order; NULL: the search reads their records */
+    uint64_t         mask_words;
+    _Atomic uint64_t next; /* the next object for a worker */
     hdx_first_error  fault;
-} taking;
+} removal;
 #define GROUP 512u
 
-/* ---- what an object refers to then ---- */
+/* ---- remaining references of an object ---- */
 
-static hdx_code leave_mute(const taking *t, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached)
+static hdx_code follow_ignored(const removal *t, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached)
 {
     const hdx_class *of = hdx_graph_class(t->ask.g, hdx_graph_class_of(t->ask.g, from));
     const hdx_class *own = hdx_graph_class_object(t->ask.g, from);
@@ -79,16 +80,16 @@ static hdx_code leave_mute(const taking *t, hdx_id from, hdx_code (*reach)(void 
     return code;
 }
 
-/* Its place among those that have a mask. */
-static uint64_t rank(const taking *t, hdx_id id)
+/* Returns the index of an object among those that have a mask. */
+static uint64_t rank(const removal *t, hdx_id id)
 {
     uint64_t n = t->before[id / GROUP];
     for (uint64_t w = id / GROUP * (GROUP / 64); w < id / 64; w++)
-        n += (uint64_t)__builtin_popcountll(t->some[w]);
-    return n + (uint64_t)__builtin_popcountll(t->some[id / 64] & ((1ull << id % 64) - 1));
+        n += (uint64_t)__builtin_popcountll(t->masked[w]);
+    return n + (uint64_t)__builtin_popcountll(t->masked[id / 64] & ((1ull << id % 64) - 1));
 }
 
-static uint64_t mask_of(const taking *t, hdx_id id)
+static uint64_t mask_of(const removal *t, hdx_id id)
 {
     const uint64_t bit = rank(t, id) * t->cuts.most;
     const unsigned from = bit % 64, width = t->cuts.most;
@@ -98,7 +99,7 @@ static uint64_t mask_of(const taking *t, hdx_id id)
     return width == 64 ? mask : mask & ((1ull << width) - 1);
 }
 
-static hdx_code leave_some(const taking *t, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached)
+static hdx_code follow_masked(const removal *t, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached)
 {
     const uint64_t mask = mask_of(t, from);
     hdx_code       code = HDX_OK;
@@ -114,20 +115,20 @@ static hdx_code leave_some(const taking *t, hdx_id from, hdx_code (*reach)(void 
 }
 
 typedef struct leaving {
-    const taking *t;
-    hdx_id        from;
-    uint64_t      rules;
+    const removal *t;
+    hdx_id         from;
+    uint64_t       rules;
     hdx_code (*reach)(void *, hdx_id);
     void    *reached;
     hdx_code code;
 } leaving;
 
-/* Are all roots by which the object is a local of the thread among those that hold nothing? */
-static bool no_local(const taking *t, hdx_id object, hdx_id thread)
+/* Returns whether all roots by which the object is a local of the thread are ignored. */
+static bool no_local(const removal *t, hdx_id object, hdx_id thread)
 {
     uint64_t        count = 0, low = 0;
     const hdx_root *roots = hdx_graph_roots(t->ask.g, &count);
-    for (uint64_t high = count; low < high;) { /* by object */
+    for (uint64_t high = count; low < high;) { /* roots are sorted by object */
         const uint64_t middle = low + (high - low) / 2;
         if (roots[middle].object < object)
             low = middle + 1;
@@ -143,7 +144,7 @@ static bool no_local(const taking *t, hdx_id object, hdx_id thread)
 static bool see(void *context, const hdx_named_ref *ref)
 {
     leaving *l = context;
-    if (ref->kind == HDX_REF_SIGNERS || ref->kind == HDX_REF_DOMAIN) /* no references to MAT (MAT 3.3) */
+    if (ref->kind == HDX_REF_SIGNERS || ref->kind == HDX_REF_DOMAIN) /* MAT has no such references (MAT 3.3) */
         return true;
     if (ref->kind != HDX_REF_CLASS && hdx_excludes_ref(&l->t->fields, l->rules, ref))
         return true;
@@ -155,20 +156,20 @@ static bool see(void *context, const hdx_named_ref *ref)
 
 static hdx_code leave(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached, hdx_error *err)
 {
-    const taking *t = context;
-    leaving       l = { t, from, 0, reach, reached, HDX_OK };
+    const removal *t = context;
+    leaving        l = { t, from, 0, reach, reached, HDX_OK };
     if (hdx_bits_test(t->mute, from))
-        return leave_mute(t, from, reach, reached);
-    if (t->some != NULL && hdx_bits_test(t->some, from))
-        return leave_some(t, from, reach, reached);
+        return follow_ignored(t, from, reach, reached);
+    if (t->masked != NULL && hdx_bits_test(t->masked, from))
+        return follow_masked(t, from, reach, reached);
     l.rules = hdx_excludes_rules(&t->fields, from);
     const hdx_code code = hdx_graph_named_refs(t->ask.g, from, HDX_NO_ID, see, &l, err);
     return code != HDX_OK ? code : l.code;
 }
 
-/* ---- what does not hold ---- */
+/* ---- ignored references ---- */
 
-static hdx_code mute_classes(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+static hdx_code ignored_classes(removal *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
 {
     const char *const *patterns;
     size_t             count = 0;
@@ -178,13 +179,13 @@ static hdx_code mute_classes(taking *t, const hdx_arguments *a, hdx_arena *arena
         size_t    n = 0;
         code = hdx_query_classes_named(&t->ask.q, patterns[p], hdx_argument_flag(a, "subclasses"), &numbers, &n, err);
         for (size_t i = 0; code == HDX_OK && i < n; i++)
-            hdx_bits_put(t->mute_classes, numbers[i]);
+            hdx_bits_put(t->ignored_classes, numbers[i]);
         hdx_numbers_free(numbers);
     }
     return code;
 }
 
-static hdx_code mute_objects(taking *t, const hdx_arguments *a, hdx_error *err)
+static hdx_code mute_objects(removal *t, const hdx_arguments *a, hdx_error *err)
 {
     hdx_id  *ids = NULL;
     size_t   count = 0;
@@ -195,8 +196,8 @@ static hdx_code mute_objects(taking *t, const hdx_arguments *a, hdx_error *err)
     return code;
 }
 
-/* A misspelt field would be one without which nothing is free. */
-static hdx_code check_field(const taking *t, const char *text, hdx_error *err)
+/* A misspelt field must be an error, because otherwise it would look like a field that keeps nothing alive. */
+static hdx_code check_field(const removal *t, const char *text, hdx_error *err)
 {
     const char *field = strrchr(text, '#') + 1;
     char        pattern[512], room[128] = "";
@@ -220,7 +221,7 @@ static hdx_code check_field(const taking *t, const char *text, hdx_error *err)
     return near.best == NULL ? code : hdx_hint(err, code, "did you mean %.100s#%.60s?", pattern, near.best);
 }
 
-static hdx_code take_fields(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+static hdx_code take_fields(removal *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
 {
     hdx_path_options options = { .exclude = 0 };
     hdx_code code = hdx_argument_texts(a, "field", arena, &options.exclude_fields, &options.exclude_field_count, err);
@@ -237,7 +238,7 @@ static hdx_code take_fields(taking *t, const hdx_arguments *a, hdx_arena *arena,
 
 /* ---- loaders ---- */
 
-/* Is the loader called so: its whole name, what stands in quotes there, or its class? */
+/* Returns whether `wanted` is the loader's whole name, the part of it in quotes, or its class. */
 static bool is_called(hdx_text name, const char *wanted)
 {
     const size_t len = strlen(wanted);
@@ -251,13 +252,13 @@ static bool is_called(hdx_text name, const char *wanted)
            (inner == len + 1 && memcmp(quote + 1, wanted, len) == 0);
 }
 
-static hdx_code mute_loader(taking *t, hdx_addr address, bool *any, hdx_error *err)
+static hdx_code mute_loader(removal *t, hdx_addr address, bool *any, hdx_error *err)
 {
     hdx_id           id;
     const hdx_class *all = hdx_graph_classes(t->ask.g, &(uint32_t){ 0 });
     for (uint32_t c = 0; c < t->classes; c++)
         if (all[c].loader == address) {
-            hdx_bits_put(t->mute_classes, c);
+            hdx_bits_put(t->ignored_classes, c);
             *any = true;
         }
     if (*any && hdx_graph_find(t->ask.g, address, &id))
@@ -265,7 +266,7 @@ static hdx_code mute_loader(taking *t, hdx_addr address, bool *any, hdx_error *e
     return hdx_ask_check_cancel(&t->ask, err);
 }
 
-static hdx_code loader_named(taking *t, const char *name, hdx_error *err)
+static hdx_code loader_named(removal *t, const char *name, hdx_error *err)
 {
     hdx_arena        arena = hdx_arena_of(t->ask.q.mem);
     hdx_map          known = hdx_map_of(t->ask.q.mem);
@@ -300,7 +301,7 @@ static hdx_code loader_named(taking *t, const char *name, hdx_error *err)
                              : hdx_hint(err, code, "heapdex histogram DUMP --by loader lists class loaders");
 }
 
-static hdx_code mute_loaders(taking *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+static hdx_code mute_loaders(removal *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
 {
     const char *const *names;
     size_t             count = 0;
@@ -311,7 +312,7 @@ static hdx_code mute_loaders(taking *t, const hdx_arguments *a, hdx_arena *arena
         bool      any = false;
         hdx_error mine;
         code = hdx_query_objects_named(&t->ask.q, &names[i], 1, &ids, &n, &mine);
-        if (code == HDX_USAGE) { /* it names no object: a loader's name */
+        if (code == HDX_USAGE) { /* not an object: the name of a loader */
             code = loader_named(t, names[i], err);
         } else if (code != HDX_OK) {
             *err = mine;
@@ -327,17 +328,17 @@ static hdx_code mute_loaders(taking *t, const hdx_arguments *a, hdx_arena *arena
     return code;
 }
 
-/* ---- objects that are asked ---- */
+/* ---- objects whose references are checked ---- */
 
-/* A bit for each object of a class of these, and for their class objects. */
-static hdx_code spread(taking *t, hdx_error *err)
+/* Sets a bit for each object of these classes, and for their class objects. */
+static hdx_code mark_checked(removal *t, hdx_error *err)
 {
     const hdx_class *all = hdx_graph_classes(t->ask.g, &(uint32_t){ 0 });
     hdx_code         code = HDX_OK;
     for (uint32_t c = 0; c < t->classes; c++) {
         if (all[c].id >= t->objects)
             continue;
-        if (hdx_bits_test(t->mute_classes, c))
+        if (hdx_bits_test(t->ignored_classes, c))
             hdx_bits_put(t->mute, all[c].id);
         else if (t->fields.count > 0 && t->fields.of_class[c] != 0)
             hdx_bits_put(t->asked, all[c].id);
@@ -351,7 +352,7 @@ static hdx_code spread(taking *t, hdx_error *err)
                 continue;
             const unsigned way =
                 t->fields.count > 0 && t->fields.of_class[classes[i]] != 0 ? t->cuts.way[classes[i]] : HDX_CUT_NOTHING;
-            if (hdx_bits_test(t->mute_classes, classes[i]) || way == HDX_CUT_ALL)
+            if (hdx_bits_test(t->ignored_classes, classes[i]) || way == HDX_CUT_ALL)
                 hdx_bits_put(t->mute, first + i);
             if (way != HDX_CUT_NOTHING)
                 hdx_bits_put(t->asked, first + i);
@@ -366,7 +367,7 @@ static hdx_code spread(taking *t, hdx_error *err)
 
 /* ---- fields of many objects ---- */
 
-static void put_mask(taking *t, uint64_t place, uint64_t mask)
+static void put_mask(removal *t, uint64_t place, uint64_t mask)
 {
     const uint64_t bit = place * t->cuts.most;
     const unsigned from = bit % 64;
@@ -377,20 +378,20 @@ static void put_mask(taking *t, uint64_t place, uint64_t mask)
         (void)__atomic_fetch_or(&t->masks[bit / 64 + 1], mask >> (64 - from), __ATOMIC_RELAXED);
 }
 
-static hdx_code read_batch(taking *t, hdx_cut_reader *r, const hdx_id *ids, size_t n, hdx_error *err)
+static hdx_code read_batch(removal *t, hdx_cut_reader *r, const hdx_id *ids, size_t n, hdx_error *err)
 {
     uint64_t masks[HDX_RUN];
     hdx_code code = n == 0 ? HDX_OK : hdx_ask_stopped(&t->ask.q, err);
     if (code == HDX_OK && n > 0 && (code = hdx_cut_reader_read(r, ids, n, masks, err)) == HDX_OK)
-        for (size_t i = 0, place = rank(t, ids[0]); i < n; i++) /* no other of them lies between */
+        for (size_t i = 0, place = rank(t, ids[0]); i < n; i++) /* no other of them is in between */
             put_mask(t, place + i, masks[i]);
     return code;
 }
 
-#define PIECE (256u * HDX_RUN) /* of a compressed dump, what lies next to each other is inflated once */
+#define PIECE (256u * HDX_RUN) /* a compressed dump is inflated once per piece */
 static void read_pieces(void *context, unsigned worker)
 {
-    taking        *t = context;
+    removal       *t = context;
     hdx_cut_reader r = { .c = NULL };
     hdx_id         ids[HDX_RUN];
     uint64_t       at;
@@ -400,7 +401,7 @@ static void read_pieces(void *context, unsigned worker)
     while (code == HDX_OK && !hdx_first_error_any(&t->fault) && (at = atomic_fetch_add(&t->next, PIECE)) < t->objects) {
         size_t n = 0;
         for (uint64_t w = at / 64; code == HDX_OK && w < hdx_least(at + PIECE, t->words * 64) / 64; w++) {
-            for (uint64_t bits = t->some[w]; bits != 0; bits &= bits - 1)
+            for (uint64_t bits = t->masked[w]; bits != 0; bits &= bits - 1)
                 ids[n++] = w * 64 + (uint64_t)__builtin_ctzll(bits);
             if (n > HDX_RUN - 64) {
                 code = read_batch(t, &r, ids, n, &err);
@@ -414,16 +415,16 @@ static void read_pieces(void *context, unsigned worker)
     hdx_cut_reader_close(&r);
 }
 
-static void drop_masks(taking *t)
+static void drop_masks(removal *t)
 {
-    hdx_mem_put(t->ask.q.mem, t->some, t->words * sizeof *t->some);
+    hdx_mem_put(t->ask.q.mem, t->masked, t->words * sizeof *t->masked);
     hdx_mem_put(t->ask.q.mem, t->before, t->groups * sizeof *t->before);
     hdx_mem_put(t->ask.q.mem, t->masks, t->mask_words * sizeof *t->masks);
-    t->some = t->before = t->masks = NULL;
+    t->masked = t->before = t->masks = NULL;
 }
 
-/* Bits of those that live, counted. */
-static hdx_code find_some(taking *t, uint64_t *count, hdx_error *err)
+/* Sets and counts the bits of those that are live. */
+static hdx_code find_some(removal *t, uint64_t *count, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     *count = 0;
@@ -439,7 +440,7 @@ static hdx_code find_some(taking *t, uint64_t *count, hdx_error *err)
             if (classes[i] < t->classes && t->fields.of_class[classes[i]] != 0 &&
                 t->cuts.way[classes[i]] == HDX_CUT_SOME && hdx_bits_test(live, i) &&
                 !hdx_bits_test(t->mute, first + i)) {
-                hdx_bits_put(t->some, first + i);
+                hdx_bits_put(t->masked, first + i);
                 ++*count;
             }
         }
@@ -450,18 +451,18 @@ static hdx_code find_some(taking *t, uint64_t *count, hdx_error *err)
 }
 
 /*
- * What instances hold no longer, as far as fields that stay hold something else: read in the order of the dump ahead of
- * the search, which comes to them in any order. Where there is no memory for that the search reads each by itself.
+ * Reads which references instances lose, in dump order before the search, because the search would read them in random
+ * order. Without enough memory the search reads each record itself.
  */
-static hdx_code read_masks(taking *t, hdx_error *err)
+static hdx_code read_masks(removal *t, hdx_error *err)
 {
     uint64_t count, bits;
     if (t->fields.count == 0 || t->cuts.most == 0)
         return HDX_OK;
     t->groups = t->objects / GROUP + 1;
-    t->some = hdx_mem_array(t->ask.q.mem, t->words, sizeof *t->some);
+    t->masked = hdx_mem_array(t->ask.q.mem, t->words, sizeof *t->masked);
     t->before = hdx_mem_array(t->ask.q.mem, t->groups, sizeof *t->before);
-    if (t->some == NULL || t->before == NULL) {
+    if (t->masked == NULL || t->before == NULL) {
         drop_masks(t);
         return HDX_OK;
     }
@@ -480,8 +481,8 @@ static hdx_code read_masks(taking *t, hdx_error *err)
     return hdx_first_error_take(&t->fault, err);
 }
 
-/* Roots of types that the dump has none of hold nothing in any case: that is said. */
-static void take_roots(taking *t, const hdx_arguments *a)
+/* Ignores the roots of the given types; reports types that the dump does not have, because they change nothing. */
+static void take_roots(removal *t, const hdx_arguments *a)
 {
     uint64_t        count = 0, threads = 0;
     const hdx_root *roots = hdx_graph_roots(t->ask.g, &count);
@@ -501,7 +502,7 @@ static void take_roots(taking *t, const hdx_arguments *a)
             hdx_bits_put(t->asked, at[i].object);
 }
 
-static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *t, hdx_error *err)
+static hdx_code removal_open(const hdx_query *q, const hdx_arguments *a, removal *t, hdx_error *err)
 {
     hdx_arena arena = hdx_arena_of(q->mem);
     hdx_code  code = hdx_ask_begin(q, &t->ask, err);
@@ -510,26 +511,26 @@ static hdx_code taking_open(const hdx_query *q, const hdx_arguments *a, taking *
     (void)hdx_graph_classes(q->graph, &t->classes);
     t->objects = hdx_graph_objects(q->graph);
     t->words = hdx_bits_words(t->objects);
-    t->mute_classes = hdx_mem_array(q->mem, hdx_bits_words(t->classes), sizeof *t->mute_classes);
+    t->ignored_classes = hdx_mem_array(q->mem, hdx_bits_words(t->classes), sizeof *t->ignored_classes);
     t->mute = hdx_mem_array(q->mem, t->words, sizeof *t->mute);
     t->asked = hdx_mem_array(q->mem, t->words, sizeof *t->asked);
-    if (t->mute_classes == NULL || t->mute == NULL || t->asked == NULL)
+    if (t->ignored_classes == NULL || t->mute == NULL || t->asked == NULL)
         return hdx_no_memory(err, "objects that hold nothing", 2 * t->words * sizeof *t->mute);
-    if ((code = mute_classes(t, a, &arena, err)) == HDX_OK && (code = mute_objects(t, a, err)) == HDX_OK &&
+    if ((code = ignored_classes(t, a, &arena, err)) == HDX_OK && (code = mute_objects(t, a, err)) == HDX_OK &&
         (code = take_fields(t, a, &arena, err)) == HDX_OK && (code = mute_loaders(t, a, &arena, err)) == HDX_OK) {
         take_roots(t, a);
         if ((t->fields.count == 0 || (code = hdx_cut_fields_open(&t->ask, &t->fields, &t->cuts, err)) == HDX_OK) &&
-            (code = spread(t, err)) == HDX_OK)
+            (code = mark_checked(t, err)) == HDX_OK)
             code = read_masks(t, err);
     }
     return code;
 }
 
-/* ---- what soft and weak references decide ---- */
+/* ---- share of soft and weak references ---- */
 
-/* The same search once more, for which soft and weak references do not hold their referents either. */
+/* Repeats the search with referents of soft and weak references ignored, too. */
 typedef struct strongly {
-    const taking        *t;
+    const removal       *t;
     const hdx_strengths *strengths;
     const uint64_t      *asked; /* of the first search */
 } strongly;
@@ -548,8 +549,8 @@ static hdx_code reach_others(void *context, hdx_id to)
 
 static bool is_weak(hdx_strength kind) { return kind == HDX_SOFT || kind == HDX_WEAK; }
 
-static hdx_code leave_strongly(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached,
-                               hdx_error *err)
+static hdx_code follow_strong(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached,
+                              hdx_error *err)
 {
     const strongly      *s = context;
     const uint64_t      *place = hdx_map_get(&s->strengths->places, from);
@@ -566,12 +567,13 @@ static hdx_code leave_strongly(void *context, hdx_id from, hdx_code (*reach)(voi
     return code;
 }
 
-/* `seen` is what stays reachable, `then` what stays so without soft and weak references. */
-static hdx_code compare(taking *t, const hdx_strengths *s, const uint64_t *seen, uint64_t *then, hdx_gone *gone,
+/* seen: objects that remain reachable; then: those that remain so without soft and weak references. */
+static hdx_code compare(removal *t, const hdx_strengths *s, const uint64_t *seen, uint64_t *then, hdx_gone *gone,
                         hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; i < s->weak.count; i++) { /* these are no news: they are held no better today */
+    /* only softly or weakly reachable today: not kept alive by them alone in the new state */
+    for (uint64_t i = 0; i < s->weak.count; i++) {
         const hdx_id id = s->weak.at[i].id;
         if (is_weak(s->weak.at[i].strength) && !hdx_bits_test(seen, id))
             gone->weakly += hdx_graph_shallow(t->ask.g, id);
@@ -586,7 +588,7 @@ static hdx_code compare(taking *t, const hdx_strengths *s, const uint64_t *seen,
     return code;
 }
 
-static hdx_code ask_weak(taking *t, const uint64_t *seen, hdx_gone *gone, hdx_error *err)
+static hdx_code search_without_weak(removal *t, const uint64_t *seen, hdx_gone *gone, hdx_error *err)
 {
     hdx_strengths s = { .count = 0 };
     hdx_code      code = hdx_strengths_open(&t->ask, &s, err);
@@ -602,14 +604,14 @@ static hdx_code ask_weak(taking *t, const uint64_t *seen, hdx_gone *gone, hdx_er
         if (is_weak(s.at[i].kind) && s.at[i].referent != HDX_NO_ID)
             hdx_bits_put(asked, s.at[i].id);
     const hdx_marking marking = {
-        .no_roots = t->no_roots, .asked = asked, .leave = leave_strongly, .context = (void *)(uintptr_t)&how
+        .no_roots = t->no_roots, .asked = asked, .leave = follow_strong, .context = (void *)(uintptr_t)&how
     };
     code = hdx_mark_as(&t->ask.q, &marking, then, err);
     return code == HDX_OK ? compare(t, &s, seen, then, gone, err) : code;
 }
 
-/* What is less than a tenth of the answer does not decide it. */
-static void say_weak(const hdx_gone *s, char *line, size_t size)
+/* Does not mention less than a tenth of the answer. */
+static void add_weak_note(const hdx_gone *s, char *line, size_t size)
 {
     static const char view[] = "heapdex index DUMP --view strong='-refs:soft,weak', then --view strong:\nthe heap "
                                "without soft and weak references";
@@ -624,7 +626,7 @@ static void say_weak(const hdx_gone *s, char *line, size_t size)
                        more ? "\nsoft or weak references alone would still hold another " : "", more ? kept : "", view);
 }
 
-static hdx_code find_gone(taking *t, hdx_gone *s, hdx_error *err)
+static hdx_code find_gone(removal *t, hdx_gone *s, hdx_error *err)
 {
     uint64_t *seen = hdx_mem_array(t->ask.q.mem, t->words, sizeof *seen);
     hdx_code  code;
@@ -634,25 +636,25 @@ static hdx_code find_gone(taking *t, hdx_gone *s, hdx_error *err)
                        &(hdx_marking){ .no_roots = t->no_roots, .asked = t->asked, .leave = leave, .context = t }, seen,
                        err);
     if (code == HDX_OK && (code = hdx_gone_not_in(&t->ask, seen, s, err)) == HDX_OK)
-        code = ask_weak(t, seen, s, err);
+        code = search_without_weak(t, seen, s, err);
     return code;
 }
 
 static hdx_code open_free_if(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
-    taking         t = { .classes = 0 };
+    removal        t = { .classes = 0 };
     hdx_gone       s = { .at = NULL };
     char           title[400];
     const uint64_t live = hdx_graph_summary_of(q->graph)->live_bytes;
     hdx_error      own = { .offset = HDX_NOWHERE };
     err = err != NULL ? err : &own;
     *out = NULL;
-    hdx_code code = taking_open(q, a, &t, err);
+    hdx_code code = removal_open(q, a, &t, err);
     if (code == HDX_OK && (code = hdx_gone_open(&t.ask, &s, err)) == HDX_OK)
         code = find_gone(&t, &s, err);
     (void)snprintf(title, sizeof title, "%.1f%% of the live heap would be free",
                    live == 0 ? 0 : 100.0 * (double)s.bytes / (double)live);
-    say_weak(&s, title, sizeof title);
+    add_weak_note(&s, title, sizeof title);
     if (code == HDX_OK)
         code = hdx_gone_rows(&t.ask, &s, title, out, err);
     return hdx_rows_explain_empty(code, out, err, "every reachable object would stay reachable");

@@ -1,23 +1,23 @@
 /*
- * garbage.c - what is unreachable: clusters of objects that refer to each other, the biggest first, what each is and
- * what of the live heap it still refers to.
+ * garbage.c - unreachable objects: clusters of objects that refer to each other, the largest first, with their main
+ * class and the live objects to which they refer.
  *
  *     roots  objects  shallow      %  object                 live  mostly
  *         1    4,003  96.0 KB  88.1%  java.util.HashMap        12  java.lang.String
  *
- * A cluster is what references between unreachable objects connect, in whichever direction. Its roots are those that
- * nothing in it refers to; of objects that refer to each other in a ring and to which nothing else does, one. Live
- * objects refer to no garbage, so all of that is told by the garbage alone.
+ * A cluster is a set of unreachable objects that references connect, in either direction. Its roots are the objects to
+ * which no object in it refers, and one object of each cycle to which nothing outside the cycle refers. Live objects do
+ * not refer to garbage, so only the garbage needs to be examined.
  *
- * Two searches along outbound references. The first begins at each object that none before it led to, in the order of
- * ids, and joins clusters on its way (union-find). The second goes through those beginnings from the last to the first:
- * one that a later one leads to is no root, and the others are, one for each ring (the last object from which a search
- * begins is reached from none that began before it, unless both are in one ring). What the second search comes to first
- * from a root is that root's share, and the root with the biggest share stands for the cluster.
+ * Two searches follow outbound references. The first starts at each object that was not reached before, in id order,
+ * and joins clusters on the way (union-find). The second processes those starts from the last to the first: a start
+ * that a later one reaches is not a root; the others are roots, one per cycle (the last start of a search is not
+ * reached from an earlier one, unless both are in one cycle). The objects that the second search reaches first from a
+ * root are that root's share, and the root with the largest share represents the cluster.
  *
- * What is most likely no garbage is told apart by common/unreached.c.
+ * common/unreached.c classifies objects that are most likely not garbage.
  *
- * Cost: three bits an object of the heap, some 40 bytes an unreachable one; two reads of the outbound lists of these.
+ * Cost: three bits per object of the heap, some 40 bytes per unreachable one; reads the outbound lists of these twice.
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
@@ -67,7 +67,7 @@ static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "totals of
 
 typedef struct cluster {
     hdx_id   root;
-    uint64_t share; /* bytes that the root leads to */
+    uint64_t share; /* bytes that the root reaches first */
     uint64_t roots, first, count, bytes;
 } cluster;
 
@@ -75,16 +75,16 @@ typedef struct sorter {
     hdx_ask           ask;
     uint64_t          objects, words, count, bytes; /* of the heap; of the garbage */
     uint64_t         *dead, *seen;                  /* bits by id */
-    uint64_t         *rank;                         /* of the first object of each word: its place among the garbage */
-    hdx_id           *ids;                          /* of the garbage, by place; later by cluster */
-    uint64_t         *up;                           /* union-find over places; later the number of the cluster */
+    uint64_t         *rank;                         /* per word: index of its first object among the garbage */
+    hdx_id           *ids;                          /* garbage by index; later sorted by cluster */
+    uint64_t         *up;                           /* union-find over indexes; later the number of the cluster */
     hdx_ids           begun, stack;
     HDX_LIST(cluster) clusters;
-    hdx_unreached     told;
+    hdx_unreached     unreached;
     uint64_t          next;
 } sorter;
 
-/* ---- who is garbage ---- */
+/* ---- unreachable objects ---- */
 
 static hdx_code find_dead(sorter *s, hdx_error *err)
 {
@@ -116,23 +116,23 @@ static bool is_dead(const sorter *s, hdx_id id) { return id < s->objects && hdx_
 
 /* ---- clusters ---- */
 
-static uint64_t top_of(sorter *s, uint64_t place)
+static uint64_t representative(sorter *s, uint64_t place)
 {
     while (s->up[place] != place)
         place = s->up[place] = s->up[s->up[place]];
     return place;
 }
 
-/* The lower place stays on top, so that clusters have an order. */
+/* The lower index becomes the representative, so that the order of clusters is defined. */
 static void join(sorter *s, uint64_t a, uint64_t b)
 {
-    a = top_of(s, a);
-    b = top_of(s, b);
+    a = representative(s, a);
+    b = representative(s, b);
     s->up[a > b ? a : b] = a > b ? b : a;
 }
 
-/* What one object leads to, as far as it is not seen; *bytes: of that. */
-static hdx_code search(sorter *s, hdx_id from, bool joins, uint64_t *bytes, hdx_error *err)
+/* Visits the unseen objects that can be reached from one object; *bytes: their size. */
+static hdx_code search_from(sorter *s, hdx_id from, bool joins, uint64_t *bytes, hdx_error *err)
 {
     hdx_code code = hdx_ids_push(&s->stack, from, err);
     hdx_bits_put(s->seen, from);
@@ -163,11 +163,11 @@ static hdx_code find_clusters(sorter *s, hdx_error *err)
     hdx_code code = HDX_OK;
     uint64_t bytes;
     for (uint64_t i = 0; code == HDX_OK && i < s->count; i++)
-        if (!hdx_bits_test(s->seen, s->ids[i]) && (code = search(s, s->ids[i], true, &bytes, err)) == HDX_OK) {
+        if (!hdx_bits_test(s->seen, s->ids[i]) && (code = search_from(s, s->ids[i], true, &bytes, err)) == HDX_OK) {
             s->bytes += bytes;
             code = hdx_ids_push(&s->begun, s->ids[i], err);
         }
-    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) { /* the one above is lower, and has its number already */
+    for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) { /* the parent is lower and has its number already */
         if (s->up[i] != i) {
             s->up[i] = s->up[s->up[i]];
             continue;
@@ -187,7 +187,7 @@ static hdx_code find_roots(sorter *s, hdx_error *err)
     for (uint64_t i = s->begun.count; code == HDX_OK && i-- > 0;) {
         const hdx_id id = s->begun.at[i];
         uint64_t     bytes;
-        if (hdx_bits_test(s->seen, id) || (code = search(s, id, false, &bytes, err)) != HDX_OK)
+        if (hdx_bits_test(s->seen, id) || (code = search_from(s, id, false, &bytes, err)) != HDX_OK)
             continue;
         cluster *c = &s->clusters.at[s->up[place_of(s, id)]];
         c->roots++;
@@ -209,8 +209,8 @@ static int by_size(const void *a, const void *b)
     return (x->root > y->root) - (x->root < y->root);
 }
 
-/* Ids by cluster, each cluster's in their order; then the clusters by size. */
-static hdx_code deal_out(sorter *s, hdx_error *err)
+/* Sorts ids by cluster, in id order within each; then sorts clusters by size. */
+static hdx_code group_by_cluster(sorter *s, hdx_error *err)
 {
     hdx_id  *by = hdx_mem_raw(s->ask.q.mem, s->count, sizeof *by);
     uint64_t first = 0;
@@ -236,7 +236,7 @@ static hdx_code deal_out(sorter *s, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code sort_out(sorter *s, hdx_error *err)
+static hdx_code find_garbage(sorter *s, hdx_error *err)
 {
     hdx_mem *mem = s->ask.q.mem;
     s->objects = hdx_graph_objects(s->ask.g);
@@ -260,21 +260,21 @@ static hdx_code sort_out(sorter *s, hdx_error *err)
             s->up[i] = i;
         }
     if ((code = find_clusters(s, err)) == HDX_OK && (code = find_roots(s, err)) == HDX_OK &&
-        (code = deal_out(s, err)) == HDX_OK)
+        (code = group_by_cluster(s, err)) == HDX_OK)
         code = hdx_graph_check(s->ask.g, err);
     return code;
 }
 
-/* ---- what a cluster is, and refers to ---- */
+/* ---- content and references of a cluster ---- */
 
-/* Adds to the sum of a class; the class with the greatest one, of equal ones that with the lowest number. */
+/* Sums by class and finds the class with the largest sum; of equal sums, that with the lowest number. */
 typedef struct most {
     hdx_map  sums;
     uint64_t best;
     uint32_t number;
 } most;
 
-static hdx_code add(most *m, uint32_t number, uint64_t n, hdx_error *err)
+static hdx_code add_to_class(most *m, uint32_t number, uint64_t n, hdx_error *err)
 {
     bool      fresh;
     uint64_t *sum = hdx_map_put(&m->sums, number, &fresh);
@@ -288,7 +288,7 @@ static hdx_code add(most *m, uint32_t number, uint64_t n, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code look_at(sorter *s, const cluster *c, hdx_cell *cells, hdx_error *err)
+static hdx_code describe_cluster(sorter *s, const cluster *c, hdx_cell *cells, hdx_error *err)
 {
     const bool of_live = hdx_column_wanted(&s->ask.q, LIVE) || hdx_column_wanted(&s->ask.q, LIVE_CLASS);
     most       own = { hdx_map_of(s->ask.q.mem), 0, HDX_NO_CLASS }, live = own;
@@ -298,7 +298,7 @@ static hdx_code look_at(sorter *s, const cluster *c, hdx_cell *cells, hdx_error 
         const hdx_id id = s->ids[c->first + i];
         hdx_refs     refs;
         hdx_id       to;
-        code = add(&own, hdx_graph_class_of(s->ask.g, id), hdx_graph_shallow(s->ask.g, id), err);
+        code = add_to_class(&own, hdx_graph_class_of(s->ask.g, id), hdx_graph_shallow(s->ask.g, id), err);
         hdx_graph_outbound(s->ask.g, id, HDX_ALL, &refs);
         while (code == HDX_OK && of_live && hdx_refs_next(&refs, &to)) {
             bool fresh = false;
@@ -307,7 +307,7 @@ static hdx_code look_at(sorter *s, const cluster *c, hdx_cell *cells, hdx_error 
             if (hdx_map_put(&targets, to, &fresh) == NULL)
                 code = hdx_no_memory(err, "references of a cluster", targets.count);
             else if (fresh)
-                code = add(&live, hdx_graph_class_of(s->ask.g, to), 1, err);
+                code = add_to_class(&live, hdx_graph_class_of(s->ask.g, to), 1, err);
         }
         if (code == HDX_OK)
             code = hdx_ask_check_cancel(&s->ask, err);
@@ -339,17 +339,17 @@ static hdx_code garbage_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     cells[SHALLOW] = hdx_cell_uint(c->bytes);
     cells[PERCENT] = hdx_cell_real(s->bytes == 0 ? 0 : 100.0 * (double)c->bytes / (double)s->bytes);
     cells[MOSTLY] = cells[LIVE] = cells[LIVE_CLASS] = hdx_cell_null();
-    cells[KIND] = hdx_cell_string(hdx_unreached_name(hdx_unreached_kind_of(&s->told, c->root)));
+    cells[KIND] = hdx_cell_string(hdx_unreached_name(hdx_unreached_kind_of(&s->unreached, c->root)));
     if (hdx_column_wanted(&s->ask.q, MOSTLY) || hdx_column_wanted(&s->ask.q, LIVE) ||
         hdx_column_wanted(&s->ask.q, LIVE_CLASS))
-        code = look_at(s, c, cells, err);
+        code = describe_cluster(s, c, cells, err);
     *more = true;
     return code;
 }
 
-static hdx_code say(hdx_code code, const sorter *s, hdx_rows **out, hdx_error *err)
+static hdx_code add_totals(hdx_code code, const sorter *s, hdx_rows **out, hdx_error *err)
 {
-    const hdx_unreached *u = &s->told;
+    const hdx_unreached *u = &s->unreached;
     const uint64_t       numbers[] = { s->clusters.count,
                                        s->count,
                                        s->bytes,
@@ -362,8 +362,8 @@ static hdx_code say(hdx_code code, const sorter *s, hdx_rows **out, hdx_error *e
     return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(numbers), numbers, err);
 }
 
-/* Clusters that are no garbage are told apart by rows; that none may be is said before them. */
-static void warn(const sorter *s)
+/* This notice precedes the rows, because any of them may be reachable if the dump lacks locals. */
+static void warn_lacking_locals(const sorter *s)
 {
     if (hdx_lacks_locals(hdx_graph_summary_of(s->ask.g)) && s->ask.q.notice != NULL)
         s->ask.q.notice(s->ask.q.notice_context,
@@ -379,13 +379,13 @@ static hdx_code open_garbage(const hdx_query *q, const hdx_arguments *a, hdx_row
     if (s == NULL)
         return hdx_no_memory(err, "garbage", sizeof *s);
     hdx_code code = hdx_ask_begin(q, &s->ask, err);
-    if (code != HDX_OK || (code = sort_out(s, err)) != HDX_OK ||
-        (code = hdx_unreached_open(&s->ask, &s->told, err)) != HDX_OK)
+    if (code != HDX_OK || (code = find_garbage(s, err)) != HDX_OK ||
+        (code = hdx_unreached_open(&s->ask, &s->unreached, err)) != HDX_OK)
         return code;
-    warn(s);
+    warn_lacking_locals(s);
     hdx_rows_maker maker = { columns, COLUMNS, s, garbage_next, NULL, s->clusters.count };
     if ((code = hdx_rows_make_in(q->mem, &maker, out, err)) == HDX_OK)
-        code = say(code, s, out, err);
+        code = add_totals(code, s, out, err);
     if (code == HDX_OK)
         hdx_rows_set_wanted(*out, q->wanted.columns);
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))

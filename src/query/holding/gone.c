@@ -1,6 +1,4 @@
-/*
- * gone.c - what would be free, summed by class: the rows of questions that take something away.
- */
+/* gone.c - what would be free, summed by class: the rows of questions that remove objects or references. */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
 #include "graph/graph.h"

@@ -1,12 +1,12 @@
 /*
- * holder_groups.c - which holders count as one.
+ * holder_groups.c - determines which holders form a group.
  *
- * What the threads of a pool share is held by each of them, and none alone keeps it; the same is true of fields that
- * one class has for one purpose, and of the roots that native code made. For a person they are one holder: the pool
- * (names that differ in digits alone, as `threads --by pool` sums them up), the class, the type of root.
+ * Each thread of a pool refers to what the pool shares, and none alone keeps it alive; the same is true of the fields
+ * that one class has for one purpose, and of the roots of native code. Users regard them as one holder: the pool (names
+ * that differ in digits only, as in `threads --by pool`), the class, the type of root.
  *
- * In:  holders as flow.c lists them: the fields of a class are neighbours.
- * Cost: 4 bytes for each holder; 40 bytes and the name of each thread.
+ * In:  the holders of flow.c, in which the fields of a class are adjacent.
+ * Cost: 4 bytes per holder; 40 bytes and the name of each thread.
  */
 #include "query/holding/holder_groups.h"
 #include "query/common/labels.h"
@@ -17,7 +17,7 @@
 
 typedef struct pool_member {
     uint64_t holder;
-    uint32_t class_number; /* of a thread without a name */
+    uint32_t class_number; /* if the thread has no name */
     hdx_text pool;
 } pool_member;
 
@@ -26,7 +26,7 @@ typedef struct grouping {
     const hdx_holder     *holders;
     uint64_t              count;
     hdx_holder_groups    *out;
-    uint64_t              room; /* of names */
+    uint64_t              room; /* capacity of `names` */
     hdx_arena             texts;
     HDX_LIST(pool_member) threads;
 } grouping;
@@ -55,7 +55,7 @@ static hdx_code add_fields(grouping *g, hdx_error *err)
     return code;
 }
 
-/* An object that is a root several times is of the first type in the dump. */
+/* An object that is a root several times has the type of its first root in the dump. */
 static hdx_code add_roots(grouping *g, hdx_error *err)
 {
     uint32_t        group_of[HDX_ROOT_TYPES] = { 0 };
@@ -155,7 +155,7 @@ hdx_code hdx_holder_groups_find(hdx_ask *ask, const hdx_holder *holders, uint64_
     *out = (hdx_holder_groups){ .of = hdx_mem_array(mem, count, sizeof *out->of) };
     if (out->of == NULL)
         return hdx_no_memory(err, "groups of holders", count * sizeof *out->of);
-    hdx_code code = new_group(&g, (hdx_text){ "", 0 }, err); /* of holder 0 */
+    hdx_code code = new_group(&g, (hdx_text){ "", 0 }, err); /* group of holder 0 */
     if (code == HDX_OK && (code = add_fields(&g, err)) == HDX_OK && (code = add_threads(&g, err)) == HDX_OK)
         code = add_roots(&g, err);
     return code;

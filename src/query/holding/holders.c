@@ -1,25 +1,25 @@
 /*
- * holders.c - where the memory is that nobody dominates: the static fields, threads and other GC roots that *together*
+ * holders.c - what holds memory that no object dominates: the static fields, threads and other GC roots that *together*
  * keep a stated share of the heap alive.
  *
  *        alone  together      %  object
  *      31.1 MB   31.1 MB   5.2%  class Shop .byId
  *      31.1 MB  562.0 MB  94.1%  class Shop .byMail
  *
- * A dominator tree explains what one object holds. What two hold is below neither, and such a tree shows it as millions
- * of small trees beside each other. So: the holder by which a search comes to most bytes is taken away, the search is
- * done again (flow.c), and so on until what is no longer reached is the share that is wanted; then each of them that is
- * not needed for that is given back. No one of those that are left can be, so the set is least in that sense; a set of
- * other holders may be smaller.
+ * A dominator tree explains what one object keeps alive. Memory that two objects keep alive is below neither of them,
+ * and such a tree shows it as millions of separate small trees. Therefore the holder from which a search reaches most
+ * bytes is removed and the search is repeated (flow.c), until the unreached bytes are the requested share; then each
+ * holder that is not needed for that is restored. None of the remaining ones can be restored, so the set is minimal in
+ * that sense; a set of other holders may be smaller.
  *
- * Where more holders than are wanted would be needed, the search is done once more with groups as holders
- * (holder_groups.h): a pool of threads, the fields of a class, the roots of a type. It goes on to MOST of them, so that
- * an answer that does not reach the share says how many would. Rows show the threads of one pool and the roots of one
- * type as one holder in either case; the fields of a class are one row only where groups were searched for.
+ * If more holders than requested would be needed, the search is repeated with groups as holders (holder_groups.h): a
+ * pool of threads, the fields of a class, the roots of a type. It continues to MOST of them, so that an answer that
+ * does not reach the share can report how many would. Rows show the threads of one pool and the roots of one type as
+ * one holder in either case; the fields of a class are one row only if groups were searched.
  *
- * `together` is exact: what is free without the holders up to this line is all that a search without them does not
- * reach. Cost: a search over nodes (nodes.h) for each holder that is tried, and one that finds which of them lead
- * where: sums of what each set of them leads to answer everything else.
+ * `together` is exact: a search without the holders up to this row does not reach these bytes. Cost: one search over
+ * nodes (nodes.h) for each holder that is tried, and one that finds which of them lead where: the sums for each set of
+ * holders answer everything else.
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
@@ -36,8 +36,8 @@
 #define MOST_DEFAULT  "8"
 #define MOST          64u /* bits of a set (flow.h) */
 #define SHARE_DEFAULT "80"
-#define TINY          100u  /* a holder by which less than this part of the heap is reached changes nothing */
-#define ADDRESSES     1000u /* of the members of a row */
+#define TINY          100u  /* a holder from which less than 1/TINY of the heap is reached changes nothing */
+#define ADDRESSES     1000u /* of the members of a row that are listed */
 
 enum {
     KIND,
@@ -90,24 +90,25 @@ static const hdx_column total_members[] = {
 };
 static const hdx_column document[] = { HDX_NESTED("total", OBJECT, 0, "totals of the listed holders", total_members) };
 
-/* A unit is what is taken away at once: a holder, or in a search by groups a group. */
+/* A unit is what is removed at once: a holder, or, in a search by groups, a group. */
 typedef struct finder {
-    hdx_ask                  *ask;
-    hdx_flow                 *flow;
-    hdx_holder               *holders;
-    uint64_t                  count;
-    hdx_holder_groups         groups;
-    uint64_t                 *reached;      /* bytes by group; NULL: units are holders */
-    uint64_t                  chosen[MOST]; /* units, in the order in which they were taken away */
-    uint32_t                  most, used;
-    uint64_t                  needed;      /* a bit for each that is */
-    uint32_t                  would_need;  /* units that reach the share; 0: the search did not get there */
-    uint32_t                  tried;       /* units, by the search with groups */
-    uint64_t                  tried_bytes; /* free without these */
-    uint64_t                  bytes;       /* of the live heap */
-    uint64_t                  free_bytes;  /* by the last search */
-    uint64_t                  wanted;      /* bytes */
-    HDX_LIST(hdx_flow_member) members;     /* of the units chosen: what leads to something that nothing else reaches */
+    hdx_ask          *ask;
+    hdx_flow         *flow;
+    hdx_holder       *holders;
+    uint64_t          count;
+    hdx_holder_groups groups;
+    uint64_t         *reached;      /* bytes by group; NULL: units are holders */
+    uint64_t          chosen[MOST]; /* units, in the order in which they were removed */
+    uint32_t          most, used;
+    uint64_t          needed;      /* a bit for each unit that is needed */
+    uint32_t          would_need;  /* units that reach the share; 0: the search did not reach it */
+    uint32_t          tried;       /* units in the search with groups */
+    uint64_t          tried_bytes; /* free bytes without these */
+    uint64_t          bytes;       /* of the live heap */
+    uint64_t          free_bytes;  /* by the last search */
+    uint64_t          wanted;      /* bytes */
+    /* of the units chosen: those that lead to an object that is not reached otherwise */
+    HDX_LIST(hdx_flow_member) members;
     hdx_flow_sums             sums;
 } finder;
 
@@ -122,18 +123,18 @@ static void remove_unit(finder *f, uint64_t unit, bool removed)
             f->holders[i].removed = removed;
 }
 
-static hdx_code search(finder *f, hdx_error *err)
+static hdx_code run_search(finder *f, hdx_error *err)
 {
     uint64_t bytes = 0;
     hdx_code code = hdx_flow_run(f->flow, &bytes, err);
-    if (f->bytes == 0) /* with nothing taken away: what no root reaches is no part of the heap */
+    if (f->bytes == 0) /* nothing is removed yet: objects that no root reaches are not part of the heap */
         f->bytes = bytes;
     f->free_bytes = f->bytes - bytes;
     return code;
 }
 
-/* The unit by which most bytes were reached; 0: there is none. A unit that was taken away reaches nothing. */
-static uint64_t biggest(const finder *f, uint64_t *bytes)
+/* Returns the unit from which most bytes were reached; 0: none. Nothing is reached from a removed unit. */
+static uint64_t biggest_unit(const finder *f, uint64_t *bytes)
 {
     uint64_t best = 0;
     *bytes = 0;
@@ -150,72 +151,72 @@ static uint64_t biggest(const finder *f, uint64_t *bytes)
     return best;
 }
 
-/* Takes unit after unit away, up to `most`, until the share is reached. Begins after a search without any. */
-static hdx_code choose(finder *f, uint32_t most, hdx_error *err)
+/* Removes units, up to `most`, until the share is reached. REQUIRES: the last search was without removed units. */
+static hdx_code remove_units(finder *f, uint32_t most, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     while (code == HDX_OK && f->used < most && (f->used == 0 || f->free_bytes < f->wanted)) {
         uint64_t       bytes;
-        const uint64_t next = biggest(f, &bytes);
+        const uint64_t next = biggest_unit(f, &bytes);
         if (next == 0 || bytes < f->bytes / TINY)
             break;
         remove_unit(f, next, true);
         f->chosen[f->used++] = next;
-        code = search(f, err);
+        code = run_search(f, err);
     }
     return code;
 }
 
-/* Gives units back until `kept` are left. */
-static void give_back(finder *f, uint32_t kept)
+/* Restores units until `left` remain. */
+static void restore_units(finder *f, uint32_t left)
 {
-    while (f->used > kept)
+    while (f->used > left)
         remove_unit(f, f->chosen[--f->used], false);
 }
 
-/* The same with groups, as far as that goes; what is kept of it are the first `most`. */
+/* Searches again with groups, as far as possible, and uses the first `most` of them. */
 static hdx_code choose_groups(finder *f, hdx_error *err)
 {
     hdx_code code;
     if ((f->reached = hdx_mem_array(f->ask->q.mem, f->groups.count, sizeof *f->reached)) == NULL)
         return hdx_no_memory(err, "groups of holders", f->groups.count * sizeof *f->reached);
-    if ((code = search(f, err)) != HDX_OK || (code = choose(f, MOST, err)) != HDX_OK)
+    if ((code = run_search(f, err)) != HDX_OK || (code = remove_units(f, MOST, err)) != HDX_OK)
         return code;
     f->would_need = f->used > 0 && f->free_bytes >= f->wanted ? f->used : 0;
     f->tried = f->used;
     f->tried_bytes = f->free_bytes;
     if (f->used <= f->most)
         return HDX_OK;
-    give_back(f, f->most);
-    return search(f, err);
+    restore_units(f, f->most);
+    return run_search(f, err);
 }
 
-/* By holders where so many reach the share, or groups are hardly better. */
+/* Chooses holders if they reach the share, or if groups are hardly better. */
 static hdx_code choose_best(finder *f, double share, hdx_error *err)
 {
     uint64_t single[MOST];
-    hdx_code code = search(f, err);
+    hdx_code code = run_search(f, err);
     f->wanted = (uint64_t)((double)f->bytes * share / 100);
     if (code == HDX_OK)
-        code = choose(f, f->most, err);
+        code = remove_units(f, f->most, err);
     const uint32_t used = f->used;
     const uint64_t free_bytes = f->free_bytes;
     if (code != HDX_OK || free_bytes >= f->wanted)
         return code;
     memcpy(single, f->chosen, used * sizeof *single);
-    give_back(f, 0);
+    restore_units(f, 0);
     if ((code = choose_groups(f, err)) != HDX_OK || f->free_bytes > free_bytes + f->bytes / TINY)
-        return code; /* single holders say more, unless little is found by them */
-    give_back(f, 0);
+        return code; /* single holders are more specific, unless they explain little */
+    restore_units(f, 0);
     f->reached = NULL;
     for (f->used = 0; f->used < used; f->used++)
         remove_unit(f, f->chosen[f->used] = single[f->used], true);
-    return search(f, err);
+    return run_search(f, err);
 }
 
 /*
- * What leads on: to something that the last search did not reach. A field of a class that only the others held goes
- * with them: it is given back, and is as little reached as before.
+ * Lists the members that lead to an object that the last search did not reach. A field of a class that only other
+ * removed holders keep alive is restored, because it goes with them and remains unreached.
  */
 static hdx_code list_members(finder *f, hdx_error *err)
 {
@@ -245,7 +246,7 @@ static hdx_code list_members(finder *f, hdx_error *err)
     return HDX_OK;
 }
 
-/* What is free without units: all that no other leads to. */
+/* Sums what is free without units: everything to which no other unit leads. */
 static hdx_flow_sum free_without(const finder *f, uint64_t bits)
 {
     hdx_flow_sum all = { .bits = bits };
@@ -257,8 +258,8 @@ static hdx_flow_sum free_without(const finder *f, uint64_t bits)
     return all;
 }
 
-/* Gives back each that is not needed for the share; where that is not reached, each without which little is lost. */
-static void reduce(finder *f)
+/* Restores each unit that is not needed for the share, or, if the share is not reached, that contributes little. */
+static void restore_unneeded(finder *f)
 {
     f->needed = f->used == MOST ? UINT64_MAX : (1ull << f->used) - 1;
     const bool reached = free_without(f, f->needed).bytes >= f->wanted;
@@ -269,7 +270,7 @@ static void reduce(finder *f)
     }
 }
 
-/* "byId", or "byId, all" where several fields refer to one object. */
+/* "byId", or "byId, all" if several fields refer to one object. */
 typedef struct field_names {
     hdx_buffer *out;
     unsigned    count;
@@ -288,7 +289,7 @@ static bool take_name(void *context, const hdx_named_ref *ref)
 
 /* ---- rows ---- */
 
-/* Bits of the needed units that share a row with this one: threads of one pool, roots of one type. */
+/* Returns the bits of the needed units that share a row with this one: threads of one pool, roots of one type. */
 static uint64_t row_of(const finder *f, uint32_t unit)
 {
     uint64_t bits = 1ull << unit;
@@ -300,7 +301,7 @@ static uint64_t row_of(const finder *f, uint32_t unit)
     return bits & f->needed;
 }
 
-/* The names of the fields by which the members of a row lead on. */
+/* Writes the names of the fields by which the members of a row refer to objects. */
 static hdx_code reference_cell(const finder *f, uint64_t bits, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_error   mine;
@@ -327,7 +328,7 @@ static hdx_code reference_cell(const finder *f, uint64_t bits, hdx_arena *arena,
 
 static hdx_id object_of(const hdx_holder *h) { return h->kind == HDX_HOLDER_STATIC ? h->to : h->from; }
 
-/* Of several members: what they have in common. */
+/* Writes the cells that several members have in common. */
 static hdx_code member_cells(const finder *f, uint64_t bits, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     const hdx_holder *first = NULL;
@@ -388,10 +389,10 @@ static hdx_code add_rows(finder *f, hdx_table *table, hdx_error *err)
     return code;
 }
 
-/* ---- what is said of all of them ---- */
+/* ---- summary ---- */
 
-/* Why the rows do not keep the share. */
-static void say_short(const finder *f, double share, char *out, size_t size)
+/* Explains why the rows do not reach the share. */
+static void explain_short(const finder *f, double share, char *out, size_t size)
 {
     if (f->would_need > f->most)
         (void)snprintf(out, size, "%u would hold %g%% (--most %u)", f->would_need, share, f->would_need);
@@ -404,7 +405,7 @@ static void say_short(const finder *f, double share, char *out, size_t size)
         (void)snprintf(out, size, "no further holder is the first to reach 1%% of it");
 }
 
-static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *err)
+static hdx_code add_summary(const finder *f, double share, hdx_rows **out, hdx_error *err)
 {
     const hdx_flow_sum all = free_without(f, f->needed);
     unsigned           count = 0;
@@ -420,7 +421,7 @@ static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *er
     const hdx_cell cells[] = { hdx_cell_real(share), hdx_cell_bool(reached), hdx_cell_uint(all.objects),
                                hdx_cell_uint(all.bytes), needed == 0 ? hdx_cell_null() : hdx_cell_uint(needed) };
     if (!reached)
-        say_short(f, share, why, sizeof why);
+        explain_short(f, share, why, sizeof why);
     (void)snprintf(line, sizeof line, "%u holder%s %.1f%% of the live heap%s%s", count,
                    count == 1 ? " holds" : "s together hold", percent, reached ? "" : "; ", why);
     hdx_code code = hdx_beside(HDX_OK, out, "total", total_members, HDX_COUNT(total_members), cells, err);
@@ -435,7 +436,7 @@ static hdx_code say(const finder *f, double share, hdx_rows **out, hdx_error *er
                                   why);
 }
 
-static hdx_code find(finder *f, double share, hdx_error *err)
+static hdx_code find_holders(finder *f, double share, hdx_error *err)
 {
     hdx_code code = hdx_flow_open(f->ask, &f->flow, err);
     if (code != HDX_OK)
@@ -448,15 +449,15 @@ static hdx_code find(finder *f, double share, hdx_error *err)
     if (f->used > 0)
         code = hdx_flow_split(f->flow, f->members.at, f->members.count, &f->sums, err);
     if (code == HDX_OK)
-        reduce(f);
+        restore_unneeded(f);
     return code;
 }
 
-static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out, hdx_error *err)
+static hdx_code holder_rows(hdx_ask *ask, double share, uint32_t most, hdx_rows **out, hdx_error *err)
 {
     finder     f = { .ask = ask, .most = most };
     hdx_table *table = NULL;
-    hdx_code   code = find(&f, share, err);
+    hdx_code   code = find_holders(&f, share, err);
     if (code != HDX_OK || (code = hdx_table_in(ask->q.mem, columns, COLUMNS, &table, err)) != HDX_OK)
         return code;
     if ((code = add_rows(&f, table, err)) != HDX_OK || (code = hdx_graph_check(ask->g, err)) != HDX_OK) {
@@ -464,7 +465,7 @@ static hdx_code answer(hdx_ask *ask, double share, uint32_t most, hdx_rows **out
         return code;
     }
     code = hdx_table_rows(table, out, err);
-    return code == HDX_OK ? say(&f, share, out, err) : code;
+    return code == HDX_OK ? add_summary(&f, share, out, err) : code;
 }
 
 static const hdx_parameter parameters[] = {
@@ -492,8 +493,8 @@ static hdx_code open_holders(const hdx_query *q, const hdx_arguments *a, hdx_row
     *out = NULL;
     const hdx_code code = hdx_ask_begin(q, &ask, err);
     return code != HDX_OK ? code
-                          : answer(&ask, (double)hdx_argument_number(a, "share"),
-                                   (uint32_t)hdx_argument_number(a, "most"), out, err);
+                          : holder_rows(&ask, (double)hdx_argument_number(a, "share"),
+                                        (uint32_t)hdx_argument_number(a, "most"), out, err);
 }
 
 const hdx_question hdx_question_holders = {

@@ -1,15 +1,15 @@
 /*
- * immediate.c - who keeps the objects of a set: their immediate dominators, by class (MAT's immediate_dominators).
+ * immediate.c - the immediate dominators of a set of objects, by class (MAT's immediate_dominators).
  *
  *     class            dominators  dominated
  *     bookshop.Desk             1        270
  *     <ROOT>                    1         12
  *
- * A dominator whose class is to be skipped (java.* and such by default) counts as the first one above it that is not;
- * who has none is kept by the GC roots alone, <ROOT>. A class object is of class java.lang.Class, as all are to MAT. A
- * row is one class: two of one name, of two loaders, are two rows.
- * Cost: one bit for each object of the heap, 16 bytes for each of the set and each dominator; steps up the tree of
- *       dominators, of which each 64th object that is skipped remembers the end (chains of millions are skipped too).
+ * A dominator of a skipped class (java.* and others by default) is replaced by the first one above it that is not
+ * skipped, or by <ROOT> if there is none. The class of a class object is java.lang.Class, as in MAT. A row is one
+ * class: two classes of one name, with two loaders, are two rows. Cost: one bit per object of the heap, 16 bytes per
+ * object of the set and per dominator; steps up the dominator tree, of which one in 64 skipped objects caches the end
+ * (chains of skipped objects may have millions).
  */
 #include "query/common/beside.h"
 #include "graph/graph.h"
@@ -56,13 +56,13 @@ typedef HDX_LIST(hdx_pair) pair_list;
 typedef struct finder {
     hdx_ask  *ask;
     uint64_t  objects;
-    uint32_t  classes; /* rows[classes]: <ROOT> */
-    uint64_t *skipped; /* bits by class number; and of what the index knows no class */
+    uint32_t  classes; /* rows[classes] is <ROOT> */
+    uint64_t *skipped; /* bits by class number, and one for objects without a class */
     uint64_t *known;   /* bits by id: dominators that were counted */
     uint64_t  words;
-    hdx_map   ends; /* of chains that are skipped */
+    hdx_map   ends; /* cached ends of chains of skipped objects */
     row      *rows;
-    pair_list set, dominators; /* id and row */
+    pair_list set, dominators; /* pairs of id and row */
     uint64_t  shallow;
 } finder;
 
@@ -83,8 +83,11 @@ static hdx_code skip_classes(finder *f, const char *pattern, const hdx_class *al
     return code;
 }
 
-/* Names and globs with | between, or one /regular expression/. That a word means no class is said, of the caller's. */
-static hdx_code skip(finder *f, const char *words, bool preset, hdx_error *err)
+/*
+ * Parses names and globs separated by |, or one /regular expression/. If a word matches no class, reports that, unless
+ * the words are the default.
+ */
+static hdx_code parse_skip(finder *f, const char *words, bool preset, hdx_error *err)
 {
     const hdx_class *all = hdx_graph_classes(f->ask->g, &(uint32_t){ 0 });
     hdx_arena        arena = hdx_arena_of(f->ask->q.mem);
@@ -116,8 +119,8 @@ static bool is_skipped(const finder *f, hdx_id id)
     return c < f->classes && hdx_bits_test(f->skipped, c);
 }
 
-/* Of a long chain: each sampled object remembers where it ends. */
-static hdx_code remember(finder *f, hdx_id from, hdx_id end, uint64_t steps, hdx_error *err)
+/* Caches the end of a long chain at its sampled objects. */
+static hdx_code cache_end(finder *f, hdx_id from, hdx_id end, uint64_t steps, hdx_error *err)
 {
     for (hdx_id at = from; steps > 0; steps--, at = hdx_graph_dominator(f->ask->g, at)) {
         bool      fresh;
@@ -129,7 +132,7 @@ static hdx_code remember(finder *f, hdx_id from, hdx_id end, uint64_t steps, hdx
     return HDX_OK;
 }
 
-/* The first dominator that is not skipped. */
+/* Finds the first dominator that is not skipped. */
 static hdx_code dominator_of(finder *f, hdx_id id, hdx_id *out, hdx_error *err)
 {
     const hdx_id first = hdx_graph_dominator(f->ask->g, id);
@@ -147,7 +150,7 @@ static hdx_code dominator_of(finder *f, hdx_id id, hdx_id *out, hdx_error *err)
         code = hdx_ask_check_cancel(f->ask, err);
     }
     *out = at < f->objects ? at : HDX_VIRTUAL_ROOT;
-    return code == HDX_OK && steps > SAMPLE ? remember(f, first, *out, steps, err) : code;
+    return code == HDX_OK && steps > SAMPLE ? cache_end(f, first, *out, steps, err) : code;
 }
 
 static hdx_code put(finder *f, pair_list *list, hdx_id id, uint64_t at, hdx_error *err)
@@ -245,7 +248,7 @@ static hdx_code add_rows(finder *f, hdx_table *t, hdx_error *err)
     return code;
 }
 
-static hdx_code answer(finder *f, hdx_rows **out, hdx_error *err)
+static hdx_code immediate_rows(finder *f, hdx_rows **out, hdx_error *err)
 {
     hdx_table *t;
     hdx_code   code = hdx_table_in(f->ask->q.mem, columns, COLUMNS, &t, err);
@@ -272,11 +275,11 @@ static hdx_code find(hdx_ask *ask, const hdx_members *m, const char *words, bool
     f.rows = hdx_mem_array(mem, (uint64_t)f.classes + 1, sizeof *f.rows);
     if (f.skipped == NULL || f.known == NULL || f.rows == NULL)
         return hdx_no_memory(err, "dominators", f.words * sizeof *f.known);
-    if ((code = skip(&f, words, preset, err)) != HDX_OK || (code = count_all(&f, m, err)) != HDX_OK ||
+    if ((code = parse_skip(&f, words, preset, err)) != HDX_OK || (code = count_all(&f, m, err)) != HDX_OK ||
         (hdx_column_wanted(&ask->q, RETAINED) && (code = retained(&f, false, err)) != HDX_OK) ||
         (hdx_column_wanted(&ask->q, DOMINATED_RETAINED) && (code = retained(&f, true, err)) != HDX_OK))
         return code;
-    return answer(&f, out, err);
+    return immediate_rows(&f, out, err);
 }
 
 static hdx_code open_immediate(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)

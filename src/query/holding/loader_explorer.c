@@ -1,27 +1,27 @@
 /*
- * loader_explorer.c - class loaders: what each defined, what of that lives outside of it, and what holds it.
+ * loader_explorer.c - class loaders: what each defined, instances of that outside of the loader, and what holds it.
  *
  *      outside  classes  retained  held by                        object
  *            0       12    3.1 MB  static app.Registry.listeners  app.PluginLoader "shop-1.2"
  *
- * A loader is to be gone when its plugin or application is: nothing but itself needs its classes then. `outside` counts
- * instances of its classes that it does not dominate, so others keep them, and with them the class and the loader. Of
- * the loaders of the JVM itself and of its application, which never go, that is not asked.
+ * A loader should become garbage with its plugin or application, when nothing else needs its classes. `outside` counts
+ * instances of its classes that it does not dominate: other objects keep them alive, and with them the class and the
+ * loader. It is not computed for the loaders of the JVM and of its application, which are permanent.
  *
- * What holds a loader is the last step before it on a shortest path from a GC root (without referents of java.lang.ref)
- * that a programmer knows: a static field of a class that it did not define, a thread, or the GC root.
+ * The holder of a loader is the last step before it on a shortest path from a GC root (without referents of
+ * java.lang.ref) that a programmer recognizes: a static field of a class that it did not define, a thread, or the GC
+ * root.
  *
- * A loader with instances outside may still be held by one thing alone: a thread local of a pool's thread, or a static
- * list, has an instance of one of its classes, and this leads to the class, the loader and everything else. So --unused
- * shows a loader, too, if all instances outside are below the culprit that held_by names.
+ * A loader with instances outside may still have a single holder: a thread local of a pool's thread, or a static list,
+ * refers to an instance of one of its classes, and this leads to the class, the loader and everything else. Therefore
+ * --unused also shows a loader if all instances outside are below the culprit that held_by names.
  *
- * What a loader that may go retains is the retained set of the loader, its classes and all their instances (MAT 6.5):
- * of the loader object alone it says little, because each instance keeps all of it alive.
+ * The retained size of a removable loader is that of the loader, its classes and all their instances together
+ * (MAT 6.5): that of the loader object alone is small, because each instance keeps all of it alive.
  *
- * Cost: a climb in the dominator tree for each instance of a loader that may go, each object on the way once (4 bytes
- * for each object of the dump, where there is such a loader, and again with --unused); a walk over the heap for the
- * retained sets (groups.c); paths are those of the index, one search serves all loaders whose path there leads over a
- * weak reference.
+ * Cost: a climb in the dominator tree for each instance of a removable loader, visiting each object once (4 bytes per
+ * object of the dump if there is such a loader, and again with --unused); a search over the heap for the retained sets
+ * (groups.c). Paths are those of the index; one search serves all loaders whose path there contains a weak reference.
  */
 #include "graph/graph.h"
 #include "query/common/fields.h"
@@ -55,36 +55,36 @@ static const hdx_column columns[COLUMNS] = {
 };
 static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 
-#define UNKNOWN 0u
-#define NOBODY  UINT32_MAX
+#define UNKNOWN   0u
+#define NO_ANCHOR UINT32_MAX
 
-/* Which of some objects, the anchors, dominates any object nearest. */
+/* Finds, for any object, the nearest dominator among some objects, the anchors. */
 typedef struct anchors {
     const hdx_id *at;
     uint64_t      count;
-    uint32_t     *nearest; /* of each object: 1 + place of the nearest anchor that dominates it or is it, or NOBODY */
+    uint32_t     *nearest; /* of each object: 1 + index of the nearest anchor that is or dominates it, or NOBODY */
 } anchors;
 
 typedef struct explorer {
     hdx_ask       ask;
     hdx_loaders   all;
-    bool         *stays;   /* of each: it never goes */
-    uint64_t     *outside; /* of each */
-    hdx_pair     *order;   /* second: places of those that have rows */
+    bool         *permanent; /* of each loader: it is permanent */
+    uint64_t     *outside;   /* of each loader */
+    hdx_pair     *order;     /* second: index of a loader that has a row */
     uint64_t      count, next;
-    uint64_t     *retained; /* of each */
-    hdx_id       *ids;      /* of each */
+    uint64_t     *retained; /* of each loader */
+    hdx_id       *ids;      /* of each loader */
     anchors       loaders;  /* all of them */
     uint64_t      objects;
     hdx_excludes  excludes;
-    hdx_path_tree indexed, searched; /* paths to those that go; ends of `searched` are for those without one before */
-    uint64_t     *path;              /* of each loader: its place among the ends of `indexed` */
-    uint64_t     *search;            /* and of `searched`, by the place before; HDX_TREE_NONE */
+    hdx_path_tree indexed, searched; /* paths to removable loaders; `searched` has those without a path in `indexed` */
+    uint64_t     *path;              /* of each loader: index among the ends of `indexed` */
+    uint64_t     *search;            /* by that index: index among the ends of `searched`; HDX_TREE_NONE */
     hdx_id       *targets;
     uint64_t      target_count;
 } explorer;
 
-/* ---- loaders that never go ---- */
+/* ---- permanent loaders ---- */
 
 static bool begins(hdx_text name, const char *with)
 {
@@ -92,7 +92,7 @@ static bool begins(hdx_text name, const char *with)
     return name.len >= n && memcmp(name.at, with, n) == 0;
 }
 
-/* JDK 5 to 8, JDK 9 and later, Android. */
+/* Loaders of JDK 5 to 8, JDK 9 and later, Android. */
 static bool is_of_vm(hdx_graph *g, hdx_id id)
 {
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
@@ -104,8 +104,8 @@ static bool is_of_vm(hdx_graph *g, hdx_id id)
             hdx_text_is(c->name, "java.lang.BootClassLoader"));
 }
 
-/* ClassLoader.getSystemClassLoader(), whatever its class, and those above it. */
-static hdx_code note_application(explorer *e, const char *class_name, const char *field, hdx_error *err)
+/* Marks the result of ClassLoader.getSystemClassLoader(), of any class, and its parents as permanent. */
+static hdx_code mark_permanent(explorer *e, const char *class_name, const char *field, hdx_error *err)
 {
     hdx_fields statics = { 0 };
     hdx_code   code = hdx_fields_statics(&statics, e->ask.g, class_name, err);
@@ -116,7 +116,7 @@ static hdx_code note_application(explorer *e, const char *class_name, const char
         hdx_cell          parent;
         if (l == NULL)
             break;
-        e->stays[l - e->all.at] = true;
+        e->permanent[l - e->all.at] = true;
         code = hdx_loader_parent_cell(e->ask.g, id, &parent, err);
         if (code != HDX_OK || parent.kind != HDX_CELL_ADDRESS || !hdx_graph_find(e->ask.g, parent.as.address, &id))
             break;
@@ -124,12 +124,12 @@ static hdx_code note_application(explorer *e, const char *class_name, const char
     return code;
 }
 
-static hdx_code find_those_that_stay(explorer *e, hdx_error *err)
+static hdx_code find_permanent(explorer *e, hdx_error *err)
 {
     for (uint64_t i = 0; i < e->all.count; i++)
-        e->stays[i] = is_of_vm(e->ask.g, e->all.at[i].id);
-    const hdx_code code = note_application(e, "java.lang.ClassLoader", "scl", err);
-    return code != HDX_OK ? code : note_application(e, "java.lang.ClassLoader$SystemClassLoader", "loader", err);
+        e->permanent[i] = is_of_vm(e->ask.g, e->all.at[i].id);
+    const hdx_code code = mark_permanent(e, "java.lang.ClassLoader", "scl", err);
+    return code != HDX_OK ? code : mark_permanent(e, "java.lang.ClassLoader$SystemClassLoader", "loader", err);
 }
 
 /* ---- instances outside ---- */
@@ -137,7 +137,7 @@ static hdx_code find_those_that_stay(explorer *e, hdx_error *err)
 static hdx_code open_anchors(explorer *e, const hdx_id *at, uint64_t count, anchors *out, hdx_error *err)
 {
     *out = (anchors){ .at = at, .count = count };
-    if (count >= NOBODY)
+    if (count >= NO_ANCHOR)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "%llu class loaders", (unsigned long long)count);
     if ((out->nearest = hdx_mem_array(e->ask.q.mem, e->objects, sizeof *out->nearest)) == NULL)
         return hdx_no_memory(err, "loaders of objects", e->objects * sizeof *out->nearest);
@@ -146,7 +146,7 @@ static hdx_code open_anchors(explorer *e, const hdx_id *at, uint64_t count, anch
     return HDX_OK;
 }
 
-/* The nearest anchor that dominates an object or is it; every object on the way there learns it, too. */
+/* Finds the nearest anchor that is or dominates an object, and caches it for every object on the path. */
 static hdx_code nearest_of(const explorer *e, anchors *a, hdx_id id, uint32_t *out, hdx_error *err)
 {
     hdx_id   v = id;
@@ -155,18 +155,18 @@ static hdx_code nearest_of(const explorer *e, anchors *a, hdx_id id, uint32_t *o
         if (++steps > e->objects) /* invariant 3 */
             return hdx_fail(err, HDX_DAMAGED, "dominator", HDX_NOWHERE, "object #%llu dominates itself",
                             (unsigned long long)id);
-    *out = v < e->objects ? a->nearest[v] : NOBODY;
+    *out = v < e->objects ? a->nearest[v] : NO_ANCHOR;
     for (v = id; v < e->objects && a->nearest[v] == UNKNOWN; v = hdx_graph_dominator(e->ask.g, v))
         a->nearest[v] = *out;
     return HDX_OK;
 }
 
-/* Is the object the anchor, or below it? Anchors may stand below each other. */
+/* Returns whether the object is the anchor or below it. One anchor may be below another. */
 static hdx_code is_below(const explorer *e, anchors *a, hdx_id id, uint32_t anchor, bool *yes, hdx_error *err)
 {
-    uint32_t nearest = NOBODY;
+    uint32_t nearest = NO_ANCHOR;
     hdx_code code = nearest_of(e, a, id, &nearest, err);
-    for (uint64_t steps = 0; code == HDX_OK && nearest != anchor && nearest != NOBODY && steps < a->count; steps++)
+    for (uint64_t steps = 0; code == HDX_OK && nearest != anchor && nearest != NO_ANCHOR && steps < a->count; steps++)
         code = nearest_of(e, a, hdx_graph_dominator(e->ask.g, a->at[nearest - 1]), &nearest, err);
     *yes = nearest == anchor;
     return code;
@@ -187,20 +187,20 @@ static hdx_code count_outside(explorer *e, const hdx_class *c, uint32_t loader, 
     return code;
 }
 
-static bool may_go(const explorer *e)
+static bool any_removable(const explorer *e)
 {
     for (uint64_t i = 0; i < e->all.count; i++)
-        if (!e->stays[i])
+        if (!e->permanent[i])
             return true;
     return false;
 }
 
-/* The loader of a class, if it may go; NULL. */
-static const hdx_loader *loader_that_may_go(const explorer *e, const hdx_class *c)
+/* Returns the loader of a class if it is removable, otherwise NULL. */
+static const hdx_loader *removable_loader(const explorer *e, const hdx_class *c)
 {
     hdx_id            id;
     const hdx_loader *l = hdx_graph_find(e->ask.g, c->loader, &id) ? hdx_loaders_find(&e->all, id) : NULL;
-    return l == NULL || e->stays[l - e->all.at] ? NULL : l;
+    return l == NULL || e->permanent[l - e->all.at] ? NULL : l;
 }
 
 static hdx_code find_outside(explorer *e, hdx_error *err)
@@ -209,19 +209,19 @@ static hdx_code find_outside(explorer *e, hdx_error *err)
     const hdx_class *classes = hdx_graph_classes(e->ask.g, &class_count);
     bool             any = false;
     for (uint64_t i = 0; i < e->all.count; i++)
-        any |= !e->stays[i] && e->all.at[i].instances > 0;
+        any |= !e->permanent[i] && e->all.at[i].instances > 0;
     hdx_code code = any ? open_anchors(e, e->ids, e->all.count, &e->loaders, err) : HDX_OK;
     for (uint32_t i = 0; code == HDX_OK && any && i < class_count; i++) {
-        const hdx_loader *l = classes[i].live_instances > 0 ? loader_that_may_go(e, &classes[i]) : NULL;
+        const hdx_loader *l = classes[i].live_instances > 0 ? removable_loader(e, &classes[i]) : NULL;
         if (l != NULL)
             code = count_outside(e, &classes[i], (uint32_t)(l - e->all.at) + 1, err);
     }
     return code;
 }
 
-/* ---- what they retain ---- */
+/* ---- retained sizes ---- */
 
-/* A set for each loader that may go; set_of: its number, by the place of the loader. */
+/* Makes a set for each removable loader; set_of: its number, by index of the loader. */
 static hdx_code retain_sets(explorer *e, const uint32_t *set_of, uint32_t count, hdx_error *err)
 {
     hdx_mem         *mem = e->ask.q.mem;
@@ -235,13 +235,13 @@ static hdx_code retain_sets(explorer *e, const uint32_t *set_of, uint32_t count,
     if (at == NULL || set == NULL || more_set == NULL || more == NULL || bytes == NULL)
         return hdx_no_memory(err, "retained sets", (uint64_t)class_count * 2 * sizeof *at);
     for (uint32_t i = 0; i < class_count; i++) {
-        const hdx_loader *l = loader_that_may_go(e, &classes[i]);
+        const hdx_loader *l = removable_loader(e, &classes[i]);
         if (l != NULL)
             set[used++] = set_of[l - e->all.at];
         at[classes[i].number + 1] = used;
     }
     for (uint64_t i = 0; i < e->all.count; i++)
-        if (!e->stays[i]) {
+        if (!e->permanent[i]) {
             more[set_of[i]] = e->all.at[i].id;
             more_set[set_of[i]] = set_of[i];
         }
@@ -254,7 +254,7 @@ static hdx_code retain_sets(explorer *e, const uint32_t *set_of, uint32_t count,
                                   .more_set = more_set };
     const hdx_code       code = hdx_class_sets_retained(&e->ask.q, &sets, bytes, err);
     for (uint64_t i = 0; code == HDX_OK && i < e->all.count; i++)
-        if (!e->stays[i])
+        if (!e->permanent[i])
             e->retained[i] = bytes[set_of[i]];
     return code;
 }
@@ -267,15 +267,15 @@ static hdx_code find_retained(explorer *e, hdx_error *err)
         return hdx_no_memory(err, "retained sets", e->all.count * sizeof *set_of);
     for (uint64_t i = 0; i < e->all.count; i++) {
         e->retained[i] = hdx_graph_retained(e->ask.g, e->all.at[i].id);
-        if (!e->stays[i])
+        if (!e->permanent[i])
             set_of[i] = count++;
     }
     return count == 0 ? HDX_OK : retain_sets(e, set_of, count, err);
 }
 
-/* ---- what holds it ---- */
+/* ---- holders ---- */
 
-/* Paths without referents where the dump is at hand to tell them. */
+/* Excludes referents from paths, if the dump is available to identify them. */
 static hdx_code open_excludes(explorer *e, hdx_error *err)
 {
     const hdx_path_options options = { .exclude = HDX_EXCLUDE_REFERENTS };
@@ -293,7 +293,7 @@ static hdx_code find_paths(explorer *e, hdx_error *err)
     uint64_t missing = 0;
     hdx_code code = open_excludes(e, err);
     for (uint64_t i = 0; i < e->count; i++)
-        if (!e->stays[e->order[i].second]) {
+        if (!e->permanent[e->order[i].second]) {
             e->path[e->order[i].second] = e->target_count;
             e->targets[e->target_count++] = e->all.at[e->order[i].second].id;
         }
@@ -313,7 +313,7 @@ static hdx_code find_paths(explorer *e, hdx_error *err)
 }
 
 /* "thread "main"", "thread 0x5000" */
-static hdx_code say_thread(const explorer *e, hdx_id id, hdx_arena *arena, hdx_buffer *b, hdx_error *err)
+static hdx_code put_thread(const explorer *e, hdx_id id, hdx_arena *arena, hdx_buffer *b, hdx_error *err)
 {
     hdx_cell       label = hdx_cell_null();
     const hdx_code code = hdx_label_cell(&e->ask.q, id, arena, &label, err);
@@ -327,8 +327,8 @@ static hdx_code say_thread(const explorer *e, hdx_id id, hdx_arena *arena, hdx_b
     return code;
 }
 
-/* "static app.Registry.listeners"; nothing where the class has it in another way. */
-static hdx_code say_static(const explorer *e, hdx_id from, const hdx_class *of, hdx_id to, hdx_buffer *b,
+/* Writes "static app.Registry.listeners"; nothing if the class does not refer to `to` by a static field. */
+static hdx_code put_static(const explorer *e, hdx_id from, const hdx_class *of, hdx_id to, hdx_buffer *b,
                            hdx_error *err)
 {
     hdx_named_ref ref;
@@ -350,8 +350,8 @@ static hdx_code say_static(const explorer *e, hdx_id from, const hdx_class *of, 
     return HDX_OK;
 }
 
-/* "GC root (JNI global) app.Node"; of the loader itself without its class. */
-static hdx_code say_root(const explorer *e, hdx_id id, bool itself, hdx_arena *arena, hdx_buffer *b, hdx_error *err)
+/* Writes "GC root (JNI global) app.Node"; for the loader itself, without its class. */
+static hdx_code put_root(const explorer *e, hdx_id id, bool itself, hdx_arena *arena, hdx_buffer *b, hdx_error *err)
 {
     hdx_cell         types = hdx_cell_null();
     const hdx_class *c = hdx_graph_kind(e->ask.g, id) == HDX_CLASS_OBJECT
@@ -371,8 +371,8 @@ static hdx_code say_root(const explorer *e, hdx_id id, bool itself, hdx_arena *a
     return code;
 }
 
-/* From the loader towards the root. *culprit: the thread, what the static field refers to, or the root. */
-static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end, hdx_arena *arena, hdx_buffer *b,
+/* Goes from the loader towards the root. *culprit: the thread, the target of the static field, or the root. */
+static hdx_code put_path(const explorer *e, const hdx_path_tree *t, uint64_t end, hdx_arena *arena, hdx_buffer *b,
                          hdx_id *culprit, hdx_error *err)
 {
     hdx_graph *g = e->ask.g;
@@ -382,14 +382,14 @@ static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end
         const hdx_class *c = hdx_graph_kind(g, id) == HDX_CLASS_OBJECT ? hdx_graph_class_object(g, id) : NULL;
         *culprit = id;
         if (hdx_graph_thread_of(g, id) != NULL) {
-            code = say_thread(e, id, arena, b, err);
+            code = put_thread(e, id, arena, b, err);
         } else if (c != NULL &&
-                   below != HDX_TREE_NONE) { /* a class of the loader itself leads to it as <classloader> */
-            code = say_static(e, id, c, t->at[below].id, b, err);
+                   below != HDX_TREE_NONE) { /* a class of the loader itself refers to it as <classloader> */
+            code = put_static(e, id, c, t->at[below].id, b, err);
             *culprit = b->len > 0 ? t->at[below].id : id;
         }
         if (code == HDX_OK && b->len == 0 && t->at[place].parent == HDX_TREE_NONE) {
-            code = say_root(e, id, below == HDX_TREE_NONE, arena, b, err);
+            code = put_root(e, id, below == HDX_TREE_NONE, arena, b, err);
             break;
         }
         below = place;
@@ -397,9 +397,9 @@ static hdx_code say_path(const explorer *e, const hdx_path_tree *t, uint64_t end
     return code;
 }
 
-/* *culprit HDX_NO_ID: references of java.lang.ref alone lead to it. */
-static hdx_code say_held(const explorer *e, uint64_t place, hdx_arena *arena, hdx_buffer *text, hdx_id *culprit,
-                         hdx_error *err)
+/* *culprit HDX_NO_ID: only references of java.lang.ref lead to it. */
+static hdx_code put_holder(const explorer *e, uint64_t place, hdx_arena *arena, hdx_buffer *text, hdx_id *culprit,
+                           hdx_error *err)
 {
     const uint64_t       n = e->path[place];
     const bool           again = e->indexed.ends[n] == HDX_TREE_NONE;
@@ -410,7 +410,7 @@ static hdx_code say_held(const explorer *e, uint64_t place, hdx_arena *arena, hd
     if (end == HDX_TREE_NONE)
         hdx_buffer_text(text, "soft, weak or phantom references alone");
     else
-        code = say_path(e, t, end, arena, text, culprit, err);
+        code = put_path(e, t, end, arena, text, culprit, err);
     return code == HDX_OK && text->failed ? hdx_no_memory(err, "holders of class loaders", text->len) : code;
 }
 
@@ -418,16 +418,16 @@ static hdx_code held_cell(const explorer *e, uint64_t place, hdx_arena *arena, h
 {
     hdx_buffer     text = hdx_buffer_of(e->ask.q.mem);
     hdx_id         culprit;
-    const hdx_code code = say_held(e, place, arena, &text, &culprit, err);
+    const hdx_code code = put_holder(e, place, arena, &text, &culprit, err);
     if (code == HDX_OK)
         *out = hdx_text_cell(arena, (hdx_text){ text.at, (uint32_t)text.len });
     hdx_buffer_free(&text);
     return code;
 }
 
-/* ---- held by one culprit alone ---- */
+/* ---- loaders with a single culprit ---- */
 
-/* Culprits of the loaders with instances outside: (culprit, place of the loader), sorted. */
+/* Finds the culprits of loaders with instances outside: pairs (culprit, index of the loader), sorted. */
 static hdx_code find_culprits(explorer *e, hdx_pair *out, uint64_t *count, hdx_error *err)
 {
     hdx_arena arena = hdx_arena_of(e->ask.q.mem);
@@ -438,7 +438,7 @@ static hdx_code find_culprits(explorer *e, hdx_pair *out, uint64_t *count, hdx_e
         hdx_buffer     text = hdx_buffer_of(e->ask.q.mem);
         hdx_id         culprit = HDX_NO_ID;
         if (e->outside[place] > 0)
-            code = say_held(e, place, &arena, &text, &culprit, err);
+            code = put_holder(e, place, &arena, &text, &culprit, err);
         if (code == HDX_OK && culprit < e->objects)
             out[(*count)++] = (hdx_pair){ culprit, place };
         hdx_buffer_free(&text);
@@ -451,9 +451,9 @@ static hdx_code find_culprits(explorer *e, hdx_pair *out, uint64_t *count, hdx_e
     return code;
 }
 
-/* Clears one_culprit of a loader if an instance of this class is neither inside of it nor below its culprit. */
-static hdx_code look_below(explorer *e, anchors *culprits, const hdx_class *c, uint64_t place, uint32_t anchor,
-                           bool *one_culprit, hdx_error *err)
+/* Clears one_culprit of a loader if an instance of this class is neither inside it nor below its culprit. */
+static hdx_code check_culprit(explorer *e, anchors *culprits, const hdx_class *c, uint64_t place, uint32_t anchor,
+                              bool *one_culprit, hdx_error *err)
 {
     hdx_refs refs;
     hdx_id   id;
@@ -470,7 +470,7 @@ static hdx_code look_below(explorer *e, anchors *culprits, const hdx_class *c, u
     return code;
 }
 
-/* Of the loaders with rows: is all of it that is outside below what held_by names? */
+/* Determines, for loaders with rows, whether all instances outside are below the culprit. */
 static hdx_code find_one_culprit(explorer *e, bool *one_culprit, hdx_error *err)
 {
     hdx_mem         *mem = e->ask.q.mem;
@@ -493,10 +493,10 @@ static hdx_code find_one_culprit(explorer *e, bool *one_culprit, hdx_error *err)
     if (code != HDX_OK || count == 0 || (code = open_anchors(e, at, different, &culprits, err)) != HDX_OK)
         return code;
     for (uint32_t i = 0; code == HDX_OK && i < class_count; i++) {
-        const hdx_loader *l = classes[i].live_instances > 0 ? loader_that_may_go(e, &classes[i]) : NULL;
+        const hdx_loader *l = classes[i].live_instances > 0 ? removable_loader(e, &classes[i]) : NULL;
         if (l != NULL && one_culprit[l - e->all.at])
-            code = look_below(e, &culprits, &classes[i], (uint64_t)(l - e->all.at), anchor[l - e->all.at], one_culprit,
-                              err);
+            code = check_culprit(e, &culprits, &classes[i], (uint64_t)(l - e->all.at), anchor[l - e->all.at],
+                                 one_culprit, err);
     }
     return code;
 }
@@ -522,34 +522,35 @@ static hdx_code explorer_next(void *state, hdx_arena *arena, hdx_cell *cells, bo
     cells[INSTANCES] = hdx_cell_uint(l->instances);
     cells[SHALLOW] = hdx_cell_uint(l->shallow);
     cells[RETAINED] = hdx_cell_uint(e->retained[place]);
-    cells[OUTSIDE] = e->stays[place] ? hdx_cell_null() : hdx_cell_uint(e->outside[place]);
+    cells[OUTSIDE] = e->permanent[place] ? hdx_cell_null() : hdx_cell_uint(e->outside[place]);
     cells[HELD_BY] = hdx_cell_null();
     *more = true;
-    return e->stays[place] || !hdx_column_wanted(&e->ask.q, HELD_BY) ? HDX_OK
-                                                                     : held_cell(e, place, arena, &cells[HELD_BY], err);
+    return e->permanent[place] || !hdx_column_wanted(&e->ask.q, HELD_BY)
+               ? HDX_OK
+               : held_cell(e, place, arena, &cells[HELD_BY], err);
 }
 
-/* Those that keep most first. */
-static void choose(explorer *e, bool may_go)
+/* Sorts by retained size, largest first. */
+static void choose(explorer *e, bool any_removable)
 {
     for (uint64_t i = 0; i < e->all.count; i++)
-        if (!may_go || !e->stays[i])
+        if (!any_removable || !e->permanent[i])
             e->order[e->count++] = (hdx_pair){ ~e->retained[i], i };
     hdx_sort_pairs(e->ask.q.mem, e->order, e->count);
 }
 
-/* With --unused those alone that nothing outside needs, but for what the culprit holds. */
+/* --unused: only loaders without instances outside, other than those that the culprit holds. */
 static hdx_code choose_unused(explorer *e, hdx_error *err)
 {
-    uint64_t kept = 0;
+    uint64_t left = 0;
     bool    *one_culprit = hdx_mem_array(e->ask.q.mem, e->all.count, sizeof *one_culprit);
     if (one_culprit == NULL)
         return hdx_no_memory(err, "culprits", e->all.count * sizeof *one_culprit);
     const hdx_code code = find_one_culprit(e, one_culprit, err);
     for (uint64_t i = 0; i < e->count; i++)
         if (e->outside[e->order[i].second] == 0 || one_culprit[e->order[i].second])
-            e->order[kept++] = e->order[i];
-    e->count = kept;
+            e->order[left++] = e->order[i];
+    e->count = left;
     return code;
 }
 
@@ -561,7 +562,7 @@ static hdx_code explore(explorer *e, bool unused, hdx_error *err)
         return code;
     const uint64_t n = e->all.count;
     e->objects = hdx_graph_objects(e->ask.g);
-    e->stays = hdx_mem_array(mem, n, sizeof *e->stays);
+    e->permanent = hdx_mem_array(mem, n, sizeof *e->permanent);
     e->outside = hdx_mem_array(mem, n, sizeof *e->outside);
     e->retained = hdx_mem_array(mem, n, sizeof *e->retained);
     e->ids = hdx_mem_array(mem, n, sizeof *e->ids);
@@ -569,12 +570,12 @@ static hdx_code explore(explorer *e, bool unused, hdx_error *err)
     e->path = hdx_mem_array(mem, n, sizeof *e->path);
     e->search = hdx_mem_array(mem, n, sizeof *e->search);
     e->targets = hdx_mem_array(mem, n, sizeof *e->targets);
-    if (e->stays == NULL || e->outside == NULL || e->retained == NULL || e->ids == NULL || e->order == NULL ||
+    if (e->permanent == NULL || e->outside == NULL || e->retained == NULL || e->ids == NULL || e->order == NULL ||
         e->path == NULL || e->search == NULL || e->targets == NULL)
         return hdx_no_memory(err, "loaders", n * 8 * sizeof *e->order);
     for (uint64_t i = 0; i < n; i++)
         e->ids[i] = e->all.at[i].id;
-    if ((code = find_those_that_stay(e, err)) != HDX_OK || (code = find_retained(e, err)) != HDX_OK ||
+    if ((code = find_permanent(e, err)) != HDX_OK || (code = find_retained(e, err)) != HDX_OK ||
         ((unused || hdx_column_wanted(&e->ask.q, OUTSIDE)) && (code = find_outside(e, err)) != HDX_OK))
         return code;
     choose(e, unused);
@@ -602,7 +603,7 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     e->ask = ask;
     if ((code = explore(e, hdx_argument_flag(a, "unused"), err)) != HDX_OK)
         return code;
-    const bool     none = !may_go(e);
+    const bool     none = !any_removable(e);
     hdx_rows_maker maker = { columns, COLUMNS, e, explorer_next, NULL, e->count };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     return hdx_rows_explain_empty(code, out, err,

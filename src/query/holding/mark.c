@@ -1,12 +1,12 @@
 /*
- * mark.c - what stays reachable from the GC roots when some objects are not entered (MAT 6.4), or hold less than the
- * index says.
+ * mark.c - what remains reachable from the GC roots if some objects are not entered (MAT 6.4), or have fewer references
+ * than the index states.
  *
- * Breadth first, level by level. A level of some ten thousand objects is shared among the workers: each takes slices,
- * marks in the one bit set and keeps a list of what it found; narrow levels (a linked list is ten million levels of one
- * object) run on the caller's thread.
- * Cost: one bit per object, the two widest neighbouring levels, one read of the outbound list of each object that stays
- *       reachable.
+ * Breadth first, level by level. The workers share levels of some ten thousand objects: each takes slices, marks in one
+ * common bit set and lists what it found. Narrow levels (a linked list is ten million levels of one object) run on the
+ * caller's thread.
+ * Cost: one bit per object, the two widest adjacent levels, one read of the outbound list of each object that remains
+ * reachable.
  */
 #include "query/common/sweep.h"
 #include "query/holding/holding.h"
@@ -55,7 +55,7 @@ static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found,
             code = job->how->leave(job->how->context, id, reach, &r, err);
             continue;
         }
-        hdx_graph_outbound(job->q->graph, id, HDX_ALL, &refs); /* what a live object refers to is live */
+        hdx_graph_outbound(job->q->graph, id, HDX_ALL, &refs); /* a live object refers to live objects only */
         while (code == HDX_OK && hdx_refs_next(&refs, &target))
             code = reach(&r, target);
     }
@@ -68,8 +68,8 @@ static hdx_code scan_piece(void *context, uint64_t from, uint64_t to, unsigned w
     return scan(job, from, to, &job->found[worker], err);
 }
 
-/* One wide level on all workers; what they found becomes one list. */
-static hdx_code wide(level_job *job, unsigned workers, hdx_ids *next, hdx_error *err)
+/* Processes a wide level on all workers; the objects that they found become one list. */
+static hdx_code process_wide(level_job *job, unsigned workers, hdx_ids *next, hdx_error *err)
 {
     job->shared = true;
     for (unsigned n = 0; n < workers; n++)
@@ -89,7 +89,7 @@ static hdx_code push_roots(level_job *job, hdx_ids *level, hdx_error *err)
     hdx_code        code = HDX_OK;
     for (uint64_t i = 0; roots != NULL && code == HDX_OK && i < count; i++) {
         reached r = { job, level, err };
-        if (roots[i].thread == HDX_NO_ID && /* a local is a reference of its thread, no root (MAT 4.2) */
+        if (roots[i].thread == HDX_NO_ID && /* a local is a reference of its thread, not a root (MAT 4.2) */
             (job->how->no_roots >> roots[i].type & 1) == 0)
             code = reach(&r, roots[i].object);
     }
@@ -119,7 +119,7 @@ hdx_code hdx_mark_as(const hdx_query *q, const hdx_marking *how, uint64_t *seen,
     while (code == HDX_OK && level.count > 0) {
         next.count = 0;
         if (level.count >= WIDE_LEVEL && workers > 1) {
-            code = wide(&job, workers, &next, err);
+            code = process_wide(&job, workers, &next, err);
         } else {
             job.shared = false;
             code = scan(&job, 0, level.count, &next, err);
@@ -145,7 +145,7 @@ hdx_code hdx_retained_bits(const hdx_query *q, const uint64_t *set, uint64_t *go
 {
     const uint64_t n = hdx_graph_objects(q->graph);
     memset(gone, 0, hdx_bits_words(n) * sizeof *gone);
-    hdx_code code = hdx_mark(q, set, gone, err); /* what is reached; the others of those that live are gone */
+    hdx_code code = hdx_mark(q, set, gone, err); /* marks what is still reached; the other live objects are gone */
     for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
         const uint32_t here = (uint32_t)hdx_least(n - first, HDX_RUN);
         uint64_t       live[HDX_RUN / 64];

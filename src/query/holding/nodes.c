@@ -1,16 +1,17 @@
 /*
- * nodes.c - the live heap as few nodes (nodes.h).
+ * nodes.c - condenses the live heap to few nodes (nodes.h).
  *
- * Heads are, first, what the GC roots dominate immediately, the sources, and what these refer to. Any other object
- * belongs to the next head above it in the dominator tree. A reference that comes to such an object out of another node
- * (from below: out of what a source inside leads to) makes it a head as well, with all that it dominates and no other
- * head does; this is done again for the references of what thereby moved, until none is left. References from elsewhere
- * cannot come to it: its dominator would be further up.
+ * The first heads are the objects that the GC roots dominate immediately, the sources, and the objects to which sources
+ * refer. Every other object belongs to the nearest head above it in the dominator tree. If a reference from another
+ * node leads to such an object (which can only come from below, by way of a source inside the node), the object becomes
+ * a head, too, with everything that it dominates and no other head does. This is repeated for the references of the
+ * objects that moved, until there are none left. No reference can come from elsewhere, because the dominator of the
+ * object would be further up then.
  *
- * Heads below others are few; the dominator tree says of all others that they need no look. Then the references between
- * nodes are listed, on all workers, and sorted by the node that they come from.
+ * Few heads have other heads above them; all other nodes need no check. Then the references between nodes are listed,
+ * on all workers, and sorted by their source node.
  *
- * Cost: 4 bytes per object; 8 bytes for each reference between nodes while they are sorted, then 4.
+ * Cost: 4 bytes per object; 8 bytes per reference between nodes while they are sorted, then 4.
  */
 #include "query/common/sweep.h"
 #include "query/holding/nodes.h"
@@ -18,8 +19,8 @@
 #include "graph/graph.h"
 
 #define SLICE  1024u
-#define RECENT 4096u /* references that a worker does not list twice */
-#define ROOM   1024u /* references that are read together */
+#define RECENT 4096u /* references that a worker remembers to avoid duplicates */
+#define ROOM   1024u /* references that are read at once */
 
 typedef struct pass {
     hdx_nodes *n;
@@ -28,14 +29,14 @@ typedef struct pass {
     unsigned   workers;
 } pass;
 
-/* All objects, on all workers; what they find is theirs. */
-static hdx_code run(pass *p, hdx_sweep_piece *slice, hdx_error *err)
+/* Processes all objects on all workers; each worker has its own results. */
+static hdx_code run_slices(pass *p, hdx_sweep_piece *slice, hdx_error *err)
 {
     const hdx_sweep_range all = { .count = p->n->objects, .piece = SLICE, .workers = p->workers };
     return hdx_sweep(&p->n->ask->q, &all, slice, p, err);
 }
 
-/* References of one object to objects of nodes; n of them. */
+/* Processes n references of one object. */
 typedef hdx_code take_refs(pass *p, hdx_id id, const hdx_id *to, uint64_t n, unsigned worker, hdx_error *err);
 
 static hdx_code take_long(pass *p, hdx_id id, unsigned worker, take_refs *take, hdx_error *err)
@@ -44,13 +45,13 @@ static hdx_code take_long(pass *p, hdx_id id, unsigned worker, take_refs *take, 
     hdx_refs refs;
     uint64_t n;
     hdx_code code = HDX_OK;
-    hdx_graph_outbound(p->n->ask->g, id, HDX_ALL, &refs); /* what a live object refers to is live */
+    hdx_graph_outbound(p->n->ask->g, id, HDX_ALL, &refs); /* a live object refers to live objects only */
     while (code == HDX_OK && (n = hdx_refs_take(&refs, to, HDX_COUNT(to))) > 0)
         code = take(p, id, to, n, worker, err);
     return code;
 }
 
-/* Those of all objects of a slice, as far as that is no source and the node is one of those wanted. */
+/* Processes the references of the objects of a slice that are not sources and whose node is wanted. */
 static hdx_code take_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, bool (*wants)(const hdx_nodes *, hdx_id),
                            take_refs *take, hdx_error *err)
 {
@@ -77,9 +78,12 @@ static hdx_code take_slice(pass *p, hdx_id from, hdx_id to, unsigned worker, boo
 
 static uint32_t node_of(const hdx_nodes *n, hdx_id id) { return __atomic_load_n(&n->of[id], __ATOMIC_RELAXED); }
 
-static void belongs(hdx_nodes *n, hdx_id id, uint32_t node) { __atomic_store_n(&n->of[id], node, __ATOMIC_RELAXED); }
+static void assign_node(hdx_nodes *n, hdx_id id, uint32_t node)
+{
+    __atomic_store_n(&n->of[id], node, __ATOMIC_RELAXED);
+}
 
-static hdx_code no_tree(hdx_error *err)
+static hdx_code not_a_tree(hdx_error *err)
 {
     return hdx_fail(err, HDX_DAMAGED, "dominators", HDX_NOWHERE, "chain of dominators does not end at a GC root");
 }
@@ -91,11 +95,11 @@ static hdx_code add_head(hdx_nodes *n, hdx_id id, hdx_error *err)
     if (n->at.count >= HDX_NO_NODE)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "too many nodes to number");
     hdx_bits_put(n->heads, id);
-    belongs(n, id, (uint32_t)n->at.count);
+    assign_node(n, id, (uint32_t)n->at.count);
     return hdx_ids_push(&n->at, id, err);
 }
 
-/* Sources and what they refer to; what the roots dominate. */
+/* Adds sources and their targets, and the objects that the roots dominate. */
 static hdx_code first_heads(hdx_nodes *n, hdx_error *err)
 {
     hdx_graph *g = n->ask->g;
@@ -126,7 +130,7 @@ static hdx_code first_heads(hdx_nodes *n, hdx_error *err)
     return code;
 }
 
-/* ---- the others belong to the head above them ---- */
+/* ---- every other object belongs to the head above it ---- */
 
 static hdx_code climb(hdx_nodes *n, hdx_id id, hdx_id above, hdx_error *err)
 {
@@ -135,12 +139,12 @@ static hdx_code climb(hdx_nodes *n, hdx_id id, hdx_id above, hdx_error *err)
     while (top < n->objects && node_of(n, top) == HDX_NO_NODE && steps++ < n->objects)
         top = hdx_graph_dominator(n->ask->g, top);
     if (top >= n->objects || node_of(n, top) == HDX_NO_NODE)
-        return no_tree(err);
+        return not_a_tree(err);
     const uint32_t node = node_of(n, top);
-    belongs(n, id, node);
+    assign_node(n, id, node);
     for (hdx_id below = above; below < n->objects && node_of(n, below) == HDX_NO_NODE;
          below = hdx_graph_dominator(n->ask->g, below))
-        belongs(n, below, node);
+        assign_node(n, below, node);
     return HDX_OK;
 }
 
@@ -158,7 +162,7 @@ static hdx_code climb_slice(void *context, hdx_id from, hdx_id to, unsigned work
     return code;
 }
 
-/* ---- what is come to from below is a head ---- */
+/* ---- objects that are referenced from below become heads ---- */
 
 static bool nested(const hdx_nodes *n, uint32_t node)
 {
@@ -176,7 +180,7 @@ static hdx_code find_nested(hdx_nodes *n, hdx_error *err)
     return HDX_OK;
 }
 
-/* Of these those that are inside of other nodes. */
+/* Adds the targets that are inside other nodes. */
 static hdx_code push_entered(const hdx_nodes *n, uint32_t node, const hdx_id *to, uint64_t count, hdx_ids *found,
                              hdx_error *err)
 {
@@ -215,7 +219,10 @@ static hdx_code entered_slice(void *context, hdx_id from, hdx_id to, unsigned wo
     return take_slice(context, from, to, worker, is_nested, take_entered, err);
 }
 
-/* A head with all that it dominates and no other head does; what these refer to is looked at. */
+/*
+ * Makes a node of the head and everything that it dominates and no other head does; examines the references of what
+ * moved.
+ */
 static hdx_code split(hdx_nodes *n, hdx_id head, hdx_ids *moved, hdx_ids *found, hdx_error *err)
 {
     const uint32_t node = (uint32_t)n->at.count;
@@ -229,7 +236,7 @@ static hdx_code split(hdx_nodes *n, hdx_id head, hdx_ids *moved, hdx_ids *found,
         hdx_graph_dominated(n->ask->g, moved->at[i], &below);
         while (code == HDX_OK && hdx_refs_next(&below, &id))
             if (id < n->objects && node_of(n, id) != node && !hdx_bits_test(n->heads, id)) {
-                belongs(n, id, node);
+                assign_node(n, id, node);
                 code = hdx_ids_push(moved, id, err);
             }
         if (code == HDX_OK)
@@ -259,20 +266,20 @@ static hdx_code add_bytes(hdx_nodes *n, hdx_error *err)
 {
     if ((n->bytes = hdx_mem_array(n->ask->q.mem, n->at.count, sizeof *n->bytes)) == NULL)
         return hdx_no_memory(err, "holders", n->at.count * sizeof *n->bytes);
-    for (uint64_t i = 0; i < n->at.count; i++) { /* what a head retains, without that of the heads below */
+    for (uint64_t i = 0; i < n->at.count; i++) { /* retained size of the head, minus that of the heads below it */
         const uint64_t retained = hdx_graph_retained(n->ask->g, n->at.at[i]);
         const hdx_id   above = hdx_graph_dominator(n->ask->g, n->at.at[i]);
         n->bytes[i] += retained;
         if (above != HDX_VIRTUAL_ROOT) {
             if (above >= n->objects || node_of(n, above) == HDX_NO_NODE)
-                return no_tree(err);
+                return not_a_tree(err);
             n->bytes[node_of(n, above)] -= retained;
         }
     }
     return HDX_OK;
 }
 
-/* From node to node, once as far as that is remembered. */
+/* Lists references from node to node; most duplicates are omitted. */
 static hdx_code list_refs(pass *p, hdx_id id, const hdx_id *to, uint64_t count, unsigned worker, hdx_error *err)
 {
     const hdx_nodes *n = p->n;
@@ -314,7 +321,8 @@ static hdx_code sort_refs(hdx_nodes *n, pass *p, hdx_error *err)
     for (unsigned w = 0; w < p->workers; w++)
         for (uint64_t i = 0; i < p->found[w].count; i++)
             n->first[p->found[w].at[i] >> 32]++;
-    for (uint64_t i = 0; i <= n->at.count; i++) { /* ends, from which each goes down to its begin */
+    /* first[] has the ends here; each becomes a begin while references are placed */
+    for (uint64_t i = 0; i <= n->at.count; i++) {
         sum += n->first[i];
         n->first[i] = sum;
     }
@@ -326,14 +334,14 @@ static hdx_code sort_refs(hdx_nodes *n, pass *p, hdx_error *err)
     return HDX_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
-static hdx_code make(hdx_nodes *n, pass *p, hdx_error *err)
+static hdx_code make_nodes(hdx_nodes *n, pass *p, hdx_error *err)
 {
     hdx_mem *mem = n->ask->q.mem;
     hdx_code code;
-    if ((code = first_heads(n, err)) != HDX_OK || (code = run(p, climb_slice, err)) != HDX_OK ||
-        (code = find_nested(n, err)) != HDX_OK || (code = run(p, entered_slice, err)) != HDX_OK)
+    if ((code = first_heads(n, err)) != HDX_OK || (code = run_slices(p, climb_slice, err)) != HDX_OK ||
+        (code = find_nested(n, err)) != HDX_OK || (code = run_slices(p, entered_slice, err)) != HDX_OK)
         return code;
     for (unsigned w = 0; code == HDX_OK && w < p->workers; w++) {
         code = split_all(n, &p->found[w], err);
@@ -341,7 +349,7 @@ static hdx_code make(hdx_nodes *n, pass *p, hdx_error *err)
         if (code == HDX_OK && p->recent[w] == NULL)
             code = hdx_no_memory(err, "holders", RECENT * sizeof **p->recent);
     }
-    if (code != HDX_OK || (code = add_bytes(n, err)) != HDX_OK || (code = run(p, refs_slice, err)) != HDX_OK)
+    if (code != HDX_OK || (code = add_bytes(n, err)) != HDX_OK || (code = run_slices(p, refs_slice, err)) != HDX_OK)
         return code;
     return sort_refs(n, p, err);
 }
@@ -360,5 +368,5 @@ hdx_code hdx_nodes_open(hdx_ask *ask, const uint64_t *sources, hdx_nodes *n, hdx
     for (unsigned w = 0; w < p->workers; w++)
         p->found[w] = hdx_ids_of(mem);
     memset(n->of, 0xff, n->objects * sizeof *n->of);
-    return make(n, p, err);
+    return make_nodes(n, p, err);
 }

@@ -1,9 +1,9 @@
 /*
- * retained.c - what goes when some objects go (MAT 6.4), summed by class.
+ * retained.c - what becomes unreachable if some objects are removed (MAT 6.4), summed by class.
  *
- * One object: its subtree of dominators, unless that is most of the heap. Several: what the GC roots no longer reach
- * when these are not entered (mark.c), the objects themselves included, also when they are GC roots. Objects that are
- * garbage already retain nothing.
+ * One object: its subtree in the dominator tree, unless that is most of the heap. Several: the objects that the GC
+ * roots no longer reach without entering these (mark.c), including the given objects, even if they are GC roots.
+ * Unreachable objects retain nothing.
  */
 #include "graph/graph.h"
 #include "query/holding/holding.h"
@@ -12,8 +12,8 @@
 
 static const hdx_form form = { NULL, NULL, hdx_gone_columns, HDX_GONE_COLUMNS };
 
-#define SOME 64u /* of the stack at a time, in no order: their look-ups wait for memory together */
-static hdx_code subtree(hdx_ask *ask, hdx_id id, hdx_gone *s, hdx_error *err)
+#define SOME 64u /* objects taken from the stack at once, so that their memory accesses overlap */
+static hdx_code sum_subtree(hdx_ask *ask, hdx_id id, hdx_gone *s, hdx_error *err)
 {
     hdx_ids  stack = hdx_ids_of(ask->q.mem);
     hdx_code code = hdx_ids_push(&stack, id, err);
@@ -37,7 +37,7 @@ static hdx_code subtree(hdx_ask *ask, hdx_id id, hdx_gone *s, hdx_error *err)
     return code;
 }
 
-static hdx_code retained(const hdx_query *q, const hdx_set *set, hdx_rows **out, hdx_error *err)
+static hdx_code retained_rows(const hdx_query *q, const hdx_set *set, hdx_rows **out, hdx_error *err)
 {
     hdx_ask     ask;
     hdx_members m = { .bits = NULL };
@@ -47,12 +47,12 @@ static hdx_code retained(const hdx_query *q, const hdx_set *set, hdx_rows **out,
     if (code == HDX_OK && (code = hdx_members_open(&ask, set, &m, err)) == HDX_OK)
         code = hdx_gone_open(&ask, &s, err);
     /*
-     * the subtree of an object that keeps most of the heap is walked at random; what is left without it is little, and
-     * the rest a run in order
+     * A large subtree is read in random order. If it is most of the heap, marking the rest, which is small, and then
+     * scanning all objects in order is faster.
      */
     if (code == HDX_OK && m.live == 1 &&
         2 * hdx_graph_retained(q->graph, m.one) <= hdx_graph_summary_of(q->graph)->live_bytes)
-        code = subtree(&ask, m.one, &s, err);
+        code = sum_subtree(&ask, m.one, &s, err);
     else if (code == HDX_OK && m.live > 0)
         code = hdx_gone_unreached(&ask, &(hdx_marking){ .without = m.bits }, &s, err);
     if (code == HDX_OK)
@@ -64,14 +64,14 @@ static hdx_code retained(const hdx_query *q, const hdx_set *set, hdx_rows **out,
 
 hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out, hdx_error *err)
 {
-    return retained(q, &(hdx_set){ .ids = ids, .id_count = count }, out, err);
+    return retained_rows(q, &(hdx_set){ .ids = ids, .id_count = count }, out, err);
 }
 
 hdx_code hdx_query_retained_class(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
                                   hdx_error *err)
 {
-    return retained(q, &(hdx_set){ .patterns = &class_pattern, .pattern_count = 1, .subclasses = subclasses }, out,
-                    err);
+    return retained_rows(q, &(hdx_set){ .patterns = &class_pattern, .pattern_count = 1, .subclasses = subclasses }, out,
+                         err);
 }
 
 static const hdx_parameter parameters[] = {
@@ -95,7 +95,7 @@ static hdx_code open_retained(const hdx_query *q, const hdx_arguments *a, hdx_ro
     hdx_code code = hdx_given_set_open(q, a, &given, err);
     given.set.columns = hdx_gone_columns;
     given.set.column_count = HDX_GONE_COLUMNS;
-    return code == HDX_OK ? retained(q, &given.set, out, err) : code;
+    return code == HDX_OK ? retained_rows(q, &given.set, out, err) : code;
 }
 
 const hdx_question hdx_question_retained = {

@@ -1,6 +1,6 @@
 /*
- * top.c - what keeps most of the heap: the objects, classes, packages and loaders at the top of the dominator tree that
- * retain a stated part of it, and where the rest is.
+ * top.c - what keeps most of the heap alive: the objects, classes, packages and loaders at the top of the dominator
+ * tree that retain a stated part of it, and where the remaining bytes are.
  *
  *     retained      %  objects  kind     object
  *       1.9 MB  70.5%        1  object   bookshop.Bookshop$SessionCache  0xfeb18ea8
@@ -8,11 +8,11 @@
  *       2.0 MB  71.8%      117  class    bookshop.Bookshop$SessionCache
  *       ...
  *
- * Nothing is counted twice within one kind: an object at the top of the tree is dominated by no other. Where the
- * objects explain less than half of the heap, most of it hangs on objects that several hold, and the holders that keep
- * it together (holders.c) are the last rows.
+ * Nothing is counted twice within one kind: no other object dominates an object at the top of the tree. If the objects
+ * explain less than half of the heap, most of it has several holders, and the holders that keep it alive together
+ * (holders.c) are the last rows.
  *
- * It asks dominators and holders, and takes over what is large enough.
+ * The rows are the largest ones of the questions dominators and holders.
  */
 #include "query/holding/holding.h"
 #include "query/common/beside.h"
@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 #define LEAST_DEFAULT "1"
-#define ENOUGH        50.0 /* percent of the heap that objects explain: no search for holders */
+#define ENOUGH        50.0 /* if objects explain this percentage of the heap, holders are not searched */
 
 enum { KIND, OBJECTS, RETAINED, PERCENT, ADDRESS, NAME, LABEL, REFERENCE, COLUMNS };
 static const hdx_column columns[COLUMNS] = {
@@ -58,12 +58,12 @@ typedef struct top {
     double     least;
     uint64_t   total;             /* live bytes */
     uint64_t   objects, retained; /* of the rows of objects */
-    unsigned   holders;           /* rows of them */
-    double     held;              /* percent, of the last */
+    unsigned   holders;           /* number of such rows */
+    double     held;              /* percentage of the last row */
 } top;
 
-/* The same question with other columns: labels are made of the rows that are left. */
-static hdx_query asked_for(const top *t, unsigned label)
+/* The same query with different columns: labels are made later, for the remaining rows. */
+static hdx_query query_with(const top *t, unsigned label)
 {
     hdx_query q = t->ask->q;
     q.wanted = (hdx_wanted){ .columns = ~(1ull << label) };
@@ -76,8 +76,8 @@ static double share(const top *t, uint64_t bytes)
     return t->total == 0 ? 0 : 100.0 * (double)bytes / (double)t->total;
 }
 
-static hdx_code add(top *t, const char *kind, hdx_cell objects, uint64_t retained, hdx_cell address,
-                    const hdx_cell *name, const hdx_cell *reference, hdx_error *err)
+static hdx_code add_row(top *t, const char *kind, hdx_cell objects, uint64_t retained, hdx_cell address,
+                        const hdx_cell *name, const hdx_cell *reference, hdx_error *err)
 {
     hdx_arena *arena = hdx_table_arena(t->table);
     hdx_cell   cells[COLUMNS];
@@ -99,14 +99,14 @@ static hdx_code add(top *t, const char *kind, hdx_cell objects, uint64_t retaine
 
 static hdx_code add_objects(top *t, hdx_error *err)
 {
-    const hdx_query q = asked_for(t, 2); /* address, class, label, shallow, retained, ... */
+    const hdx_query q = query_with(t, 2); /* address, class, label, shallow, retained, ... */
     hdx_rows       *rows = NULL;
     const hdx_cell *c;
     hdx_code        code = hdx_query_dominators(&q, HDX_BY_OBJECT, NULL, 1, &rows, err);
     while (code == HDX_OK && hdx_rows_next(rows, &c) && share(t, c[4].as.natural) >= t->least) {
         t->objects++;
         t->retained += c[4].as.natural;
-        code = add(t, "object", hdx_cell_uint(1), c[4].as.natural, c[0], &c[1], NULL, err);
+        code = add_row(t, "object", hdx_cell_uint(1), c[4].as.natural, c[0], &c[1], NULL, err);
     }
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
@@ -114,10 +114,10 @@ static hdx_code add_objects(top *t, hdx_error *err)
     return code;
 }
 
-/* Groups that are large enough. */
+/* Adds the groups that are large enough. */
 static hdx_code add_groups(top *t, hdx_by by, const char *kind, hdx_error *err)
 {
-    const hdx_query q = asked_for(t, 63);
+    const hdx_query q = query_with(t, 63);
     hdx_rows       *rows = NULL;
     const hdx_cell *c; /* class, package or loader; objects, shallow, retained, percent */
     hdx_code        code = hdx_query_dominators(&q, by, NULL, 1, &rows, err);
@@ -130,7 +130,7 @@ static hdx_code add_groups(top *t, hdx_by by, const char *kind, hdx_error *err)
             address = boot ? hdx_cell_null() : c[0];
             name = boot ? hdx_cell_string("boot loader") : hdx_class_of_cell(t->ask->g, id);
         }
-        code = add(t, kind, c[1], c[3].as.natural, address, &name, NULL, err);
+        code = add_row(t, kind, c[1], c[3].as.natural, address, &name, NULL, err);
     }
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
@@ -140,7 +140,7 @@ static hdx_code add_groups(top *t, hdx_by by, const char *kind, hdx_error *err)
 
 enum { H_KIND, H_ALONE, H_TOGETHER, H_PERCENT, H_ADDRESS, H_CLASS, H_LABEL, H_REFERENCE, H_MEMBERS = 10 };
 
-/* Several threads or roots have no address that a label could be made of: "12 threads http-worker-#". */
+/* A row for several threads or roots has no address for a label: "12 threads http-worker-#". */
 static hdx_code name_of_several(const hdx_cell *c, hdx_buffer *text, hdx_cell *out, hdx_error *err)
 {
     const hdx_cell *name = c[H_LABEL].kind == HDX_CELL_TEXT ? &c[H_LABEL] : &c[H_CLASS];
@@ -159,7 +159,7 @@ static hdx_code name_of_several(const hdx_cell *c, hdx_buffer *text, hdx_cell *o
 
 static hdx_code add_holders(top *t, hdx_error *err)
 {
-    const hdx_query     q = asked_for(t, H_LABEL); /* of single ones the label is made later */
+    const hdx_query     q = query_with(t, H_LABEL); /* labels of single ones are made later */
     const hdx_arguments none = { &hdx_question_holders.declared, NULL, 0 };
     hdx_buffer          text = hdx_buffer_of(t->ask->q.mem);
     hdx_rows           *rows = NULL;
@@ -172,8 +172,8 @@ static hdx_code add_holders(top *t, hdx_error *err)
         if (c[H_ADDRESS].kind != HDX_CELL_ADDRESS)
             code = name_of_several(c, &text, &name, err);
         if (code == HDX_OK)
-            code =
-                add(t, "holder", hdx_cell_null(), c[H_TOGETHER].as.natural, c[H_ADDRESS], &name, &c[H_REFERENCE], err);
+            code = add_row(t, "holder", hdx_cell_null(), c[H_TOGETHER].as.natural, c[H_ADDRESS], &name, &c[H_REFERENCE],
+                           err);
     }
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
@@ -182,7 +182,7 @@ static hdx_code add_holders(top *t, hdx_error *err)
     return code;
 }
 
-/* What is at the top of the tree, and too small for a row. */
+/* Adds one row for objects at the top of the tree that are too small. */
 static hdx_code add_others(top *t, hdx_error *err)
 {
     char     text[48];
@@ -197,8 +197,8 @@ static hdx_code add_others(top *t, hdx_error *err)
     const hdx_cell name = hdx_cell_string(text);
     return code != HDX_OK || count <= t->objects || t->total < t->retained
                ? code
-               : add(t, "others", hdx_cell_uint(count - t->objects), t->total - t->retained, hdx_cell_null(), &name,
-                     NULL, err);
+               : add_row(t, "others", hdx_cell_uint(count - t->objects), t->total - t->retained, hdx_cell_null(), &name,
+                         NULL, err);
 }
 
 static hdx_code sections(top *t, hdx_error *err)
@@ -212,8 +212,8 @@ static hdx_code sections(top *t, hdx_error *err)
     return t->total == 0 || share(t, t->retained) >= ENOUGH ? HDX_OK : add_holders(t, err);
 }
 
-/* "3 objects retain 97.2% of the live heap", or whose they are. */
-static hdx_code say(const top *t, hdx_rows **out, hdx_error *err)
+/* Sets the title: "3 objects retain 97.2% of the live heap", or the holders of it. */
+static hdx_code set_title(const top *t, hdx_rows **out, hdx_error *err)
 {
     char           line[200];
     const hdx_cell cells[] = { hdx_cell_real(t->least), hdx_cell_uint(t->objects), hdx_cell_uint(t->retained),
@@ -231,7 +231,7 @@ static hdx_code say(const top *t, hdx_rows **out, hdx_error *err)
     return code == HDX_OK && t->total > 0 ? hdx_rows_set_title(*out, line, err) : code;
 }
 
-static hdx_code answer(hdx_ask *ask, double least, hdx_rows **out, hdx_error *err)
+static hdx_code find_rows(hdx_ask *ask, double least, hdx_rows **out, hdx_error *err)
 {
     top      t = { .ask = ask, .least = least, .total = hdx_graph_summary_of(ask->g)->live_bytes };
     hdx_code code = hdx_table_in(ask->q.mem, columns, COLUMNS, &t.table, err);
@@ -241,7 +241,7 @@ static hdx_code answer(hdx_ask *ask, double least, hdx_rows **out, hdx_error *er
         hdx_table_free(t.table);
         return code;
     }
-    if ((code = hdx_table_rows(t.table, out, err)) == HDX_OK && (code = say(&t, out, err)) != HDX_OK) {
+    if ((code = hdx_table_rows(t.table, out, err)) == HDX_OK && (code = set_title(&t, out, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
     }
@@ -265,7 +265,7 @@ static hdx_code open_top(const hdx_query *q, const hdx_arguments *a, hdx_rows **
     hdx_ask ask;
     *out = NULL;
     const hdx_code code = hdx_ask_begin(q, &ask, err);
-    return code != HDX_OK ? code : answer(&ask, (double)hdx_argument_number(a, "least"), out, err);
+    return code != HDX_OK ? code : find_rows(&ask, (double)hdx_argument_number(a, "least"), out, err);
 }
 
 const hdx_question hdx_question_top = {
