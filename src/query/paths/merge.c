@@ -1,19 +1,20 @@
 /*
- * merge.c - one path for each of many objects, chosen so that the paths join: a tree (MAT 6.9).
+ * merge.c - one path for each of many objects, chosen so that the paths form a tree (MAT 6.9).
  *
- * MAT searches from all GC roots level by level, each level in the order of ids, so the parent of an object is the
- * lowest id among its referrers on the level before. The parent that the index has (`nearest`) is on that level too,
- * though not always the lowest: so it tells the level of any object, and the lowest is found among the referrers.
+ * MAT searches from all GC roots level by level, each level in id order, so the parent of an object is the lowest id
+ * among its referrers on the previous level. The parent in the index (`nearest`) is also on that level, but not always
+ * the lowest. It determines the level of any object; the lowest parent is then found among the referrers.
  *
- * Excluded references can only make paths longer. So a path that uses none of them is that of MAT's search without
- * them, too: its objects are on the same levels, and on the level before there are fewer referrers, the lowest among
- * them. Only targets whose path uses one are lost, and searched for.
+ * Excluded references can only make paths longer. A path that uses none of them is therefore also the result of MAT's
+ * search without them: its objects are on the same levels, and the lowest referrer on each previous level remains. Only
+ * targets whose path uses an excluded reference are lost, and searched.
  *
- * An object is in the tree once, however many paths lead through it: a climb ends where another one went before.
+ * An object is in the tree once, even if many paths lead through it: a climb ends at the first object that is already
+ * in the tree.
  *
- * Cost of climbing: the referrers of the objects in the tree, at most 2 * STRIDE steps for each of them beside those
- * that nobody went before; 32 bytes for each of them. Of a search: the outbound lists of what is nearer than the
- * targets, two bits per object and 16 bytes for each one reached.
+ * Cost of climbing: the referrers of the objects in the tree, at most 2 * STRIDE steps for each of them in addition to
+ * steps that are new; 32 bytes for each of them. Cost of a search: the outbound lists of all objects that are nearer
+ * than the targets, two bits per object and 16 bytes for each one reached.
  */
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
@@ -21,20 +22,20 @@
 
 #include <stdlib.h>
 
-#define STRIDE 64u /* levels between two that are remembered */
+#define STRIDE 64u /* levels between two that are cached */
 
-/* ---- by the parents in the index ---- */
+/* ---- climbing by the parents in the index ---- */
 
 typedef struct tree {
     hdx_ask            *ask;
     const hdx_excludes *x;
     uint64_t            objects;
-    hdx_map             depths; /* of passed objects on every STRIDE-th level */
-    hdx_map             places; /* of objects in the tree; HDX_TREE_NONE: of those whose path uses what is excluded */
+    hdx_map             depths; /* depths of visited objects on every STRIDE-th level */
+    hdx_map             places; /* of objects in the tree; HDX_TREE_NONE: their path uses an excluded reference */
     hdx_path_tree      *out;
 } tree;
 
-static hdx_code remember(hdx_map *map, uint64_t key, uint64_t value, hdx_error *err)
+static hdx_code put_value(hdx_map *map, uint64_t key, uint64_t value, hdx_error *err)
 {
     bool      fresh;
     uint64_t *place = hdx_map_put(map, key, &fresh);
@@ -44,13 +45,13 @@ static hdx_code remember(hdx_map *map, uint64_t key, uint64_t value, hdx_error *
     return HDX_OK;
 }
 
-static hdx_code no_root(hdx_id id, hdx_error *err)
+static hdx_code damaged_path(hdx_id id, hdx_error *err)
 {
     return hdx_fail(err, HDX_DAMAGED, "nearest", HDX_NOWHERE, "no path of object #%llu ends at a GC root",
                     (unsigned long long)id);
 }
 
-/* Number of references from a root; where it is more than `most`, some number above that. */
+/* Counts references from a root. If there are more than `most`, returns some number above it. */
 static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_error *err)
 {
     hdx_code        code = HDX_OK;
@@ -59,7 +60,7 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
     const uint64_t *known;
     while ((known = hdx_map_get(&t->depths, v)) == NULL && (parent = hdx_graph_nearest(t->ask->g, v)) != v) {
         if (parent >= t->objects || steps == t->objects) /* invariant 3 */
-            return no_root(id, err);
+            return damaged_path(id, err);
         *out = ++steps;
         if (steps > most)
             return HDX_OK;
@@ -71,13 +72,13 @@ static hdx_code depth_of(tree *t, hdx_id id, uint64_t most, uint64_t *out, hdx_e
     uint64_t depth = *out;
     for (v = id; code == HDX_OK && steps > 0; steps--, depth--, v = hdx_graph_nearest(t->ask->g, v))
         if (depth % STRIDE == 0)
-            code = remember(&t->depths, v, depth, err);
+            code = put_value(&t->depths, v, depth, err);
     return code;
 }
 
 /*
- * The lowest referrer on the level before that of v. A walk of a few steps is not worth remembering, so it may end as
- * soon as it is too long.
+ * Finds the lowest referrer on the level before that of v. Short climbs are not cached, so they may end as soon as they
+ * are too long.
  */
 static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent, hdx_error *err)
 {
@@ -96,7 +97,7 @@ static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent,
     return code;
 }
 
-/* The place of an object in the tree, made where it is not in it yet; lost: also of one that was lost. */
+/* Returns the index of an object in the tree, adding it if necessary; lost: also if it was lost before. */
 static hdx_code place_of(tree *t, hdx_id id, bool lost, uint64_t *place, bool *fresh, hdx_error *err)
 {
     hdx_path_tree *to = t->out;
@@ -114,12 +115,12 @@ static hdx_code place_of(tree *t, hdx_id id, bool lost, uint64_t *place, bool *f
     return HDX_OK;
 }
 
-/* Those from `first` on are in no path without excluded references that is known. */
-static hdx_code lose(tree *t, uint64_t first, hdx_error *err)
+/* Removes the nodes from `first` on: no path without excluded references is known for them. */
+static hdx_code remove_from(tree *t, uint64_t first, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     while (code == HDX_OK && t->out->count > first)
-        code = remember(&t->places, t->out->at[--t->out->count].id, HDX_TREE_NONE, err);
+        code = put_value(&t->places, t->out->at[--t->out->count].id, HDX_TREE_NONE, err);
     return code;
 }
 
@@ -139,15 +140,15 @@ static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
         if ((code = lowest_parent(t, v, depth, &up, err)) != HDX_OK)
             break;
         if (up >= t->objects)
-            return no_root(target, err);
+            return damaged_path(target, err);
         if ((code = hdx_excludes_edge(t->x, up, v, &no, err)) != HDX_OK ||
             (!no && (code = place_of(t, up, false, &parent, &fresh, err)) != HDX_OK))
             break;
-        if (!no && !fresh && parent != HDX_TREE_NONE && parent >= first) /* invariant 3: it would be above itself */
-            return no_root(target, err);
+        if (!no && !fresh && parent != HDX_TREE_NONE && parent >= first) /* invariant 3: it would be its own ancestor */
+            return damaged_path(target, err);
         if (no || parent == HDX_TREE_NONE) {
             *end = HDX_TREE_NONE;
-            return lose(t, first, err);
+            return remove_from(t, first, err);
         }
         t->out->at[place].parent = parent;
         place = parent;
@@ -155,29 +156,29 @@ static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
     return code;
 }
 
-/* ---- by a search from the roots ---- */
+/* ---- searching from the roots ---- */
 
 #define NOWHERE UINT64_MAX
 
-typedef struct reached {
+typedef struct reached_object {
     hdx_id   id;
-    uint64_t from; /* place of its parent; NOWHERE for a root */
-} reached;
+    uint64_t from; /* index of its parent; NOWHERE for a root */
+} reached_object;
 
 typedef struct search {
     hdx_ask            *ask;
     const hdx_excludes *x;
     uint64_t            objects;
     uint64_t           *seen; /* bit set */
-    reached            *queue;
+    reached_object     *queue;
     uint64_t            count, capacity;
-    hdx_map             places; /* target -> its place in the queue; NOWHERE */
+    hdx_map             places; /* target -> its index in the queue; NOWHERE */
     uint64_t            missing;
 } search;
 
 static int by_id(const void *a, const void *b)
 {
-    const reached *x = a, *y = b;
+    const reached_object *x = a, *y = b;
     return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -185,7 +186,7 @@ static hdx_code reach(search *s, hdx_id id, uint64_t from, hdx_error *err)
 {
     if (!hdx_mem_room(s->ask->q.mem, (void **)&s->queue, &s->capacity, s->count, sizeof *s->queue))
         return hdx_no_memory(err, "a search", s->count * sizeof *s->queue);
-    s->queue[s->count++] = (reached){ id, from };
+    s->queue[s->count++] = (reached_object){ id, from };
     hdx_bits_put(s->seen, id);
     return HDX_OK;
 }
@@ -199,7 +200,7 @@ static hdx_code expand(search *s, uint64_t place, hdx_error *err)
     hdx_id          to;
     if (wanted != NULL) {
         s->missing--;
-        code = remember(&s->places, id, place, err);
+        code = put_value(&s->places, id, place, err);
     }
     hdx_graph_outbound(s->ask->g, id, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
@@ -214,7 +215,8 @@ static hdx_code expand(search *s, uint64_t place, hdx_error *err)
 }
 
 /*
- * The roots are the first level. A parent is the first that reaches an object: levels are walked in the order of ids.
+ * The roots are the first level. The parent of an object is the first one that reaches it, because each level is
+ * processed in id order.
  */
 static hdx_code search_all(search *s, hdx_error *err)
 {
@@ -226,15 +228,15 @@ static hdx_code search_all(search *s, hdx_error *err)
             code = reach(s, roots[i].object, NOWHERE, err);
     for (; code == HDX_OK && s->missing > 0 && level < s->count; level = end) {
         end = s->count;
-        hdx_sort(s->ask->q.mem, s->queue + level, end - level, sizeof *s->queue, offsetof(reached, id), by_id);
+        hdx_sort(s->ask->q.mem, s->queue + level, end - level, sizeof *s->queue, offsetof(reached_object, id), by_id);
         for (uint64_t i = level; code == HDX_OK && s->missing > 0 && i < end; i++)
             code = expand(s, i, err);
     }
     return code;
 }
 
-/* The way back from a target, as far as nobody went it before. */
-static hdx_code note(const search *s, tree *t, uint64_t from, uint64_t *end, hdx_error *err)
+/* Adds the path back from a target, up to the first object that is already in the tree. */
+static hdx_code add_path(const search *s, tree *t, uint64_t from, uint64_t *end, hdx_error *err)
 {
     uint64_t place, below = HDX_TREE_NONE;
     hdx_code code = HDX_OK;
@@ -252,7 +254,7 @@ static hdx_code note(const search *s, tree *t, uint64_t from, uint64_t *end, hdx
     return code;
 }
 
-/* The targets that have no end, and are not garbage. */
+/* Searches the live targets without a path. */
 static hdx_code by_search(tree *t, const hdx_id *targets, size_t count, hdx_error *err)
 {
     hdx_ask        *ask = t->ask;
@@ -265,13 +267,13 @@ static hdx_code by_search(tree *t, const hdx_id *targets, size_t count, hdx_erro
         code = hdx_no_memory(err, "a search", words * sizeof *s.seen);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
         if (t->out->ends[i] == HDX_TREE_NONE && hdx_graph_live(ask->g, targets[i]))
-            code = remember(&s.places, targets[i], NOWHERE, err);
+            code = put_value(&s.places, targets[i], NOWHERE, err);
     s.missing = s.places.count;
     if (code == HDX_OK && s.missing > 0)
         code = search_all(&s, err);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
         if (t->out->ends[i] == HDX_TREE_NONE && (found = hdx_map_get(&s.places, targets[i])) != NULL)
-            code = note(&s, t, *found, &t->out->ends[i], err);
+            code = add_path(&s, t, *found, &t->out->ends[i], err);
     hdx_map_free(&s.places);
     hdx_mem_put(ask->q.mem, s.queue, s.capacity * sizeof *s.queue);
     hdx_mem_put(ask->q.mem, s.seen, words * sizeof *s.seen);
@@ -327,12 +329,12 @@ hdx_code hdx_path_tree_paths(hdx_ask *ask, const hdx_path_tree *t, const hdx_id 
     return code;
 }
 
-/* ---- of paths that were found one by one ---- */
+/* ---- merging paths that were found individually ---- */
 
 typedef struct branch {
     const hdx_id *at;
     uint64_t      count;
-    uint64_t      place; /* among the paths */
+    uint64_t      place; /* index of the path */
 } branch;
 
 static uint64_t common(const branch *a, const branch *b)
@@ -352,26 +354,26 @@ static int by_steps(const void *a, const void *b)
     return x->at[n] < y->at[n] ? -1 : 1;
 }
 
-/* In the order of their steps each adds those that it does not share with the one before. */
+/* In the order of their steps, adds the steps of each path that it does not share with the previous one. */
 static hdx_code add_branches(hdx_ask *ask, const branch *list, uint64_t n, hdx_path_tree *out, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    hdx_ids  on_way = hdx_ids_of(out->mem); /* places of the steps of the one before */
+    hdx_ids  previous = hdx_ids_of(out->mem); /* indexes of the steps of the previous path */
     for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
-        on_way.count = i == 0 ? 0 : common(&list[i], &list[i - 1]);
-        for (uint64_t s = on_way.count; code == HDX_OK && s < list[i].count; s++) {
-            const uint64_t parent = s == 0 ? HDX_TREE_NONE : on_way.at[s - 1];
+        previous.count = i == 0 ? 0 : common(&list[i], &list[i - 1]);
+        for (uint64_t s = previous.count; code == HDX_OK && s < list[i].count; s++) {
+            const uint64_t parent = s == 0 ? HDX_TREE_NONE : previous.at[s - 1];
             if (!hdx_mem_room(out->mem, (void **)&out->at, &out->capacity, out->count, sizeof *out->at))
                 code = hdx_no_memory(err, "merged paths", out->count * sizeof *out->at);
-            else if ((code = hdx_ids_push(&on_way, out->count, err)) == HDX_OK)
+            else if ((code = hdx_ids_push(&previous, out->count, err)) == HDX_OK)
                 out->at[out->count++] = (hdx_path_tree_node){ list[i].at[s], parent };
         }
         if (code == HDX_OK) {
-            out->ends[list[i].place] = on_way.at[on_way.count - 1];
+            out->ends[list[i].place] = previous.at[previous.count - 1];
             code = hdx_ask_check_cancel(ask, err);
         }
     }
-    hdx_ids_drop(&on_way);
+    hdx_ids_drop(&previous);
     return code;
 }
 

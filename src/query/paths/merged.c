@@ -7,15 +7,15 @@
  *          20       8 B    └ java.lang.Object[] []                 0xdc6b52c0
  *          20     640 B      └ acme.plugin.Plugin (20 objects)
  *
- * A line is what the steps from objects of one class through references of one name have in common: class objects are
- * lines of their own, elements of arrays are one name, []. A step on to the same class through the same reference stays
- * on its line, so that a linked list is one line however long it is. Branches come with the most targets first.
+ * A line combines the steps from objects of one class through references of one name. Each class object has its own
+ * line; elements of arrays have one name, []. A further step to the same class through the same reference remains on
+ * its line, so that a linked list of any length is one line. Branches with the most targets come first.
  *
- * No path comes twice to a line: of its objects, that at which a path comes to it keeps none of the others alive, so
- * the sum of their retained sizes counts nothing twice.
+ * No path enters a line twice, and only the object at which a path enters it counts, so the sum of their retained sizes
+ * counts nothing twice.
  *
- * Cost: a record of the dump for each object in the tree that is no array, read in the order of the dump; 60 bytes for
- * each object in it.
+ * Cost: a record of the dump for each object in the tree that is not an array, read in dump order; 60 bytes for each
+ * object in the tree.
  */
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
@@ -46,15 +46,15 @@ const hdx_column hdx_merged_columns[COLUMNS] = {
                             "total retained size of these objects, without those that another of them dominates"),
 };
 typedef struct line {
-    uint64_t parent; /* line; NOWHERE: none */
+    uint64_t parent; /* index of the line above; NOWHERE: none */
     uint64_t same;   /* the next line with the same hash; NOWHERE */
     hdx_id   object; /* a class object; HDX_NO_ID: instances of `number` */
     uint32_t number;
-    uint32_t name;  /* place of the reference's name; 0: paths end here */
-    uint64_t paths; /* first those that end here, then all that lead through */
+    uint32_t name;  /* index of the reference's name; 0: paths end here */
+    uint64_t paths; /* at first those that end here, later all that lead through it */
     uint64_t instances, shallow, retained;
     hdx_id   one;   /* one of its objects */
-    uint64_t place; /* the node that was counted last */
+    uint64_t place; /* the last node that was counted */
 } line;
 
 typedef struct merger {
@@ -64,10 +64,10 @@ typedef struct merger {
     uint64_t            *first; /* children of node n: kids[first[n]] .. kids[first[n + 1] - 1], by id */
     uint64_t            *kids;
     uint32_t            *name;    /* of the reference that leads to a node */
-    uint64_t            *line;    /* that a node is below; NOWHERE: a root */
+    uint64_t            *line;    /* the line above a node; NOWHERE: a root */
     bool                *ends;    /* it is a target */
-    uint64_t            *rank;    /* its number in preorder; its children follow it */
-    uint64_t            *size;    /* nodes below it, itself included */
+    uint64_t            *rank;    /* number in preorder */
+    uint64_t            *size;    /* nodes of its subtree, including itself */
     hdx_pair            *members; /* line and rank of each object that counts */
     uint64_t             member_count, member_capacity;
     hdx_arena            texts;
@@ -76,11 +76,12 @@ typedef struct merger {
     hdx_map              name_of, line_of; /* by hash */
     line                *lines;
     uint64_t             count, capacity;
-    hdx_map              counted; /* objects of lines, where one may stand in the tree several times */
-    bool                 repeats, no_dump;
-    uint64_t             node, left; /* being named, and how many of its children are not yet */
-    hdx_code             code;
-    hdx_error           *err;
+    hdx_map              counted; /* objects of lines, if one may be in the tree several times */
+    bool                 may_repeat, no_dump;
+    /* the node whose references are being named, and the number of children without a name */
+    uint64_t   node, left;
+    hdx_code   code;
+    hdx_error *err;
 } merger;
 
 /* ---- children ---- */
@@ -91,7 +92,7 @@ static int by_id(const void *a, const void *b)
     return x->first != y->first ? (x->first < y->first ? -1 : 1) : (x->second > y->second) - (x->second < y->second);
 }
 
-/* Nodes in the order of their ids, dealt out to their parents. */
+/* Assigns the nodes, sorted by id, to their parents. */
 static hdx_code find_children(merger *m, hdx_error *err)
 {
     const uint64_t n = m->t->count;
@@ -106,7 +107,7 @@ static hdx_code find_children(merger *m, hdx_error *err)
     hdx_sort_pairs(m->ask->q.mem, by, n);
     for (uint64_t i = 0; i < n; i++)
         m->first[i + 1] += m->first[i];
-    for (uint64_t i = n; i-- > 0;) { /* the last first, each into the last place that is left */
+    for (uint64_t i = n; i-- > 0;) { /* the last first, each into the last free place */
         const uint64_t parent = m->t->at[by[i].second].parent;
         if (parent != HDX_TREE_NONE)
             m->kids[--m->first[parent + 1]] = by[i].second;
@@ -125,7 +126,7 @@ static hdx_code name_place(merger *m, const char *text, uint32_t *out, hdx_error
 {
     const size_t len = strlen(text);
     bool         fresh;
-    for (uint64_t key = hdx_hash_bytes(0, text, len);; key++) { /* another text has that hash: the next number */
+    for (uint64_t key = hdx_hash_bytes(0, text, len);; key++) { /* hash collision: try the next number */
         uint64_t *place = hdx_map_put(&m->name_of, key, &fresh);
         if (place == NULL)
             return hdx_no_memory(err, "names", m->name_of.count);
@@ -166,7 +167,7 @@ static bool take_name(void *context, const hdx_named_ref *ref)
     return true;
 }
 
-/* Told without the dump: all elements have one name, and of other references the kind stands for it. */
+/* Without the dump: all elements have one name; the kind of any other reference is its name. */
 static hdx_code name_by_kind(merger *m, uint64_t node, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -209,7 +210,7 @@ static hdx_code name_children(merger *m, uint64_t node, hdx_error *err)
     return name_by_kind(m, node, err);
 }
 
-/* All of them, in the order of the dump. */
+/* Names all references, in dump order. */
 static hdx_code name_all(merger *m, hdx_error *err)
 {
     const uint64_t n = m->t->count;
@@ -220,7 +221,7 @@ static hdx_code name_all(merger *m, hdx_error *err)
         return hdx_no_memory(err, "merged paths", n * sizeof *by);
     for (uint64_t i = 0; i < n; i++)
         if (m->first[i + 1] > m->first[i]) {
-            hdx_pos pos = 0; /* an object without a record names none */
+            hdx_pos pos = 0; /* an object without a record has no named references */
             (void)hdx_graph_position(m->ask->g, m->t->at[i].id, &pos);
             by[inner++] = (hdx_pair){ pos, i };
         }
@@ -234,7 +235,7 @@ static hdx_code name_all(merger *m, hdx_error *err)
 
 /* ---- lines ---- */
 
-/* The line below `above` for objects like this one that go on by that name. */
+/* Returns the line below `above` for objects of the same class whose next reference has this name. */
 static hdx_code line_place(merger *m, uint64_t above, hdx_id id, uint32_t name, uint64_t *out, hdx_error *err)
 {
     const bool     class_object = hdx_graph_class_object(m->ask->g, id) != NULL;
@@ -242,7 +243,7 @@ static hdx_code line_place(merger *m, uint64_t above, hdx_id id, uint32_t name, 
     const hdx_id   object = class_object ? id : HDX_NO_ID;
     bool           fresh;
     if (above != NOWHERE && name != 0 && m->lines[above].name == name && m->lines[above].number == number &&
-        m->lines[above].object == object) { /* a chain */
+        m->lines[above].object == object) { /* a linked list */
         *out = above;
         return HDX_OK;
     }
@@ -270,7 +271,7 @@ static hdx_code line_place(merger *m, uint64_t above, hdx_id id, uint32_t name, 
     return HDX_OK;
 }
 
-/* The object of a node is one of the line's. */
+/* Adds the object of a node to a line. */
 static hdx_code count_object(merger *m, uint64_t node, uint64_t at, hdx_error *err)
 {
     line        *l = &m->lines[at];
@@ -279,7 +280,7 @@ static hdx_code count_object(merger *m, uint64_t node, uint64_t at, hdx_error *e
     if (l->place == node)
         return HDX_OK;
     l->place = node;
-    if (m->repeats && hdx_map_put(&m->counted, at * hdx_graph_objects(m->ask->g) + id, &fresh) == NULL)
+    if (m->may_repeat && hdx_map_put(&m->counted, at * hdx_graph_objects(m->ask->g) + id, &fresh) == NULL)
         return hdx_no_memory(err, "merged paths", m->counted.count);
     if (!fresh)
         return HDX_OK;
@@ -292,8 +293,8 @@ static hdx_code count_object(merger *m, uint64_t node, uint64_t at, hdx_error *e
     return HDX_OK;
 }
 
-/* Nodes from the roots on, parents before their children; ranks by the sizes of what is below. */
-static uint64_t order(merger *m, uint64_t *queue)
+/* Orders nodes from the roots down, parents first, and computes their preorder numbers from subtree sizes. */
+static uint64_t order_nodes(merger *m, uint64_t *queue)
 {
     const uint64_t n = m->t->count;
     uint64_t       known = 0, next = 0;
@@ -322,7 +323,10 @@ static uint64_t order(merger *m, uint64_t *queue)
     return known;
 }
 
-/* Of each line the objects in preorder: what is below the last one that counted does not. `node`: by rank. */
+/*
+ * Sums the retained sizes of each line in preorder, skipping objects below one that was counted. `node`: scratch, by
+ * rank.
+ */
 static void sum_retained(merger *m, uint64_t *node)
 {
     uint64_t end = 0, of = NOWHERE;
@@ -340,7 +344,7 @@ static void sum_retained(merger *m, uint64_t *node)
     }
 }
 
-/* Parents before their children, so that the line above is known. */
+/* Processes parents before their children, so that the line above is known. */
 static hdx_code make_lines(merger *m, hdx_error *err)
 {
     uint64_t  n = m->t->count;
@@ -348,7 +352,7 @@ static hdx_code make_lines(merger *m, hdx_error *err)
     uint64_t *queue = hdx_mem_array(m->ask->q.mem, n, sizeof *queue);
     if (queue == NULL)
         return hdx_no_memory(err, "merged paths", n * sizeof *queue);
-    const uint64_t known = order(m, queue);
+    const uint64_t known = order_nodes(m, queue);
     for (uint64_t done = 0; code == HDX_OK && done < known; done++) {
         const uint64_t node = queue[done], above = m->line[node];
         uint64_t       at;
@@ -369,7 +373,7 @@ static hdx_code make_lines(merger *m, hdx_error *err)
     if (code == HDX_OK)
         sum_retained(m, queue);
     hdx_mem_put(m->ask->q.mem, queue, n * sizeof *queue);
-    for (uint64_t i = m->count; i-- > 0;) /* a line is made after the one above it */
+    for (uint64_t i = m->count; i-- > 0;) /* lines follow the one above them */
         if (m->lines[i].parent != NOWHERE)
             m->lines[m->lines[i].parent].paths += m->lines[i].paths;
     return code;
@@ -382,7 +386,7 @@ typedef struct branch {
     uint64_t      at;
 } branch;
 
-/* Those of one line stand together: the biggest first. */
+/* Groups lines by parent, the largest first. */
 static int by_size(const void *a, const void *b)
 {
     const branch *p = a, *q = b;
@@ -413,7 +417,7 @@ static hdx_code add_row(const merger *m, hdx_table *table, uint64_t at, uint64_t
     return hdx_table_add(table, cells, err);
 }
 
-/* In preorder: the lines that wait are on a stack, the next one on top. */
+/* Adds rows in preorder; the stack has the waiting lines, the next one on top. */
 static hdx_code add_rows(const merger *m, hdx_table *table, hdx_error *err)
 {
     const uint64_t n = m->count;
@@ -427,7 +431,8 @@ static hdx_code add_rows(const merger *m, hdx_table *table, hdx_error *err)
         sorted[i] = (branch){ m, i };
     if (code == HDX_OK && n > 0)
         qsort(sorted, n, sizeof *sorted, by_size);
-    for (uint64_t i = n; code == HDX_OK && i-- > 0;) /* where the branches of each line begin; roots are the last */
+    /* computes where the branches of each line begin; roots are last */
+    for (uint64_t i = n; code == HDX_OK && i-- > 0;)
         if (m->lines[sorted[i].at].parent != NOWHERE)
             from[m->lines[sorted[i].at].parent] = i + 1;
         else
@@ -492,10 +497,10 @@ static hdx_code merger_open(merger *m, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code hdx_merged_fill(hdx_ask *ask, const hdx_excludes *x, const hdx_path_tree *t, bool repeats, hdx_table *out,
+hdx_code hdx_merged_fill(hdx_ask *ask, const hdx_excludes *x, const hdx_path_tree *t, bool may_repeat, hdx_table *out,
                          hdx_error *err)
 {
-    merger   m = { .ask = ask, .x = x, .t = t, .repeats = repeats };
+    merger   m = { .ask = ask, .x = x, .t = t, .may_repeat = may_repeat };
     hdx_code code = merger_open(&m, err);
     if (code == HDX_OK && (code = find_children(&m, err)) == HDX_OK && (code = name_all(&m, err)) == HDX_OK &&
         (code = make_lines(&m, err)) == HDX_OK)

@@ -1,10 +1,10 @@
 /*
  * path.c - paths from the GC roots as documents ("paths") and as rows, or merged into one tree (merged.c).
  *
- * A linked list of ten million nodes is an ordinary heap, a document of ten million steps is none: a path of more than
- * STEPS_WHOLE steps (and every path once STEPS_ALL are written) shows its first and last STEPS_ENDS, and "steps_cut"
- * says how many are left out. `length` is exact. Objects deep in a list share nearly all steps of their paths: what a
- * step says is read from the dump once.
+ * A linked list of ten million nodes is common, but a document of ten million steps is not useful: a path of more than
+ * STEPS_WHOLE steps (and every path after STEPS_ALL steps were written) shows its first and last STEPS_ENDS, and
+ * "steps_cut" is the number of omitted ones. `length` is exact. Objects deep in a list share nearly all steps of their
+ * paths, so each step is read from the dump once.
  */
 #include "query/common/frames.h"
 #include "query/common/columns.h"
@@ -87,7 +87,7 @@ const hdx_column hdx_path_members[HDX_PATH_MEMBERS] = {
 static const hdx_column document[] = { HDX_NESTED(
     "paths", LIST, 0, "paths of each object: the preferred path first, then by length", hdx_path_members) };
 
-/* What is said of an object on its way to another. */
+/* The cells of an object on the path to another. */
 typedef struct step {
     hdx_id   next; /* HDX_NO_ID: the path ends here */
     hdx_cell cells[COLUMNS], document;
@@ -99,11 +99,11 @@ typedef struct writer {
     hdx_paths           found;
     hdx_table          *table;
     hdx_arena          *arena;
-    uint64_t            written; /* steps so far */
-    bool                merge;   /* no rows for single paths */
-    bool                told;    /* `unreached` is filled */
+    uint64_t            written;       /* written so far */
+    bool                merge;         /* no rows for single paths */
+    bool                has_unreached; /* `unreached` is valid */
     hdx_unreached       unreached;
-    hdx_map             said; /* id -> the last step made of it */
+    hdx_map             steps_made; /* id -> the last step made for it */
 } writer;
 
 static hdx_member *object_of(writer *w, uint64_t members)
@@ -111,7 +111,10 @@ static hdx_member *object_of(writer *w, uint64_t members)
     return hdx_arena_get(w->arena, members * sizeof(hdx_member));
 }
 
-/* {name, kind, owner, frame} of the reference that leads on; without the dump only that to the class has a name. */
+/*
+ * {name, kind, owner, frame} of the reference to the next step; without the dump, only a reference to the class has a
+ * name.
+ */
 static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out, hdx_cell *name, hdx_error *err)
 {
     hdx_named_ref ref;
@@ -127,7 +130,7 @@ static hdx_code reference_cell(writer *w, hdx_id from, hdx_id to, hdx_cell *out,
         return code;
     }
     if (code == HDX_OK && !found &&
-        w->x->count > 0) { /* a path that uses what it should not, since there is no other */
+        w->x->count > 0) { /* the path uses an excluded reference, because there is no other path */
         const hdx_excludes all = { .g = w->ask->g, .mem = w->ask->q.mem };
         if ((code = hdx_excludes_name(&all, from, to, &ref, &found, err)) != HDX_OK)
             return code;
@@ -186,13 +189,13 @@ static hdx_code make_step(writer *w, hdx_id id, hdx_id next, step *out, hdx_erro
     return HDX_OK;
 }
 
-/* The step from id to next, made or remembered. */
+/* Returns the step from id to next, cached if possible. */
 static hdx_code step_of(writer *w, hdx_id id, hdx_id next, const step **out, hdx_error *err)
 {
     bool      fresh;
-    uint64_t *place = hdx_map_put(&w->said, id, &fresh);
+    uint64_t *place = hdx_map_put(&w->steps_made, id, &fresh);
     if (place == NULL)
-        return hdx_no_memory(err, "steps", w->said.count);
+        return hdx_no_memory(err, "steps", w->steps_made.count);
     if (!fresh && *place != 0 && (*out = (const step *)(uintptr_t)*place)->next == next)
         return HDX_OK;
     step *made = hdx_arena_get(w->arena, sizeof *made);
@@ -206,15 +209,15 @@ static hdx_code step_of(writer *w, hdx_id id, hdx_id next, const step **out, hdx
 static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx_path *p, hdx_cell *out, hdx_error *err)
 {
     const hdx_id *at = &w->found.steps.at[p->first + place];
-    const step   *said = NULL;
+    const step   *made = NULL;
     hdx_cell      cells[COLUMNS];
-    hdx_code      code = step_of(w, at[0], place + 1 < p->count ? at[1] : HDX_NO_ID, &said, err);
+    hdx_code      code = step_of(w, at[0], place + 1 < p->count ? at[1] : HDX_NO_ID, &made, err);
     if (code != HDX_OK)
         return code;
-    *out = said->document;
+    *out = made->document;
     if (w->merge)
         return HDX_OK;
-    memcpy(cells, said->cells, sizeof cells);
+    memcpy(cells, made->cells, sizeof cells);
     cells[PATH] = hdx_cell_uint(number);
     cells[STEP] = hdx_cell_uint(place);
     return hdx_table_add(w->table, cells, err);
@@ -236,7 +239,9 @@ static hdx_code root_cell(writer *w, hdx_id id, hdx_cell *out, hdx_error *err)
     return code;
 }
 
-/* What belongs to "no GC root reaches it" for this object; *out NULL: nothing. A path may be missing for other reasons.
+/*
+ * Returns the qualification of "no GC root reaches it" for this object; *out NULL: none, or the path is missing for
+ * another reason.
  */
 static hdx_code reservation_of(writer *w, hdx_id id, const char **out, hdx_error *err)
 {
@@ -244,14 +249,14 @@ static hdx_code reservation_of(writer *w, hdx_id id, const char **out, hdx_error
     *out = NULL;
     if (hdx_graph_live(w->ask->g, id))
         return HDX_OK;
-    if (!w->told && (code = hdx_unreached_open(w->ask, &w->unreached, err)) == HDX_OK)
-        w->told = true;
+    if (!w->has_unreached && (code = hdx_unreached_open(w->ask, &w->unreached, err)) == HDX_OK)
+        w->has_unreached = true;
     if (code == HDX_OK)
         *out = hdx_unreached_reservation(hdx_graph_summary_of(w->ask->g), hdx_unreached_kind_of(&w->unreached, id));
     return code;
 }
 
-/* The document of one path, and its rows. */
+/* Writes the document of one path, and its rows. */
 static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_cell *out, hdx_error *err)
 {
     bool        whole = p->count <= 2 * STEPS_ENDS || (p->count <= STEPS_WHOLE && w->written < STEPS_ALL);
@@ -306,15 +311,17 @@ static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
 hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *paths, hdx_arena *arena, hdx_cell *out,
                          hdx_error *err)
 {
-    writer w = { .ask = ask, .x = x, .found = *paths, .arena = arena, .merge = true, .said = hdx_map_of(ask->q.mem) };
+    writer w = {
+        .ask = ask, .x = x, .found = *paths, .arena = arena, .merge = true, .steps_made = hdx_map_of(ask->q.mem)
+    };
     const hdx_code code = write_all(&w, out, err);
-    hdx_map_free(&w.said);
+    hdx_map_free(&w.steps_made);
     hdx_unreached_close(&w.unreached);
     return code;
 }
 
-/* all 0: not counted. */
-static hdx_code say_cut(hdx_rows *rows, uint64_t shown, uint64_t all, hdx_error *err)
+/* all 0: unknown. */
+static hdx_code set_cut_title(hdx_rows *rows, uint64_t shown, uint64_t all, hdx_error *err)
 {
     char line[96];
     if (all > 0)
@@ -325,9 +332,9 @@ static hdx_code say_cut(hdx_rows *rows, uint64_t shown, uint64_t all, hdx_error 
     return hdx_rows_set_title(rows, line, err);
 }
 
-/* A line on targets that no path leads to; where documents are wanted, each says so itself. */
-static hdx_code tell_unreached(writer *w, const hdx_path_options *options, const hdx_id *ids, const hdx_path_tree *tree,
-                               hdx_error *err)
+/* Reports the targets without a path; documents have that information themselves. */
+static hdx_code report_unreached(writer *w, const hdx_path_options *options, const hdx_id *ids,
+                                 const hdx_path_tree *tree, hdx_error *err)
 {
     const char *without =
         options->exclude != 0 || options->exclude_field_count > 0 ? " without the excluded references" : "";
@@ -356,9 +363,9 @@ static hdx_code tell_unreached(writer *w, const hdx_path_options *options, const
     return HDX_OK;
 }
 
-/* Paths one by one, or the tree of them; that has no paths where nobody wants them. */
-static hdx_code find(writer *w, const hdx_id *ids, size_t count, const hdx_path_options *options, hdx_path_tree *tree,
-                     hdx_error *err)
+/* Finds individual paths, or the tree of them; individual paths of the tree are omitted if only rows are requested. */
+static hdx_code find_paths(writer *w, const hdx_id *ids, size_t count, const hdx_path_options *options,
+                           hdx_path_tree *tree, hdx_error *err)
 {
     const bool one_each = w->merge && options->paths <= 1;
     hdx_code   code;
@@ -395,14 +402,14 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     if ((code = hdx_excludes_open(q, options, &x, err)) != HDX_OK)
         return code;
     if (options->limit > 0 && options->limit < count)
-        count = (size_t)options->limit; /* each has one path at least, and be it that there is none */
-    writer w = { .ask = &ask, .x = &x, .merge = options->merge, .said = hdx_map_of(q->mem) };
+        count = (size_t)options->limit; /* each target has one row of paths at least, even if there is no path */
+    writer w = { .ask = &ask, .x = &x, .merge = options->merge, .steps_made = hdx_map_of(q->mem) };
     w.found.steps.mem = q->mem;
     code = hdx_table_in(q->mem, options->merge ? hdx_merged_columns : columns,
                         options->merge ? HDX_MERGED_COLUMNS : COLUMNS, &w.table, err);
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
-        code = find(&w, ids, count, options, &tree, err);
+        code = find_paths(&w, ids, count, options, &tree, err);
     }
     uint64_t found = one_each ? count : w.found.count;
     if (options->limit > 0 && options->limit < w.found.count)
@@ -417,13 +424,13 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     if (code == HDX_OK)
         code = hdx_graph_check(q->graph, err);
     if (code == HDX_OK && options->rows_only)
-        code = tell_unreached(&w, options, ids, one_each ? &tree : NULL, err);
+        code = report_unreached(&w, options, ids, one_each ? &tree : NULL, err);
     if (code == HDX_OK && targets > 0)
         code = reservation_of(&w, ids[0], &reservation, err);
     if (count < targets)
-        found = options->paths <= 1 ? targets : 0; /* nobody looked for the others */
+        found = options->paths <= 1 ? targets : 0; /* the other paths were not searched */
     hdx_unreached_close(&w.unreached);
-    hdx_map_free(&w.said);
+    hdx_map_free(&w.steps_made);
     hdx_paths_drop(&w.found);
     hdx_path_tree_drop(&tree);
     hdx_excludes_close(&x);
@@ -433,7 +440,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
     }
     if ((code = hdx_table_rows(w.table, out, err)) == HDX_OK &&
         ((paths.kind != HDX_CELL_NULL && (code = hdx_rows_add_extra(*out, "paths", paths, err)) != HDX_OK) ||
-         (found != shown && (code = say_cut(*out, shown, found, err)) != HDX_OK))) {
+         (found != shown && (code = set_cut_title(*out, shown, found, err)) != HDX_OK))) {
         hdx_rows_close(*out);
         *out = NULL;
     }
@@ -484,7 +491,7 @@ static const hdx_parameter parameters[] = {
       .sentence = "merge all paths into one tree by class and reference, branches with most objects first" },
 };
 
-/* The members of a set as a list, objects that are named in the order in which they are. */
+/* Lists the members of a set; named objects come first, in the given order. */
 static hdx_code list_members(const hdx_query *q, const hdx_set *set, hdx_ids *ids, bool *sieved, hdx_error *err)
 {
     hdx_ask     ask;

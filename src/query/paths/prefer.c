@@ -1,22 +1,23 @@
 /*
- * prefer.c - of paths of about the same length the one that says why the program holds the object (doc/mat.md 6.7).
+ * prefer.c - of paths of similar length, chooses the one that explains why the program holds the object
+ * (doc/mat.md 6.7).
  *
- * A JVM finds classes by sun.launcher.LauncherHelper.appClass, by what a class loader has in fields of the JDK (its
- * list of classes), from an object to its own class, and from a class to the one above and to its loader. All of these
- * are true references, and nothing is held because of them. So paths have ranks:
+ * A JVM finds classes by sun.launcher.LauncherHelper.appClass, by fields of the JDK in a class loader (its list of
+ * classes), from an object to its own class, and from a class to its superclass and to its loader. These references are
+ * real, but they do not explain why an object is alive. Therefore paths have ranks:
  *
- *     BY_ROOT    none of these references, and the GC root is no class of the JDK
+ *     BY_ROOT    none of these references, and the GC root is not a class of the JDK
  *     BY_STATIC  a static field of a class of the program is on the path
  *     BY_JDK     neither
  *
- * Where the shortest path is BY_STATIC, one BY_ROOT of the same length takes its place; where it is BY_JDK, one of the
- * others that is longer by at most LONGER references. What takes its place begins at a thread, or at a class or an
- * object of the program, and uses neither the referent of a java.lang.ref.Reference nor what a writer of dumps invented
+ * If the shortest path is BY_STATIC, one BY_ROOT of the same length replaces it; if it is BY_JDK, one of the others
+ * that is longer by at most LONGER references does. A replacement begins at a thread, or at a class or an object of the
+ * program, and uses neither the referent of a java.lang.ref.Reference nor a reference that a dump writer invented
  * (<resolved_references>). It is searched breadth first over inbound references as in search.c; the path above a class
  * of the program is that of the index.
  *
- * Cost: at most WORK_EACH referrers for a target and WORK_ALL for a question, and names of NAMED_ALL paths that were
- * found; then the shortest paths stay as they are.
+ * Cost: at most WORK_EACH referrers per target and WORK_ALL per question, and names of NAMED_ALL paths that were found;
+ * after that, the shortest paths are not replaced.
  */
 #include "graph/graph.h"
 #include "query/common/labels.h"
@@ -24,7 +25,7 @@
 #include "query/query.h"
 
 #define LONGER    2u
-#define LONGEST   1000u /* objects of a path that gives way */
+#define LONGEST   1000u /* objects of a path that may be replaced */
 #define WORK_EACH 100000u
 #define WORK_ALL  1000000u
 #define NAMED_ALL 1000u
@@ -33,20 +34,21 @@ typedef enum rank { BY_JDK, BY_STATIC, BY_ROOT } rank;
 
 typedef struct queued {
     hdx_id   id;
-    uint64_t towards; /* place in the queue of the object this one refers to */
+    uint64_t towards; /* index in the queue of the object to which this one refers */
 } queued;
 
 typedef struct choice {
     hdx_ask            *ask;
     const hdx_excludes *x;
     hdx_paths          *out;
-    const hdx_class    *loader, *reference; /* java.lang.ClassLoader and java.lang.ref.Reference; NULL: there is none */
-    queued             *queue;
-    uint64_t            count, capacity;
-    hdx_map             seen;
-    uint64_t            work, named;
-    uint64_t            most;  /* references of a path that takes the place of the shortest */
-    rank                least; /* of it */
+    /* classes java.lang.ClassLoader and java.lang.ref.Reference; NULL: missing */
+    const hdx_class *loader, *reference;
+    queued          *queue;
+    uint64_t         count, capacity;
+    hdx_map          seen;
+    uint64_t         work, named;
+    uint64_t         most;  /* number of references of a replacement */
+    rank             least; /* rank of a replacement */
 } choice;
 
 static bool is_of_jdk(const hdx_class *c)
@@ -80,7 +82,7 @@ static hdx_code name_of(choice *s, hdx_id from, hdx_id to, hdx_named_ref *ref, b
     return hdx_label_allow_missing_dump(s->ask->g, code, &mine, err);
 }
 
-/* Without the dump the field of a loader is unknown, and counts as one of the JDK. */
+/* Without the dump, the field of a loader is unknown and counts as one of the JDK. */
 static hdx_code is_list_of_loader(choice *s, hdx_id from, hdx_id to, bool *yes, hdx_error *err)
 {
     hdx_graph     *g = s->ask->g;
@@ -95,7 +97,7 @@ static hdx_code is_list_of_loader(choice *s, hdx_id from, hdx_id to, bool *yes, 
     return code;
 }
 
-/* Is it a reference by which a JVM finds classes? */
+/* Returns whether a JVM uses the reference to find classes. */
 static hdx_code finds_classes(choice *s, hdx_id from, hdx_id to, bool *yes, hdx_error *err)
 {
     hdx_graph       *g = s->ask->g;
@@ -106,7 +108,7 @@ static hdx_code finds_classes(choice *s, hdx_id from, hdx_id to, bool *yes, hdx_
     return *yes ? HDX_OK : is_list_of_loader(s, from, to, yes, err);
 }
 
-/* Is it a static that the program declares? */
+/* Returns whether it is a static field that the program declares. */
 static hdx_code is_static(choice *s, hdx_id from, hdx_id to, bool *yes, hdx_error *err)
 {
     hdx_named_ref ref;
@@ -135,7 +137,7 @@ static hdx_code rank_of(choice *s, const hdx_path *p, rank *out, hdx_error *err)
     return code;
 }
 
-/* No reference of the path is a referent, or one that a writer of dumps invented. */
+/* Returns whether no reference of the path is a referent or invented by a dump writer. */
 static hdx_code is_sound(choice *s, const hdx_path *p, bool *yes, hdx_error *err)
 {
     const hdx_id *at = s->out->steps.at + p->first;
@@ -156,9 +158,10 @@ static hdx_code is_sound(choice *s, const hdx_path *p, bool *yes, hdx_error *err
     return code;
 }
 
-/* The path that leads to `above`, a root or a class of the program, and from there as the queue says; the last of all.
+/*
+ * Appends the path to `above`, which is a root or a class of the program, and from there along the queue to the target.
  */
-static hdx_code note(choice *s, hdx_id above, uint64_t place, hdx_error *err)
+static hdx_code append_path(choice *s, hdx_id above, uint64_t place, hdx_error *err)
 {
     hdx_code code = hdx_path_begin(s->out, s->queue[0].id, err);
     hdx_id   parent = hdx_graph_nearest(s->ask->g, above);
@@ -187,7 +190,7 @@ static hdx_code enqueue(choice *s, hdx_id id, uint64_t towards, hdx_error *err)
 
 static void drop_last(choice *s) { s->out->steps.count = s->out->at[--s->out->count].first; }
 
-/* References on the path of the index to this object, counted up to `most`. */
+/* Counts references on the index's path to this object, up to `most`. */
 static uint64_t length_above(const choice *s, hdx_id id, uint64_t most)
 {
     uint64_t     n = 0;
@@ -197,12 +200,12 @@ static uint64_t length_above(const choice *s, hdx_id id, uint64_t most)
     return id < all ? n : most + 1;
 }
 
-/* Keeps the path by `from`, of at most s->most references, if nothing speaks against it. */
-static hdx_code try(choice *s, hdx_id from, uint64_t place, bool *found, hdx_error *err)
+/* Appends the path through `from`, of at most s->most references, if it is a valid replacement. */
+static hdx_code try_path(choice *s, hdx_id from, uint64_t place, bool *found, hdx_error *err)
 {
     rank     is = BY_JDK;
     bool     sound = false;
-    hdx_code code = note(s, from, place, err);
+    hdx_code code = append_path(s, from, place, err);
     if (code == HDX_OK && (code = rank_of(s, &s->out->at[s->out->count - 1], &is, err)) == HDX_OK && is >= s->least)
         code = is_sound(s, &s->out->at[s->out->count - 1], &sound, err);
     *found = code == HDX_OK && is >= s->least && sound;
@@ -211,7 +214,9 @@ static hdx_code try(choice *s, hdx_id from, uint64_t place, bool *found, hdx_err
     return code;
 }
 
-/* A GC root is never passed through (MAT 6.7). Paths to this place of the queue have `length` references with the next.
+/*
+ * Paths do not pass through a GC root (MAT 6.7). Paths to this entry of the queue have `length` references including
+ * the next.
  */
 static hdx_code expand(choice *s, uint64_t place, uint64_t length, uint64_t limit, bool *found, hdx_error *err)
 {
@@ -230,19 +235,20 @@ static hdx_code expand(choice *s, uint64_t place, uint64_t length, uint64_t limi
             (code = hdx_excludes_edge(s->x, from, id, &no, err)) != HDX_OK || no)
             continue;
         if (end && (root || (s->x->count == 0 && length + length_above(s, from, s->most) <= s->most)))
-            code = try(s, from, place, found, err);
+            code = try_path(s, from, place, found, err);
         if (!root && !*found && code == HDX_OK)
             code = enqueue(s, from, place, err);
     }
     return code;
 }
 
-/* The first path that is good enough becomes the last of all. */
+/* Appends the first path that is good enough. */
 static hdx_code search(choice *s, hdx_id target, bool *found, hdx_error *err)
 {
     const uint64_t limit = s->work + WORK_EACH < WORK_ALL ? s->work + WORK_EACH : WORK_ALL;
-    uint64_t       length = 1, level = 1; /* of a path that ends at this level of the queue, and where that ends */
-    hdx_code       code;
+    /* length of a path that ends at this level of the queue, and where the level ends */
+    uint64_t length = 1, level = 1;
+    hdx_code code;
     s->count = 0;
     s->seen = hdx_map_of(s->ask->q.mem);
     code = enqueue(s, target, 0, err);
@@ -257,7 +263,7 @@ static hdx_code search(choice *s, hdx_id target, bool *found, hdx_error *err)
     return code;
 }
 
-/* Of the paths from..end of one target, shortest first, the one that says most comes first. */
+/* Moves the most informative of the paths from..end of one target, sorted by length, to the front. */
 static hdx_code prefer(choice *s, uint64_t from, uint64_t end, hdx_error *err)
 {
     const uint64_t shortest = s->out->at[from].count;
@@ -275,7 +281,7 @@ static hdx_code prefer(choice *s, uint64_t from, uint64_t end, hdx_error *err)
             (code = is_sound(s, &s->out->at[i], &found, err)) == HDX_OK && found)
             place = i;
     if (code == HDX_OK && !found && (code = search(s, s->out->at[from].target, &found, err)) == HDX_OK && found) {
-        place = end - 1; /* the longest gives way */
+        place = end - 1; /* replace the longest */
         s->out->at[place] = s->out->at[--s->out->count];
     }
     if (code == HDX_OK && found) {

@@ -1,11 +1,11 @@
 /*
  * search.c - shortest paths from the GC roots to given objects.
  *
- * One path without excludes: the index has each object's parent on a shortest path, so the path costs its length.
- * Otherwise breadth first over inbound references from the target (MAT 6.7, 6.8): of each object taken from the queue
- * the referrers that are GC roots end a path, the others join the queue once; so a root is never passed through, and
- * paths come in order of length. A referrer whose references to the object are all excluded is passed over. Cost: two
- * bits per object, and 16 bytes for each one queued.
+ * One path without excludes: the index has each object's parent on a shortest path, so the cost is the path's length.
+ * Otherwise breadth first over inbound references from the target (MAT 6.7, 6.8): referrers of an object in the queue
+ * that are GC roots end a path, the others are queued once. So no path passes through a root, and paths are found in
+ * order of length. A referrer whose references to the object are all excluded is skipped. Cost: two bits per object,
+ * and 16 bytes per queued one.
  */
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
@@ -13,7 +13,7 @@
 
 typedef struct queued {
     hdx_id   id;
-    uint64_t towards; /* place in the queue of the object this one refers to */
+    uint64_t towards; /* index in the queue of the object to which this one refers */
 } queued;
 
 typedef struct search {
@@ -77,8 +77,8 @@ static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *er
     return code;
 }
 
-/* The path that begins at `root` and goes on with the queued object at `place`. */
-static hdx_code note(search *s, hdx_id root, uint64_t place, hdx_error *err)
+/* Appends the path that begins at `root` and continues with the queued object at `place`. */
+static hdx_code append_path(search *s, hdx_id root, uint64_t place, hdx_error *err)
 {
     hdx_code code = hdx_path_begin(s->out, s->queue[0].id, err);
     if (code == HDX_OK)
@@ -101,7 +101,7 @@ static hdx_code enqueue(search *s, hdx_id id, uint64_t towards, hdx_error *err)
     return HDX_OK;
 }
 
-/* All referrers of the queued object at `place`: roots end paths, the others are queued. */
+/* Processes all referrers of the queued object at `place`: roots end paths, the others are queued. */
 static hdx_code expand(search *s, uint64_t place, unsigned wanted, unsigned *found, hdx_error *err)
 {
     hdx_id   id = s->queue[place].id, from;
@@ -116,7 +116,7 @@ static hdx_code expand(search *s, uint64_t place, unsigned wanted, unsigned *fou
                 continue;
             if ((code = hdx_excludes_edge(s->x, from, id, &no, err)) != HDX_OK)
                 return code;
-            if (!no && (code = roots ? note(s, from, place, err) : enqueue(s, from, place, err)) != HDX_OK)
+            if (!no && (code = roots ? append_path(s, from, place, err) : enqueue(s, from, place, err)) != HDX_OK)
                 return code;
             if (!no && roots && ++*found == wanted)
                 return HDX_OK;
