@@ -1,15 +1,14 @@
 /*
- * accumulation.c - where what a suspect keeps comes together, and what it is (MAT 7.4, 7.5, 7.8).
+ * accumulation.c - finds the accumulation point of a suspect, and what accumulates there (MAT 7.4, 7.5, 7.8).
  *
- * Of an object: down the dominator tree to the heaviest child while that has most of its parent. Of a group: along the
- * merged paths of its members from the GC roots, while most of the paths go one way. The paths are a tree in which each
- * object stands once; how many of them and how many bytes are behind an object is summed from the leaves up.
+ * Of an object: goes down the dominator tree to the heaviest child while that has most of its parent's bytes. Of a
+ * group: follows the merged paths of its members from the GC roots, while most of the paths share the next object. The
+ * paths are a tree that contains each object once; paths and bytes of each object are summed from the leaves up.
  *
- * A group of which so many paths are lost that they decide is searched for through the heap; where the others show
- * already that no object has enough paths, it is not. MAT follows at most 10,000 paths of a group, chosen at random;
- * here they are every n-th.
+ * If so many paths of a group are lost that they could change the result, the heap is searched for them. MAT follows at
+ * most 10,000 paths of a group, chosen at random; here every n-th path is used.
  *
- * Cost: the children of at most HDX_SUSPECT_DEPTH objects; of a group its paths, 72 bytes for each object on them.
+ * Cost: the children of at most HDX_SUSPECT_DEPTH objects; the paths of a group, 72 bytes for each object on them.
  */
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
@@ -19,7 +18,7 @@
 
 /* ---- sums by class ---- */
 
-static void sum(hdx_suspects *s, hdx_id id)
+static void add_to_class(hdx_suspects *s, hdx_id id)
 {
     const uint32_t c = hdx_graph_class_of(s->ask.g, id);
     if (c >= s->classes)
@@ -29,8 +28,8 @@ static void sum(hdx_suspects *s, hdx_id id)
     s->sums[c].bytes += hdx_graph_retained(s->ask.g, id);
 }
 
-/* In a tree each object is the child of one: a list that is longer than the heap is damaged. */
-static hdx_code turn(hdx_suspects *s, uint64_t *seen, hdx_error *err)
+/* In a tree each object is the child of one other: a list that is longer than the heap is damaged. */
+static hdx_code check_child(hdx_suspects *s, uint64_t *seen, hdx_error *err)
 {
     return ++*seen <= hdx_graph_objects(s->ask.g)
                ? hdx_ask_check_cancel(&s->ask, err)
@@ -44,8 +43,8 @@ static hdx_code sum_children(hdx_suspects *s, hdx_id of, uint64_t *seen, hdx_err
     hdx_id   id;
     hdx_graph_dominated(s->ask.g, of, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-        sum(s, id);
-        code = turn(s, seen, err);
+        add_to_class(s, id);
+        code = check_child(s, seen, err);
     }
     return code;
 }
@@ -57,7 +56,7 @@ static bool heavier(const hdx_class_sum *a, const hdx_class_sum *b)
                                       : a->number < b->number;
 }
 
-/* The heaviest classes, the heaviest first; the working table is empty again. */
+/* Returns the heaviest classes in descending order and empties the working table. */
 static void heaviest(hdx_suspects *s, hdx_class_sum *out, unsigned room, unsigned *count)
 {
     *count = 0;
@@ -87,7 +86,7 @@ hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
         hdx_id   id;
         hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
         for (uint64_t members = 0; code == HDX_OK && members < of->objects && hdx_refs_next(&refs, &id);)
-            if ((code = turn(s, &seen, err)) == HDX_OK && hdx_graph_class_of(s->ask.g, id) == of->number &&
+            if ((code = check_child(s, &seen, err)) == HDX_OK && hdx_graph_class_of(s->ask.g, id) == of->number &&
                 hdx_graph_retained(s->ask.g, id) <= s->threshold) {
                 members++;
                 code = sum_children(s, id, &below, err);
@@ -97,12 +96,12 @@ hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
     return code;
 }
 
-/* ---- the collection that it is, or is a part of ---- */
+/* ---- the collection that it is or belongs to ---- */
 
-#define SIZE_STEPS    (1u << 22) /* as many as a size that has to be counted may take */
-#define ELEMENTS_MOST 4096u      /* whose classes are compared */
+#define SIZE_STEPS    (1u << 22) /* as many as counting the elements of a collection may need */
+#define ELEMENTS_MOST 4096u      /* elements whose classes are compared */
 
-/* Of the elements, the class that keeps most. */
+/* Finds the class whose elements retain most. */
 static hdx_code sum_elements(hdx_suspects *s, hdx_id collection, hdx_class_sum *out, hdx_error *err)
 {
     hdx_entry_walk walk;
@@ -117,7 +116,7 @@ static hdx_code sum_elements(hdx_suspects *s, hdx_id collection, hdx_class_sum *
         hdx_id           id;
         if (v->type == 2 && !v->absent && v->as.address != 0 && hdx_graph_find(s->ask.g, v->as.address, &id) &&
             hdx_graph_live(s->ask.g, id))
-            sum(s, id);
+            add_to_class(s, id);
         code = hdx_ask_check_cancel(&s->ask, err);
     }
     hdx_entry_walk_end(&walk);
@@ -157,13 +156,13 @@ static hdx_code heaviest_child(hdx_suspects *s, hdx_id of, hdx_id *child, uint64
     hdx_graph_dominated(s->ask.g, of, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
         const uint64_t retained = hdx_graph_retained(s->ask.g, id);
-        if (id == s->only.object) /* no program made it */
+        if (id == s->only.object) /* an artifact of the dump, not an object of the program */
             continue;
         if (*child == HDX_NO_ID || retained > *bytes || (retained == *bytes && id < *child)) {
             *child = id;
             *bytes = retained;
         }
-        code = turn(s, seen, err);
+        code = check_child(s, seen, err);
     }
     return code;
 }
@@ -190,21 +189,21 @@ static hdx_code point_of_object(hdx_suspects *s, hdx_suspect *of, hdx_error *err
 
 /* ---- the point of a group ---- */
 
-typedef struct behind { /* beside the node of the same place */
+typedef struct path_sums { /* sums for the node with the same index */
     uint64_t paths, bytes;
     uint64_t children;    /* that are not summed yet */
-    uint64_t first, next; /* the first child, the next of the same parent; HDX_TREE_NONE: none */
-} behind;
+    uint64_t first, next; /* the first child, the next child of the same parent; HDX_TREE_NONE: none */
+} path_sums;
 
-typedef struct ways {
-    behind  *at;
-    uint64_t count; /* of nodes */
-    uint64_t first; /* root */
-    uint64_t found; /* paths */
-} ways;
+typedef struct sum_tree {
+    path_sums *at;
+    uint64_t   count; /* of nodes */
+    uint64_t   first; /* root */
+    uint64_t   found; /* paths */
+} sum_tree;
 
-/* Children after all of what is behind them: whoever waits for none goes next. */
-static hdx_code sum_up(hdx_ask *ask, const hdx_path_tree *t, ways *w, hdx_error *err)
+/* Sums each node after all of its children. */
+static hdx_code sum_up(hdx_ask *ask, const hdx_path_tree *t, sum_tree *w, hdx_error *err)
 {
     uint64_t  n = 0;
     uint64_t *ready = hdx_mem_array(t->mem, w->count, sizeof *ready);
@@ -228,15 +227,15 @@ static hdx_code sum_up(hdx_ask *ask, const hdx_path_tree *t, ways *w, hdx_error 
     return code;
 }
 
-static void ways_drop(const hdx_path_tree *t, ways *w)
+static void sum_tree_drop(const hdx_path_tree *t, sum_tree *w)
 {
     hdx_mem_put(t->mem, w->at, w->count * sizeof *w->at);
-    *w = (ways){ NULL, 0, HDX_TREE_NONE, 0 };
+    *w = (sum_tree){ NULL, 0, HDX_TREE_NONE, 0 };
 }
 
-static hdx_code ways_of(hdx_ask *ask, const hdx_path_tree *t, const hdx_ids *members, ways *w, hdx_error *err)
+static hdx_code sum_tree_of(hdx_ask *ask, const hdx_path_tree *t, const hdx_ids *members, sum_tree *w, hdx_error *err)
 {
-    *w = (ways){ hdx_mem_array(t->mem, t->count, sizeof *w->at), t->count, HDX_TREE_NONE, 0 };
+    *w = (sum_tree){ hdx_mem_array(t->mem, t->count, sizeof *w->at), t->count, HDX_TREE_NONE, 0 };
     if (w->at == NULL)
         return hdx_no_memory(err, "merged paths", t->count * sizeof *w->at);
     for (uint64_t i = 0; i < w->count; i++)
@@ -258,8 +257,8 @@ static hdx_code ways_of(hdx_ask *ask, const hdx_path_tree *t, const hdx_ids *mem
     return sum_up(ask, t, w, err);
 }
 
-/* The one with the most paths of a list; of equal ones the lowest id. */
-static uint64_t most_used(const hdx_path_tree *t, const ways *w, uint64_t list)
+/* Returns the node with the most paths of a list; of equal ones, the lowest id. */
+static uint64_t most_used(const hdx_path_tree *t, const sum_tree *w, uint64_t list)
 {
     uint64_t best = HDX_TREE_NONE;
     for (uint64_t i = list; i < w->count; i = w->at[i].next)
@@ -269,7 +268,7 @@ static uint64_t most_used(const hdx_path_tree *t, const ways *w, uint64_t list)
     return best;
 }
 
-static hdx_id follow(const hdx_path_tree *t, const ways *w, uint64_t least, double drop)
+static hdx_id follow(const hdx_path_tree *t, const sum_tree *w, uint64_t least, double drop)
 {
     for (uint64_t at = most_used(t, w, w->first), next; at < w->count && w->at[at].paths > least; at = next) {
         next = most_used(t, w, w->at[at].first);
@@ -279,8 +278,8 @@ static hdx_id follow(const hdx_path_tree *t, const ways *w, uint64_t least, doub
     return HDX_NO_ID;
 }
 
-/* Paths that the index has are enough where those that it lacks could not change the answer. */
-static bool decided(const hdx_path_tree *t, const ways *w, uint64_t members, uint64_t least)
+/* The paths in the index are sufficient if the missing ones could not change the result. */
+static bool is_decided(const hdx_path_tree *t, const sum_tree *w, uint64_t members, uint64_t least)
 {
     const uint64_t best = most_used(t, w, w->first);
     return w->found == members || (best == HDX_TREE_NONE ? 0 : w->at[best].paths) + (members - w->found) <= least;
@@ -292,20 +291,20 @@ static hdx_code point_of_group(hdx_suspects *s, hdx_suspect *of, const hdx_exclu
     const size_t   count = (size_t)members->count;
     const uint64_t least = count * s->share / 100;
     hdx_path_tree  t;
-    ways           w = { NULL, 0, HDX_TREE_NONE, 0 };
+    sum_tree       w = { NULL, 0, HDX_TREE_NONE, 0 };
     hdx_code       code = hdx_path_tree_climb(&s->ask, x, members->at, count, &t, err);
     if (code == HDX_OK)
-        code = ways_of(&s->ask, &t, members, &w, err);
-    if (code == HDX_OK && x->count > 0 && !decided(&t, &w, count, least)) {
-        ways_drop(&t, &w);
+        code = sum_tree_of(&s->ask, &t, members, &w, err);
+    if (code == HDX_OK && x->count > 0 && !is_decided(&t, &w, count, least)) {
+        sum_tree_drop(&t, &w);
         hdx_path_tree_drop(&t);
         if ((code = hdx_path_tree_find(&s->ask, x, members->at, count, &t, err)) == HDX_OK)
-            code = ways_of(&s->ask, &t, members, &w, err);
+            code = sum_tree_of(&s->ask, &t, members, &w, err);
     }
     if (code == HDX_OK)
         of->point = follow(&t, &w, least, s->drop);
     *none = w.found == 0;
-    ways_drop(&t, &w);
+    sum_tree_drop(&t, &w);
     hdx_path_tree_drop(&t);
     return code;
 }

@@ -1,11 +1,11 @@
 /*
- * keywords.c - names to search for in bug trackers and sources: of a suspect, of what holds it, and of the frames that
- * do (MAT 7.7, 7.9).
+ * keywords.c - keywords for searches in bug trackers and sources: names of a suspect, of its holders, and of the frames
+ * that hold it (MAT 7.7, 7.9).
  *
- * A thread here is what has a GC root of type THREAD_OBJ: threads that were not started hold nothing on a stack.
+ * A thread here is an object with a GC root of type THREAD_OBJ, because threads that were not started have no stack.
  *
- * Cost: for a suspect that a thread holds one pass over the GC roots; a search over inbound references, of at most
- * SEARCH_MOST objects, where the suspect is of a class of the JDK.
+ * Cost: for a suspect that a thread holds, one pass over the GC roots; for a suspect of a class of the JDK, a search
+ * over inbound references, of at most SEARCH_MOST objects.
  */
 #include "graph/graph.h"
 #include "query/common/labels.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define SEARCH_MOST   1000000u
-#define KEYWORDS_MOST 1000u /* a stack that overflowed has more frames, which mostly say the same */
+#define KEYWORDS_MOST 1000u /* a stack that overflowed has more frames, which repeat */
 
 typedef HDX_LIST(hdx_cell) cell_list;
 
@@ -32,7 +32,7 @@ static bool is_loader(hdx_graph *g, hdx_id id)
     return c != NULL && hdx_class_extends(g, hdx_graph_class_of(g, id), c->number);
 }
 
-/* In order of appearance, each once. */
+/* Adds a keyword unless it exists, in order of appearance. */
 static hdx_code keyword(keywords *k, hdx_text text, hdx_error *err)
 {
     for (uint64_t i = 0; i < k->list.count; i++)
@@ -48,7 +48,7 @@ static hdx_code keyword(keywords *k, hdx_text text, hdx_error *err)
 
 /* ---- classes and loaders ---- */
 
-/* What a loader says of itself, or its class; nothing of the boot loader. */
+/* Adds the name of a loader, or its class; nothing for the boot loader. */
 static hdx_code loader_keyword(keywords *k, hdx_addr address, hdx_error *err)
 {
     hdx_cell label = hdx_cell_null();
@@ -78,7 +78,7 @@ static hdx_code object_keyword(keywords *k, hdx_id id, hdx_error *err)
     return class_keyword(k, c != NULL ? c : hdx_graph_class(g, hdx_graph_class_of(g, id)), err);
 }
 
-/* The nearest object that refers to it, over others, and is a thread or of no class of the JDK (MAT 7.7). */
+/* Finds the nearest direct or indirect referrer that is a thread or not of a class of the JDK (MAT 7.7). */
 static hdx_code find_referrer(hdx_suspects *s, hdx_id of, hdx_id *found, hdx_error *err)
 {
     hdx_map  seen = hdx_map_of(s->ask.q.mem);
@@ -107,7 +107,7 @@ static hdx_code find_referrer(hdx_suspects *s, hdx_id of, hdx_id *found, hdx_err
     return code;
 }
 
-/* The class of either is one of the JDK, which is seldom at fault: who refers to it from outside? */
+/* Classes of the JDK are rarely at fault, so the referrer outside of the JDK is a keyword. */
 static hdx_code referrer_keyword(keywords *k, hdx_id of, hdx_error *err)
 {
     hdx_id         referrer = HDX_NO_ID;
@@ -129,8 +129,8 @@ typedef HDX_LIST(local) local_list;
 typedef struct stack {
     hdx_suspects     *s;
     const hdx_thread *thread;
-    hdx_id            next;   /* behind the thread on the path to what is held; HDX_NO_ID: no such path */
-    local_list        locals; /* by frame, then by object, each once */
+    hdx_id            next;   /* the object after the thread on the path to the suspect; HDX_NO_ID: no such path */
+    local_list        locals; /* sorted by frame, then object; no duplicates */
 } stack;
 
 static int by_frame(const void *a, const void *b)
@@ -168,7 +168,7 @@ static hdx_code find_locals(stack *t, hdx_error *err)
     return HDX_OK;
 }
 
-/* The end of the run of locals of one frame. */
+/* Returns the end of the locals of one frame. */
 static uint64_t frame_end(const stack *t, uint64_t from)
 {
     uint64_t end = from;
@@ -177,7 +177,7 @@ static uint64_t frame_end(const stack *t, uint64_t from)
     return end;
 }
 
-/* The thread keeps it alone, or an object that the thread keeps alone does. */
+/* Returns whether the thread is its dominator, or the dominator of its dominator. */
 static bool is_dominated(const stack *t, hdx_id id)
 {
     const hdx_id by = hdx_graph_dominator(t->s->ask.g, id);
@@ -185,7 +185,7 @@ static bool is_dominated(const stack *t, hdx_id id)
            (by < hdx_graph_objects(t->s->ask.g) && hdx_graph_dominator(t->s->ask.g, by) == t->thread->object);
 }
 
-/* Is its dominator a local of the same frame, too? Then it does not count twice (MAT 6.6). */
+/* Returns whether its dominator is a local of the same frame, because then it must not count twice (MAT 6.6). */
 static bool is_below(const stack *t, const local *l, uint64_t from, uint64_t end)
 {
     const local key = { .frame = l->frame, .object = hdx_graph_dominator(t->s->ask.g, l->object) };
@@ -194,8 +194,8 @@ static bool is_below(const stack *t, const local *l, uint64_t from, uint64_t end
 }
 
 /*
- * No local of the frame is large by itself: those that are dominated are taken together, and the small ones of them
- * left out as long as the rest has four fifths of what they keep.
+ * If no local of the frame is large, considers the dominated ones together, and omits the smallest while the remaining
+ * ones retain four fifths of the sum.
  */
 static hdx_code mark_together(stack *t, uint64_t from, uint64_t end, uint64_t bytes, hdx_error *err)
 {
@@ -249,10 +249,10 @@ static hdx_code mark_all(stack *t, hdx_error *err)
 static bool is_of_jdk(const stack *t, uint32_t frame) { return hdx_is_of_jdk(t->thread->frames[frame].class_name); }
 
 /*
- * Frames of the JDK at the top hold what they were called with: what a frame of the application holds, too, is not
- * theirs. Where no frame of the application holds anything they stay as they are.
+ * Frames of the JDK at the top hold their arguments. An argument that a frame of the application also holds is only
+ * counted there. Without any such frame, nothing changes.
  */
-static hdx_code leave_to_application(stack *t, hdx_error *err)
+static hdx_code prefer_application(stack *t, hdx_error *err)
 {
     hdx_map  held = hdx_map_of(t->s->ask.q.mem);
     uint64_t first = 0;
@@ -292,7 +292,7 @@ static hdx_code frame_keywords(keywords *k, const hdx_frame *f, hdx_error *err)
     return text == NULL ? hdx_no_memory(err, "keywords", b.len) : code;
 }
 
-/* Frames of the thread at the root of its path that hold what the suspect keeps, the innermost first (MAT 7.9). */
+/* Adds frames of the thread at the root of the path that hold the suspect's bytes, the innermost first (MAT 7.9). */
 static hdx_code frames_keywords(keywords *k, const hdx_suspect *of, hdx_error *err)
 {
     const hdx_path *p = hdx_suspect_path(k->s, of);
@@ -306,7 +306,7 @@ static hdx_code frames_keywords(keywords *k, const hdx_suspect *of, hdx_error *e
         return HDX_OK;
     hdx_code code = find_locals(&t, err);
     if (code == HDX_OK && (code = mark_all(&t, err)) == HDX_OK)
-        code = leave_to_application(&t, err);
+        code = prefer_application(&t, err);
     for (uint64_t i = 0; code == HDX_OK && i < t.locals.count; i++)
         if (t.locals.at[i].significant)
             code = frame_keywords(k, &t.thread->frames[t.locals.at[i].frame], err);
@@ -314,14 +314,15 @@ static hdx_code frames_keywords(keywords *k, const hdx_suspect *of, hdx_error *e
     return code;
 }
 
-/* ---- all of them ---- */
+/* ---- all keywords ---- */
 
 static hdx_code object_keywords(keywords *k, const hdx_suspect *of, hdx_error *err)
 {
     hdx_graph *g = k->s->ask.g;
     hdx_code   code = is_thread(k->s, of->object) ? HDX_OK : object_keyword(k, of->object, err);
     const bool plain = !is_thread(k->s, of->object) && !is_loader(g, of->object) &&
-                       hdx_graph_kind(g, of->object) != HDX_CLASS_OBJECT; /* classes and loaders speak for themselves */
+                       /* classes and loaders are keywords themselves */
+                       hdx_graph_kind(g, of->object) != HDX_CLASS_OBJECT;
     if (code == HDX_OK && plain && hdx_is_of_jdk(hdx_suspect_class(g, of->object)))
         code = referrer_keyword(k, of->object, err);
     return code == HDX_OK && of->point != HDX_NO_ID ? object_keyword(k, of->point, err) : code;

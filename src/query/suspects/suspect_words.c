@@ -1,13 +1,12 @@
 /*
- * suspect_words.c - a suspect in words: the sentence a person needs.
+ * suspect_words.c - describes a suspect in one sentence.
  *
  *     one HashMap in the static acme.Shop.sessions retains 1.9 MB (70%), 12,004 entries of acme.Session, held by
  *     thread "clerk"; look at acme.Desk.serve (Desk.java:42)
  *
- * The object that is named is the one a programmer knows: the accumulation point is often the array of a map or the
- * node of a list, and then it is the map or list above it. Where it is said by the nearest static field that has it,
- * or a local, or else a field. Everything is asked of the heap; what the dump would have to tell and cannot is left
- * out.
+ * The sentence names the object that a programmer knows: the accumulation point is often the array of a map or the node
+ * of a list, and then the map or list above it is named. Its location is the nearest static field that refers to it, or
+ * a local, or otherwise a field. All facts are read from the heap; those that need a missing dump are omitted.
  */
 #include "graph/graph.h"
 #include "query/common/frames.h"
@@ -19,7 +18,7 @@
 #include <stdio.h>
 
 #define TEXT_MOST      200u /* bytes of one name */
-#define REFERRERS_MOST 256u /* of an object, among which a static field is looked for */
+#define REFERRERS_MOST 256u /* referrers of an object that are searched for a static field */
 #define OWNER_STEPS    8u
 #define CLASSES_MOST   (1u << 20) /* of a loader */
 
@@ -43,7 +42,7 @@ static bool ends(hdx_text name, const char *with)
     return name.len >= n && memcmp(name.at + name.len - n, with, n) == 0;
 }
 
-/* Of a map or list, one for each of its elements. */
+/* Returns whether a map or list has one such object per element. */
 static bool is_entry(hdx_text name) { return ends(name, "Node") || ends(name, "Entry"); }
 static bool is_inside(hdx_text name) { return is_entry(name) || ends(name, "[]"); }
 
@@ -67,7 +66,7 @@ const hdx_path *hdx_suspect_path(const hdx_suspects *s, const hdx_suspect *of)
     return p != NULL && p->count > 0 ? p : NULL;
 }
 
-/* The frame of the thread whose locals keep most. */
+/* Returns the frame of the thread whose locals retain most. */
 static const hdx_frame *heaviest_frame(hdx_suspects *s, const hdx_thread *t)
 {
     uint64_t         count = 0, most = 0;
@@ -86,7 +85,10 @@ static const hdx_frame *heaviest_frame(hdx_suspects *s, const hdx_thread *t)
     return best;
 }
 
-/* The frame that holds the first object on the path; where the path ends at the thread, that whose locals keep most. */
+/*
+ * Returns the frame that holds the first object on the path; if the path ends at the thread, the frame whose locals
+ * retain most.
+ */
 static const hdx_frame *frame_of(hdx_suspects *s, const hdx_suspect *of)
 {
     const hdx_path   *p = hdx_suspect_path(s, of);
@@ -104,16 +106,16 @@ typedef struct words {
     const hdx_suspect *of;
     hdx_arena         *arena;
     hdx_buffer         b;
-    const hdx_id      *line; /* objects that lead to the point: its dominators, or the path of a group */
+    const hdx_id      *line; /* objects on the way to the point: its dominators, or the path of a group */
     uint64_t           length;
     hdx_id             what;    /* the object that is named */
-    uint64_t           at;      /* its place on the line */
-    hdx_id             told;    /* the holder that was named with it */
+    uint64_t           at;      /* its index in `line` */
+    hdx_id             holder;  /* the holder that was named with it */
     hdx_id             in;      /* the object whose field was named, if one was */
-    bool               of_list; /* `what` is of a loader's list of classes, which is named instead of the list */
+    bool               of_list; /* `what` is in a loader's list of classes, and is named instead of the list */
 } words;
 
-/* A name out of the dump, cut between two characters. */
+/* Appends a name from the dump, truncated between two characters. */
 static void put_text(hdx_buffer *b, hdx_text text)
 {
     uint32_t n = text.len;
@@ -126,7 +128,7 @@ static void put_text(hdx_buffer *b, hdx_text text)
     hdx_buffer_text(b, n < text.len ? "..." : "");
 }
 
-/* Everybody knows java.util.HashMap without its package. */
+/* Classes of java.util are familiar without their package. */
 static void put_class(hdx_buffer *b, hdx_text name)
 {
     for (uint32_t i = name.len; hdx_is_of_jdk(name) && i-- > 0;)
@@ -185,8 +187,8 @@ static hdx_code put_object(words *w, hdx_id id, hdx_error *err)
 }
 
 /*
- * A part of a collection, X$Index of X: the place of the collection on the line, at most OWNER_STEPS above it; `at`: it
- * is none.
+ * For a part of a collection (X$Index of X), returns the index in `line` of the collection, at most OWNER_STEPS above;
+ * otherwise `at`.
  */
 static uint64_t owner_of(const words *w, uint64_t at)
 {
@@ -202,10 +204,10 @@ static uint64_t owner_of(const words *w, uint64_t at)
 }
 
 /*
- * A class loader has all of its classes in a list, in which whatever their statics keep accumulates. The list is no
- * cause: the heaviest of the classes is named in its place.
+ * A class loader has a list of all of its classes, in which the memory of their statics accumulates. The list is not
+ * the cause, so the heaviest of the classes is named instead.
  */
-static void find_class(words *w)
+static void find_heaviest_class(words *w)
 {
     hdx_graph *g = w->s->ask.g;
     hdx_refs   refs;
@@ -222,10 +224,10 @@ static void find_class(words *w)
 }
 
 /*
- * Up from the point, out of arrays, nodes and other parts of collections, and where there is no point, out of the
- * chain; what a class or thread has directly is named itself.
+ * Goes up from the point, out of arrays, nodes and other parts of collections, or, without a point, out of the linked
+ * list. An object directly below a class or thread is named itself.
  */
-static void find_what(words *w)
+static void find_named_object(words *w)
 {
     hdx_graph     *g = w->s->ask.g;
     const uint32_t last = hdx_graph_class_of(g, w->line[w->length - 1]);
@@ -238,11 +240,11 @@ static void find_what(words *w)
             break;
     w->at = owner_of(w, w->at);
     w->what = w->line[w->at];
-    find_class(w);
+    find_heaviest_class(w);
 }
 
-/* The named reference from one object to the next; found false also where the dump is not at hand. */
-static hdx_code named(words *w, hdx_id from, hdx_id to, hdx_named_ref *ref, bool *found, hdx_error *err)
+/* Finds the named reference from one object to the next; found is also false without the dump. */
+static hdx_code named_reference(words *w, hdx_id from, hdx_id to, hdx_named_ref *ref, bool *found, hdx_error *err)
 {
     const hdx_excludes all = { .g = w->s->ask.g, .mem = w->s->ask.q.mem };
     hdx_error          mine;
@@ -251,8 +253,8 @@ static hdx_code named(words *w, hdx_id from, hdx_id to, hdx_named_ref *ref, bool
 }
 
 /*
- * Statics of these are how a JVM starts a program and finds its classes: all objects of the program hang below them,
- * and none is held because of them.
+ * A JVM uses the static fields of these classes to start a program and find its classes: all objects of the program are
+ * below them, but they do not explain why an object is alive.
  */
 static bool is_of_start(hdx_graph *g, hdx_id id)
 {
@@ -260,7 +262,7 @@ static bool is_of_start(hdx_graph *g, hdx_id id)
     return hdx_text_is(name, "java.lang.ClassLoader") || hdx_text_is(name, "sun.launcher.LauncherHelper");
 }
 
-/* Is there a static field that has the object? */
+/* Finds a static field that refers to the object. */
 static hdx_code find_static(words *w, hdx_id id, hdx_named_ref *ref, hdx_id *holder, bool *found, hdx_error *err)
 {
     hdx_graph *g = w->s->ask.g;
@@ -274,14 +276,14 @@ static hdx_code find_static(words *w, hdx_id id, hdx_named_ref *ref, hdx_id *hol
     for (unsigned n = 0; code == HDX_OK && !*found && n < REFERRERS_MOST && hdx_refs_next(&refs, &from); n++) {
         if (hdx_graph_kind(g, from) != HDX_CLASS_OBJECT || is_of_start(g, from))
             continue;
-        code = named(w, from, id, ref, found, err);
+        code = named_reference(w, from, id, ref, found, err);
         *found = *found && ref->kind == HDX_REF_STATIC;
         *holder = from;
     }
     return code;
 }
 
-/* below: what the field has, HDX_NO_ID where that is the object itself */
+/* below: the object to which the field refers; HDX_NO_ID: the named object itself. */
 static void put_static(words *w, hdx_id below, hdx_id holder, const char *name)
 {
     hdx_buffer_text(&w->b, below == HDX_NO_ID ? " in the static " : " below the ");
@@ -292,10 +294,10 @@ static void put_static(words *w, hdx_id below, hdx_id holder, const char *name)
     put_text(&w->b, hdx_suspect_class(w->s->ask.g, holder));
     hdx_buffer_text(&w->b, ".");
     put_text(&w->b, (hdx_text){ name, (uint32_t)strlen(name) });
-    w->told = holder;
+    w->holder = holder;
 }
 
-/* " in the field sessions of one acme.Shop", and the static field that has that object; below: through others. */
+/* " in the field sessions of one acme.Shop", and the static field that refers to that object; below: indirectly. */
 static hdx_code put_field(words *w, hdx_id holder, const char *name, bool below, hdx_error *err)
 {
     hdx_named_ref ref;
@@ -304,13 +306,13 @@ static hdx_code put_field(words *w, hdx_id holder, const char *name, bool below,
     hdx_buffer_text(&w->b, below ? " below the field " : " in the field ");
     put_text(&w->b, (hdx_text){ name, (uint32_t)strlen(name) });
     hdx_buffer_text(&w->b, " of ");
-    hdx_code code = put_object(w, w->told = w->in = holder, err);
+    hdx_code code = put_object(w, w->holder = w->in = holder, err);
     if (code == HDX_OK && (code = find_static(w, holder, &ref, &above, &found, err)) == HDX_OK && found)
         put_static(w, HDX_NO_ID, above, ref.name);
     return code;
 }
 
-/* A static field that has the object, or one above it in a structure that is of the JDK from there on. */
+/* Names a static field that refers to the object, or to one above it if only objects of the JDK are in between. */
 static hdx_code put_static_above(words *w, bool *found, hdx_error *err)
 {
     hdx_graph    *g = w->s->ask.g;
@@ -327,50 +329,50 @@ static hdx_code put_static_above(words *w, bool *found, hdx_error *err)
     return code;
 }
 
-/* What is told of one step of the path: a static, a local, or a field of an object that is none of the JDK. */
-static hdx_code put_step(words *w, const hdx_id *step, bool direct, bool *told, hdx_error *err)
+/* Names one step of the path: a static field, a local, or a field of an object that is not of the JDK. */
+static hdx_code put_step(words *w, const hdx_id *step, bool direct, bool *done, hdx_error *err)
 {
     hdx_graph     *g = w->s->ask.g;
     hdx_named_ref  ref;
     bool           found;
-    const hdx_code code = named(w, step[0], step[1], &ref, &found, err);
-    if (code != HDX_OK || !found) { /* what stands above an object of the program is not said in its stead */
-        *told = !hdx_is_of_jdk(hdx_suspect_class(g, step[0]));
+    const hdx_code code = named_reference(w, step[0], step[1], &ref, &found, err);
+    if (code != HDX_OK || !found) { /* an object of the program is a limit: steps above it are not named instead */
+        *done = !hdx_is_of_jdk(hdx_suspect_class(g, step[0]));
         return code;
     }
     if (ref.kind == HDX_REF_STATIC && !is_of_start(g, step[0])) {
-        *told = true;
+        *done = true;
         put_static(w, direct ? HDX_NO_ID : step[1], step[0], ref.name);
     } else if (ref.kind == HDX_REF_LOCAL) {
-        *told = true;
+        *done = true;
         hdx_buffer_text(&w->b, direct ? " in a local of " : " below a local of ");
-        return put_thread(w, w->told = step[0], err);
+        return put_thread(w, w->holder = step[0], err);
     } else if (ref.kind == HDX_REF_FIELD && !hdx_is_of_jdk(hdx_suspect_class(g, step[0]))) {
-        *told = true;
+        *done = true;
         return put_field(w, step[0], ref.name, !direct, err);
     }
     return HDX_OK;
 }
 
 /*
- * " in the static A.B": a static field that leads to the object without other objects of the program between;
- * else the last object of the program on the path, and its field; else the field of the JDK that it is in.
+ * " in the static A.B": a static field that leads to the object without other objects of the program in between;
+ * otherwise the last object of the program on the path, and its field; otherwise the field of the JDK.
  */
 static hdx_code put_where(words *w, hdx_error *err)
 {
     hdx_suspects   *s = w->s;
     const hdx_path *p = hdx_suspect_path(s, w->of);
     hdx_named_ref   ref;
-    bool            told = false, found = false;
-    hdx_code        code = put_static_above(w, &told, err);
+    bool            done = false, found = false;
+    hdx_code        code = put_static_above(w, &done, err);
     const hdx_id   *step = p == NULL ? NULL : s->paths.steps.at + p->first;
     uint64_t        place = p == NULL ? 0 : p->count;
     while (place > 0 && step[place - 1] != w->what)
         place--;
-    for (uint64_t i = place, n = 0; code == HDX_OK && !told && i > 1 && n < HDX_SUSPECT_DEPTH; i--, n++)
-        code = put_step(w, &step[i - 2], i == place, &told, err);
-    if (code != HDX_OK || told || place < 2 ||
-        (code = named(w, step[place - 2], step[place - 1], &ref, &found, err)) != HDX_OK || !found ||
+    for (uint64_t i = place, n = 0; code == HDX_OK && !done && i > 1 && n < HDX_SUSPECT_DEPTH; i--, n++)
+        code = put_step(w, &step[i - 2], i == place, &done, err);
+    if (code != HDX_OK || done || place < 2 ||
+        (code = named_reference(w, step[place - 2], step[place - 1], &ref, &found, err)) != HDX_OK || !found ||
         ref.kind != HDX_REF_FIELD)
         return code;
     return put_field(w, step[place - 2], ref.name, false, err);
@@ -455,7 +457,10 @@ static const char *root_words(hdx_root_type type)
     return hdx_root_type_words(name, strlen(name));
 }
 
-/* Does the JVM hold it, so that it says nothing: a loader of the JDK, the class that started the program? */
+/*
+ * Returns whether the JVM itself holds it, which explains nothing: a loader of the JDK, the class that started the
+ * program.
+ */
 static bool is_of_jvm(hdx_graph *g, hdx_id id)
 {
     return hdx_graph_kind(g, id) == HDX_CLASS_OBJECT
@@ -463,11 +468,11 @@ static bool is_of_jvm(hdx_graph *g, hdx_id id)
                : is_a(g, id, "java.lang.ClassLoader") && hdx_is_of_jdk(hdx_suspect_class(g, id));
 }
 
-/* ---- who shares it ---- */
+/* ---- objects that share it ---- */
 
-#define SHARERS_MOST 4096u /* referrers that are looked at */
+#define SHARERS_MOST 4096u /* referrers that are examined */
 
-/* Does the object dominate it, some steps away at most? What it keeps alive may refer back to it. */
+/* Returns whether the object dominates it within some steps, because such an object may refer back. */
 static bool is_below(hdx_graph *g, hdx_id id, hdx_id object)
 {
     for (unsigned i = 0; i < OWNER_STEPS && id != HDX_NO_ID && id < hdx_graph_objects(g); i++)
@@ -477,7 +482,7 @@ static bool is_below(hdx_graph *g, hdx_id id, hdx_id object)
 }
 
 typedef struct sharers {
-    uint64_t count, of_class; /* of_class: of the class of the first */
+    uint64_t count, of_class; /* of_class: those of the class of the first */
     hdx_id   first;
 } sharers;
 
@@ -500,7 +505,7 @@ static hdx_code find_sharers(words *w, sharers *out, hdx_error *err)
     return code;
 }
 
-/* ", shared by 12 threads of acme.Worker": without any one of these it would be alive all the same. */
+/* ", shared by 12 threads of acme.Worker": it would remain alive without any single one of these. */
 static hdx_code put_shared(words *w, bool *shared, hdx_error *err)
 {
     sharers s;
@@ -510,7 +515,7 @@ static hdx_code put_shared(words *w, bool *shared, hdx_error *err)
         return HDX_OK;
     const hdx_code code = find_sharers(w, &s, err);
     if (code != HDX_OK || s.count < 2 ||
-        (s.count == 2 && s.of_class < 2)) /* two are told: where it is, and what holds it */
+        (s.count == 2 && s.of_class < 2)) /* the sentence names two already: the location and the holder */
         return code;
     *shared = true;
     hdx_buffer_text(&w->b, ", shared by ");
@@ -525,7 +530,7 @@ static hdx_code put_shared(words *w, bool *shared, hdx_error *err)
     return HDX_OK;
 }
 
-/* ", held by thread "clerk"": the root of its path, unless it was named already or is the suspect. */
+/* ", held by thread "clerk"": the root of its path, unless it is the suspect or already named. */
 static hdx_code put_held(words *w, hdx_error *err)
 {
     hdx_suspects   *s = w->s;
@@ -539,7 +544,7 @@ static hdx_code put_held(words *w, hdx_error *err)
         hdx_buffer_text(&w->b, ", held only by weak, soft or phantom references");
         return HDX_OK;
     }
-    if (id == w->told || id == w->in || id == w->what || id == w->of->object) {
+    if (id == w->holder || id == w->in || id == w->what || id == w->of->object) {
         if (id != w->what || is_thread(s->ask.g, id) || hdx_graph_kind(s->ask.g, id) == HDX_CLASS_OBJECT)
             return HDX_OK;
         const hdx_code code = hdx_graph_roots_of(s->ask.g, id, &root, 1, &count, err);
@@ -571,13 +576,13 @@ static void put_look(words *w)
     hdx_buffer_text(&w->b, ")");
 }
 
-/* " of the 2.1 MB of one acme.Shop"; of the same size, and if it is the program's: ", below one acme.Shop," */
+/* " of the 2.1 MB of one acme.Shop"; for the same size, and an object of the program: ", below one acme.Shop," */
 static hdx_code put_suspect(words *w, bool same_size, hdx_error *err)
 {
     hdx_graph   *g = w->s->ask.g;
     const hdx_id id = w->of->object;
     char         human[16];
-    const bool   named_before = id == w->told || id == w->in;
+    const bool   named_before = id == w->holder || id == w->in;
     if (id == w->what || (same_size && (named_before || hdx_is_of_jdk(hdx_suspect_class(g, id)))) ||
         (!same_size && named_before && id != w->in))
         return HDX_OK;
@@ -591,7 +596,7 @@ static hdx_code put_suspect(words *w, bool same_size, hdx_error *err)
     return code;
 }
 
-static hdx_code say_object(words *w, hdx_error *err)
+static hdx_code describe_object(words *w, hdx_error *err)
 {
     hdx_graph     *g = w->s->ask.g;
     const uint64_t bytes = hdx_graph_retained(g, w->what);
@@ -613,7 +618,7 @@ static hdx_code say_object(words *w, hdx_error *err)
     return code == HDX_OK ? put_accumulated(w, err) : code;
 }
 
-/* A group without a point has several causes: the question that tells them. */
+/* A group without a point has several causes; refers to the question that shows them. */
 static void put_next(words *w)
 {
     const hdx_class *c = hdx_graph_class(w->s->ask.g, w->of->number);
@@ -626,7 +631,7 @@ static void put_next(words *w)
         hdx_buffer_text(&w->b, "path --merge");
 }
 
-static hdx_code say_group(words *w, hdx_error *err)
+static hdx_code describe_group(words *w, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     put_count(&w->b, w->of->objects);
@@ -651,17 +656,16 @@ static hdx_code say_group(words *w, hdx_error *err)
 hdx_code hdx_suspect_sentence(hdx_suspects *s, const hdx_suspect *of, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     const hdx_path *p = hdx_suspect_path(s, of);
-    words           w = {
-                  .s = s, .of = of, .arena = arena, .b = hdx_buffer_of(s->ask.q.mem), .told = HDX_NO_ID, .in = HDX_NO_ID
-    };
-    hdx_code code = HDX_OK;
-    bool     shared = false;
+    words           w = { .s = s, .of = of, .arena = arena, .holder = HDX_NO_ID, .in = HDX_NO_ID };
+    hdx_code        code = HDX_OK;
+    bool            shared = false;
+    w.b = hdx_buffer_of(s->ask.q.mem);
     w.what = HDX_NO_ID;
     w.line = of->object != HDX_NO_ID ? of->chain.at : p != NULL ? s->paths.steps.at + p->first : NULL;
     w.length = of->object != HDX_NO_ID ? of->chain.count : p != NULL ? p->count : 0;
     if (w.length > 0)
-        find_what(&w);
-    code = of->object != HDX_NO_ID ? say_object(&w, err) : say_group(&w, err);
+        find_named_object(&w);
+    code = of->object != HDX_NO_ID ? describe_object(&w, err) : describe_group(&w, err);
     if (code == HDX_OK)
         code = put_shared(&w, &shared, err);
     if (code == HDX_OK && (!shared || of->only_weak))

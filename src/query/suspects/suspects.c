@@ -1,15 +1,15 @@
 /*
- * suspects.c - which objects and groups of objects keep so much that they are suspects of a leak (MAT 7).
+ * suspects.c - finds objects and groups of objects that retain so much that they are leak suspects (MAT 7).
  *
- * A suspect is what only the GC roots together dominate, and keeps more than a stated part of the live bytes: a single
- * object, or all the others of one class together. For each: where it accumulates and what, the path that holds it,
- * keywords, and a sentence. Suspects whose paths begin at one root are one problem.
+ * Suspects are at the top level of the dominator tree and retain more than a stated part of the live bytes: a single
+ * object, or all remaining objects of one class together. The answer has for each: the accumulation point and its
+ * content, the path that holds it, keywords, and a sentence. Suspects whose paths begin at one root are one problem.
  *
- * Paths do not use referents, nor the chain of finalizers (MAT 7.5). They are those of the index, as of the question
- * `path`: one tree, so that they share what they can. Where such a path uses an excluded reference another is searched
- * for; where there is none, the one of the index is shown and the suspect says so.
+ * Paths use neither referents nor the chain of finalizers (MAT 7.5). They are those of the index, as in the question
+ * `path`: one tree, so that they share steps. If such a path uses an excluded reference, another is searched; if there
+ * is none, the path of the index is shown and the suspect states that.
  *
- * Cost: two passes over what the roots dominate, and what accumulation.c says.
+ * Cost: two passes over the top level of the dominator tree, and that of accumulation.c.
  */
 #include "query/common/labels.h"
 #include "query/paths/paths.h"
@@ -120,9 +120,9 @@ static const hdx_column document_keys[] = {
     HDX_NESTED("problems", LIST, 0, "problems: suspects whose paths begin at the same root", problem_members),
 };
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
-static hdx_suspect *add(hdx_suspects *s, hdx_error *err)
+static hdx_suspect *add_suspect(hdx_suspects *s, hdx_error *err)
 {
     if (!hdx_mem_room(s->ask.q.mem, (void **)&s->at, &s->capacity, s->count, sizeof *s->at)) {
         hdx_no_memory(err, "suspects", s->count * sizeof *s->at);
@@ -139,7 +139,7 @@ static hdx_suspect *add(hdx_suspects *s, hdx_error *err)
 
 static hdx_code add_object(hdx_suspects *s, hdx_id id, uint64_t bytes, hdx_error *err)
 {
-    hdx_suspect *one = add(s, err);
+    hdx_suspect *one = add_suspect(s, err);
     if (one == NULL)
         return HDX_LIMIT;
     one->object = id;
@@ -150,7 +150,7 @@ static hdx_code add_object(hdx_suspects *s, hdx_id id, uint64_t bytes, hdx_error
     return HDX_OK;
 }
 
-/* Strictly more than this is suspect (MAT 7.1). */
+/* A suspect retains strictly more than this (MAT 7.1). */
 static uint64_t threshold_of(uint64_t total, uint64_t percent)
 {
     return total / 100 * percent + total % 100 * percent / 100;
@@ -158,12 +158,12 @@ static uint64_t threshold_of(uint64_t total, uint64_t percent)
 
 typedef struct of_class {
     uint64_t objects, shallow, bytes;
-    uint64_t suspect; /* its place + 1; 0: none */
+    uint64_t suspect; /* its index + 1; 0: none */
     uint64_t met;     /* members of that group so far */
 } of_class;
 
-/* What is too heavy alone goes to the suspects, all others to the sums of their classes (MAT 7.2, 7.3). */
-static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
+/* Objects that exceed the threshold become suspects; all others are summed by class (MAT 7.2, 7.3). */
+static hdx_code select_suspects(hdx_suspects *s, of_class *sums, hdx_error *err)
 {
     const uint64_t objects = hdx_graph_objects(s->ask.g);
     hdx_code       code = HDX_OK;
@@ -191,7 +191,7 @@ static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
     for (uint32_t c = 0; code == HDX_OK && c < s->classes; c++) {
         if (sums[c].bytes <= s->threshold)
             continue;
-        hdx_suspect *one = add(s, err);
+        hdx_suspect *one = add_suspect(s, err);
         if (one == NULL)
             return HDX_LIMIT;
         one->number = c;
@@ -203,8 +203,8 @@ static hdx_code weigh(hdx_suspects *s, of_class *sums, hdx_error *err)
     return code;
 }
 
-/* Every n-th member of each group, at most HDX_SUSPECT_PATHS. */
-static hdx_code gather(hdx_suspects *s, of_class *sums, hdx_error *err)
+/* Collects every n-th member of each group, at most HDX_SUSPECT_PATHS. */
+static hdx_code collect_members(hdx_suspects *s, of_class *sums, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     hdx_refs refs;
@@ -224,23 +224,23 @@ static hdx_code gather(hdx_suspects *s, of_class *sums, hdx_error *err)
     return code;
 }
 
-static hdx_code find(hdx_suspects *s, uint64_t percent, hdx_error *err)
+static hdx_code find_suspects(hdx_suspects *s, uint64_t percent, hdx_error *err)
 {
     bool      groups = false;
     of_class *sums = hdx_mem_array(s->ask.q.mem, s->classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", s->classes * sizeof *sums);
     s->threshold = threshold_of(s->total, percent);
-    hdx_code code = weigh(s, sums, err);
+    hdx_code code = select_suspects(s, sums, err);
     for (uint64_t i = 0; i < s->count; i++)
         groups = groups || s->at[i].object == HDX_NO_ID;
     if (code == HDX_OK && groups)
-        code = gather(s, sums, err);
+        code = collect_members(s, sums, err);
     hdx_mem_put(s->ask.q.mem, sums, s->classes * sizeof *sums);
     return code;
 }
 
-/* ---- their order ---- */
+/* ---- order ---- */
 
 static hdx_text class_name(const hdx_suspects *s, const hdx_suspect *of)
 {
@@ -251,8 +251,11 @@ static hdx_text class_name(const hdx_suspects *s, const hdx_suspect *of)
     return (c = hdx_graph_class(s->ask.g, of->number)) != NULL ? c->name : none;
 }
 
-/* The bytes fall; of equal ones an object before a group, then the larger, by name, the higher address (MAT 7.6). */
-static bool before(const hdx_suspects *s, const hdx_suspect *a, const hdx_suspect *b)
+/*
+ * By descending bytes; if equal, objects before groups, then the larger, then by name, then the higher address (MAT
+ * 7.6).
+ */
+static bool precedes(const hdx_suspects *s, const hdx_suspect *a, const hdx_suspect *b)
 {
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes;
@@ -266,23 +269,23 @@ static bool before(const hdx_suspects *s, const hdx_suspect *a, const hdx_suspec
     return d != 0 ? d < 0 : x.len != y.len ? x.len < y.len : a->object > b->object;
 }
 
-/* By insertion: the threshold leaves not more than two hundred of them. */
+/* Insertion sort: the threshold leaves at most two hundred suspects. */
 static void put_in_order(hdx_suspects *s)
 {
     for (uint64_t i = 1; i < s->count; i++) {
         const hdx_suspect one = s->at[i];
         uint64_t          at = i;
-        for (; at > 0 && before(s, &one, &s->at[at - 1]); at--)
+        for (; at > 0 && precedes(s, &one, &s->at[at - 1]); at--)
             s->at[at] = s->at[at - 1];
         s->at[at] = one;
     }
 }
 
-/* ---- their paths and problems ---- */
+/* ---- paths and problems ---- */
 
 static hdx_id path_target(const hdx_suspect *of) { return of->point != HDX_NO_ID ? of->point : of->object; }
 
-/* Another than the one that the index has, if there is one without the excluded references. */
+/* Replaces the index's path if there is one without the excluded references. */
 static hdx_code search_path(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
 {
     const hdx_id   target = path_target(of);
@@ -324,7 +327,7 @@ static hdx_code find_paths(hdx_suspects *s, hdx_error *err)
         if (code == HDX_OK && no)
             code = search_path(s, of, err);
     }
-    return code == HDX_OK ? hdx_graph_check(s->ask.g, err) : code; /* words are made of what is sound */
+    return code == HDX_OK ? hdx_graph_check(s->ask.g, err) : code; /* sentences require a sound index */
 }
 
 static hdx_id root_of(const hdx_suspects *s, const hdx_suspect *of)
@@ -354,7 +357,7 @@ typedef struct writer {
     hdx_suspects *s;
     hdx_arena    *arena;
     hdx_table    *table;
-    hdx_cell      paths; /* documents, by place */
+    hdx_cell      paths; /* documents, by index */
 } writer;
 
 static void *get(writer *w, uint64_t count, size_t size, hdx_code *code, hdx_error *err)
@@ -450,7 +453,7 @@ static hdx_code write_suspect(writer *w, const hdx_suspect *of, uint64_t number,
     return hdx_table_add(w->table, cells, err);
 }
 
-#define COMMON_MOST 1000u /* steps of a common path that are told */
+#define COMMON_MOST 1000u /* steps of a common path that are shown */
 
 static hdx_cell common_cell(writer *w, unsigned problem, hdx_code *code, hdx_error *err)
 {
@@ -517,7 +520,7 @@ static hdx_code write_all(writer *w, unsigned problem_count, hdx_cell *suspects,
 
 /* ---- the answer ---- */
 
-static void drop(hdx_suspects *s)
+static void close_context(hdx_suspects *s)
 {
     hdx_mem *mem = s->ask.q.mem;
     for (uint64_t i = 0; i < s->count; i++) {
@@ -545,8 +548,11 @@ static hdx_code begin_contents(hdx_suspects *s, hdx_error *err)
     return HDX_OK;
 }
 
-/* An index alone does not know fields: no reference is excluded then, as the caller is told (hdx_session_lacks). */
-static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
+/*
+ * An index without its dump lacks field names: no reference is excluded then, which the caller reports
+ * (hdx_session_lacks).
+ */
+static hdx_code open_context(hdx_suspects *s, const hdx_query *q, hdx_error *err)
 {
     hdx_source            *dump;
     hdx_error              mine;
@@ -573,12 +579,12 @@ static hdx_code begin(hdx_suspects *s, const hdx_query *q, hdx_error *err)
     return code == HDX_OK ? begin_contents(s, err) : code;
 }
 
-/* document: with what stands beside the rows */
+/* document: add the objects next to the rows. */
 static hdx_code answer(hdx_suspects *s, uint64_t percent_of, bool document, hdx_rows **out, hdx_error *err)
 {
     hdx_cell suspects = hdx_cell_null(), problems = hdx_cell_null();
     writer   w = { .s = s };
-    hdx_code code = find(s, percent_of, err);
+    hdx_code code = find_suspects(s, percent_of, err);
     for (uint64_t i = 0; code == HDX_OK && i < s->count; i++)
         if ((code = hdx_suspect_point(s, &s->at[i], err)) == HDX_OK)
             code = hdx_suspect_sums(s, &s->at[i], err);
@@ -602,8 +608,8 @@ static hdx_code answer(hdx_suspects *s, uint64_t percent_of, bool document, hdx_
     return code;
 }
 
-static hdx_code make(const hdx_query *q, const hdx_suspect_options *options, bool document, hdx_rows **out,
-                     hdx_error *err)
+static hdx_code make_answer(const hdx_query *q, const hdx_suspect_options *options, bool document, hdx_rows **out,
+                            hdx_error *err)
 {
     static const hdx_suspect_options presets = { 0, 0, 0 };
     *out = NULL;
@@ -612,10 +618,10 @@ static hdx_code make(const hdx_query *q, const hdx_suspect_options *options, boo
     const unsigned threshold = options->threshold == 0 ? 10 : options->threshold;
     hdx_suspects   s = { .drop = (double)(options->drop == 0 ? 70 : options->drop) / 100.0,
                          .share = options->share == 0 ? 80 : options->share };
-    hdx_code       code = begin(&s, q, err);
+    hdx_code       code = open_context(&s, q, err);
     if (code == HDX_OK)
         code = answer(&s, threshold, document, out, err);
-    drop(&s);
+    close_context(&s);
     return hdx_rows_explain_empty(
         code, out, err, "no object, alone or together with its class, retains more than %u%% of the live bytes",
         threshold);
@@ -623,7 +629,7 @@ static hdx_code make(const hdx_query *q, const hdx_suspect_options *options, boo
 
 hdx_code hdx_query_suspects(const hdx_query *q, const hdx_suspect_options *options, hdx_rows **out, hdx_error *err)
 {
-    return make(q, options, true, out, err);
+    return make_answer(q, options, true, out, err);
 }
 
 static const hdx_parameter parameters[] = {
@@ -682,7 +688,7 @@ const hdx_question hdx_question_suspects = {
 static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     (void)a;
-    return make(q, NULL, false, out, err);
+    return make_answer(q, NULL, false, out, err);
 }
 
 const hdx_question hdx_table_of_suspects = {
