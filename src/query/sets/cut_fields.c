@@ -1,26 +1,25 @@
 /*
- * cut_fields.c - what rules about fields (exclude.c) leave out of many instances: which of their references no field
- * holds any longer.
+ * cut_fields.c - determines, for many instances, the references that remain when rules about fields (exclude.c) ignore
+ * some of them.
  *
  * In:  rules, instances in any order.
- * Out: a bit for each reference of an instance but that to its class, in the order of hdx_graph_outbound.
- * Knows what the class alone says: where the rules are of no field of it nothing is left out, where they are of every
- *       field that may refer to something all is. Of the others the fields are read, many instances at a time. A
- *       target that a second field holds stays.
+ * Out: a bit for each reference of an instance, except for that to its class, in the order of hdx_graph_outbound.
+ * The class alone decides if the rules match none of its reference fields, or all of them. Otherwise the fields are
+ * read, many instances at a time. A target to which a field that is not ignored also refers remains.
  * Cost: for each class its fields once; for each instance that is read hdx_instances_read, the look-up of an address
- *       for each field left out, and its list.
+ * per ignored field, and its list.
  */
 #include "query/sets/exclude.h"
 #include "query/sets/cut_fields.h"
 
 #include <assert.h>
 
-#define CHAIN_MOST 64u  /* classes above each other; records of longer ones are asked one by one */
+#define CHAIN_MOST 64u  /* length of a chain of superclasses; instances of longer ones are read one by one */
 #define WIDTH_MOST 512u /* bytes of fields of an instance that are read */
 
 /* ---- by class ---- */
 
-/* As the graph names it (graph/names.c); false: that would not be its name as it stands. */
+/* Fills the reference as the graph names it (graph/names.c); false: the graph would change the name. */
 static bool named(const hdx_field *f, uint32_t owner, hdx_named_ref *out)
 {
     if (f->name.len == 0 || f->name.len >= sizeof out->name || memchr(f->name.at, '\0', f->name.len) != NULL)
@@ -40,8 +39,8 @@ static bool add_field(hdx_cut_fields *c, uint64_t offset, bool cut)
     return true;
 }
 
-/* Fields of the class and those above it, those that may refer to something: each as the rules say. */
-static hdx_code take_class(hdx_cut_fields *c, uint32_t number, hdx_error *err)
+/* Collects the reference fields of the class and its superclasses, with the decision of the rules. */
+static hdx_code read_class(hdx_cut_fields *c, uint32_t number, hdx_error *err)
 {
     const unsigned id_size = hdx_graph_summary_of(c->g)->id_size;
     const uint64_t first = c->count;
@@ -78,12 +77,12 @@ static hdx_code take_class(hdx_cut_fields *c, uint32_t number, hdx_error *err)
         return HDX_OK;
     }
 ask:
-    c->count = first; /* nobody reads them */
+    c->count = first; /* these are not needed */
     return HDX_OK;
 }
 
-/* What else than fields such objects refer to, only the graph names: statics of classes, locals of threads. */
-static void ask_others(hdx_cut_fields *c)
+/* Only the graph names references other than fields, such as statics of classes and locals of threads. */
+static void leave_to_graph(hdx_cut_fields *c)
 {
     uint32_t         classes;
     uint64_t         roots = 0;
@@ -114,12 +113,12 @@ hdx_code hdx_cut_fields_open(hdx_ask *ask, const hdx_excludes *rules, hdx_cut_fi
         const hdx_class *c = rules->of_class[i] == 0 ? NULL : hdx_graph_class(ask->g, i);
         if (c == NULL || c->kind == HDX_PRIMITIVE_ARRAY)
             continue;
-        if (c->kind != HDX_INSTANCE || stripped) /* which values are in such a dump the graph knows */
+        if (c->kind != HDX_INSTANCE || stripped) /* only the graph knows which values a stripped dump has */
             out->way[i] = HDX_CUT_ASK;
-        else if ((code = take_class(out, i, err)) == HDX_OK)
+        else if ((code = read_class(out, i, err)) == HDX_OK)
             code = hdx_ask_check_cancel(ask, err);
     }
-    ask_others(out);
+    leave_to_graph(out);
     return code;
 }
 
@@ -133,7 +132,7 @@ void hdx_cut_fields_close(hdx_cut_fields *c)
 
 /* ---- by instance ---- */
 
-#define FOUND_MOST (2 * HDX_RUN) /* references looked up together */
+#define FOUND_MOST (2 * HDX_RUN) /* references that are looked up together */
 
 hdx_code hdx_cut_reader_open(const hdx_cut_fields *c, hdx_cut_reader *out, hdx_error *err)
 {
@@ -163,13 +162,13 @@ void hdx_cut_reader_close(hdx_cut_reader *r)
     *r = (hdx_cut_reader){ .c = NULL };
 }
 
-/* Which of its references the target is, and that it is none that the object has for its class. */
-static void mark(hdx_graph *g, hdx_id id, hdx_id target, uint64_t *mask)
+/* Sets the bit of the target, unless it is the reference to the class. */
+static void mark_target(hdx_graph *g, hdx_id id, hdx_id target, uint64_t *mask)
 {
     hdx_refs refs;
     hdx_id   to;
     hdx_graph_outbound(g, id, HDX_ALL, &refs);
-    (void)hdx_refs_next(&refs, &to); /* the class */
+    (void)hdx_refs_next(&refs, &to); /* skip the class */
     for (unsigned k = 0; k < HDX_CUT_MOST && hdx_refs_next(&refs, &to); k++)
         if (to == target) {
             *mask |= 1ull << k;
@@ -177,19 +176,19 @@ static void mark(hdx_graph *g, hdx_id id, hdx_id target, uint64_t *mask)
         }
 }
 
-static void mark_all(hdx_cut_reader *r, const hdx_id *ids, uint64_t *masks)
+static void mark_targets(hdx_cut_reader *r, const hdx_id *ids, uint64_t *masks)
 {
     hdx_graph_find_many(r->c->g, r->addresses, r->found, r->targets);
     for (size_t i = 0; i < r->found; i++)
         if (r->targets[i] != HDX_NO_ID)
-            mark(r->c->g, ids[r->places[i]], r->targets[i], &masks[r->places[i]]);
+            mark_target(r->c->g, ids[r->places[i]], r->targets[i], &masks[r->places[i]]);
     r->found = 0;
 }
 
 static hdx_addr address_at(const uint8_t *p, unsigned id_size) { return id_size == 4 ? hdx_be32(p) : hdx_be64(p); }
 
-/* Addresses that only fields left out hold. */
-static void look(hdx_cut_reader *r, uint32_t place, uint32_t number)
+/* Finds addresses to which only ignored fields refer. */
+static void find_ignored(hdx_cut_reader *r, uint32_t place, uint32_t number)
 {
     const unsigned       id_size = hdx_graph_summary_of(r->c->g)->id_size;
     const hdx_cut_field *first = &r->c->fields[r->c->first[number]];
@@ -224,10 +223,10 @@ hdx_code hdx_cut_reader_read(hdx_cut_reader *r, const hdx_id *ids, size_t n, uin
     r->found = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (r->found + HDX_CUT_MOST > FOUND_MOST)
-            mark_all(r, ids, masks);
+            mark_targets(r, ids, masks);
         if (classes[i] < r->c->classes && r->c->way[classes[i]] == HDX_CUT_SOME)
-            look(r, i, classes[i]);
+            find_ignored(r, i, classes[i]);
     }
-    mark_all(r, ids, masks);
+    mark_targets(r, ids, masks);
     return HDX_OK;
 }

@@ -1,10 +1,10 @@
 /*
  * exclude.c - references that a path must not use (MAT 6.8).
  *
- * A rule is a set of classes and a glob over the names of their references; subclasses inherit it, and it holds for the
- * class objects of those classes (their statics) as well. Those of weak, soft, phantom references and finalizers mean
- * the field that java.lang.ref has: a field of the same name in a subclass keeps its object alive and is followed. A
- * referrer is passed over when *all* its named references to the object are excluded.
+ * A rule is a set of classes and a glob for the names of their references; subclasses inherit it, and it also applies
+ * to the class objects of those classes (their statics). The rules for weak, soft and phantom references and finalizers
+ * mean the field that java.lang.ref declares: a field with the same name in a subclass keeps its object alive and is
+ * followed. A referrer is skipped if *all* its named references to the object are excluded.
  */
 #include "base/nearest.h"
 #include "query/sets/exclude.h"
@@ -22,7 +22,7 @@ static bool is_called(hdx_text field, const char *name, hdx_nearest *near, char 
     memcpy(copy, field.at, field.len);
     copy[field.len] = '\0';
     hdx_nearest_offer(near, copy);
-    if (near->best == copy) /* which is gone soon */
+    if (near->best == copy) /* `copy` is freed below */
         near->best = memcpy(room, copy, field.len + 1);
     return false;
 }
@@ -39,10 +39,11 @@ bool hdx_has_field(const hdx_class *c, const char *name, hdx_nearest *near, char
 }
 
 /*
- * A misspelt field leaves the path as it is, as if it excluded nothing: that is said. Patterns, elements and names such
- * as <class> may match none.
+ * A misspelt field would exclude nothing without an error, so it is reported. Patterns, elements and names such as
+ * <class> may match nothing.
  */
-static void tell_unknown(const hdx_query *q, const char *text, const char *field, const uint32_t *numbers, size_t count)
+static void report_unknown(const hdx_query *q, const char *text, const char *field, const uint32_t *numbers,
+                           size_t count)
 {
     uint32_t         classes;
     const hdx_class *all = hdx_graph_classes(q->graph, &classes);
@@ -58,8 +59,8 @@ static void tell_unknown(const hdx_query *q, const char *text, const char *field
 }
 
 /*
- * field: lives as long as the rules; own: the field that the class itself has, and no other of the name that a subclass
- * declares; text: as it was given.
+ * field: REQUIRES that it lives as long as the rules; own: only the field that the class itself declares, not one with
+ * the same name in a subclass; text: as the user typed it.
  */
 static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *pattern, const char *field, bool own,
                          const char *text, hdx_error *err)
@@ -71,14 +72,14 @@ static hdx_code add_rule(const hdx_query *q, hdx_excludes *x, const char *patter
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "more than %u excluded fields", HDX_RULES_MAX);
     hdx_code code = hdx_query_classes_named(q, pattern, true, &numbers, &count, &mine);
     if (code == HDX_NOT_FOUND && own)
-        return HDX_OK; /* a dump without soft references has none to exclude */
+        return HDX_OK; /* a dump without soft references has nothing to exclude */
     if (code != HDX_OK) {
         if (err != NULL)
             *err = mine;
         return code;
     }
     if (!own)
-        tell_unknown(q, text, field, numbers, count);
+        report_unknown(q, text, field, numbers, count);
     x->field[x->count] = field;
     x->own[x->count] = own ? pattern : NULL;
     for (size_t i = 0; i < count; i++)
@@ -178,11 +179,11 @@ typedef struct edge_names {
     const hdx_excludes *x;
     uint64_t            rules;
     bool                any;   /* a name was seen */
-    bool                other; /* one that no rule excludes; it is copied to *keep */
+    bool                other; /* a name that no rule excludes was seen; it is copied to *keep */
     hdx_named_ref      *keep;
 } edge_names;
 
-static bool look(void *context, const hdx_named_ref *ref)
+static bool visit_name(void *context, const hdx_named_ref *ref)
 {
     edge_names *e = context;
     e->any = true;
@@ -202,7 +203,7 @@ hdx_code hdx_excludes_edge(const hdx_excludes *x, hdx_id from, hdx_id to, bool *
     edge_names e = { .x = x, .rules = hdx_excludes_rules(x, from) };
     if (e.rules == 0)
         return HDX_OK;
-    hdx_code code = hdx_graph_named_refs(x->g, from, to, look, &e, err);
+    hdx_code code = hdx_graph_named_refs(x->g, from, to, visit_name, &e, err);
     *yes = code == HDX_OK && e.any && !e.other;
     return code;
 }
@@ -214,7 +215,7 @@ typedef struct names_left {
     void *context;
 } names_left;
 
-static bool pass_on(void *context, const hdx_named_ref *ref)
+static bool visit_unless_excluded(void *context, const hdx_named_ref *ref)
 {
     names_left *n = context;
     return hdx_excludes_ref(n->x, n->rules, ref) || n->visit(n->context, ref);
@@ -225,14 +226,14 @@ hdx_code hdx_excludes_visit(const hdx_excludes *x, hdx_id from, hdx_id only_targ
 {
     names_left n = { x, x->count == 0 ? 0 : hdx_excludes_rules(x, from), visit, context };
     return n.rules == 0 ? hdx_graph_named_refs(x->g, from, only_target, visit, context, err)
-                        : hdx_graph_named_refs(x->g, from, only_target, pass_on, &n, err);
+                        : hdx_graph_named_refs(x->g, from, only_target, visit_unless_excluded, &n, err);
 }
 
 hdx_code hdx_excludes_name(const hdx_excludes *x, hdx_id from, hdx_id to, hdx_named_ref *out, bool *found,
                            hdx_error *err)
 {
     edge_names e = { .x = x, .rules = x->count == 0 ? 0 : hdx_excludes_rules(x, from), .keep = out };
-    hdx_code   code = hdx_graph_named_refs(x->g, from, to, look, &e, err);
+    hdx_code   code = hdx_graph_named_refs(x->g, from, to, visit_name, &e, err);
     *found = code == HDX_OK && e.other;
     return code;
 }

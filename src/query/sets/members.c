@@ -1,8 +1,8 @@
 /*
- * members.c - a set of objects as a caller describes it: objects by name, all live instances of classes, and of these
- * the ones whose fields meet the conditions of the query (sieve.c).
+ * members.c - the members of a set of objects: objects by name, all live instances of classes, and of these the ones
+ * whose fields meet the conditions of the query (sieve.c).
  *
- * Objects that are named may be garbage; instances of a class are live ones.
+ * Named objects may be garbage; instances of a class are live ones.
  * Cost: one bit for each object of the heap.
  */
 #include "graph/graph.h"
@@ -15,7 +15,7 @@ typedef struct collecting {
     hdx_members *m;
 } collecting;
 
-static hdx_code take(collecting *c, hdx_id id, hdx_error *err)
+static hdx_code add_member(collecting *c, hdx_id id, hdx_error *err)
 {
     bool     yes = true;
     hdx_code code = hdx_ask_check_cancel(c->ask, err);
@@ -46,7 +46,7 @@ static hdx_code check_ids(hdx_ask *ask, const hdx_set *set, hdx_sieve *sieve, hd
     return HDX_OK;
 }
 
-/* Class numbers of all patterns, a bit each. */
+/* Sets a bit for each class that matches one of the patterns. */
 static hdx_code find_classes(hdx_ask *ask, const hdx_set *set, hdx_sieve *sieve, uint64_t *classes, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -62,11 +62,11 @@ static hdx_code find_classes(hdx_ask *ask, const hdx_set *set, hdx_sieve *sieve,
     return code;
 }
 
-static hdx_code take_all(collecting *c, const hdx_set *set, const uint64_t *classes, uint32_t count, hdx_error *err)
+static hdx_code add_all(collecting *c, const hdx_set *set, const uint64_t *classes, uint32_t count, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (size_t i = 0; code == HDX_OK && i < set->id_count; i++)
-        code = take(c, set->ids[i], err);
+        code = add_member(c, set->ids[i], err);
     for (uint32_t n = 0; code == HDX_OK && n < count; n++) {
         hdx_refs refs;
         hdx_id   id;
@@ -74,7 +74,7 @@ static hdx_code take_all(collecting *c, const hdx_set *set, const uint64_t *clas
             continue;
         hdx_graph_instances(c->ask->g, n, HDX_LIVE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id))
-            code = take(c, id, err);
+            code = add_member(c, id, err);
     }
     return code;
 }
@@ -97,7 +97,7 @@ hdx_code hdx_members_open(hdx_ask *ask, const hdx_set *set, hdx_members *out, hd
         code = hdx_no_memory(err, "a set of objects", out->words * sizeof *out->bits);
     if (code == HDX_OK) {
         struct hdx_near *near = sieve != NULL ? hdx_graph_near_begin(ask->g) : NULL;
-        code = take_all(&(collecting){ ask, sieve, out }, set, classes, class_count, err);
+        code = add_all(&(collecting){ ask, sieve, out }, set, classes, class_count, err);
         hdx_graph_near_end(near);
     }
     hdx_sieve_close(sieve);

@@ -1,12 +1,12 @@
 /*
  * sieve.c - objects whose fields meet conditions: "size > 100", ".name ~ ^worker", "table = null", "length > 1M".
  *
- * In:  conditions as a person typed them (rows.h); values out of the dump.
+ * In:  conditions as the user typed them (rows.h); values from the dump.
  * Out: yes or no for each object.
- * A field is the one that hdx_graph_field finds; an object whose class has none of the name, or whose value is not in
- * the dump, meets no condition on it. What a reference is compared with says what is meant by it: an address or null
- * is the reference itself, a text what the object that it leads to says of itself (its label, whole). Arrays have a
- * length, as in Java.
+ * A field is the one that hdx_graph_field finds; an object whose class has no such field, or whose value the dump
+ * lacks, meets no condition on it. The right side of a comparison determines how a reference is compared: with an
+ * address or null, the reference itself is; with a text, the whole label of the object to which it refers. Arrays have
+ * a length, as in Java.
  * Cost: a record of the dump for each object and condition.
  */
 #include "base/nearest.h"
@@ -27,7 +27,7 @@ struct hdx_sieve {
     size_t    count;
     hdx_arena arena;   /* the clauses */
     hdx_arena values;  /* emptied for each object */
-    uint32_t *classes; /* that were offered, for near names */
+    uint32_t *classes; /* classes that were offered, for suggestions of similar names */
     uint64_t  class_count, class_room;
 };
 
@@ -40,7 +40,7 @@ hdx_code hdx_sieve_open(const hdx_query *q, hdx_sieve **out, hdx_error *err)
     if (s == NULL)
         return hdx_no_memory(err, "conditions", sizeof *s);
     s->q = *q;
-    s->q.whole = HDX_WHOLE_BYTES; /* no condition is of a part */
+    s->q.whole = HDX_WHOLE_BYTES; /* conditions must not match truncated text */
     s->arena = s->values = hdx_arena_of(q->mem);
     s->at = hdx_arena_get(&s->arena, q->field_count * sizeof *s->at);
     hdx_code code = s->at == NULL ? hdx_no_memory(err, "conditions", q->field_count * sizeof *s->at) : HDX_OK;
@@ -77,7 +77,7 @@ void hdx_sieve_close(hdx_sieve *s)
     hdx_mem_put(mem, s, sizeof *s);
 }
 
-/* ---- which fields there are ---- */
+/* ---- known fields ---- */
 
 static bool is_array(const hdx_class *c) { return c->kind != HDX_INSTANCE; }
 
@@ -104,7 +104,7 @@ void hdx_sieve_class(hdx_sieve *s, uint32_t number)
     for (size_t i = 0; i < s->count; i++)
         s->at[i].known = s->at[i].known || has_field(s->q.graph, c, s->at[i].name);
     if (hdx_mem_room(s->q.mem, (void **)&s->classes, &s->class_room, s->class_count, sizeof *s->classes))
-        s->classes[s->class_count++] = number; /* else one near name less */
+        s->classes[s->class_count++] = number; /* otherwise one suggestion is missing */
 }
 
 static void offer_fields(const hdx_sieve *s, hdx_nearest *near, char *room, size_t size)
@@ -140,7 +140,7 @@ hdx_code hdx_sieve_check(hdx_sieve *s, const hdx_column *columns, unsigned colum
     return HDX_OK;
 }
 
-/* ---- deciding ---- */
+/* ---- decision ---- */
 
 static hdx_code cell_of(hdx_sieve *s, const clause *c, hdx_id id, hdx_cell *out, bool *there, hdx_error *err)
 {
