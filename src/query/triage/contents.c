@@ -1,5 +1,6 @@
 /*
- * contents.c - of triage: maps with weak keys that never let go, soft references that something pins, waste.
+ * contents.c - finders of triage: maps with weak keys that are never removed, soft references to objects that are also
+ * strongly reachable, waste.
  */
 #include "query/triage/finders.h"
 
@@ -9,9 +10,9 @@
 #define REFERRERS_MOST 256u
 #define ENTRIES_LOOKED 64u
 
-/* ---- maps with weak keys that their values hold ---- */
+/* ---- maps with weak keys to which their values refer ---- */
 
-static bool refers(hdx_graph *g, hdx_id from, hdx_id to)
+static bool refers_to(hdx_graph *g, hdx_id from, hdx_id to)
 {
     hdx_refs refs;
     hdx_id   at;
@@ -22,7 +23,7 @@ static bool refers(hdx_graph *g, hdx_id from, hdx_id to)
     return false;
 }
 
-static hdx_code look_at_entry(hdx_triage *t, hdx_id entry, uint64_t *seen, uint64_t *pinned, hdx_error *err)
+static hdx_code check_entry(hdx_triage *t, hdx_id entry, uint64_t *seen, uint64_t *pinned, hdx_error *err)
 {
     const hdx_code code = hdx_fields_read(&t->fields, t->g, entry, err);
     const hdx_id   key = hdx_fields_ref(&t->fields, "java.lang.ref.Reference", "referent"),
@@ -30,7 +31,7 @@ static hdx_code look_at_entry(hdx_triage *t, hdx_id entry, uint64_t *seen, uint6
     if (code != HDX_OK || key == HDX_NO_ID || value == HDX_NO_ID)
         return code;
     (*seen)++;
-    *pinned += key == value || refers(t->g, value, key);
+    *pinned += key == value || refers_to(t->g, value, key);
     return HDX_OK;
 }
 
@@ -55,7 +56,7 @@ hdx_code hdx_triage_pinned(hdx_triage *t, hdx_error *err)
         hdx_graph_outbound(t->g, table, HDX_LIVE, &entries);
         while (code == HDX_OK && seen < ENTRIES_LOOKED && hdx_refs_next(&entries, &entry))
             if (hdx_graph_kind(t->g, entry) == HDX_INSTANCE)
-                code = look_at_entry(t, entry, &seen, &pinned, err);
+                code = check_entry(t, entry, &seen, &pinned, err);
         if (seen > 0 && pinned * 2 > seen) {
             worst = map;
             most = hdx_graph_retained(t->g, map);
@@ -73,11 +74,11 @@ hdx_code hdx_triage_pinned(hdx_triage *t, hdx_error *err)
     return hdx_triage_say(t, "pinned-map", hdx_cell_uint(most), next.at, &b, err);
 }
 
-/* ---- soft references to what others hold, too ---- */
+/* ---- soft references to objects that other references hold, too ---- */
 
 #define SOFT_MANY 100u
 
-/* What the instances of a class keep, each by itself. */
+/* Sums the retained sizes of the instances of a class. */
 static hdx_code sum_retained(hdx_triage *t, const hdx_class *c, uint64_t *out, hdx_error *err)
 {
     hdx_refs refs;
@@ -91,7 +92,7 @@ static hdx_code sum_retained(hdx_triage *t, const hdx_class *c, uint64_t *out, h
     return code;
 }
 
-/* A cache of soft references lets go of nothing that something else holds as well. */
+/* A cache of soft references cannot release objects that other references also hold. */
 hdx_code hdx_triage_soft(hdx_triage *t, hdx_error *err)
 {
     static const hdx_argument arguments[] = { { "kind", "soft" }, { "by", "class" } };
@@ -131,8 +132,8 @@ hdx_code hdx_triage_soft(hdx_triage *t, hdx_error *err)
 
 /* ---- waste ---- */
 
-static hdx_code sum_of(hdx_triage *t, const hdx_question *question, const hdx_argument *arguments, size_t count,
-                       const char *column, uint64_t *out, hdx_error *err)
+static hdx_code total_of(hdx_triage *t, const hdx_question *question, const hdx_argument *arguments, size_t count,
+                         const char *column, uint64_t *out, hdx_error *err)
 {
     const char *const columns[] = { column, NULL };
     hdx_asked         a;
@@ -159,7 +160,7 @@ hdx_code hdx_triage_waste(hdx_triage *t, hdx_error *err)
     for (unsigned i = 0; code == HDX_OK && !t->large && i < HDX_COUNT(of); i++) {
         uint64_t   wasted = 0;
         hdx_buffer b = hdx_buffer_of(t->q.mem);
-        if ((code = sum_of(t, of[i].question, of[i].arguments, of[i].count, of[i].column, &wasted, err)) != HDX_OK ||
+        if ((code = total_of(t, of[i].question, of[i].arguments, of[i].count, of[i].column, &wasted, err)) != HDX_OK ||
             !hdx_triage_tells(t, wasted))
             continue;
         hdx_buffer_text(&b, of[i].says);

@@ -1,5 +1,5 @@
 /*
- * holding.c - of triage: suspects, holders that share what they keep, statics, class loaders that define the same
+ * holding.c - finders of triage: suspects, holders of shared memory, static fields, class loaders that define the same
  * classes.
  */
 #include "query/triage/finders.h"
@@ -10,12 +10,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define SUSPECTS_TOLD 3u
-#define HOLDERS_TOLD  3u
-#define STATICS_TOLD  3u
-#define CLASSES_LEAST (4u << 20) /* bytes: what many classes keep together in every program */
+#define SUSPECTS_REPORTED 3u
+#define HOLDERS_TOLD      3u
+#define STATICS_REPORTED  3u
+#define CLASSES_LEAST     (4u << 20) /* in bytes: classes of every program retain this much together */
 
-/* ---- who keeps the heap alive ---- */
+/* ---- what keeps the heap alive ---- */
 
 static bool is_plain_word(hdx_text word)
 {
@@ -26,7 +26,7 @@ static bool is_plain_word(hdx_text word)
     return word.len > 0;
 }
 
-/* A group of which no one object holds most has several causes: by what each of its members is held. */
+/* A group without one main holder has several causes: refers to the question that shows the holders of its members. */
 static void next_of_group(const hdx_cell *class, hdx_buffer *next)
 {
     const hdx_text name = class->kind == HDX_CELL_TEXT ? class->as.text : (hdx_text){ "", 0 };
@@ -40,7 +40,7 @@ static void next_of_group(const hdx_cell *class, hdx_buffer *next)
         hdx_buffer_text(next, "suspects");
 }
 
-/* What every program has: its classes, and the list of objects with finalizers. */
+/* Returns whether every program has it: its classes, and the list of objects with finalizers. */
 static bool is_usual(const hdx_cell *class, uint64_t bytes)
 {
     return class->kind == HDX_CELL_TEXT && ((hdx_text_is(class->as.text, "java.lang.Class") && bytes < CLASSES_LEAST) ||
@@ -51,9 +51,9 @@ hdx_code hdx_triage_suspects(hdx_triage *t, hdx_error *err)
 {
     static const char *const columns[] = { "sentence", "bytes", "object", "accumulation_point", "class", NULL };
     hdx_asked                a;
-    unsigned                 told = 0;
+    unsigned                 reported = 0;
     hdx_code                 code = hdx_triage_ask(t, &hdx_question_suspects, NULL, 0, columns, &a, err);
-    while (code == HDX_OK && told < SUSPECTS_TOLD && hdx_triage_next(&a)) {
+    while (code == HDX_OK && reported < SUSPECTS_REPORTED && hdx_triage_next(&a)) {
         const uint64_t bytes = hdx_triage_number(a.cells[1]);
         hdx_buffer     b = hdx_buffer_of(t->q.mem), next = hdx_buffer_of(t->q.mem);
         t->suspects = true;
@@ -69,38 +69,39 @@ hdx_code hdx_triage_suspects(hdx_triage *t, hdx_error *err)
             code = hdx_no_memory(err, "a command", next.len);
         else
             code = hdx_triage_say(t, "suspect", *a.cells[1], next.at, &b, err);
-        told++;
+        reported++;
     }
     return hdx_triage_end(&a, code, err);
 }
 
-/* Where a class is what keeps most, its peers are told, too: what each of their statics keeps. */
+/* If a class retains most, also reports what the statics of other classes retain. */
 hdx_code hdx_triage_statics(hdx_triage *t, hdx_error *err)
 {
     static const char *const columns[] = { "static", "owner", "retained", NULL };
     hdx_asked                a;
-    unsigned                 told = 0;
+    unsigned                 reported = 0;
     uint64_t                 most = 0, bytes = UINT64_MAX;
     hdx_buffer               b = hdx_buffer_of(t->q.mem);
     if (t->suspects && !t->of_classes)
         return HDX_OK;
     hdx_code code = hdx_triage_ask(t, &hdx_question_statics, NULL, 0, columns, &a, err);
-    while (code == HDX_OK && told < STATICS_TOLD && bytes >= HDX_TRIAGE_LEAST && hdx_triage_next(&a)) {
+    while (code == HDX_OK && reported < STATICS_REPORTED && bytes >= HDX_TRIAGE_LEAST && hdx_triage_next(&a)) {
         bytes = hdx_triage_number(a.cells[2]);
         if (bytes < HDX_TRIAGE_LEAST || bytes < t->live / 20 ||
             (a.cells[1]->kind == HDX_CELL_TEXT && hdx_is_of_jdk(a.cells[1]->as.text)))
             continue;
-        most = told == 0 ? bytes : most;
-        hdx_buffer_text(&b, told++ == 0 ? "static fields of the program that retain most: " : ", ");
+        most = reported == 0 ? bytes : most;
+        hdx_buffer_text(&b, reported++ == 0 ? "static fields of the program that retain most: " : ", ");
         hdx_triage_put_text(&b, a.cells[0]);
         hdx_buffer_text(&b, ", ");
         hdx_triage_put_size(&b, bytes);
     }
     code = hdx_triage_end(&a, code, err);
-    return code == HDX_OK && told > 0 ? hdx_triage_say(t, "statics", hdx_cell_uint(most), "statics", &b, err) : code;
+    return code == HDX_OK && reported > 0 ? hdx_triage_say(t, "statics", hdx_cell_uint(most), "statics", &b, err)
+                                          : code;
 }
 
-/* Nothing keeps much by itself: several holders may together. */
+/* If no object retains much, several holders may do so together. */
 hdx_code hdx_triage_holders(hdx_triage *t, hdx_error *err)
 {
     static const char *const columns[] = { "together", "kind", "label", "class", "members", NULL };
@@ -133,7 +134,7 @@ hdx_code hdx_triage_holders(hdx_triage *t, hdx_error *err)
     return hdx_triage_say(t, "holders", hdx_cell_uint(together), "holders", &b, err);
 }
 
-/* ---- class loaders that should be one ---- */
+/* ---- class loaders that define the same classes ---- */
 
 typedef struct defined { /* a live class */
     hdx_text name;
@@ -144,7 +145,7 @@ typedef struct defined { /* a live class */
 typedef struct loader {
     hdx_addr address;
     uint32_t class;
-    uint64_t classes, twice, bytes; /* twice: classes of these names another loader of its class has, too */
+    uint64_t classes, twice, bytes; /* twice: classes that another loader of its class also defines */
 } loader;
 
 static int by_name(const void *a, const void *b)
@@ -169,7 +170,7 @@ static int by_class(const void *a, const void *b)
 
 typedef struct loaders {
     HDX_LIST(loader) list;
-    hdx_map          places; /* of an address in the list */
+    hdx_map          places; /* address -> index in the list */
 } loaders;
 
 static loader *loader_at(hdx_triage *t, loaders *l, hdx_addr address)
@@ -191,7 +192,7 @@ static loader *loader_at(hdx_triage *t, loaders *l, hdx_addr address)
     return &l->list.at[*place];
 }
 
-/* Those of one name: of each pair of loaders that have it and are of one class, both have it twice. */
+/* Counts the definitions of one class name: if two loaders of one class define it, both have it twice. */
 static hdx_code count_twice(hdx_triage *t, loaders *l, const defined *at, uint64_t count, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -207,7 +208,7 @@ static hdx_code count_twice(hdx_triage *t, loaders *l, const defined *at, uint64
                 return hdx_no_memory(err, "class loaders", l->list.count * sizeof(loader));
             twice = class != HDX_NO_CLASS && y->class == class;
         }
-        x = loader_at(t, l, at[i].loader); /* the list may have moved */
+        x = loader_at(t, l, at[i].loader); /* the list may have been reallocated */
         x->classes++;
         x->bytes += at[i].bytes;
         x->twice += twice;
@@ -218,8 +219,8 @@ static hdx_code count_twice(hdx_triage *t, loaders *l, const defined *at, uint64
 
 static bool is_copy(const loader *l) { return l->twice * 2 > l->classes; }
 
-/* What would be free without each of them, its classes and their instances. */
-static hdx_code sum_kept(hdx_triage *t, const loader *at, uint64_t count, uint64_t *out, hdx_error *err)
+/* Sums what would be free without each of these loaders, its classes and their instances. */
+static hdx_code sum_retained(hdx_triage *t, const loader *at, uint64_t count, uint64_t *out, hdx_error *err)
 {
     static const char *const columns[] = { "address", "retained", NULL };
     hdx_map                  copies = hdx_map_of(t->q.mem);
@@ -235,10 +236,10 @@ static hdx_code sum_kept(hdx_triage *t, const loader *at, uint64_t count, uint64
     return hdx_triage_end(&a, code, err);
 }
 
-/* The classes of most of these are those of another one: one of them would do. */
-static hdx_code tell_loaders(hdx_triage *t, const loader *at, uint64_t count, hdx_error *err)
+/* Most classes of these loaders are also defined by another one, so that one loader would be enough. */
+static hdx_code report_loaders(hdx_triage *t, const loader *at, uint64_t count, hdx_error *err)
 {
-    uint64_t         several = 0, twice = 0, bytes = 0, kept = 0;
+    uint64_t         several = 0, twice = 0, bytes = 0, retained = 0;
     const hdx_class *c = hdx_graph_class(t->g, at->class);
     for (uint64_t i = 0; i < count; i++)
         if (is_copy(&at[i])) {
@@ -248,14 +249,14 @@ static hdx_code tell_loaders(hdx_triage *t, const loader *at, uint64_t count, hd
         }
     if (several < 2 || c == NULL || twice < 2)
         return HDX_OK;
-    const hdx_code code = t->large ? HDX_OK : sum_kept(t, at, count, &kept, err);
+    const hdx_code code = t->large ? HDX_OK : sum_retained(t, at, count, &retained, err);
     if (code != HDX_OK)
         return code;
-    bytes = kept > bytes ? kept : bytes;
+    bytes = retained > bytes ? retained : bytes;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     hdx_buffer_format(&b, "%" PRIu64 " class loaders of class %.*s define the same classes, up to %" PRIu64 "; %s ",
                       several, (int)(c->name.len < 200 ? c->name.len : 200), c->name.at, twice,
-                      kept > 0 ? "together they retain" : "objects of these classes take");
+                      retained > 0 ? "together they retain" : "objects of these classes take");
     hdx_triage_put_share(t, &b, bytes);
     return hdx_triage_say(t, "loaders", hdx_cell_uint(bytes), "loaders", &b, err);
 }
@@ -287,7 +288,7 @@ hdx_code hdx_triage_loaders(hdx_triage *t, hdx_error *err)
         for (end = i + 1; end < l.list.count && l.list.at[end].class == l.list.at[i].class;)
             end++;
         if (end - i > 1 && l.list.at[i].class != HDX_NO_CLASS)
-            code = tell_loaders(t, l.list.at + i, end - i, err);
+            code = report_loaders(t, l.list.at + i, end - i, err);
     }
     return code;
 }

@@ -1,5 +1,5 @@
 /*
- * runtime.c - of triage: locks, threads that have ended, pools of threads, ThreadLocals, finalizers, open files, memory
+ * runtime.c - finders of triage: locks, terminated threads, thread pools, ThreadLocals, finalizers, open files, memory
  * outside of the heap.
  */
 #include "query/triage/finders.h"
@@ -14,7 +14,7 @@
 
 /* ---- threads that wait for one lock ---- */
 
-#define WAITERS_TOLD 3u /* so many and more, behind one owner */
+#define WAITERS_REPORTED 3u /* minimum number of threads that wait for one owner */
 
 typedef struct lock {
     hdx_addr address;
@@ -24,7 +24,7 @@ typedef struct lock {
 
 typedef struct locks {
     HDX_LIST(lock) list;
-    hdx_map        places; /* of an address in the list */
+    hdx_map        places; /* address -> index in the list */
     hdx_buffer     ring;   /* names of threads of the first deadlock */
     uint64_t       first_ring, in_ring;
 } locks;
@@ -71,7 +71,7 @@ static hdx_code count_waiter(hdx_triage *t, locks *l, const hdx_cell *const *row
     return code;
 }
 
-static hdx_code tell_locks(hdx_triage *t, const locks *l, hdx_error *err)
+static hdx_code report_locks(hdx_triage *t, const locks *l, hdx_error *err)
 {
     const lock *most = NULL;
     hdx_code    code = HDX_OK;
@@ -84,7 +84,7 @@ static hdx_code tell_locks(hdx_triage *t, const locks *l, hdx_error *err)
         code = hdx_triage_say(t, "deadlock", hdx_cell_null(), "threads", &b, err);
     }
     for (uint64_t i = 0; i < l->list.count; i++)
-        if (l->list.at[i].waiters >= WAITERS_TOLD && (most == NULL || l->list.at[i].waiters > most->waiters))
+        if (l->list.at[i].waiters >= WAITERS_REPORTED && (most == NULL || l->list.at[i].waiters > most->waiters))
             most = &l->list.at[i];
     if (code != HDX_OK || most == NULL)
         return code;
@@ -110,14 +110,14 @@ hdx_code hdx_triage_waiting(hdx_triage *t, hdx_error *err)
     while (code == HDX_OK && hdx_triage_next(&a))
         code = count_waiter(t, &l, a.cells, err);
     code = hdx_triage_end(&a, code, err);
-    return code == HDX_OK ? tell_locks(t, &l, err) : code;
+    return code == HDX_OK ? report_locks(t, &l, err) : code;
 }
 
 /* ---- pools of threads ---- */
 
 #define POOL_MANY 100u
 
-/* Many threads of one name, or threads that keep much: as a rule they wait for what never comes. */
+/* Many threads of one name, or threads that retain much, usually wait for something that never happens. */
 hdx_code hdx_triage_pools(hdx_triage *t, hdx_error *err)
 {
     static const hdx_argument arguments[] = { { "by", "pool" } };
@@ -222,7 +222,7 @@ hdx_code hdx_triage_finalizers(hdx_triage *t, hdx_error *err)
     return hdx_triage_say(t, "finalizers", hdx_cell_uint(bytes), "finalizers", &b, err);
 }
 
-/* ---- what was not closed ---- */
+/* ---- resources that were not closed ---- */
 
 #define OPEN_MANY 64u
 
@@ -232,7 +232,7 @@ static bool is_standard_stream(const hdx_cell *number)
            (number->kind == HDX_CELL_INT && number->as.integer >= 0 && number->as.integer <= 2);
 }
 
-/* Of the kind of which most is open, without what the JDK and class loaders opened. */
+/* Reports the most frequent kind of open resource, without those of the JDK and of class loaders. */
 hdx_code hdx_triage_open_files(hdx_triage *t, hdx_error *err)
 {
     static const char *const columns[] = { "kind", "class_path", "number", NULL };
@@ -303,9 +303,9 @@ hdx_code hdx_triage_outside(hdx_triage *t, hdx_error *err)
     return hdx_triage_say(t, "outside", hdx_cell_uint(mapped + rest), "direct-buffers", &b, err);
 }
 
-/* ---- threads that have ended, and their queues ---- */
+/* ---- terminated threads and their queues ---- */
 
-#define TERMINATED 2 /* of jdk.internal.misc.VM: JVMTI_THREAD_STATE_TERMINATED */
+#define TERMINATED 2 /* in jdk.internal.misc.VM: JVMTI_THREAD_STATE_TERMINATED */
 
 static hdx_code has_ended(hdx_triage *t, hdx_id thread, bool *out, hdx_error *err)
 {
@@ -313,14 +313,14 @@ static hdx_code has_ended(hdx_triage *t, hdx_id thread, bool *out, hdx_error *er
     hdx_code code = hdx_fields_read(&t->fields, t->g, thread, err);
     *out = code == HDX_OK && (hdx_fields_number(&t->fields, NULL, "threadStatus", &state)) && (state & TERMINATED) != 0;
     if (code == HDX_OK && !*out) {
-        const hdx_id holder = hdx_fields_ref(&t->fields, "java.lang.Thread", "holder"); /* JDK 19 on */
+        const hdx_id holder = hdx_fields_ref(&t->fields, "java.lang.Thread", "holder"); /* JDK 19 and later */
         if (holder != HDX_NO_ID && (code = hdx_fields_read(&t->fields, t->g, holder, err)) == HDX_OK)
             *out = hdx_fields_number(&t->fields, NULL, "threadStatus", &state) && (state & TERMINATED) != 0;
     }
     return code;
 }
 
-/* The queue with the most bytes among those that the object refers to. */
+/* Finds the queue with the most bytes among those to which the object refers. */
 static void heaviest_queue(hdx_triage *t, hdx_id of, const hdx_class *queues, hdx_id *best)
 {
     hdx_refs refs;

@@ -1,13 +1,13 @@
 /*
- * triage.c - what stands out in a heap: at most eight sentences, each with the command that goes on.
+ * triage.c - the most conspicuous facts about a heap: at most eight sentences, each with a command for more details.
  *
  *     4 loaders of class acme.PluginLoader define the same 312 classes; objects of these take 40.0 MB
  *     heapdex loaders app.hprof
  *
- * A finder (finders.h) asks another question for its rows, or looks at some objects itself, and says nothing where
- * nothing is wrong. Their order is that of use: what the dump died of and lacks, who keeps the heap alive, the rest.
- * Cost: that of suspects, of a pass over the threads, and of one over the classes. What takes longer is asked of heaps
- * with fewer than LARGE objects alone; of others the last sentence says what was not looked at.
+ * A finder (finders.h) uses the rows of another question, or examines some objects itself, and reports nothing if
+ * nothing is wrong. The most useful finders come first: the reason for the dump and what it lacks, what keeps the heap
+ * alive, others. Cost: that of suspects, of a pass over the threads, and of one over the classes. Finders that take
+ * longer only run on heaps with fewer than LARGE objects; for others, the last sentence lists what was not examined.
  */
 #include "query/triage/finders.h"
 
@@ -25,7 +25,7 @@ const hdx_column hdx_triage_members[HDX_TRIAGE_MEMBERS] = {
     HDX_COLUMN("next", TEXT, NONE, 0, "command that shows more; the dump is added after its first word"),
 };
 
-/* ---- saying ---- */
+/* ---- output ---- */
 
 hdx_code hdx_triage_say(hdx_triage *t, const char *kind, hdx_cell bytes, const char *next, const hdx_buffer *sentence,
                         hdx_error *err)
@@ -125,7 +125,7 @@ hdx_code hdx_triage_end(hdx_asked *a, hdx_code code, hdx_error *err)
 
 uint64_t hdx_triage_number(const hdx_cell *cell) { return cell->kind == HDX_CELL_UINT ? cell->as.natural : 0; }
 
-/* ---- what the dump died of, and lacks ---- */
+/* ---- the reason for the dump, and what it lacks ---- */
 
 static const hdx_cell *member(const hdx_cell *of, const char *key)
 {
@@ -135,7 +135,7 @@ static const hdx_cell *member(const hdx_cell *of, const char *key)
     return NULL;
 }
 
-/* That thread met the end; what filled the heap may be another one. */
+/* Reports the thread that ran out of memory; another one may have filled the heap. */
 static hdx_code find_death(hdx_triage *t, const hdx_cell *died, hdx_error *err)
 {
     const hdx_cell *name = member(died, "name"), *frame = member(died, "frame");
@@ -163,7 +163,7 @@ static hdx_code find_stripping(hdx_triage *t, hdx_error *err)
     return hdx_triage_say(t, "stripped", hdx_cell_null(), "info --verbose", &b, err);
 }
 
-static hdx_code tell_unasked(hdx_triage *t, hdx_error *err)
+static hdx_code report_skipped(hdx_triage *t, hdx_error *err)
 {
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     if (t->tight)
@@ -179,7 +179,10 @@ static hdx_code tell_unasked(hdx_triage *t, hdx_error *err)
                           &b, err);
 }
 
-/* More than what lives: the dump was written before a collection, or by a tool that keeps garbage. */
+/*
+ * Reports garbage if it is larger than the live heap: the dump was written before a collection, or by a tool that
+ * includes garbage.
+ */
 static hdx_code find_garbage(hdx_triage *t, hdx_error *err)
 {
     const hdx_graph_summary *s = hdx_graph_summary_of(t->g);
@@ -193,13 +196,13 @@ static hdx_code find_garbage(hdx_triage *t, hdx_error *err)
     return hdx_triage_say(t, "unreachable", hdx_cell_uint(s->unreachable_bytes), "garbage", &b, err);
 }
 
-/* ---- all of them ---- */
+/* ---- all finders ---- */
 
 /*
- * What the dump would have to tell, and cannot, is left out, of a dump that changed, too; and what takes more memory
- * than questions may have. A disk that fails to give the dump is an error.
+ * Skips findings that need a missing or changed dump, or more memory than queries may use. A read error of the dump
+ * remains an error.
  */
-static hdx_code or_without(hdx_triage *t, hdx_code code, const hdx_error *mine, hdx_error *err)
+static hdx_code skip_unavailable(hdx_triage *t, hdx_code code, const hdx_error *mine, hdx_error *err)
 {
     const hdx_mem *mem = hdx_mem_counter(t->q.mem);
     if (code == HDX_LIMIT && mem != NULL && mem->limit != 0)
@@ -226,8 +229,8 @@ static hdx_code find_all(hdx_triage *t, const hdx_cell *out_of_memory, hdx_error
     if (code == HDX_OK)
         code = find_garbage(t, err);
     for (unsigned i = 0; code == HDX_OK && i < HDX_COUNT(finders) && t->count < HDX_TRIAGE_MOST; i++)
-        code = or_without(t, finders[i](t, &mine), &mine, err);
-    return code == HDX_OK && (t->large || t->tight) ? tell_unasked(t, err) : code;
+        code = skip_unavailable(t, finders[i](t, &mine), &mine, err);
+    return code == HDX_OK && (t->large || t->tight) ? report_skipped(t, err) : code;
 }
 
 hdx_code hdx_triage_cell(const hdx_query *q, const hdx_cell *out_of_memory, hdx_arena *arena, hdx_cell *out,
