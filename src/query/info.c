@@ -1,7 +1,7 @@
 /*
- * info.c - what is said once about a dump and its index.
+ * info.c - facts about a dump and its index as a whole.
  *
- * The document is the extra "info"; as rows it is flat: nested keys are joined with dots ("records.INSTANCE_DUMP").
+ * The document is the extra "info"; its rows are flat: nested keys are joined with dots ("records.INSTANCE_DUMP").
  */
 #include "query/common/frames.h"
 #include "query/common/labels.h"
@@ -17,7 +17,7 @@
 
 #define KEYS_MAX 48u
 
-/* ---- what it says ---- */
+/* ---- columns ---- */
 
 static const hdx_column heap_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "name of the heap, such as app, zygote or image"),
@@ -136,7 +136,7 @@ typedef struct members {
 
 static void put(members *m, const char *key, hdx_cell value) { m->at[m->count++] = (hdx_member){ key, value }; }
 
-/* Milliseconds since 1970 as ISO 8601 in UTC; null where no calendar has the year. */
+/* Converts milliseconds since 1970 to ISO 8601 in UTC; null if the year is out of range. */
 static hdx_cell time_cell(hdx_arena *arena, uint64_t ms)
 {
     struct tm tm;
@@ -176,7 +176,7 @@ static hdx_code heaps_cell(hdx_graph *g, hdx_arena *arena, hdx_cell *out, hdx_er
     return HDX_OK;
 }
 
-/* "UNKNOWN_0x14", of records that a newer writer made; NULL: no memory. */
+/* Returns "UNKNOWN_0x14" for records of a newer writer; NULL: no memory. */
 static const char *unknown_name(hdx_arena *arena, unsigned tag)
 {
     char text[16];
@@ -284,9 +284,9 @@ static hdx_code stripping_cell(const hdx_stripping *s, hdx_arena *arena, hdx_cel
     return HDX_OK;
 }
 
-/* ---- what is proved, and what is lacking ---- */
+/* ---- object layout, and objects that are most likely not garbage ---- */
 
-/* A list of {kind, objects, bytes}, without kinds of which there is nothing. */
+/* A list of {kind, objects, bytes}, without empty kinds. */
 static hdx_code no_garbage_cell(hdx_ask *ask, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_unreached u;
@@ -314,9 +314,9 @@ static hdx_code no_garbage_cell(hdx_ask *ask, hdx_arena *arena, hdx_cell *out, h
     return code;
 }
 
-/* An index that stops before the dominators does not know what is reachable. */
-static hdx_code prove(const hdx_query *q, hdx_arena *arena, hdx_layout_proof *proof, hdx_cell *no_garbage,
-                      hdx_error *err)
+/* Reachability is unknown in an index without dominators. */
+static hdx_code derive_facts(const hdx_query *q, hdx_arena *arena, hdx_layout_proof *proof, hdx_cell *no_garbage,
+                             hdx_error *err)
 {
     hdx_ask ask = { .q = *q, .g = q->graph };
     *no_garbage = hdx_cell_list(NULL, 0);
@@ -325,7 +325,7 @@ static hdx_code prove(const hdx_query *q, hdx_arena *arena, hdx_layout_proof *pr
                                                                       : code;
 }
 
-/* ---- what it died of ---- */
+/* ---- the OutOfMemoryError ---- */
 
 static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
@@ -343,7 +343,7 @@ static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cel
             return hdx_no_memory(err, "info", 3 * sizeof *m.at);
         while (f < end && hdx_is_of_jdk(f->class_name))
             f++;
-        hdx_error mine; /* of a dump that has changed the rest is said all the same */
+        hdx_error mine; /* if the dump has changed, only the name is missing */
         hdx_code  code = hdx_label_cell(q, threads[i].object, arena, &name, &mine);
         if (code == HDX_LIMIT) {
             if (err != NULL)
@@ -375,7 +375,7 @@ static hdx_code describe(const hdx_query *q, bool triage, hdx_arena *arena, hdx_
         (code = index_cell(g, s, arena, &index, err)) != HDX_OK ||
         (code = views_cell(g, arena, &views, err)) != HDX_OK ||
         (code = out_of_memory_cell(q, arena, &out_of_memory, err)) != HDX_OK ||
-        (code = prove(q, arena, &proof, &no_garbage, err)) != HDX_OK ||
+        (code = derive_facts(q, arena, &proof, &no_garbage, err)) != HDX_OK ||
         (code = stripping_cell(s->stripping, arena, &stripping, err)) != HDX_OK ||
         (triage && (code = hdx_triage_cell(q, &out_of_memory, arena, &stands_out, err)) != HDX_OK))
         return code;
@@ -421,8 +421,8 @@ static hdx_code describe(const hdx_query *q, bool triage, hdx_arena *arena, hdx_
 }
 
 /*
- * The document's own shape, four levels at most: members add their key to the prefix, entries of lists the name that is
- * their first member.
+ * Rows have the structure of the document, at most four levels: members append their key to the prefix, entries of
+ * lists their first member, which is a name.
  */
 static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value, hdx_error *err)
 {
@@ -438,7 +438,8 @@ static hdx_code flatten(hdx_table *t, hdx_buffer *prefix, const hdx_cell *value,
         }
     } else if (value->kind == HDX_CELL_LIST) {
         for (uint64_t i = 0; code == HDX_OK && i < value->as.list.count; i++) {
-            if (value->as.list.at[i].kind != HDX_CELL_OBJECT) { /* lines of text: a row each, under the list's key */
+            /* lines of text: one row each, with the key of the list */
+            if (value->as.list.at[i].kind != HDX_CELL_OBJECT) {
                 code = flatten(t, prefix, &value->as.list.at[i], err);
                 continue;
             }

@@ -1,7 +1,7 @@
 /*
- * object.c - everything known of one object, as a document.
+ * object.c - all information about one object, as a document.
  *
- * Values come from the dump; where the dump is not at hand they are "absent", and the rest is answered from the index.
+ * Values are read from the dump; without it they are "absent", and the other facts are read from the index.
  */
 #include "query/common/columns.h"
 #include "query/common/labels.h"
@@ -99,7 +99,7 @@ typedef struct documents {
     size_t        count, at;
     uint64_t      elements;
     hdx_values    values;
-    bool          told; /* `unreached` is filled */
+    bool          has_unreached; /* `unreached` is valid */
     hdx_unreached unreached;
 } documents;
 
@@ -112,7 +112,10 @@ static void documents_close(void *state)
     free(d);
 }
 
-/* Class, label and retained size of what a value refers to, as the last three of `members`; null for what is none. */
+/*
+ * Fills class, label and retained size of the object to which a value refers, as the last three of `members`; null for
+ * other values.
+ */
 static hdx_code target_of(documents *d, const hdx_value *value, hdx_arena *arena, hdx_member members[3], hdx_error *err)
 {
     hdx_graph *g = d->ask.g;
@@ -128,7 +131,7 @@ static hdx_code target_of(documents *d, const hdx_value *value, hdx_arena *arena
     return code == HDX_OK ? hdx_ask_check_cancel(&d->ask, err) : code;
 }
 
-/* Room for so many lists of members, and a cell for each. */
+/* Allocates `count` lists of members, and a cell for each. */
 static hdx_cell *room_for(hdx_arena *arena, uint64_t count, uint64_t members)
 {
     uint64_t bytes;
@@ -188,7 +191,7 @@ static hdx_code elements_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx
     return HDX_OK;
 }
 
-/* Fields, elements or statics by kind; what it has not stays null. */
+/* Fills the fields, elements or statics of the object, depending on its kind; other cells remain null. */
 static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena *arena, hdx_cell *cells,
                         hdx_error *err)
 {
@@ -240,8 +243,8 @@ static hdx_code reservation_cell(documents *d, hdx_id id, hdx_cell *out, hdx_err
     *out = hdx_cell_null();
     if (hdx_graph_live(d->ask.g, id))
         return HDX_OK;
-    if (!d->told && (code = hdx_unreached_open(&d->ask, &d->unreached, err)) == HDX_OK)
-        d->told = true;
+    if (!d->has_unreached && (code = hdx_unreached_open(&d->ask, &d->unreached, err)) == HDX_OK)
+        d->has_unreached = true;
     if (code == HDX_OK)
         *out = hdx_cell_string(
             hdx_unreached_reservation(hdx_graph_summary_of(d->ask.g), hdx_unreached_kind_of(&d->unreached, id)));

@@ -1,6 +1,6 @@
 /*
- * objects.c - the objects of some classes, one row each: by class, then by address. Labels are made behind the
- * rest (labels.c).
+ * objects.c - the objects of some classes, one row each: by class, then by address. Labels are added afterwards
+ * (labels.c).
  */
 #include "query/common/columns.h"
 #include "query/sets/sets.h"
@@ -22,7 +22,7 @@ static const hdx_column columns[] = {
 typedef struct listing {
     hdx_ask    ask;
     uint32_t  *numbers;
-    size_t     count, at; /* classes; the one whose instances come next */
+    size_t     count, at; /* classes; index of the next one */
     hdx_refs   refs;
     hdx_sieve *sieve; /* conditions on fields; NULL: none */
 } listing;
@@ -35,7 +35,7 @@ static void listing_close(void *state)
     free(l);
 }
 
-/* HDX_NO_ID: there is none. */
+/* *id is HDX_NO_ID at the end. */
 static hdx_code next_instance(listing *l, hdx_id *id, hdx_error *err)
 {
     hdx_code code = hdx_ask_check_cancel(&l->ask, err);
@@ -113,7 +113,7 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
     const uint64_t       mine = count_rows(l, q->scope);
     const hdx_refs_scope other = q->scope == HDX_LIVE ? HDX_GARBAGE : HDX_LIVE;
     const uint64_t       others = q->scope == HDX_ALL ? 0 : count_rows(l, other), classes = l->count;
-    hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named gives at least one */
+    hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named returns at least one */
     hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, sieved ? 0 : mine };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))

@@ -1,9 +1,9 @@
 /*
- * refs.c - what an object refers to, and what refers to it.
+ * refs.c - the objects to which an object refers, and its referrers.
  *
- * Out: its named references in MAT's order (MAT 3.6), signers and domain included. In: every referrer in scope, a row
- * for each name by which it refers; referrers stream, so that a class object with ten million instances is no more work
- * than the rows that are asked for. --by class: distinct objects summed by their class.
+ * Outbound: its named references in MAT's order (MAT 3.6), with signers and domain. Inbound: every referrer in scope,
+ * one row for each name by which it refers. Referrers stream, so that a class object with ten million instances costs
+ * no more than the rows that are read. --by class: distinct objects summed by class.
  */
 #include "query/objects.h"
 #include "query/common/named.h"
@@ -48,7 +48,7 @@ typedef struct references {
     hdx_id         referrer;
     hdx_named_list names;
     uint64_t       at;      /* in names */
-    bool           unnamed; /* inbound: the dump is not at hand, so the referrer is given once without a name */
+    bool           unnamed; /* inbound without the dump: each referrer has one row without a name */
 } references;
 
 static void references_close(void *state)
@@ -58,7 +58,7 @@ static void references_close(void *state)
     free(r);
 }
 
-/* The next referrer and its names. */
+/* Finds the next referrer and its names. */
 static hdx_code advance(references *r, bool *found, hdx_error *err)
 {
     hdx_error mine;
@@ -106,7 +106,7 @@ static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, 
     return HDX_OK;
 }
 
-/* Without the dump the outbound set is still known: names are not, except that of the class. */
+/* Without the dump the outbound set is known, but names are not, except for that of the class. */
 static hdx_code outbound_without_names(references *r, hdx_error *err)
 {
     hdx_refs refs;
@@ -153,11 +153,12 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
-/* ---- why there are none ---- */
+/* ---- reasons for an empty answer ---- */
 
-static hdx_code say_nothing(const hdx_ask *ask, hdx_id id, bool inbound, hdx_code code, hdx_rows **out, hdx_error *err)
+static hdx_code explain_empty(const hdx_ask *ask, hdx_id id, bool inbound, hdx_code code, hdx_rows **out,
+                              hdx_error *err)
 {
-    hdx_ask  mine = *ask; /* its own turns */
+    hdx_ask  mine = *ask; /* for its own cancellation checks */
     hdx_refs refs;
     hdx_id   other;
     uint64_t others = 0;
@@ -239,7 +240,7 @@ hdx_code hdx_query_refs(const hdx_query *q, hdx_id id, bool inbound, hdx_by by, 
     if (by != HDX_BY_CLASS && by != HDX_BY_NONE && by != HDX_BY_OBJECT)
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "reference keys are object and class");
     code = by == HDX_BY_CLASS ? by_class(&ask, id, inbound, out, err) : list_rows(&ask, id, inbound, out, err);
-    return say_nothing(&ask, id, inbound, code, out, err);
+    return explain_empty(&ask, id, inbound, code, out, err);
 }
 
 static const hdx_parameter parameters[] = {

@@ -1,22 +1,22 @@
 /*
- * sizes.c - how the bytes come about: those of the dump by what its records are, those of the heap by how it is
- * reached, and what other tools would count. With --layout: sizes by class as a JVM lays objects out.
+ * sizes.c - the composition of sizes: bytes of the dump by kind of record, bytes of the heap by reachability, and the
+ * sizes that other tools would report. With --layout: sizes by class under the object layout of a JVM.
  *
- * Shallow sizes follow Eclipse MAT (doc/mat.md 2), so that every number can be compared; they are not the JVM's. What
- * the JVM's are depends on headers and class pointers, of which a dump says nothing: all four layouts are computed.
- * Class records of native images state the size that instances have in the heap (common/layout_proof.h); arrays are
- * then laid out behind the header that the stated sizes leave room for.
+ * Shallow sizes follow Eclipse MAT (doc/mat.md 2), so that every number can be compared; they are not the JVM's. Sizes
+ * in the JVM depend on headers and class pointers, which are not in a dump: all four layouts are computed. Class
+ * records of native images state the size that instances have in the heap (common/layout_proof.h); the header of arrays
+ * is then the one for which the stated sizes have room.
  *
  * Stacks of parked virtual threads are objects of jdk.internal.vm.StackChunk: header and fields, a stack of `size`
- * words, and a bitmap of it, two bits a word with references of 4 bytes and one with those of 8 (openjdk/jdk,
- * instanceStackChunkKlass.inline.hpp, JDK-8390689; JDK 25). Dumps have the fields alone, so that MAT's rules count a
- * chunk as an instance. The JVM adds to the fields a reference, a word, an int and two bytes.
+ * words, and a bitmap of it, two bits per word with 4-byte references and one with 8-byte references (openjdk/jdk,
+ * instanceStackChunkKlass.inline.hpp, JDK-8390689; JDK 25). Dumps only have the fields, so that MAT's rules count a
+ * chunk as an instance. The JVM adds a reference, a word, an int and two bytes to the fields.
  *
- * VisualVM 2 (its ObjectSizeSettings): as MAT, but fields of super classes are not rounded up one by one, and class
- * objects count nothing.
+ * VisualVM 2 (its ObjectSizeSettings): as MAT, but fields of superclasses are not rounded up individually, and class
+ * objects do not count.
  *
- * Cost: a pass over class, liveness and length of all objects; without --layout a search from the GC roots that leaves
- * out referents, which reads a record of the dump for each reference object.
+ * Cost: a pass over class, liveness and length of all objects; without --layout, a search from the GC roots without
+ * referents, which reads a record of the dump for each reference object.
  */
 #include "graph/graph.h"
 #include "model/model.h"
@@ -47,7 +47,7 @@ static const hdx_column class_columns[] = {
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "size of all instances elsewhere in heapdex, by the rules of MAT"),
 };
 #define JVM_LAYOUTS (HDX_LAYOUTS - 1u) /* without MAT's */
-#define STATED      JVM_LAYOUTS        /* place of the layout that class records state */
+#define STATED      JVM_LAYOUTS        /* index of the layout that class records state */
 #define LAYOUTS     (JVM_LAYOUTS + 1u)
 static const hdx_form forms[] = {
     { "layout", "class-pointers", class_columns, HDX_COUNT(class_columns) },
@@ -72,15 +72,15 @@ typedef struct sizes {
     uint32_t         count;
     hdx_jvm          jvm[LAYOUTS];
     uint64_t        *instance[LAYOUTS];   /* by class */
-    sum             *sums;                /* by class, of objects in scope */
+    sum             *sums;                /* by class: objects in scope */
     uint32_t         class_class;         /* java.lang.Class; HDX_NO_CLASS */
     bool             stated;              /* class records state sizes */
     uint32_t         chunk_class;         /* StackChunk; HDX_NO_CLASS */
-    uint64_t         chunks, chunk_bytes; /* of virtual threads; bytes beyond their shallow sizes */
-    bool             chunks_unread;       /* the dump, which knows their sizes, is not available */
+    uint64_t         chunks, chunk_bytes; /* stacks of virtual threads; bytes beyond their shallow sizes */
+    bool             chunks_unread;       /* the dump is not available, so their sizes are unknown */
 } sizes;
 
-/* In the layout that class records state: the sizes that they state, and arrays behind such a header. */
+/* Prepares the layout that class records state: their sizes for instances, and arrays with a header of that size. */
 static hdx_code open_stated(sizes *s, hdx_error *err)
 {
     const hdx_graph_summary *summary = hdx_graph_summary_of(s->ask->g);
@@ -128,7 +128,7 @@ static uint64_t class_object_size(const sizes *s, hdx_id id, unsigned k)
     return own == NULL ? bare : hdx_jvm_class_object_size(&s->jvm[k], own, bare);
 }
 
-/* Elements of the collector's own arrays have 4 bytes, whatever references have (JDK-8391761). */
+/* Elements of the collector's own arrays have 4 bytes, independent of the reference size (JDK-8391761). */
 static uint64_t array_size(const sizes *s, uint32_t number, uint64_t length, unsigned k)
 {
     const hdx_class *c = &s->classes[number];
@@ -148,7 +148,7 @@ static void add_object(sizes *s, hdx_id id, uint32_t number, hdx_object_kind kin
                                                      : array_size(s, number, length, k);
 }
 
-/* Objects that the scope has; object 0, the boot loader, is in no dump. */
+/* Adds the objects in scope, except for object 0 (the boot loader), which is not in the dump. */
 static hdx_code add_objects(sizes *s, hdx_refs_scope scope, hdx_error *err)
 {
     hdx_graph     *g = s->ask->g;
@@ -175,7 +175,7 @@ static hdx_code add_objects(sizes *s, hdx_refs_scope scope, hdx_error *err)
 
 /* ---- stacks of virtual threads ---- */
 
-/* Header and fields, those that the JVM adds included; stack; bitmap. */
+/* Size of header, fields (with those that the JVM adds), stack and bitmap. */
 static uint64_t chunk_size(const sizes *s, unsigned k, uint64_t words)
 {
     const hdx_jvm *jvm = &s->jvm[k];
@@ -199,7 +199,7 @@ static void add_chunk(sizes *s, hdx_id id, const uint8_t *size)
     s->chunks++;
 }
 
-/* Where the field is in what hdx_instances_read gives; false: the class has none. */
+/* Finds the offset of the field `size` in the bytes of hdx_instances_read; false: the class has no such field. */
 static bool find_size(hdx_graph *g, uint32_t number, uint32_t *at)
 {
     hdx_field_walk  walk = hdx_field_walk_of(g, number);
@@ -231,7 +231,7 @@ static hdx_code read_chunks(sizes *s, hdx_instances *reader, hdx_refs *chunks, u
     return code;
 }
 
-/* Adds to the sums what stacks take beyond the fields of their chunks. */
+/* Adds the bytes of stacks beyond the fields of their chunks. */
 static hdx_code add_chunks(sizes *s, hdx_refs_scope scope, hdx_error *err)
 {
     hdx_graph     *g = s->ask->g;
@@ -310,7 +310,7 @@ static hdx_code part(hdx_table *t, const char *of, const char *what, hdx_cell ob
     return hdx_table_add(t, cells, err);
 }
 
-/* Bytes of what the dump has of each kind of object. */
+/* Bytes of the records of each kind of object in the dump. */
 typedef struct in_dump {
     uint64_t objects[HDX_CLASS_OBJECT + 1], bytes[HDX_CLASS_OBJECT + 1];
 } in_dump;
@@ -332,12 +332,12 @@ static in_dump records(const sizes *s)
         else
             d.bytes[of->kind] +=
                 n * (10 + id) + (bare ? 0 : s->sums[c].elements * hdx_type_size(of->element_type, (unsigned)id));
-        uint64_t said = 15 + 7 * id + of->field_count * (id + 1) + of->static_count * (id + 1);
+        uint64_t record = 15 + 7 * id + of->field_count * (id + 1) + of->static_count * (id + 1);
         for (uint32_t k = 0; k < of->static_count; k++)
-            said += hdx_type_size(of->statics[k].type, (unsigned)id);
+            record += hdx_type_size(of->statics[k].type, (unsigned)id);
         if (of->address != 0 && (of->flags & HDX_CLASS_INVENTED) == 0) {
             d.objects[HDX_CLASS_OBJECT]++;
-            d.bytes[HDX_CLASS_OBJECT] += said;
+            d.bytes[HDX_CLASS_OBJECT] += record;
         }
     }
     return d;
@@ -370,15 +370,16 @@ static hdx_code dump_rows(const sizes *s, hdx_table *t, hdx_error *err)
                : code;
 }
 
-/* ---- how the heap is reached ---- */
+/* ---- reachability of the heap ---- */
 
 typedef struct strong {
     sizes              *s;
     const hdx_excludes *referents;
 } strong;
 
-/* All that it refers to, but for referents. */
-static hdx_code leave(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached, hdx_error *err)
+/* Follows all references except for referents. */
+static hdx_code follow_strong(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached,
+                              hdx_error *err)
 {
     const strong *w = context;
     hdx_code      code = HDX_OK;
@@ -393,7 +394,7 @@ static hdx_code leave(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_
     return code;
 }
 
-/* Live objects that no path reaches without a weak, soft or phantom reference or a finalizer. */
+/* Counts live objects that can only be reached through a weak, soft or phantom reference or a finalizer. */
 static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx_error *err)
 {
     static const hdx_path_options options = { .exclude = HDX_EXCLUDE_WEAK | HDX_EXCLUDE_SOFT | HDX_EXCLUDE_PHANTOM |
@@ -404,7 +405,7 @@ static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx
     hdx_gone                      gone = { 0 };
     uint64_t                     *asked = hdx_mem_array(s->ask->q.mem, words, sizeof *asked);
     strong                        w = { s, &referents };
-    const hdx_marking             how = { .asked = asked, .leave = leave, .context = &w };
+    const hdx_marking             how = { .asked = asked, .leave = follow_strong, .context = &w };
     if (asked == NULL)
         return hdx_no_memory(err, "marking", words * sizeof *asked);
     hdx_code code = hdx_excludes_open(&s->ask->q, &options, &referents, err);
@@ -423,12 +424,12 @@ static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx
     return code;
 }
 
-/* Of what is unreachable, what is most likely no garbage. */
+/* Adds rows for unreachable objects that are most likely not garbage. */
 static hdx_code no_garbage_rows(sizes *s, hdx_table *t, hdx_error *err)
 {
     static const struct {
         const char *part, *what;
-    } told[HDX_UNREACHED_KINDS] = {
+    } texts[HDX_UNREACHED_KINDS] = {
         [HDX_UNREACHED_FILLER] = { "fillers", "unreachable arrays that a collector most likely wrote over dead space" },
         [HDX_UNREACHED_CLASS_FIELD] = { "held by classes", "unreachable objects that are most likely held by fields "
                                                            "of java.lang.Class, which dumps lack" },
@@ -441,7 +442,7 @@ static hdx_code no_garbage_rows(sizes *s, hdx_table *t, hdx_error *err)
         return code;
     for (unsigned k = HDX_UNREACHED_FILLER; code == HDX_OK && k < HDX_UNREACHED_KINDS; k++)
         if (u.objects[k] > 0)
-            code = part(t, "heap", told[k].part, hdx_cell_uint(u.objects[k]), hdx_cell_uint(u.bytes[k]), told[k].what,
+            code = part(t, "heap", texts[k].part, hdx_cell_uint(u.objects[k]), hdx_cell_uint(u.bytes[k]), texts[k].what,
                         err);
     hdx_unreached_close(&u);
     return code;
@@ -500,7 +501,7 @@ static uint64_t visualvm(const sizes *s, uint64_t *objects)
         *objects += n;
         if (of->kind == HDX_INSTANCE)
             bytes += n * hdx_round_up(head + hdx_class_field_bytes(s->classes, c, r, UINT32_MAX), 8);
-        else /* as the layout "class-pointers" where that is how long heads are: 16 bytes with the length */
+        else /* like the layout "class-pointers" if headers have 12 bytes, 16 with the length */
             bytes += head == 12 ? s->sums[c].of_layout[0] : s->sums[c].shallow;
     }
     return bytes;
@@ -532,7 +533,7 @@ static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
     hdx_code                 code = part(t, "tool", "Eclipse MAT", hdx_cell_uint(sum_up->live_objects),
                                          hdx_cell_uint(sum_up->live_bytes), "live objects, in sizes of heapdex", err);
     if (strcmp(sum_up->version, "1.0.3") ==
-        0) /* Android: CLASS_DUMP states them, and none of the layouts is its runtime's */
+        0) /* Android dumps state sizes in CLASS_DUMP, and its runtime uses none of the layouts */
         return code;
     const uint64_t bytes = visualvm(s, &objects);
     if (code == HDX_OK)
@@ -584,7 +585,7 @@ static hdx_code open_question(const hdx_query *q, const hdx_arguments *a, hdx_ro
     hdx_table        *t = NULL;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
-    if (code == HDX_OK && hdx_graph_summary_of(ask.g)->layout != NULL) /* all here starts from MAT's sizes */
+    if (code == HDX_OK && hdx_graph_summary_of(ask.g)->layout != NULL) /* all sizes here are derived from MAT's */
         return hdx_hint(err,
                         hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "view %s already has sizes of another layout",
                                  hdx_graph_summary_of(ask.g)->view),

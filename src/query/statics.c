@@ -1,13 +1,14 @@
 /*
- * statics.c - static fields by what they keep: which object each has, and what that retains.
+ * statics.c - static fields by retained size: the object to which each refers, and what that retains.
  *
  *     retained  static             object                          address
  *       1.9 MB  Bookshop.SESSIONS  bookshop.Bookshop$SessionCache  0xfeb18ea8
  *
- * By some statics a JVM finds classes; they are never a cause and come last.
+ * A JVM uses some static fields to find classes; they are never a cause and come last.
  *
- * Which statics a class has the index knows, what is in them the dump alone: records of classes are read in the order
- * of the file, each once. What an object retains that several hold is no static's alone (holders.c asks for that).
+ * The index has the names of static fields, but only the dump has their values: the records of classes are read in file
+ * order, each once. The retained size of an object that several others hold does not belong to one static field
+ * (holders.c finds such objects).
  */
 #include "query/common/labels.h"
 #include "query/common/columns.h"
@@ -34,16 +35,16 @@ typedef struct field_of {
     hdx_id   target;
     uint64_t retained;
     uint32_t owner; /* class number */
-    uint32_t place; /* among its statics */
-    bool     finds; /* by it a JVM finds classes */
+    uint32_t place; /* index among its static fields */
+    bool     finds; /* a JVM finds classes by it */
 } field_of;
 
 typedef struct statics {
     hdx_found        found;
     hdx_pair        *order; /* classes: position of the record, number */
     uint64_t         class_count;
-    const hdx_class *loader; /* java.lang.ClassLoader; NULL: there is none */
-    bool             untold; /* the dump is not at hand */
+    const hdx_class *loader; /* class java.lang.ClassLoader; NULL: missing */
+    bool             unread; /* the dump is not available */
 } statics;
 
 static int most_first(const void *a, const void *b)
@@ -59,9 +60,9 @@ static int most_first(const void *a, const void *b)
 }
 
 /*
- * A JVM starts a program and finds its classes by LauncherHelper.appClass, by the statics of java.lang.ClassLoader and
- * the JDK's classes below it, and by those statics of the JDK that have a class loader. Much hangs below them and
- * nothing is held because of them.
+ * A JVM starts a program and finds its classes by LauncherHelper.appClass, by the static fields of
+ * java.lang.ClassLoader and its subclasses in the JDK, and by those static fields of the JDK that refer to a class
+ * loader. Many objects are below them, but they do not explain why an object is alive.
  */
 static bool finds_classes(const statics *s, const hdx_class *owner, hdx_text field, hdx_id target)
 {
@@ -74,8 +75,8 @@ static bool finds_classes(const statics *s, const hdx_class *owner, hdx_text fie
                                  hdx_class_extends(g, hdx_graph_class_of(g, target), s->loader->number));
 }
 
-/* Classes with a record whose statics may refer to something, in the order of the dump. */
-static void note_class(statics *s, const hdx_class *c)
+/* Collects classes with a record and static fields of reference types, in dump order. */
+static void add_class(statics *s, const hdx_class *c)
 {
     hdx_pos at;
     bool    refers = false;
@@ -85,7 +86,7 @@ static void note_class(statics *s, const hdx_class *c)
         s->order[s->class_count++] = (hdx_pair){ at, c->number };
 }
 
-static hdx_code choose(statics *s, const char *pattern, hdx_error *err)
+static hdx_code choose_classes(statics *s, const char *pattern, hdx_error *err)
 {
     uint32_t         count = 0, *numbers = NULL;
     size_t           chosen = 0;
@@ -98,7 +99,7 @@ static hdx_code choose(statics *s, const char *pattern, hdx_error *err)
     if ((s->order = hdx_mem_array(s->found.ask.q.mem, room, sizeof *s->order)) == NULL)
         return hdx_no_memory(err, "classes", room * sizeof *s->order);
     for (uint64_t i = 0; i < room; i++)
-        note_class(s, &classes[pattern != NULL ? numbers[i] : i]);
+        add_class(s, &classes[pattern != NULL ? numbers[i] : i]);
     hdx_sort_pairs(s->found.ask.q.mem, s->order, s->class_count);
     return HDX_OK;
 }
@@ -128,21 +129,21 @@ static hdx_code read_all(statics *s, hdx_error *err)
     for (uint64_t i = 0; code == HDX_OK && i < s->class_count; i++)
         code = read_class(s, hdx_graph_class(s->found.ask.g, (uint32_t)s->order[i].second), &v, &mine);
     hdx_graph_near_end(near);
-    s->untold = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->found.ask.g);
+    s->unread = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->found.ask.g);
     code = hdx_label_allow_missing_dump(s->found.ask.g, code, &mine, err);
     hdx_values_free(&v);
     return code;
 }
 
-static hdx_code find(void *state, hdx_error *err)
+static hdx_code find_statics(void *state, hdx_error *err)
 {
     statics *s = state;
     s->loader = hdx_graph_class_named(s->found.ask.g, "java.lang.ClassLoader");
-    const hdx_code code = choose(s, hdx_argument_text(s->found.arguments, "class"), err);
+    const hdx_code code = choose_classes(s, hdx_argument_text(s->found.arguments, "class"), err);
     return code == HDX_OK ? read_all(s, err) : code;
 }
 
-/* "Shop.sessions": the whole name of a class leaves no room for anything else. */
+/* "Shop.sessions": the class name without its package, to leave room for other columns. */
 static hdx_code name_cell(hdx_text owner, hdx_text field, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     for (uint32_t i = owner.len; i-- > 0;)
@@ -179,7 +180,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
 static const char *nothing(const void *state)
 {
     const statics *s = state;
-    return s->untold             ? "references of static fields are only in the dump, which is not available"
+    return s->unread             ? "references of static fields are only in the dump, which is not available"
            : s->class_count == 0 ? "these live classes have no static fields of reference types"
                                  : "no static field of these classes refers to an object";
 }
@@ -189,7 +190,7 @@ static const hdx_listing listing = { .what = "static fields",
                                      .entry = sizeof(field_of),
                                      .forms = &form,
                                      .label = LABEL,
-                                     .find = find,
+                                     .find = find_statics,
                                      .order = most_first,
                                      .cells = cells_of,
                                      .nothing = nothing };

@@ -1,8 +1,8 @@
 /*
  * table.c - whole tables for export: every object and every reference.
  *
- * Objects come in runs of HDX_RUN through the columns of the index; class names are borrowed from the table of classes,
- * so a row of the tens of millions copies no text. Scope decides which objects are rows and which referrers count.
+ * Objects are read in runs of HDX_RUN through the columns of the index; class names are borrowed from the table of
+ * classes, so that no row copies text. The scope determines which objects are rows and which referrers count.
  */
 #include "query/common/columns.h"
 #include "graph/graph.h"
@@ -14,20 +14,20 @@
 
 /* ---- runs of objects in scope ---- */
 
-#define MOST_CLASSES 16u /* whose instances are followed; of more of them every object is looked at */
+#define MOST_CLASSES 16u /* for at most this many classes, only their instances are read; otherwise every object */
 
 typedef struct run {
     hdx_ask   ask;
-    hdx_id    from, end; /* ids that rows can be of */
-    hdx_id    first;     /* of the run that is loaded */
+    hdx_id    from, end; /* ids that rows can have */
+    hdx_id    first;     /* first id of the loaded run */
     uint32_t  count, next;
     unsigned  class_count; /* 0: objects of all classes */
     uint32_t  numbers[MOST_CLASSES];
-    hdx_id    instance[MOST_CLASSES]; /* the next of each class; HDX_NO_ID: none is left */
-    hdx_refs *instances;              /* what comes after these */
-    bool      none;                   /* nothing meets the bounds */
+    hdx_id    instance[MOST_CLASSES]; /* the next instance of each class; HDX_NO_ID: none */
+    hdx_refs *instances;              /* the instances after these */
+    bool      none;                   /* no row can match the bounds */
     uint64_t  live[HDX_RUN / 64];
-    uint32_t  classes[HDX_RUN]; /* of the run, where only some are wanted */
+    uint32_t  classes[HDX_RUN]; /* of the run, if only some classes are requested */
 } run;
 
 static void narrow(run *r, hdx_id from, hdx_id end)
@@ -36,7 +36,7 @@ static void narrow(run *r, hdx_id from, hdx_id end)
     r->end = end < r->end ? end : r->end;
 }
 
-/* Objects whose addresses are in the bound of that column. */
+/* Restricts rows to objects whose addresses are in the bound of the column. */
 static void narrow_addresses(run *r, unsigned column)
 {
     const hdx_bound *b = hdx_column_bound(&r->ask.q, column);
@@ -47,7 +47,7 @@ static void narrow_addresses(run *r, unsigned column)
     r->none = r->none || b->least > b->most;
 }
 
-/* Objects of the classes with that name, or with that class object. */
+/* Restricts rows to instances of the classes with that name, or with that class object. */
 static hdx_code follow_classes(run *r, const hdx_bound *b, hdx_error *err)
 {
     uint32_t         count;
@@ -74,7 +74,7 @@ static hdx_code follow_classes(run *r, const hdx_bound *b, hdx_error *err)
     return HDX_OK;
 }
 
-/* The first instance at or after `from`. */
+/* Returns the first instance with an id of at least *from. */
 static bool next_instance(run *r, hdx_id *from)
 {
     hdx_id least = HDX_NO_ID;
@@ -117,7 +117,9 @@ static bool in_scope(const run *r, uint32_t i)
 
 static bool run_follows(run *r) { return run_load(r, r->count == 0 ? r->from : r->first + r->count); }
 
-/* Place in the run of the next object in scope; *fresh: the run was just loaded. False: none is left. */
+/*
+ * Returns the index in the run of the next object in scope; *fresh: the run was just loaded. False: no further object.
+ */
 static bool run_next(run *r, uint32_t *place, bool *fresh)
 {
     *fresh = false;
@@ -181,7 +183,7 @@ static const hdx_column object_columns[COLUMNS] = {
 typedef struct object_rows {
     run                    run;
     uint64_t               objects; /* of the heap */
-    struct object_vectors *vectors; /* NULL: nobody took a run */
+    struct object_vectors *vectors; /* NULL: no run was requested */
     const hdx_heap_space  *heaps;
     uint64_t               heap_count;
     hdx_refs_scope         counted; /* scope for counting references */
@@ -272,10 +274,10 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
 
 /* ---- objects in runs ---- */
 
-typedef struct object_vectors { /* for who takes rows in runs */
+typedef struct object_vectors { /* for readers that request rows in runs */
     uint32_t  place[HDX_RUN];
     uint64_t  numbers[COLUMNS][HDX_RUN], there[COLUMNS][HDX_RUN / 64];
-    hdx_text *names, *heaps; /* of classes, by number; of heaps */
+    hdx_text *names, *heaps; /* names by class number; names of heaps */
     uint32_t  class_count;
 } object_vectors;
 
@@ -304,7 +306,7 @@ static hdx_code open_vectors(object_rows *o, hdx_error *err)
     return HDX_OK;
 }
 
-/* Addresses of ids, 0 of what is none; objects that follow each other mostly share a dominator. */
+/* Fills the addresses of ids, 0 for none; consecutive objects often share a dominator. */
 static void addresses_of(const hdx_graph *g, const hdx_id *ids, uint32_t n, uint64_t *out)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -313,8 +315,8 @@ static void addresses_of(const hdx_graph *g, const hdx_id *ids, uint32_t n, uint
     }
 }
 
-/* Which of n rows have a value in that column, as bits; NULL: all. */
-static const uint64_t *there_of(object_rows *o, unsigned column, uint32_t n)
+/* Returns bits for the rows that have a value in the column; NULL: all have. */
+static const uint64_t *present_of(object_rows *o, unsigned column, uint32_t n)
 {
     object_vectors *v = o->vectors;
     uint64_t       *there = v->there[column];
@@ -349,7 +351,7 @@ static void fill_vector(object_rows *o, unsigned column, uint32_t n, hdx_vector 
     const uint32_t *at = v->place;
     *out = (hdx_vector){ .numbers = to };
     if ((object_columns[column].flags & HDX_COLUMN_NULLABLE) != 0)
-        out->there = there_of(o, column, n);
+        out->there = present_of(o, column, n);
     switch (column) {
     case ID: GATHER(o->run.first + at[k]); break;
     case ADDRESS: GATHER(o->addresses[at[k]]); break;
@@ -398,7 +400,7 @@ static hdx_code object_run(void *state, uint32_t most, hdx_vector *out, uint32_t
         for (; r->next < r->count && *count < most; r->next++)
             if (in_scope(r, r->next))
                 o->vectors->place[(*count)++] = r->next;
-        if (*count > 0 || !run_follows(r)) /* rows of two loads are never together */
+        if (*count > 0 || !run_follows(r)) /* rows of two runs are never combined */
             break;
         read_columns(o);
     }
@@ -410,7 +412,7 @@ static hdx_code object_run(void *state, uint32_t most, hdx_vector *out, uint32_t
     return *count == 0 ? hdx_ask_end(&o->run.ask, &more, err) : HDX_OK;
 }
 
-/* What the bounds say of the objects that rows can be of. */
+/* Restricts the objects that rows can have by the bounds of the query. */
 static hdx_code narrow_objects(object_rows *o, hdx_error *err)
 {
     run             *r = &o->run;
@@ -473,7 +475,7 @@ const hdx_question hdx_table_of_objects = {
 /* ---- references ---- */
 
 enum { SRC, DST };
-#define PAIR 2u /* columns of a pair of objects; a name has all */
+#define PAIR 2u /* columns of a pair of objects; named references have all */
 static const hdx_column reference_columns[] = {
     HDX_COLUMN("src", ADDRESS, NONE, 0, "address of the referring object"),
     HDX_COLUMN("dst", ADDRESS, NONE, 0, "address of the object that it refers to"),
@@ -491,11 +493,11 @@ typedef struct reference_rows {
     hdx_refs       refs;
     hdx_named_list names; /* named references only */
     uint64_t       at;
-    hdx_id         target;  /* of all rows; HDX_NO_ID: any */
-    hdx_id        *sources; /* what refers to `target`, ascending */
+    hdx_id         target;  /* target of all rows; HDX_NO_ID: any */
+    hdx_id        *sources; /* referrers of `target`, ascending */
     uint64_t       source_count, next_source;
-    uint64_t      *pairs; /* of a run, sources before targets; NULL: nobody took one */
-    bool           ended; /* the run before was the last */
+    uint64_t      *pairs; /* columns of a run, sources before targets; NULL: no run was requested */
+    bool           ended; /* the last run was returned */
 } reference_rows;
 
 static bool next_source(reference_rows *r)
@@ -516,7 +518,7 @@ static bool next_source(reference_rows *r)
     return r->open;
 }
 
-/* The next pair: from r->source to *target; *more false: there is none. */
+/* Returns the next pair, r->source and *target; *more false: no further pair. */
 static hdx_code next_pair(reference_rows *r, hdx_id *target, bool *more, hdx_error *err)
 {
     hdx_code code = hdx_ask_check_cancel(&r->run.ask, err);
@@ -595,15 +597,15 @@ static hdx_code named_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
     return HDX_OK;
 }
 
-static int rising(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
     const hdx_id x = *(const hdx_id *)a, y = *(const hdx_id *)b;
     return (x > y) - (x < y);
 }
 
 /*
- * References to one object are in the index the other way round. A reference to what is no object is in the dump alone,
- * by its name: then every object is looked at.
+ * References to one object are found through its inbound list. References to no object are only in the dump, with their
+ * names, so every object is read for them.
  */
 static hdx_code from_inbound(reference_rows *r, bool named, hdx_error *err)
 {
@@ -632,7 +634,7 @@ static hdx_code from_inbound(reference_rows *r, bool named, hdx_error *err)
     while (n < most && hdx_refs_next(&refs, &id))
         r->sources[n++] = id;
     r->source_count = n;
-    qsort(r->sources, n, sizeof *r->sources, rising);
+    qsort(r->sources, n, sizeof *r->sources, ascending);
     return HDX_OK;
 }
 
@@ -648,7 +650,7 @@ static hdx_code make_references(const hdx_query *q, bool named, hdx_rows **out, 
         return hdx_no_memory(err, "the table of references", sizeof *r);
     r->run.ask = ask;
     r->names.names = hdx_arena_of(q->mem);
-    r->targets = q->scope == HDX_LIVE ? HDX_ALL : q->scope; /* what a live object refers to is live */
+    r->targets = q->scope == HDX_LIVE ? HDX_ALL : q->scope; /* live objects refer to live objects only */
     r->run.end = hdx_graph_objects(q->graph);
     r->target = HDX_NO_ID;
     narrow_addresses(&r->run, SRC);

@@ -1,13 +1,14 @@
 /*
- * views.c - what a view leaves out (doc/index.md, "Views"): a spec read, and the references of a heap that it means.
+ * views.c - the references and GC roots that a view omits (doc/index.md, "Views"): parses a spec, and finds the
+ * references of a heap to which it applies.
  *
  * In:  "-roots:JAVA_FRAME,JNI_LOCAL -refs:weak,soft -field:CLASS#FIELD layout:compact"; the graph of the index.
- * Out: the same in one way of saying it; types of roots, pairs of objects, a layout.
- * Knows that the index has a reference once, whatever fields hold it: it is left out where every field, static, element
- *       or local that holds it is. A local is a reference of its thread. Which field holds a reference is in the record
- *       of the object alone, so records of threads and of instances of the classes named are read, and no others.
- * Cost: a look at the class of each object, and of those that rules speak of their list and, where the class does not
- *       say it already (cut_fields.c), their record; 16 bytes a pair.
+ * Out: the spec in its canonical form; types of roots, pairs of objects, a layout.
+ * The index has a reference once, even if several fields hold it: it is omitted only if every field, static, element or
+ * local that holds it is. A local is a reference of its thread. Only the record of an object shows which field holds a
+ * reference, so the records of threads and of instances of the named classes are read, and no others.
+ * Cost: reads the class of each object and, of those to which rules apply, their list and, unless the class decides
+ * alone (cut_fields.c), their record; 16 bytes per pair.
  */
 #include "graph/graph.h"
 #include "model/model.h"
@@ -18,10 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PIECE (256u * HDX_RUN) /* objects that a worker takes at a time: what it reads of the dump lies together */
+#define PIECE (256u * HDX_RUN) /* objects per work unit: their records are close to each other in the dump */
 
 /* ---- the spec ---- */
-/* As HPROF calls them, where that differs from the names of types. */
+/* HPROF's names of types, where they differ */
 static const struct {
     const char   *name;
     hdx_root_type type;
@@ -32,7 +33,7 @@ static const struct {
     { "DEBUGGER_ROOT", HDX_ROOT_DEBUGGER },
 };
 static const char *const reference_words[] = { "weak", "soft", "phantom",
-                                               "finalizer" }; /* HDX_EXCLUDE_..., a bit each */
+                                               "finalizer" }; /* HDX_EXCLUDE_..., one bit each */
 
 static hdx_code wrong(hdx_error *err, const char *what, size_t len)
 {
@@ -83,7 +84,7 @@ static hdx_code take_list(hdx_view_spec *s, bool (*take)(hdx_view_spec *s, const
     return HDX_OK;
 }
 
-/* The spec keeps the names of fields in `text`, each with a NUL behind it, until it is said again. */
+/* The names of fields are stored in the spec, each with a terminating NUL, until its text is made. */
 static hdx_code take_field(hdx_view_spec *s, const char *word, size_t len, hdx_error *err)
 {
     const char *mark = memchr(word, '#', len);
@@ -113,16 +114,16 @@ static hdx_code take_layout(hdx_view_spec *s, const char *word, size_t len, hdx_
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* What means the same is the same text: types and kinds in their order, fields sorted, each once. */
-static hdx_code say(hdx_view_spec *s, hdx_error *err)
+/* Writes the canonical text: types and kinds in their order, fields sorted and without duplicates. */
+static hdx_code write_text(hdx_view_spec *s, hdx_error *err)
 {
-    size_t n = 0, kept = 0;
+    size_t n = 0, unique = 0;
     if (s->field_count > 0)
         qsort(s->fields, s->field_count, sizeof *s->fields, by_text);
     for (size_t i = 0; i < s->field_count; i++)
-        if (i == 0 || strcmp(s->fields[i], s->fields[kept - 1]) != 0)
-            s->fields[kept++] = s->fields[i];
-    s->field_count = kept;
+        if (i == 0 || strcmp(s->fields[i], s->fields[unique - 1]) != 0)
+            s->fields[unique++] = s->fields[i];
+    s->field_count = unique;
     s->text[0] = '\0';
     for (unsigned t = 0, any = 0; t < HDX_ROOT_TYPES && n < sizeof s->text; t++)
         if ((s->roots >> t & 1) != 0)
@@ -166,47 +167,49 @@ hdx_code hdx_view_spec_read(const char *text, hdx_view_spec *out, hdx_error *err
     if (code == HDX_OK && out->roots == 0 && out->exclude == 0 && out->field_count == 0 &&
         out->layout == HDX_LAYOUT_MAT)
         code = wrong(err, "", 0);
-    return code != HDX_OK ? code : say(out, err);
+    return code != HDX_OK ? code : write_text(out, err);
 }
 
 /* ---- references ---- */
-typedef struct held { /* a reference of the object at hand */
+typedef struct held { /* a reference of the current object */
     hdx_id target;
-    bool   stays;
+    bool   remains;
 } held;
 
-typedef struct cutting {
+typedef struct cut_search {
     const hdx_query *q;
     hdx_graph       *g;
     uint32_t         roots;
     hdx_excludes     rules;
     hdx_cut_fields   fields;
-    hdx_pair        *locals; /* thread, object: all roots that make it a local of the thread do not count; sorted */
-    uint64_t         local_count, local_room;
-    hdx_ids          more; /* threads with such locals, class objects that rules speak of: sorted, each once */
+    /* pairs (thread, object) for which all roots that make the object a local of the thread are omitted; sorted */
+    hdx_pair *locals;
+    uint64_t  local_count, local_room;
+    /* threads with such locals, class objects to which rules apply; sorted, without duplicates */
+    hdx_ids          others;
     _Atomic uint64_t next;
-    _Atomic uint64_t more_next;
-    pthread_mutex_t  lock; /* guards: */
+    _Atomic uint64_t others_next;
+    pthread_mutex_t  lock; /* guards the members below */
     hdx_pair        *found;
     uint64_t         count, capacity;
     hdx_first_error  fault;
-} cutting;
+} cut_search;
 
-typedef struct cutter { /* a worker */
-    cutting  *c;
-    hdx_ask   ask;
-    hdx_id    from;
-    uint64_t  rules;
-    held     *held;
-    uint64_t  held_count, held_room;
-    hdx_pair *found; /* not given to all yet */
-    uint64_t  found_count, found_room;
-    bool      refused;
+typedef struct cut_worker { /* one worker */
+    cut_search *c;
+    hdx_ask     ask;
+    hdx_id      from;
+    uint64_t    rules;
+    held       *held;
+    uint64_t    held_count, held_room;
+    hdx_pair   *found; /* not yet in the common list */
+    uint64_t    found_count, found_room;
+    bool        refused;
 
-    hdx_cut_reader reader; /* open from the first object on that it reads */
-    hdx_id        *some;   /* objects to read together: HDX_RUN at most */
+    hdx_cut_reader reader; /* opened before the first object is read */
+    hdx_id        *some;   /* objects to read together, at most HDX_RUN */
     size_t         some_count;
-} cutter;
+} cut_worker;
 
 static int by_pair(const void *a, const void *b)
 {
@@ -214,34 +217,34 @@ static int by_pair(const void *a, const void *b)
     return x->first != y->first ? hdx_order(x->first, y->first) : hdx_order(x->second, y->second);
 }
 
-static bool is_cut_local(const cutting *c, hdx_id thread, hdx_id object)
+static bool is_cut_local(const cut_search *c, hdx_id thread, hdx_id object)
 {
     const hdx_pair wanted = { thread, object };
     return c->local_count > 0 && bsearch(&wanted, c->locals, c->local_count, sizeof *c->locals, by_pair) != NULL;
 }
 
-static bool note_held(void *context, const hdx_named_ref *ref)
+static bool add_held(void *context, const hdx_named_ref *ref)
 {
-    cutter *k = context;
-    if (ref->kind == HDX_REF_CLASS) /* which every object has */
+    cut_worker *k = context;
+    if (ref->kind == HDX_REF_CLASS) /* every object has it */
         return true;
-    const bool stays = ref->kind == HDX_REF_LOCAL ? !is_cut_local(k->c, k->from, ref->target)
-                                                  : !hdx_excludes_ref(&k->c->rules, k->rules, ref);
+    const bool remains = ref->kind == HDX_REF_LOCAL ? !is_cut_local(k->c, k->from, ref->target)
+                                                    : !hdx_excludes_ref(&k->c->rules, k->rules, ref);
     if (!hdx_mem_room(k->c->q->mem, (void **)&k->held, &k->held_room, k->held_count, sizeof *k->held)) {
         k->refused = true;
         return false;
     }
-    k->held[k->held_count++] = (held){ ref->target, stays };
+    k->held[k->held_count++] = (held){ ref->target, remains };
     return true;
 }
 
 static int by_target(const void *a, const void *b)
 {
     const held *x = a, *y = b;
-    return x->target != y->target ? hdx_order(x->target, y->target) : x->stays - y->stays;
+    return x->target != y->target ? hdx_order(x->target, y->target) : x->remains - y->remains;
 }
 
-static hdx_code push_cut(cutter *k, hdx_id from, hdx_id to, hdx_error *err)
+static hdx_code push_cut(cut_worker *k, hdx_id from, hdx_id to, hdx_error *err)
 {
     if (!hdx_mem_room(k->c->q->mem, (void **)&k->found, &k->found_room, k->found_count, sizeof *k->found))
         return hdx_no_memory(err, "references that are left out", k->found_room * sizeof *k->found);
@@ -249,8 +252,8 @@ static hdx_code push_cut(cutter *k, hdx_id from, hdx_id to, hdx_error *err)
     return HDX_OK;
 }
 
-/* Targets that nothing holds any longer, of those that the index has. */
-static hdx_code cut_object(cutter *k, hdx_id from, hdx_error *err)
+/* Finds the targets in the index to which no remaining field refers. */
+static hdx_code cut_object(cut_worker *k, hdx_id from, hdx_error *err)
 {
     hdx_graph *g = k->c->g;
     hdx_refs   refs;
@@ -259,7 +262,7 @@ static hdx_code cut_object(cutter *k, hdx_id from, hdx_error *err)
     k->from = from;
     k->rules = hdx_excludes_rules(&k->c->rules, from);
     k->held_count = 0;
-    hdx_code code = hdx_graph_named_refs(g, from, HDX_NO_ID, note_held, k, err);
+    hdx_code code = hdx_graph_named_refs(g, from, HDX_NO_ID, add_held, k, err);
     if (k->refused)
         return hdx_no_memory(err, "references that are left out", k->held_room * sizeof *k->held);
     if (code != HDX_OK || k->held_count == 0)
@@ -268,15 +271,15 @@ static hdx_code cut_object(cutter *k, hdx_id from, hdx_error *err)
     const hdx_class *class = hdx_graph_class(g, hdx_graph_class_of(g, from));
     hdx_graph_outbound(g, from, HDX_ALL, &refs);
     while (hdx_refs_next(&refs, &to)) {
-        bool any = false, stays = false;
-        if (class != NULL && to == class->id) /* it comes first, and out of the order */
+        bool any = false, remains = false;
+        if (class != NULL && to == class->id) /* the class is first, out of id order */
             continue;
         for (; at < k->held_count && k->held[at].target <= to; at++)
             if (k->held[at].target == to) {
                 any = true;
-                stays = stays || k->held[at].stays;
+                remains = remains || k->held[at].remains;
             }
-        if (!any || stays)
+        if (!any || remains)
             continue;
         if ((code = push_cut(k, from, to, err)) != HDX_OK)
             return code;
@@ -284,8 +287,8 @@ static hdx_code cut_object(cutter *k, hdx_id from, hdx_error *err)
     return HDX_OK;
 }
 
-/* Those of the references behind that to the class. */
-static hdx_code cut_by_mask(cutter *k, hdx_id from, uint64_t mask, hdx_error *err)
+/* Omits the references in the mask; bit 0 is the one after the reference to the class. */
+static hdx_code cut_by_mask(cut_worker *k, hdx_id from, uint64_t mask, hdx_error *err)
 {
     hdx_refs refs;
     hdx_id   to;
@@ -298,7 +301,7 @@ static hdx_code cut_by_mask(cutter *k, hdx_id from, uint64_t mask, hdx_error *er
     return code;
 }
 
-static hdx_code cut_some(cutter *k, hdx_error *err)
+static hdx_code cut_some(cut_worker *k, hdx_error *err)
 {
     uint64_t masks[HDX_RUN];
     hdx_code code = hdx_ask_stopped(k->c->q, err);
@@ -313,7 +316,7 @@ static hdx_code cut_some(cutter *k, hdx_error *err)
     return code;
 }
 
-static hdx_code cut_in_its_way(cutter *k, hdx_id id, uint32_t number, hdx_error *err)
+static hdx_code cut_by_class(cut_worker *k, hdx_id id, uint32_t number, hdx_error *err)
 {
     switch (k->c->fields.way[number]) {
     case HDX_CUT_NOTHING: return HDX_OK;
@@ -323,20 +326,20 @@ static hdx_code cut_in_its_way(cutter *k, hdx_id id, uint32_t number, hdx_error 
     }
 }
 
-static hdx_code cut_run(cutter *k, uint64_t first, uint32_t n, hdx_error *err)
+static hdx_code cut_run(cut_worker *k, uint64_t first, uint32_t n, hdx_error *err)
 {
-    const cutting *c = k->c;
-    uint32_t       classes[HDX_RUN];
-    hdx_code       code = hdx_ask_stopped(c->q, err);
+    const cut_search *c = k->c;
+    uint32_t          classes[HDX_RUN];
+    hdx_code          code = hdx_ask_stopped(c->q, err);
     hdx_graph_read_classes(c->g, first, n, classes);
     for (uint32_t i = 0; i < n && code == HDX_OK; i++)
         if (classes[i] < c->rules.classes && c->rules.of_class[classes[i]] != 0 &&
             (code = hdx_ask_check_cancel(&k->ask, err)) == HDX_OK)
-            code = cut_in_its_way(k, first + i, classes[i], err);
+            code = cut_by_class(k, first + i, classes[i], err);
     return code;
 }
 
-static hdx_code cut_piece(cutter *k, uint64_t first, uint64_t end, hdx_error *err)
+static hdx_code cut_piece(cut_worker *k, uint64_t first, uint64_t end, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (; code == HDX_OK && first < end; first += HDX_RUN)
@@ -344,11 +347,11 @@ static hdx_code cut_piece(cutter *k, uint64_t first, uint64_t end, hdx_error *er
     return code == HDX_OK ? cut_some(k, err) : code;
 }
 
-/* What a worker has found goes to the others' at the end. */
-static hdx_code hand_over(cutter *k, hdx_error *err)
+/* Adds the pairs that a worker found to the common list. */
+static hdx_code publish_found(cut_worker *k, hdx_error *err)
 {
-    cutting *c = k->c;
-    bool     room = true;
+    cut_search *c = k->c;
+    bool        room = true;
     (void)pthread_mutex_lock(&c->lock);
     for (uint64_t i = 0; i < k->found_count && room; i++)
         if ((room = hdx_mem_room(c->q->mem, (void **)&c->found, &c->capacity, c->count, sizeof *c->found)))
@@ -357,10 +360,10 @@ static hdx_code hand_over(cutter *k, hdx_error *err)
     return room ? HDX_OK : hdx_no_memory(err, "references that are left out", c->capacity * sizeof *c->found);
 }
 
-static void work(void *context, unsigned worker)
+static void run_worker(void *context, unsigned worker)
 {
-    cutting       *c = context;
-    cutter         k = { .c = c, .ask = { .q = *c->q, .g = c->g } };
+    cut_search    *c = context;
+    cut_worker     k = { .c = c, .ask = { .q = *c->q, .g = c->g } };
     const uint64_t objects = hdx_graph_objects(c->g);
     uint64_t       i;
     hdx_error      err = { 0 };
@@ -369,13 +372,13 @@ static void work(void *context, unsigned worker)
     if ((k.some = hdx_mem_raw(c->q->mem, HDX_RUN, sizeof *k.some)) == NULL)
         code = hdx_no_memory(&err, "objects that hold something", HDX_RUN * sizeof *k.some);
     while (code == HDX_OK && !hdx_first_error_any(&c->fault) &&
-           (i = atomic_fetch_add(&c->more_next, 1)) < c->more.count)
-        code = cut_object(&k, c->more.at[i], &err);
+           (i = atomic_fetch_add(&c->others_next, 1)) < c->others.count)
+        code = cut_object(&k, c->others.at[i], &err);
     while (code == HDX_OK && c->rules.count > 0 && !hdx_first_error_any(&c->fault) &&
            (i = atomic_fetch_add(&c->next, PIECE)) < objects)
         code = cut_piece(&k, i, i + hdx_least(objects - i, PIECE), &err);
     if (code == HDX_OK)
-        code = hand_over(&k, &err);
+        code = publish_found(&k, &err);
     hdx_first_error_put(&c->fault, code, &err);
     hdx_cut_reader_close(&k.reader);
     hdx_mem_put(c->q->mem, k.some, HDX_RUN * sizeof *k.some);
@@ -383,11 +386,10 @@ static void work(void *context, unsigned worker)
     hdx_mem_put(c->q->mem, k.found, k.found_room * sizeof *k.found);
 }
 
-/* Locals that none of their roots makes one any longer: by thread and object, where all have types that do not count.
- */
-static hdx_code find_locals(cutting *c, hdx_error *err)
+/* Finds locals whose roots are all of omitted types, by thread and object. */
+static hdx_code find_locals(cut_search *c, hdx_error *err)
 {
-    uint64_t        count = 0, kept = 0;
+    uint64_t        count = 0, left = 0;
     const hdx_root *roots = c->roots != 0 ? hdx_graph_roots(c->g, &count) : NULL;
     if (roots == NULL)
         return c->roots != 0 ? hdx_graph_check(c->g, err) : HDX_OK;
@@ -398,8 +400,8 @@ static hdx_code find_locals(cutting *c, hdx_error *err)
         if (roots[i].thread != HDX_NO_ID && (c->roots >> roots[i].type & 1) != 0)
             c->locals[c->local_count++] = (hdx_pair){ roots[i].thread, roots[i].object };
     hdx_sort_pairs(c->q->mem, c->locals, c->local_count);
-    uint8_t *stays = hdx_mem_array(c->q->mem, c->local_count, 1);
-    if (stays == NULL)
+    uint8_t *remains = hdx_mem_array(c->q->mem, c->local_count, 1);
+    if (remains == NULL)
         return hdx_no_memory(err, "locals", c->local_count);
     for (uint64_t i = 0; i < count; i++) {
         const hdx_pair local = { roots[i].thread, roots[i].object };
@@ -407,43 +409,44 @@ static hdx_code find_locals(cutting *c, hdx_error *err)
                                 ? NULL
                                 : bsearch(&local, c->locals, c->local_count, sizeof local, by_pair);
         if (at != NULL)
-            stays[at - c->locals] = 1;
+            remains[at - c->locals] = 1;
     }
-    for (uint64_t i = 0, end; i < c->local_count; i = end) { /* equal ones: any of them was marked */
+    for (uint64_t i = 0, end; i < c->local_count; i = end) { /* only one of several equal pairs was marked */
         bool any = false;
         for (end = i; end < c->local_count && by_pair(&c->locals[i], &c->locals[end]) == 0; end++)
-            any = any || stays[end] != 0;
+            any = any || remains[end] != 0;
         if (!any)
-            c->locals[kept++] = c->locals[i];
+            c->locals[left++] = c->locals[i];
     }
-    hdx_mem_put(c->q->mem, stays, c->local_count);
-    c->local_count = kept;
+    hdx_mem_put(c->q->mem, remains, c->local_count);
+    c->local_count = left;
     return HDX_OK;
 }
 
 static int by_id(const void *a, const void *b) { return hdx_order(*(const hdx_id *)a, *(const hdx_id *)b); }
 
-/* Objects that a look at the classes of all does not find. */
-static hdx_code find_more(cutting *c, hdx_error *err)
+/* Finds objects that the search by class does not: threads with omitted locals and class objects. */
+static hdx_code find_others(cut_search *c, hdx_error *err)
 {
     uint32_t         classes;
     const hdx_class *all = hdx_graph_classes(c->g, &classes);
     hdx_code         code = HDX_OK;
-    uint64_t         kept = 0;
+    uint64_t         unique = 0;
     for (uint64_t i = 0; i < c->local_count && code == HDX_OK; i++)
         if (i == 0 || c->locals[i].first != c->locals[i - 1].first)
-            code = hdx_ids_push(&c->more, c->locals[i].first, err);
+            code = hdx_ids_push(&c->others, c->locals[i].first, err);
     for (uint32_t i = 0; i < c->rules.classes && i < classes && code == HDX_OK; i++)
         if (c->rules.of_class[i] != 0 && all[i].id < hdx_graph_objects(c->g))
-            code = hdx_ids_push(&c->more, all[i].id, err);
-    if (c->more.count > 0)
-        qsort(c->more.at, c->more.count, sizeof *c->more.at, by_id);
-    for (uint64_t i = 0; i < c->more.count && code == HDX_OK; i++) {
-        const uint32_t of = hdx_graph_class_of(c->g, c->more.at[i]);
-        if ((i == 0 || c->more.at[i] != c->more.at[i - 1]) && (of >= c->rules.classes || c->rules.of_class[of] == 0))
-            c->more.at[kept++] = c->more.at[i];
+            code = hdx_ids_push(&c->others, all[i].id, err);
+    if (c->others.count > 0)
+        qsort(c->others.at, c->others.count, sizeof *c->others.at, by_id);
+    for (uint64_t i = 0; i < c->others.count && code == HDX_OK; i++) {
+        const uint32_t of = hdx_graph_class_of(c->g, c->others.at[i]);
+        if ((i == 0 || c->others.at[i] != c->others.at[i - 1]) &&
+            (of >= c->rules.classes || c->rules.of_class[of] == 0))
+            c->others.at[unique++] = c->others.at[i];
     }
-    c->more.count = kept;
+    c->others.count = unique;
     return code;
 }
 
@@ -452,7 +455,7 @@ hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_p
     const hdx_path_options options = { .exclude = spec->exclude,
                                        .exclude_fields = (const char *const *)spec->fields,
                                        .exclude_field_count = spec->field_count };
-    cutting                c = { .q = q, .g = q->graph, .roots = spec->roots, .more = hdx_ids_of(q->mem) };
+    cut_search             c = { .q = q, .g = q->graph, .roots = spec->roots, .others = hdx_ids_of(q->mem) };
     hdx_ask                ask;
     *out = (hdx_view_pairs){ .mem = q->mem };
     hdx_code code = hdx_ask_begin(q, &ask, err);
@@ -460,8 +463,8 @@ hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_p
         return code;
     (void)pthread_mutex_init(&c.lock, NULL);
     if ((code = hdx_cut_fields_open(&ask, &c.rules, &c.fields, err)) == HDX_OK &&
-        (code = find_locals(&c, err)) == HDX_OK && (code = find_more(&c, err)) == HDX_OK) {
-        hdx_workers_run(hdx_ask_threads(q), work, &c);
+        (code = find_locals(&c, err)) == HDX_OK && (code = find_others(&c, err)) == HDX_OK) {
+        hdx_workers_run(hdx_ask_threads(q), run_worker, &c);
         code = hdx_first_error_take(&c.fault, err);
     }
     if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(q->graph))
@@ -473,7 +476,7 @@ hdx_code hdx_view_cuts(const hdx_query *q, const hdx_view_spec *spec, hdx_view_p
     out->capacity = c.capacity;
     if (code != HDX_OK)
         hdx_view_pairs_drop(out);
-    hdx_ids_drop(&c.more);
+    hdx_ids_drop(&c.others);
     hdx_mem_put(q->mem, c.locals, c.local_room * sizeof *c.locals);
     hdx_cut_fields_close(&c.fields);
     hdx_excludes_close(&c.rules);
