@@ -1,7 +1,7 @@
 /*
- * collection_holders.c - the field that holds a collection, directly or in other collections.
+ * collection_holders.c - finds the field that holds a collection, directly or through other collections.
  *
- * In:  a collection; the index for who refers to it, the record of one object for the field.
+ * In:  a collection; the index for its referrers, the record of one object for the field.
  * Out: a number for each field, by which collections are summed, and its name.
  */
 #include "query/common/labels.h"
@@ -9,19 +9,19 @@
 
 #include "graph/graph.h"
 
-#define CLIMB 1000u /* references from a collection to who holds it */
+#define CLIMB 1000u /* references from a collection to its holder */
 #define MANY  4096u /* static fields of a class that are compared */
 
 /*
- * On the shortest way from a GC root (of garbage: by its first referrers) the nearest object that is no part of a
- * collection: class << 32 | place, the number of the field among those that the class itself declares, or of the
- * static. ROOT: no object holds it.
+ * The holder is the nearest object on the shortest path from a GC root (for garbage: by first referrers) that is not
+ * part of a collection. Its number is class << 32 | index of the field among those that the class itself declares, or
+ * of the static. ROOT: no object holds the collection.
  */
 #define ROOT      UINT64_MAX
 #define STATIC    0x80000000u
-#define SOMEWHERE 0x7fffffffu /* an element, or in no field that could be read */
+#define SOMEWHERE 0x7fffffffu /* an element, or the field could not be read */
 
-/* What is in these packages is a collection, or a node or another part of one. */
+/* Returns whether the class is in a package of collections, their nodes and other parts. */
 static bool is_of_collections(hdx_text name)
 {
     static const char *const packages[] = {
@@ -60,7 +60,7 @@ static bool is_inner(hdx_graph *g, const hdx_bound_layouts *known, hdx_id id)
            (c->number < known->classes && known->of[c->number].layout != NULL && !known->of[c->number].guessed);
 }
 
-/* Which field of which class of the chain refers to it. */
+/* Finds the field in the object's class or a superclass that refers to `wanted`. */
 static hdx_code place_in_object(hdx_graph *g, hdx_id holder, hdx_addr wanted, uint64_t *out, hdx_error *err)
 {
     const uint32_t id_size = hdx_graph_summary_of(g)->id_size;
@@ -113,7 +113,7 @@ static hdx_id referrer(hdx_graph *g, hdx_id id)
     return hdx_refs_next(&refs, &from) ? from : HDX_NO_ID;
 }
 
-/* The place of `held` in an object, or in the statics of a class. */
+/* Finds the field of an object, or the static of a class, that refers to `held`. */
 static hdx_code place_in(hdx_graph *g, hdx_id holder, hdx_id held, uint64_t *out, hdx_error *err)
 {
     hdx_error        mine;
@@ -127,7 +127,10 @@ static hdx_code place_in(hdx_graph *g, hdx_id holder, hdx_id held, uint64_t *out
     return hdx_label_allow_missing_dump(g, code, &mine, err);
 }
 
-/* Reference.referent: who refers to the reference holds the collection. Other fields of a reference hold themselves. */
+/*
+ * Reference.referent: the holder of the reference holds the collection. For other fields of a reference, the reference
+ * is the holder.
+ */
 static bool is_referent(hdx_graph *g, uint64_t at)
 {
     const hdx_class *c = hdx_graph_class(g, (uint32_t)(at >> 32));

@@ -1,13 +1,13 @@
 /*
- * collection_like.c - classes of which no table knows where they keep their elements, but which are collections.
+ * collection_like.c - finds classes that are collections although no table has their layout.
  *
- * In:  names of classes; of a few instances of each what they refer to. Only the index is read.
+ * In:  names of classes; references of a few instances of each. Only the index is read.
  * Out: a layout of unknown size for each such class, so that its objects are counted.
- * A dump does not have the interfaces of a class. So a class is taken for a collection where its name, or that of a
- * class above it, ends in a word such as Map or Queue, and one of its instances refers to an array, to a collection, or
- * to a node: an object that refers to another one of its class, or of a class inside of the collection.
- * Views (a class inside of a collection that refers to one) are none, nor are classes of java.lang: the JVM itself
- * fills ReferenceQueue and ThreadLocalMap.
+ * A dump does not have the interfaces of a class. A class therefore counts as a collection if its name, or that of a
+ * superclass, ends in a word such as Map or Queue, and one of its instances refers to an array, to a collection, or to
+ * a node: an object that refers to another one of its class, or of a class nested in the collection.
+ * Views (a class nested in a collection that refers to one) are not collections, nor are classes of java.lang: the JVM
+ * itself fills ReferenceQueue and ThreadLocalMap.
  */
 #include "query/common/contents.h"
 
@@ -15,8 +15,8 @@
 #include "model/model.h"
 #include <string.h>
 
-#define INSTANCES_MOST 64u /* of a class that are looked at */
-#define REFERENCES     64u /* of an instance, and of what it refers to */
+#define INSTANCES_MOST 64u /* instances of a class that are examined */
+#define REFERENCES     64u /* references of an instance, and of its targets, that are examined */
 #define SUPERS_MOST    64u
 
 static const hdx_layout guesses[] = {
@@ -49,7 +49,7 @@ static bool ends(hdx_text name, const char *with)
     return name.len >= len && memcmp(name.at + name.len - len, with, len) == 0;
 }
 
-/* Without "Impl" and the number of a variant: EconomicMapImpl, Map4. NULL: it is named like no collection. */
+/* Ignores "Impl" and the number of a variant: EconomicMapImpl, Map4. NULL: not the name of a collection. */
 static const hdx_layout *guess_by_name(hdx_text name)
 {
     while (name.len > 0 && name.at[name.len - 1] >= '0' && name.at[name.len - 1] <= '9')
@@ -78,7 +78,7 @@ static bool is_inside(hdx_text name, hdx_text outer)
     return name.len > outer.len && memcmp(name.at, outer.at, outer.len) == 0 && name.at[outer.len] == '$';
 }
 
-/* Does it refer to another object of its own class? */
+/* Returns whether it refers to another object of its own class. */
 static bool is_linked(hdx_graph *g, hdx_id id)
 {
     const uint32_t class = hdx_graph_class_of(g, id);
@@ -93,7 +93,7 @@ static bool is_linked(hdx_graph *g, hdx_id id)
 
 typedef enum shape { SHAPE_NONE, SHAPE_COLLECTION, SHAPE_VIEW } shape;
 
-/* What the reference from an object of class c to `to` shows of it. */
+/* Classifies the reference from an object of class c to `to`. */
 static shape shape_by(hdx_graph *g, const hdx_bound_layouts *bound, const hdx_class *c, hdx_id to)
 {
     const hdx_object_kind kind = hdx_graph_kind(g, to);

@@ -1,10 +1,11 @@
 /*
- * collections.c - collections of the whole heap: how full each is, sums by class or holder; keys of maps (map_keys.c).
+ * collections.c - collections of the whole heap: fill ratio of each, sums by class or holder; keys of maps
+ * (map_keys.c).
  *
- * Objects come by in windows: in the order of ids those whose class has a layout are gathered, threads look at pieces
- * of them in the order of the dump, and rows or sums are made of what they found, in the order of ids again. So only
- * records of collections and what their sizes need are read, and memory is that of one window. What takes many steps
- * (a queue without a size, a long table) is looked at after the others, one by one, in steps that all of them share.
+ * Objects are processed in windows: those whose class has a layout are collected in id order, threads examine pieces of
+ * them in dump order, and rows or sums are made of the results, in id order again. So only records of collections and
+ * those that their sizes need are read, and memory is limited to one window. Collections that need many steps (a queue
+ * without a size, a long table) are examined after the others, one by one, with a common limit of steps.
  */
 #include "query/common/labels.h"
 #include "query/common/beside.h"
@@ -22,7 +23,7 @@
 
 #define WINDOW     32768u
 #define PIECE      512u
-#define FEW_STEPS  2048u /* that threads take for one collection */
+#define FEW_STEPS  2048u /* for one collection in a thread */
 #define ARRAY_READ 4096u
 
 enum { ADDRESS, CLASS, KIND, SIZE, CAPACITY, USED, FILL, COLLISIONS, WASTE, SHALLOW, RETAINED, BACKING, NOTE, COLUMNS };
@@ -92,13 +93,13 @@ static const hdx_form forms[] = {
     { NULL, NULL, columns, COLUMNS },
 };
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 typedef struct found {
     hdx_id               id;
     hdx_pos              at;
     uint64_t             holder; /* hdx_collection_holder */
-    bool                 later;  /* more than FEW_STEPS */
+    bool                 later;  /* needs more than FEW_STEPS */
     hdx_collection_facts facts;
 } found;
 
@@ -114,19 +115,19 @@ typedef struct survey {
     grouping          by;
     int               kind; /* -1: all */
     uint64_t          least, most;
-    hdx_id            at, end; /* next object to look at */
+    hdx_id            at, end; /* next object to examine */
     found            *window;
-    uint64_t          count, given; /* of the window */
+    uint64_t          count, given; /* in the window */
     unsigned          workers;
-    hdx_contents     *readers; /* one for each worker */
-    hdx_ids          *keys;    /* of maps, found by each worker in this window */
-    uint64_t          steps;   /* left for what takes many */
-    uint64_t          unknown; /* collections without a size for want of a layout */
-    hdx_map           maps;    /* that have a key, by its id */
+    hdx_contents     *readers; /* one per worker */
+    hdx_ids          *keys;    /* keys of maps, found by each worker in this window */
+    uint64_t          steps;   /* left for collections that need many */
+    uint64_t          unknown; /* collections whose size is unknown because they have no layout */
+    hdx_map           maps;    /* id of a key -> number of maps with that key */
 } survey;
 
-/* The next WINDOW collections, or those that are left. */
-static hdx_code gather(survey *s, hdx_error *err)
+/* Fills the window with the next collections. */
+static hdx_code fill_window(survey *s, hdx_error *err)
 {
     uint32_t classes[HDX_RUN];
     uint64_t live[HDX_RUN / 64];
@@ -152,9 +153,9 @@ static hdx_code gather(survey *s, hdx_error *err)
     return code;
 }
 
-/* ---- looking ---- */
+/* ---- examining ---- */
 
-/* An object array: elements that are not null. */
+/* Counts the elements of an object array that are not null. */
 static hdx_code array_facts(survey *s, hdx_id id, hdx_collection_facts *f, hdx_error *err)
 {
     hdx_graph     *g = s->ask.g;
@@ -189,7 +190,7 @@ static int by_place(const void *a, const void *b)
     return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->id > y->id) - (x->id < y->id);
 }
 
-/* Keys of a map that is no wrapper: the map inside has them. */
+/* Collects the keys of a map that is not a wrapper; those of a wrapper are in the map inside. */
 static hdx_code keys_of(survey *s, hdx_contents *c, const found *f, hdx_ids *keys, hdx_error *err)
 {
     hdx_entry_walk w;
@@ -198,7 +199,7 @@ static hdx_code keys_of(survey *s, hdx_contents *c, const found *f, hdx_ids *key
     bool           more = false;
     const bool     sized = f->facts.sized && f->facts.size > 0 && f->facts.size <= s->most;
     if (!sized || f->facts.backing != HDX_NO_ID || f->facts.layout == NULL ||
-        f->facts.layout->kind != HDX_COLLECTION_MAP) /* NULL: a damaged index tells no class */
+        f->facts.layout->kind != HDX_COLLECTION_MAP) /* NULL: a damaged index has no class */
         return HDX_OK;
     hdx_code code = hdx_entry_walk_begin(&w, c, f->id, 4 * f->facts.size + FEW_STEPS, err);
     while (code == HDX_OK && (code = hdx_entry_walk_next(&w, &e, &more, err)) == HDX_OK && more)
@@ -208,7 +209,7 @@ static hdx_code keys_of(survey *s, hdx_contents *c, const found *f, hdx_ids *key
     return code;
 }
 
-static hdx_code look(survey *s, unsigned worker, found *f, hdx_error *err)
+static hdx_code examine(survey *s, unsigned worker, found *f, hdx_error *err)
 {
     hdx_contents *c = &s->readers[worker];
     hdx_code      code = s->arrays ? array_facts(s, f->id, &f->facts, err)
@@ -221,7 +222,7 @@ static hdx_code look(survey *s, unsigned worker, found *f, hdx_error *err)
     return code;
 }
 
-static hdx_code look_at_piece(void *context, uint64_t from, uint64_t end, unsigned worker, hdx_error *err)
+static hdx_code examine_piece(void *context, uint64_t from, uint64_t end, unsigned worker, hdx_error *err)
 {
     survey  *s = context;
     found   *order[PIECE];
@@ -232,20 +233,20 @@ static hdx_code look_at_piece(void *context, uint64_t from, uint64_t end, unsign
     }
     qsort(order, end - from, sizeof *order, by_place);
     for (uint64_t i = 0; code == HDX_OK && i < end - from; i++)
-        code = look(s, worker, order[i], err);
+        code = examine(s, worker, order[i], err);
     return code;
 }
 
-/* The next window looked at; count 0: there is none. */
+/* Fills the window and examines it; count 0: no further collections. */
 static hdx_code next_window(survey *s, hdx_error *err)
 {
-    hdx_code code = gather(s, err);
+    hdx_code code = fill_window(s, err);
     if (code != HDX_OK || s->count == 0)
         return code;
     const hdx_sweep_range window = {
         .count = s->count, .piece = PIECE, .workers = s->count > 2 * PIECE ? s->workers : 1, .near = true
     };
-    if ((code = hdx_sweep(&s->ask.q, &window, look_at_piece, s, err)) != HDX_OK)
+    if ((code = hdx_sweep(&s->ask.q, &window, examine_piece, s, err)) != HDX_OK)
         return code;
     for (uint64_t i = 0; code == HDX_OK && i < s->count; i++) {
         found *f = &s->window[i];
@@ -269,7 +270,7 @@ static bool in_bounds(const survey *s, const found *f)
 
 /* ---- rows ---- */
 
-static hdx_code say_unknown(const survey *s)
+static hdx_code report_unknown(const survey *s)
 {
     char line[160];
     if (s->unknown == 0 || s->ask.q.notice == NULL)
@@ -292,7 +293,7 @@ static hdx_code collections_next(void *state, hdx_arena *arena, hdx_cell *cells,
         if (s->given == s->count && (code = next_window(s, err)) != HDX_OK)
             return code;
         if (s->count == 0) {
-            (void)say_unknown(s);
+            (void)report_unknown(s);
             return hdx_ask_end(&s->ask, more, err);
         }
         f = &s->window[s->given++];
@@ -345,7 +346,7 @@ static uint64_t size_of(const void *entry)
     return f->sized ? f->size : 0;
 }
 
-/* Where the elements are another collection's, they count there. */
+/* If the elements are in another collection, they count there. */
 static uint64_t capacity_of(const void *entry)
 {
     const hdx_collection_facts *f = ((const counted *)entry)->facts;
@@ -400,16 +401,16 @@ static hdx_code sum_rows(survey *s, int by, hdx_rows **out, hdx_error *err)
         for (unsigned i = 0; i < HDX_COUNT(wanted); i++)
             numbers[i] = hdx_grouped_total(&g, wanted[i]);
         code = hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(wanted), numbers, err);
-        (void)say_unknown(s);
+        (void)report_unknown(s);
     }
     return code;
 }
 
-/* ---- keys ---- */
+/* ---- keys of maps ---- */
 
-#define AHEAD 8u /* keys whose place in a map is on its way */
+#define AHEAD 8u /* keys whose map slots are prefetched */
 
-/* Objects that are keys, each with the number of maps that have it, in s->maps. */
+/* Counts, in s->maps, the maps that have each key. */
 static hdx_code count_keys(survey *s, hdx_error *err)
 {
     for (unsigned w = 0; w < s->workers; w++) {
@@ -436,8 +437,8 @@ static hdx_code key_rows(survey *s, hdx_rows **out, hdx_error *err)
 
 /* ---- opening ---- */
 
-/* Which classes are asked for: those with a layout that is no view, of the kind and the name that the caller gave. */
-static hdx_code want_classes(survey *s, const hdx_arguments *a, hdx_error *err)
+/* Selects the classes: those with a layout that is not a view, of the requested kind and name. */
+static hdx_code select_classes(survey *s, const hdx_arguments *a, hdx_error *err)
 {
     const char      *pattern = hdx_argument_text(a, "class");
     const hdx_class *classes = hdx_graph_classes(s->ask.g, &s->classes);
@@ -466,7 +467,7 @@ static hdx_code begin(survey *s, const hdx_arguments *a, hdx_error *err)
     hdx_code code = hdx_layouts_open(&s->layouts, hdx_argument_text(a, "layouts"), s->ask.q.progress, mem, err);
     if (code != HDX_OK || (code = hdx_layouts_bind(&s->layouts, &s->ask, &s->bound, err)) != HDX_OK ||
         (s->by != BY_KEY && !s->arrays && (code = hdx_collections_like(&s->ask, &s->bound, err)) != HDX_OK) ||
-        (code = want_classes(s, a, err)) != HDX_OK)
+        (code = select_classes(s, a, err)) != HDX_OK)
         return code;
     s->end = hdx_graph_objects(s->ask.g);
     s->steps = hdx_contents_steps(s->ask.g);

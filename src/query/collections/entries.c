@@ -1,8 +1,9 @@
 /*
- * entries.c - what one collection holds, entry by entry.
+ * entries.c - the content of one collection, entry by entry.
  *
- * Entries are walked in the order of the collection and given out in batches: classes and labels of a batch are made
- * together, in the order of the dump. What ends early, for damage or a ring, says so once and keeps what it has.
+ * Entries are read in the order of the collection and returned in batches: classes and labels of a batch are made
+ * together, in dump order. If reading ends early, because of damage or a cycle, that is reported once and the entries
+ * so far are returned.
  */
 #include "query/common/labels.h"
 #include "query/common/contents_read.h"
@@ -52,7 +53,7 @@ typedef struct entries {
     bool              ended, labels, sized, elsewhere;
     hdx_entry        *at; /* the batch */
     uint64_t          count, given, all;
-    hdx_arena         arena; /* its labels */
+    hdx_arena         arena; /* labels of the batch */
     hdx_cell         *label; /* of key and value of each */
 } entries;
 
@@ -94,8 +95,8 @@ static hdx_code make_labels(entries *e, hdx_error *err)
     return code;
 }
 
-/* A size may be known of what cannot be walked, and the walk of what has its elements elsewhere begins well. */
-static const char *why_not(const entries *e)
+/* The size may be known although the elements are not, and elements may be in another collection without an error. */
+static const char *reason_of(const entries *e)
 {
     if (e->elsewhere)
         return hdx_collection_note_name(HDX_NOTE_UNKNOWN);
@@ -103,10 +104,10 @@ static const char *why_not(const entries *e)
                                                                        : hdx_collection_note_name(e->walk.note);
 }
 
-static void say_why(const entries *e)
+static void report_incomplete(const entries *e)
 {
     char        line[160];
-    const char *why = why_not(e);
+    const char *why = reason_of(e);
     if (why == NULL || e->ask.q.notice == NULL)
         return;
     (void)snprintf(line, sizeof line, "incomplete: %s after %" PRIu64 " entries", why, e->all);
@@ -128,7 +129,7 @@ static hdx_code next_batch(entries *e, hdx_error *err)
     hdx_graph_near_end(near);
     e->all += e->count;
     if (code == HDX_OK && e->ended)
-        say_why(e);
+        report_incomplete(e);
     return code == HDX_OK ? make_labels(e, err) : code;
 }
 
@@ -170,7 +171,7 @@ static hdx_code add_collection(entries *e, hdx_id id, const hdx_collection_facts
     hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), 4 * sizeof *m);
     if (m == NULL)
         return hdx_no_memory(err, "a collection", 4 * sizeof *m);
-    if (f->layout == NULL) /* it had one a moment ago */
+    if (f->layout == NULL) /* an earlier look-up found one */
         return hdx_ask_unsound(&e->ask, "class", "class of an object differs from the one recorded", err);
     m[0] = (hdx_member){ "address", hdx_id_cell(e->ask.g, id) };
     m[1] = (hdx_member){ "class", hdx_class_of_cell(e->ask.g, id) };
@@ -231,7 +232,7 @@ static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_row
     if ((code = begin(e, a, &id, &facts, err)) != HDX_OK)
         return code;
     e->sized = facts.sized;
-    const char    *why = why_not(e);
+    const char    *why = reason_of(e);
     hdx_rows_maker maker = { columns, COLUMNS, e, entries_next, NULL, 0 };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && (code = add_collection(e, id, &facts, *out, err)) != HDX_OK) {

@@ -1,10 +1,10 @@
 /*
- * map_keys.c - keys of maps that say the same, as one.
+ * map_keys.c - groups keys of maps that have the same content.
  *
  * In:  objects that are keys, with the number of maps that have each.
- * Out: a row for each that two maps have, or several of one class and label together.
- * Labels are made in the order of the dump, some thousand at a time.
- * Cost: 16 bytes for each key, 72 and its label for each that says something else than those before it.
+ * Out: a row for each key that two maps have, or for several keys of one class and label together.
+ * Labels are read in dump order, some hundreds at a time.
+ * Cost: 16 bytes per key, 72 and its label per distinct content.
  */
 #include "query/common/labels.h"
 #include "query/common/contents.h"
@@ -13,19 +13,19 @@
 
 #include <stdlib.h>
 
-#define LABELS 512u /* made together */
-#define AHEAD  8u   /* keys whose place in a map is on its way */
+#define LABELS 512u /* read together */
+#define AHEAD  8u   /* keys whose map slots are prefetched */
 
 typedef struct same_key {
     hdx_id id;
     uint32_t class;
-    hdx_text label; /* len 0: none, and no other key is the same */
+    hdx_text label; /* len 0: no label; such a key equals no other one */
     uint64_t maps, keys;
 } same_key;
 
 typedef struct key_groups {
     HDX_LIST(same_key) at;
-    hdx_map            by_hash; /* of class and label -> place in `at` + 1 */
+    hdx_map            by_hash; /* hash of class and label -> index in `at` + 1 */
     hdx_arena          arena;
 } key_groups;
 
@@ -43,7 +43,7 @@ typedef struct labelled {
     uint64_t hash;
 } labelled;
 
-/* Two labels may share a hash: then the next number is looked for. */
+/* Labels may have equal hashes: then the next number is tried. */
 static hdx_code add_key(hdx_ask *ask, key_groups *g, hdx_id id, uint64_t maps, const labelled *of, hdx_error *err)
 {
     const uint32_t class = of->class;
@@ -71,7 +71,7 @@ static hdx_code add_key(hdx_ask *ask, key_groups *g, hdx_id id, uint64_t maps, c
     }
 }
 
-/* These by id, in the order of the dump; the map is used up. */
+/* Sorts the keys by id, which is dump order; the map is freed. */
 static hdx_code list_keys(hdx_ask *ask, hdx_map *maps, hdx_pair **keys, uint64_t *count, hdx_error *err)
 {
     *count = 0;
@@ -115,13 +115,13 @@ static hdx_code group_keys(hdx_ask *ask, key_groups *g, const hdx_pair *keys, ui
     return code;
 }
 
-static void keep_shared(key_groups *g)
+static void drop_single(key_groups *g)
 {
-    uint64_t kept = 0;
+    uint64_t left = 0;
     for (uint64_t i = 0; i < g->at.count; i++)
         if (g->at.at[i].maps > 1)
-            g->at.at[kept++] = g->at.at[i];
-    g->at.count = kept;
+            g->at.at[left++] = g->at.at[i];
+    g->at.count = left;
 }
 
 static int by_maps(const void *a, const void *b)
@@ -144,7 +144,7 @@ hdx_code hdx_map_keys_rows(hdx_ask *ask, hdx_map *maps, const hdx_column columns
     if (code != HDX_OK || (code = group_keys(ask, &g, keys, count, err)) != HDX_OK)
         return code;
     hdx_mem_put(ask->q.mem, keys, room * sizeof *keys);
-    keep_shared(&g);
+    drop_single(&g);
     if ((code = hdx_graph_check(ask->g, err)) != HDX_OK ||
         (code = hdx_table_in(ask->q.mem, columns, HDX_MAP_KEY_COLUMNS, &t, err)) != HDX_OK)
         return code;
