@@ -360,7 +360,7 @@ static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cel
     return HDX_OK;
 }
 
-static hdx_code describe(const hdx_query *q, bool triage, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+static hdx_code add_members(const hdx_query *q, bool triage, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_graph               *g = q->graph;
     const hdx_graph_summary *s = hdx_graph_summary_of(g);
@@ -468,7 +468,7 @@ static hdx_code ask(const hdx_query *q, bool triage, hdx_rows **out, hdx_error *
     if (code != HDX_OK)
         return code;
     hdx_buffer prefix = hdx_buffer_of(q->mem);
-    if ((code = describe(q, triage, hdx_table_arena(t), &info, err)) == HDX_OK)
+    if ((code = add_members(q, triage, hdx_table_arena(t), &info, err)) == HDX_OK)
         code = flatten(t, &prefix, &info, err);
     hdx_buffer_free(&prefix);
     if (code == HDX_OK)

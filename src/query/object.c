@@ -192,8 +192,8 @@ static hdx_code elements_cell(documents *d, hdx_arena *arena, hdx_cell *out, hdx
 }
 
 /* Fills the fields, elements or statics of the object, depending on its kind; other cells remain null. */
-static hdx_code content(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena *arena, hdx_cell *cells,
-                        hdx_error *err)
+static hdx_code content_cells(documents *d, hdx_id id, hdx_object_kind kind, hdx_arena *arena, hdx_cell *cells,
+                              hdx_error *err)
 {
     hdx_error mine;
     hdx_pos   pos;
@@ -278,7 +278,7 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     if ((code = hdx_root_types_cell(g, id, true, arena, &cells[ROOTS], err)) != HDX_OK ||
         (code = reservation_cell(d, id, &cells[RESERVATION], err)) != HDX_OK ||
         (code = hdx_label_cell(&d->ask.q, id, arena, &cells[LABEL], err)) != HDX_OK ||
-        (code = content(d, id, kind, arena, cells, err)) != HDX_OK)
+        (code = content_cells(d, id, kind, arena, cells, err)) != HDX_OK)
         return code;
     *more = true;
     return HDX_OK;

@@ -19,24 +19,24 @@ static const hdx_column columns[] = {
     HDX_RETAINED_IF_LIVE_COLUMN(0),
 };
 
-typedef struct listing {
+typedef struct object_listing {
     hdx_ask    ask;
     uint32_t  *numbers;
     size_t     count, at; /* classes; index of the next one */
     hdx_refs   refs;
     hdx_sieve *sieve; /* conditions on fields; NULL: none */
-} listing;
+} object_listing;
 
-static void listing_close(void *state)
+static void objects_close(void *state)
 {
-    listing *l = state;
+    object_listing *l = state;
     hdx_numbers_free(l->numbers);
     hdx_sieve_close(l->sieve);
     free(l);
 }
 
 /* *id is HDX_NO_ID at the end. */
-static hdx_code next_instance(listing *l, hdx_id *id, hdx_error *err)
+static hdx_code next_instance(object_listing *l, hdx_id *id, hdx_error *err)
 {
     hdx_code code = hdx_ask_check_cancel(&l->ask, err);
     while (code == HDX_OK && !hdx_refs_next(&l->refs, id)) {
@@ -49,11 +49,11 @@ static hdx_code next_instance(listing *l, hdx_id *id, hdx_error *err)
     return code;
 }
 
-static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code objects_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
-    listing *l = state;
-    hdx_id   id;
-    bool     keep = false;
+    object_listing *l = state;
+    hdx_id          id;
+    bool            keep = false;
     (void)arena;
     while (!keep) {
         hdx_code code = next_instance(l, &id, err);
@@ -61,7 +61,7 @@ static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
             return code;
         if (id == HDX_NO_ID)
             return hdx_ask_end(&l->ask, more, err);
-        if ((code = hdx_sieve_keeps(l->sieve, id, &keep, err)) != HDX_OK)
+        if ((code = hdx_sieve_matches(l->sieve, id, &keep, err)) != HDX_OK)
             return code;
     }
     cells[0] = hdx_id_cell(l->ask.g, id);
@@ -73,7 +73,7 @@ static hdx_code listing_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
     return HDX_OK;
 }
 
-static uint64_t count_rows(const listing *l, hdx_refs_scope scope)
+static uint64_t count_rows(const object_listing *l, hdx_refs_scope scope)
 {
     uint64_t rows = 0;
     for (size_t i = 0; i < l->count; i++) {
@@ -87,8 +87,8 @@ static uint64_t count_rows(const listing *l, hdx_refs_scope scope)
 hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool subclasses, hdx_rows **out,
                            hdx_error *err)
 {
-    hdx_ask  ask;
-    listing *l;
+    hdx_ask         ask;
+    object_listing *l;
     *out = NULL;
     hdx_code code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
@@ -97,7 +97,7 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
         return hdx_no_memory(err, "objects", sizeof *l);
     l->ask = ask;
     if ((code = hdx_query_classes_named(q, class_pattern, subclasses, &l->numbers, &l->count, err)) != HDX_OK) {
-        listing_close(l);
+        objects_close(l);
         return code;
     }
     if ((code = hdx_sieve_open(q, &l->sieve, err)) == HDX_OK && l->sieve != NULL) {
@@ -106,7 +106,7 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
         code = hdx_sieve_check(l->sieve, columns, HDX_COUNT(columns), err);
     }
     if (code != HDX_OK) {
-        listing_close(l);
+        objects_close(l);
         return code;
     }
     const bool           sieved = l->sieve != NULL;
@@ -114,7 +114,7 @@ hdx_code hdx_query_objects(const hdx_query *q, const char *class_pattern, bool s
     const hdx_refs_scope other = q->scope == HDX_LIVE ? HDX_GARBAGE : HDX_LIVE;
     const uint64_t       others = q->scope == HDX_ALL ? 0 : count_rows(l, other), classes = l->count;
     hdx_graph_instances(ask.g, l->numbers[0], q->scope, &l->refs); /* classes_named returns at least one */
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, listing_next, listing_close, sieved ? 0 : mine };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), l, objects_next, objects_close, sieved ? 0 : mine };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))
         code = hdx_query_labels(q, false, out, err);

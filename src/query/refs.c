@@ -59,7 +59,7 @@ static void references_close(void *state)
 }
 
 /* Finds the next referrer and its names. */
-static hdx_code advance(references *r, bool *found, hdx_error *err)
+static hdx_code next_referrer(references *r, bool *found, hdx_error *err)
 {
     hdx_error mine;
     *found = hdx_refs_next(&r->referrers, &r->referrer);
@@ -84,7 +84,7 @@ static hdx_code references_next(void *state, hdx_arena *arena, hdx_cell *cells, 
     hdx_code    code = hdx_ask_check_cancel(&r->ask, err);
     (void)arena;
     if (code == HDX_OK && r->inbound && (r->unnamed || r->at == r->names.count))
-        code = advance(r, &found, err);
+        code = next_referrer(r, &found, err);
     if (code != HDX_OK)
         return code;
     if (!found || (!r->inbound && r->at == r->names.count))

@@ -303,8 +303,8 @@ static hdx_code class_rows(sizes *s, unsigned k, hdx_table *t, hdx_error *err)
 
 /* ---- by part ---- */
 
-static hdx_code part(hdx_table *t, const char *of, const char *what, hdx_cell objects, hdx_cell bytes, const char *how,
-                     hdx_error *err)
+static hdx_code add_part(hdx_table *t, const char *of, const char *what, hdx_cell objects, hdx_cell bytes,
+                         const char *how, hdx_error *err)
 {
     const hdx_cell cells[] = { hdx_cell_string(of), hdx_cell_string(what), objects, bytes, hdx_cell_string(how) };
     return hdx_table_add(t, cells, err);
@@ -315,7 +315,7 @@ typedef struct in_dump {
     uint64_t objects[HDX_CLASS_OBJECT + 1], bytes[HDX_CLASS_OBJECT + 1];
 } in_dump;
 
-static in_dump records(const sizes *s)
+static in_dump record_bytes(const sizes *s)
 {
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
     const uint64_t           id = sum_up->id_size;
@@ -353,20 +353,20 @@ static hdx_code dump_rows(const sizes *s, hdx_table *t, hdx_error *err)
                   { HDX_PRIMITIVE_ARRAY, "primitive arrays", NULL },
                   { HDX_CLASS_OBJECT, "classes", "names and types of fields, values of static fields" } };
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
-    const in_dump            d = records(s);
+    const in_dump            d = record_bytes(s);
     uint64_t                 known = 0;
     hdx_code                 code = HDX_OK;
     for (unsigned i = 0; code == HDX_OK && i < 4; i++) {
         known += d.bytes[kinds[i].kind];
-        code = part(t, "dump", kinds[i].what, hdx_cell_uint(d.objects[kinds[i].kind]),
-                    hdx_cell_uint(d.bytes[kinds[i].kind]), kinds[i].how, err);
+        code = add_part(t, "dump", kinds[i].what, hdx_cell_uint(d.objects[kinds[i].kind]),
+                        hdx_cell_uint(d.bytes[kinds[i].kind]), kinds[i].how, err);
     }
     if (code == HDX_OK)
-        code = part(t, "dump", "other records", hdx_cell_null(),
-                    known <= sum_up->dump_size ? hdx_cell_uint(sum_up->dump_size - known) : hdx_cell_null(),
-                    "names, stacks, GC roots, record headers and skipped records", err);
+        code = add_part(t, "dump", "other records", hdx_cell_null(),
+                        known <= sum_up->dump_size ? hdx_cell_uint(sum_up->dump_size - known) : hdx_cell_null(),
+                        "names, stacks, GC roots, record headers and skipped records", err);
     return code == HDX_OK
-               ? part(t, "dump", "all", hdx_cell_null(), hdx_cell_uint(sum_up->dump_size), "uncompressed", err)
+               ? add_part(t, "dump", "all", hdx_cell_null(), hdx_cell_uint(sum_up->dump_size), "uncompressed", err)
                : code;
 }
 
@@ -403,11 +403,11 @@ static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx
     const uint64_t                n = hdx_graph_objects(g), words = hdx_bits_words(n);
     hdx_excludes                  referents = { 0 };
     hdx_gone                      gone = { 0 };
-    uint64_t                     *asked = hdx_mem_array(s->ask->q.mem, words, sizeof *asked);
+    uint64_t                     *checked = hdx_mem_array(s->ask->q.mem, words, sizeof *checked);
     strong                        w = { s, &referents };
-    const hdx_marking             how = { .asked = asked, .leave = follow_strong, .context = &w };
-    if (asked == NULL)
-        return hdx_no_memory(err, "marking", words * sizeof *asked);
+    const hdx_marking             how = { .checked = checked, .follow = follow_strong, .context = &w };
+    if (checked == NULL)
+        return hdx_no_memory(err, "marking", words * sizeof *checked);
     hdx_code code = hdx_excludes_open(&s->ask->q, &options, &referents, err);
     for (hdx_id first = 0; code == HDX_OK && first < n; first += HDX_RUN) {
         uint32_t       numbers[HDX_RUN];
@@ -415,7 +415,7 @@ static hdx_code weakly_reached(sizes *s, uint64_t *objects, uint64_t *bytes, hdx
         hdx_graph_read_classes(g, first, here, numbers);
         for (uint32_t i = 0; i < here; i++)
             if (numbers[i] < s->count && referents.of_class[numbers[i]] != 0)
-                hdx_bits_put(asked, first + i);
+                hdx_bits_put(checked, first + i);
     }
     if (code == HDX_OK && (code = hdx_gone_open(s->ask, &gone, err)) == HDX_OK)
         code = hdx_gone_unreached(s->ask, &how, &gone, err);
@@ -442,8 +442,8 @@ static hdx_code no_garbage_rows(sizes *s, hdx_table *t, hdx_error *err)
         return code;
     for (unsigned k = HDX_UNREACHED_FILLER; code == HDX_OK && k < HDX_UNREACHED_KINDS; k++)
         if (u.objects[k] > 0)
-            code = part(t, "heap", texts[k].part, hdx_cell_uint(u.objects[k]), hdx_cell_uint(u.bytes[k]), texts[k].what,
-                        err);
+            code = add_part(t, "heap", texts[k].part, hdx_cell_uint(u.objects[k]), hdx_cell_uint(u.bytes[k]),
+                            texts[k].what, err);
     hdx_unreached_close(&u);
     return code;
 }
@@ -456,39 +456,40 @@ static hdx_code heap_rows(sizes *s, hdx_table *t, hdx_error *err)
     hdx_error                mine;
     code = weakly_reached(s, &objects, &bytes, &mine);
     if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(s->ask->g))
-        code = part(t, "heap", "live", hdx_cell_uint(sum_up->live_objects), hdx_cell_uint(sum_up->live_bytes),
-                    "reachable from a GC root; the path needs the dump, which is not available", err);
+        code = add_part(t, "heap", "live", hdx_cell_uint(sum_up->live_objects), hdx_cell_uint(sum_up->live_bytes),
+                        "reachable from a GC root; the path needs the dump, which is not available", err);
     else if (code != HDX_OK && err != NULL)
         *err = mine;
-    else if ((code = part(t, "heap", "strongly reachable", hdx_cell_uint(sum_up->live_objects - objects),
-                          hdx_cell_uint(sum_up->live_bytes - bytes), "reachable without a reference of java.lang.ref",
-                          err)) == HDX_OK)
-        code = part(t, "heap", "weakly reachable", hdx_cell_uint(objects), hdx_cell_uint(bytes),
-                    "reachable only through soft, weak and phantom references and finalizers", err);
+    else if ((code = add_part(t, "heap", "strongly reachable", hdx_cell_uint(sum_up->live_objects - objects),
+                              hdx_cell_uint(sum_up->live_bytes - bytes),
+                              "reachable without a reference of java.lang.ref", err)) == HDX_OK)
+        code = add_part(t, "heap", "weakly reachable", hdx_cell_uint(objects), hdx_cell_uint(bytes),
+                        "reachable only through soft, weak and phantom references and finalizers", err);
     if (code == HDX_OK)
-        code = part(t, "heap", "unreachable", hdx_cell_uint(sum_up->unreachable_objects),
-                    hdx_cell_uint(sum_up->unreachable_bytes),
-                    hdx_lacks_locals(sum_up)
-                        ? "not reachable from a GC root; the dump lacks locals and JNI roots, which may hold some of "
-                          "them"
-                        : "not reachable from a GC root",
-                    err);
+        code =
+            add_part(t, "heap", "unreachable", hdx_cell_uint(sum_up->unreachable_objects),
+                     hdx_cell_uint(sum_up->unreachable_bytes),
+                     hdx_lacks_locals(sum_up)
+                         ? "not reachable from a GC root; the dump lacks locals and JNI roots, which may hold some of "
+                           "them"
+                         : "not reachable from a GC root",
+                     err);
     if (code == HDX_OK)
-        code = part(t, "heap", "all", hdx_cell_uint(sum_up->objects),
-                    hdx_cell_uint(sum_up->live_bytes + sum_up->unreachable_bytes), "shallow sizes by the rules of MAT",
-                    err);
+        code = add_part(t, "heap", "all", hdx_cell_uint(sum_up->objects),
+                        hdx_cell_uint(sum_up->live_bytes + sum_up->unreachable_bytes),
+                        "shallow sizes by the rules of MAT", err);
     if (code == HDX_OK)
         code = no_garbage_rows(s, t, err);
     if (code == HDX_OK && (s->chunks > 0 || s->chunks_unread))
-        code = part(t, "heap", "StackChunks", hdx_cell_uint(s->sums[s->chunk_class].objects),
-                    s->chunks_unread ? hdx_cell_null() : hdx_cell_uint(s->chunk_bytes),
-                    "stacks of virtual threads: bytes beyond shallow sizes, in none of the sums above", err);
+        code = add_part(t, "heap", "StackChunks", hdx_cell_uint(s->sums[s->chunk_class].objects),
+                        s->chunks_unread ? hdx_cell_null() : hdx_cell_uint(s->chunk_bytes),
+                        "stacks of virtual threads: bytes beyond shallow sizes, in none of the sums above", err);
     return code;
 }
 
 /* ---- other tools ---- */
 
-static uint64_t visualvm(const sizes *s, uint64_t *objects)
+static uint64_t visualvm_bytes(const sizes *s, uint64_t *objects)
 {
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
     const unsigned           r = sum_up->reference_size;
@@ -515,8 +516,8 @@ static hdx_code stated_row(const sizes *s, hdx_table *t, hdx_error *err)
             objects += s->sums[c].objects;
             bytes += s->sums[c].of_layout[STATED];
         }
-    return part(t, "tool", "native image", hdx_cell_uint(objects), hdx_cell_uint(bytes),
-                "instances, with the sizes that class records state", err);
+    return add_part(t, "tool", "native image", hdx_cell_uint(objects), hdx_cell_uint(bytes),
+                    "instances, with the sizes that class records state", err);
 }
 
 static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
@@ -530,15 +531,16 @@ static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
     static const char *const names[JVM_LAYOUTS] = { "JVM, class-pointers", "JVM, 64bit", "JVM, 32bit", "JVM, compact" };
     const hdx_graph_summary *sum_up = hdx_graph_summary_of(s->ask->g);
     uint64_t                 objects, all = 0;
-    hdx_code                 code = part(t, "tool", "Eclipse MAT", hdx_cell_uint(sum_up->live_objects),
-                                         hdx_cell_uint(sum_up->live_bytes), "live objects, in sizes of heapdex", err);
-    if (strcmp(sum_up->version, "1.0.3") ==
-        0) /* Android dumps state sizes in CLASS_DUMP, and its runtime uses none of the layouts */
+    hdx_code                 code;
+    code = add_part(t, "tool", "Eclipse MAT", hdx_cell_uint(sum_up->live_objects), hdx_cell_uint(sum_up->live_bytes),
+                    "live objects, in sizes of heapdex", err);
+    /* Android dumps state sizes in CLASS_DUMP, and its runtime uses none of the layouts. */
+    if (strcmp(sum_up->version, "1.0.3") == 0)
         return code;
-    const uint64_t bytes = visualvm(s, &objects);
+    const uint64_t bytes = visualvm_bytes(s, &objects);
     if (code == HDX_OK)
-        code = part(t, "tool", "VisualVM", hdx_cell_uint(objects), hdx_cell_uint(bytes),
-                    "all objects except class objects", err);
+        code = add_part(t, "tool", "VisualVM", hdx_cell_uint(objects), hdx_cell_uint(bytes),
+                        "all objects except class objects", err);
     for (uint32_t c = 0; c < s->count; c++)
         all += s->sums[c].objects;
     if (code == HDX_OK && s->stated)
@@ -548,7 +550,7 @@ static hdx_code tool_rows(sizes *s, hdx_table *t, hdx_error *err)
         for (uint32_t c = 0; c < s->count; c++)
             total += s->sums[c].of_layout[k];
         if (s->jvm[k].reference_size == 4 || sum_up->reference_size == 8)
-            code = part(t, "tool", names[k], hdx_cell_uint(all), hdx_cell_uint(total), says[k], err);
+            code = add_part(t, "tool", names[k], hdx_cell_uint(all), hdx_cell_uint(total), says[k], err);
     }
     return code;
 }

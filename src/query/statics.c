@@ -162,7 +162,7 @@ static hdx_code name_cell(hdx_text owner, hdx_text field, hdx_arena *arena, hdx_
     return HDX_OK;
 }
 
-static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code static_cells(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     const field_of  *f = entry;
     hdx_graph       *g = ((statics *)state)->found.ask.g;
@@ -177,7 +177,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
     return name_cell(owner->name, owner->statics[f->place].name, arena, &cells[NAME], err);
 }
 
-static const char *nothing(const void *state)
+static const char *no_statics(const void *state)
 {
     const statics *s = state;
     return s->unread             ? "references of static fields are only in the dump, which is not available"
@@ -192,8 +192,8 @@ static const hdx_listing listing = { .what = "static fields",
                                      .label = LABEL,
                                      .find = find_statics,
                                      .order = most_first,
-                                     .cells = cells_of,
-                                     .nothing = nothing };
+                                     .cells = static_cells,
+                                     .nothing = no_statics };
 
 static const hdx_parameter parameters[] = {
     HDX_PARAMETER_OF_CLASS(0, "only static fields of these classes: name, glob (* and ?) or /regular expression/"),

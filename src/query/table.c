@@ -225,7 +225,7 @@ static void read_columns(object_rows *o)
         hdx_graph_read_heaps(g, first, n, o->heap);
 }
 
-static hdx_cell cell_of(const object_rows *o, unsigned column, uint32_t i)
+static hdx_cell object_cell(const object_rows *o, unsigned column, uint32_t i)
 {
     hdx_graph       *g = o->run.ask.g;
     const bool       live = hdx_bits_test(o->run.live, i);
@@ -267,7 +267,7 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     if (fresh)
         read_columns(o);
     for (unsigned column = 0; column < COLUMNS; column++)
-        cells[column] = wanted(o, column) ? cell_of(o, column, i) : hdx_cell_null();
+        cells[column] = wanted(o, column) ? object_cell(o, column, i) : hdx_cell_null();
     *more = true;
     return HDX_OK;
 }

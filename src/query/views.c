@@ -247,7 +247,7 @@ static int by_target(const void *a, const void *b)
 static hdx_code push_cut(cut_worker *k, hdx_id from, hdx_id to, hdx_error *err)
 {
     if (!hdx_mem_room(k->c->q->mem, (void **)&k->found, &k->found_room, k->found_count, sizeof *k->found))
-        return hdx_no_memory(err, "references that are left out", k->found_room * sizeof *k->found);
+        return hdx_no_memory(err, "omitted references", k->found_room * sizeof *k->found);
     k->found[k->found_count++] = (hdx_pair){ from, to };
     return HDX_OK;
 }
@@ -264,7 +264,7 @@ static hdx_code cut_object(cut_worker *k, hdx_id from, hdx_error *err)
     k->held_count = 0;
     hdx_code code = hdx_graph_named_refs(g, from, HDX_NO_ID, add_held, k, err);
     if (k->refused)
-        return hdx_no_memory(err, "references that are left out", k->held_room * sizeof *k->held);
+        return hdx_no_memory(err, "omitted references", k->held_room * sizeof *k->held);
     if (code != HDX_OK || k->held_count == 0)
         return code;
     qsort(k->held, k->held_count, sizeof *k->held, by_target);
@@ -357,7 +357,7 @@ static hdx_code publish_found(cut_worker *k, hdx_error *err)
         if ((room = hdx_mem_room(c->q->mem, (void **)&c->found, &c->capacity, c->count, sizeof *c->found)))
             c->found[c->count++] = k->found[i];
     (void)pthread_mutex_unlock(&c->lock);
-    return room ? HDX_OK : hdx_no_memory(err, "references that are left out", c->capacity * sizeof *c->found);
+    return room ? HDX_OK : hdx_no_memory(err, "omitted references", c->capacity * sizeof *c->found);
 }
 
 static void run_worker(void *context, unsigned worker)
@@ -370,7 +370,7 @@ static void run_worker(void *context, unsigned worker)
     hdx_code       code = HDX_OK;
     (void)worker;
     if ((k.some = hdx_mem_raw(c->q->mem, HDX_RUN, sizeof *k.some)) == NULL)
-        code = hdx_no_memory(&err, "objects that hold something", HDX_RUN * sizeof *k.some);
+        code = hdx_no_memory(&err, "objects whose fields are read", HDX_RUN * sizeof *k.some);
     while (code == HDX_OK && !hdx_first_error_any(&c->fault) &&
            (i = atomic_fetch_add(&c->others_next, 1)) < c->others.count)
         code = cut_object(&k, c->others.at[i], &err);

@@ -375,7 +375,7 @@ static const hdx_grouping groupings[] = {
     { key_of, holder_cells, 1, HDX_COUNT(sums), sums, WASTE_SUM, COLLECTIONS_SUM },
 };
 
-static hdx_code add_up(survey *s, hdx_grouped *g, hdx_error *err)
+static hdx_code sum_by(survey *s, hdx_grouped *g, hdx_error *err)
 {
     hdx_code code;
     do {
@@ -395,7 +395,7 @@ static hdx_code sum_rows(survey *s, int by, hdx_rows **out, hdx_error *err)
 {
     hdx_grouped    g = hdx_grouped_of(&groupings[by], &s->ask, "sums of collections");
     const unsigned wanted[] = { COLLECTIONS_SUM, WASTE_SUM, UNKNOWN_SUM };
-    hdx_code       code = add_up(s, &g, err);
+    hdx_code       code = sum_by(s, &g, err);
     if (code == HDX_OK && (code = hdx_grouped_rows(&g, &forms[by], out, err)) == HDX_OK) {
         uint64_t numbers[HDX_COUNT(wanted)];
         for (unsigned i = 0; i < HDX_COUNT(wanted); i++)
@@ -461,7 +461,7 @@ static hdx_code select_classes(survey *s, const hdx_arguments *a, hdx_error *err
     return code;
 }
 
-static hdx_code begin(survey *s, const hdx_arguments *a, hdx_error *err)
+static hdx_code open_survey(survey *s, const hdx_arguments *a, hdx_error *err)
 {
     hdx_mem *mem = s->ask.q.mem;
     hdx_code code = hdx_layouts_open(&s->layouts, hdx_argument_text(a, "layouts"), s->ask.q.progress, mem, err);
@@ -517,7 +517,7 @@ static hdx_code open_collections(const hdx_query *q, const hdx_arguments *a, hdx
     s->most = hdx_argument_text(a, "max-size") == NULL ? UINT64_MAX : hdx_argument_number(a, "max-size");
     s->scan = s->by != BY_NONE || hdx_column_wanted(q, USED) || hdx_column_wanted(q, COLLISIONS) ||
               hdx_column_wanted(q, WASTE);
-    hdx_code code = begin(s, a, err);
+    hdx_code code = open_survey(s, a, err);
     if (code == HDX_OK && s->by != BY_NONE)
         code = sum_rows(s, by, out, err);
     if (code != HDX_OK || s->by != BY_NONE)
@@ -538,7 +538,7 @@ static hdx_code open_keys(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     s->by = BY_KEY;
     s->kind = HDX_COLLECTION_MAP;
     s->most = hdx_argument_number(a, "max-size");
-    hdx_code code = begin(s, a, err);
+    hdx_code code = open_survey(s, a, err);
     if (code == HDX_OK)
         code = key_rows(s, out, err);
     return hdx_rows_explain_empty(code, out, err, "no key is in more than one map");

@@ -182,7 +182,7 @@ static hdx_code add_collection(entries *e, hdx_id id, const hdx_collection_facts
     return hdx_rows_add_extra(rows, "collection", hdx_cell_object(m, 4), err);
 }
 
-static hdx_code begin(entries *e, const hdx_arguments *a, hdx_id *id, hdx_collection_facts *facts, hdx_error *err)
+static hdx_code open_walk(entries *e, const hdx_arguments *a, hdx_id *id, hdx_collection_facts *facts, hdx_error *err)
 {
     hdx_mem       *mem = e->ask.q.mem;
     const uint64_t most = hdx_contents_steps(e->ask.g);
@@ -209,7 +209,7 @@ static hdx_code begin(entries *e, const hdx_arguments *a, hdx_id *id, hdx_collec
     if ((code = hdx_entry_walk_begin(&e->walk, &e->contents, *id, most, err)) != HDX_OK || facts->sized ||
         e->walk.note != HDX_NOTE_NONE)
         return code;
-    (void)hdx_contents_kept_elsewhere(&e->contents, e->walk.id, &e->elsewhere);
+    (void)hdx_contents_stored_elsewhere(&e->contents, e->walk.id, &e->elsewhere);
     return e->contents.code;
 }
 
@@ -229,7 +229,7 @@ static hdx_code open_entries(const hdx_query *q, const hdx_arguments *a, hdx_row
     e->layouts.mem = q->mem;
     e->arena = hdx_arena_of(q->mem);
     e->labels = hdx_column_wanted(q, KEY_LABEL) || hdx_column_wanted(q, LABEL);
-    if ((code = begin(e, a, &id, &facts, err)) != HDX_OK)
+    if ((code = open_walk(e, a, &id, &facts, err)) != HDX_OK)
         return code;
     e->sized = facts.sized;
     const char    *why = reason_of(e);

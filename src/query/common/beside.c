@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-static hdx_code add(hdx_rows *rows, const char *name, const hdx_column *members, unsigned count, const hdx_cell *cells,
-                    hdx_error *err)
+static hdx_code add_object(hdx_rows *rows, const char *name, const hdx_column *members, unsigned count,
+                           const hdx_cell *cells, hdx_error *err)
 {
     hdx_member *m = hdx_arena_get(hdx_rows_arena(rows), count * sizeof *m);
     if (m == NULL)
@@ -17,7 +17,7 @@ static hdx_code add(hdx_rows *rows, const char *name, const hdx_column *members,
 hdx_code hdx_beside(hdx_code code, hdx_rows **rows, const char *name, const hdx_column *members, unsigned count,
                     const hdx_cell *cells, hdx_error *err)
 {
-    if (code != HDX_OK || (code = add(*rows, name, members, count, cells, err)) == HDX_OK)
+    if (code != HDX_OK || (code = add_object(*rows, name, members, count, cells, err)) == HDX_OK)
         return code;
     hdx_rows_close(*rows);
     *rows = NULL;

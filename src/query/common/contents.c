@@ -21,7 +21,7 @@ static bool sum_of_elements(hdx_contents *c, hdx_object_as o, const hdx_field_pa
     uint64_t           n;
     bool               null;
     for (unsigned i = 0; i < each; i++) {
-        if (!hdx_contents_go(c, &o, p->step[i]))
+        if (!hdx_contents_follow(c, &o, p->step[i]))
             return false;
         if (o.id == HDX_NO_ID)
             return true;
@@ -44,7 +44,7 @@ static bool sum_of_elements(hdx_contents *c, hdx_object_as o, const hdx_field_pa
     return true;
 }
 
-static bool term(hdx_contents *c, hdx_object_as o, const hdx_size_term *t, uint64_t *sum)
+static bool add_term(hdx_contents *c, hdx_object_as o, const hdx_size_term *t, uint64_t *sum)
 {
     hdx_element_reader r;
     hdx_value          v;
@@ -84,7 +84,7 @@ bool hdx_contents_size_of(hdx_contents *c, hdx_object_as o, const hdx_layout *l,
 {
     *size = 0;
     for (unsigned i = 0; i < l->term_count; i++)
-        if (!term(c, o, &l->term[i], size))
+        if (!add_term(c, o, &l->term[i], size))
             return false;
     return *size <= INT64_MAX || hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
 }
@@ -118,7 +118,7 @@ static bool count_used(hdx_contents *c, hdx_element_reader *r, uint64_t *used)
 }
 
 /* Measures the arrays of the collection; scan: counts the used buckets, too. */
-static bool measure(hdx_contents *c, hdx_object_as o, const hdx_layout *l, bool scan, hdx_collection_facts *f)
+static bool measure_arrays(hdx_contents *c, hdx_object_as o, const hdx_layout *l, bool scan, hdx_collection_facts *f)
 {
     hdx_arrays         arrays = { 0 };
     hdx_element_reader r;
@@ -168,7 +168,7 @@ static bool measure(hdx_contents *c, hdx_object_as o, const hdx_layout *l, bool 
     return true;
 }
 
-static bool counted(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collection_facts *f)
+static bool count_elements(hdx_contents *c, hdx_id id, const hdx_layout *l, hdx_collection_facts *f)
 {
     hdx_entry_walk w;
     hdx_entry      e;
@@ -218,10 +218,10 @@ static bool facts_by_layout(hdx_contents *c, hdx_id id, bool scan, hdx_collectio
         }
         if (l->way != HDX_WAY_OF) {
             f->backing = wrapper ? id : HDX_NO_ID;
-            if (!f->sized && (l->way != HDX_WAY_SLOTS || l->to.count > 0) && !counted(c, id, l, f))
+            if (!f->sized && (l->way != HDX_WAY_SLOTS || l->to.count > 0) && !count_elements(c, id, l, f))
                 return false;
             hdx_collection_facts inner = *f;
-            if (!measure(c, o, l, scan && !wrapper, &inner))
+            if (!measure_arrays(c, o, l, scan && !wrapper, &inner))
                 return false;
             if (!inner.sized && inner.arrays) {
                 inner.size = inner.used = inner.capacity;
@@ -275,7 +275,7 @@ static bool has_elements(hdx_contents *c, hdx_id id, hdx_id holder, bool *yes)
     return c->code == HDX_OK && c->note != HDX_NOTE_LONG;
 }
 
-bool hdx_contents_kept_elsewhere(hdx_contents *c, hdx_id id, bool *yes)
+bool hdx_contents_stored_elsewhere(hdx_contents *c, hdx_id id, bool *yes)
 {
     const hdx_layout_of_class of = hdx_contents_layout_of(c, id);
     uint64_t                  from = 0;
@@ -308,8 +308,8 @@ static bool facts_of(hdx_contents *c, hdx_id id, bool scan, hdx_collection_facts
         return false;
     if (!f->sized || f->size > 0)
         return true;
-    if (!hdx_contents_kept_elsewhere(c, id, &elsewhere) ||
-        (!elsewhere && f->backing != HDX_NO_ID && !hdx_contents_kept_elsewhere(c, f->backing, &elsewhere)))
+    if (!hdx_contents_stored_elsewhere(c, id, &elsewhere) ||
+        (!elsewhere && f->backing != HDX_NO_ID && !hdx_contents_stored_elsewhere(c, f->backing, &elsewhere)))
         return false;
     if (!elsewhere)
         c->note = HDX_NOTE_NONE;

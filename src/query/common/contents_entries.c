@@ -58,14 +58,17 @@ static bool is_one_of(const hdx_value *v, const hdx_addr at[STATICS_MOST])
     return false;
 }
 
-static hdx_object_as walked(const hdx_entry_walk *w) { return (hdx_object_as){ w->id, w->of.class, w->of.skip }; }
+static hdx_object_as walked_object(const hdx_entry_walk *w)
+{
+    return (hdx_object_as){ w->id, w->of.class, w->of.skip };
+}
 
 /* Reads the fields of the collection that limit the range of its elements. */
-static bool bounds(hdx_entry_walk *w)
+static bool read_bounds(hdx_entry_walk *w)
 {
     hdx_contents       *c = w->c;
     const hdx_layout   *l = w->of.layout;
-    const hdx_object_as o = walked(w);
+    const hdx_object_as o = walked_object(w);
     hdx_value           v;
     bool                null;
     hdx_id              id;
@@ -110,7 +113,7 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
         w->id = id;
         if (l == NULL || w->of.class == HDX_NO_CLASS || l->unknown)
             return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
-        const hdx_object_as o = walked(w);
+        const hdx_object_as o = walked_object(w);
         const bool          sized = l->term_count > 0 && hdx_contents_size_of(c, o, l, &size);
         if (l->term_count > 0 && !sized && !hdx_contents_size_is_lost(c, l))
             return false;
@@ -145,7 +148,7 @@ static bool begin_walk(hdx_entry_walk *w, hdx_id id)
     if (l->way == HDX_WAY_NONE && !(w->sized && w->size == 0))
         return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
     return sentinels(c, &l->nothing, w->nothing) && sentinels(c, &l->null, w->null) &&
-           sentinels(c, &l->chain, w->chain) && bounds(w);
+           sentinels(c, &l->chain, w->chain) && read_bounds(w);
 }
 
 hdx_code hdx_entry_walk_begin(hdx_entry_walk *w, hdx_contents *c, hdx_id id, uint64_t most, hdx_error *err)
@@ -195,7 +198,7 @@ static bool entry_of_node(hdx_entry_walk *w, hdx_id node, hdx_entry *e, bool *is
 }
 
 /* Moves to the next node of a chain. A node that refers to itself was removed from a queue and ends the chain. */
-static bool follow(hdx_entry_walk *w, hdx_id node, hdx_id *out)
+static bool next_node(hdx_entry_walk *w, hdx_id node, hdx_id *out)
 {
     hdx_contents *c = w->c;
     if (!hdx_contents_step(c, 1) || !hdx_contents_object(c, hdx_object_seen(c, node), &w->of.layout->next, out))
@@ -220,7 +223,7 @@ static bool out_of_bin(hdx_entry_walk *w, hdx_id *node)
 static bool next_slots(hdx_entry_walk *w, bool *end)
 {
     hdx_id id;
-    if (!hdx_contents_next_array(w->c, walked(w), &w->of.layout->source, &w->arrays, &id))
+    if (!hdx_contents_next_array(w->c, walked_object(w), &w->of.layout->source, &w->arrays, &id))
         return false;
     *end = id == HDX_NO_ID;
     w->next = 0;
@@ -228,7 +231,7 @@ static bool next_slots(hdx_entry_walk *w, bool *end)
 }
 
 /* Finds the range of used elements in the open array: all, or those between the two ends of a ring buffer. */
-static bool ring(hdx_entry_walk *w)
+static bool find_range(hdx_entry_walk *w)
 {
     hdx_contents     *c = w->c;
     const hdx_layout *l = w->of.layout;
@@ -246,7 +249,7 @@ static bool ring(hdx_entry_walk *w)
     w->start = w->from;
     if (l->to.count == 0)
         return true;
-    if (!hdx_contents_value(c, walked(w), &l->to, 0, &v, &null) || null || !hdx_contents_number(c, &v, &to))
+    if (!hdx_contents_value(c, walked_object(w), &l->to, 0, &v, &null) || null || !hdx_contents_number(c, &v, &to))
         return false;
     if (to > w->slots.length)
         return hdx_contents_give_up(c, HDX_NOTE_DAMAGED);
@@ -257,7 +260,7 @@ static bool ring(hdx_entry_walk *w)
 bool hdx_entry_walk_span(hdx_entry_walk *w, uint64_t *count)
 {
     bool end = true;
-    if (!next_slots(w, &end) || (!end && !ring(w)))
+    if (!next_slots(w, &end) || (!end && !find_range(w)))
         return false;
     *count = end ? 0 : w->limit;
     return true;
@@ -271,7 +274,7 @@ static bool bit_set(hdx_entry_walk *w, uint64_t i, bool *set)
     bool          null;
     uint64_t      word;
     *set = false;
-    if (!hdx_contents_value(c, walked(w), &w->of.layout->bits, 0, &v, &null))
+    if (!hdx_contents_value(c, walked_object(w), &w->of.layout->bits, 0, &v, &null))
         return false;
     if (!null && v.type == 2) {
         if (!hdx_contents_referred(c, &v, &id) ||
@@ -319,7 +322,7 @@ static bool null_in_last(hdx_entry_walk *w, uint64_t i, bool *is)
     *is = false;
     if (l->last.count == 0 || i + 1 != w->slots.length)
         return true;
-    if (!hdx_contents_value(w->c, walked(w), &l->last, 0, &last, &null))
+    if (!hdx_contents_value(w->c, walked_object(w), &l->last, 0, &last, &null))
         return false;
     *is = !null && last.type == 4 && last.as.boolean;
     return true;
@@ -336,7 +339,7 @@ static bool next_slot(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
             return false;
         if (*end)
             return true;
-        if (!ring(w))
+        if (!find_range(w))
             return false;
     }
     const uint64_t i = (w->start + w->next++) % w->slots.length;
@@ -406,7 +409,7 @@ static bool next_in_buckets(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end
     hdx_value v;
     *is = false;
     if (w->node != HDX_NO_ID)
-        return entry_of_node(w, w->node, e, is) && follow(w, w->node, &w->node);
+        return entry_of_node(w, w->node, e, is) && next_node(w, w->node, &w->node);
     if (w->slots.array == HDX_NO_ID || w->next == w->slots.length)
         return next_slots(w, end);
     return hdx_contents_element(w->c, &w->slots, w->next++, &v) && hdx_contents_referred(w->c, &v, &w->node) &&
@@ -424,7 +427,7 @@ static bool link_of_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
         *end = true;
         return true;
     }
-    return entry_of_node(w, w->node, e, is) && follow(w, w->node, &w->node);
+    return entry_of_node(w, w->node, e, is) && next_node(w, w->node, &w->node);
 }
 
 static bool next_in_chain(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
@@ -465,9 +468,9 @@ static bool next_field(hdx_entry_walk *w, hdx_entry *e, bool *is, bool *end)
     if (*end)
         return true;
     *e = (hdx_entry){ .has_key = pairs, .has_value = true };
-    if (pairs && (!hdx_contents_value(c, walked(w), &l->source.at[w->next++], 0, &e->key, &null) || null))
+    if (pairs && (!hdx_contents_value(c, walked_object(w), &l->source.at[w->next++], 0, &e->key, &null) || null))
         return false;
-    if (!hdx_contents_value(c, walked(w), &l->source.at[w->next++], 0, &e->value, &null) || null)
+    if (!hdx_contents_value(c, walked_object(w), &l->source.at[w->next++], 0, &e->value, &null) || null)
         return false;
     *is = w->sized || pairs || !hdx_contents_is_zero(&e->value);
     return true;
@@ -570,7 +573,7 @@ static hdx_code check_empty(hdx_entry_walk *w)
     bool elsewhere = false;
     if (w->given > 0 || w->counts)
         return HDX_OK;
-    if (!hdx_contents_kept_elsewhere(w->c, w->id, &elsewhere))
+    if (!hdx_contents_stored_elsewhere(w->c, w->id, &elsewhere))
         w->note = w->c->note;
     else if (elsewhere)
         w->note = HDX_NOTE_UNKNOWN;

@@ -50,7 +50,7 @@ void hdx_contents_begin(hdx_contents *c, uint64_t most, hdx_error *err)
 /* ---- values ---- */
 
 /* Content is absent if the dump is missing, as if a tool had stripped it. */
-static bool content(hdx_contents *c, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got)
+static bool read_content(hdx_contents *c, hdx_id id, uint64_t from, void *to, uint64_t want, uint64_t *got)
 {
     hdx_error      mine;
     const hdx_code code = hdx_graph_record_bytes(c->g, id, from, to, want, got, &mine);
@@ -64,14 +64,14 @@ static bool content(hdx_contents *c, hdx_id id, uint64_t from, void *to, uint64_
     return hdx_contents_fail(c, code);
 }
 
-static const hdx_seen *see(hdx_contents *c, hdx_id id)
+static const hdx_seen *cached_content(hdx_contents *c, hdx_id id)
 {
     hdx_seen *s = &c->seen[id % HDX_SEEN];
     uint64_t  got;
     if (s->id == id)
         return s;
     s->id = HDX_NO_ID;
-    if (!hdx_contents_step(c, 1) || !content(c, id, 0, s->bytes, HDX_SEEN_BYTES, &got))
+    if (!hdx_contents_step(c, 1) || !read_content(c, id, 0, s->bytes, HDX_SEEN_BYTES, &got))
         return NULL;
     s->id = id;
     s->have = (uint32_t)got;
@@ -102,7 +102,7 @@ static bool not_wiped(hdx_contents *c, const hdx_value *v)
 }
 
 /* Reads a field of an object viewed as an instance of `class`, whose fields begin after `skip` bytes. */
-static bool field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uint16_t name, hdx_value *out)
+static bool read_field(hdx_contents *c, hdx_id id, uint32_t class, uint64_t skip, uint16_t name, hdx_value *out)
 {
     const uint64_t place = hdx_contents_place(c, class, name);
     if (place == HDX_NO_PLACE)
@@ -118,14 +118,14 @@ bool hdx_contents_field_at(hdx_contents *c, hdx_id id, uint8_t type, uint64_t fr
     if (size == 0)
         return hdx_contents_give_up(c, HDX_NOTE_UNKNOWN);
     if (from + size > HDX_SEEN_BYTES) {
-        if (!hdx_contents_step(c, 1) || !content(c, id, from, far, size, &got))
+        if (!hdx_contents_step(c, 1) || !read_content(c, id, from, far, size, &got))
             return false;
         if (got < size)
             return hdx_contents_give_up(c, HDX_NOTE_ABSENT);
         *out = hdx_graph_value_of(c->g, type, far);
         return not_wiped(c, out);
     }
-    const hdx_seen *s = see(c, id);
+    const hdx_seen *s = cached_content(c, id);
     if (s == NULL)
         return false;
     if (from + size > s->have)
@@ -149,13 +149,13 @@ hdx_object_as hdx_object_seen(const hdx_contents *c, hdx_id id)
 }
 
 /* Takes one step of a path: *o becomes the object to which the field refers. */
-bool hdx_contents_go(hdx_contents *c, hdx_object_as *o, uint16_t name)
+bool hdx_contents_follow(hdx_contents *c, hdx_object_as *o, uint16_t name)
 {
     hdx_value v;
     hdx_id    id;
     if (name == c->this_name)
         return true;
-    if (!field(c, o->id, o->class, o->skip, name, &v) || !hdx_contents_referred(c, &v, &id))
+    if (!read_field(c, o->id, o->class, o->skip, name, &v) || !hdx_contents_referred(c, &v, &id))
         return false;
     *o = hdx_object_seen(c, id);
     return true;
@@ -167,7 +167,7 @@ bool hdx_contents_value(hdx_contents *c, hdx_object_as o, const hdx_field_path *
 {
     *null = false;
     for (; from + 1 < p->count; from++) {
-        if (!hdx_contents_go(c, &o, p->step[from]))
+        if (!hdx_contents_follow(c, &o, p->step[from]))
             return false;
         if (o.id == HDX_NO_ID) {
             *null = true;
@@ -178,7 +178,7 @@ bool hdx_contents_value(hdx_contents *c, hdx_object_as o, const hdx_field_path *
         *v = (hdx_value){ .type = 2, .as.address = hdx_graph_address(c->g, o.id) };
         return true;
     }
-    return field(c, o.id, o.class, o.skip, p->step[from], v);
+    return read_field(c, o.id, o.class, o.skip, p->step[from], v);
 }
 
 bool hdx_contents_object(hdx_contents *c, hdx_object_as o, const hdx_field_path *p, hdx_id *out)
@@ -229,7 +229,7 @@ bool hdx_contents_element(hdx_contents *c, hdx_element_reader *r, uint64_t i, hd
     if (i < r->from || i - r->from >= r->count) {
         uint64_t n = HDX_PIECE / r->size;
         n = n < r->length - i ? n : r->length - i;
-        if (!hdx_contents_step(c, 1) || !content(c, r->array, i * r->size, r->bytes, n * r->size, &got))
+        if (!hdx_contents_step(c, 1) || !read_content(c, r->array, i * r->size, r->bytes, n * r->size, &got))
             return false;
         r->from = i;
         r->count = (uint32_t)(got / r->size);
@@ -274,7 +274,7 @@ bool hdx_contents_next_array(hdx_contents *c, hdx_object_as of, const hdx_field_
                     return false;
                 alive = false;
             } else {
-                if (!hdx_contents_go(c, &o, path->step[at++]))
+                if (!hdx_contents_follow(c, &o, path->step[at++]))
                     return false;
                 alive = o.id != HDX_NO_ID;
             }

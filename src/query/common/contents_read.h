@@ -26,7 +26,7 @@ void hdx_contents_begin(hdx_contents *c, uint64_t most, hdx_error *err);
 /* Returns offset << 8 | type of a field in instances of a class; HDX_NO_PLACE: they have no field of this name. */
 uint64_t hdx_contents_place(hdx_contents *c, uint32_t class, uint16_t name);
 bool     hdx_contents_referred(hdx_contents *c, const hdx_value *v, hdx_id *out); /* HDX_NO_ID: null */
-bool     hdx_contents_go(hdx_contents *c, hdx_object_as *o, uint16_t name);
+bool     hdx_contents_follow(hdx_contents *c, hdx_object_as *o, uint16_t name);
 /* Reads a field of a given type and offset in the object's content. */
 bool hdx_contents_field_at(hdx_contents *c, hdx_id id, uint8_t type, uint64_t from, hdx_value *out);
 /* Reads the value at the end of a path, starting at step `from`; *null: an object before the end is null. */
@@ -49,7 +49,7 @@ bool hdx_contents_size_is_lost(hdx_contents *c, const hdx_layout *l);
  * Sets *yes if the layout finds the object empty, but a field that a subclass declares refers to another collection
  * with elements. FastHashMap and others that override all methods of their superclass are like that.
  */
-bool hdx_contents_kept_elsewhere(hdx_contents *c, hdx_id id, bool *yes);
+bool hdx_contents_stored_elsewhere(hdx_contents *c, hdx_id id, bool *yes);
 /*
  * Returns the number of elements in the first array of a walk that has just begun: of a ring buffer those between its
  * ends.

@@ -25,7 +25,7 @@ hdx_dump_only hdx_dump_only_of(hdx_graph *g)
     return found;
 }
 
-void hdx_dump_only_tell(const hdx_query *q)
+void hdx_dump_only_report(const hdx_query *q)
 {
     const hdx_dump_only only = hdx_dump_only_of(q->graph);
     char                line[200], size[16];

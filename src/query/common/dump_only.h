@@ -17,6 +17,6 @@ typedef struct hdx_dump_only {
 } hdx_dump_only;
 hdx_dump_only hdx_dump_only_of(hdx_graph *g);
 /* Reports to `notice` that these objects exist in the dump only. */
-void hdx_dump_only_tell(const hdx_query *q);
+void hdx_dump_only_report(const hdx_query *q);
 
 #endif

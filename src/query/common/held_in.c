@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CLIMB     1000u  /* from the object to who holds it */
-#define MANY      16384u /* rows at once, at most */
-#define REFERRERS 4096u  /* that are looked at on the way, in place of weak ones */
+#define CLIMB     1000u  /* references from the object to its holder */
+#define MANY      16384u /* rows that are computed at once */
+#define REFERRERS 4096u  /* that are examined on the path, to replace weak ones */
 
 static bool begins(hdx_text name, const char *with)
 {
@@ -35,7 +35,7 @@ static bool is_reference(hdx_graph *g, const hdx_class *top, hdx_id id)
     return top != NULL && hdx_class_extends(g, hdx_graph_class_of(g, id), top->number);
 }
 
-static hdx_id referrer(hdx_graph *g, const hdx_class *top, hdx_id id, unsigned *left)
+static hdx_id strong_referrer(hdx_graph *g, const hdx_class *top, hdx_id id, unsigned *left)
 {
     hdx_refs     refs;
     hdx_id       from, near = hdx_graph_nearest(g, id);
@@ -55,7 +55,7 @@ typedef struct naming {
     size_t     len;
 } naming;
 
-static bool take_name(void *context, const hdx_named_ref *ref)
+static bool write_field_name(void *context, const hdx_named_ref *ref)
 {
     naming          *n = context;
     const hdx_class *owner = hdx_graph_class(n->g, ref->owner);
@@ -73,17 +73,17 @@ hdx_code hdx_held_in_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_c
     const hdx_class *top = hdx_graph_class_named(g, "java.lang.ref.Reference");
     naming           n = { .g = g };
     unsigned         left = REFERRERS;
-    hdx_id           held = id, holder = id == HDX_NO_ID ? HDX_NO_ID : referrer(g, top, id, &left);
+    hdx_id           held = id, holder = id == HDX_NO_ID ? HDX_NO_ID : strong_referrer(g, top, id, &left);
     hdx_error        mine;
     *out = hdx_cell_null();
     for (unsigned i = 0; i < CLIMB && holder != HDX_NO_ID && is_inner(g, holder); i++) {
         held = holder;
-        holder = referrer(g, top, held, &left);
+        holder = strong_referrer(g, top, held, &left);
     }
     if (holder == HDX_NO_ID)
         return HDX_OK;
     const hdx_code code =
-        hdx_label_allow_missing_dump(g, hdx_graph_named_refs(g, holder, held, take_name, &n, &mine), &mine, err);
+        hdx_label_allow_missing_dump(g, hdx_graph_named_refs(g, holder, held, write_field_name, &n, &mine), &mine, err);
     if (code == HDX_OK && n.len > 0)
         *out = hdx_text_cell(arena, (hdx_text){ n.text, (uint32_t)n.len });
     else if (code == HDX_OK)
@@ -93,8 +93,8 @@ hdx_code hdx_held_in_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_c
 
 /* ---- of many rows ---- */
 
-static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
-                     hdx_error *err)
+static hdx_code fill_fields(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                            hdx_error *err)
 {
     hdx_ask *ask = context;
     hdx_code code = HDX_OK;
@@ -127,6 +127,6 @@ hdx_code hdx_query_fields(const hdx_query *q, hdx_rows **rows, hdx_error *err)
             if (strcmp(columns[i].name, keys[k]) == 0)
                 key = keys[k];
     *ask = (hdx_ask){ .q = *q, .g = q->graph };
-    const hdx_filler filler = { fill, close_ask, ask, NULL };
+    const hdx_filler filler = { fill_fields, close_ask, ask, NULL };
     return hdx_rows_fill(rows, key, "field", &filler, 0, MANY, err);
 }

@@ -26,7 +26,7 @@ typedef struct label_batch {
     hdx_ticker    tick;
 } label_batch;
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
     const wanted_label *x = a, *y = b;
     if (x->at != y->at)
@@ -66,7 +66,7 @@ static hdx_code make_piece(void *context, uint64_t from, uint64_t end, unsigned 
 }
 
 /* made: result of the workers. Converts texts to cells; rows of the same object are adjacent. */
-static hdx_code cells_of(label_batch *m, hdx_code made, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code label_cells(label_batch *m, hdx_code made, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     hdx_code code = made;
     for (uint64_t i = 0; i < m->count; i++) {
@@ -108,7 +108,7 @@ static hdx_code add_sizes(label_filler *m, const hdx_cell *keys, uint64_t count,
             continue;
         if (m->sizes == NULL)
             code = hdx_sizes_open(&m->q, &m->sizes, err);
-        if (code == HDX_OK && (code = hdx_sizes_say(m->sizes, id, arena, &cells[i], err)) == HDX_OK && i % 256 == 255)
+        if (code == HDX_OK && (code = hdx_sizes_cell(m->sizes, id, arena, &cells[i], err)) == HDX_OK && i % 256 == 255)
             code = hdx_ask_stopped(&m->q, err);
     }
     return code;
@@ -133,14 +133,14 @@ static hdx_code fill_labels(void *context, const hdx_cell *keys, uint64_t count,
         (void)hdx_graph_position(q->graph, id, &m.at[m.count++].at);
     }
     if (m.count > 0)
-        qsort(m.at, m.count, sizeof *m.at, by_place);
+        qsort(m.at, m.count, sizeof *m.at, by_position);
     hdx_ticker_init(&m.tick, q->progress, 1);
     if (m.count > HDX_LABELS_MANY)
         hdx_ticker_step(&m.tick, "labels", m.count, "objects");
     const hdx_sweep_range all = { .count = m.count,
                                   .piece = PIECE,
                                   .workers = m.count > HDX_LABELS_MANY ? hdx_ask_threads(q) : 1 };
-    code = cells_of(&m, hdx_sweep(q, &all, make_piece, &m, err), arena, cells, err);
+    code = label_cells(&m, hdx_sweep(q, &all, make_piece, &m, err), arena, cells, err);
     if (code == HDX_OK && of->with_sizes)
         code = add_sizes(of, keys, count, arena, cells, err);
     hdx_ticker_free(&m.tick);

@@ -1,5 +1,5 @@
 /*
- * labels.h - labels of objects (labels.c), sizes in place of labels (sizes_said.c), the field that refers to an object
+ * labels.h - labels of objects (labels.c), sizes in place of labels (size_labels.c), the field that refers to an object
  * (held_in.c).
  */
 #ifndef HDX_QUERY_COMMON_LABELS_H
@@ -20,7 +20,7 @@ hdx_code hdx_label_whole(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx_ce
  */
 typedef struct hdx_sizes hdx_sizes;
 hdx_code                 hdx_sizes_open(const hdx_query *q, hdx_sizes **out, hdx_error *err);
-hdx_code                 hdx_sizes_say(hdx_sizes *s, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+hdx_code                 hdx_sizes_cell(hdx_sizes *s, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err);
 void                     hdx_sizes_close(hdx_sizes *s);
 /* Makes a label from the text of hdx_graph_label, which is freed: MAT's label, for class objects "class NAME". */
 hdx_code hdx_label_of_text(hdx_graph *g, hdx_id id, char *text, hdx_arena *arena, hdx_cell *out, hdx_error *err);

@@ -8,9 +8,9 @@
  *
  *     references  header
  *          4        12    compressed class pointers, the default
- *          4         8    compact object headers (JEP 450, JEP 519: JDK 24 on)
+ *          4         8    compact object headers (JEP 450, JEP 519: JDK 24 and later)
  *          8        16    no compressed class pointers
- *          8        12    compressed class pointers (ZGC, heaps of more than 32 GB; JDK 15 on)
+ *          8        12    compressed class pointers (ZGC, heaps of more than 32 GB; JDK 15 and later)
  *          8         8    compact object headers
  *
  * An instance is never smaller than its header and its fields. It may be larger, because older JDKs leave gaps and a

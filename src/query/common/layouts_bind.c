@@ -31,7 +31,7 @@ bool hdx_layout_field(hdx_graph *g, uint32_t class, hdx_text name, uint64_t *off
     return false;
 }
 
-static bool begins(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx_field_path *p)
+static bool starts_with_field(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx_field_path *p)
 {
     uint64_t offset;
     uint8_t  type;
@@ -42,14 +42,14 @@ static bool begins(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx
 /* Returns whether the class has the fields that the line names in the collection; fields of nodes are checked later. */
 static bool fits(const hdx_layouts *l, hdx_graph *g, uint32_t class, const hdx_layout *line)
 {
-    bool all = begins(l, g, class, &line->from) && begins(l, g, class, &line->to) && begins(l, g, class, &line->bits) &&
-               begins(l, g, class, &line->last);
+    bool all = starts_with_field(l, g, class, &line->from) && starts_with_field(l, g, class, &line->to) &&
+               starts_with_field(l, g, class, &line->bits) && starts_with_field(l, g, class, &line->last);
     for (unsigned i = 0; all && i < line->term_count; i++)
-        all = begins(l, g, class, &line->term[i].path);
+        all = starts_with_field(l, g, class, &line->term[i].path);
     for (unsigned i = 0; all && i < line->source.count; i++)
-        all = begins(l, g, class, &line->source.at[i]);
+        all = starts_with_field(l, g, class, &line->source.at[i]);
     for (unsigned i = 0; all && i < line->values.count; i++)
-        all = begins(l, g, class, &line->values.at[i]);
+        all = starts_with_field(l, g, class, &line->values.at[i]);
     return all;
 }
 
@@ -68,7 +68,7 @@ static bool is_for(const hdx_layout *line, hdx_text name)
 
 /*
  * Returns the first line that names this class and fits it. *seen: a line that names it and does not fit, which still
- * tells the kind of collection.
+ * determines the kind of collection.
  */
 static const hdx_layout *line_for(const hdx_layouts *l, const line_index *index, hdx_graph *g, const hdx_class *c,
                                   const hdx_layout **seen)

@@ -92,7 +92,7 @@ bool hdx_thread_is_virtual(const hdx_thread_reader *r, hdx_id thread)
 }
 
 /* Reads a field that java.lang.Thread or, since JDK 19, its holder declares; fields of subclasses do not count. */
-static bool number(const hdx_thread_reader *r, const char *name, int64_t *out)
+static bool thread_number(const hdx_thread_reader *r, const char *name, int64_t *out)
 {
     return hdx_fields_number(&r->thread, THREAD, name, out) || hdx_fields_number(&r->holder, HOLDER, name, out);
 }
@@ -107,18 +107,19 @@ static const char *virtual_state(const hdx_thread_reader *r)
     return NULL;
 }
 
-static void facts(const hdx_thread_reader *r, bool runs, hdx_thread_facts *out)
+static void read_facts(const hdx_thread_reader *r, bool runs, hdx_thread_facts *out)
 {
     int64_t          value;
     const hdx_value *loader = hdx_fields_value(&r->thread, THREAD, "contextClassLoader"),
                     *carrier = hdx_fields_value(&r->thread, VIRTUAL, "carrierThread");
-    if (number(r, "daemon", &value))
+    if (thread_number(r, "daemon", &value))
         out->daemon = hdx_cell_bool(value != 0);
-    if (number(r, "priority", &value))
+    if (thread_number(r, "priority", &value))
         out->priority = hdx_cell_int(value);
-    if (number(r, "threadStatus", &value))
+    if (thread_number(r, "threadStatus", &value))
         out->state = hdx_cell_string(state_name(value));
-    else if (!runs && !out->is_virtual && (number(r, "started", &value) || number(r, "hasBeenStarted", &value)))
+    else if (!runs && !out->is_virtual &&
+             (thread_number(r, "started", &value) || thread_number(r, "hasBeenStarted", &value)))
         out->state = hdx_cell_string(value != 0 ? "TERMINATED" : "NEW"); /* ART, Dalvik */
     if (loader != NULL && loader->type == 2 && loader->as.address != 0)
         out->context_class_loader = hdx_cell_address(loader->as.address);
@@ -146,6 +147,6 @@ hdx_code hdx_thread_read(hdx_thread_reader *r, hdx_id thread, hdx_arena *arena, 
     if (code == HDX_OK)
         code = hdx_fields_read(&r->holder, g, hdx_fields_ref(&r->thread, THREAD, "holder"), err);
     if (code == HDX_OK)
-        facts(r, hdx_graph_thread_of(g, thread) != NULL, out);
+        read_facts(r, hdx_graph_thread_of(g, thread) != NULL, out);
     return code;
 }

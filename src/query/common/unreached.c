@@ -7,8 +7,8 @@
  * program that became garbage cannot be distinguished from a filler.
  *
  * Fields of java.lang.Class: HotSpot writes CLASS_DUMP for a class object, without the instance fields that
- * java.lang.Class declares (JDK-8136353). An object that only such a field references has no referrer in the
- * dump, even in a dump of live objects:
+ * java.lang.Class declares (JDK-8136353). An object that only such a field references has no referrer in the dump,
+ * even in a dump of live objects:
  *
  *     classValueMap          ClassValue$ClassValueMap
  *     reflectionData         SoftReference to Class$ReflectionData; in JDK 6 and 7 one to Field[], Method[] ...
@@ -23,8 +23,8 @@
  *
  * The archive of class data (CDS): the JVM maps strings, mirrors and the module graph into the heap and refers to them
  * from one Object[] (HotSpot: HeapShared::roots), which is a JNI global in its dumps. Dumps of the serviceability agent
- * lack JNI globals, so the array has no referrer there. It is recognized by its elements: the module graph, the
- * boot layer or the class loaders of the archive (JDK 12 and later).
+ * lack JNI globals, so the array has no referrer there. It is recognized by its elements: the module graph, the boot
+ * layer or the class loaders of the archive (JDK 12 and later).
  *
  * Unreachable objects that can be reached from objects of the last two kinds are classified with them.
  *

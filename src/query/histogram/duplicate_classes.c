@@ -53,7 +53,7 @@ typedef struct duplicates {
     uint64_t          room, class_count;
 } duplicates;
 
-static int compare(hdx_text a, hdx_text b)
+static int compare_texts(hdx_text a, hdx_text b)
 {
     const uint32_t n = a.len < b.len ? a.len : b.len;
     const int      c = n == 0 ? 0 : memcmp(a.at, b.at, n);
@@ -63,7 +63,7 @@ static int compare(hdx_text a, hdx_text b)
 static int by_name(const void *a, const void *b)
 {
     const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
-    const int        c = compare(x->name, y->name);
+    const int        c = compare_texts(x->name, y->name);
     if (c != 0)
         return c;
     if (x->loader != y->loader)
@@ -74,7 +74,7 @@ static int by_name(const void *a, const void *b)
 static uint64_t end_of(const duplicates *d, uint64_t first)
 {
     uint64_t end = first + 1;
-    while (end < d->class_count && compare(d->at[end]->name, d->at[first]->name) == 0)
+    while (end < d->class_count && compare_texts(d->at[end]->name, d->at[first]->name) == 0)
         end++;
     return end;
 }
@@ -233,7 +233,7 @@ static hdx_code loaded_by_cell(duplicates *d, uint64_t first, uint64_t end, hdx_
     return code;
 }
 
-static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code duplicate_cells(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     duplicates        *d = state;
     const shared_name *n = entry;
@@ -255,7 +255,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
     return code != HDX_OK ? code : defined_cell(d, first, end, arena, &cells[DEFINED], err);
 }
 
-static const char *nothing(const void *state)
+static const char *no_duplicates(const void *state)
 {
     (void)state;
     return "no class name is defined by several class loaders";
@@ -266,8 +266,8 @@ static const hdx_listing listing = { .what = "classes",
                                      .entry = sizeof(shared_name),
                                      .forms = &form,
                                      .find = find_duplicates,
-                                     .cells = cells_of,
-                                     .nothing = nothing };
+                                     .cells = duplicate_cells,
+                                     .nothing = no_duplicates };
 
 static const hdx_parameter parameters[] = {
     { .name = "retained",

@@ -233,7 +233,7 @@ static special *list_specials(const hdx_query *q, const hdx_class_sets *s, uint6
 }
 
 /* Appends a set to `scratch` if it is in the range and not a duplicate of the last. */
-static uint32_t add(set_search *w, uint32_t n, uint32_t set)
+static uint32_t add_to_scratch(set_search *w, uint32_t n, uint32_t set)
 {
     set -= w->base;
     if (set < w->width && n < w->width && (n == 0 || w->pool.scratch[n - 1] != set))
@@ -247,7 +247,7 @@ static bool class_members(set_search *w)
     for (uint32_t c = 0; c < s->classes; c++) {
         uint32_t n = 0, once = 0;
         for (uint32_t i = s->at[c]; i < s->at[c + 1]; i++)
-            n = add(w, n, s->set[i]);
+            n = add_to_scratch(w, n, s->set[i]);
         qsort(w->pool.scratch, n, sizeof *w->pool.scratch, by_number);
         for (uint32_t i = 0; i < n; i++)
             if (once == 0 || w->pool.scratch[once - 1] != w->pool.scratch[i])
@@ -258,7 +258,7 @@ static bool class_members(set_search *w)
     return true;
 }
 
-static bool members(set_search *w)
+static bool find_members(set_search *w)
 {
     uint32_t classes[HDX_RUN];
     if (!class_members(w))
@@ -273,7 +273,7 @@ static bool members(set_search *w)
         hdx_id   id = w->specials[i].id;
         uint32_t n = 0;
         for (; i < w->special_count && w->specials[i].id == id; i++)
-            n = add(w, n, w->specials[i].set);
+            n = add_to_scratch(w, n, w->specials[i].set);
         uint32_t own = intern(&w->pool, n);
         if (own != NONE && id < w->objects)
             own = w->nodes[id].member = merge(&w->pool, w->nodes[id].member, own, false);
@@ -331,7 +331,7 @@ static hdx_code visit_levels(set_search *w, hdx_error *err)
 }
 
 /* First sums the bytes of each lost set, then adds that sum to each set in it. */
-static hdx_code sum_up(set_search *w, uint64_t *bytes, hdx_error *err)
+static hdx_code sum_bytes(set_search *w, uint64_t *bytes, hdx_error *err)
 {
     uint64_t  sizes[HDX_RUN], count = w->pool.count;
     uint64_t *of_lost = hdx_mem_array(w->q->mem, count, sizeof *of_lost);
@@ -360,7 +360,8 @@ static hdx_code compute_range(set_search *w, uint64_t *bytes, hdx_error *err)
     const hdx_root *roots = hdx_graph_roots(w->q->graph, &count);
     hdx_code        code = HDX_OK;
     w->next.count = 0;
-    w->full = !pool_open(&w->pool, w->q->mem, w->width, w->sets->room != 0 ? w->sets->room : ITEMS_MAX) || !members(w);
+    w->full =
+        !pool_open(&w->pool, w->q->mem, w->width, w->sets->room != 0 ? w->sets->room : ITEMS_MAX) || !find_members(w);
     for (uint64_t i = 0; !w->full && roots != NULL && code == HDX_OK && i < count; i++)
         if (roots[i].thread == HDX_NO_ID &&
             roots[i].object < w->objects) /* a local is a reference of its thread (MAT 4.2) */
@@ -368,7 +369,7 @@ static hdx_code compute_range(set_search *w, uint64_t *bytes, hdx_error *err)
     if (!w->full && code == HDX_OK)
         code = visit_levels(w, err);
     if (!w->full && code == HDX_OK)
-        code = sum_up(w, bytes, err);
+        code = sum_bytes(w, bytes, err);
     if (w->pool.refused)
         code = hdx_no_memory(err, "retained sets", w->objects * sizeof *w->nodes);
     pool_close(&w->pool);

@@ -75,7 +75,7 @@ typedef struct keyed {
     uint32_t place; /* index in `chosen` */
 } keyed;
 
-static int texts(hdx_text a, hdx_text b)
+static int compare_texts(hdx_text a, hdx_text b)
 {
     uint32_t n = a.len < b.len ? a.len : b.len;
     int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
@@ -85,7 +85,7 @@ static int texts(hdx_text a, hdx_text b)
 static int by_key(const void *a, const void *b)
 {
     const keyed *x = a, *y = b;
-    int          d = texts(x->text, y->text);
+    int          d = compare_texts(x->text, y->text);
     if (d != 0)
         return d;
     if (x->number != y->number)
@@ -96,7 +96,7 @@ static int by_key(const void *a, const void *b)
 #define FOLDED UINT64_MAX /* number of such a key; no class has it */
 
 /* Sets the shared name of a class that was created at run time as its key. */
-static hdx_code fold(histogram *h, hdx_text name, hdx_buffer *shared, keyed *key, hdx_error *err)
+static hdx_code fold_class(histogram *h, hdx_text name, hdx_buffer *shared, keyed *key, hdx_error *err)
 {
     if (!hdx_hidden_name(name, shared))
         return HDX_OK;
@@ -109,7 +109,7 @@ static hdx_code fold(histogram *h, hdx_text name, hdx_buffer *shared, keyed *key
 }
 
 /* Combines classes with equal keys into one line. By class, every class has its own key unless it is folded. */
-static hdx_code group(histogram *h, hdx_error *err)
+static hdx_code group_by_key(histogram *h, hdx_error *err)
 {
     hdx_code   code = HDX_OK;
     hdx_buffer shared = hdx_buffer_of(h->ask.q.mem);
@@ -124,7 +124,7 @@ static hdx_code group(histogram *h, hdx_error *err)
         else
             keys[i].number = h->by == HDX_BY_LOADER ? c->loader : c->number;
         if (h->fold)
-            code = fold(h, c->name, &shared, &keys[i], err);
+            code = fold_class(h, c->name, &shared, &keys[i], err);
     }
     hdx_buffer_free(&shared);
     if (code == HDX_OK)
@@ -132,7 +132,7 @@ static hdx_code group(histogram *h, hdx_error *err)
     for (uint32_t i = 0; code == HDX_OK && i < h->chosen_count; i++) {
         const hdx_class *c = &h->classes[h->chosen[keys[i].place]];
         uint64_t         objects, bytes;
-        if (i == 0 || keys[i].number != keys[i - 1].number || texts(keys[i].text, keys[i - 1].text) != 0) {
+        if (i == 0 || keys[i].number != keys[i - 1].number || compare_texts(keys[i].text, keys[i - 1].text) != 0) {
             line l = { .name = h->by == HDX_BY_PACKAGE || keys[i].number == FOLDED ? keys[i].text : c->name,
                        .number = c->number,
                        .loader = c->loader };
@@ -415,14 +415,17 @@ static const hdx_form   forms[] = {
       { NULL, NULL, class_columns, HDX_COUNT(class_columns) },
 };
 
-static int by_name(const void *a, const void *b) { return texts(((const line *)a)->name, ((const line *)b)->name); }
+static int by_name(const void *a, const void *b)
+{
+    return compare_texts(((const line *)a)->name, ((const line *)b)->name);
+}
 
 static int by_shallow(const void *a, const void *b)
 {
     const line *x = a, *y = b;
     if (x->shallow != y->shallow)
         return x->shallow > y->shallow ? -1 : 1;
-    int d = texts(x->name, y->name);
+    int d = compare_texts(x->name, y->name);
     if (d != 0)
         return d;
     return (x->loader > y->loader) - (x->loader < y->loader);
@@ -517,7 +520,7 @@ static hdx_code fill_lines(histogram *h, const char *pattern, bool retained, boo
         return hdx_no_memory(err, "a histogram", h->chosen_count * sizeof *h->line_of);
     code = h->by == HDX_BY_HEAP         ? by_heap(h, pattern, err)
            : h->by == HDX_BY_SUPERCLASS ? cumulate(h, err)
-                                        : group(h, err);
+                                        : group_by_key(h, err);
     if (code != HDX_OK)
         return code;
     if (h->by != HDX_BY_HEAP && (code = drop_empty(h, err)) != HDX_OK)
@@ -533,7 +536,7 @@ static hdx_code fill_lines(histogram *h, const char *pattern, bool retained, boo
     if (h->count > 0)
         qsort(h->lines, h->count, sizeof *h->lines, by_name);
     for (uint64_t i = 1; i < h->count; i++)
-        if (texts(h->lines[i - 1].name, h->lines[i].name) == 0)
+        if (compare_texts(h->lines[i - 1].name, h->lines[i].name) == 0)
             h->lines[i - 1].twin = h->lines[i].twin = true;
     if (h->count > 0)
         qsort(h->lines, h->count, sizeof *h->lines, by_shallow);

@@ -125,20 +125,20 @@ typedef struct tree {
     uint32_t     classes;
 } tree;
 
-static bool before(const child *x, const child *y)
+static bool precedes(const child *x, const child *y)
 {
     return x->retained != y->retained ? x->retained > y->retained : x->id < y->id;
 }
 
-static int ascending(const void *a, const void *b) { return before(b, a) ? -1 : before(a, b); }
+static int ascending(const void *a, const void *b) { return precedes(b, a) ? -1 : precedes(a, b); }
 
 static void sift_down(level *l, uint64_t i)
 {
     const child c = l->at[i];
     for (uint64_t k; (k = 2 * i + 1) < l->count; i = k) {
-        if (k + 1 < l->count && before(&l->at[k + 1], &l->at[k]))
+        if (k + 1 < l->count && precedes(&l->at[k + 1], &l->at[k]))
             k++;
-        if (!before(&l->at[k], &c))
+        if (!precedes(&l->at[k], &c))
             break;
         l->at[i] = l->at[k];
     }
@@ -146,7 +146,7 @@ static void sift_down(level *l, uint64_t i)
 }
 
 /* Removes the next child. REQUIRES: the level is not empty. */
-static child take(level *l)
+static child take_child(level *l)
 {
     if (!l->sorted && l->taken++ == TAKEN_FROM_HEAP) {
         qsort(l->at, l->count, sizeof *l->at, ascending);
@@ -225,7 +225,7 @@ static hdx_code count_children(tree *t, hdx_id of, uint64_t *children, hdx_error
     return code;
 }
 
-static hdx_cell percent(uint64_t bytes, double total)
+static hdx_cell percent_cell(uint64_t bytes, double total)
 {
     return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0);
 }
@@ -248,7 +248,7 @@ static hdx_code put_child(tree *t, const child *c, hdx_cell *cells, hdx_error *e
     cells[LABEL] = hdx_cell_null();
     cells[3] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, c->id));
     cells[4] = hdx_cell_uint(c->retained);
-    cells[5] = percent(c->retained, t->total);
+    cells[5] = percent_cell(c->retained, t->total);
     cells[6] = hdx_cell_uint(children);
     return HDX_OK;
 }
@@ -270,7 +270,7 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     }
     if (t->count == 0)
         return hdx_ask_end(&t->ask, more, err);
-    const child c = take(&t->levels[t->count - 1]);
+    const child c = take_child(&t->levels[t->count - 1]);
     if (t->depth > 1)
         cells[7] = hdx_cell_uint(t->count);
     *more = true;
@@ -279,9 +279,9 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
 
 /* ---- folding ---- */
 
-static child peek(const level *l) { return l->at[l->sorted ? l->count - 1 : 0]; }
+static child peek_child(const level *l) { return l->at[l->sorted ? l->count - 1 : 0]; }
 
-static waiting_row *row(const tree *t, uint64_t i) { return &t->ring[i & (t->room - 1)]; }
+static waiting_row *waiting_row_at(const tree *t, uint64_t i) { return &t->ring[i & (t->room - 1)]; }
 
 static bool ring_room(tree *t)
 {
@@ -292,7 +292,7 @@ static bool ring_room(tree *t)
     if (ring == NULL)
         return false;
     for (uint64_t i = t->from; i < t->to; i++)
-        ring[i & (room - 1)] = *row(t, i);
+        ring[i & (room - 1)] = *waiting_row_at(t, i);
     hdx_mem_put(t->ask.q.mem, t->ring, t->room * sizeof *t->ring);
     t->ring = ring;
     t->room = room;
@@ -304,11 +304,12 @@ static bool about_as_large(uint64_t retained, uint64_t largest) { return retaine
 /* The next object joins a row that waits, or becomes one. */
 static hdx_code wait_for_others(tree *t, hdx_error *err)
 {
-    const child    c = take(&t->levels[0]);
+    const child    c = take_child(&t->levels[0]);
     const uint32_t number = hdx_graph_class_of(t->ask.g, c.id);
     const bool     alone = number >= t->classes || hdx_graph_kind(t->ask.g, c.id) == HDX_CLASS_OBJECT;
-    if (!alone && t->last[number] > t->from && about_as_large(c.retained, row(t, t->last[number] - 1)->is.retained)) {
-        waiting_row *w = row(t, t->last[number] - 1);
+    if (!alone && t->last[number] > t->from &&
+        about_as_large(c.retained, waiting_row_at(t, t->last[number] - 1)->is.retained)) {
+        waiting_row *w = waiting_row_at(t, t->last[number] - 1);
         w->bytes += c.retained;
         if (++w->similar >= FEWEST_LIKE)
             return HDX_OK;
@@ -318,7 +319,7 @@ static hdx_code wait_for_others(tree *t, hdx_error *err)
     }
     if (!ring_room(t))
         return hdx_no_memory(err, "objects that resemble each other", t->room * sizeof *t->ring);
-    *row(t, t->to++) = (waiting_row){ .is = c };
+    *waiting_row_at(t, t->to++) = (waiting_row){ .is = c };
     return HDX_OK;
 }
 
@@ -332,23 +333,23 @@ static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     for (;;) {
         if ((code = hdx_ask_check_cancel(&t->ask, err)) != HDX_OK)
             return code;
-        const waiting_row *w = t->from < t->to ? row(t, t->from) : NULL;
+        const waiting_row *w = t->from < t->to ? waiting_row_at(t, t->from) : NULL;
         if (w == NULL && l->count == 0)
             return hdx_ask_end(&t->ask, more, err);
         if (w != NULL && w->folded)
             t->from++;
-        else if (w != NULL && (l->count == 0 || !about_as_large(peek(l).retained, w->is.retained)))
+        else if (w != NULL && (l->count == 0 || !about_as_large(peek_child(l).retained, w->is.retained)))
             break;
         else if ((code = wait_for_others(t, err)) != HDX_OK)
             return code;
     }
-    const waiting_row w = *row(t, t->from++);
+    const waiting_row w = *waiting_row_at(t, t->from++);
     const bool        others = w.similar >= FEWEST_LIKE;
     for (unsigned i = 0; others && i + 1 < FEWEST_LIKE; i++)
-        row(t, w.joined[i])->folded = true;
+        waiting_row_at(t, w.joined[i])->folded = true;
     cells[SIMILAR] = others ? hdx_cell_uint(w.similar) : hdx_cell_null();
     cells[SIMILAR + 1] = others ? hdx_cell_uint(w.bytes) : hdx_cell_null();
-    cells[SIMILAR + 2] = others ? percent(w.bytes, t->total) : hdx_cell_null();
+    cells[SIMILAR + 2] = others ? percent_cell(w.bytes, t->total) : hdx_cell_null();
     *more = true;
     return put_child(t, &w.is, cells, err);
 }
@@ -435,7 +436,7 @@ static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     cells[1] = hdx_cell_uint(g->objects);
     cells[2] = hdx_cell_uint(g->shallow);
     cells[3] = hdx_cell_uint(g->retained);
-    cells[4] = percent(g->retained, s->total);
+    cells[4] = percent_cell(g->retained, s->total);
     if (s->by == HDX_BY_OWNER)
         cells[5] = hdx_cell_bool(g->number >= s->classes);
     *more = true;

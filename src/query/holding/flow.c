@@ -87,7 +87,7 @@ static hdx_code add_statics(hdx_flow *f, hdx_ask *ask, const hdx_class *c, hdx_e
     return code;
 }
 
-static hdx_code add_all(hdx_flow *f, hdx_ask *ask, hdx_error *err)
+static hdx_code add_holders(hdx_flow *f, hdx_ask *ask, hdx_error *err)
 {
     uint32_t          class_count = 0;
     uint64_t          thread_count = 0, root_count = 0;
@@ -142,7 +142,7 @@ hdx_code hdx_flow_open(hdx_ask *ask, hdx_flow **out, hdx_error *err)
         f->found[i] = hdx_ids_of(mem);
     if (f->classes == NULL || f->sources == NULL || f->found == NULL)
         return hdx_no_memory(err, "holders", f->words * sizeof *f->sources);
-    hdx_code code = add_all(f, ask, err);
+    hdx_code code = add_holders(f, ask, err);
     if (code != HDX_OK || (code = hdx_nodes_open(ask, f->sources, &f->nodes, err)) != HDX_OK)
         return code;
     f->count_of_nodes = f->nodes.at.count;
@@ -159,12 +159,12 @@ hdx_holder *hdx_flow_holders(hdx_flow *f, uint64_t *count)
     return f->holders;
 }
 
-void hdx_flow_leave_out_dump_only(hdx_flow *f)
+void hdx_flow_exclude_dump_only(hdx_flow *f)
 {
     const hdx_id object = hdx_dump_only_of(f->q->graph).object;
     for (uint64_t i = 1; object != HDX_NO_ID && i < f->count; i++)
         f->holders[i].removed = f->holders[i].to == object;
-    hdx_dump_only_tell(f->q);
+    hdx_dump_only_report(f->q);
 }
 
 /* ---- the search ---- */
@@ -194,7 +194,7 @@ static uint64_t mark_at(const hdx_flow *f, hdx_id to, uint64_t mark)
 }
 
 /* REQUIRES: `to` is the head of a node. */
-static hdx_code reach(hdx_flow *f, hdx_id to, uint64_t mark, hdx_ids *found, hdx_error *err)
+static hdx_code reach_object(hdx_flow *f, hdx_id to, uint64_t mark, hdx_ids *found, hdx_error *err)
 {
     const uint32_t node = to < f->objects ? f->nodes.of[to] : HDX_NO_NODE;
     return node == HDX_NO_NODE ? HDX_OK : reach_node(f, node, mark_at(f, to, mark), found, err);
@@ -213,17 +213,17 @@ static hdx_code follow_source(hdx_flow *f, hdx_id from, uint64_t mark, hdx_ids *
     while (code == HDX_OK && hdx_refs_next(&refs, &to)) {
         const bool held = c == NULL || is_static(f, c, to);
         if (f->sets != NULL) /* the class or thread is only kept alive by these sets, and so are its references */
-            code = reach(f, to, mark, found, err);
+            code = reach_object(f, to, mark, found, err);
         else if (!held)
-            code = reach(f, to, 0, found, err);
+            code = reach_object(f, to, 0, found, err);
         else if (holder < f->count && !f->holders[holder].removed)
-            code = reach(f, to, holder, found, err);
+            code = reach_object(f, to, holder, found, err);
         holder += held && c != NULL;
     }
     return code;
 }
 
-static hdx_code scan(hdx_flow *f, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
+static hdx_code scan_nodes(hdx_flow *f, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
 {
     const hdx_nodes *n = &f->nodes;
     hdx_code         code = HDX_OK;
@@ -243,16 +243,16 @@ static hdx_code scan(hdx_flow *f, uint64_t from, uint64_t to, hdx_ids *found, hd
 static hdx_code scan_piece(void *context, uint64_t from, uint64_t to, unsigned worker, hdx_error *err)
 {
     hdx_flow *f = context;
-    return scan(f, from, to, &f->found[worker], err);
+    return scan_nodes(f, from, to, &f->found[worker], err);
 }
 
 /* Processes one level; the nodes that it finds are the next one. */
-static hdx_code step(hdx_flow *f, hdx_error *err)
+static hdx_code process_level(hdx_flow *f, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     f->next.count = 0;
     if (f->level.count < WIDE_LEVEL || f->workers == 1) {
-        code = scan(f, 0, f->level.count, &f->next, err);
+        code = scan_nodes(f, 0, f->level.count, &f->next, err);
     } else {
         for (unsigned n = 0; n < f->workers; n++)
             f->found[n].count = 0;
@@ -287,14 +287,14 @@ static hdx_code push_roots(hdx_flow *f, hdx_error *err)
             continue;
         if (!hdx_bits_test(f->sources, id) && f->holders[label].removed)
             continue;
-        code = reach(f, id, hdx_bits_test(f->sources, id) ? 0 : label, &f->level, err);
+        code = reach_object(f, id, hdx_bits_test(f->sources, id) ? 0 : label, &f->level, err);
     }
     for (uint64_t i = 0; code == HDX_OK && i < f->level.count; i++)
         hdx_bits_put(f->done, f->level.at[i]);
     return code;
 }
 
-static uint64_t sum(hdx_flow *f)
+static uint64_t sum_by_holder(hdx_flow *f)
 {
     uint64_t bytes = 0;
     for (uint64_t i = 0; i < f->count_of_nodes; i++) {
@@ -318,7 +318,7 @@ static hdx_code process_levels(hdx_flow *f, hdx_error *err)
             code = hdx_ask_stopped(f->q, err);
         }
         if (code == HDX_OK)
-            code = step(f, err);
+            code = process_level(f, err);
     }
     return code;
 }
@@ -331,7 +331,7 @@ hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err)
         f->holders[i].bytes = 0;
     hdx_code code = push_roots(f, err);
     if (code == HDX_OK && (code = process_levels(f, err)) == HDX_OK)
-        *bytes = sum(f);
+        *bytes = sum_by_holder(f);
     return code;
 }
 
@@ -349,16 +349,16 @@ static hdx_code follow_holder(hdx_flow *f, const hdx_holder *h, uint64_t bit, hd
     hdx_id   to;
     hdx_code code = HDX_OK;
     if (h->kind == HDX_HOLDER_STATIC)
-        return reach(f, h->to, bit, &f->level, err);
+        return reach_object(f, h->to, bit, &f->level, err);
     if (h->kind == HDX_HOLDER_ROOT)
-        return reach(f, h->from, bit, &f->level, err);
+        return reach_object(f, h->from, bit, &f->level, err);
     hdx_graph_outbound(f->q->graph, h->from, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to))
-        code = reach(f, to, bit, &f->level, err);
+        code = reach_object(f, to, bit, &f->level, err);
     return code;
 }
 
-static hdx_code add_up(const hdx_flow *f, hdx_flow_sums *sums, hdx_error *err)
+static hdx_code sum_by_sets(const hdx_flow *f, hdx_flow_sums *sums, hdx_error *err)
 {
     hdx_mem *mem = f->q->mem;
     hdx_map  places = hdx_map_of(mem);
@@ -400,7 +400,7 @@ hdx_code hdx_flow_split(hdx_flow *f, const hdx_flow_member *members, uint64_t co
     for (uint64_t i = 0; i < f->level.count; i++)
         hdx_bits_clear(f->queued, f->level.at[i]);
     if (code == HDX_OK && (code = process_levels(f, err)) == HDX_OK)
-        code = add_up(f, sums, err);
+        code = sum_by_sets(f, sums, err);
     hdx_mem_put(mem, (void *)f->sets, f->count_of_nodes * sizeof *f->sets);
     hdx_mem_put(mem, f->queued, f->node_words * sizeof *f->queued);
     f->sets = NULL;

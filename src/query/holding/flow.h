@@ -20,7 +20,7 @@ hdx_holder             *hdx_flow_holders(hdx_flow *f, uint64_t *count); /* owned
  * Excludes objects that exist in the dump only (dump_only.h) from holders and from the heap, and reports that to
  * `notice`.
  */
-void hdx_flow_leave_out_dump_only(hdx_flow *f);
+void hdx_flow_exclude_dump_only(hdx_flow *f);
 /* Searches from the GC roots without the removed holders. Returns the size of what it reaches. */
 hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err);
 bool     hdx_flow_reached(const hdx_flow *f, hdx_id id); /* by the last search */

@@ -7,8 +7,8 @@
  * superclass and to its loader.
  *
  *   --class    instances of the classes, and their statics
- *   --field    only that field, instance or static; an object to which another field or element of the same holder
- * refers remains reachable (names are read from the dump)
+ *   --field    only that field, instance or static; an object to which another field or element of the same
+ *              holder refers remains reachable (names are read from the dump)
  *   --loader   the loader, and all of its classes as with --class
  *   --roots    roots of these types; an object that is also a root of another type, or a local to which a field of its
  *              thread also refers, remains
@@ -43,8 +43,8 @@ typedef struct removal {
     uint32_t     classes;
     uint64_t     objects, words;
     uint64_t    *ignored_classes; /* bits by class number: references of their instances and statics are ignored */
-    uint64_t    *mute;            /* bits by id: objects whose references are ignored */
-    uint64_t    *asked;           /* these, objects with a matching field, and threads with ignored locals */
+    uint64_t    *ignored;         /* bits by id: objects whose references are ignored */
+    uint64_t    *checked;         /* these, objects with a matching field, and threads with ignored locals */
     hdx_excludes fields;
     unsigned     no_roots; /* bit t: roots of that hdx_root_type are ignored */
 
@@ -124,7 +124,7 @@ typedef struct leaving {
 } leaving;
 
 /* Returns whether all roots by which the object is a local of the thread are ignored. */
-static bool no_local(const removal *t, hdx_id object, hdx_id thread)
+static bool is_ignored_local(const removal *t, hdx_id object, hdx_id thread)
 {
     uint64_t        count = 0, low = 0;
     const hdx_root *roots = hdx_graph_roots(t->ask.g, &count);
@@ -141,35 +141,36 @@ static bool no_local(const removal *t, hdx_id object, hdx_id thread)
     return true;
 }
 
-static bool see(void *context, const hdx_named_ref *ref)
+static bool add_class(void *context, const hdx_named_ref *ref)
 {
     leaving *l = context;
     if (ref->kind == HDX_REF_SIGNERS || ref->kind == HDX_REF_DOMAIN) /* MAT has no such references (MAT 3.3) */
         return true;
     if (ref->kind != HDX_REF_CLASS && hdx_excludes_ref(&l->t->fields, l->rules, ref))
         return true;
-    if (ref->kind == HDX_REF_LOCAL && (l->t->no_roots & OF_LOCALS) != 0 && no_local(l->t, ref->target, l->from))
+    if (ref->kind == HDX_REF_LOCAL && (l->t->no_roots & OF_LOCALS) != 0 && is_ignored_local(l->t, ref->target, l->from))
         return true;
     l->code = l->reach(l->reached, ref->target);
     return l->code == HDX_OK;
 }
 
-static hdx_code leave(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached, hdx_error *err)
+static hdx_code follow_checked(void *context, hdx_id from, hdx_code (*reach)(void *, hdx_id), void *reached,
+                               hdx_error *err)
 {
     const removal *t = context;
     leaving        l = { t, from, 0, reach, reached, HDX_OK };
-    if (hdx_bits_test(t->mute, from))
+    if (hdx_bits_test(t->ignored, from))
         return follow_ignored(t, from, reach, reached);
     if (t->masked != NULL && hdx_bits_test(t->masked, from))
         return follow_masked(t, from, reach, reached);
     l.rules = hdx_excludes_rules(&t->fields, from);
-    const hdx_code code = hdx_graph_named_refs(t->ask.g, from, HDX_NO_ID, see, &l, err);
+    const hdx_code code = hdx_graph_named_refs(t->ask.g, from, HDX_NO_ID, add_class, &l, err);
     return code != HDX_OK ? code : l.code;
 }
 
 /* ---- ignored references ---- */
 
-static hdx_code ignored_classes(removal *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+static hdx_code ignore_classes(removal *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
 {
     const char *const *patterns;
     size_t             count = 0;
@@ -185,13 +186,13 @@ static hdx_code ignored_classes(removal *t, const hdx_arguments *a, hdx_arena *a
     return code;
 }
 
-static hdx_code mute_objects(removal *t, const hdx_arguments *a, hdx_error *err)
+static hdx_code ignore_objects(removal *t, const hdx_arguments *a, hdx_error *err)
 {
     hdx_id  *ids = NULL;
     size_t   count = 0;
     hdx_code code = hdx_argument_objects(&t->ask.q, a, &ids, &count, err);
     for (size_t i = 0; code == HDX_OK && i < count; i++)
-        hdx_bits_put(t->mute, ids[i]);
+        hdx_bits_put(t->ignored, ids[i]);
     hdx_ids_free(ids);
     return code;
 }
@@ -252,7 +253,7 @@ static bool is_called(hdx_text name, const char *wanted)
            (inner == len + 1 && memcmp(quote + 1, wanted, len) == 0);
 }
 
-static hdx_code mute_loader(removal *t, hdx_addr address, bool *any, hdx_error *err)
+static hdx_code ignore_loader(removal *t, hdx_addr address, bool *any, hdx_error *err)
 {
     hdx_id           id;
     const hdx_class *all = hdx_graph_classes(t->ask.g, &(uint32_t){ 0 });
@@ -262,7 +263,7 @@ static hdx_code mute_loader(removal *t, hdx_addr address, bool *any, hdx_error *
             *any = true;
         }
     if (*any && hdx_graph_find(t->ask.g, address, &id))
-        hdx_bits_put(t->mute, id);
+        hdx_bits_put(t->ignored, id);
     return hdx_ask_check_cancel(&t->ask, err);
 }
 
@@ -283,7 +284,7 @@ static hdx_code loader_named(removal *t, const char *name, hdx_error *err)
             (code = hdx_loader_cell(&t->ask.q, all[c].loader, &arena, &cell, err)) != HDX_OK)
             continue;
         if (is_called(cell.as.text, name))
-            code = mute_loader(t, all[c].loader, &any, err);
+            code = ignore_loader(t, all[c].loader, &any, err);
         const char *copy = hdx_arena_copy(&arena, cell.as.text.at, cell.as.text.len);
         const char *quote = copy == NULL ? NULL : strchr(copy, '"');
         if (copy != NULL)
@@ -301,7 +302,7 @@ static hdx_code loader_named(removal *t, const char *name, hdx_error *err)
                              : hdx_hint(err, code, "heapdex histogram DUMP --by loader lists class loaders");
 }
 
-static hdx_code mute_loaders(removal *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
+static hdx_code ignore_loaders(removal *t, const hdx_arguments *a, hdx_arena *arena, hdx_error *err)
 {
     const char *const *names;
     size_t             count = 0;
@@ -318,7 +319,7 @@ static hdx_code mute_loaders(removal *t, const hdx_arguments *a, hdx_arena *aren
             *err = mine;
         } else {
             for (size_t k = 0; code == HDX_OK && k < n; k++)
-                code = mute_loader(t, hdx_graph_address(t->ask.g, ids[k]), &any, err);
+                code = ignore_loader(t, hdx_graph_address(t->ask.g, ids[k]), &any, err);
             if (code == HDX_OK && !any)
                 code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "class loader %.100s has not defined a class",
                                 names[i]);
@@ -339,9 +340,9 @@ static hdx_code mark_checked(removal *t, hdx_error *err)
         if (all[c].id >= t->objects)
             continue;
         if (hdx_bits_test(t->ignored_classes, c))
-            hdx_bits_put(t->mute, all[c].id);
+            hdx_bits_put(t->ignored, all[c].id);
         else if (t->fields.count > 0 && t->fields.of_class[c] != 0)
-            hdx_bits_put(t->asked, all[c].id);
+            hdx_bits_put(t->checked, all[c].id);
     }
     for (hdx_id first = 0; code == HDX_OK && first < t->objects; first += HDX_RUN) {
         uint32_t       classes[HDX_RUN];
@@ -353,15 +354,15 @@ static hdx_code mark_checked(removal *t, hdx_error *err)
             const unsigned way =
                 t->fields.count > 0 && t->fields.of_class[classes[i]] != 0 ? t->cuts.way[classes[i]] : HDX_CUT_NOTHING;
             if (hdx_bits_test(t->ignored_classes, classes[i]) || way == HDX_CUT_ALL)
-                hdx_bits_put(t->mute, first + i);
+                hdx_bits_put(t->ignored, first + i);
             if (way != HDX_CUT_NOTHING)
-                hdx_bits_put(t->asked, first + i);
+                hdx_bits_put(t->checked, first + i);
         }
         if ((first / HDX_RUN & 255) == 255)
             code = hdx_ask_stopped(&t->ask.q, err);
     }
     for (uint64_t w = 0; w < t->words; w++)
-        t->asked[w] |= t->mute[w];
+        t->checked[w] |= t->ignored[w];
     return code;
 }
 
@@ -439,7 +440,7 @@ static hdx_code find_some(removal *t, uint64_t *count, hdx_error *err)
                 t->before[(first + i) / GROUP] = *count;
             if (classes[i] < t->classes && t->fields.of_class[classes[i]] != 0 &&
                 t->cuts.way[classes[i]] == HDX_CUT_SOME && hdx_bits_test(live, i) &&
-                !hdx_bits_test(t->mute, first + i)) {
+                !hdx_bits_test(t->ignored, first + i)) {
                 hdx_bits_put(t->masked, first + i);
                 ++*count;
             }
@@ -499,7 +500,7 @@ static void take_roots(removal *t, const hdx_arguments *a)
     const hdx_thread *at = hdx_graph_threads(t->ask.g, &threads);
     for (uint64_t i = 0; (t->no_roots & OF_LOCALS) != 0 && at != NULL && i < threads; i++)
         if (at[i].object < t->objects)
-            hdx_bits_put(t->asked, at[i].object);
+            hdx_bits_put(t->checked, at[i].object);
 }
 
 static hdx_code removal_open(const hdx_query *q, const hdx_arguments *a, removal *t, hdx_error *err)
@@ -512,12 +513,12 @@ static hdx_code removal_open(const hdx_query *q, const hdx_arguments *a, removal
     t->objects = hdx_graph_objects(q->graph);
     t->words = hdx_bits_words(t->objects);
     t->ignored_classes = hdx_mem_array(q->mem, hdx_bits_words(t->classes), sizeof *t->ignored_classes);
-    t->mute = hdx_mem_array(q->mem, t->words, sizeof *t->mute);
-    t->asked = hdx_mem_array(q->mem, t->words, sizeof *t->asked);
-    if (t->ignored_classes == NULL || t->mute == NULL || t->asked == NULL)
-        return hdx_no_memory(err, "objects that hold nothing", 2 * t->words * sizeof *t->mute);
-    if ((code = ignored_classes(t, a, &arena, err)) == HDX_OK && (code = mute_objects(t, a, err)) == HDX_OK &&
-        (code = take_fields(t, a, &arena, err)) == HDX_OK && (code = mute_loaders(t, a, &arena, err)) == HDX_OK) {
+    t->ignored = hdx_mem_array(q->mem, t->words, sizeof *t->ignored);
+    t->checked = hdx_mem_array(q->mem, t->words, sizeof *t->checked);
+    if (t->ignored_classes == NULL || t->ignored == NULL || t->checked == NULL)
+        return hdx_no_memory(err, "ignored objects", 2 * t->words * sizeof *t->ignored);
+    if ((code = ignore_classes(t, a, &arena, err)) == HDX_OK && (code = ignore_objects(t, a, err)) == HDX_OK &&
+        (code = take_fields(t, a, &arena, err)) == HDX_OK && (code = ignore_loaders(t, a, &arena, err)) == HDX_OK) {
         take_roots(t, a);
         if ((t->fields.count == 0 || (code = hdx_cut_fields_open(&t->ask, &t->fields, &t->cuts, err)) == HDX_OK) &&
             (code = mark_checked(t, err)) == HDX_OK)
@@ -532,7 +533,7 @@ static hdx_code removal_open(const hdx_query *q, const hdx_arguments *a, removal
 typedef struct strongly {
     const removal       *t;
     const hdx_strengths *strengths;
-    const uint64_t      *asked; /* of the first search */
+    const uint64_t      *checked; /* of the first search */
 } strongly;
 
 typedef struct but_for {
@@ -559,8 +560,8 @@ static hdx_code follow_strong(void *context, hdx_id from, hdx_code (*reach)(void
     hdx_code             code = HDX_OK;
     hdx_refs             refs;
     hdx_id               to;
-    if (hdx_bits_test(s->asked, from))
-        return leave((void *)(uintptr_t)s->t, from, reach_others, &b, err);
+    if (hdx_bits_test(s->checked, from))
+        return follow_checked((void *)(uintptr_t)s->t, from, reach_others, &b, err);
     hdx_graph_outbound(s->t->ask.g, from, HDX_ALL, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &to))
         code = reach_others(&b, to);
@@ -568,8 +569,8 @@ static hdx_code follow_strong(void *context, hdx_id from, hdx_code (*reach)(void
 }
 
 /* seen: objects that remain reachable; then: those that remain so without soft and weak references. */
-static hdx_code compare(removal *t, const hdx_strengths *s, const uint64_t *seen, uint64_t *then, hdx_gone *gone,
-                        hdx_error *err)
+static hdx_code compare_reached(removal *t, const hdx_strengths *s, const uint64_t *seen, uint64_t *then,
+                                hdx_gone *gone, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     /* only softly or weakly reachable today: not kept alive by them alone in the new state */
@@ -595,19 +596,19 @@ static hdx_code search_without_weak(removal *t, const uint64_t *seen, hdx_gone *
     if (code != HDX_OK || (gone->of_weak = s.unknown == 0) == false || s.count == 0)
         return code;
     uint64_t *then = hdx_mem_array(t->ask.q.mem, t->words, sizeof *then),
-             *asked = hdx_mem_array(t->ask.q.mem, t->words, sizeof *asked);
-    const strongly how = { t, &s, t->asked };
-    if (then == NULL || asked == NULL)
+             *checked = hdx_mem_array(t->ask.q.mem, t->words, sizeof *checked);
+    const strongly how = { t, &s, t->checked };
+    if (then == NULL || checked == NULL)
         return hdx_no_memory(err, "marking", 2 * t->words * sizeof *then);
-    memcpy(asked, t->asked, t->words * sizeof *asked);
+    memcpy(checked, t->checked, t->words * sizeof *checked);
     for (uint64_t i = 0; i < s.count; i++)
         if (is_weak(s.at[i].kind) && s.at[i].referent != HDX_NO_ID)
-            hdx_bits_put(asked, s.at[i].id);
+            hdx_bits_put(checked, s.at[i].id);
     const hdx_marking marking = {
-        .no_roots = t->no_roots, .asked = asked, .leave = follow_strong, .context = (void *)(uintptr_t)&how
+        .no_roots = t->no_roots, .checked = checked, .follow = follow_strong, .context = (void *)(uintptr_t)&how
     };
     code = hdx_mark_as(&t->ask.q, &marking, then, err);
-    return code == HDX_OK ? compare(t, &s, seen, then, gone, err) : code;
+    return code == HDX_OK ? compare_reached(t, &s, seen, then, gone, err) : code;
 }
 
 /* Does not mention less than a tenth of the answer. */
@@ -632,9 +633,10 @@ static hdx_code find_gone(removal *t, hdx_gone *s, hdx_error *err)
     hdx_code  code;
     if (seen == NULL)
         return hdx_no_memory(err, "marking", t->words * sizeof *seen);
-    code = hdx_mark_as(&t->ask.q,
-                       &(hdx_marking){ .no_roots = t->no_roots, .asked = t->asked, .leave = leave, .context = t }, seen,
-                       err);
+    code = hdx_mark_as(
+        &t->ask.q,
+        &(hdx_marking){ .no_roots = t->no_roots, .checked = t->checked, .follow = follow_checked, .context = t }, seen,
+        err);
     if (code == HDX_OK && (code = hdx_gone_not_in(&t->ask, seen, s, err)) == HDX_OK)
         code = search_without_weak(t, seen, s, err);
     return code;

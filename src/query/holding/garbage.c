@@ -107,7 +107,7 @@ static hdx_code find_dead(sorter *s, hdx_error *err)
     return code;
 }
 
-static uint64_t place_of(const sorter *s, hdx_id id)
+static uint64_t index_of(const sorter *s, hdx_id id)
 {
     return s->rank[id / 64] + (uint64_t)__builtin_popcountll(s->dead[id / 64] & ((1ull << (id & 63)) - 1));
 }
@@ -124,7 +124,7 @@ static uint64_t representative(sorter *s, uint64_t place)
 }
 
 /* The lower index becomes the representative, so that the order of clusters is defined. */
-static void join(sorter *s, uint64_t a, uint64_t b)
+static void join_clusters(sorter *s, uint64_t a, uint64_t b)
 {
     a = representative(s, a);
     b = representative(s, b);
@@ -147,7 +147,7 @@ static hdx_code search_from(sorter *s, hdx_id from, bool joins, uint64_t *bytes,
             if (!is_dead(s, to))
                 continue;
             if (joins)
-                join(s, place_of(s, id), place_of(s, to));
+                join_clusters(s, index_of(s, id), index_of(s, to));
             if (hdx_bits_set(s->seen, to))
                 code = hdx_ids_push(&s->stack, to, err);
         }
@@ -189,7 +189,7 @@ static hdx_code find_roots(sorter *s, hdx_error *err)
         uint64_t     bytes;
         if (hdx_bits_test(s->seen, id) || (code = search_from(s, id, false, &bytes, err)) != HDX_OK)
             continue;
-        cluster *c = &s->clusters.at[s->up[place_of(s, id)]];
+        cluster *c = &s->clusters.at[s->up[index_of(s, id)]];
         c->roots++;
         if (c->root == HDX_NO_ID || bytes > c->share || (bytes == c->share && id < c->root)) {
             c->root = id;

@@ -276,7 +276,7 @@ typedef struct field_names {
     unsigned    count;
 } field_names;
 
-static bool take_name(void *context, const hdx_named_ref *ref)
+static bool add_field_name(void *context, const hdx_named_ref *ref)
 {
     field_names *n = context;
     if (ref->kind == HDX_REF_STATIC) {
@@ -312,7 +312,7 @@ static hdx_code reference_cell(const finder *f, uint64_t bits, hdx_arena *arena,
         const hdx_holder *h = &f->holders[f->members.at[i].holder];
         if ((f->members.at[i].bit & bits) == 0 || h->kind != HDX_HOLDER_STATIC)
             continue;
-        code = hdx_graph_named_refs(f->ask->g, h->from, h->to, take_name, &names, &mine);
+        code = hdx_graph_named_refs(f->ask->g, h->from, h->to, add_field_name, &names, &mine);
     }
     if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(f->ask->g)) {
         *out = hdx_cell_string("<static>");
@@ -441,7 +441,7 @@ static hdx_code find_holders(finder *f, double share, hdx_error *err)
     hdx_code code = hdx_flow_open(f->ask, &f->flow, err);
     if (code != HDX_OK)
         return code;
-    hdx_flow_leave_out_dump_only(f->flow);
+    hdx_flow_exclude_dump_only(f->flow);
     f->holders = hdx_flow_holders(f->flow, &f->count);
     if ((code = hdx_holder_groups_find(f->ask, f->holders, f->count, &f->groups, err)) != HDX_OK ||
         (code = choose_best(f, share, err)) != HDX_OK || (code = list_members(f, err)) != HDX_OK)

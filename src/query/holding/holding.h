@@ -19,12 +19,12 @@ typedef struct hdx_marking {  /* all borrowed */
     const uint64_t *without;  /* NULL: none */
     unsigned        no_roots; /* bit t: roots of this hdx_root_type are ignored */
     /*
-     * For these objects `leave` determines the references: it calls `reach` for each, as long as that returns HDX_OK.
+     * For these objects `follow` determines the references: it calls `reach` for each, as long as that returns HDX_OK.
      * Several threads call it; NULL: none.
      */
-    const uint64_t *asked;
-    hdx_code (*leave)(void *context, hdx_id from, hdx_code (*reach)(void *reached, hdx_id to), void *reached,
-                      hdx_error *err);
+    const uint64_t *checked;
+    hdx_code (*follow)(void *context, hdx_id from, hdx_code (*reach)(void *reached, hdx_id to), void *reached,
+                       hdx_error *err);
     void *context;
 } hdx_marking;
 hdx_code hdx_mark_as(const hdx_query *q, const hdx_marking *how, uint64_t *seen, hdx_error *err);

@@ -7,9 +7,10 @@
  *
  * A dominator of a skipped class (java.* and others by default) is replaced by the first one above it that is not
  * skipped, or by <ROOT> if there is none. The class of a class object is java.lang.Class, as in MAT. A row is one
- * class: two classes of one name, with two loaders, are two rows. Cost: one bit per object of the heap, 16 bytes per
- * object of the set and per dominator; steps up the dominator tree, of which one in 64 skipped objects caches the end
- * (chains of skipped objects may have millions).
+ * class: two classes of one name, with two loaders, are two rows.
+ *
+ * Cost: one bit per object of the heap, 16 bytes per object of the set and per dominator; steps up the dominator tree,
+ * of which one in 64 skipped objects caches the end (chains of skipped objects may have millions).
  */
 #include "query/common/beside.h"
 #include "graph/graph.h"
@@ -153,7 +154,7 @@ static hdx_code dominator_of(finder *f, hdx_id id, hdx_id *out, hdx_error *err)
     return code == HDX_OK && steps > SAMPLE ? cache_end(f, first, *out, steps, err) : code;
 }
 
-static hdx_code put(finder *f, pair_list *list, hdx_id id, uint64_t at, hdx_error *err)
+static hdx_code add_pair(finder *f, pair_list *list, hdx_id id, uint64_t at, hdx_error *err)
 {
     if (!hdx_list_room(f->ask->q.mem, HDX_LIST_REF(list)))
         return hdx_no_memory(err, "dominators", list->count * sizeof *list->at);
@@ -161,7 +162,7 @@ static hdx_code put(finder *f, pair_list *list, hdx_id id, uint64_t at, hdx_erro
     return HDX_OK;
 }
 
-static hdx_code count(finder *f, hdx_id id, hdx_error *err)
+static hdx_code count_dominator(finder *f, hdx_id id, hdx_error *err)
 {
     hdx_id   by;
     hdx_code code = dominator_of(f, id, &by, err);
@@ -178,9 +179,9 @@ static hdx_code count(finder *f, hdx_id id, hdx_error *err)
     } else if (hdx_bits_set(f->known, by)) {
         r->dominators++;
         r->shallow += hdx_graph_shallow(f->ask->g, by);
-        code = put(f, &f->dominators, by, (uint64_t)(r - f->rows), err);
+        code = add_pair(f, &f->dominators, by, (uint64_t)(r - f->rows), err);
     }
-    return code == HDX_OK ? put(f, &f->set, id, (uint64_t)(r - f->rows), err) : code;
+    return code == HDX_OK ? add_pair(f, &f->set, id, (uint64_t)(r - f->rows), err) : code;
 }
 
 static hdx_code count_all(finder *f, const hdx_members *m, hdx_error *err)
@@ -189,7 +190,7 @@ static hdx_code count_all(finder *f, const hdx_members *m, hdx_error *err)
     for (uint64_t w = 0; code == HDX_OK && w < m->words; w++)
         for (uint64_t bits = m->bits[w]; code == HDX_OK && bits != 0; bits &= bits - 1) {
             const hdx_id id = w * 64 + (uint64_t)__builtin_ctzll(bits);
-            if (hdx_graph_live(f->ask->g, id) && (code = count(f, id, err)) == HDX_OK)
+            if (hdx_graph_live(f->ask->g, id) && (code = count_dominator(f, id, err)) == HDX_OK)
                 code = hdx_ask_check_cancel(f->ask, err);
         }
     return code;

@@ -62,7 +62,7 @@ static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 typedef struct anchors {
     const hdx_id *at;
     uint64_t      count;
-    uint32_t     *nearest; /* of each object: 1 + index of the nearest anchor that is or dominates it, or NOBODY */
+    uint32_t     *nearest; /* of each object: 1 + index of the nearest anchor that is or dominates it, or NO_ANCHOR */
 } anchors;
 
 typedef struct explorer {

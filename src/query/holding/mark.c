@@ -30,7 +30,7 @@ typedef struct reached {
     hdx_error *err;
 } reached;
 
-static hdx_code reach(void *context, hdx_id target)
+static hdx_code mark_object(void *context, hdx_id target)
 {
     const reached     *r = context;
     level_job         *job = r->job;
@@ -42,22 +42,22 @@ static hdx_code reach(void *context, hdx_id target)
     return fresh ? hdx_ids_push(r->found, target, r->err) : HDX_OK;
 }
 
-static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
+static hdx_code scan_objects(level_job *job, uint64_t from, uint64_t to, hdx_ids *found, hdx_error *err)
 {
-    const uint64_t *asked = job->how->asked;
+    const uint64_t *checked = job->how->checked;
     reached         r = { job, found, err };
     hdx_code        code = HDX_OK;
     hdx_refs        refs;
     hdx_id          target;
     for (uint64_t i = from; code == HDX_OK && i < to; i++) {
         const hdx_id id = job->level->at[i];
-        if (asked != NULL && hdx_bits_test(asked, id)) {
-            code = job->how->leave(job->how->context, id, reach, &r, err);
+        if (checked != NULL && hdx_bits_test(checked, id)) {
+            code = job->how->follow(job->how->context, id, mark_object, &r, err);
             continue;
         }
         hdx_graph_outbound(job->q->graph, id, HDX_ALL, &refs); /* a live object refers to live objects only */
         while (code == HDX_OK && hdx_refs_next(&refs, &target))
-            code = reach(&r, target);
+            code = mark_object(&r, target);
     }
     return code;
 }
@@ -65,7 +65,7 @@ static hdx_code scan(level_job *job, uint64_t from, uint64_t to, hdx_ids *found,
 static hdx_code scan_piece(void *context, uint64_t from, uint64_t to, unsigned worker, hdx_error *err)
 {
     level_job *job = context;
-    return scan(job, from, to, &job->found[worker], err);
+    return scan_objects(job, from, to, &job->found[worker], err);
 }
 
 /* Processes a wide level on all workers; the objects that they found become one list. */
@@ -91,7 +91,7 @@ static hdx_code push_roots(level_job *job, hdx_ids *level, hdx_error *err)
         reached r = { job, level, err };
         if (roots[i].thread == HDX_NO_ID && /* a local is a reference of its thread, not a root (MAT 4.2) */
             (job->how->no_roots >> roots[i].type & 1) == 0)
-            code = reach(&r, roots[i].object);
+            code = mark_object(&r, roots[i].object);
     }
     return code;
 }
@@ -122,7 +122,7 @@ hdx_code hdx_mark_as(const hdx_query *q, const hdx_marking *how, uint64_t *seen,
             code = process_wide(&job, workers, &next, err);
         } else {
             job.shared = false;
-            code = scan(&job, 0, level.count, &next, err);
+            code = scan_objects(&job, 0, level.count, &next, err);
         }
         rounds += level.count;
         if (code == HDX_OK && rounds >= 65536) {

@@ -132,7 +132,7 @@ static hdx_code first_heads(hdx_nodes *n, hdx_error *err)
 
 /* ---- every other object belongs to the head above it ---- */
 
-static hdx_code climb(hdx_nodes *n, hdx_id id, hdx_id above, hdx_error *err)
+static hdx_code assign_by_climbing(hdx_nodes *n, hdx_id id, hdx_id above, hdx_error *err)
 {
     hdx_id   top = above;
     uint64_t steps = 0;
@@ -158,7 +158,7 @@ static hdx_code climb_slice(void *context, hdx_id from, hdx_id to, unsigned work
     hdx_graph_read_dominators(n->ask->g, from, (uint32_t)(to - from), above);
     for (hdx_id id = from; code == HDX_OK && id < to; id++)
         if (above[id - from] != HDX_NO_ID && node_of(n, id) == HDX_NO_NODE)
-            code = climb(n, id, above[id - from], err);
+            code = assign_by_climbing(n, id, above[id - from], err);
     return code;
 }
 

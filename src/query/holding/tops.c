@@ -27,7 +27,7 @@ typedef struct forest {
     uint32_t       *on_path; /* by group: its members on the current path */
 } forest;
 
-static uint64_t place_of(const forest *f, hdx_id id)
+static uint64_t index_of(const forest *f, hdx_id id)
 {
     uint64_t low = 0;
     for (uint64_t high = f->count; low < high;) {
@@ -40,7 +40,7 @@ static uint64_t place_of(const forest *f, hdx_id id)
     return low;
 }
 
-static hdx_code climb(forest *f, uint64_t place, hdx_error *err)
+static hdx_code find_parent(forest *f, uint64_t place, hdx_error *err)
 {
     const uint64_t objects = hdx_graph_objects(f->ask->g);
     hdx_id         id = hdx_graph_dominator(f->ask->g, f->at[place].first), found = HDX_NO_ID;
@@ -72,7 +72,7 @@ static hdx_code climb(forest *f, uint64_t place, hdx_error *err)
                 *known = found;
         }
     }
-    f->above[place] = found == HDX_NO_ID ? NONE : place_of(f, found);
+    f->above[place] = found == HDX_NO_ID ? NONE : index_of(f, found);
     return code;
 }
 
@@ -113,7 +113,7 @@ static hdx_code traverse_tree(forest *f, uint64_t root, uint64_t *next, uint64_t
     return code;
 }
 
-static hdx_code sum(forest *f, uint64_t *retained, hdx_error *err)
+static hdx_code sum_groups(forest *f, uint64_t *retained, hdx_error *err)
 {
     hdx_code  code = HDX_OK;
     uint64_t *next = hdx_mem_array(f->ask->q.mem, f->count, sizeof *next);
@@ -148,9 +148,9 @@ hdx_code hdx_groups_retained(hdx_ask *ask, const hdx_pair *members, uint64_t cou
     for (uint64_t i = 0; code == HDX_OK && i < count; i++)
         hdx_bits_put(f.member, members[i].first);
     for (uint64_t i = 0; code == HDX_OK && i < count; i++)
-        code = climb(&f, i, err);
+        code = find_parent(&f, i, err);
     if (code == HDX_OK)
-        code = sum(&f, retained, err);
+        code = sum_groups(&f, retained, err);
     hdx_map_free(&f.nearest);
     hdx_ids_drop(&f.path);
     hdx_mem_put(mem, f.member, f.words * sizeof *f.member);

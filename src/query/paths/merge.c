@@ -98,7 +98,7 @@ static hdx_code lowest_parent(tree *t, hdx_id v, uint64_t depth, hdx_id *parent,
 }
 
 /* Returns the index of an object in the tree, adding it if necessary; lost: also if it was lost before. */
-static hdx_code place_of(tree *t, hdx_id id, bool lost, uint64_t *place, bool *fresh, hdx_error *err)
+static hdx_code index_of(tree *t, hdx_id id, bool lost, uint64_t *place, bool *fresh, hdx_error *err)
 {
     hdx_path_tree *to = t->out;
     uint64_t      *known = hdx_map_put(&t->places, id, fresh);
@@ -124,7 +124,7 @@ static hdx_code remove_from(tree *t, uint64_t first, hdx_error *err)
     return code;
 }
 
-static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
+static hdx_code climb_path(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
 {
     const uint64_t first = t->out->count;
     uint64_t       depth = 0, place = 0, parent = 0;
@@ -133,7 +133,7 @@ static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
     hdx_code       code;
     if (hdx_graph_nearest(t->ask->g, target) == HDX_NO_ID)
         return HDX_OK;
-    if ((code = place_of(t, target, false, &place, &fresh, err)) == HDX_OK && fresh)
+    if ((code = index_of(t, target, false, &place, &fresh, err)) == HDX_OK && fresh)
         code = depth_of(t, target, UINT64_MAX, &depth, err);
     *end = place;
     for (; code == HDX_OK && fresh && depth > 0; depth--, v = up) {
@@ -142,7 +142,7 @@ static hdx_code climb(tree *t, hdx_id target, uint64_t *end, hdx_error *err)
         if (up >= t->objects)
             return damaged_path(target, err);
         if ((code = hdx_excludes_edge(t->x, up, v, &no, err)) != HDX_OK ||
-            (!no && (code = place_of(t, up, false, &parent, &fresh, err)) != HDX_OK))
+            (!no && (code = index_of(t, up, false, &parent, &fresh, err)) != HDX_OK))
             break;
         if (!no && !fresh && parent != HDX_TREE_NONE && parent >= first) /* invariant 3: it would be its own ancestor */
             return damaged_path(target, err);
@@ -182,7 +182,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code reach(search *s, hdx_id id, uint64_t from, hdx_error *err)
+static hdx_code reach_object(search *s, hdx_id id, uint64_t from, hdx_error *err)
 {
     if (!hdx_mem_room(s->ask->q.mem, (void **)&s->queue, &s->capacity, s->count, sizeof *s->queue))
         return hdx_no_memory(err, "a search", s->count * sizeof *s->queue);
@@ -191,7 +191,7 @@ static hdx_code reach(search *s, hdx_id id, uint64_t from, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code expand(search *s, uint64_t place, hdx_error *err)
+static hdx_code expand_object(search *s, uint64_t place, hdx_error *err)
 {
     const hdx_id    id = s->queue[place].id;
     const uint64_t *wanted = hdx_map_get(&s->places, id);
@@ -207,7 +207,7 @@ static hdx_code expand(search *s, uint64_t place, hdx_error *err)
         bool no = false;
         if (to < s->objects && !hdx_bits_test(s->seen, to) &&
             (code = hdx_excludes_edge(s->x, id, to, &no, err)) == HDX_OK && !no)
-            code = reach(s, to, place, err);
+            code = reach_object(s, to, place, err);
         if (code == HDX_OK)
             code = hdx_ask_check_cancel(s->ask, err);
     }
@@ -225,12 +225,12 @@ static hdx_code search_all(search *s, hdx_error *err)
     hdx_code        code = HDX_OK;
     for (uint64_t i = 0; code == HDX_OK && roots != NULL && i < root_count; i++)
         if (roots[i].thread == HDX_NO_ID && roots[i].object < s->objects && !hdx_bits_test(s->seen, roots[i].object))
-            code = reach(s, roots[i].object, NOWHERE, err);
+            code = reach_object(s, roots[i].object, NOWHERE, err);
     for (; code == HDX_OK && s->missing > 0 && level < s->count; level = end) {
         end = s->count;
         hdx_sort(s->ask->q.mem, s->queue + level, end - level, sizeof *s->queue, offsetof(reached_object, id), by_id);
         for (uint64_t i = level; code == HDX_OK && s->missing > 0 && i < end; i++)
-            code = expand(s, i, err);
+            code = expand_object(s, i, err);
     }
     return code;
 }
@@ -242,7 +242,7 @@ static hdx_code add_path(const search *s, tree *t, uint64_t from, uint64_t *end,
     hdx_code code = HDX_OK;
     bool     fresh = true;
     for (; code == HDX_OK && fresh && from != NOWHERE; from = s->queue[from].from) {
-        if ((code = place_of(t, s->queue[from].id, true, &place, &fresh, err)) != HDX_OK)
+        if ((code = index_of(t, s->queue[from].id, true, &place, &fresh, err)) != HDX_OK)
             return code;
         if (below == HDX_TREE_NONE)
             *end = place;
@@ -280,8 +280,8 @@ static hdx_code by_search(tree *t, const hdx_id *targets, size_t count, hdx_erro
     return code;
 }
 
-static hdx_code grow(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, bool all,
-                     hdx_path_tree *out, hdx_error *err)
+static hdx_code build_tree(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count, bool all,
+                           hdx_path_tree *out, hdx_error *err)
 {
     tree     t = { ask, x, hdx_graph_objects(ask->g), hdx_map_of(ask->q.mem), hdx_map_of(ask->q.mem), out };
     hdx_code code = HDX_OK;
@@ -292,7 +292,7 @@ static hdx_code grow(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets,
     for (size_t i = 0; i < count; i++)
         out->ends[i] = HDX_TREE_NONE;
     for (size_t i = 0; code == HDX_OK && i < count; i++) {
-        code = climb(&t, targets[i], &out->ends[i], err);
+        code = climb_path(&t, targets[i], &out->ends[i], err);
         missing = missing || out->ends[i] == HDX_TREE_NONE;
     }
     if (code == HDX_OK && all && missing && x->count > 0)
@@ -305,13 +305,13 @@ static hdx_code grow(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets,
 hdx_code hdx_path_tree_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
                             hdx_path_tree *out, hdx_error *err)
 {
-    return grow(ask, x, targets, count, true, out, err);
+    return build_tree(ask, x, targets, count, true, out, err);
 }
 
 hdx_code hdx_path_tree_climb(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targets, size_t count,
                              hdx_path_tree *out, hdx_error *err)
 {
-    return grow(ask, x, targets, count, false, out, err);
+    return build_tree(ask, x, targets, count, false, out, err);
 }
 
 hdx_code hdx_path_tree_paths(hdx_ask *ask, const hdx_path_tree *t, const hdx_id *targets, hdx_paths *out,
@@ -337,7 +337,7 @@ typedef struct branch {
     uint64_t      place; /* index of the path */
 } branch;
 
-static uint64_t common(const branch *a, const branch *b)
+static uint64_t common_steps(const branch *a, const branch *b)
 {
     uint64_t n = 0, most = a->count < b->count ? a->count : b->count;
     while (n < most && a->at[n] == b->at[n])
@@ -348,7 +348,7 @@ static uint64_t common(const branch *a, const branch *b)
 static int by_steps(const void *a, const void *b)
 {
     const branch *x = a, *y = b;
-    uint64_t      n = common(x, y);
+    uint64_t      n = common_steps(x, y);
     if (n == x->count || n == y->count)
         return (x->count > y->count) - (x->count < y->count);
     return x->at[n] < y->at[n] ? -1 : 1;
@@ -360,7 +360,7 @@ static hdx_code add_branches(hdx_ask *ask, const branch *list, uint64_t n, hdx_p
     hdx_code code = HDX_OK;
     hdx_ids  previous = hdx_ids_of(out->mem); /* indexes of the steps of the previous path */
     for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
-        previous.count = i == 0 ? 0 : common(&list[i], &list[i - 1]);
+        previous.count = i == 0 ? 0 : common_steps(&list[i], &list[i - 1]);
         for (uint64_t s = previous.count; code == HDX_OK && s < list[i].count; s++) {
             const uint64_t parent = s == 0 ? HDX_TREE_NONE : previous.at[s - 1];
             if (!hdx_mem_room(out->mem, (void **)&out->at, &out->capacity, out->count, sizeof *out->at))

@@ -151,7 +151,7 @@ static bool is_before(const void *in, uint64_t place, const void *wanted)
     return m->t->at[m->kids[place]].id < *(const hdx_id *)wanted;
 }
 
-static bool take_name(void *context, const hdx_named_ref *ref)
+static bool name_reference(void *context, const hdx_named_ref *ref)
 {
     merger        *m = context;
     const uint64_t end = m->first[m->node + 1];
@@ -197,7 +197,7 @@ static hdx_code name_children(merger *m, uint64_t node, hdx_error *err)
         m->code = HDX_OK;
         m->err = err;
         const hdx_code code = hdx_excludes_visit(
-            m->x, id, count == 1 ? m->t->at[m->kids[m->first[node]]].id : HDX_NO_ID, take_name, m, &mine);
+            m->x, id, count == 1 ? m->t->at[m->kids[m->first[node]]].id : HDX_NO_ID, name_reference, m, &mine);
         if (m->code != HDX_OK)
             return m->code;
         m->no_dump = code == HDX_BAD_DUMP && hdx_graph_lacks_dump(m->ask->g);

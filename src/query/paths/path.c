@@ -296,7 +296,7 @@ static hdx_code write_path(writer *w, uint64_t number, const hdx_path *p, hdx_ce
 
 /* ---- the answer ---- */
 
-static hdx_code write_all(writer *w, hdx_cell *paths, hdx_error *err)
+static hdx_code write_paths(writer *w, hdx_cell *paths, hdx_error *err)
 {
     hdx_code  code = HDX_OK;
     hdx_cell *cells = hdx_arena_get(w->arena, w->found.count * sizeof *cells);
@@ -314,7 +314,7 @@ hdx_code hdx_paths_cells(hdx_ask *ask, const hdx_excludes *x, const hdx_paths *p
     writer w = {
         .ask = ask, .x = x, .found = *paths, .arena = arena, .merge = true, .steps_made = hdx_map_of(ask->q.mem)
     };
-    const hdx_code code = write_all(&w, out, err);
+    const hdx_code code = write_paths(&w, out, err);
     hdx_map_free(&w.steps_made);
     hdx_unreached_close(&w.unreached);
     return code;
@@ -416,7 +416,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
         w.found.count = options->limit;
     const uint64_t shown = one_each ? count : w.found.count;
     if (code == HDX_OK && (!options->merge || !options->rows_only))
-        code = write_all(&w, &paths, err);
+        code = write_paths(&w, &paths, err);
     if (code == HDX_OK && options->merge && !one_each)
         code = hdx_path_tree_of(&ask, &w.found, &tree, err);
     if (code == HDX_OK && options->merge)

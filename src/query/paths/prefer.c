@@ -218,7 +218,7 @@ static hdx_code try_path(choice *s, hdx_id from, uint64_t place, bool *found, hd
  * Paths do not pass through a GC root (MAT 6.7). Paths to this entry of the queue have `length` references including
  * the next.
  */
-static hdx_code expand(choice *s, uint64_t place, uint64_t length, uint64_t limit, bool *found, hdx_error *err)
+static hdx_code expand_object(choice *s, uint64_t place, uint64_t length, uint64_t limit, bool *found, hdx_error *err)
 {
     const hdx_id id = s->queue[place].id;
     hdx_graph   *g = s->ask->g;
@@ -243,7 +243,7 @@ static hdx_code expand(choice *s, uint64_t place, uint64_t length, uint64_t limi
 }
 
 /* Appends the first path that is good enough. */
-static hdx_code search(choice *s, hdx_id target, bool *found, hdx_error *err)
+static hdx_code search_replacement(choice *s, hdx_id target, bool *found, hdx_error *err)
 {
     const uint64_t limit = s->work + WORK_EACH < WORK_ALL ? s->work + WORK_EACH : WORK_ALL;
     /* length of a path that ends at this level of the queue, and where the level ends */
@@ -253,7 +253,7 @@ static hdx_code search(choice *s, hdx_id target, bool *found, hdx_error *err)
     s->seen = hdx_map_of(s->ask->q.mem);
     code = enqueue(s, target, 0, err);
     for (uint64_t i = 0; code == HDX_OK && !*found && i < s->count && length <= s->most && s->work < limit; i++) {
-        code = expand(s, i, length, limit, found, err);
+        code = expand_object(s, i, length, limit, found, err);
         if (i + 1 == level) {
             level = s->count;
             length++;
@@ -264,7 +264,7 @@ static hdx_code search(choice *s, hdx_id target, bool *found, hdx_error *err)
 }
 
 /* Moves the most informative of the paths from..end of one target, sorted by length, to the front. */
-static hdx_code prefer(choice *s, uint64_t from, uint64_t end, hdx_error *err)
+static hdx_code prefer_path(choice *s, uint64_t from, uint64_t end, hdx_error *err)
 {
     const uint64_t shortest = s->out->at[from].count;
     uint64_t       place = from;
@@ -280,7 +280,8 @@ static hdx_code prefer(choice *s, uint64_t from, uint64_t end, hdx_error *err)
             (is == BY_STATIC || is_of_program(s->ask->g, s->out->steps.at[s->out->at[i].first])) &&
             (code = is_sound(s, &s->out->at[i], &found, err)) == HDX_OK && found)
             place = i;
-    if (code == HDX_OK && !found && (code = search(s, s->out->at[from].target, &found, err)) == HDX_OK && found) {
+    if (code == HDX_OK && !found && (code = search_replacement(s, s->out->at[from].target, &found, err)) == HDX_OK &&
+        found) {
         place = end - 1; /* replace the longest */
         s->out->at[place] = s->out->at[--s->out->count];
     }
@@ -302,7 +303,7 @@ hdx_code hdx_paths_prefer(hdx_ask *ask, const hdx_excludes *x, unsigned paths, h
     for (uint64_t from = 0, end; code == HDX_OK && from < count && s.work < WORK_ALL; from = end) {
         for (end = from + 1; end < count && end - from < paths && out->at[end].target == out->at[from].target;)
             end++;
-        code = prefer(&s, from, end, err);
+        code = prefer_path(&s, from, end, err);
     }
     hdx_mem_put(ask->q.mem, s.queue, s.capacity * sizeof *s.queue);
     return code;

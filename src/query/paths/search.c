@@ -59,7 +59,7 @@ void hdx_paths_drop(hdx_paths *p)
 }
 
 /* Climbs from the target to a root, then reverses the steps. */
-static hdx_code climb(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *err)
+static hdx_code climb_path(hdx_ask *ask, hdx_id target, hdx_paths *out, hdx_error *err)
 {
     hdx_code code = hdx_path_begin(out, target, err);
     hdx_id   v = target, parent = hdx_graph_nearest(ask->g, v);
@@ -102,7 +102,7 @@ static hdx_code enqueue(search *s, hdx_id id, uint64_t towards, hdx_error *err)
 }
 
 /* Processes all referrers of the queued object at `place`: roots end paths, the others are queued. */
-static hdx_code expand(search *s, uint64_t place, unsigned wanted, unsigned *found, hdx_error *err)
+static hdx_code expand_object(search *s, uint64_t place, unsigned wanted, unsigned *found, hdx_error *err)
 {
     hdx_id   id = s->queue[place].id, from;
     hdx_code code = HDX_OK;
@@ -140,7 +140,7 @@ static hdx_code search_target(search *s, hdx_id target, unsigned wanted, hdx_err
     s->count = 0;
     code = enqueue(s, target, 0, err);
     for (uint64_t i = 0; code == HDX_OK && i < s->count && found < wanted; i++)
-        code = expand(s, i, wanted, &found, err);
+        code = expand_object(s, i, wanted, &found, err);
     for (uint64_t i = 0; i < s->count; i++)
         hdx_bits_clear(s->seen, s->queue[i].id);
     return code == HDX_OK && found == 0 ? hdx_path_begin(s->out, target, err) : code;
@@ -154,7 +154,7 @@ hdx_code hdx_paths_find(hdx_ask *ask, const hdx_excludes *x, const hdx_id *targe
     hdx_code code = HDX_OK;
     if (x->count == 0 && paths <= 1) {
         for (size_t i = 0; code == HDX_OK && i < count; i++)
-            code = climb(ask, targets[i], out, err);
+            code = climb_path(ask, targets[i], out, err);
         return code;
     }
     s.roots = hdx_mem_array(ask->q.mem, words, sizeof *s.roots);

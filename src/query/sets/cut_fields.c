@@ -60,7 +60,7 @@ static hdx_code read_class(hdx_cut_fields *c, uint32_t number, hdx_error *err)
                     goto ask;
                 const bool is_cut = hdx_excludes_ref(c->rules, c->rules->of_class[number], &ref);
                 if (!add_field(c, offset, is_cut))
-                    return hdx_no_memory(err, "fields that hold nothing", c->capacity * sizeof *c->fields);
+                    return hdx_no_memory(err, "ignored fields", c->capacity * sizeof *c->fields);
                 cut += is_cut;
             }
             offset += size;
@@ -108,7 +108,7 @@ hdx_code hdx_cut_fields_open(hdx_ask *ask, const hdx_excludes *rules, hdx_cut_fi
     out->way = hdx_mem_array(out->mem, out->classes, sizeof *out->way);
     out->first = hdx_mem_array(out->mem, out->classes, sizeof *out->first);
     if (out->way == NULL || out->first == NULL)
-        return hdx_no_memory(err, "fields that hold nothing", out->classes * sizeof *out->first);
+        return hdx_no_memory(err, "ignored fields", out->classes * sizeof *out->first);
     for (uint32_t i = 0; code == HDX_OK && i < out->classes; i++) {
         const hdx_class *c = rules->of_class[i] == 0 ? NULL : hdx_graph_class(ask->g, i);
         if (c == NULL || c->kind == HDX_PRIMITIVE_ARRAY)

@@ -22,7 +22,7 @@ static hdx_code add_member(collecting *c, hdx_id id, hdx_error *err)
     if (code != HDX_OK || id >= hdx_graph_objects(c->ask->g))
         return code;
     c->m->described++;
-    if (hdx_bits_test(c->m->bits, id) || (code = hdx_sieve_keeps(c->sieve, id, &yes, err)) != HDX_OK || !yes)
+    if (hdx_bits_test(c->m->bits, id) || (code = hdx_sieve_matches(c->sieve, id, &yes, err)) != HDX_OK || !yes)
         return code;
     hdx_bits_put(c->m->bits, id);
     c->m->named++;

@@ -15,7 +15,7 @@ void     hdx_sieve_close(hdx_sieve *s); /* NULL is allowed */
 void     hdx_sieve_class(hdx_sieve *s, uint32_t number);
 hdx_code hdx_sieve_check(hdx_sieve *s, const hdx_column *columns, unsigned column_count, hdx_error *err);
 /* Returns whether the fields of an object meet all conditions; s NULL: yes. */
-hdx_code hdx_sieve_keeps(hdx_sieve *s, hdx_id id, bool *yes, hdx_error *err);
+hdx_code hdx_sieve_matches(hdx_sieve *s, hdx_id id, bool *yes, hdx_error *err);
 
 typedef struct hdx_set { /* all borrowed */
     const hdx_id      *ids;

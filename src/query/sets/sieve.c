@@ -142,7 +142,7 @@ hdx_code hdx_sieve_check(hdx_sieve *s, const hdx_column *columns, unsigned colum
 
 /* ---- decision ---- */
 
-static hdx_code cell_of(hdx_sieve *s, const clause *c, hdx_id id, hdx_cell *out, bool *there, hdx_error *err)
+static hdx_code field_cell(hdx_sieve *s, const clause *c, hdx_id id, hdx_cell *out, bool *there, hdx_error *err)
 {
     const hdx_class *of = hdx_graph_class(s->q.graph, hdx_graph_class_of(s->q.graph, id));
     hdx_value        v;
@@ -167,13 +167,13 @@ static hdx_code cell_of(hdx_sieve *s, const clause *c, hdx_id id, hdx_cell *out,
     return code;
 }
 
-hdx_code hdx_sieve_keeps(hdx_sieve *s, hdx_id id, bool *yes, hdx_error *err)
+hdx_code hdx_sieve_matches(hdx_sieve *s, hdx_id id, bool *yes, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     *yes = true;
     for (size_t i = 0; s != NULL && code == HDX_OK && *yes && i < s->count; i++) {
         hdx_cell cell = hdx_cell_null();
-        if ((code = cell_of(s, &s->at[i], id, &cell, yes, err)) == HDX_OK && *yes)
+        if ((code = field_cell(s, &s->at[i], id, &cell, yes, err)) == HDX_OK && *yes)
             code = hdx_condition_holds(s->at[i].is, &cell, yes, err);
         hdx_arena_empty(&s->values);
     }

@@ -203,7 +203,7 @@ typedef struct sum_tree {
 } sum_tree;
 
 /* Sums each node after all of its children. */
-static hdx_code sum_up(hdx_ask *ask, const hdx_path_tree *t, sum_tree *w, hdx_error *err)
+static hdx_code sum_paths(hdx_ask *ask, const hdx_path_tree *t, sum_tree *w, hdx_error *err)
 {
     uint64_t  n = 0;
     uint64_t *ready = hdx_mem_array(t->mem, w->count, sizeof *ready);
@@ -254,7 +254,7 @@ static hdx_code sum_tree_of(hdx_ask *ask, const hdx_path_tree *t, const hdx_ids 
             w->at[t->ends[i]].paths++;
             w->at[t->ends[i]].bytes += hdx_graph_retained(ask->g, members->at[i]);
         }
-    return sum_up(ask, t, w, err);
+    return sum_paths(ask, t, w, err);
 }
 
 /* Returns the node with the most paths of a list; of equal ones, the lowest id. */
@@ -268,7 +268,7 @@ static uint64_t most_used(const hdx_path_tree *t, const sum_tree *w, uint64_t li
     return best;
 }
 
-static hdx_id follow(const hdx_path_tree *t, const sum_tree *w, uint64_t least, double drop)
+static hdx_id follow_paths(const hdx_path_tree *t, const sum_tree *w, uint64_t least, double drop)
 {
     for (uint64_t at = most_used(t, w, w->first), next; at < w->count && w->at[at].paths > least; at = next) {
         next = most_used(t, w, w->at[at].first);
@@ -302,7 +302,7 @@ static hdx_code point_of_group(hdx_suspects *s, hdx_suspect *of, const hdx_exclu
             code = sum_tree_of(&s->ask, &t, members, &w, err);
     }
     if (code == HDX_OK)
-        of->point = follow(&t, &w, least, s->drop);
+        of->point = follow_paths(&t, &w, least, s->drop);
     *none = w.found == 0;
     sum_tree_drop(&t, &w);
     hdx_path_tree_drop(&t);

@@ -500,7 +500,8 @@ static hdx_code write_problem(writer *w, unsigned problem, hdx_cell *out, hdx_er
     return code;
 }
 
-static hdx_code write_all(writer *w, unsigned problem_count, hdx_cell *suspects, hdx_cell *problems, hdx_error *err)
+static hdx_code write_problems(writer *w, unsigned problem_count, hdx_cell *suspects, hdx_cell *problems,
+                               hdx_error *err)
 {
     hdx_code  code = HDX_OK;
     hdx_cell *list = get(w, w->s->count, sizeof *list, &code, err);
@@ -566,7 +567,7 @@ static hdx_code open_context(hdx_suspects *s, const hdx_query *q, hdx_error *err
     s->only = hdx_dump_only_of(q->graph);
     s->total = hdx_graph_summary_of(q->graph)->live_bytes;
     s->total -= hdx_least(s->only.bytes, s->total);
-    hdx_dump_only_tell(q);
+    hdx_dump_only_report(q);
     s->sums = hdx_mem_array(q->mem, s->classes, sizeof *s->sums);
     s->used = hdx_mem_array(q->mem, s->classes, sizeof *s->used);
     if (s->sums == NULL || s->used == NULL)
@@ -595,7 +596,7 @@ static hdx_code answer(hdx_suspects *s, uint64_t percent_of, bool document, hdx_
     if (code != HDX_OK || (code = hdx_table_in(s->ask.q.mem, columns, COLUMNS, &w.table, err)) != HDX_OK)
         return code;
     w.arena = hdx_table_arena(w.table);
-    if ((code = write_all(&w, number_problems(s), &suspects, &problems, err)) != HDX_OK) {
+    if ((code = write_problems(&w, number_problems(s), &suspects, &problems, err)) != HDX_OK) {
         hdx_table_free(w.table);
         return code;
     }

@@ -47,7 +47,7 @@ hdx_code hdx_triage_pinned(hdx_triage *t, hdx_error *err)
         hdx_refs     entries;
         hdx_id       entry;
         const hdx_id map = maps.at[i];
-        if (!hdx_triage_tells(t, hdx_graph_retained(t->g, map)) || hdx_graph_retained(t->g, map) <= most ||
+        if (!hdx_triage_is_relevant(t, hdx_graph_retained(t->g, map)) || hdx_graph_retained(t->g, map) <= most ||
             hdx_fields_read(&t->fields, t->g, map, &mine) != HDX_OK)
             continue;
         const hdx_id table = hdx_fields_ref(&t->fields, "java.util.WeakHashMap", "table");
@@ -71,7 +71,7 @@ hdx_code hdx_triage_pinned(hdx_triage *t, hdx_error *err)
     hdx_buffer_format(&next, "path 0x%" PRIx64, hdx_graph_address(t->g, worst));
     if (next.failed)
         return hdx_no_memory(err, "a command", next.len);
-    return hdx_triage_say(t, "pinned-map", hdx_cell_uint(most), next.at, &b, err);
+    return hdx_triage_report(t, "pinned-map", hdx_cell_uint(most), next.at, &b, err);
 }
 
 /* ---- soft references to objects that other references hold, too ---- */
@@ -118,7 +118,7 @@ hdx_code hdx_triage_soft(hdx_triage *t, hdx_error *err)
         most = n;
         bytes = sum;
     }
-    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || best == NULL || !hdx_triage_tells(t, bytes))
+    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || best == NULL || !hdx_triage_is_relevant(t, bytes))
         return code;
     const hdx_cell class = hdx_cell_text(best->name);
     hdx_buffer b = hdx_buffer_of(t->q.mem);
@@ -127,7 +127,7 @@ hdx_code hdx_triage_soft(hdx_triage *t, hdx_error *err)
     hdx_triage_put_text(&b, &class);
     hdx_buffer_text(&b, " that other references also hold, so clearing soft references cannot free them; they retain ");
     hdx_triage_put_share(t, &b, bytes);
-    return hdx_triage_say(t, "pinned-soft", hdx_cell_uint(bytes), "referents --by class", &b, err);
+    return hdx_triage_report(t, "pinned-soft", hdx_cell_uint(bytes), "referents --by class", &b, err);
 }
 
 /* ---- waste ---- */
@@ -161,11 +161,11 @@ hdx_code hdx_triage_waste(hdx_triage *t, hdx_error *err)
         uint64_t   wasted = 0;
         hdx_buffer b = hdx_buffer_of(t->q.mem);
         if ((code = total_of(t, of[i].question, of[i].arguments, of[i].count, of[i].column, &wasted, err)) != HDX_OK ||
-            !hdx_triage_tells(t, wasted))
+            !hdx_triage_is_relevant(t, wasted))
             continue;
         hdx_buffer_text(&b, of[i].says);
         hdx_triage_put_share(t, &b, wasted);
-        code = hdx_triage_say(t, "waste", hdx_cell_uint(wasted), of[i].next, &b, err);
+        code = hdx_triage_report(t, "waste", hdx_cell_uint(wasted), of[i].next, &b, err);
     }
     return code;
 }

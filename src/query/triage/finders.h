@@ -36,13 +36,13 @@ typedef struct hdx_triage {
 } hdx_triage;
 
 /* ---- output ---- */
-hdx_code hdx_triage_say(hdx_triage *t, const char *kind, hdx_cell bytes, const char *next, const hdx_buffer *sentence,
-                        hdx_error *err);
+hdx_code hdx_triage_report(hdx_triage *t, const char *kind, hdx_cell bytes, const char *next,
+                           const hdx_buffer *sentence, hdx_error *err);
 void     hdx_triage_put_text(hdx_buffer *b, const hdx_cell *cell);                 /* only if it is a text */
 void     hdx_triage_put_share(const hdx_triage *t, hdx_buffer *b, uint64_t bytes); /* "40.0 MB (12 %)" */
 void     hdx_triage_put_size(hdx_buffer *b, uint64_t bytes);
 void     hdx_triage_put_count(hdx_buffer *b, uint64_t n, const char *one, const char *many); /* "1,204 threads" */
-bool     hdx_triage_tells(const hdx_triage *t, uint64_t bytes); /* whether it is large enough to report */
+bool     hdx_triage_is_relevant(const hdx_triage *t, uint64_t bytes); /* whether it is large enough to report */
 
 /* ---- rows of another question, of which some columns are read ---- */
 #define HDX_ASKED_COLUMNS 6u

@@ -68,7 +68,7 @@ hdx_code hdx_triage_suspects(hdx_triage *t, hdx_error *err)
         if (next.failed)
             code = hdx_no_memory(err, "a command", next.len);
         else
-            code = hdx_triage_say(t, "suspect", *a.cells[1], next.at, &b, err);
+            code = hdx_triage_report(t, "suspect", *a.cells[1], next.at, &b, err);
         reported++;
     }
     return hdx_triage_end(&a, code, err);
@@ -97,7 +97,7 @@ hdx_code hdx_triage_statics(hdx_triage *t, hdx_error *err)
         hdx_triage_put_size(&b, bytes);
     }
     code = hdx_triage_end(&a, code, err);
-    return code == HDX_OK && reported > 0 ? hdx_triage_say(t, "statics", hdx_cell_uint(most), "statics", &b, err)
+    return code == HDX_OK && reported > 0 ? hdx_triage_report(t, "statics", hdx_cell_uint(most), "statics", &b, err)
                                           : code;
 }
 
@@ -122,7 +122,7 @@ hdx_code hdx_triage_holders(hdx_triage *t, hdx_error *err)
         hdx_buffer_text(&names, " ");
         hdx_triage_put_text(&names, a.cells[2]->kind == HDX_CELL_TEXT ? a.cells[2] : a.cells[3]);
     }
-    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || rows == 0 || !hdx_triage_tells(t, together))
+    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || rows == 0 || !hdx_triage_is_relevant(t, together))
         return code;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     hdx_buffer_format(&b, "no single object retains much, but %" PRIu64 " holder%s: ", rows,
@@ -131,7 +131,7 @@ hdx_code hdx_triage_holders(hdx_triage *t, hdx_error *err)
     hdx_buffer_text(&b, rows > HOLDERS_TOLD ? " and others; " : "; ");
     hdx_triage_put_share(t, &b, together);
     b.failed = b.failed || names.failed;
-    return hdx_triage_say(t, "holders", hdx_cell_uint(together), "holders", &b, err);
+    return hdx_triage_report(t, "holders", hdx_cell_uint(together), "holders", &b, err);
 }
 
 /* ---- class loaders that define the same classes ---- */
@@ -258,7 +258,7 @@ static hdx_code report_loaders(hdx_triage *t, const loader *at, uint64_t count, 
                       several, (int)(c->name.len < 200 ? c->name.len : 200), c->name.at, twice,
                       retained > 0 ? "together they retain" : "objects of these classes take");
     hdx_triage_put_share(t, &b, bytes);
-    return hdx_triage_say(t, "loaders", hdx_cell_uint(bytes), "loaders", &b, err);
+    return hdx_triage_report(t, "loaders", hdx_cell_uint(bytes), "loaders", &b, err);
 }
 
 hdx_code hdx_triage_loaders(hdx_triage *t, hdx_error *err)

@@ -81,7 +81,7 @@ static hdx_code report_locks(hdx_triage *t, const locks *l, hdx_error *err)
         hdx_buffer_put(&b, l->ring.at, l->ring.len);
         hdx_buffer_text(&b, l->in_ring > 4 ? " and others wait for each other" : " wait for each other");
         b.failed = b.failed || l->ring.failed;
-        code = hdx_triage_say(t, "deadlock", hdx_cell_null(), "threads", &b, err);
+        code = hdx_triage_report(t, "deadlock", hdx_cell_null(), "threads", &b, err);
     }
     for (uint64_t i = 0; i < l->list.count; i++)
         if (l->list.at[i].waiters >= WAITERS_REPORTED && (most == NULL || l->list.at[i].waiters > most->waiters))
@@ -96,7 +96,7 @@ static hdx_code report_locks(hdx_triage *t, const locks *l, hdx_error *err)
     hdx_buffer_text(&b, " that thread \"");
     hdx_triage_put_text(&b, &owner);
     hdx_buffer_text(&b, "\" has");
-    return hdx_triage_say(t, "waiting", hdx_cell_null(), "threads --sort owner", &b, err);
+    return hdx_triage_report(t, "waiting", hdx_cell_null(), "threads --sort owner", &b, err);
 }
 
 hdx_code hdx_triage_waiting(hdx_triage *t, hdx_error *err)
@@ -130,7 +130,7 @@ hdx_code hdx_triage_pools(hdx_triage *t, hdx_error *err)
     hdx_code code = hdx_triage_ask(t, &hdx_question_threads, arguments, 1, columns, &a, err);
     while (code == HDX_OK && hdx_triage_next(&a)) {
         const uint64_t n = hdx_triage_number(a.cells[1]), kept = hdx_triage_number(a.cells[2]);
-        if (n < 2 || (n < POOL_MANY && !hdx_triage_tells(t, kept)) || (kept <= bytes && n <= threads))
+        if (n < 2 || (n < POOL_MANY && !hdx_triage_is_relevant(t, kept)) || (kept <= bytes && n <= threads))
             continue;
         threads = n;
         bytes = kept;
@@ -145,7 +145,7 @@ hdx_code hdx_triage_pools(hdx_triage *t, hdx_error *err)
     hdx_triage_put_text(&b, &name);
     hdx_buffer_text(&b, "\"; they retain ");
     hdx_triage_put_share(t, &b, bytes);
-    return hdx_triage_say(t, "pool", hdx_cell_uint(bytes), "threads --by pool", &b, err);
+    return hdx_triage_report(t, "pool", hdx_cell_uint(bytes), "threads --by pool", &b, err);
 }
 
 /* ---- ThreadLocals ---- */
@@ -173,7 +173,7 @@ hdx_code hdx_triage_thread_locals(hdx_triage *t, hdx_error *err)
         bytes = hdx_triage_number(a.cells[2]);
         code = copy_text(t, a.cells[0], &field, err);
     }
-    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || !hdx_triage_tells(t, bytes))
+    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || !hdx_triage_is_relevant(t, bytes))
         return code;
     const hdx_cell name = hdx_cell_text(field);
     hdx_buffer     b = hdx_buffer_of(t->q.mem);
@@ -183,7 +183,7 @@ hdx_code hdx_triage_thread_locals(hdx_triage *t, hdx_error *err)
     hdx_triage_put_count(&b, threads, "thread", "threads");
     hdx_buffer_text(&b, "; they retain ");
     hdx_triage_put_share(t, &b, bytes);
-    return hdx_triage_say(t, "thread-local", hdx_cell_uint(bytes), "thread-locals --by key", &b, err);
+    return hdx_triage_report(t, "thread-local", hdx_cell_uint(bytes), "thread-locals --by key", &b, err);
 }
 
 /* ---- finalizers ---- */
@@ -219,7 +219,7 @@ hdx_code hdx_triage_finalizers(hdx_triage *t, hdx_error *err)
     hdx_triage_put_text(&b, &name);
     hdx_buffer_text(&b, running > 0 ? ", while one finalizer is running; they retain " : "; they retain ");
     hdx_triage_put_share(t, &b, bytes);
-    return hdx_triage_say(t, "finalizers", hdx_cell_uint(bytes), "finalizers", &b, err);
+    return hdx_triage_report(t, "finalizers", hdx_cell_uint(bytes), "finalizers", &b, err);
 }
 
 /* ---- resources that were not closed ---- */
@@ -264,7 +264,7 @@ hdx_code hdx_triage_open_files(hdx_triage *t, hdx_error *err)
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     hdx_triage_put_count(&b, kinds[best].count, "object", "objects");
     hdx_buffer_format(&b, " of kind \"%s\" that the program opened are not closed", kinds[best].name);
-    return hdx_triage_say(t, "open-files", hdx_cell_null(), "open-files", &b, err);
+    return hdx_triage_report(t, "open-files", hdx_cell_null(), "open-files", &b, err);
 }
 
 /* ---- memory outside of the heap ---- */
@@ -286,7 +286,7 @@ hdx_code hdx_triage_outside(hdx_triage *t, hdx_error *err)
         *(hdx_text_is(a.cells[0]->as.text, "mapped") ? &mapped : &rest) += hdx_triage_number(a.cells[2]);
         pieces += hdx_triage_number(a.cells[1]);
     }
-    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || !hdx_triage_tells(t, mapped + rest))
+    if ((code = hdx_triage_end(&a, code, err)) != HDX_OK || !hdx_triage_is_relevant(t, mapped + rest))
         return code;
     hdx_buffer b = hdx_buffer_of(t->q.mem);
     hdx_triage_put_count(&b, pieces, "buffer has", "buffers have");
@@ -300,7 +300,7 @@ hdx_code hdx_triage_outside(hdx_triage *t, hdx_error *err)
     }
     hdx_buffer_text(&b, "; live objects take ");
     hdx_triage_put_size(&b, t->live);
-    return hdx_triage_say(t, "outside", hdx_cell_uint(mapped + rest), "direct-buffers", &b, err);
+    return hdx_triage_report(t, "outside", hdx_cell_uint(mapped + rest), "direct-buffers", &b, err);
 }
 
 /* ---- terminated threads and their queues ---- */
@@ -355,7 +355,7 @@ hdx_code hdx_triage_ended(hdx_triage *t, hdx_error *err)
         code = hdx_ask_check_cancel(&t->ask, err);
     }
     const uint64_t bytes = best == HDX_NO_ID ? 0 : hdx_graph_retained(t->g, best);
-    if (code != HDX_OK || !hdx_triage_tells(t, bytes))
+    if (code != HDX_OK || !hdx_triage_is_relevant(t, bytes))
         return code;
     hdx_cell   name = hdx_cell_null();
     hdx_buffer b = hdx_buffer_of(t->q.mem), next = hdx_buffer_of(t->q.mem);
@@ -370,5 +370,5 @@ hdx_code hdx_triage_ended(hdx_triage *t, hdx_error *err)
     hdx_buffer_format(&next, "path 0x%" PRIx64, hdx_graph_address(t->g, best));
     if (code == HDX_OK && next.failed)
         code = hdx_no_memory(err, "a command", next.len);
-    return code == HDX_OK ? hdx_triage_say(t, "ended-thread", hdx_cell_uint(bytes), next.at, &b, err) : code;
+    return code == HDX_OK ? hdx_triage_report(t, "ended-thread", hdx_cell_uint(bytes), next.at, &b, err) : code;
 }

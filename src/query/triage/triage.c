@@ -27,8 +27,8 @@ const hdx_column hdx_triage_members[HDX_TRIAGE_MEMBERS] = {
 
 /* ---- output ---- */
 
-hdx_code hdx_triage_say(hdx_triage *t, const char *kind, hdx_cell bytes, const char *next, const hdx_buffer *sentence,
-                        hdx_error *err)
+hdx_code hdx_triage_report(hdx_triage *t, const char *kind, hdx_cell bytes, const char *next,
+                           const hdx_buffer *sentence, hdx_error *err)
 {
     hdx_member *m = hdx_arena_get(t->arena, HDX_TRIAGE_MEMBERS * sizeof *m);
     char       *text = sentence->failed ? NULL : hdx_arena_copy(t->arena, sentence->at, sentence->len);
@@ -78,7 +78,7 @@ void hdx_triage_put_count(hdx_buffer *b, uint64_t n, const char *one, const char
     hdx_buffer_format(b, " %s", n == 1 ? one : many);
 }
 
-bool hdx_triage_tells(const hdx_triage *t, uint64_t bytes)
+bool hdx_triage_is_relevant(const hdx_triage *t, uint64_t bytes)
 {
     return bytes >= HDX_TRIAGE_LEAST && bytes > t->live / (100 / HDX_TRIAGE_PERCENT);
 }
@@ -148,7 +148,7 @@ static hdx_code find_death(hdx_triage *t, const hdx_cell *died, hdx_error *err)
     hdx_buffer_text(&b, name->kind == HDX_CELL_TEXT ? "\" ran out of memory" : " ran out of memory");
     hdx_buffer_text(&b, frame->kind == HDX_CELL_TEXT ? " at " : "");
     hdx_triage_put_text(&b, frame);
-    return hdx_triage_say(t, "out-of-memory", hdx_cell_null(), "threads --stacks --locals", &b, err);
+    return hdx_triage_report(t, "out-of-memory", hdx_cell_null(), "threads --stacks --locals", &b, err);
 }
 
 static hdx_code find_stripping(hdx_triage *t, hdx_error *err)
@@ -160,7 +160,7 @@ static hdx_code find_stripping(hdx_triage *t, hdx_error *err)
     hdx_buffer_format(&b, "contents were stripped from the dump (%s)", hdx_strip_name(s->policy));
     for (unsigned i = 0; hdx_strip_affected(s, i) != NULL; i++)
         hdx_buffer_format(&b, "%s%s", i == 0 ? ", which affects " : ", ", hdx_strip_affected(s, i));
-    return hdx_triage_say(t, "stripped", hdx_cell_null(), "info --verbose", &b, err);
+    return hdx_triage_report(t, "stripped", hdx_cell_null(), "info --verbose", &b, err);
 }
 
 static hdx_code report_skipped(hdx_triage *t, hdx_error *err)
@@ -172,11 +172,11 @@ static hdx_code report_skipped(hdx_triage *t, hdx_error *err)
         hdx_buffer_text(&b, "waste by equal Strings and empty slots was not checked because it takes longer");
     else
         hdx_buffer_text(&b, "no single object retains much; finding what holds the heap together takes longer");
-    return hdx_triage_say(t, "not-asked", hdx_cell_null(),
-                          t->tight      ? "suspects"
-                          : t->suspects ? "duplicates"
-                                        : "holders",
-                          &b, err);
+    return hdx_triage_report(t, "not-asked", hdx_cell_null(),
+                             t->tight      ? "suspects"
+                             : t->suspects ? "duplicates"
+                                           : "holders",
+                             &b, err);
 }
 
 /*
@@ -193,7 +193,7 @@ static hdx_code find_garbage(hdx_triage *t, hdx_error *err)
     hdx_buffer_text(&b, " of the dump are in ");
     hdx_triage_put_count(&b, s->unreachable_objects, "unreachable object", "unreachable objects");
     hdx_buffer_text(&b, ", more than in all live objects");
-    return hdx_triage_say(t, "unreachable", hdx_cell_uint(s->unreachable_bytes), "garbage", &b, err);
+    return hdx_triage_report(t, "unreachable", hdx_cell_uint(s->unreachable_bytes), "garbage", &b, err);
 }
 
 /* ---- all finders ---- */

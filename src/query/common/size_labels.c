@@ -1,5 +1,5 @@
 /*
- * sizes_said.c - shows "(size 17)" in place of a label for collections, which have no label of their own.
+ * size_labels.c - shows "(size 17)" in place of a label for collections, which have no label of their own.
  *
  * Only for rows that are displayed: reads the record of each collection and, for some, of the object that holds the
  * size. Shows nothing if the layout is unknown or the size needs more than FEW steps. Layouts are bound to the classes
@@ -44,7 +44,7 @@ void hdx_sizes_close(hdx_sizes *s)
     hdx_mem_put(s->ask.q.mem, s, sizeof *s);
 }
 
-hdx_code hdx_sizes_say(hdx_sizes *s, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
+hdx_code hdx_sizes_cell(hdx_sizes *s, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     hdx_collection_facts facts;
     char                 text[40];
