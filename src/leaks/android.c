@@ -1,12 +1,12 @@
 /*
- * android.c - what objects of Android say of themselves: states that take more than one field (SHARK 5.1; the others
- * are rows of tables.c).
+ * android.c - notes on Android objects that follow from more than one field (SHARK 5.1). Notes that follow from one
+ * field are rows of tables.c.
  *
- * In:  an instance and the inspected classes of its hierarchy as bits.
- * Out: notes. States that one field tells are rows of tables.c and are asked for here in their place of the order.
- * Knows field names of Android of fifteen years. Where Shark stops because a field or an object is missing, the note is
- * left out.
- * Cost: chains (parents of views, wrapped contexts, messages) are followed as far as they go; circles are left (Brent).
+ * In:  an instance, and the inspected classes of its hierarchy as bits.
+ * Out: notes. The states of tables.c are looked up here as well, so that all notes come in Shark's order.
+ * Knows field names of fifteen years of Android. Where Shark stops because a field or an object is missing, the note is
+ * omitted.
+ * Cost: chains (parents of views, wrapped contexts, messages) are followed to their end; cycles are detected (Brent).
  */
 #include "leaks/leaks.h"
 
@@ -19,11 +19,11 @@
 #define NOT          HDX_LEAK_NOT_LEAKING
 #define LABEL        HDX_LEAK_UNKNOWN
 
-typedef struct circle {
+typedef struct cycle_check {
     hdx_id   mark;
     uint64_t steps, limit;
-} circle;
-static bool goes_on(circle *c, hdx_id next)
+} cycle_check;
+static bool chain_continues(cycle_check *c, hdx_id next)
 {
     if (next == HDX_NO_ID || next == c->mark)
         return false;
@@ -36,7 +36,7 @@ static bool goes_on(circle *c, hdx_id next)
 }
 
 /* "pkg.Name@0x7f3a10" */
-static const char *named(leak_heap *h, hdx_id id)
+static const char *name_with_address(leak_heap *h, hdx_id id)
 {
     if (id == HDX_NO_ID)
         return "null";
@@ -49,8 +49,11 @@ static const char *class_text(leak_heap *h, hdx_id id)
 }
 static const char *enum_name(leak_heap *h, hdx_id id) { return hdx_leak_get_text(h, id, "java.lang.Enum", "name"); }
 
-/* Where a field of references stands: 0 no such field, 1 null, 2 set (also to an object that is not in the dump). */
-static int reference(leak_heap *h, hdx_id id, const char *owner, const char *field)
+/*
+ * Returns 0 if there is no such reference_state field, 1 if it is null, 2 if it is set, even to an object that is not
+ * in the dump.
+ */
+static int reference_state(leak_heap *h, hdx_id id, const char *owner, const char *field)
 {
     hdx_value v;
     return !hdx_leak_get(h, id, owner, field, &v) || v.type != 2 ? 0 : v.as.address == 0 ? 1 : 2;
@@ -58,7 +61,7 @@ static int reference(leak_heap *h, hdx_id id, const char *owner, const char *fie
 
 /* ---- contexts (SHARK 2.6) ---- */
 
-/* The first of the four classes in the hierarchy, from the object's class upwards. */
+/* Returns the first of the four classes in the hierarchy, from the object's class upwards. */
 static leak_class context_class(leak_heap *h, hdx_id id)
 {
     static const leak_class four[] = { LC_CONTEXT_WRAPPER, LC_ACTIVITY, LC_APPLICATION, LC_SERVICE };
@@ -75,8 +78,8 @@ static leak_class context_class(leak_heap *h, hdx_id id)
 
 hdx_id hdx_leak_component(leak_heap *h, hdx_id id)
 {
-    leak_class what = context_class(h, id);
-    circle     c = { id, 0, 0 };
+    leak_class  what = context_class(h, id);
+    cycle_check c = { id, 0, 0 };
     if (what != LC_CONTEXT_WRAPPER)
         return what == LC_CLASSES ? HDX_NO_ID : id;
     for (;;) {
@@ -89,7 +92,7 @@ hdx_id hdx_leak_component(leak_heap *h, hdx_id id)
         if (what == LC_ACTIVITY)
             return id;
         if (hdx_leak_isa(h, wrapper, LC_DECOR_CONTEXT) &&
-            reference(h, wrapper, hdx_leak_class_names[LC_DECOR_CONTEXT], "mPhoneWindow") != 0) {
+            reference_state(h, wrapper, hdx_leak_class_names[LC_DECOR_CONTEXT], "mPhoneWindow") != 0) {
             const hdx_id window =
                 hdx_leak_get_object(h, wrapper, hdx_leak_class_names[LC_DECOR_CONTEXT], "mPhoneWindow");
             id = hdx_leak_get_object(h, window, "android.view.Window", "mContext");
@@ -99,7 +102,7 @@ hdx_id hdx_leak_component(leak_heap *h, hdx_id id)
         }
         if (what == LC_APPLICATION || what == LC_SERVICE)
             return id;
-        if (!again || !goes_on(&c, id))
+        if (!again || !chain_continues(&c, id))
             return HDX_NO_ID;
     }
 }
@@ -116,7 +119,8 @@ static void context_fields(leak_inspector *i, hdx_id id, leak_look *l)
     leak_heap *h = i->h;
     hdx_values v = { 0 };
     hdx_error  err;
-    hdx_code   code = hdx_graph_fields(h->g, id, &v, &err); /* of its own: what follows reads many other objects */
+    /* copied by hdx_graph_fields, because the code below reads many other objects */
+    hdx_code code = hdx_graph_fields(h->g, id, &v, &err);
     hdx_leak_fail(h, code, &err);
     for (uint64_t n = 0; code == HDX_OK && n < v.count; n++) {
         const hdx_id to = v.at[n].value.type == 2 && !v.at[n].value.absent
@@ -158,7 +162,7 @@ static void context_wrapper(leak_inspector *i, hdx_id id, leak_look *l)
                      hdx_leak_print(h, "wraps the service %s", class_text(h, c)));
 }
 
-/* mOuterContext of a ContextImpl; `of`: the object the note is for. */
+/* Handles mOuterContext of a ContextImpl. `of`: the object that gets the note. */
 static void outer_context(leak_inspector *i, hdx_id of, hdx_id context, bool manager, leak_look *l)
 {
     leak_heap   *h = i->h;
@@ -216,20 +220,20 @@ static void view_id(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
 
 static void view(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
 {
-    leak_heap *h = i->h;
-    hdx_id     up = hdx_leak_get_object(h, id, VIEW, "mParent"), root = HDX_NO_ID;
-    circle     c = { id, 0, 0 };
+    leak_heap  *h = i->h;
+    hdx_id      up = hdx_leak_get_object(h, id, VIEW, "mParent"), root = HDX_NO_ID;
+    cycle_check c = { id, 0, 0 };
     while (up != HDX_NO_ID && hdx_leak_isa(h, up, LC_VIEW)) {
         root = up;
         up = hdx_leak_get_object(h, up, VIEW, "mParent");
-        if (!goes_on(&c, up))
+        if (!chain_continues(&c, up))
             break;
     }
     if (up != HDX_NO_ID && hdx_leak_isa(h, up, LC_VIEW))
-        up = HDX_NO_ID; /* a circle of parents hangs on nothing */
+        up = HDX_NO_ID; /* parents that form a cycle have no root view */
     const char *const decor = "com.android.internal.policy.DecorView";
     const bool        window = up != HDX_NO_ID || (root != HDX_NO_ID && hdx_text_is(hdx_leak_name_of(h, root), decor));
-    const bool        detached = reference(h, id, VIEW, "mAttachInfo") != 2;
+    const bool        detached = reference_state(h, id, VIEW, "mAttachInfo") != 2;
     const int64_t     count = hdx_leak_get_int(h, id, VIEW, "mWindowAttachCount", 0);
     if (hdx_leak_context_destroyed(h, hdx_leak_get_object(h, id, VIEW, "mContext")))
         hdx_leak_say(i, l, LEAKS, "view.context_destroyed",
@@ -237,7 +241,7 @@ static void view(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
     else if (window && count > 0 && detached)
         hdx_leak_say(i, l, LEAKS, "view.detached_in_window",
                      hdx_leak_print(h, "%sthe view is detached and still in the hierarchy of a window", via));
-    else if (window && count > 0 && root != HDX_NO_ID && reference(h, root, VIEW, "mAttachInfo") != 2)
+    else if (window && count > 0 && root != HDX_NO_ID && reference_state(h, root, VIEW, "mAttachInfo") != 2)
         hdx_leak_say(
             i, l, LEAKS, "view.attach_disorder",
             hdx_leak_print(h, "%sthe view is attached, its root view %s is detached", via, class_text(h, root)));
@@ -260,7 +264,7 @@ static int by_id(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Values of ActivityThread.mServices, an ArrayMap: its odd slots. */
+/* Reads the values of ActivityThread.mServices, an ArrayMap: the odd slots of its array. */
 static void read_services(leak_inspector *i)
 {
     leak_heap *h = i->h;
@@ -343,7 +347,7 @@ static void message_queue(leak_inspector *i, hdx_id id, leak_look *l)
 
 static const char *simple(leak_heap *h, hdx_id id)
 {
-    const char *full = named(h, id), *at = strchr(full, '@'), *from = full;
+    const char *full = name_with_address(h, id), *at = strchr(full, '@'), *from = full;
     for (const char *p = full; p < at; p++)
         if (*p == '.')
             from = p + 1;
@@ -377,7 +381,7 @@ static void view_root(leak_inspector *i, hdx_id id, leak_look *l)
 {
     static const char *const r = "android.view.ViewRootImpl";
     leak_heap               *h = i->h;
-    const int                at = reference(h, id, r, "mView");
+    const int                at = reference_state(h, id, r, "mView");
     if (at == 1)
         hdx_leak_say(i, l, LEAKS, "view_root.view_null", "ViewRootImpl.mView is null");
     if (at == 2) {
@@ -411,11 +415,13 @@ static void message(leak_inspector *i, hdx_id id, leak_look *l)
     } else
         hdx_leak_say(i, l, LABEL, "message.when", hdx_leak_print(h, "Message.when = %lld", (long long)when));
     hdx_leak_say(i, l, LABEL, "message.obj",
-                 hdx_leak_print(h, "Message.obj = %s", named(h, hdx_leak_get_object(h, id, m, "obj"))));
-    hdx_leak_say(i, l, LABEL, "message.callback",
-                 hdx_leak_print(h, "Message.callback = %s", named(h, hdx_leak_get_object(h, id, m, "callback"))));
-    hdx_leak_say(i, l, LABEL, "message.target",
-                 hdx_leak_print(h, "Message.target = %s", named(h, hdx_leak_get_object(h, id, m, "target"))));
+                 hdx_leak_print(h, "Message.obj = %s", name_with_address(h, hdx_leak_get_object(h, id, m, "obj"))));
+    hdx_leak_say(
+        i, l, LABEL, "message.callback",
+        hdx_leak_print(h, "Message.callback = %s", name_with_address(h, hdx_leak_get_object(h, id, m, "callback"))));
+    hdx_leak_say(
+        i, l, LABEL, "message.target",
+        hdx_leak_print(h, "Message.target = %s", name_with_address(h, hdx_leak_get_object(h, id, m, "target"))));
 }
 
 static void toast(leak_inspector *i, hdx_id id, leak_look *l)
@@ -423,9 +429,9 @@ static void toast(leak_inspector *i, hdx_id id, leak_look *l)
     static const char *const inner = "android.widget.Toast$TN";
     leak_heap               *h = i->h;
     const hdx_id             tn = hdx_leak_get_object(h, id, "android.widget.Toast", "mTN");
-    if (reference(h, tn, inner, "mWM") != 2)
+    if (reference_state(h, tn, inner, "mWM") != 2)
         return; /* never shown */
-    const int at = reference(h, tn, inner, "mView");
+    const int at = reference_state(h, tn, inner, "mView");
     if (at == 1)
         hdx_leak_say(i, l, LEAKS, "toast.done", "the toast was shown and is gone: mTN.mView is null");
     if (at == 2)
@@ -483,8 +489,9 @@ static void animator(leak_inspector *i, hdx_id id, leak_look *l)
     for (uint64_t n = 0; n < count; n++)
         if (at[n] != HDX_NO_ID) {
             any = true;
-            hdx_leak_say(i, l, LABEL, "animator.listener",
-                         hdx_leak_print(h, "mListeners[%llu] = %s", (unsigned long long)n, named(h, at[n])));
+            hdx_leak_say(
+                i, l, LABEL, "animator.listener",
+                hdx_leak_print(h, "mListeners[%llu] = %s", (unsigned long long)n, name_with_address(h, at[n])));
         }
     if (!any)
         hdx_leak_say(i, l, LABEL, "animator.listeners_empty", "mListeners is empty");
@@ -540,7 +547,7 @@ static void lifecycle(leak_inspector *i, hdx_id id, leak_look *l)
                      hdx_leak_print(i->h, "state is %s", state));
 }
 
-/* ---- in the order of the table ---- */
+/* ---- all inspectors, in Shark's order ---- */
 
 static void look_platform(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l)
 {

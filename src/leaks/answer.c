@@ -1,13 +1,13 @@
 /*
- * answer.c - an answer as bytes: what is kept beside the index, and what every answer is made from, fresh or
- * remembered.
+ * answer.c - encodes and decodes answers. The index stores these bytes, and every answer, fresh or stored, is made from
+ * them.
  *
- * In:  an answer; or bytes from a file, which nobody vouches for beyond their sum.
- * Out: bytes; or an answer that needs nothing else. Every count is checked against the bytes that are left, every text
+ * In:  an answer; or bytes from a file, which are untrusted beyond their checksum.
+ * Out: bytes; or an answer that needs nothing else. Every count is checked against the number of bytes left, every text
  *      against the table.
  *
- *     texts    count, (length, bytes)...                    each different text once; a text is named by its number +
- *              1, 0 is none
+ *     texts    count, (length, bytes)...                    each different text once; a text is referred to by its
+ *              index + 1, 0 is none
  *     counts   watched, retained, dangling, facts, leaks
  *     fact     name, text, kind, number
  *     leak     kind, signature, pattern, note, suspects, sized, bytes, objects, traces
@@ -20,14 +20,14 @@
  */
 #include "leaks/leaks.h"
 
-#define STEP_LEAST    9u /* bytes of the shortest step */
-#define RULES_VERSION 2u /* of the built-in rules: raised when a search may answer differently */
+#define STEP_LEAST    9u /* bytes of the shortest possible step */
+#define RULES_VERSION 2u /* of the built-in rules; raised when a search may answer differently */
 
 /* ---- writing ---- */
 
 typedef struct writer {
     hdx_buffer   body, texts, steps;
-    hdx_map      known; /* hash -> number */
+    hdx_map      known; /* hash -> index in the table + 1 */
     const char **list;
     uint64_t     count, capacity;
     bool         failed;
@@ -47,7 +47,7 @@ static void number(hdx_buffer *b, uint64_t v)
 static void text(writer *w, const char *t)
 {
     bool fresh;
-    if (t == NULL || w->failed) { /* once one was not kept, the list says nothing of it */
+    if (t == NULL || w->failed) { /* after a failure the table is incomplete */
         number(&w->body, 0);
         return;
     }
@@ -65,7 +65,7 @@ static void text(writer *w, const char *t)
     if (fresh)
         *place = w->count;
     number(&w->texts, len);
-    hdx_buffer_put(&w->texts, t, len + 1); /* with its NUL: a reader points at it */
+    hdx_buffer_put(&w->texts, t, len + 1); /* with its NUL, because readers point into these bytes */
     number(&w->body, w->count);
 }
 
@@ -100,7 +100,7 @@ static void put_step(writer *w, const hdx_leak_step *s)
     text(w, s->ref_frame);
 }
 
-/* "Registry.INSTANCE Plain.a": what is to blame, in one line. */
+/* Returns the suspect references in one line: "Registry.INSTANCE Plain.a". */
 static const char *suspects(const leak_inspector *i, const leak_made *t)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
@@ -157,7 +157,7 @@ static void put_trace(writer *w, const leak_made *t)
     number(&w->body, t->retained_bytes);
     number(&w->body, t->retained_objects);
     number(&w->body, t->step_count);
-    hdx_buffer head = w->body; /* the steps are written aside, for their length stands in front of them */
+    hdx_buffer head = w->body; /* the steps are encoded separately, because their length precedes them */
     w->body = w->steps;
     hdx_buffer_clear(&w->body);
     for (uint64_t s = 0; s < t->step_count; s++)
@@ -214,7 +214,7 @@ typedef struct taker {
     hdx_arena   *arena;
     const char **texts;
     uint64_t     count;
-    bool         failed; /* and every later take gives 0 */
+    bool         failed; /* every later take returns 0 */
 } taker;
 
 static uint64_t take(taker *t)
@@ -239,11 +239,11 @@ static uint64_t take_up_to(taker *t, uint64_t most)
     return t->failed ? 0 : v;
 }
 
-/* A count of things of at least `least` bytes, and room for them. */
+/* Reads the count of a list whose elements take at least `least` bytes each, and allocates its elements. */
 static void *take_list(taker *t, uint64_t least, uint64_t size, uint64_t *count)
 {
     *count = take_up_to(t, t->left.len / least);
-    void *at = hdx_arena_get(t->arena, *count * size); /* count <= bytes left: no product wraps */
+    void *at = hdx_arena_get(t->arena, *count * size); /* count <= bytes left, so the product cannot overflow */
     t->failed |= at == NULL;
     if (t->failed)
         *count = 0;
@@ -256,7 +256,7 @@ static const char *take_text(taker *t)
     return n == 0 ? NULL : t->texts[n - 1];
 }
 
-static const char *take_word(taker *t) /* not none */
+static const char *take_word(taker *t) /* a required text */
 {
     const char *text_of = take_text(t);
     t->failed |= text_of == NULL;
@@ -357,9 +357,9 @@ leak_answer *hdx_leak_decode(uint8_t *bytes, uint64_t size)
     return a;
 }
 
-/* ---- steps, when they are asked for ---- */
+/* ---- steps, decoded on demand ---- */
 
-/* Notes move when their array grows, so steps hold their places until the end. */
+/* Appends notes. The array may move when it grows, so steps store indexes until all notes are read. */
 static uint32_t take_notes(taker *t, hdx_leak_steps *out, uint64_t *used)
 {
     const uint64_t count = take_up_to(t, t->left.len / 3);
@@ -410,11 +410,12 @@ hdx_code hdx_leak_steps_read(const hdx_leaks *leaks, const hdx_leak_trace *trace
     taker              t = { .left = trace->packed, .texts = a->texts, .count = a->text_count };
     uint64_t           used = 0;
     out->count = 0;
-    while (out->step_capacity < trace->step_count) /* no more steps than bytes: checked when the answer was read */
+    /* at most as many steps as bytes, checked when the answer was read */
+    while (out->step_capacity < trace->step_count)
         if (!hdx_mem_room(NULL, (void **)&out->steps, &out->step_capacity, out->step_capacity, sizeof *out->steps))
             return hdx_no_memory(err, "a trace", trace->step_count * sizeof *out->steps);
     if (!hdx_mem_room(NULL, (void **)&out->notes, &out->note_capacity, 0,
-                      sizeof *out->notes)) /* never NULL: places in it are formed */
+                      sizeof *out->notes)) /* never NULL, because pointers into it are formed */
         return hdx_no_memory(err, "a trace", sizeof *out->notes);
     for (uint64_t s = 0; s < trace->step_count && !t.failed; s++) {
         take_step(&t, &out->steps[s], out, &used);

@@ -1,14 +1,14 @@
 /*
- * dominate_wide.c - the dominator tree of a graph that lies in memory, by the steps of algo: what a build hands from
+ * dominate_wide.c - computes the dominator tree of a graph in memory by the steps of algo. What a build passes from
  * step to step in files stays in memory here.
  *
- * In:  packed lists of targets, each ascending, doubles allowed; roots.
- * Out: numbers of a depth-first search, and the immediate dominator of each number.
- * Cost: the lists, their transposed ones as plain arrays for a while, and what the steps hold (algo.h).
+ * In:  packed lists of targets in ascending order, duplicates allowed; roots.
+ * Out: depth-first numbers, and the immediate dominator of each number.
+ * Cost: the lists, their transposed lists as plain arrays for a time, and the memory of the steps (algo.h).
  */
 #include "leaks/wide.h"
 
-#define CHUNK 4096u /* nodes whose referrers are asked for at once */
+#define CHUNK 4096u /* nodes whose referrers are requested together */
 
 typedef struct memory_tape {
     hdx_mem *mem;
@@ -52,16 +52,16 @@ static void tape_free(memory_tape *t)
 }
 
 /* ---- referrers ---- */
-typedef struct inbound { /* of nodes that are referred to more than once */
+typedef struct inbound { /* lists of nodes with more than one incoming reference */
     hdx_mem         *mem;
     uint64_t         nodes, edges;
     uint64_t        *once;
     WIDE(hdx_ranked) many;
-    NID             *ends; /* of each one's list in `to`, by rank */
+    NID             *ends; /* end of each node's list in `to`, by rank */
     NID             *to;
 } inbound;
 
-static const NID *list_of(const inbound *in, uint64_t rank, uint64_t *n)
+static const NID *referrers_of(const inbound *in, uint64_t rank, uint64_t *n)
 {
     const uint64_t begin = rank == 0 ? 0 : in->ends[rank - 1];
     *n = in->ends[rank] - begin;
@@ -79,8 +79,8 @@ static hdx_code read_chunk(void *context, uint64_t chunk, uint8_t *to, uint64_t 
         uint64_t all, n = 0;
         if (!hdx_bits_test(in->many.words, v))
             continue;
-        const NID *list = list_of(in, rank++, &all);
-        for (uint64_t i = 0; i < all; i++) /* sources ascend; a double stands beside the first */
+        const NID *list = referrers_of(in, rank++, &all);
+        for (uint64_t i = 0; i < all; i++) /* sources ascend, so duplicates are adjacent */
             n += i == 0 || list[i] != list[i - 1];
         if (n < 2)
             continue;
@@ -134,7 +134,7 @@ static void free_inbound(inbound *in)
     hdx_mem_put(in->mem, in->once, hdx_bits_words(in->nodes) * 8);
 }
 
-/* Bytes of the longest chunk, at the most. */
+/* Returns an upper bound of the bytes of the longest chunk. */
 static uint64_t longest(const inbound *in)
 {
     uint64_t most = 0;
@@ -148,32 +148,32 @@ static uint64_t longest(const inbound *in)
     return 5 * (most + 2 * CHUNK);
 }
 
-/* ---- all of it ---- */
-typedef struct work {
+/* ---- the whole computation ---- */
+typedef struct tree_work {
     hdx_packed       *lists;
     hdx_mem          *mem;
     WIDE(hdx_digraph) graph;
     inbound           in;
     uint64_t         *is_root, *live;
     memory_tape       preds, semis;
-} work;
+} tree_work;
 
-static hdx_code find_tree(work *k, const hdx_resources *with, WIDE(leak_tree) *out, hdx_error *err)
+static hdx_code find_tree(tree_work *k, const hdx_resources *with, WIDE(leak_tree) *out, hdx_error *err)
 {
     const hdx_tape preds_tape = tape_of(&k->preds), semis_tape = tape_of(&k->semis);
-    hdx_resources  alone = *with; /* numbers of a graph like this one come from one thread */
+    hdx_resources  single_threaded = *with; /* depth-first numbers of such a graph come from one thread */
     hdx_reached    reached;
     hdx_preds      preds = { .of_referrers.tape = &preds_tape };
     hdx_taped      semis = { .tape = &semis_tape };
     hdx_code       code;
-    alone.threads = 1;
+    single_threaded.threads = 1;
     if ((code = WIDE(hdx_depth_first)(&k->graph, with, &out->search, &reached, err)) != HDX_OK)
         return code;
     const hdx_taped visits = { &out->search, reached.nodes };
     out->reached = reached.nodes;
     k->live = reached.live;
     if ((code = transpose(k->lists, with, &k->in, err)) != HDX_OK ||
-        (code = WIDE(hdx_numbers)(&visits, out->nodes, &alone, &out->number, err)) != HDX_OK)
+        (code = WIDE(hdx_numbers)(&visits, out->nodes, &single_threaded, &out->number, err)) != HDX_OK)
         return code;
     hdx_packed_free(k->lists, k->mem);
     const hdx_referrers       referrers = { &k->in,          (k->in.nodes + CHUNK - 1) / CHUNK,
@@ -192,13 +192,13 @@ hdx_code WIDE(hdx_leak_dominate)(hdx_packed *lists, const NID *roots, uint64_t r
 {
     const uint64_t nodes = lists->nodes;
     hdx_mem       *mem = with->mem;
-    work           k = { .lists = lists,
+    tree_work      k = { .lists = lists,
                          .mem = mem,
                          .graph = { .outbound = lists, .roots = roots, .root_count = root_count },
                          .in = { .mem = mem },
                          .preds = { .mem = mem },
                          .semis = { .mem = mem } };
-    memory_tape   *tapes = hdx_mem_array(mem, 2, sizeof *tapes); /* the tree's: search, idoms */
+    memory_tape   *tapes = hdx_mem_array(mem, 2, sizeof *tapes); /* of the tree: search, idoms */
     hdx_code       code;
     *out = (WIDE(leak_tree)){ .mem = mem, .nodes = nodes };
     if (tapes == NULL)

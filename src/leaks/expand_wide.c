@@ -1,11 +1,11 @@
 /*
- * expand_wide.c - what an object yields to the search, in which order (SHARK 3.5, 3.6).
+ * expand_wide.c - lists the references of an object that the search follows, in Shark's order (SHARK 3.5, 3.6).
  *
  * In:  the slots of an object, the plan of its class.
- * Out: edges: to whom, by what, in which queue.
- * Knows collections of Java and Android, threads and their locals, what is ignored. Does not know queues.
- * Cost: the slots of the object; of a collection those of its nodes. Nothing recurses: long lists are loops, and a
- *       cycle in one is left when it is noticed (Brent), after some entries were given twice, which changes nothing.
+ * Out: edges: target, name of the reference, queue.
+ * Knows collections of Java and Android, threads and their locals, and ignored references. Does not know queues.
+ * Cost: the slots of the object; for a collection also those of its nodes. Nothing recurses: long lists are loops. A
+ *       cycle in a list is detected (Brent) after some entries were listed twice, which changes nothing.
  */
 #include "leaks/wide.h"
 
@@ -40,8 +40,8 @@ static NID field_of(const search *k, const object *o, uint32_t field)
     return NONE;
 }
 
-/* What a field behind a virtual reference holds, in any instance whose hierarchy declares it. */
-static NID known(const search *k, NID of, uint32_t field)
+/* Returns the target of a field size_plus_1 a virtual reference, in any instance whose hierarchy declares the field. */
+static NID known_field(const search *k, NID of, uint32_t field)
 {
     if (of == NONE)
         return NONE;
@@ -49,20 +49,20 @@ static NID known(const search *k, NID of, uint32_t field)
     return field_of(k, &o, field);
 }
 
-/* An object array; of anything else no elements. */
+/* Returns an object array; for any other object an array without elements. */
 static object array(const search *k, NID of)
 {
     const object none = { NULL, 0, NO_NUMBER, false, HDX_PRIMITIVE_ARRAY }, o = of != NONE ? look(k->st, of) : none;
     return o.kind == HDX_OBJECT_ARRAY ? o : none;
 }
 
-/* Brent: the mark moves to powers of two; a chain that meets it is a circle. */
+/* Brent's cycle detection: the mark moves at powers of two; a chain that reaches the mark is a cycle. */
 typedef struct chain {
     NID      mark;
     uint64_t steps, limit;
 } chain;
 static chain chain_from(NID first) { return (chain){ first, 0, 1 }; }
-static bool  chain_goes_on(chain *c, NID next)
+static bool  chain_continues(chain *c, NID next)
 {
     if (next == NONE || next == c->mark)
         return false;
@@ -74,17 +74,17 @@ static bool  chain_goes_on(chain *c, NID next)
     return true;
 }
 
-/* A linked list is a circle in Harmony, whose head counts as index 0. */
+/* A LinkedList is circular in Harmony, whose head counts as index 0. */
 static void linked(search *k, NID id)
 {
     const leak_plans *p = k->st->plans;
-    NID               node = known(k, id, p->linked_head);
+    NID               node = known_field(k, id, p->linked_head);
     chain             c = chain_from(node);
     uint32_t          n = 0;
     while (node != NONE && !k->out_of_memory) {
-        add(k, known(k, node, p->linked_item), BY_INDEX, n++, NONE, 0, false);
-        node = known(k, node, p->linked_next);
-        if (!chain_goes_on(&c, node))
+        add(k, known_field(k, node, p->linked_item), BY_INDEX, n++, NONE, 0, false);
+        node = known_field(k, node, p->linked_next);
+        if (!chain_continues(&c, node))
             break;
     }
 }
@@ -94,13 +94,13 @@ static void listed(search *k, NID id, uint32_t field, bool cut)
     const object     of = look(k->st, id), elements = array(k, field_of(k, &of, field));
     const leak_plan *p = &k->plans[of.number];
     uint64_t         count = elements.count;
-    if (cut) { /* size + 1; 0 where nobody read one */
+    if (cut) { /* size + 1; 0 if the size was not read */
         const bool     sized = p->size_offset >= 0 && of.count == p->count + size_entries(k->st);
-        const uint32_t behind = sized ? hdx_le32(of.at + (size_t)p->count * k->st->lists.width) : 0;
-        if (behind == 0)
+        const uint32_t size_plus_1 = sized ? hdx_le32(of.at + (size_t)p->count * k->st->lists.width) : 0;
+        if (size_plus_1 == 0)
             count = 0;
-        else if (behind - 1 < count)
-            count = behind - 1;
+        else if (size_plus_1 - 1 < count)
+            count = size_plus_1 - 1;
     }
     for (uint64_t i = 0; i < count && i < UINT32_MAX && !k->out_of_memory; i++)
         add(k, slot(k->st, &elements, i), BY_INDEX, (uint32_t)i, NONE, 0, false);
@@ -109,7 +109,7 @@ static void listed(search *k, NID id, uint32_t field, bool cut)
 /* table: array of buckets, each a chain of nodes. */
 static void hashed(search *k, NID map, uint32_t table, uint32_t key, uint32_t value, uint32_t next, bool members)
 {
-    const object buckets = array(k, known(k, map, table));
+    const object buckets = array(k, known_field(k, map, table));
     for (uint64_t i = 0; i < buckets.count && !k->out_of_memory; i++) {
         NID   node = slot(k->st, &buckets, i);
         chain c = chain_from(node);
@@ -120,7 +120,7 @@ static void hashed(search *k, NID map, uint32_t table, uint32_t key, uint32_t va
             if (!members)
                 add(k, field_of(k, &o, value), BY_VALUE, 0, name, 0, false);
             node = field_of(k, &o, next);
-            if (!chain_goes_on(&c, node))
+            if (!chain_continues(&c, node))
                 break;
         }
     }
@@ -128,32 +128,32 @@ static void hashed(search *k, NID map, uint32_t table, uint32_t key, uint32_t va
 
 static void safe_map(search *k, NID id)
 {
-    NID   node = known(k, id, LK_SAFE_START);
+    NID   node = known_field(k, id, LK_SAFE_START);
     chain c = chain_from(node);
     while (node != NONE && !k->out_of_memory) {
-        const NID key = known(k, node, LK_SAFE_KEY);
+        const NID key = known_field(k, node, LK_SAFE_KEY);
         add(k, key, BY_KEY, 0, NONE, 0, false);
-        add(k, known(k, node, LK_SAFE_VALUE), BY_VALUE, 0, key, 0, false);
-        node = known(k, node, LK_SAFE_NEXT);
-        if (!chain_goes_on(&c, node))
+        add(k, known_field(k, node, LK_SAFE_VALUE), BY_VALUE, 0, key, 0, false);
+        node = known_field(k, node, LK_SAFE_NEXT);
+        if (!chain_continues(&c, node))
             break;
     }
 }
 
 static void messages(search *k, NID id)
 {
-    NID      node = known(k, id, LK_QUEUE_MESSAGES);
+    NID      node = known_field(k, id, LK_QUEUE_MESSAGES);
     chain    c = chain_from(node);
     uint32_t n = 0;
     while (node != NONE && !k->out_of_memory) {
         add(k, node, BY_INDEX, n++, NONE, 0, false);
-        node = known(k, node, LK_MESSAGE_NEXT);
-        if (!chain_goes_on(&c, node))
+        node = known_field(k, node, LK_MESSAGE_NEXT);
+        if (!chain_continues(&c, node))
             break;
     }
 }
 
-/* The record that ActivityThread.mNewActivities points to lists destroyed activities by position (SHARK 3.6). */
+/* The record to which ActivityThread.mNewActivities points lists destroyed activities by position (SHARK 3.6). */
 static void records(search *k, NID id)
 {
     if (k->naming ? !k->record_listed : id != k->new_activities)
@@ -165,12 +165,12 @@ static void records(search *k, NID id)
     chain    c = chain_from(node);
     uint32_t n = 0;
     while (node != NONE && !k->out_of_memory) {
-        const NID activity = known(k, node, LK_RECORD_ACTIVITY);
+        const NID activity = known_field(k, node, LK_RECORD_ACTIVITY);
         if (activity != NONE && hdx_leak_get_bool(k->st->h, activity, "android.app.Activity", "mDestroyed", NULL))
             add(k, activity, BY_INDEX, n, NONE, 0, false);
         n++;
-        node = known(k, node, LK_NEXT_IDLE);
-        if (!chain_goes_on(&c, node))
+        node = known_field(k, node, LK_NEXT_IDLE);
+        if (!chain_continues(&c, node))
             break;
     }
 }
@@ -201,22 +201,22 @@ static void locals(search *k, NID id, uint32_t serial)
 
 static void animated(search *k, NID id)
 {
-    const NID    weak = known(k, id, LK_ANIMATOR_TARGET);
+    const NID    weak = known_field(k, id, LK_ANIMATOR_TARGET);
     const object o = weak != NONE ? look(k->st, weak) : (object){ .number = NO_NUMBER };
     if (o.kind == HDX_INSTANCE && o.number != NO_NUMBER && o.number == k->st->plans->weak_reference)
-        add(k, known(k, weak, LK_REFERENT), BY_TARGET, 0, NONE, 0, true);
+        add(k, known_field(k, weak, LK_REFERENT), BY_TARGET, 0, NONE, 0, true);
 }
 
 static void new_activities(search *k, NID id)
 {
-    const NID      record = known(k, id, LK_NEW_ACTIVITIES);
+    const NID      record = known_field(k, id, LK_NEW_ACTIVITIES);
     const hdx_text owner = { hdx_leak_known_fields[LK_NEW_ACTIVITIES].owner,
                              (uint32_t)strlen(hdx_leak_known_fields[LK_NEW_ACTIVITIES].owner) };
     if (record == NONE)
         return;
     if (!k->naming)
         k->new_activities = record;
-    uint32_t m = 0; /* a mark of its own, whatever the device (SHARK 3.6) */
+    uint32_t m = 0; /* its own mark on every device (SHARK 3.6) */
     for (uint64_t i = k->s->rules->matcher_count; i-- > 0 && m == 0;)
         if (k->s->rules->matchers[i].kind == HDX_LEAK_INSTANCE_FIELD &&
             hdx_text_is(owner, k->s->rules->matchers[i].class_name) &&
@@ -241,10 +241,11 @@ static void virtual_references(search *k, NID id, const leak_plan *p)
     case LE_HASH_MAP: hashed(k, id, LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, false); break;
     case LE_CONCURRENT_MAP: hashed(k, id, LK_CHM_TABLE, LK_CNODE_KEY, LK_CNODE_VALUE, LK_CNODE_NEXT, false); break;
     case LE_HASH_SET:
-        hashed(k, known(k, id, all->set_map), LK_HASH_TABLE, all->node_key, all->node_value, all->node_next, true);
+        hashed(k, known_field(k, id, all->set_map), LK_HASH_TABLE, all->node_key, all->node_value, all->node_next,
+               true);
         break;
     case LE_ARRAY_SET: {
-        const object at = array(k, known(k, id, LK_ARRAYSET_ARRAY));
+        const object at = array(k, known_field(k, id, LK_ARRAYSET_ARRAY));
         for (uint64_t i = 0; i < at.count && !k->out_of_memory; i++)
             add(k, slot(k->st, &at, i), BY_MEMBER, 0, NONE, 0, false);
         break;

@@ -1,27 +1,27 @@
 /*
- * finder.c - which objects leak: those that were watched, those whose state says so, or all of some classes (SHARK 2).
+ * finder.c - finds the leaking objects: watched ones, those whose state shows a leak, or all of some classes (SHARK 2).
  *
  * In:  the inspector with its watched objects, options, the caller's rules.
  * Out: ids, ascending, each once.
- * Knows which states the finder by state accepts (SHARK 2.5). Each class is checked once, so that objects of a class
- * without a matching rule cost nothing.
+ * Knows which states the finder by state accepts (SHARK 2.5). Each class is checked once, so objects of a class without
+ * a matching rule cost nothing.
  */
 #include "leaks/leaks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ASK  65536u /* ids between two cancellation checks */
-#define MANY 64u    /* one of so many objects: as many bits as ids */
-#define WORK 65536u /* rule comparisons between two cancellation checks; */
-#define LOOK 64u    /* the built-in inspection of an object costs as much as so many comparisons */
+#define CHECK_EVERY 65536u /* ids between two cancellation checks */
+#define MANY        64u    /* more than one of this many objects: a bit set is as small as the list of ids */
+#define WORK        65536u /* rule comparisons between two cancellation checks */
+#define LOOK        64u    /* cost of the built-in inspection of an object, in comparisons */
 
 typedef struct list {
     hdx_id  *at;
     uint64_t count, capacity;
 } list;
 
-static hdx_code put(list *l, hdx_id id, hdx_error *err)
+static hdx_code list_put(list *l, hdx_id id, hdx_error *err)
 {
     if (!hdx_mem_room(NULL, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
         return hdx_no_memory(err, "leaking objects", l->count * sizeof *l->at);
@@ -37,10 +37,7 @@ static int by_id(const void *a, const void *b)
 
 static bool stop_wanted(const hdx_progress *p) { return p != NULL && p->cancelled != NULL && p->cancelled(p->context); }
 
-/*
- * Sorting all objects of a heap takes seconds, and nobody can be asked meanwhile: many ids go through a bit for each
- * object.
- */
+/* Sorts many ids through a bit set. A sort of all objects of a heap would take seconds and cannot be cancelled. */
 static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progress, hdx_error *err)
 {
     const uint64_t words = hdx_bits_words(objects);
@@ -51,13 +48,13 @@ static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progres
     for (uint64_t i = 0; code == HDX_OK && i < l->count; i++) {
         if (l->at[i] < objects)
             hdx_bits_put(bits, l->at[i]);
-        if (i % ASK == 0 && stop_wanted(progress))
+        if (i % CHECK_EVERY == 0 && stop_wanted(progress))
             code = hdx_tick_stop(err);
     }
     for (uint64_t w = 0; code == HDX_OK && w < words; w++) {
         for (uint64_t left = bits[w]; left != 0; left &= left - 1)
             l->at[kept++] = w * 64 + (uint64_t)__builtin_ctzll(left);
-        if (w % ASK == 0 && stop_wanted(progress))
+        if (w % CHECK_EVERY == 0 && stop_wanted(progress))
             code = hdx_tick_stop(err);
     }
     l->count = kept;
@@ -65,7 +62,9 @@ static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progres
     return code;
 }
 
-/* What an index with lies in it says beyond its objects is left out, too. */
+/*
+ * Sorts the ids and removes duplicates, and ids beyond the objects of the index, which only a damaged index contains.
+ */
 static hdx_code distinct(list *l, uint64_t objects, const hdx_progress *progress, hdx_error *err)
 {
     uint64_t kept = 0;
@@ -94,7 +93,7 @@ static hdx_code watched(const leak_inspector *i, const hdx_leaks_options *o, lis
         const bool young =
             o->min_watch_ms > 0 && w->timed && (w->watched_ms < 0 || (uint64_t)w->watched_ms < o->min_watch_ms);
         if (w->retained && w->referent != HDX_NO_ID && !young)
-            code = put(out, w->referent, err);
+            code = list_put(out, w->referent, err);
     }
     if (code == HDX_OK && !known)
         code =
@@ -105,7 +104,7 @@ static hdx_code watched(const leak_inspector *i, const hdx_leaks_options *o, lis
 
 /* ---- by state (SHARK 2.5) ---- */
 
-static bool takes(const char *code)
+static bool is_accepted(const char *code)
 {
     static const char *const codes[] = { "activity.destroyed",
                                          "service.not_held",
@@ -126,7 +125,7 @@ static bool takes(const char *code)
     return false;
 }
 
-/* Only views without a view above them are taken: the others hang on them. */
+/* Accepts only views without a parent view; the other views hang on these. */
 static bool leaking_view(leak_heap *h, hdx_id id)
 {
     static const char *const v = "android.view.View";
@@ -151,7 +150,7 @@ static bool leaks_by_state(leak_inspector *i, hdx_id id)
     bool       found = false;
     hdx_leak_look_into(i, id, &l);
     for (uint32_t n = 0; n < l.reason_count; n++)
-        found = found || (l.reasons[n].means == HDX_LEAK_LEAKING && takes(l.reasons[n].code));
+        found = found || (l.reasons[n].means == HDX_LEAK_LEAKING && is_accepted(l.reasons[n].code));
     hdx_leak_look_drop(&l);
     if (h->android && !found)
         found = leaking_view(h, id) || hdx_leak_context_destroyed(h, id) ||
@@ -160,7 +159,7 @@ static bool leaks_by_state(leak_inspector *i, hdx_id id)
     return found;
 }
 
-static bool is_asked(leak_inspector *i, uint32_t number)
+static bool is_inspected(leak_inspector *i, uint32_t number)
 {
     static const leak_class states[] = { LC_VIEW,
                                          LC_EDITOR,
@@ -191,7 +190,7 @@ static bool is_asked(leak_inspector *i, uint32_t number)
     return false;
 }
 
-static hdx_code worked(uint64_t *done, uint64_t more, const hdx_progress *progress, hdx_error *err)
+static hdx_code add_work(uint64_t *done, uint64_t more, const hdx_progress *progress, hdx_error *err)
 {
     if ((*done += more) < WORK)
         return HDX_OK;
@@ -208,19 +207,19 @@ static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *ou
     for (uint32_t c = 0; code == HDX_OK && c < h->class_count; c++) {
         hdx_refs refs;
         hdx_id   id;
-        if ((code = worked(&done, rules, o->progress, err)) != HDX_OK || h->classes[c].kind != HDX_INSTANCE ||
-            !is_asked(i, c))
+        if ((code = add_work(&done, rules, o->progress, err)) != HDX_OK || h->classes[c].kind != HDX_INSTANCE ||
+            !is_inspected(i, c))
             continue;
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-            const hdx_arena kept = h->arena; /* texts of an object that is only asked are given back */
+            const hdx_arena kept = h->arena; /* texts of an object that is only checked are freed */
             h->arena = hdx_arena_of(NULL);
             if (id != 0 && hdx_leak_is_instance(h, id) && leaks_by_state(i, id))
-                code = put(out, id, err);
+                code = list_put(out, id, err);
             hdx_arena_free(&h->arena);
             h->arena = kept;
             if (code == HDX_OK)
-                code = worked(&done, LOOK + rules, o->progress, err);
+                code = add_work(&done, LOOK + rules, o->progress, err);
         }
     }
     return code;
@@ -246,8 +245,8 @@ static hdx_code of_pattern(leak_inspector *i, const char *pattern, const hdx_pro
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
             if (id != 0 && hdx_graph_kind(h->g, id) != HDX_CLASS_OBJECT)
-                code = put(out, id, err);
-            if (++asked % ASK == 0 && stop_wanted(progress))
+                code = list_put(out, id, err);
+            if (++asked % CHECK_EVERY == 0 && stop_wanted(progress))
                 code = hdx_tick_stop(err);
         }
     }

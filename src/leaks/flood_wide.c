@@ -1,10 +1,11 @@
 /*
- * flood_wide.c - retained sizes of the objects on paths, without the dominators of all others (SHARK 4.4 to 4.7).
+ * flood_wide.c - retained sizes of the objects on paths, without computing the dominators of all others (SHARK 4.4 to
+ * 4.7).
  *
- * Every object has a label: the nearest object on a path that dominates it, as far as is known. It begins as the label
- * of whichever object was seen to refer to it first; a reference from under another label shows that no object below
- * their nearest common ancestor in this tree dominates it, so its label rises to that one. An object on a path has its
- * own label; what rises is its parent.
+ * Every object has a label: the nearest object on a path that is known so far to dominate it. The label begins as that
+ * of the first object found to refer to it. A reference from an object with another label shows that no object below
+ * their nearest common_ancestor ancestor in this tree dominates it, so its label rises to that ancestor. An object on a
+ * path has its own label; its parent rises instead.
  *
  *     root (0)
  *     |- a   1 1 1 1 ...
@@ -13,53 +14,57 @@
  *
  * In:  the store; the objects on paths.
  * Out: bytes and objects under each of them.
- * Knows that labels can only rise, and that when no reference makes one rise any more all are exact: that is the
- * greatest solution of "the label of an object is the nearest common ancestor of those of all that refer to it". Labels
- * nearest to the root are worked off first, so most objects are looked at once. Where a label rises after its objects
- * were looked at, all under it are looked at again, for what was concluded from its old place.
- * Cost: an id for each object twice, a byte where something is looked at again, some 80 bytes for each object on a
- *       path; one look at each reference. Long chains of objects on paths, crossed by many references, would take a
- *       walk up the chain for each: more than STEPS for each object and slot are given up, and sizes_wide.c does it.
+ * Knows that labels can only rise, and that all are exact when no reference makes one rise any more: that is the
+ * greatest solution of "the label of an object is the nearest common_ancestor ancestor of those of all that refer to
+ * it". Labels nearest to the root are processed first, so most objects are visited once. If a label rises after its
+ * objects were visited, all objects under it are visited again, because conclusions were drawn from its old place.
+ * Cost: two ids per object, a byte per object if any is visited again, some 80 bytes for each object on a path; one
+ *       visit of each reference. Long chains of objects on paths, crossed by many references, would need a walk up the
+ *       chain for each: after more than STEPS steps per object and slot the search gives up, and sizes_wide.c takes
+ *       over.
  */
 #include "leaks/wide.h"
 
-#define ON_PATH ((NID)1 << (sizeof(NID) * 8 - 1)) /* of a label in `of`: the object's own */
+#define ON_PATH ((NID)1 << (sizeof(NID) * 8 - 1)) /* marks an object's own label in `of` */
 #define STEPS   4u
 #define AHEAD   8u
 #define TICK    65536u
 
 typedef struct label {
-    NID  parent, child, next, before; /* places; children of one parent in a list; NONE */
-    NID  depth;                       /* greater than the parent's, at all times */
-    NID  waiting;                     /* place + 1 in flood.waits: objects that got this label from elsewhere */
-    NID  beside;                      /* place + 1 of the next label to be worked off at its depth */
+    NID parent, child, next, before; /* places in flood.labels, NONE: none; children of one parent form a list */
+    NID depth;                       /* always greater than the parent's */
+    /* place + 1 in flood.waits: objects that got this label from objects with other labels */
+    NID  waiting;
+    NID  next_at_depth; /* place + 1 of the next queued label at the same depth */
     bool queued, begun;
-    uint8_t
-           round; /* how often all under it was to be looked at again; `round` of an object says which of them it was */
-    hdx_id id;
+    /*
+     * how many times its objects had to be visited again; `round` of an object says which of these visits it belongs to
+     */
+    uint8_t  round;
+    hdx_id   id;
     uint64_t bytes, objects;
 } label;
 
-typedef struct wait {
+typedef struct waiting_object {
     NID id, next;
-} wait;
+} waiting_object;
 
 typedef struct flood {
-    search  *k;
-    NID     *of;    /* by object: 0 not reached, label + 1, or ON_PATH | label */
-    NID     *queue; /* of the label that is worked off */
-    uint8_t *round; /* by object */
-    label   *labels;
-    uint64_t label_count;
-    NID     *at_depth; /* by depth: label + 1 of the first to be worked off */
-    uint64_t depth;    /* of the next */
-    wait    *waits;
-    uint64_t wait_count, wait_capacity, free_wait;
-    uint64_t head, tail, room; /* of the queue, a ring */
-    uint64_t steps;
-    NID      now;   /* the label that is worked off */
-    bool     again; /* some label rose late: rounds count */
-    bool     failed, endless;
+    search         *k;
+    NID            *of;    /* by object: 0 not reached, label + 1, or ON_PATH | label */
+    NID            *queue; /* objects of the current label */
+    uint8_t        *round; /* by object */
+    label          *labels;
+    uint64_t        label_count;
+    NID            *at_depth; /* by depth: label + 1 of the first one queued */
+    uint64_t        depth;    /* of the next label */
+    waiting_object *waits;
+    uint64_t        wait_count, wait_capacity, free_wait;
+    uint64_t        head, tail, room; /* of the queue, a ring buffer */
+    uint64_t        steps;
+    NID             now;   /* the current label */
+    bool            again; /* a label rose after its objects were visited: rounds count */
+    bool            failed, endless;
 } flood;
 
 static inline NID label_at(const flood *f, NID id)
@@ -70,7 +75,7 @@ static inline NID label_at(const flood *f, NID id)
 
 /* ---- the tree ---- */
 
-static void hang(flood *f, NID l, NID parent)
+static void attach(flood *f, NID l, NID parent)
 {
     label *of = &f->labels[l], *up = &f->labels[parent];
     of->parent = parent;
@@ -82,7 +87,7 @@ static void hang(flood *f, NID l, NID parent)
     up->child = l;
 }
 
-static void take_off(flood *f, NID l)
+static void detach(flood *f, NID l)
 {
     label *of = &f->labels[l];
     if (of->before != NONE)
@@ -93,7 +98,7 @@ static void take_off(flood *f, NID l)
         f->labels[of->next].before = of->before;
 }
 
-static NID common(flood *f, NID a, NID b)
+static NID common_ancestor(flood *f, NID a, NID b)
 {
     while (a != b) {
         if (f->labels[a].depth >= f->labels[b].depth)
@@ -105,22 +110,22 @@ static NID common(flood *f, NID a, NID b)
     return a;
 }
 
-/* ---- what is to be looked at ---- */
+/* ---- objects to visit ---- */
 
-static void work_off(flood *f, NID l)
+static void queue_label(flood *f, NID l)
 {
     label *of = &f->labels[l];
     if (of->queued || l == f->now)
         return;
     of->queued = true;
-    of->beside = f->at_depth[of->depth];
+    of->next_at_depth = f->at_depth[of->depth];
     f->at_depth[of->depth] = l + 1;
     if (of->depth < f->depth)
         f->depth = of->depth;
 }
 
-/* Room for all objects once: more than that is in it only where much is looked at again. */
-static void put(flood *f, NID id)
+/* Appends to the queue. It has room for every object once; only many repeated visits need more. */
+static void queue_put(flood *f, NID id)
 {
     const uint64_t next = f->tail + 1 == f->room ? 0 : f->tail + 1;
     if ((f->endless |= next == f->head))
@@ -129,13 +134,13 @@ static void put(flood *f, NID id)
     f->tail = next;
 }
 
-/* An object under label l, to be looked at when that one is worked off. */
-static void put_aside(flood *f, NID l, NID id)
+/* Saves an object under label l until that label is processed. */
+static void save_for_label(flood *f, NID l, NID id)
 {
     hdx_mem *mem = f->k->s->mem;
     uint64_t place = f->free_wait;
     if (l == f->now) {
-        put(f, id);
+        queue_put(f, id);
         return;
     }
     if (place != 0)
@@ -146,23 +151,20 @@ static void put_aside(flood *f, NID l, NID id)
         f->failed = true;
         return;
     }
-    f->waits[place - 1] = (wait){ id, f->labels[l].waiting };
+    f->waits[place - 1] = (waiting_object){ id, f->labels[l].waiting };
     f->labels[l].waiting = (NID)place;
-    work_off(f, l);
+    queue_label(f, l);
 }
 
-static inline void look_soon(flood *f, NID l, NID id)
+static inline void visit_soon(flood *f, NID l, NID id)
 {
     if (f->again)
         f->round[id] = f->labels[l].round;
-    put_aside(f, l, id);
+    save_for_label(f, l, id);
 }
 
-/*
- * Label l came to another place after its objects, or those of labels below it, were looked at: they are looked at once
- * more.
- */
-static void begin_again(flood *f, NID l)
+/* Label l moved after its objects, or those of labels below it, were visited: these objects are visited once more. */
+static void visit_again(flood *f, NID l)
 {
     NID at = l;
     f->again = true;
@@ -171,7 +173,7 @@ static void begin_again(flood *f, NID l)
         if (of->begun) {
             f->endless |= ++of->round == UINT8_MAX;
             of->begun = false;
-            look_soon(f, at, (NID)of->id);
+            visit_soon(f, at, (NID)of->id);
         }
         f->steps++;
         if (of->child != NONE) {
@@ -188,13 +190,13 @@ static void begin_again(flood *f, NID l)
 
 static void rise(flood *f, NID l, NID to)
 {
-    take_off(f, l);
-    hang(f, l, to);
-    begin_again(f, l);
+    detach(f, l);
+    attach(f, l, to);
+    visit_again(f, l);
 }
 
-/* A reference from an object under label `by`. */
-static inline void meet(flood *f, NID id, NID by)
+/* Processes a reference from an object with label `by`. */
+static inline void follow_reference(flood *f, NID id, NID by)
 {
     const NID v = f->of[id];
     f->steps++;
@@ -202,27 +204,27 @@ static inline void meet(flood *f, NID id, NID by)
         return;
     if (v == 0) {
         f->of[id] = by + 1;
-        look_soon(f, by, id);
+        visit_soon(f, by, id);
         return;
     }
     const NID l = label_at(f, id);
     label    *own = (v & ON_PATH) != 0 ? &f->labels[l] : NULL;
-    if (own != NULL && own->parent == NONE) { /* an object on a path, met first */
-        hang(f, l, by);
-        look_soon(f, l, id);
+    if (own != NULL && own->parent == NONE) { /* an object on a path, reached for the first time */
+        attach(f, l, by);
+        visit_soon(f, l, id);
         return;
     }
-    const NID was = own != NULL ? own->parent : l, is = was == by || l == by ? was : common(f, was, by);
+    const NID was = own != NULL ? own->parent : l, is = was == by || l == by ? was : common_ancestor(f, was, by);
     if (is != was && own != NULL) {
         rise(f, l, is);
     } else if (is != was) {
         f->of[id] = is + 1;
-        look_soon(f, is, id);
+        visit_soon(f, is, id);
     } else if (f->again && own == NULL && f->round[id] != f->labels[l].round)
-        look_soon(f, l, id);
+        visit_soon(f, l, id);
 }
 
-static void look_at(flood *f, NID id)
+static void visit(flood *f, NID id)
 {
     search      *k = f->k;
     const object o = look(k->st, id);
@@ -234,7 +236,7 @@ static void look_at(flood *f, NID id)
                 __builtin_prefetch(&f->of[far != NONE ? far : 0]);
             }
             if (to != NONE)
-                meet(f, to, f->now);
+                follow_reference(f, to, f->now);
             if (i % TICK == TICK - 1 && hdx_tick(k->s->tick, 0))
                 k->stopped = k->out_of_memory = true;
             if (k->out_of_memory)
@@ -246,10 +248,10 @@ static void look_at(flood *f, NID id)
     for (uint64_t i = 0; i < k->edge_count; i++)
         __builtin_prefetch(&f->of[k->edges[i].to]);
     for (uint64_t i = 0; i < k->edge_count; i++)
-        meet(f, k->edges[i].to, f->now);
+        follow_reference(f, k->edges[i].to, f->now);
 }
 
-/* ---- the order of work ---- */
+/* ---- order of the labels ---- */
 
 static NID next_label(flood *f)
 {
@@ -257,7 +259,7 @@ static NID next_label(flood *f)
         const NID l = f->at_depth[f->depth];
         if (l == 0)
             continue;
-        f->at_depth[f->depth] = f->labels[l - 1].beside;
+        f->at_depth[f->depth] = f->labels[l - 1].next_at_depth;
         f->labels[l - 1].queued = false;
         return l - 1;
     }
@@ -269,10 +271,10 @@ static void fill(flood *f)
     label *of = &f->labels[f->now];
     of->begun = true;
     for (NID w = of->waiting; w != 0;) {
-        wait     *at = &f->waits[w - 1];
-        const NID next = at->next;
+        waiting_object *at = &f->waits[w - 1];
+        const NID       next = at->next;
         if (label_at(f, at->id) == f->now)
-            put(f, at->id); /* else it rose meanwhile */
+            queue_put(f, at->id); /* otherwise the object's label rose meanwhile */
         at->next = (NID)f->free_wait;
         f->free_wait = w;
         w = next;
@@ -300,9 +302,9 @@ static hdx_code work(flood *f, bool *gave_up, hdx_error *err)
             const NID id = f->queue[f->head];
             f->head = f->head + 1 == f->room ? 0 : f->head + 1;
             if (label_at(f, id) != f->now)
-                continue; /* it rose meanwhile */
+                continue; /* its label rose meanwhile */
             f->steps++;
-            look_at(f, id);
+            visit(f, id);
             if (f->steps - ticked >= TICK) {
                 if (hdx_tick(f->k->s->tick, 0))
                     return hdx_tick_stop(err);
@@ -330,7 +332,7 @@ static hdx_code weigh(flood *f, const hdx_map *native, hdx_error *err)
             return hdx_tick_stop(err);
         const NID v = f->of[id];
         if (v <= 1)
-            continue; /* not reached, or under no object that was asked for */
+            continue; /* not reached, or not under an object whose size is wanted */
         label          *l = &f->labels[label_at(f, (NID)id)];
         const uint64_t *more = native->count > 0 || native->has_own ? hdx_map_get(native, id) : NULL;
         l->bytes += WIDE(hdx_leak_weight)(st, id) + (more != NULL ? *more : 0);
@@ -339,7 +341,7 @@ static hdx_code weigh(flood *f, const hdx_map *native, hdx_error *err)
     return HDX_OK;
 }
 
-/* Children before parents: down to the first without a child, then on to its neighbour, or up. */
+/* Sums children before parents: down to the first node without a child, then on to its sibling, or up. */
 static void sum(flood *f)
 {
     NID at = 0;
@@ -362,7 +364,7 @@ static void give(const flood *f, leak_search *s)
     for (uint64_t i = 1; i < f->label_count; i++) {
         uint64_t *bytes = hdx_map_put(&s->bytes, f->labels[i].id, &fresh),
                  *objects = hdx_map_put(&s->counts, f->labels[i].id, &fresh);
-        if (bytes != NULL && objects != NULL) { /* they are there */
+        if (bytes != NULL && objects != NULL) { /* both keys exist */
             *bytes = f->labels[i].bytes;
             *objects = f->labels[i].objects;
         }
@@ -396,9 +398,9 @@ static hdx_code prepare(flood *f, hdx_error *err)
         f->of[id] = ON_PATH | (NID)next++;
     }
     f->now = NONE;
-    k->naming = true; /* what was listed in the search is listed again (expand_wide.c: records) */
+    k->naming = true; /* the references are listed as in the search (expand_wide.c: records) */
     for (uint64_t i = 0; i < k->root_count; i++)
-        meet(f, (NID)k->roots[i].object, 0);
+        follow_reference(f, (NID)k->roots[i].object, 0);
     return f->failed ? hdx_no_memory(err, "sizes", n) : HDX_OK;
 }
 

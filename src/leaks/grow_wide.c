@@ -1,22 +1,22 @@
 /*
- * grow_wide.c - every object by the path on which it is come to first, objects of equal paths together (SHARK 6.1).
+ * grow_wide.c - finds each object by the first path that leads to it, and groups objects of equal paths (SHARK 6.1).
  *
  *     GcRoot(StickyClass)                               1,204 objects
  *       STATIC_FIELD App.cache -> instance of Map           1
  *         ARRAY_ENTRY Map.[x] -> instance of Entry      20,000
  *
  * In:  the store, roots in their order.
- * Out: each step of each path, told to who keeps the tree, and each object that is there.
- * The search is that of search_wide.c with all objects of one path taken together: a path is worked off when its turn
- * comes, and what it leads to is sorted by name, in the order in which names were met. So objects of an earlier path
- * get what a later one refers to as well.
+ * Out: each step of each path and each object on it, reported to the receiver of the tree.
+ * The search is that of search_wide.c with all objects of one path taken together: paths are processed in the order of
+ * the queue, and the objects that a path leads to are grouped by name, in the order in which the names first occurred.
+ * An object that two paths refer to belongs to the earlier path.
  *
- *   S1  an object is in one of: the first queue, once (`seen`); the last queue, once (`waiting`), and out of it again
- *       when the first phase comes to it.
- *   S2  a path that would be called like the one above it is the one above: lists are no deeper than their first node.
+ *   S1  An object is in one of two queues: once in the first (`seen`), or once in the last (`waiting`), which it leaves
+ *       when the first phase reaches it.
+ *   S2  A path whose name equals that of its parent path is that parent: a list is no deeper than its first node.
  *
  * Cost: 4 bytes an object, 8 for each reference that one path has to objects not seen yet (at most MOST of these are
- *       sorted together), and what the tree takes; one look at each reference.
+ *       sorted together), and the memory of the tree; each reference is visited once.
  */
 #include "leaks/wide.h"
 
@@ -24,7 +24,7 @@
 #define TICK  65536u
 #define MOST  (1u << 24)
 
-typedef struct batch { /* objects of one path that are worked off together; they stand one after the other in a queue */
+typedef struct batch { /* objects of one path that are processed together; they are adjacent in a queue */
     uint64_t from, count;
     uint32_t thing, name;
     unsigned depth;
@@ -34,36 +34,37 @@ typedef struct queue {
     uint64_t count, capacity, next;
 } queue;
 
-typedef struct way { /* by what a reference leads on: kind, class that has it, field */
+typedef struct ref_way { /* name of a reference: kind, class that declares it, field */
     uint8_t  how;
-    bool     passed_over;
+    bool     skipped;
     uint32_t owner;
     hdx_text field;
-} way;
+} ref_way;
 
-typedef struct found { /* a reference to an object that nobody has come to yet */
+typedef struct found { /* a reference to an object that has not been reached yet */
     NID to, next;      /* next: place + 1 of the next one with the same name */
 } found;
 typedef struct child { /* a path one step longer */
     uint32_t thing, name;
     bool     low;
-    uint64_t first, last; /* places + 1 among found */
+    uint64_t first, last; /* places + 1 in found */
 } child;
 
 typedef struct growing {
     search              *k;
     const hdx_leak_tree *to;
     queue                first, last;
-    way                 *ways;
+    ref_way             *ref_ways;
     uint64_t             way_count, way_capacity;
-    hdx_map              way_of;  /* kind, place in the plan, class -> way */
-    hdx_map              name_of; /* way, class of the target -> name */
+    hdx_map              way_of;  /* kind, place in the plan, class -> ref_way */
+    hdx_map              name_of; /* ref_way, class of the target -> name */
     found               *found;
     uint64_t             found_count, found_capacity;
     child               *children;
     uint64_t             child_count, child_capacity;
-    hdx_map              child_of; /* thing, low -> place + 1 among children, of the batch at hand where it fits */
-    bool                 refused;
+    /* thing, low -> place + 1 in children; entries of earlier batches are recognized and ignored */
+    hdx_map child_of;
+    bool    refused;
 } growing;
 
 /* ---- names ---- */
@@ -82,15 +83,15 @@ static const char *kind_of(uint8_t how)
     }
 }
 
-/* What the JVM itself keeps of every class that is loaded grows with the code that has run, and tells nothing of it. */
-static bool is_passed_over(const growing *w, uint8_t how, const leak_slot *of)
+/* The JVM's own records of every loaded class grow with the code that has run and are no sign of a leak. */
+static bool is_skipped(const growing *w, uint8_t how, const leak_slot *of)
 {
     return how == BY_STATIC ? hdx_text_is(of->name, "<resolved_references>")
                             : hdx_text_is(of->name, "parallelLockMap") &&
                                   hdx_text_is(hdx_leak_name(w->k->st->h, of->owner), "java.lang.ClassLoader");
 }
 
-static way make_way(const growing *w, const object *o, const edge *e)
+static ref_way make_way(const growing *w, const object *o, const edge *e)
 {
     const leak_plan *p = &w->k->plans[o->number];
     const leak_slot *of;
@@ -98,15 +99,18 @@ static way make_way(const growing *w, const object *o, const edge *e)
     case BY_FIELD:
     case BY_STATIC:
         of = e->how == BY_FIELD ? &p->slots[e->n] : &p->statics[e->n];
-        return (way){ e->how, is_passed_over(w, e->how, of), of->owner, of->name };
-    case BY_LOCAL: return (way){ e->how, false, o->number, text_of("<Java Local>") };
-    case BY_TARGET: return (way){ e->how, false, o->number, text_of("mTarget") };
-    case BY_NEW_ACTIVITIES: return (way){ e->how, false, o->number, text_of("mNewActivities") };
-    default: return (way){ e->how, false, o->number, text_of("[x]") };
+        return (ref_way){ e->how, is_skipped(w, e->how, of), of->owner, of->name };
+    case BY_LOCAL: return (ref_way){ e->how, false, o->number, text_of("<Java Local>") };
+    case BY_TARGET: return (ref_way){ e->how, false, o->number, text_of("mTarget") };
+    case BY_NEW_ACTIVITIES: return (ref_way){ e->how, false, o->number, text_of("mNewActivities") };
+    default: return (ref_way){ e->how, false, o->number, text_of("[x]") };
     }
 }
 
-/* Place among ways; UINT64_MAX: no memory. Fields have a place in the plan of their class, all else is by class. */
+/*
+ * Returns the index in ref_ways; UINT64_MAX: no memory. A field is identified by its place in the plan of its class,
+ * all other references by the class.
+ */
 static uint64_t way_of(growing *w, const object *o, const edge *e)
 {
     bool           fresh;
@@ -115,10 +119,10 @@ static uint64_t way_of(growing *w, const object *o, const edge *e)
     if (at == NULL)
         return UINT64_MAX;
     if (fresh) {
-        if (!hdx_mem_room(w->k->s->mem, (void **)&w->ways, &w->way_capacity, w->way_count, sizeof *w->ways))
+        if (!hdx_mem_room(w->k->s->mem, (void **)&w->ref_ways, &w->way_capacity, w->way_count, sizeof *w->ref_ways))
             return UINT64_MAX;
         *at = w->way_count;
-        w->ways[w->way_count++] = make_way(w, o, e);
+        w->ref_ways[w->way_count++] = make_way(w, o, e);
     }
     return *at;
 }
@@ -132,7 +136,7 @@ static uint32_t name_of(growing *w, uint64_t by, NID target)
     if (at == NULL)
         return HDX_LEAK_NO_PLACE;
     if (fresh) {
-        const way         *b = &w->ways[by];
+        const ref_way     *b = &w->ref_ways[by];
         const hdx_leak_way step = { .how = kind_of(b->how),
                                     .owner = hdx_leak_name(h, b->owner),
                                     .field = b->how == BY_FIELD || b->how == BY_STATIC
@@ -147,9 +151,9 @@ static uint32_t name_of(growing *w, uint64_t by, NID target)
     return (uint32_t)*at;
 }
 
-/* ---- what a path leads to ---- */
+/* ---- the objects that a path leads to ---- */
 
-/* Where a way on is gathered; NULL: no memory. */
+/* Returns the collector for a path one step longer; NULL: no memory. */
 static child *child_of(growing *w, const batch *from, uint32_t name, bool low)
 {
     const bool     same = from != NULL && (name == from->name || from->depth >= w->to->deepest);
@@ -162,7 +166,7 @@ static child *child_of(growing *w, const batch *from, uint32_t name, bool low)
     if (at == NULL)
         return NULL;
     child *c = *at > 0 && *at <= w->child_count ? &w->children[*at - 1] : NULL;
-    if (c != NULL && c->thing == thing && c->low == low) /* else it is of a batch before */
+    if (c != NULL && c->thing == thing && c->low == low) /* otherwise the entry is of an earlier batch */
         return c;
     if (!hdx_mem_room(w->k->s->mem, (void **)&w->children, &w->child_capacity, w->child_count, sizeof *w->children))
         return NULL;
@@ -190,18 +194,18 @@ static bool is_new(const search *k, NID id, bool low)
     return !hdx_bits_test(k->seen, id) && !(low && hdx_bits_test(k->waiting, id));
 }
 
-static bool meet(growing *w, const batch *from, const object *o, const edge *e)
+static bool follow_reference(growing *w, const batch *from, const object *o, const edge *e)
 {
     const bool low = e->low || w->k->last_only;
     if (!is_new(w->k, e->to, low))
         return true;
     const uint64_t by = way_of(w, o, e);
     return by != UINT64_MAX &&
-           (w->ways[by].passed_over || add(w, child_of(w, from, name_of(w, by, e->to), low), e->to));
+           (w->ref_ways[by].skipped || add(w, child_of(w, from, name_of(w, by, e->to), low), e->to));
 }
 
-/* All that was gathered goes into the queues, path by path. */
-static bool hand_on(growing *w, unsigned depth)
+/* Moves all collected objects into the queues, path by path. */
+static bool enqueue_children(growing *w, unsigned depth)
 {
     search  *k = w->k;
     hdx_mem *mem = k->s->mem;
@@ -215,7 +219,7 @@ static bool hand_on(growing *w, unsigned depth)
                 continue;
             if (!c->low) {
                 hdx_bits_put(k->seen, id);
-                k->first[k->first_count++] = id; /* once each: there is room for all */
+                k->first[k->first_count++] = id; /* each object once: there is room for all */
             } else if (hdx_mem_room(mem, (void **)&k->last, &k->last_capacity, k->last_count, sizeof *k->last)) {
                 hdx_bits_put(k->waiting, id);
                 k->last[k->last_count++] = id;
@@ -241,7 +245,7 @@ static bool expand(growing *w, const batch *b, NID id)
     if (walks_elements(k, &o)) {
         for (uint64_t i = 0; good && i < o.count; i++) {
             const NID to = slot(k->st, &o, i);
-            good = to == NONE || meet(w, b, &o, &(edge){ .to = to, .how = BY_ELEMENT });
+            good = to == NONE || follow_reference(w, b, &o, &(edge){ .to = to, .how = BY_ELEMENT });
             if (i % ENOUGH == ENOUGH - 1 && hdx_tick(k->s->tick, 0))
                 k->stopped = k->out_of_memory = true, good = false;
         }
@@ -249,7 +253,7 @@ static bool expand(growing *w, const batch *b, NID id)
     }
     WIDE(hdx_leak_expand_object)(k, id, &o);
     for (uint64_t i = 0; good && i < k->edge_count; i++)
-        good = meet(w, b, &o, &k->edges[i]);
+        good = follow_reference(w, b, &o, &k->edges[i]);
     return good && !k->out_of_memory;
 }
 
@@ -267,18 +271,18 @@ static hdx_code failed(const growing *w, hdx_error *err)
                                : hdx_no_memory(err, "paths", (w->found_capacity + 1) * sizeof *w->found);
 }
 
-static hdx_code work_off(growing *w, batch b, bool low, uint64_t *ticked, hdx_error *err)
+static hdx_code process_batch(growing *w, batch b, bool low, uint64_t *ticked, hdx_error *err)
 {
     search *k = w->k;
     for (uint64_t i = 0; i < b.count; i++) {
         const NID *ids = low ? k->last + b.from : k->first + b.from; /* the last queue grows meanwhile */
         const NID  id = ids[i];
         ahead(k, ids, i, b.count);
-        if (low && !hdx_bits_set(k->seen, id)) /* the first phase came to it */
+        if (low && !hdx_bits_set(k->seen, id)) /* the first phase already reached it */
             continue;
         if (!w->to->count(w->to->context, b.thing, WIDE(hdx_leak_weight)(k->st, id)) || !expand(w, &b, id))
             return failed(w, err);
-        if (w->found_count >= MOST && !hand_on(w, b.depth + 1))
+        if (w->found_count >= MOST && !enqueue_children(w, b.depth + 1))
             return failed(w, err);
         if ((*ticked += 1 + k->edge_count) >= TICK) {
             if (hdx_tick(k->s->tick, *ticked))
@@ -286,7 +290,7 @@ static hdx_code work_off(growing *w, batch b, bool low, uint64_t *ticked, hdx_er
             *ticked = 0;
         }
     }
-    return hand_on(w, b.depth + 1) ? HDX_OK : failed(w, err);
+    return enqueue_children(w, b.depth + 1) ? HDX_OK : failed(w, err);
 }
 
 static hdx_code run(growing *w, hdx_error *err)
@@ -301,12 +305,12 @@ static hdx_code run(growing *w, hdx_error *err)
         if (!add(w, child_of(w, NULL, name, r->low), (NID)r->object))
             return failed(w, err);
     }
-    if (!hand_on(w, 1))
+    if (!enqueue_children(w, 1))
         return failed(w, err);
     while (code == HDX_OK && (w->first.next < w->first.count || w->last.next < w->last.count)) {
         k->last_only = k->last_only || w->first.next == w->first.count;
-        code = k->last_only ? work_off(w, w->last.at[w->last.next++], true, &ticked, err)
-                            : work_off(w, w->first.at[w->first.next++], false, &ticked, err);
+        code = k->last_only ? process_batch(w, w->last.at[w->last.next++], true, &ticked, err)
+                            : process_batch(w, w->first.at[w->first.next++], false, &ticked, err);
     }
     return code;
 }
@@ -348,7 +352,7 @@ hdx_code WIDE(hdx_leak_search_grow)(leak_search *s, const hdx_leak_tree *to, hdx
         code = (*err = s->h->err, s->h->code);
     hdx_mem_put(s->mem, w.first.at, w.first.capacity * sizeof *w.first.at);
     hdx_mem_put(s->mem, w.last.at, w.last.capacity * sizeof *w.last.at);
-    hdx_mem_put(s->mem, w.ways, w.way_capacity * sizeof *w.ways);
+    hdx_mem_put(s->mem, w.ref_ways, w.way_capacity * sizeof *w.ref_ways);
     hdx_mem_put(s->mem, w.found, w.found_capacity * sizeof *w.found);
     hdx_mem_put(s->mem, w.children, w.child_capacity * sizeof *w.children);
     hdx_map_free(&w.way_of);

@@ -1,18 +1,18 @@
 /*
- * heap.c - the heap as inspectors see it: names after the mapping, fields by declaring class and name, texts.
+ * heap.c - the heap as inspectors read it: names after the mapping, fields by declaring class and name, texts.
  *
  * In:  an open graph with its dump.
- * Out: answers that are empty where something is not there: a class, a field, an object, a value that a stripped dump
- *      lacks. The first failure (memory, input) stays in h->code, and whoever returns to the caller looks there once.
- * Cost: one record per object; the fields of the last LEAK_RECENT objects stay at hand. Not for many threads: each
- *       search has its own.
+ * Out: values. A missing class, field, object or value (of a stripped dump) gives an empty result. The first failure
+ *      (memory, input) stays in h->code, which is checked once before returning to the caller.
+ * Cost: one record per object; the fields of the last LEAK_RECENT objects are cached. Not thread-safe: each search has
+ *       its own heap.
  */
 #include "leaks/leaks.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define TEXT_MOST 4096u /* UTF-16 units of a text that is shown */
+#define TEXT_MOST 4096u /* UTF-16 units of a text in a note */
 #define KNOWN     (1ull << 63)
 
 void hdx_leak_fail(leak_heap *h, hdx_code code, const hdx_error *err)
@@ -97,7 +97,7 @@ uint64_t hdx_leak_bits(leak_heap *h, uint32_t number)
         h->climbed[count++] = c;
     if (c != HDX_NO_CLASS)
         bits = h->is_a[c];
-    while (count > 0) { /* noted for all of them: each class is looked at once */
+    while (count > 0) { /* stored for all of them, so that each class is examined once */
         c = h->climbed[--count];
         for (unsigned k = 0; k < LC_CLASSES; k++)
             if (hdx_text_is(h->names[c], hdx_leak_class_names[k]))
@@ -113,10 +113,10 @@ bool hdx_leak_isa(leak_heap *h, hdx_id id, leak_class c)
 }
 
 /*
- * What is known of the classes that extend one of the name: 0 nothing, 1 it does, 2 it does not. NULL: too many names
- * to remember, or no memory.
+ * Returns the cache by class number for classes that extend the named one: 0 unknown, 1 it does, 2 it does not. NULL:
+ * too many names for the cache, or no memory.
  */
-static uint8_t *extending(leak_heap *h, const char *name)
+static uint8_t *extends_cache(leak_heap *h, const char *name)
 {
     unsigned n = 0;
     while (n < LEAK_EXTENDED && h->extended[n].name != name && h->extended[n].name != NULL)
@@ -130,7 +130,7 @@ static uint8_t *extending(leak_heap *h, const char *name)
 
 bool hdx_leak_extends(leak_heap *h, uint32_t number, const char *name)
 {
-    uint8_t *known = extending(h, name);
+    uint8_t *known = extends_cache(h, name);
     uint32_t c = number;
     while (c < h->class_count && (known == NULL || known[c] == 0) && !hdx_text_is(h->names[c], name))
         c = h->classes[c].super;
@@ -145,8 +145,8 @@ bool hdx_leak_extends(leak_heap *h, uint32_t number, const char *name)
 }
 
 /*
- * Of several classes with the name one that is a sticky root, in the order of roots; else the one whose record stands
- * last (SHARK 1.6).
+ * Of several classes with the name returns one that is a sticky root, in the order of roots; otherwise the one whose
+ * record is the last in the dump (SHARK 1.6).
  */
 const hdx_class *hdx_leak_class_raw(leak_heap *h, const char *name)
 {

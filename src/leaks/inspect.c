@@ -1,11 +1,13 @@
 /*
- * inspect.c - what one object says of itself: reasons for and against leaking, labels (SHARK 5.1, tables.c).
+ * inspect.c - collects what one object shows about itself: reasons for and against leaking, labels (SHARK 5.1,
+ * tables.c).
  *
- * In:  an object on a path, or one that the finder by state asks about; references to watched objects, read once.
- * Out: notes with stable codes; equal ones once. Looks are kept by object: thousands of traces share their first steps.
+ * In:  an object on a path, or one that the finder by state inspects; references to watched objects, read once.
+ * Out: notes with stable codes, without duplicates. Results are cached by object, because thousands of traces share
+ *      their first steps.
  * Knows what holds for every JVM: watched objects, class loaders, class objects, anonymous classes, threads; and the
  * caller's rules. Android is in android.c.
- * Cost: one record per object and those its inspectors follow.
+ * Cost: one record per object, and one for each object that its inspectors follow.
  */
 #include "leaks/leaks.h"
 
@@ -57,7 +59,7 @@ static void read_watch(leak_inspector *i, const hdx_class *c, hdx_id id, leak_wa
     if (w->description == NULL)
         w->description = hdx_leak_get_text(h, id, owner, "name");
     if (!i->has_uptime)
-        return; /* before 2.0-alpha-3 nobody noted times: every referent counts */
+        return; /* before 2.0-alpha-3 times were not recorded: every referent counts */
     const int64_t retained = hdx_leak_get_int(h, id, owner, "retainedUptimeMillis", INT64_MIN),
                   watched = hdx_leak_get_int(h, id, owner, "watchUptimeMillis", INT64_MIN);
     w->retained = retained != -1;
@@ -145,7 +147,7 @@ static void look_watch(leak_inspector *i, hdx_id id, leak_look *l)
 
 /* ---- every JVM ---- */
 
-/* "Outer$1": something, $ and digits to the end. */
+/* "Outer$1": a name that ends with $ and digits. */
 static bool is_anonymous(hdx_text name)
 {
     uint32_t end = name.len;
@@ -212,7 +214,7 @@ static int compare_value(leak_inspector *i, const hdx_value *v, const char *want
     else if (v->as.address == 0)
         have = "null";
     else if ((have = hdx_leak_text(i->h, hdx_leak_object_at(i->h, v->as.address))) == NULL)
-        have = "set"; /* an object that is no text: different from every text but this word */
+        have = "set"; /* an object that is not a text: equal to this word only */
     return strcmp(have, want);
 }
 
@@ -230,9 +232,9 @@ bool hdx_leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id)
     for (uint64_t n = 0; n < v->count; n++) {
         if (v->at[n].value.absent || !hdx_text_is(hdx_leak_field_name(h, v->at[n].owner, v->at[n].name), r->field))
             continue;
-        const hdx_value value =
-            v->at[n].value; /* what follows may read other objects, and fields are kept for a few only */
-        const int c = compare_value(i, &value, r->value, &comparable);
+        /* copied, because reading other objects may evict the cached fields */
+        const hdx_value value = v->at[n].value;
+        const int       c = compare_value(i, &value, r->value, &comparable);
         if (!comparable)
             return r->op == 2;
         return r->op == 1   ? c == 0
@@ -245,7 +247,7 @@ bool hdx_leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id)
     return false;
 }
 
-/* ---- the whole ---- */
+/* ---- all inspectors ---- */
 
 void hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l)
 {

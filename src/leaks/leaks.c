@@ -1,16 +1,16 @@
 /*
  * leaks.c - one search from its options to its answer.
  *
- *     files read -> remembered? -> heap, watched objects -> leaking ids -> search -> traces -> bytes, kept -> answer
+ *     files read -> remembered? -> heap, watched objects -> leaking ids -> search -> traces -> bytes, saved -> answer
  *
- * An answer is always made from its bytes (answer.c), so a remembered one is the same as a fresh one.
+ * An answer is always made from its bytes (answer.c), so a stored answer equals a fresh one.
  */
 #include "algo/packed.h"
 #include "leaks/leaks.h"
 
 #include <stdio.h>
 
-#define BESIDE (32ull << 20) /* code, stacks, tables of classes, pieces of the dump */
+#define OVERHEAD (32ull << 20) /* code, stacks, tables of classes, pieces of the dump */
 
 const char *hdx_leak_kind_name(hdx_leak_kind kind)
 {
@@ -62,7 +62,7 @@ static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_l
     return s;
 }
 
-/* 32 bits where they do, which is nearly always. */
+/* Runs the search with ids of 32 bits if they suffice, which is nearly always. */
 static hdx_code run(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
     if (o->width == 64)
@@ -80,8 +80,8 @@ static hdx_code run(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
     return hdx_leak_search_run_64(s, err);
 }
 
-/* Pages of the index that the search looks at are mapped, and count as its memory. */
-static uint64_t mapped(const hdx_graph *g)
+/* Returns the size of the mapped_bytes index files that the search reads; they count as its memory. */
+static uint64_t mapped_bytes(const hdx_graph *g)
 {
     static const char *const looked_at[] = { "address", "class", "size" };
     const char              *name;
@@ -95,14 +95,15 @@ static uint64_t mapped(const hdx_graph *g)
 uint64_t hdx_leak_need(uint64_t n, uint64_t stated, bool by_dominators)
 {
     const uint64_t id = n < UINT32_MAX / 2 ? 4 : 8;
-    const uint64_t references = n + 2 * (stated > n ? stated - n : 0); /* without those to classes, and as many nulls */
-    return BESIDE + hdx_packed_bytes(n, references) + n * (2 * id + 2) +
+    /* without references to classes, and with as many nulls */
+    const uint64_t references = n + 2 * (stated > n ? stated - n : 0);
+    return OVERHEAD + hdx_packed_bytes(n, references) + n * (2 * id + 2) +
            (by_dominators ? n * (10 * id) + references * 4 * id : 0);
 }
 
 /*
- * A refusal in words that help: for the whole of the search, from what the index says of the heap; with dominators of
- * all objects, if it came to them.
+ * Returns an error that names a sufficient limit: for the whole search, estimated from the index; with dominators of
+ * all objects if the search had got to them.
  */
 static hdx_code refused(const leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
@@ -127,7 +128,7 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     hdx_id     *leaking = NULL;
     uint64_t    room = 0;
     bool       *holds = NULL;
-    s.apart = BESIDE + mapped(h->g);
+    s.apart = OVERHEAD + mapped_bytes(h->g);
     if (o->memory != 0)
         mem.limit = o->memory > s.apart ? o->memory - s.apart : 1;
     hdx_ticker_step(tick, "leaking objects", 0, "objects");
@@ -163,7 +164,7 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     return code;
 }
 
-/* The heap with its classes that are sticky roots, in the order of the dump. *sticky: root_count of them. */
+/* Opens the heap and lists its classes that are sticky roots, in the order of the dump. *sticky: root_count of them. */
 static hdx_code open_heap(hdx_graph *g, const leak_mapping *mapping, leak_heap *h, uint32_t **sticky,
                           uint64_t *root_count, hdx_error *err)
 {
@@ -213,7 +214,7 @@ static hdx_code fresh_answer(hdx_graph *g, const leak_rules *rules, const hdx_le
 static hdx_code grow(leak_search *s, const hdx_leaks_options *o, const hdx_leak_tree *to, hdx_error *err)
 {
     hdx_code code = o->width == 64 ? hdx_leak_search_grow_64(s, to, err) : hdx_leak_search_grow_32(s, to, err);
-    if (code != HDX_OK && o->width != 64 && s->too_wide) { /* found before anything was counted */
+    if (code != HDX_OK && o->width != 64 && s->too_wide) { /* found before any object was counted */
         leak_search again = new_search(s->h, s->rules, o, s->mem, s->tick);
         again.holds = s->holds;
         again.apart = s->apart;
@@ -240,7 +241,7 @@ hdx_code hdx_leaks_grow(hdx_graph *g, const hdx_leaks_options *o, const hdx_leak
     if (code == HDX_OK) {
         leak_search s = new_search(&h, &rules, o, &mem, &tick);
         s.holds = holds;
-        s.apart = BESIDE + mapped(g);
+        s.apart = OVERHEAD + mapped_bytes(g);
         if (o->memory != 0)
             mem.limit = o->memory > s.apart ? o->memory - s.apart : 1;
         code = grow(&s, o, to, err);
@@ -259,7 +260,7 @@ hdx_code hdx_leaks_grow(hdx_graph *g, const hdx_leaks_options *o, const hdx_leak
     return code;
 }
 
-/* ---- what was kept ---- */
+/* ---- stored answers ---- */
 
 static bool is_object(const hdx_graph *g, hdx_addr address)
 {
@@ -267,7 +268,7 @@ static bool is_object(const hdx_graph *g, hdx_addr address)
     return hdx_graph_find(g, address, &id);
 }
 
-/* A trace says of which object it is in front of its steps, too. */
+/* The address and class of a trace are stored before its steps as well; both must agree. */
 static hdx_code check_trace(hdx_graph *g, const leak_answer *a, const hdx_leak_trace *t, hdx_leak_steps *steps,
                             hdx_error *err)
 {
@@ -283,7 +284,7 @@ static hdx_code check_trace(hdx_graph *g, const leak_answer *a, const hdx_leak_t
     return code;
 }
 
-/* What an answer is made of but for the steps; they are checked when they are read. */
+/* Checks an answer except for its steps, which are checked when they are read. */
 static bool fits(const hdx_graph *g, const leak_answer *a)
 {
     for (uint64_t i = 0; i < a->out.leak_count; i++)
@@ -317,7 +318,7 @@ hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err)
         hdx_remembered r;
         if ((code = hdx_graph_kept_read(g, name, &key, &r, err)) != HDX_OK)
             break;
-        if (key < HDX_NOTE_KEYS) { /* of another room */
+        if (key < HDX_NOTE_KEYS) { /* belongs to another room */
             hdx_mem_put(NULL, r.at, r.size);
             continue;
         }

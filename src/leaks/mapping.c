@@ -1,19 +1,19 @@
 /*
- * mapping.c - names of R8 and ProGuard given back (SHARK 1.7).
+ * mapping.c - restores original names that R8 and ProGuard replaced (SHARK 1.7).
  *
  *     com.example.Session -> a.b:               a class
  *         java.lang.Object current -> a         a field of a.b
  *         1:7:void open(int):12:18 -> c         a method of a.b
  *
- * In:  the text of a mapping file, from anyone: lines that make no sense are passed over.
- * Out: clear names of classes, fields of the class that declares them, methods.
- * Cost: a hash table of entries that point into a copy of the text; nothing grows beyond a small multiple of the file.
+ * In:  the text of a mapping file, which is untrusted: invalid lines are skipped.
+ * Out: original names of classes, of fields with their declaring class, of methods.
+ * Cost: a hash table of entries that point into a copy of the text; memory is bounded by a small multiple of the file.
  */
 #include "leaks/leaks.h"
 
 typedef enum member { A_CLASS, A_FIELD, A_METHOD } member;
 typedef struct entry {
-    hdx_text class_name, name, clear; /* obscure, obscure, clear; name empty for a class */
+    hdx_text class_name, name, clear; /* obfuscated, obfuscated, original; name is empty for a class */
     member   what;
 } entry;
 struct leak_mapping {
@@ -21,7 +21,7 @@ struct leak_mapping {
     uint64_t  size;
     entry    *entries;
     uint64_t  count, capacity;
-    uint32_t *slots; /* place + 1 in entries; a power of two of them */
+    uint32_t *slots; /* index in entries + 1; the table's size is a power of two */
     uint64_t  slot_count;
 };
 
@@ -36,15 +36,15 @@ static hdx_text strip(hdx_text t)
     return t;
 }
 
-/* Before and after the first `mark`; false: it is not there. */
-static bool part(hdx_text t, const char *mark, hdx_text *before, hdx_text *behind)
+/* Splits a text at the first `mark`; false: no mark. */
+static bool split_at(hdx_text t, const char *mark, hdx_text *before, hdx_text *after)
 {
     const size_t n = strlen(mark);
     const char  *at = t.len >= n ? memmem(t.at, t.len, mark, n) : NULL;
     if (at == NULL)
         return false;
     *before = (hdx_text){ t.at, (uint32_t)(at - t.at) };
-    *behind = (hdx_text){ at + n, (uint32_t)(t.len - (size_t)(at - t.at) - n) };
+    *after = (hdx_text){ at + n, (uint32_t)(t.len - (size_t)(at - t.at) - n) };
     return true;
 }
 
@@ -85,7 +85,7 @@ static bool method_name(hdx_text left, hdx_text *name)
     return name->len > 0;
 }
 
-/* One line; false: memory. */
+/* Reads one line; false: no memory. */
 static bool line(leak_mapping *m, hdx_text text, hdx_text *class_name, bool *inside)
 {
     hdx_text left, right, rest, type;
@@ -94,13 +94,13 @@ static bool line(leak_mapping *m, hdx_text text, hdx_text *class_name, bool *ins
     if (text.len == 0 || text.at[0] == '#')
         return true;
     if (text.at[text.len - 1] == ':') {
-        *inside = part(text, "->", &left, &right) && part(right, ":", &right, &rest);
+        *inside = split_at(text, "->", &left, &right) && split_at(right, ":", &right, &rest);
         if (!*inside)
             return true;
         *class_name = strip(right);
         e = (entry){ *class_name, { "", 0 }, strip(left), A_CLASS };
     } else {
-        if (!*inside || !part(text, "->", &left, &right))
+        if (!*inside || !split_at(text, "->", &left, &right))
             return true;
         e.class_name = *class_name;
         e.name = strip(right);
@@ -109,7 +109,7 @@ static bool line(leak_mapping *m, hdx_text text, hdx_text *class_name, bool *ins
             if (!method_name(left, &e.clear))
                 return true;
         } else {
-            if (!part(text, " ", &type, &rest) || !part(rest, "->", &left, &right))
+            if (!split_at(text, " ", &type, &rest) || !split_at(rest, "->", &left, &right))
                 return true;
             e.name = strip(right);
             e.clear = strip(left);
@@ -121,7 +121,7 @@ static bool line(leak_mapping *m, hdx_text text, hdx_text *class_name, bool *ins
     return true;
 }
 
-/* Of several entries for one name the last holds. */
+/* Of several entries for one name the last wins. */
 static bool index_entries(leak_mapping *m)
 {
     if (m->count >= UINT32_MAX / 4)

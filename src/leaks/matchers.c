@@ -1,6 +1,6 @@
 /*
- * matchers.c - references of Android that are not followed, or that mark a leak of the platform. Rows only; rules.c
- * reads them. Names are those after a mapping.
+ * matchers.c - references of Android that are not followed, or that mark a known leak of the platform. Rows only;
+ * rules.c reads them. Names are those after a mapping.
  */
 #include "leaks/leaks.h"
 
@@ -11,9 +11,9 @@
 #define ALL_DEVICES .manufacturer = "", .build_id = ""
 
 /*
- * References of Android and of makers of devices that are known to leak, and those that are not followed at all (SHARK
- * 3.7 to 3.9). Two of them can never match, as in Shark: ConnectivityManager#sInstance is a static field, and
- * ConnectivityManager$CallbackHandler has a package in truth. They stand here so that the list is the one people know.
+ * References of Android and of device makers that are known to leak, and those that are not followed at all (SHARK 3.7
+ * to 3.9). Two of them can never match, as in Shark: ConnectivityManager#sInstance is a static field, and
+ * ConnectivityManager$CallbackHandler really has a package. They are here so that the list equals the published one.
  */
 static const hdx_leak_matcher matchers[] = {
     { .kind = FIELD,

@@ -1,16 +1,14 @@
 /*
- * metadata.c - what an Android dump says of device, application and heap; native bytes behind Java objects (SHARK 4.6).
+ * metadata.c - reads facts about device, application and heap from an Android dump, and native bytes of Java objects
+ * (SHARK 4.6).
  *
  * In:  the heap.
- * Out: facts by name, in a fixed order; of JVM dumps none.
- * Cost: the columns of class and length once, and the few objects that are asked.
+ * Out: facts by name, in a fixed order; none for JVM dumps.
+ * Cost: one scan of the columns of class and length, and the few objects that contain the facts.
  */
 #include "leaks/leaks.h"
 
-/*
- * For every sun.misc.Cleaner that frees memory of a native allocation: the bytes of the registry count for its
- * referent.
- */
+/* For every sun.misc.Cleaner that frees a native allocation, the bytes in its registry count for its referent. */
 hdx_code hdx_leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err)
 {
     static const char *const cleaner = "sun.misc.Cleaner";
@@ -39,7 +37,7 @@ hdx_code hdx_leak_native_sizes(leak_heap *h, hdx_map *out, hdx_error *err)
     return h->code != HDX_OK ? (*err = h->err, h->code) : HDX_OK;
 }
 
-static hdx_code put(leak_facts *f, hdx_leak_fact fact, hdx_error *err)
+static hdx_code facts_put(leak_facts *f, hdx_leak_fact fact, hdx_error *err)
 {
     if (!hdx_mem_room(NULL, (void **)&f->at, &f->capacity, f->count, sizeof *f->at))
         return hdx_no_memory(err, "metadata", f->count * sizeof *f->at);
@@ -53,7 +51,7 @@ static hdx_leak_fact text(const char *name, const char *value)
                          : (hdx_leak_fact){ name, "Unknown", HDX_LEAK_FACT_UNKNOWN, 0 };
 }
 
-/* `words`: what people read behind it. */
+/* `words`: the text after the number. */
 static hdx_leak_fact counted(leak_heap *h, const char *name, uint64_t n, const char *words)
 {
     return (hdx_leak_fact){ name, hdx_leak_print(h, "%llu%s", (unsigned long long)n, words), HDX_LEAK_FACT_NUMBER, n };
@@ -71,7 +69,7 @@ static totals count_all(leak_heap *h)
     uint64_t lengths[HDX_RUN];
     uint8_t  kinds[HDX_RUN];
     uint64_t root_count;
-    for (hdx_id first = 1; first < h->objects; first += HDX_RUN) { /* object 0 is ours */
+    for (hdx_id first = 1; first < h->objects; first += HDX_RUN) { /* object 0 is the index's own */
         const uint32_t here = (uint32_t)(h->objects - first < HDX_RUN ? h->objects - first : HDX_RUN);
         hdx_graph_read_classes(h->g, first, here, classes);
         hdx_graph_read_stored_lengths(h->g, first, here, lengths);
@@ -95,7 +93,9 @@ static totals count_all(leak_heap *h)
     return t;
 }
 
-/* The screen's pixels, from the first DisplayMetrics. A bitmap of a tenth more is large. */
+/*
+ * Returns the number of pixels of the screen, from the first DisplayMetrics. A bitmap with over a tenth more is large.
+ */
 static uint64_t screen(leak_heap *h)
 {
     static const char *const metrics = "android.util.DisplayMetrics";
@@ -138,11 +138,11 @@ static hdx_code bitmaps(leak_heap *h, const hdx_map *native, leak_facts *out, hd
     }
     if (count == 0)
         return HDX_OK;
-    if ((code = put(out, number(h, "Bitmap count", count), err)) != HDX_OK ||
-        (code = put(out, number(h, "Bitmap total bytes", bytes), err)) != HDX_OK ||
-        (code = put(out, number(h, "Large bitmap count", large), err)) != HDX_OK)
+    if ((code = facts_put(out, number(h, "Bitmap count", count), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Bitmap total bytes", bytes), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Large bitmap count", large), err)) != HDX_OK)
         return code;
-    return put(out, number(h, "Large bitmap total bytes", large_bytes), err);
+    return facts_put(out, number(h, "Large bitmap total bytes", large_bytes), err);
 }
 
 static hdx_code databases(leak_heap *h, leak_facts *out, hdx_error *err)
@@ -160,10 +160,10 @@ static hdx_code databases(leak_heap *h, leak_facts *out, hdx_error *err)
         const hdx_id set = hdx_leak_get_object(h, id, database, "mConfigurationLocked");
         const char  *label = hdx_leak_get_text(h, set, "android.database.sqlite.SQLiteDatabaseConfiguration", "label");
         const bool   open = hdx_leak_get_object(h, id, database, "mConnectionPoolLocked") != HDX_NO_ID;
-        code = put(out,
-                   text(hdx_leak_print(h, "Db %llu", (unsigned long long)++n),
-                        hdx_leak_print(h, "%s %s", open ? "open" : "closed", label != NULL ? label : "Unknown")),
-                   err);
+        code = facts_put(out,
+                         text(hdx_leak_print(h, "Db %llu", (unsigned long long)++n),
+                              hdx_leak_print(h, "%s %s", open ? "open" : "closed", label != NULL ? label : "Unknown")),
+                         err);
     }
     return code;
 }
@@ -191,23 +191,24 @@ hdx_code hdx_leak_metadata(leak_inspector *i, leak_facts *out, hdx_error *err)
     at = hdx_leak_get_object(h, hdx_leak_get_object(h, at, "android.app.ActivityThread", "mBoundApplication"),
                              "android.app.ActivityThread$AppBindData", "appInfo");
     const char *process = hdx_leak_get_text(h, at, "android.content.pm.ApplicationInfo", "processName");
-    if ((code = put(out, sdk, err)) != HDX_OK || (code = put(out, text("Build.MANUFACTURER", maker), err)) != HDX_OK ||
-        (code = put(out, text("Build.ID", build), err)) != HDX_OK ||
-        (code = put(out, text("LeakCanary version", version), err)) != HDX_OK ||
-        (code = put(out, text("App process name", process), err)) != HDX_OK ||
-        (code = put(out, number(h, "Class count", t.classes), err)) != HDX_OK ||
-        (code = put(out, number(h, "Instance count", t.instances), err)) != HDX_OK ||
-        (code = put(out, number(h, "Primitive array count", t.primitive_arrays), err)) != HDX_OK ||
-        (code = put(out, number(h, "Object array count", t.object_arrays), err)) != HDX_OK ||
-        (code = put(out, number(h, "Thread count", t.threads), err)) != HDX_OK ||
-        (code = put(out, number(h, "Heap total bytes", t.bytes), err)) != HDX_OK ||
+    if ((code = facts_put(out, sdk, err)) != HDX_OK ||
+        (code = facts_put(out, text("Build.MANUFACTURER", maker), err)) != HDX_OK ||
+        (code = facts_put(out, text("Build.ID", build), err)) != HDX_OK ||
+        (code = facts_put(out, text("LeakCanary version", version), err)) != HDX_OK ||
+        (code = facts_put(out, text("App process name", process), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Class count", t.classes), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Instance count", t.instances), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Primitive array count", t.primitive_arrays), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Object array count", t.object_arrays), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Thread count", t.threads), err)) != HDX_OK ||
+        (code = facts_put(out, number(h, "Heap total bytes", t.bytes), err)) != HDX_OK ||
         (code = hdx_leak_native_sizes(h, &native, err)) != HDX_OK || (code = bitmaps(h, &native, out, err)) != HDX_OK ||
         (code = databases(h, out, err)) != HDX_OK)
         goto out;
     if (i->cleared_retained > 0)
-        code =
-            put(out, counted(h, "Count of retained yet cleared", i->cleared_retained, " KeyedWeakReference instances"),
-                err);
+        code = facts_put(
+            out, counted(h, "Count of retained yet cleared", i->cleared_retained, " KeyedWeakReference instances"),
+            err);
     if (code == HDX_OK && h->code != HDX_OK)
         code = (*err = h->err, h->code);
 out:

@@ -1,9 +1,9 @@
 /*
- * paths_wide.c - from what was reached from where to paths with named references (SHARK 4.1).
+ * paths_wide.c - makes paths with named references from the parents that the search recorded (SHARK 4.1).
  *
  * In:  the parents of a finished search, the leaks found.
  * Out: paths of the outermost leaks; leaks without a path.
- * Knows which reference of the parent must have enqueued an object (SHARK 3.3), and how references are called (SHARK
+ * Knows which reference of the parent must have enqueued an object (SHARK 3.3), and how references are named (SHARK
  * 3.6). Does not know statuses.
  * Cost: the length of the paths; each object on them is expanded once more, whatever the number of paths through it.
  */
@@ -24,9 +24,9 @@ static int by_from(const void *a, const void *b)
 }
 
 /*
- * Of nested leaks only the outermost stays (SHARK 4.1): the way to a leak is the way to its parent, so a leak among
- * those above is enough. What was found out about objects on the way is kept in `clean` and `below`, or many leaks at
- * the end of a long list would walk it again and again.
+ * Of nested leaks only the outermost is reported (SHARK 4.1). The path to a leak extends the path to its parent, so one
+ * leak among its ancestors is enough. Results for visited objects are cached in `clean` and `below`; otherwise many
+ * leaks at the end of a long list would walk that list again and again.
  */
 static bool has_leak_above(const search *k, NID id, uint64_t *clean, uint64_t *below)
 {
@@ -74,15 +74,15 @@ static hdx_code collect(search *k, hdx_error *err)
 }
 
 /*
- * The order of results: depth first over the tree that all paths make together, branches in the order in which the
- * search found them (SHARK 4.1). No stack: a node knows its neighbour and its parent.
+ * The order of results: depth first over the tree formed by all paths, branches in the order in which the search found
+ * them (SHARK 4.1). No stack is needed: a node knows its sibling and its parent.
  */
 typedef struct branch {
     uint64_t up, child, last_child, next; /* places + 1; 0: none */
-    uint64_t path;                        /* + 1, of a leaf */
+    uint64_t path;                        /* path + 1, for a leaf */
 } branch;
 typedef struct branches {
-    branch  *at; /* at[0] stands above all roots */
+    branch  *at; /* at[0] is the parent of all roots */
     uint64_t count, capacity;
     hdx_map  of;
 } branches;
@@ -99,7 +99,7 @@ static uint64_t add_branch(branches *b, hdx_id id, bool *fresh)
     return *place;
 }
 
-static void hang(branches *b, uint64_t child, uint64_t up)
+static void attach_branch(branches *b, uint64_t child, uint64_t up)
 {
     branch *parent = &b->at[up - 1];
     b->at[child - 1].up = up;
@@ -110,8 +110,8 @@ static void hang(branches *b, uint64_t child, uint64_t up)
     parent->last_child = child;
 }
 
-/* From the leak upwards, until the path meets one that is there. */
-static bool grow(branches *b, const leak_path *p, uint64_t number)
+/* Adds a path from the leaf upwards, until it meets a branch that exists. */
+static bool grow_branch(branches *b, const leak_path *p, uint64_t number)
 {
     bool     fresh = true;
     uint64_t below = add_branch(b, p->objects[p->count - 1], &fresh);
@@ -122,11 +122,11 @@ static bool grow(branches *b, const leak_path *p, uint64_t number)
         const uint64_t up = add_branch(b, p->objects[j], &fresh);
         if (up == 0)
             return false;
-        hang(b, below, up);
+        attach_branch(b, below, up);
         below = up;
     }
     if (fresh)
-        hang(b, below, 1);
+        attach_branch(b, below, 1);
     return true;
 }
 
@@ -139,7 +139,7 @@ static hdx_code sort_paths(leak_search *s, hdx_error *err)
     if (good)
         b.at[b.count++] = (branch){ .up = 0 };
     for (uint64_t i = 0; good && i < s->path_count; i++)
-        good = grow(&b, &s->paths[i], i);
+        good = grow_branch(&b, &s->paths[i], i);
     for (uint64_t at = good ? b.at[0].child : 0; at != 0;) {
         if (b.at[at - 1].path != 0 && n < s->path_count)
             sorted[n++] = s->paths[b.at[at - 1].path - 1];
@@ -155,7 +155,7 @@ static hdx_code sort_paths(leak_search *s, hdx_error *err)
     hdx_mem_put(s->mem, b.at, b.capacity * sizeof *b.at);
     if (!good)
         return hdx_no_memory(err, "paths", s->path_count * sizeof *sorted);
-    s->paths = sorted; /* every path ends in a leaf of the tree: leaks do not nest */
+    s->paths = sorted; /* every path ends in a leaf of the tree, because leaks do not nest */
     s->path_count = n;
     return HDX_OK;
 }
@@ -210,15 +210,15 @@ static void name_hop(search *k, const edge *e, NID from, leak_hop *hop)
 }
 
 /*
- * The first reference that may have enqueued `to`: while the first queue lasted a plain one wins over one of low
- * priority (SHARK 3.3).
+ * Names the first reference that may have enqueued `to`. Until the first queue was empty, a plain reference precedes
+ * one of low priority (SHARK 3.3).
  */
 static void name_targets(search *k, NID from, pair *at, uint64_t count)
 {
     const bool   late = hdx_bits_test(k->late, from);
     const object o = look(k->st, from);
     if (walks_elements(k, &o)) {
-        uint32_t n = 0; /* the index counts only elements that are there (SHARK 3.5) */
+        uint32_t n = 0; /* the index counts only non-null elements (SHARK 3.5) */
         for (uint64_t i = 0; i < o.count; i++) {
             const NID to = slot(k->st, &o, i);
             if (to == NONE)
@@ -247,7 +247,7 @@ static void name_targets(search *k, NID from, pair *at, uint64_t count)
 }
 
 /*
- * Every reference of every path once, grouped by the object it comes from: an array of a million elements is walked
+ * Visits every reference of every path once, grouped by its source, so that an array of a million elements is scanned
  * once for all its leaks.
  */
 static hdx_code name_paths(search *k, hdx_error *err)
@@ -266,18 +266,18 @@ static hdx_code name_paths(search *k, hdx_error *err)
     if (n > 1)
         qsort(pairs, (size_t)n, sizeof *pairs, by_from);
     hdx_code code = HDX_OK;
-    uint64_t kept = 0; /* equal pairs stand together: the first is named, the others copy it afterwards */
+    uint64_t distinct_count = 0; /* equal pairs are adjacent: the first is named, the others copy its name afterwards */
     pair    *distinct = hdx_mem_array(k->s->mem, n, sizeof *distinct);
     if (distinct == NULL)
         code = hdx_no_memory(err, "paths", n * sizeof *distinct);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++)
         if (i == 0 || by_from(&pairs[i - 1], &pairs[i]) != 0) {
             pairs[i].hop->to = HDX_NO_ID;
-            distinct[kept++] = pairs[i];
+            distinct[distinct_count++] = pairs[i];
         }
     k->naming = true;
-    for (uint64_t i = 0, end; code == HDX_OK && i < kept; i = end) {
-        for (end = i; end < kept && distinct[end].from == distinct[i].from; end++)
+    for (uint64_t i = 0, end; code == HDX_OK && i < distinct_count; i = end) {
+        for (end = i; end < distinct_count && distinct[end].from == distinct[i].from; end++)
             ;
         name_targets(k, distinct[i].from, distinct + i, end - i);
     }
@@ -289,7 +289,7 @@ static hdx_code name_paths(search *k, hdx_error *err)
     return code == HDX_OK && k->out_of_memory ? WIDE(hdx_leak_ended)(k, err) : code;
 }
 
-static hdx_code leave_out(search *k, hdx_error *err)
+static hdx_code find_unreached(search *k, hdx_error *err)
 {
     leak_search *s = k->s;
     for (uint64_t i = 0; i < k->found_count; i++)
@@ -309,5 +309,5 @@ hdx_code WIDE(hdx_leak_paths)(search *k, hdx_error *err)
         code = sort_paths(k->s, err);
     if (code == HDX_OK)
         code = name_paths(k, err);
-    return code == HDX_OK ? leave_out(k, err) : code;
+    return code == HDX_OK ? find_unreached(k, err) : code;
 }

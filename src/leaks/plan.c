@@ -1,15 +1,15 @@
 /*
- * plan.c - for every class: where in an instance its references lie and what the search makes of them (SHARK 3.5 to
+ * plan.c - for every class: the offsets of the references in an instance, and how the search treats them (SHARK 3.5 to
  * 3.7).
  *
- * In:  the table of classes, names after the mapping, the matchers that hold for this device.
- * Out: slots per class. A slot is a reference field of the hierarchy; slots are sorted by name, and of equal names the
- *      one of the derived class stands first (SHARK 3.5). Class objects have a slot per static reference, in the order
- *      of the dump.
- * Knows how collections of Java and Android are told apart (SHARK 3.6). Reads nothing of the dump but the statics of
+ * In:  the table of classes, names after the mapping, the matchers that apply to this device.
+ * Out: slots per class. A slot is a reference field of the hierarchy; slots are sorted by name, and of equal names that
+ *      of the derived class is first (SHARK 3.5). Class objects have a slot per static reference, in the order of the
+ *      dump.
+ * Knows how to distinguish collections of Java and Android (SHARK 3.6). Of the dump it reads only the statics of
  * android.os.Build.
- * Cost: a slot per reference field and class with instances. A crafted table of classes could ask for more than its
- *       dump can hold: classes whose fields would not fit the dump have no slots.
+ * Cost: a slot per reference field and class with instances. A crafted table of classes could ask for more slots than
+ *       its dump can contain: classes whose fields would not fit in the dump have no slots.
  */
 #include "leaks/leaks.h"
 
@@ -51,7 +51,9 @@ static bool one_of(const char *list, const char *word)
     }
 }
 
-/* Library matchers need the device (SHARK 3.9); without android.os.Build only those that hold everywhere are left. */
+/*
+ * Library matchers depend on the device (SHARK 3.9); without android.os.Build only those that apply everywhere remain.
+ */
 hdx_code hdx_leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool **holds, hdx_error *err)
 {
     const hdx_class *build = hdx_leak_class_raw(h, "android.os.Build"),
@@ -73,24 +75,24 @@ hdx_code hdx_leak_matchers_that_hold(leak_heap *h, const leak_rules *rules, bool
     return h->code != HDX_OK ? (*err = h->err, h->code) : HDX_OK;
 }
 
-typedef struct chosen { /* matchers of fields that hold, by class and member; of equal ones the last */
+typedef struct chosen { /* field matchers that apply, by class and member; of equal ones the last */
     const hdx_leak_matcher *m;
     uint32_t                number;
 } chosen;
-/* What a class says of those above it, so that nobody climbs a chain of classes that have nothing to tell. */
+/* Summary of a class's ancestors, so that a chain of classes without fields or matchers need not be climbed. */
 typedef struct above {
     uint64_t bytes;   /* of the fields of its hierarchy */
     uint32_t fields;  /* the nearest class, itself included, that has fields or is opaque; HDX_NO_CLASS: none */
-    uint32_t matched; /* the nearest, itself included, that a matcher of a field names, or java.lang.Object */
+    uint32_t matched; /* the nearest, itself included, that a field matcher names, or java.lang.Object */
 } above;
-typedef struct finder {
+typedef struct plan_maker {
     leak_heap   *h;
     chosen      *at;
     uint64_t     count;
-    const char **members; /* those of instance fields, sorted */
+    const char **members; /* of instance fields, sorted */
     uint64_t     member_count;
     above       *above; /* by class number */
-} finder;
+} plan_maker;
 
 static int by_name(const void *a, const void *b)
 {
@@ -110,7 +112,7 @@ static int compare(hdx_text t, const char *s)
     return c != 0 ? c : t.len < n ? -1 : t.len > n;
 }
 
-/* What a matcher is of; without a member: any of the class. */
+/* The target of a matcher; without a member: any of the class. */
 typedef struct named {
     hdx_leak_matcher_kind kind;
     hdx_text              class_name;
@@ -133,15 +135,15 @@ static bool is_not_after(const void *chosen_ones, uint64_t place, const void *wa
     return compare_named(wanted, ((const chosen *)chosen_ones)[place].m) >= 0;
 }
 
-/* Place + 1 among the rules, the last where several are of the same; 0: none. */
-static uint32_t matcher_of(const finder *f, hdx_leak_matcher_kind kind, hdx_text class_name, hdx_text member)
+/* Returns the index among the rules + 1, the last if several have the same target; 0: none. */
+static uint32_t matcher_of(const plan_maker *f, hdx_leak_matcher_kind kind, hdx_text class_name, hdx_text member)
 {
     const named    wanted = { kind, class_name, &member };
     const uint64_t end = hdx_partition(f->at, 0, f->count, &wanted, is_not_after);
     return end > 0 && compare_named(&wanted, f->at[end - 1].m) == 0 ? f->at[end - 1].number + 1 : 0;
 }
 
-static bool names_class(const finder *f, hdx_leak_matcher_kind kind, hdx_text class_name)
+static bool names_class(const plan_maker *f, hdx_leak_matcher_kind kind, hdx_text class_name)
 {
     const named    wanted = { kind, class_name, NULL };
     const uint64_t first = hdx_partition(f->at, 0, f->count, &wanted, is_before);
@@ -165,9 +167,8 @@ static int by_field(const void *a, const void *b)
     int              c = memcmp(x->name.at, y->name.at, least);
     if (c == 0)
         c = x->name.len < y->name.len ? -1 : x->name.len > y->name.len;
-    return c != 0                  ? c
-           : x->offset < y->offset ? -1
-                                   : x->offset > y->offset; /* offsets rise from the derived class upwards */
+    /* offsets increase from the derived class upwards */
+    return c != 0 ? c : x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 static bool member_before(const void *members, uint64_t place, const void *name)
@@ -175,23 +176,23 @@ static bool member_before(const void *members, uint64_t place, const void *name)
     return compare(*(const hdx_text *)name, ((const char *const *)members)[place]) > 0;
 }
 
-static bool is_member(const finder *f, hdx_text name)
+static bool is_member(const plan_maker *f, hdx_text name)
 {
     const uint64_t first = hdx_partition(f->members, 0, f->member_count, &name, member_before);
     return first < f->member_count && compare(name, f->members[first]) == 0;
 }
 
-static uint32_t next_above(const finder *f, uint32_t c, bool matched)
+static uint32_t next_above(const plan_maker *f, uint32_t c, bool matched)
 {
     const uint32_t super = f->h->classes[c].super;
     return super == HDX_NO_CLASS ? HDX_NO_CLASS : matched ? f->above[super].matched : f->above[super].fields;
 }
 
 /*
- * The matcher of a field name: the first class of the hierarchy that has one for it decides for all fields of the name
- * (SHARK 3.7).
+ * Returns the matcher of a field name: the first class of the hierarchy that has one decides for all fields of that
+ * name (SHARK 3.7).
  */
-static uint32_t field_matcher(const finder *f, uint32_t number, uint32_t top, hdx_text name)
+static uint32_t field_matcher(const plan_maker *f, uint32_t number, uint32_t top, hdx_text name)
 {
     uint32_t m = 0;
     if (!is_member(f, name))
@@ -207,7 +208,7 @@ static void flag(leak_slot *s, const leak_rules *rules)
         s->flags |= rules->matchers[s->matcher - 1].ignored ? LEAK_SLOT_IGNORED : LEAK_SLOT_LOW;
 }
 
-static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_t number, uint32_t top,
+static hdx_code instance_slots(const plan_maker *f, const leak_rules *rules, uint32_t number, uint32_t top,
                                leak_plans *plans, hdx_error *err)
 {
     leak_heap *h = f->h;
@@ -245,7 +246,7 @@ static hdx_code instance_slots(const finder *f, const leak_rules *rules, uint32_
     return HDX_OK;
 }
 
-static hdx_code static_slots(const finder *f, const leak_rules *rules, uint32_t number, leak_plans *plans,
+static hdx_code static_slots(const plan_maker *f, const leak_rules *rules, uint32_t number, leak_plans *plans,
                              hdx_error *err)
 {
     leak_heap       *h = f->h;
@@ -271,7 +272,7 @@ static hdx_code static_slots(const finder *f, const leak_rules *rules, uint32_t 
     return HDX_OK;
 }
 
-/* ---- what classes are ---- */
+/* ---- kinds of classes ---- */
 
 static bool declares(leak_heap *h, const hdx_class *c, const char *field)
 {
@@ -281,7 +282,7 @@ static bool declares(leak_heap *h, const hdx_class *c, const char *field)
     return false;
 }
 
-/* Collections are known by the name in the file and by the fields of their implementation (SHARK 3.6). */
+/* Recognizes collections by the name in the file and by the fields of their implementation (SHARK 3.6). */
 static void find_collections(leak_heap *h, leak_plans *p)
 {
     const hdx_class *linked = hdx_leak_class_raw(h, "java.util.LinkedList"),
@@ -325,8 +326,8 @@ static void find_collections(leak_heap *h, leak_plans *p)
 }
 
 /*
- * Instances no larger than those of java.lang.Object yield nothing (SHARK 3.5); Object's own size counts only where it
- * has ART's two fields.
+ * Instances no larger than those of java.lang.Object yield nothing (SHARK 3.5); Object's own size counts only if it has
+ * ART's two fields.
  */
 static uint64_t empty_size(leak_heap *h, const hdx_class *object)
 {
@@ -360,8 +361,8 @@ static uint64_t own_bytes(const leak_heap *h, uint32_t number)
     return n;
 }
 
-/* From each class up to one that is known already, and down again. */
-static hdx_code look_above(finder *f, uint32_t top, hdx_error *err)
+/* For each class climbs to an ancestor that is already summarized, then fills the classes on the way down. */
+static hdx_code summarize_ancestors(plan_maker *f, uint32_t top, hdx_error *err)
 {
     leak_heap *h = f->h;
     for (uint64_t i = 0; i < f->count; i++)
@@ -398,7 +399,7 @@ hdx_code hdx_leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *
     const hdx_class *object = hdx_leak_class_raw(h, "java.lang.Object");
     const uint32_t   top = object != NULL ? object->number : HDX_NO_CLASS;
     const uint64_t   empty = empty_size(h, object), dump = hdx_graph_summary_of(h->g)->dump_size;
-    finder           f = { .h = h };
+    plan_maker       f = { .h = h };
     uint64_t         bytes, spent = 0;
     hdx_code         code = HDX_OK;
     *out = (leak_plans){ .arena = hdx_arena_of(NULL) };
@@ -415,7 +416,7 @@ hdx_code hdx_leak_plans_make(leak_heap *h, const leak_rules *rules, const bool *
             f.at[f.count++] = (chosen){ &rules->matchers[i], (uint32_t)i };
     if (f.count > 1)
         qsort(f.at, (size_t)f.count, sizeof *f.at, by_name);
-    code = look_above(&f, top, err);
+    code = summarize_ancestors(&f, top, err);
     for (uint32_t n = 0; code == HDX_OK && n < h->class_count; n++) {
         const hdx_class *c = &h->classes[n];
         describe(h, &out->at[n], c, empty);

@@ -1,9 +1,9 @@
 /*
  * report.c - answers as rows, and as the document that `heapdex leaks --schema` describes.
  *
- * In:  the answers of one or several dumps.
- * Out: a row a leak; nested cells where they are asked for.
- * Knows which leaks of several dumps are the same one: kind and signature.
+ * In:  the answers of dump_leak or several dumps.
+ * Out: a row per leak, with nested cells on demand.
+ * Knows when leaks of several dumps are the same: equal kind and signature.
  * Cost: a row is small; the document has a cell per step, reason and label.
  */
 #include "leaks/leaks.h"
@@ -118,21 +118,21 @@ static const hdx_column document[] = {
 
 /* ---- leaks of several dumps ---- */
 
-typedef struct one { /* a leak of one dump */
+typedef struct dump_leak { /* a leak of dump_leak dump */
     const hdx_leak *leak;
     size_t          dump;
     uint64_t        order, group;
-} one;
+} dump_leak;
 typedef struct maker {
     const hdx_leaks *const *leaks;
     const char *const      *names;
     size_t                  count;
-    one                    *at;
+    dump_leak              *at;
     uint64_t                all;
     hdx_arena              *arena;
-    bool                    failed; /* memory */
+    bool                    failed; /* out of memory */
     hdx_leak_steps          steps;
-    hdx_code                code; /* of reading them */
+    hdx_code                code; /* of reading the steps */
     hdx_error              *err;
 } maker;
 
@@ -180,7 +180,8 @@ static hdx_cell reference(maker *m, const hdx_leak_step *s)
     uint64_t   n = 4;
     if (s->last)
         return hdx_cell_null();
-    if (s->ref_name == NULL) { /* the key has no text: its address stands for it, in the name and alone */
+    /* the key is not a text: its address replaces it, in the name and in a column of its own */
+    if (s->ref_name == NULL) {
         char name[40];
         (void)snprintf(name, sizeof name, "instance @0x%llx", (unsigned long long)s->ref_key);
         ref[0].value = hdx_cell_copy(m->arena, name);
@@ -226,7 +227,7 @@ static hdx_cell trace(maker *m, const hdx_leak_trace *t, size_t dump)
     return members(m, all, sizeof all / sizeof *all);
 }
 
-static uint64_t traces_of(const one *from, uint64_t count)
+static uint64_t traces_of(const dump_leak *from, uint64_t count)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < count; i++)
@@ -234,7 +235,7 @@ static uint64_t traces_of(const one *from, uint64_t count)
     return n;
 }
 
-static uint64_t bytes_of(const one *from, uint64_t count, bool objects)
+static uint64_t bytes_of(const dump_leak *from, uint64_t count, bool objects)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < count; i++)
@@ -242,7 +243,7 @@ static uint64_t bytes_of(const one *from, uint64_t count, bool objects)
     return n;
 }
 
-static hdx_cell leak(maker *m, const one *from, uint64_t count)
+static hdx_cell leak(maker *m, const dump_leak *from, uint64_t count)
 {
     const hdx_leak *k = from[0].leak;
     const uint64_t  n = traces_of(from, count);
@@ -285,7 +286,7 @@ static bool says(const hdx_leaks *l, const hdx_leak_fact *f)
     return false;
 }
 
-/* Facts of the first of these dumps that all others have, too. */
+/* Returns the facts that all these dumps have in common, in the order of the first. */
 static hdx_cell metadata(maker *m, const hdx_leaks *const *of, size_t count)
 {
     hdx_member *at = room(m, of[0]->metadata_count, sizeof *at);
@@ -354,7 +355,7 @@ static hdx_code add_documents(maker *m, hdx_rows *rows, hdx_error *err)
 
 static int by_leak(const void *a, const void *b)
 {
-    const one *x = a, *y = b;
+    const dump_leak *x = a, *y = b;
     if (x->leak->kind != y->leak->kind)
         return x->leak->kind < y->leak->kind ? -1 : 1;
     int c = strcmp(x->leak->signature, y->leak->signature);
@@ -362,7 +363,7 @@ static int by_leak(const void *a, const void *b)
 }
 static int by_appearance(const void *a, const void *b)
 {
-    const one *x = a, *y = b;
+    const dump_leak *x = a, *y = b;
     if (x->leak->kind != y->leak->kind)
         return x->leak->kind < y->leak->kind ? -1 : 1;
     if (x->group != y->group)
@@ -379,7 +380,7 @@ static hdx_code gather(maker *m, hdx_error *err)
     uint64_t n = 0;
     for (size_t d = 0; d < m->count; d++)
         for (uint64_t i = 0; i < m->leaks[d]->leak_count; i++, n++)
-            m->at[n] = (one){ &m->leaks[d]->leaks[i], d, n, n };
+            m->at[n] = (dump_leak){ &m->leaks[d]->leaks[i], d, n, n };
     if (n > 1)
         qsort(m->at, (size_t)n, sizeof *m->at, by_leak);
     for (uint64_t i = 1; i < n; i++)
@@ -391,7 +392,7 @@ static hdx_code gather(maker *m, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code add_row(hdx_table *table, const one *from, uint64_t count, hdx_error *err)
+static hdx_code add_row(hdx_table *table, const dump_leak *from, uint64_t count, hdx_error *err)
 {
     const hdx_leak       *k = from[0].leak;
     const hdx_leak_trace *t = &k->traces[0];

@@ -1,5 +1,5 @@
 /*
- * rules.c - the matchers that are searched with and what the caller knows besides, from two files of lines.
+ * rules.c - reads the caller's matchers and state rules from two files of lines, and adds the built-in matchers.
  *
  *     # matchers: a reference that is not followed, or a known leak of a library
  *     ignored  instance-field com.acme.Cache#owner
@@ -8,25 +8,25 @@
  *     library  native-global  com.acme.Stub
  *     ignored  java-local     worker-1
  *
- *     # rules of state: reasons, labels, and what --finder filters takes
+ *     # state rules: reasons, labels, and what --finder filters accepts
  *     leaking      com.acme.Screen+ closed = true      the screen is closed           (+: subclasses too)
  *     not-leaking  com.acme.Server
  *     label        com.acme.Job     state != null      it has a state
  *
- * In:  text from anyone; a line that is not understood ends it with its number.
- * Out: arrays in the arena of the rules. Built-in matchers stand first; of equal ones the later holds (SHARK 3.7).
+ * In:  untrusted text; the first invalid line is an error that names its number.
+ * Out: arrays in the arena of the rules. Built-in matchers come first; of equal ones the later wins (SHARK 3.7).
  */
 #include "leaks/leaks.h"
 
 #include <stdlib.h>
 
-#define LINES_MOST 10000u /* of a file: roots, classes and objects are compared with each of them */
+#define LINES_MOST 10000u /* of a file, because roots, classes and objects are compared with each of them */
 
 typedef struct words {
     const char *at, *end;
 } words;
 
-/* The next word; "" at the end. */
+/* Returns the next word; "" at the end. */
 static hdx_text word(words *w)
 {
     while (w->at < w->end && (unsigned char)*w->at <= ' ')
@@ -37,7 +37,7 @@ static hdx_text word(words *w)
     return (hdx_text){ from, (uint32_t)(w->at - from) };
 }
 
-static hdx_text rest(words *w)
+static hdx_text rest_of_line(words *w)
 {
     while (w->at < w->end && (unsigned char)*w->at <= ' ')
         w->at++;
@@ -55,8 +55,8 @@ static hdx_code fault(const hdx_leak_file *f, uint64_t line, const char *what, h
                     (int)(seen.len < 100 ? seen.len : 100), seen.at);
 }
 
-/* Number of at most 5 digits; false: anything else. */
-static bool small(hdx_text t, uint16_t *out)
+/* Reads a number of at most 5 digits; false: anything else. */
+static bool small_number(hdx_text t, uint16_t *out)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < t.len; i++) {
@@ -68,7 +68,9 @@ static bool small(hdx_text t, uint16_t *out)
     return n <= UINT16_MAX;
 }
 
-/* "sdk=21..28", "sdk=21..", "sdk=21", "manufacturer=A|B", "build=ID"; *is false: no such word, the note begins. */
+/*
+ * Reads "sdk=21..28", "sdk=21..", "sdk=21", "manufacturer=A|B" or "build=ID". *is false: no condition, the note begins.
+ */
 static bool condition(leak_rules *r, hdx_text t, hdx_leak_matcher *m, bool *is)
 {
     const char *equals = memchr(t.at, '=', t.len);
@@ -85,10 +87,10 @@ static bool condition(leak_rules *r, hdx_text t, hdx_leak_matcher *m, bool *is)
     }
     const char *dots = value.len >= 2 ? memmem(value.at, value.len, "..", 2) : NULL;
     if (dots == NULL)
-        return small(value, &m->sdk_min) && (m->sdk_max = m->sdk_min, true);
+        return small_number(value, &m->sdk_min) && (m->sdk_max = m->sdk_min, true);
     const uint32_t before = (uint32_t)(dots - value.at);
-    return small((hdx_text){ value.at, before }, &m->sdk_min) &&
-           small((hdx_text){ dots + 2, value.len - before - 2 }, &m->sdk_max);
+    return small_number((hdx_text){ value.at, before }, &m->sdk_min) &&
+           small_number((hdx_text){ dots + 2, value.len - before - 2 }, &m->sdk_max);
 }
 
 static hdx_code add_matcher(leak_rules *r, const hdx_leak_matcher *m, hdx_error *err)
@@ -139,9 +141,9 @@ static hdx_code matcher_line(leak_rules *r, const hdx_leak_file *f, uint64_t lin
             return fault(f, line, "expected sdk=FROM..TO with whole numbers", t, err);
         device |= is;
         if (!is)
-            good = (m.note = copy(r, (w = before, rest(&w)))) != NULL;
+            good = (m.note = copy(r, (w = before, rest_of_line(&w)))) != NULL;
     }
-    m.everywhere = !device; /* without a condition it holds wherever the class is */
+    m.everywhere = !device; /* without a condition it applies to every device */
     return good ? add_matcher(r, &m, err) : hdx_no_memory(err, "matchers", 0);
 }
 
@@ -169,17 +171,17 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
             rule.op = n;
     hdx_text value = { "", 0 };
     if (rule.op == 0) {
-        w = before; /* no condition: what is left is the text */
+        w = before; /* no condition: the remaining line is the text */
         field.len = 0;
     } else if ((value = word(&w)).len == 0)
         return fault(f, line, "expected a value after", op, err);
-    hdx_text text = rest(&w);
+    hdx_text text = rest_of_line(&w);
     rule.class_name = copy(r, name);
     rule.field = copy(r, field);
     rule.value = copy(r, value);
     if (text.len > 0) {
         rule.text = copy(r, text);
-    } else { /* the line itself says why */
+    } else { /* without a text the condition itself is the reason */
         hdx_buffer own = hdx_buffer_of(NULL);
         if (rule.op == 0)
             hdx_buffer_format(&own, "%.*s as a rule says", (int)name.len, name.at);

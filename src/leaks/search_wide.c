@@ -1,14 +1,14 @@
 /*
- * search_wide.c - the best path to every leaking object: two queues from the GC roots (SHARK 3.1 to 3.6).
+ * search_wide.c - finds the best path to every leaking object: two queues from the GC roots (SHARK 3.1 to 3.6).
  *
- *     first  everything that is simply referred to                                 last  what a library matcher, a
- *            local or an animator holds
+ *     first  ordinary references
+ *     last   references of library matchers, locals and animators
  *
- * In:  the store, the leaking ids, matchers that hold.
- * Out: parents of all that was reached, from which paths_wide.c makes paths.
- * Knows the order of roots, and how an object that waits in `last` is promoted. Does not know what an object yields
- * (expand_wide.c).
- * Cost: up to 9 bytes per object and one look at each of its references, until the last leak is found.
+ * In:  the store, the leaking ids, matchers that apply.
+ * Out: the parent of each object that was reached; paths_wide.c makes paths from them.
+ * Knows the order of roots, and how an object that waits in `last` is promoted. Does not know which references an
+ * object has (expand_wide.c).
+ * Cost: up to 9 bytes per object and one visit of each of its references, until the last leak is found.
  */
 #include "leaks/wide.h"
 
@@ -28,7 +28,7 @@ static bool push(search *k, NID id, bool low)
         hdx_bits_put(k->waiting, id);
         return true;
     }
-    k->first[k->first_count++] = id; /* an object is pushed once at the most: there is room for all */
+    k->first[k->first_count++] = id; /* an object is pushed at most once, so there is room for all */
     return true;
 }
 
@@ -88,10 +88,11 @@ static void ahead(const search *k, uint64_t done)
 }
 
 /*
- * All leaks that there are to find were found: nothing that follows changes their paths (SHARK 3.4). But the objects of
- * ActivityThread's list are yielded by what was visited before (SHARK 3.6): sizes need all of the search then.
+ * All leaks that can be found were found, and the remaining search cannot change their paths (SHARK 3.4). With
+ * activities listed by ActivityThread, sizes need the complete search: these objects depend on what was visited before
+ * (SHARK 3.6).
  */
-static bool is_over(const search *k)
+static bool is_finished(const search *k)
 {
     return k->found_count == k->to_find && (!k->s->retained || !k->st->plans->lists_activities);
 }
@@ -99,7 +100,7 @@ static bool is_over(const search *k)
 static hdx_code run(search *k, hdx_error *err)
 {
     uint64_t done = 0, ticked = 0;
-    if (is_over(k))
+    if (is_finished(k))
         return HDX_OK;
     for (;;) {
         NID id;
@@ -118,7 +119,7 @@ static hdx_code run(search *k, hdx_error *err)
         }
         if (hdx_bits_test(k->wanted, id)) {
             k->found[k->found_count++] = id;
-            if (is_over(k))
+            if (is_finished(k))
                 return HDX_OK;
         }
         if (!visit(k, id))
@@ -140,7 +141,7 @@ static int root_kind(uint8_t tag)
     for (int i = 0; i < LR_KINDS; i++)
         if (tags[i] == tag)
             return i;
-    return -1; /* kinds that Shark leaves out (SHARK 1.3) */
+    return -1; /* kinds that Shark ignores (SHARK 1.3) */
 }
 
 typedef struct sorted_root {
@@ -202,7 +203,7 @@ static bool keep_root(search *k, const hdx_dump_root *d, int kind, sorted_root *
     return true;
 }
 
-/* Sorts roots as SHARK 3.1 says; locals of known threads become references of their thread. */
+/* Sorts roots as specified in SHARK 3.1; locals of known threads become references of their thread. */
 hdx_code WIDE(hdx_leak_take_roots)(search *k, hdx_error *err)
 {
     store       *st = k->st;
@@ -246,12 +247,13 @@ hdx_code WIDE(hdx_leak_take_roots)(search *k, hdx_error *err)
     return code == HDX_OK ? sort_locals(k, err) : code;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole search ---- */
 
 static hdx_code prepare(search *k, hdx_error *err)
 {
     const uint64_t n = k->st->objects, words = hdx_bits_words(n);
-    const bool whole = hdx_graph_summary_of(k->st->h->g)->complete; /* garbage is known, and no search comes to it */
+    /* the index knows unreachable objects, and the search cannot reach them */
+    const bool whole = hdx_graph_summary_of(k->st->h->g)->complete;
     k->from = hdx_mem_raw(k->s->mem, n, sizeof *k->from);
     k->first = hdx_mem_raw(k->s->mem, n, sizeof *k->first);
     k->seen = hdx_mem_array(k->s->mem, words, sizeof *k->seen);
@@ -270,7 +272,7 @@ static hdx_code prepare(search *k, hdx_error *err)
     return HDX_OK;
 }
 
-/* What the paths needed is not needed for sizes. */
+/* Frees what only paths need, before sizes are computed. */
 static void drop_queues(search *k)
 {
     const uint64_t n = k->st->objects, words = hdx_bits_words(n);

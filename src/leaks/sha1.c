@@ -1,6 +1,6 @@
 /*
- * sha1.c - SHA-1 (FIPS 180-4) of signatures: 20 bytes as lower-case hexadecimal. For telling leaks apart, not for
- * security.
+ * sha1.c - SHA-1 (FIPS 180-4) of signatures: 20 bytes as lower-case hexadecimal. It distinguishes leaks; it is no
+ * security measure.
  */
 #include "leaks/leaks.h"
 

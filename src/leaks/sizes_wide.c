@@ -1,12 +1,12 @@
 /*
- * sizes_wide.c - what one object weighs; and exact retained sizes by the dominators of all objects, where flood_wide.c
- * gave up (SHARK 4.4 to 4.7).
+ * sizes_wide.c - the size of one object; and exact retained sizes from the dominators of all objects, for heaps where
+ * flood_wide.c gave up (SHARK 4.4 to 4.7).
  *
  * In:  the store; all roots under one super root.
  * Out: retained bytes and objects.
- * Knows what one object weighs for Shark. Dominators are dominate_wide.c's, sums algo's.
- * Cost: what every object yields in packed lists, beside the slots until all are made; these transposed, and what
- *       algo says of its searches.
+ * Knows how Shark weighs one object. dominate_wide.c computes dominators, algo sums.
+ * Cost: the references of every object in packed lists, in addition to the slots until all lists are made; these
+ *       transposed, and the memory of algo's searches.
  */
 #include "leaks/wide.h"
 
@@ -37,7 +37,7 @@ static uint64_t size_at(const store *st, NID id)
     return plain_size(st, id, &o);
 }
 
-/* A String has its characters, an array of wrappers its elements, each as heavy as the first. */
+/* A String includes its characters, an array of wrappers its elements, each as heavy as the first. */
 uint64_t WIDE(hdx_leak_weight)(const store *st, hdx_id id)
 {
     const object o = look(st, id);
@@ -62,7 +62,7 @@ uint64_t WIDE(hdx_leak_weight)(const store *st, hdx_id id)
     return size;
 }
 
-/* ---- the graph of what is yielded ---- */
+/* ---- the graph of followed references ---- */
 
 typedef struct yields {
     search    *k;
@@ -78,7 +78,7 @@ static int rising(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool add(yields *y, NID to)
+static bool target_add(yields *y, NID to)
 {
     if (y->count == y->capacity && !hdx_mem_room(y->k->s->mem, (void **)&y->to, &y->capacity, y->count, sizeof *y->to))
         return false;
@@ -86,7 +86,7 @@ static bool add(yields *y, NID to)
     return true;
 }
 
-/* What an object yields, ascending, after what is there. */
+/* Appends the references of an object in ascending order. */
 static bool yield(yields *y, NID id, uint32_t *length)
 {
     search        *k = y->k;
@@ -95,11 +95,11 @@ static bool yield(yields *y, NID id, uint32_t *length)
     bool           good = true;
     if (walks_elements(k, &o)) {
         for (uint64_t i = 0; good && i < o.count; i++)
-            good = slot(k->st, &o, i) == NONE || add(y, slot(k->st, &o, i));
+            good = slot(k->st, &o, i) == NONE || target_add(y, slot(k->st, &o, i));
     } else {
         WIDE(hdx_leak_expand_object)(k, id, &o);
         for (uint64_t i = 0; good && i < k->edge_count; i++)
-            good = add(y, k->edges[i].to);
+            good = target_add(y, k->edges[i].to);
     }
     if (good && y->count - from > 1)
         qsort(y->to + from, (size_t)(y->count - from), sizeof *y->to, rising);
@@ -148,7 +148,7 @@ static hdx_code pack(yields *y, hdx_error *err)
 
 /* ---- sums ---- */
 
-/* Sums of `own` (NULL: of objects) over the dominator tree, for those that were asked for. */
+/* Sums `own` (NULL: 1 per object) over the dominator tree, for the objects in `wanted`. */
 static hdx_code sum(const WIDE(leak_tree) *t, const uint64_t *own, hdx_map *wanted, hdx_error *err)
 {
     uint64_t *retained = hdx_mem_array(t->mem, t->reached + 1, sizeof *retained);
@@ -168,7 +168,7 @@ static hdx_code sum(const WIDE(leak_tree) *t, const uint64_t *own, hdx_map *want
     return code;
 }
 
-/* Distinct objects of the roots, in their order. */
+/* Lists the distinct objects of the roots, in the order of the roots. */
 static hdx_code distinct_roots(const search *k, NID *to, uint64_t *count, hdx_error *err)
 {
     hdx_map seen = hdx_map_of(k->s->mem);

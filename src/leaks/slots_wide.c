@@ -1,11 +1,11 @@
 /*
- * slots_wide.c - every reference of every object, in the order of the class's plan, read in one pass over the dump.
+ * slots_wide.c - reads every reference of every object, in the order of the class's plan, in one pass over the dump.
  *
  * In:  columns of the index (class, length), the plans, the dump.
  * Out: a store (wide.h), roots in the order of the dump.
- * Knows where references lie in an instance. Does not know what the search makes of them.
- * Cost: packed lists (wide.h), resident; addresses are looked up in batches by whoever read them, on all threads. No
- *       more slots than the bytes of the dump could hold.
+ * Knows the offsets of references in an instance. Does not know how the search treats them.
+ * Cost: packed lists (wide.h), resident; addresses are looked up in batches by the threads that read them. No more
+ *       slots than the bytes of the dump could contain.
  */
 #include "leaks/wide.h"
 
@@ -46,7 +46,7 @@ static batch *batch_of(reader *r, unsigned worker, hdx_error *err)
     return r->batches[worker];
 }
 
-static inline void keep(store *s, batch *b, hdx_addr address, const uint8_t *place)
+static inline void keep_list(store *s, batch *b, hdx_addr address, const uint8_t *place)
 {
     if (address == 0)
         return;
@@ -93,7 +93,7 @@ static hdx_code on_instance(void *context, unsigned worker, hdx_id id, const uin
         return HDX_OK;
     for (uint32_t i = 0; i < p->count; i++)
         if (p->slots[i].offset <= len && width <= len - p->slots[i].offset)
-            keep(s, b, address_at(bytes + p->slots[i].offset, width), o.at + (size_t)i * s->lists.width);
+            keep_list(s, b, address_at(bytes + p->slots[i].offset, width), o.at + (size_t)i * s->lists.width);
     if (p->size_offset >= 0 && p->count > 0 && len >= 4 && (uint32_t)p->size_offset <= len - 4) {
         const uint32_t size = hdx_be32(bytes + p->size_offset);
         hdx_put32((uint8_t *)(uintptr_t)o.at + (size_t)p->count * s->lists.width, size > INT32_MAX ? 1 : size + 1);
@@ -115,7 +115,7 @@ static hdx_code on_elements(void *context, unsigned worker, hdx_id id, uint64_t 
     if (count > o.count - from)
         count = o.count - from;
     for (uint64_t i = 0; i < count; i++)
-        keep(s, b, address_at(ids + i * s->h->id_size, s->h->id_size), o.at + (from + i) * s->lists.width);
+        keep_list(s, b, address_at(ids + i * s->h->id_size, s->h->id_size), o.at + (from + i) * s->lists.width);
     return HDX_OK;
 }
 
@@ -135,7 +135,7 @@ static hdx_code on_class(void *context, unsigned worker, hdx_id id, uint64_t siz
     for (uint32_t i = 0; i < p->static_count && i < o.count; i++)
         if (p->statics[i].offset < count && statics[p->statics[i].offset].type == 2 &&
             !statics[p->statics[i].offset].absent)
-            keep(s, b, statics[p->statics[i].offset].as.address, o.at + (size_t)i * s->lists.width);
+            keep_list(s, b, statics[p->statics[i].offset].as.address, o.at + (size_t)i * s->lists.width);
     return HDX_OK;
 }
 
@@ -168,7 +168,7 @@ static hdx_code choose_codes(store *s, hdx_error *err)
     return good ? HDX_OK : hdx_no_memory(err, "classes", (uint64_t)n * sizeof *order);
 }
 
-/* Code and slots of objects first .. first + n - 1; class objects are marked. */
+/* Fills codes and slot counts of objects first .. first + n - 1; class objects are marked. */
 static void count_run(store *s, hdx_id first, uint32_t n, uint32_t *codes, uint64_t *slots)
 {
     uint32_t numbers[HDX_RUN];
@@ -185,7 +185,7 @@ static void count_run(store *s, hdx_id first, uint32_t n, uint32_t *codes, uint6
             codes[i] = own != NULL ? s->codes[c] : UINT32_MAX;
             continue;
         }
-        codes[i] = c < s->h->class_count ? s->codes[c] : UINT32_MAX; /* no class: nothing is known of it */
+        codes[i] = c < s->h->class_count ? s->codes[c] : UINT32_MAX; /* no class: nothing is known of the object */
         if (codes[i] == UINT32_MAX || kinds[i] == HDX_PRIMITIVE_ARRAY)
             slots[i] = 0;
         else if (kinds[i] == HDX_INSTANCE)
@@ -193,7 +193,10 @@ static void count_run(store *s, hdx_id first, uint32_t n, uint32_t *codes, uint6
     }
 }
 
-/* Fields, elements and statics lie in the dump; the sizes of lists, a few bytes each, do not. */
+/*
+ * Lays out the lists of one piece. The limit counts fields, elements and statics, which the dump contains; the sizes of
+ * lists, a few bytes each, are not counted.
+ */
 static hdx_code lay_piece(store *s, uint64_t piece, uint32_t *entries, uint32_t *codes, uint64_t *all, hdx_error *err)
 {
     const uint64_t first = piece << HDX_PACKED_PIECE_BITS, n = hdx_packed_piece_nodes(&s->lists, piece);
@@ -264,17 +267,17 @@ static hdx_code gather(store *s, reader *r, hdx_error *err)
     return code;
 }
 
-/* Does what is to come fit, too? */
-static hdx_code afford(const store *s, uint64_t beside, hdx_error *err)
+/* Fails if the memory that the search needs next exceeds the limit. */
+static hdx_code afford(const store *s, uint64_t further_bytes, hdx_error *err)
 {
     const uint64_t used = s->mem->used, limit = s->mem->limit;
-    if (limit == 0 || used + beside <= limit)
+    if (limit == 0 || used + further_bytes <= limit)
         return HDX_OK;
     return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks exceeds --memory; --memory %lluM would do",
-                    (unsigned long long)((used + beside + s->apart) >> 20) + 8);
+                    (unsigned long long)((used + further_bytes + s->apart) >> 20) + 8);
 }
 
-hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
+hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t further_bytes, hdx_ticker *tick, bool *too_wide,
                                    hdx_error *err)
 {
     const uint64_t n = s->objects = hdx_graph_objects(s->h->g);
@@ -284,7 +287,7 @@ hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, 
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "too many objects or classes");
     if ((code = hdx_packed_new(&s->lists, n, s->mem, err)) != HDX_OK || (code = choose_codes(s, err)) != HDX_OK)
         return code;
-    if (s->h->class_count > n) { /* a crafted dump: a code must fit an entry, too */
+    if (s->h->class_count > n) { /* a crafted dump: a code must fit in an entry, too */
         s->lists.width = hdx_packed_width(s->h->class_count);
         s->lists.mask = ~(~0ull << 8 * s->lists.width);
     }
@@ -296,7 +299,7 @@ hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, 
         goto out;
     }
     r->s = s;
-    if ((code = lay_out(s, tick, err)) != HDX_OK || (code = afford(s, beside, err)) != HDX_OK)
+    if ((code = lay_out(s, tick, err)) != HDX_OK || (code = afford(s, further_bytes, err)) != HDX_OK)
         goto out;
     const hdx_dump_reader to = { r, on_root, on_instance, on_elements, on_class };
     code = hdx_graph_rescan(s->h->g, threads, &to, tick, err);

@@ -1,6 +1,6 @@
 /*
- * tables.c - what is known of Android and of Java collections: states that one field tells, fields behind virtual
- * references. Rows only; who reads them is said in leaks.h. Names are those after a mapping.
+ * tables.c - what is known about Android and Java collections: states that follow from one field, fields behind virtual
+ * references. Rows only; leaks.h says which files read them. Names are those after a mapping.
  */
 #include "leaks/leaks.h"
 

@@ -1,11 +1,12 @@
 /*
- * trace.c - paths become traces: statuses, suspect references, signatures; traces become leaks (SHARK 5.2 to 5.6, 4.7).
+ * trace.c - makes traces from paths (statuses, suspect references, signatures) and groups them into leaks (SHARK 5.2 to
+ * 5.6, 4.7).
  *
- * In:  paths and sizes of the search, looks of the inspectors.
- * Out: traces in the arena of the heap, those of one leak side by side; answer.c makes an answer of them that needs no
+ * In:  paths and sizes of the search, results of the inspectors.
+ * Out: traces in the arena of the heap, those of one leak adjacent; answer.c makes an answer of them that needs no
  *      heap.
  * Knows how statuses spread along a path and what a signature is made of. Does not know how paths were found.
- * Cost: each step once; leaks by sorting traces.
+ * Cost: each step once; a sort of the traces.
  */
 #include "leaks/leaks.h"
 
@@ -16,9 +17,9 @@ const char *const hdx_leak_root_names[LR_KINDS] = { "THREAD_OBJECT", "THREAD_BLO
                                                     "JNI_LOCAL",     "JNI_GLOBAL",   "JAVA_FRAME" };
 
 /*
- *     root ... n        n: the last object that does not leak: nothing in front of it leaks either
- *          n+1 ... f-1  unknown: one of these references is to blame
- *            f ... end  f: the first that leaks after n: everything after it leaks too
+ *     root ... n        n: the last object that does not leak: no object before it leaks either
+ *          n+1 ... f-1  unknown: one of these references causes the leak
+ *            f ... end  f: the first that leaks after n: every object after it leaks too
  */
 void hdx_leak_statuses(leak_state_of *at, size_t count)
 {
@@ -29,7 +30,8 @@ void hdx_leak_statuses(leak_state_of *at, size_t count)
         leak_state_of *s = &at[i];
         const bool     last = i == count - 1;
         s->from = SIZE_MAX;
-        s->conflict = last ? s->says_not : s->says_not && s->says_leaking; /* the last one leaks, whatever it says */
+        /* the last object leaks, whatever its own reasons are */
+        s->conflict = last ? s->says_not : s->says_not && s->says_leaking;
         s->status = last || (s->says_leaking && !s->says_not) ? HDX_LEAK_LEAKING
                     : s->says_not                             ? HDX_LEAK_NOT_LEAKING
                                                               : HDX_LEAK_UNKNOWN;
@@ -39,7 +41,9 @@ void hdx_leak_statuses(leak_state_of *at, size_t count)
     for (size_t i = last_not == SIZE_MAX ? 0 : last_not + 1; i < count && first == SIZE_MAX; i++)
         if (at[i].status == HDX_LEAK_LEAKING)
             first = i;
-    /* before n: from the nearest below that says so itself; from the end, so that `near` is that one */
+    /*
+     * before n: inherited from the nearest later object with a reason of its own; the loop runs from the end to know it
+     */
     for (size_t i = last_not == SIZE_MAX ? 0 : last_not + 1; i-- > 0;) {
         const hdx_leak_status own = at[i].status;
         if (i != last_not) {
@@ -67,7 +71,7 @@ typedef struct maker {
     const char       **names; /* by class number */
     leak_state_of     *states;
     uint64_t           state_capacity;
-    hdx_map            sized; /* objects that are unknown or leak in some trace */
+    hdx_map            sized; /* objects that are unknown or leak in at least one trace */
     leak_made         *at;
     uint64_t           count;
 } maker;
@@ -93,7 +97,7 @@ static const char *simple(const char *name)
     return dot != NULL ? dot + 1 : name;
 }
 
-/* Reasons that lost, joined. */
+/* Returns the reasons that the status overrides, joined. */
 static const char *lost_reasons(leak_heap *h, const leak_look *l, hdx_leak_status status)
 {
     hdx_buffer  b = hdx_buffer_of(NULL);
@@ -130,7 +134,7 @@ static const hdx_leak_note *labels_of(maker *m, const leak_look *l, const leak_h
     return all;
 }
 
-/* The frame that holds a local, where the dump has stacks. */
+/* Returns the frame that holds a local, if the dump has stacks. */
 static const char *frame_of(leak_heap *h, hdx_id thread, hdx_id object)
 {
     hdx_root          roots[64];
@@ -167,7 +171,7 @@ static void put_reference(maker *m, hdx_leak_step *step, const leak_hop *hop)
         step->ref_frame = frame_of(m->h, hop->from, hop->to);
 }
 
-/* Blamed: what leads out of an unknown object, or out of the last one that does not leak (SHARK 5.4). */
+/* A suspect is a reference from an unknown object, or from the last one that does not leak (SHARK 5.4). */
 static bool is_suspect(const leak_state_of *at, size_t i, size_t count)
 {
     return at[i].status == HDX_LEAK_UNKNOWN ||
@@ -239,8 +243,9 @@ static hdx_code fill_steps(maker *m, const leak_path *p, hdx_leak_step *steps, l
 }
 
 /*
- * When all statuses are known: Shark asks for the sizes of the objects that are unknown or leak in any trace, and shows
- * them wherever such an object stands. What a trace retains is that of its own leaking objects (SHARK 4.7).
+ * Runs when all statuses are known: Shark computes the sizes of the objects that are unknown or leak in any trace, and
+ * shows them on every step with such an object. The retained size of a trace is that of its own leaking objects (SHARK
+ * 4.7).
  */
 static void put_sizes(const maker *m, const leak_path *p, leak_made *out)
 {
@@ -261,7 +266,7 @@ static void put_sizes(const maker *m, const leak_path *p, leak_made *out)
     }
 }
 
-/* The first matched reference decides, the root counting first (SHARK 5.6). */
+/* Returns the first matched reference; the root is considered first (SHARK 5.6). */
 static uint32_t first_matcher(const maker *m, const leak_path *p)
 {
     uint32_t n = p->root->matcher;
@@ -344,7 +349,7 @@ static int by_appearance(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* A leak stands where its first trace was found. */
+/* A leak takes the place of its first trace. */
 static void group(leak_made *at, uint64_t count)
 {
     if (count > 1)
@@ -372,7 +377,7 @@ hdx_code hdx_leak_traces(leak_inspector *i, const leak_search *s, leak_made **ou
             code = hdx_tick_stop(err);
     }
     for (uint64_t n = 0; code == HDX_OK && s->retained && n < s->path_count; n++)
-        put_sizes(&m, &s->paths[n], &m.at[n]); /* they still stand in the order of paths */
+        put_sizes(&m, &s->paths[n], &m.at[n]); /* the traces are still in the order of paths */
     for (uint64_t n = 0; code == HDX_OK && n < s->lost_count; n++)
         code = make_unreachable(&m, s->lost[n], err);
     if (code == HDX_OK && m.h->code != HDX_OK)
