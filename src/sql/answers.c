@@ -3,13 +3,12 @@
  *
  *     SELECT class, kept FROM collections('size') WHERE ...
  *
- * In:  what an answer declares: the columns of all its forms, its parameters.
- * Out: a table that is called as the answer is, with _ for -; NAME_answer where another table has that name. Parameters
- *      are hidden columns in the order in which they are declared, so that they can be given in parentheses or in
- * WHERE; one that is called like a column has a _ behind its name. Parameters that name files are left out: a statement
- *      opens none.
- * An answer is asked once for each look at its table, for the columns that the statement uses. What it gives in a list
- * or an object is JSON.
+ * In:  the declaration of an answer: the columns of all its forms, its parameters.
+ * Out: a table with the name of the answer, _ for -; NAME_answer if another table has that name. Parameters are hidden
+ *      columns in declared order, so that they can be given in parentheses or in WHERE; a parameter with the name of a
+ *      column has a _ after its name. Parameters that name files are omitted, because a statement opens no files.
+ * Each search of the table runs the answer once, with the columns that the statement uses. Lists and objects in its
+ * rows become JSON.
  */
 #include "answer/answer.h"
 #include "sql/held.h"
@@ -53,7 +52,7 @@ static void name_of(const hdx_answer *answer, char name[SQL_ANSWER_NAME])
         (void)sqlite3_snprintf((int)(SQL_ANSWER_NAME - len), name + len, "_answer");
 }
 
-/* It is about one heap, and says which columns it has. */
+/* Returns an answer about one heap that declares its columns. */
 static const hdx_answer *answer_at(size_t place)
 {
     size_t                   count;
@@ -106,7 +105,7 @@ static bool collect(answers_vtab *t)
     t->parameters = calloc(a->parameter_count + 1, sizeof(hdx_parameter *));
     if (t->columns == NULL || t->parameters == NULL)
         return false;
-    /* the last form is what holds without arguments: its columns come first */
+    /* the last form applies without arguments: its columns come first */
     for (unsigned f = a->form_count; f-- > 0;)
         for (unsigned i = 0; i < a->forms[f].column_count; i++)
             if (column_named(t, a->forms[f].columns[i].name) == t->column_count)
@@ -188,7 +187,7 @@ static char *in_words(const answers_vtab *t, int given, sqlite3_uint64 used)
             hdx_buffer_format(&text, "%s%s", some ? ", " : "(", t->parameters[i]->name);
             some = true;
         }
-    if (t->column_count < 63) /* of the rest SQLite tells one thing for all */
+    if (t->column_count < 63) /* SQLite has one bit for all later columns */
         used &= (1ull << t->column_count) - 1;
     hdx_buffer_format(&text, "%s, columns %llx", some ? ")" : "", used);
     char *words = text.failed ? NULL : sqlite3_mprintf("%s", text.at);
@@ -223,7 +222,7 @@ static int answers_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
     info->idxStr = in_words(t, given, info->colUsed);
     info->needToFreeIdxStr = 1;
     info->estimatedRows = 1000;
-    info->estimatedCost = 1000000; /* it is not to be asked for each row of another table */
+    info->estimatedCost = 1000000; /* the answer must not run for each row of another table */
     return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
@@ -232,11 +231,12 @@ static int answers_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
 typedef struct answers_cursor {
     sqlite3_vtab_cursor base;
     hdx_rows           *rows;
-    const hdx_cell     *cells; /* NULL: behind the last row */
-    unsigned           *place; /* of each column of the table among those of the rows; or their count: it has none */
-    unsigned            row_columns;
-    sqlite3_int64       row;
-    sqlite3_value     **given; /* what hidden columns have */
+    const hdx_cell     *cells; /* NULL: after the last row */
+    /* index in the rows for each column of the table; at least the rows' column count: not in the rows */
+    unsigned       *place;
+    unsigned        row_columns;
+    sqlite3_int64   row;
+    sqlite3_value **given; /* values of hidden columns */
 } answers_cursor;
 
 static void ask_end(answers_cursor *c)
@@ -279,7 +279,7 @@ static int answers_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
     return SQLITE_OK;
 }
 
-/* As it would be written on a command line. An object may be its id. */
+/* Converts a value to the text of a command line argument. An object may be given by its id. */
 static hdx_code text_of(const hdx_parameter *p, sqlite3_value *value, hdx_arena *arena, const char **out,
                         hdx_error *err)
 {
@@ -298,7 +298,7 @@ static hdx_code text_of(const hdx_parameter *p, sqlite3_value *value, hdx_arena 
     return *out == NULL ? hdx_no_memory(err, "an argument", strlen(text)) : HDX_OK;
 }
 
-/* Which columns of the form are used. */
+/* Returns which columns of the form are used. */
 static hdx_wanted wanted_of(const answers_vtab *t, const hdx_form *form, uint64_t used)
 {
     hdx_wanted w = { 0 };
@@ -309,8 +309,8 @@ static hdx_wanted wanted_of(const answers_vtab *t, const hdx_form *form, uint64_
         if (used >> (column < 63 ? column : 63) & 1)
             w.columns |= 1ull << i;
     }
-    w.columns |= w.columns == 0; /* none would be all */
-    w.named = w.columns;         /* a null that nobody computed would be a wrong answer here */
+    w.columns |= w.columns == 0; /* an empty set would mean all columns */
+    w.named = w.columns;         /* a null in place of a column that was not computed would be a wrong result */
     return w;
 }
 
@@ -332,7 +332,7 @@ static hdx_code open_rows(answers_cursor *c, const answers_vtab *t, uint64_t use
     const hdx_arguments a = { t->answer, arguments, count };
     q.wanted = wanted_of(t, hdx_arguments_form(&a), used);
     if ((t->answer->flags & HDX_ANSWER_SCOPED) == 0)
-        q.scope = HDX_LIVE; /* it knows no others */
+        q.scope = HDX_LIVE; /* the answer supports no other scope */
     const hdx_code code = hdx_answer_open(t->heap->db->session, t->answer, &q, arguments, count, &c->rows, err);
     if (code == HDX_OK && c->rows != NULL) {
         hdx_rows_set_progress(c->rows, q.progress);
@@ -405,7 +405,7 @@ static int answers_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context,
     } else if (c->place[column] < c->row_columns) {
         hdx_sql_result(context, &c->cells[c->place[column]]);
     }
-    return SQLITE_OK; /* the form that was asked for has no such column: null */
+    return SQLITE_OK; /* the answer's form lacks the column: null */
 }
 
 static int answers_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *row)

@@ -2,9 +2,9 @@
  * arrow.c - a statement as an Arrow C stream.
  *
  * In:  a text with one statement.
- * Out: a stream that keeps the connection and its session, and asks them on one thread at a time.
- * SQLite has a type for each value, Arrow one for each column: that which the table declares, or that of the first
- * rows, which are held until they are given. A value that does not fit later is a failure and never another value.
+ * Out: a stream that keeps the connection and its session open, and uses them on one thread at a time.
+ * SQLite has a type for each value, Arrow one for each column: the type that the table declares, or else that of the
+ * first rows, which are buffered. A later value that does not fit is an error; it is never converted to another value.
  */
 #include "answer/answer.h"
 #include "columns/columns.h"
@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 
-#define FIRST_ROWS  1024u       /* whose values tell what a column is */
-#define FIRST_BYTES (1u << 20)  /* of their texts, after which there are no more of them */
-#define MOST_EXACT  (1ll << 53) /* whole numbers that a double has exactly */
+#define FIRST_ROWS  1024u       /* rows whose values determine the types of columns */
+#define FIRST_BYTES (1u << 20)  /* limit of the bytes of their texts */
+#define MOST_EXACT  (1ll << 53) /* whole numbers up to this are exact in a double */
 
 typedef struct typed { /* rows whose columns have one type each */
     hdx_rows   *rows;  /* of the statement */
@@ -25,9 +25,9 @@ typedef struct typed { /* rows whose columns have one type each */
     uint64_t    held, given;
 } typed;
 
-/* ---- what a column is ---- */
+/* ---- the type of a column ---- */
 
-/* What the table declares; HDX_TYPE_ANY: nothing that says it. */
+/* Returns the type that the table declares; HDX_TYPE_ANY: none. */
 static hdx_type declared_as(const char *type)
 {
     static const struct {
@@ -44,7 +44,7 @@ static hdx_type declared_as(const char *type)
 
 static bool is_exact(int64_t v) { return v >= -MOST_EXACT && v <= MOST_EXACT; }
 
-/* The least type that has all values of the first rows. */
+/* Returns the narrowest type that has all values of the first rows. */
 static hdx_type type_of(const typed *t, unsigned column)
 {
     bool whole = false, real = false, wide = false, other = false;
@@ -76,7 +76,7 @@ static hdx_code misfit(const typed *t, unsigned column, const hdx_cell *c, hdx_e
                     "CAST(%.60s AS TEXT)", t->columns[column].name);
 }
 
-/* Numbers as CAST(... AS TEXT) writes them. */
+/* Formats a number as CAST(... AS TEXT) does. */
 static hdx_code as_text(hdx_arena *arena, hdx_cell *c, hdx_error *err)
 {
     char number[64];
@@ -180,7 +180,7 @@ static hdx_code find_types(typed *t, sqlite3_stmt *stmt, hdx_error *err)
     return code;
 }
 
-/* Takes the rows of the statement over. */
+/* Takes ownership of the rows of the statement. */
 static hdx_code typed_rows(hdx_sql *sql, sqlite3_stmt *stmt, hdx_rows **rows, hdx_error *err)
 {
     typed *t = calloc(1, sizeof *t);
@@ -202,7 +202,7 @@ static hdx_code typed_rows(hdx_sql *sql, sqlite3_stmt *stmt, hdx_rows **rows, hd
 
 /* ---- the stream ---- */
 
-/* What the thread that is at work has at hand of the dump is its own (hdx_graph_near_begin). */
+/* Each running thread has its own cache of the dump (hdx_graph_near_begin). */
 static void enter(void *context)
 {
     hdx_sql *sql = context;
@@ -226,10 +226,10 @@ static void release(void *context)
     hdx_answer_leave(session);
 }
 
-/* Is there nothing but comments and semicolons? */
+/* Returns whether the text has only comments and semicolons. */
 static bool is_rest(hdx_sql *sql, const char *text)
 {
-    const uint64_t prepared_ns = sql->heaps->prepared_ns; /* of the statement before it */
+    const uint64_t prepared_ns = sql->heaps->prepared_ns; /* of the previous statement */
     bool           rest = true;
     while (rest && *text != '\0') {
         sqlite3_stmt  *another = NULL;

@@ -2,7 +2,7 @@
  * batch.c - columns of some thousand objects at a time.
  *
  * In:  ids.
- * Out: columns as signed numbers, and what conditions leave of the objects.
+ * Out: columns as signed numbers, and the objects that satisfy the conditions.
  * Cost: 3 to 15 ns an object and column in runs, 10 to 60 one by one.
  */
 #include "sql/batch.h"
@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define MOSTLY 8u /* a column is read of all slots where one of so many is chosen, or more */
+#define MOSTLY 8u /* a column is read for all slots if at least one in this many is chosen */
 
 void hdx_sql_batch_open(sql_batch *b, sql_heap *heap) { *b = (sql_batch){ .heap = heap }; }
 
@@ -99,7 +99,7 @@ static void load_retained(sql_batch *b, int64_t *out)
     uint64_t live[SQL_BATCH / 64];
     hdx_graph_read_retained(b->heap->g, b->first, b->count, (uint64_t *)out);
     if (b->heap->query.scope == HDX_LIVE || hdx_graph_all_live(b->heap->g))
-        return; /* garbage is not chosen, whatever is said of it */
+        return; /* without garbage in the scope these values are never used */
     hdx_graph_read_live(b->heap->g, b->first, b->count, live);
     for (uint32_t i = 0; i < b->count; i++)
         if (!hdx_bits_test(live, i))
@@ -213,7 +213,7 @@ static bool load(sql_batch *b, sql_column column)
     if (b->loaded >> column & 1)
         return true;
     if (b->columns[column] == NULL && (b->columns[column] = malloc(SQL_BATCH * sizeof *b->columns[column])) == NULL)
-        return false; /* one by one, then */
+        return false; /* the caller then reads one by one */
     if (b->dense)
         load_run(b, column, b->columns[column]);
     else
@@ -236,7 +236,7 @@ void hdx_sql_batch_leave(sql_batch *b, uint32_t count)
     b->chosen_count = count;
 }
 
-/* Are these the first n bits, all of them? */
+/* Returns whether the first n bits are all set. */
 static bool all_set(const uint64_t *words, uint32_t n)
 {
     uint64_t all = UINT64_MAX;

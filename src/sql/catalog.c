@@ -1,10 +1,11 @@
 /*
- * catalog.c - what the small tables hold: classes and their fields, packages, loaders, roots, threads, the dump itself.
+ * catalog.c - the content of the small tables: classes and their fields, packages, loaders, roots, threads, the dump
+ * itself.
  *
- * In:  the graph, and for values of statics, names of threads and of loaders the dump.
- * Out: the rows of each table, made whole.
- * Tables have what the scope of the connection has: a class is there where its object is in scope, or an instance of
- * it. What is counted is counted twice, of all objects and of those that live.
+ * In:  the graph; the dump for values of statics and names of threads and loaders.
+ * Out: all rows of a table at once.
+ * Tables have the scope of the connection: a class is in a table if its class object or an instance of it is in scope.
+ * Counts have two columns, one of all objects and one of live ones.
  */
 #include "query/objects.h"
 #include "query/histogram/histogram.h"
@@ -110,7 +111,7 @@ static hdx_code make_classes(sql_held *h, hdx_error *err)
     return code;
 }
 
-/* ---- fields of classes: as an instance has them, its own before those above; then the statics ---- */
+/* ---- fields of classes, in the order of an instance: own fields, then those of superclasses; then statics ---- */
 
 enum { FIELD_CLASS, FIELD_OWNER, FIELD_POSITION, FIELD_NAME, FIELD_TYPE, FIELD_STATIC, FIELD_COLUMNS };
 static const sql_held_column field_columns[FIELD_COLUMNS] = {
@@ -139,8 +140,8 @@ static hdx_code put_field(sql_held *h, const hdx_class *of, const hdx_class *own
 }
 
 /*
- * For each class the first that has fields, itself or above it: chains of classes without any are as long as a dump
- * likes. NULL: no memory.
+ * Returns for each class the nearest class with fields, itself or a superclass, because a dump can have chains of any
+ * length of classes without fields. NULL: no memory.
  */
 static uint32_t *find_owners(const sql_held *h, const hdx_class *classes, uint32_t count)
 {
@@ -148,7 +149,7 @@ static uint32_t *find_owners(const sql_held *h, const hdx_class *classes, uint32
     for (uint32_t i = 0; owner != NULL && i < count; i++)
         owner[i] = classes[i].field_count > 0 ? i : UINT32_MAX;
     for (uint32_t i = 0; owner != NULL && i < count; i++) {
-        uint32_t at = i, steps = 0; /* a damaged index may hold a ring */
+        uint32_t at = i, steps = 0; /* a damaged index may contain a cycle */
         while (at < count && owner[at] == UINT32_MAX && steps++ < count)
             at = classes[at].super;
         const uint32_t found = at < count && owner[at] != UINT32_MAX ? owner[at] : count;
@@ -166,7 +167,7 @@ static hdx_code make_fields(sql_held *h, hdx_error *err)
     hdx_code         code = owner != NULL ? HDX_OK : hdx_no_memory(err, "fields of classes", count * sizeof *owner);
     for (uint32_t i = 0; code == HDX_OK && i < count; i++) {
         uint64_t position = 0;
-        uint32_t steps = 0; /* a damaged index may hold a ring */
+        uint32_t steps = 0; /* a damaged index may contain a cycle */
         if (!wants_class(h->heap, &classes[i]))
             continue;
         for (uint32_t at = owner[i]; code == HDX_OK && at < count && steps < count; steps++) {
@@ -190,7 +191,7 @@ static const sql_held_column static_columns[STATIC_COLUMNS] = {
     [STATIC_REF] = { "ref", "INTEGER", 0 },
 };
 
-/* Of references the value is the address. */
+/* The value of a reference is the address. */
 static hdx_code put_statics(sql_held *h, const hdx_class *c, hdx_values *v, hdx_error *err)
 {
     hdx_code code = hdx_graph_statics(h->heap->g, c->id, v, err);
@@ -212,7 +213,7 @@ static hdx_code put_statics(sql_held *h, const hdx_class *c, hdx_values *v, hdx_
     return code;
 }
 
-/* In the order of the dump, where records of classes are read one after the other. */
+/* Reads in the order of the dump, in which the records of classes are adjacent. */
 static hdx_code make_statics(sql_held *h, hdx_error *err)
 {
     uint32_t         count = 0;
@@ -257,7 +258,7 @@ static const sql_held_column package_columns[PACKAGE_COLUMNS] = {
     [PACKAGE_CLASSES] = { "classes", "COUNT", 0 },
     [PACKAGE_INSTANCES] = { "instances", "COUNT", 0 },
     [PACKAGE_BYTES] = { "bytes", "SIZE", 0 },
-    [PACKAGE_LIVE_CLASSES] = { "live_classes", "COUNT", 0 }, /* that have live instances, as in a histogram */
+    [PACKAGE_LIVE_CLASSES] = { "live_classes", "COUNT", 0 }, /* with live instances, as in a histogram */
     [PACKAGE_LIVE_INSTANCES] = { "live_instances", "COUNT", 0 },
     [PACKAGE_LIVE_BYTES] = { "live_bytes", "SIZE", 0 },
     [PACKAGE_RETAINED] = { "retained", "SIZE", SQL_LATE },
@@ -336,7 +337,7 @@ static unsigned column_named(const hdx_rows *rows, const char *name)
     return i;
 }
 
-/* As the histogram has them; packages are in order of their names. */
+/* Computes retained sizes as in the histogram; packages are sorted by name. */
 static hdx_code make_retained(sql_held *h, hdx_error *err)
 {
     hdx_query       q = h->heap->query;
@@ -411,7 +412,7 @@ static void count_loaded(sql_held *h, uint64_t row, const hdx_class *c)
 
 #define LOADS_NOTHING UINT64_MAX
 
-/* Live loaders, and those that defined a class; by id. */
+/* Lists live loaders, and those that defined a class, by id. */
 static hdx_code list_loaders(sql_held *h, const hdx_loaders *live, hdx_pair *at, uint64_t *n, hdx_error *err)
 {
     uint32_t         count = 0;
@@ -519,7 +520,7 @@ static hdx_code put_root(sql_held *h, const hdx_root *root, hdx_error *err)
     return HDX_OK;
 }
 
-/* Each distinct one once. */
+/* Lists each distinct root once. */
 static hdx_code make_roots(sql_held *h, hdx_error *err)
 {
     uint64_t        count = 0;
@@ -571,7 +572,7 @@ static bool thread_before(const void *held, uint64_t row, const void *id)
     return (hdx_id)((const sql_held *)held)->columns[THREAD_ID].numbers[row] < *(const hdx_id *)id;
 }
 
-/* Distinct objects that the frames of each thread hold; threads are in order of their ids. */
+/* Counts the distinct objects that the frames of each thread hold; threads are sorted by id. */
 static hdx_code count_locals(sql_held *h, hdx_error *err)
 {
     uint64_t        count = 0, n = 0;
@@ -697,7 +698,7 @@ static hdx_code make_heaps(sql_held *h, hdx_error *err)
 enum { DUMP_KEY, DUMP_VALUE, DUMP_COLUMNS };
 static const sql_held_column dump_columns[DUMP_COLUMNS] = { { "key", "TEXT", 0 }, { "value", "", 0 } };
 
-/* The rows of the question `info`. */
+/* Copies the rows of the query `info`. */
 static hdx_code make_dump(sql_held *h, hdx_error *err)
 {
     hdx_rows       *rows = NULL;
@@ -751,7 +752,7 @@ static hdx_code make_damage(sql_held *h, hdx_error *err)
     return code;
 }
 
-/* ---- all of them ---- */
+/* ---- all tables ---- */
 
 const sql_held_table hdx_sql_held_tables[SQL_HELD_TABLES] = {
     { "classes", class_columns, CLASS_COLUMNS, false, make_classes, NULL, false },

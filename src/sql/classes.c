@@ -1,8 +1,8 @@
 /*
- * classes.c - sets of classes, by name or as heirs of others; the order of names.
+ * classes.c - sets of classes, by name or as subclasses of others; the order of names.
  *
- * In:  an operator and a value, as SQLite compares the name of a class with it.
- * Out: a bit for each class. Whatever a condition on names costs, it costs once for a class, not for an object.
+ * In:  an operator and a value, with which SQLite compares the name of a class.
+ * Out: a bit for each class. A condition on names is evaluated once per class, not per object.
  */
 #include "sql/sql.h"
 
@@ -28,7 +28,7 @@ void hdx_sql_classes_drop(sql_classes *set)
 
 /* ---- names ---- */
 
-/* As SQLite compares two texts of the collation BINARY. */
+/* Compares two texts as SQLite's collation BINARY does. */
 static int compare(hdx_text a, hdx_text b)
 {
     const int n = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
@@ -39,7 +39,7 @@ bool hdx_sql_text_is(sqlite3_value *value, hdx_text name)
 {
     if (sqlite3_value_type(value) == SQLITE_NULL || sqlite3_value_type(value) == SQLITE_BLOB)
         return false;
-    const char *text = (const char *)sqlite3_value_text(value); /* a number is written as text */
+    const char *text = (const char *)sqlite3_value_text(value); /* a number is compared as text */
     return text != NULL && (uint32_t)sqlite3_value_bytes(value) == name.len && memcmp(text, name.at, name.len) == 0;
 }
 
@@ -56,16 +56,16 @@ hdx_code hdx_sql_regex_open(sql_db *db, const char *pattern, size_t len, hdx_reg
     return code;
 }
 
-/* A pattern, ready to meet names. */
+/* A pattern that is ready to be compared with names. */
 typedef struct matcher {
     sql_db     *db;
     int         op;
-    const char *pattern; /* NULL: nothing meets it */
+    const char *pattern; /* NULL: matches nothing */
     hdx_regex  *regex;
 } matcher;
 
-/* For LIKE and GLOB texts end at a NUL, as SQLite's do. */
-static hdx_code meets(const matcher *m, hdx_text name, bool *yes, hdx_error *err)
+/* For LIKE and GLOB texts end at a NUL, as in SQLite. */
+static hdx_code matches(const matcher *m, hdx_text name, bool *yes, hdx_error *err)
 {
     *yes = false;
     if (m->pattern == NULL)
@@ -98,7 +98,7 @@ hdx_code hdx_sql_classes_named(sql_heap *heap, sql_classes *set, int op, sqlite3
         if (equal)
             yes = hdx_sql_text_is(value, classes[i].name);
         else
-            code = meets(&m, classes[i].name, &yes, err);
+            code = matches(&m, classes[i].name, &yes, err);
         if (!yes)
             hdx_bits_clear(set->bits, i);
         if (code == HDX_OK)
@@ -112,7 +112,7 @@ void hdx_sql_classes_clear(sql_classes *set) { memset(set->bits, 0, hdx_bits_wor
 
 /* ---- several values: IN ---- */
 
-/* Puts the classes of that name; names are found in their order. */
+/* Adds the classes with this name; names are found by binary search. */
 static hdx_code put_named(sql_heap *heap, sqlite3_value *value, const sql_classes *wanted, sql_classes *set,
                           hdx_error *err)
 {
@@ -156,14 +156,17 @@ hdx_code hdx_sql_classes_among(sql_heap *heap, sql_classes *set, sqlite3_value *
     return code;
 }
 
-/* ---- heirs ---- */
+/* ---- subclasses ---- */
 
-/* Adds what extends a class of the set. The super of a class is met by its number, never deeper. */
+/*
+ * Adds the subclasses of the classes in the set. The superclass of a class is looked up by its number, without
+ * recursion.
+ */
 hdx_code hdx_sql_classes_with_heirs(sql_heap *heap, sql_classes *set, hdx_error *err)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(heap->g, &count);
-    uint8_t         *state = calloc((size_t)count + 1, 1); /* 1: an heir, 2: none; 0: not known yet */
+    uint8_t         *state = calloc((size_t)count + 1, 1); /* 1: a subclass, 2: not one; 0: not yet known */
     if (state == NULL)
         return hdx_no_memory(err, "a set of classes", count);
     for (uint32_t i = 0; i < count && i < set->count; i++)

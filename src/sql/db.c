@@ -1,9 +1,7 @@
-/*
- * db.c - what tables and functions need of their connection: whether to stop, where errors go, the dump of a schema.
- */
+/* db.c - services of a connection for tables and functions: cancellation, errors, the dump of a schema. */
 #include "sql/sql.h"
 
-/* ---- whether to stop ---- */
+/* ---- cancellation ---- */
 
 #define PROBE_NS 50000000u
 
@@ -16,9 +14,9 @@ static bool is_running(sqlite3 *db)
 }
 
 /*
- * The connection of a host, whose limits and interrupts are the host's own. SQLite does not say whether it was
- * interrupted; but a statement within the one that runs ends so, and takes enough steps for a progress handler to be
- * asked. Between two questions are 50 ms, and the question takes half of one.
+ * Checks the connection of a host program, which has its own limits and interrupts. SQLite does not report whether it
+ * was interrupted, but an inner statement ends then, and it takes enough steps for a progress handler to be called.
+ * Checks are 50 ms apart, and one takes half a millisecond.
  */
 static bool host_stops(sql_db *db)
 {
@@ -62,7 +60,7 @@ int hdx_sql_status(hdx_code code)
     }
 }
 
-/* A cancelled question gives no reason: HDX_CANCELLED may mean that the time limit was reached. */
+/* A cancelled query needs no reason: HDX_CANCELLED may mean that the time limit was reached. */
 void hdx_sql_keep(sql_db *db, const hdx_error *err)
 {
     hdx_error why = { .offset = HDX_NOWHERE };

@@ -1,14 +1,14 @@
 /*
- * extension.c - the door of heapdex_sqlite.so: the same tables and functions in any program that lets SQLite load
- * extensions.
+ * extension.c - the entry point of heapdex_sqlite.so: the same tables and functions in any program that lets SQLite
+ * load extensions.
  *
  *     SELECT heapdex_open('app.hprof');             tables in the schema temp: objects, refs ...
- *     SELECT heapdex_open('old.hprof', 'old');      in a schema of that name, which is attached where there is none
+ *     SELECT heapdex_open('old.hprof', 'old');      in a schema of that name, which is attached if it does not exist
  *     SELECT heapdex_table('java.util.HashMap');    the table of a class, heapdex_table(NAME, SCHEMA)
  *
- * Tables are created by the function that opens the dump, while its statement runs: SQLite allows that, since the
- * statement reads none of them. Nothing is written to a file: a schema with a file behind it is refused, and with the
- * connection all is gone.
+ * The function that opens the dump creates the tables while its statement runs: SQLite allows that, because the
+ * statement reads none of them. Nothing is written to a file: a schema that has a file is refused, and everything ends
+ * with the connection.
  */
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
@@ -18,15 +18,15 @@ SQLITE_EXTENSION_INIT1
 
 #include <stdlib.h>
 
-#define OLDEST      3038000 /* conditions with lists of values, and whether an order is wanted */
-#define EAGER_MOST  2000u   /* tables of classes that are there at once; others by heapdex_table */
+#define OLDEST      3038000 /* first version with lists of values in conditions and with sqlite3_vtab_distinct */
+#define EAGER_MOST  2000u   /* tables of classes that are created immediately; others by heapdex_table */
 #define MOST_SCHEMA 64u
 
 typedef struct extension { /* of a connection */
     sqlite3     *db;
-    hdx_session *session; /* its first dump is none, since a session begins with one; functions need it at once */
+    hdx_session *session; /* opened without a dump, because functions need a session before the first heapdex_open */
     sql_db      *heaps;
-    size_t       dumps; /* besides */
+    size_t       dumps; /* number of dumps added later */
 } extension;
 
 /* ---- arguments ---- */
@@ -108,7 +108,7 @@ static int more_instances(const void *a, const void *b)
                                         : (x->class->number > y->class->number) - (x->class->number < y->class->number);
 }
 
-/* Tables of the classes that have most instances, as many as SQLite makes in a moment. */
+/* Creates the tables of the classes with the most instances, as many as SQLite creates quickly. */
 static hdx_code make_tables(extension *e, hdx_graph *g, const char *schema, hdx_error *err)
 {
     uint32_t         count = 0;
@@ -124,7 +124,7 @@ static hdx_code make_tables(extension *e, hdx_graph *g, const char *schema, hdx_
         char          *copy = sqlite3_mprintf("%.*s", (int)(name.len < 100000 ? name.len : 100000), name.at);
         bool           made;
         hdx_error      own = { .offset = HDX_NOWHERE };
-        /* a name that cannot be one, or that another class has taken, is nothing that the dump cannot do without */
+        /* errors are ignored: a name may be no valid table name, or another class has it */
         if (copy != NULL && strlen(copy) == name.len)
             (void)hdx_sql_install_class(e->heaps, schema, copy, &made, &own);
         sqlite3_free(copy);
@@ -139,7 +139,7 @@ static hdx_code open_dump(extension *e, const char *dump, const char *schema, hd
     hdx_code   code = hdx_session_add(e->session, dump, err);
     if (code != HDX_OK)
         return code;
-    const size_t place = ++e->dumps; /* of the session, whatever comes of it */
+    const size_t place = ++e->dumps; /* also counted if a later step fails, as in the session */
     if ((code = attach(e, schema, err)) != HDX_OK)
         return code;
     e->heaps->scope = scope;
@@ -202,9 +202,9 @@ static void heapdex_table(sqlite3_context *context, int count, sqlite3_value **v
         sqlite3_result_text(context, name, -1, SQLITE_TRANSIENT);
 }
 
-/* ---- the door ---- */
+/* ---- entry point ---- */
 
-static void forget(void *own) { free(own); } /* the session goes with the tables */
+static void forget(void *own) { free(own); } /* the session ends with the tables */
 
 __attribute__((visibility("default"))) int sqlite3_heapdexsqlite_init(sqlite3 *db, char **message,
                                                                       const sqlite3_api_routines *api);
@@ -231,7 +231,7 @@ int sqlite3_heapdexsqlite_init(sqlite3 *db, char **message, const sqlite3_api_ro
         e->heaps->owned = true;
     if (code != HDX_OK) {
         *message = sqlite3_mprintf("%s", err.message);
-        free(e); /* the session stays: functions that are there already have it */
+        free(e); /* the session stays open, because functions that are already registered use it */
         return SQLITE_ERROR;
     }
     int rc = SQLITE_OK;

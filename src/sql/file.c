@@ -1,10 +1,10 @@
 /*
- * file.c - rows as tables of a plain SQLite file, for people who have SQLite and no heapdex.
+ * file.c - writes rows as tables of a plain SQLite file, for people who have SQLite but not heapdex.
  *
- * In:  an empty file that is the caller's, and rows of any answer.
+ * In:  an empty file of the caller, and rows of any answer.
  * Out: a table for each, in one transaction.
- * Nothing is kept for the case that the write fails, neither journal nor sync: whoever made the file removes it then,
- * and syncs it before it gets its name.
+ * There is neither journal nor sync in case the write fails: the caller then removes the file, and otherwise syncs it
+ * before it gives it its name.
  */
 #include "columns/columns.h"
 #include "render/render.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PAGE 16384 /* bytes: a tenth less processor time than with 4096, and no more from there on */
+#define PAGE 16384 /* bytes: a tenth less processor time than with 4096; larger pages gain no more */
 
 struct hdx_sql_file {
     sqlite3            *db;
@@ -50,7 +50,7 @@ static hdx_code execute(const hdx_sql_file *f, const char *statement, hdx_error 
 hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_sql_file **out, hdx_error *err)
 {
     hdx_sql_file *f = *out = calloc(1, sizeof *f);
-    /* "file:..." would be an address, and ":memory:" no file */
+    /* "file:..." would be a URI, and ":memory:" no file */
     char *place = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
     if (f == NULL || place == NULL) {
         sqlite3_free(place);
@@ -98,7 +98,7 @@ typedef struct filled {
     hdx_sql_file *file;
     hdx_runs      runs;
     sqlite3_stmt *insert;
-    hdx_buffer   *texts; /* of the present row, valid UTF-8; for each column */
+    hdx_buffer   *texts; /* of the current row, valid UTF-8; one per column */
 } filled;
 
 static hdx_code create(filled *t, const char *name, hdx_error *err)
@@ -198,9 +198,9 @@ hdx_code hdx_sql_file_add(hdx_sql_file *f, const char *table, hdx_rows *rows, hd
     return code == HDX_LIMIT ? hdx_mem_explain(mem, code, err) : code;
 }
 
-/* ---- into a file that many share ---- */
+/* ---- into a file shared by many writers ---- */
 
-#define WAIT_MS 600000 /* for another writer */
+#define WAIT_MS 600000 /* wait for another writer */
 #define NAP_MS  20
 
 static int wait_for_others(void *context, int times)
@@ -220,7 +220,7 @@ static hdx_code shared_failed(const hdx_sql_file *f, int rc, hdx_error *err)
     return busy ? hdx_fail(err, HDX_BUSY, "", HDX_NOWHERE, "another writer has locked the file") : failed(f, rc, err);
 }
 
-/* One statement, whose parameter ?1 is the value. `text` is from sqlite3_mprintf, and used up. */
+/* Runs one statement, whose parameter ?1 is the value. Frees `text`, which is from sqlite3_mprintf. */
 static hdx_code step(const hdx_sql_file *f, char *text, const char *value, sqlite3_int64 *number, hdx_error *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -249,7 +249,7 @@ static hdx_code has_table(const hdx_sql_file *f, const char *schema, const char 
     return code;
 }
 
-/* A statement that makes the table made it in the other file: it names no schema, and so makes it here. */
+/* Runs the other file's CREATE TABLE statement here. It names no schema, so the table is created in this file. */
 static hdx_code make_like(const hdx_sql_file *f, const hdx_sql_replace *r, const char *table, hdx_error *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -314,7 +314,7 @@ static hdx_code replace_all(const hdx_sql_file *f, const hdx_sql_replace *r, hdx
     return code == HDX_OK ? step(f, sqlite3_mprintf("COMMIT"), NULL, NULL, err) : code;
 }
 
-/* One that is there. */
+/* Opens an existing file. */
 static hdx_code open_shared(hdx_sql_file *f, const char *path, hdx_error *err)
 {
     char *place = sqlite3_mprintf("%s%s", path[0] == '/' ? "" : "./", path);
@@ -331,7 +331,7 @@ static hdx_code close_shared(hdx_sql_file *f, const char *path, hdx_code code, h
 {
     if (code != HDX_OK && err != NULL && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%.*s", (int)sizeof err->where - 1, path);
-    (void)sqlite3_close(f->db); /* what was not committed is undone */
+    (void)sqlite3_close(f->db); /* changes that were not committed are rolled back */
     return code;
 }
 

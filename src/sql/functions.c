@@ -1,29 +1,29 @@
 /*
  * functions.c - functions of objects.
  *
- * In:  ids, as the tables have them; names of fields, places of elements.
- * Out: what the index or the dump says of them; references are ids again. What an object does not have is null: no
- *      object of that id, no such field, no reference, a text that was stripped.
- * Those of the heap take the schema of another dump of the connection as a last argument, a text; without it they ask
- * the first. What reads the dump can be called by statements alone, not by what a schema holds.
- * Cost: some 50 ns out of the index; a record of the dump for values and texts. What many calls use is kept from one
- * to the next: buffers, and the compiled pattern of a statement.
+ * In:  ids from the tables; names of fields, indexes of elements.
+ * Out: values from the index or the dump; references are ids. The result is null if there is no object with this id, no
+ *      such field, no reference, or if the text was stripped.
+ * Functions of the heap accept the schema of another dump of the connection as an extra last argument, a text; without
+ * it they use the first dump. Functions that read the dump can be called by statements only, not from within a schema.
+ * Cost: some 50 ns from the index; a record of the dump for values and texts. Buffers and the compiled pattern of a
+ *       statement are reused by later calls.
  */
 #include "query/common/labels.h"
 #include "sql/sql.h"
 
 #include <stdlib.h>
 
-#define HEIRS 16u /* sets of classes that are kept */
+#define HEIRS 16u /* number of cached sets of classes */
 
-typedef struct heirs { /* of the classes of a name; heap NULL: of none */
+typedef struct heirs { /* subclasses of the classes with a name; heap NULL: unused */
     const sql_heap *heap;
     char           *name;
     uint32_t        len;
     sql_classes     set;
 } heirs;
 
-typedef struct tools { /* of all functions of a connection; freed with the last of them */
+typedef struct function_tools { /* shared by all functions of a connection; freed with the last of them */
     sql_db    *db;
     unsigned   users;
     hdx_values values;
@@ -31,7 +31,7 @@ typedef struct tools { /* of all functions of a connection; freed with the last 
     hdx_arena  arena;
     heirs      heirs[HEIRS];
     unsigned   next_heirs;
-} tools;
+} function_tools;
 
 static void heirs_free(heirs *h)
 {
@@ -40,9 +40,9 @@ static void heirs_free(heirs *h)
     *h = (heirs){ 0 };
 }
 
-static void tools_leave(void *own)
+static void tools_release(void *own)
 {
-    tools *t = own;
+    function_tools *t = own;
     if (--t->users > 0)
         return;
     hdx_values_free(&t->values);
@@ -59,14 +59,14 @@ typedef struct call {
     sqlite3_context *context;
     sqlite3_value  **values;
     int              count; /* without the schema */
-    tools           *t;
+    function_tools  *t;
     sql_heap        *heap;
     hdx_error        err;
 } call;
 
 /*
- * Which dump is meant: that of the last argument, where it is one too many, or a text beyond those that are needed.
- * False: it was said.
+ * Finds the dump: that of the last argument if it is one more than the function takes, or a text after the required
+ * ones. False: the error is reported.
  */
 static bool begin(call *c, sqlite3_context *context, int count, sqlite3_value **values, int least, int most)
 {
@@ -90,7 +90,7 @@ static void end(call *c, hdx_code code)
         hdx_sql_function_failed(c->context, c->t->db, &c->err);
 }
 
-/* A whole number below `end`; false: the result is null. */
+/* Reads a whole number below `end_of_all`; false: the result is null. */
 static bool natural(call *c, int i, uint64_t end_of_all, uint64_t *out)
 {
     if (sqlite3_value_numeric_type(c->values[i]) != SQLITE_INTEGER)
@@ -102,7 +102,7 @@ static bool natural(call *c, int i, uint64_t end_of_all, uint64_t *out)
 
 static bool id_of(call *c, hdx_id *id) { return natural(c, 0, hdx_graph_objects(c->heap->g), id); }
 
-/* ---- out of the index ---- */
+/* ---- values from the index ---- */
 
 static void class_of(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -131,14 +131,17 @@ static void retained_of(sqlite3_context *context, int count, sqlite3_value **val
         sqlite3_result_int64(context, (sqlite3_int64)hdx_graph_retained(c.heap->g, id));
 }
 
-#define NEAR 64u /* classes above one another, as deep as programs have them */
+#define NEAR 64u /* superclasses: as deep as real programs have them */
 
-/* Classes of the name and below them, as asked for lately. NULL: it failed, and was said. */
+/*
+ * Returns the classes with the name and their subclasses, from the cache if possible. NULL: failed, and the error is
+ * reported.
+ */
 static const heirs *heirs_of(call *c)
 {
-    tools         *t = c->t;
-    const char    *name = (const char *)sqlite3_value_text(c->values[1]);
-    const uint32_t len = name == NULL ? 0 : (uint32_t)sqlite3_value_bytes(c->values[1]);
+    function_tools *t = c->t;
+    const char     *name = (const char *)sqlite3_value_text(c->values[1]);
+    const uint32_t  len = name == NULL ? 0 : (uint32_t)sqlite3_value_bytes(c->values[1]);
     for (unsigned i = 0; name != NULL && i < HEIRS; i++)
         if (t->heirs[i].heap == c->heap && t->heirs[i].len == len && memcmp(t->heirs[i].name, name, len) == 0)
             return &t->heirs[i];
@@ -162,7 +165,7 @@ static const heirs *heirs_of(call *c)
     return h;
 }
 
-/* instanceof(class_id, 'name'): is it a class of that name, or below one? */
+/* instanceof(class_id, 'name'): is it a class with that name, or a subclass of one? */
 void hdx_sql_instanceof(sqlite3_context *context, int count, sqlite3_value **values)
 {
     call     c;
@@ -177,7 +180,7 @@ void hdx_sql_instanceof(sqlite3_context *context, int count, sqlite3_value **val
     bool           yes = false;
     for (; !yes && number < classes && steps < NEAR; number = at[number].super, steps++)
         yes = hdx_sql_text_is(values[1], at[number].name);
-    if (!yes && number < classes) { /* a chain as no program has it, or a ring of a damaged index */
+    if (!yes && number < classes) { /* a chain longer than in any real program, or a cycle in a damaged index */
         const heirs *h = heirs_of(&c);
         if (h == NULL)
             return;
@@ -187,7 +190,7 @@ void hdx_sql_instanceof(sqlite3_context *context, int count, sqlite3_value **val
     end(&c, HDX_OK);
 }
 
-/* ---- out of the dump ---- */
+/* ---- values from the dump ---- */
 
 void hdx_sql_result_value(sqlite3_context *context, const sql_heap *heap, const hdx_value *v)
 {
@@ -277,9 +280,9 @@ static void label(sqlite3_context *context, int count, sqlite3_value **values)
     end(&c, code);
 }
 
-/* ---- of values alone ---- */
+/* ---- functions of values ---- */
 
-/* A number as 0x..., and back. */
+/* addr(number or text): a number as 0x..., and a text 0x... as a number. */
 static void addr(sqlite3_context *context, int count, sqlite3_value **values)
 {
     char        text[24], *after = NULL;
@@ -305,7 +308,7 @@ static void addr(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_result_error(context, "addr needs a number or an address such as '0x7f3a10'", -1);
 }
 
-/* '10M' is 10485760. */
+/* bytes(text): '10M' is 10485760. */
 static void bytes(sqlite3_context *context, int count, sqlite3_value **values)
 {
     uint64_t n;
@@ -321,14 +324,14 @@ static void bytes(sqlite3_context *context, int count, sqlite3_value **values)
 
 static void regex_close(void *regex) { hdx_regex_close(regex); }
 
-/* regexp(pattern, text), which is: text REGEXP pattern. */
+/* regexp(pattern, text), which SQLite calls for: text REGEXP pattern. */
 static void regexp(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    tools     *t = sqlite3_user_data(context);
-    hdx_regex *kept = sqlite3_get_auxdata(context, 0), *regex = kept;
-    hdx_error  err;
-    hdx_code   code = HDX_OK;
-    bool       yes = false;
+    function_tools *t = sqlite3_user_data(context);
+    hdx_regex      *kept = sqlite3_get_auxdata(context, 0), *regex = kept;
+    hdx_error       err;
+    hdx_code        code = HDX_OK;
+    bool            yes = false;
     (void)count;
     if (sqlite3_value_type(values[0]) == SQLITE_NULL || sqlite3_value_type(values[1]) == SQLITE_NULL)
         return;
@@ -348,15 +351,15 @@ static void regexp(sqlite3_context *context, int count, sqlite3_value **values)
         code = sql_turn(t->db, &err);
     if (code != HDX_OK)
         hdx_sql_function_failed(context, t->db, &err);
-    if (regex != NULL && regex != kept) /* from here on it may be gone */
+    if (regex != NULL && regex != kept) /* SQLite may free it now */
         sqlite3_set_auxdata(context, 0, regex, regex_close);
 }
 
-/* ---- all of them ---- */
+/* ---- all functions ---- */
 
 typedef struct function {
     const char *name;
-    int         least, most; /* arguments; a schema is counted */
+    int         least, most; /* number of arguments, including a schema */
     int         flags;
     void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
 } function;
@@ -377,19 +380,19 @@ static const function functions[] = {
 
 int hdx_sql_install_functions(sql_db *db)
 {
-    int    rc = hdx_sql_install_sums(db);
-    tools *t = calloc(1, sizeof *t);
+    int             rc = hdx_sql_install_sums(db);
+    function_tools *t = calloc(1, sizeof *t);
     if (t == NULL)
         return SQLITE_NOMEM;
-    *t = (tools){ .db = db, .users = 1, .text = hdx_buffer_of(NULL), .arena = hdx_arena_of(NULL) };
+    *t = (function_tools){ .db = db, .users = 1, .text = hdx_buffer_of(NULL), .arena = hdx_arena_of(NULL) };
     for (size_t i = 0; rc == SQLITE_OK && i < sizeof functions / sizeof *functions; i++)
         for (int n = functions[i].least; rc == SQLITE_OK && n <= functions[i].most; n++) {
-            t->users++; /* it is left where the function is refused, too */
+            t->users++; /* SQLite calls the destructor even if it refuses the function */
             rc = sqlite3_create_function_v2(db->db, functions[i].name, n,
                                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | functions[i].flags, t,
-                                            functions[i].call, NULL, NULL, tools_leave);
+                                            functions[i].call, NULL, NULL, tools_release);
         }
-    db->tools = t; /* as long as the functions are there */
-    tools_leave(t);
+    db->tools = t; /* valid while the functions exist */
+    tools_release(t);
     return rc;
 }

@@ -1,24 +1,25 @@
 /*
- * guard.c - what statements of a connection may do, and how much.
+ * guard.c - limits what statements of a connection may do, and their cost.
  *
- * A statement may come from anywhere: it reads the tables, and makes temporary tables and views for itself. It opens no
- * file, changes no setting and gives no table to a schema of a dump; what the program itself does for it (attaching,
- * tables of classes) goes by `trusted` past this guard.
+ * A statement is untrusted: it may read the tables, and create temporary tables and views. It may not open files,
+ * change settings or create tables in the schema of a dump. Statements of the program itself (attaching, tables of
+ * classes) bypass this guard by `trusted`.
  *
- * Long statements ask here whether to stop, and say that they are still at work: while they run, while they are
- * prepared, and within functions.
+ * Long statements check for cancellation here and report progress: while they run, while they are prepared, and within
+ * functions.
  */
 #include "sql/sql.h"
 
-#define STEPS_BETWEEN_TURNS 250 /* each of which may look at a text as long as MOST_TEXT */
-#define REPORT_NS           100000000u
-#define MOST_TEXT           100000000 /* bytes: SQLite works up to a second on one of them, and cannot be stopped */
-#define LARGE               65536u    /* bytes, of a request for memory */
-#define REQUESTS            64u       /* smaller ones, after which the next one asks */
+#define STEPS_BETWEEN_CHECKS 250 /* each may scan a text of up to MOST_TEXT bytes */
+#define REPORT_NS            100000000u
+/* bytes: SQLite takes up to a second for one such text, and cannot be interrupted */
+#define MOST_TEXT 100000000
+#define LARGE     65536u /* bytes of one memory request */
+#define REQUESTS  64u    /* smaller requests between two checks */
 
-/* ---- what ---- */
+/* ---- authorization ---- */
 
-/* Pragmas that read what a schema has. */
+/* Pragmas that only read the schema. */
 static const char *const reading[] = { "collation_list", "compile_options", "database_list", "function_list",
                                        "index_info",     "index_list",      "index_xinfo",   "module_list",
                                        "pragma_list",    "table_info",      "table_list",    "table_xinfo" };
@@ -33,7 +34,7 @@ static bool reads(const char *pragma)
 
 static bool is_temp(const char *schema) { return schema != NULL && sqlite3_stricmp(schema, "temp") == 0; }
 
-/* What the statement wants and must not; NULL: nothing. */
+/* Returns a description of a forbidden action; NULL: it is allowed. */
 static const char *refused(int action, const char *first, const char *second, const char *schema)
 {
     switch (action) {
@@ -48,8 +49,7 @@ static const char *refused(int action, const char *first, const char *second, co
     case SQLITE_DROP_TEMP_TABLE:
     case SQLITE_DROP_TEMP_VIEW:
     case SQLITE_DROP_TEMP_INDEX: return NULL;
-    case SQLITE_UPDATE: /* of the list of tables SQLite asks where a table declares itself; it lets nobody write there
-                         */
+    case SQLITE_UPDATE: /* SQLite checks the list of tables when a table declares itself; nothing can write to it */
         if (strcmp(first, "sqlite_master") == 0)
             return NULL;
         /* fallthrough */
@@ -90,14 +90,14 @@ static int authorize(void *context, int action, const char *first, const char *s
     return SQLITE_DENY;
 }
 
-/* ---- how much ---- */
+/* ---- cancellation and progress ---- */
 
 static int turn(void *context)
 {
     sql_db        *db = context;
     hdx_error      err = { .offset = HDX_NOWHERE };
     const uint64_t now = hdx_now_ns();
-    db->steps += STEPS_BETWEEN_TURNS;
+    db->steps += STEPS_BETWEEN_CHECKS;
     if (now - db->reported_ns > REPORT_NS) {
         const hdx_progress_report r = {
             .step = "statement", .number = 1, .steps = 1, .done = db->steps, .unit = "steps"
@@ -114,8 +114,8 @@ static int turn(void *context)
 /* ---- requests for memory ---- */
 
 /*
- * SQLite asks its progress handler between steps of a statement that runs, and not while it prepares one or within a
- * function. But it needs memory for whatever grows, and a request that is refused ends the statement.
+ * SQLite calls its progress handler between steps of a running statement, but not while it prepares one or within a
+ * function. It requests memory for everything that grows, and a refused request ends the statement.
  */
 static _Thread_local sql_db *watched;
 static sqlite3_mem_methods   usual;
@@ -143,7 +143,7 @@ static void *request_more(void *at, int bytes) { return is_over(bytes) ? NULL : 
 
 static void watch_memory(void)
 {
-    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual) != SQLITE_OK) /* SQLite is in use already */
+    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &usual) != SQLITE_OK) /* SQLite is already in use */
         return;
     sqlite3_mem_methods ours = usual;
     ours.xMalloc = request;
@@ -157,7 +157,7 @@ void hdx_sql_watch_memory(void)
     (void)pthread_once(&once, watch_memory);
 }
 
-/* A text in double quotes is a name and nothing else: a misspelt column would be a text that compares with nothing. */
+/* A text in double quotes is only a name: otherwise a misspelt column would silently become a text. */
 void hdx_sql_guard(sql_db *db)
 {
     static const int limits[][2] = {
@@ -178,5 +178,5 @@ void hdx_sql_guard(sql_db *db)
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
     (void)sqlite3_db_config(db->db, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)NULL);
     (void)sqlite3_set_authorizer(db->db, authorize, db);
-    sqlite3_progress_handler(db->db, STEPS_BETWEEN_TURNS, turn, db);
+    sqlite3_progress_handler(db->db, STEPS_BETWEEN_CHECKS, turn, db);
 }

@@ -1,10 +1,10 @@
 /*
- * held.c - small tables, whole in memory and in every order.
+ * held.c - small tables, completely in memory and searchable in the order of every column.
  *
  * In:  the tables that catalog.c makes.
- * Out: equality and ranges on any column, and any column's order, rising and falling, without a sort of SQLite's.
- * One column is searched, the one that leaves fewest rows; what is said of others SQLite sees to. What a plan does is
- * said in words, for EXPLAIN QUERY PLAN shows them: "classes by name", "roots in order of id".
+ * Out: equality and ranges on any column, and ascending and descending order by any column, without SQLite's sorter.
+ * Only one column is searched, the one that leaves the fewest rows; SQLite evaluates the other conditions. A plan is a
+ * readable text, because EXPLAIN QUERY PLAN shows it: "classes by name", "roots in order of id".
  */
 #include "sql/held.h"
 
@@ -13,7 +13,7 @@
 #define NO_COLUMN 31u
 #define OPS_MAX   4u
 
-/* ---- of a heap ---- */
+/* ---- the tables of a heap ---- */
 
 void hdx_sql_heap_forget(sql_heap *heap)
 {
@@ -23,7 +23,7 @@ void hdx_sql_heap_forget(sql_heap *heap)
     }
 }
 
-/* The table of that heap, made if need be. */
+/* Returns the table for that heap, and makes it on first use. */
 static hdx_code held_of(sql_heap *heap, const sql_held_table *table, sql_held **out, hdx_error *err)
 {
     const size_t place = (size_t)(table - hdx_sql_held_tables);
@@ -62,10 +62,10 @@ static hdx_code make_late(sql_held *h, hdx_error *err)
 
 /* ---- plans ---- */
 
-typedef struct plan {         /* idxNum is five bits of each column, then these */
-    unsigned sought, ordered; /* columns; NO_COLUMN */
+typedef struct plan {         /* idxNum has five bits for each column, then the rest */
+    unsigned sought, ordered; /* columns; NO_COLUMN: none */
     bool     falling, late;
-    unsigned count; /* of comparisons with the column that is sought */
+    unsigned count; /* of comparisons with the searched column */
     int      ops[OPS_MAX];
 } plan;
 
@@ -103,7 +103,7 @@ typedef struct held_vtab {
     const sql_held_table *table;
 } held_vtab;
 
-typedef struct candidate { /* a column that could be sought */
+typedef struct candidate { /* a column that could be searched */
     plan     p;
     double   rows;
     int      at[OPS_MAX]; /* constraints */
@@ -111,7 +111,7 @@ typedef struct candidate { /* a column that could be sought */
     unsigned column;
 } candidate;
 
-/* Can the constraint be decided by the order of its column? */
+/* Returns whether the order of its column decides the constraint. */
 static bool usable(const held_vtab *t, sqlite3_index_info *info, int i, sqlite3_value **value)
 {
     const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -125,12 +125,12 @@ static bool usable(const held_vtab *t, sqlite3_index_info *info, int i, sqlite3_
         return false;
     if (sqlite3_vtab_rhs_value(info, i, value) != SQLITE_OK)
         *value = NULL;
-    /* a value that is compared as a number would give texts another order; known ones are not */
+    /* a value that is compared as a number would order texts differently; known values are texts */
     return sql_is_number(column) || c->op == SQLITE_INDEX_CONSTRAINT_EQ ||
            (*value != NULL && sqlite3_value_type(*value) == SQLITE_TEXT);
 }
 
-/* How many rows a comparison leaves: counted where the value is known, else as many as there are of one on average. */
+/* Estimates how many rows a comparison leaves: exact if the value is known, otherwise the average per value. */
 static hdx_code estimate(const held_vtab *t, sql_held *h, unsigned column, int op, sqlite3_value *value, double *rows,
                          hdx_error *err)
 {
@@ -148,7 +148,7 @@ static hdx_code estimate(const held_vtab *t, sql_held *h, unsigned column, int o
     return code;
 }
 
-/* The column that leaves fewest rows, and what is compared with it: one value that it equals, or bounds. */
+/* Chooses the column that leaves the fewest rows, and its comparisons: equality with one value, or bounds. */
 static hdx_code choose(const held_vtab *t, sql_held *h, sqlite3_index_info *info, candidate *best, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -189,7 +189,7 @@ static bool by_order(const held_vtab *t, const sqlite3_index_info *info, unsigne
     return c->type[0] != '\0' && (info->nOrderBy == 1 || c->flags & SQL_UNIQUE);
 }
 
-/* "classes by name", "classes by instances from .. to .., falling" */
+/* Describes the plan: "classes by name", "classes by instances from .. to .., falling". */
 static char *in_words(const held_vtab *t, const plan *p, bool equal)
 {
     const sql_held_column *c = t->table->columns;
@@ -216,7 +216,7 @@ static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
     candidate        best = { .p = { NO_COLUMN, NO_COLUMN, false, false, 0, { 0 } } };
     unsigned         ordered;
     hdx_error        err;
-    /* a host can stop a statement that runs, and not one that is planned */
+    /* a host can stop a running statement, but not the planning of one */
     const bool later = t->table->reads_dump || (t->table->product && t->heap->db->owned);
     hdx_code   code = h != NULL || later ? HDX_OK : held_of(t->heap, t->table, &h, &err);
     if (code == HDX_OK)
@@ -226,7 +226,8 @@ static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
     const double all = h != NULL ? (double)h->rows : 1000;
     plan        *p = &best.p;
     if (by_order(t, info, &ordered)) {
-        if (p->sought != ordered && p->sought != NO_COLUMN && best.rows * 4 > all) /* a sort costs more than a look */
+        /* a sort costs more than scanning all rows */
+        if (p->sought != ordered && p->sought != NO_COLUMN && best.rows * 4 > all)
             p->sought = NO_COLUMN, p->count = 0;
         if (p->sought == NO_COLUMN || p->sought == ordered) {
             p->ordered = ordered;
@@ -256,13 +257,13 @@ static int held_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
 typedef struct held_cursor {
     sqlite3_vtab_cursor base;
     const sql_held     *h;
-    const uint32_t     *order; /* NULL: rows as they are */
+    const uint32_t     *order; /* NULL: rows in stored order */
     sql_span            places;
     uint64_t            row;
     bool                falling;
 } held_cursor;
 
-static void stand(held_cursor *c)
+static void set_row(held_cursor *c)
 {
     if (c->places.first < c->places.end) {
         const uint64_t place = c->falling ? c->places.end - 1 : c->places.first;
@@ -293,7 +294,7 @@ static int held_filter(sqlite3_vtab_cursor *cursor, int number, const char *word
     c->falling = p.falling;
     c->places = p.sought == NO_COLUMN ? (sql_span){ 0, h->rows }
                                       : hdx_sql_held_search(h, p.sought, (unsigned)count, p.ops, values);
-    stand(c);
+    set_row(c);
     return SQLITE_OK;
 }
 
@@ -304,7 +305,7 @@ static int held_next(sqlite3_vtab_cursor *cursor)
         c->places.end--;
     else
         c->places.first++;
-    stand(c);
+    set_row(c);
     return SQLITE_OK;
 }
 
@@ -324,7 +325,7 @@ static int held_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
         sql_result_text(context, v->texts[c->row]);
     else if (v->numbers != NULL && hdx_bits_test(v->there, c->row))
         sqlite3_result_int64(context, v->numbers[c->row]);
-    return SQLITE_OK; /* else it is null as it came */
+    return SQLITE_OK; /* otherwise the value stays null */
 }
 
 static int held_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *row)

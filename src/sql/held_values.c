@@ -7,7 +7,7 @@
 
 /* ---- values ---- */
 
-/* Room for a row more. */
+/* Makes room for one more row. */
 static bool grow(hdx_mem *mem, void **array, uint64_t *capacity, uint64_t rows, uint64_t bits)
 {
     const uint64_t wanted = *capacity == 0 ? 64 : 2 * *capacity;
@@ -60,7 +60,7 @@ void hdx_sql_held_free(sql_held *h)
 
 /* ---- order ---- */
 
-/* Texts as SQLite's BINARY has them. */
+/* Compares texts as SQLite's BINARY does. */
 static int compare_texts(hdx_text a, hdx_text b)
 {
     const uint32_t n = a.len < b.len ? a.len : b.len;
@@ -69,7 +69,7 @@ static int compare_texts(hdx_text a, hdx_text b)
 }
 
 typedef struct placed_text {
-    uint64_t key; /* its first eight bytes */
+    uint64_t key; /* the first eight bytes of the text */
     hdx_text text;
     uint64_t row;
 } placed_text;
@@ -149,7 +149,7 @@ typedef struct sought {
     const sql_held_values *v;
     hdx_text               text;
     int64_t                number;
-    bool                   beyond; /* what is equal is before the place, too */
+    bool                   beyond; /* equal values belong before the found index */
 } sought;
 
 static bool text_before(const void *in, uint64_t place, const void *wanted)
@@ -168,7 +168,7 @@ static bool number_before(const void *in, uint64_t place, const void *wanted)
     return n < s->number || (n == s->number && s->beyond);
 }
 
-/* What a comparison with a text leaves. Of values of other types SQLite decides by itself. */
+/* Reduces a span by a comparison with a text. Values of other types are left to SQLite. */
 static void cut_text(const sql_held *h, const sql_held_values *v, int op, sqlite3_value *value, sql_span *s)
 {
     if (sqlite3_value_type(value) == SQLITE_NULL)
@@ -178,7 +178,7 @@ static void cut_text(const sql_held *h, const sql_held_values *v, int op, sqlite
     const char *at = (const char *)sqlite3_value_text(value);
     sought      k = { .v = v, .text = { at, (uint32_t)sqlite3_value_bytes(value) } };
     if (at == NULL)
-        return; /* no memory: SQLite compares all of them, and says so */
+        return; /* no memory: SQLite compares all rows, and reports the error */
     const uint64_t low = hdx_partition(&k, v->nulls, h->rows, NULL, text_before);
     k.beyond = true;
     const uint64_t high = hdx_partition(&k, low, h->rows, NULL, text_before);

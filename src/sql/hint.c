@@ -1,16 +1,17 @@
 /*
- * hint.c - the table or column that a misspelt one was probably meant to be, and what is wrong with a right one.
+ * hint.c - suggests the table or column that a misspelt name probably means, and explains errors with correctly spelt
+ * names.
  *
- * In:  what SQLite says of a statement, "no such table: objekts".
- * Out: a hint with the nearest name, where one is near enough. Classes are tables, so theirs are among the names. A
- *      column that other tables have: which tables. A class without quotes around its name: that it needs them.
+ * In:  SQLite's message about a statement, "no such table: objekts".
+ * Out: a hint with the nearest name, if one is near enough. Classes are tables, so their names are candidates. For a
+ *      column of other tables: their names. For the name of a class without quotes: that it needs them.
  */
 #include "base/nearest.h"
 #include "sql/sql.h"
 
 #include <stdio.h>
 
-/* A name that equals what was written, whatever the case, is none that it was meant to be. */
+/* Offers names that differ from the wanted one in more than case. */
 static void offer(sql_db *db, const char *statement, hdx_arena *arena, hdx_nearest *near)
 {
     sqlite3_stmt *stmt = NULL;
@@ -24,9 +25,9 @@ static void offer(sql_db *db, const char *statement, hdx_arena *arena, hdx_neare
     (void)sqlite3_finalize(stmt);
 }
 
-#define SOME 3u /* tables that are named */
+#define SOME 3u /* number of tables in a hint */
 
-/* Tables of the first dump that have the column: "objects, frames, statics and others"; "" if none has it. */
+/* Lists tables of the first dump that have the column: "objects, frames, statics and others"; "" if none has it. */
 static void tables_with(sql_db *db, const char *column, char *out, size_t size)
 {
     static const char text[] = "SELECT t.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c "
@@ -61,7 +62,7 @@ static void offer_classes(sql_db *db, hdx_arena *arena, hdx_nearest *near)
 
 #define QUOTE_IT "put class names in double quotes: %s\"%.150s\""
 
-/* A class that is called so was written without quotes: of "svc.Order" SQLite makes the table Order of a schema svc. */
+/* A class with this name was written without quotes: SQLite reads "svc.Order" as the table Order of a schema svc. */
 static bool hint_class(sql_db *db, const char *name, hdx_error *err)
 {
     bool found = hdx_sql_is_class_table(db->heaps[0], name);
@@ -98,7 +99,7 @@ static bool hint_simple_name(sql_db *db, const char *name, hdx_error *err)
     return false;
 }
 
-/* The column is no slip of the pen: other tables have one of that name. */
+/* The column is not misspelt: other tables have a column of that name. */
 static bool hint_column(sql_db *db, const char *column, hdx_error *err)
 {
     static const char *const own[] = { "address", "shallow", "retained", "live" };
@@ -143,8 +144,8 @@ void hdx_sql_hint(sql_db *db, hdx_error *err)
     hdx_arena_free(&arena);
 }
 
-/* Is the word before a place FROM or JOIN? */
-static bool is_behind_from(const char *text, size_t at)
+/* Returns whether the word before this offset is FROM or JOIN. */
+static bool is_after_from(const char *text, size_t at)
 {
     while (at > 0 && strchr(" \t\r\n", text[at - 1]) != NULL)
         at--;
@@ -152,7 +153,7 @@ static bool is_behind_from(const char *text, size_t at)
            (sqlite3_strnicmp(text + at - 4, "FROM", 4) == 0 || sqlite3_strnicmp(text + at - 4, "JOIN", 4) == 0);
 }
 
-/* The name of which the place is part, as whoever forgot the quotes wrote it: com.acme.Cart, or svc.Order. */
+/* Finds the unquoted class name around this offset: com.acme.Cart, or svc.Order. */
 void hdx_sql_hint_unquoted(sql_db *db, const char *text, size_t place, hdx_error *err)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.";
@@ -168,7 +169,7 @@ void hdx_sql_hint_unquoted(sql_db *db, const char *text, size_t place, hdx_error
         return;
     memcpy(name, text + from, len);
     name[len] = '\0';
-    const bool dotted = strchr(name, '.') != NULL, table = is_behind_from(text, from);
+    const bool dotted = strchr(name, '.') != NULL, table = is_after_from(text, from);
     if ((dotted || table) && !hint_class(db, name, err) && dotted && table)
         (void)hdx_hint(err, err->code, QUOTE_IT, "", name);
 }

@@ -1,14 +1,15 @@
 /*
- * instances.c - a table for each class: "java.util.HashMap" has the instances of all classes of that name, "instanceof
- * java.util.AbstractMap" those of their heirs as well.
+ * instances.c - a table for each class: "java.util.HashMap" has the instances of all classes with that name,
+ * "instanceof java.util.AbstractMap" also those of their subclasses.
  *
  * In:  a name.
- * Out: columns this and class, one for each field, and hidden ones for what the index says of an object.
- * Fields are those of the first class of the name (most instances) and of what is above it; what another class of the
- * name, or an instance that was stripped, does not have is null. References are ids.
- * Cost: 0.3 to 0.5 us a row of a plain dump; fields are read in the order of the dump, some thousand rows at a time.
- * Joins ask for one object, or for those with one value of a field, again and again: records that were read by
- * themselves are kept, and a field that is asked for a second time gets an index, while cursors of the table are open.
+ * Out: columns this and class, one for each field, and hidden ones for values from the index.
+ * Fields are those of the first class with the name (most instances) and of its superclasses; a field that another
+ * class of the name, or a stripped instance, does not have is null. References are ids.
+ * Cost: 0.3 to 0.5 us per row of a plain dump; fields are read in the order of the dump, some thousand rows at a time.
+ *       Joins request one object, or the objects with one value of a field, again and again: records that were read one
+ *       by one are cached, and a field that is searched a second time gets an index, while cursors of the table are
+ *       open.
  */
 #include "model/model.h"
 #include "sql/batch.h"
@@ -18,27 +19,27 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define MOST_FIELDS 1900u          /* SQLite takes 2,000 columns */
+#define MOST_FIELDS 1900u          /* SQLite allows 2,000 columns */
 #define MOST_BYTES  (4u << 20)     /* of fields that are read at once */
-enum { THIS, CLASS, FIRST_FIELD }; /* then the fields, or length of arrays; then the hidden ones: */
+enum { THIS, CLASS, FIRST_FIELD }; /* then the fields, or length of arrays; then the hidden columns: */
 static const sql_column hidden[] = { SQL_ADDRESS, SQL_SHALLOW, SQL_RETAINED, SQL_LIVE };
 #define HIDDEN (sizeof hidden / sizeof *hidden)
 
 typedef struct field_index {
-    unsigned  asked; /* times that rows with one value were wanted */
+    unsigned  searches; /* number of searches for rows with one value */
     bool      made;
-    hdx_pair *at; /* value, id; in order */
+    hdx_pair *at; /* value, id; sorted */
     uint64_t  count, capacity;
 } field_index;
 
-#define KEPT_RECORDS 4096u
-#define KEPT_BYTES   (4u << 20)
+#define CACHED_RECORDS 4096u
+#define CACHED_BYTES   (4u << 20)
 
-typedef struct kept_record {
+typedef struct cached_record {
     hdx_id   id;
-    uint32_t have; /* bytes of it */
+    uint32_t have; /* bytes read of the record */
     bool     there;
-} kept_record;
+} cached_record;
 
 typedef struct table {
     sqlite3_vtab base;
@@ -48,27 +49,29 @@ typedef struct table {
     bool         arrays;
     sql_field   *fields;
     unsigned     field_count;
-    sql_layouts  layouts; /* where the fields begin in the instances of each class */
-    uint32_t     width;   /* bytes of an instance that have all fields */
+    sql_layouts  layouts; /* offsets of the fields in the instances of each class */
+    uint32_t     width;   /* bytes of an instance that contain all fields */
     uint64_t     instances;
     unsigned     id_size;
     /* while cursors are open: */
-    unsigned     cursors;
-    field_index *indexes; /* of each field */
-    kept_record *kept;    /* by id; NULL: none yet, or no memory for them */
-    uint8_t     *kept_bytes;
-    uint32_t     kept_count;
+    unsigned       cursors;
+    field_index   *indexes; /* one per field */
+    cached_record *cached;  /* by id; NULL: not allocated yet, or no memory */
+    uint8_t       *cached_bytes;
+    uint32_t       cached_count;
 } table;
 
 /* ---- names ---- */
 
 typedef struct named_class {
     bool     heirs;
-    uint32_t number; /* HDX_NO_CLASS: there is none */
-    bool     alone;  /* by its address: this one and no other of its name */
+    uint32_t number;          /* HDX_NO_CLASS: no such class */
+    bool     by_address_only; /* chosen by its address: only this class and no other of its name */
 } named_class;
 
-/* "instanceof NAME", "class NAME" (of a class that is called like a table of ours), "NAME@0x7f3a10". */
+/*
+ * Finds the class of "instanceof NAME", "class NAME" (a class that has the name of a built-in table), "NAME@0x7f3a10".
+ */
 static named_class find(sql_heap *heap, const char *name)
 {
     uint32_t         count;
@@ -89,7 +92,7 @@ static named_class find(sql_heap *heap, const char *name)
             if (classes[i].address == address && classes[i].name.len >= (size_t)(at - name) &&
                 strncasecmp(classes[i].name.at, name, (size_t)(at - name)) == 0) {
                 found.number = i;
-                found.alone = true;
+                found.by_address_only = true;
                 return found;
             }
     }
@@ -102,11 +105,11 @@ static named_class find(sql_heap *heap, const char *name)
 
 bool hdx_sql_is_class_table(sql_heap *heap, const char *name) { return find(heap, name).number != HDX_NO_CLASS; }
 
-/* ---- fields and where they are ---- */
+/* ---- fields and their offsets ---- */
 
 static bool same_text(hdx_text a, hdx_text b) { return a.len == b.len && memcmp(a.at, b.at, a.len) == 0; }
 
-/* Own fields, then those of the classes above, each chain at most as long as there are classes. */
+/* Lists own fields, then those of superclasses; the chain is at most as long as there are classes. */
 static hdx_code find_fields(table *t, uint32_t number, hdx_error *err)
 {
     hdx_graph       *g = t->heap->g;
@@ -121,7 +124,7 @@ static hdx_code find_fields(table *t, uint32_t number, hdx_error *err)
     return HDX_OK;
 }
 
-/* Of each class of the set, and the bytes that all of their fields lie in. */
+/* Computes the layouts of the classes in the set, and how many bytes contain all of their fields. */
 static hdx_code lay_out(table *t, hdx_error *err)
 {
     hdx_mem *mem = t->heap->query.mem;
@@ -138,7 +141,7 @@ static hdx_code lay_out(table *t, hdx_error *err)
     return code == HDX_LIMIT ? hdx_mem_explain(mem, code, err) : code;
 }
 
-/* ---- declaring ---- */
+/* ---- declaration ---- */
 
 static void put_name(hdx_buffer *text, const char *at, size_t len)
 {
@@ -149,7 +152,7 @@ static void put_name(hdx_buffer *text, const char *at, size_t len)
     }
 }
 
-/* A field's column: its name, or "Owner.name", or "Owner.name#2". */
+/* Chooses the column name of a field: its name, or "Owner.name", or "Owner.name#2". */
 static hdx_code name_field(sql_names *names, const sql_field *f, hdx_buffer *stem, const char **out, hdx_error *err)
 {
     bool taken = false;
@@ -243,7 +246,7 @@ static hdx_code choose(table *t, named_class named, hdx_error *err)
     hdx_sql_classes_clear(&t->set);
     for (uint32_t i = 0; i < t->set.count; i++) {
         const hdx_class *c = hdx_graph_class(g, i);
-        if (named.alone ? i == named.number : same_text(c->name, first->name))
+        if (named.by_address_only ? i == named.number : same_text(c->name, first->name))
             hdx_bits_put(t->set.bits, i);
     }
     t->arrays = first->kind != HDX_INSTANCE;
@@ -296,7 +299,7 @@ static int create(sqlite3 *db, void *aux, int argc, const char *const *argv, sql
 
 /* ---- planning ---- */
 
-/* The column of the table objects that a column is; SQL_COLUMNS: a field. */
+/* Maps a column to one of the table objects; SQL_COLUMNS: a field. */
 static sql_column meaning(const table *t, int i)
 {
     const unsigned own = FIRST_FIELD + (t->arrays ? 1 : t->field_count);
@@ -323,12 +326,12 @@ static const char *const words[SQL_COLUMNS] = {
     [SQL_SHALLOW] = "@shallow", [SQL_RETAINED] = "@retained", [SQL_LIVE] = "@live",
 };
 
-/* The rows come by one of these ways; the number of a plan is the way, and the field's place times four. */
+/* How rows are found; the number of a plan is this value + 4 * index of the field. */
 enum { ALL, ONE, WITH_VALUE };
 
 /*
- * The field that is to have one value, best one that comes from another table: then the search is repeated. Values of
- * floating point are left to SQLite. -1: none.
+ * Chooses a field that is compared with one value, preferably a value from another table, because then the search is
+ * repeated. Floating-point values are left to SQLite. -1: none.
  */
 static int find_field(const table *t, sqlite3_index_info *info, bool *repeated)
 {
@@ -348,7 +351,7 @@ static int find_field(const table *t, sqlite3_index_info *info, bool *repeated)
     return found;
 }
 
-/* "this=? @retained>? ..."; the value of a field comes last. */
+/* Makes the plan "this=? @retained>? ..."; the value of a field comes last. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     table     *t = (table *)base;
@@ -385,7 +388,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     const bool first = given < 0 && info->nOrderBy == 1 && meaning(t, info->aOrderBy[0].iColumn) == SQL_ID &&
                        !info->aOrderBy[0].desc && hdx_bits_count(t->set.bits, hdx_bits_words(t->set.count)) == 1;
     info->orderByConsumed = first;
-    /* what an index costs is spread over the searches, as many as they may be; ten rows is SQLite's own guess */
+    /* the cost of an index is spread over the searches that may use it; ten rows is SQLite's own guess */
     info->estimatedCost = info->idxNum == ONE ? 4 : given >= 0 ? (repeated ? rows : rows * 4) + 10 : rows * 6 + 10;
     info->estimatedRows = (sqlite3_int64)(given < 0 ? rows : repeated && rows > 10 ? 10 : rows / 4 + 1);
     hdx_buffer_put(&text, "", 1);
@@ -407,18 +410,18 @@ typedef struct cursor {
     unsigned            way;
     bool                end, in_class;
     uint32_t            class_at;
-    unsigned            place; /* of the field that has one value */
+    unsigned            place; /* index of the field that is compared with one value */
     sql_range           value;
-    uint64_t            found, found_end; /* in its index */
+    uint64_t            found, found_end; /* range in the index of the field */
     bool                indexed;
     hdx_refs            refs;
     hdx_instances      *reader;
     uint8_t            *bytes; /* of fields of the batch */
     uint32_t           *have;
     uint64_t            bytes_capacity;
-    bool                read;   /* they are there */
-    int64_t            *ids;    /* of the references of field `ids_of` in the batch; SQL_NULL */
-    unsigned            ids_of; /* FIRST_FIELD + ...; 0: of none */
+    bool                read;   /* bytes are valid */
+    int64_t            *ids;    /* ids of the references of field `ids_of` in the batch; SQL_NULL: none */
+    unsigned            ids_of; /* FIRST_FIELD + ...; 0: of no field */
     hdx_addr           *addresses;
 } cursor;
 
@@ -434,18 +437,18 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
     return SQLITE_OK;
 }
 
-static void forget_kept(table *t)
+static void free_cache(table *t)
 {
     hdx_mem *mem = t->heap->query.mem;
     for (unsigned i = 0; i < t->field_count; i++) {
         hdx_mem_put(mem, t->indexes[i].at, t->indexes[i].capacity * sizeof *t->indexes[i].at);
         t->indexes[i] = (field_index){ 0 };
     }
-    hdx_mem_put(mem, t->kept, t->kept_count * sizeof *t->kept);
-    hdx_mem_put(mem, t->kept_bytes, (uint64_t)t->kept_count * t->width);
-    t->kept = NULL;
-    t->kept_bytes = NULL;
-    t->kept_count = 0;
+    hdx_mem_put(mem, t->cached, t->cached_count * sizeof *t->cached);
+    hdx_mem_put(mem, t->cached_bytes, (uint64_t)t->cached_count * t->width);
+    t->cached = NULL;
+    t->cached_bytes = NULL;
+    t->cached_count = 0;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -458,55 +461,55 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     free(c->ids);
     free(c->addresses);
     if (--c->t->cursors == 0)
-        forget_kept(c->t);
+        free_cache(c->t);
     free(c);
     return SQLITE_OK;
 }
 
 /* ---- values of fields ---- */
 
-#define FEW 16u /* records that are read by themselves, and kept */
+#define FEW 16u /* batches up to this size are read one by one and cached */
 
-/* Room for records that are kept; without it they are read again. */
-static void make_room(table *t)
+/* Allocates the cache of records; without memory records are read again. */
+static void make_cache(table *t)
 {
     hdx_mem *mem = t->heap->query.mem;
-    uint32_t n = KEPT_RECORDS;
-    while (n > 1 && (uint64_t)n * t->width > KEPT_BYTES)
+    uint32_t n = CACHED_RECORDS;
+    while (n > 1 && (uint64_t)n * t->width > CACHED_BYTES)
         n /= 2;
-    t->kept = hdx_mem_raw(mem, n, sizeof *t->kept);
-    t->kept_bytes = t->kept == NULL ? NULL : hdx_mem_raw(mem, n, t->width);
-    if (t->kept_bytes == NULL) {
-        hdx_mem_put(mem, t->kept, n * sizeof *t->kept);
-        t->kept = NULL;
+    t->cached = hdx_mem_raw(mem, n, sizeof *t->cached);
+    t->cached_bytes = t->cached == NULL ? NULL : hdx_mem_raw(mem, n, t->width);
+    if (t->cached_bytes == NULL) {
+        hdx_mem_put(mem, t->cached, n * sizeof *t->cached);
+        t->cached = NULL;
         return;
     }
-    t->kept_count = n;
+    t->cached_count = n;
     for (uint32_t i = 0; i < n; i++)
-        t->kept[i].there = false;
+        t->cached[i].there = false;
 }
 
-static hdx_code read_kept(cursor *c, hdx_error *err)
+static hdx_code read_cached(cursor *c, hdx_error *err)
 {
     table         *t = c->t;
     const uint32_t width = t->width;
     hdx_code       code = HDX_OK;
-    if (t->kept == NULL && width > 0)
-        make_room(t);
+    if (t->cached == NULL && width > 0)
+        make_cache(t);
     for (uint32_t i = 0; code == HDX_OK && i < c->batch.count; i++) {
         const hdx_id   id = c->batch.ids[i];
-        const uint64_t place = t->kept == NULL ? 0 : id % t->kept_count;
-        kept_record   *kept = t->kept == NULL ? NULL : &t->kept[place];
+        const uint64_t place = t->cached == NULL ? 0 : id % t->cached_count;
+        cached_record *cached = t->cached == NULL ? NULL : &t->cached[place];
         uint8_t       *bytes = c->bytes + (size_t)i * width;
-        if (kept != NULL && kept->there && kept->id == id) {
-            memcpy(bytes, t->kept_bytes + place * width, width);
-            c->have[i] = kept->have;
+        if (cached != NULL && cached->there && cached->id == id) {
+            memcpy(bytes, t->cached_bytes + place * width, width);
+            c->have[i] = cached->have;
             continue;
         }
         code = hdx_instances_read(c->reader, &id, 1, width, bytes, &c->have[i], err);
-        if (code == HDX_OK && kept != NULL) {
-            *kept = (kept_record){ id, c->have[i], true };
-            memcpy(t->kept_bytes + place * width, bytes, c->have[i]);
+        if (code == HDX_OK && cached != NULL) {
+            *cached = (cached_record){ id, c->have[i], true };
+            memcpy(t->cached_bytes + place * width, bytes, c->have[i]);
         }
     }
     return code;
@@ -530,14 +533,14 @@ static hdx_code read_fields(cursor *c, hdx_error *err)
     if (c->reader == NULL)
         code = hdx_instances_open(c->t->heap->g, &c->reader, err);
     if (code == HDX_OK && n < FEW)
-        code = read_kept(c, err);
+        code = read_cached(c, err);
     else if (code == HDX_OK)
         code = hdx_instances_read(c->reader, c->batch.ids, n, c->t->width, c->bytes, c->have, err);
     c->read = code == HDX_OK;
     return code;
 }
 
-/* Where the field begins in the row's instance; NULL: it has none. */
+/* Returns the field in the row's instance; NULL: the instance does not have it. */
 static const uint8_t *field_at(const cursor *c, unsigned place, uint32_t slot, uint32_t number)
 {
     const table   *t = c->t;
@@ -548,7 +551,7 @@ static const uint8_t *field_at(const cursor *c, unsigned place, uint32_t slot, u
                : c->bytes + (size_t)slot * t->width + from;
 }
 
-/* Ids of the references of one field, of the whole batch: look-ups that do not wait for each other. */
+/* Looks up the references of one field for the whole batch, so that look-ups do not wait for each other. */
 static hdx_code read_references(cursor *c, unsigned place, hdx_error *err)
 {
     hdx_graph     *g = c->t->heap->g;
@@ -582,7 +585,7 @@ static void result_of(sqlite3_context *context, const hdx_value *v)
     }
 }
 
-/* What the values of a field need, once for a batch. */
+/* Reads what the values of a field need, once per batch. */
 static __attribute__((noinline)) hdx_code prepare(cursor *c, unsigned place, hdx_error *err)
 {
     hdx_code code = read_fields(c, err);
@@ -591,7 +594,7 @@ static __attribute__((noinline)) hdx_code prepare(cursor *c, unsigned place, hdx
     return code;
 }
 
-/* A field that was prepared, as a number. False: it is null. */
+/* Returns a prepared field as a number. False: it is null. */
 static bool whole_number(cursor *c, unsigned place, uint32_t slot, int64_t *out)
 {
     const uint8_t type = c->t->fields[place].type;
@@ -611,7 +614,7 @@ static bool whole_number(cursor *c, unsigned place, uint32_t slot, int64_t *out)
 
 /* ---- filling batches ---- */
 
-/* The object with that id, if it is one of the table. */
+/* Fills the batch with the object that has this id, if it belongs to the table. */
 static hdx_code fill_one(cursor *c, hdx_error *err)
 {
     hdx_graph      *g = c->t->heap->g;
@@ -623,7 +626,7 @@ static hdx_code fill_one(cursor *c, hdx_error *err)
     const hdx_code code = hdx_sql_batch_list(&c->batch, member, err);
     if (code == HDX_OK && member)
         c->batch.ids[0] = (hdx_id)range.least;
-    c->in_class = true; /* once */
+    c->in_class = true; /* at most once */
     return code;
 }
 
@@ -647,7 +650,7 @@ static hdx_code fill(cursor *c, hdx_error *err)
     return code == HDX_OK ? hdx_sql_batch_list(&c->batch, n, err) : code;
 }
 
-/* Objects that have the value, out of the index of the field. */
+/* Fills the batch with objects from the index of the field that have the value. */
 static hdx_code fill_found(cursor *c, hdx_error *err)
 {
     const field_index *index = &c->t->indexes[c->place];
@@ -659,7 +662,7 @@ static hdx_code fill_found(cursor *c, hdx_error *err)
     return code;
 }
 
-static hdx_code keep_value(cursor *c, hdx_error *err)
+static hdx_code index_value(cursor *c, hdx_error *err)
 {
     uint32_t       k = 0;
     const hdx_code code = prepare(c, c->place, err);
@@ -691,7 +694,7 @@ static hdx_code refill(cursor *c, hdx_error *err)
         if (code == HDX_OK && c->way == ONE)
             hdx_sql_batch_keep_scope(&c->batch, c->t->heap->query.scope);
         if (code == HDX_OK && c->way == WITH_VALUE && !c->indexed && c->batch.chosen_count > 0)
-            code = keep_value(c, err);
+            code = index_value(c, err);
         c->size = (uint32_t)hdx_least(hdx_least((uint64_t)c->size * 4, SQL_BATCH), most == 0 ? 1 : most);
         if (code != HDX_OK || c->batch.chosen_count > 0)
             return code;
@@ -726,7 +729,10 @@ static hdx_code put_values(cursor *c, field_index *index, hdx_error *err)
     return HDX_OK;
 }
 
-/* Value and id of every row, in order. It is made once its values are wanted a second time: one search is a scan. */
+/*
+ * Makes the sorted list of value and id of every row. It is made when values are searched a second time, because one
+ * search is a scan.
+ */
 static hdx_code make_index(table *t, unsigned place, hdx_error *err)
 {
     field_index         *index = &t->indexes[place];
@@ -753,7 +759,7 @@ static hdx_code find_value(cursor *c, hdx_error *err)
 {
     field_index *index = &c->t->indexes[c->place];
     hdx_code     code = HDX_OK;
-    if (index->asked++ > 0 && !index->made)
+    if (index->searches++ > 0 && !index->made)
         code = make_index(c->t, c->place, err);
     c->indexed = index->made;
     if (code != HDX_OK || !c->indexed)

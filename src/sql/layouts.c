@@ -1,17 +1,17 @@
 /*
- * layouts.c - where the fields of a table of a class begin in the instances of each of its classes.
+ * layouts.c - offsets of the fields of a class table in the instances of each of its classes.
  *
  * In:  the fields of the table, and classes one by one.
- * Out: the place of each field in the instances of each class.
- * An instance has the fields of its class first, then those of the class above, and so on. A class that declares none
- * of the table's fields therefore has the layout of the class above it, further back by its own bytes: an "instanceof"
- * table of ten thousand classes has one layout, and ten thousand numbers.
+ * Out: the offset of each field in the instances of each class.
+ * An instance has the fields of its class first, then those of the superclass, and so on. A class that declares none of
+ * the table's fields therefore has the layout of its superclass, shifted by its own bytes: an "instanceof" table of ten
+ * thousand classes has one layout, and ten thousand numbers.
  */
 #include "sql/layouts.h"
 
 #include <string.h>
 
-static const sql_layout chained; /* of a class whose layout is being made */
+static const sql_layout in_progress; /* marks a class whose layout is being computed */
 
 /* ---- numbers of texts ---- */
 
@@ -19,7 +19,7 @@ static uint64_t text_hash(hdx_text text) { return hdx_hash_bytes(text.len, text.
 
 static bool same_text(hdx_text a, hdx_text b) { return a.len == b.len && memcmp(a.at, b.at, a.len) == 0; }
 
-/* The number of a text that a field of the table has, from 1 on; 0: none has it. */
+/* Returns the number (from 1) of a text that a field of the table has; 0: no field has it. */
 static uint32_t find_text(const sql_layouts *l, hdx_text text)
 {
     uint64_t        hash = text_hash(text);
@@ -48,7 +48,7 @@ static bool add_text(sql_layouts *l, hdx_text *all, hdx_text text)
     return true;
 }
 
-/* The same. Long names that many classes share are read once. */
+/* Same, with a cache by address, so that long names that many classes share are read once. */
 static bool number_of(sql_layouts *l, hdx_text text, uint32_t *number)
 {
     bool      fresh;
@@ -78,7 +78,7 @@ static bool number_texts(sql_layouts *l)
     return good;
 }
 
-/* Fields of one owner, name and type are a group; each has its rank in it. */
+/* Groups fields of equal owner, name and type; each has its rank in the group. */
 static bool group_fields(sql_layouts *l)
 {
     for (unsigned k = 0; k < l->field_count; k++) {
@@ -153,10 +153,10 @@ void hdx_sql_layouts_close(sql_layouts *l)
 
 typedef struct own_fields {
     uint64_t bytes;
-    uint32_t places_count; /* of them are in the table */
+    uint32_t places_count; /* number of own fields that are in the table */
 } own_fields;
 
-/* Places of a class's own fields, into `places` (NULL: they are counted only). */
+/* Writes the offsets of a class's own fields to `places` (NULL: only counts them). */
 static hdx_code read_own(sql_layouts *l, const hdx_class *c, uint32_t *places, own_fields *own, hdx_error *err)
 {
     const unsigned id_size = hdx_graph_summary_of(l->heap->g)->id_size;
@@ -191,7 +191,7 @@ static hdx_code read_own(sql_layouts *l, const hdx_class *c, uint32_t *places, o
     return code;
 }
 
-/* Behind the class's own fields come those of the class above, in places of each group that are still free. */
+/* Adds the fields of the superclass, which follow the class's own, to the places of each group that are still free. */
 static void read_above(sql_layouts *l, const sql_layout_of *above, uint64_t own_bytes, uint32_t *places)
 {
     const unsigned id_size = hdx_graph_summary_of(l->heap->g)->id_size;
@@ -204,7 +204,7 @@ static void read_above(sql_layouts *l, const sql_layout_of *above, uint64_t own_
     }
 }
 
-/* A class whose class above is known. */
+/* Computes the layout of a class whose superclass is done. */
 static hdx_code lay_out(sql_layouts *l, const hdx_class *c, const sql_layout_of *above, sql_layout_of *out,
                         hdx_error *err)
 {
@@ -233,7 +233,7 @@ static hdx_code lay_out(sql_layouts *l, const hdx_class *c, const sql_layout_of 
     return HDX_OK;
 }
 
-/* Where fields end that are within the bytes that are looked at. */
+/* Returns the end of the fields that are within the bytes read. */
 static uint64_t end_of(const sql_layouts *l, const sql_layout_of *of)
 {
     const unsigned id_size = hdx_graph_summary_of(l->heap->g)->id_size;
@@ -249,7 +249,9 @@ static uint64_t end_of(const sql_layouts *l, const sql_layout_of *of)
     return end;
 }
 
-/* From the first class above whose layout is known down to this one; a ring, of a damaged index, ends where it began.
+/*
+ * Computes layouts from the first superclass whose layout is known down to this class; a cycle in a damaged index ends
+ * where it began.
  */
 hdx_code hdx_sql_layouts_add(sql_layouts *l, uint32_t number, hdx_error *err)
 {
@@ -257,10 +259,10 @@ hdx_code hdx_sql_layouts_add(sql_layouts *l, uint32_t number, hdx_error *err)
     uint32_t            n = 0, up = number;
     hdx_code            code = HDX_OK;
     for (; up < l->class_count && l->of[up].layout == NULL; up = hdx_graph_class(l->heap->g, up)->super) {
-        l->of[up].layout = &chained;
+        l->of[up].layout = &in_progress;
         l->chain[n++] = up;
     }
-    const sql_layout_of *above = up < l->class_count && l->of[up].layout != &chained ? &l->of[up] : &root;
+    const sql_layout_of *above = up < l->class_count && l->of[up].layout != &in_progress ? &l->of[up] : &root;
     while (code == HDX_OK && n > 0) {
         sql_layout_of  out;
         const uint32_t at = l->chain[--n];

@@ -1,13 +1,13 @@
 /*
- * made.c - tables whose rows are made for their arguments, in the eyes of SQLite.
+ * made.c - connects tables whose rows are computed from arguments (made.h) to SQLite.
  *
- * Arguments are hidden columns that something has to be equal to: path(17) is path WHERE of = 17. In a join they come
- * from the tables before; a plan that has not all of them yet is refused, and a statement that never gives one gets an
- * error instead of all rows there could be.
+ * Arguments are hidden columns that must be compared for equality: path(17) is path WHERE of = 17. In a join the values
+ * come from earlier tables; a plan in which one is not available yet is refused, and a statement that never gives one
+ * gets an error instead of all possible rows.
  */
 #include "sql/made.h"
 
-#define MISSING 8 /* beside a bit for each argument that is given */
+#define MISSING 8 /* in addition to a bit for each given argument */
 
 typedef struct made_vtab {
     sqlite3_vtab          base;
@@ -19,7 +19,7 @@ typedef struct made_vtab {
 typedef struct made_cursor {
     sqlite3_vtab_cursor base;
     sql_call            call;
-    sqlite3_value      *given[SQL_ARGUMENTS]; /* copies: what hidden columns have */
+    sqlite3_value      *given[SQL_ARGUMENTS]; /* copies: the values of hidden columns */
     bool                more;
 } made_cursor;
 
@@ -109,7 +109,7 @@ static int made_best(sqlite3_vtab *vtab, sqlite3_index_info *info)
             given |= MISSING;
         }
     info->idxNum = given;
-    info->idxStr = (char *)(uintptr_t)table->usage; /* static, and not to be freed */
+    info->idxStr = (char *)(uintptr_t)table->usage; /* static, must not be freed */
     info->estimatedRows = (sqlite3_int64)table->rows;
     info->estimatedCost = table->rows + 10;
     info->orderByConsumed =
@@ -174,7 +174,7 @@ static int made_filter(sqlite3_vtab_cursor *cursor, int number, const char *word
     return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(cursor->pVtab, t->heap->db, &err);
 }
 
-/* Where the rows end, what was read for them is known to be sound. */
+/* When the rows end, verifies that the data they were read from is sound. */
 static int made_next(sqlite3_vtab_cursor *cursor)
 {
     made_cursor     *c = (made_cursor *)cursor;

@@ -1,9 +1,10 @@
 /*
- * names.c - names of columns, each different from the others.
+ * names.c - makes names of columns unique.
  *
- * In:  names as a statement or a dump has them, among them thousands that are equal.
+ * In:  names from a statement or a dump, possibly thousands of equal ones.
  * Out: each of them once; an equal one gets a number.
- * A set remembers of each name the number that was given last, so that the next equal name does not try them all again.
+ * For each name a set stores the number that was given last, so that the next equal name does not try all of them
+ * again.
  */
 #include "sql/names.h"
 
@@ -14,8 +15,8 @@
 
 struct sql_name {
     const char *text;
-    uint64_t    len, next; /* place + 1 of another name with the same hash; 0: none */
-    unsigned    given;     /* the last number after this name; 0: none yet */
+    uint64_t    len, next; /* index + 1 of another name with the same hash; 0: none */
+    unsigned    given;     /* the last number added to this name; 0: none yet */
 };
 
 void hdx_sql_names_open(sql_names *n, hdx_mem *mem, bool any_case)
@@ -50,7 +51,7 @@ static bool same(const sql_names *n, const sql_name *name, const char *text, uin
            (n->any_case ? sqlite3_stricmp(name->text, text) == 0 : memcmp(name->text, text, len) == 0);
 }
 
-/* The place of the name; *fresh: it was added. UINT64_MAX: no memory. */
+/* Returns the index of the name; *fresh: it was added. UINT64_MAX: no memory. */
 static uint64_t place_of(sql_names *n, const char *text, bool *fresh)
 {
     const uint64_t len = strlen(text);

@@ -1,17 +1,17 @@
 /*
  * objects.c - the table of objects.
  *
- * In:  what SQLite says of a statement: conditions, order, limit.
- * Out: the objects that meet them, as few looks at the index as can be:
+ * In:  SQLite's view of a statement: conditions, order, limit.
+ * Out: the objects that satisfy them, with as few reads of the index as possible:
  *
  *     by-id, by-address, dominated-by     the objects named, or the children of a dominator
  *     by-class                            instances of some classes, one class after the other
  *     all                                 every object, in the order of ids
- *     top                                 one of these, but the first k in the order of a column alone
+ *     top                                 one of these, but only the first k in the order of a column
  *
- * Conditions on columns are decided on batches before SQLite sees a row (batch.h). A plan is a text that EXPLAIN QUERY
- * PLAN shows and sql_objects_filter reads again: the way, then "column=?" for each value that comes with it.
- * GROUP BY class, and by class_id, is the order of the table: SQLite's sorter takes as long as reading ten columns.
+ * Conditions on columns are evaluated on batches before SQLite sees a row (batch.h). A plan is a text that EXPLAIN
+ * QUERY PLAN shows and sql_objects_filter parses: the way, then "column=?" for each value that comes with it. The table
+ * is in the order of GROUP BY class and class_id, because SQLite's sorter takes as long as reading ten columns.
  */
 #include "sql/batch.h"
 
@@ -23,7 +23,7 @@ typedef struct table {
     sqlite3_vtab base;
     sql_db      *db;
     sql_heap    *heap;
-    char         told[64]; /* the class of whom it was told last that nobody is an instance of it */
+    char         last_unknown[64]; /* the last class that was reported as unknown */
 } table;
 
 /* ---- columns ---- */
@@ -99,8 +99,8 @@ typedef struct planning {
     int                 arguments;
     way                 way;
     int                 lead;  /* the condition that names the objects; -1: none does */
-    bool                whole; /* every condition is decided here */
-    double              rows;  /* that come out */
+    bool                whole; /* every condition is evaluated here */
+    double              rows;  /* estimate of the rows that remain */
 } planning;
 
 static const char *operator_of(int op)
@@ -119,7 +119,10 @@ static const char *operator_of(int op)
     }
 }
 
-/* A pragma makes LIKE tell cases apart, and functions of the host replace it: then SQLite decides it by itself. */
+/*
+ * Returns whether LIKE ignores case. A pragma makes it case-sensitive, and functions of the host replace it: then
+ * SQLite evaluates it.
+ */
 static bool like_folds_cases(sqlite3 *db)
 {
     sqlite3_stmt *stmt = NULL;
@@ -130,7 +133,7 @@ static bool like_folds_cases(sqlite3 *db)
     return folds;
 }
 
-/* Can a condition be decided here? *several: IN, all values at once. */
+/* Returns whether a condition can be evaluated here. *several: IN, all values at once. */
 static bool decides(const planning *p, int i, bool *several)
 {
     const struct sqlite3_index_constraint *c = &p->info->aConstraint[i];
@@ -155,7 +158,7 @@ static bool decides(const planning *p, int i, bool *several)
     return equal || (column == SQL_CLASS && c->op > SQLITE_INDEX_CONSTRAINT_MATCH);
 }
 
-/* An object that is named is looked up: by its id, or its address, or as a child of a dominator. */
+/* Finds the condition that names objects: by id, by address, or as children of a dominator. */
 static int find_lead(const sqlite3_index_info *info)
 {
     static const sql_column best[] = { SQL_ID, SQL_ADDRESS, SQL_DOMINATOR };
@@ -183,8 +186,8 @@ static double instances_of(sql_heap *heap, bool heirs, int op, sqlite3_value *va
     return n;
 }
 
-/* How a condition changes the way, and what comes out of it. */
-static void take(planning *p, int i, bool several)
+/* Adds a condition to the plan; it may change the way and the estimate of rows. */
+static void add_condition(planning *p, int i, bool several)
 {
     const struct sqlite3_index_constraint *c = &p->info->aConstraint[i];
     const sql_column                       column = c->iColumn < 0 ? SQL_ID : (sql_column)c->iColumn;
@@ -217,7 +220,7 @@ static void take(planning *p, int i, bool several)
     hdx_buffer_format(&p->text, " %s%s%s?", names[column], several ? "-in" : "", operator_of(c->op));
 }
 
-/* The places of the limit and the offset among the conditions; -1: none. */
+/* Finds the limit and the offset among the conditions; -1: none. */
 static void find_limit(const sqlite3_index_info *info, int *limit, int *offset)
 {
     *limit = *offset = -1;
@@ -228,7 +231,7 @@ static void find_limit(const sqlite3_index_info *info, int *limit, int *offset)
             *offset = i;
 }
 
-/* Signed addresses are in the order of ids where the last is below 2^63. */
+/* Signed addresses are in the order of ids if the last one is below 2^63. */
 static bool ordered_as_ids(const planning *p, sql_column column)
 {
     hdx_graph *g = p->t->heap->g;
@@ -253,7 +256,7 @@ static void plan_order(planning *p)
         const uint64_t own = 1ull << SQL_CLASS | 1ull << SQL_CLASS_ID;
         p->way = BY_CLASS;
         hdx_buffer_format(&p->text, " order:%s:%s", names[column], word);
-        /* one row of each class is enough, where nothing else of them is looked at */
+        /* one row of each class is enough if no other column of it is used */
         if (sqlite3_vtab_distinct(info) >= 2 && p->whole &&
             (info->colUsed & ~(column == SQL_CLASS ? 1ull << SQL_CLASS : own)) == 0)
             hdx_buffer_text(&p->text, " distinct");
@@ -280,7 +283,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     const hdx_graph_summary *s = hdx_graph_summary_of(t->heap->g);
     planning                 p = { .info = info, .t = t, .text = hdx_buffer_of(NULL), .whole = true };
     const double             all = (double)s->objects + 1;
-    bool                     heirs = false; /* the condition on the hidden column is decided here */
+    bool                     heirs = false; /* the condition on the hidden column is evaluated here */
     p.rows = all;
     p.lead = find_lead(info);
     for (int i = 0; i < info->nConstraint; i++) {
@@ -290,8 +293,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
             continue;
         if (decides(&p, i, &several)) {
             heirs = heirs || c->iColumn == SQL_INSTANCEOF;
-            take(&p, i, several);
-        } else if (c->iColumn == SQL_INSTANCEOF) { /* it says nothing of a row */
+            add_condition(&p, i, several);
+        } else if (c->iColumn == SQL_INSTANCEOF) { /* the hidden column has no value in a row */
             hdx_buffer_free(&p.text);
             return SQLITE_CONSTRAINT;
         } else {
@@ -302,7 +305,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     plan_order(&p);
     info->estimatedRows = p.rows < 1 ? 1 : (sqlite3_int64)p.rows;
     info->estimatedCost = looked_at + p.rows + 1;
-    if ((info->colUsed >> SQL_INSTANCEOF & 1) != 0 && !heirs) /* OR shows its own conditions alone: not that way */
+    /* OR passes its conditions one by one, which does not work here */
+    if ((info->colUsed >> SQL_INSTANCEOF & 1) != 0 && !heirs)
         info->estimatedCost = 1e30;
     if (p.way == BY_ID && info->nOrderBy == 0 && p.rows <= 1)
         info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
@@ -315,41 +319,41 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 /* ---- a search ---- */
 
-typedef struct found { /* of a top */
+typedef struct candidate { /* a candidate of a top search */
     int64_t value;
     hdx_id  id;
-} found;
+} candidate;
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
     table              *t;
     sql_heap           *heap;
     sql_batch           batch;
-    uint32_t            size; /* of the next batch: small at first, for who wants one row */
+    uint32_t            size; /* of the next batch: small at first, for statements that need one row */
     bool                end;
     /* conditions */
     way         way;
     sql_range   ranges[SQL_COLUMNS];
-    unsigned    ranged; /* bit of a column */
-    unsigned    kinds;  /* bit of a kind */
+    unsigned    ranged; /* one bit per column */
+    unsigned    kinds;  /* one bit per kind */
     sql_classes set;    /* bits NULL: all */
     /* order */
     sql_column order;
     bool       ordered, descending, distinct, top;
-    uint64_t   most;  /* of a top */
-    sql_range  worth; /* values that can be among them */
-    /* where it is */
-    hdx_id          from, until; /* all: ids that are left */
+    uint64_t   most;  /* of a top search */
+    sql_range  worth; /* values that can still be among them */
+    /* position */
+    hdx_id          from, until; /* all: ids that remain */
     hdx_id         *ids;         /* of a list */
     uint64_t        id_count, id_capacity, id_at;
-    bool            led;     /* the condition that names them was met */
-    const uint32_t *classes; /* by class: in which order; NULL: by number */
+    bool            named;   /* the condition that names them was applied */
+    const uint32_t *classes; /* by class: their order; NULL: by number */
     uint32_t        class_count, class_at;
-    bool            in_class; /* `refs` gives instances of the class before class_at */
+    bool            in_class; /* `refs` yields instances of the class before class_at */
     hdx_refs        refs;
-    /* of a top */
-    found   *best;
-    uint64_t best_count, best_capacity;
+    /* of a top search */
+    candidate *best;
+    uint64_t   best_count, best_capacity;
 } cursor;
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
@@ -389,7 +393,7 @@ static int failed(cursor *c, const hdx_error *err)
     return err->code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, err);
 }
 
-/* ---- reading a plan ---- */
+/* ---- parsing a plan ---- */
 
 static hdx_code push(cursor *c, hdx_id id, hdx_error *err)
 {
@@ -399,7 +403,7 @@ static hdx_code push(cursor *c, hdx_id id, hdx_error *err)
     return HDX_OK;
 }
 
-/* The objects that a number names, as an id, an address, or a dominator. */
+/* Adds the objects that a number names, as an id, an address, or a dominator. */
 static hdx_code push_named(cursor *c, sql_column column, sqlite3_value *value, hdx_error *err)
 {
     hdx_graph *g = c->heap->g;
@@ -434,14 +438,14 @@ static unsigned kinds_named(sqlite3_value *value)
     return kinds;
 }
 
-/* The way goes by the first condition of its column; more of them are conditions like others. */
-static bool leads(const cursor *c, sql_column column)
+/* The first condition on its column chooses the objects; later ones only filter. */
+static bool names_objects(const cursor *c, sql_column column)
 {
-    return !c->led && ((c->way == BY_ID && column == SQL_ID) || (c->way == BY_ADDRESS && column == SQL_ADDRESS) ||
-                       (c->way == DOMINATED_BY && column == SQL_DOMINATOR));
+    return !c->named && ((c->way == BY_ID && column == SQL_ID) || (c->way == BY_ADDRESS && column == SQL_ADDRESS) ||
+                         (c->way == DOMINATED_BY && column == SQL_DOMINATOR));
 }
 
-static hdx_code meet_several(cursor *c, sql_column column, sqlite3_value *list, hdx_error *err)
+static hdx_code apply_list(cursor *c, sql_column column, sqlite3_value *list, hdx_error *err)
 {
     sqlite3_value *value;
     unsigned       kinds = 0;
@@ -450,7 +454,7 @@ static hdx_code meet_several(cursor *c, sql_column column, sqlite3_value *list, 
         return c->set.bits == NULL && (code = hdx_sql_classes_all(c->heap, &c->set, err)) != HDX_OK
                    ? code
                    : hdx_sql_classes_among(c->heap, &c->set, list, err);
-    c->led = c->led || column != SQL_KIND;
+    c->named = c->named || column != SQL_KIND;
     for (int rc = sqlite3_vtab_in_first(list, &value); code == HDX_OK && rc == SQLITE_OK;
          rc = sqlite3_vtab_in_next(list, &value)) {
         if (column == SQL_KIND)
@@ -472,23 +476,27 @@ static uint64_t instances_left(const cursor *c)
     return n;
 }
 
-/* "java.util.Map" is no mistake in Java. Each name is told of once in a row, for joins repeat it. */
-static void tell_of_nobody(cursor *c, sqlite3_value *value)
+/*
+ * An unknown class is only a notice, because interfaces such as java.util.Map are not in dumps. Consecutive notices of
+ * one name are reported once, because joins repeat them.
+ */
+static void report_unknown(cursor *c, sqlite3_value *value)
 {
     char             line[200];
     const hdx_query *q = &c->heap->query;
     const char      *name = (const char *)sqlite3_value_text(value);
     if (instances_left(c) > 0 || q->notice == NULL || name == NULL ||
-        strncmp(c->t->told, name, sizeof c->t->told - 1) == 0 || instances_of(c->heap, true, 0, value) > 0)
+        strncmp(c->t->last_unknown, name, sizeof c->t->last_unknown - 1) == 0 ||
+        instances_of(c->heap, true, 0, value) > 0)
         return;
-    (void)snprintf(c->t->told, sizeof c->t->told, "%s", name);
+    (void)snprintf(c->t->last_unknown, sizeof c->t->last_unknown, "%s", name);
     (void)snprintf(line, sizeof line,
                    "unknown class %.60s: dumps do not record interfaces; name a class such as java.util.AbstractMap",
                    name);
     q->notice(q->notice_context, line);
 }
 
-static hdx_code meet(cursor *c, sql_column column, int op, sqlite3_value *value, hdx_error *err)
+static hdx_code apply_condition(cursor *c, sql_column column, int op, sqlite3_value *value, hdx_error *err)
 {
     const bool heirs = column == SQL_INSTANCEOF || op == SQLITE_INDEX_CONSTRAINT_FUNCTION;
     hdx_code   code = HDX_OK;
@@ -501,10 +509,10 @@ static hdx_code meet(cursor *c, sql_column column, int op, sqlite3_value *value,
             return hdx_sql_classes_named(c->heap, &c->set, op, value, err);
         code = hdx_sql_classes_heirs(c->heap, &c->set, value, err);
         if (code == HDX_OK)
-            tell_of_nobody(c, value);
+            report_unknown(c, value);
         return code;
-    } else if (op == SQLITE_INDEX_CONSTRAINT_EQ && leads(c, column)) {
-        c->led = true;
+    } else if (op == SQLITE_INDEX_CONSTRAINT_EQ && names_objects(c, column)) {
+        c->named = true;
         code = push_named(c, column, value, err);
     } else {
         if ((c->ranged >> column & 1) == 0)
@@ -523,7 +531,7 @@ static sql_column column_named(const char *at, size_t len)
     return column;
 }
 
-/* One word of a plan, and the value that comes with it where it ends with "?". */
+/* Applies one word of a plan, and the value that comes with it if it ends with "?". */
 static hdx_code read_word(cursor *c, const char *at, size_t len, sqlite3_value *value, hdx_error *err)
 {
     static const int ops[] = { SQLITE_INDEX_CONSTRAINT_EQ,      SQLITE_INDEX_CONSTRAINT_GE,
@@ -549,11 +557,11 @@ static hdx_code read_word(cursor *c, const char *at, size_t len, sqlite3_value *
     } else if (at[len - 1] == '?') {
         const bool several = strncmp(at + name, "-in=", 4) == 0;
         if (several)
-            return meet_several(c, column_named(at, name), value, err);
+            return apply_list(c, column_named(at, name), value, err);
         for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
             const char *word = operator_of(ops[i]);
             if (strlen(word) == len - 1 - name && memcmp(at + name, word, len - 1 - name) == 0)
-                return meet(c, column_named(at, name), ops[i], value, err);
+                return apply_condition(c, column_named(at, name), ops[i], value, err);
         }
     }
     return HDX_OK;
@@ -572,7 +580,7 @@ static hdx_code read_plan(cursor *c, const char *text, sqlite3_value **values, h
     return code;
 }
 
-/* ---- going on ---- */
+/* ---- filling batches ---- */
 
 static int id_order(const void *a, const void *b)
 {
@@ -580,8 +588,8 @@ static int id_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A list in the order that is wanted, each object once. */
-static void settle_list(cursor *c)
+/* Sorts a list in the wanted order and removes duplicates. */
+static void sort_list(cursor *c)
 {
     uint64_t n = 0;
     hdx_sort(c->heap->query.mem, c->ids, c->id_count, sizeof *c->ids, 0, id_order);
@@ -596,7 +604,7 @@ static void settle_list(cursor *c)
     }
 }
 
-/* What conditions on class_id leave of the classes. */
+/* Applies the conditions on class_id to the set of classes. */
 static hdx_code cut_classes(cursor *c, hdx_error *err)
 {
     const hdx_code code = c->set.bits == NULL ? hdx_sql_classes_all(c->heap, &c->set, err) : HDX_OK;
@@ -607,7 +615,7 @@ static hdx_code cut_classes(cursor *c, hdx_error *err)
     return code;
 }
 
-/* Instances by class are in no order of ids: collected and sorted where they are few, else every object is asked. */
+/* Instances by class are not in the order of ids: few are collected and sorted, otherwise every object is tested. */
 static hdx_code begin_by_class(cursor *c, hdx_error *err)
 {
     hdx_code code = cut_classes(c, err);
@@ -632,7 +640,7 @@ static hdx_code begin_by_class(cursor *c, hdx_error *err)
                     code = sql_turn(c->t->db, err);
         }
         c->way = BY_ID;
-        settle_list(c);
+        sort_list(c);
     }
     return code;
 }
@@ -664,7 +672,7 @@ static uint32_t class_at(const cursor *c, uint32_t place)
     return c->classes != NULL ? c->classes[i] : i;
 }
 
-/* Instances of one class at most: a batch of one class is all or nothing for who groups by it. */
+/* A batch has instances of one class only, so that GROUP BY class can skip the rest of it. */
 static hdx_code fill_by_class(cursor *c, hdx_error *err)
 {
     uint32_t n = 0;
@@ -686,10 +694,10 @@ static hdx_code fill_by_class(cursor *c, hdx_error *err)
     return code == HDX_OK ? hdx_sql_batch_list(&c->batch, n, err) : code;
 }
 
-static void apply(cursor *c)
+static void apply_to_batch(cursor *c)
 {
     sql_batch *b = &c->batch;
-    if (c->top && c->worth.least != INT64_MIN) /* else null may be among them */
+    if (c->top && c->worth.least != INT64_MIN) /* otherwise null may be among them */
         hdx_sql_batch_keep_range(b, c->order, c->worth);
     for (unsigned left = c->ranged; left != 0; left &= left - 1)
         hdx_sql_batch_keep_range(b, (sql_column)__builtin_ctz(left), c->ranges[__builtin_ctz(left)]);
@@ -701,7 +709,9 @@ static void apply(cursor *c)
         hdx_sql_batch_keep_scope(b, c->heap->query.scope);
 }
 
-/* The next batch with a chosen row; c->end where there is none. plain: a list that meets all conditions already. */
+/*
+ * Reads the next batch with a chosen row; c->end if there is none. plain: a list that already satisfies all conditions.
+ */
 static hdx_code refill(cursor *c, bool plain, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -713,7 +723,7 @@ static hdx_code refill(cursor *c, bool plain, hdx_error *err)
             return hdx_graph_check(c->heap->g, err);
         }
         if (code == HDX_OK && !plain)
-            apply(c);
+            apply_to_batch(c);
         if (c->size < SQL_BATCH)
             c->size = c->size * 4 < SQL_BATCH ? c->size * 4 : SQL_BATCH;
         if (code == HDX_OK && c->batch.chosen_count > 0)
@@ -728,26 +738,26 @@ static hdx_code refill(cursor *c, bool plain, hdx_error *err)
 
 static int rising(const void *a, const void *b)
 {
-    const found *x = a, *y = b;
+    const candidate *x = a, *y = b;
     return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->id < y->id ? -1 : x->id > y->id;
 }
 static int falling(const void *a, const void *b)
 {
-    const found *x = a, *y = b;
+    const candidate *x = a, *y = b;
     return x->value != y->value ? (x->value > y->value ? -1 : 1) : x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void best_alone(cursor *c)
+static void keep_best(cursor *c)
 {
     if (c->best_count > 1)
         qsort(c->best, c->best_count, sizeof *c->best, c->descending ? falling : rising);
     c->best_count = hdx_least(c->best_count, c->most);
 }
 
-/* What is no better than the last of the first k is out; nor is what equals it, where ids rise. */
-static void raise(cursor *c)
+/* Excludes values that are no better than the last of the first k, and equal ones if ids ascend. */
+static void tighten(cursor *c)
 {
-    best_alone(c);
+    keep_best(c);
     const int64_t last = c->best[c->best_count - 1].value;
     const bool    rise = c->way == ALL;
     if (c->descending)
@@ -756,20 +766,20 @@ static void raise(cursor *c)
         c->worth.most = rise && last > INT64_MIN ? last - 1 : last;
 }
 
-static hdx_code note(cursor *c, hdx_error *err)
+static hdx_code add_candidates(cursor *c, hdx_error *err)
 {
     sql_batch     *b = &c->batch;
     const uint64_t room = c->most < UINT64_MAX / 4 ? 2 * c->most + 4096 : UINT64_MAX;
     for (uint32_t i = 0; i < b->chosen_count; i++) {
-        const uint16_t slot = b->chosen[i];
-        const found    f = { sql_batch_value(b, c->order, slot), sql_batch_id(b, slot) };
+        const uint16_t  slot = b->chosen[i];
+        const candidate f = { sql_batch_value(b, c->order, slot), sql_batch_id(b, slot) };
         if (!sql_in_range(c->worth, f.value))
             continue;
         if (!hdx_mem_room(c->heap->query.mem, (void **)&c->best, &c->best_capacity, c->best_count, sizeof *c->best))
             return hdx_no_memory(err, "the first rows of an order", c->best_count * sizeof *c->best);
         c->best[c->best_count++] = f;
         if (c->best_count == room)
-            raise(c);
+            tighten(c);
     }
     return HDX_OK;
 }
@@ -780,11 +790,11 @@ static hdx_code find_top(cursor *c, hdx_error *err)
     c->size = SQL_BATCH;
     c->worth = SQL_ANY;
     while (code == HDX_OK && c->most > 0 && (code = refill(c, false, err)) == HDX_OK && !c->end)
-        if ((code = note(c, err)) == HDX_OK)
+        if ((code = add_candidates(c, err)) == HDX_OK)
             code = sql_turn(c->t->db, err);
     if (code != HDX_OK)
         return code;
-    best_alone(c);
+    keep_best(c);
     c->id_count = c->id_at = 0;
     for (uint64_t i = 0; code == HDX_OK && i < c->best_count; i++)
         code = push(c, c->best[i].id, err);
@@ -802,7 +812,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     c->way = (way)number;
     c->ranged = 0;
     c->kinds = 15;
-    c->ordered = c->descending = c->distinct = c->top = c->end = c->in_class = c->led = false;
+    c->ordered = c->descending = c->distinct = c->top = c->end = c->in_class = c->named = false;
     c->most = 0;
     c->classes = NULL;
     c->class_at = c->class_count = 0;
@@ -813,8 +823,8 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     if (code == HDX_OK && c->way == BY_CLASS)
         code = begin_by_class(c, &err);
     else if (code == HDX_OK && c->way != ALL)
-        settle_list(c);
-    if (c->ranged >> SQL_ID & 1) { /* ids are the order of the table */
+        sort_list(c);
+    if (c->ranged >> SQL_ID & 1) { /* the table is in the order of ids */
         const sql_range r = c->ranges[SQL_ID];
         c->from = r.least > 0 ? (hdx_id)r.least : 0;
         c->until = r.most < 0 ? 0 : hdx_least(c->until, (uint64_t)r.most + 1);
@@ -822,7 +832,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
         if (c->way == ALL)
             c->ranged &= ~(1u << SQL_ID);
     }
-    if (c->ranged >> SQL_LIVE & 1 && c->heap->query.scope != HDX_ALL) { /* all rows of the table say the same */
+    if (c->ranged >> SQL_LIVE & 1 && c->heap->query.scope != HDX_ALL) { /* the same value in all rows of the table */
         c->end = !sql_in_range(c->ranges[SQL_LIVE], c->heap->query.scope == HDX_LIVE);
         c->ranged &= ~(1u << SQL_LIVE);
     }
@@ -843,7 +853,7 @@ static uint32_t slot_of(const cursor *c)
     return c->batch.chosen[backwards ? c->batch.chosen_count - 1 - c->batch.at : c->batch.at];
 }
 
-/* Past the other objects of its class, or of all classes of its name. */
+/* Skips the other objects of this class, or of all classes with its name. */
 static void skip_class(cursor *c)
 {
     const hdx_class *now = hdx_graph_class(c->heap->g, class_at(c, c->class_at - 1));
@@ -857,8 +867,11 @@ static void skip_class(cursor *c)
     }
 }
 
-/* Not inlined, nor are its like in other tables: an error is some hundred bytes that a row need not clear. */
-static __attribute__((noinline)) int go_on(cursor *c)
+/*
+ * Not inlined, like its counterparts in other tables: clearing an error of some hundred bytes for each row would be
+ * slow.
+ */
+static __attribute__((noinline)) int next_batch(cursor *c)
 {
     hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
     hdx_code  code = sql_turn(c->t->db, &err);
@@ -874,7 +887,7 @@ static int next(sqlite3_vtab_cursor *base)
         skip_class(c);
     else
         c->batch.at++;
-    return c->batch.at < c->batch.chosen_count ? SQLITE_OK : go_on(c);
+    return c->batch.at < c->batch.chosen_count ? SQLITE_OK : next_batch(c);
 }
 
 static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
@@ -900,8 +913,8 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 }
 
 /*
- * instanceof(class_id, NAME) is a condition on classes, and where it stands elsewhere the function that it is. Its
- * numbers are those of the first dump: of another one it is left to SQLite.
+ * instanceof(class_id, NAME) is a condition on classes, and elsewhere an ordinary function. Its numbers are those of
+ * the first dump; for another dump it is left to SQLite.
  */
 static int find_function(sqlite3_vtab *base, int count, const char *name,
                          void (**function)(sqlite3_context *, int, sqlite3_value **), void **own)

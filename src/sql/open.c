@@ -1,10 +1,10 @@
 /*
- * open.c - a connection: which dumps it has, and their tables.
+ * open.c - opens a connection: its dumps, and their tables.
  *
  * In:  a connection of SQLite and a session.
  * Out: tables in its schemas.
- * Tables of classes are made when a statement first names one: a dump of a large application has some ten thousand
- * classes, and SQLite takes seconds for as many tables.
+ * Tables of classes are created when a statement first names them: a dump of a large application has some ten thousand
+ * classes, and SQLite takes seconds to create as many tables.
  */
 #include "answer/answer.h"
 #include "sql/sql.h"
@@ -126,11 +126,11 @@ hdx_code hdx_sql_install(sqlite3 *connection, hdx_session *session, const hdx_sq
     db->own = (hdx_progress){ db, report, is_cancelled };
     if (options != NULL)
         db->options = *options;
-    db->options.names = NULL; /* the caller's */
+    db->options.names = NULL; /* owned by the caller */
     db->scope = db->options.scope;
     atomic_init(&db->interrupted, false);
     int rc = sqlite3_create_function_v2(connection, "heapdex_version", 0, SQLITE_UTF8 | SQLITE_DETERMINISTIC, db,
-                                        version, NULL, NULL, forget); /* called where it fails, too */
+                                        version, NULL, NULL, forget); /* SQLite calls `forget` on failure, too */
     for (const sql_module *const *m = modules; rc == SQLITE_OK && *m != NULL; m++)
         rc = sqlite3_create_module_v2(connection, (*m)->name, (*m)->module, db, NULL);
     if (rc == SQLITE_OK)

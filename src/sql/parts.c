@@ -1,9 +1,9 @@
 /*
- * parts.c - what one object consists of: fields, elements, what a collection holds.
+ * parts.c - the parts of one object: fields, elements, entries of a collection.
  *
- * In:  an object, whose record is read out of the dump.
- * Out: a row for each part. References are ids in the column `ref`, and addresses in `value`, where they may name no
- *      object; what is not in the dump is null.
+ * In:  an object, whose record is read from the dump.
+ * Out: a row for each part. References are ids in the column `ref`, and addresses in `value`, which may refer to no
+ *      object; a part that is missing from the dump is null.
  */
 #include "model/model.h"
 #include "query/common/labels.h"
@@ -28,19 +28,19 @@ static void result_ref(sqlite3_context *context, const sql_heap *heap, const hdx
 
 /* ---- fields ---- */
 
-typedef struct listed {
+typedef struct parts_cursor {
     hdx_values v;
     uint64_t   at;
     hdx_id     of;
-    uint64_t   from, end; /* of elements: those in v begin at `from`; all that are asked for end at `end` */
-} listed;
+    uint64_t   from, end; /* of elements: v begins at `from`; the last one requested is before `end` */
+} parts_cursor;
 
-static void listed_end(sql_call *c) { hdx_values_free(&((listed *)c->state)->v); }
+static void listed_end(sql_call *c) { hdx_values_free(&((parts_cursor *)c->state)->v); }
 
-/* Of a class object its statics. */
+/* Reads fields, for a class object its statics. */
 static hdx_code fields_begin(sql_call *c, bool *more, hdx_error *err)
 {
-    listed *l = c->state;
+    parts_cursor *l = c->state;
     *more = false;
     l->at = 0;
     if (!sql_argument_id(c, 0, &l->of))
@@ -54,7 +54,7 @@ static hdx_code fields_begin(sql_call *c, bool *more, hdx_error *err)
 
 static hdx_code fields_next(sql_call *c, bool *more, hdx_error *err)
 {
-    listed *l = c->state;
+    parts_cursor *l = c->state;
     (void)err;
     *more = ++l->at < l->v.count;
     return HDX_OK;
@@ -62,7 +62,7 @@ static hdx_code fields_next(sql_call *c, bool *more, hdx_error *err)
 
 static hdx_code fields_column(sql_call *c, sqlite3_context *context, unsigned column, hdx_error *err)
 {
-    const listed          *l = c->state;
+    const parts_cursor    *l = c->state;
     const hdx_field_value *f = &l->v.at[l->at];
     (void)err;
     switch (column) {
@@ -81,7 +81,7 @@ static hdx_code fields_column(sql_call *c, sqlite3_context *context, unsigned co
 
 static hdx_code elements_read(sql_call *c, bool *more, hdx_error *err)
 {
-    listed        *l = c->state;
+    parts_cursor  *l = c->state;
     const uint64_t n = l->end - l->from < PIECE ? l->end - l->from : PIECE;
     hdx_code       code = HDX_OK;
     l->at = l->v.count = 0;
@@ -91,7 +91,7 @@ static hdx_code elements_read(sql_call *c, bool *more, hdx_error *err)
     return code;
 }
 
-/* A number from 0 on; without one `preset`. False: it is none. */
+/* Reads a number from 0 up; `preset` if it is not given. False: it is not one. */
 static bool natural(const sql_call *c, unsigned argument, uint64_t preset, uint64_t *out)
 {
     sqlite3_value *value = c->arguments[argument];
@@ -104,11 +104,11 @@ static bool natural(const sql_call *c, unsigned argument, uint64_t preset, uint6
     return true;
 }
 
-/* The first `n` from `first` on. */
+/* Reads `n` elements from `first`. */
 static hdx_code elements_begin(sql_call *c, bool *more, hdx_error *err)
 {
-    listed  *l = c->state;
-    uint64_t n;
+    parts_cursor *l = c->state;
+    uint64_t      n;
     *more = false;
     if (!sql_argument_id(c, 0, &l->of) || !natural(c, 1, 0, &l->from) || !natural(c, 2, UINT64_MAX, &n))
         return HDX_OK;
@@ -121,7 +121,7 @@ static hdx_code elements_begin(sql_call *c, bool *more, hdx_error *err)
 
 static hdx_code elements_next(sql_call *c, bool *more, hdx_error *err)
 {
-    listed *l = c->state;
+    parts_cursor *l = c->state;
     *more = ++l->at < l->v.count;
     if (*more)
         return HDX_OK;
@@ -131,8 +131,8 @@ static hdx_code elements_next(sql_call *c, bool *more, hdx_error *err)
 
 static hdx_code elements_column(sql_call *c, sqlite3_context *context, unsigned column, hdx_error *err)
 {
-    const listed    *l = c->state;
-    const hdx_value *v = &l->v.at[l->at].value;
+    const parts_cursor *l = c->state;
+    const hdx_value    *v = &l->v.at[l->at].value;
     (void)err;
     switch (column) {
     case 0: sqlite3_result_int64(context, (sqlite3_int64)(l->from + l->at)); break;
@@ -145,7 +145,7 @@ static hdx_code elements_column(sql_call *c, sqlite3_context *context, unsigned 
 
 /* ---- entries ---- */
 
-typedef struct known { /* collections that a table of layouts knows, for all cursors */
+typedef struct known { /* collections with a known layout, shared by all cursors */
     sql_heap         *heap;
     hdx_layouts       layouts;
     hdx_bound_layouts bound;
@@ -204,7 +204,7 @@ static hdx_code entries_next(sql_call *c, bool *more, hdx_error *err)
     return hdx_entry_walk_next(&e->walk, &e->entry, more, err);
 }
 
-/* What no table knows how to take apart has no entries. */
+/* An object with an unknown layout has no entries. */
 static hdx_code entries_begin(sql_call *c, bool *more, hdx_error *err)
 {
     entries *e = c->state;
@@ -227,7 +227,7 @@ static hdx_code entries_begin(sql_call *c, bool *more, hdx_error *err)
     return code == HDX_OK ? entries_next(c, more, err) : code;
 }
 
-/* A reference as an id, anything else as it is. */
+/* Returns a reference as an id, any other value as it is. */
 static void result_part(sqlite3_context *context, const sql_heap *heap, bool there, const hdx_value *v)
 {
     if (there)
@@ -262,7 +262,7 @@ static hdx_code entries_column(sql_call *c, sqlite3_context *context, unsigned c
     return HDX_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all tables ---- */
 
 const sql_made_table hdx_sql_parts[] = {
     { "fields",
@@ -274,7 +274,7 @@ const sql_made_table hdx_sql_parts[] = {
       1,
       8,
       false,
-      sizeof(listed),
+      sizeof(parts_cursor),
       0,
       fields_begin,
       fields_next,
@@ -290,7 +290,7 @@ const sql_made_table hdx_sql_parts[] = {
       3,
       100,
       true,
-      sizeof(listed),
+      sizeof(parts_cursor),
       0,
       elements_begin,
       elements_next,

@@ -1,10 +1,10 @@
 /*
- * range.c - what a comparison leaves of a column of integers, whatever it is compared with.
+ * range.c - the range of integers that satisfies a comparison with a value of any type.
  *
- * In:  an operator, and a value of any type, without the affinity that SQLite gives it before it compares itself.
+ * In:  an operator, and a value of any type, before SQLite applies an affinity to it.
  * Out: a range of 64-bit integers, which may be empty or all.
- * SQLite orders numbers before texts before blobs, and null equals nothing. A text that is written like a number is one
- * when it meets a column of numbers (https://www.sqlite.org/datatype3.html, 4.2).
+ * SQLite orders numbers before texts before blobs, and null equals nothing. A text that looks like a number is compared
+ * as one with a column of numbers (https://www.sqlite.org/datatype3.html, 4.2).
  */
 #include "sql/sql.h"
 
@@ -40,7 +40,7 @@ static void cut_integer(sql_range *range, int op, int64_t value)
 
 static bool wants_greater(int op) { return op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT; }
 
-/* Every integer is less than what it is compared with, or every one is greater. */
+/* Handles a value that is greater than every integer (all_less), or less than every one. */
 static void cut_beyond(sql_range *range, int op, bool all_less)
 {
     if (op == SQLITE_INDEX_CONSTRAINT_EQ || wants_greater(op) == all_less)
@@ -50,7 +50,7 @@ static void cut_beyond(sql_range *range, int op, bool all_less)
 static void cut_real(sql_range *range, int op, double value)
 {
     const double down = floor(value);
-    if (isnan(value)) { /* null, as far as SQL goes */
+    if (isnan(value)) { /* NaN is null in SQL */
         *range = nothing;
     } else if (value >= 9223372036854775808.0) {
         cut_beyond(range, op, true);
@@ -60,7 +60,7 @@ static void cut_real(sql_range *range, int op, double value)
         cut_integer(range, op, (int64_t)value);
     } else if (op == SQLITE_INDEX_CONSTRAINT_EQ) {
         *range = nothing;
-    } else { /* between two integers: the one below is less, the one above greater, equal or not */
+    } else { /* between two integers: the lower one is less, the upper one greater, neither is equal */
         cut_integer(range, wants_greater(op) ? SQLITE_INDEX_CONSTRAINT_GT : SQLITE_INDEX_CONSTRAINT_LE, (int64_t)down);
     }
 }

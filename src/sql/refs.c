@@ -1,10 +1,9 @@
 /*
- * refs.c - references between objects as tables: refs, which are pairs out of the index, and named_refs, which have
- * names and come out of the dump.
+ * refs.c - references between objects as tables: refs has pairs from the index, and named_refs has names from the dump.
  *
- * In:  the object that refers, or the one that is referred to, or neither.
- * Out: of refs each pair once; of named_refs each reference, in the order of the record.
- * Both look into lists of the index: what refers to an object is not searched for.
+ * In:  the source of the references, or their target, or neither.
+ * Out: in refs each pair once; in named_refs each reference, in the order of the record.
+ * Both use lists of the index, in either direction, and never search.
  */
 #include "sql/sql.h"
 
@@ -68,8 +67,8 @@ static int disconnect(sqlite3_vtab *base)
 /* ---- planning ---- */
 
 /*
- * bit 0: src is given, bit 1: dst is; then the text says which comparisons of src and dst come, "src=?", "dst>?" ...,
- * and whether rows are in the order of src: "order:src".
+ * Sets bit 0 if src is given, bit 1 if dst is; then the text says which comparisons of src and dst follow, "src=?",
+ * "dst>?" ..., and whether rows are in the order of src: "order:src".
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -132,12 +131,12 @@ typedef struct cursor {
     table              *t;
     hdx_graph          *g;
     hdx_refs_scope      scope;
-    int                 way; /* bits as of the plan */
+    int                 way; /* bits of the plan */
     sql_range           src, dst;
-    hdx_id              next, until; /* sources that are left, where neither is given */
+    hdx_id              next, until; /* remaining sources, if neither is given */
     hdx_refs            sources;     /* of a target */
     hdx_refs            refs;        /* of a source */
-    hdx_id              from, to;    /* the row */
+    hdx_id              from, to;    /* the current row */
     bool                open, end;   /* refs or names belong to `from` */
     bool                stopped;     /* while names were read */
     int64_t             row;
@@ -173,7 +172,7 @@ static bool in_scope(const cursor *c, hdx_id id)
     return c->scope == HDX_ALL || hdx_graph_live(c->g, id) == (c->scope == HDX_LIVE);
 }
 
-static bool keep_name(void *context, const hdx_named_ref *ref)
+static bool store_name(void *context, const hdx_named_ref *ref)
 {
     cursor *c = context;
     if (sql_turn(c->t->db, NULL) != HDX_OK) {
@@ -198,13 +197,13 @@ static hdx_code read_names(cursor *c, hdx_error *err)
     c->stopped = false;
     hdx_buffer_clear(&c->texts);
     const hdx_code code =
-        hdx_graph_named_refs(c->g, c->from, one ? (hdx_id)c->dst.least : HDX_NO_ID, keep_name, c, err);
+        hdx_graph_named_refs(c->g, c->from, one ? (hdx_id)c->dst.least : HDX_NO_ID, store_name, c, err);
     if (code == HDX_OK && c->stopped)
         return hdx_sql_stopped(c->t->db, err);
     return code == HDX_OK && c->texts.failed ? hdx_no_memory(err, "names of references", c->texts.len) : code;
 }
 
-/* The next object whose references are looked at. */
+/* Returns the next object whose references are read. */
 static bool next_source(cursor *c)
 {
     if (c->way == 2) {

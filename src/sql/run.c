@@ -1,9 +1,9 @@
 /*
- * run.c - statements to rows.
+ * run.c - runs statements and returns their rows.
  *
  * In:  a text of SQL.
- * Out: rows, a column for each of the statement's, of any type; addresses and sizes are what the column of a table that
- *      they come from declares.
+ * Out: rows, with a column of any type for each of the statement's; a column of a table declares whether it has
+ *      addresses or sizes.
  */
 #include "answer/answer.h"
 #include "rows/rows.h"
@@ -16,10 +16,10 @@
 
 /* ---- a connection ---- */
 
-/* What SQLite says of a bound that a statement exceeds, as of any other fault. */
+/* SQLite's messages when a statement exceeds a limit, which look like those of other errors. */
 static const struct {
     const char *words;
-    int         limit; /* -1: it says itself how much */
+    int         limit; /* -1: the message names the limit itself */
     const char *remedy;
 } bounds[] = {
     { "too many terms in compound SELECT", SQLITE_LIMIT_COMPOUND_SELECT,
@@ -48,7 +48,7 @@ static bool exceeds_bound(hdx_sql *sql, const char *said, hdx_error *err)
     return false;
 }
 
-/* `said`: what sqlite3_errmsg said of it. */
+/* `said`: the text of sqlite3_errmsg. */
 static hdx_code sqlite_said(hdx_sql *sql, int rc, const char *said, hdx_error *err)
 {
     if (sql->heaps != NULL && sql->heaps->error.code != HDX_OK) {
@@ -101,7 +101,7 @@ static bool is_word(const char *name)
     return len > 0 && len <= MOST_NAME;
 }
 
-/* Another dump, in a schema of its own. */
+/* Attaches another dump in its own schema. */
 static hdx_code attach(hdx_sql *sql, size_t place, const char *name, hdx_error *err)
 {
     if (name == NULL || !is_word(name))
@@ -150,7 +150,7 @@ void hdx_sql_close(hdx_sql *sql)
 {
     if (sql == NULL || atomic_fetch_sub(&sql->uses, 1) != 1)
         return;
-    (void)pthread_mutex_lock(&sql->session->asking); /* another stream of the session may be at work */
+    (void)pthread_mutex_lock(&sql->session->asking); /* another stream of the session may be running */
     (void)sqlite3_close(sql->db);
     (void)pthread_mutex_unlock(&sql->session->asking);
     free(sql);
@@ -172,8 +172,8 @@ typedef struct statement {
     hdx_column      *columns;
     sql_names        names; /* of columns */
     unsigned         count;
-    bool             first; /* the statement stands on its first row already */
-    uint64_t         given; /* rows */
+    bool             first; /* the statement is already on its first row */
+    uint64_t         given; /* number of rows returned */
     uint64_t         worked_ns;
     struct hdx_near *near;
 } statement;
@@ -188,15 +188,15 @@ static void statement_close(void *state)
     free(s);
 }
 
-typedef struct shift { /* of work for a statement */
+typedef struct work_time { /* of work for a statement */
     sql_db  *db, *before;
     uint64_t began;
-} shift;
+} work_time;
 
-/* Time that rows wait for whoever reads them is none of the statement's. */
-static shift begin_work(sql_db *db, uint64_t worked_ns)
+/* Starts the statement's clock: the time between reads of its rows does not count. */
+static work_time begin_work(sql_db *db, uint64_t worked_ns)
 {
-    const shift s = { db, hdx_sql_watch(db), hdx_now_ns() };
+    const work_time s = { db, hdx_sql_watch(db), hdx_now_ns() };
     if (db->options.seconds != 0) {
         const uint64_t most_ms = db->options.seconds < UINT32_MAX ? db->options.seconds * 1000 : UINT32_MAX;
         db->deadline_ms = (s.began - worked_ns) / 1000000 + most_ms;
@@ -204,7 +204,7 @@ static shift begin_work(sql_db *db, uint64_t worked_ns)
     return s;
 }
 
-static void end_work(const shift *s, uint64_t *worked_ns)
+static void end_work(const work_time *s, uint64_t *worked_ns)
 {
     (void)hdx_sql_watch(s->before);
     *worked_ns += hdx_now_ns() - s->began;
@@ -213,8 +213,8 @@ static void end_work(const shift *s, uint64_t *worked_ns)
 
 static int step(sql_db *db, sqlite3_stmt *stmt, uint64_t *worked_ns)
 {
-    const shift s = begin_work(db, *worked_ns);
-    const int   rc = sqlite3_step(stmt);
+    const work_time s = begin_work(db, *worked_ns);
+    const int       rc = sqlite3_step(stmt);
     end_work(&s, worked_ns);
     return rc;
 }
@@ -260,7 +260,7 @@ static hdx_code statement_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? HDX_OK : sqlite_failed(s->sql, rc, err);
 }
 
-/* What the column of a table declares. */
+/* Sets what the table's column declares. */
 static void declared(hdx_column *c, const char *type)
 {
     c->type = HDX_TYPE_ANY;
@@ -275,7 +275,10 @@ static void declared(hdx_column *c, const char *type)
         c->unit = HDX_UNIT_COUNT;
 }
 
-/* Each once, as keys of an object must be: of two columns "id" the second is "id:1", as SQLite has it in subqueries. */
+/*
+ * Makes names unique, as keys of an object must be: of two columns "id" the second is "id:1", as in SQLite's
+ * subqueries.
+ */
 static hdx_code name_columns(statement *s, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -313,14 +316,14 @@ static bool has_table(hdx_sql *sql, const char *schema, const char *name)
     return sqlite3_table_column_metadata(sql->db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* The table of a class that is called so, unless the schema has it. */
+/* Creates the table of the class with this name, unless the schema already has it. */
 static hdx_code make_class(hdx_sql *sql, const char *schema, const char *name, bool *made, hdx_error *err)
 {
     *made = false;
     return has_table(sql, schema, name) ? HDX_OK : hdx_sql_install_class(sql->heaps, schema, name, made, err);
 }
 
-/* "no such table: a.b" names a class whose table nobody asked for yet? */
+/* Handles "no such table: a.b", which may name a class whose table does not exist yet. */
 static hdx_code make_missing(hdx_sql *sql, bool *made, hdx_error *err)
 {
     static const char words[] = "no such table: ";
@@ -342,8 +345,10 @@ static hdx_code make_missing(hdx_sql *sql, bool *made, hdx_error *err)
 
 /* ---- many tables of classes ---- */
 
-/* A name in double quotes, which begin at *at, without them; *at is behind it. From sqlite3_malloc; NULL: it has no
- * end. */
+/*
+ * Reads a name in double quotes that begins at *at, and moves *at after it. From sqlite3_malloc; NULL: no closing
+ * quote.
+ */
 static char *quoted_name(const char **at)
 {
     sqlite3_str *name = sqlite3_str_new(NULL);
@@ -361,7 +366,7 @@ static char *quoted_name(const char **at)
     return text;
 }
 
-/* The schema before a name: NAME."table". */
+/* Returns the schema before a name: NAME."table". */
 static const char *schema_before(hdx_sql *sql, const char *text, const char *at)
 {
     if (at == text || at[-1] != '.')
@@ -376,8 +381,8 @@ static const char *schema_before(hdx_sql *sql, const char *text, const char *at)
 }
 
 /*
- * A statement is prepared again for each table that was missing. One that names a thousand classes would be prepared a
- * thousand times: all names in double quotes that are classes get their tables at once.
+ * A statement is prepared again for each missing table, so one that names a thousand classes would be prepared a
+ * thousand times. Therefore all names in double quotes that are classes get their tables at once.
  */
 static hdx_code make_quoted(hdx_sql *sql, const char *text, hdx_error *err)
 {
@@ -394,7 +399,7 @@ static hdx_code make_quoted(hdx_sql *sql, const char *text, hdx_error *err)
             if (name != NULL)
                 code = make_class(sql, schema_before(sql, text, from), name, &made, err);
             sqlite3_free(name);
-            if (code == HDX_USAGE) /* no table, then: what is wrong with the name is said when it is used */
+            if (code == HDX_USAGE) /* not a table; the error is reported when the name is used */
                 code = HDX_OK;
             if (code == HDX_OK)
                 code = hdx_sql_stopped(sql->heaps, err);
@@ -405,7 +410,7 @@ static hdx_code make_quoted(hdx_sql *sql, const char *text, hdx_error *err)
     return code;
 }
 
-/* What SQLite cannot know: whoever comes from another database writes texts so. */
+/* Explains double quotes, with which other databases quote texts. */
 static void hint_quotes(hdx_sql *sql, const char *text, size_t at, hdx_error *err)
 {
     static const char no_column[] = "no such column: ";
@@ -416,7 +421,7 @@ static void hint_quotes(hdx_sql *sql, const char *text, size_t at, hdx_error *er
         hdx_sql_hint_unquoted(sql->heaps, text, at, err);
 }
 
-#define FEW 3u /* tables that were missing */
+#define FEW 3u /* number of missing tables */
 
 static hdx_code prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, const char **rest, hdx_error *err)
 {
@@ -427,7 +432,8 @@ static hdx_code prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, con
             return HDX_OK;
         const int at = rc == SQLITE_ERROR ? sqlite3_error_offset(sql->db) : -1;
         char      said[sizeof err->message];
-        (void)sqlite3_snprintf(sizeof said, said, "%s", sqlite3_errmsg(sql->db)); /* another call says another thing */
+        /* copied, because later calls replace the message */
+        (void)sqlite3_snprintf(sizeof said, said, "%s", sqlite3_errmsg(sql->db));
         hdx_code code = make_missing(sql, &made, err);
         if (code == HDX_OK && made && missing == FEW)
             code = make_quoted(sql, text, err);
@@ -452,18 +458,19 @@ hdx_code hdx_sql_prepare(hdx_sql *sql, const char *text, sqlite3_stmt **stmt, co
     sql->heaps->steps = 0;
     sql->heaps->prepared_ns = 0;
     atomic_store(&sql->heaps->interrupted, false);
-    const shift s = begin_work(sql->heaps, 0);
-    hdx_code    code = hdx_sql_stopped(sql->heaps, err);
+    const work_time s = begin_work(sql->heaps, 0);
+    hdx_code        code = hdx_sql_stopped(sql->heaps, err);
     if (code == HDX_OK)
         code = prepare(sql, text, stmt, rest, err);
     end_work(&s, &sql->heaps->prepared_ns);
-    return code == HDX_OK ? code : hdx_answer_judge(sql->heaps->session, code, err); /* no such table: of damage? */
+    /* "no such table" may be due to damage */
+    return code == HDX_OK ? code : hdx_answer_judge(sql->heaps->session, code, err);
 }
 
 hdx_code hdx_sql_begin(hdx_sql *sql, sqlite3_stmt *stmt, struct hdx_near *near, hdx_rows **rows, hdx_error *err)
 {
     uint64_t   worked_ns = sql->heaps->prepared_ns;
-    const int  rc = step(sql->heaps, stmt, &worked_ns); /* what is wrong is known before the first row is written */
+    const int  rc = step(sql->heaps, stmt, &worked_ns); /* errors are found before the first row is written */
     statement *s = rc == SQLITE_ROW || rc == SQLITE_DONE ? calloc(1, sizeof *s) : NULL;
     *rows = NULL;
     if (s == NULL || sqlite3_column_count(stmt) == 0) {

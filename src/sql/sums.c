@@ -1,9 +1,9 @@
 /*
- * sums.c - functions of groups: sets of objects and what they keep, sums by a key, the middle of numbers.
+ * sums.c - aggregate functions: sets of objects and their retained size, sums by a key, the median of numbers.
  *
  * In:  the rows of a group, one after the other.
- * Out: one value. tally gives a list in JSON, group_ids a pointer that retained_set takes and that no client sees.
- * What a group needs is counted in the session's memory and goes with its end, as SQLite ends each that it began.
+ * Out: one value. tally returns a list in JSON, group_ids a pointer that retained_set accepts and no client sees.
+ * Memory of a group is counted in the session's account and freed at its end; SQLite ends each group that it began.
  * tally is GROUP BY by hashing: SQLite's own sorts its rows, some 480 ns a row.
  */
 #include "query/holding/holding.h"
@@ -52,7 +52,7 @@ hdx_code hdx_sql_ids_bits(sql_ids *ids, hdx_error *err)
     return HDX_OK;
 }
 
-/* Ids that no object has are no members. */
+/* Ignores ids that no object has. */
 hdx_code hdx_sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err)
 {
     if (id >= hdx_graph_objects(ids->heap->g))
@@ -65,7 +65,10 @@ hdx_code hdx_sql_ids_add(sql_ids *ids, hdx_id id, hdx_error *err)
     return code;
 }
 
-/* What a search from the roots that does not enter them leaves of the live objects. */
+/*
+ * A search from the roots that does not enter these objects finds what stays reachable; the other live objects would be
+ * freed.
+ */
 hdx_code hdx_sql_ids_retained(sql_ids *ids, uint64_t **gone, hdx_error *err)
 {
     const sql_heap *heap = ids->heap;
@@ -166,20 +169,20 @@ static void size_end(sqlite3_context *context)
 /* ---- tally ---- */
 
 typedef struct total { /* of a key */
-    int      type;     /* SQLite's, of the key */
+    int      type;     /* SQLite's type of the key */
     hdx_text text;
     int64_t  number;
     double   real;
-    uint64_t count, next; /* place + 1 of another with the same hash; 0: none */
+    uint64_t count, next; /* index + 1 of another with the same hash; 0: none */
     int64_t  sum;
     double   sum_real;
-    bool     is_real; /* the sum is none of 64 bits */
+    bool     is_real; /* the sum does not fit in 64 bits */
     bool     has_sum;
 } total;
 
 typedef struct tally {
     hdx_mem  *mem;
-    hdx_map   places; /* place + 1 by hash of the key */
+    hdx_map   places; /* index + 1 by hash of the key */
     hdx_arena texts;
     total    *at;
     uint64_t  count, capacity, seed;
@@ -196,10 +199,10 @@ static void tally_free(tally *t)
 static void tally_begin(tally *t, hdx_mem *mem)
 {
     *t = (tally){ .mem = mem, .places = hdx_map_of(mem), .texts = hdx_arena_of(mem), .begun = true };
-    sqlite3_randomness(sizeof t->seed, &t->seed); /* keys come out of a dump */
+    sqlite3_randomness(sizeof t->seed, &t->seed); /* keys come from a dump */
 }
 
-/* Texts of both types are told apart by what they hold: a blob is as good a key. */
+/* Texts and blobs are compared by their bytes, so a blob can be a key as well. */
 static uint64_t key_of(const tally *t, sqlite3_value *value, total *key)
 {
     *key = (total){ .type = sqlite3_value_type(value) };
@@ -289,7 +292,7 @@ static void tally_step(sqlite3_context *context, int count, sqlite3_value **valu
 
 static double weight(const total *x) { return !x->has_sum ? -INFINITY : x->is_real ? x->sum_real : (double)x->sum; }
 
-/* The greatest sum first; without sums, and where they are equal, the greatest count. */
+/* Orders by sum, greatest first; without sums, or if they are equal, by count. */
 static int heaviest(const void *a, const void *b)
 {
     const total *x = a, *y = b;
@@ -323,7 +326,7 @@ static void tally_end(sqlite3_context *context)
     }
     hdx_buffer text = hdx_buffer_of(t->mem);
     for (uint64_t i = 0; i < t->count; i++)
-        t->at[i].next = i; /* as they came */
+        t->at[i].next = i; /* in order of arrival */
     if (t->count > 0)
         qsort(t->at, t->count, sizeof *t->at, heaviest);
     for (uint64_t i = 0; i < t->count && !text.failed; i++) {
@@ -343,7 +346,7 @@ static void tally_end(sqlite3_context *context)
     tally_free(t);
 }
 
-/* ---- the middle ---- */
+/* ---- the median and other quantiles ---- */
 
 typedef struct numbers {
     double  *at;
@@ -382,7 +385,7 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Between two numbers that stand beside the place as much nearer to one as the place is. */
+/* Interpolates linearly between the two adjacent numbers. */
 static void numbers_end(sqlite3_context *context)
 {
     sql_db  *db = sqlite3_user_data(context);
@@ -399,7 +402,7 @@ static void numbers_end(sqlite3_context *context)
     hdx_mem_put(&db->session->mem, n->at, n->capacity * sizeof *n->at);
 }
 
-/* ---- all of them ---- */
+/* ---- all functions ---- */
 
 int hdx_sql_install_sums(sql_db *db)
 {

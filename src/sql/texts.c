@@ -1,19 +1,19 @@
 /*
- * texts.c - functions of texts whose cost SQLite does not bound, and that it cannot stop: instr, replace, trim, ltrim,
- * rtrim, length, LIKE and GLOB, printf and json_patch.
+ * texts.c - functions of texts whose cost SQLite neither limits nor can interrupt: instr, replace, trim, ltrim, rtrim,
+ * length, LIKE and GLOB, printf and json_patch.
  *
  * In:  values of any type, of as many bytes as a value may have.
- * Out: what SQLite's functions of these names give, in all details (tests/sql/test_texts.c compares both).
- * SQLite's own instr, replace and trim take the product of both lengths: minutes for two texts of a megabyte. These are
- * linear but for trim, LIKE and GLOB, which ask whether to stop after some thousand steps. printf and json_patch are
- * SQLite's, of a second connection that has nothing else, once their arguments are known to be of bounded cost. The
- * connections of a host keep what the host has.
+ * Out: the results of SQLite's functions of these names, in all details (tests/sql/test_texts.c compares both).
+ * SQLite's own instr, replace and trim take time proportional to the product of both lengths: minutes for two texts of
+ * a megabyte. The functions here are linear except trim, LIKE and GLOB, which check for cancellation after some
+ * thousand steps. printf and json_patch are SQLite's own, run on a second, empty connection after the cost of their
+ * arguments is known to be bounded. Connections of a host program keep the host's functions.
  */
 #include "sql/sql.h"
 
 #include <string.h>
 
-#define STEPS 16384u /* between two questions whether to stop; some 20 us */
+#define STEPS 16384u /* between two cancellation checks; some 20 us */
 
 typedef struct work {
     sql_db  *db;
@@ -29,7 +29,7 @@ static hdx_code more_steps(work *w, uint64_t steps, hdx_error *err)
     return hdx_sql_stopped(w->db, err);
 }
 
-/* ---- characters, as SQLite reads them: what is no UTF-8 is some character, too ---- */
+/* ---- characters as SQLite reads them: invalid UTF-8 counts as characters, too ---- */
 
 static uint32_t read_character(const uint8_t **at)
 {
@@ -48,7 +48,7 @@ static uint32_t read_character(const uint8_t **at)
 
 static uint32_t lower(uint32_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
-static bool goes_on(uint8_t byte) { return (byte & 0xc0) == 0x80; }
+static bool is_continuation(uint8_t byte) { return (byte & 0xc0) == 0x80; }
 
 /* ---- LIKE and GLOB ---- */
 
@@ -57,7 +57,7 @@ typedef struct wildcards {
     bool     glob;
 } wildcards;
 
-/* "[a-z]", behind its bracket. False: it does not end, or the character is none of them. */
+/* Matches "[a-z]", after its bracket. False: it is not closed, or does not contain the character. */
 static bool in_set(const uint8_t **pattern, uint32_t c)
 {
     uint32_t   before = 0, of = read_character(pattern);
@@ -74,7 +74,7 @@ static bool in_set(const uint8_t **pattern, uint32_t c)
             of = read_character(pattern);
             seen = seen || (c >= before && c <= of);
             before = 0;
-            if (of == 0) /* the range has no end */
+            if (of == 0) /* the range is not closed */
                 break;
         } else {
             seen = seen || c == of;
@@ -84,7 +84,7 @@ static bool in_set(const uint8_t **pattern, uint32_t c)
     return of != 0 && seen != invert;
 }
 
-/* One item of the pattern other than `all`, and one character. */
+/* Matches one item of the pattern other than `all` with one character. */
 static bool item_matches(const wildcards *w, const uint8_t **pattern, const uint8_t **text)
 {
     uint32_t   c = read_character(pattern), of;
@@ -99,7 +99,7 @@ static bool item_matches(const wildcards *w, const uint8_t **pattern, const uint
     return c == of || (!w->glob && c < 0x80 && of < 0x80 && lower(c) == lower(of)) || (c == w->one && !escaped);
 }
 
-/* After an item that does not match, what the last `all` stands for is one character longer. */
+/* After an item that does not match, the text of the last `all` grows by one character. */
 static hdx_code match(sql_db *db, const wildcards *w, const uint8_t *p, const uint8_t *t, bool *yes, hdx_error *err)
 {
     const uint8_t *star = NULL, *behind = NULL;
@@ -204,7 +204,7 @@ static void glob(sqlite3_context *context, int count, sqlite3_value **values)
 
 /* ---- parts of texts ---- */
 
-/* Is it time to stop, after work on so many bytes? */
+/* Returns whether to stop, after work on this many bytes. */
 static bool is_stopped(sqlite3_context *context, uint64_t bytes)
 {
     sql_db        *db = sqlite3_user_data(context);
@@ -219,7 +219,7 @@ static uint64_t characters(const uint8_t *at, uint64_t bytes)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < bytes; i++)
-        n += !goes_on(at[i]);
+        n += !is_continuation(at[i]);
     return n;
 }
 
@@ -233,10 +233,10 @@ static void length(sqlite3_context *context, int count, sqlite3_value **values)
         if (at == NULL)
             return;
         const uint64_t bytes = strlen((const char *)at);
-        uint64_t       inner = 0; /* bytes of characters after their first */
+        uint64_t       inner = 0; /* continuation bytes of characters */
         bool           within = false;
         for (uint64_t i = 0; i < bytes; i++) {
-            within = at[i] >= 0xc0 || (within && goes_on(at[i]));
+            within = at[i] >= 0xc0 || (within && is_continuation(at[i]));
             inner += within && at[i] < 0xc0;
         }
         if (!is_stopped(context, bytes))
@@ -247,7 +247,7 @@ static void length(sqlite3_context *context, int count, sqlite3_value **values)
     }
 }
 
-/* instr(text, part): by bytes where both are blobs. A part is found where a character begins. */
+/* instr(text, part): by bytes if both are blobs. A part is found only where a character begins. */
 static void instr(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const int types[] = { sqlite3_value_type(values[0]), sqlite3_value_type(values[1]) };
@@ -267,7 +267,8 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     }
     const uint8_t *found = NULL;
-    if (len >= part_len && !blobs && goes_on(part[0])) /* no character begins so, but the text itself may */
+    if (len >= part_len && !blobs &&
+        is_continuation(part[0])) /* no character begins like this, but the text itself may */
         found = memcmp(text, part, part_len) == 0 ? text : NULL;
     else if (len >= part_len)
         found = memmem(text, len, part, part_len);
@@ -277,10 +278,10 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values)
         sqlite3_result_int(context, 0);
     else if (blobs)
         sqlite3_result_int64(context, found - text + 1);
-    else /* bytes before the first character belong to what is before the place */
+    else /* bytes before the first character count as one character */
         sqlite3_result_int64(context, found == text ? 1
                                                     : (sqlite3_int64)(characters(text, (uint64_t)(found - text)) +
-                                                                      (goes_on(text[0]) ? 1 : 0) + 1));
+                                                                      (is_continuation(text[0]) ? 1 : 0) + 1));
 }
 
 typedef struct piece {
@@ -288,7 +289,7 @@ typedef struct piece {
     size_t      len;
 } piece;
 
-/* How long the text becomes; UINT64_MAX: longer than `most`. */
+/* Returns the length of the result; UINT64_MAX: longer than `most`. */
 static uint64_t replaced_length(piece text, piece part, piece by, uint64_t most)
 {
     uint64_t len = text.len;
@@ -351,12 +352,12 @@ static size_t character_length(const char *at, const char *end)
 {
     const char *p = at + 1;
     if ((uint8_t)*at >= 0xc0)
-        while (p < end && goes_on((uint8_t)*p))
+        while (p < end && is_continuation((uint8_t)*p))
             p++;
     return (size_t)(p - at);
 }
 
-/* How many bytes of the text, at its front or its end, are one of the characters. */
+/* Counts the bytes at the front or the end of the text that are in the set of characters. */
 static hdx_code trimmed(work *w, piece text, piece set, bool front, size_t *len, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -410,17 +411,16 @@ static void rtrim(sqlite3_context *context, int count, sqlite3_value **values)
     trim_ends(context, count, values, false, true);
 }
 
-/* ---- what SQLite's own function gives, where the arguments keep within bounds ---- */
+/* ---- SQLite's own functions, for arguments within limits ---- */
 
 #define MOST_ARGUMENTS 101u
-#define MOST_WIDTH     10000000 /* of a conversion of printf, which puts characters one by one: a fifth of a second */
-#define MOST_PRODUCT                                                                                                   \
-    1000000000ull /* bytes times bytes of json_patch, which compares each key with all: two seconds                    \
-                   */
+#define MOST_WIDTH     10000000 /* of a conversion of printf, which writes characters one by one: a fifth of a second */
+#define MOST_PRODUCT   1000000000ull /* bytes times bytes of json_patch, which compares each key with all: two seconds \
+                                      */
 
 struct sql_texts {
     sqlite3      *plain;                              /* a connection with SQLite's functions */
-    sqlite3_stmt *statements[2][MOST_ARGUMENTS + 1u]; /* printf and json_patch, by their arguments */
+    sqlite3_stmt *statements[2][MOST_ARGUMENTS + 1u]; /* printf and json_patch, by number of arguments */
 };
 
 void hdx_sql_texts_close(struct sql_texts *t)
@@ -449,7 +449,7 @@ static struct sql_texts *texts_of(sql_db *db)
     return db->texts = t;
 }
 
-/* "SELECT name(?,?)" */
+/* Prepares "SELECT name(?,?)". */
 static sqlite3_stmt *statement_of(struct sql_texts *t, unsigned which, int count)
 {
     static const char *const names[] = { "printf", "json_patch" };
@@ -468,7 +468,7 @@ static sqlite3_stmt *statement_of(struct sql_texts *t, unsigned which, int count
     return *stmt;
 }
 
-static void ask_plain(sqlite3_context *context, unsigned which, int count, sqlite3_value **values)
+static void run_plain(sqlite3_context *context, unsigned which, int count, sqlite3_value **values)
 {
     sql_db           *db = sqlite3_user_data(context);
     struct sql_texts *t = texts_of(db);
@@ -488,7 +488,7 @@ static void ask_plain(sqlite3_context *context, unsigned which, int count, sqlit
     }
 }
 
-/* The next width or precision of a format: digits, or "*", which is an argument. */
+/* Reads the next width or precision of a format: digits, or "*", which is an argument. */
 static uint64_t number_of(const char **at, int count, sqlite3_value **values, int *argument)
 {
     uint64_t n = 0;
@@ -503,7 +503,7 @@ static uint64_t number_of(const char **at, int count, sqlite3_value **values, in
     return n;
 }
 
-/* The largest width or precision, and the sum of all. */
+/* Finds the largest width or precision, and their sum. */
 static void read_widths(const char *format, int count, sqlite3_value **values, uint64_t *widest, uint64_t *sum)
 {
     int argument = 1;
@@ -547,7 +547,7 @@ static void print(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     }
     if (!is_stopped(context, widest))
-        ask_plain(context, 0, count, values);
+        run_plain(context, 0, count, values);
 }
 
 static void json_patch(sqlite3_context *context, int count, sqlite3_value **values)
@@ -567,11 +567,11 @@ static void json_patch(sqlite3_context *context, int count, sqlite3_value **valu
     }
     if (is_stopped(context, STEPS))
         return;
-    ask_plain(context, 1, count, values);
-    sqlite3_result_subtype(context, 'J'); /* other functions of JSON take it for what it is */
+    run_plain(context, 1, count, values);
+    sqlite3_result_subtype(context, 'J'); /* so that other JSON functions accept it as JSON */
 }
 
-/* ---- all of them ---- */
+/* ---- all functions ---- */
 
 int hdx_sql_install_texts(sql_db *db)
 {

@@ -1,10 +1,11 @@
 /*
- * walks.c - paths, trees, and what is reached.
+ * walks.c - tables of paths, trees, and reachable objects.
  *
- * In:  an object, or a set of them.
- * Out: objects, one by one, as they are come to. Searches go in rings: all that are one step away, then two, each ring
- *      in the order of ids, so that whoever looks at their rows reads the index in order.
- * Cost: three bits an object for a search, whatever it comes to; a path without exclusions is climbed.
+ * In:  an object, or a set of objects.
+ * Out: objects, one by one, in search order. Searches are breadth-first, and objects of equal distance are in the order
+ *      of ids, so that reading their rows reads the index in order.
+ * Cost: three bits per object for a search, however many it reaches; a path without exclusions follows the tree of
+ *       nearest paths.
  */
 #include "query/common/labels.h"
 #include "query/paths/paths.h"
@@ -16,16 +17,16 @@
 
 static void result_number(sqlite3_context *context, uint64_t n) { sqlite3_result_int64(context, (sqlite3_int64)n); }
 
-/* ---- a set that gives its least member, and forgets it ---- */
+/* ---- a set from which the least member is removed ---- */
 
-#define LEVELS 6u /* of 64 each: more than there are ids */
+#define LEVELS 6u /* of 64 each: enough for all ids */
 
-/* A bit at a level says that the word below it is not zero. */
-typedef struct ring {
+/* A bit at a level is set if the word below it is not zero. */
+typedef struct id_set {
     uint64_t *level[LEVELS];
     unsigned  levels;
     uint64_t  count;
-} ring;
+} id_set;
 
 static uint64_t words_at(uint64_t objects, unsigned level)
 {
@@ -34,14 +35,14 @@ static uint64_t words_at(uint64_t objects, unsigned level)
     return objects;
 }
 
-static void ring_drop(ring *r, hdx_mem *mem, uint64_t objects)
+static void id_set_drop(id_set *r, hdx_mem *mem, uint64_t objects)
 {
     for (unsigned i = 0; i < r->levels; i++)
         hdx_mem_put(mem, r->level[i], words_at(objects, i) * 8);
-    *r = (ring){ .levels = 0 };
+    *r = (id_set){ .levels = 0 };
 }
 
-static bool ring_make(ring *r, hdx_mem *mem, uint64_t objects)
+static bool id_set_make(id_set *r, hdx_mem *mem, uint64_t objects)
 {
     while (r->levels == 0 || words_at(objects, r->levels - 1) > 1) {
         uint64_t *words = hdx_mem_array(mem, words_at(objects, r->levels), 8);
@@ -52,7 +53,7 @@ static bool ring_make(ring *r, hdx_mem *mem, uint64_t objects)
     return true;
 }
 
-static void ring_put(ring *r, uint64_t i)
+static void id_set_put(id_set *r, uint64_t i)
 {
     bool was_zero = true;
     r->count += !hdx_bits_test(r->level[0], i);
@@ -62,8 +63,8 @@ static void ring_put(ring *r, uint64_t i)
     }
 }
 
-/* There is one. */
-static uint64_t ring_take(ring *r)
+/* REQUIRES: the set is not empty. */
+static uint64_t id_set_take(id_set *r)
 {
     uint64_t at = 0;
     for (unsigned l = r->levels; l-- > 0;)
@@ -81,11 +82,11 @@ static uint64_t ring_take(ring *r)
 /* ---- searches ---- */
 
 typedef struct search {
-    ring      now, then; /* of this many steps, and of one more */
-    uint64_t *seen;      /* NULL: what is searched is a tree */
+    id_set    now, then; /* of this distance, and of the next */
+    uint64_t *seen;      /* NULL: the search is in a tree */
     uint64_t  step, left;
     hdx_id    id;
-    bool      dirty; /* a search was given up within */
+    bool      dirty; /* a search ended early and left bits set */
 } search;
 
 static void search_end(sql_call *c)
@@ -93,14 +94,14 @@ static void search_end(sql_call *c)
     search        *s = c->state;
     hdx_mem       *mem = c->heap->query.mem;
     const uint64_t n = hdx_graph_objects(c->heap->g);
-    ring_drop(&s->now, mem, n);
-    ring_drop(&s->then, mem, n);
+    id_set_drop(&s->now, mem, n);
+    id_set_drop(&s->then, mem, n);
     hdx_mem_put(mem, s->seen, hdx_bits_words(n) * 8);
     s->seen = NULL;
     s->dirty = false;
 }
 
-/* What a search before this one left is cleared. */
+/* Clears what an earlier search left. */
 static hdx_code search_begin(sql_call *c, hdx_id id, bool tree, hdx_error *err)
 {
     search        *s = c->state;
@@ -109,7 +110,7 @@ static hdx_code search_begin(sql_call *c, hdx_id id, bool tree, hdx_error *err)
     if (s->dirty && s->now.count + s->then.count > 0)
         search_end(c);
     if (s->now.levels == 0) {
-        if (!ring_make(&s->now, mem, n) || !ring_make(&s->then, mem, n) ||
+        if (!id_set_make(&s->now, mem, n) || !id_set_make(&s->then, mem, n) ||
             (!tree && (s->seen = hdx_mem_array(mem, hdx_bits_words(n), 8)) == NULL)) {
             search_end(c);
             return hdx_no_memory(err, "a search", 3 * hdx_bits_words(n) * 8);
@@ -120,7 +121,7 @@ static hdx_code search_begin(sql_call *c, hdx_id id, bool tree, hdx_error *err)
     if (s->seen != NULL)
         hdx_bits_put(s->seen, id);
     s->step = 0;
-    s->left = n; /* a tree in a damaged index may be none */
+    s->left = n; /* in a damaged index a tree may have a cycle */
     s->id = id;
     s->dirty = true;
     return HDX_OK;
@@ -133,7 +134,7 @@ static hdx_code spread(sql_call *c, hdx_refs *refs, hdx_error *err)
     hdx_id   to;
     while (code == HDX_OK && hdx_refs_next(refs, &to)) {
         if (to < hdx_graph_objects(c->heap->g) && (s->seen == NULL || hdx_bits_set(s->seen, to)))
-            ring_put(&s->then, to);
+            id_set_put(&s->then, to);
         code = sql_turn(c->heap->db, err);
     }
     return code;
@@ -142,18 +143,18 @@ static hdx_code spread(sql_call *c, hdx_refs *refs, hdx_error *err)
 static bool advance(search *s)
 {
     if (s->now.count == 0) {
-        const ring empty = s->now;
+        const id_set empty = s->now;
         s->now = s->then;
         s->then = empty;
         s->step++;
     }
     if (s->now.count == 0 || s->left-- == 0)
         return false;
-    s->id = ring_take(&s->now);
+    s->id = id_set_take(&s->now);
     return true;
 }
 
-/* The one that stands is left by its references: a row that nobody asks for costs no look at them. */
+/* References of the current object are read when the next row is requested, so that a last row costs nothing. */
 static hdx_code reach_next(sql_call *c, bool *more, hdx_error *err)
 {
     search  *s = c->state;
@@ -231,7 +232,8 @@ static hdx_code dominators_next(sql_call *c, bool *more, hdx_error *err)
     chain *at = c->state;
     (void)err;
     at->id = hdx_graph_dominator(c->heap->g, at->id);
-    *more = at->id < hdx_graph_objects(c->heap->g) && c->row < hdx_graph_objects(c->heap->g); /* no ring of damage */
+    /* stops at cycles in a damaged index */
+    *more = at->id < hdx_graph_objects(c->heap->g) && c->row < hdx_graph_objects(c->heap->g);
     return HDX_OK;
 }
 
@@ -276,17 +278,17 @@ static hdx_code dominated_column(sql_call *c, sqlite3_context *context, unsigned
 
 #define WORDS 64u
 
-typedef struct way {
-    hdx_id       id, before; /* where it stands; the step before, nearer to the object */
-    bool         excludes;   /* it was searched; else it is climbed */
+typedef struct path_walk {
+    hdx_id       id, before; /* the current object; the step before, nearer to the object */
+    bool         excludes;   /* the path was searched with exclusions */
     hdx_excludes x;
     hdx_paths    paths;
-    uint64_t     left; /* steps of the path that was searched */
-} way;
+    uint64_t     left; /* remaining steps of the searched path */
+} path_walk;
 
-static void way_clear(sql_call *c)
+static void path_walk_clear(sql_call *c)
 {
-    way *w = c->state;
+    path_walk *w = c->state;
     if (w->excludes) {
         hdx_excludes_close(&w->x);
         hdx_paths_drop(&w->paths);
@@ -294,7 +296,7 @@ static void way_clear(sql_call *c)
     w->excludes = false;
 }
 
-/* "weak,soft,CLASS#FIELD" to options; the texts are cut in place. */
+/* Parses "weak,soft,CLASS#FIELD"; the texts are cut in place. */
 static hdx_code read_excludes(char *text, const char **fields, hdx_path_options *options, hdx_error *err)
 {
     static const char kinds[] = "weak soft phantom finalizer";
@@ -318,7 +320,7 @@ static hdx_code read_excludes(char *text, const char **fields, hdx_path_options 
 
 static hdx_code search_way(sql_call *c, hdx_id id, hdx_error *err)
 {
-    way             *w = c->state;
+    path_walk       *w = c->state;
     const char      *fields[WORDS];
     hdx_path_options options = { .paths = 1 };
     hdx_ask          ask;
@@ -337,8 +339,8 @@ static hdx_code search_way(sql_call *c, hdx_id id, hdx_error *err)
 
 static hdx_code path_begin(sql_call *c, bool *more, hdx_error *err)
 {
-    way *w = c->state;
-    way_clear(c);
+    path_walk *w = c->state;
+    path_walk_clear(c);
     w->before = HDX_NO_ID;
     *more = sql_argument_id(c, 0, &w->id) && hdx_graph_live(c->heap->g, w->id);
     if (!*more || c->arguments[1] == NULL || sqlite3_value_type(c->arguments[1]) == SQLITE_NULL)
@@ -351,7 +353,7 @@ static hdx_code path_begin(sql_call *c, bool *more, hdx_error *err)
 
 static hdx_code path_next(sql_call *c, bool *more, hdx_error *err)
 {
-    way *w = c->state;
+    path_walk *w = c->state;
     (void)err;
     w->before = w->id;
     if (w->excludes) {
@@ -365,10 +367,10 @@ static hdx_code path_next(sql_call *c, bool *more, hdx_error *err)
     return HDX_OK;
 }
 
-/* The reference by which it leads to the step before. */
+/* Names the reference from this object to the step before. */
 static hdx_code path_name(sql_call *c, sqlite3_context *context, hdx_error *err)
 {
-    const way         *w = c->state;
+    const path_walk   *w = c->state;
     const hdx_excludes none = { .g = c->heap->g, .mem = c->heap->query.mem };
     hdx_named_ref      ref;
     hdx_error          mine;
@@ -386,7 +388,7 @@ static hdx_code path_column(sql_call *c, sqlite3_context *context, unsigned colu
 {
     if (column == 2)
         return path_name(c, context, err);
-    result_number(context, column == 0 ? c->row : ((const way *)c->state)->id);
+    result_number(context, column == 0 ? c->row : ((const path_walk *)c->state)->id);
     return HDX_OK;
 }
 
@@ -395,7 +397,7 @@ static hdx_code path_column(sql_call *c, sqlite3_context *context, unsigned colu
 typedef struct retained {
     uint64_t *gone;
     uint64_t  words;
-    hdx_id    id; /* what is before it was given */
+    hdx_id    id; /* all smaller ids were returned */
 } retained;
 
 static void retained_end(sql_call *c)
@@ -405,7 +407,7 @@ static void retained_end(sql_call *c)
     r->gone = NULL;
 }
 
-/* "[1, 2, null, 3]", or one id. */
+/* Reads "[1, 2, null, 3]", or one id. */
 static hdx_code read_ids(const char *text, sql_ids *ids, hdx_error *err)
 {
     hdx_code    code = HDX_OK;
@@ -482,7 +484,7 @@ static hdx_code retained_column(sql_call *c, sqlite3_context *context, unsigned 
     return HDX_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all tables ---- */
 
 #define SEARCH(begin, next, column) sizeof(search), 0, begin, next, column, search_end, NULL
 const sql_made_table hdx_sql_walks[] = {
@@ -495,12 +497,12 @@ const sql_made_table hdx_sql_walks[] = {
       2,
       8,
       true,
-      sizeof(way),
+      sizeof(path_walk),
       0,
       path_begin,
       path_next,
       path_column,
-      way_clear,
+      path_walk_clear,
       NULL },
     { "dominators",
       "dominators(id)",

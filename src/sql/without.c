@@ -1,4 +1,4 @@
-/* without.c - what <heapdex/sql.h> says where heapdex was built without SQLite. */
+/* without.c - <heapdex/sql.h> in a build without SQLite. */
 #include "base/base.h"
 #include <heapdex/columns.h>
 #include <heapdex/sql.h>
