@@ -1,9 +1,9 @@
 /*
- * express.c - expressions: names, operators, comparisons.
+ * express.c - translates expressions: names, operators, comparisons.
  *
- * SQL's NULL is not Java's null: there `a != b` is true where one is null, and NOT LIKE and NOT IN are, too; in SQL
- * they are NULL. So != of what may be NULL is IS NOT, and the other two are compared with 1. What OQL takes for true is
- * a number other than 0, and any object that is not null.
+ * SQL's NULL is not Java's null. In Java `a != b` is true if one of them is null, and NOT LIKE and NOT IN are, too; in
+ * SQL they are NULL. So != of values that may be NULL becomes IS NOT, and the other two are compared with 1. True in
+ * OQL are numbers other than 0, and all objects that are not null.
  */
 #include "oql/members.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* Never put into hdx_oql_value, which a nested query calls at each level: their values would make its frame larger. */
+/* Keeps a function's locals out of the frame of hdx_oql_value, which a nested query calls at each level. */
 #define LEVEL __attribute__((noinline))
 
 value hdx_oql_value_of(value_kind kind, binding binds, const char *sql)
@@ -59,7 +59,7 @@ const char *hdx_oql_ids_in_list(oql *o, const char *id, value l)
     return hdx_oql_say(o, "%s IN (SELECT %s FROM %s%s)", id, l.column, l.from, hdx_oql_list_where(o, l, NULL));
 }
 
-/* By what answers at once: the dominator of one object instead of all that another dominates. */
+/* Chooses the fast direction: one look-up of the object's dominator instead of all objects that another dominates. */
 const char *hdx_oql_in_list(oql *o, const char *id, value l)
 {
     switch (l.list) {
@@ -106,7 +106,7 @@ const char *hdx_oql_scalar(oql *o, const oql_node *n, oql_scope *s, binding leas
     return hdx_oql_scalar_of(o, n->at, hdx_oql_value(o, n, s), least);
 }
 
-/* The id of an object. */
+/* Returns the id of an object. */
 const char *hdx_oql_object_of(oql *o, uint32_t at, value v)
 {
     switch (v.kind) {
@@ -139,7 +139,7 @@ const char *hdx_oql_text_of(oql *o, uint32_t at, value v)
     case VALUE_ARRAY:
     case VALUE_ANY:
         id = hdx_oql_scalar_of(o, at, v, BINDS_OR);
-        if (v.row != NULL && v.row->class_name != NULL) /* its class is known, and String has no heirs */
+        if (v.row != NULL && v.row->class_name != NULL) /* its class is known, and String has no subclasses */
             return hdx_oql_say(o, strcmp(v.row->class_name, "java.lang.String") == 0 ? "string(%s)" : "label(%s)", id);
         if (v.text != NULL) /* the array of a String: its characters are the String's */
             return hdx_oql_say(o, "coalesce(string(%s),label(%s))", v.text, id);
@@ -214,7 +214,7 @@ static value compare(oql *o, const oql_node *n, oql_scope *s)
         return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, NULL);
     if ((equal || unequal) && (l.kind == VALUE_NULL || r.kind == VALUE_NULL))
         return with_null(o, n->at, l.kind == VALUE_NULL ? r : l, equal);
-    /* How many there are is more than is asked where it is compared with 0. */
+    /* for a comparison with 0 it suffices whether there are any */
     if (l.exists != NULL && r.sql != NULL && strcmp(r.sql, "0") == 0 && (equal || unequal || strcmp(n->op, ">") == 0))
         return equal ? hdx_oql_value_of(VALUE_BOOL, BINDS_NOT, hdx_oql_say(o, "NOT %s", l.exists))
                      : hdx_oql_value_of(VALUE_BOOL, BINDS_ALL, l.exists);
@@ -258,7 +258,7 @@ static value arithmetic(oql *o, const oql_node *n, oql_scope *s)
     out = hdx_oql_value_of(VALUE_NUMBER, binds,
                            hdx_oql_say(o, "%s %s %s", hdx_oql_scalar_of(o, n->a->at, l, binds), n->op,
                                        hdx_oql_scalar_of(o, n->b->at, r, (binding)(binds + 1))));
-    out.nullable = true; /* a division by 0 is */
+    out.nullable = true; /* a division by 0 is NULL */
     return out;
 }
 
@@ -267,7 +267,7 @@ static LEVEL value binary(oql *o, const oql_node *n, oql_scope *s)
     return strchr("+-*/%", n->op[0]) != NULL ? arithmetic(o, n, s) : compare(o, n, s);
 }
 
-/* The pattern of SQL's LIKE as one of GLOB, which minds the case, as mat-calcite's does. */
+/* Converts a pattern of SQL's LIKE to one of GLOB, which is case-sensitive like LIKE in mat-calcite. */
 static const char *glob_of_like(oql *o, const char *pattern)
 {
     char *out = hdx_oql_get(o, 3 * strlen(pattern) + 1), *at = out;
@@ -332,7 +332,7 @@ static LEVEL value in(oql *o, const oql_node *n, oql_scope *s)
                           texts ? hdx_oql_text_of(o, n->a->at, l) : hdx_oql_scalar_of(o, n->a->at, l, BINDS_LESS), all);
     } else
         goto no_list;
-    /* EXISTS (...) and a IN (...) bind as much as = does, or more */
+    /* EXISTS (...) and a IN (...) bind at least as tightly as = */
     return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_say(o, "(%s) IS NOT 1", sql) : sql);
 no_list:
     return hdx_oql_value_of(VALUE_NULL, BINDS_ALL,
@@ -341,7 +341,7 @@ no_list:
                                            "IN needs a list"));
 }
 
-/* MAT's way to ask for objects that are class objects; other names of its own classes say nothing of the heap. */
+/* MAT's way to select objects by their kind. Other classes of MAT say nothing about the heap. */
 static value implements(oql *o, const oql_node *n, oql_scope *s)
 {
     static const struct {
@@ -374,7 +374,7 @@ static value implements(oql *o, const oql_node *n, oql_scope *s)
 
 /* ---- names ---- */
 
-/* The select item that is called so; after WHERE the name stands for it. NULL: none. */
+/* Returns the select item with this name, which can be used after WHERE. NULL: none. */
 static const oql_node *item_called(const oql_scope *s, const char *called)
 {
     for (const oql_item *i = s->select->items; i != NULL; i = i->next)
@@ -391,7 +391,7 @@ static value name(oql *o, const oql_node *n, oql_scope *s)
             return hdx_oql_row_value(o, k);
     if (s == NULL)
         return hdx_oql_value_of(VALUE_NULL, BINDS_ALL, hdx_oql_refuse(o, n->at, NULL, "unknown name %.60s", n->text));
-    /* Said again and not by its name: SQL would take a column of that name first. It does not name itself. */
+    /* The item's expression is repeated, because SQL would prefer a column with its name. It cannot use item names. */
     if (s->named && (item = item_called(s, n->text)) != NULL) {
         s->named = false;
         const value v = hdx_oql_value(o, item, s);
@@ -409,7 +409,7 @@ static value character(oql *o, const oql_node *n)
     uint32_t             code = 0;
     unsigned             len = t[0] >= 0xf0 ? 4 : t[0] >= 0xe0 ? 3 : t[0] >= 0xc0 ? 2 : t[0] != 0 ? 1 : 0;
     value                v = hdx_oql_value_of(VALUE_TEXT, BINDS_ALL, hdx_oql_literal(o, n->text));
-    if (len == 0 || strlen(n->text) != len || len == 4) /* a text in the quotes of SQL, or two chars of Java */
+    if (len == 0 || strlen(n->text) != len || len == 4) /* a text in SQL's quotes, or two Java chars */
         return v;
     code = len == 1 ? t[0] : len == 2 ? (t[0] & 0x1fu) << 6 : (t[0] & 0xfu) << 12 | (t[1] & 0x3fu) << 6;
     if (len > 1)

@@ -109,12 +109,12 @@ static value scalar_function(oql *o, const oql_node *n, oql_scope *s, const char
     return nullable(hdx_oql_value_of(text ? VALUE_TEXT : VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "%s(%s)", name, all)));
 }
 
-/* v: the first argument, which the caller translates, because this large stack frame must not nest. */
-__attribute__((noinline)) static value apply(oql *o, const oql_node *n, oql_scope *s, function is, value v)
+/* v: the first argument, translated by the caller, because this large stack frame must not nest. */
+__attribute__((noinline)) static value apply_function(oql *o, const oql_node *n, oql_scope *s, function is, value v)
 {
     const char *id;
     switch (is) {
-    case TO_HEX: /* of an object, its address */
+    case TO_HEX: /* for an object its address */
         if (v.kind == VALUE_OBJECT)
             v = hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_ADDRESS);
         return nullable(hdx_oql_value_of(VALUE_TEXT, BINDS_ALL,
@@ -146,7 +146,7 @@ __attribute__((noinline)) static value apply(oql *o, const oql_node *n, oql_scop
     case OUTBOUNDS: return hdx_oql_list_of(o, LIST_OUTBOUND, id);
     case REACHABLE: return rows_of(o, "reach", id, "id");
     case VALUES: return rows_of(o, "entries", id, "value");
-    case RETAINED_SET: return rows_of(o, "subtree", id, "id"); /* of one object: what it dominates, itself too */
+    case RETAINED_SET: return rows_of(o, "subtree", id, "id"); /* for one object: what it dominates, itself included */
     case ID: {
         value out = hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL, id);
         out.row = v.row;
@@ -174,7 +174,7 @@ value hdx_oql_call(oql *o, const oql_node *n, oql_scope *s)
             if (functions[i].is == SCALAR)
                 return scalar_function(o, n, s, functions[i].name);
             const value v = hdx_oql_value(o, n->list, s);
-            return o->code == HDX_OK ? apply(o, n, s, functions[i].is, v) : nothing();
+            return o->code == HDX_OK ? apply_function(o, n, s, functions[i].is, v) : nothing();
         }
     hdx_oql_refuse(
         o, n->at,

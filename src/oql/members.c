@@ -1,5 +1,5 @@
 /*
- * members.c - objects, classes and lists as SQL; what follows a dot: fields and attributes.
+ * members.c - translates objects, classes and lists to SQL, and what follows a dot: fields and attributes.
  *
  * Attributes are the getters of MAT's objects: @retainedHeapSize is getRetainedHeapSize().
  */
@@ -76,13 +76,13 @@ static value class_numbered(oql *o, const char *number, const char *name)
 
 value hdx_oql_class_of(oql *o, uint32_t at, value v)
 {
-    if (v.kind == VALUE_CLASS) /* a class is a java.lang.Class */
+    if (v.kind == VALUE_CLASS) /* the class of a class is java.lang.Class */
         v = hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL, v.sql);
     const char *number = hdx_oql_object_column(o, at, v, ROW_CLASS_ID);
     return class_numbered(o, number, hdx_oql_object_column(o, at, v, ROW_CLASS));
 }
 
-/* A column of `classes`, of the class that an object is, or that a value is. */
+/* Returns a column of `classes`: of the class of an object, or of a class itself. */
 static const char *class_column(oql *o, uint32_t at, value v, const char *column)
 {
     if (v.kind == VALUE_CLASS)
@@ -134,7 +134,7 @@ value hdx_oql_list_of(oql *o, list_kind kind, const char *of)
     return v;
 }
 
-/* Of a table that has ids in a column; where: a format for its name, NULL. */
+/* Makes a list of a table with ids in a column. where: the condition after its name and a dot; NULL: none. */
 value hdx_oql_list_from(oql *o, const char *table, const char *column, const char *where)
 {
     value       v = hdx_oql_value_of(VALUE_LIST, BINDS_ALL, NULL);
@@ -153,7 +153,7 @@ value hdx_oql_classes_where(oql *o, const char *where)
     return v;
 }
 
-/* The n-th, NULL where there are fewer. */
+/* Returns the n-th element, NULL if there are fewer. */
 value hdx_oql_nth(oql *o, value list, const char *n)
 {
     value v = hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL, NULL);
@@ -175,18 +175,18 @@ static value of_types(int types, const char *sql)
                                : types == OQL_NUMBERS  ? VALUE_NUMBER
                                                        : VALUE_ANY,
                                BINDS_ALL, sql);
-    v.plain = types == OQL_NUMBERS; /* what might be an id after all */
+    v.plain = types == OQL_NUMBERS; /* may be an id, which depends on the dump */
     return nullable(v);
 }
 
-/* A static of a class object. */
+/* Returns a static of a class object. */
 static value static_of(oql *o, const char *object, const char *name)
 {
     return nullable(
         hdx_oql_value_of(VALUE_ANY, BINDS_ALL, hdx_oql_say(o, "field(%s,%s)", object, hdx_oql_literal(o, name))));
 }
 
-/* The place of the column of this name in the SELECT in FROM; NULL: it has none. */
+/* Finds the column of this name in the SELECT in FROM; NULL: none. */
 static const oql_item *derived_item(const oql_select *inner, const char *name, unsigned *place)
 {
     *place = 0;
@@ -201,7 +201,7 @@ static const oql_item *derived_item(const oql_select *inner, const char *name, u
     return NULL;
 }
 
-/* A list that a sub-select has as a text of ids is one again: "1,2,3" is what json_each takes apart. */
+/* A sub-select returns a list as a text of ids, "1,2,3", which json_each splits again. */
 static value derived_list(oql *o, const char *column)
 {
     value v = hdx_oql_list_from(o, hdx_oql_say(o, "json_each('['||%s||']')", column), "value", NULL);
@@ -211,8 +211,8 @@ static value derived_list(oql *o, const char *column)
 }
 
 /*
- * What is known of the column of the sub-select goes with it: of a list, however long, a list; of a text that it is no
- * object. All SELECTs of a UNION have to agree.
+ * Uses what is known of the sub-select's column: a list stays a list, of any length; a text is no object. All SELECTs
+ * of a UNION must agree.
  */
 static value derived_column(oql *o, uint32_t at, const char *name, oql_scope *s)
 {
@@ -339,7 +339,7 @@ static value list_attribute(oql *o, const oql_node *n, value of, const char *nam
     return nothing();
 }
 
-/* Of class objects, and of the class of an object. *known false: none of these. */
+/* Translates attributes of class objects, and of the class of an object. *known false: not one of these. */
 static value class_attribute(oql *o, const oql_node *n, value of, const char *name, bool *known)
 {
     static const struct {
@@ -433,8 +433,9 @@ value hdx_oql_attribute(oql *o, const oql_node *n, value of, const char *name, o
         return hdx_oql_column_value(o, n->at, of, VALUE_NUMBER, ROW_LENGTH);
     if (hdx_oql_same(name, "clazz") || hdx_oql_same(name, "class"))
         return hdx_oql_class_of(o, n->at, of);
+    /* a group of equal names is known by the name alone */
     if (hdx_oql_same(name, "className") || (hdx_oql_same(name, "displayName") && s != NULL && s->grouped))
-        return hdx_oql_column_value(o, n->at, of, VALUE_TEXT, ROW_CLASS); /* groups of one name each say nothing */
+        return hdx_oql_column_value(o, n->at, of, VALUE_TEXT, ROW_CLASS);
     if (hdx_oql_same(name, "displayName") || hdx_oql_same(name, "technicalName"))
         return nullable(
             hdx_oql_value_of(VALUE_TEXT, BINDS_JOIN, display_name(o, n->at, of, hdx_oql_same(name, "displayName"))));

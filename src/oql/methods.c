@@ -1,8 +1,8 @@
 /*
- * methods.c - methods, and places in arrays.
+ * methods.c - translates methods and array indexes.
  *
- * Methods are those of the Java objects that MAT would have at that place: of Strings, of lists, of its own classes.
- * Each is here or is refused, naming what has the answer. Lengths and places in texts count characters, where Java
+ * Methods are those of the Java objects that MAT would have in this place: of Strings, of lists, of MAT's own classes.
+ * Other methods are refused with a hint to an alternative. Lengths and offsets in texts count characters, where Java
  * counts 16-bit units.
  */
 #include "oql/members.h"
@@ -20,7 +20,7 @@ bool hdx_oql_takes(oql *o, const oql_node *n, unsigned least, unsigned most)
     return false;
 }
 
-/* Argument i as SQL; as text: of an object its text, of a character the character. */
+/* Returns argument i as SQL; as a text: for an object its text, for a character the character. */
 const oql_node *hdx_oql_argument(const oql_node *n, unsigned i)
 {
     const oql_node *a = n->list;
@@ -42,7 +42,7 @@ static const char *scalar_argument(oql *o, const oql_node *n, unsigned i, oql_sc
 
 /* ---- methods ---- */
 
-/* 'text*' for GLOB, with what means something to it in brackets. */
+/* Makes a GLOB pattern 'text*', with GLOB's special characters in brackets. */
 static const char *glob(oql *o, const char *before, const char *text, const char *after)
 {
     char *out = hdx_oql_get(o, 3 * strlen(text) + 1), *at = out;
@@ -57,7 +57,7 @@ static const char *glob(oql *o, const char *before, const char *text, const char
     return hdx_oql_literal(o, hdx_oql_say(o, "%s%s%s", before, out, after));
 }
 
-/* Methods of java.lang.String. *known false: none of these. x binds as tightly as there is. */
+/* Translates methods of java.lang.String. *known false: not one of these. x binds most tightly. */
 static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s, bool *known)
 {
     static const struct {
@@ -95,7 +95,7 @@ static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s,
     if (starts || strcmp(n->text, "endsWith") == 0) {
         if (!hdx_oql_takes(o, n, 1, 1))
             return nothing();
-        if (n->list->kind == OQL_IS_STRING || n->list->kind == OQL_IS_CHAR) /* the index helps with a prefix */
+        if (n->list->kind == OQL_IS_STRING || n->list->kind == OQL_IS_CHAR) /* the index speeds up a prefix */
             return nullable(hdx_oql_value_of(
                 VALUE_BOOL, BINDS_EQUAL,
                 hdx_oql_say(o, "%s GLOB %s", x, glob(o, starts ? "" : "*", n->list->text, starts ? "*" : ""))));
@@ -180,7 +180,7 @@ const char *hdx_oql_quoted_argument(oql *o, const oql_node *n, unsigned i)
     return hdx_oql_refuse(o, a->at, NULL, "%.60s() needs a name in quotes", n->text);
 }
 
-/* "a.b.c", field by field. */
+/* Resolves "a.b.c", field by field. */
 value hdx_oql_resolved(oql *o, const oql_node *n, value of, const char *path, oql_scope *s)
 {
     char *copy = hdx_oql_get(o, strlen(path) + 1), *rest = copy, *part;
@@ -234,7 +234,7 @@ static const struct {
     { "isArray", IS_ARRAY },
 };
 
-/* What the snapshot tells of one object. */
+/* Translates methods of the snapshot for one object. */
 static value snapshot_of(oql *o, const oql_node *n, snapshot_method_kind is, oql_scope *s)
 {
     const oql_node *a = n->list;
@@ -315,7 +315,7 @@ static value list_method(oql *o, const oql_node *n, value of, oql_scope *s)
     return nothing();
 }
 
-/* Is it known to be an array, and no collection? */
+/* Returns whether the value is known to be an array and no collection. */
 static bool is_array(value v)
 {
     return v.kind == VALUE_ARRAY ||
@@ -324,7 +324,7 @@ static bool is_array(value v)
 
 static bool is_collection(value v) { return v.row != NULL && v.row->class_name != NULL && !is_array(v); }
 
-/* How many elements: of an array its length, of a collection what it holds. */
+/* Returns the number of elements: of an array its length, of a collection its size. */
 const char *hdx_oql_size_of(oql *o, uint32_t at, value v)
 {
     const char *length = hdx_oql_object_column(o, at, v, ROW_LENGTH), *id = hdx_oql_object_of(o, at, v);
@@ -383,10 +383,10 @@ static value object_method(oql *o, const oql_node *n, value of, oql_scope *s)
                                                 hdx_oql_scalar_of(o, n->list->at, other, BINDS_LESS)));
     }
     if (strncmp(n->text, "get", 3) == 0 && n->text[3] >= 'A' && n->text[3] <= 'Z' && n->number == 0 && !is_of_entry(n))
-        return hdx_oql_attribute(o, n, of, n->text + 3, s); /* names of attributes ignore the case */
+        return hdx_oql_attribute(o, n, of, n->text + 3, s); /* names of attributes ignore case */
     if (strcmp(n->text, "isArrayType") == 0)
         return hdx_oql_attribute(o, n, of, n->text, s);
-    /* of its text, as hprof-analyzer has it */
+    /* methods of its text, as in hprof-analyzer */
     value v = text_method(o, n, hdx_oql_text_of(o, n->at, of), s, &known);
     if (!known)
         no_method(o, n);
@@ -411,7 +411,10 @@ static value number_method(oql *o, const oql_node *n, value of)
     return nothing();
 }
 
-/* h[i].getKey(), h[i].getValue(): of the entries of a map, which need not be objects. *known false: none of these. */
+/*
+ * Translates h[i].getKey() and h[i].getValue() for entries of a map, which need not be objects. *known false: not one
+ * of these.
+ */
 static value entry_method(oql *o, const oql_node *n, oql_scope *s, bool *known)
 {
     const oql_node *entry = n->a;

@@ -1,9 +1,9 @@
 /*
- * names.c - names and texts as SQL writes them, and what the dump knows of classes and fields.
+ * names.c - names and texts as SQL writes them, and what the dump knows about classes and fields.
  *
- * A field is a column of its class's table only where that is the field that MAT would take: of several of one name it
- * takes the topmost, the table's column is the lowest; names of SQL ignore case, those of Java do not; and a class
- * whose name is that of a table of ours, or of another class but for the case, has no table of that name.
+ * A field is a column of its class's table only if it is the field that MAT would choose: of several with one name MAT
+ * chooses the topmost, but the table's column is the lowest; SQL's names ignore case, Java's do not; and a class whose
+ * name equals that of a built-in table, or differs from another class only in case, has no table of that name.
  */
 #include "oql/oql.h"
 #include "base/nearest.h"
@@ -45,7 +45,7 @@ static bool is_in(const char *words, const char *text)
     return strcasestr(words, word) != NULL;
 }
 
-/* Plain where SQL can take it for nothing else. */
+/* Returns the name without quotes if SQL cannot misread it. */
 const char *hdx_oql_identifier(oql *o, const char *text)
 {
     static const char *const keywords =
@@ -59,7 +59,7 @@ const char *hdx_oql_identifier(oql *o, const char *text)
         "recursive references regexp reindex release rename replace restrict returning right rollback row rows "
         "savepoint select set table temp temporary then ties to transaction trigger unbounded union unique update "
         "using vacuum values view virtual when where window with without true false rowid oid _rowid_ ";
-    if (text == NULL) /* what failed before */
+    if (text == NULL) /* after an earlier failure */
         return NULL;
     const char *s = text;
     while ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_' || (s > text && *s >= '0' && *s <= '9'))
@@ -142,7 +142,7 @@ void *hdx_oql_no_heirs(oql *o, uint32_t at, const char *name)
                           "%.100s is an interface, and heap dumps do not record which classes implement it", name);
 }
 
-/* A name without a package may be that of another table: "class NAME" is of the class, whatever tables there are. */
+/* A name without a package may be that of another table: "class NAME" always means the class. */
 const char *hdx_oql_class_table(oql *o, const char *name, bool heirs)
 {
     return hdx_oql_identifier(o, hdx_oql_say(o, "%s%s",
@@ -169,9 +169,11 @@ bool hdx_oql_class_has_table(oql *o, const char *name)
     return there;
 }
 
-#define COLUMNS 1000u /* those after them may be cut: SQLite takes 2,000 */
+#define COLUMNS 1000u /* later columns may be cut, because SQLite allows 2,000 */
 
-/* How many fields of the class and those above it are called so, case ignored; *exact: those with the same case. */
+/*
+ * Counts the fields of this name, ignoring case, in the class and its superclasses; *exact: those with the same case.
+ */
 static unsigned fields_called(oql *o, const hdx_class *c, const char *field, unsigned *exact, uint8_t *type)
 {
     unsigned found = 0;
@@ -231,13 +233,15 @@ static int types_of(oql *o, const char *name, const char *field)
     }
     if (types != OQL_BOTH || name == NULL || (top = hdx_graph_class_named(o->g, name)) == NULL)
         return types;
-    /* Of several kinds in the dump those count that objects of the class may have: its own and those above it. */
+    /*
+     * If the dump has fields of several types, those that objects of the class have count: its own and inherited ones.
+     */
     int own = OQL_NO_FIELD;
     steps = 0;
     for (const hdx_class *c = top; c != NULL && steps++ < count; c = hdx_graph_class(o->g, c->super))
         for (uint32_t f = 0; f < c->field_count; f++)
             if (text_is(c->fields[f].name, field))
-                own = c->fields[f].type == 2 ? OQL_REFERENCES : OQL_NUMBERS; /* the topmost at last */
+                own = c->fields[f].type == 2 ? OQL_REFERENCES : OQL_NUMBERS; /* the topmost is the last */
     return own == OQL_NO_FIELD ? types : own;
 }
 

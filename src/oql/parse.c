@@ -1,5 +1,5 @@
 /*
- * parse.c - tokens to a tree.
+ * parse.c - makes a tree from tokens.
  *
  *     select     SELECT [DISTINCT | AS RETAINED SET] [OBJECTS] (* | item, ...) FROM source [alias] [WHERE condition]
  *                [GROUP BY value, ...] [HAVING condition] [ORDER BY value [ASC | DESC], ...] [LIMIT n] [OFFSET n]
@@ -10,7 +10,7 @@
  *     value      sums and products of literals, calls and paths: s.field.@attribute.method(...)[3]
  *
  * Descends by recursion, one level of nesting a call, HDX_OQL_DEPTH levels at most; chains (a.b.c, a + b + c) are read
- * by loops, and the depth of the tree that comes of them is bound to the same number (INVARIANT 2 of oql.h).
+ * by loops, and the depth of the resulting tree has the same limit (INVARIANT 2 of oql.h).
  */
 #include "oql/oql.h"
 
@@ -18,7 +18,7 @@
 
 typedef struct parser {
     oql      *o;
-    uint32_t  at; /* token */
+    uint32_t  at; /* index of the current token */
     unsigned  depth;
     oql_node *made;
 } parser;
@@ -57,7 +57,7 @@ static bool take(parser *p, const char *text)
 
 static bool failed(const parser *p) { return p->o->code != HDX_OK; }
 
-/* What JavaScript has and OQL has not begins with one of these. */
+/* Hints at JavaScript syntax, which begins with one of these and which OQL does not support. */
 static const char *hint_here(const parser *p)
 {
     static const char *const script[] = { "{",      "?",   "=>",     "function", "var", "let",
@@ -122,8 +122,8 @@ static oql_node *make(parser *p, oql_kind kind, uint32_t at)
     return n;
 }
 
-/* Puts a child (NULL after a failure) below. */
-static oql_node *below(parser *p, oql_node *n, const oql_node *child)
+/* Adds the depth of a child (NULL after a failure) to its parent's. */
+static oql_node *add_depth(parser *p, oql_node *n, const oql_node *child)
 {
     if (n == NULL || child == NULL)
         return NULL;
@@ -143,7 +143,7 @@ static oql_node *pair(parser *p, oql_kind kind, oql_node *a, oql_node *b)
         return NULL;
     n->a = a;
     n->b = b;
-    return below(p, below(p, n, a), b);
+    return add_depth(p, add_depth(p, n, a), b);
 }
 
 static oql_node *selected(parser *p, uint32_t at)
@@ -153,13 +153,13 @@ static oql_node *selected(parser *p, uint32_t at)
     if (n == NULL)
         return NULL;
     n->select = s;
-    for (const oql_node *m = p->made->made; m != NULL && m->at >= at; m = m->made) /* all that was made inside */
-        if (below(p, n, m) == NULL)
+    for (const oql_node *m = p->made->made; m != NULL && m->at >= at; m = m->made) /* all nodes made inside */
+        if (add_depth(p, n, m) == NULL)
             return NULL;
     return n;
 }
 
-/* value, ... up to the closing sign, as a list of n. */
+/* Parses "value, ..." up to the closing sign, as a list of n. */
 static oql_node *arguments(parser *p, oql_node *n, const char *closing)
 {
     oql_node **last;
@@ -174,7 +174,7 @@ static oql_node *arguments(parser *p, oql_node *n, const char *closing)
         oql_node *child = is(p, "*") ? make(p, OQL_IS_STAR, token(p, 0)->at) : condition(p);
         if (child != NULL && child->kind == OQL_IS_STAR)
             p->at++;
-        if (below(p, n, child) == NULL)
+        if (add_depth(p, n, child) == NULL)
             return NULL;
         n->distinct |= distinct;
         n->number++;
@@ -224,7 +224,7 @@ static oql_node *snapshot(parser *p)
     return need(p, "}") ? make(p, OQL_IS_SNAPSHOT, at) : NULL;
 }
 
-/* ( ... ): a condition, a SELECT, or, after IN, a list. */
+/* Parses ( ... ): a condition, a SELECT, or, after IN, a list. */
 static oql_node *parenthesis(parser *p, bool list)
 {
     const uint32_t at = token(p, 0)->at;
@@ -273,7 +273,7 @@ static oql_node *named(parser *p)
     return n;
 }
 
-/* .name  .@name  .name(...)  @name, after which no dot stood */
+/* Parses .name  .@name  .name(...), and @name after a value without a dot. */
 static oql_node *dotted(parser *p, oql_node *of)
 {
     const bool       attribute = take(p, "@");
@@ -294,13 +294,13 @@ static oql_node *dotted(parser *p, oql_node *of)
     n->b = NULL;
     n->number = 0;
     if (!method)
-        return below(p, n, of);
+        return add_depth(p, n, of);
     p->at++;
     if (!enter(p))
         return NULL;
     n = arguments(p, n, ")");
     p->depth--;
-    return below(p, n, of);
+    return add_depth(p, n, of);
 }
 
 static oql_node *indexed(parser *p, oql_node *of)
@@ -318,7 +318,7 @@ static oql_node *indexed(parser *p, oql_node *of)
     oql_node *n = pair(p, to == NULL ? OQL_IS_INDEX : OQL_IS_RANGE, of, from);
     if (n != NULL)
         n->c = to;
-    return to == NULL ? n : below(p, n, to);
+    return to == NULL ? n : add_depth(p, n, to);
 }
 
 static oql_node *primary(parser *p)
@@ -364,10 +364,10 @@ static oql_node *unary(parser *p)
     oql_node *n = make(p, OQL_IS_MINUS, at);
     if (n != NULL)
         n->a = a;
-    return below(p, n, a);
+    return add_depth(p, n, a);
 }
 
-/* The one of these signs, separated by spaces, that stands here; NULL. */
+/* Returns which of these signs, separated by spaces, is the current token; NULL: none. */
 static const char *one_of(const parser *p, const char *const *signs)
 {
     for (; *signs != NULL; signs++)
@@ -418,7 +418,7 @@ static oql_node *like(parser *p, oql_node *a, bool negated)
     if (n->b == NULL || (n->text = hdx_oql_unquote_pattern(p->o, t)) == NULL)
         return NULL;
     n->b->text = n->text;
-    return below(p, n, a);
+    return add_depth(p, n, a);
 }
 
 static oql_node *in(parser *p, oql_node *a, bool negated)
@@ -429,7 +429,7 @@ static oql_node *in(parser *p, oql_node *a, bool negated)
     return n;
 }
 
-/* A class: names and dots, [] after them; or one of the JVM's own, [C. */
+/* Parses a class: names and dots, [] after them; or a name of the JVM, [C. */
 static const char *class_name(parser *p)
 {
     static const char        letters[] = "ZCFDBSIJ";
@@ -490,7 +490,7 @@ static oql_node *implements(parser *p, oql_node *a)
         n->text = hdx_oql_unquote(p->o, t);
     } else
         n->text = class_name(p);
-    return n->text == NULL ? NULL : below(p, n, a);
+    return n->text == NULL ? NULL : add_depth(p, n, a);
 }
 
 static oql_node *relation(parser *p)
@@ -549,23 +549,23 @@ static oql_node *negation(parser *p)
     oql_node *n = make(p, OQL_IS_NOT, at);
     if (n != NULL)
         n->a = a;
-    return below(p, n, a);
+    return add_depth(p, n, a);
 }
 
-/* Any number of conditions with the same word between them are one list, so that their number is no depth. */
+/* Parses conditions with the same word between them as one list, so that their number does not add depth. */
 static oql_node *joined(parser *p, oql_kind kind, const char *word, const char *sign, oql_node *(*part)(parser *))
 {
     oql_node *n = part(p);
     if (n == NULL || (!is(p, word) && !is(p, sign)))
         return n;
     oql_node *all = make(p, kind, n->at), **last;
-    if (below(p, all, n) == NULL)
+    if (add_depth(p, all, n) == NULL)
         return NULL;
     all->list = n;
     last = &n->next;
     while (take(p, word) || take(p, sign)) {
         n = part(p);
-        if (below(p, all, n) == NULL)
+        if (add_depth(p, all, n) == NULL)
             return NULL;
         *last = n;
         last = &n->next;
@@ -590,7 +590,7 @@ static bool ends_item(const parser *p)
     return false;
 }
 
-/* [AS] name, or "name". *name NULL: none stands here. */
+/* Parses [AS] name, or "name". *name NULL: no alias here. */
 static bool alias(parser *p, const char **name)
 {
     const bool       as = take(p, "as");
@@ -629,7 +629,7 @@ static bool items(parser *p, oql_select *s)
     return true;
 }
 
-/* 0x1, 0x2 ...; MAT's ids of objects are none of ours. */
+/* Parses 0x1, 0x2 ...; MAT's object ids differ from those of the index. */
 static bool addresses(parser *p, oql_select *s)
 {
     oql_node **last = &s->from;
@@ -682,7 +682,7 @@ static bool source(parser *p, oql_select *s)
     return (s->name = class_name(p)) != NULL;
 }
 
-/* FROM [OBJECTS] [INSTANCEOF] ... [alias]; "instanceof"."C" and instanceof.C, as in mat-calcite. */
+/* Parses FROM [OBJECTS] [INSTANCEOF] ... [alias]; also "instanceof"."C" and instanceof.C, as in mat-calcite. */
 static bool from(parser *p, oql_select *s)
 {
     const oql_token *t;

@@ -1,32 +1,34 @@
 /*
- * regex.c - a regular expression of Java in the words of PCRE2.
+ * regex.c - converts a regular expression of Java to one of PCRE2.
  *
- * Most are the same: groups, look-around, lazy and possessive quantifiers, \d \w \s \b \Q..\E, flags i m s x. What
- * differs:
+ * Most constructs are equal: groups, look-around, lazy and possessive quantifiers, \d \w \s \b \Q..\E, flags i m s x.
+ * These differ:
  *
  *     Java                              here
  *     [a-z&&[^aeiou]], [a[b-d]]         look-ahead: (?:(?=[a-z])(?=(?![aeiou])(?s:.))(?s:.))
  *     \p{Lower} \p{ASCII} ...           [[:lower:]] [[:ascii:]]: ASCII alone, as in Java
  *     \p{IsLatin} \p{IsAlphabetic}      \p{Latin} \p{Alphabetic}; \p{IsL} \p{gc=L} \p{general_category=L}: \p{L}
- *     \p{javaLowerCase} ...             \p{Ll} and others alike; those that no property of Unicode says are refused
+ *     \p{javaLowerCase} ...             \p{Ll} and similar ones; refused if Unicode has no such property
  *     \p{InGreek}                       refused: PCRE2 knows scripts, not blocks
  *     \u0041 \0101 \cA                  \x{41}; pairs of surrogates are one character
  *     \11 with one group                \g{1}1: Java takes as many digits as there are groups
- *     (?U) (?d) (?u)                    refused, refused, left out: PCRE2 gives U another meaning, and (?i) is
- * Unicode's \K \g \C \N (*VERB) (?1) (?R)     refused: no Java
+ *     (?U) (?d)                         refused: PCRE2 gives U another meaning
+ *     (?u)                              omitted: (?i) is Unicode's
+ *     \K \g \C \N (*VERB) (?1) (?R)     refused: not in Java
  *
- * A dot takes line feeds, too: MAT matches its own writing of a text, in which they are \u000a, and a dot matches that.
+ * A dot also matches line feeds: MAT matches its own escaped form of the text, in which a line feed is \u000a, and a
+ * dot matches that.
  */
 #include "oql/oql.h"
 
 #include <stdio.h>
 
-#define CLASSES 32u /* nested in each other */
+#define CLASSES 32u /* maximum nesting */
 
 typedef struct regex {
     oql        *o;
-    uint32_t    at; /* in the query, for words */
-    const char *s;  /* where it is read */
+    uint32_t    at; /* offset in the query, for messages */
+    const char *s;  /* current position */
     hdx_buffer  out;
     unsigned    groups;
 } regex;
@@ -43,7 +45,7 @@ static bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
 static void put_char(regex *r, uint32_t c) { hdx_buffer_format(&r->out, "\\x{%x}", c); }
 
-/* A character that means itself, inside of a class and outside. */
+/* Writes a character that stands for itself, inside a class and outside. */
 static void put_itself(regex *r, char c)
 {
     if ((c & 0x80) == 0 && !is_letter(c) && !is_digit(c) && c != '_' && (unsigned char)c > ' ')
@@ -54,7 +56,7 @@ static void put_itself(regex *r, char c)
 /* ---- properties ---- */
 
 static const struct {
-    const char *java, *posix, *unicode; /* one of both */
+    const char *java, *posix, *unicode; /* one of the two */
 } properties[] = {
     { "Lower", "lower", NULL },
     { "Upper", "upper", NULL },
@@ -100,7 +102,7 @@ static bool begins(const char **s, size_t *len, const char *with)
     return true;
 }
 
-/* \p{...} and \pL; s is after the p. inside: of a class. */
+/* Converts \p{...} and \pL; s is after the p. inside: in a class. */
 static bool property(regex *r, bool inside)
 {
     bool not = r->s[-1] == 'P';
@@ -127,7 +129,7 @@ static bool property(regex *r, bool inside)
         }
     const bool category = begins(&s, &len, "gc=") || begins(&s, &len, "general_category=");
     const bool script = !category && (begins(&s, &len, "script=") || begins(&s, &len, "sc=") || begins(&s, &len, "Is"));
-    if (is_category(s, len)) /* LC is L& there */
+    if (is_category(s, len)) /* LC is L& in PCRE2 */
         hdx_buffer_format(&r->out, "\\%c{%.*s}", not ? 'P' : 'p', (int)len,
                           len == 2 && s[1] == 'C' && s[0] == 'L' ? "L&" : s);
     else if (script && len == 8 && strncmp(s, "Assigned", 8) == 0)
@@ -199,7 +201,7 @@ static bool hexadecimal(regex *r)
     return true;
 }
 
-static bool back_reference(regex *r) /* as many digits as name a group that was opened before */
+static bool back_reference(regex *r) /* as many digits as refer to a group that was opened before */
 {
     unsigned n = (unsigned)(*r->s++ - '0');
     while (is_digit(*r->s) && n * 10 + (unsigned)(*r->s - '0') <= r->groups)
@@ -208,7 +210,7 @@ static bool back_reference(regex *r) /* as many digits as name a group that was 
     return true;
 }
 
-/* After a backslash. In a class no anchors, no references. */
+/* Converts what follows a backslash. A class has no anchors and no references. */
 static bool escape(regex *r, bool inside)
 {
     const char c = *r->s;
@@ -242,7 +244,7 @@ static bool escape(regex *r, bool inside)
     return true;
 }
 
-/* After \Q: up to \E each character means itself. */
+/* After \Q each character up to \E stands for itself. */
 static void quoted(regex *r)
 {
     while (*r->s != '\0' && !(r->s[0] == '\\' && r->s[1] == 'E'))
@@ -252,7 +254,7 @@ static void quoted(regex *r)
 
 /* ---- classes of characters ---- */
 
-/* Is the class that begins here free of && and of other classes? */
+/* Returns whether the class that begins here has no && and no nested classes. */
 static bool is_simple_class(const char *s)
 {
     s += s[0] == '^';
@@ -266,7 +268,7 @@ static bool is_simple_class(const char *s)
     return true;
 }
 
-/* One item, its escapes resolved. */
+/* Converts one item with its escapes. */
 static bool class_item(regex *r)
 {
     if (*r->s == '\\') {
@@ -301,8 +303,8 @@ static bool simple_class(regex *r)
 }
 
 /*
- * A class in which others stand, or &&: each operand of && is a look-ahead for one of what stands in it, and a
- * character of any kind comes last. Of a class with ^ all of that is a look-ahead that must fail. r->s is after the
+ * Converts a class with && or nested classes: each operand of && becomes a look-ahead for its alternatives, and any
+ * character is matched last. For a class with ^ all of that becomes a look-ahead that must fail. r->s is after the
  * first [.
  *
  *     [a[bc]&&d]   (?: (?= [a] | [bc] ) (?= [d] ) (?s:.) )       [^...]   (?: (?! (?=...) (?=...) ) (?s:.) )
@@ -310,7 +312,7 @@ static bool simple_class(regex *r)
 static bool nested_class(regex *r)
 {
     bool     negated[CLASSES] = { false };
-    bool     operand = false, run = false; /* something stands in this operand; plain items are being written */
+    bool     operand = false, run = false; /* the operand has items; a run of plain items is open */
     unsigned depth = 0;
     negated[0] = *r->s == '^';
     r->s += negated[0];
@@ -364,7 +366,7 @@ static bool nested_class(regex *r)
 
 /* ---- groups ---- */
 
-/* After "(": what follows "?" must be Java's. */
+/* Converts what follows "(": the construct after "?" must exist in Java. */
 static bool group(regex *r)
 {
     static const char *const known[] = { "?:", "?=", "?!", "?>", "?<=", "?<!" };
@@ -437,7 +439,10 @@ const char *hdx_oql_regex(oql *o, uint32_t at, const char *java)
         hdx_oql_fail(o, hdx_no_memory(NULL, "", 0), at, NULL, "no memory for a regular expression");
         goto out;
     }
-    /* What PCRE2 cannot do (a look-behind of unknown length), or nobody (an open group), is said before it runs. */
+    /*
+     * Errors are reported before the query runs: an unclosed group, or what PCRE2 cannot do (a look-behind of unknown
+     * length).
+     */
     if (hdx_regex_open(r.out.at, r.out.len, NULL, &compiled, &why) != HDX_OK)
         hdx_oql_fail(o, why.code, at, why.hint, "%s", why.message);
     else

@@ -1,14 +1,14 @@
 /*
- * select.c - a SELECT: where its rows come from, which of them, what they show.
+ * select.c - translates a SELECT: the source of its rows, its condition, its columns.
  *
- *     FROM C s               objects s WHERE s.class='C', or, where one of its fields is asked for, the table "C" s
+ *     FROM C s               objects s WHERE s.class='C', or, if single_select of its fields is used, the table "C" s
  *     FROM INSTANCEOF C s    objects s WHERE s.instanceof='C', or "instanceof C" s
  *     FROM OBJECTS C c       objects c that are class objects of C
  *     FROM (SELECT ...) s    of class objects: their instances; of a table: its rows
  *     FROM OBJECTS (...) s   those objects
  *
- * SELECT * and SELECT OBJECTS show objects, as MAT does: id, address, class, label and both sizes. Below, in another
- * SELECT, they are their ids.
+ * SELECT * and SELECT OBJECTS show objects, as MAT does: id, address, class, label and both sizes. In a sub-select they
+ * show ids only.
  */
 #include "oql/members.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* A name for a table that is none of the query's. */
+/* Returns a table name that the query does not use. */
 const char *hdx_oql_table_name(oql *o)
 {
     char name[16];
@@ -42,7 +42,10 @@ static bool names_row(const oql_node *n, const char *alias)
                                      (hdx_oql_same(n->text, "this") || (alias != NULL && strcmp(n->text, alias) == 0)));
 }
 
-/* Is a field asked for that the class's table has as a column? The choice is of speed alone: both ways are right. */
+/*
+ * Returns whether the SELECT uses a field that is a column of the class's table. This affects speed only: both ways
+ * give the same rows.
+ */
 static bool wants_columns(oql *o, const oql_select *s, const char *class_name)
 {
     uint8_t type;
@@ -82,7 +85,7 @@ static bool of_class(oql *o, const oql_select *s, oql_scope *out, const char *na
     return o->code == HDX_OK;
 }
 
-/* Classes that meet a condition on `classes`, and their heirs. */
+/* Selects classes that satisfy a condition on `classes`, and their subclasses. */
 static const char *class_ids(oql *o, bool heirs, const char *where)
 {
     if (!heirs)
@@ -95,7 +98,7 @@ static const char *class_ids(oql *o, bool heirs, const char *where)
         t, where, t, t, t);
 }
 
-/* The classes of a condition on `classes`, as class objects or as their instances. */
+/* Selects classes by a condition on `classes`, as class objects or as their instances. */
 static bool of_classes(oql *o, const oql_select *s, oql_scope *out, const char *where)
 {
     out->classes = s->of_objects;
@@ -137,7 +140,7 @@ static bool of_addresses(oql *o, const oql_select *s, oql_scope *out)
     return out->where != NULL;
 }
 
-/* Are rows of this SELECT class objects? */
+/* Returns whether rows of this SELECT are class objects. */
 static bool gives_classes(oql *o, const oql_select *s)
 {
     const oql_node *v = s->items == NULL ? NULL : s->items->value;
@@ -165,7 +168,7 @@ bool hdx_oql_gives_objects(const oql_select *s)
     const oql_item *i = s->items;
     if (s->objects || s->retained)
         return true;
-    if (s->source == OQL_OF_SELECT && !hdx_oql_gives_objects(s->inner)) /* a table, and a row of it */
+    if (s->source == OQL_OF_SELECT && !hdx_oql_gives_objects(s->inner)) /* the source is a table */
         return false;
     return s->star || (i->next == NULL && i->name == NULL && s->group == NULL && names_row(i->value, s->alias));
 }
@@ -237,16 +240,16 @@ static bool open_scope(oql *o, const oql_select *s, oql_scope *outer, oql_scope 
     return false;
 }
 
-/* ---- what is shown ---- */
+/* ---- columns ---- */
 
 typedef struct shown {
     const char *columns;
     const char *join;     /* " JOIN ..." or "" */
-    const char *where;    /* a condition more; NULL */
-    bool        distinct; /* needs DISTINCT to be distinct */
+    const char *where;    /* an additional condition; NULL: none */
+    bool        distinct; /* the rows may repeat without DISTINCT */
 } shown;
 
-/* Of a table with the columns of `objects`. */
+/* Returns the columns of a table that has the columns of `objects`. */
 static const char *object_columns(oql *o, const char *t)
 {
     return hdx_oql_say(o, "%s.id, %s.address, %s.class, label(%s.id) AS label, %s.shallow, %s.retained", t, t, t, t, t,
@@ -278,7 +281,7 @@ static bool show_row(oql *o, const oql_scope *scope, oql_want want, shown *out)
     return out->columns != NULL;
 }
 
-/* The objects that a value names, NULL left out: as a join, so that each row has its own. */
+/* Selects the objects of a value without NULLs: as a join, so that each row has its own objects. */
 static bool show_objects(oql *o, const oql_node *n, oql_scope *scope, oql_want want, shown *out)
 {
     value       v = hdx_oql_value(o, n, scope);
@@ -291,7 +294,7 @@ static bool show_objects(oql *o, const oql_node *n, oql_scope *scope, oql_want w
         out->distinct = false;
         return show_row(o, scope, want, out);
     }
-    if (v.kind == VALUE_ARRAY) /* its elements */
+    if (v.kind == VALUE_ARRAY) /* means its elements */
         v = hdx_oql_list_of(o, LIST_ELEMENTS, v.sql);
     if (o->code != HDX_OK)
         return false;
@@ -301,7 +304,7 @@ static bool show_objects(oql *o, const oql_node *n, oql_scope *scope, oql_want w
         out->columns = ids ? hdx_oql_say(o, "%s.id", t) : object_columns(o, t);
     } else if (v.kind == VALUE_LIST) {
         out->join = hdx_oql_say(o, " JOIN %s ON %s", v.from, v.where == NULL ? "1" : v.where);
-        if (ids) /* no NULL among them: an element may be one */
+        if (ids) /* without NULLs: an element may be null */
             out->where = v.ref == NULL ? NULL : hdx_oql_say(o, "%s IS NOT NULL", v.ref);
         if (ids)
             out->columns = v.ref == NULL ? v.column : v.ref;
@@ -335,7 +338,7 @@ static bool is_shown_as_text(value v)
     return v.kind == VALUE_TEXT || v.kind == VALUE_CHAR || v.kind == VALUE_CLASS || v.kind == VALUE_ROOTS;
 }
 
-/* One item of the list; its heading is what the query says, as in MAT, unless it is the name of a column. */
+/* Returns single_select column. Its heading is the text in the query, as in MAT, unless it is a column's plain name. */
 static const char *column(oql *o, oql_item *item, oql_scope *scope, oql_want want)
 {
     const oql_node *n = item->value;
@@ -347,7 +350,7 @@ static const char *column(oql *o, oql_item *item, oql_scope *scope, oql_want wan
                   : v.kind == VALUE_LIST                                      ? SHOWN_IDS
                   : is_shown_as_text(v)                                       ? SHOWN_TEXT
                                                                               : SHOWN_ANY;
-    if (v.kind == VALUE_LIST && v.sql != NULL) /* a column of a sub-select, which has it as a text already */
+    if (v.kind == VALUE_LIST && v.sql != NULL) /* a column of a sub-select, where it is already a text */
         sql = v.sql;
     else if (v.kind == VALUE_LIST && v.list == LIST_SELECT)
         sql = hdx_oql_say(o, "(WITH l(v) AS (%s) SELECT group_concat(v) FROM l)", v.select);
@@ -417,7 +420,7 @@ static bool show(oql *o, const oql_select *s, oql_scope *scope, oql_want want, s
 
 /* ---- the statement ---- */
 
-/* " GROUP BY a, b" */
+/* Returns " GROUP BY a, b". */
 static const char *list(oql *o, const char *word, const oql_node *first, oql_scope *scope)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
@@ -450,8 +453,8 @@ static const char *limits(oql *o, const oql_select *s)
     return hdx_oql_say(o, " LIMIT %s OFFSET %s", limit, whole_number(o, s->offset));
 }
 
-/* One SELECT without its UNIONs. as: a format for its columns, as "group_ids(%s)"; NULL: as they are. */
-static const char *one(oql *o, const oql_select *s, oql_scope *outer, oql_want want, bool group_ids)
+/* Returns single_select SELECT without its UNIONs. group_ids: its ids become an argument of group_ids(). */
+static const char *single_select(oql *o, const oql_select *s, oql_scope *outer, oql_want want, bool group_ids)
 {
     oql_scope scope;
     shown     out;
@@ -480,14 +483,14 @@ static const char *one(oql *o, const oql_select *s, oql_scope *outer, oql_want w
                        group, having, order, limits(o, s));
 }
 
-/* AS RETAINED SET: everything that would go with the objects of the SELECT. */
+/* Translates AS RETAINED SET: everything that would be freed with the objects of the SELECT. */
 static const char *retained(oql *o, const oql_select *s, oql_scope *outer, oql_want want)
 {
     if (s->group != NULL || s->having != NULL)
         return hdx_oql_refuse(o, s->at, "for groups use retained_set_size(id) in SQL",
                               "a retained set cannot be grouped");
     const bool  simple = s->order == NULL && s->limit == NULL && s->offset == NULL;
-    const char *ids = one(o, s, outer, WANT_IDS, simple);
+    const char *ids = single_select(o, s, outer, WANT_IDS, simple);
     if (!simple)
         ids = hdx_oql_say(o, "WITH l(v) AS (%s) SELECT group_ids(v) FROM l", ids);
     const char *r = hdx_oql_table_name(o);
@@ -498,8 +501,8 @@ static const char *retained(oql *o, const oql_select *s, oql_scope *outer, oql_w
                        ids, r, t, t, r);
 }
 
-/* Columns that a SELECT shows. */
-static unsigned width(const oql_select *s)
+/* Returns the number of columns of a SELECT. */
+static unsigned column_count(const oql_select *s)
 {
     unsigned n = 0;
     while (!s->objects && !s->retained && s->star && s->source == OQL_OF_SELECT && !hdx_oql_gives_objects(s->inner))
@@ -517,12 +520,12 @@ const char *hdx_oql_statement(oql *o, const oql_select *s, oql_scope *outer, oql
     hdx_buffer  b = hdx_buffer_of(NULL);
     const char *all = NULL;
     for (const oql_select *part = s; part != NULL && o->code == HDX_OK && b.len <= SQL_MOST; part = part->more) {
-        if (columns && width(part) != width(s)) {
+        if (columns && column_count(part) != column_count(s)) {
             hdx_oql_refuse(o, part->at, "SELECT * and SELECT OBJECTS have 6 columns",
-                           "%u columns, but the previous SELECT has %u", width(part), width(s));
+                           "%u columns, but the previous SELECT has %u", column_count(part), column_count(s));
             break;
         }
-        const char *sql = part->retained ? retained(o, part, outer, want) : one(o, part, outer, want, false);
+        const char *sql = part->retained ? retained(o, part, outer, want) : single_select(o, part, outer, want, false);
         if (!several)
             return sql;
         const bool ordered = part->order != NULL || part->limit != NULL || part->offset != NULL;

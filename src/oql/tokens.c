@@ -1,8 +1,8 @@
 /*
- * tokens.c - the text of a query as tokens.
+ * tokens.c - splits the text of a query into tokens.
  *
- * Names are Java's: letters, digits, _, $ and everything that is not ASCII. Keywords are names, and the parser knows
- * where they are meant: a package may be called "objects". Comments are those of Java.
+ * Names are Java's: letters, digits, _, $ and everything that is not ASCII. Keywords are names, and the parser decides
+ * where they are keywords: a package may be called "objects". Comments are those of Java.
  */
 #include "oql/oql.h"
 
@@ -13,7 +13,7 @@ static bool begins_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80) != 0;
 }
 
-/* Past spaces and comments; false: one does not end. */
+/* Skips spaces and comments; false: a comment is not closed. */
 static bool skip(oql *o, uint32_t *at)
 {
     const char *s = o->text;
@@ -53,7 +53,7 @@ static uint32_t number_end(const char *s, uint32_t at)
     return s[at] == 'L' || s[at] == 'l' ? at + 1 : at;
 }
 
-/* 0: it does not end. In single quotes two of them stand for one, as in SQL. */
+/* Returns the end of a string; 0: it is not closed. In single quotes two quotes mean one, as in SQL. */
 static uint32_t string_end(const char *s, uint32_t at)
 {
     const char quote = s[at];
@@ -117,7 +117,7 @@ static bool one_token(oql *o, oql_token *t)
 bool hdx_oql_tokens(oql *o)
 {
     uint32_t at = 0;
-    /* One token a byte at most, and the end. */
+    /* At most one token per byte, and the end. */
     if ((o->tokens = hdx_oql_get(o, ((uint64_t)o->len + 1) * sizeof *o->tokens)) == NULL)
         return false;
     for (;;) {
@@ -134,7 +134,7 @@ bool hdx_oql_tokens(oql *o)
     }
 }
 
-/* ---- what stands in quotes ---- */
+/* ---- quoted texts ---- */
 
 static uint32_t hex_value(const char *s, unsigned n)
 {
@@ -147,7 +147,7 @@ static uint32_t hex_value(const char *s, unsigned n)
     return v;
 }
 
-/* Half of a pair alone is three bytes, as in the texts of heapdex. */
+/* An unpaired surrogate is three bytes, as in the texts of the index. */
 static char *put_utf8(char *out, uint32_t c)
 {
     if (c < 0x80) {
@@ -169,7 +169,10 @@ static char *put_utf8(char *out, uint32_t c)
     return out;
 }
 
-/* s: at the backslash, of four hexadecimal digits; pairs of surrogates are one character. Gives the bytes used; 0. */
+/*
+ * Reads \u and four hexadecimal digits at s; a pair of surrogates is one character. Returns the number of bytes used;
+ * 0: invalid.
+ */
 static uint32_t unicode_escape(const char *s, const char *end, uint32_t *c)
 {
     if (end - s < 6 || (*c = hex_value(s + 2, 4)) == UINT32_MAX || *c == 0)
@@ -193,7 +196,7 @@ const char *hdx_oql_unquote(oql *o, const oql_token *t)
     if (out == NULL)
         return NULL;
     while (s < end) {
-        if (*s == '\'' && t->kind == OQL_QUOTED) { /* two of them */
+        if (*s == '\'' && t->kind == OQL_QUOTED) { /* two quotes mean one */
             *at++ = '\'';
             s += 2;
         } else if (*s != '\\')
@@ -206,7 +209,7 @@ const char *hdx_oql_unquote(oql *o, const oql_token *t)
                 return hdx_oql_refuse(o, (uint32_t)(s - o->text), NULL, "\\u needs four hexadecimal digits, not 0000");
             at = put_utf8(at, c);
             s += used;
-        } else { /* quotes, backslashes; of what Java has not, both stay */
+        } else { /* quotes, backslashes; in an escape that Java does not have both characters stay */
             if (strchr("\\\"'", s[1]) == NULL)
                 *at++ = '\\';
             *at++ = s[1];

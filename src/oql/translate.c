@@ -1,6 +1,4 @@
-/*
- * translate.c - the door: OQL in, one statement of SQL out.
- */
+/* translate.c - the public function: translates OQL to one statement of SQL. */
 #include "oql/oql.h"
 #include "base/error.h"
 
