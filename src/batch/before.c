@@ -1,5 +1,6 @@
 /*
- * before.c - what a batch does before it works: folders, dumps, its share of them, what earlier calls have done, order.
+ * before.c - what a batch does before it works: it creates folders, finds dumps and its share of them, reads the
+ * results of earlier calls, and chooses the order.
  */
 #include "batch/run.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- before and after ---- */
+/* ---- folders ---- */
 
 static hdx_code make_folder(const char *path, hdx_error *err)
 {
@@ -30,7 +31,7 @@ static hdx_code make_folder(const char *path, hdx_error *err)
     return HDX_OK;
 }
 
-/* The first call of a batch makes this file, empty, in a folder that is new or holds nothing else. */
+/* The first call of a batch creates this empty file in a folder that is new or otherwise empty. */
 static bool is_begun(const char *out)
 {
     char        path[4200];
@@ -39,7 +40,7 @@ static bool is_begun(const char *out)
            S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
-/* The first entry of a folder that is none of ours and none of `known`; "": there is none. */
+/* Finds the first entry of a folder that is neither a temporary file of this program nor one of `known`; "": none. */
 static void find_other(const char *folder, const char *const *known, size_t count, char other[256])
 {
     const struct dirent *entry;
@@ -58,8 +59,8 @@ static void find_other(const char *folder, const char *const *known, size_t coun
 }
 
 /*
- * A batch replaces and removes files in its folder, so the folder must be its own: one that a batch began, or one that
- * is new. Another runner may be making it at this moment, and deploy/ puts a folder and a log there first.
+ * A batch replaces and removes files in its folder, so the folder must be its own: one that a batch began, or a new
+ * one. Another runner may be creating it at this moment, and deploy/ puts a folder and a log there first.
  */
 static hdx_code check_out(const char *out, hdx_error *err)
 {
@@ -73,7 +74,7 @@ static hdx_code check_out(const char *out, hdx_error *err)
         if ((size_t)snprintf(path, sizeof path, "%s/%s", out, in) < sizeof path)
             find_other(path, (const char *const[]){ ".began" }, strcmp(in, "claims") == 0, other);
     }
-    if (other[0] == '\0' || is_begun(out)) /* by another runner, meanwhile */
+    if (other[0] == '\0' || is_begun(out)) /* another runner began it meanwhile */
         return HDX_OK;
     return hdx_hint(err,
                     hdx_fail(err, HDX_USAGE, out, HDX_NOWHERE,
@@ -93,7 +94,7 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
             return hdx_fail(err, HDX_USAGE, r->o->out, HDX_NOWHERE, "the path is too long");
         code = r->o->summary ? HDX_OK : make_folder(path, err);
     }
-    if (r->o->summary) /* it tells what is there */
+    if (r->o->summary) /* only reports what exists */
         return code;
     if (code == HDX_OK && r->o->index_dir != NULL)
         code = make_folder(r->o->index_dir, err);
@@ -101,7 +102,7 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     if (code == HDX_OK && (code = hdx_batch_file_write(path, "", 0, NULL, false, err)) == HDX_OK &&
         stat(path, &st) == 0)
         r->began = st.st_mtim;
-    for (size_t i = 0; code == HDX_OK && i < 3; i++) { /* those of others at work are young */
+    for (size_t i = 0; code == HDX_OK && i < 3; i++) { /* temporary files of active runners are younger */
         const struct timespec old = { .tv_sec = r->began.tv_sec - (time_t)BATCH_CLAIM_STALE_S };
         (void)snprintf(path, sizeof path, "%s%s", r->o->out, folders[i]);
         hdx_batch_clear_temporary(path, &old);
@@ -109,7 +110,7 @@ static hdx_code make_out(batch_run *r, hdx_error *err)
     return code;
 }
 
-/* The number after `key` in a file of the system; UINT64_MAX: there is none. */
+/* Returns the number after `key` in a system file; UINT64_MAX: none. */
 static uint64_t number_in(const char *root, const char *name, const char *key, uint64_t unit)
 {
     char text[4096];
@@ -128,7 +129,7 @@ static uint64_t number_in(const char *root, const char *name, const char *key, u
     return end == at + strlen(key) || !hdx_mul(v, unit, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* Of the control group that the process is in, and of those around it. */
+/* Returns the least limit of the control group of this process and its ancestors. */
 static uint64_t group_memory(const char *root)
 {
     char     group[4096], path[4200];
@@ -206,7 +207,7 @@ static hdx_code check(const hdx_batch_options *o, hdx_error *err)
     return check_tables(o->more_tables, err);
 }
 
-/* "parquet", "parquet objects,references"; NULL: none. */
+/* Returns "parquet", "parquet objects,references"; NULL: none. */
 static const char *tables_name(batch_run *r)
 {
     static const char *const names[] = { NULL, "parquet", "sqlite", "csv" };
@@ -304,7 +305,7 @@ void hdx_batch_access_of_all(const batch_run *r, hdx_access *like)
     }
 }
 
-/* Of forecasts where all are there, else of sizes: what is weighed is the same for all. */
+/* Weighs by forecasts if all exist, otherwise by sizes, so that all dumps are weighed alike. */
 hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err)
 {
     batch_weight *weights = hdx_arena_get(&r->arena, (r->count + 1) * sizeof *weights);
@@ -335,7 +336,7 @@ void hdx_batch_take_share(batch_run *r)
     r->count = kept;
 }
 
-/* Those that were finished before need no forecast, only an index that is valid still: a child looks. */
+/* Dumps that were finished before need no forecast, only a valid index, which a child checks. */
 void hdx_batch_look_back(batch_run *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -373,11 +374,11 @@ void hdx_batch_recall(batch_run *r)
             continue;
         }
         j->s = j->before;
-        j->s.dropped = j->s.dropped && access(j->dump->path, F_OK) != 0; /* it may have been put back */
+        j->s.dropped = j->s.dropped && access(j->dump->path, F_OK) != 0; /* it may have been restored */
         if (j->s.state != BATCH_RUNNING)
             continue;
         const bool held = hdx_batch_claim_is_held(r->o->out, j->dump->id);
-        j->s.state = held ? BATCH_HELD : BATCH_INTERRUPTED; /* killed, where nobody has it */
+        j->s.state = held ? BATCH_HELD : BATCH_INTERRUPTED; /* without a claim its runner was killed */
         j->s.exit_code = hdx_batch_exit_code(held ? HDX_BUSY : HDX_CANCELLED);
     }
 }
@@ -418,7 +419,7 @@ hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err)
     return code;
 }
 
-/* ---- room on disk ---- */
+/* ---- disk space ---- */
 
 static const char *index_place(const batch_job *j, char folder[4096])
 {
@@ -436,7 +437,10 @@ uint64_t hdx_batch_disk_of(const batch_job *j)
     return hdx_add(j->forecast.disk, j->forecast.temporary, &bytes) ? bytes : UINT64_MAX;
 }
 
-/* Many dumps wait for the same few file systems: each is asked once for a start (run.c), not once for a dump. */
+/*
+ * Returns the free space for a dump's index. Many dumps wait for the same few file systems: each is queried once per
+ * start (run.c), not once per dump.
+ */
 static uint64_t space_at(batch_run *r, const batch_job *j)
 {
     char     folder[4096];
@@ -451,7 +455,7 @@ static uint64_t space_at(batch_run *r, const batch_job *j)
     return there;
 }
 
-/* Of the file system that its index goes to, less what those at work will take there. */
+/* Returns the free space of its index's file system, less what running dumps will use there. */
 uint64_t hdx_batch_disk_for(batch_run *r, const batch_job *j)
 {
     uint64_t       taken = 0;
@@ -482,7 +486,7 @@ hdx_code hdx_batch_put_in_order(batch_run *r, hdx_error *err)
             j->s.least_memory = j->forecast.least;
             j->s.forecast_disk = hdx_batch_disk_of(j);
         }
-        /* where nothing is built, questions take their time, too */
+        /* queries take time even if nothing is built */
         weights[i] = (batch_weight){ j->dump->id, j->forecast.seconds + (double)j->forecast.objects * 1e-8, i, 0 };
     }
     hdx_batch_plan_order(weights, r->count);

@@ -1,11 +1,11 @@
 /*
- * child.c - the work on one dump, in a process of its own: index, answers, tables; or only a forecast.
+ * child.c - the work on one dump in its own process: index, answers, tables; or only a forecast.
  *
  * In:  a task.
- * Out: files of the dump in OUT; through a pipe lines of flat JSON: {"say": "step"}, "notice", "forecast", at last
- *      "end". A child whose lines stop without an "end" has crashed or was killed, and that is all its parent knows.
- * It dies with its parent (PR_SET_PDEATHSIG); what it has built by then a later call goes on from. SIGTERM asks it to
- * keep what it has done and to end; Ctrl-C of a terminal reaches it too, and is its parent's to pass on.
+ * Out: files of the dump in OUT; lines of flat JSON through a pipe: {"say": "step"}, "notice", "forecast", finally
+ *      "end". A child whose lines stop without "end" has crashed or was killed; its parent knows no more than that.
+ * The child dies with its parent (PR_SET_PDEATHSIG); a later call resumes from what it has built. SIGTERM makes it save
+ * its progress and end. It ignores Ctrl-C in a terminal: the parent receives it as well and stops its children.
  */
 #include "batch/batch.h"
 
@@ -19,24 +19,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What questions hold besides an index: some tens of bytes an object where there is room, and less where there is not.
- */
+/* Memory of queries in addition to the index: some tens of bytes per object if available, otherwise less. */
 #define ASKING_BYTES 64u
 #define ASKING_ROOM  (64ull << 20)
 
-static atomic_bool            stopped; /* of this process alone: each child has its own */
+static atomic_bool            stopped; /* of this process only: each child has its own */
 static _Atomic(hdx_session *) guarded;
 
 typedef struct child {
     const batch_task *task;
     int               to;
-    pthread_mutex_t   one; /* line at a time */
+    pthread_mutex_t   one; /* a line is written as a whole */
     hdx_session      *session;
-    hdx_access        like;   /* what is written may be read where the dump may */
-    unsigned          failed; /* tables whose answer could not be given */
+    hdx_access        like;   /* output is readable by those who can read the dump */
+    unsigned          failed; /* number of tables whose answers failed */
     char              content[BATCH_CONTENT];
     uint64_t          content_ms;
-    const char       *needed; /* why the dump must stay, where it is to be dropped; NULL: it may go */
+    const char       *needed; /* reason to keep a dump that would be deleted; NULL: it may be deleted */
 } child;
 
 /* ---- lines ---- */
@@ -104,10 +103,10 @@ static void bus_error(int number, siginfo_t *info, void *context)
     (void)number;
     (void)context;
     if (s == NULL || !hdx_session_handle_fault(s, info->si_addr))
-        _exit(5); /* a file that is read became shorter, and it is none of the index */
+        _exit(5); /* a mapped file other than the index was truncated */
 }
 
-static void settle(pid_t parent)
+static void set_up_process(pid_t parent)
 {
     static const int ignored[] = { SIGINT, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ },
                      usual[] = { SIGALRM, SIGCHLD, SIGUSR1, SIGUSR2 };
@@ -127,7 +126,7 @@ static void settle(pid_t parent)
     (void)sigprocmask(SIG_SETMASK, &action.sa_mask, NULL);
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before it was said what then */
+    if (getppid() != parent) /* the parent died before prctl took effect */
         _exit(hdx_batch_exit_code(HDX_CANCELLED));
 }
 
@@ -180,7 +179,7 @@ static void put_forecast(child *c, const hdx_index_forecast *f, const hdx_index_
     hdx_buffer_free(&steps);
 }
 
-/* All pages of the index: sums, and what they say of each other. */
+/* Reads all pages of the index and checks checksums and consistency. */
 static hdx_code verify(child *c, hdx_error *err)
 {
     const hdx_cell *cells;
@@ -194,7 +193,7 @@ static hdx_code verify(child *c, hdx_error *err)
     return code;
 }
 
-/* Opening an index reads little of it: damage elsewhere is found by reading all. */
+/* Opening an index reads little of it: damage in other places is found only by a complete read. */
 static bool is_damaged(child *c, const hdx_index_options *find, hdx_code found)
 {
     hdx_error own;
@@ -210,7 +209,10 @@ static bool is_damaged(child *c, const hdx_index_options *find, hdx_code found)
     return code == HDX_DAMAGED;
 }
 
-/* Is the index, which `found` says can be opened or not, one that the caller wants built again? The parent is told. */
+/*
+ * Returns whether the caller wants this index built again, and reports it to the parent. `found`: the result of opening
+ * it.
+ */
 static bool is_to_rebuild(child *c, const hdx_index_options *find, hdx_code found)
 {
     const hdx_batch_rebuild which = c->task->options->rebuild;
@@ -223,7 +225,7 @@ static bool is_to_rebuild(child *c, const hdx_index_options *find, hdx_code foun
     return true;
 }
 
-/* Of a dump whose index is valid nothing is read. */
+/* If the index is valid, nothing of the dump is read. */
 static hdx_code forecast(child *c, hdx_error *err)
 {
     hdx_index_options   find = index_options(c);
@@ -250,7 +252,7 @@ static hdx_code forecast(child *c, hdx_error *err)
 
 static hdx_code ask(child *c, const char *name, const char *folder, hdx_error *err)
 {
-    static const hdx_argument whole[] = { { "texts", "whole" } }; /* as --format json has it */
+    static const hdx_argument whole[] = { { "texts", "whole" } }; /* as in --format json */
     char                      path[4300];
     hdx_rows                 *rows = NULL;
     (void)snprintf(path, sizeof path, "%s/%s.json", folder, name);
@@ -276,7 +278,7 @@ static hdx_code ask_all(child *c, hdx_error *err)
     }
     for (size_t len; code == HDX_OK && at != NULL && *at != '\0'; at += len + (at[len] == ',')) {
         len = strcspn(at, ",");
-        (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), at); /* they were checked */
+        (void)snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), at); /* already validated */
         code = ask(c, name, folder, err);
     }
     return code;
@@ -289,7 +291,7 @@ hdx_fleet_format hdx_batch_format_of(hdx_batch_tables tables)
     return tables == HDX_BATCH_PARQUET ? HDX_FLEET_PARQUET : tables == HDX_BATCH_CSV ? HDX_FLEET_CSV : HDX_FLEET_SQLITE;
 }
 
-/* failure NULL: of the answers; else there are none, and the tables say why. */
+/* Writes the tables of the answers; with a failure only tables that report it. */
 static hdx_code write_tables(child *c, const hdx_error *failure, hdx_error *err)
 {
     const hdx_batch_options *o = c->task->options;
@@ -328,10 +330,10 @@ static uint64_t now_ms(void)
 }
 
 /*
- * A sum of every byte before the dump is indexed. The parent stores it at once: a call that is killed and repeated must
- * still know what the index was built from.
+ * Computes a hash of all bytes before the dump is indexed. The parent stores it immediately: after a kill, a repeated
+ * call must still know what the index was built from.
  */
-static hdx_code sum_before(child *c, hdx_error *err)
+static hdx_code hash_before(child *c, hdx_error *err)
 {
     const hdx_progress progress = { c, NULL, is_stopped };
     hdx_buffer         b = line_of("content");
@@ -353,7 +355,7 @@ static hdx_code sum_before(child *c, hdx_error *err)
     return code;
 }
 
-/* The parent deletes this file and no other. */
+/* Identifies the file that the parent may delete. */
 static void send_file(child *c, const batch_file *f)
 {
     hdx_buffer b = line_of("read_again");
@@ -365,8 +367,8 @@ static void send_file(child *c, const batch_file *f)
 }
 
 /*
- * Only a dump may go whose index was built from these very bytes: from all heaps of the file, after the first sum was
- * taken, and with the same sum now. NULL: it may.
+ * Returns why the dump must not be deleted; NULL: it may be. Its index must be built from exactly these bytes: from all
+ * heaps of the file, after the first hash was computed, and with the same hash now.
  */
 static const char *not_dropped(child *c, const hdx_graph *g, hdx_error *err)
 {
@@ -409,7 +411,7 @@ static hdx_code work(child *c, hdx_error *err)
         return code;
     hdx_session_limit(c->session, c->task->memory);
     atomic_store(&guarded, c->session);
-    if (o->drop && c->task->index == NULL && (code = sum_before(c, err)) != HDX_OK)
+    if (o->drop && c->task->index == NULL && (code = hash_before(c, err)) != HDX_OK)
         return code;
     if ((code = hdx_session_graph(c->session, 0, &g, err)) == HDX_OK && !o->index_only &&
         (code = ask_all(c, err)) == HDX_OK && (code = write_tables(c, NULL, err)) == HDX_OK)
@@ -417,7 +419,7 @@ static hdx_code work(child *c, hdx_error *err)
     return code == HDX_OK && o->drop ? prepare_drop(c, g, err) : code;
 }
 
-/* What helps against a failure of a batch; NULL: nothing is known. */
+/* Returns the remedy for a failure of a batch; NULL: unknown. */
 static const char *hint_of(const child *c, hdx_code code, const hdx_error *err)
 {
     if (code == HDX_DAMAGED)
@@ -469,17 +471,17 @@ static void be_child(const batch_task *task, pid_t parent, int to)
     child     c = { .task = task, .to = to };
     hdx_error err = { .offset = HDX_NOWHERE };
     (void)pthread_mutex_init(&c.one, NULL);
-    settle(parent);
+    set_up_process(parent);
     const hdx_code code = task->forecast          ? forecast(&c, &err)
                           : task->failure != NULL ? write_tables(&c, task->failure, &err)
                                                   : work(&c, &err);
     if (code != HDX_OK && code != HDX_CANCELLED && code != HDX_BUSY && !task->forecast && task->failure == NULL &&
         !task->options->index_only) {
-        hdx_error ignored; /* what is told is why there are none */
+        hdx_error ignored; /* the first error is the reason that the tables report */
         (void)write_tables(&c, &err, &ignored);
     }
     put_end(&c, code, &err);
-    _exit(hdx_batch_exit_code(code)); /* what the parent registered to run at its end is its alone */
+    _exit(hdx_batch_exit_code(code)); /* exit handlers belong to the parent */
 }
 
 hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others, size_t other_count, batch_child *out,
@@ -492,7 +494,7 @@ hdx_code hdx_batch_child_start(const batch_task *task, const batch_child *others
     if (pipe2(ends, O_CLOEXEC) != 0)
         return hdx_fail(err, errno == EMFILE || errno == ENFILE ? HDX_LIMIT : HDX_IO, NULL, HDX_NOWHERE,
                         "cannot create a pipe: %s", strerror(errno));
-    (void)sigfillset(&all); /* a signal that meets it before it has its handlers waits for them */
+    (void)sigfillset(&all); /* signals that arrive before the child has its handlers are delayed until then */
     (void)sigprocmask(SIG_BLOCK, &all, &before);
     out->pid = fork();
     if (out->pid == 0) {

@@ -19,17 +19,17 @@
 
 #define RECORD_HEAD "heapdex " /* base/owner.h */
 
-typedef enum look { FREE, HELD, LEFT, FOREIGN } look; /* FOREIGN: no claim */
+typedef enum claim_state { FREE, HELD, ABANDONED, FOREIGN } claim_state; /* FOREIGN: no claim */
 
-/* A file beside a claim. Its name is no id, because ids do not begin with a dot. */
-static void beside(char out[4300], const char *path, const char *what)
+/* Makes the name of a file next to a claim. It cannot be the id of a dump, because ids do not begin with a dot. */
+static void name_next_to(char out[4300], const char *path, const char *what)
 {
     const char *name = strrchr(path, '/') + 1;
     (void)snprintf(out, 4300, "%.*s.%s.%s", (int)(name - path), path, name, what);
 }
 
-/* The time of the file system that has the claim; false: nothing can be written there. */
-static bool now_there(const char *path, struct timespec *now)
+/* Returns the current time of the claim's file system; false: nothing can be written there. */
+static bool file_system_now(const char *path, struct timespec *now)
 {
     struct stat st;
     char        probe[4300];
@@ -48,12 +48,12 @@ static bool is_old(int fd, const char *path, unsigned seconds)
 {
     struct timespec now;
     struct stat     st;
-    return fstat(fd, &st) == 0 && now_there(path, &now) && now.tv_sec > st.st_mtim.tv_sec &&
+    return fstat(fd, &st) == 0 && file_system_now(path, &now) && now.tv_sec > st.st_mtim.tv_sec &&
            (uint64_t)(now.tv_sec - st.st_mtim.tv_sec) >= seconds;
 }
 
-/* *fd: of the file that was looked at, the caller's; -1: there is none. */
-static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
+/* Returns the state of a claim. *fd: the opened file, owned by the caller; -1: none. */
+static claim_state read_state(const char *path, int *fd, char text[HDX_OWNER_RECORD])
 {
     hdx_owner   o;
     struct stat st;
@@ -67,10 +67,10 @@ static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
     if (text[0] != '\0' && strncmp(text, RECORD_HEAD, sizeof RECORD_HEAD - 1) != 0)
         return FOREIGN;
     if (!hdx_owner_read(text, &o)) /* its process is about to write it, or was killed before */
-        return is_old(*fd, path, BATCH_CLAIM_BEAT_S) ? LEFT : HELD;
+        return is_old(*fd, path, BATCH_CLAIM_BEAT_S) ? ABANDONED : HELD;
     switch (hdx_owner_fate(&o)) {
-    case HDX_OWNER_DEAD: return LEFT;
-    case HDX_OWNER_ELSEWHERE: return is_old(*fd, path, BATCH_CLAIM_STALE_S) ? LEFT : HELD;
+    case HDX_OWNER_DEAD: return ABANDONED;
+    case HDX_OWNER_ELSEWHERE: return is_old(*fd, path, BATCH_CLAIM_STALE_S) ? ABANDONED : HELD;
     default: return HELD;
     }
 }
@@ -80,11 +80,11 @@ static look look_at(const char *path, int *fd, char text[HDX_OWNER_RECORD])
  * looks at the claim again first, because another process may have claimed the dump since. False: another process is
  * removing it.
  */
-static bool take_away(const char *path)
+static bool remove_abandoned(const char *path)
 {
     char taking[4300], text[HDX_OWNER_RECORD];
     int  fd;
-    beside(taking, path, "taking");
+    name_next_to(taking, path, "taking");
     const int mine = open(taking, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (mine < 0) { /* a process that was killed between here and the end leaves an empty file */
         struct stat st;
@@ -96,7 +96,7 @@ static bool take_away(const char *path)
             (void)close(old);
         return false;
     }
-    if (look_at(path, &fd, text) == LEFT)
+    if (read_state(path, &fd, text) == ABANDONED)
         (void)unlink(path);
     if (fd >= 0)
         (void)close(fd);
@@ -134,8 +134,8 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
         }
         if (errno != EEXIST)
             return hdx_fail(err, HDX_IO, c->path, HDX_NOWHERE, "cannot be created: %s", strerror(errno));
-        int        old;
-        const look found = look_at(c->path, &old, text);
+        int               old;
+        const claim_state found = read_state(c->path, &old, text);
         if (old >= 0)
             (void)close(old);
         if (found == FOREIGN)
@@ -143,7 +143,7 @@ hdx_code hdx_batch_claim_take(batch_claim *c, const char *out, const char *id, h
                             hdx_fail(err, HDX_USAGE, c->path, HDX_NOWHERE,
                                      "is not a lock file of a batch and is not replaced; the dump is skipped"),
                             "move that file elsewhere");
-        if (found == HELD || (found == LEFT && !take_away(c->path)))
+        if (found == HELD || (found == ABANDONED && !remove_abandoned(c->path)))
             break;
     }
     hdx_owner_words(text, words, sizeof words);
@@ -181,8 +181,8 @@ void hdx_batch_claim_clear(const char *out, const char *id)
     char path[4200], text[HDX_OWNER_RECORD];
     int  fd;
     path_of(path, out, id);
-    if (look_at(path, &fd, text) == LEFT)
-        (void)take_away(path);
+    if (read_state(path, &fd, text) == ABANDONED)
+        (void)remove_abandoned(path);
     if (fd >= 0)
         (void)close(fd);
 }
@@ -192,7 +192,7 @@ bool hdx_batch_claim_is_held(const char *out, const char *id)
     char path[4200], text[HDX_OWNER_RECORD];
     int  fd;
     path_of(path, out, id);
-    const look found = look_at(path, &fd, text);
+    const claim_state found = read_state(path, &fd, text);
     if (fd >= 0)
         (void)close(fd);
     return found == HELD;

@@ -1,8 +1,8 @@
 /*
- * content.c - a sum of every byte of a file, for telling whether it is what it was.
+ * content.c - a hash of all bytes of a file, to detect whether the file has changed.
  *
- * In:  a file. Out: its size, a hash of 64 bits and a CRC32C over all bytes, as text; which file it is.
- * It protects from accidents, not from somebody who makes another file with the same sum on purpose.
+ * In:  a file. Out: its size, a hash of 64 bits and a CRC32C over all bytes, as text; device and inode of the file.
+ * It protects from accidents, not from somebody who intentionally creates another file with the same hash.
  * Cost: the file is read once, in pieces of 1 MiB.
  */
 #include "batch/batch.h"

@@ -1,17 +1,17 @@
 /*
- * drop.c - deleting a dump once its index has all of it (--drop-dump), and dumps that a killed call left half deleted.
+ * drop.c - deletes a dump after its index is complete (--drop-dump), and restores dumps whose deletion was interrupted.
  *
- * In:  a job that is done; the file that its child has read again (device, inode, size, time).
+ * In:  a finished job; the file that its child has read again (device, inode, size, time).
  * Out: the dump is deleted, or its status and an event say why not.
  *
  * unlink() takes a name, and another file may get the dump's name at any moment. So the dump is first renamed to
  *
- *     .heapdex-drop-0123456789abcdef-app.hprof        16 random digits, and the name that it had
+ *     .heapdex-drop-0123456789abcdef-app.hprof        16 random digits, and its name
  *
- * in its folder. No other process gives a file that name. What has it now is compared with the file that was read: the
- * same is deleted, anything else gets its old name back, unless that name exists again. A call that is killed in
- * between leaves a file whose name says what it was called: the next batch that reads the folder renames it back
- * (hdx_batch_restore_names). hdx_own_name would not do: a batch deletes temporary files of killed processes.
+ * in its folder. No other process gives a file that name. The renamed file is compared with the file that was read: if
+ * it is the same, it is deleted; any other file gets its old name back, unless that name exists again. A call that is
+ * killed in between leaves a file whose name contains the old one: the next batch that reads the folder renames it back
+ * (hdx_batch_restore_names). hdx_own_name cannot be used, because a batch deletes temporary files of killed processes.
  */
 #include "batch/run.h"
 
@@ -25,11 +25,11 @@
 
 #define ASIDE     HDX_OWN_PREFIX "drop-"
 #define DIGITS    16u
-#define MOST_NAME 255u /* bytes, of file systems */
+#define MOST_NAME 255u /* bytes, a limit of file systems */
 
 /* ---- names ---- */
 
-/* ".heapdex-drop-0123456789abcdef-app.hprof" -> "app.hprof"; NULL: it is no such name. */
+/* ".heapdex-drop-0123456789abcdef-app.hprof" -> "app.hprof"; NULL: another name. */
 static const char *name_before(const char *name)
 {
     const char *digits = name + sizeof ASIDE - 1, *rest = digits + DIGITS;
@@ -38,7 +38,7 @@ static const char *name_before(const char *name)
     return rest[1] != '\0' ? rest + 1 : NULL;
 }
 
-/* False: the name is too long. */
+/* Makes the temporary name of a dump; false: the name is too long. */
 static bool name_aside(const char *path, char *out, size_t size)
 {
     char        own[4300];
@@ -50,7 +50,7 @@ static bool name_aside(const char *path, char *out, size_t size)
     return n > 0 && (size_t)n < size;
 }
 
-/* Never over a file that exists. Without renameat2 a link does the same for all that is no folder. */
+/* Never replaces a file that exists. Without renameat2 a link does the same for everything except folders. */
 static bool rename_back(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -60,7 +60,10 @@ static bool rename_back(const char *from, const char *to)
 
 /* ---- deleting ---- */
 
-/* Everything that remains of the dump is on disk, with the names of the files; else a negative errno. */
+/*
+ * Writes everything that remains of the dump to disk, with the names of the files. Returns 0 or more, or a negative
+ * errno.
+ */
 static int sync_all(const batch_run *r, const batch_job *j)
 {
     hdx_io     *io = hdx_io_system();
@@ -79,8 +82,8 @@ static int sync_all(const batch_run *r, const batch_job *j)
     return rc;
 }
 
-/* Why the dump must stay; NULL: its index is whole, and nobody has changed the dump since. */
-static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err)
+/* Returns why the dump must not be deleted; NULL: its index is complete, and the dump did not change since. */
+static const char *reason_to_keep(batch_run *r, const batch_job *j, hdx_error *err)
 {
     uint64_t    size, mtime_ns;
     struct stat st;
@@ -88,7 +91,7 @@ static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err
     if (!hdx_batch_file_of(j->dump->path, &size, &mtime_ns) || size != j->s.file_size || mtime_ns != j->s.mtime_ns)
         return "it has changed";
     if (lstat(j->dump->path, &st) != 0 || S_ISLNK(st.st_mode))
-        return "it is a symbolic link"; /* the file that it leads to belongs to somebody else, and would stay */
+        return "it is a symbolic link"; /* the file it leads to belongs to somebody else, and would remain */
     if (j->s.damage_places > 0)
         return "it is damaged";
     if (j->needed != NULL)
@@ -106,7 +109,9 @@ static const char *needed_still(batch_run *r, const batch_job *j, hdx_error *err
     return hdx_batch_claim_is_ours(&j->claim) ? NULL : "another runner has taken it";
 }
 
-/* Deletes the file if it is the one that was read again; else why not, and the file that has the name keeps it. */
+/*
+ * Deletes the file if it is the one that was read again. Otherwise returns the reason, and the file gets its name back.
+ */
 static const char *delete_file(batch_run *r, const batch_job *j)
 {
     char        aside[4300], line[9000];
@@ -136,8 +141,8 @@ void hdx_batch_drop(batch_run *r, batch_job *j)
     hdx_error err = { .offset = HDX_NOWHERE };
     if (j->s.dropped) /* by an earlier call */
         return;
-    j->s.dropped = true; /* first of all: a dump that is gone must never have a status that says it is not */
-    const char *why = needed_still(r, j, &err);
+    j->s.dropped = true; /* set first: a deleted dump must never have a status that says it exists */
+    const char *why = reason_to_keep(r, j, &err);
     if (why == NULL)
         why = delete_file(r, j);
     if (why == NULL)
@@ -147,7 +152,7 @@ void hdx_batch_drop(batch_run *r, batch_job *j)
     hdx_batch_say_of(r, j, "dump not deleted: %s", why);
 }
 
-/* ---- what a killed call left ---- */
+/* ---- interrupted deletions ---- */
 
 static void restore(const char *folder, const char *aside, const char *name, bool look_only, batch_say *say,
                     void *context)

@@ -1,4 +1,4 @@
-/* flat.c - writing objects of JSON one level deep (base/flat.h reads them). */
+/* flat.c - writes JSON objects without nesting (base/flat.h reads them). */
 #include "batch/batch.h"
 
 #include <inttypes.h>

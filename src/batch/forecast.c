@@ -1,9 +1,9 @@
 /*
- * forecast.c - a forecast as a line of JSON, as a child says it and OUT/plan.jsonl keeps it; and OUT/deal-M.jsonl.
+ * forecast.c - a forecast as a line of JSON, as sent by a child and stored in OUT/plan.jsonl; and OUT/deal-M.jsonl.
  *
- * Tasks of an array begin at different times, when some dumps are done, deleted (--drop-dump) or new, and each must
- * come to the same deal. So it is decided once: the first task links its deal into place, all others read it, and a
- * dump that is not in it goes where its id says.
+ * Tasks of an array begin at different times, when some dumps are done, deleted (--drop-dump) or new, but all must
+ * assign dumps to tasks in the same way. So the first task decides: it links its assignment into place, all others read
+ * it, and a dump that is missing from it is assigned by its id.
  */
 #include "batch/batch.h"
 
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define MOST_LIST     (256ull << 20)
-#define GUESSED_RATE  50e6 /* bytes a second */
-#define GUESSED_GZIP  5u   /* times as large as the file */
+#define GUESSED_RATE  50e6 /* bytes per second */
+#define GUESSED_GZIP  5u   /* size of the content relative to the file */
 #define GUESSED_LEAST (64ull << 20)
 
 double hdx_batch_forecast_step(const batch_forecast *f, const char *step)
@@ -77,7 +77,9 @@ batch_forecast hdx_batch_forecast_guess(const char *path, uint64_t file_size)
 
 typedef bool take_line(void *context, const hdx_flat *f);
 
-/* One that is not there is empty; a line that is none is left out: forecasts are made again, dumps dealt by their id.
+/*
+ * Reads a list line by line. A missing file is empty, and invalid lines are skipped: missing forecasts are computed
+ * again, and missing dumps are assigned by id.
  */
 static void each_line(const char *path, hdx_arena *arena, take_line *take, void *context)
 {
@@ -119,7 +121,7 @@ hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list 
     return k.failed ? hdx_no_memory(err, "forecasts", 0) : HDX_OK;
 }
 
-/* It has lines about dumps of other calls, too: it stays as private as it was. */
+/* It also has lines about dumps of other calls, so it stays at least as private as it was. */
 hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, const hdx_access *like, hdx_error *err)
 {
     char       path[4200];
@@ -142,10 +144,11 @@ hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, cons
     return code;
 }
 
-/* ---- who has which dump ---- */
+/* ---- assignment of dumps to tasks ---- */
 
-/* Under its name only where there is none yet; a file system without links may let two tasks do so at once. */
-static hdx_code put_deal(const char *path, const batch_weight *at, size_t count, const hdx_access *like, hdx_error *err)
+/* Creates the file only if it does not exist. On a file system without links two tasks may both create it. */
+static hdx_code write_deal(const char *path, const batch_weight *at, size_t count, const hdx_access *like,
+                           hdx_error *err)
 {
     char       part[4400];
     hdx_buffer b = hdx_buffer_of(NULL);
@@ -193,7 +196,7 @@ hdx_code hdx_batch_deal(const char *out, batch_weight *at, size_t count, unsigne
             return hdx_no_memory(err, "the deal", count);
         memcpy(own, at, count * sizeof *own);
         hdx_batch_plan_deal(own, count, tasks);
-        code = put_deal(path, own, count, like, err);
+        code = write_deal(path, own, count, like, err);
     }
     if (code == HDX_OK)
         each_line(path, arena, take_dealt, &dealt);

@@ -1,8 +1,8 @@
 /*
- * inputs.c - what was named becomes dumps: manifests are read, folders walked, globs expanded; each dump gets an id.
+ * inputs.c - finds the dumps of the inputs: reads manifests, walks folders, expands globs; each dump gets an id.
  *
- * An id is what the manifest says, or the name of the file and a hash of where it is: the same in each call, whatever
- * other dumps are there.
+ * An id is from the manifest, or the name of the file and a hash of its path: the same in each call, whatever other
+ * dumps exist.
  */
 #include "batch/batch.h"
 
@@ -17,19 +17,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MOST_NAME 64u /* characters of a file's name that go into an id */
+#define MOST_NAME 64u /* characters of a file's name in an id */
 #define MOST_ID   120u
 
 typedef struct gather {
     hdx_arena   *arena;
     batch_dumps *dumps;
-    hdx_map      places; /* hash of `whole` -> place + 1 of a dump that has it */
-    const char  *folder; /* of the manifest that is read, with a slash at its end; "" */
+    hdx_map      places; /* hash of `whole` -> index + 1 of the dump */
+    const char  *folder; /* of the current manifest, with a slash at its end; "": none */
     const char  *name;   /* of that manifest */
-    hdx_map      keys;   /* hash of a key -> its copy, which all rows share */
+    hdx_map      keys;   /* hash of a key -> its copy, shared by all rows */
     uint64_t     field_count;
-    uint64_t     indexes; /* folders of them that were passed over */
-    hdx_map      looked;  /* hash of a folder in which dumps of killed calls have their names again */
+    uint64_t     indexes; /* number of index folders skipped */
+    hdx_map      looked;  /* hash of a folder in which interrupted deletions were undone */
     bool         look_only;
     batch_say   *say;
     void        *context;
@@ -90,7 +90,7 @@ const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whol
 
 /* ---- dumps ---- */
 
-/* Where it is, from the root on; a link stays the name it has. What is not there has its name all the same. */
+/* Returns the absolute path; a link keeps its name. The file need not exist. */
 static const char *whole_of(hdx_arena *arena, const char *path)
 {
     const char *name = name_of(path);
@@ -149,7 +149,7 @@ static void say_text(void *context, const char *line)
         g->say(g->context, line);
 }
 
-/* Once for each folder, before anything looks for the dumps in it. */
+/* Undoes interrupted deletions, once for each folder, before its dumps are listed. */
 static hdx_code restore_names(gather *g, const char *folder, size_t len, hdx_error *err)
 {
     char name[4200];
@@ -175,7 +175,7 @@ static hdx_code add(gather *g, const char *path, const char *id, const hdx_flat 
     if (place == NULL || !hdx_list_room(NULL, HDX_LIST_REF(g->dumps)))
         return hdx_no_memory(err, "a list of dumps", 0);
     if (!fresh && strcmp(g->dumps->at[*place - 1].whole, d.whole) == 0)
-        return HDX_OK; /* it was named before */
+        return HDX_OK; /* named before */
     *place = g->dumps->count + 1;
     d.id = id != NULL ? hdx_arena_copy(g->arena, id, strlen(id)) : hdx_batch_id_of(g->arena, d.path, d.whole);
     if (row != NULL && (code = keep_fields(g, &d, row, err)) != HDX_OK)
@@ -220,7 +220,7 @@ static hdx_code take_row(void *context, const hdx_flat *row, uint64_t line, hdx_
                         (unsigned long long)line);
     if (id != NULL && id[0] == '\0')
         id = NULL;
-    if (id != NULL && !hdx_batch_is_id(id)) { /* it names files */
+    if (id != NULL && !hdx_batch_is_id(id)) { /* ids become file names */
         const char *made = make_id(g->arena, id, strlen(id), dump, 8);
         say(g, "%s: line %llu: dump_id '%.60s' is not a valid file name; using %s", g->name, (unsigned long long)line,
             id, made != NULL ? made : "");
@@ -261,7 +261,7 @@ static hdx_code read_manifest(gather *g, const char *path, bool lines, hdx_error
 
 static bool is_dump_name(const char *name) { return ends(name, ".hprof") || ends(name, ".hprof.gz"); }
 
-/* A folder that holds an index, or the beginning of one; "app.hprof*" means those, too. */
+/* Returns whether a folder has an index or a partial one; the glob "app.hprof*" matches those, too. */
 static bool is_index(const char *path, const char *name)
 {
     static const char *const files[] = { "catalog.mdb", "catalog.sum" };
@@ -287,7 +287,10 @@ static hdx_code note(gather *g, paths *list, const char *path, hdx_error *err)
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* Links to folders are not followed: they may lead back. What cannot be read is told of and left out. */
+/*
+ * Lists a folder. Links to folders are not followed, because they may form a cycle. Unreadable entries are reported and
+ * skipped.
+ */
 static hdx_code look_into(gather *g, const char *folder, paths *folders, paths *files, hdx_error *err)
 {
     struct dirent *entry;
@@ -325,7 +328,7 @@ static hdx_code walk(gather *g, const char *folder, hdx_error *err)
 {
     paths    folders = { 0 }, files = { 0 };
     hdx_code code = note(g, &folders, folder, err);
-    for (uint64_t i = 0; code == HDX_OK && i < folders.count; i++) /* grows meanwhile */
+    for (uint64_t i = 0; code == HDX_OK && i < folders.count; i++) /* the list grows meanwhile */
         code = look_into(g, folders.at[i], &folders, &files, err);
     if (files.count > 0)
         qsort(files.at, files.count, sizeof *files.at, by_text);
@@ -336,11 +339,11 @@ static hdx_code walk(gather *g, const char *folder, hdx_error *err)
     return code;
 }
 
-/* ---- all of it ---- */
+/* ---- all inputs ---- */
 
 static hdx_code take_path(gather *g, const char *path, bool expand, hdx_error *err);
 
-/* A pattern that the shell left as it is; none that matches one again. */
+/* Expands a pattern that the shell did not expand; its matches are not expanded again. */
 static hdx_code take_glob(gather *g, const char *pattern, hdx_error *err)
 {
     glob_t    found;
@@ -374,7 +377,7 @@ static hdx_code take_path(gather *g, const char *path, bool expand, hdx_error *e
     return add(g, path, NULL, NULL, err);
 }
 
-/* Ids of a manifest that are there twice: the later one gets its hash. */
+/* If two dumps of a manifest have the same id, a hash is added to the later one. */
 static hdx_code make_unique(gather *g, hdx_error *err)
 {
     hdx_map  ids = hdx_map_of(NULL);

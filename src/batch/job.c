@@ -1,8 +1,9 @@
 /*
- * job.c - what becomes of one dump of a batch: what its child says, how that ended, what is written down of it.
+ * job.c - the state of one dump of a batch: the lines of its child, how the child ended, and the status that is
+ * written.
  *
  * In:  lines of a child, its end; the status that earlier calls and other runners have left.
- * Out: the status; events for whoever watches.
+ * Out: the status; events for the caller.
  */
 #include "batch/run.h"
 
@@ -17,9 +18,9 @@
 #include <unistd.h>
 
 #define MOST_LINE  (1u << 20) /* of a child */
-#define MOST_AGAIN 2u         /* times that a child which somebody else has told to stop begins again */
+#define MOST_AGAIN 2u         /* restarts of a child that another process stopped */
 
-/* ---- telling ---- */
+/* ---- events ---- */
 
 const char *hdx_batch_happening_name(hdx_batch_happening what)
 {
@@ -93,9 +94,9 @@ const char *hdx_batch_keep(batch_run *r, const char *text)
     return text != NULL ? hdx_arena_copy(&r->arena, text, strlen(text)) : NULL;
 }
 
-/* ---- what is finished ---- */
+/* ---- finished dumps ---- */
 
-/* Are all of `wanted` among `had`, commas between? */
+/* Returns whether all of `wanted` are in `had`; both are separated by commas. */
 static bool all_among(const char *wanted, const char *had)
 {
     for (size_t len; wanted != NULL && *wanted != '\0'; wanted += len + (wanted[len] == ',')) {
@@ -145,19 +146,19 @@ bool hdx_batch_file_of(const char *path, uint64_t *size, uint64_t *mtime_ns)
     return there;
 }
 
-/* An id of a manifest may be another dump's by now. */
+/* An id of a manifest may belong to another dump now. */
 static bool is_of(const batch_dump *d, const batch_status *s)
 {
     return s->dump != NULL && strcmp(s->dump, d->whole) == 0;
 }
 
-/* Tables have what the manifest says. A call without one does not know better. */
-static bool says_the_same(const batch_dump *d, const batch_status *s)
+/* Tables contain the fields of the manifest. A call without a manifest has nothing to compare. */
+static bool has_same_fields(const batch_dump *d, const batch_status *s)
 {
     return d->fields == NULL || hdx_batch_status_has_fields(s, d);
 }
 
-/* What another runner has said of it since this one began. */
+/* Returns whether another runner wrote this status after the current call began. */
 static bool is_recent(const batch_run *r, const batch_job *j)
 {
     char        path[4200];
@@ -167,8 +168,7 @@ static bool is_recent(const batch_run *r, const batch_job *j)
                                     (st.st_mtim.tv_sec == r->began.tv_sec && st.st_mtim.tv_nsec > r->began.tv_nsec));
 }
 
-/* Has an earlier call, or another runner, done all that is asked for? Whether its index is valid is another question.
- */
+/* Returns whether an earlier call, or another runner, has done everything requested. The index is not checked here. */
 bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_status *before)
 {
     uint64_t   size, mtime_ns;
@@ -176,12 +176,12 @@ bool hdx_batch_is_finished(const batch_run *r, const batch_job *j, const batch_s
     if (before->state != BATCH_DONE || !is_of(j->dump, before) || before->index == NULL ||
         access(before->index, F_OK) != 0 || !all_among(r->asked, before->asked) || !answers_are_there(r, j->dump))
         return false;
-    if (j->rebuild && !is_recent(r, j)) /* its index is the one that is to be built again */
+    if (j->rebuild && !is_recent(r, j)) /* its index is the one that must be rebuilt */
         return false;
     if (r->tables != NULL && (before->tables == NULL || strcmp(before->tables, r->tables) != 0 ||
-                              !says_the_same(j->dump, before) || !tables_are_there(r, j->dump)))
+                              !has_same_fields(j->dump, before) || !tables_are_there(r, j->dump)))
         return false;
-    if (!there) /* deleted since: what is known of it stays */
+    if (!there) /* deleted since: its status stays */
         return true;
     return size == before->file_size && mtime_ns == before->mtime_ns && !r->o->drop;
 }
@@ -192,7 +192,7 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
 }
 
-/* Would a new index take the place of one that is all that is left of a dump that was deleted? */
+/* Returns whether a new index would replace the only remains of a deleted dump. */
 static bool would_lose(const batch_job *j, const batch_status *before)
 {
     char       place[8400];
@@ -226,7 +226,7 @@ const char *hdx_batch_index_alone(const batch_job *j)
 void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before)
 {
     j->s = *before;
-    j->s.dropped = before->dropped && access(j->dump->path, F_OK) != 0; /* it may have been put back */
+    j->s.dropped = before->dropped && access(j->dump->path, F_OK) != 0; /* it may have been restored */
     j->s.state = BATCH_SKIPPED;
     j->s.exit_code = 0;
     if (!r->o->plan)
@@ -234,7 +234,7 @@ void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before)
     hdx_batch_tell(r, HDX_BATCH_SKIPPED, j, NULL, NULL);
 }
 
-/* Another runner may have been at work on it: true when nothing is left to do. */
+/* Another runner may have processed it: true if nothing is left to do. */
 bool hdx_batch_others_did(batch_run *r, batch_job *j)
 {
     batch_status now;
@@ -246,7 +246,7 @@ bool hdx_batch_others_did(batch_run *r, batch_job *j)
         hdx_batch_skip(r, j, &now);
         return true;
     }
-    if (hdx_batch_is_refused(r, j, &now)) { /* the status stays what it is, or the next call would not know */
+    if (hdx_batch_is_refused(r, j, &now)) { /* the status stays, because the next call needs it */
         hdx_batch_tell(r, HDX_BATCH_FAILED, j, j->s.error, NULL);
         return true;
     }
@@ -258,7 +258,7 @@ bool hdx_batch_others_did(batch_run *r, batch_job *j)
     return false;
 }
 
-/* ---- an end ---- */
+/* ---- end of a job ---- */
 
 static uint64_t now_ms(void)
 {
@@ -280,7 +280,7 @@ void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err)
     hdx_buffer_free(&b);
 }
 
-/* What an earlier attempt of this call has said of it counts no more. */
+/* Discards what an earlier attempt of this call reported. */
 static void forget(batch_job *j)
 {
     j->s = (batch_status){ .state = j->s.state,
@@ -296,7 +296,7 @@ static void forget(batch_job *j)
 void hdx_batch_put_back(batch_run *r, batch_job *j, batch_state state)
 {
     batch_status s = j->was ? j->before : (batch_status){ .state = BATCH_NEW };
-    if (s.state != BATCH_INTERRUPTED && s.state != BATCH_RUNNING) { /* an attempt, which ended in no step */
+    if (s.state != BATCH_INTERRUPTED && s.state != BATCH_RUNNING) { /* an attempt that did not end in a step */
         s.step = NULL;
         s.step_attempts = 0;
     }
@@ -310,8 +310,8 @@ void hdx_batch_put_back(batch_run *r, batch_job *j, batch_state state)
     j->looked_ns = hdx_now_ns();
 }
 
-/* Where no child of the dump could say it: its tables tell that it failed, too. */
-static void tell_tables(batch_run *r, const batch_job *j)
+/* Writes tables that report the failure, if no child of the dump could do it. */
+static void report_in_tables(batch_run *r, const batch_job *j)
 {
     hdx_error        why = { .code = j->code != HDX_OK ? j->code : HDX_LIMIT, .offset = HDX_NOWHERE }, ignored;
     const batch_task task = { .options = r->o, .dump = j->dump, .failure = &why, .threads = 1 };
@@ -325,14 +325,14 @@ static void tell_tables(batch_run *r, const batch_job *j)
         ;
 }
 
-/* What was said goes to disk before the claim is given back: B1. */
+/* The status is written to disk before the claim is released: B1. */
 void hdx_batch_close(batch_run *r, batch_job *j)
 {
     hdx_error err = { .offset = HDX_NOWHERE };
     j->s.ended_ms = now_ms();
     if (j->s.state == BATCH_FAILED && !j->ended && r->tables != NULL && !r->stopping &&
         hdx_batch_claim_is_ours(&j->claim))
-        tell_tables(r, j);
+        report_in_tables(r, j);
     if (hdx_batch_claim_is_ours(&j->claim) && hdx_batch_status_write(r->o->out, j->dump, &j->s, true, &err) != HDX_OK) {
         if (j->s.state != BATCH_FAILED)
             hdx_batch_fail(r, j, &err);
@@ -380,17 +380,17 @@ static void note_killed(batch_run *r, batch_job *j, int status)
     j->s.error = hdx_batch_keep(r, line);
 }
 
-/* A child has closed its end of the pipe: it is gone, or about to be. */
+/* A child has closed its end of the pipe: it has ended, or is about to. */
 void hdx_batch_finish(batch_run *r, batch_job *j)
 {
     struct rusage used = { 0 };
     int           status = 0;
-    (void)close(j->child.from); /* before it is waited for: it may want to say more */
+    (void)close(j->child.from); /* closed first, so that a child that still writes cannot block */
     while (wait4(j->child.pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
     j->child = (batch_child){ 0, -1 };
     hdx_buffer_free(&j->input);
-    if (j->s.state == BATCH_NEW) { /* it was to forecast */
+    if (j->s.state == BATCH_NEW) { /* a forecast */
         if (!j->known) {
             j->guess = j->known = true;
             j->forecast = hdx_batch_forecast_guess(j->dump->path, j->s.file_size);
@@ -415,7 +415,7 @@ void hdx_batch_finish(batch_run *r, batch_job *j)
         hdx_batch_put_back(r, j, BATCH_HELD);
         hdx_batch_tell(r, HDX_BATCH_HELD, j, who, NULL);
         return;
-    } else if (j->code == HDX_CANCELLED && !r->stopping && j->again < MOST_AGAIN) { /* by somebody else */
+    } else if (j->code == HDX_CANCELLED && !r->stopping && j->again < MOST_AGAIN) { /* stopped by another process */
         j->again++;
         hdx_batch_put_back(r, j, BATCH_WAITING);
         return;
@@ -434,7 +434,7 @@ void hdx_batch_finish(batch_run *r, batch_job *j)
 
 /* ---- lines of a child ---- */
 
-/* Written down at once, not to disk: a call that is killed in this step is told of by the next one. */
+/* Written at once but not synced, so that after a kill in this step the next call can report it. */
 static void take_step(batch_run *r, batch_job *j, const hdx_flat *f)
 {
     const char               *name = hdx_flat_text(f, "step"), *unit = hdx_flat_text(f, "unit");
@@ -458,8 +458,8 @@ static void take_step(batch_run *r, batch_job *j, const hdx_flat *f)
     hdx_batch_tell(r, HDX_BATCH_STEP, j, NULL, &step);
 }
 
-/* The same for who calls from another folder. */
-static const char *keep_whole(batch_run *r, const char *path)
+/* Returns an absolute path, which is valid for callers in another folder. */
+static const char *absolute_path(batch_run *r, const char *path)
 {
     char *whole = path != NULL ? realpath(path, NULL) : NULL;
     path = hdx_batch_keep(r, whole != NULL ? whole : path);
@@ -467,7 +467,7 @@ static const char *keep_whole(batch_run *r, const char *path)
     return path;
 }
 
-/* On disk before the index is built: sum_before of child.c. */
+/* On disk before the index is built: hash_before of child.c. */
 static void take_content(batch_run *r, batch_job *j, const hdx_flat *f)
 {
     j->s.content = hdx_batch_keep(r, hdx_flat_text(f, "content"));
@@ -489,7 +489,7 @@ static void take_end(batch_run *r, batch_job *j, const hdx_flat *f)
     j->s.live_objects = hdx_flat_number(f, "live_objects");
     j->s.references = hdx_flat_number(f, "references");
     if (hdx_flat_text(f, "index") != NULL || !j->s.dropped)
-        j->s.index = keep_whole(r, hdx_flat_text(f, "index"));
+        j->s.index = absolute_path(r, hdx_flat_text(f, "index"));
     j->s.index_bytes = hdx_flat_number(f, "index_bytes");
     const char *reused = hdx_flat_text(f, "reused");
     j->s.reused = reused != NULL && strcmp(reused, "true") == 0;
@@ -524,7 +524,7 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
     }
 }
 
-/* False: that was all. */
+/* Returns false after the last line. */
 bool hdx_batch_read(batch_run *r, batch_job *j)
 {
     char          bytes[8192];
@@ -548,7 +548,7 @@ bool hdx_batch_read(batch_run *r, batch_job *j)
     }
     if (!j->input.failed && j->input.len < MOST_LINE)
         return true;
-    j->refused = true; /* no child of ours says so much */
+    j->refused = true; /* children of this program send much less */
     (void)kill(j->child.pid, SIGKILL);
     return false;
 }

@@ -1,10 +1,9 @@
 /*
- * manifest.c - lists of dumps: CSV with a header (RFC 4180), and JSONL.
+ * manifest.c - reads lists of dumps: CSV with a header (RFC 4180), and JSONL.
  *
- * In:  a text, whole, that anybody may have written.
- * Out: its rows one by one, as keys and values; unknown columns are kept.
- * Line ends are those of Unix or DOS, a byte order mark is skipped, empty lines are none. What is wrong is told of with
- * its line.
+ * In:  a complete text, which is untrusted.
+ * Out: its rows one by one, as keys and values; unknown columns are included.
+ * Line ends are those of Unix or DOS; a byte order mark and empty lines are skipped. Errors name their line.
  */
 #include "batch/batch.h"
 
@@ -27,11 +26,11 @@ static hdx_code wrong(const char *name, uint64_t line, const char *what, hdx_err
 
 typedef struct csv {
     const char *name, *at, *end;
-    uint64_t    line; /* on which `at` stands, from 1 */
+    uint64_t    line; /* line of `at`, from 1 */
     hdx_arena  *arena;
 } csv;
 
-/* A field in quotes, the first of them read. */
+/* Reads a field in quotes, after its opening quote. */
 static hdx_code quoted(csv *c, const char **out, hdx_error *err)
 {
     const char    *from = c->at;
@@ -72,13 +71,13 @@ static hdx_code plain(csv *c, const char **out, hdx_error *err)
     if ((uint64_t)(c->at - from) > BATCH_MOST_LINE)
         return wrong(c->name, c->line, "a field exceeds 1 MB", err);
     *out = "";
-    if (c->at == from) /* most of them, where a manifest is wide */
+    if (c->at == from) /* most fields of a wide manifest are empty */
         return HDX_OK;
     *out = hdx_arena_copy(c->arena, from, (uint64_t)(c->at - from));
     return *out != NULL ? HDX_OK : hdx_no_memory(err, "a manifest", 0);
 }
 
-/* The fields of a row, and its end; *count 0: there is no further one. */
+/* Reads the fields of a row; *count 0: no further row. */
 static hdx_code csv_row(csv *c, const char **fields, size_t *count, uint64_t *line, hdx_error *err)
 {
     *count = 0;

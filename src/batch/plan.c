@@ -1,11 +1,11 @@
 /*
- * plan.c - which dump is next, with how many threads and how much memory; how dumps are dealt to tasks. Pure: no clock,
- * no file, no state.
+ * plan.c - chooses the next dump, its threads and its memory, and assigns dumps to tasks. Pure functions: no clock, no
+ * file, no state.
  *
- * Largest first: what is begun last should be short. While there are at least as many dumps as threads each gets one,
- * for two dumps with a thread each take four fifths of the time of one after the other with two (facts of
- * bench/README.md); then threads are shared out. Memory is given by forecast, which says more than is used, and nearer
- * to the least that would do where that lets more dumps run.
+ * Largest first, so that the last jobs are short. While there are at least as many dumps as threads, each gets one
+ * thread: two dumps with a thread each take four fifths of the time of one after the other with two (figures of
+ * bench/README.md). With fewer dumps threads are shared out. A dump gets the memory of its forecast, which is more than
+ * it uses, and less (down to the least sufficient amount) if that lets more dumps run.
  */
 #include "batch/batch.h"
 
@@ -13,14 +13,16 @@
 
 /* ---- the next one ---- */
 
-/* Forecasts come from a file that anybody may have written. */
+/* Forecasts come from a file, which is untrusted. */
 static uint64_t sum(uint64_t a, uint64_t b)
 {
     uint64_t out;
     return hdx_add(a, b, &out) ? out : UINT64_MAX;
 }
 
-/* What a dump gets of `free` with so many threads, where others want a share of it, too; 0: it does not fit. */
+/*
+ * Returns the memory that a dump gets of `free` with this many threads, when it shares with others; 0: it does not fit.
+ */
 static uint64_t budget_of(const batch_want *w, unsigned threads, uint64_t free, size_t shares)
 {
     const uint64_t more = (threads - 1) * BATCH_THREAD_BYTES, least = sum(w->least, more);
@@ -51,7 +53,7 @@ batch_choice hdx_batch_plan_next(const batch_room *room, const batch_want *waiti
     const unsigned free_threads = room->threads - threads;
     const size_t   shares = count < free_threads ? count : free_threads;
     const uint64_t free_memory = memory < room->memory ? room->memory - memory : 0;
-    uint64_t       kept = 0; /* for the largest one that waits for memory */
+    uint64_t       reserved = 0; /* for the largest dump that waits for memory */
     for (size_t i = 0; i < count; i++) {
         if (waiting[i].disk > waiting[i].disk_free) {
             if (running_count == 0)
@@ -59,18 +61,18 @@ batch_choice hdx_batch_plan_next(const batch_room *room, const batch_want *waiti
             continue;
         }
         uint64_t free = free_memory;
-        if (kept > 0) { /* smaller ones may fill the gap, but what they hold must leave room for it later */
+        if (reserved > 0) { /* smaller dumps may run meanwhile, but their memory must leave room for it later */
             uint64_t smaller = 0;
             for (size_t k = 0; k < running_count; k++)
                 smaller = sum(smaller, running[k].order > orders[0] ? running[k].memory : 0);
-            const uint64_t left = room->memory - kept; /* kept <= room->memory: it is no NEVER */
+            const uint64_t left = room->memory - reserved; /* reserved <= room->memory, because it is not a NEVER */
             free = hdx_least(free, smaller < left ? left - smaller : 0);
         }
         unsigned       given = (unsigned)((free_threads + shares - 1) / shares);
         const uint64_t with = budget_of(&waiting[i], given, free, shares);
         const uint64_t budget = with > 0 ? with : budget_of(&waiting[i], given = 1, free, shares);
         if (budget == 0) {
-            kept = kept > 0 ? kept : waiting[i].least;
+            reserved = reserved > 0 ? reserved : waiting[i].least;
             continue;
         }
         return (batch_choice){ .fit = BATCH_STARTS, .place = i, .threads = given, .memory = budget };

@@ -1,7 +1,7 @@
 /*
  * run.c - the parent of a batch: an event loop over children.
  *
- *     inputs -> deal of tasks -> forecasts (children) -> order -> work (children) -> summary
+ *     inputs -> assignment to tasks -> forecasts (children) -> order -> work (children) -> summary
  *
  * In:  options; OUT as earlier calls, or other runners at this moment, have left it.
  * Out: OUT/status, OUT/summary.json; what the children write.
@@ -18,14 +18,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_STARTS  60u /* that fail for want of processes, a second between them at most */
-#define LOOK_MS      200 /* between two looks at whether to stop */
+#define MOST_STARTS  60u /* failed starts for lack of processes, at most one per second */
+#define LOOK_MS      200 /* between two cancellation checks */
 #define HELD_LOOK_NS 500000000ull
-#define ROOM_LOOK_NS 1000000000ull /* between two looks at disks, where nothing else has changed */
+#define ROOM_LOOK_NS 1000000000ull /* between two checks of disk space, if nothing else has changed */
 
 /* ---- starting ---- */
 
-/* An earlier call that was to drop the dump took a sum of it as it is now. */
+/* Returns whether an earlier call with --drop-dump hashed the dump in its current state. */
 static bool has_content(const batch_job *j)
 {
     return j->was && j->before.content != NULL && j->before.file_size == j->s.file_size &&
@@ -62,7 +62,7 @@ static hdx_code start_child(batch_run *r, batch_job *j, bool forecast, unsigned 
     return code;
 }
 
-/* How large are they? As many children at once as there are threads. */
+/* Forecasts sizes, with as many children at once as there are threads. */
 static void start_forecasts(batch_run *r)
 {
     hdx_error err = { .offset = HDX_NOWHERE };
@@ -89,7 +89,7 @@ static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hd
         hdx_batch_claim_give(&j->claim);
         return HDX_OK;
     }
-    if (hdx_batch_index_alone(j) != NULL) { /* what is known of the dump stays */
+    if (hdx_batch_index_alone(j) != NULL) { /* what is known of the dump is copied */
         j->s.index = j->before.index;
         j->s.dropped = j->before.dropped;
         j->s.file_size = j->before.file_size;
@@ -103,7 +103,7 @@ static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hd
     j->s.asked = r->asked;
     j->s.tables = r->tables;
     if (j->was && (j->before.state == BATCH_INTERRUPTED || j->before.state == BATCH_RUNNING)) {
-        j->s.step = j->before.step; /* until it says more: it may be killed before */
+        j->s.step = j->before.step; /* until the child reports a step: it may be killed before */
         j->s.step_attempts = j->before.step_attempts;
         j->s.step_forecast = j->before.step_forecast;
         hdx_batch_warn_of_step(r, j);
@@ -112,14 +112,14 @@ static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hd
         return code;
     if ((code = start_child(r, j, false, c->threads, c->memory, err)) == HDX_OK) {
         hdx_batch_tell(r, HDX_BATCH_STARTED, j, NULL, NULL);
-    } else if (code == HDX_LIMIT && j->starts++ < MOST_STARTS) { /* there may be room for a process soon */
+    } else if (code == HDX_LIMIT && j->starts++ < MOST_STARTS) { /* a process may be available soon */
         hdx_batch_put_back(r, j, BATCH_WAITING);
         return HDX_OK;
     }
     return code;
 }
 
-/* ---- room ---- */
+/* ---- resources ---- */
 
 static void never(batch_run *r, batch_job *j, const batch_choice *c)
 {
@@ -150,7 +150,7 @@ static void never(batch_run *r, batch_job *j, const batch_choice *c)
     hdx_batch_close(r, j);
 }
 
-/* Starts what can be started now; looks only where something has changed, or a moment has passed. */
+/* Starts what can be started now. It checks only after a change, or after some time. */
 static hdx_code start_work(batch_run *r, hdx_error *err)
 {
     if (!r->changed && hdx_now_ns() - r->room_ns < ROOM_LOOK_NS)
@@ -190,7 +190,7 @@ static hdx_code start_work(batch_run *r, hdx_error *err)
             j->s.state = BATCH_HELD;
             j->looked_ns = hdx_now_ns();
             hdx_batch_tell(r, HDX_BATCH_HELD, j, own.message, NULL);
-        } else if (code == HDX_OK && j->s.state == BATCH_WAITING) { /* no process could be made: not at once again */
+        } else if (code == HDX_OK && j->s.state == BATCH_WAITING) { /* no process could be created: retried later */
             return HDX_OK;
         } else if (code != HDX_OK) {
             hdx_batch_fail(r, j, &own);
@@ -199,7 +199,7 @@ static hdx_code start_work(batch_run *r, hdx_error *err)
     }
 }
 
-/* Has another runner let go of them? */
+/* Checks whether other runners have released their dumps. */
 static void look_at_held(batch_run *r)
 {
     const uint64_t now = hdx_now_ns();
@@ -220,7 +220,7 @@ static void look_at_held(batch_run *r)
 static void stop_children(batch_run *r)
 {
     r->stopping = true;
-    for (size_t i = 0; i < r->working_count; i++) /* who only reads a sample has nothing to keep */
+    for (size_t i = 0; i < r->working_count; i++) /* a forecast has nothing to save */
         (void)kill(r->working[i]->child.pid, r->working[i]->s.state == BATCH_NEW ? SIGKILL : SIGTERM);
 }
 
@@ -233,8 +233,8 @@ static void beat(batch_run *r)
         hdx_batch_claim_beat(&r->working[i]->claim);
 }
 
-/* Waits until a child says something, or a moment, and takes what there is. */
-static hdx_code turn(batch_run *r, hdx_error *err)
+/* Waits until a child writes a line, or for a moment, and reads all lines. */
+static hdx_code wait_for_lines(batch_run *r, hdx_error *err)
 {
     const hdx_progress *p = &r->o->progress;
     if (!r->stopping && p->cancelled != NULL && p->cancelled(p->context))
@@ -246,7 +246,8 @@ static hdx_code turn(batch_run *r, hdx_error *err)
     for (size_t i = 0; i < waited; i++)
         fds[i] = (struct pollfd){ .fd = r->working[i]->child.from, .events = POLLIN };
     (void)poll(fds, (nfds_t)waited, LOOK_MS);
-    bool said[HDX_WORKERS_MAX] = { false }; /* no child without a thread; reading empties what `fds` is in */
+    /* at most one child per thread; reading empties the arena that contains `fds` */
+    bool said[HDX_WORKERS_MAX] = { false };
     for (size_t i = 0; i < waited && i < HDX_WORKERS_MAX; i++)
         said[i] = fds[i].revents != 0;
     for (size_t i = waited; i-- > 0;) {
@@ -277,7 +278,7 @@ static hdx_code forecast_all(batch_run *r, hdx_error *err)
         if (!r->stopping)
             start_forecasts(r);
         if (r->working_count > 0)
-            code = turn(r, err);
+            code = wait_for_lines(r, err);
     } while (code == HDX_OK && (r->working_count > 0 || (!r->stopping && r->next_new < r->count)));
     return code;
 }
@@ -294,12 +295,12 @@ static hdx_code work_all(batch_run *r, hdx_error *err)
         if (r->working_count == 0 &&
             (r->stopping || (!any(r, BATCH_WAITING) && (r->o->no_wait || !any(r, BATCH_HELD)))))
             break;
-        code = turn(r, err);
+        code = wait_for_lines(r, err);
     }
     return code;
 }
 
-/* Whatever happens to the batch, no child outlives it. */
+/* In any case no child outlives the batch. */
 static void end_children(batch_run *r)
 {
     for (size_t i = 0; i < r->working_count; i++) {
@@ -313,7 +314,7 @@ static void end_children(batch_run *r)
     r->working_count = 0;
 }
 
-/* Dumps that it did not come to, when it was told to stop. */
+/* Sets the state of dumps that were not reached before the batch was stopped. */
 static void settle_states(batch_run *r)
 {
     for (size_t i = 0; i < r->count; i++) {

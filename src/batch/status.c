@@ -1,4 +1,4 @@
-/* status.c - OUT/status/ID.json: how a dump is doing, or how it ended; one object of JSON, written whole. */
+/* status.c - OUT/status/ID.json: the state of a dump, or how it ended; one JSON object, written atomically. */
 #include "batch/batch.h"
 
 #include "base/own.h"
@@ -30,14 +30,17 @@ int hdx_batch_exit_code(hdx_code code)
 
 /* ---- files ---- */
 
-/* Under a temporary name first, so that it is there whole or not at all. */
+/* Written under a temporary name first, so that the file is complete or does not exist. */
 typedef struct output {
     const char *path;
     char        temporary[4400];
     int         fd, failed; /* a negative errno */
 } output;
 
-/* A file that a process clearing the folder locked first goes: it was named a moment before it was locked. */
+/*
+ * Returns false if a process that clears the folder locked the file first, and will delete it: a file gets its name a
+ * moment before its lock.
+ */
 static bool is_locked(const output *o)
 {
     struct stat st;
@@ -45,7 +48,7 @@ static bool is_locked(const output *o)
     return o->temporary[0] == '\0' || (rc != -EWOULDBLOCK && fstat(o->fd, &st) == 0 && st.st_nlink > 0);
 }
 
-/* Locked for as long as it has a temporary name. like NULL: the umask says who may read it. */
+/* The file is locked as long as it has a temporary name. like NULL: permissions follow the umask. */
 static hdx_code open_output(output *o, const char *path, const hdx_access *like, hdx_error *err)
 {
     *o = (output){ .path = path };
@@ -63,7 +66,7 @@ static hdx_code open_output(output *o, const char *path, const hdx_access *like,
                : hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot be written: %s", strerror(-o->fd));
 }
 
-/* `code`: of what was written. `keep`: to disk before it gets its name. */
+/* `code`: the result of writing. `keep`: syncs the file before it gets its name. */
 static hdx_code put_in_place(output *o, const hdx_access *like, bool keep, hdx_code code, hdx_error *err)
 {
     hdx_io *io = hdx_io_system();
@@ -74,7 +77,7 @@ static hdx_code put_in_place(output *o, const hdx_access *like, bool keep, hdx_c
         io->share(io, o->temporary, like);
     if (code == HDX_OK && rc >= 0)
         rc = io->rename(io, o->temporary, o->path);
-    const int closed = io->close(io, o->fd); /* which unlocks it */
+    const int closed = io->close(io, o->fd); /* also unlocks it */
     rc = rc < 0 ? rc : closed;
     if (rc < 0)
         code = hdx_fail(err, HDX_IO, o->path, HDX_NOWHERE, "cannot be written: %s", strerror(-rc));
@@ -135,7 +138,10 @@ char *hdx_batch_file_read(hdx_arena *arena, const char *path, uint64_t most, siz
     return got >= 0 ? text : NULL;
 }
 
-/* Its writer is gone: it was not written to for long, or its lock is free where locks reach all writers. */
+/*
+ * Returns whether its writer has ended: it was not written to for long, or its lock is free and locks reach all
+ * writers.
+ */
 static bool is_left(const char *path, const struct timespec *before)
 {
     hdx_io     *io = hdx_io_system();
@@ -145,7 +151,7 @@ static bool is_left(const char *path, const struct timespec *before)
     if (before == NULL || st.st_mtim.tv_sec < before->tv_sec)
         return true;
     const int  fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const bool left = fd >= 0 && io->lock(io, fd) == 0 && unlink(path) == 0; /* while it is locked */
+    const bool left = fd >= 0 && io->lock(io, fd) == 0 && unlink(path) == 0; /* deleted while locked */
     if (fd >= 0)
         (void)close(fd);
     return left;

@@ -1,4 +1,4 @@
-/* summary.c - a row for each dump of a batch, and the document around them. */
+/* summary.c - a row for each dump of a batch, and the document that contains them. */
 #include "batch/batch.h"
 
 const hdx_column hdx_batch_columns[HDX_BATCH_COLUMNS] = {
@@ -87,7 +87,7 @@ static hdx_code add(hdx_table *t, const batch_row *row, unsigned tasks, hdx_erro
     return hdx_table_add(t, cells, err);
 }
 
-/* As the other documents begin (answer/head.c); there is no one dump, and the folder is named in its place. */
+/* Begins like the other documents (answer/head.c), with the folder in place of a single dump. */
 static hdx_code set_head(hdx_rows *rows, const char *out, hdx_error *err)
 {
     hdx_arena  *arena = hdx_rows_arena(rows);
