@@ -1,9 +1,9 @@
 /*
- * rule.c - a line of text to a rule.
+ * rule.c - parses a rule from a line of text.
  *
- * In:  text from anyone: a command line, a file of a repository.
- * Out: a rule whose words fit together (invariant 1), or one line that says which word does not and what could stand
- *      there.
+ * In:  untrusted text: a command line, a file of a repository.
+ * Out: a rule whose words fit together (invariant 1), or an error of one line that names the wrong word and valid
+ *      alternatives.
  */
 #include "check/check.h"
 #include "base/nearest.h"
@@ -11,22 +11,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define FLOOR_BYTES   (1ull << 20) /* of growth of all classes: below this nothing is said of any */
+#define FLOOR_BYTES   (1ull << 20) /* growth of any class below this is not reported */
 #define FLOOR_OBJECTS 1000ull
 #define WORDS_MOST    16u    /* of a rule, without its reason */
-#define RULES_MOST    10000u /* of a file: each asks all classes */
+#define RULES_MOST    10000u /* of a file, because each is checked for all classes */
 
 /* ---- measures ---- */
 
-typedef enum takes { NOTHING, CLASSES, MAYBE_A_NAME, A_WASTE, NEVER } takes; /* between the measure and its value */
-typedef enum share_of { NO_SHARE, OF_BYTES, OF_OBJECTS } share_of;           /* what a percentage is of */
+/* what may follow the measure before its value */
+typedef enum expects { NOTHING, CLASSES, MAYBE_A_NAME, A_WASTE, NEVER } expects;
+typedef enum share_of { NO_SHARE, OF_BYTES, OF_OBJECTS } share_of; /* what a percentage refers to */
 
 static const struct measure {
     const char *name;
-    takes       takes;
+    expects     expects;
     share_of    whole;
     bool        bytes;
-    const char *example; /* what stands behind the name */
+    const char *example; /* words after the name */
 } measures[HDX_MEASURES] = {
     [HDX_MEASURE_OBJECTS] = { "objects", CLASSES, OF_OBJECTS, false, "com.acme.Session 10k" },
     [HDX_MEASURE_SHALLOW] = { "shallow", CLASSES, OF_BYTES, true, "byte[] 200M" },
@@ -59,7 +60,7 @@ typedef struct word {
 
 typedef struct reader {
     const hdx_rule_source *source;
-    hdx_text               text; /* all of it */
+    hdx_text               text; /* the complete rule */
     hdx_arena             *arena;
     word                   words[WORDS_MOST];
     unsigned               count, next;
@@ -79,7 +80,10 @@ static hdx_text stripped(hdx_text t)
     return t;
 }
 
-/* "line 3: max objects com.acme.Session: a number is missing"; what was given stands before what is wrong with it. */
+/*
+ * Makes an error such as "line 3: max objects com.acme.Session: a number is missing"; the words so far precede the
+ * error.
+ */
 static hdx_code refuse(const reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static hdx_code refuse(const reader *r, const char *format, ...)
 {
@@ -103,7 +107,7 @@ static hdx_code hint_example(const reader *r, const char *verb, hdx_measure m, h
     return hdx_hint(r->err, code, "for example %s %s %s", verb, measures[m].name, measures[m].example);
 }
 
-/* All words up to a comment or `because`; *rest is behind that word, at NULL where there is none. */
+/* Splits words up to a comment or `because`; *rest is the text after `because`, at NULL if there is none. */
 static hdx_code split(reader *r, hdx_text *rest)
 {
     const char *p = r->text.at, *end = p + r->text.len;
@@ -124,7 +128,7 @@ static hdx_code split(reader *r, hdx_text *rest)
                 return refuse(r, "%c is never closed", *p);
             *w = (word){ { p + 1, (uint32_t)(closing - p - 1) }, true };
             p = closing + 1;
-            if (p < end && *p == '+') { /* of subclasses: the quotes are those of the pattern */
+            if (p < end && *p == '+') { /* of subclasses: the quotes belong to the pattern */
                 char *with = hdx_arena_get(r->arena, (uint64_t)w->text.len + 1);
                 if (with == NULL)
                     return hdx_no_memory(r->err, "a rule", w->text.len);
@@ -160,7 +164,7 @@ static int place_in(const char *const *names, unsigned count, const word *w)
     return -1;
 }
 
-/* Whether a name in front of the rule: "sessions:". */
+/* Returns whether the word is a name before the rule: "sessions:". */
 static bool is_name(const word *w)
 {
     if (w == NULL || w->quoted || w->text.len < 2 || w->text.at[w->text.len - 1] != ':')
@@ -182,7 +186,7 @@ typedef struct value {
     double   share;
 } value;
 
-/* "10k", "1.5G", "512MB", "20%". Letters are powers of 1024 of bytes, of 1000 of counts. */
+/* Reads "10k", "1.5G", "512MB", "20%". Letters are powers of 1024 for bytes, of 1000 for counts. */
 static bool value_of(hdx_text t, bool bytes, value *out)
 {
     static const char letters[] = "kmgt";
@@ -196,8 +200,9 @@ static bool value_of(hdx_text t, bool bytes, value *out)
         return false;
     if (i < t.len && t.at[i] == '.') {
         const uint32_t point = i++;
+        /* digits after the sixth are ignored */
         for (; i < t.len && t.at[i] >= '0' && t.at[i] <= '9'; i++)
-            if (scale < 1000000) { /* what stands behind six digits is not read */
+            if (scale < 1000000) {
                 part = part * 10 + (uint64_t)(t.at[i] - '0');
                 scale *= 10;
             }
@@ -224,7 +229,7 @@ static bool value_of(hdx_text t, bool bytes, value *out)
     return hdx_add(whole, part * unit / scale, &out->number); /* part < 10^6, unit <= 2^40: no overflow */
 }
 
-/* The word is a value of that measure. */
+/* Reads a word as a value of this measure. */
 static hdx_code read_value(const reader *r, const word *w, hdx_measure m, hdx_rule *out)
 {
     value v;
@@ -248,7 +253,7 @@ static hdx_code copied(const reader *r, hdx_text t, const char **out)
     return *out == NULL ? hdx_no_memory(r->err, "a rule", t.len) : HDX_OK;
 }
 
-/* One that is none is refused here, where file and line are known. */
+/* Invalid expressions are refused here, where file and line are known. */
 static hdx_code try_regex(const reader *r, hdx_text t)
 {
     hdx_regex     *regex;
@@ -260,7 +265,7 @@ static hdx_code try_regex(const reader *r, hdx_text t)
     return code == HDX_OK ? HDX_OK : refuse(r, "%s", why.message);
 }
 
-/* A class pattern, with + behind it for subclasses. */
+/* Reads a class pattern, with + at its end for subclasses. */
 static hdx_code read_pattern(const reader *r, const word *w, bool classes, hdx_rule *out)
 {
     hdx_text t = w->text;
@@ -290,14 +295,14 @@ static hdx_code unknown(const reader *r, const char *what, const word *w, hdx_ne
                               : hdx_hint(r->err, code, "%s", list);
 }
 
-/* The measure that the word names, of those that the verb has; -1 and an error: none. */
+/* Finds the measure that the word names among those of the verb; -1 and an error: none. */
 static hdx_code read_measure(const reader *r, hdx_verb verb, const word *w, hdx_measure *out)
 {
     char        text[48];
     hdx_nearest near = { .wanted = text };
     (void)snprintf(text, sizeof text, "%.*s", (int)(w->text.len > 40 ? 40 : w->text.len), w->text.at);
     for (unsigned m = 0; m < HDX_MEASURES; m++) {
-        if ((measures[m].takes == NEVER) != (verb == HDX_VERB_NO))
+        if ((measures[m].expects == NEVER) != (verb == HDX_VERB_NO))
             continue;
         if (is(w, measures[m].name)) {
             *out = (hdx_measure)m;
@@ -327,25 +332,25 @@ static hdx_code read_bound(reader *r, hdx_rule *out)
     r->next++;
     const struct measure *m = &measures[out->measure];
     const unsigned        left = r->count - r->next;
-    const bool            named = m->takes == CLASSES || m->takes == A_WASTE;
+    const bool            named = m->expects == CLASSES || m->expects == A_WASTE;
     value                 v;
     if (named && left < 2) {
         const bool size = left == 1 && value_of(peek(r)->text, m->bytes, &v);
         code = left == 0 || !size
                    ? refuse(r, left == 0 ? "a measure and a value are missing" : "a value is missing")
-                   : refuse(r, m->takes == CLASSES ? "a class is missing" : "the kind of waste is missing");
+                   : refuse(r, m->expects == CLASSES ? "a class is missing" : "the kind of waste is missing");
         return hint_example(r, verb, out->measure, code);
     }
     if (left == 0)
         return hint_example(r, verb, out->measure, refuse(r, "a value is missing"));
-    if (m->takes == A_WASTE) {
+    if (m->expects == A_WASTE) {
         const int waste = place_in(wastes, HDX_WASTE_ARRAYS + 1, peek(r));
         if (waste < 0)
             return hdx_hint(r->err, refuse(r, "unknown kind of waste"), "expected strings, collections or arrays");
         out->waste = (hdx_waste)waste;
         r->next++;
-    } else if (m->takes == CLASSES || (m->takes == MAYBE_A_NAME && left >= 2)) {
-        if ((code = read_pattern(r, peek(r), m->takes == CLASSES, out)) != HDX_OK)
+    } else if (m->expects == CLASSES || (m->expects == MAYBE_A_NAME && left >= 2)) {
+        if ((code = read_pattern(r, peek(r), m->expects == CLASSES, out)) != HDX_OK)
             return code;
         r->next++;
     }
@@ -419,7 +424,7 @@ static hdx_code read_no(reader *r, hdx_rule *out)
         out->filters = is(peek(r), "filters");
         r->next += out->filters || is(peek(r), "watched");
     } else if (out->measure == HDX_MEASURE_SUSPECTS) {
-        value v = { .percent = true, .share = 10 }; /* that of the answer `suspects` */
+        value v = { .percent = true, .share = 10 }; /* the default of the answer `suspects` */
         if (w != NULL && (!value_of(w->text, false, &v) || (!v.percent && v.sized)))
             return hdx_hint(r->err, refuse(r, "invalid percentage"), "no suspects 30%%");
         out->share = v.percent ? v.share : (double)v.number;
@@ -452,11 +457,11 @@ static hdx_code read_verb(reader *r, hdx_rule *out)
     for (unsigned m = 0; m < HDX_MEASURES; m++)
         if (is(w, measures[m].name))
             return hdx_hint(r->err, refuse(r, "expected max, min, growth or no"), "%s %s %s",
-                            measures[m].takes == NEVER ? "no" : "max", measures[m].name, measures[m].example);
+                            measures[m].expects == NEVER ? "no" : "max", measures[m].name, measures[m].example);
     return unknown(r, "rule", w, &near, "start a rule with max, min, growth or no, or with a name and a colon");
 }
 
-/* "MB" behind "50 " */
+/* Matches "MB" after "50 ". */
 static bool is_unit(hdx_text t)
 {
     uint32_t i = t.len > 0 && strchr("kKmMgGtT", t.at[0]) != NULL;
@@ -465,8 +470,8 @@ static bool is_unit(hdx_text t)
     return t.len > 0 && (i == t.len || hdx_text_is(t, "%"));
 }
 
-/* The words that were read, as one text that reads the same; a reason and a comment are not in it. */
-static hdx_code say(reader *r, unsigned from, hdx_rule *out)
+/* Joins the words read so far to a text that can be parsed again, without reason and comment. */
+static hdx_code join_words(reader *r, unsigned from, hdx_rule *out)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     if (r->source->verb != NULL)
@@ -516,7 +521,7 @@ hdx_code hdx_rule_read(const hdx_rule_source *source, hdx_text text, hdx_arena *
         return hdx_hint(err, refuse(&r, "unexpected '%.*s'", (int)(more.len > 40 ? 40 : more.len), more.at),
                         "put a pattern with blanks in quotes, and the word because before a reason");
     }
-    return say(&r, from, out);
+    return join_words(&r, from, out);
 }
 
 /* ---- files ---- */
@@ -542,7 +547,7 @@ hdx_code hdx_rules_read_file(hdx_rules *rules, const char *name, hdx_text conten
     hdx_rule_source source = { .file = name };
     const char     *p = content.at, *end = p + content.len;
     const uint64_t  before = rules->count;
-    if (content.len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) /* what some editors begin a file with */
+    if (content.len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) /* a byte order mark, which some editors write */
         p += 3;
     while (p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));

@@ -1,11 +1,11 @@
 /*
- * classes.c - one heap by class, package or loader.
+ * classes.c - measures one heap by class, package or loader.
  *
  * In:  the table of classes.
- * Out: a thing for each name, with the live objects of its classes, their size, and what they retain: the bytes that
- *      would be free if these class objects and all their instances were gone, as the histogram has it.
- * Two classes of one name that two loaders defined are one thing, and so are two loaders of one class and name.
- * Cost: nothing that grows with the heap but for what is retained, which is one walk over it
+ * Out: a thing for each name, with the live objects of its classes, their size, and their retained size: the bytes that
+ *      would be freed with these class objects and all their instances, as in the histogram.
+ * Classes of one name from two loaders are one thing, and so are two loaders with the same class and name.
+ * Cost: independent of the heap's size except for retained sizes, which need one walk over it
  *       (query/histogram/groups.c).
  */
 #include "query/histogram/histogram.h"
@@ -34,7 +34,7 @@ typedef struct grouping {
     size_t           column;
     const hdx_class *classes;
     uint32_t         class_count;
-    uint32_t        *at, *set; /* as in hdx_class_sets: each class that lives is in one set */
+    uint32_t        *at, *set; /* as in hdx_class_sets: each live class is in one set */
     uint32_t        *thing;    /* of a set */
     uint32_t         set_count;
     hdx_map          set_of;    /* thing -> set */
@@ -46,7 +46,10 @@ typedef struct grouping {
     hdx_buffer       scratch;
 } grouping;
 
-/* A loader is named by its class and name; by its class alone where it has none, for an address says nothing. */
+/*
+ * A loader is named by its class and name; by its class alone if it has no name, because addresses differ between
+ * dumps.
+ */
 static hdx_code loader_name(grouping *g, hdx_addr loader, uint32_t *name, hdx_error *err)
 {
     hdx_arena      arena = hdx_arena_of(g->l->mem);
@@ -75,7 +78,7 @@ static bool add_loader(grouping *g, hdx_id id, uint32_t set)
     return true;
 }
 
-/* The set of a thing, a new one where it has none. */
+/* Returns the set of a thing, and creates it if necessary. */
 static uint32_t set_of(grouping *g, uint32_t name)
 {
     bool           fresh;

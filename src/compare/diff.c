@@ -1,13 +1,13 @@
 /*
- * diff.c - the answer `diff`: what two heaps have differently, and of three what stayed of what came.
+ * diff.c - the answer `diff`: how two heaps differ, and for three, how much of the growth stayed.
  *
  *     a before, b after:             delta  = b - a
- *     a before, b after, c later:    stayed = of what came from a to b as much as c still has over a
+ *     a before, b after, c later:    stayed = the part of the growth from a to b that c still has over a
  *
  * In:  a ledger with a column for each heap.
- * Out: a row for each thing that differs, the largest difference first; whole sums and heads of the dumps beside them;
- *      what --fail-on found.
- * Keys are made when their row goes out: of thousands of ways and paths a table shows 25.
+ * Out: a row for each thing that differs, the largest difference first; totals and heads of the dumps; findings of
+ *      --fail-on.
+ * Keys are made when their row is read, because a table shows 25 of thousands of paths.
  */
 #include "compare/compare.h"
 
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FAILS_SAID 100u /* of things that meet a condition of --fail-on so many are named */
+#define FAILS_SAID 100u /* number of things that meet a condition of --fail-on and are listed */
 
 enum { /* columns */
        KEY,
@@ -101,8 +101,8 @@ typedef struct diff {
     hdx_compare_by    by;
     const hdx_column *columns;
     bool              third;
-    unsigned          label; /* columns between the key and the numbers: of leaks one */
-    uint32_t         *order; /* things, as rows come */
+    unsigned          label; /* columns between the key and the numbers: one for leaks */
+    uint32_t         *order; /* things in the order of rows */
     uint64_t          count, equal, next;
     hdx_buffer        key;
 } diff;
@@ -132,11 +132,11 @@ static hdx_cell percent(int64_t part, uint64_t of)
     return of == 0 ? hdx_cell_null() : hdx_cell_real(100.0 * (double)part / (double)of);
 }
 
-/* The numbers of a row, from those of each heap. */
+/* Computes the numbers of a row from those of each heap. */
 static void put_numbers(const diff *d, const hdx_ledger_sum *of, hdx_cell *cells)
 {
     const hdx_ledger_sum a = of[0], b = of[1];
-    const bool           sized = d->by != HDX_COMPARE_LEAK; /* nobody asked what the objects themselves weigh */
+    const bool           sized = d->by != HDX_COMPARE_LEAK; /* shallow sizes of leaks are not measured */
     const int64_t        grown = delta(a.retained, b.retained);
     cells[OBJECTS_A] = hdx_cell_uint(a.objects);
     cells[OBJECTS_B] = hdx_cell_uint(b.objects);
@@ -187,10 +187,10 @@ static hdx_code diff_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     return HDX_OK;
 }
 
-/* ---- which rows, in which order ---- */
+/* ---- choice and order of rows ---- */
 
 typedef struct ranked {
-    uint64_t          stayed, size; /* what decides; falling */
+    uint64_t          stayed, size; /* sort keys, descending */
     const hdx_ledger *of;           /* then its key */
     uint32_t          thing;
 } ranked;
@@ -242,13 +242,13 @@ static hdx_code put_in_order(diff *d, bool all, hdx_error *err)
 
 /* ---- --fail-on ---- */
 
-static const hdx_column total_columns[OF_THREE] = { COLUMNS(0, "", "") }; /* names alone count */
+static const hdx_column total_columns[OF_THREE] = { COLUMNS(0, "", "") }; /* only the names matter */
 
 typedef struct rule {
     const char    *text;
     hdx_condition *condition;
-    unsigned       column, of; /* `of`: what it is a percentage of; OF_THREE: it is none */
-    bool           whole;      /* of all of the heap, not of a row */
+    unsigned       column, of; /* `of`: the base of a percentage; OF_THREE: no percentage */
+    bool           whole;      /* of the whole heap, not of a row */
 } rule;
 
 static hdx_code wrong_rule(const char *text, const char *why, hdx_error *err)
@@ -277,7 +277,7 @@ static hdx_code read_rule(const char *text, unsigned columns, const hdx_progress
         return wrong_rule(text, "a row has no such number", err);
     if (hdx_condition_is_of_text(out->condition))
         return wrong_rule(text, "the value is not a number", err);
-    while (text[len - 1] == ' ' || text[len - 1] == '\t') /* ends at the value */
+    while (text[len - 1] == ' ' || text[len - 1] == '\t') /* skips blanks after the value */
         len--;
     if (text[len - 1] != '%' || total_columns[out->column].unit == HDX_UNIT_PERCENT)
         return HDX_OK;
@@ -289,7 +289,7 @@ static hdx_code read_rule(const char *text, unsigned columns, const hdx_progress
     }
 }
 
-/* From nothing to something is more than any percentage. */
+/* Growth from zero exceeds any percentage. */
 static hdx_cell measured(const rule *r, const hdx_cell *cells)
 {
     const hdx_cell c = cells[r->column];
@@ -312,11 +312,11 @@ static const hdx_column fail_members[] = {
 typedef struct failing {
     rule     *rules;
     size_t    rule_count;
-    hdx_cell *said; /* documents of the first */
+    hdx_cell *said; /* documents of the first ones */
     uint64_t  count, said_count;
 } failing;
 
-/* key: NULL of the whole; cells: numbers are where they are in a row without a label. */
+/* key: NULL for the whole heap; cells: numbers are where they are in a row without a label. */
 static hdx_code check_rules(failing *f, const hdx_cell *key, const hdx_cell *cells, hdx_arena *arena, hdx_error *err)
 {
     static const unsigned numbers[] = { OBJECTS_DELTA, RETAINED_A, RETAINED_B, RETAINED_DELTA };
@@ -348,14 +348,17 @@ static void whole_numbers(const diff *d, hdx_cell *cells)
         of[i] =
             (hdx_ledger_sum){ d->l->columns[i].live_objects, d->l->columns[i].live_bytes, d->l->columns[i].live_bytes };
     diff all = *d;
-    all.by = HDX_COMPARE_CLASS; /* a heap has a size whatever its parts are */
+    all.by = HDX_COMPARE_CLASS; /* heap totals have shallow sizes in any case */
     put_numbers(&all, of, cells);
 }
 
-static unsigned numbers_of(const diff *d) { return d->third ? OF_THREE : OF_TWO; } /* and the key */
+static unsigned numbers_of(const diff *d) { return d->third ? OF_THREE : OF_TWO; } /* including the key */
 static unsigned columns_of(const diff *d) { return numbers_of(d) + d->label; }
 
-/* Rows that --where keeps, before order and limit: a condition is of all that are asked for, not of those shown. */
+/*
+ * Checks the rows that --where keeps, before order and limit: a condition applies to all of them, not only to those
+ * shown.
+ */
 static hdx_code check_rows(diff *d, const hdx_arguments *a, const hdx_progress *progress, failing *f, hdx_arena *arena,
                            hdx_error *err)
 {
@@ -430,7 +433,7 @@ static hdx_code add_title(const diff *d, hdx_rows *rows, hdx_error *err)
     return code;
 }
 
-static hdx_code dress(const diff *d, const failing *f, hdx_rows *rows, hdx_error *err)
+static hdx_code make_document(const diff *d, const failing *f, hdx_rows *rows, hdx_error *err)
 {
     hdx_cell heads = hdx_cell_null();
     hdx_code code = hdx_ledger_heads(d->l, hdx_rows_arena(rows), &heads, err);
@@ -484,14 +487,14 @@ hdx_code hdx_compare_diff_rows(hdx_ledger *l, const hdx_arguments *a, const hdx_
     const uint64_t       equal = d->equal;
     if ((code = hdx_rows_make_in(l->mem, &maker, out, err)) != HDX_OK)
         return code;
-    if ((code = dress(d, &f, *out, err)) != HDX_OK) {
+    if ((code = make_document(d, &f, *out, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;
         return code;
     }
     if (maker.total > 0)
         return HDX_OK;
-    return equal == 0 /* every heap has classes; not every one has leaks */
+    return equal == 0 /* every heap has classes, but not every one has leaks */
                ? hdx_rows_explain_empty(HDX_OK, out, err, "no dump has a leak of %s",
                                         hdx_argument_choice(a, "finder") > 0 ? "this selection" : "a watched object")
                : hdx_rows_explain_empty(HDX_OK, out, err,

@@ -1,13 +1,13 @@
 /*
- * dominators.c - one heap by ways down its dominator tree: the classes of the objects from the top on.
+ * dominators.c - measures one heap by paths down its dominator tree: the classes of the objects from the top.
  *
  *     class app.Registry > java.util.HashMap > java.util.HashMap$Node[]
  *
  * In:  the dominator tree.
- * Out: a thing for each way that there is, with its objects, their own size, and what they retain: objects of one way
- *      are never below each other, so that is a plain sum.
- * A class object is "class NAME": what static fields keep alive stands under the class that has them.
- * Cost: a look-up for each object of the levels that are wanted; objects that keep nothing else alive are not entered.
+ * Out: a thing for each such path, with its objects, their shallow size, and their retained size. Objects of one path
+ *      are never below each other, so the retained size is a plain sum.
+ * A class object is "class NAME": objects that static fields keep alive are below the class that has the fields.
+ * Cost: a look-up for each object of the requested levels; objects that keep nothing else alive are not entered.
  */
 #include "compare/compare.h"
 
@@ -25,11 +25,12 @@ typedef struct descent {
     hdx_ledger *l;
     size_t      column;
     unsigned    deepest;
-    uint32_t   *names, *own_names; /* by class, + 1: of its instances, of its class object; 0: not asked yet */
-    uint32_t    classes;
-    uint32_t    unknown;
-    level       levels[HDX_COMPARE_DEPTH];
-    hdx_buffer  scratch;
+    /* by class, index + 1: of its instances, of its class object; 0: not looked up yet */
+    uint32_t  *names, *own_names;
+    uint32_t   classes;
+    uint32_t   unknown;
+    level      levels[HDX_COMPARE_DEPTH];
+    hdx_buffer scratch;
 } descent;
 
 static uint32_t name_of(descent *d, hdx_id id)

@@ -1,9 +1,9 @@
 /*
- * ledger.c - things by name and by what they stand below, and what each heap has of them.
+ * ledger.c - things, identified by name and parent, and the numbers of each heap for them.
  *
- * Cost: a text is kept once, however many things are called so; a thing 24 bytes and 24 for each heap that has it or
- *       one made after it. Names come from dumps: they are told apart by sums at a point that nobody outside the
- *       process knows, so that no dump can make the map slow.
+ * Cost: a text is stored once, however many things have it as a name; a thing takes 24 bytes, and 24 for each heap that
+ *       has it or a thing added later. Names come from dumps: they are hashed with a secret key of the process, so that
+ *       no dump can make the map slow.
  */
 #include "compare/compare.h"
 
@@ -53,7 +53,7 @@ uint32_t hdx_ledger_name(hdx_ledger *l, hdx_text text)
     bool    fresh;
     hdx_sum_add(&l->key, &sum, 4, (const uint8_t *)text.at, text.len);
     hdx_sum_number(&l->key, &sum, text.len);
-    for (uint64_t key = sum.at[0];; key++) { /* two texts of one sum: not in the lifetime of the earth */
+    for (uint64_t key = sum.at[0];; key++) { /* a collision of two texts is practically impossible */
         uint64_t *at = hdx_map_put(&l->by_text, key, &fresh);
         if (at == NULL)
             return HDX_LEDGER_NONE;
@@ -139,7 +139,7 @@ static unsigned depth_of(const hdx_ledger *l, uint32_t thing)
     return n;
 }
 
-static uint32_t up(const hdx_ledger *l, uint32_t thing, unsigned steps)
+static uint32_t next_up(const hdx_ledger *l, uint32_t thing, unsigned steps)
 {
     for (; steps > 0; steps--)
         thing = l->things[thing].above;
@@ -150,7 +150,7 @@ bool hdx_ledger_key(const hdx_ledger *l, uint32_t thing, hdx_buffer *text, hdx_c
 {
     hdx_buffer_clear(text);
     for (unsigned n = depth_of(l, thing), i = n; i-- > 0;) {
-        const hdx_text name = l->names[l->things[up(l, thing, i)].name];
+        const hdx_text name = l->names[l->things[next_up(l, thing, i)].name];
         if (i + 1 < n)
             hdx_buffer_text(text, " > ");
         hdx_buffer_put(text, name.at, name.len);
@@ -166,11 +166,11 @@ static int texts(hdx_text a, hdx_text b)
     return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
 }
 
-/* Where their ways part the names decide; what stands above another comes first. */
+/* Compares the names where the two paths part; an ancestor comes first. */
 int hdx_ledger_compare(const hdx_ledger *l, uint32_t a, uint32_t b)
 {
     const unsigned m = depth_of(l, a), n = depth_of(l, b);
-    uint32_t       x = up(l, a, m > n ? m - n : 0), y = up(l, b, n > m ? n - m : 0);
+    uint32_t       x = next_up(l, a, m > n ? m - n : 0), y = next_up(l, b, n > m ? n - m : 0);
     if (x == y)
         return (m > n) - (m < n);
     while (l->things[x].above != l->things[y].above) {

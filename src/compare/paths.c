@@ -1,11 +1,11 @@
 /*
- * paths.c - one heap by the paths on which its objects are come to, as Shark tells growth (SHARK 6).
+ * paths.c - measures one heap by the paths on which its objects are first reached, as Shark does for growth (SHARK 6).
  *
  *     GcRoot(StickyClass) > STATIC_FIELD App.cache -> instance of java.util.HashMap > ARRAY_ENTRY HashMap.[x] -> ...
  *
  * In:  the references of the dump, read once more (leaks/grow_wide.c).
- * Out: a thing for each path, with the objects there, as heavy as `leaks` weighs them, and what they weigh with all
- *      that is below the path: each object counts on one path, so that is a plain sum.
+ * Out: a thing for each path, with its objects, their size as `leaks` computes it, and the size of all objects at or
+ *      below the path. Each object counts on one path, so sizes are plain sums.
  */
 #include "query/histogram/histogram.h"
 #include "compare/compare.h"
@@ -75,7 +75,7 @@ static bool count(void *context, uint32_t at, uint64_t bytes)
     return true;
 }
 
-/* From the deepest up: a thing stands after the one above it. */
+/* Sums from the last thing to the first: a thing comes after the one above it. */
 static void sum_up(hdx_ledger *l, size_t column)
 {
     hdx_ledger_column *c = &l->columns[column];

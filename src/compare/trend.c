@@ -1,13 +1,13 @@
 /*
- * trend.c - the answer `trend`: what grows over several heaps, and which heaps stand out of many.
+ * trend.c - the answer `trend`: what grows over several heaps, and which of many heaps are outliers.
  *
  * In:  a ledger with a column for each heap, in their order.
- * Out: a row for each thing that grew from the first heap to the last: those first that rose in every step. By path:
- *      where it grows (SHARK 6.2). With --outliers a row for each heap and thing that is far from the others.
+ * Out: a row for each thing that grew from the first heap to the last; those that rose in every step come first. By
+ *      path: where it grows (SHARK 6.2). With --outliers a row for each heap and thing that is far from the others.
  *
- * By path a step of at least --loops objects counts, and a thing that the first heap has not is not known to grow. A
- * path grows if one below it does in every step; of the paths that grow those are told whose path above does not: that
- * is where things are added, and what hangs below them grows for that reason.
+ * By path, a step counts if it adds at least --loops objects, and a thing that the first heap lacks is not known to
+ * grow. A path grows if one of its children grew in every step. Of the growing paths only those are reported whose
+ * parent does not grow: objects are added there, and paths below them grow for that reason.
  */
 #include "compare/compare.h"
 
@@ -123,11 +123,12 @@ typedef struct trend {
     hdx_ledger *l;
     measure     of;
     bool        by_path, by_leak;
-    bool        retained; /* is known */
+    bool        retained; /* retained sizes are known */
     uint32_t   *order;
-    uint32_t   *below, *beside; /* of what grows by path: the first right below that does, the next; NULL: unasked */
-    uint64_t    room, count, next;
-    hdx_buffer  key;
+    /* by path: the first growing child of a thing, and its next growing sibling; NULL: not by path */
+    uint32_t  *first_child, *next_sibling;
+    uint64_t   room, count, next;
+    hdx_buffer key;
 } trend;
 
 static void trend_close(void *state)
@@ -136,19 +137,19 @@ static void trend_close(void *state)
     hdx_mem *mem = t->l->mem;
     hdx_buffer_free(&t->key);
     hdx_mem_put(mem, t->order, t->room * sizeof *t->order);
-    hdx_mem_put(mem, t->below, t->room * sizeof *t->below);
-    hdx_mem_put(mem, t->beside, t->room * sizeof *t->beside);
+    hdx_mem_put(mem, t->first_child, t->room * sizeof *t->first_child);
+    hdx_mem_put(mem, t->next_sibling, t->room * sizeof *t->next_sibling);
     hdx_ledger_close(t->l);
     hdx_mem_put(mem, t, sizeof *t);
 }
 
-/* What a row says of a heap: where a path grows, that is what grows right below. */
+/* Returns a row's number for one heap: for a growing path the sum of its growing children. */
 static uint64_t number(const trend *t, size_t column, uint32_t thing, measure m)
 {
     uint64_t sum = 0;
-    if (t->below == NULL || m == RETAINED)
+    if (t->first_child == NULL || m == RETAINED)
         return value(t->l, column, thing, m);
-    for (uint32_t i = t->below[thing]; i != NOTHING; i = t->beside[i])
+    for (uint32_t i = t->first_child[thing]; i != NOTHING; i = t->next_sibling[i])
         sum += value(t->l, column, i, m);
     return sum;
 }
@@ -166,7 +167,7 @@ static unsigned rises(const trend *t, uint32_t thing, measure m)
     return n;
 }
 
-/* Least squares: dumps are as far apart as their order says. */
+/* Least squares; the order of dumps is taken as their time. */
 static double slope(const trend *t, uint32_t thing, measure m)
 {
     const double middle = (double)(t->l->column_count - 1) / 2;
@@ -175,7 +176,7 @@ static double slope(const trend *t, uint32_t thing, measure m)
         over += ((double)i - middle) * (double)number(t, i, thing, m);
         under += ((double)i - middle) * ((double)i - middle);
     }
-    return over / under; /* of two dumps at least */
+    return over / under; /* at least two dumps */
 }
 
 static hdx_cell series(const trend *t, uint32_t thing, measure m, hdx_arena *arena)
@@ -206,15 +207,16 @@ static void put_growth(const trend *t, uint32_t thing, hdx_arena *arena, hdx_cel
     cells[SLOPE] = hdx_cell_real(slope(t, thing, t->of));
 }
 
-/* The paths right below that grow, by name. */
-static hdx_cell below(const trend *t, uint32_t thing, hdx_arena *arena)
+/* Returns the growing children of a path, by name. */
+static hdx_cell growing_children(const trend *t, uint32_t thing, hdx_arena *arena)
 {
     uint64_t n = 0;
-    for (uint32_t i = t->below != NULL ? t->below[thing] : NOTHING; i != NOTHING; i = t->beside[i])
+    for (uint32_t i = t->first_child != NULL ? t->first_child[thing] : NOTHING; i != NOTHING; i = t->next_sibling[i])
         n++;
     hdx_cell *at = hdx_arena_get(arena, n * sizeof *at);
     n = 0;
-    for (uint32_t i = t->below != NULL ? t->below[thing] : NOTHING; at != NULL && i != NOTHING; i = t->beside[i]) {
+    for (uint32_t i = t->first_child != NULL ? t->first_child[thing] : NOTHING; at != NULL && i != NOTHING;
+         i = t->next_sibling[i]) {
         hdx_member *m = hdx_arena_get(arena, HDX_COUNT(below_members) * sizeof *m);
         hdx_cell   *objects = hdx_arena_get(arena, t->l->column_count * sizeof *objects);
         if (m == NULL || objects == NULL)
@@ -235,18 +237,18 @@ static hdx_code trend_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
     if (!*more)
         return HDX_OK;
     const uint32_t thing = t->order[t->next++];
-    const bool     told = hdx_ledger_key(t->l, thing, &t->key, &cells[KEY]);
+    const bool     has_key = hdx_ledger_key(t->l, thing, &t->key, &cells[KEY]);
     put_growth(t, thing, arena, cells);
     if (t->by_path)
-        cells[BELOW] = below(t, thing, arena);
+        cells[BELOW] = growing_children(t, thing, arena);
     if (t->by_leak)
         cells[LABEL] = hdx_cell_string(hdx_ledger_label_of(t->l, thing));
-    return !told || arena->refused ? hdx_no_memory(err, "a row", t->key.len) : HDX_OK;
+    return !has_key || arena->refused ? hdx_no_memory(err, "a row", t->key.len) : HDX_OK;
 }
 
-/* ---- which rows, in which order ---- */
+/* ---- choice and order of rows ---- */
 
-/* It rose by `least` objects from each dump to the next, and was there before (SHARK 6.2). */
+/* Returns whether it existed in the first dump and rose by `least` objects from each dump to the next (SHARK 6.2). */
 static bool rose_always(const hdx_ledger *l, uint32_t thing, uint64_t least)
 {
     bool always = value(l, 0, thing, OBJECTS) > 0;
@@ -260,28 +262,28 @@ static bool rose_always(const hdx_ledger *l, uint32_t thing, uint64_t least)
 static hdx_code find_growing(trend *t, uint64_t least, hdx_error *err)
 {
     const hdx_ledger *l = t->l;
-    t->below = hdx_mem_raw(l->mem, l->count, sizeof *t->below);
-    t->beside = hdx_mem_raw(l->mem, l->count, sizeof *t->beside);
-    if (t->below == NULL || t->beside == NULL)
-        return hdx_no_memory(err, "paths that grow", 2 * l->count * sizeof *t->below);
+    t->first_child = hdx_mem_raw(l->mem, l->count, sizeof *t->first_child);
+    t->next_sibling = hdx_mem_raw(l->mem, l->count, sizeof *t->next_sibling);
+    if (t->first_child == NULL || t->next_sibling == NULL)
+        return hdx_no_memory(err, "paths that grow", 2 * l->count * sizeof *t->first_child);
     for (uint64_t i = 0; i < l->count; i++)
-        t->below[i] = t->beside[i] = NOTHING;
-    for (uint64_t i = l->count; i-- > 0;) { /* so that lists are in the order in which paths were met */
+        t->first_child[i] = t->next_sibling[i] = NOTHING;
+    for (uint64_t i = l->count; i-- > 0;) { /* so that lists are in the order in which paths were found */
         const uint32_t above = l->things[i].above;
         if (above == HDX_LEDGER_TOP || !rose_always(l, (uint32_t)i, least))
             continue;
-        t->beside[i] = t->below[above];
-        t->below[above] = (uint32_t)i;
+        t->next_sibling[i] = t->first_child[above];
+        t->first_child[above] = (uint32_t)i;
     }
     return HDX_OK;
 }
 
 static bool is_row(const trend *t, uint32_t thing, bool all)
 {
-    if (t->below == NULL)
+    if (t->first_child == NULL)
         return all || grown(t, thing, t->of) > 0;
     const uint32_t above = t->l->things[thing].above;
-    return t->below[thing] != NOTHING && (above == HDX_LEDGER_TOP || t->below[above] == NOTHING);
+    return t->first_child[thing] != NOTHING && (above == HDX_LEDGER_TOP || t->first_child[above] == NOTHING);
 }
 
 typedef struct ranked {
@@ -321,7 +323,7 @@ static hdx_code put_in_order(trend *t, bool all, hdx_error *err)
 
 /* ---- outliers ---- */
 
-#define NORMAL 1.4826 /* a median absolute deviation of what is spread normally, in standard deviations */
+#define NORMAL 1.4826 /* factor from a median absolute deviation to a standard deviation, for normal distributions */
 
 static int by_value(const void *a, const void *b)
 {
@@ -336,8 +338,8 @@ static uint64_t median(uint64_t *at, size_t n)
 }
 
 /*
- * Where more than half of the values are the same, the deviation in the middle is 0, and anything else would be
- * infinitely far: the mean one stands in for it.
+ * If more than half of the values are equal, the median deviation is 0, and any other value would be infinitely far
+ * away: the mean deviation is used instead.
  */
 static double spread(const uint64_t *values, uint64_t *scratch, size_t n, uint64_t middle)
 {
@@ -382,15 +384,15 @@ static hdx_code outliers_next(void *state, hdx_arena *arena, hdx_cell *cells, bo
         return HDX_OK;
     const outlier *is = &o->at[o->next++];
     cells[OUTLIER_KEY] = hdx_cell_null();
-    const bool told = is->thing == HDX_LEDGER_TOP || hdx_ledger_key(o->l, is->thing, &o->key, &cells[OUTLIER_KEY]);
+    const bool has_key = is->thing == HDX_LEDGER_TOP || hdx_ledger_key(o->l, is->thing, &o->key, &cells[OUTLIER_KEY]);
     cells[OUTLIER_DUMP] = hdx_cell_string(o->l->columns[is->column].path);
     cells[OUTLIER_DEVIATIONS] = hdx_cell_real(is->deviations);
     cells[OUTLIER_VALUE] = hdx_cell_uint(is->value);
     cells[OUTLIER_MEDIAN] = hdx_cell_uint(is->median);
-    return told ? HDX_OK : hdx_no_memory(err, "a row", o->key.len);
+    return has_key ? HDX_OK : hdx_no_memory(err, "a row", o->key.len);
 }
 
-/* The heap as a whole first; then what is farthest from its median in bytes or objects. */
+/* The heap as a whole first; then the largest distance from the median in bytes or objects. */
 static int by_distance(const void *a, const void *b)
 {
     const outlier *x = a, *y = b;
@@ -471,7 +473,7 @@ static hdx_code growth_rows(hdx_ledger *l, const hdx_arguments *a, measure m, hd
                   .of = m,
                   .by_path = by == HDX_COMPARE_PATH,
                   .by_leak = by == HDX_COMPARE_LEAK,
-                  .retained = m == RETAINED || by > HDX_COMPARE_LOADER, /* others know it without being asked */
+                  .retained = m == RETAINED || by > HDX_COMPARE_LOADER, /* other answers compute it in any case */
                   .room = l->count,
                   .key = hdx_buffer_of(l->mem) };
     if (t->by_path && !all)
@@ -517,7 +519,7 @@ hdx_code hdx_compare_trend_rows(hdx_ledger *l, const hdx_arguments *a, hdx_rows 
     const bool    outlying = hdx_argument_flag(a, "outliers");
     hdx_cell      heads = hdx_cell_null();
     hdx_arena     arena = hdx_arena_of(l->mem);
-    /* what their texts are in lives as long as the rows */
+    /* the memory of their texts lives as long as the rows */
     const size_t            dumps = l->column_count;
     const hdx_ledger_column first = l->columns[0], last = l->columns[dumps - 1];
     *out = NULL;

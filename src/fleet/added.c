@@ -1,9 +1,9 @@
 /*
- * added.c - the columns that no answer has: keys by which rows of several dumps are the same thing, and names in place
- * of addresses, which mean nothing in another dump.
+ * added.c - columns in addition to those of the answers: keys that are equal for the same thing in several dumps, and
+ * names in place of addresses, which have no meaning in another dump.
  *
- *   class_key    app.Shop$$Lambda+0x7f01 and app.Shop$$Lambda+0x7e55 of the next release are app.Shop$$Lambda*
- *   pool         http-worker-6 and http-worker-17 are of http-worker-#
+ *   class_key    app.Shop$$Lambda+0x7f01, and app.Shop$$Lambda+0x7e55 of the next release, are app.Shop$$Lambda*
+ *   pool         http-worker-6 and http-worker-17 are both of http-worker-#
  *   class_path   class app.Shop > java.util.HashMap > java.util.HashMap$Node[]
  */
 #include "query/histogram/histogram.h"

@@ -1,8 +1,7 @@
 /*
- * once.c - tables that are no answer: what is said once about a dump, what its manifest says besides, and what could
- * not be told.
+ * once.c - tables that are not answers: facts about the dump, other fields of its manifest, and problems.
  *
- * Columns of `dump` that `info` has are taken from the document it declares, by key.
+ * Columns that `dump` shares with `info` are read by key from the declared document of `info`.
  */
 #include "fleet/fleet.h"
 #include "graph/graph.h"
@@ -12,7 +11,7 @@
 
 const hdx_column hdx_fleet_id_column = HDX_COLUMN("dump_id", TEXT, NONE, HDX_COLUMN_FEW, "id of the dump in the fleet");
 
-/* ---- what the manifest says ---- */
+/* ---- fields of the manifest ---- */
 
 static const hdx_column named[] = {
     HDX_COLUMN("application", TEXT, NONE, HDX_COLUMN_NULLABLE, "application in the manifest"),
@@ -36,7 +35,7 @@ static bool is_named(const char *name)
 
 static hdx_cell from_manifest(const hdx_fleet_options *o, const char *name)
 {
-    for (size_t i = o->manifest_count; i-- > 0;) /* the last one holds, as of arguments */
+    for (size_t i = o->manifest_count; i-- > 0;) /* the last one applies, as with arguments */
         if (strcmp(o->manifest[i].name, name) == 0)
             return hdx_cell_string(o->manifest[i].value);
     return hdx_cell_null();
@@ -80,7 +79,7 @@ static hdx_code put_problem(const fleet_dump *d, hdx_table *t, const char *table
         t, (const hdx_cell[]){ hdx_cell_text(d->id), hdx_cell_string(table), hdx_cell_string(code), message }, err);
 }
 
-/* A row whose words are put together in `text`, which is used up. */
+/* Adds a row with the text of the buffer, and frees the buffer. */
 static hdx_code put_words(const fleet_dump *d, hdx_table *t, const char *code, hdx_buffer *text, hdx_error *err)
 {
     const hdx_cell message = hdx_cell_copy(hdx_table_arena(t), text->failed ? "" : text->at);
@@ -195,7 +194,10 @@ static void own_cells(const fleet_dump *d, hdx_arena *arena, hdx_cell *cells)
     memcpy(cells, own, sizeof own);
 }
 
-/* `time`, without which no series has an order. A head of a dump that has no time has 0. */
+/*
+ * Without a `time` in the manifest uses the dump's creation time, because series are sorted by time. 0 in the dump:
+ * unknown.
+ */
 static void put_time(const fleet_dump *d, hdx_cell *cells, unsigned count)
 {
     size_t time = 0, created = 0;
@@ -203,13 +205,13 @@ static void put_time(const fleet_dump *d, hdx_cell *cells, unsigned count)
         time++;
     while (strcmp(info_keys[created], "created") != 0)
         created++;
-    const hdx_cell *said = &cells[1 + time];
-    const bool      is_said = said->kind == HDX_CELL_TEXT && said->as.text.len > 0;
-    if (!is_said && d->g != NULL && hdx_graph_summary_of(d->g)->created_ms != 0)
+    const hdx_cell *manifest_time = &cells[1 + time];
+    const bool      has_manifest_time = manifest_time->kind == HDX_CELL_TEXT && manifest_time->as.text.len > 0;
+    if (!has_manifest_time && d->g != NULL && hdx_graph_summary_of(d->g)->created_ms != 0)
         cells[1 + time] = cells[count - HDX_COUNT(info_keys) + created];
 }
 
-/* From the table `dump`, which has the document of `info` without what stands out, as that takes time. */
+/* Reads the table `dump`: the document of `info` without its findings, which take time. */
 static hdx_code put_dump(const fleet_dump *d, hdx_table *t, hdx_error *err)
 {
     static const hdx_argument of_dump[] = { { "table", "dump" } };
@@ -227,7 +229,7 @@ static hdx_code put_dump(const fleet_dump *d, hdx_table *t, hdx_error *err)
     for (size_t i = 0; i < HDX_COUNT(info_keys); i++)
         cells[n++] = info_cell(info, info_keys[i]);
     bool failed = false;
-    for (unsigned i = n - HDX_COUNT(info_keys); i < n; i++) { /* those of `info` are gone with its rows */
+    for (unsigned i = n - HDX_COUNT(info_keys); i < n; i++) { /* copied, because texts of `info` end with its rows */
         if (cells[i].kind != HDX_CELL_TEXT)
             continue;
         cells[i] = hdx_text_cell(hdx_table_arena(t), cells[i].as.text);
@@ -243,7 +245,7 @@ static hdx_code put_dump(const fleet_dump *d, hdx_table *t, hdx_error *err)
 
 typedef enum once { DUMP, MANIFEST, PROBLEMS } once;
 
-static once which(const fleet_table *t)
+static once which_table(const fleet_table *t)
 {
     return strcmp(t->name, "dump") == 0 ? DUMP : strcmp(t->name, "manifest") == 0 ? MANIFEST : PROBLEMS;
 }
@@ -257,16 +259,16 @@ static unsigned put_columns(hdx_column *out, const hdx_column *from, unsigned co
 unsigned hdx_fleet_once_columns(const fleet_table *t, hdx_column *out, unsigned most)
 {
     unsigned count = 0;
-    (void)most; /* fewer, all three */
-    if (which(t) == MANIFEST)
+    (void)most; /* all three have fewer */
+    if (which_table(t) == MANIFEST)
         return put_columns(out, manifest_columns, HDX_COUNT(manifest_columns));
-    if (which(t) == PROBLEMS)
+    if (which_table(t) == PROBLEMS)
         return put_columns(out, problem_columns, HDX_COUNT(problem_columns));
     count += put_columns(out, named, HDX_COUNT(named));
     count += put_columns(out + count, own_columns, HDX_COUNT(own_columns));
     for (size_t i = 0; i < HDX_COUNT(info_keys); i++) {
         out[count] = *info_column(info_keys[i]);
-        out[count++].flags |= HDX_COLUMN_NULLABLE; /* of a dump that failed nothing is known */
+        out[count++].flags |= HDX_COLUMN_NULLABLE; /* unknown for a dump that failed */
     }
     return count;
 }
@@ -279,9 +281,9 @@ hdx_code hdx_fleet_once(fleet_dump *d, const fleet_table *t, const hdx_column *c
     hdx_code code = hdx_table_new(columns, count, &table, err);
     if (code != HDX_OK)
         return code;
-    code = which(t) == DUMP       ? put_dump(d, table, err)
-           : which(t) == MANIFEST ? put_manifest(d, table, err)
-                                  : put_problems(d, table, err);
+    code = which_table(t) == DUMP       ? put_dump(d, table, err)
+           : which_table(t) == MANIFEST ? put_manifest(d, table, err)
+                                        : put_problems(d, table, err);
     if (code == HDX_OK)
         return hdx_table_rows(table, out, err);
     hdx_table_free(table);

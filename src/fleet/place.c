@@ -1,14 +1,16 @@
 /*
- * place.c - where tables go, so that what a dump had before stands until the new tables are whole and on disk.
+ * place.c - where tables are written, so that the earlier tables of a dump stay until the new ones are complete and on
+ * disk.
  *
  *   OUT/tables/.heapdex.HOST.PID.N/classes.parquet     a hidden folder, locked while its writer lives
- *   OUT/tables/dump_id=ID/classes.parquet              its name from one rename on; the old one gets the hidden name
+ *   OUT/tables/dump_id=ID/classes.parquet              its name after one rename; the old folder gets the hidden name
  *
- * For SQLite the hidden folder has a small file of its own, so that the one that all dumps share is locked only while
+ * For SQLite the hidden folder has a small file of its own, so that the file shared by all dumps is locked only while
  * rows are copied into it, in one transaction.
  *
- * A hidden folder whose lock nobody holds is of a writer that was killed, and goes. Where locks do not reach other
- * hosts, only those of this host do; where there are none, those of processes that this host does not have.
+ * A hidden folder without a lock holder belongs to a writer that was killed, and is removed. If locks do not reach
+ * other hosts, only folders of this host are removed; if there are no locks, only those of processes that no longer
+ * exist on this host.
  */
 #include "fleet/fleet.h"
 
@@ -27,7 +29,7 @@
 
 #define HIDDEN   ".heapdex."
 #define TRIES    1000u
-#define STRETCH  (256u << 10) /* bytes that are written at once */
+#define STRETCH  (256u << 10) /* bytes per write */
 #define DATABASE "tables.sqlite"
 
 static hdx_code cannot(hdx_error *err, const char *what, const char *path, int rc)
@@ -57,10 +59,10 @@ static bool is_table_file(const char *name)
     return false;
 }
 
-/* Network file systems give such names to files that are deleted while a process has them open. */
+/* Network file systems rename a file to such a name if it is deleted while a process has it open. */
 static bool is_of_nfs(const char *name) { return strncmp(name, ".nfs", 4) == 0; }
 
-/* `database`: the folder is for a file of SQLite. A file that has vanished was removed by another writer. */
+/* `database`: the folder is for an SQLite file. A missing file was removed by another writer. */
 static bool is_ours(int folder, const char *name, bool database)
 {
     struct stat st;
@@ -73,7 +75,10 @@ static bool is_ours(int folder, const char *name, bool database)
 
 static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
-/* A link is no folder here: the files that it leads to are somebody else's. A negative errno on failure. */
+/*
+ * Opens a folder but not a symbolic link, because its target belongs to somebody else. Returns a negative errno on
+ * failure.
+ */
 static int open_folder(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -89,7 +94,7 @@ static DIR *list_of(int folder)
     return dir;
 }
 
-/* Does it hold anything that no fleet writes? Its name, or ""; false: the folder cannot be read. */
+/* Finds an entry that is not of a fleet: its name, or ""; false: the folder cannot be read. */
 static bool find_foreign(int folder, bool database, char name[256])
 {
     const struct dirent *entry;
@@ -103,7 +108,7 @@ static bool find_foreign(int folder, bool database, char name[256])
     return dir != NULL;
 }
 
-/* Removes a folder that holds tables and nothing else, by the names of tables; any other is left as it is. */
+/* Removes a folder that contains only tables; any other folder stays as it is. */
 static void remove_tables(const char *path, bool database)
 {
     const struct dirent *entry;
@@ -115,17 +120,17 @@ static void remove_tables(const char *path, bool database)
             (void)unlinkat(folder, entry->d_name, 0);
     if (dir != NULL) {
         (void)closedir(dir);
-        (void)rmdir(path); /* of a folder that holds something by now, or a link, it removes nothing */
+        (void)rmdir(path); /* fails if the folder has new content or is a link */
     }
     if (folder >= 0)
         (void)close(folder);
 }
 
-/* ---- what killed writers left ---- */
+/* ---- leftovers of killed writers ---- */
 
 static bool is_number(const char *text, size_t len) { return len > 0 && len < 11 && strspn(text, "0123456789") >= len; }
 
-/* ".heapdex.HOST.PID.N" and nothing else. *process: PID; 0: HOST is another one. */
+/* Accepts only ".heapdex.HOST.PID.N". *process: PID; 0: HOST is another host. */
 static bool is_hidden_name(const char *name, long *process)
 {
     char        here[65];
@@ -144,7 +149,7 @@ static bool is_hidden_name(const char *name, long *process)
     return true;
 }
 
-/* Is it still what was opened, and not gone or another by now? */
+/* Returns whether the path still leads to the opened file. */
 static bool is_at(hdx_io *io, int fd, const char *path)
 {
     struct stat here, there;
@@ -190,7 +195,7 @@ static hdx_code make_folder(const char *path, hdx_error *err)
                            : cannot(err, "create", path, -errno);
 }
 
-/* Another writer may take it for a dead one's before it is locked: then the next name is tried. */
+/* Another writer may mistake the folder for a leftover before it is locked: then the next name is tried. */
 static hdx_code make_hidden(fleet_place *p, hdx_error *err)
 {
     char host[65], name[128];
@@ -255,7 +260,7 @@ hdx_code hdx_fleet_place_open(hdx_io *io, const hdx_fleet_options *o, const char
     return code;
 }
 
-/* ---- what is there ---- */
+/* ---- existing tables ---- */
 
 bool hdx_fleet_is_there(const hdx_fleet_options *o)
 {
@@ -310,7 +315,8 @@ static hdx_code write_rows(fleet_place *p, const char *table, hdx_rows *rows, co
     (void)snprintf(version, sizeof version, "%u", HDX_FLEET_VERSION);
     const hdx_parquet_note    notes[] = { { "heapdex.fleet", version }, { "heapdex.table", table } };
     const hdx_parquet_options parquet = { .notes = notes, .note_count = HDX_COUNT(notes) };
-    const hdx_render_options  csv = { .format = HDX_FORMAT_CSV, .raw = true }; /* of programs, as the other two */
+    /* for programs, like the other formats */
+    const hdx_render_options csv = { .format = HDX_FORMAT_CSV, .raw = true };
     return p->format == HDX_FLEET_CSV ? hdx_render(rows, &csv, sink, err) : hdx_rows_parquet(rows, &parquet, sink, err);
 }
 
@@ -346,15 +352,13 @@ hdx_code hdx_fleet_place_add(fleet_place *p, const char *table, hdx_rows *rows, 
 
 hdx_code hdx_fleet_place_again(fleet_place *p, const char *table, hdx_error *err)
 {
-    return p->file != NULL ? hdx_sql_file_drop(p->file, table, err) : HDX_OK; /* a file is made anew by its next rows */
+    /* a file is overwritten by its next rows */
+    return p->file != NULL ? hdx_sql_file_drop(p->file, table, err) : HDX_OK;
 }
 
-/* ---- into its place ---- */
+/* ---- moving into place ---- */
 
-/*
- * What is replaced is a folder with tables of a fleet in it and nothing else: it may be of another data set. Nothing at
- * `path` can be replaced, too.
- */
+/* Checks that the folder to be replaced contains only tables of a fleet. A missing folder is accepted. */
 static hdx_code check_replaced(const fleet_place *p, const char *path, hdx_error *err)
 {
     char       foreign[256];
@@ -380,7 +384,10 @@ static hdx_code check_replaced(const fleet_place *p, const char *path, hdx_error
                           "move that file, or name another folder for the tables");
 }
 
-/* A file system that cannot swap: for a moment there is none. `rc`: what a swap said. */
+/*
+ * For file systems that cannot exchange two folders: the table folder is missing for a moment. `rc`: the error of the
+ * exchange.
+ */
 static hdx_code swap_by_renaming(fleet_place *p, int rc, hdx_error *err)
 {
     hdx_io *io = p->io;
@@ -391,7 +398,7 @@ static hdx_code swap_by_renaming(fleet_place *p, int rc, hdx_error *err)
         return too_long(err, p->folder);
     if (io->rename(io, p->final, old) < 0)
         return cannot(err, "put in place", p->final, rc);
-    hdx_code code = check_replaced(p, old, err); /* once more: that name is ours alone */
+    hdx_code code = check_replaced(p, old, err); /* checked again, because now no other process uses that name */
     if (code == HDX_OK && (rc = io->rename(io, p->part, p->final)) < 0)
         code = cannot(err, "put in place", p->final, rc);
     if (code != HDX_OK) {
@@ -409,7 +416,8 @@ static hdx_code swap(fleet_place *p, hdx_error *err)
     int     rc = -EEXIST;
     for (unsigned n = 0; n < TRIES; n++) {
         if ((rc = io->exchange(io, p->part, p->final)) >= 0) {
-            const hdx_code code = check_replaced(p, p->part, err); /* once more: that name is ours alone */
+            /* checked again, because now no other process uses that name */
+            const hdx_code code = check_replaced(p, p->part, err);
             if (code != HDX_OK)
                 (void)io->exchange(io, p->part, p->final);
             return code;
@@ -418,7 +426,7 @@ static hdx_code swap(fleet_place *p, hdx_error *err)
             p->hidden = false;
             return HDX_OK;
         }
-        if (rc != -ENOTEMPTY && rc != -EEXIST) /* else another writer was first */
+        if (rc != -ENOTEMPTY && rc != -EEXIST) /* otherwise another writer was first */
             break;
     }
     return swap_by_renaming(p, rc, err);
@@ -440,7 +448,7 @@ static hdx_code commit_folder(fleet_place *p, hdx_error *err)
     return code;
 }
 
-/* The file that all dumps share is as private as the most private of them. */
+/* The file shared by all dumps is as private as the most private of them. */
 static hdx_code guard_database(const fleet_place *p, hdx_error *err)
 {
     hdx_access  now;
@@ -453,7 +461,7 @@ static hdx_code guard_database(const fleet_place *p, hdx_error *err)
         hdx_access_give(&p->access, p->final);
         return HDX_OK;
     }
-    if (stat(p->final, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+    if (stat(p->final, &st) != 0 || !S_ISREG(st.st_mode)) /* opening a pipe would block */
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, p->final, HDX_NOWHERE, "is not a file of tables"),
                         "move it, or name another folder for the tables");
     hdx_access_of(p->final, &now);
@@ -495,7 +503,7 @@ void hdx_fleet_place_close(fleet_place *p)
 {
     hdx_sql_file_close(p->file);
     if (p->hidden)
-        remove_tables(p->part, p->format == HDX_FLEET_SQLITE); /* after a swap: what was there before */
+        remove_tables(p->part, p->format == HDX_FLEET_SQLITE); /* after an exchange: the earlier tables */
     if (p->lock >= 0)
         (void)p->io->close(p->io, p->lock);
 }

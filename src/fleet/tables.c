@@ -1,16 +1,16 @@
 /*
- * tables.c - which tables there are. A row here is a table: an answer with fixed arguments, which of its columns, and
- * what is added to them. Types, units and sentences are those that the answer declares; nothing of them is repeated.
+ * tables.c - the list of tables. Each row is a table: an answer with fixed arguments, the columns taken from it, and
+ * the additional columns. Types, units and descriptions are declared by the answer and not repeated here.
  *
- * Arguments make the number of rows follow the classes, threads and suspects of a heap and not its objects: a fleet is
- * many dumps. Tables on demand are whole.
+ * With these arguments the number of rows grows with the classes, threads and suspects of a heap but not with its
+ * objects, because a fleet has many dumps. Tables on demand are complete.
  */
 #include "fleet/fleet.h"
 
 #include <assert.h>
 #include <stdio.h>
 
-/* Thousandths of a percent of the live bytes, below which an object of the dominator tree is not told. */
+/* Thousandths of a percent of the live bytes; smaller objects of the dominator tree are omitted. */
 #define DOMINATORS_PART  100u
 #define DOMINATORS_WHERE "percent >= 0.1"
 
@@ -134,7 +134,7 @@ unsigned hdx_fleet_columns(const fleet_table *t, hdx_column out[HDX_FLEET_MOST_C
     return count;
 }
 
-/* "histogram --by package --retained" */
+/* Writes a command such as "histogram --by package --retained". */
 static void say_command(const fleet_table *t, char *out, size_t room)
 {
     size_t n = (size_t)snprintf(out, room, "%s", t->answer);

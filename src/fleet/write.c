@@ -1,9 +1,8 @@
 /*
- * write.c - all tables of a dump, one after the other, and then the partition in its place.
+ * write.c - writes all tables of a dump, one after the other, and then moves the partition into place.
  *
- * An answer that cannot be given costs its table the rows, and nobody else anything: another dump of the fleet may have
- * it. What says that no answer can be trusted or that nobody waits for one ends everything: a damaged index, Ctrl-C,
- * a disk that is full.
+ * If an answer fails, its table has no rows, and other tables and dumps are not affected. Three kinds of errors end
+ * everything: a damaged index, because no answer can be trusted; Ctrl-C; and a full disk.
  */
 #include "fleet/fleet.h"
 
@@ -11,7 +10,7 @@
 #include "graph/graph.h"
 #include "render/render.h"
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 hdx_code hdx_fleet_id_check(const char *dump_id, hdx_error *err)
 {
@@ -25,7 +24,7 @@ hdx_code hdx_fleet_id_check(const char *dump_id, hdx_error *err)
             return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                             "dump_id contains a slash or a control character at byte %zu",
                             (size_t)(at - (const unsigned char *)dump_id) + 1);
-    hdx_buffer text = hdx_buffer_of(NULL); /* as tables have it: what is no UTF-8 is another byte there */
+    hdx_buffer text = hdx_buffer_of(NULL); /* invalid UTF-8 is encoded as in tables */
     hdx_render_utf8(&text, dump_id, len);
     const bool same = !text.failed && text.len == len && memcmp(text.at, dump_id, len) == 0;
     hdx_buffer_free(&text);
@@ -79,9 +78,9 @@ static hdx_code check(hdx_session *s, const hdx_fleet_options *o, hdx_error *err
 /* ---- one table ---- */
 
 /*
- * The answer could not be given, or has more rows than fit in memory with what writes them; that is told in the table
- * `problems`. What a repeated call may well give, after an error of a disk or once a damaged index is built again, is
- * none: the tables are not written then, and the dump has failed.
+ * Returns whether the failure of an answer goes into the table `problems`: the answer failed, or has more rows than fit
+ * in memory with their writer. Errors that may not occur again, such as a disk error or a damaged index that can be
+ * rebuilt, do not: then no tables are written, and the dump fails.
  */
 static bool is_problem(const fleet_source *source, const fleet_place *p, const hdx_error *err)
 {
@@ -137,7 +136,7 @@ static hdx_code write_table(fleet_dump *d, fleet_place *p, const fleet_table *t,
     return add(p, t, &rows, err);
 }
 
-/* ---- all of them ---- */
+/* ---- all tables ---- */
 
 static bool is_cancelled(const hdx_progress *p) { return p->cancelled != NULL && p->cancelled(p->context); }
 

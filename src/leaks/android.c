@@ -50,7 +50,7 @@ static const char *class_text(leak_heap *h, hdx_id id)
 static const char *enum_name(leak_heap *h, hdx_id id) { return hdx_leak_get_text(h, id, "java.lang.Enum", "name"); }
 
 /*
- * Returns 0 if there is no such reference_state field, 1 if it is null, 2 if it is set, even to an object that is not
+ * Returns 0 if there is no such reference field, 1 if it is null, 2 if it is set, even to an object that is not
  * in the dump.
  */
 static int reference_state(leak_heap *h, hdx_id id, const char *owner, const char *field)

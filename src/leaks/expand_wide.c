@@ -40,7 +40,7 @@ static NID field_of(const search *k, const object *o, uint32_t field)
     return NONE;
 }
 
-/* Returns the target of a field size_plus_1 a virtual reference, in any instance whose hierarchy declares the field. */
+/* Returns the target of a field behind a virtual reference, in any instance whose hierarchy declares the field. */
 static NID known_field(const search *k, NID of, uint32_t field)
 {
     if (of == NONE)

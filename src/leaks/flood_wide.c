@@ -4,7 +4,7 @@
  *
  * Every object has a label: the nearest object on a path that is known so far to dominate it. The label begins as that
  * of the first object found to refer to it. A reference from an object with another label shows that no object below
- * their nearest common_ancestor ancestor in this tree dominates it, so its label rises to that ancestor. An object on a
+ * their nearest common ancestor in this tree dominates it, so its label rises to that ancestor. An object on a
  * path has its own label; its parent rises instead.
  *
  *     root (0)
@@ -15,7 +15,7 @@
  * In:  the store; the objects on paths.
  * Out: bytes and objects under each of them.
  * Knows that labels can only rise, and that all are exact when no reference makes one rise any more: that is the
- * greatest solution of "the label of an object is the nearest common_ancestor ancestor of those of all that refer to
+ * greatest solution of "the label of an object is the nearest common ancestor of those of all that refer to
  * it". Labels nearest to the root are processed first, so most objects are visited once. If a label rises after its
  * objects were visited, all objects under it are visited again, because conclusions were drawn from its old place.
  * Cost: two ids per object, a byte per object if any is visited again, some 80 bytes for each object on a path; one

@@ -80,7 +80,7 @@ static hdx_code run(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
     return hdx_leak_search_run_64(s, err);
 }
 
-/* Returns the size of the mapped_bytes index files that the search reads; they count as its memory. */
+/* Returns the size of the mapped index files that the search reads; they count as its memory. */
 static uint64_t mapped_bytes(const hdx_graph *g)
 {
     static const char *const looked_at[] = { "address", "class", "size" };

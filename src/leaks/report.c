@@ -1,7 +1,7 @@
 /*
  * report.c - answers as rows, and as the document that `heapdex leaks --schema` describes.
  *
- * In:  the answers of dump_leak or several dumps.
+ * In:  the answers of one or several dumps.
  * Out: a row per leak, with nested cells on demand.
  * Knows when leaks of several dumps are the same: equal kind and signature.
  * Cost: a row is small; the document has a cell per step, reason and label.
@@ -118,7 +118,7 @@ static const hdx_column document[] = {
 
 /* ---- leaks of several dumps ---- */
 
-typedef struct dump_leak { /* a leak of dump_leak dump */
+typedef struct dump_leak { /* a leak of one dump */
     const hdx_leak *leak;
     size_t          dump;
     uint64_t        order, group;

@@ -1,7 +1,7 @@
 /*
  * select.c - translates a SELECT: the source of its rows, its condition, its columns.
  *
- *     FROM C s               objects s WHERE s.class='C', or, if single_select of its fields is used, the table "C" s
+ *     FROM C s               objects s WHERE s.class='C', or, if one of its fields is used, the table "C" s
  *     FROM INSTANCEOF C s    objects s WHERE s.instanceof='C', or "instanceof C" s
  *     FROM OBJECTS C c       objects c that are class objects of C
  *     FROM (SELECT ...) s    of class objects: their instances; of a table: its rows
@@ -338,7 +338,7 @@ static bool is_shown_as_text(value v)
     return v.kind == VALUE_TEXT || v.kind == VALUE_CHAR || v.kind == VALUE_CLASS || v.kind == VALUE_ROOTS;
 }
 
-/* Returns single_select column. Its heading is the text in the query, as in MAT, unless it is a column's plain name. */
+/* Returns one column. Its heading is the text in the query, as in MAT, unless it is a column's plain name. */
 static const char *column(oql *o, oql_item *item, oql_scope *scope, oql_want want)
 {
     const oql_node *n = item->value;
@@ -453,7 +453,7 @@ static const char *limits(oql *o, const oql_select *s)
     return hdx_oql_say(o, " LIMIT %s OFFSET %s", limit, whole_number(o, s->offset));
 }
 
-/* Returns single_select SELECT without its UNIONs. group_ids: its ids become an argument of group_ids(). */
+/* Returns one SELECT without its UNIONs. group_ids: its ids become an argument of group_ids(). */
 static const char *single_select(oql *o, const oql_select *s, oql_scope *outer, oql_want want, bool group_ids)
 {
     oql_scope scope;
