@@ -1,33 +1,34 @@
 /*
- * array_contents.c - primitive arrays and the Strings that show them, by one reading of the dump.
+ * array_contents.c - primitive arrays and the Strings that use them, read in one pass over the dump.
  *
  * In:  the graph, and what hdx_graph_contents reads.
- * Out: by place of an array: how many Strings show it, what is peculiar about it; its sum, given on.
- * Strings and their arrays come in any order and on any thread, so each leaves its mark at the place of the array.
- * Cost: 13 bytes for each array (17 with zeros), 1/8 byte for each object, 56 for each String that shows a part.
+ * Out: by place of an array: how many Strings use it, and flags of its content; its sum goes to the caller.
+ * Strings and their arrays are read in any order and on any thread, so each stores its result at the place of the
+ * array.
+ * Cost: 13 bytes for each array (17 with zeros), 1/8 byte for each object, 56 for each String that uses a part.
  */
 #include "query/texts/array_contents.h"
 
 #include <assert.h>
 
-typedef struct looking { /* one worker's, at the array that it reads */
+typedef struct array_state { /* one worker's state at the current array */
     hdx_sum               sum;
-    uint64_t              zeros; /* bytes, at the end of what was seen */
+    uint64_t              zeros; /* bytes, at the end of what was read so far */
     uint8_t               first[8];
     bool                  constant, narrow;
     hdx_text_counts       counts;
     HDX_LIST(hdx_part_of) parts;
-    uint64_t              next; /* of c->parts, and of its ends: whose turn it is */
+    uint64_t              next; /* index of the next entry of c->parts, or of its ends */
     hdx_sum               at;   /* sum of the content so far */
     char                  apart[HDX_APART];
-} looking;
+} array_state;
 
 typedef struct reading {
     hdx_array_contents *c;
     hdx_array_visit    *visit;
     void               *context;
     bool                again;
-    looking            *workers;
+    array_state        *workers;
     struct end         *ends;
 } reading;
 
@@ -45,7 +46,7 @@ bool hdx_array_contents_place(const hdx_array_contents *c, hdx_id array, uint64_
     return true;
 }
 
-/* Where garbage is asked for, a String of it may show a live array. */
+/* If garbage is requested, a garbage String may use a live array. */
 static hdx_refs_scope scope_of_arrays(const hdx_array_contents *c)
 {
     return c->ask.q.scope == HDX_LIVE ? HDX_LIVE : HDX_ALL;
@@ -140,7 +141,7 @@ static hdx_code see_text(void *context, unsigned n, const hdx_text_at *t, hdx_er
                                           [HDX_UTF16_LE] = HDX_ARRAY_UTF16,
                                           [HDX_UTF16_BE] = HDX_ARRAY_UTF16 };
     reading              *r = context;
-    looking              *l = &r->workers[n];
+    array_state          *l = &r->workers[n];
     uint64_t              place;
     l->counts.strings++;
     l->counts.absent += t->state == HDX_TEXT_ABSENT;
@@ -158,7 +159,7 @@ static hdx_code see_text(void *context, unsigned n, const hdx_text_at *t, hdx_er
         mark(r->c, place, of_coding[t->coding]);
         return HDX_OK;
     }
-    if (t->coding != HDX_CHARS_BE) { /* nobody writes parts of a byte[] */
+    if (t->coding != HDX_CHARS_BE) { /* no JDK uses parts of a byte[] */
         l->counts.unknown++;
         return HDX_OK;
     }
@@ -175,7 +176,7 @@ static const unsigned bytes_of[] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1
 
 static bool all_as_first(const hdx_array_part *p, const uint8_t *first, unsigned size)
 {
-    /* Equal to itself one element further: compared by the widest registers there are. */
+    /* Compared with itself shifted by one element, because memcmp uses the widest registers. */
     return p->len == 0 ||
            (memcmp(p->bytes, first, size) == 0 && memcmp(p->bytes, p->bytes + size, (size_t)(p->len - size)) == 0);
 }
@@ -188,7 +189,7 @@ static uint64_t zeros_at_end(const hdx_array_part *p)
     return n;
 }
 
-/* Seen as UTF-16: the high bytes are zero. In a byte[] they lie where this JVM has them. */
+/* Returns whether all high bytes are zero when read as UTF-16. Their position in a byte[] depends on this JVM. */
 static bool is_narrow(const hdx_array_part *p, hdx_coding coding)
 {
     uint8_t any = 0;
@@ -197,7 +198,7 @@ static bool is_narrow(const hdx_array_part *p, hdx_coding coding)
     return any == 0;
 }
 
-static void look_at(looking *l, const hdx_array_part *p, unsigned size, hdx_coding utf16, bool zeros)
+static void update_state(array_state *l, const hdx_array_part *p, unsigned size, hdx_coding utf16, bool zeros)
 {
     if (p->from == 0 && p->len > 0)
         memcpy(l->first, p->bytes, size);
@@ -212,7 +213,7 @@ static void look_at(looking *l, const hdx_array_part *p, unsigned size, hdx_codi
 static hdx_code see_part(void *context, unsigned n, const hdx_array_part *p, hdx_error *err)
 {
     reading       *r = context;
-    looking       *l = &r->workers[n];
+    array_state   *l = &r->workers[n];
     const unsigned size = bytes_of[p->type];
     hdx_coding     utf16 = HDX_UTF16_LE;
     uint64_t       place;
@@ -232,7 +233,7 @@ static hdx_code see_part(void *context, unsigned n, const hdx_array_part *p, hdx
     if (!r->again && r->c->zeros != NULL) {
         if ((code = hdx_graph_utf16(r->c->ask.g, &utf16, err)) != HDX_OK)
             return code;
-        look_at(l, p, size, utf16, true);
+        update_state(l, p, size, utf16, true);
         if (p->last) {
             mark(r->c, place, (l->constant ? HDX_ARRAY_CONSTANT : 0u) | (l->narrow ? HDX_ARRAY_NARROW : 0u));
             r->c->zeros[place] = (uint32_t)(l->zeros / size);
@@ -250,11 +251,11 @@ static hdx_code see_part(void *context, unsigned n, const hdx_array_part *p, hdx
 
 /* ---- parts of arrays ---- */
 
-/* Where a part begins or ends in its array. */
+/* The beginning or the end of a part in its array. */
 typedef struct end {
     hdx_id   array;
     uint64_t at;
-    uint64_t part; /* place among the parts, twice; 1 more: it ends */
+    uint64_t part; /* 2 * index of the part; + 1: its end */
 } end;
 
 static int by_array(const void *a, const void *b)
@@ -280,13 +281,13 @@ static int by_end(const void *a, const void *b)
 }
 
 /*
- * The sums of all beginnings that some part needs are met on one way through the array, however many parts there are
- * and however they lie. A part keeps that of where it begins until it ends.
+ * The sums at all beginnings and ends of parts are computed in one pass through the array, however many parts there are
+ * and however they overlap. A part stores the sum at its beginning until it ends.
  */
 static hdx_code see_ends(void *context, unsigned n, const hdx_array_part *p, hdx_error *err)
 {
     reading       *r = context;
-    looking       *l = &r->workers[n];
+    array_state   *l = &r->workers[n];
     const uint64_t ends = 2 * r->c->part_count;
     uint64_t       done = 0;
     (void)err;
@@ -298,7 +299,7 @@ static hdx_code see_ends(void *context, unsigned n, const hdx_array_part *p, hdx
     }
     for (; l->next < ends && r->ends[l->next].array == p->id; l->next++) {
         const end     *e = &r->ends[l->next];
-        const uint64_t at = 2 * e->at - p->from; /* bytes; ends are in order, so none lies before this part */
+        const uint64_t at = 2 * e->at - p->from; /* bytes; ends are sorted, so none is before this piece */
         if (at > p->len)
             break;
         hdx_sum_add(&r->c->key, &l->at, 2, p->bytes + done, at - done);
@@ -390,7 +391,7 @@ static void add_counts(hdx_text_counts *to, const hdx_text_counts *more)
     to->none += more->none;
 }
 
-/* The dump is not at hand: all contents are absent, which is no error. */
+/* Without the dump all contents are absent, which is no error. */
 static void all_absent(hdx_array_contents *c)
 {
     uint32_t         count;

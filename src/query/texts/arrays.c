@@ -1,19 +1,19 @@
 /*
- * arrays.c - primitive arrays that hold less than they take: constant ones, ends that nobody uses, texts that would do
- * with a byte for each character.
+ * arrays.c - primitive arrays that waste memory: constant ones, unused ends, and texts that would fit in one byte per
+ * character.
  *
- * Each array counts once, for the first of these that holds:
+ * Each array counts once, for the first of these kinds that applies:
  *
- *   constant  two elements or more, all the same, and no String shows them; all elements are wasted
- *   slack     char[], byte[]: what lies before the first and behind the last character that Strings show; of an array
- *             that no String shows the zeros at its end
- *   latin1    text in two bytes for each character though none needs more than one
+ *   constant  at least two elements, all equal, and not used by Strings; all elements are wasted
+ *   slack     char[], byte[]: elements before the first and after the last character that Strings use; in an array that
+ *             no String uses, the zeros at its end
+ *   latin1    text with two bytes per character that needs only one
  *
- *   absent    the content is not in the dump (stripped)
+ *   absent    the dump lacks the content (stripped)
  *   none      all others
  *
- * Wasted is what a shorter array would be smaller by, which is less than the elements left out where sizes are rounded.
- * What is equal to another is told by `duplicates`.
+ * The waste is the difference between the sizes of the array and of a shorter one, which is less than the omitted
+ * elements if sizes are rounded. `duplicates` reports equal arrays.
  */
 #include "query/common/beside.h"
 #include "query/common/columns.h"
@@ -23,7 +23,7 @@
 
 enum { CONSTANT, SLACK, LATIN1, NOTHING, ABSENT, KINDS };
 static const char *const kind_names[KINDS] = { "constant", "slack", "latin1", "none", "absent" };
-#define KIND_WORDS "constant slack latin1" /* the first ones */
+#define KIND_WORDS "constant slack latin1" /* the first kinds */
 
 #define WASTE(s) HDX_COLUMN("wasted", UNSIGNED, BYTES, 0, s)
 static const hdx_column class_columns[] = {
@@ -70,8 +70,8 @@ typedef struct judged {
     uint32_t class;
 } judged;
 
-/* From the first to the last element that some String shows a part of. */
-static uint64_t shown(const hdx_array_contents *c, hdx_id array)
+/* Returns the number of elements from the first to the last that some String uses. */
+static uint64_t used_range(const hdx_array_contents *c, hdx_id array)
 {
     const hdx_part_of *p = c->parts;
     uint64_t           first = UINT64_MAX, end = 0;
@@ -107,7 +107,7 @@ static judged judge(const hdx_array_contents *c, hdx_id id, uint64_t place)
         j.used = 0;
     } else if ((flags & HDX_ARRAY_TEXT) == 0 && (type == 5 || type == 8)) {
         j.kind = SLACK;
-        j.used = text ? shown(c, id) : j.length - c->zeros[place];
+        j.used = text ? used_range(c, id) : j.length - c->zeros[place];
     }
     uint64_t needs = hdx_graph_size_of_array(c->ask.g, type, j.used);
     if ((j.kind == NOTHING || needs >= j.shallow) && (flags & HDX_ARRAY_NARROW) != 0 &&
@@ -123,7 +123,7 @@ static judged judge(const hdx_array_contents *c, hdx_id id, uint64_t place)
     return j;
 }
 
-/* The next array in scope from *id on. */
+/* Finds the next array in scope from *id. */
 static bool next_array(const hdx_array_contents *c, hdx_id *id, uint64_t *place)
 {
     while (*id < c->objects) {
@@ -181,7 +181,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
 }
 
 typedef struct counted {
-    sums    *of; /* class number, kind */
+    sums    *of; /* by class number and kind */
     uint32_t classes;
     uint64_t objects, shallow, absent, wasted[KINDS];
 } counted;
@@ -209,7 +209,7 @@ static hdx_code count(hdx_array_contents *c, counted *n, hdx_error *err)
 }
 
 typedef struct line {
-    uint64_t place; /* in counted.of */
+    uint64_t place; /* index in counted.of */
     uint64_t wasted;
 } line;
 

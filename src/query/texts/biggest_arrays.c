@@ -2,8 +2,8 @@
  * biggest_arrays.c - arrays of objects and of primitive types, the largest first, with the field that holds each.
  *
  * In:  class and size of every object in scope.
- * Out: an array a row, or with --by class their sums; only those of some size, so that what is kept of them is a small
- *      part of the heap.
+ * Out: a row per array, or with --by class their sums; only arrays of a minimum size, so that the list is a small part
+ *      of the heap.
  * Cost: the columns class and size of all objects, on all workers; 48 bytes for each array that is large enough.
  */
 #include "query/common/columns.h"
@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define LEAST "1K" /* bytes of an array, where nobody says */
+#define LEAST "1K" /* default minimum size of an array */
 
 enum { ADDRESS, CLASS, LABEL, LENGTH, SHALLOW, RETAINED, FIELD, COLUMNS };
 
@@ -49,10 +49,10 @@ typedef struct array {
 typedef struct arrays {
     hdx_found       found;
     uint64_t        least; /* bytes */
-    pthread_mutex_t lock;  /* of what is found */
+    pthread_mutex_t lock;  /* of `found` */
 } arrays;
 
-static hdx_code keep(arrays *a, hdx_id id, uint32_t class, uint64_t shallow, hdx_error *err)
+static hdx_code array_add(arrays *a, hdx_id id, uint32_t class, uint64_t shallow, hdx_error *err)
 {
     hdx_graph  *g = a->found.ask.g;
     const array at = { id, hdx_graph_length(g, id), shallow, hdx_graph_retained(g, id), class };
@@ -62,7 +62,7 @@ static hdx_code keep(arrays *a, hdx_id id, uint32_t class, uint64_t shallow, hdx
     return code;
 }
 
-static hdx_code look_at_run(void *of, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
+static hdx_code scan_run(void *of, hdx_id from, hdx_id to, unsigned worker, hdx_error *err)
 {
     arrays          *a = of;
     hdx_graph       *g = a->found.ask.g;
@@ -77,11 +77,11 @@ static hdx_code look_at_run(void *of, hdx_id from, hdx_id to, unsigned worker, h
     for (uint32_t i = 0; code == HDX_OK && i < n; i++)
         if (sizes[i] >= a->least && classes[i] < count && all[classes[i]].kind != HDX_INSTANCE &&
             hdx_ask_wants(&a->found.ask, from + i))
-            code = keep(a, from + i, classes[i], sizes[i], err);
+            code = array_add(a, from + i, classes[i], sizes[i], err);
     return code;
 }
 
-static hdx_code find(void *of, hdx_error *err)
+static hdx_code arrays_find(void *of, hdx_error *err)
 {
     arrays               *a = of;
     const hdx_query      *q = &a->found.ask.q;
@@ -90,7 +90,7 @@ static hdx_code find(void *of, hdx_error *err)
                                       .workers = hdx_ask_threads(q) };
     a->least = hdx_argument_number(a->found.arguments, "least");
     (void)pthread_mutex_init(&a->lock, NULL);
-    const hdx_code code = hdx_sweep(q, &objects, look_at_run, a, err);
+    const hdx_code code = hdx_sweep(q, &objects, scan_run, a, err);
     (void)pthread_mutex_destroy(&a->lock);
     return code;
 }
@@ -117,7 +117,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
     return HDX_OK;
 }
 
-static const char *nothing(const void *of)
+static const char *no_arrays(const void *of)
 {
     (void)of;
     return "no array is large enough; --least sets the minimum size";
@@ -140,10 +140,10 @@ static const hdx_listing listing = { .what = "arrays",
                                      .groupings = groupings,
                                      .label = LABEL,
                                      .field = FIELD,
-                                     .find = find,
+                                     .find = arrays_find,
                                      .order = largest_first,
                                      .cells = cells_of,
-                                     .nothing = nothing };
+                                     .nothing = no_arrays };
 
 static const hdx_parameter parameters[] = {
     { .name = "least",

@@ -1,13 +1,14 @@
 /*
- * content.c - what an object holds, as a file of its own: a text, the bytes of an array, the picture of an Android
+ * content.c - the content of an object as a separate file: a text, the bytes of an array, the picture of an Android
  * bitmap.
  *
- * Bitmaps up to Android 7 keep their pixels in the array mBuffer: four bytes a pixel (ARGB_8888: red, green, blue,
- * alpha, each colour already multiplied by alpha), two (RGB_565, low byte first) or one (ALPHA_8). Which of them no
- * field says, the length of the array does. Later ones keep them in native memory, of which no dump tells.
+ * Bitmaps up to Android 7 store their pixels in the array mBuffer: four bytes per pixel (ARGB_8888: red, green, blue,
+ * alpha, each color already multiplied by alpha), two (RGB_565, low byte first) or one (ALPHA_8). No field has the
+ * format; it follows from the length of the array. Later versions store pixels in native memory, which is not in the
+ * dump.
  *
- * Pictures are PNG (ISO/IEC 15948) with pixels as they are: blocks of DEFLATE that are stored, so that a row is known
- * as soon as it is read, and no more than one is held.
+ * Pictures are PNG (ISO/IEC 15948) with uncompressed pixels: stored blocks of DEFLATE, so that a row is written as soon
+ * as it is read, and only one row is in memory.
  */
 #include "query/texts/content.h"
 #include "query/query.h"
@@ -15,17 +16,17 @@
 #include <stdlib.h>
 
 #define BITMAP "android.graphics.Bitmap"
-#define SIDE   32767u  /* most pixels of a side, as Android's own limits are far below */
+#define SIDE   32767u  /* maximum pixels per side; Android's own limits are far below */
 #define BLOCK  0xffffu /* bytes of a stored block */
 #define ADLER  65521u
 
 typedef struct picture {
     uint32_t width, height;
-    unsigned size, samples; /* bytes of a pixel in the dump; samples of one in the picture */
+    unsigned size, samples; /* bytes per pixel in the dump; samples per pixel in the picture */
     hdx_put *put;
     void    *context;
-    uint32_t row, a, b;  /* rows written; the sum of all of them */
-    uint64_t held, line; /* bytes of the row that comes; of a row in the picture, with its filter */
+    uint32_t row, a, b;       /* rows written; Adler-32 of all of them */
+    uint64_t row_bytes, line; /* bytes read of the next row; bytes of a row in the picture, with its filter */
     uint8_t *in, *out;
     bool     refused;
 } picture;
@@ -50,7 +51,7 @@ static void put_be32(uint8_t *to, uint32_t v)
         to[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* A chunk whose data stands in two places. */
+/* Writes a chunk with data in two pieces. */
 static void put_chunk(picture *p, const char *type, const uint8_t *head, size_t head_len, const uint8_t *data,
                       size_t len)
 {
@@ -96,7 +97,7 @@ static uint8_t without_alpha(uint8_t color, uint8_t alpha)
 
 static void put_row(picture *p)
 {
-    uint8_t *to = p->out + 1; /* behind the filter, which is none */
+    uint8_t *to = p->out + 1; /* after the filter byte, which is 0 */
     for (uint32_t x = 0; x < p->width; x++, to += p->samples) {
         const uint8_t *from = p->in + (size_t)x * p->size;
         if (p->size == 4) {
@@ -122,21 +123,21 @@ static void put_row(picture *p)
         put_chunk(p, "IDAT", block, sizeof block, p->out + at, n);
     }
     p->row++;
-    p->held = 0;
+    p->row_bytes = 0;
 }
 
-/* Pixels as the dump has them; what comes behind the last row is no part of the picture. */
+/* Receives pixels as they are in the dump; bytes after the last row do not belong to the picture. */
 static bool take_pixels(void *context, const char *bytes, size_t len)
 {
     picture       *p = context;
     const uint64_t row = (uint64_t)p->width * p->size;
     while (len > 0 && p->row < p->height && !p->refused) {
-        const size_t n = row - p->held < len ? (size_t)(row - p->held) : len;
-        memcpy(p->in + p->held, bytes, n);
-        p->held += n;
+        const size_t n = row - p->row_bytes < len ? (size_t)(row - p->row_bytes) : len;
+        memcpy(p->in + p->row_bytes, bytes, n);
+        p->row_bytes += n;
         bytes += n;
         len -= n;
-        if (p->held == row)
+        if (p->row_bytes == row)
             put_row(p);
     }
     return !p->refused;
@@ -158,8 +159,8 @@ static hdx_code no_pixels(const hdx_query *q, hdx_id id, const char *why, hdx_er
                     (unsigned long long)hdx_graph_address(q->graph, id), why);
 }
 
-/* Width, height and the array; *size: bytes of a pixel. */
-static hdx_code measure(const hdx_query *q, hdx_id id, picture *p, hdx_id *pixels, hdx_error *err)
+/* Reads width, height and the array; p->size: bytes per pixel. */
+static hdx_code read_layout(const hdx_query *q, hdx_id id, picture *p, hdx_id *pixels, hdx_error *err)
 {
     hdx_value width, height, buffer;
     bool      wide, high, some;
@@ -175,7 +176,8 @@ static hdx_code measure(const hdx_query *q, hdx_id id, picture *p, hdx_id *pixel
     p->width = (uint32_t)width.as.integer;
     p->height = (uint32_t)height.as.integer;
     const uint64_t count = (uint64_t)p->width * p->height, length = hdx_graph_length(q->graph, *pixels);
-    p->size = length >= 4 * count ? 4 : length == 2 * count ? 2 : length == count ? 1 : 0; /* 4: of a larger one */
+    /* more than 4 bytes per pixel: the array was made for a larger bitmap */
+    p->size = length >= 4 * count ? 4 : length == 2 * count ? 2 : length == count ? 1 : 0;
     p->samples = p->size == 2 ? 3 : p->size;
     if (p->size == 0)
         return hdx_hint(err, no_pixels(q, id, "have an unknown layout", err),
@@ -207,8 +209,8 @@ static hdx_code bitmap(const hdx_query *q, hdx_id id, hdx_put *put, void *contex
 {
     picture  p = { .put = put, .context = context };
     hdx_id   pixels = HDX_NO_ID;
-    hdx_code code = measure(q, id, &p, &pixels, err);
-    if (code == HDX_OK) /* is there anything to show? */
+    hdx_code code = read_layout(q, id, &p, &pixels, err);
+    if (code == HDX_OK) /* checks that the dump has the pixels */
         code = hdx_graph_content(q->graph, pixels, q->progress, NULL, NULL, what, err);
     if (code == HDX_OK && *what == HDX_CONTENT_BYTES) {
         *what = HDX_CONTENT_PICTURE;

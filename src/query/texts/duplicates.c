@@ -1,9 +1,9 @@
 /*
- * duplicates.c - equal Strings and equal primitive arrays: how many, what they waste, who refers to them.
+ * duplicates.c - equal Strings and equal primitive arrays: how many, the bytes they waste, and their holders.
  *
- * Strings are equal where their texts are (equal.c); arrays that a String shows count with it, and no second time as
- * arrays. What a group wastes: all of it but one object and, for Strings, one array; an array that several Strings
- * share is there once. What sharing arrays alone would free (String deduplication of the collectors) stands apart.
+ * Strings are equal if their texts are (equal.c); arrays that Strings use count with these and not again as arrays. A
+ * group wastes all its bytes except one object and, for Strings, one array; an array that several Strings share counts
+ * once. The bytes that sharing arrays would free (String deduplication of the collectors) are reported separately.
  */
 #include "query/common/beside.h"
 #include "query/texts/array_contents.h"
@@ -23,13 +23,13 @@ enum { CLASS, LABEL, FIRST };
 
 typedef struct equal_rows {
     hdx_ask            ask;
-    hdx_array_contents sizes; /* the graph alone: what hdx_equal_sizes asks */
+    hdx_array_contents sizes; /* the graph only, for hdx_equal_sizes */
     hdx_equals         groups;
     uint64_t           at;
     bool               texts; /* without the last column */
 } equal_rows;
 
-static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code duplicates_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     equal_rows *r = state;
     unsigned    n = FIRST;
@@ -67,7 +67,8 @@ static hdx_code add_total(hdx_code code, const hdx_array_contents *c, const hdx_
     return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
 }
 
-static hdx_code give(const hdx_array_contents *c, bool texts, const hdx_equals *groups, hdx_rows **out, hdx_error *err)
+static hdx_code make_rows(const hdx_array_contents *c, bool texts, const hdx_equals *groups, hdx_rows **out,
+                          hdx_error *err)
 {
     equal_rows *r = hdx_mem_get(c->ask.q.mem, sizeof *r);
     if (r == NULL)
@@ -75,12 +76,13 @@ static hdx_code give(const hdx_array_contents *c, bool texts, const hdx_equals *
     r->ask = r->sizes.ask = c->ask;
     r->groups = *groups;
     r->texts = texts;
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns) - (texts ? 1 : 0), r, rows_next, NULL, r->groups.count };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns) - (texts ? 1 : 0), r, duplicates_next, NULL, r->groups.count };
     hdx_code       code = hdx_rows_make_in(c->ask.q.mem, &maker, out, err);
     return add_total(code, c, groups, out, err);
 }
 
-static hdx_code find(hdx_array_contents *c, bool texts, bool all, bool holders, hdx_rows **out, hdx_error *err)
+static hdx_code duplicates_find(hdx_array_contents *c, bool texts, bool all, bool holders, hdx_rows **out,
+                                hdx_error *err)
 {
     hdx_equals         groups = { .at = NULL };
     hdx_code           code = hdx_equals_find(c, texts, all, &groups, err);
@@ -88,7 +90,7 @@ static hdx_code find(hdx_array_contents *c, bool texts, bool all, bool holders, 
     if (code == HDX_OK && holders)
         code = hdx_equal_holders_new(c, &groups, &h, err);
     if (code == HDX_OK)
-        code = give(c, texts, &groups, out, err);
+        code = make_rows(c, texts, &groups, out, err);
     return code == HDX_OK && holders ? hdx_equal_holders_fill(h, c, out, err) : code;
 }
 
@@ -98,8 +100,8 @@ hdx_code hdx_equals_ask(const hdx_query *q, bool texts, bool all, bool holders, 
     *out = NULL;
     hdx_code code = hdx_array_contents_open(q, texts ? 1u << 5 | 1u << 8 : HDX_ALL_TYPES, false, &c, err);
     if (code == HDX_OK)
-        code = find(&c, texts, all, holders, out, err);
-    hdx_array_contents_close(&c); /* the rows do not need it, and may be as many as there are texts */
+        code = duplicates_find(&c, texts, all, holders, out, err);
+    hdx_array_contents_close(&c); /* freed now: the rows do not need it, and there may be as many as there are texts */
     if (code == HDX_OK && hdx_column_wanted(q, LABEL))
         code = hdx_query_labels(q, false, out, err);
     return code;

@@ -1,21 +1,20 @@
 /*
- * equal.c - groups of equal contents: of Strings, and of primitive arrays that no String shows.
+ * equal.c - groups of equal contents: of Strings, and of primitive arrays that no String uses.
  *
  * In:  sums of arrays as they are read (array_contents.c).
- * Out: groups, those that waste most first, and totals.
- * Sums fall into buckets by their upper bits. When all is read, workers take bucket by bucket: sort it, and each run of
- * one sum is a group. Where memory is refused, the dump is read once for every quarter of the buckets, then for every
- * sixteenth, and so on: what a group is and in which order they come does not depend on it.
- * What is known of an array or group lies at a random place by then: look-ups that do not depend on each other are done
- * together, so that they wait for memory together.
- * Cost: 24 bytes for each array in the range at hand, of which an array that doubles may have twice as many, and 64 for
- * each group.
+ * Out: groups, the most wasteful first, and totals.
+ * Sums are put into buckets by their upper bits. When all are read, workers sort one bucket after the other, and each
+ * run of equal sums is a group. If memory is refused, the dump is read once for every quarter of the buckets, then for
+ * every sixteenth, and so on: groups and their order stay the same.
+ * Data of arrays and groups is then at random places in memory, so independent look-ups are batched to wait for memory
+ * together.
+ * Cost: 24 bytes for each array in the current range (twice that while a list grows), and 64 for each group.
  */
 #include "query/texts/array_contents.h"
 
 #define BUCKETS 256u /* by the upper 8 of 61 bits */
 
-/* What is one: the id of an array, or the place of a part; kind and this in one number. */
+/* `what`: the id of an array, or the index of a part, combined with the kind. */
 typedef struct entry {
     uint64_t a, b;
     uint64_t what;
@@ -37,7 +36,7 @@ typedef struct equal_worker {
 typedef struct equals {
     hdx_array_contents *c;
     bool                texts, all;
-    unsigned            from, end; /* buckets of this range */
+    unsigned            from, end; /* buckets of the current range */
     equal_worker       *workers;
     atomic_uint         next;
     hdx_first_error     fault;
@@ -45,7 +44,7 @@ typedef struct equals {
 
 /* ---- reading ---- */
 
-static hdx_code put(equals *q, unsigned n, const hdx_sum *sum, uint64_t what, hdx_error *err)
+static hdx_code entry_add(equals *q, unsigned n, const hdx_sum *sum, uint64_t what, hdx_error *err)
 {
     const unsigned bucket = (unsigned)(sum->at[0] >> 53) & (BUCKETS - 1);
     if (bucket < q->from || bucket >= q->end)
@@ -59,7 +58,7 @@ static hdx_code put(equals *q, unsigned n, const hdx_sum *sum, uint64_t what, hd
 
 static hdx_code see_array(void *context, unsigned n, hdx_id array, const hdx_sum *sum, hdx_error *err)
 {
-    return put(context, n, sum, array, err);
+    return entry_add(context, n, sum, array, err);
 }
 
 static hdx_code put_parts(equals *q, hdx_error *err)
@@ -69,17 +68,17 @@ static hdx_code put_parts(equals *q, hdx_error *err)
     hdx_code                  code = HDX_OK;
     for (uint64_t i = 0; i < c->part_count && code == HDX_OK; i++)
         if (hdx_array_contents_place(c, c->parts[i].array, &place) && (c->flags[place] & HDX_ARRAY_ABSENT) == 0)
-            code = put(q, 0, &c->parts[i].sum, PART | (uint64_t)HDX_EQUAL_CHARS << KIND_SHIFT | i, err);
+            code = entry_add(q, 0, &c->parts[i].sum, PART | (uint64_t)HDX_EQUAL_CHARS << KIND_SHIFT | i, err);
     return code;
 }
 
-/* ---- one bucket ---- */
+/* ---- groups of one bucket ---- */
 
 #define NO_PLACE UINT64_MAX
 #define BLOCK    256u /* entries that are looked up together */
 #define BATCH    128u /* groups */
 
-/* Of each that is an array; what is kept there is on its way then. */
+/* Looks up the places of all entries that are arrays, and prefetches their data. */
 static void find_places(const hdx_array_contents *c, const entry *at, size_t n, uint64_t *places)
 {
     for (size_t i = 0; i < n; i++)
@@ -96,8 +95,8 @@ static void find_places(const hdx_array_contents *c, const entry *at, size_t n, 
     }
 }
 
-/* Where garbage is not asked for apart, only what is has a place (array_contents.c). */
-static bool wants(const hdx_array_contents *c, hdx_id array)
+/* Unless only garbage is requested, every array with a place is in scope (array_contents.c). */
+static bool is_in_scope(const hdx_array_contents *c, hdx_id array)
 {
     return c->ask.q.scope != HDX_GARBAGE || hdx_ask_wants(&c->ask, array);
 }
@@ -112,7 +111,7 @@ static int by_sum(const void *x, const void *y)
     return (a->what > b->what) - (a->what < b->what);
 }
 
-/* False: it is in no group. That of Strings is known now that all are read. */
+/* Sets the kind of an entry, which is known after all Strings are read. False: it is in no group. */
 static bool set_kind(const equals *q, entry *e, uint64_t place)
 {
     const hdx_array_contents *c = q->c;
@@ -122,7 +121,7 @@ static bool set_kind(const equals *q, entry *e, uint64_t place)
         return false;
     const uint8_t flags = c->flags[place];
     if (c->strings[place] == 0)
-        return !q->texts && (flags & HDX_ARRAY_PARTLY) == 0 && wants(c, e->what);
+        return !q->texts && (flags & HDX_ARRAY_PARTLY) == 0 && is_in_scope(c, e->what);
     e->what |= (uint64_t)hdx_equal_kind_of(flags) << KIND_SHIFT;
     return true;
 }
@@ -135,7 +134,7 @@ void hdx_equal_sizes(const hdx_array_contents *c, const hdx_equal *e, uint64_t *
                  : hdx_graph_size_of_array(c->ask.g, e->type, e->kind == HDX_EQUAL_UTF16 ? 2 * e->length : e->length);
 }
 
-static void count(const equals *q, hdx_equal_totals *t, hdx_equal *e)
+static void add_to_totals(const equals *q, hdx_equal_totals *t, hdx_equal *e)
 {
     uint64_t object, array;
     hdx_equal_sizes(q->c, e, &object, &array);
@@ -159,8 +158,8 @@ static void add_member(const equals *q, hdx_equal *e, const entry *m, uint64_t p
     } else if (e->kind == HDX_EQUAL_ARRAYS) {
         e->objects++;
     } else if (place != NO_PLACE) {
-        /* Of an array that some String shows a part of nothing is free when another holds this text. */
-        e->arrays += (c->flags[place] & HDX_ARRAY_PARTLY) == 0 && wants(c, id);
+        /* An array of which some String uses a part would not be freed if another array replaced it for this text. */
+        e->arrays += (c->flags[place] & HDX_ARRAY_PARTLY) == 0 && is_in_scope(c, id);
         e->objects += c->strings[place];
         id = c->first[place];
     }
@@ -170,7 +169,7 @@ static void add_member(const equals *q, hdx_equal *e, const entry *m, uint64_t p
 typedef struct batch {
     size_t       count;
     hdx_equal    groups[BATCH];
-    const entry *heads[BATCH]; /* the first member of each */
+    const entry *heads[BATCH]; /* the first member of each group */
 } batch;
 
 static hdx_id array_of(const equals *q, const entry *e)
@@ -178,8 +177,8 @@ static hdx_id array_of(const equals *q, const entry *e)
     return (e->what & PART) != 0 ? q->c->parts[WHAT(e)].array : WHAT(e);
 }
 
-/* Groups that have all of their members. */
-static hdx_code finish(equals *q, equal_worker *w, batch *b, hdx_error *err)
+/* Completes groups that have all their members. */
+static hdx_code finish_groups(equals *q, equal_worker *w, batch *b, hdx_error *err)
 {
     const hdx_array_contents *c = q->c;
     hdx_id                    ids[BATCH];
@@ -200,7 +199,7 @@ static hdx_code finish(equals *q, equal_worker *w, batch *b, hdx_error *err)
     for (size_t i = 0; i < b->count; i++) {
         hdx_equal *e = &b->groups[i];
         hdx_graph_ahead(c->ask.g, HDX_AHEAD_CLASS | HDX_AHEAD_LENGTH, ids, b->count, i);
-        count(q, e->kind == HDX_EQUAL_ARRAYS ? &w->arrays : &w->strings, e);
+        add_to_totals(q, e->kind == HDX_EQUAL_ARRAYS ? &w->arrays : &w->strings, e);
         if (!q->all && e->objects < 2)
             continue;
         if (!hdx_list_room(c->ask.q.mem, HDX_LIST_REF(&w->groups)))
@@ -211,7 +210,7 @@ static hdx_code finish(equals *q, equal_worker *w, batch *b, hdx_error *err)
     return HDX_OK;
 }
 
-/* Sorted: members of one group follow each other. */
+/* Makes groups from sorted entries, in which members of a group are adjacent. */
 static hdx_code make_groups_of(equals *q, equal_worker *w, const entry_list *one, hdx_error *err)
 {
     batch    b = { .count = 0 };
@@ -222,14 +221,14 @@ static hdx_code make_groups_of(equals *q, equal_worker *w, const entry_list *one
         if (i % BLOCK == 0)
             find_places(q->c, e, (size_t)hdx_least(one->count - i, BLOCK), places);
         if (i == 0 || e->a != e[-1].a || e->b != e[-1].b || KIND(e) != KIND(&e[-1])) {
-            if (b.count == BATCH && (code = finish(q, w, &b, err)) != HDX_OK)
+            if (b.count == BATCH && (code = finish_groups(q, w, &b, err)) != HDX_OK)
                 break;
             b.heads[b.count] = e;
             b.groups[b.count++] = (hdx_equal){ .sum = { { e->a, e->b } }, .id = HDX_NO_ID, .kind = (uint8_t)KIND(e) };
         }
         add_member(q, &b.groups[b.count - 1], e, places[i % BLOCK]);
     }
-    return code == HDX_OK ? finish(q, w, &b, err) : code;
+    return code == HDX_OK ? finish_groups(q, w, &b, err) : code;
 }
 
 static hdx_code make_groups(equals *q, equal_worker *w, unsigned bucket, hdx_error *err)
@@ -260,7 +259,7 @@ static hdx_code make_groups(equals *q, equal_worker *w, unsigned bucket, hdx_err
     return code != HDX_OK ? code : hdx_ask_stopped(&q->c->ask.q, err);
 }
 
-static void group(void *context, unsigned n)
+static void make_all_groups(void *context, unsigned n)
 {
     equals   *q = context;
     hdx_error err = { .offset = HDX_NOWHERE };
@@ -277,14 +276,17 @@ static int by_id(const void *a, const void *b)
     return x->id != y->id ? hdx_order(x->id, y->id) : hdx_order(x->length, y->length);
 }
 
-/* While they are sorted `wasted` is negated: that which is most comes first. */
+/* `wasted` is negated while groups are sorted, so that the most wasteful comes first. */
 static int by_wasted(const void *a, const void *b)
 {
     const hdx_equal *x = a, *y = b;
     return x->wasted != y->wasted ? hdx_order(x->wasted, y->wasted) : by_id(a, b);
 }
 
-/* Most texts are there once and waste nothing: those that waste alike are in order before they are sorted by that. */
+/*
+ * Most texts are unique and waste nothing. Groups with equal waste are already in the order of ids, so the sort keeps
+ * them.
+ */
 static void sort_groups(hdx_mem *mem, hdx_equals *groups)
 {
     hdx_sort(mem, groups->at, groups->count, sizeof *groups->at, offsetof(hdx_equal, id), by_id);
@@ -313,7 +315,7 @@ static hdx_code one_range(equals *q, hdx_error *err)
     if (code != HDX_OK)
         return code;
     atomic_store(&q->next, q->from);
-    hdx_workers_run(q->c->threads, group, q);
+    hdx_workers_run(q->c->threads, make_all_groups, q);
     return hdx_first_error_take(&q->fault, err);
 }
 
@@ -329,7 +331,7 @@ static void forget(equals *q)
     q->workers = NULL;
 }
 
-/* All groups, in order. The first worker's list takes in the others, so that few are there twice. */
+/* Collects all groups in order. The first worker's list receives the others, so that few are in memory twice. */
 static hdx_code collect(equals *q, hdx_equals *out, hdx_error *err)
 {
     hdx_mem   *mem = q->c->ask.q.mem;
@@ -381,8 +383,9 @@ static hdx_code find_in(equals *q, unsigned ranges, hdx_equals *out, hdx_error *
 }
 
 /*
- * Ranges divide the sums at hand. Where these are a small part of what is free, groups find no room. Four ranges are
- * always tried: how full the buckets are differs a little with the key of the sums, which is drawn anew each time.
+ * Returns whether more ranges can reduce memory enough. Ranges divide the sums; if the sums are a small part of the
+ * memory, the groups need the rest. Four ranges are always tried, because the distribution over buckets varies with the
+ * random key of the sums.
  */
 static bool more_ranges_help(const hdx_array_contents *c, unsigned ranges)
 {
@@ -397,7 +400,7 @@ hdx_code hdx_equals_find(hdx_array_contents *c, bool texts, bool all, hdx_equals
     unsigned ranges = 1;
     hdx_code code;
     *out = (hdx_equals){ .at = NULL };
-    /* where nobody counts there is no more memory to be had */
+    /* without a memory account a refusal means that there is no more memory */
     while ((code = find_in(&q, ranges, out, err)) == HDX_LIMIT && hdx_mem_counter(c->ask.q.mem) != NULL &&
            more_ranges_help(c, ranges))
         ranges *= 4;

@@ -1,13 +1,13 @@
 /*
- * equal_holders.c - the column `holder` of groups of equal contents: which class has most of the copies.
+ * equal_holders.c - the column `holder` of groups of equal contents: the class that has most of the copies.
  *
  * In:  some groups, by the id of their first object.
- * Out: "com.acme.Order#currency", or "java.lang.Object[]" where elements of arrays refer to most.
- * Members are not kept anywhere: the dump is read once more, sums of arrays tell the members of the groups that are
- * asked for, the index tells who refers to these. Members are counted by the class that refers to them, each once for a
- * class: copies are what is wasted, and 120,000 objects that share one literal waste nothing. The field is that of one
- * referrer, the least of the least member.
- * Cost: one reading for each batch of rows, 48 bytes for each pair of a group and a class.
+ * Out: "com.acme.Order#currency", or "java.lang.Object[]" if most are elements of arrays.
+ * Members of groups are not stored: the dump is read once more, sums of arrays identify the members of the requested
+ * groups, and the index has their referrers. Members are counted by the class that refers to them, each once per class,
+ * because only copies waste memory: 120,000 objects that share one literal waste nothing. The field is that of one
+ * referrer: the one with the least id of the member with the least id.
+ * Cost: one pass over the dump for each batch of rows, 48 bytes for each pair of a group and a class.
  */
 #include "query/texts/array_contents.h"
 
@@ -21,10 +21,11 @@ typedef struct group_of {
     uint64_t kind;
 } group_of;
 
-typedef struct tally { /* one worker's */
+typedef struct tally { /* of one worker */
     hdx_map count;     /* group << 32 | class -> members that it refers to */
-    hdx_map least;     /* the same -> the least of these, negated: new places are 0 */
-    hdx_map last;      /* the same -> 1 + the one that was counted last: a class may refer to it many times */
+    hdx_map least;     /* same key -> the least id of these, negated, because new entries are 0 */
+    /* same key -> 1 + the member that was counted last, because a class may refer to it many times */
+    hdx_map last;
     char    apart[HDX_APART];
 } tally;
 
@@ -32,8 +33,8 @@ struct hdx_equal_holders {
     hdx_array_contents c;
     group_of          *groups; /* by id */
     uint64_t           count;
-    hdx_map            wanted; /* first part of a sum and kind -> place among the rows at hand */
-    group_of          *rows;   /* of these */
+    hdx_map            wanted; /* first part of a sum and kind -> index among the current rows */
+    group_of          *rows;   /* the current rows */
     tally             *tallies;
 };
 
@@ -60,7 +61,7 @@ hdx_code hdx_equal_holders_new(const hdx_array_contents *c, const hdx_equals *gr
     return HDX_OK;
 }
 
-/* ---- members and who refers to them ---- */
+/* ---- members and their referrers ---- */
 
 static uint64_t key_of(const hdx_sum *sum, unsigned kind) { return sum->at[0] ^ (uint64_t)kind << 61; }
 
@@ -90,7 +91,7 @@ static hdx_code count_referrers(hdx_equal_holders *h, unsigned n, uint64_t row, 
     return HDX_OK;
 }
 
-/* The Strings that show an array: referrers, of which a String is one by no other field than its value. */
+/* Counts the Strings that use an array: referrers with the array in their field `value`. */
 static hdx_code count_strings(hdx_equal_holders *h, unsigned n, uint64_t row, hdx_id array, hdx_error *err)
 {
     hdx_refs refs;
@@ -141,12 +142,12 @@ static hdx_code count_all(hdx_equal_holders *h, hdx_error *err)
     return code;
 }
 
-/* ---- the most ---- */
+/* ---- the class with most members ---- */
 
-typedef struct most {
+typedef struct most_members {
     uint64_t count, least;
     uint32_t class;
-} most;
+} most_members;
 
 static hdx_code add_tallies(hdx_equal_holders *h, hdx_error *err)
 {
@@ -172,20 +173,22 @@ static hdx_code add_tallies(hdx_equal_holders *h, hdx_error *err)
     return HDX_OK;
 }
 
-/* Of the class with most members; of several the first in the table of classes. No key is the one kept apart. */
-static void find_most(const hdx_equal_holders *h, most *rows, uint64_t count)
+/*
+ * Finds the class with most members; of several, the first in the table of classes. No key equals the map's empty key.
+ */
+static void find_most(const hdx_equal_holders *h, most_members *rows, uint64_t count)
 {
     const tally *t = &h->tallies[0];
     for (uint64_t k = 0; k < t->count.capacity; k++) {
         const hdx_map_slot *slot = &t->count.slots[k];
         if (slot->key == t->count.empty || slot->key >> 32 >= count)
             continue;
-        most *m = &rows[slot->key >> 32];
+        most_members *m = &rows[slot->key >> 32];
         const uint32_t class = (uint32_t)slot->key;
         if (slot->value < m->count || (slot->value == m->count && class > m->class))
             continue;
         const uint64_t *least = hdx_map_get(&t->least, slot->key);
-        *m = (most){ slot->value, least == NULL ? HDX_NO_ID : ~*least, class };
+        *m = (most_members){ slot->value, least == NULL ? HDX_NO_ID : ~*least, class };
     }
 }
 
@@ -195,7 +198,7 @@ typedef struct naming {
     hdx_named_ref ref;
 } naming;
 
-static bool keep_first(void *context, const hdx_named_ref *ref)
+static bool take_first(void *context, const hdx_named_ref *ref)
 {
     naming *n = context;
     if (ref->kind != HDX_REF_CLASS) {
@@ -205,7 +208,8 @@ static bool keep_first(void *context, const hdx_named_ref *ref)
     return !n->found;
 }
 
-static hdx_code name_holder(hdx_equal_holders *h, const most *m, hdx_arena *arena, hdx_cell *cell, hdx_error *err)
+static hdx_code name_holder(hdx_equal_holders *h, const most_members *m, hdx_arena *arena, hdx_cell *cell,
+                            hdx_error *err)
 {
     hdx_graph *g = h->c.ask.g;
     naming     n = { .g = g };
@@ -220,7 +224,7 @@ static hdx_code name_holder(hdx_equal_holders *h, const most *m, hdx_arena *aren
     hdx_graph_inbound(g, m->least, h->c.ask.q.scope, &refs);
     while (class->kind == HDX_INSTANCE && hdx_refs_next(&refs, &from))
         if (hdx_graph_class_of(g, from) == m->class) {
-            code = hdx_graph_named_refs(g, from, m->least, keep_first, &n, err);
+            code = hdx_graph_named_refs(g, from, m->least, take_first, &n, err);
             break;
         }
     if (code != HDX_OK)
@@ -258,8 +262,9 @@ static hdx_code choose_rows(hdx_equal_holders *h, const hdx_cell *keys, uint64_t
     return HDX_OK;
 }
 
-/* Of each row the class with most members. */
-static hdx_code find_rows(hdx_equal_holders *h, const hdx_cell *keys, uint64_t count, most *rows, hdx_error *err)
+/* Finds for each row the class with most members. */
+static hdx_code find_rows(hdx_equal_holders *h, const hdx_cell *keys, uint64_t count, most_members *rows,
+                          hdx_error *err)
 {
     hdx_mem *mem = h->c.ask.q.mem;
     hdx_code code = HDX_OK;
@@ -288,7 +293,7 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
                      hdx_error *err)
 {
     hdx_equal_holders *h = context;
-    most              *rows = hdx_mem_array(h->c.ask.q.mem, count, sizeof *rows);
+    most_members      *rows = hdx_mem_array(h->c.ask.q.mem, count, sizeof *rows);
     hdx_code           code =
         rows == NULL ? hdx_no_memory(err, "holders", count * sizeof *rows) : find_rows(h, keys, count, rows, err);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++)
@@ -299,7 +304,7 @@ static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_ar
 
 hdx_code hdx_equal_holders_copy(hdx_equal_holders *h, hdx_array_contents *c, hdx_id group, hdx_id *out, hdx_error *err)
 {
-    most           row = { .count = 0 };
+    most_members   row = { .count = 0 };
     const hdx_cell key = hdx_id_cell(c->ask.g, group);
     h->c = *c;
     *c = (hdx_array_contents){ .objects = 0 };

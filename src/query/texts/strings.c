@@ -1,11 +1,11 @@
 /*
  * strings.c - Strings: all of them, those whose text matches a pattern, or one row for each text.
  *
- * A pattern is matched against arrays, each once however many Strings show it, as they are read: first the Strings say
- * which array each of them shows and how it is to be read, then the arrays are matched. A part of an array (JDK 5 and
- * 6, Dalvik) is read by itself.
- * Cost of matching: two readings, of the records alone that are wanted; 5 bits for each object; 8 bytes for each
- * String, 8 more for each that matches; 40 instead for each that shows a part.
+ * A pattern is matched against arrays while they are read, each array once however many Strings use it. First all
+ * Strings are read to find out which array each uses and with which encoding, then the arrays are matched. A part of an
+ * array (JDK 5 and 6, Dalvik) is read separately.
+ * Cost of matching: two passes over the dump that read only the required records; 5 bits for each object; 8 bytes for
+ * each String, 8 more for each that matches; 40 instead for each that uses a part.
  */
 #include "query/common/labels.h"
 #include "query/common/columns.h"
@@ -38,22 +38,23 @@ static const hdx_form   forms[] = {
 
 /* ---- matching ---- */
 
-#define MOST_TEXT  (64u << 20)    /* bytes of one text that are looked at */
-#define CUT        "\xe2\x80\xa6" /* stands for what the dump lacks: no pattern takes its place for the end */
-#define MOST_PARTS (256u << 20)   /* units of parts of arrays, besides 16 for each byte of the dump */
+#define MOST_TEXT (64u << 20) /* bytes of one text that are matched */
+/* replaces text that the dump lacks, so that no pattern matches its place as the end */
+#define CUT        "\xe2\x80\xa6"
+#define MOST_PARTS (256u << 20) /* units of parts of arrays, in addition to 16 for each byte of the dump */
 
 typedef struct part_seen {
     hdx_id   array, string;
     uint64_t first, units;
 } part_seen;
 
-typedef struct whole_seen { /* a String that shows a whole array */
+typedef struct whole_seen { /* a String that uses a whole array */
     hdx_id array, string;
 } whole_seen;
 
-enum { CHARS, WIDE, BOTH }; /* one unit for each element, or one for two bytes */
+enum { CHARS, WIDE, BOTH }; /* one unit per element, or per two bytes */
 
-typedef struct matcher { /* one worker's */
+typedef struct matcher { /* of one worker */
     hdx_pattern          pattern;
     hdx_buffer           text[BOTH];
     uint16_t             high[BOTH];
@@ -67,7 +68,7 @@ typedef struct matching {
     hdx_ask    *ask;
     const char *pattern;
     unsigned    threads;
-    uint64_t    words; /* of a set of objects */
+    uint64_t    words; /* of a bit set of objects */
     hdx_coding  utf16;
     uint64_t   *used[BOTH], *matched[BOTH]; /* arrays, by how Strings read them */
     uint64_t   *any;                        /* used in either way */
@@ -132,7 +133,7 @@ static hdx_code see_array(void *context, unsigned n, const hdx_array_part *p, hd
     return code;
 }
 
-static hdx_code keep(matching *m, matcher *w, hdx_id string, hdx_error *err)
+static hdx_code string_add(matching *m, matcher *w, hdx_id string, hdx_error *err)
 {
     if (!hdx_list_room(m->ask->q.mem, HDX_LIST_REF(&w->found)))
         return hdx_no_memory(err, "Strings", w->found.count * sizeof(hdx_id));
@@ -140,7 +141,7 @@ static hdx_code keep(matching *m, matcher *w, hdx_id string, hdx_error *err)
     return HDX_OK;
 }
 
-static hdx_code keep_matching(matching *m, hdx_error *err)
+static hdx_code add_matching(matching *m, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (unsigned i = 0; i < m->threads; i++) {
@@ -148,7 +149,7 @@ static hdx_code keep_matching(matching *m, hdx_error *err)
         for (unsigned way = 0; way < BOTH; way++)
             for (uint64_t k = 0; k < w->whole[way].count && code == HDX_OK; k++)
                 if (hdx_bits_test(m->matched[way], w->whole[way].at[k].array))
-                    code = keep(m, w, w->whole[way].at[k].string, err);
+                    code = string_add(m, w, w->whole[way].at[k].string, err);
     }
     return code;
 }
@@ -176,7 +177,10 @@ static int by_place(const void *a, const void *b)
     return x->units != y->units ? (x->units < y->units ? -1 : 1) : (x->string > y->string) - (x->string < y->string);
 }
 
-/* Those that show the same part are matched once. Many that show much of one array could take for ever. */
+/*
+ * Strings that use the same part are matched once. The total is limited, because many Strings with large parts of one
+ * array would take too long.
+ */
 static hdx_code match_parts(matching *m, hdx_error *err)
 {
     const uint64_t most = MOST_PARTS + 16 * hdx_graph_summary_of(m->ask->g)->dump_size;
@@ -196,7 +200,7 @@ static hdx_code match_parts(matching *m, hdx_error *err)
                 code = match_part(m, &parts[k], &yes, err);
             }
             if (code == HDX_OK && yes)
-                code = keep(m, &m->workers[0], parts[k].string, err);
+                code = string_add(m, &m->workers[0], parts[k].string, err);
             if (code == HDX_OK)
                 code = hdx_ask_check_cancel(m->ask, err);
         }
@@ -204,9 +208,9 @@ static hdx_code match_parts(matching *m, hdx_error *err)
     return code;
 }
 
-/* ---- the two readings ---- */
+/* ---- the two passes ---- */
 
-static hdx_code begin(matching *m, hdx_error *err)
+static hdx_code matching_begin(matching *m, hdx_error *err)
 {
     hdx_mem *mem = m->ask->q.mem;
     hdx_code code = hdx_graph_utf16(m->ask->g, &m->utf16, err);
@@ -227,7 +231,7 @@ static hdx_code begin(matching *m, hdx_error *err)
     return code;
 }
 
-static void end(matching *m)
+static void matching_end(matching *m)
 {
     hdx_mem *mem = m->ask->q.mem;
     for (unsigned i = 0; m->workers != NULL && i < m->threads; i++) {
@@ -265,7 +269,7 @@ static hdx_code read_twice(matching *m, hdx_error *err)
         code = hdx_graph_contents(g, m->threads, &arrays, mem, &tick, err);
     hdx_ticker_free(&tick);
     if (code == HDX_OK)
-        code = keep_matching(m, err);
+        code = add_matching(m, err);
     return code == HDX_OK ? match_parts(m, err) : code;
 }
 
@@ -281,7 +285,7 @@ static hdx_code match(hdx_ask *ask, const char *pattern, hdx_ids *out, hdx_error
                    .pattern = pattern,
                    .threads = hdx_ask_threads(&ask->q),
                    .words = hdx_bits_words(hdx_graph_objects(ask->g)) };
-    hdx_code code = begin(&m, err);
+    hdx_code code = matching_begin(&m, err);
     if (code == HDX_OK)
         code = read_twice(&m, err);
     for (unsigned i = 0; i < m.threads && code == HDX_OK; i++)
@@ -289,7 +293,7 @@ static hdx_code match(hdx_ask *ask, const char *pattern, hdx_ids *out, hdx_error
             code = hdx_ids_push(out, m.workers[i].found.at[k], err);
     if (code == HDX_OK && out->count > 0)
         qsort(out->at, (size_t)out->count, sizeof *out->at, by_id);
-    end(&m);
+    matching_end(&m);
     return code;
 }
 
@@ -297,7 +301,7 @@ static hdx_code match(hdx_ask *ask, const char *pattern, hdx_ids *out, hdx_error
 
 typedef struct string_rows {
     hdx_ask   ask;
-    bool      chosen; /* `found` has them; else all instances of these classes */
+    bool      chosen; /* `found` has the rows; otherwise they are all instances of these classes */
     hdx_ids   found;
     uint32_t *numbers;
     uint64_t  count, at; /* of classes */
@@ -321,7 +325,7 @@ static bool next_string(string_rows *r, hdx_id *id)
     return r->count > 0;
 }
 
-static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code strings_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     static const char *const codings[] = {
         [HDX_CHARS_BE] = "char[]", [HDX_LATIN1] = "Latin-1", [HDX_UTF16_LE] = "UTF-16", [HDX_UTF16_BE] = "UTF-16"
@@ -353,7 +357,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     return HDX_OK;
 }
 
-/* Classes of Strings, and how many there are of them in scope. */
+/* Finds the classes of Strings, and the number of Strings in scope. */
 static hdx_code choose_classes(string_rows *r, uint64_t *strings, hdx_error *err)
 {
     uint32_t         count;
@@ -396,7 +400,7 @@ static hdx_code list_strings(const hdx_query *q, const char *pattern, hdx_rows *
         code = HDX_OK;
     if (code != HDX_OK)
         return code;
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, rows_next, NULL, total };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, strings_next, NULL, total };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     return code == HDX_OK && hdx_column_wanted(q, LABEL) ? hdx_query_labels(q, false, out, err) : code;
 }

@@ -1,7 +1,7 @@
 /*
  * sums.c - sums of contents: polynomials modulo 2^61 - 1 at two points.
  *
- * Four numbers go in at once, so that their products do not wait for each other: some bytes for each cycle.
+ * Four numbers are added at once, so that their products do not wait for each other: some bytes per cycle.
  */
 #include "query/texts/sums.h"
 
@@ -12,7 +12,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* At most 2^61 comes out, for anything below 2^125. */
+/* Returns at most 2^61, for any argument below 2^125. */
 static inline uint64_t fold(wide x)
 {
     const uint64_t once = ((uint64_t)x & PRIME) + (uint64_t)(x >> 61);
@@ -24,8 +24,8 @@ static inline uint64_t whole(uint64_t x) { return x >= PRIME ? x - PRIME : x; }
 static inline uint64_t times(uint64_t a, uint64_t b) { return whole(fold((wide)a * b)); }
 
 /*
- * Where the kernel gives no random bytes, what it gave the process for its stack and the time are what is left: nobody
- * who makes a dump knows those either.
+ * If the kernel gives no random bytes, the random address of the stack and the time are used: the author of a dump does
+ * not know those either.
  */
 void hdx_sum_key_make(hdx_sum_key *key)
 {
@@ -44,13 +44,13 @@ void hdx_sum_key_make(hdx_sum_key *key)
     }
 }
 
-static inline void one(const hdx_sum_key *key, hdx_sum *s, uint32_t number)
+static inline void add_one(const hdx_sum_key *key, hdx_sum *s, uint32_t number)
 {
     for (unsigned p = 0; p < 2; p++)
         s->at[p] = fold((wide)s->at[p] * key->power[p][1] + number);
 }
 
-static inline void some(const hdx_sum_key *key, hdx_sum *s, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+static inline void add_four(const hdx_sum_key *key, hdx_sum *s, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     for (unsigned p = 0; p < 2; p++)
         s->at[p] = fold((wide)s->at[p] * key->power[p][4] + (wide)a * key->power[p][3] + (wide)b * key->power[p][2] +
@@ -63,19 +63,19 @@ void hdx_sum_add(const hdx_sum_key *key, hdx_sum *s, unsigned size, const uint8_
     uint8_t  rest[4] = { 0, 0, 0, 0 };
     if (size == 2) {
         for (; len - i >= 8; i += 8)
-            some(key, s, hdx_be16(bytes + i), hdx_be16(bytes + i + 2), hdx_be16(bytes + i + 4),
-                 hdx_be16(bytes + i + 6));
+            add_four(key, s, hdx_be16(bytes + i), hdx_be16(bytes + i + 2), hdx_be16(bytes + i + 4),
+                     hdx_be16(bytes + i + 6));
         for (; len - i >= 2; i += 2)
-            one(key, s, hdx_be16(bytes + i));
+            add_one(key, s, hdx_be16(bytes + i));
     } else {
         for (; len - i >= 16; i += 16)
-            some(key, s, hdx_be32(bytes + i), hdx_be32(bytes + i + 4), hdx_be32(bytes + i + 8),
-                 hdx_be32(bytes + i + 12));
+            add_four(key, s, hdx_be32(bytes + i), hdx_be32(bytes + i + 4), hdx_be32(bytes + i + 8),
+                     hdx_be32(bytes + i + 12));
         for (; len - i >= 4; i += 4)
-            one(key, s, hdx_be32(bytes + i));
+            add_one(key, s, hdx_be32(bytes + i));
         if (len > i) {
             memcpy(rest, bytes + i, (size_t)(len - i));
-            one(key, s, hdx_be32(rest));
+            add_one(key, s, hdx_be32(rest));
         }
     }
     for (unsigned p = 0; p < 2; p++)
@@ -84,7 +84,7 @@ void hdx_sum_add(const hdx_sum_key *key, hdx_sum *s, unsigned size, const uint8_
 
 void hdx_sum_number(const hdx_sum_key *key, hdx_sum *s, uint32_t number)
 {
-    one(key, s, number);
+    add_one(key, s, number);
     for (unsigned p = 0; p < 2; p++)
         s->at[p] = whole(s->at[p]);
 }
