@@ -1,10 +1,10 @@
 /*
- * cleaners.c - what is to be done when an object is gone: java.lang.ref.Cleaner (JDK 9 on), sun.misc.Cleaner,
+ * cleaners.c - actions that run after an object is freed: java.lang.ref.Cleaner (since JDK 9), sun.misc.Cleaner,
  * jdk.internal.ref.Cleaner.
  *
- * In:  phantom references with an action of their own: PhantomCleanable and its subclasses, Cleaner with its thunk.
- *      One that has run is out of the list it stood in (it is its own next one there) or was cleared.
- * Out: a cleaner a row, with the object it waits for and the class of what it will do; the heaviest actions first.
+ * In:  phantom references with an action: PhantomCleanable and its subclasses, Cleaner with its thunk. One that has run
+ *      is removed from its list (`next` is the object itself), or was cleared.
+ * Out: a row per cleaner, with the object that it waits for and the class of its action; the heaviest actions first.
  */
 #include "query/common/fields.h"
 #include "query/common/columns.h"
@@ -46,14 +46,14 @@ static const hdx_form forms[] = {
     { NULL, NULL, columns, COLUMNS },
 };
 
-typedef enum state { REGISTERED, DUE, DONE, STATES } state;
+typedef enum cleaner_state { REGISTERED, DUE, DONE, STATES } cleaner_state;
 static const char *const state_names[STATES] = { "registered", "due", "done" };
 
 typedef struct cleaner {
-    hdx_id   id, object, action; /* HDX_NO_ID: none */
-    state    is;
-    uint64_t retained;
-    uint32_t class; /* of the action, else of the cleaner */
+    hdx_id        id, object, action; /* HDX_NO_ID: none */
+    cleaner_state is;
+    uint64_t      retained;
+    uint32_t class; /* of the action, otherwise of the cleaner */
 } cleaner;
 
 typedef struct cleaners {
@@ -64,7 +64,7 @@ typedef struct cleaners {
 
 static void close_fields(void *of) { hdx_fields_close(&((cleaners *)of)->fields); }
 
-/* Where each kind keeps what it will do, and the list it stands in while it waits. */
+/* Fields with the action and with the list of waiting cleaners, for each kind. */
 static const struct {
     const char *class_name, *action, *next;
 } kinds[] = {
@@ -79,7 +79,7 @@ static hdx_id action_of(const hdx_fields *f, unsigned kind)
                                       : hdx_fields_ref(f, NULL, "action");
 }
 
-static hdx_code look_at(cleaners *c, hdx_id id, unsigned kind, hdx_error *err)
+static hdx_code read_cleaner(cleaners *c, hdx_id id, unsigned kind, hdx_error *err)
 {
     hdx_graph *g = c->found.ask.g;
     hdx_code   code = hdx_fields_read(&c->fields, g, id, err);
@@ -108,7 +108,7 @@ static int heaviest_first(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code find(void *of, hdx_error *err)
+static hdx_code cleaners_find(void *of, hdx_error *err)
 {
     cleaners        *c = of;
     hdx_ids          ids = hdx_ids_of(c->found.ask.q.mem);
@@ -120,7 +120,7 @@ static hdx_code find(void *of, hdx_error *err)
         code = hdx_instances_below(&c->found.ask, kinds[kind].class_name, &ids, err);
         all += ids.count;
         for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++)
-            code = look_at(c, ids.at[i], kind, err);
+            code = read_cleaner(c, ids.at[i], kind, err);
     }
     c->readable = c->readable || all == 0;
     hdx_graph_near_end(near);
@@ -148,7 +148,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
     return HDX_OK;
 }
 
-static const char *nothing(const void *of)
+static const char *no_cleaners(const void *of)
 {
     return ((const cleaners *)of)->readable ? "no cleaners found" : "referents of cleaners are missing from this dump";
 }
@@ -165,7 +165,7 @@ static const hdx_grouping groupings[] = {
     { .key = class_of, .key_cells = hdx_class_key_cells, .keys = 1, .sums = sums, .sum_count = 4, .most = 1 },
 };
 
-/* ---- asking ---- */
+/* ---- the question ---- */
 
 static const hdx_listing listing = { .what = "cleaners",
                                      .state = sizeof(cleaners),
@@ -173,10 +173,10 @@ static const hdx_listing listing = { .what = "cleaners",
                                      .forms = forms,
                                      .groupings = groupings,
                                      .label = LABEL,
-                                     .find = find,
+                                     .find = cleaners_find,
                                      .order = heaviest_first,
                                      .cells = cells_of,
-                                     .nothing = nothing,
+                                     .nothing = no_cleaners,
                                      .close = close_fields };
 
 static const hdx_parameter parameters[] = {

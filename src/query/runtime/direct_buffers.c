@@ -1,14 +1,14 @@
 /*
- * direct_buffers.c - memory outside of the heap that buffers, memory segments and other objects of the heap refer to.
+ * direct_buffers.c - memory outside the heap that buffers, memory segments and other objects of the heap use.
  *
- * In:  java.nio.MappedByteBuffer and below it (all direct ByteBuffers), views of other types, native memory segments
- *      (JDK 22 on); Android's cleaners of native allocations.
- * Out: a row for each piece of memory, and for each object that owns native memory. Buffers that show a part of another
- *      one (slices, duplicates, read-only and typed views) are counted with it: they refer to it (`att`), or what they
- *      show lies within it.
- * What a buffer owns has a cleaner with a Deallocator or Unmapper, which knows the true size; without one the memory is
- * that of native code, or of who made the buffer. Android's buffers without native memory lie in a byte[] of the heap.
- * Cost: a record for each buffer and its cleaner, three for each native allocation of Android; 72 bytes a buffer.
+ * In:  java.nio.MappedByteBuffer and its subclasses (all direct ByteBuffers), views of other types, native memory
+ *      segments (since JDK 22); Android's cleaners of native allocations.
+ * Out: a row for each block of memory, and for each object that owns native memory. Buffers that are views of another
+ *      one (slices, duplicates, read-only and typed views) are counted with it: they refer to it (`att`), or their
+ *      memory is within its memory.
+ * A buffer that owns memory has a cleaner with a Deallocator or Unmapper, which has the true size; other memory belongs
+ * to native code, or to the creator of the buffer. Android's buffers without native memory use a byte[] of the heap.
+ * Cost: a record for each buffer and its cleaner, three for each native allocation of Android; 72 bytes per buffer.
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHAIN 64u /* buffers that show one another */
+#define CHAIN 64u /* maximum chain of views of views */
 
 enum { ADDRESS, CLASS, LABEL, KIND, CAPACITY, VIEWS, AT, FILE_NAME, SHALLOW, RETAINED, FIELD, COLUMNS };
 
@@ -118,8 +118,8 @@ static bool ends_with(hdx_text name, const char *end)
     return name.len >= len && memcmp(name.at + (name.len - len), end, len) == 0;
 }
 
-/* A Deallocator or Unmapper says how much there is: a buffer may show less of it. */
-static hdx_code look_at_cleaner(buffers *b, hdx_id cleaner, buffer *out, hdx_error *err)
+/* A Deallocator or Unmapper has the true size: a buffer may use only a part of it. */
+static hdx_code read_cleaner(buffers *b, hdx_id cleaner, buffer *out, hdx_error *err)
 {
     hdx_graph       *g = b->found.ask.g;
     hdx_code         code = hdx_fields_read(&b->cleaner, g, cleaner, err);
@@ -144,8 +144,8 @@ static hdx_code look_at_cleaner(buffers *b, hdx_id cleaner, buffer *out, hdx_err
     return HDX_OK;
 }
 
-/* size: bytes of its elements; those of others than bytes lie in the heap, or have `att`. */
-static hdx_code look_at_buffer(buffers *b, hdx_id id, unsigned size, buffer *out, bool *there, hdx_error *err)
+/* size: bytes per element. Buffers of elements other than bytes are in the heap, or have `att`. */
+static hdx_code read_buffer(buffers *b, hdx_id id, unsigned size, buffer *out, bool *there, hdx_error *err)
 {
     hdx_graph *g = b->found.ask.g;
     int64_t    value;
@@ -155,7 +155,7 @@ static hdx_code look_at_buffer(buffers *b, hdx_id id, unsigned size, buffer *out
              (size == 1 || hdx_fields_value(&b->fields, NULL, "att") != NULL);
     if (!*there)
         return code;
-    out->capacity = natural(&b->fields, "java.nio.Buffer", "capacity") * size; /* of a Java int: no overflow */
+    out->capacity = natural(&b->fields, "java.nio.Buffer", "capacity") * size; /* capacity is a Java int: no overflow */
     out->memory = natural(&b->fields, "java.nio.Buffer", "address");
     if (out->memory == 0)
         out->memory = natural(&b->fields, "java.nio.Buffer", "effectiveDirectAddress"); /* Dalvik */
@@ -163,7 +163,7 @@ static hdx_code look_at_buffer(buffers *b, hdx_id id, unsigned size, buffer *out
     out->shows = hdx_fields_ref(&b->fields, NULL, "att");
     const hdx_id cleaner = hdx_fields_ref(&b->fields, NULL, "cleaner");
     if (cleaner != HDX_NO_ID)
-        return look_at_cleaner(b, cleaner, out, err);
+        return read_cleaner(b, cleaner, out, err);
     if (out->descriptor != HDX_NO_ID)
         out->is = MAPPED;
     if (hdx_fields_ref(&b->fields, "java.nio.ByteBuffer", "hb") != HDX_NO_ID)
@@ -171,15 +171,15 @@ static hdx_code look_at_buffer(buffers *b, hdx_id id, unsigned size, buffer *out
     return HDX_OK;
 }
 
-static hdx_code look_at_segment(buffers *b, hdx_id id, buffer *out, bool *there, hdx_error *err)
+static hdx_code read_segment(buffers *b, hdx_id id, buffer *out, bool *there, hdx_error *err)
 {
     static const char native[] = "jdk.internal.foreign.NativeMemorySegmentImpl";
     const hdx_code    code = hdx_fields_read(&b->fields, b->found.ask.g, id, err);
     *out = (buffer){ .id = id, .shows = HDX_NO_ID, .descriptor = HDX_NO_ID, .is = SEGMENT };
     out->memory = natural(&b->fields, native, "min");
     out->capacity = natural(&b->fields, "jdk.internal.foreign.AbstractMemorySegmentImpl", "length");
-    *there =
-        out->memory != 0 && out->capacity > 0 && out->capacity <= INT64_MAX - out->memory; /* not MemorySegment.NULL */
+    /* excludes MemorySegment.NULL */
+    *there = out->memory != 0 && out->capacity > 0 && out->capacity <= INT64_MAX - out->memory;
     return code;
 }
 
@@ -191,8 +191,8 @@ static hdx_code add_all(buffers *b, const char *class_name, unsigned size, hdx_e
     for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++) {
         buffer at;
         bool   there;
-        code = size == 0 ? look_at_segment(b, ids.at[i], &at, &there, err)
-                         : look_at_buffer(b, ids.at[i], size, &at, &there, err);
+        code = size == 0 ? read_segment(b, ids.at[i], &at, &there, err)
+                         : read_buffer(b, ids.at[i], size, &at, &there, err);
         if (code == HDX_OK && there)
             code = hdx_found_add(&b->found, &at, err);
     }
@@ -200,7 +200,7 @@ static hdx_code add_all(buffers *b, const char *class_name, unsigned size, hdx_e
     return code;
 }
 
-/* ---- which show the memory of which ---- */
+/* ---- views ---- */
 
 static int by_id(const void *a, const void *b)
 {
@@ -208,7 +208,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Where memory begins; of several there the owner first, then the widest. */
+/* Sorts by address; at equal addresses the owner is first, then the largest. */
 static int by_memory(const void *a, const void *b)
 {
     const buffer *x = a, *y = b;
@@ -229,7 +229,7 @@ static buffer *find_buffer(const buffers *b, hdx_id id)
                : bsearch(&key, b->found.at, (size_t)b->found.count, sizeof key, by_id);
 }
 
-/* The end of a chain of `att`; NULL: it shows no buffer, or goes round. */
+/* Returns the end of a chain of `att`; NULL: it is no view, or the chain is a cycle. */
 static buffer *shown_by(const buffers *b, const buffer *from)
 {
     buffer *at = find_buffer(b, from->shows), *last = NULL;
@@ -242,7 +242,7 @@ static buffer *shown_by(const buffers *b, const buffer *from)
     return at == NULL ? last : NULL;
 }
 
-static void keep_owners(buffers *b)
+static void remove_views(buffers *b)
 {
     buffer  *at = b->found.at;
     uint64_t kept = 0;
@@ -252,8 +252,8 @@ static void keep_owners(buffers *b)
     b->found.count = kept;
 }
 
-/* Views leave the list; what they show has one more. */
-static hdx_code fold(buffers *b, hdx_error *err)
+/* Removes views from the list, and counts them with the buffers that they show. */
+static hdx_code count_views(buffers *b, hdx_error *err)
 {
     HDX_LIST(hdx_id) views = { NULL, 0, 0 };
     buffer          *all = b->found.at;
@@ -269,10 +269,10 @@ static hdx_code fold(buffers *b, hdx_error *err)
         else
             views.at[views.count++] = i;
     }
-    for (uint64_t i = 0; i < views.count; i++) /* now: chains are followed by id */
+    for (uint64_t i = 0; i < views.count; i++) /* only now, because the chains are followed by id */
         all[views.at[i]].id = HDX_NO_ID;
     hdx_list_free(b->found.ask.q.mem, HDX_LIST_REF(&views));
-    keep_owners(b);
+    remove_views(b);
     hdx_found_sort(&b->found, by_memory);
     buffer *wide = NULL;
     for (uint64_t i = 0; code == HDX_OK && i < b->found.count; i++) {
@@ -288,19 +288,18 @@ static hdx_code fold(buffers *b, hdx_error *err)
             wide = at;
         }
     }
-    keep_owners(b);
+    remove_views(b);
     return code;
 }
 
 /* ---- native memory of other objects ---- */
 
 /*
- * Android 8 and later keep pixels and other data in native memory, which is freed when its owner is gone: a Cleaner
- * with the owner as referent has a thunk that knows the registry, and that the size of each allocation. The lowest bit
- * of the size is no part of it: it says that malloc allocated the memory (libcore.util.NativeAllocationRegistry,
- * IS_MALLOCED, Android 10 on).
+ * Android 8 and later store pixels and other data in native memory, which is freed with its owner: a Cleaner whose
+ * referent is the owner has a thunk with the registry, and the registry has the size of each allocation. The lowest bit
+ * of the size is a flag for memory from malloc (libcore.util.NativeAllocationRegistry, IS_MALLOCED, since Android 10).
  */
-static hdx_code look_at_registered(buffers *b, hdx_id cleaner, buffer *out, bool *there, hdx_error *err)
+static hdx_code read_registered(buffers *b, hdx_id cleaner, buffer *out, bool *there, hdx_error *err)
 {
     hdx_graph *g = b->found.ask.g;
     hdx_code   code = hdx_fields_read(&b->cleaner, g, cleaner, err);
@@ -326,16 +325,16 @@ static hdx_code look_at_registered(buffers *b, hdx_id cleaner, buffer *out, bool
     return HDX_OK;
 }
 
-/* One row for each owner, with all that is registered for it. */
+/* Adds a row for each owner, with the sum of its registered allocations. */
 static hdx_code add_registered(buffers *b, hdx_error *err)
 {
     hdx_ids  ids = hdx_ids_of(b->found.ask.q.mem);
-    hdx_map  owners = hdx_map_of(b->found.ask.q.mem); /* id -> its place among the rows */
+    hdx_map  owners = hdx_map_of(b->found.ask.q.mem); /* id -> index among the rows */
     hdx_code code = hdx_instances_below(&b->found.ask, "sun.misc.Cleaner", &ids, err);
     for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++) {
         buffer at;
         bool   there, fresh = false;
-        if ((code = look_at_registered(b, ids.at[i], &at, &there, err)) != HDX_OK || !there)
+        if ((code = read_registered(b, ids.at[i], &at, &there, err)) != HDX_OK || !there)
             continue;
         uint64_t *place = hdx_map_put(&owners, at.id, &fresh);
         if (place == NULL) {
@@ -357,10 +356,10 @@ static hdx_code add_registered(buffers *b, hdx_error *err)
 /* ---- rows ---- */
 
 /*
- * Memory outside of the heap: arrays are in it, and what was freed is gone. The JDK's own image of modules is the same
- * file in every program.
+ * Returns the bytes outside the heap: arrays are inside it, and freed memory no longer exists. The JDK's own module
+ * image is excluded, because it is the same file in every program.
  */
-static uint64_t outside(const buffer *b)
+static uint64_t bytes_outside(const buffer *b)
 {
     return b->is == ARRAY || b->is == FREED || b->is == IMAGE ? 0 : b->capacity;
 }
@@ -374,7 +373,10 @@ static bool is_of_jimage(hdx_graph *g, hdx_id id)
     return c != NULL && c->name.len > sizeof jimage && memcmp(c->name.at, jimage, sizeof jimage - 1) == 0;
 }
 
-/* The file lib/modules, which the JDK maps to read its own classes: held by its reader, or by a buffer that is. */
+/*
+ * Recognizes lib/modules, which the JDK maps to read its own classes: its reader refers to it, or to a buffer that
+ * does.
+ */
 static bool is_image(hdx_graph *g, hdx_id id)
 {
     hdx_refs refs, above;
@@ -391,18 +393,18 @@ static bool is_image(hdx_graph *g, hdx_id id)
     return false;
 }
 
-/* What is somebody else's memory, as the JDK's own image of modules, comes last. */
+/* Memory that is not the program's own, such as the JDK's module image, comes last. */
 static int largest_first(const void *a, const void *b)
 {
     const buffer *x = a, *y = b;
     if ((x->is >= NATIVE) != (y->is >= NATIVE))
         return x->is >= NATIVE ? 1 : -1;
-    if (outside(x) != outside(y))
-        return outside(x) > outside(y) ? -1 : 1;
+    if (bytes_outside(x) != bytes_outside(y))
+        return bytes_outside(x) > bytes_outside(y) ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The value of an AtomicLong in a static of java.nio.Bits, which JDK 8 and 9 name differently. */
+/* Reads an AtomicLong in a static of java.nio.Bits, whose name in JDK 8 and 9 is `older`. */
 static hdx_code counted(buffers *b, const char *name, const char *older, int64_t *out, bool *there, hdx_error *err)
 {
     hdx_code code = hdx_fields_statics(&b->fields, b->found.ask.g, "java.nio.Bits", err);
@@ -425,14 +427,14 @@ static hdx_code sum_up(buffers *b, hdx_error *err)
     for (uint64_t i = 0; i < b->found.count; i++) {
         const buffer *at = hdx_found_entry(&b->found, i);
         b->views += at->views;
-        b->capacity += outside(at);
-        b->native += at->is == NATIVE ? outside(at) : 0;
-        b->registered += at->is == REGISTERED ? outside(at) : 0;
+        b->capacity += bytes_outside(at);
+        b->native += at->is == NATIVE ? bytes_outside(at) : 0;
+        b->registered += at->is == REGISTERED ? bytes_outside(at) : 0;
     }
     return code;
 }
 
-static hdx_code find(void *of, hdx_error *err)
+static hdx_code buffers_find(void *of, hdx_error *err)
 {
     buffers *b = of;
     static const struct {
@@ -450,7 +452,7 @@ static hdx_code find(void *of, hdx_error *err)
         code = add_all(b, kinds[i].class_name, kinds[i].size, err);
     hdx_graph_near_end(near);
     if (code == HDX_OK)
-        code = fold(b, err);
+        code = count_views(b, err);
     for (uint64_t i = 0; code == HDX_OK && i < b->found.count; i++) {
         buffer *at = (buffer *)b->found.at + i;
         if (at->is == NATIVE && is_image(b->found.ask.g, at->id))
@@ -471,7 +473,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
     cells[ADDRESS] = hdx_id_cell(g, at->id);
     cells[CLASS] = hdx_class_of_cell(g, at->id);
     cells[KIND] = hdx_cell_string(kind_names[at->is]);
-    cells[CAPACITY] = hdx_cell_uint(outside(at));
+    cells[CAPACITY] = hdx_cell_uint(bytes_outside(at));
     cells[VIEWS] = hdx_cell_uint(at->views);
     if (at->memory != 0) {
         (void)snprintf(text, sizeof text, "0x%llx", (unsigned long long)at->memory);
@@ -484,7 +486,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
                : HDX_OK;
 }
 
-static const char *nothing(const void *of)
+static const char *no_buffers(const void *of)
 {
     return hdx_graph_lacks_dump(((const buffers *)of)->found.ask.g)
                ? "buffer sizes are only in the dump, which is not available"
@@ -495,7 +497,7 @@ static const char *nothing(const void *of)
 
 HDX_ENTRY_NUMBER(kind_of, buffer, is)
 HDX_ENTRY_NUMBER(views_of, buffer, views)
-static uint64_t capacity_of(const void *entry) { return outside(entry); }
+static uint64_t capacity_of(const void *entry) { return bytes_outside(entry); }
 
 static hdx_code kind_cells(const hdx_ask *ask, uint64_t is, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
@@ -511,19 +513,20 @@ static const hdx_grouping groupings[] = {
     { .key = kind_of, .key_cells = kind_cells, .keys = 1, .sums = sums, .sum_count = 3 },
 };
 
-/* ---- beside the rows ---- */
+/* ---- document ---- */
 
-static hdx_code say(void *of, hdx_rows **rows, hdx_error *err)
+static hdx_code add_document(void *of, hdx_rows **rows, hdx_error *err)
 {
     const buffers *b = of;
     const uint64_t numbers[] = { b->found.count, b->views, b->capacity, b->native, b->registered };
     const hdx_cell counted[] = { hdx_cell_int(b->count), hdx_cell_int(b->reserved) };
-    const bool     has_reserved = b->has_reserved; /* a failure closes the rows, which own b */
+    /* copied, because after a failure the rows, which own b, are closed */
+    const bool     has_reserved = b->has_reserved;
     const hdx_code code = hdx_beside_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
     return has_reserved ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
 }
 
-/* ---- asking ---- */
+/* ---- the question ---- */
 
 static const hdx_listing listing = { .what = "buffers",
                                      .state = sizeof(buffers),
@@ -532,11 +535,11 @@ static const hdx_listing listing = { .what = "buffers",
                                      .groupings = groupings,
                                      .label = LABEL,
                                      .field = FIELD,
-                                     .find = find,
+                                     .find = buffers_find,
                                      .order = largest_first,
                                      .cells = cells_of,
-                                     .beside = say,
-                                     .nothing = nothing,
+                                     .beside = add_document,
+                                     .nothing = no_buffers,
                                      .close = close_buffers };
 
 static const hdx_parameter parameters[] = {

@@ -1,11 +1,11 @@
 /*
- * finalizers.c - objects with a finalizer: which one runs, which wait in the queue and in what order, which are alive.
+ * finalizers.c - objects with a finalizer: which one runs, which are queued and in what order, which are alive.
  *
  * In:  java.lang.ref.Finalizer and its queue, since JDK 5; FinalizerReference and the daemon of Android.
- * Out: an object a row: running, queued (as the thread will take them), pending (JDK 8 and before: not in the queue
- *      yet), registered; or sums by class.
- * What runs is a Finalizer in a frame of Finalizer.runFinalizer; Android has it in a field. A queue ends where an entry
- * is its own next one (ReferenceQueue.enqueue), in a damaged dump where one was met before.
+ * Out: a row per object: running, queued (in the order in which the thread will take them), pending (until JDK 8: not
+ *      in the queue yet), registered; or sums by class.
+ * A running Finalizer is a local of a frame of Finalizer.runFinalizer; Android has it in a field. A queue ends at an
+ * entry that is its own next one (ReferenceQueue.enqueue); in a damaged dump at an entry that was visited before.
  */
 #include "query/common/fields.h"
 #include "query/runtime/threads.h"
@@ -48,13 +48,13 @@ static const hdx_form forms[] = {
     { NULL, NULL, columns, COLUMNS },
 };
 
-typedef enum state { RUNNING, QUEUED, PENDING, REGISTERED, STATES } state;
+typedef enum finalizer_state { RUNNING, QUEUED, PENDING, REGISTERED, STATES } finalizer_state;
 static const char *const state_names[STATES] = { "running", "queued", "pending", "registered" };
 
 typedef struct finalizer {
-    hdx_id   object, reference; /* reference HDX_NO_ID: none */
-    state    is;
-    uint64_t place, retained;
+    hdx_id          object, reference; /* reference HDX_NO_ID: none */
+    finalizer_state is;
+    uint64_t        place, retained;
     uint32_t class;
 } finalizer;
 
@@ -67,10 +67,11 @@ typedef struct finalizers {
 
 static void close_fields(void *of) { hdx_fields_close(&((finalizers *)of)->fields); }
 
-/* ---- what is in a list ---- */
+/* ---- lists of references ---- */
 
-/* The first state of a reference counts; *fresh: it had none. */
-static hdx_code put_state(finalizers *f, hdx_id reference, state is, uint64_t place, bool *fresh, hdx_error *err)
+/* Stores the state of a reference unless it has one; *fresh: it had none. */
+static hdx_code put_state(finalizers *f, hdx_id reference, finalizer_state is, uint64_t place, bool *fresh,
+                          hdx_error *err)
 {
     uint64_t *at = hdx_map_put(&f->states, reference, fresh);
     if (at == NULL)
@@ -80,8 +81,8 @@ static hdx_code put_state(finalizers *f, hdx_id reference, state is, uint64_t pl
     return hdx_ask_check_cancel(&f->found.ask, err);
 }
 
-/* References from one to the next, until one is its own next, there is none, or one was met before. */
-static hdx_code walk(finalizers *f, hdx_id from, const char *const links[2], state is, hdx_error *err)
+/* Follows references until one is its own next, there is no next, or one was visited before. */
+static hdx_code walk_list(finalizers *f, hdx_id from, const char *const links[2], finalizer_state is, hdx_error *err)
 {
     bool     fresh = true;
     uint64_t place = 0;
@@ -104,7 +105,7 @@ static hdx_code walk_queue(finalizers *f, const char *class_name, hdx_error *err
     if (code == HDX_OK)
         code = hdx_fields_read(&f->fields, f->found.ask.g, hdx_fields_ref(&f->fields, NULL, "queue"), err);
     return code == HDX_OK
-               ? walk(f, hdx_fields_ref(&f->fields, "java.lang.ref.ReferenceQueue", "head"), links, QUEUED, err)
+               ? walk_list(f, hdx_fields_ref(&f->fields, "java.lang.ref.ReferenceQueue", "head"), links, QUEUED, err)
                : code;
 }
 
@@ -112,10 +113,10 @@ static hdx_code walk_pending(finalizers *f, hdx_error *err)
 {
     static const char *const links[2] = { "discovered", "next" };
     const hdx_code           code = hdx_fields_statics(&f->fields, f->found.ask.g, "java.lang.ref.Reference", err);
-    return code == HDX_OK ? walk(f, hdx_fields_ref(&f->fields, NULL, "pending"), links, PENDING, err) : code;
+    return code == HDX_OK ? walk_list(f, hdx_fields_ref(&f->fields, NULL, "pending"), links, PENDING, err) : code;
 }
 
-/* ---- what runs ---- */
+/* ---- the running finalizer ---- */
 
 static bool runs_finalizer(const hdx_frame *frame)
 {
@@ -145,7 +146,7 @@ static hdx_code find_running(finalizers *f, hdx_error *err)
     return code;
 }
 
-static hdx_code add(finalizers *f, hdx_id object, hdx_id reference, state is, uint64_t place, hdx_error *err)
+static hdx_code add(finalizers *f, hdx_id object, hdx_id reference, finalizer_state is, uint64_t place, hdx_error *err)
 {
     const finalizer e = { object,
                           reference,
@@ -156,7 +157,7 @@ static hdx_code add(finalizers *f, hdx_id object, hdx_id reference, state is, ui
     return hdx_found_add(&f->found, &e, err);
 }
 
-/* Android's thread keeps it in a field. */
+/* Android's thread has it in a field. */
 static hdx_code find_running_on_android(finalizers *f, hdx_error *err)
 {
     hdx_ids  daemons = hdx_ids_of(f->found.ask.q.mem);
@@ -171,7 +172,7 @@ static hdx_code find_running_on_android(finalizers *f, hdx_error *err)
     return code;
 }
 
-/* ---- all of them ---- */
+/* ---- all finalizers ---- */
 
 static int in_order(const void *a, const void *b)
 {
@@ -185,7 +186,7 @@ static int in_order(const void *a, const void *b)
     return (x->reference > y->reference) - (x->reference < y->reference);
 }
 
-static hdx_code find(void *of, hdx_error *err)
+static hdx_code finalizers_find(void *of, hdx_error *err)
 {
     finalizers   *f = of;
     hdx_strengths s;
@@ -201,7 +202,7 @@ static hdx_code find(void *of, hdx_error *err)
         all += r->kind == HDX_FINAL;
         unknown += r->kind == HDX_FINAL && r->unknown;
         if (r->kind == HDX_FINAL && r->referent != HDX_NO_ID)
-            code = add(f, r->referent, r->id, at == NULL ? REGISTERED : (state)(*at >> 56),
+            code = add(f, r->referent, r->id, at == NULL ? REGISTERED : (finalizer_state)(*at >> 56),
                        at == NULL ? 0 : *at & UINT64_MAX >> 8, err);
     }
     f->readable = all == 0 || unknown < all;
@@ -226,7 +227,7 @@ static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell
     return HDX_OK;
 }
 
-static const char *nothing(const void *of)
+static const char *no_finalizers(const void *of)
 {
     return ((const finalizers *)of)->readable ? "no object has a finalizer that has not run"
                                               : "referents of Finalizers are missing from this dump";
@@ -254,7 +255,7 @@ static const hdx_grouping groupings[] = {
     { .key = class_of, .key_cells = hdx_class_key_cells, .keys = 1, .sums = sums, .sum_count = 5, .most = 5 },
 };
 
-/* ---- asking ---- */
+/* ---- the question ---- */
 
 static const hdx_listing listing = { .what = "finalizers",
                                      .state = sizeof(finalizers),
@@ -262,10 +263,10 @@ static const hdx_listing listing = { .what = "finalizers",
                                      .forms = forms,
                                      .groupings = groupings,
                                      .label = LABEL,
-                                     .find = find,
+                                     .find = finalizers_find,
                                      .order = in_order,
                                      .cells = cells_of,
-                                     .nothing = nothing,
+                                     .nothing = no_finalizers,
                                      .close = close_fields };
 
 static const hdx_parameter parameters[] = {

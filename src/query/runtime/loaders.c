@@ -1,9 +1,9 @@
 /*
  * loaders.c - the tables of classes and of class loaders.
  *
- * A loader is a live instance of java.lang.ClassLoader or a subclass, object 0 (the boot loader) and loaders without
- * classes included; its classes are the live ones it defined, its instances and bytes theirs. `retained` is that of the
- * loader object.
+ * A loader is a live instance of java.lang.ClassLoader or a subclass, including object 0 (the boot loader) and loaders
+ * without classes. Its classes are the live ones that it defined; its instances and bytes are theirs. `retained` is the
+ * retained size of the loader object.
  */
 #include "query/common/columns.h"
 #include "query/common/labels.h"
@@ -43,7 +43,7 @@ static int by_address(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static hdx_code classes_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code class_rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     class_rows *r = state;
     (void)arena;
@@ -87,7 +87,7 @@ static hdx_code open_classes(const hdx_query *q, const hdx_arguments *a, hdx_row
             r->at[r->count++] = &classes[i];
     if (r->count > 0)
         qsort(r->at, r->count, sizeof *r->at, by_address);
-    hdx_rows_maker maker = { class_columns, HDX_COUNT(class_columns), r, classes_next, NULL, r->count };
+    hdx_rows_maker maker = { class_columns, HDX_COUNT(class_columns), r, class_rows_next, NULL, r->count };
     return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 
@@ -131,7 +131,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* What the dump tells is null where there is none at hand; a dump that changed is an error. */
+/* Without the dump its values are null; a dump that changed is an error. */
 static hdx_code without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine, hdx_error *err)
 {
     if (code == HDX_OK || (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g)))
@@ -141,8 +141,9 @@ static hdx_code without_dump(hdx_graph *g, hdx_code code, const hdx_error *mine,
     return code;
 }
 
-/* The object that a field refers to; HDX_NO_ID: none. */
-static hdx_code referred(hdx_graph *g, hdx_id id, const char *class_name, const char *name, hdx_id *to, hdx_error *err)
+/* Returns the object to which a field refers; HDX_NO_ID: none. */
+static hdx_code referenced_object(hdx_graph *g, hdx_id id, const char *class_name, const char *name, hdx_id *to,
+                                  hdx_error *err)
 {
     hdx_value value;
     bool      found;
@@ -153,7 +154,7 @@ static hdx_code referred(hdx_graph *g, hdx_id id, const char *class_name, const 
     return code;
 }
 
-/* The first URL that a java.net.URLClassLoader searches: of the ArrayList `path` of its URLClassPath. */
+/* Returns the first URL of a java.net.URLClassLoader: from the ArrayList `path` of its URLClassPath. */
 static hdx_code first_url(hdx_graph *g, hdx_id id, hdx_id *url, hdx_error *err)
 {
     static const char *const fields[][2] = { { "java.net.URLClassLoader", "ucp" },
@@ -163,7 +164,7 @@ static hdx_code first_url(hdx_graph *g, hdx_id id, hdx_id *url, hdx_error *err)
     hdx_code                 code = HDX_OK;
     *url = id;
     for (size_t i = 0; code == HDX_OK && *url != HDX_NO_ID && i < sizeof fields / sizeof *fields; i++)
-        code = referred(g, *url, fields[i][0], fields[i][1], url, err);
+        code = referenced_object(g, *url, fields[i][0], fields[i][1], url, err);
     if (code != HDX_OK || *url == HDX_NO_ID)
         return code;
     code = hdx_graph_elements(g, *url, 0, 1, &v, err);
@@ -174,10 +175,10 @@ static hdx_code first_url(hdx_graph *g, hdx_id id, hdx_id *url, hdx_error *err)
     return code;
 }
 
-/* Of Tomcat, or below such a class. */
+/* Returns whether the class is Tomcat's loader of web applications, or a subclass. */
 static bool is_of_webapp(hdx_graph *g, hdx_id id)
 {
-    static const char tomcat[] = "org.apache.catalina.loader.WebappClassLoader"; /* and ...Base */
+    static const char tomcat[] = "org.apache.catalina.loader.WebappClassLoader"; /* also matches ...Base */
     uint32_t          count = 0;
     (void)hdx_graph_classes(g, &count);
     const hdx_class *c = hdx_graph_class(g, hdx_graph_class_of(g, id));
@@ -190,8 +191,8 @@ static bool is_of_webapp(hdx_graph *g, hdx_id id)
 }
 
 /*
- * The context path of a web application ("/shop", "/shop##2"): Tomcat 6 and 7 have it in the loader, Tomcat 8 and later
- * as the name of the context, which the loader forgets when it is stopped.
+ * Finds the context path of a web application ("/shop", "/shop##2"): in Tomcat 6 and 7 in the loader, since Tomcat 8 as
+ * the name of the context, to which a stopped loader no longer refers.
  */
 static hdx_code context_path(hdx_graph *g, hdx_id id, hdx_id *name, hdx_error *err)
 {
@@ -201,7 +202,7 @@ static hdx_code context_path(hdx_graph *g, hdx_id id, hdx_id *name, hdx_error *e
     for (size_t i = 0; code == HDX_OK && *name == HDX_NO_ID && i < HDX_COUNT(ways); i++) {
         *name = id;
         for (size_t k = 0; code == HDX_OK && *name != HDX_NO_ID && k < 3 && ways[i][k] != NULL; k++)
-            code = referred(g, *name, NULL, ways[i][k], name, err);
+            code = referenced_object(g, *name, NULL, ways[i][k], name, err);
     }
     return code;
 }
@@ -216,7 +217,7 @@ static hdx_code webapp_cell(const hdx_query *q, hdx_id id, hdx_arena *arena, hdx
     if (out->kind == HDX_CELL_TEXT && out->as.text.len == 0)
         *out = hdx_cell_string("/"); /* the application ROOT */
     else if (out->kind == HDX_CELL_TEXT && hdx_text_is(out->as.text, "unknown"))
-        *out = hdx_cell_null(); /* before the loader has started */
+        *out = hdx_cell_null(); /* before the loader was started */
     return code;
 }
 
@@ -226,9 +227,9 @@ static bool is_empty(const hdx_cell *c)
 }
 
 /*
- * What a loader is called: its label where MAT has a rule for its class; the context path of a web application of
- * Tomcat; ClassLoader.name (JDK 9 and later: "app", "platform", layers); the first URL it searches; the first module it
- * defines.
+ * Returns the name of a loader, the first of: its label if MAT has a rule for its class; the context path of a Tomcat
+ * web application; ClassLoader.name (since JDK 9: "app", "platform", layers); the first URL that it searches; the first
+ * module that it defines.
  */
 static hdx_code name_cell(const hdx_query *q, hdx_id loader_id, hdx_id module, hdx_arena *arena, hdx_cell *out,
                           hdx_error *err)
@@ -245,7 +246,7 @@ static hdx_code name_cell(const hdx_query *q, hdx_id loader_id, hdx_id module, h
     for (int from = 0; code == HDX_OK && is_empty(out) && from < 3; from++) {
         id = HDX_NO_ID;
         switch (from) {
-        case 0: code = without_dump(g, referred(g, loader_id, LOADER, "name", &id, &mine), &mine, err); break;
+        case 0: code = without_dump(g, referenced_object(g, loader_id, LOADER, "name", &id, &mine), &mine, err); break;
         case 1: code = without_dump(g, first_url(g, loader_id, &id, &mine), &mine, err); break;
         default: id = module; break;
         }
@@ -286,7 +287,7 @@ hdx_code hdx_loader_name_cell(const hdx_query *q, const hdx_loader *l, hdx_arena
     return name_cell(q, l->id, l->module, arena, out, err);
 }
 
-/* The loader above: ClassLoader.parent where the dump is at hand. */
+/* Returns the parent loader, from ClassLoader.parent, if the dump is available. */
 hdx_code hdx_loader_parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_error *err)
 {
     hdx_error mine;
@@ -302,7 +303,7 @@ hdx_code hdx_loader_parent_cell(hdx_graph *g, hdx_id id, hdx_cell *out, hdx_erro
     return code;
 }
 
-static hdx_code loaders_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code loader_rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     loader_rows *r = state;
     hdx_code     code = hdx_ask_check_cancel(&r->ask, err);
@@ -330,7 +331,7 @@ hdx_loader *hdx_loaders_find(const hdx_loaders *all, hdx_id id)
     return all->count == 0 ? NULL : bsearch(&key, all->at, all->count, sizeof *all->at, by_id);
 }
 
-/* Which loader defines a module its field says; the unnamed module, which each loader has, tells nothing. */
+/* Assigns modules to their loaders. The unnamed module is ignored, because each loader has one. */
 static hdx_code note_modules(hdx_ask *ask, const hdx_loaders *all, hdx_error *err)
 {
     hdx_graph       *g = ask->g;
@@ -344,8 +345,8 @@ static hdx_code note_modules(hdx_ask *ask, const hdx_loaders *all, hdx_error *er
     hdx_graph_instances(g, module->number, HDX_LIVE, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
         of = name = HDX_NO_ID;
-        if ((code = referred(g, id, "java.lang.Module", "loader", &of, &mine)) == HDX_OK)
-            code = referred(g, id, "java.lang.Module", "name", &name, &mine);
+        if ((code = referenced_object(g, id, "java.lang.Module", "loader", &of, &mine)) == HDX_OK)
+            code = referenced_object(g, id, "java.lang.Module", "name", &name, &mine);
         if (code == HDX_BAD_DUMP && hdx_graph_lacks_dump(g))
             return HDX_OK;
         code = without_dump(g, code, &mine, err);
@@ -358,7 +359,7 @@ static hdx_code note_modules(hdx_ask *ask, const hdx_loaders *all, hdx_error *er
     return code;
 }
 
-/* Which classes are java.lang.ClassLoader or below it; several classes of that name are all taken. */
+/* Finds java.lang.ClassLoader and its subclasses; all classes with that name count. */
 static hdx_code loader_classes(const hdx_query *q, uint32_t **numbers, size_t *count, hdx_error *err)
 {
     hdx_error mine;
@@ -436,7 +437,7 @@ static hdx_code open_loaders(const hdx_query *q, const hdx_arguments *a, hdx_row
     r->ask = ask;
     if ((code = hdx_loaders_list(&r->ask, &r->all, err)) != HDX_OK)
         return code;
-    hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loaders_next, NULL, r->all.count };
+    hdx_rows_maker maker = { loader_columns, HDX_COUNT(loader_columns), r, loader_rows_next, NULL, r->all.count };
     return hdx_rows_make_in(q->mem, &maker, out, err);
 }
 

@@ -1,14 +1,14 @@
 /*
- * open_files.c - files, sockets and what else holds something of the operating system, as far as fields tell that it
- * was not closed.
+ * open_files.c - open files, sockets and other resources of the operating system, found by fields that closing would
+ * change.
  *
- * In:  every java.io.FileDescriptor with a number, and the stream, channel or socket that has it; Inflater, Deflater,
- *      ZipFile (JDK 8 and before), directory streams, selectors, processes, which have a number or an address of their
+ * In:  every java.io.FileDescriptor with a number, and the stream, channel or socket that owns it; Inflater, Deflater,
+ *      ZipFile (until JDK 8), directory streams, selectors and processes, which have a number or an address of their
  *      own.
- * Out: a row for each that is open. Closing sets the number to -1, or the address to 0, in all versions from JDK 5 on.
- *      What the program opened comes first, of the kind of which most is open, then what the class path opens: archives
- *      of class loaders, and the JDK's own; last the three standard streams.
- * Cost: a record for each such object, and a look at some of its referrers.
+ * Out: a row for each open one. Closing sets the number to -1, or the address to 0, in all versions since JDK 5.
+ *      Resources of the program come first, the most frequent kind before others; then those of the class path:
+ *      archives of class loaders, and the JDK's own; finally the three standard streams.
+ * Cost: a record for each such object, and some of its referrers.
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"
@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In the order of their names. */
+/* Sorted by name. */
 typedef enum kind {
     DATAGRAM,
     DEFLATER,
@@ -40,7 +40,7 @@ static const char *const kind_names[] = { "datagram", "deflater", "descriptor", 
                                           "inflater", "pipe",     "process",    "selector",  "server",
                                           "socket",   "watch",    "zip" };
 
-/* ---- who has a descriptor ---- */
+/* ---- owners of descriptors ---- */
 
 static const struct {
     const char *class_name;
@@ -157,7 +157,7 @@ static const hdx_form forms[] = {
     { NULL, NULL, columns, COLUMNS },
 };
 
-/* Who opened it, in the order of rows. */
+/* The opener, in the order of rows. */
 typedef enum opener { OF_PROGRAM, OF_CLASS_PATH, STANDARD } opener;
 
 typedef struct handle {
@@ -167,7 +167,7 @@ typedef struct handle {
     int64_t  number;
     bool     numbered;
     opener   by;
-    uint64_t alike; /* handles of this kind and opener */
+    uint64_t alike; /* number of handles of this kind and opener */
 } handle;
 
 typedef struct files {
@@ -183,7 +183,7 @@ static void close_files(void *of)
     hdx_fields_close(&f->inner);
 }
 
-/* A number from 0 on, or a handle of Windows. */
+/* Returns whether it has a number from 0 up, or a handle of Windows. */
 static bool is_open(const hdx_fields *f, handle *h)
 {
     static const char descriptor[] = "java.io.FileDescriptor";
@@ -194,7 +194,7 @@ static bool is_open(const hdx_fields *f, handle *h)
     return h->numbered || (hdx_fields_number(f, descriptor, "handle", &value) && value != -1 && value != 0);
 }
 
-static hdx_code tell_server(files *f, handle *h, hdx_error *err)
+static hdx_code detect_server(files *f, handle *h, hdx_error *err)
 {
     int64_t        server;
     const hdx_code code = hdx_fields_read(&f->inner, f->found.ask.g, h->id, err);
@@ -204,7 +204,7 @@ static hdx_code tell_server(files *f, handle *h, hdx_error *err)
     return code;
 }
 
-/* Descriptors of the streams in, out and err: static fields in all versions; on Windows they have no numbers. */
+/* Descriptors of the streams in, out and err are static fields in all versions; on Windows they have no numbers. */
 static bool is_standard(hdx_id descriptor, const hdx_id standard[3])
 {
     return descriptor == standard[0] || descriptor == standard[1] || descriptor == standard[2];
@@ -236,7 +236,7 @@ static hdx_code find_descriptors(files *f, hdx_error *err)
             h.id = owner->id;
             h.is = owner_kinds[owner->rank].kind;
             h.path = owner->path;
-            code = owner->rank == SOCKET_IMPL ? tell_server(f, &h, err) : HDX_OK;
+            code = owner->rank == SOCKET_IMPL ? detect_server(f, &h, err) : HDX_OK;
         }
         if (code == HDX_OK)
             code = hdx_found_add(&f->found, &h, err);
@@ -244,11 +244,11 @@ static hdx_code find_descriptors(files *f, hdx_error *err)
     return code;
 }
 
-/* ---- what has no descriptor ---- */
+/* ---- resources without a descriptor ---- */
 
 /*
- * Open while `field` (of the object that `through` refers to, if given) is `unless` no longer, and `closed` is not
- * true. The number is that field where `numbered` says so.
+ * Open if `field` (of the object to which `through` refers, if given) differs from `unless`, and `closed` is not true.
+ * If `numbered`, the number is that field.
  */
 static const struct {
     const char *class_name;
@@ -273,7 +273,7 @@ static const struct {
     { "java.lang.UNIXProcess", PROCESS, NULL, "pid", 0, "hasExited", NULL, true },
 };
 
-static hdx_code look_at_other(files *f, hdx_id id, unsigned k, hdx_error *err)
+static hdx_code read_other(files *f, hdx_id id, unsigned k, hdx_error *err)
 {
     handle      h = { .id = id, .is = others[k].kind, .path = HDX_NO_ID, .numbered = others[k].numbered };
     hdx_fields *of = &f->fields;
@@ -304,17 +304,17 @@ static hdx_code find_others(files *f, hdx_error *err)
         ids.count = 0;
         code = hdx_instances_below(&f->found.ask, others[k].class_name, &ids, err);
         for (uint64_t i = 0; code == HDX_OK && i < ids.count; i++)
-            code = look_at_other(f, ids.at[i], k, err);
+            code = read_other(f, ids.at[i], k, err);
     }
     return code;
 }
 
-/* ---- who opened it ---- */
+/* ---- openers ---- */
 
 #define STEPS     8u  /* from a handle up to a class loader's list of archives */
-#define REFERRERS 64u /* that are looked at on the way */
+#define REFERRERS 64u /* referrers examined on the way */
 
-/* Between an archive and what opened it: "java.util.zip.", and collections in which archives keep inflaters. */
+/* Classes between an archive and its opener: "java.util.zip.", and collections in which archives keep inflaters. */
 static bool is_of_archive(hdx_text name)
 {
     static const char *const begins[] = {
@@ -327,7 +327,7 @@ static bool is_of_archive(hdx_text name)
     return false;
 }
 
-/* Of the JDK from 5 on, Tomcat, Spring Boot, Android; and whatever is called a class loader. */
+/* Class paths of the JDK since 5, Tomcat, Spring Boot and Android; and every class named ...ClassLoader. */
 static bool is_of_class_path(hdx_text name)
 {
     static const char *const begins[] = {
@@ -343,20 +343,20 @@ static bool is_of_class_path(hdx_text name)
            memcmp(name.at + name.len - (sizeof loader - 1), loader, sizeof loader - 1) == 0;
 }
 
-/* Breadth first over referrers, through what belongs to an archive. */
+/* Breadth-first search over referrers, through parts of archives. */
 static bool is_opened_by_class_path(const files *f, hdx_id id)
 {
     hdx_id   seen[REFERRERS] = { id };
-    unsigned count = 1, looked = 0, at = 0;
+    unsigned count = 1, examined = 0, at = 0;
     for (unsigned step = 0; step < STEPS && at < count; step++)
         for (const unsigned end = count; at < end; at++) {
             hdx_refs refs;
             hdx_id   from;
             hdx_graph_inbound(f->found.ask.g, seen[at], HDX_LIVE, &refs);
-            while (looked < REFERRERS && hdx_refs_next(&refs, &from)) {
+            while (examined < REFERRERS && hdx_refs_next(&refs, &from)) {
                 const hdx_class *c = hdx_graph_class(f->found.ask.g, hdx_graph_class_of(f->found.ask.g, from));
                 bool             fresh = c != NULL;
-                looked++;
+                examined++;
                 if (c != NULL && is_of_class_path(c->name))
                     return true;
                 for (unsigned i = 0; fresh && i < count; i++)
@@ -386,7 +386,7 @@ static hdx_code find_openers(files *f, hdx_error *err)
 
 /* ---- names ---- */
 
-/* "localhost/127.0.0.1:8080 from 51234", "port 8080": of a java.net.SocketImpl. */
+/* Returns "localhost/127.0.0.1:8080 from 51234" or "port 8080" for a java.net.SocketImpl. */
 static hdx_code socket_cell(files *f, hdx_id id, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     int64_t  port = 0, local = 0;
@@ -460,9 +460,9 @@ static const hdx_grouping groupings[] = {
     { .key = kind_of, .key_cells = kind_cells, .keys = 1, .sums = sums, .sum_count = 1 },
 };
 
-/* ---- asking ---- */
+/* ---- the question ---- */
 
-static hdx_code find(void *of, hdx_error *err)
+static hdx_code files_find(void *of, hdx_error *err)
 {
     files   *f = of;
     hdx_code code = hdx_file_owners_of(&f->found.ask, &f->owners, err);
@@ -473,7 +473,7 @@ static hdx_code find(void *of, hdx_error *err)
     return code == HDX_OK ? find_openers(f, err) : code;
 }
 
-static const char *nothing(const void *of)
+static const char *no_files(const void *of)
 {
     return hdx_graph_lacks_dump(((const files *)of)->found.ask.g) ? "open files are in the dump, which is not available"
                                                                   : "no open files found in object fields";
@@ -486,10 +486,10 @@ static const hdx_listing listing = { .what = "files",
                                      .groupings = groupings,
                                      .label = LABEL,
                                      .field = FIELD,
-                                     .find = find,
+                                     .find = files_find,
                                      .order = worst_first,
                                      .cells = cells_of,
-                                     .nothing = nothing,
+                                     .nothing = no_files,
                                      .close = close_files };
 
 static const hdx_parameter parameters[] = {

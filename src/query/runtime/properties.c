@@ -1,21 +1,21 @@
 /*
- * properties.c - how the JVM was started and what it was told: arguments, system properties and environment, as far as
- * the heap has them.
+ * properties.c - how the JVM was started: arguments, system properties and environment, if the heap contains them.
  *
  *     kind         key                value
  *     argument     -                  -Xmx512m
  *     system       java.version       21.0.8
  *     environment  HOME               /home/zoo
  *
- *   argument     VMManagementImpl.vmArgs, filled where somebody asked the management bean for it
+ *   argument     VMManagementImpl.vmArgs, filled when the management bean was first queried
  *   system       java.lang.System.props
- *   default      the defaults of these Properties, and their defaults: what System.getProperty() finds where no
- * property of the name is set. The nearest level that has a String decides (Properties.getProperty); on Android most
- * are there saved        VM.savedProps, where another value than in `system`: what the JVM took away or what was
- * changed since environment  ProcessEnvironment.theEnvironment, filled by the first System.getenv()
+ *   default      the defaults of these Properties, and their defaults: what System.getProperty() returns for a name
+ *                without a property. The nearest level that has a String decides (Properties.getProperty); on Android
+ *                most properties are defaults
+ *   saved        VM.savedProps, if the value differs from `system`: removed by the JVM, or changed later
+ *   environment  ProcessEnvironment.theEnvironment, filled by the first System.getenv()
  *
- * Maps and lists are read by their layouts (contents.h), of JDK 5 to 25 and Android. What is in them the dump alone
- * tells.
+ * Maps and lists are read by their layouts (contents.h), of JDK 5 to 25 and Android. Their contents are in the dump
+ * only.
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"
@@ -40,9 +40,9 @@ static const hdx_form form = { NULL, NULL, columns, COLUMNS };
 typedef enum kind { ARGUMENT, SYSTEM, DEFAULT, SAVED, ENVIRONMENT, KINDS } kind;
 
 typedef struct row {
-    hdx_cell key, value; /* texts in the arena */
-    hdx_id   id;         /* of the value; HDX_NO_ID */
-    uint64_t number;     /* keeps the order of arguments, and of the levels of defaults */
+    hdx_cell key, value; /* texts are in the arena */
+    hdx_id   id;         /* of the value; HDX_NO_ID: none */
+    uint64_t number;     /* order of arguments, and of the levels of defaults */
 } row;
 
 typedef struct properties {
@@ -50,12 +50,12 @@ typedef struct properties {
     hdx_layouts       layouts;
     hdx_bound_layouts bound;
     hdx_contents      contents;
-    hdx_fields        fields; /* of one object at a time */
+    hdx_fields        fields; /* of the current object */
     hdx_arena         arena;
     row              *at;
     uint64_t          count, capacity;
-    uint64_t          first[KINDS + 1]; /* rows of a kind lie together */
-    bool              untold;           /* the dump is not at hand */
+    uint64_t          first[KINDS + 1]; /* rows of a kind are adjacent */
+    bool              without_dump;     /* the dump is not available */
 } properties;
 
 /* ---- reading ---- */
@@ -67,7 +67,7 @@ static hdx_id object_at(const properties *p, const hdx_value *v)
                                                                                                             : HDX_NO_ID;
 }
 
-/* The object in a static field of a class; HDX_NO_ID: none. */
+/* Returns the object in a static field of a class; HDX_NO_ID: none. */
 static hdx_code static_of(properties *p, const char *class_name, const char *field, hdx_id *out, hdx_error *err)
 {
     const hdx_code code = hdx_fields_statics(&p->fields, p->ask.g, class_name, err);
@@ -83,7 +83,7 @@ static hdx_code field_of(properties *p, hdx_id id, const char *class_name, const
     return code;
 }
 
-/* The text of an object, or of what it wraps: variables of the environment have a label too. */
+/* Returns the text of an object, or of the object that it wraps: variables of the environment have labels, too. */
 static hdx_code text_of(properties *p, hdx_id id, hdx_cell *out, hdx_error *err)
 {
     hdx_cell label = hdx_cell_null();
@@ -96,7 +96,7 @@ static hdx_code text_of(properties *p, hdx_id id, hdx_cell *out, hdx_error *err)
     return code;
 }
 
-static hdx_code add(properties *p, const hdx_entry *e, bool keyed, hdx_error *err)
+static hdx_code add_property(properties *p, const hdx_entry *e, bool keyed, hdx_error *err)
 {
     row r = { hdx_cell_null(), hdx_cell_null(), HDX_NO_ID, p->count };
     r.id = e->has_value ? object_at(p, &e->value) : HDX_NO_ID;
@@ -110,8 +110,8 @@ static hdx_code add(properties *p, const hdx_entry *e, bool keyed, hdx_error *er
     return code;
 }
 
-/* A collection that cannot be read to its end says so, and what was read of it stays. */
-static void tell(const properties *p, const char *what, hdx_collection_note note)
+/* Reports a collection that could not be read completely; its rows so far stay. */
+static void report_incomplete(const properties *p, const char *what, hdx_collection_note note)
 {
     char        line[160];
     const char *why = hdx_collection_note_name(note);
@@ -129,15 +129,15 @@ static hdx_code read_collection(properties *p, hdx_id id, bool keyed, const char
     if (id == HDX_NO_ID)
         return HDX_OK;
     if (hdx_contents_layout(&p->contents, id) == NULL) {
-        tell(p, what, HDX_NOTE_UNKNOWN);
+        report_incomplete(p, what, HDX_NOTE_UNKNOWN);
         return HDX_OK;
     }
     hdx_code code = hdx_entry_walk_begin(&walk, &p->contents, id, hdx_contents_steps(p->ask.g), err);
     while (code == HDX_OK && (code = hdx_entry_walk_next(&walk, &entry, &more, err)) == HDX_OK && more)
-        if ((code = add(p, &entry, keyed, err)) == HDX_OK)
+        if ((code = add_property(p, &entry, keyed, err)) == HDX_OK)
             code = hdx_ask_check_cancel(&p->ask, err);
     if (code == HDX_OK)
-        tell(p, what, walk.note);
+        report_incomplete(p, what, walk.note);
     hdx_entry_walk_end(&walk);
     return code;
 }
@@ -151,13 +151,13 @@ static hdx_code read_arguments(properties *p, hdx_error *err)
     if (c == NULL)
         return HDX_OK;
     hdx_graph_instances(p->ask.g, c->number, HDX_LIVE, &refs);
-    if (hdx_refs_next(&refs, &id)) /* there is one */
+    if (hdx_refs_next(&refs, &id)) /* there is one instance */
         if ((code = field_of(p, id, "sun.management.VMManagementImpl", "vmArgs", &list, err)) == HDX_OK)
             code = read_collection(p, list, false, "arguments of the JVM", err);
     return code;
 }
 
-/* Properties, then those that are their defaults. */
+/* Reads Properties, then their defaults. */
 static hdx_code read_system(properties *p, hdx_error *err)
 {
     hdx_id   id = HDX_NO_ID, seen[DEFAULTS_MOST];
@@ -193,15 +193,15 @@ static int by_key(const void *a, const void *b)
     return d != 0 ? d : (x->number > y->number) - (x->number < y->number);
 }
 
-static int same_key(const void *a, const void *b) { return texts(&((const row *)a)->key, &((const row *)b)->key); }
+static int has_same_key(const void *a, const void *b) { return texts(&((const row *)a)->key, &((const row *)b)->key); }
 
-static void sort(properties *p, uint64_t from, uint64_t end)
+static void sort_rows(properties *p, uint64_t from, uint64_t end)
 {
     if (end - from > 1)
         qsort(p->at + from, end - from, sizeof *p->at, by_key);
 }
 
-/* Properties.getProperty() passes over what is no String, and asks the defaults. */
+/* Properties.getProperty() ignores values that are not Strings, and uses the defaults then. */
 static bool is_property(const properties *p, const row *r)
 {
     const hdx_class *c = r->id == HDX_NO_ID ? NULL : hdx_graph_class(p->ask.g, hdx_graph_class_of(p->ask.g, r->id));
@@ -210,20 +210,20 @@ static bool is_property(const properties *p, const row *r)
 
 static bool is_set(const properties *p, uint64_t from, uint64_t end, const row *wanted)
 {
-    const row *at = end == from ? NULL : bsearch(wanted, p->at + from, end - from, sizeof *p->at, same_key);
+    const row *at = end == from ? NULL : bsearch(wanted, p->at + from, end - from, sizeof *p->at, has_same_key);
     return at != NULL && is_property(p, at);
 }
 
 /*
- * Of several levels of defaults the nearest that has a property says what it is, and none where the property is set.
- * System properties are sorted, so are the defaults at the end: by key, nearer levels first.
+ * For a name in several levels of defaults the nearest level counts, and none if the property is set. System properties
+ * are sorted; so are the defaults after them: by key, nearer levels first.
  */
 static void keep_found_defaults(properties *p)
 {
     const uint64_t system = p->first[SYSTEM], from = p->first[DEFAULT];
     uint64_t       kept = from;
-    sort(p, system, from);
-    sort(p, from, p->count);
+    sort_rows(p, system, from);
+    sort_rows(p, from, p->count);
     for (uint64_t i = from, end; i < p->count; i = end) {
         const bool set = is_set(p, system, from, &p->at[i]);
         bool       found = false;
@@ -237,7 +237,7 @@ static void keep_found_defaults(properties *p)
     p->count = kept;
 }
 
-/* Most of what was saved at the start is a system property still, and the same one. */
+/* Adds saved properties that differ from the current ones, which few do. */
 static hdx_code read_saved(properties *p, hdx_error *err)
 {
     static const char *const classes[] = { "jdk.internal.misc.VM", "sun.misc.VM" };
@@ -254,7 +254,7 @@ static hdx_code read_saved(properties *p, hdx_error *err)
     uint64_t kept = from;
     for (uint64_t i = from; i < p->count; i++) {
         const row *was =
-            end == system ? NULL : bsearch(&p->at[i], p->at + system, end - system, sizeof *p->at, same_key);
+            end == system ? NULL : bsearch(&p->at[i], p->at + system, end - system, sizeof *p->at, has_same_key);
         if (was == NULL || texts(&was->value, &p->at[i].value) != 0)
             p->at[kept++] = p->at[i];
     }
@@ -268,7 +268,7 @@ static hdx_code read_all(properties *p, hdx_error *err)
     hdx_source *dump = NULL;
     hdx_error   mine;
     hdx_code    code = hdx_graph_dump(p->ask.g, &dump, &mine);
-    p->untold = code != HDX_OK;
+    p->without_dump = code != HDX_OK;
     if (code != HDX_OK)
         return hdx_label_allow_missing_dump(p->ask.g, code, &mine, err);
     code = read_arguments(p, err);
@@ -278,10 +278,10 @@ static hdx_code read_all(properties *p, hdx_error *err)
     if (code == HDX_OK && (code = static_of(p, "java.lang.ProcessEnvironment", "theEnvironment", &id, err)) == HDX_OK)
         code = read_collection(p, id, true, "variables of the environment", err);
     p->first[KINDS] = p->count;
-    if (code != HDX_OK) /* and not all of those before are known */
+    if (code != HDX_OK) /* earlier properties are incomplete as well */
         return code;
-    sort(p, p->first[SAVED], p->first[ENVIRONMENT]);
-    sort(p, p->first[ENVIRONMENT], p->count);
+    sort_rows(p, p->first[SAVED], p->first[ENVIRONMENT]);
+    sort_rows(p, p->first[ENVIRONMENT], p->count);
     return HDX_OK;
 }
 

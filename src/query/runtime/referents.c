@@ -1,9 +1,9 @@
 /*
- * referents.c - what soft, weak, final and phantom references refer to, and what nothing stronger holds.
+ * referents.c - the referents of soft, weak, final and phantom references, and which of them nothing stronger holds.
  *
  * In:  strengths (strength.c) and retained sizes.
- * Out: a reference a row, those first whose referents are held by nothing stronger, the heaviest before others; or sums
- *      by kind of reference or class of the referent.
+ * Out: a row per reference, those first whose referents are held by nothing stronger, the heaviest before others; or
+ *      sums by kind of reference or class of the referent.
  */
 #include "query/common/columns.h"
 #include "query/common/listing.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NEAR 64u /* dominators of a referent that are looked at for another one */
+#define NEAR 64u /* number of dominators of a referent that are compared with the other referents */
 
 enum { ADDRESS, CLASS, LABEL, KIND, REACH, SHALLOW, RETAINED, REFERENCE, REFERENCE_CLASS, FIELD, COLUMNS };
 
@@ -61,16 +61,16 @@ static const hdx_form forms[] = {
     { NULL, NULL, columns, COLUMNS },
 };
 
-/* A reference with a referent. */
-typedef struct held {
+/* A reference with its referent. */
+typedef struct held_referent {
     hdx_id       referent, reference;
     hdx_strength kind, reach;
-    uint64_t     order; /* what comes first: the group of a sum, or bytes */
-} held;
+    uint64_t     order; /* sort key: the group of a sum, or bytes */
+} held_referent;
 
 typedef struct referents {
     hdx_found     found;
-    hdx_strengths strengths; /* for sums alone */
+    hdx_strengths strengths; /* for sums only */
     bool          readable;
     uint64_t      soft, weak; /* bytes that nothing stronger holds */
 } referents;
@@ -78,7 +78,7 @@ typedef struct referents {
 /* kinds: bit k - 1 for strength k; 0: all. */
 static bool is_chosen(unsigned kinds, hdx_strength kind) { return kinds == 0 || (kinds >> ((unsigned)kind - 1) & 1); }
 
-static hdx_code find(void *state, hdx_error *err)
+static hdx_code referents_find(void *state, hdx_error *err)
 {
     referents           *r = state;
     const hdx_strengths *s = &r->strengths;
@@ -88,8 +88,8 @@ static hdx_code find(void *state, hdx_error *err)
         const hdx_reference *at = &s->at[i];
         if (at->referent == HDX_NO_ID || !is_chosen(kinds, at->kind))
             continue;
-        const held h = { at->referent, at->id, at->kind, hdx_strength_of(s, at->referent),
-                         hdx_graph_retained(r->found.ask.g, at->referent) };
+        const held_referent h = { at->referent, at->id, at->kind, hdx_strength_of(s, at->referent),
+                                  hdx_graph_retained(r->found.ask.g, at->referent) };
         code = hdx_found_add(&r->found, &h, err);
     }
     r->readable = s->unknown == 0 || s->unknown < s->count;
@@ -104,10 +104,10 @@ static bool is_weak(hdx_strength reach) { return reach != HDX_STRONG && reach !=
 
 /* ---- one by one ---- */
 
-static int held_first(const void *a, const void *b)
+static int by_reach(const void *a, const void *b)
 {
-    const held *x = a, *y = b;
-    const bool  only_x = is_weak(x->reach), only_y = is_weak(y->reach);
+    const held_referent *x = a, *y = b;
+    const bool           only_x = is_weak(x->reach), only_y = is_weak(y->reach);
     if (only_x != only_y)
         return only_x ? -1 : 1;
     if (x->order != y->order)
@@ -117,8 +117,8 @@ static int held_first(const void *a, const void *b)
 
 static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    const held *h = entry;
-    hdx_graph  *g = ((referents *)state)->found.ask.g;
+    const held_referent *h = entry;
+    hdx_graph           *g = ((referents *)state)->found.ask.g;
     (void)arena;
     (void)err;
     cells[ADDRESS] = hdx_id_cell(g, h->referent);
@@ -132,7 +132,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
     return HDX_OK;
 }
 
-static const char *nothing(const void *state)
+static const char *no_referents(const void *state)
 {
     return ((const referents *)state)->readable ? "no reference has a referent"
                                                 : "referents of references are missing from this dump";
@@ -142,7 +142,7 @@ static const char *nothing(const void *state)
 
 static int in_groups(const void *a, const void *b)
 {
-    const held *x = a, *y = b;
+    const held_referent *x = a, *y = b;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
     return (x->referent > y->referent) - (x->referent < y->referent);
@@ -162,15 +162,15 @@ static int heaviest_first(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-static bool counts_as_only(const held *h, bool by_kind)
+static bool counts_as_only(const held_referent *h, bool by_kind)
 {
     return is_weak(h->reach) && (!by_kind || h->reach == h->kind);
 }
 
-static const held *in_group(const held *from, const held *end, hdx_id referent)
+static const held_referent *in_group(const held_referent *from, const held_referent *end, hdx_id referent)
 {
     while (from < end) {
-        const held *middle = from + (end - from) / 2;
+        const held_referent *middle = from + (end - from) / 2;
         if (middle->referent < referent)
             from = middle + 1;
         else
@@ -179,12 +179,12 @@ static const held *in_group(const held *from, const held *end, hdx_id referent)
     return from;
 }
 
-/* Does another one of the group, held by nothing strong either, retain it? */
-static bool is_within_another(const referents *r, const held *from, const held *end, hdx_id referent)
+/* Returns whether another referent of the group that is not strongly held retains this one. */
+static bool is_within_another(const referents *r, const held_referent *from, const held_referent *end, hdx_id referent)
 {
     hdx_id up = hdx_graph_dominator(r->found.ask.g, referent);
     for (unsigned i = 0; i < NEAR && up != HDX_VIRTUAL_ROOT && up != HDX_NO_ID; i++) {
-        const held *at = in_group(from, end, up);
+        const held_referent *at = in_group(from, end, up);
         if (at < end && at->referent == up && is_weak(at->reach))
             return true;
         up = hdx_graph_dominator(r->found.ask.g, up);
@@ -192,25 +192,28 @@ static bool is_within_another(const referents *r, const held *from, const held *
     return false;
 }
 
-/* A referent counts once in each group; `only` are those held by nothing strong, or stronger than the group. */
+/*
+ * Sums groups. A referent counts once in each group; `only` counts those that are not strongly held, or not more
+ * strongly than the group.
+ */
 static hdx_code sum_up(referents *r, bool by_kind, hdx_list_ref to, hdx_error *err)
 {
-    sum       **sums = (sum **)to.at;
-    const held *end, *last;
-    hdx_code    code = HDX_OK;
-    held       *all = r->found.at;
+    sum                **sums = (sum **)to.at;
+    const held_referent *end, *last;
+    hdx_code             code = HDX_OK;
+    held_referent       *all = r->found.at;
     for (uint64_t i = 0; i < r->found.count; i++)
         all[i].order = by_kind ? (uint64_t)all[i].kind : hdx_graph_class_of(r->found.ask.g, all[i].referent);
     hdx_found_sort(&r->found, in_groups);
     last = all + r->found.count;
-    for (const held *from = all; code == HDX_OK && from < last; from = end) {
+    for (const held_referent *from = all; code == HDX_OK && from < last; from = end) {
         for (end = from; end < last && end->order == from->order;)
             end++;
         if (!hdx_list_room(r->found.ask.q.mem, to))
             return hdx_no_memory(err, "referents", (*to.count + 1) * sizeof(sum));
         sum *s = &(*sums)[(*to.count)++];
         *s = (sum){ .group = from->order };
-        for (const held *h = from; code == HDX_OK && h < end; h++) {
+        for (const held_referent *h = from; code == HDX_OK && h < end; h++) {
             s->references++;
             if (h > from && h->referent == h[-1].referent)
                 continue;
@@ -288,10 +291,10 @@ static hdx_code sums_of(void *state, int by, hdx_rows **out, hdx_error *err)
     return code;
 }
 
-/* ---- asking ---- */
+/* ---- the question ---- */
 
-/* Where soft and weak references alone hold a hundredth of the heap. */
-static hdx_code say(void *state, hdx_rows **rows, hdx_error *err)
+/* Adds a note if soft and weak references alone hold at least a hundredth of the heap. */
+static hdx_code add_note(void *state, hdx_rows **rows, hdx_error *err)
 {
     const referents *r = state;
     const uint64_t   live = hdx_graph_summary_of(r->found.ask.g)->live_bytes;
@@ -314,16 +317,16 @@ static hdx_code say(void *state, hdx_rows **rows, hdx_error *err)
 
 static const hdx_listing listing = { .what = "referents",
                                      .state = sizeof(referents),
-                                     .entry = sizeof(held),
+                                     .entry = sizeof(held_referent),
                                      .forms = forms,
                                      .sums = sums_of,
                                      .label = LABEL,
                                      .field = FIELD,
-                                     .find = find,
-                                     .order = held_first,
+                                     .find = referents_find,
+                                     .order = by_reach,
                                      .cells = cells_of,
-                                     .beside = say,
-                                     .nothing = nothing };
+                                     .beside = add_note,
+                                     .nothing = no_referents };
 
 static const hdx_parameter parameters[] = {
     { .name = "kind",

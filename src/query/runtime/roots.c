@@ -1,10 +1,10 @@
 /*
- * roots.c - GC roots and the locals of threads, by object; or summed by type.
+ * roots.c - GC roots and the locals of threads, by object, or summed by type.
  *
- * An object has a row for each distinct type and thread. A local is no root of its own but a reference of its thread
- * (MAT 4.2); it is listed with that thread. Only roots of their own have an empty thread. On Android a row says in
- * which heap the object lies: ART writes a root (VM_INTERNAL) for every object of zygote and image, and what roots an
- * app has of its own is told apart by that.
+ * An object has a row for each distinct type and thread. A local is not a root itself but a reference of its thread
+ * (MAT 4.2), and is listed with that thread. Only independent roots have an empty thread. On Android a row names the
+ * heap of the object: ART writes a root (VM_INTERNAL) for every object of zygote and image, and the heap distinguishes
+ * these from the app's roots.
  */
 #include "query/runtime/threads.h"
 #include "query/common/columns.h"
@@ -63,14 +63,14 @@ static int in_order(const void *a, const void *b)
     return (x->thread + 1 > y->thread + 1) - (x->thread + 1 < y->thread + 1); /* HDX_NO_ID first */
 }
 
-static void rows_close(void *state)
+static void roots_close(void *state)
 {
     root_rows *r = state;
     hdx_mem_put(r->ask.q.mem, r->at, r->capacity * sizeof *r->at);
     free(r);
 }
 
-static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code roots_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     root_rows *r = state;
     unsigned   n = 0;
@@ -96,8 +96,8 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     return HDX_OK;
 }
 
-/* A copy of the roots, sorted, each distinct one once. */
-static hdx_code load(const hdx_ask *ask, root_rows *r, hdx_error *err)
+/* Copies the roots, sorted, each distinct one once. */
+static hdx_code load_roots(const hdx_ask *ask, root_rows *r, hdx_error *err)
 {
     uint64_t        count = 0;
     const hdx_root *roots = hdx_graph_roots(ask->g, &count);
@@ -124,16 +124,16 @@ static hdx_code each(const hdx_ask *ask, bool labels, hdx_rows **out, hdx_error 
     r->ask = *ask;
     r->labels = labels;
     r->heaps = hdx_graph_heaps(ask->g, &r->heap_count);
-    hdx_code code = load(ask, r, err);
+    hdx_code code = load_roots(ask, r, err);
     if (code != HDX_OK) {
-        rows_close(r);
+        roots_close(r);
         return code;
     }
     hdx_rows_maker maker = { labels ? columns : table_columns,
                              (labels ? HDX_COUNT(columns) : HDX_COUNT(table_columns)) - (r->heap_count == 0),
                              r,
-                             rows_next,
-                             rows_close,
+                             roots_next,
+                             roots_close,
                              r->count };
     code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
     return code != HDX_OK || !labels || !hdx_column_wanted(&ask->q, LABEL) ? code
@@ -159,7 +159,7 @@ static hdx_code type_cells(const hdx_ask *ask, uint64_t type, hdx_arena *arena, 
     return HDX_OK;
 }
 
-/* Objects are distinct per type; an object with two types counts in both lines. */
+/* Objects are distinct per type; an object with two types counts in both rows. */
 static const hdx_sum sums[] = {
     { .once = object_of },
     { 0 },
@@ -174,7 +174,7 @@ static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
 {
     hdx_grouped g = hdx_grouped_of(&of_type, ask, "roots");
     root_rows   r = { .labels = true };
-    hdx_code    code = load(ask, &r, err);
+    hdx_code    code = load_roots(ask, &r, err);
     for (uint64_t i = 0; code == HDX_OK && i < r.count; i++) {
         const hdx_id  object = r.at[i].object;
         const counted at = { &r.at[i], hdx_graph_shallow(ask->g, object), hdx_graph_retained(ask->g, object) };

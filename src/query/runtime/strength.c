@@ -1,17 +1,17 @@
 /*
- * strength.c - how strongly objects are held, without a search of the whole heap.
+ * strength.c - how strongly objects are reachable, without a search of the whole heap.
  *
- * In:  referents, out of the dump; the parents of shortest paths and both lists of references, out of the index.
+ * In:  referents, from the dump; the parents of shortest paths and both lists of references, from the index.
  * Out: each object that is not strongly reachable, with the strength that holds it.
  *
  *     root ──> a ──> WeakReference ┄┄> t ──> u ──> v        parents of shortest paths: ──> and ┄┄>
  *                                            ^
- *     root ──> b ──> c ──> d ────────────────┘              a strong way to u that is longer
+ *     root ──> b ──> c ──> d ────────────────┘              a strong path to u that is longer
  *
- * An object whose shortest path uses no weak referent is strongly reachable, and that is nearly all. Only those behind
- * one (t, u, v) are looked at: which of them has a strong referrer that is not among them (u), and what these reach
- * (v). The rest is reached by referents, the strongest first. Cost: a record a reference; a bit an object; what hangs
- * behind referents, and the references to it.
+ * An object whose shortest path uses no weak referent is strongly reachable, which is true for nearly all. Only the
+ * other objects (t, u, v) are examined: those with a strong referrer outside of them (u), and what these reach (v), are
+ * strongly reachable. The remaining ones are reached from referents, the strongest references first. Cost: a record per
+ * reference; a bit per object; the objects reached through referents, and the references to them.
  */
 #include "query/common/fields.h"
 #include "query/runtime/strength.h"
@@ -54,10 +54,10 @@ static int by_reference(const void *a, const void *b)
 }
 
 /*
- * Android's FinalizerReference in the queue has its object in `zombie`, and no referent any more
+ * Android's FinalizerReference in the queue has its object in `zombie`, and no longer a referent
  * (FinalizerReference.enqueueSentinelReference, ReferenceQueue::EnqueueFinalizerReferences of ART).
  */
-static const hdx_value *queued(const hdx_fields *f, const hdx_value *referent)
+static const hdx_value *referent_or_zombie(const hdx_fields *f, const hdx_value *referent)
 {
     const hdx_value *zombie = hdx_fields_value(f, "java.lang.ref.FinalizerReference", "zombie");
     return zombie != NULL && zombie->type == 2 ? zombie : referent;
@@ -75,7 +75,7 @@ static hdx_code read_referent(hdx_strengths *s, hdx_fields *f, hdx_reference *r,
     if (code != HDX_OK || v == NULL || v->type != 2)
         return code;
     if (r->kind == HDX_FINAL && v->as.address == 0)
-        v = queued(f, v);
+        v = referent_or_zombie(f, v);
     r->cleared = v->as.address == 0;
     if (r->cleared || !hdx_graph_find(g, v->as.address, &r->referent))
         return HDX_OK;
@@ -113,14 +113,14 @@ void hdx_strengths_close(hdx_strengths *s)
     *s = (hdx_strengths){ .ask = NULL };
 }
 
-/* ---- what hangs behind them ---- */
+/* ---- objects reached through referents ---- */
 
 typedef struct search {
     hdx_strengths *s;
     hdx_ask       *ask;
-    uint64_t      *open;    /* bits: behind a referent, and not reached yet */
-    uint64_t       objects; /* bits there are */
-    hdx_ids        behind, stack;
+    uint64_t      *open;    /* bit set: the shortest path uses a referent, and the object is not reached yet */
+    uint64_t       objects; /* number of bits */
+    hdx_ids        opened, stack;
 } search;
 
 static bool is_open(const search *x, hdx_id id) { return id < x->objects && hdx_bits_test(x->open, id); }
@@ -131,13 +131,13 @@ static hdx_strength strength_of_edge(const hdx_strengths *s, hdx_id from, hdx_id
     return place == NULL || s->at[*place].referent != to || s->at[*place].also ? HDX_STRONG : s->at[*place].kind;
 }
 
-static hdx_code take(search *x, hdx_id id, hdx_error *err)
+static hdx_code open_object(search *x, hdx_id id, hdx_error *err)
 {
-    return id < x->objects && hdx_bits_set(x->open, id) ? hdx_ids_push(&x->behind, id, err) : HDX_OK;
+    return id < x->objects && hdx_bits_set(x->open, id) ? hdx_ids_push(&x->opened, id, err) : HDX_OK;
 }
 
-/* All objects with a weak referent on their shortest path. */
-static hdx_code find_behind(search *x, hdx_error *err)
+/* Finds all objects with a weak referent on their shortest path. */
+static hdx_code find_candidates(search *x, hdx_error *err)
 {
     hdx_graph *g = x->ask->g;
     hdx_refs   refs;
@@ -146,13 +146,13 @@ static hdx_code find_behind(search *x, hdx_error *err)
     for (uint64_t i = 0; code == HDX_OK && i < x->s->count; i++) {
         const hdx_reference *r = &x->s->at[i];
         if (r->referent != HDX_NO_ID && !r->also && r->referent != r->id && hdx_graph_nearest(g, r->referent) == r->id)
-            code = take(x, r->referent, err);
+            code = open_object(x, r->referent, err);
     }
-    for (uint64_t i = 0; code == HDX_OK && i < x->behind.count; i++) {
-        hdx_graph_outbound(g, x->behind.at[i], HDX_LIVE, &refs);
+    for (uint64_t i = 0; code == HDX_OK && i < x->opened.count; i++) {
+        hdx_graph_outbound(g, x->opened.at[i], HDX_LIVE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &to))
-            if (to != x->behind.at[i] && hdx_graph_nearest(g, to) == x->behind.at[i])
-                code = take(x, to, err);
+            if (to != x->opened.at[i] && hdx_graph_nearest(g, to) == x->opened.at[i])
+                code = open_object(x, to, err);
         if (code == HDX_OK)
             code = hdx_ask_check_cancel(x->ask, err);
     }
@@ -173,7 +173,7 @@ static hdx_code reach(search *x, hdx_id id, hdx_strength strength, hdx_error *er
     return hdx_ids_push(&x->stack, id, err);
 }
 
-/* What the object reaches by references of that strength or a stronger one. */
+/* Reaches objects by references of that strength or a stronger one. */
 static hdx_code spread(search *x, hdx_id id, hdx_strength strength, hdx_error *err)
 {
     hdx_refs refs;
@@ -196,8 +196,8 @@ static hdx_code spread_strongly(search *x, hdx_error *err)
     hdx_refs refs;
     hdx_id   from;
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; code == HDX_OK && i < x->behind.count; i++) {
-        const hdx_id id = x->behind.at[i];
+    for (uint64_t i = 0; code == HDX_OK && i < x->opened.count; i++) {
+        const hdx_id id = x->opened.at[i];
         if (!is_open(x, id))
             continue;
         hdx_graph_inbound(x->ask->g, id, HDX_LIVE, &refs);
@@ -248,13 +248,13 @@ hdx_code hdx_strengths_open(hdx_ask *ask, hdx_strengths *out, hdx_error *err)
     }
     if ((x.open = hdx_mem_array(mem, words, sizeof *x.open)) == NULL)
         return hdx_no_memory(err, "marks", words * sizeof *x.open);
-    if ((code = find_behind(&x, err)) == HDX_OK)
+    if ((code = find_candidates(&x, err)) == HDX_OK)
         code = spread_strongly(&x, err);
     for (int strength = HDX_SOFT; code == HDX_OK && strength < HDX_STRENGTHS; strength++)
         code = spread_by_referents(&x, (hdx_strength)strength, err);
     if (out->weak.count > 1)
         qsort(out->weak.at, (size_t)out->weak.count, sizeof(hdx_weakly), by_object);
-    hdx_ids_drop(&x.behind);
+    hdx_ids_drop(&x.opened);
     hdx_ids_drop(&x.stack);
     hdx_mem_put(mem, x.open, words * sizeof *x.open);
     return code == HDX_OK ? hdx_graph_check(ask->g, err) : code;

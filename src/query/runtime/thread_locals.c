@@ -1,12 +1,11 @@
 /*
- * thread_locals.c - values that threads keep for themselves, by thread, by class and by the ThreadLocal they are of.
+ * thread_locals.c - thread-local values, by thread, by class and by their ThreadLocal.
  *
- * In:  Thread.threadLocals and inheritableThreadLocals, a table of entries that refer weakly to the ThreadLocal and
- *      have the value (JDK 5 to 25, ART); Dalvik's localValues, a table of key and value in turn (HPROF 6).
- * Out: a row a value, or sums. A key that was collected leaves its value behind until the thread cleans up: it is
- *      stale.
- * A table is looked at once, whatever refers to it, so that the work is that of the tables there are.
- * Cost: a record a thread, a table and an entry; 64 bytes a value.
+ * In:  Thread.threadLocals and inheritableThreadLocals, a table of entries with a weak reference to the ThreadLocal and
+ *      a value (JDK 5 to 25, ART); Dalvik's localValues, a table of alternating keys and values (HPROF 6).
+ * Out: a row per value, or sums. If a key was collected, its value stays until the thread cleans up: it is stale.
+ * A table is read once, even if several threads refer to it, so the work is bounded by the tables.
+ * Cost: a record per thread, table and entry; 64 bytes per value.
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"
@@ -17,7 +16,7 @@
 #include "base/map.h"
 #include "graph/graph.h"
 
-#define PIECE 1024u /* elements at a time */
+#define PIECE 1024u /* elements per read */
 #define MAP   "java.lang.ThreadLocal$ThreadLocalMap"
 
 enum { ADDRESS, CLASS, LABEL, SHALLOW, RETAINED, THREAD, NAME, INHERITED, KEY, KEY_CLASS, FIELD, COLUMNS };
@@ -71,18 +70,18 @@ static const hdx_form forms[] = {
     { NULL, NULL, columns, COLUMNS },
 };
 
-typedef struct kept {
+typedef struct local_value {
     hdx_id   thread, key, value; /* key HDX_NO_ID: it was collected */
     uint64_t shallow, retained;
     uint32_t class;
     bool inherited;
-} kept;
+} local_value;
 
 typedef struct locals {
     hdx_found  found;
     hdx_fields thread, map, entry;
     hdx_values elements;
-    hdx_map    seen; /* maps and tables */
+    hdx_map    seen; /* maps and tables read so far */
 } locals;
 
 static void close_locals(void *state)
@@ -94,20 +93,20 @@ static void close_locals(void *state)
     hdx_values_free(&l->elements);
 }
 
-/* ---- finding ---- */
+/* ---- tables of threads ---- */
 
-static hdx_code keep(locals *l, hdx_id thread, hdx_id key, hdx_id value, bool inherited, hdx_error *err)
+static hdx_code add_value(locals *l, hdx_id thread, hdx_id key, hdx_id value, bool inherited, hdx_error *err)
 {
     hdx_graph *g = l->found.ask.g;
     if (value == HDX_NO_ID) /* null keeps nothing alive */
         return hdx_ask_check_cancel(&l->found.ask, err);
-    const kept k = { .thread = thread,
-                     .key = key,
-                     .value = value,
-                     .shallow = hdx_graph_shallow(g, value),
-                     .retained = hdx_graph_retained(g, value),
-                     .class = hdx_graph_class_of(g, value),
-                     .inherited = inherited };
+    const local_value k = { .thread = thread,
+                            .key = key,
+                            .value = value,
+                            .shallow = hdx_graph_shallow(g, value),
+                            .retained = hdx_graph_retained(g, value),
+                            .class = hdx_graph_class_of(g, value),
+                            .inherited = inherited };
     return hdx_found_add(&l->found, &k, err);
 }
 
@@ -120,25 +119,26 @@ static hdx_id element(const locals *l, uint64_t i)
                : HDX_NO_ID;
 }
 
-static hdx_code look_at_entry(locals *l, hdx_id thread, hdx_id entry, bool inherited, hdx_error *err)
+static hdx_code read_entry(locals *l, hdx_id thread, hdx_id entry, bool inherited, hdx_error *err)
 {
     const hdx_code code = hdx_fields_read(&l->entry, l->found.ask.g, entry, err);
     if (code != HDX_OK || hdx_fields_value(&l->entry, MAP "$Entry", "value") == NULL)
-        return code; /* no entry, or a layout that nobody knows */
-    return keep(l, thread, hdx_fields_ref(&l->entry, "java.lang.ref.Reference", "referent"),
-                hdx_fields_ref(&l->entry, MAP "$Entry", "value"), inherited, err);
+        return code; /* no entry, or an unknown layout */
+    return add_value(l, thread, hdx_fields_ref(&l->entry, "java.lang.ref.Reference", "referent"),
+                     hdx_fields_ref(&l->entry, MAP "$Entry", "value"), inherited, err);
 }
 
-/* Dalvik: the reference by which a ThreadLocal knows itself, or a tombstone, and the value after it. */
-static hdx_code look_at_pair(locals *l, hdx_id thread, hdx_id reference, hdx_id value, bool inherited, hdx_error *err)
+/* Dalvik: the key is the weak reference of a ThreadLocal to itself, or a tombstone; the value follows it. */
+static hdx_code read_pair(locals *l, hdx_id thread, hdx_id reference, hdx_id value, bool inherited, hdx_error *err)
 {
     const hdx_code code = hdx_fields_read(&l->entry, l->found.ask.g, reference, err);
     if (code != HDX_OK || hdx_fields_value(&l->entry, "java.lang.ref.Reference", "referent") == NULL)
         return code;
-    return keep(l, thread, hdx_fields_ref(&l->entry, "java.lang.ref.Reference", "referent"), value, inherited, err);
+    return add_value(l, thread, hdx_fields_ref(&l->entry, "java.lang.ref.Reference", "referent"), value, inherited,
+                     err);
 }
 
-static hdx_code see(locals *l, hdx_id id, bool *fresh, hdx_error *err)
+static hdx_code mark_seen(locals *l, hdx_id id, bool *fresh, hdx_error *err)
 {
     *fresh = false;
     if (id == HDX_NO_ID || hdx_map_put(&l->seen, id, fresh) != NULL)
@@ -146,7 +146,7 @@ static hdx_code see(locals *l, hdx_id id, bool *fresh, hdx_error *err)
     return hdx_no_memory(err, "thread locals", l->seen.count * sizeof(hdx_map_slot));
 }
 
-static hdx_code look_at_table(locals *l, hdx_id thread, hdx_id table, bool pairs, bool inherited, hdx_error *err)
+static hdx_code read_table(locals *l, hdx_id thread, hdx_id table, bool pairs, bool inherited, hdx_error *err)
 {
     hdx_graph     *g = l->found.ask.g;
     hdx_error      mine;
@@ -161,8 +161,8 @@ static hdx_code look_at_table(locals *l, hdx_id thread, hdx_id table, bool pairs
         for (uint64_t i = 0; code == HDX_OK && i + pairs < l->elements.count; i += 1 + pairs) {
             const hdx_id at = element(l, i);
             if (at != HDX_NO_ID)
-                code = pairs ? look_at_pair(l, thread, at, element(l, i + 1), inherited, err)
-                             : look_at_entry(l, thread, at, inherited, err);
+                code = pairs ? read_pair(l, thread, at, element(l, i + 1), inherited, err)
+                             : read_entry(l, thread, at, inherited, err);
         }
         if (code == HDX_OK)
             code = hdx_ask_stopped(&l->found.ask.q, err);
@@ -170,19 +170,19 @@ static hdx_code look_at_table(locals *l, hdx_id thread, hdx_id table, bool pairs
     return code;
 }
 
-static hdx_code look_at_map(locals *l, hdx_id thread, const char *field, bool pairs, bool inherited, hdx_error *err)
+static hdx_code read_map(locals *l, hdx_id thread, const char *field, bool pairs, bool inherited, hdx_error *err)
 {
     const hdx_id map = hdx_fields_ref(&l->thread, "java.lang.Thread", field);
     bool         fresh;
-    hdx_code     code = see(l, map, &fresh, err);
+    hdx_code     code = mark_seen(l, map, &fresh, err);
     if (code != HDX_OK || !fresh || (code = hdx_fields_read(&l->map, l->found.ask.g, map, err)) != HDX_OK)
         return code;
     const hdx_id table = hdx_fields_ref(&l->map, pairs ? "java.lang.ThreadLocal$Values" : MAP, "table");
-    code = see(l, table, &fresh, err);
-    return code == HDX_OK && fresh ? look_at_table(l, thread, table, pairs, inherited, err) : code;
+    code = mark_seen(l, table, &fresh, err);
+    return code == HDX_OK && fresh ? read_table(l, thread, table, pairs, inherited, err) : code;
 }
 
-static hdx_code find(void *state, hdx_error *err)
+static hdx_code locals_find(void *state, hdx_error *err)
 {
     locals          *l = state;
     hdx_ids          threads = hdx_ids_of(l->found.ask.q.mem);
@@ -191,21 +191,21 @@ static hdx_code find(void *state, hdx_error *err)
     hdx_code code = hdx_threads_of(&l->found.ask, &threads, err);
     for (uint64_t i = 0; code == HDX_OK && i < threads.count; i++)
         if ((code = hdx_fields_read(&l->thread, l->found.ask.g, threads.at[i], err)) == HDX_OK &&
-            (code = look_at_map(l, threads.at[i], "threadLocals", false, false, err)) == HDX_OK &&
-            (code = look_at_map(l, threads.at[i], "inheritableThreadLocals", false, true, err)) == HDX_OK &&
-            (code = look_at_map(l, threads.at[i], "localValues", true, false, err)) == HDX_OK &&
-            (code = look_at_map(l, threads.at[i], "inheritableValues", true, true, err)) == HDX_OK)
+            (code = read_map(l, threads.at[i], "threadLocals", false, false, err)) == HDX_OK &&
+            (code = read_map(l, threads.at[i], "inheritableThreadLocals", false, true, err)) == HDX_OK &&
+            (code = read_map(l, threads.at[i], "localValues", true, false, err)) == HDX_OK &&
+            (code = read_map(l, threads.at[i], "inheritableValues", true, true, err)) == HDX_OK)
             code = hdx_ask_check_cancel(&l->found.ask, err);
     hdx_graph_near_end(near);
     return code;
 }
 
-/* ---- values one by one ---- */
+/* ---- rows ---- */
 
 static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
-    const hdx_query *q = &((locals *)state)->found.ask.q;
-    const kept      *k = entry;
+    const hdx_query   *q = &((locals *)state)->found.ask.q;
+    const local_value *k = entry;
     cells[ADDRESS] = hdx_id_cell(q->graph, k->value);
     cells[CLASS] = hdx_class_of_cell(q->graph, k->value);
     cells[SHALLOW] = hdx_cell_uint(k->shallow);
@@ -219,7 +219,7 @@ static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_c
     return hdx_column_wanted(q, NAME) ? hdx_label_cell(q, k->thread, arena, &cells[NAME], err) : HDX_OK;
 }
 
-static const char *nothing(const void *state)
+static const char *no_locals(const void *state)
 {
     return hdx_graph_lacks_dump(((const locals *)state)->found.ask.g)
                ? "thread locals are only in the dump, which is not available"
@@ -228,13 +228,13 @@ static const char *nothing(const void *state)
 
 /* ---- sums ---- */
 
-HDX_ENTRY_NUMBER(class_of, kept, class)
-HDX_ENTRY_NUMBER(thread_of, kept, thread)
-HDX_ENTRY_NUMBER(key_of, kept, key)
-HDX_ENTRY_NUMBER(value_of, kept, value)
-HDX_ENTRY_NUMBER(shallow_of, kept, shallow)
-HDX_ENTRY_NUMBER(retained_of, kept, retained)
-HDX_ENTRY_IS(is_stale, kept, key == HDX_NO_ID)
+HDX_ENTRY_NUMBER(class_of, local_value, class)
+HDX_ENTRY_NUMBER(thread_of, local_value, thread)
+HDX_ENTRY_NUMBER(key_of, local_value, key)
+HDX_ENTRY_NUMBER(value_of, local_value, value)
+HDX_ENTRY_NUMBER(shallow_of, local_value, shallow)
+HDX_ENTRY_NUMBER(retained_of, local_value, retained)
+HDX_ENTRY_IS(is_stale, local_value, key == HDX_NO_ID)
 
 static hdx_code thread_cells(const hdx_ask *ask, uint64_t thread, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
@@ -251,7 +251,7 @@ static hdx_code key_cells(const hdx_ask *ask, uint64_t key, hdx_arena *arena, hd
     return hdx_held_in_cell(&ask->q, key, arena, &cells[2], err);
 }
 
-/* A value that several threads have counts once, and a thread once in each group. */
+/* A value of several threads counts once, and a thread once in each group. */
 static const hdx_sum sums[] = {
     { .once = thread_of },
     { .once = value_of },
@@ -265,18 +265,18 @@ static const hdx_grouping groupings[] = {
     { .key = key_of, .key_cells = key_cells, .keys = 3, .sums = sums, .sum_count = 5, .most = 5 },
 };
 
-/* ---- asking ---- */
+/* ---- the question ---- */
 
 static const hdx_listing listing = { .what = "thread locals",
                                      .state = sizeof(locals),
-                                     .entry = sizeof(kept),
+                                     .entry = sizeof(local_value),
                                      .forms = forms,
                                      .groupings = groupings,
                                      .label = LABEL,
                                      .field = FIELD,
-                                     .find = find,
+                                     .find = locals_find,
                                      .cells = cells_of,
-                                     .nothing = nothing,
+                                     .nothing = no_locals,
                                      .close = close_locals };
 
 static const hdx_parameter parameters[] = {

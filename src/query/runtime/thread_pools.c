@@ -1,11 +1,11 @@
 /*
- * thread_pools.c - threads summed by their names without numbers: "http-worker-6" and "http-worker-17" are of the pool
- * "http-worker-#".
+ * thread_pools.c - threads summed by their names without numbers: "http-worker-6" and "http-worker-17" belong to the
+ * pool "http-worker-#".
  *
- * In:  names and states out of the dump, what threads wait for (thread_waits.c), stacks and retained sizes of the
- * index. Out: a row a pool, the one that retains most first, with the lock that most of its threads wait for. A thread
- * that is a GC root shares nothing it retains with another one, so sums are of distinct bytes. Cost: 64 bytes a thread
- * and its name.
+ * In:  names and states from the dump, what threads wait for (thread_waits.c), stacks and retained sizes of the index.
+ * Out: a row per pool, the one with the largest retained size first, with the lock that most of its threads wait for.
+ *      Threads that are GC roots retain disjoint sets of objects, so sums count each byte once.
+ * Cost: 64 bytes per thread, and its name.
  */
 #include "graph/graph.h"
 #include "query/common/columns.h"
@@ -44,9 +44,9 @@ static const char *const states[] = { "NEW", "RUNNABLE", "BLOCKED", "WAITING", "
 typedef struct member {
     hdx_text         pool;
     bool             named;
-    unsigned         state;           /* STATES: not known */
+    unsigned         state;           /* STATES: unknown */
     const hdx_frame *at;              /* NULL: no such frame */
-    hdx_id           id, lock, owner; /* HDX_NO_ID: it waits for none, or nobody known has it */
+    hdx_id           id, lock, owner; /* HDX_NO_ID: it waits for no lock, or the owner is unknown */
 } member;
 
 typedef struct pool {
@@ -62,7 +62,7 @@ typedef struct pools {
     hdx_thread_reader reader;
     hdx_ids           ids;
     hdx_arena         names;
-    member           *members; /* as many as ids */
+    member           *members; /* one for each of `ids` */
     HDX_LIST(pool)    found;
 } pools;
 
@@ -95,14 +95,14 @@ static bool is_of_the_jdk(hdx_text class_name)
     return false;
 }
 
-/* Where a thread is: the work it was given, or what it waits in. */
-static const hdx_frame *place_of(const hdx_thread *thread)
+/* Returns the frame that describes best where a thread is: its work, or what it waits in. */
+static const hdx_frame *telling_frame(const hdx_thread *thread)
 {
     const hdx_frame *first = NULL;
     for (uint32_t i = 0; thread != NULL && i < thread->frame_count; i++) {
         if (!is_of_the_jdk(thread->frames[i].class_name))
             return &thread->frames[i];
-        if (first == NULL && thread->frames[i].line != -3) /* a native method says little */
+        if (first == NULL && thread->frames[i].line != -3) /* a native method is rarely informative */
             first = &thread->frames[i];
     }
     return first;
@@ -141,7 +141,7 @@ static hdx_code read_members(pools *p, hdx_error *err)
         m->id = p->ids.at[i];
         m->named = facts.name.kind == HDX_CELL_TEXT;
         m->state = state_of(&facts.state);
-        m->at = place_of(hdx_graph_thread_of(p->ask.g, m->id));
+        m->at = telling_frame(hdx_graph_thread_of(p->ask.g, m->id));
         code = !arena.refused && hdx_thread_pool_name(&facts.name, &p->names, &m->pool)
                    ? hdx_ask_check_cancel(&p->ask, err)
                    : hdx_no_memory(err, "names of threads", arena.size + p->names.size);
@@ -182,7 +182,7 @@ static int by_lock(const void *a, const void *b)
     return (x->lock > y->lock) - (x->lock < y->lock);
 }
 
-/* The members of a pool are sorted for that: what is asked of one of them afterwards, its name, is that of all. */
+/* Sorts the members of a pool by lock. Afterwards only the pool's name is read from them, which is the same for all. */
 static void find_lock(member *first, pool *of)
 {
     uint64_t run = 0;
@@ -236,7 +236,7 @@ static hdx_code sum_up(pools *p, hdx_error *err)
     return HDX_OK;
 }
 
-/* "WAITING 12, RUNNABLE 3": the most frequent first. */
+/* Returns "WAITING 12, RUNNABLE 3": the most frequent state first. */
 static hdx_cell states_cell(const pool *of, hdx_buffer *text, hdx_arena *arena)
 {
     bool said[STATES] = { false };

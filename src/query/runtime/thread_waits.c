@@ -1,22 +1,21 @@
 /*
- * thread_waits.c - what threads wait for, who has it, and which of them wait for each other.
+ * thread_waits.c - what threads wait for, its owner, and which threads wait for each other.
  *
- * A parked thread names in Thread.parkBlocker what it is parked at (java.util.concurrent.locks.LockSupport), virtual
- * ones included. As HotSpot's thread dumps do (ThreadSnapshot::initialize in services/threadService.cpp), the field
- * counts while the state is WAITING or TIMED_WAITING. The owner of the blocker is
+ * A parked thread, including a virtual one, has its synchronizer in Thread.parkBlocker
+ * (java.util.concurrent.locks.LockSupport). As in HotSpot's thread dumps (ThreadSnapshot::initialize in
+ * services/threadService.cpp), the field counts while the state is WAITING or TIMED_WAITING. The owner of the blocker
+ * is
  *
- *   of an AbstractOwnableSynchronizer  exclusiveOwnerThread; of a read-write lock that readers have, firstReader, the
- *                                      one of them that the lock knows
- *   of a FutureTask                    runner, the thread that computes it
- *   of anything else                   not known: a Condition, a latch, a semaphore belong to no thread
+ *   of an AbstractOwnableSynchronizer  exclusiveOwnerThread; of a read-write lock held by readers, firstReader, the
+ * only reader that the lock records of a FutureTask                    runner, the thread that computes it of anything
+ * else                   unknown: a Condition, a latch or a semaphore belongs to no thread
  *
- * A thread at a monitor (state BLOCKED) has no blocker: dumps of HotSpot have no owners of monitors.
+ * A thread at a monitor (state BLOCKED) has no blocker: dumps of HotSpot do not contain owners of monitors.
  *
- * Threads whose owners lead back to themselves are a deadlock, unless one of them stops waiting by itself
- * (TIMED_WAITING). Each thread has at most one owner, so following owners from each thread, no thread twice, finds all
- * circles.
+ * Threads whose owners form a cycle are a deadlock, unless one of them stops waiting after a time (TIMED_WAITING). Each
+ * thread has at most one owner, so following the owners from each thread, no thread twice, finds all cycles.
  *
- * Cost: reads each thread, and of a parked one its blocker; 32 bytes a thread.
+ * Cost: reads each thread, and the blocker of a parked one; 32 bytes per thread.
  */
 #include "query/runtime/thread_waits.h"
 #include "graph/graph.h"
@@ -32,7 +31,7 @@ typedef struct waits {
     const hdx_ids    *threads;
     hdx_thread_waits *out;
     hdx_fields        blocker;
-    uint64_t         *next; /* of each: place of its owner among the threads; NONE */
+    uint64_t         *next; /* by thread: index of its owner among the threads; NONE */
 } waits;
 #define NONE UINT64_MAX
 
@@ -52,8 +51,8 @@ static hdx_code find_owner(waits *w, hdx_thread_wait *wait, hdx_error *err)
     return code;
 }
 
-/* Its place among the threads; NONE: it is none of them. */
-static uint64_t place_of(const waits *w, hdx_id thread)
+/* Returns the index among the threads; NONE: not one of them. */
+static uint64_t index_of(const waits *w, hdx_id thread)
 {
     const uint64_t i = hdx_lower_bound(HDX_NUMBERS(w->threads->at, w->threads->count), thread);
     return i < w->threads->count && w->threads->at[i] == thread ? i : NONE;
@@ -78,7 +77,7 @@ static hdx_code read_all(waits *w, hdx_thread_reader *reader, hdx_error *err)
         if (wait->blocker != HDX_NO_ID)
             code = find_owner(w, wait, err);
         if (code == HDX_OK && !timed && wait->owner != HDX_NO_ID)
-            w->next[i] = place_of(w, wait->owner);
+            w->next[i] = index_of(w, wait->owner);
         if (code == HDX_OK)
             code = hdx_ask_check_cancel(w->ask, err);
     }
@@ -87,8 +86,8 @@ static hdx_code read_all(waits *w, hdx_thread_reader *reader, hdx_error *err)
     return code;
 }
 
-/* `seen`: 1 + the thread from which a thread was first come to; a walk that comes to one of its own is a circle. */
-static hdx_code find_circles(waits *w, hdx_error *err)
+/* `seen`: 1 + the thread from which a thread was first reached; a walk that meets a thread of its own is a cycle. */
+static hdx_code find_cycles(waits *w, hdx_error *err)
 {
     const uint64_t n = w->threads->count;
     uint64_t      *seen = hdx_mem_array(w->ask->q.mem, n, sizeof *seen);
@@ -119,18 +118,18 @@ hdx_code hdx_thread_waits_find(hdx_ask *ask, hdx_thread_reader *reader, const hd
         return hdx_no_memory(err, "threads", threads->count * (sizeof *out->at + sizeof *w.next));
     hdx_code code = read_all(&w, reader, err);
     if (code == HDX_OK)
-        code = find_circles(&w, err);
+        code = find_cycles(&w, err);
     hdx_fields_close(&w.blocker);
     hdx_mem_put(mem, w.next, threads->count * sizeof *w.next);
     return code;
 }
 
-/* ---- in words ---- */
+/* ---- messages ---- */
 
-#define CIRCLES 3u /* that are listed, each with so many threads */
-#define THREADS 6u
+#define CYCLES_MOST  3u /* cycles that are listed, with at most THREADS threads each */
+#define THREADS_MOST 6u
 
-static hdx_code say_name(const hdx_query *q, hdx_id thread, hdx_buffer *text, hdx_error *err)
+static hdx_code add_name(const hdx_query *q, hdx_id thread, hdx_buffer *text, hdx_error *err)
 {
     hdx_arena      arena = hdx_arena_of(q->mem);
     hdx_cell       name = hdx_cell_null();
@@ -143,20 +142,20 @@ static hdx_code say_name(const hdx_query *q, hdx_id thread, hdx_buffer *text, hd
     return code;
 }
 
-/* From the thread with the least id, along the owners, until that one comes again. */
-static hdx_code say_circle(const hdx_query *q, const hdx_ids *threads, const hdx_thread_waits *w, uint64_t first,
-                           hdx_buffer *text, hdx_error *err)
+/* Lists the threads of a cycle from the one with the least id, along the owners. */
+static hdx_code add_cycle(const hdx_query *q, const hdx_ids *threads, const hdx_thread_waits *w, uint64_t first,
+                          hdx_buffer *text, hdx_error *err)
 {
     uint64_t at = first;
-    hdx_code code = say_name(q, threads->at[first], text, err);
+    hdx_code code = add_name(q, threads->at[first], text, err);
     for (unsigned n = 1; code == HDX_OK; n++) {
         at = hdx_lower_bound(HDX_NUMBERS(threads->at, threads->count), w->at[at].owner);
         hdx_buffer_text(text, n == 1 ? " waits for " : ", which waits for ");
-        if (n == THREADS && at != first) {
+        if (n == THREADS_MOST && at != first) {
             hdx_buffer_text(text, "...");
             break;
         }
-        code = say_name(q, threads->at[at], text, err);
+        code = add_name(q, threads->at[at], text, err);
         if (at == first)
             break;
     }
@@ -168,10 +167,10 @@ hdx_code hdx_thread_waits_say(const hdx_query *q, const hdx_ids *threads, const 
 {
     uint32_t said = 0;
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; code == HDX_OK && i < threads->count && said < w->deadlocks && said < CIRCLES; i++)
+    for (uint64_t i = 0; code == HDX_OK && i < threads->count && said < w->deadlocks && said < CYCLES_MOST; i++)
         if (w->at[i].deadlock == said + 1) {
             hdx_buffer_text(text, said == 0 ? "Deadlock: " : "\nDeadlock: ");
-            code = say_circle(q, threads, w, i, text, err);
+            code = add_cycle(q, threads, w, i, text, err);
             said++;
         }
     if (w->deadlocks > said)

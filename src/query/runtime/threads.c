@@ -1,9 +1,9 @@
 /*
- * threads.c - threads, their state, stacks and the objects their frames hold.
+ * threads.c - threads, their states, stacks and the objects that their frames hold.
  *
- * A thread is a live object of java.lang.Thread or below it. Those that run are named by a THREAD_OBJ root (MAT 4.8,
- * HPROF 5.4), but for virtual ones before JDK 22 (HPROF 5.4); the others were not started or have ended, and have no
- * frames. A local belongs to the frame its root names; frame -1 to none. What a thread waits for is in thread_waits.c.
+ * A thread is a live instance of java.lang.Thread or a subclass. Running threads have a THREAD_OBJ root (MAT 4.8, HPROF
+ * 5.4), except virtual ones before JDK 22 (HPROF 5.4); the others were not started or have ended, and have no frames. A
+ * local belongs to the frame that its root names; frame -1 means none. What a thread waits for is in thread_waits.c.
  */
 #include "query/common/columns.h"
 #include "graph/graph.h"
@@ -162,7 +162,7 @@ uint64_t hdx_locals_first(const hdx_frame_local *locals, uint64_t count, hdx_id 
 
 /* ---- rows ---- */
 
-/* Rows come heaviest first, but facts are read in the order of the dump: so many threads at a time, at first few. */
+/* Rows are sorted by size, but facts are read in the order of the dump: this many threads at a time, few at first. */
 #define BLOCK_FIRST 64u
 #define BLOCK_MOST  4096u
 
@@ -170,23 +170,23 @@ typedef struct thread_rows {
     hdx_ask           ask;
     hdx_thread_reader reader;
     hdx_ids           ids;
-    uint64_t         *order; /* of rows: places among ids */
+    uint64_t         *order; /* by row: index among ids */
     uint64_t          next;
     struct {
-        hdx_thread_facts *facts; /* of the rows from `from` on */
+        hdx_thread_facts *facts; /* of the rows from `from` */
         uint64_t          from, count, room;
         hdx_arena         texts;
     } block;
     hdx_frame_local *locals;
     uint64_t         local_count, local_capacity;
-    hdx_thread_waits waits; /* at NULL: not asked for */
-    hdx_id           owner; /* whose name is in owner_name */
+    hdx_thread_waits waits; /* at NULL: not requested */
+    hdx_id           owner; /* the thread whose name is in owner_name */
     hdx_arena        owner_name;
     hdx_cell         owner_cell;
     bool             stacks, with_locals, table, any_virtual, any_out_of_memory;
 } thread_rows;
 
-static void rows_close(void *state)
+static void threads_close(void *state)
 {
     thread_rows *t = state;
     hdx_mem_put(t->ask.q.mem, t->waits.at, t->ids.count * sizeof *t->waits.at);
@@ -200,7 +200,7 @@ static void rows_close(void *state)
     free(t);
 }
 
-/* Their addresses, and what they are. */
+/* Returns the addresses of locals, and their descriptions. */
 static hdx_code locals_cells(const thread_rows *t, hdx_id thread, int32_t frame, hdx_arena *arena, hdx_cell *addresses,
                              hdx_cell *objects, hdx_error *err)
 {
@@ -262,7 +262,7 @@ static hdx_code frame_cell(const thread_rows *t, hdx_id thread, uint32_t number,
     return HDX_OK;
 }
 
-/* A thread without a THREAD_OBJ root has none in the dump. */
+/* A thread without a THREAD_OBJ root has no frames in the dump. */
 static hdx_code frames_cell(const thread_rows *t, hdx_id object, hdx_arena *arena, hdx_cell *out, hdx_error *err)
 {
     const hdx_thread *thread = hdx_graph_thread_of(t->ask.g, object);
@@ -283,7 +283,7 @@ static int ids(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Distinct objects that the thread's frames hold. */
+/* Counts the distinct objects that the thread's frames hold. */
 static hdx_code count_locals(const thread_rows *t, hdx_id thread, hdx_arena *arena, uint64_t *count, hdx_error *err)
 {
     uint64_t first = hdx_locals_first(t->locals, t->local_count, thread, INT32_MIN), end = first, n = 0;
@@ -301,7 +301,7 @@ static hdx_code count_locals(const thread_rows *t, hdx_id thread, hdx_arena *are
     return HDX_OK;
 }
 
-/* Many threads wait for one: its name is read once for neighbours. */
+/* Many threads wait for the same one: its name is read once for consecutive rows. */
 static hdx_code owner_cell(thread_rows *t, hdx_id owner, hdx_cell *out, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -344,7 +344,7 @@ static hdx_code table_cells(const thread_rows *t, hdx_id id, hdx_arena *arena, h
     return code;
 }
 
-/* Facts of the next rows, read in the order of their ids. */
+/* Reads facts of the next rows in the order of their ids. */
 static hdx_code read_block(thread_rows *t, hdx_error *err)
 {
     hdx_mem       *mem = t->ask.q.mem;
@@ -376,7 +376,7 @@ static hdx_code read_block(thread_rows *t, hdx_error *err)
     return code;
 }
 
-static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code threads_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     thread_rows *t = state;
     hdx_code     code = hdx_ask_stopped(&t->ask.q, err);
@@ -415,7 +415,7 @@ static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     return code == HDX_OK && t->stacks ? frames_cell(t, id, arena, &cells[FRAMES], err) : code;
 }
 
-/* The table of the export has those that a root names alone. */
+/* The export table has only threads with a root. */
 static hdx_code list_threads(thread_rows *t, hdx_error *err)
 {
     uint64_t          count = 0;
@@ -430,7 +430,7 @@ static hdx_code list_threads(thread_rows *t, hdx_error *err)
     return code;
 }
 
-/* Threads of the operating system before virtual ones, of each those that retain most first; tables by address. */
+/* Platform threads come before virtual ones, both by retained size; the table is sorted by address. */
 static hdx_code put_in_order(thread_rows *t, hdx_error *err)
 {
     hdx_mem  *mem = t->ask.q.mem;
@@ -461,9 +461,9 @@ static bool wants_waits(const hdx_query *q)
     return wants;
 }
 
-/* Deadlocks are said above the table. */
-static hdx_code say_deadlocks(const hdx_query *q, const hdx_ids *ids, const hdx_thread_waits *waits, hdx_rows **out,
-                              hdx_error *err)
+/* The title of the table reports deadlocks. */
+static hdx_code report_deadlocks(const hdx_query *q, const hdx_ids *ids, const hdx_thread_waits *waits, hdx_rows **out,
+                                 hdx_error *err)
 {
     hdx_buffer text = hdx_buffer_of(q->mem);
     hdx_code   code = hdx_thread_waits_say(q, ids, waits, &text, err);
@@ -477,11 +477,11 @@ static hdx_code say_deadlocks(const hdx_query *q, const hdx_ids *ids, const hdx_
     return code;
 }
 
-typedef struct wishes {
+typedef struct thread_options {
     bool stacks, locals, table;
-} wishes;
+} thread_options;
 
-static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_error *err)
+static hdx_code make_rows(const hdx_query *q, const thread_options *w, hdx_rows **out, hdx_error *err)
 {
     hdx_ask ask;
     *out = NULL;
@@ -509,34 +509,34 @@ static hdx_code make(const hdx_query *q, const wishes *w, hdx_rows **out, hdx_er
     if (code == HDX_OK)
         code = hdx_graph_check(ask.g, err);
     if (code != HDX_OK) {
-        rows_close(t);
+        threads_close(t);
         return code;
     }
     const hdx_rows_maker maker = { w->table ? table_columns : columns,
                                    w->table ? HDX_COUNT(table_columns) : COLUMNS,
                                    t,
-                                   rows_next,
-                                   rows_close,
+                                   threads_next,
+                                   threads_close,
                                    t->ids.count };
     code = hdx_rows_make_in(q->mem, &maker, out, err);
     if (code == HDX_OK && t->waits.deadlocks > 0)
-        code = say_deadlocks(&ask.q, &t->ids, &t->waits, out, err);
+        code = report_deadlocks(&ask.q, &t->ids, &t->waits, out, err);
     return hdx_rows_explain_empty(code, out, err, "no threads in the dump");
 }
 
 hdx_code hdx_query_threads(const hdx_query *q, bool stacks, bool locals, hdx_rows **out, hdx_error *err)
 {
-    return make(q, &(wishes){ .stacks = stacks, .locals = locals }, out, err);
+    return make_rows(q, &(thread_options){ .stacks = stacks, .locals = locals }, out, err);
 }
 
 static hdx_code open_threads(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     if (hdx_argument_choice(a, "by") == 0)
         return hdx_thread_pools(q, out, err);
-    const wishes w = { .stacks = hdx_column_named(q, FRAMES) || /* who asks for the column wants it filled */
-                                 hdx_argument_flag(a, "stacks"),
-                       .locals = hdx_argument_flag(a, "locals") };
-    return make(q, &w, out, err);
+    const thread_options w = { .stacks = hdx_column_named(q, FRAMES) || /* naming the column requests it */
+                                         hdx_argument_flag(a, "stacks"),
+                               .locals = hdx_argument_flag(a, "locals") };
+    return make_rows(q, &w, out, err);
 }
 
 static const hdx_parameter parameters[] = {
@@ -576,7 +576,7 @@ const hdx_question hdx_question_threads = {
 static hdx_code open_table(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     (void)a;
-    return make(q, &(wishes){ .table = true }, out, err);
+    return make_rows(q, &(thread_options){ .table = true }, out, err);
 }
 
 const hdx_question hdx_table_of_threads = {
