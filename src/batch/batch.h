@@ -137,14 +137,14 @@ double hdx_batch_forecast_step(const batch_forecast *f, const char *step);
 void   hdx_batch_forecast_put(hdx_buffer *b, const batch_forecast *f);
 bool   hdx_batch_forecast_take(const hdx_flat *flat, hdx_arena *arena, batch_forecast *out);
 /* OUT/plan.jsonl: one line for each forecast, with its dump_id. */
-typedef struct batch_kept {
+typedef struct batch_saved {
     const char    *id;
     batch_forecast forecast;
-} batch_kept;
-typedef HDX_LIST(batch_kept) batch_kept_list;
+} batch_saved;
+typedef HDX_LIST(batch_saved) batch_saved_list;
 /* Reads the forecasts; invalid lines are ignored. */
-hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err);
-hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, const hdx_access *like, hdx_error *err);
+hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_saved_list *list, hdx_error *err);
+hdx_code hdx_batch_plan_write(const char *out, const batch_saved_list *list, const hdx_access *like, hdx_error *err);
 /*
  * OUT/deal-M.jsonl: which of `tasks` has which dump, decided once by the first runner. Sets `task` of each, in their
  * order.

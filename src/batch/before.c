@@ -239,14 +239,14 @@ hdx_code hdx_batch_settle(batch_run *r, const hdx_batch_options *options, hdx_er
     if ((code = make_out(r, err)) == HDX_OK)
         code = hdx_batch_inputs(r->o, &r->arena, &r->dumps, hdx_batch_say_line, r, err);
     if (code == HDX_OK)
-        code = hdx_batch_plan_read(r->o->out, &r->arena, &r->kept, err);
+        code = hdx_batch_plan_read(r->o->out, &r->arena, &r->saved, err);
     return code;
 }
 
-static const batch_forecast *kept_of(const batch_run *r, const hdx_map *places, const char *id)
+static const batch_forecast *saved_forecast(const batch_run *r, const hdx_map *places, const char *id)
 {
     const uint64_t *place = hdx_map_get(places, hdx_hash_bytes(4, id, strlen(id)));
-    return place != NULL && strcmp(r->kept.at[*place].id, id) == 0 ? &r->kept.at[*place].forecast : NULL;
+    return place != NULL && strcmp(r->saved.at[*place].id, id) == 0 ? &r->saved.at[*place].forecast : NULL;
 }
 
 hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err)
@@ -259,9 +259,9 @@ hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err)
     r->working = hdx_arena_get(&r->arena, (r->room.threads + 1u) * sizeof(batch_job *));
     if (r->jobs == NULL || r->ordered == NULL || r->working == NULL)
         return hdx_no_memory(err, "the dumps of a batch", r->count);
-    for (uint64_t i = 0; code == HDX_OK && i < r->kept.count; i++) {
+    for (uint64_t i = 0; code == HDX_OK && i < r->saved.count; i++) {
         bool      fresh;
-        uint64_t *place = hdx_map_put(&places, hdx_hash_bytes(4, r->kept.at[i].id, strlen(r->kept.at[i].id)), &fresh);
+        uint64_t *place = hdx_map_put(&places, hdx_hash_bytes(4, r->saved.at[i].id, strlen(r->saved.at[i].id)), &fresh);
         if (place == NULL)
             code = hdx_no_memory(err, "forecasts", 0);
         else
@@ -273,7 +273,7 @@ hdx_code hdx_batch_make_jobs(batch_run *r, hdx_error *err)
         *j =
             (batch_job){ .dump = &r->dumps.at[i], .claim = { .fd = -1 }, .child = { 0, -1 }, .began_ns = hdx_now_ns() };
         (void)hdx_batch_file_of(j->dump->path, &j->s.file_size, &j->s.mtime_ns);
-        const batch_forecast *f = kept_of(r, &places, j->dump->id);
+        const batch_forecast *f = saved_forecast(r, &places, j->dump->id);
         if (f != NULL && f->file_size == j->s.file_size && f->mtime_ns == j->s.mtime_ns) {
             j->forecast = *f;
             j->known = true;
@@ -329,11 +329,11 @@ hdx_code hdx_batch_deal_tasks(batch_run *r, hdx_error *err)
 
 void hdx_batch_take_share(batch_run *r)
 {
-    size_t kept = 0;
+    size_t share = 0;
     for (size_t i = 0; i < r->count; i++)
         if (r->jobs[i].task == r->o->task)
-            r->jobs[kept++] = r->jobs[i];
-    r->count = kept;
+            r->jobs[share++] = r->jobs[i];
+    r->count = share;
 }
 
 /* Dumps that were finished before need no forecast, only a valid index, which a child checks. */
@@ -385,11 +385,11 @@ void hdx_batch_recall(batch_run *r)
 
 hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err)
 {
-    batch_kept_list list = { 0 };
-    hdx_map         ours = hdx_map_of(NULL);
-    hdx_access      like;
-    hdx_code        code = HDX_OK;
-    bool            fresh;
+    batch_saved_list list = { 0 };
+    hdx_map          ours = hdx_map_of(NULL);
+    hdx_access       like;
+    hdx_code         code = HDX_OK;
+    bool             fresh;
     if (!r->estimated)
         return HDX_OK;
     for (size_t i = 0; code == HDX_OK && i < r->count; i++) {
@@ -400,10 +400,10 @@ hdx_code hdx_batch_keep_forecasts(batch_run *r, hdx_error *err)
             hdx_map_put(&ours, hdx_hash_bytes(4, j->dump->id, strlen(j->dump->id)), &fresh) == NULL)
             code = hdx_no_memory(err, "forecasts", 0);
         else
-            list.at[list.count++] = (batch_kept){ j->dump->id, j->forecast };
+            list.at[list.count++] = (batch_saved){ j->dump->id, j->forecast };
     }
-    for (uint64_t i = 0; code == HDX_OK && i < r->kept.count; i++) {
-        const batch_kept *k = &r->kept.at[i];
+    for (uint64_t i = 0; code == HDX_OK && i < r->saved.count; i++) {
+        const batch_saved *k = &r->saved.at[i];
         if (hdx_map_get(&ours, hdx_hash_bytes(4, k->id, strlen(k->id))) != NULL)
             continue;
         if (!hdx_list_room(NULL, HDX_LIST_REF(&list)))

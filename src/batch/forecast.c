@@ -94,16 +94,16 @@ static void each_line(const char *path, hdx_arena *arena, take_line *take, void 
     }
 }
 
-typedef struct kept_lines {
-    batch_kept_list *list;
-    hdx_arena       *arena;
-    bool             failed;
-} kept_lines;
+typedef struct saved_lines {
+    batch_saved_list *list;
+    hdx_arena        *arena;
+    bool              failed;
+} saved_lines;
 
-static bool take_kept(void *context, const hdx_flat *f)
+static bool take_saved(void *context, const hdx_flat *f)
 {
-    kept_lines *k = context;
-    batch_kept  one = { .id = hdx_flat_text(f, "dump_id") };
+    saved_lines *k = context;
+    batch_saved  one = { .id = hdx_flat_text(f, "dump_id") };
     if (one.id == NULL || !hdx_batch_forecast_take(f, k->arena, &one.forecast))
         return true;
     k->failed = !hdx_list_room(NULL, HDX_LIST_REF(k->list));
@@ -112,17 +112,17 @@ static bool take_kept(void *context, const hdx_flat *f)
     return !k->failed;
 }
 
-hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_kept_list *list, hdx_error *err)
+hdx_code hdx_batch_plan_read(const char *out, hdx_arena *arena, batch_saved_list *list, hdx_error *err)
 {
-    char       path[4200];
-    kept_lines k = { list, arena, false };
+    char        path[4200];
+    saved_lines k = { list, arena, false };
     (void)snprintf(path, sizeof path, "%s/plan.jsonl", out);
-    each_line(path, arena, take_kept, &k);
+    each_line(path, arena, take_saved, &k);
     return k.failed ? hdx_no_memory(err, "forecasts", 0) : HDX_OK;
 }
 
 /* It also has lines about dumps of other calls, so it stays at least as private as it was. */
-hdx_code hdx_batch_plan_write(const char *out, const batch_kept_list *list, const hdx_access *like, hdx_error *err)
+hdx_code hdx_batch_plan_write(const char *out, const batch_saved_list *list, const hdx_access *like, hdx_error *err)
 {
     char       path[4200];
     hdx_access access_now, narrow = *like;

@@ -106,13 +106,13 @@ static const char *whole_of(hdx_arena *arena, const char *path)
 static const char *keep_key(gather *g, const char *key)
 {
     bool      fresh;
-    uint64_t *kept = hdx_map_put(&g->keys, hdx_hash_bytes(5, key, strlen(key)), &fresh);
-    if (kept == NULL)
+    uint64_t *stored = hdx_map_put(&g->keys, hdx_hash_bytes(5, key, strlen(key)), &fresh);
+    if (stored == NULL)
         return NULL;
-    if (!fresh && *kept != 0 && strcmp((const char *)(uintptr_t)*kept, key) == 0)
-        return (const char *)(uintptr_t)*kept;
+    if (!fresh && *stored != 0 && strcmp((const char *)(uintptr_t)*stored, key) == 0)
+        return (const char *)(uintptr_t)*stored;
     const char *copy = hdx_arena_copy(g->arena, key, strlen(key));
-    *kept = (uint64_t)(uintptr_t)copy;
+    *stored = (uint64_t)(uintptr_t)copy;
     return copy;
 }
 

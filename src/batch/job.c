@@ -281,7 +281,7 @@ void hdx_batch_fail(batch_run *r, batch_job *j, const hdx_error *err)
 }
 
 /* Discards what an earlier attempt of this call reported. */
-static void forget(batch_job *j)
+static void reset_attempt(batch_job *j)
 {
     j->s = (batch_status){ .state = j->s.state,
                            .forecast_seconds = j->s.forecast_seconds,
@@ -305,7 +305,7 @@ void hdx_batch_put_back(batch_run *r, batch_job *j, batch_state state)
     if (hdx_batch_claim_is_ours(&j->claim))
         (void)hdx_batch_status_write(r->o->out, j->dump, &s, false, NULL);
     hdx_batch_claim_give(&j->claim);
-    forget(j);
+    reset_attempt(j);
     j->s.state = state;
     j->looked_ns = hdx_now_ns();
 }

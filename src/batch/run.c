@@ -414,6 +414,6 @@ hdx_code hdx_batch_run(const hdx_batch_options *options, hdx_batch_counts *count
     hdx_arena_free(&r.arena);
     hdx_arena_free(&r.line);
     hdx_list_free(NULL, HDX_LIST_REF(&r.dumps));
-    hdx_list_free(NULL, HDX_LIST_REF(&r.kept));
+    hdx_list_free(NULL, HDX_LIST_REF(&r.saved));
     return code;
 }

@@ -51,7 +51,7 @@ typedef struct batch_run {
     batch_room               room;
     batch_space              spaces[BATCH_MOST_SPACES]; /* as reported by the system since the last check for a start */
     unsigned                 space_count;
-    batch_kept_list          kept;
+    batch_saved_list         saved;
     bool                     estimated; /* there is a forecast that the list lacks */
     bool                     stopping;
     bool                     changed; /* a child ended: there may be room for another one */

@@ -97,7 +97,7 @@ hdx_code hdx_batch_file_write(const char *path, const void *bytes, uint64_t len,
     return put_in_place(&o, like, keep, HDX_OK, err);
 }
 
-static bool put(void *context, const char *bytes, size_t len)
+static bool output_put(void *context, const char *bytes, size_t len)
 {
     output   *o = context;
     const int rc = hdx_io_system()->write(hdx_io_system(), o->fd, bytes, len);
@@ -109,7 +109,7 @@ hdx_code hdx_batch_rows_write(const char *path, hdx_rows *rows, const hdx_access
 {
     static const hdx_render_options json = { .format = HDX_FORMAT_JSON };
     output                          o;
-    const hdx_sink                  sink = { put, &o };
+    const hdx_sink                  sink = { output_put, &o };
     hdx_code                        code = open_output(&o, path, like, err);
     return code != HDX_OK ? code : put_in_place(&o, like, true, hdx_render(rows, &json, &sink, err), err);
 }

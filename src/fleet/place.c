@@ -300,7 +300,7 @@ static bool flush(file_sink *s)
     return rc >= 0;
 }
 
-static bool put(void *context, const char *bytes, size_t len)
+static bool sink_put(void *context, const char *bytes, size_t len)
 {
     file_sink *s = context;
     hdx_buffer_put(&s->bytes, bytes, len);
@@ -331,7 +331,7 @@ static hdx_code add_file(fleet_place *p, const char *table, hdx_rows *rows, hdx_
         p->broken = true;
         return cannot(err, "create", path, s.fd);
     }
-    hdx_code code = write_rows(p, table, rows, &(hdx_sink){ put, &s }, err);
+    hdx_code code = write_rows(p, table, rows, &(hdx_sink){ sink_put, &s }, err);
     if (code == HDX_OK && !flush(&s))
         code = HDX_IO;
     if (s.failed != 0) {

@@ -41,7 +41,7 @@ static bool stop_wanted(const hdx_progress *p) { return p != NULL && p->cancelle
 static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progress, hdx_error *err)
 {
     const uint64_t words = hdx_bits_words(objects);
-    uint64_t      *bits = hdx_mem_array(NULL, words, sizeof *bits), kept = 0;
+    uint64_t      *bits = hdx_mem_array(NULL, words, sizeof *bits), distinct_count = 0;
     if (bits == NULL)
         return hdx_no_memory(err, "leaking objects", words * sizeof *bits);
     hdx_code code = HDX_OK;
@@ -53,11 +53,11 @@ static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progres
     }
     for (uint64_t w = 0; code == HDX_OK && w < words; w++) {
         for (uint64_t left = bits[w]; left != 0; left &= left - 1)
-            l->at[kept++] = w * 64 + (uint64_t)__builtin_ctzll(left);
+            l->at[distinct_count++] = w * 64 + (uint64_t)__builtin_ctzll(left);
         if (w % CHECK_EVERY == 0 && stop_wanted(progress))
             code = hdx_tick_stop(err);
     }
-    l->count = kept;
+    l->count = distinct_count;
     hdx_mem_put(NULL, bits, words * sizeof *bits);
     return code;
 }
@@ -67,15 +67,15 @@ static hdx_code sort_many(list *l, uint64_t objects, const hdx_progress *progres
  */
 static hdx_code distinct(list *l, uint64_t objects, const hdx_progress *progress, hdx_error *err)
 {
-    uint64_t kept = 0;
+    uint64_t distinct_count = 0;
     if (l->count > objects / MANY)
         return sort_many(l, objects, progress, err);
     if (l->count > 1)
         qsort(l->at, (size_t)l->count, sizeof *l->at, by_id);
     for (uint64_t i = 0; i < l->count; i++)
         if (l->at[i] < objects && (i == 0 || l->at[i] != l->at[i - 1]))
-            l->at[kept++] = l->at[i];
-    l->count = kept;
+            l->at[distinct_count++] = l->at[i];
+    l->count = distinct_count;
     return HDX_OK;
 }
 
@@ -212,12 +212,12 @@ static hdx_code by_state(leak_inspector *i, const hdx_leaks_options *o, list *ou
             continue;
         hdx_graph_instances(h->g, c, HDX_ALL, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-            const hdx_arena kept = h->arena; /* texts of an object that is only checked are freed */
+            const hdx_arena saved = h->arena; /* texts of an object that is only checked are freed */
             h->arena = hdx_arena_of(NULL);
             if (id != 0 && hdx_leak_is_instance(h, id) && leaks_by_state(i, id))
                 code = list_put(out, id, err);
             hdx_arena_free(&h->arena);
-            h->arena = kept;
+            h->arena = saved;
             if (code == HDX_OK)
                 code = add_work(&done, LOOK + rules, o->progress, err);
         }

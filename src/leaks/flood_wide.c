@@ -266,7 +266,7 @@ static NID next_label(flood *f)
     return NONE;
 }
 
-static void fill(flood *f)
+static void fill_queue(flood *f)
 {
     label *of = &f->labels[f->now];
     of->begun = true;
@@ -296,7 +296,7 @@ static hdx_code work(flood *f, bool *gave_up, hdx_error *err)
     const uint64_t most = STEPS * (f->k->st->objects + f->k->st->slot_count) + TICK;
     uint64_t       ticked = 0;
     while ((f->now = next_label(f)) != NONE) {
-        fill(f);
+        fill_queue(f);
         while (f->head != f->tail && !f->failed) {
             ahead(f);
             const NID id = f->queue[f->head];

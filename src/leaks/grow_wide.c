@@ -265,7 +265,7 @@ static void ahead(const search *k, const NID *ids, uint64_t i, uint64_t count)
     }
 }
 
-static hdx_code failed(const growing *w, hdx_error *err)
+static hdx_code out_of_memory_error(const growing *w, hdx_error *err)
 {
     return w->k->out_of_memory ? WIDE(hdx_leak_ended)(w->k, err)
                                : hdx_no_memory(err, "paths", (w->found_capacity + 1) * sizeof *w->found);
@@ -281,19 +281,19 @@ static hdx_code process_batch(growing *w, batch b, bool low, uint64_t *ticked, h
         if (low && !hdx_bits_set(k->seen, id)) /* the first phase already reached it */
             continue;
         if (!w->to->count(w->to->context, b.thing, WIDE(hdx_leak_weight)(k->st, id)) || !expand(w, &b, id))
-            return failed(w, err);
+            return out_of_memory_error(w, err);
         if (w->found_count >= MOST && !enqueue_children(w, b.depth + 1))
-            return failed(w, err);
+            return out_of_memory_error(w, err);
         if ((*ticked += 1 + k->edge_count) >= TICK) {
             if (hdx_tick(k->s->tick, *ticked))
                 return hdx_tick_stop(err);
             *ticked = 0;
         }
     }
-    return enqueue_children(w, b.depth + 1) ? HDX_OK : failed(w, err);
+    return enqueue_children(w, b.depth + 1) ? HDX_OK : out_of_memory_error(w, err);
 }
 
-static hdx_code run(growing *w, hdx_error *err)
+static hdx_code walk_paths(growing *w, hdx_error *err)
 {
     search  *k = w->k;
     uint64_t ticked = 0;
@@ -303,10 +303,10 @@ static hdx_code run(growing *w, hdx_error *err)
         const hdx_leak_way step = { .is_root = true, .root = r->kind };
         const uint32_t     name = w->to->name(w->to->context, &step);
         if (!add(w, child_of(w, NULL, name, r->low), (NID)r->object))
-            return failed(w, err);
+            return out_of_memory_error(w, err);
     }
     if (!enqueue_children(w, 1))
-        return failed(w, err);
+        return out_of_memory_error(w, err);
     while (code == HDX_OK && (w->first.next < w->first.count || w->last.next < w->last.count)) {
         k->last_only = k->last_only || w->first.next == w->first.count;
         code = k->last_only ? process_batch(w, w->last.at[w->last.next++], true, &ticked, err)
@@ -346,7 +346,7 @@ hdx_code WIDE(hdx_leak_search_grow)(leak_search *s, const hdx_leak_tree *to, hdx
     if (code == HDX_OK) {
         hdx_ticker_step(s->tick, "paths", st.objects, "objects");
         if ((code = WIDE(hdx_leak_take_roots)(&k, err)) == HDX_OK && (code = prepare(&k, err)) == HDX_OK)
-            code = run(&w, err);
+            code = walk_paths(&w, err);
     }
     if (code == HDX_OK && s->h->code != HDX_OK)
         code = (*err = s->h->err, s->h->code);

@@ -63,7 +63,7 @@ static leak_search new_search(leak_heap *h, const leak_rules *rules, const hdx_l
 }
 
 /* Runs the search with ids of 32 bits if they suffice, which is nearly always. */
-static hdx_code run(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
+static hdx_code run_search(leak_search *s, const hdx_leaks_options *o, hdx_error *err)
 {
     if (o->width == 64)
         return hdx_leak_search_run_64(s, err);
@@ -138,7 +138,7 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
     if (code == HDX_OK && s.leaking_count > 0 &&
         (code = hdx_leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
         s.holds = holds;
-        code = run(&s, o, err);
+        code = run_search(&s, o, err);
         if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "would do") == NULL)
             code = refused(&s, o, err);
     }

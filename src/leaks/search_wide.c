@@ -97,7 +97,7 @@ static bool is_finished(const search *k)
     return k->found_count == k->to_find && (!k->s->retained || !k->st->plans->lists_activities);
 }
 
-static hdx_code run(search *k, hdx_error *err)
+static hdx_code search_all(search *k, hdx_error *err)
 {
     uint64_t done = 0, ticked = 0;
     if (is_finished(k))
@@ -337,7 +337,7 @@ hdx_code WIDE(hdx_leak_search_run)(leak_search *s, hdx_error *err)
     s->dangling = st.dangling;
     hdx_ticker_step(s->tick, "paths", st.objects, "objects");
     if ((code = WIDE(hdx_leak_take_roots)(&k, err)) != HDX_OK || (code = prepare(&k, err)) != HDX_OK ||
-        (code = enqueue_roots(&k, err)) != HDX_OK || (code = run(&k, err)) != HDX_OK ||
+        (code = enqueue_roots(&k, err)) != HDX_OK || (code = search_all(&k, err)) != HDX_OK ||
         (code = WIDE(hdx_leak_paths)(&k, err)) != HDX_OK)
         goto out;
     if (s->retained && s->path_count > 0) {

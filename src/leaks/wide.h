@@ -36,10 +36,10 @@ typedef WIDE(leak_store) store;
 
 /*
  * Reads slots and roots of the dump. REQUIRES: s->h, s->plans, s->mem and s->apart are set. *too_wide: NID does not
- * suffice (HDX_LIMIT). `beside`: bytes that the search will need in addition, so that a budget too small for both is
- * refused here.
+ * suffice (HDX_LIMIT). `further_bytes`: bytes that the search will need in addition, so that a budget too small for
+ * both is refused here.
  */
-hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t beside, hdx_ticker *tick, bool *too_wide,
+hdx_code WIDE(hdx_leak_store_read)(store *s, unsigned threads, uint64_t further_bytes, hdx_ticker *tick, bool *too_wide,
                                    hdx_error *err);
 void WIDE(hdx_leak_store_free)(store *s);
 

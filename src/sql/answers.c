@@ -42,7 +42,7 @@ static bool taken(const char *name)
     return hdx_sql_made_named(name) != NULL;
 }
 
-static void name_of(const hdx_answer *answer, char name[SQL_ANSWER_NAME])
+static void table_name_of(const hdx_answer *answer, char name[SQL_ANSWER_NAME])
 {
     (void)sqlite3_snprintf((int)SQL_ANSWER_NAME, name, "%s", answer->name);
     for (char *at = name; *at != '\0'; at++)
@@ -68,7 +68,7 @@ bool hdx_sql_answer_table(size_t i, char name[SQL_ANSWER_NAME])
 {
     const hdx_answer *answer = answer_at(i);
     if (answer != NULL)
-        name_of(answer, name);
+        table_name_of(answer, name);
     return answer != NULL;
 }
 

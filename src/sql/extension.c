@@ -47,7 +47,7 @@ static bool scope_of(const char *word, hdx_refs_scope *scope)
     return false;
 }
 
-static void failed(sqlite3_context *context, const hdx_error *err)
+static void function_failed(sqlite3_context *context, const hdx_error *err)
 {
     char *message = sqlite3_mprintf("%s%s%s%s%s%s", err->where, err->where[0] != '\0' ? ": " : "", err->message,
                                     err->hint[0] != '\0' ? " (" : "", err->hint, err->hint[0] != '\0' ? ")" : "");
@@ -167,7 +167,7 @@ static void heapdex_open(sqlite3_context *context, int count, sqlite3_value **va
     const hdx_code code = open_dump(e, dump, schema, scope, &err);
     (void)sqlite3_exec(e->db, "RELEASE heapdex_open", NULL, NULL, NULL);
     if (code != HDX_OK)
-        failed(context, &err);
+        function_failed(context, &err);
     else
         sqlite3_result_int64(context,
                              (sqlite3_int64)hdx_graph_summary_of(hdx_sql_heap_of(e->heaps, schema)->g)->live_objects);
@@ -195,7 +195,7 @@ static void heapdex_table(sqlite3_context *context, int count, sqlite3_value **v
     (void)sqlite3_finalize(stmt);
     sqlite3_free(text);
     if (!there && hdx_sql_install_class(e->heaps, schema, name, &made, &err) != HDX_OK)
-        failed(context, &err);
+        function_failed(context, &err);
     else if (!there && !made)
         sqlite3_result_error(context, "unknown class name", -1);
     else
@@ -204,7 +204,7 @@ static void heapdex_table(sqlite3_context *context, int count, sqlite3_value **v
 
 /* ---- entry point ---- */
 
-static void forget(void *own) { free(own); } /* the session ends with the tables */
+static void free_extension(void *own) { free(own); } /* the session ends with the tables */
 
 __attribute__((visibility("default"))) int sqlite3_heapdexsqlite_init(sqlite3 *db, char **message,
                                                                       const sqlite3_api_routines *api);
@@ -239,7 +239,7 @@ int sqlite3_heapdexsqlite_init(sqlite3 *db, char **message, const sqlite3_api_ro
         for (int n = functions[i].least; rc == SQLITE_OK && n <= functions[i].most; n++) {
             const bool last = i + 1 == sizeof functions / sizeof *functions && n == functions[i].most;
             rc = sqlite3_create_function_v2(db, functions[i].name, n, SQLITE_UTF8 | SQLITE_DIRECTONLY, e,
-                                            functions[i].call, NULL, NULL, last ? forget : NULL);
+                                            functions[i].call, NULL, NULL, last ? free_extension : NULL);
         }
     return rc == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : rc;
 }

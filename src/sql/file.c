@@ -26,7 +26,7 @@ static bool is_cancelled(const hdx_progress *p)
     return p != NULL && p->cancelled != NULL && p->cancelled(p->context);
 }
 
-static hdx_code failed(const hdx_sql_file *f, int rc, hdx_error *err)
+static hdx_code file_failed(const hdx_sql_file *f, int rc, hdx_error *err)
 {
     switch (rc & 0xff) {
     case SQLITE_NOMEM: return hdx_no_memory(err, "a file of SQLite", 0);
@@ -44,7 +44,7 @@ static hdx_code failed(const hdx_sql_file *f, int rc, hdx_error *err)
 static hdx_code execute(const hdx_sql_file *f, const char *statement, hdx_error *err)
 {
     const int rc = sqlite3_exec(f->db, statement, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+    return rc == SQLITE_OK ? HDX_OK : file_failed(f, rc, err);
 }
 
 hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_sql_file **out, hdx_error *err)
@@ -60,7 +60,7 @@ hdx_code hdx_sql_file_open(const char *path, const hdx_progress *progress, hdx_s
     }
     f->progress = progress;
     const int rc = sqlite3_open_v2(place, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    hdx_code  code = rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+    hdx_code  code = rc == SQLITE_OK ? HDX_OK : file_failed(f, rc, err);
     sqlite3_free(place);
     char pragmas[160];
     (void)sqlite3_snprintf(sizeof pragmas, pragmas,
@@ -122,7 +122,7 @@ static hdx_code create(filled *t, const char *name, hdx_error *err)
     hdx_code code = made == NULL || inserts == NULL ? hdx_no_memory(err, "a table", 0) : execute(f, made, err);
     if (code == HDX_OK) {
         const int rc = sqlite3_prepare_v3(f->db, inserts, -1, SQLITE_PREPARE_PERSISTENT, &t->insert, NULL);
-        code = rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+        code = rc == SQLITE_OK ? HDX_OK : file_failed(f, rc, err);
     }
     sqlite3_free(made);
     sqlite3_free(inserts);
@@ -165,7 +165,7 @@ static hdx_code insert_run(filled *t, hdx_error *err)
         if (rc == SQLITE_OK && (rc = sqlite3_step(t->insert)) == SQLITE_DONE)
             rc = sqlite3_reset(t->insert);
         if (rc != SQLITE_OK)
-            return failed(t->file, rc, err);
+            return file_failed(t->file, rc, err);
     }
     return HDX_OK;
 }
@@ -217,7 +217,8 @@ static hdx_code shared_failed(const hdx_sql_file *f, int rc, hdx_error *err)
     const bool busy = (rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED;
     if (busy && is_cancelled(f->progress))
         return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "interrupted while waiting for another writer");
-    return busy ? hdx_fail(err, HDX_BUSY, "", HDX_NOWHERE, "another writer has locked the file") : failed(f, rc, err);
+    return busy ? hdx_fail(err, HDX_BUSY, "", HDX_NOWHERE, "another writer has locked the file")
+                : file_failed(f, rc, err);
 }
 
 /* Runs one statement, whose parameter ?1 is the value. Frees `text`, which is from sqlite3_mprintf. */
@@ -260,7 +261,7 @@ static hdx_code make_like(const hdx_sql_file *f, const hdx_sql_replace *r, const
         (rc = sqlite3_step(statement)) == SQLITE_ROW)
         make = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
     (void)sqlite3_finalize(statement);
-    hdx_code code = make == NULL ? failed(f, rc, err) : step(f, make, NULL, NULL, err);
+    hdx_code code = make == NULL ? file_failed(f, rc, err) : step(f, make, NULL, NULL, err);
     if (code == HDX_OK)
         code = step(
             f, sqlite3_mprintf("CREATE INDEX main.\"%w by %w\" ON \"%w\"(\"%w\")", table, r->column, table, r->column),
@@ -324,7 +325,7 @@ static hdx_code open_shared(hdx_sql_file *f, const char *path, hdx_error *err)
     sqlite3_free(place);
     if (rc == SQLITE_OK)
         (void)sqlite3_busy_handler(f->db, wait_for_others, f);
-    return rc == SQLITE_OK ? HDX_OK : failed(f, rc, err);
+    return rc == SQLITE_OK ? HDX_OK : file_failed(f, rc, err);
 }
 
 static hdx_code close_shared(hdx_sql_file *f, const char *path, hdx_code code, hdx_error *err)

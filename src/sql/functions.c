@@ -328,7 +328,7 @@ static void regex_close(void *regex) { hdx_regex_close(regex); }
 static void regexp(sqlite3_context *context, int count, sqlite3_value **values)
 {
     function_tools *t = sqlite3_user_data(context);
-    hdx_regex      *kept = sqlite3_get_auxdata(context, 0), *regex = kept;
+    hdx_regex      *cached = sqlite3_get_auxdata(context, 0), *regex = cached;
     hdx_error       err;
     hdx_code        code = HDX_OK;
     bool            yes = false;
@@ -351,7 +351,7 @@ static void regexp(sqlite3_context *context, int count, sqlite3_value **values)
         code = sql_turn(t->db, &err);
     if (code != HDX_OK)
         hdx_sql_function_failed(context, t->db, &err);
-    if (regex != NULL && regex != kept) /* SQLite may free it now */
+    if (regex != NULL && regex != cached) /* SQLite may free it now */
         sqlite3_set_auxdata(context, 0, regex, regex_close);
 }
 

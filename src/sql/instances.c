@@ -72,7 +72,7 @@ typedef struct named_class {
 /*
  * Finds the class of "instanceof NAME", "class NAME" (a class that has the name of a built-in table), "NAME@0x7f3a10".
  */
-static named_class find(sql_heap *heap, const char *name)
+static named_class find_class(sql_heap *heap, const char *name)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(heap->g, &count);
@@ -103,7 +103,7 @@ static named_class find(sql_heap *heap, const char *name)
     return found;
 }
 
-bool hdx_sql_is_class_table(sql_heap *heap, const char *name) { return find(heap, name).number != HDX_NO_CLASS; }
+bool hdx_sql_is_class_table(sql_heap *heap, const char *name) { return find_class(heap, name).number != HDX_NO_CLASS; }
 
 /* ---- fields and their offsets ---- */
 
@@ -198,7 +198,7 @@ static hdx_code put_fields(table *t, hdx_buffer *text, sql_names *names, hdx_err
     return code;
 }
 
-static hdx_code declare(table *t, int *rc, hdx_error *err)
+static hdx_code declare_columns(table *t, int *rc, hdx_error *err)
 {
     static const char *const fixed[] = { "this", "class", "@address", "@shallow", "@retained", "@live" };
     hdx_buffer               text = hdx_buffer_of(t->heap->query.mem);
@@ -225,7 +225,7 @@ static hdx_code declare(table *t, int *rc, hdx_error *err)
     return code;
 }
 
-static int disconnect(sqlite3_vtab *base)
+static int instances_disconnect(sqlite3_vtab *base)
 {
     table *t = (table *)base;
     hdx_sql_classes_drop(&t->set);
@@ -257,7 +257,8 @@ static hdx_code choose(table *t, named_class named, hdx_error *err)
     return code == HDX_OK ? lay_out(t, err) : code;
 }
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
+static int instances_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+                             char **message)
 {
     sql_heap *heap = argc < 3 ? NULL : hdx_sql_heap_of(aux, argv[1]);
     hdx_error err = { .code = HDX_OK };
@@ -267,7 +268,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
         *message = sqlite3_mprintf("no dump has the schema %s", argc < 2 ? "" : argv[1]);
         return SQLITE_ERROR;
     }
-    const named_class named = find(heap, argv[2]);
+    const named_class named = find_class(heap, argv[2]);
     table            *t = named.number == HDX_NO_CLASS ? NULL : sqlite3_malloc64(sizeof *t);
     if (t == NULL) {
         if (named.number == HDX_NO_CLASS)
@@ -278,23 +279,24 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
     int      rc = SQLITE_OK;
     hdx_code code = choose(t, named, &err);
     if (code == HDX_OK)
-        code = declare(t, &rc, &err);
+        code = declare_columns(t, &rc, &err);
     if (code != HDX_OK) {
         rc = hdx_sql_status(code);
         hdx_sql_keep(t->db, &err);
         *message = sqlite3_mprintf("%s", err.message);
     }
     if (rc != SQLITE_OK) {
-        disconnect(&t->base);
+        instances_disconnect(&t->base);
         return rc;
     }
     *out = &t->base;
     return SQLITE_OK;
 }
 
-static int create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
+static int instances_create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+                            char **message)
 {
-    return connect(db, aux, argc, argv, out, message);
+    return instances_connect(db, aux, argc, argv, out, message);
 }
 
 /* ---- planning ---- */
@@ -352,7 +354,7 @@ static int find_field(const table *t, sqlite3_index_info *info, bool *repeated)
 }
 
 /* Makes the plan "this=? @retained>? ..."; the value of a field comes last. */
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int instances_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     table     *t = (table *)base;
     hdx_buffer text = hdx_buffer_of(NULL);
@@ -425,7 +427,7 @@ typedef struct cursor {
     hdx_addr           *addresses;
 } cursor;
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+static int instances_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     cursor *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -451,7 +453,7 @@ static void free_cache(table *t)
     t->cached_count = 0;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
+static int instances_close(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     hdx_instances_close(c->reader);
@@ -630,7 +632,7 @@ static hdx_code fill_one(cursor *c, hdx_error *err)
     return code;
 }
 
-static hdx_code fill(cursor *c, hdx_error *err)
+static hdx_code fill_batch(cursor *c, hdx_error *err)
 {
     uint32_t n = 0;
     hdx_code code = hdx_sql_batch_list(&c->batch, 0, err);
@@ -682,7 +684,7 @@ static hdx_code refill(cursor *c, hdx_error *err)
     const uint32_t most = c->t->width == 0 ? SQL_BATCH : MOST_BYTES / c->t->width;
     hdx_code       code = HDX_OK;
     while (code == HDX_OK) {
-        code = c->way == ONE ? fill_one(c, err) : c->indexed ? fill_found(c, err) : fill(c, err);
+        code = c->way == ONE ? fill_one(c, err) : c->indexed ? fill_found(c, err) : fill_batch(c, err);
         c->read = false;
         c->ids_of = 0;
         if (code == HDX_OK && c->batch.count == 0) {
@@ -703,7 +705,7 @@ static hdx_code refill(cursor *c, hdx_error *err)
     return code;
 }
 
-static void begin(cursor *c, unsigned way)
+static void begin_search(cursor *c, unsigned way)
 {
     c->way = way;
     c->end = c->in_class = c->indexed = false;
@@ -738,10 +740,10 @@ static hdx_code make_index(table *t, unsigned place, hdx_error *err)
     field_index         *index = &t->indexes[place];
     sqlite3_vtab_cursor *base;
     hdx_code             code = HDX_OK;
-    if (open_cursor(&t->base, &base) != SQLITE_OK)
+    if (instances_open(&t->base, &base) != SQLITE_OK)
         return hdx_no_memory(err, "an index of a field", sizeof(cursor));
     cursor *c = (cursor *)base;
-    begin(c, ALL);
+    begin_search(c, ALL);
     c->place = place;
     index->count = 0;
     while ((code = refill(c, err)) == HDX_OK && !c->end)
@@ -751,7 +753,7 @@ static hdx_code make_index(table *t, unsigned place, hdx_error *err)
     if (code == HDX_OK)
         hdx_sort_pairs(t->heap->query.mem, index->at, index->count);
     index->made = code == HDX_OK;
-    (void)close_cursor(base);
+    (void)instances_close(base);
     return code;
 }
 
@@ -770,13 +772,13 @@ static hdx_code find_value(cursor *c, hdx_error *err)
     return HDX_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
+static int instances_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
 {
     cursor   *c = (cursor *)base;
     hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
     int       at = 0;
     hdx_code  code = HDX_OK;
-    begin(c, (unsigned)number & 3);
+    begin_search(c, (unsigned)number & 3);
     if (c->way == WITH_VALUE && count > 0) {
         c->place = (unsigned)number >> 2;
         c->value = SQL_ANY;
@@ -813,13 +815,13 @@ static __attribute__((noinline)) int go_on(cursor *c)
     return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int instances_next(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     return ++c->batch.at < c->batch.chosen_count ? SQLITE_OK : go_on(c);
 }
 
-static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
+static int instances_eof(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
 
 /* ---- results ---- */
 
@@ -845,7 +847,7 @@ static int field_result(cursor *c, unsigned place, uint32_t slot, sqlite3_contex
     return SQLITE_OK;
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
+static int instances_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
 {
     cursor          *c = (cursor *)base;
     const uint32_t   slot = c->batch.chosen[c->batch.at];
@@ -856,7 +858,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
     return SQLITE_OK;
 }
 
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+static int instances_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
     cursor *c = (cursor *)base;
     *out = (sqlite3_int64)sql_batch_id(&c->batch, c->batch.chosen[c->batch.at]);
@@ -864,17 +866,17 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 }
 
 static const sqlite3_module module = {
-    .xCreate = create,
-    .xConnect = connect,
-    .xBestIndex = best_index,
-    .xDisconnect = disconnect,
-    .xDestroy = disconnect,
-    .xOpen = open_cursor,
-    .xClose = close_cursor,
-    .xFilter = filter,
-    .xNext = next,
-    .xEof = at_end,
-    .xColumn = column,
-    .xRowid = rowid,
+    .xCreate = instances_create,
+    .xConnect = instances_connect,
+    .xBestIndex = instances_best_index,
+    .xDisconnect = instances_disconnect,
+    .xDestroy = instances_disconnect,
+    .xOpen = instances_open,
+    .xClose = instances_close,
+    .xFilter = instances_filter,
+    .xNext = instances_next,
+    .xEof = instances_eof,
+    .xColumn = instances_column,
+    .xRowid = instances_rowid,
 };
 const sql_module hdx_sql_class_tables = { "heapdex_class", &module, NULL };

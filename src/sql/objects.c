@@ -58,7 +58,8 @@ static bool is_number(sql_column column)
 
 /* ---- table ---- */
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
+static int objects_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
+                           char **message)
 {
     sql_heap *heap = argc < 3 ? NULL : hdx_sql_heap_of(aux, argv[1]);
     table    *t = heap == NULL ? NULL : sqlite3_malloc64(sizeof *t);
@@ -76,12 +77,12 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
     return SQLITE_OK;
 }
 
-static int create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
+static int objects_create(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
 {
-    return connect(db, aux, argc, argv, out, message);
+    return objects_connect(db, aux, argc, argv, out, message);
 }
 
-static int disconnect(sqlite3_vtab *base)
+static int objects_disconnect(sqlite3_vtab *base)
 {
     sqlite3_free(base);
     return SQLITE_OK;
@@ -277,7 +278,7 @@ static void plan_order(planning *p)
     }
 }
 
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int objects_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     table                   *t = (table *)base;
     const hdx_graph_summary *s = hdx_graph_summary_of(t->heap->g);
@@ -356,7 +357,7 @@ typedef struct cursor {
     uint64_t   best_count, best_capacity;
 } cursor;
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+static int objects_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     cursor *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -379,7 +380,7 @@ static void forget_search(cursor *c)
     c->id_count = c->id_capacity = c->id_at = c->best_count = c->best_capacity = 0;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
+static int objects_close(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     forget_search(c);
@@ -388,7 +389,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-static int failed(cursor *c, const hdx_error *err)
+static int objects_status(cursor *c, const hdx_error *err)
 {
     return err->code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, err);
 }
@@ -803,7 +804,7 @@ static hdx_code find_top(cursor *c, hdx_error *err)
     return code;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
+static int objects_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
 {
     cursor   *c = (cursor *)base;
     hdx_error err = { .code = HDX_OK, .offset = HDX_NOWHERE };
@@ -837,12 +838,12 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
         c->ranged &= ~(1u << SQL_LIVE);
     }
     if (c->end)
-        return failed(c, code == HDX_OK ? &(hdx_error){ .code = HDX_OK } : &err);
+        return objects_status(c, code == HDX_OK ? &(hdx_error){ .code = HDX_OK } : &err);
     if (code == HDX_OK && c->top)
         code = find_top(c, &err);
     if (code == HDX_OK)
         code = refill(c, c->top, &err);
-    return failed(c, code == HDX_OK ? &(hdx_error){ .code = HDX_OK } : &err);
+    return objects_status(c, code == HDX_OK ? &(hdx_error){ .code = HDX_OK } : &err);
 }
 
 /* ---- rows ---- */
@@ -877,10 +878,10 @@ static __attribute__((noinline)) int next_batch(cursor *c)
     hdx_code  code = sql_turn(c->t->db, &err);
     if (code == HDX_OK)
         code = refill(c, c->top, &err);
-    return code == HDX_OK ? SQLITE_OK : failed(c, &err);
+    return code == HDX_OK ? SQLITE_OK : objects_status(c, &err);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int objects_next(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     if (c->distinct)
@@ -890,9 +891,9 @@ static int next(sqlite3_vtab_cursor *base)
     return c->batch.at < c->batch.chosen_count ? SQLITE_OK : next_batch(c);
 }
 
-static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
+static int objects_eof(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
+static int objects_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
 {
     cursor *c = (cursor *)base;
     if (i == SQL_INSTANCEOF)
@@ -905,7 +906,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
     return SQLITE_OK;
 }
 
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+static int objects_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
     cursor *c = (cursor *)base;
     *out = (sqlite3_int64)sql_batch_id(&c->batch, slot_of(c));
@@ -916,8 +917,8 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
  * instanceof(class_id, NAME) is a condition on classes, and elsewhere an ordinary function. Its numbers are those of
  * the first dump; for another dump it is left to SQLite.
  */
-static int find_function(sqlite3_vtab *base, int count, const char *name,
-                         void (**function)(sqlite3_context *, int, sqlite3_value **), void **own)
+static int objects_find_function(sqlite3_vtab *base, int count, const char *name,
+                                 void (**function)(sqlite3_context *, int, sqlite3_value **), void **own)
 {
     const table *t = (table *)base;
     if (count != 2 || sqlite3_stricmp(name, "instanceof") != 0 || t->heap != hdx_sql_heap_of(t->db, NULL))
@@ -928,19 +929,19 @@ static int find_function(sqlite3_vtab *base, int count, const char *name,
 }
 
 static const sqlite3_module module = {
-    .xCreate = create,
-    .xConnect = connect,
-    .xBestIndex = best_index,
-    .xDisconnect = disconnect,
-    .xDestroy = disconnect,
-    .xOpen = open_cursor,
-    .xClose = close_cursor,
-    .xFilter = filter,
-    .xNext = next,
-    .xEof = at_end,
-    .xColumn = column,
-    .xRowid = rowid,
-    .xFindFunction = find_function,
+    .xCreate = objects_create,
+    .xConnect = objects_connect,
+    .xBestIndex = objects_best_index,
+    .xDisconnect = objects_disconnect,
+    .xDestroy = objects_disconnect,
+    .xOpen = objects_open,
+    .xClose = objects_close,
+    .xFilter = objects_filter,
+    .xNext = objects_next,
+    .xEof = objects_eof,
+    .xColumn = objects_column,
+    .xRowid = objects_rowid,
+    .xFindFunction = objects_find_function,
 };
 static const char *const tables[] = { "objects", NULL };
 const sql_module         hdx_sql_objects = { "heapdex_objects", &module, tables };

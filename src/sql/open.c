@@ -101,7 +101,7 @@ static void report(void *context, const hdx_progress_report *r)
 
 static bool is_cancelled(void *context) { return hdx_sql_stopped(context, NULL) != HDX_OK; }
 
-static void forget(void *context)
+static void free_connection(void *context)
 {
     sql_db *db = context;
     for (unsigned i = 0; i < db->heap_count; i++)
@@ -130,7 +130,7 @@ hdx_code hdx_sql_install(sqlite3 *connection, hdx_session *session, const hdx_sq
     db->scope = db->options.scope;
     atomic_init(&db->interrupted, false);
     int rc = sqlite3_create_function_v2(connection, "heapdex_version", 0, SQLITE_UTF8 | SQLITE_DETERMINISTIC, db,
-                                        version, NULL, NULL, forget); /* SQLite calls `forget` on failure, too */
+                                        version, NULL, NULL, free_connection); /* SQLite calls it on failure, too */
     for (const sql_module *const *m = modules; rc == SQLITE_OK && *m != NULL; m++)
         rc = sqlite3_create_module_v2(connection, (*m)->name, (*m)->module, db, NULL);
     if (rc == SQLITE_OK)

@@ -58,7 +58,7 @@ static int create_named(sqlite3 *db, void *aux, int argc, const char *const *arg
     return connect_named(db, aux, argc, argv, out, message);
 }
 
-static int disconnect(sqlite3_vtab *base)
+static int refs_disconnect(sqlite3_vtab *base)
 {
     sqlite3_free(base);
     return SQLITE_OK;
@@ -70,7 +70,7 @@ static int disconnect(sqlite3_vtab *base)
  * Sets bit 0 if src is given, bit 1 if dst is; then the text says which comparisons of src and dst follow, "src=?",
  * "dst>?" ..., and whether rows are in the order of src: "order:src".
  */
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int refs_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     static const struct {
         int         op;
@@ -145,7 +145,7 @@ typedef struct cursor {
     hdx_buffer          texts;
 } cursor;
 
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+static int refs_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     cursor *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -158,7 +158,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
     return SQLITE_OK;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
+static int refs_close(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     hdx_mem_put(c->t->heap->query.mem, c->names, c->name_capacity * sizeof *c->names);
@@ -266,7 +266,7 @@ static __attribute__((noinline)) int go_on(cursor *c)
     return code == HDX_OK ? SQLITE_OK : hdx_sql_table_failed(&c->t->base, c->t->db, &err);
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int refs_next(sqlite3_vtab_cursor *base)
 {
     cursor *c = (cursor *)base;
     c->row++;
@@ -286,7 +286,7 @@ static int op_of(const char *word)
                             : (word[1] == '=' ? SQLITE_INDEX_CONSTRAINT_GE : SQLITE_INDEX_CONSTRAINT_GT);
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
+static int refs_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values)
 {
     cursor        *c = (cursor *)base;
     const uint64_t objects = hdx_graph_objects(c->g);
@@ -313,14 +313,14 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
             return SQLITE_OK;
         hdx_graph_inbound(c->g, (hdx_id)c->dst.least, c->scope, &c->sources);
     }
-    const int rc = next(base);
+    const int rc = refs_next(base);
     c->row = 0;
     return rc;
 }
 
-static int at_end(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
+static int refs_eof(sqlite3_vtab_cursor *base) { return ((cursor *)base)->end; }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
+static int refs_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
 {
     cursor      *c = (cursor *)base;
     const named *n = c->t->named ? &c->names[c->name_at] : NULL;
@@ -336,15 +336,16 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
     return SQLITE_OK;
 }
 
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+static int refs_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
     *out = ((cursor *)base)->row;
     return SQLITE_OK;
 }
 
 #define METHODS                                                                                                        \
-    .xBestIndex = best_index, .xDisconnect = disconnect, .xDestroy = disconnect, .xOpen = open_cursor,                 \
-    .xClose = close_cursor, .xFilter = filter, .xNext = next, .xEof = at_end, .xColumn = column, .xRowid = rowid
+    .xBestIndex = refs_best_index, .xDisconnect = refs_disconnect, .xDestroy = refs_disconnect, .xOpen = refs_open,    \
+    .xClose = refs_close, .xFilter = refs_filter, .xNext = refs_next, .xEof = refs_eof, .xColumn = refs_column,        \
+    .xRowid = refs_rowid
 static const sqlite3_module refs = { .xCreate = create_refs, .xConnect = connect_refs, METHODS };
 static const sqlite3_module named_refs = { .xCreate = create_named, .xConnect = connect_named, METHODS };
 

@@ -415,8 +415,9 @@ static void rtrim(sqlite3_context *context, int count, sqlite3_value **values)
 
 #define MOST_ARGUMENTS 101u
 #define MOST_WIDTH     10000000 /* of a conversion of printf, which writes characters one by one: a fifth of a second */
-#define MOST_PRODUCT   1000000000ull /* bytes times bytes of json_patch, which compares each key with all: two seconds \
-                                      */
+#define MOST_PRODUCT                                                                                                   \
+    1000000000ull /* bytes times bytes of json_patch, which compares each key with all: two seconds                    \
+                   */
 
 struct sql_texts {
     sqlite3      *plain;                              /* a connection with SQLite's functions */

@@ -221,9 +221,9 @@ static void leave(const char *path, unsigned seconds_ago)
 /* Forecasts that are kept; times are another each time, and so is what a build takes. */
 static void put_plan(hdx_buffer *b, const char *out)
 {
-    hdx_arena       arena = hdx_arena_of(NULL);
-    batch_kept_list list = { 0 };
-    hdx_error       err;
+    hdx_arena        arena = hdx_arena_of(NULL);
+    batch_saved_list list = { 0 };
+    hdx_error        err;
     if (hdx_batch_plan_read(out, &arena, &list, &err) != HDX_OK)
         hdx_buffer_format(b, "%s\n", err.message);
     for (uint64_t i = 0; i < list.count; i++) {

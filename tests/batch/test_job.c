@@ -376,9 +376,9 @@ static void forecasts(hdx_buffer *b)
         jobs[i].forecast.seconds = below(4);
         jobs[i].forecast.objects = below(2) * 100000000u;
     }
-    for (unsigned i = below(5); i > 0 && hdx_list_room(NULL, HDX_LIST_REF(&r.kept)); i--) {
-        batch_kept *k = &r.kept.at[r.kept.count++];
-        *k = (batch_kept){ .id = ids[below(5)] };
+    for (unsigned i = below(5); i > 0 && hdx_list_room(NULL, HDX_LIST_REF(&r.saved)); i--) {
+        batch_saved *k = &r.saved.at[r.saved.count++];
+        *k = (batch_saved){ .id = ids[below(5)] };
         k->forecast.objects = 5 + i;
     }
     (void)unlink("out/plan.jsonl");
@@ -402,7 +402,7 @@ static void forecasts(hdx_buffer *b)
         }
         hdx_buffer_format(b, "%llu\n", (unsigned long long)hdx_batch_disk_for(&r, j));
     }
-    hdx_list_free(NULL, HDX_LIST_REF(&r.kept));
+    hdx_list_free(NULL, HDX_LIST_REF(&r.saved));
     hdx_arena_free(&arena);
     hdx_arena_free(&r.arena);
     hdx_arena_free(&r.line);

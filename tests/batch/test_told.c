@@ -152,9 +152,9 @@ static void put_file(hdx_buffer *b, const char *path)
 
 static void kept(hdx_buffer *b, const char *text, size_t len)
 {
-    hdx_arena       arena = hdx_arena_of(NULL);
-    hdx_error       err = { .offset = HDX_NOWHERE };
-    batch_kept_list list = { 0 };
+    hdx_arena        arena = hdx_arena_of(NULL);
+    hdx_error        err = { .offset = HDX_NOWHERE };
+    batch_saved_list list = { 0 };
     put("plan.jsonl", text, len);
     cr_assert(hdx_batch_plan_read(".", &arena, &list, &err) == HDX_OK);
     for (uint64_t i = 0; i < list.count; i++)

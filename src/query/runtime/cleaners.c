@@ -127,7 +127,7 @@ static hdx_code cleaners_find(void *of, hdx_error *err)
     return code;
 }
 
-static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code cleaners_cells(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     const cleaner *at = entry;
     hdx_graph     *g = ((cleaners *)of)->found.ask.g;
@@ -175,7 +175,7 @@ static const hdx_listing listing = { .what = "cleaners",
                                      .label = LABEL,
                                      .find = cleaners_find,
                                      .order = heaviest_first,
-                                     .cells = cells_of,
+                                     .cells = cleaners_cells,
                                      .nothing = no_cleaners,
                                      .close = close_fields };
 

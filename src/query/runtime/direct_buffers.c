@@ -245,11 +245,11 @@ static buffer *shown_by(const buffers *b, const buffer *from)
 static void remove_views(buffers *b)
 {
     buffer  *at = b->found.at;
-    uint64_t kept = 0;
+    uint64_t remaining = 0;
     for (uint64_t i = 0; i < b->found.count; i++)
         if (at[i].id != HDX_NO_ID)
-            at[kept++] = at[i];
-    b->found.count = kept;
+            at[remaining++] = at[i];
+    b->found.count = remaining;
 }
 
 /* Removes views from the list, and counts them with the buffers that they show. */
@@ -463,7 +463,7 @@ static hdx_code buffers_find(void *of, hdx_error *err)
     return code == HDX_OK ? sum_up(b, err) : code;
 }
 
-static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code buffers_cells(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     buffers              *b = of;
     const buffer         *at = entry;
@@ -537,7 +537,7 @@ static const hdx_listing listing = { .what = "buffers",
                                      .field = FIELD,
                                      .find = buffers_find,
                                      .order = largest_first,
-                                     .cells = cells_of,
+                                     .cells = buffers_cells,
                                      .beside = add_document,
                                      .nothing = no_buffers,
                                      .close = close_buffers };

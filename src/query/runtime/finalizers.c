@@ -210,7 +210,7 @@ static hdx_code finalizers_find(void *of, hdx_error *err)
     return code;
 }
 
-static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code finalizers_cells(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     const finalizer *e = entry;
     hdx_graph       *g = ((finalizers *)of)->found.ask.g;
@@ -265,7 +265,7 @@ static const hdx_listing listing = { .what = "finalizers",
                                      .label = LABEL,
                                      .find = finalizers_find,
                                      .order = in_order,
-                                     .cells = cells_of,
+                                     .cells = finalizers_cells,
                                      .nothing = no_finalizers,
                                      .close = close_fields };
 

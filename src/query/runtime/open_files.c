@@ -409,7 +409,7 @@ static hdx_code socket_cell(files *f, hdx_id id, hdx_arena *arena, hdx_cell *out
     return HDX_OK;
 }
 
-static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code files_cells(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     files           *f = of;
     const handle    *h = entry;
@@ -488,7 +488,7 @@ static const hdx_listing listing = { .what = "files",
                                      .field = FIELD,
                                      .find = files_find,
                                      .order = worst_first,
-                                     .cells = cells_of,
+                                     .cells = files_cells,
                                      .nothing = no_files,
                                      .close = close_files };
 

@@ -221,7 +221,7 @@ static bool is_set(const properties *p, uint64_t from, uint64_t end, const row *
 static void keep_found_defaults(properties *p)
 {
     const uint64_t system = p->first[SYSTEM], from = p->first[DEFAULT];
-    uint64_t       kept = from;
+    uint64_t       remaining = from;
     sort_rows(p, system, from);
     sort_rows(p, from, p->count);
     for (uint64_t i = from, end; i < p->count; i = end) {
@@ -230,11 +230,11 @@ static void keep_found_defaults(properties *p)
         for (end = i; end < p->count && (end == i || texts(&p->at[end].key, &p->at[i].key) == 0); end++) {
             const bool property = is_property(p, &p->at[end]);
             if (!property || (!set && !found))
-                p->at[kept++] = p->at[end];
+                p->at[remaining++] = p->at[end];
             found = found || property;
         }
     }
-    p->count = kept;
+    p->count = remaining;
 }
 
 /* Adds saved properties that differ from the current ones, which few do. */
@@ -251,14 +251,14 @@ static hdx_code read_saved(properties *p, hdx_error *err)
         code = read_collection(p, id, true, "saved properties", err);
     if (code != HDX_OK)
         return code;
-    uint64_t kept = from;
+    uint64_t remaining = from;
     for (uint64_t i = from; i < p->count; i++) {
         const row *was =
             end == system ? NULL : bsearch(&p->at[i], p->at + system, end - system, sizeof *p->at, has_same_key);
         if (was == NULL || texts(&was->value, &p->at[i].value) != 0)
-            p->at[kept++] = p->at[i];
+            p->at[remaining++] = p->at[i];
     }
-    p->count = kept;
+    p->count = remaining;
     return HDX_OK;
 }
 

@@ -115,7 +115,7 @@ static int by_reach(const void *a, const void *b)
     return (x->reference > y->reference) - (x->reference < y->reference);
 }
 
-static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code referents_cells(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     const held_referent *h = entry;
     hdx_graph           *g = ((referents *)state)->found.ask.g;
@@ -241,7 +241,7 @@ static hdx_code kind_rows(const hdx_strengths *s, unsigned kinds, const sum *sum
     }
     for (unsigned k = HDX_SOFT; code == HDX_OK && k < HDX_STRENGTHS; k++) {
         sum        found = { .group = k };
-        const bool told = unknown[k] < references[k];
+        const bool is_known = unknown[k] < references[k];
         if (references[k] == 0 || !is_chosen(kinds, (hdx_strength)k))
             continue;
         for (uint64_t i = 0; i < count; i++)
@@ -251,10 +251,10 @@ static hdx_code kind_rows(const hdx_strengths *s, unsigned kinds, const sum *sum
                                    hdx_cell_uint(references[k]),
                                    hdx_cell_uint(unknown[k]),
                                    hdx_cell_uint(cleared[k]),
-                                   told ? hdx_cell_uint(found.referents) : hdx_cell_null(),
-                                   told ? hdx_cell_uint(found.only) : hdx_cell_null(),
-                                   told ? hdx_cell_uint(s->objects[k]) : hdx_cell_null(),
-                                   told ? hdx_cell_uint(s->bytes[k]) : hdx_cell_null() };
+                                   is_known ? hdx_cell_uint(found.referents) : hdx_cell_null(),
+                                   is_known ? hdx_cell_uint(found.only) : hdx_cell_null(),
+                                   is_known ? hdx_cell_uint(s->objects[k]) : hdx_cell_null(),
+                                   is_known ? hdx_cell_uint(s->bytes[k]) : hdx_cell_null() };
         code = hdx_table_add(table, cells, err);
     }
     return code;
@@ -324,7 +324,7 @@ static const hdx_listing listing = { .what = "referents",
                                      .field = FIELD,
                                      .find = referents_find,
                                      .order = by_reach,
-                                     .cells = cells_of,
+                                     .cells = referents_cells,
                                      .beside = add_note,
                                      .nothing = no_referents };
 

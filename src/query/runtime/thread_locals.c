@@ -202,7 +202,7 @@ static hdx_code locals_find(void *state, hdx_error *err)
 
 /* ---- rows ---- */
 
-static hdx_code cells_of(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code locals_cells(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     const hdx_query   *q = &((locals *)state)->found.ask.q;
     const local_value *k = entry;
@@ -275,7 +275,7 @@ static const hdx_listing listing = { .what = "thread locals",
                                      .label = LABEL,
                                      .field = FIELD,
                                      .find = locals_find,
-                                     .cells = cells_of,
+                                     .cells = locals_cells,
                                      .nothing = no_locals,
                                      .close = close_locals };
 

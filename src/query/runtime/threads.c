@@ -125,7 +125,7 @@ static int by_thread(const void *a, const void *b)
 hdx_code hdx_locals_of(hdx_mem *mem, hdx_graph *g, hdx_frame_local **out, uint64_t *count, uint64_t *capacity,
                        hdx_error *err)
 {
-    uint64_t        n = 0, kept = 0, used = 0;
+    uint64_t        n = 0, distinct = 0, used = 0;
     const hdx_root *roots = hdx_graph_roots(g, &n);
     if (roots == NULL)
         n = 0;
@@ -143,9 +143,9 @@ hdx_code hdx_locals_of(hdx_mem *mem, hdx_graph *g, hdx_frame_local **out, uint64
     if (used > 0)
         qsort(list, used, sizeof *list, by_thread);
     for (uint64_t i = 0; i < used; i++)
-        if (kept == 0 || by_thread(&list[i], &list[kept - 1]) != 0)
-            list[kept++] = list[i];
-    *count = kept;
+        if (distinct == 0 || by_thread(&list[i], &list[distinct - 1]) != 0)
+            list[distinct++] = list[i];
+    *count = distinct;
     return HDX_OK;
 }
 

@@ -373,7 +373,7 @@ static hdx_code sum_parts(reading *r, hdx_ticker *tick, hdx_error *err)
 
 /* ---- reading ---- */
 
-static void forget(hdx_array_contents *c)
+static void reset_results(hdx_array_contents *c)
 {
     memset(&c->counts, 0, sizeof c->counts);
     if (c->places == 0)
@@ -396,7 +396,7 @@ static void all_absent(hdx_array_contents *c)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(c->ask.g, &count);
-    forget(c);
+    reset_results(c);
     for (uint32_t i = 0; i < count; i++)
         if (hdx_class_of_strings(&classes[i])) {
             const uint64_t live = classes[i].live_instances, all = classes[i].instances;
@@ -424,7 +424,7 @@ hdx_code hdx_array_contents_read(hdx_array_contents *c, bool again, hdx_array_vi
     if ((r.workers = hdx_mem_array(mem, c->threads, sizeof *r.workers)) == NULL)
         return hdx_no_memory(err, "contents", c->threads * sizeof *r.workers);
     if (!again)
-        forget(c);
+        reset_results(c);
     hdx_ticker_init(&tick, c->ask.q.progress, 1);
     hdx_ticker_step(&tick, "contents", bytes, "bytes");
     hdx_code code = hdx_graph_contents(c->ask.g, c->threads, &reader, mem, &tick, err);

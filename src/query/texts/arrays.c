@@ -152,7 +152,7 @@ typedef struct array_rows {
     hdx_id             next;
 } array_rows;
 
-static hdx_code rows_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
+static hdx_code arrays_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     array_rows *r = state;
     judged      j = { .kind = KINDS };
@@ -256,7 +256,7 @@ static hdx_code list_arrays(const hdx_array_contents *c, unsigned kind, uint64_t
         return hdx_no_memory(err, "arrays", sizeof *r);
     r->c = *c;
     r->kind = kind;
-    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, rows_next, NULL, total };
+    hdx_rows_maker maker = { columns, HDX_COUNT(columns), r, arrays_next, NULL, total };
     return hdx_rows_make_in(r->c.ask.q.mem, &maker, out, err);
 }
 

@@ -103,7 +103,7 @@ static int largest_first(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static hdx_code cells_of(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+static hdx_code arrays_cells(void *of, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
 {
     const array *at = entry;
     hdx_graph   *g = ((arrays *)of)->found.ask.g;
@@ -142,7 +142,7 @@ static const hdx_listing listing = { .what = "arrays",
                                      .field = FIELD,
                                      .find = arrays_find,
                                      .order = largest_first,
-                                     .cells = cells_of,
+                                     .cells = arrays_cells,
                                      .nothing = no_arrays };
 
 static const hdx_parameter parameters[] = {

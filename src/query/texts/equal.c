@@ -319,7 +319,7 @@ static hdx_code one_range(equals *q, hdx_error *err)
     return hdx_first_error_take(&q->fault, err);
 }
 
-static void forget(equals *q)
+static void free_workers(equals *q)
 {
     hdx_mem *mem = q->c->ask.q.mem;
     for (unsigned i = 0; q->workers != NULL && i < q->c->threads; i++) {
@@ -378,7 +378,7 @@ static hdx_code find_in(equals *q, unsigned ranges, hdx_equals *out, hdx_error *
     }
     if (code == HDX_OK)
         code = collect(q, out, err);
-    forget(q);
+    free_workers(q);
     return code;
 }
 

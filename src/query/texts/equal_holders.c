@@ -289,8 +289,8 @@ static hdx_code find_rows(hdx_equal_holders *h, const hdx_cell *keys, uint64_t c
     return code;
 }
 
-static hdx_code fill(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
-                     hdx_error *err)
+static hdx_code fill_holders(void *context, const hdx_cell *keys, uint64_t count, hdx_arena *arena, hdx_cell *cells,
+                             hdx_error *err)
 {
     hdx_equal_holders *h = context;
     most_members      *rows = hdx_mem_array(h->c.ask.q.mem, count, sizeof *rows);
@@ -318,6 +318,6 @@ hdx_code hdx_equal_holders_fill(hdx_equal_holders *h, hdx_array_contents *c, hdx
 {
     h->c = *c;
     *c = (hdx_array_contents){ .objects = 0 };
-    const hdx_filler filler = { .fill = fill, .context = h };
+    const hdx_filler filler = { .fill = fill_holders, .context = h };
     return hdx_rows_fill(rows, "address", "holder", &filler, 0, AT_ONCE, err);
 }
