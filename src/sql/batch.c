@@ -99,7 +99,7 @@ static void load_retained(sql_batch *b, int64_t *out)
     uint64_t live[SQL_BATCH / 64];
     hdx_graph_read_retained(b->heap->g, b->first, b->count, (uint64_t *)out);
     if (b->heap->query.scope == HDX_LIVE || hdx_graph_all_live(b->heap->g))
-        return; /* without garbage in the scope these values are never used */
+        return; /* garbage is not in the scope, so its values are never used */
     hdx_graph_read_live(b->heap->g, b->first, b->count, live);
     for (uint32_t i = 0; i < b->count; i++)
         if (!hdx_bits_test(live, i))
