@@ -1,16 +1,16 @@
 /*
- * blank.c - what a stripped dump holds no longer: contents that were cut, and contents that a tool overwrote with a
- * constant.
+ * blank.c - recognizes contents that a stripped dump has lost: contents that were cut out, and contents that a tool
+ * overwrote with a constant.
  *
- * Cut contents are zeros that the source makes up, and it says so of each position. Overwritten ones are known by the
- * policy alone: a constant in the file is all there is. Arrays without elements have lost nothing and stay empty.
+ * For cut contents the source supplies zeros and knows at which positions. Overwritten contents are recognized by the
+ * stripping policy, because the file only shows the constant. Arrays without elements have lost nothing.
  */
 #include "graph/inside.h"
 
-#define ELEMENTS 64u /* an overwritten array is known by its first ones */
+#define ELEMENTS 64u /* an overwritten array is recognized by its first elements */
 
 /*
- * Tools keep some contents: arrays of other types, names of threads. What does not hold the constant was not
+ * Tools spare some contents: arrays of certain types, names of threads. Content that differs from the constant was not
  * overwritten.
  */
 static bool overwritten(const hdx_graph *g, hdx_source *source, const hdx_event *array, hdx_pos content)
@@ -50,7 +50,7 @@ bool hdx_graph_blank_array(const hdx_graph *g, hdx_source *source, const hdx_eve
     switch (g->m->stripping.policy) {
     case HDX_STRIP_SHARK: return true;
     case HDX_STRIP_REDACTED: return overwritten(g, source, array, content);
-    case HDX_STRIP_KOOM: /* without a view: restored by another tool, all zeros */
+    case HDX_STRIP_KOOM: /* without an overlay the dump was restored by another tool, with zeros */
         return g->m->stripping.overlay == HDX_OVERLAY_NONE || hdx_source_absent(source, content);
     case HDX_STRIP_TAILOR: return array->type == 5 || array->type == 8;
     default: return false;
@@ -91,7 +91,7 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
         return false;
     if (hdx_graph_wiped(g, value))
         return true;
-    if ((s->detailed && s->kept != 0) || !is_zero(value)) /* older versions of Shark leave boxes alone */
+    if ((s->detailed && s->kept != 0) || !is_zero(value)) /* older versions of Shark do not overwrite boxes */
         return false;
     for (unsigned i = 0; i < sizeof boxes / sizeof *boxes; i++)
         if (value->type == boxes[i].type && hdx_text_is(owner->name, boxes[i].name))
@@ -99,7 +99,7 @@ bool hdx_graph_blank_value(const hdx_graph *g, const hdx_class *owner, const hdx
     return false;
 }
 
-/* What a field refers to; 0: nothing, or it is none that can be read. */
+/* Returns the address in a reference field; 0 if it is null, missing or cannot be read. */
 static hdx_addr reference(hdx_graph *g, hdx_id id, const char *class, const char *field)
 {
     hdx_value v;
@@ -108,7 +108,7 @@ static hdx_addr reference(hdx_graph *g, hdx_id id, const char *class, const char
     return found && !v.absent && v.type == 2 ? v.as.address : 0;
 }
 
-/* The array that holds the text of a String was dropped, or its content was. */
+/* Returns whether the dump lacks the array of a String, or the content of that array. */
 static bool string_absent(hdx_graph *g, hdx_id id)
 {
     hdx_record     r;

@@ -1,20 +1,18 @@
 /*
- * bulk.c - references and elements of many objects, in the order of the dump; what classes have below and above them.
+ * bulk.c - references and elements of many objects, read in the order of the dump; subclasses and superclasses.
  *
  * In:  ids, in any order.
- * Out: what the calls for one object give, for each.
- * Small records that lie near each other come out of blocks that are read once (hdx_near_begin).
+ * Out: for each id the same as the call for one object.
+ * Small records that are near each other are read together, in blocks (hdx_near_begin).
  */
 #include "graph/inside.h"
 #include "graph/graph.h"
 
 #include <stdlib.h>
 
-/* ---- in the order of the dump ---- */
-
 typedef struct walk {
     hdx_graph *g;
-    hdx_pair  *places; /* position of the record, place among the ids; without a record last */
+    hdx_pair  *places; /* position of the record, index into the ids; ids without a record come last */
     size_t     count;
     hdx_near  *near;
 } walk;
@@ -115,7 +113,7 @@ hdx_code hdx_graph_strings_of(hdx_graph *g, const hdx_id *ids, size_t n, uint64_
 
 /* ---- classes ---- */
 
-/* A chain of super classes is at most as long as there are classes: a damaged catalog may hold a ring. */
+/* A chain of superclasses is at most as long as the number of classes: a damaged catalog may contain a cycle. */
 void hdx_class_heirs(hdx_graph *g, uint32_t number, uint64_t *bits)
 {
     uint32_t count;

@@ -1,12 +1,11 @@
 /*
- * classes.c - the table of classes, and what the catalog holds besides: roots, threads, Android heaps.
+ * classes.c - the table of classes, and the other lists of the catalog: roots, threads, Android heaps.
  *
- * In:  the catalog's lists, decoded on the first question.
+ * In:  the catalog's lists, decoded on first use.
  * Out: classes by number, by object, by name; roots by object and by thread.
- * Knows that a catalog may lie: numbers and chains of super classes are checked once, here (invariant G3).
- * Cost: O(classes * log classes) on the first use; by name another sort on the first question for a name. Sorted
- *       tables, not hashes:
- * names and ids come from the dump, and a file made for it could make every name of a hash collide.
+ * The catalog is not trusted: numbers and chains of superclasses are checked once, here (invariant G3).
+ * Cost: O(classes * log classes) on the first use, and another sort when a name is first looked up. Tables are sorted,
+ *       not hashed: a crafted dump could make all its names and ids collide in a hash table.
  */
 #include "graph/inside.h"
 
@@ -25,7 +24,7 @@ static int compare_text(hdx_text a, hdx_text b)
     return c != 0 ? c : hdx_order(a.len, b.len);
 }
 
-/* The catalog keeps each name once, so classes of one name point to one place. */
+/* The catalog stores each name once, so classes with the same name point to the same text. */
 static int by_place_of_name(const void *a, const void *b)
 {
     const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
@@ -35,7 +34,7 @@ static int by_place_of_name(const void *a, const void *b)
 
 typedef struct named_classes {
     hdx_text name;
-    uint32_t from, count; /* among the classes by the place of their name */
+    uint32_t from, count; /* slice of the classes sorted by the address of their name */
 } named_classes;
 
 static int by_name(const void *a, const void *b)
@@ -46,9 +45,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Sorts classes by name, then address. Different names are compared, not classes: thousands of classes may bear one
- * name, or two, that are most of a dump.
- * False: out of memory.
+ * Sorts classes by name, then by address. Each distinct name is compared once, because thousands of classes may have
+ * the same name. False: out of memory.
  */
 static bool sort_by_name(const hdx_class **classes, uint32_t count)
 {
@@ -74,7 +72,7 @@ static bool sort_by_name(const hdx_class **classes, uint32_t count)
     return true;
 }
 
-/* What the catalog has not seen to: numbers, super classes and that their chains end it has checked itself. */
+/* Checks what the catalog has not: it has already checked numbers, superclasses, and that superclass chains end. */
 static hdx_code check_classes(const hdx_graph *g, const hdx_class *classes, uint32_t count, hdx_error *err)
 {
     if (count != g->m->classes)
@@ -119,7 +117,7 @@ const hdx_class_table *hdx_graph_load_classes(hdx_graph *g)
         return NULL;
     (void)pthread_mutex_lock(&g->lock);
     hdx_class_table *t = atomic_load(&g->classes);
-    if (t == NULL) { /* who waited while it failed tries once more */
+    if (t == NULL) { /* after a failure, threads that waited for the lock try once more */
         hdx_error e = { .code = HDX_OK };
         if ((e.code = load(g, &t, &e)) == HDX_OK) {
             atomic_store_explicit(&g->classes, t, memory_order_release);
@@ -211,7 +209,7 @@ hdx_code hdx_graph_class_label(hdx_graph *g, const hdx_class *c, hdx_text *out, 
     bool           fresh;
     (void)pthread_mutex_lock(&g->lock);
     uint64_t *place = len > UINT32_MAX ? NULL : hdx_map_put(&g->labelled, (uintptr_t)c->name.at, &fresh);
-    if (place != NULL && *place == 0) { /* also one for which there was no memory before */
+    if (place != NULL && *place == 0) { /* NULL also if memory ran out at an earlier call */
         char *text = hdx_arena_get(&g->labels, len);
         if (text != NULL) {
             memcpy(text, "class ", WORD);
@@ -231,7 +229,7 @@ bool hdx_class_extends(hdx_graph *g, uint32_t number, uint32_t ancestor)
     if (t == NULL || number >= t->count)
         return false;
     while (number != ancestor && number != HDX_NO_CLASS) {
-        assert(number < t->count); /* G3; and the chain ends */
+        assert(number < t->count); /* G3; the chain ends */
         number = t->at[number].super;
     }
     return number == ancestor && number != HDX_NO_CLASS;
@@ -245,7 +243,7 @@ static const void *noted(hdx_graph *g, hdx_code code, hdx_error *e, const void *
     if (code == HDX_OK)
         return list;
     e->code = code;
-    hdx_graph_note(g, e); /* the catalog gives none then, and counts none */
+    hdx_graph_note(g, e); /* the list is then NULL and its count 0 */
     assert(list == NULL && *count == 0);
     return NULL;
 }

@@ -1,12 +1,12 @@
 /*
- * columns.c - whole columns in runs, for questions that look at every object; reading ahead, for those that look at
- * some tens at random.
+ * columns.c - whole columns in runs, for queries that read every object; prefetching, for queries that read objects at
+ * random positions.
  *
  * In:  runs of ids.
  * Out: the same values as the getters of objects.c.
- * Knows pages no more than they do; it asks for runs of them and keeps the rest of a run on the stack.
- * Cost: 2 to 5 ns an object and column; dominators, nearest parents and counts of references some 10 to 20, for they go
- *       through lists.
+ * Values are read in runs of at most PART, into arrays on the stack.
+ * Cost: 2 to 5 ns an object and column; some 10 to 20 ns for dominators, nearest parents and counts of references,
+ *       which need lists.
  */
 #include "graph/inside.h"
 
@@ -59,27 +59,25 @@ hdx_id hdx_graph_first_at(const hdx_graph *g, hdx_addr address)
     return hdx_partition(g, 0, g->objects, &address, address_below);
 }
 
-/* ---- ahead ---- */
 /*
- * How many keys a round of reading ahead is before the next (away), and for how many of them at a time. A line has come
- * within the time of one or two answers. What is asked for too far ahead is gone when it is needed: not from the first
- * cache, but from the processor's first table of translations, which has some 70 pages: of a number two, of an address
- * three, of an outbound list five. Measured: 184 and 160 ns a list so, 215 at twice the distance; an address 35 ns, and
- * 50 by eights.
+ * How many keys before its use a value is prefetched (away), and how many keys are prefetched at a time (step). A cache
+ * line arrives within the time of one or two look-ups. At larger distances the entries of the processor's first-level
+ * TLB (about 70 pages) are evicted before use: a number needs two pages, an address three, an outbound list five.
+ * Measured: 184 and 160 ns a list with these values, 215 ns at twice the distance; 35 ns an address, 50 ns with a step
+ * of 8.
  */
 static const hdx_pace of_numbers = { 8, 8 }, of_addresses = { 8, 4 }, of_lists = { 3, 3 };
 
 void hdx_graph_ahead(const hdx_graph *g, unsigned what, const hdx_id *ids, size_t n, size_t i)
 {
     static const hdx_kind kinds[] = {
-        /* by the number of their bit in hdx_ahead */
+        /* in the order of the bits of hdx_ahead */
         HDX_KIND_ADDRESS,  HDX_KIND_CLASS,   HDX_KIND_SIZE,     HDX_KIND_POSITION,
         HDX_KIND_RETAINED, HDX_KIND_SPECIAL, HDX_KIND_OUTBOUND, HDX_KIND_INBOUND,
     };
-    const bool lists =
-        (what & (HDX_AHEAD_OUTBOUND | HDX_AHEAD_INBOUND)) != 0; /* then the answers take their time, and all keep it */
+    const bool  lists = (what & (HDX_AHEAD_OUTBOUND | HDX_AHEAD_INBOUND)) != 0; /* the slowest sets the pace */
     const void *file;
-    assert(of_numbers.step % of_addresses.step == 0); /* else rounds of numbers would be passed over */
+    assert(of_numbers.step % of_addresses.step == 0); /* otherwise rounds of numbers would be skipped */
     if (i >= n || i % (lists ? of_lists.step : of_addresses.step) != 0) /* of_numbers.step is a multiple of it */
         return;
     for (what &= (1u << (sizeof kinds / sizeof kinds[0])) - 1; what != 0; what &= what - 1) {
@@ -203,15 +201,15 @@ void hdx_graph_read_heaps(const hdx_graph *g, hdx_id first, uint32_t n, int32_t 
     for (uint32_t done = 0, now; done < n; done += now) {
         now = (uint32_t)hdx_least(n - done, PART);
         numbers(g, HDX_KIND_HEAP, first + done, now, part);
-        for (uint32_t i = 0; i < now;
-             i++) /* the file has place + 1: an object may lie in none, and heap 0 ("default") is one */
+        for (uint32_t i = 0; i < now; i++) /* heap index + 1; 0: in no heap */
             out[done + i] = part[i] != 0 && part[i] <= count ? (int32_t)(part[i] - 1) : -1;
     }
 }
 
 /*
- * What `kind` says of up to PART ids: the values of those in `special`, one after the other, their bits in `members`.
- * Ranks rise with ids, so the values of a run are a run of the file. Gives how many there are.
+ * Reads `kind` for at most PART ids: sets the bits of the ids in `special` in `members` and stores their values one
+ * after the other. Ranks ascend with ids, so the values of a run of ids are consecutive in the file. Returns their
+ * number.
  */
 static uint32_t specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *members,
                          uint64_t *values)
@@ -226,9 +224,9 @@ static uint32_t specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32
         hdx_ranks_read(ranks, first, there, members, &from);
     count = hdx_bits_count(members, hdx_bits_words(n));
     assert(count <= n); /* G5: there is room for them */
-    if (count > 0)      /* past its end it reads 0, and notes the damage */
+    if (count > 0)      /* reads 0 past the end of the file and records the damage */
         hdx_ints_read(ints, from, (uint32_t)count, values);
-    for (uint32_t i = there; i < n; i++) { /* no objects: as garbage */
+    for (uint32_t i = there; i < n; i++) { /* ids past the last object count as garbage */
         hdx_bits_put(members, i);
         values[count++] = 0;
     }
@@ -238,7 +236,7 @@ static uint32_t specials(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32
 void hdx_graph_read_live(const hdx_graph *g, hdx_id first, uint32_t n, uint64_t *out)
 {
     uint64_t members[PART / 64], values[PART];
-    for (uint32_t done = 0, now; done < n; done += now) { /* PART is whole words */
+    for (uint32_t done = 0, now; done < n; done += now) { /* PART is a multiple of 64 */
         now = (uint32_t)hdx_least(n - done, PART);
         (void)specials(g, HDX_KIND_DOMINATOR, first + done, now, members, values);
         uint64_t *live = out + done / 64;
@@ -272,8 +270,8 @@ size_t hdx_graph_garbage(const hdx_graph *g, hdx_id *from, hdx_id *ids, size_t n
 }
 
 /*
- * Lengths of the lists of a run of ids, and with firsts their first values; 0 past the end and where the file is not
- * there.
+ * Reads the lengths of the lists of a run of ids and, if `firsts` is given, their first values; 0 past the end and if
+ * the file is missing.
  */
 static void lists_of(const hdx_graph *g, hdx_kind kind, hdx_id first, uint32_t n, uint64_t *degrees, uint64_t *firsts)
 {
@@ -306,7 +304,7 @@ uint32_t hdx_graph_read_outbound(const hdx_graph *g, hdx_id first, uint32_t n, u
     return fit;
 }
 
-/* one: what the value 1 means; HDX_NO_ID: the id itself. */
+/* `one`: the meaning of the value 1; HDX_NO_ID: the id itself. */
 static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first, uint32_t n, hdx_id *out)
 {
     uint64_t members[PART / 64], values[PART], degrees[PART], referrers[PART];
@@ -317,7 +315,7 @@ static void parents(const hdx_graph *g, hdx_kind kind, hdx_id one, hdx_id first,
         for (uint32_t i = 0, k = 0; i < now; i++) {
             hdx_id id = first + done + i;
             if (!hdx_bits_test(members,
-                               i)) /* its only referrer, where it has one; the getter says what is wrong otherwise */
+                               i)) /* its only referrer, if it has one; otherwise the getter reports the damage */
                 out[done + i] = degrees[i] == 1 ? referrers[i] : hdx_graph_only_referrer(g, id);
             else if (values[k++] == 1)
                 out[done + i] = one == HDX_NO_ID ? id : one;
@@ -338,9 +336,9 @@ void hdx_graph_read_nearest(const hdx_graph *g, hdx_id first, uint32_t n, hdx_id
 }
 
 /*
- * Outbound: the list and the class object, all live where the object is. Inbound: the list, as long as nothing in it is
- * out of scope; a live object that is not special has one referrer, which is live. What is left (garbage and its
- * neighbours, class objects) is counted one by one.
+ * Outbound: the list plus the class object; both are live if the object is. Inbound: the list, if all of it is in
+ * scope: a live object that is not special has one referrer, which is live. All other objects (garbage and its
+ * neighbours, class objects) are counted one by one.
  */
 void hdx_graph_read_counts(hdx_graph *g, hdx_refs_scope scope, hdx_id first, uint32_t n, uint64_t *outbound,
                            uint64_t *inbound)

@@ -1,10 +1,10 @@
 /*
- * content.c - what a text or an array of primitives holds, whole and as it is, piece by piece.
+ * content.c - writes the whole, unchanged content of a text or a primitive array, piece by piece.
  *
  * In:  a String, StringBuilder, StringBuffer or char[]; any other array of primitives.
- * Out: UTF-8, half of a surrogate pair as U+FFFD; bytes as they stand in the dump, numbers with their high byte first.
- * Knows that contents may be missing: a stripped dump says nothing of them, a damaged one ends within them.
- * Cost: pieces of some KB, however long the text is.
+ * Out: UTF-8 with U+FFFD for unpaired surrogates; bytes as in the dump, numbers in big-endian order.
+ * Content may be missing: a stripped dump lacks it, a damaged dump ends inside it.
+ * Cost: pieces of a few KB, whatever the length of the text.
  */
 #include "graph/inside.h"
 
@@ -30,7 +30,7 @@ static hdx_code put(writing *w, const char *bytes, size_t len, hdx_error *err)
     return w->put(w->context, bytes, len) ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
 }
 
-/* A part of it would pass for the whole. */
+/* Fails, because a caller would take a part for the whole. */
 static hdx_code cut_off(const writing *w, uint64_t got, uint64_t all, hdx_error *err)
 {
     return hdx_fail(
@@ -38,8 +38,11 @@ static hdx_code cut_off(const writing *w, uint64_t got, uint64_t all, hdx_error 
         (unsigned long long)hdx_graph_address(w->g, w->id), (unsigned long long)got, (unsigned long long)all);
 }
 
-/* Halves of pairs become U+FFFD. A first half at the end stays where more follows: it is the count that is given. */
-static unsigned mend_pairs(uint16_t *units, unsigned n, bool more)
+/*
+ * Replaces unpaired surrogates by U+FFFD. Returns the number of finished units: a high surrogate at the end waits for
+ * the next piece if there is more.
+ */
+static unsigned replace_unpaired(uint16_t *units, unsigned n, bool more)
 {
     for (unsigned i = 0; i < n; i++) {
         const bool high = units[i] >= 0xd800 && units[i] <= 0xdbff, low = units[i] >= 0xdc00 && units[i] <= 0xdfff;
@@ -67,7 +70,7 @@ static hdx_code put_text(writing *w, const hdx_chars *c, hdx_error *err)
             code = cut_off(w, from + got, c->units, err);
             break;
         }
-        const unsigned n = mend_pairs(units, got, from + got < c->units);
+        const unsigned n = replace_unpaired(units, got, from + got < c->units);
         assert(n > 0 || got == 1);
         hdx_buffer_clear(&w->out);
         hdx_put_utf8(&w->out, units, n, &high);

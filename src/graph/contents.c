@@ -1,23 +1,22 @@
 /*
- * contents.c - what Strings and primitive arrays hold, of all of them.
+ * contents.c - the contents of all Strings and primitive arrays.
  *
  * In:  classes, addresses and positions of the index; the dump.
- * Out: of each String where its text is, of each array its bytes.
- * Knows how a String finds its characters (HPROF 6, as string.c, which knows it of one String), and that ids, being in
- * the order of addresses, are nearly in the order of the dump, too: workers take runs of ids, put what they want of
- * each in the order of the file, and read forward. Does not know what is done with it. Cost: some nanoseconds for each
- * object of the heap to see whether it is wanted; then what is wanted is copied once.
+ * Out: for each String the place of its text, for each array its bytes.
+ * The layouts of Strings are those of string.c (HPROF 6). Ids ascend with addresses and therefore nearly in the order
+ * of the dump: workers take runs of ids, sort the wanted objects of a run by position, and read forward.
+ * Cost: a few nanoseconds for each object of the heap to find the wanted ones; wanted content is copied once.
  */
 #include "graph/graph.h"
 #include "graph/inside.h"
 
 #include <assert.h>
 
-#define RUN_OF_IDS (128u << 10) /* a worker takes as many at a time: some MB of the dump */
+#define RUN_OF_IDS (128u << 10) /* ids that a worker takes at a time: some MB of the dump */
 
-enum { UNWANTED, STRING, ARRAY }; /* of classes */
+enum { UNWANTED, STRING, ARRAY }; /* by class */
 
-typedef struct layout { /* where the fields of a String begin in its record */
+typedef struct layout { /* offsets of the fields of a String in its record */
     uint32_t number;    /* of the class */
     bool     known, has_coder, has_offset, has_count;
     uint64_t value, coder, offset, count;
@@ -43,11 +42,11 @@ typedef struct sweep {
     hdx_source                *source;
     hdx_mem                   *mem;
     hdx_ticker                *tick;
-    uint8_t                   *wants;   /* by number of class */
-    HDX_LIST(layout)           layouts; /* of classes of Strings: one, but who knows */
+    uint8_t                   *wants;   /* by class number */
+    HDX_LIST(layout)           layouts; /* of String classes; usually one, but several loaders may define one */
     hdx_coding                 utf16;
     worker                    *workers;
-    _Atomic uint64_t           next; /* run of ids */
+    _Atomic uint64_t           next; /* next run of ids */
     hdx_first_error            fault;
 } sweep;
 
@@ -78,7 +77,10 @@ void hdx_put_units(hdx_coding coding, const uint8_t *bytes, uint64_t units, bool
 
 /* ---- which classes, and how their Strings are laid out ---- */
 
-/* As hdx_instance_field: of the topmost class that has a field of this name. False: none, or of another type. */
+/*
+ * Finds a field as hdx_instance_field does: in the topmost class that declares the name. False: missing, or another
+ * type.
+ */
 static bool place_of(const sweep *s, const hdx_class *c, const char *name, uint8_t type, uint64_t *at)
 {
     uint64_t from = 0;
@@ -135,7 +137,7 @@ static bool four(hdx_view body, uint64_t at, int64_t *out)
     return true;
 }
 
-/* What its fields say; never past the array (string.c). */
+/* Finds the text from the String's fields; it never extends past the array (string.c). */
 static hdx_text_state find_text(const sweep *s, const layout *l, hdx_view body, hdx_text_at *out)
 {
     const uint32_t id_size = s->g->m->id_size;
@@ -208,7 +210,7 @@ static hdx_code give_array(sweep *s, unsigned n, const wanted *w, const hdx_even
         part.len = bytes.len;
         return s->reader->part(s->reader->context, n, &part, err);
     }
-    /* What is cut short in the file is known before its first part is given. */
+    /* Whether the file ends inside the array must be known before its first part is passed on. */
     if (!part.absent && len > 0 &&
         (code = hdx_records_body(s->workers[n].records, at + len - 1, 1, &bytes, err)) == HDX_OK)
         part.absent = bytes.len == 0;
@@ -229,7 +231,7 @@ static hdx_code give_array(sweep *s, unsigned n, const wanted *w, const hdx_even
 
 static hdx_code changed(const sweep *s, const wanted *w, hdx_error *err)
 {
-    hdx_code code = hdx_graph_check(s->g, err); /* damaged pages of the index point at wrong records, too */
+    hdx_code code = hdx_graph_check(s->g, err); /* damaged pages of the index lead to wrong records, too */
     if (code != HDX_OK)
         return code;
     code =

@@ -3,21 +3,21 @@
  *
  * In:  ids, in any order.
  * Out: bytes of their fields.
- * Ids in the order of addresses are nearly in the order of the dump; what is not is sorted by position first. Where the
- * records lie far from each other each is read by itself, for a window over the dump would be mostly other records.
+ * Ids ascend with addresses and therefore nearly in the order of the dump; others are sorted by position first. Records
+ * that are far apart are read one by one, because a window over the dump would mostly contain other records.
  * Cost: 150 to 200 ns an instance of a plain dump.
  */
 #include "graph/inside.h"
 
 #include <stdlib.h>
 
-#define FAR (16u << 10) /* bytes between two records, on average */
+#define FAR (16u << 10) /* average distance of records, in bytes, from which they are read one by one */
 #define FEW 16u
 
 struct hdx_instances {
     hdx_graph   *g;
     hdx_records *records;
-    hdx_pair    *places; /* position, place among the ids */
+    hdx_pair    *places; /* position, index into the ids */
     uint64_t     capacity;
 };
 
@@ -58,7 +58,7 @@ static hdx_code read_one(hdx_instances *r, hdx_id id, hdx_pos pos, uint32_t widt
     uint64_t  len;
     bool      is;
     hdx_code  code = hdx_records_at(r->records, pos, &e, &at, &len, &is, err);
-    if (code != HDX_OK || !is || e.tag != HDX_SUB_INSTANCE) /* what else lies there */
+    if (code != HDX_OK || !is || e.tag != HDX_SUB_INSTANCE) /* not the record of an instance */
         return code != HDX_OK ? code : hdx_graph_check_record(r->g, id, err);
     if (e.addr != hdx_graph_address(r->g, id))
         return hdx_graph_check_record(r->g, id, err);
@@ -72,7 +72,7 @@ static hdx_code read_one(hdx_instances *r, hdx_id id, hdx_pos pos, uint32_t widt
     return HDX_OK;
 }
 
-/* By itself: one read, whatever lies beside it. */
+/* Reads one record alone. */
 static hdx_code read_far(hdx_graph *g, hdx_id id, uint32_t width, uint8_t *bytes, uint32_t *have, hdx_error *err)
 {
     hdx_record r;
@@ -85,7 +85,7 @@ static hdx_code read_far(hdx_graph *g, hdx_id id, uint32_t width, uint8_t *bytes
     return code;
 }
 
-/* Positions of the records that there are. */
+/* Collects the positions of the objects that have a record. */
 static hdx_code place(hdx_instances *r, const hdx_id *ids, size_t n, size_t *count, bool *rising, hdx_error *err)
 {
     if (n > r->capacity) {

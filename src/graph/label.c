@@ -1,18 +1,18 @@
 /*
- * label.c - MAT's label of an object: the rule is that of the most derived class that has one (MAT 10.4).
+ * label.c - MAT's label of an object: the rule of the most derived class that has one applies (MAT 10.4).
  *
  * In:  an object.
  * Out: a line of text, or none.
- * Knows which class has which rule. The rules themselves stand in label_kinds.c.
- * Cost: a few fields of a few objects. What a label may look at is limited (label.h), for objects can refer to each
- *       other in circles.
+ * This file maps classes to rules; label_kinds.c contains the rules.
+ * Cost: a few fields of a few objects. The number of objects that a label reads is limited (label.h), because objects
+ *       can refer to each other in cycles.
  */
 #include "graph/label.h"
 
 #include <stdlib.h>
 
 typedef struct rule {
-    const char *class; /* sorted by this */
+    const char *class; /* sort key */
     hdx_label_rule *make;
     const char     *detail;
 } rule;
@@ -25,7 +25,7 @@ static const rule rules[] = {
     { "java.lang.Boolean", hdx_label_value, NULL },
     { "java.lang.Byte", hdx_label_value, NULL },
     { "java.lang.Character", hdx_label_value, NULL },
-    { "java.lang.Class", hdx_label_field, "name" }, /* int.class and its like (MAT 1.4); class objects have no label */
+    { "java.lang.Class", hdx_label_field, "name" }, /* int.class and such (MAT 1.4); class objects have no label */
     { "java.lang.Double", hdx_label_value, NULL },
     { "java.lang.Enum", hdx_label_field, "name" },
     { "java.lang.Float", hdx_label_value, NULL },
@@ -90,7 +90,7 @@ static int compare(const void *name, const void *row)
 enum { UNKNOWN, NONE, FIRST_RULE }; /* hdx_class_table.rules */
 _Static_assert(RULES + FIRST_RULE <= UINT8_MAX, "a rule is a byte");
 
-/* The rule of the nearest class that has one; every chain of super classes is climbed once. */
+/* Returns the rule of the nearest class that has one. Each chain of superclasses is walked once. */
 static const rule *rule_of(const hdx_class_table *t, uint32_t number)
 {
     uint8_t  found = UNKNOWN;
@@ -109,7 +109,7 @@ static const rule *rule_of(const hdx_class_table *t, uint32_t number)
          c = t->at[c].super) {
         __atomic_store_n(&t->rules[c], found, __ATOMIC_RELAXED);
         if (found >= FIRST_RULE && hdx_text_is(t->at[c].name, rules[found - FIRST_RULE].class))
-            break; /* what is above has another */
+            break; /* classes above have another result */
     }
     return found >= FIRST_RULE ? &rules[found - FIRST_RULE] : NULL;
 }
@@ -146,8 +146,8 @@ hdx_code hdx_label_units(hdx_labels *l, const hdx_chars *c, bool dots, uint64_t 
 }
 
 /*
- * char[] and byte[]: the first 1024 elements unless all of those are zero; char[] as text, byte[] with a dot for what
- * cannot be printed.
+ * char[] and byte[]: the first 1024 elements, unless all of them are zero; char[] as text, byte[] with a dot for each
+ * unprintable character.
  */
 static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *some)
 {
@@ -167,7 +167,7 @@ static hdx_code array_label(hdx_labels *l, hdx_id id, uint8_t element, bool *som
     *some = true;
     uint64_t        read;
     const hdx_whole whole = l->whole;
-    l->whole = whole == HDX_WHOLE_TEXTS ? HDX_CUT : whole; /* an array is no text, but may hold one: MAT's label */
+    l->whole = whole == HDX_WHOLE_TEXTS ? HDX_CUT : whole; /* an array may contain a text: use MAT's label */
     code = hdx_label_units(l, &c, element == 8, &read);
     if (code == HDX_OK && element == 5 && l->whole == HDX_CUT && c.units > HDX_LABEL_CHARS)
         hdx_buffer_text(l->out, "...");
@@ -252,7 +252,7 @@ hdx_code hdx_graph_whole_label(hdx_graph *g, hdx_id id, hdx_whole whole, const h
     return code == HDX_OK && out->failed ? hdx_no_memory(err, "a label", out->len) : code;
 }
 
-#define MANY 32u /* labels, of which some lie near each other in the dump */
+#define MANY 32u /* labels to read; some of the objects are near each other in the dump */
 
 typedef struct place {
     hdx_pos at;
@@ -275,7 +275,7 @@ hdx_code hdx_graph_labels(hdx_graph *g, const hdx_id *ids, size_t n, char **text
     for (size_t i = 0; i < n; i++) {
         order[i].number = i;
         (void)hdx_graph_position(g, ids[i],
-                                 &order[i].at); /* what has no record has hardly a label: its place does not matter */
+                                 &order[i].at); /* objects without a record rarely have a label: any position will do */
     }
     qsort(order, n, sizeof *order, by_place);
     hdx_source *source;

@@ -1,24 +1,24 @@
 /*
  * label_kinds.c - the rules by which MAT makes labels, one function each (MAT 10.4, CommonNameResolver of 1.17).
  *
- * In:  an instance, and what the rule's row says.
- * Out: text appended; nothing where the rule finds no value.
- * Knows the fields of JDK, Eclipse and OSGi classes by name; order and layout differ from JDK to JDK. Three habits of
- *       MAT are kept: a field that is missing counts as null; a field of another type than expected, or a reference
- *       that leads nowhere, gives no label at all; an object without label inside a longer text reads "null". The
- *       fields are those of the class that has the rule; on the way through other objects ("manager.data") the topmost
- *       of a name.
- * Cost: each field is a scan of the names of the class and its super classes.
+ * In:  an instance, and `detail` of the rule's row.
+ * Out: appended text; nothing if the rule finds no value.
+ * Fields of JDK, Eclipse and OSGi classes are found by name, because order and layout differ between JDKs. Three
+ * behaviours of MAT are reproduced: a missing field counts as null; a field of an unexpected type, or a reference that
+ * leads to no object, gives no label at all; an object without a label inside of a longer text is written as "null".
+ * Fields are those of the class that has the rule; on a path through other objects ("manager.data") the topmost field
+ * of a name counts.
+ * Cost: for each field a scan of the field names of the class and its superclasses.
  */
 #include "graph/label.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a reference field leads to. */
+/* What a reference field leads to: null, an object, or neither. */
 typedef enum found { NOTHING, OBJECT, BAD } found;
 
-/* Takes back what was appended after `len`. */
+/* Removes what was appended after `len`. */
 static void take_back(hdx_buffer *out, uint64_t len)
 {
     if (out->len <= len)
@@ -64,7 +64,7 @@ static hdx_code follow(hdx_labels *l, const hdx_instance *i, const char *path, h
     }
 }
 
-/* Appends the label of what a field refers to. *text: was there one? */
+/* Appends the label of the object in a field. *text: whether there was one. */
 static hdx_code field_label(hdx_labels *l, const hdx_instance *i, const char *path, found *what, bool *text)
 {
     hdx_id   id;
@@ -74,7 +74,7 @@ static hdx_code field_label(hdx_labels *l, const hdx_instance *i, const char *pa
 }
 
 /*
- * The same as a part of something longer: text before and after, "null" for an object without label. *ok turns false
+ * Same inside of a longer text: adds text before and after, and "null" for an object without a label. *ok becomes false
  * where MAT gives up.
  */
 static hdx_code part(hdx_labels *l, const hdx_instance *i, const char *before, const char *path, const char *after,
@@ -99,7 +99,7 @@ static hdx_code part(hdx_labels *l, const hdx_instance *i, const char *before, c
     return HDX_OK;
 }
 
-/* 0 where there is none of this type. */
+/* Returns 0 if there is no field of this type. */
 static hdx_code number(hdx_labels *l, const hdx_instance *i, const char *name, uint8_t type, int64_t *out, bool *there)
 {
     hdx_value v;
@@ -109,7 +109,10 @@ static hdx_code number(hdx_labels *l, const hdx_instance *i, const char *name, u
     return code;
 }
 
-/* The name of the class whose class object a reference names; nothing for int.class and its like, which are none. */
+/*
+ * Appends the name of the class of a class object; nothing for int.class and other primitive types, which are not class
+ * objects.
+ */
 static void class_name(hdx_labels *l, hdx_id id)
 {
     const hdx_class *c = hdx_graph_class_object(l->g, id);
@@ -117,7 +120,7 @@ static void class_name(hdx_labels *l, hdx_id id)
         hdx_buffer_put(l->out, c->name.at, c->name.len);
 }
 
-/* ---- text and what one field says ---- */
+/* ---- text and the value of one field ---- */
 
 hdx_code hdx_label_field(hdx_labels *l, const hdx_instance *i, const char *path, bool *some)
 {
@@ -167,7 +170,7 @@ hdx_code hdx_label_builder(hdx_labels *l, const hdx_instance *i, const char *det
     return HDX_OK;
 }
 
-/* Boxes, AtomicInteger, AtomicLong: as String.valueOf prints the field. */
+/* Boxes, AtomicInteger, AtomicLong: the field as String.valueOf prints it. */
 hdx_code hdx_label_value(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
     hdx_value v;
@@ -201,10 +204,10 @@ hdx_code hdx_label_flag(hdx_labels *l, const hdx_instance *i, const char *detail
     return code;
 }
 
-/* LongAdder and DoubleAdder: base and the values of all cells; a DoubleAdder keeps doubles as the bits of longs. */
+/* LongAdder and DoubleAdder: the sum of base and all cells; a DoubleAdder stores doubles as the bits of longs. */
 hdx_code hdx_label_adder(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
-    enum { CELLS = 4096 }; /* a JVM makes no more cells than processors, rounded up to a power of two */
+    enum { CELLS = 4096 }; /* a JVM creates at most as many cells as processors, rounded up to a power of two */
     hdx_code     code;
     hdx_id       cells, cell;
     hdx_instance one;
@@ -344,7 +347,7 @@ hdx_code hdx_label_inet4(hdx_labels *l, const hdx_instance *i, const char *detai
     return HDX_OK;
 }
 
-/* The bytes of the byte[] in a field; *n 17 where there are more than 16. */
+/* Reads the bytes of the byte[] in a field; *n is 17 if there are more than 16. */
 static hdx_code address_bytes(hdx_labels *l, const hdx_instance *i, const char *name, uint8_t *bytes, uint64_t *n,
                               bool *there)
 {
@@ -394,7 +397,7 @@ hdx_code hdx_label_inet6(hdx_labels *l, const hdx_instance *i, const char *detai
     return HDX_OK;
 }
 
-/* An IPv6 address stands in brackets before a port. */
+/* Before a port an IPv6 address is written in brackets. */
 static void put_bracketed(hdx_buffer *out, const char *address)
 {
     bool six = strchr(address, ':') != NULL;
@@ -480,7 +483,7 @@ out:
 
 /* ---- java.lang.reflect, java.lang.invoke, stack traces ---- */
 
-/* java.lang.reflect.Modifier.toString: in this order, each with a blank after. */
+/* As java.lang.reflect.Modifier.toString: in this order, a space after each. */
 static void put_modifiers(hdx_buffer *out, int64_t m)
 {
     static const struct {
@@ -530,8 +533,8 @@ static hdx_code put_parameters(hdx_labels *l, const hdx_instance *i, bool *ok)
 }
 
 /*
- * Field, Method, Constructor: modifiers, the type in the field that `detail` names, the class, n: the name, ():
- * parameter types.
+ * Field, Method, Constructor: modifiers, the type in the field that `detail` names, the class; "n": with the name,
+ * "()": with parameter types.
  */
 hdx_code hdx_label_member(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
@@ -614,7 +617,7 @@ hdx_code hdx_label_frame(hdx_labels *l, const hdx_instance *i, const char *detai
 
 /* ---- locales, versions, loaders ---- */
 
-/* The label of a field if it has one that is not empty. */
+/* Appends the label of a field if it is not empty. */
 static hdx_code filled(hdx_labels *l, const hdx_instance *i, const char *path, found *what, bool *some)
 {
     uint64_t start = l->out->len;
@@ -694,8 +697,8 @@ hdx_code hdx_label_webapp(hdx_labels *l, const hdx_instance *i, const char *deta
 /* ---- java.math ---- */
 
 /*
- * sign and mag (OpenJDK), sign and digits (Harmony, least significant first). *negative and the decimal digits after
- * l->out.
+ * Fields sign and mag (OpenJDK), sign and digits (Harmony, least significant first). Sets *negative; appends the
+ * decimal digits.
  */
 hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char *detail, bool *some)
 {
@@ -737,7 +740,7 @@ hdx_code hdx_label_big_integer(hdx_labels *l, const hdx_instance *i, const char 
     return code;
 }
 
-/* The unscaled value of a BigDecimal as text in `digits`. */
+/* Writes the unscaled value of a BigDecimal as decimal text. */
 static hdx_code unscaled(hdx_labels *l, const hdx_instance *i, hdx_buffer *digits, bool *some)
 {
     static const char *const compact[] = { "intCompact", "smallValue", "intLong" }; /* OpenJDK, Harmony, 1.4.2 */
@@ -754,7 +757,7 @@ static hdx_code unscaled(hdx_labels *l, const hdx_instance *i, hdx_buffer *digit
     for (unsigned n = 0; n < 3 && !there; n++)
         if ((code = number(l, i, compact[n], 11, &value, &there)) != HDX_OK)
             return code;
-    *some = there && value != INT64_MIN; /* the mark of a value that does not fit */
+    *some = there && value != INT64_MIN; /* INT64_MIN marks a value that does not fit */
     if (*some)
         hdx_buffer_format(digits, "%lld", (long long)value);
     return HDX_OK;

@@ -3,9 +3,9 @@
  *
  * In:  the class and locals from the index; field values, elements and statics from the dump.
  * Out: one visit for each reference that leads to an object, in MAT's order (MAT 3.3, 3.4, 3.6).
- * Knows the names MAT gives to what has none. A field counts once each time it occurs, so this list and the outbound
- * set differ in length.
- * Cost: one record; with only_target an array's elements are compared as they come, and nothing is kept of them.
+ * References without a name of their own get MAT's names. Two fields with the same target are two visits, so this list
+ * may be longer than the outbound set.
+ * Cost: one record; with only_target an array's elements are compared one by one, and none is stored.
  */
 #include "graph/inside.h"
 
@@ -19,7 +19,7 @@ typedef struct visitor {
     bool (*visit)(void *context, const hdx_named_ref *ref);
     void        *context;
     bool         stopped;
-    hdx_cut_list cut; /* left out by the view */
+    hdx_cut_list cut; /* excluded by the view */
     hdx_error   *err;
 } visitor;
 
@@ -30,7 +30,7 @@ const char *hdx_ref_kind_name(hdx_ref_kind kind)
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
-/* Copies a name that comes from the dump: never empty, no NUL inside, cut between characters. */
+/* Copies a name of the dump: never empty, without NULs, cut between characters. */
 static void copy_name(char *to, size_t room, hdx_text name)
 {
     size_t n = hdx_least(name.len, room - 1);
@@ -69,8 +69,8 @@ static void give_address(visitor *v, hdx_addr address, hdx_ref_kind kind, const 
 /* ---- locals ---- */
 
 /*
- * MAT's words for kinds of roots, in the order it joins them (the bits of GCRootInfo.Type); after them the one that
- * MAT does not have.
+ * MAT's names for kinds of roots, in the order in which it joins them (the bits of GCRootInfo.Type); the last one is a
+ * kind that MAT does not have.
  */
 static const struct {
     hdx_root_type type;
@@ -108,7 +108,7 @@ static hdx_code locals(visitor *v, hdx_id id)
         hdx_id   target = at[i].object;
         unsigned types = 0;
         for (; i < count && at[i].object == target; i++)
-            types |= 1u << at[i].type; /* the catalog has no others */
+            types |= 1u << at[i].type; /* the catalog contains no other types */
         give_local(v, target, types);
     }
     return HDX_OK;
@@ -135,7 +135,7 @@ static bool declares_references(const hdx_class *c)
     return false;
 }
 
-/* Has the class or one above it a reference field? Every chain of super classes is climbed once. */
+/* Returns whether the class or a superclass has a reference field. Each chain of superclasses is walked once. */
 static bool has_references(const hdx_class_table *t, uint32_t number)
 {
     enum { UNKNOWN, NONE, SOME }; /* hdx_class_table.references */
@@ -158,7 +158,7 @@ static bool has_references(const hdx_class_table *t, uint32_t number)
 static hdx_code fields(visitor *v, const hdx_class_table *t, uint32_t number, hdx_id id)
 {
     if (!has_references(t, number))
-        return HDX_OK; /* then the dump need not be at hand */
+        return HDX_OK; /* the dump is not needed then */
     hdx_values values = { 0 };
     hdx_code   code = hdx_graph_fields_there(v->g, id, &values, v->err);
     if (code == HDX_OK)
@@ -172,7 +172,7 @@ static hdx_code class_object(visitor *v, const hdx_class *c)
     if (c->super_address != 0)
         give_address(v, c->super_address, HDX_REF_SUPER, "<super>");
     give_address(v, c->loader, HDX_REF_LOADER,
-                 "<classloader>"); /* always, the boot loader at address 0 included (MAT 3.3) */
+                 "<classloader>"); /* always, even for the boot loader at address 0 (MAT 3.3) */
     if (c->signers != 0)
         give_address(v, c->signers, HDX_REF_SIGNERS, "<signers>");
     if (c->domain != 0)
@@ -211,8 +211,8 @@ static void give_elements(visitor *v, uint64_t first, uint64_t n, const uint8_t 
 }
 
 /*
- * The first of n elements from `from` on that has these bytes; n: none. Tables of maps have a million: eight at a time,
- * without a branch each.
+ * Returns the index of the first of n elements, starting at `from`, that has these bytes; n: none. Tables of maps have
+ * a million elements: eight are compared at a time, without a branch each.
  */
 static uint64_t find_element(const uint8_t *bytes, uint64_t from, uint64_t n, unsigned size, const uint8_t *wanted)
 {

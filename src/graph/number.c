@@ -3,10 +3,9 @@
  *
  * In:  values.
  * Out: decimal text in a buffer.
- * Knows the rules of java.lang.Double.toString as of JDK 19 (shortest decimal that reads back as the same value, at
- * least two digits;
- *      MAT's golden labels were made on JDK 25) and of java.math.BigDecimal. Does not know objects or dumps.
- * Cost: big numbers are divided by 10^9 again and again: quadratic, so callers limit their length.
+ * Rules: java.lang.Double.toString as of JDK 19 (shortest decimal that reads back as the same value, at least two
+ * digits; MAT's golden labels were made on JDK 25) and java.math.BigDecimal.
+ * Cost: big numbers are repeatedly divided by 10^9, which is quadratic; callers limit their length.
  */
 #include "graph/inside.h"
 
@@ -18,7 +17,7 @@
 #define DIGITS 17
 
 /*
- * The digits of text as "%.*e" makes it, without sign and decimal point (which depends on the locale), and its
+ * Copies the digits of text in "%.*e" format, without sign and decimal point (which depends on the locale); returns the
  * exponent.
  */
 static int take_digits(const char *text, char *digits)
@@ -31,11 +30,11 @@ static int take_digits(const char *text, char *digits)
     return (int)strtol(text + 1, NULL, 10);
 }
 
-/* Digits d1 d2 ... mean d1.d2 ... * 10^exponent. */
+/* Digits d1 d2 ... stand for d1.d2 ... * 10^exponent. */
 static void put_digits(hdx_buffer *out, bool negative, char *digits, int exponent)
 {
     const int n = (int)strlen(digits);
-    assert(n >= 2 && n <= DIGITS); /* "%.*e" of one digit at least after the point */
+    assert(n >= 2 && n <= DIGITS); /* "%.*e" with at least one digit after the point */
     if (negative)
         hdx_buffer_text(out, "-");
     if (exponent >= 7 || exponent < -3) {
@@ -68,7 +67,7 @@ void hdx_put_double(hdx_buffer *out, double v)
     if (put_special(out, v))
         return;
     for (int precision = 1;; precision++) {
-        assert(precision < DIGITS); /* that many digits read back as what they are of */
+        assert(precision < DIGITS); /* DIGITS digits always read back as the same value */
         (void)snprintf(text, sizeof text, "%.*e", precision, v);
         if (strtod(text, NULL) == v)
             break;
@@ -123,7 +122,7 @@ void hdx_put_big(hdx_buffer *out, uint32_t *words, uint64_t count)
 }
 
 /*
- * Rounds decimal text half up to n digits; returns how many digits were dropped. A carry over the first digit gives
+ * Rounds decimal text half up to n digits; returns the number of dropped digits. A carry out of the first digit gives
  * 1000...
  */
 static uint64_t round_half_up(char *digits, uint64_t *len, uint32_t n)
@@ -136,7 +135,7 @@ static uint64_t round_half_up(char *digits, uint64_t *len, uint32_t n)
         up = digits[i] == '9';
         digits[i] = up ? '0' : (char)(digits[i] + 1);
     }
-    if (up) { /* 999 became 1000: n digits of it, and one more dropped */
+    if (up) { /* 999 became 1000: n digits of it are used, and one more is dropped */
         memmove(digits + 1, digits, (size_t)n - 1);
         digits[0] = '1';
         dropped++;
@@ -158,8 +157,8 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
         point -= (int64_t)round_half_up(digits.at, &len, precision);
     bool     zero = len == 1 && digits.at[0] == '0';
     uint64_t before = zero || point >= (int64_t)len ? 1 : (uint64_t)((int64_t)len - point),
-             behind = point > 0 ? (uint64_t)point : 0;
-    if (len > max || before > max || behind > max)
+             decimals = point > 0 ? (uint64_t)point : 0;
+    if (len > max || before > max || decimals > max)
         goto out;
     if (negative && !zero)
         hdx_buffer_text(out, "-");
@@ -171,12 +170,12 @@ bool hdx_put_decimal(hdx_buffer *out, bool negative, const char *text, uint64_t 
         for (uint64_t i = n; i < before; i++)
             hdx_buffer_put(out, "0", 1);
     }
-    if (behind > 0)
+    if (decimals > 0)
         hdx_buffer_put(out, ".", 1);
-    for (uint64_t i = len; i < behind; i++)
+    for (uint64_t i = len; i < decimals; i++)
         hdx_buffer_put(out, "0", 1);
-    if (behind > 0)
-        hdx_buffer_put(out, digits.at + len - hdx_least(behind, len), hdx_least(behind, len));
+    if (decimals > 0)
+        hdx_buffer_put(out, digits.at + len - hdx_least(decimals, len), hdx_least(decimals, len));
     fits = true;
 out:
     hdx_buffer_free(&digits);

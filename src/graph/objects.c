@@ -1,11 +1,11 @@
 /*
- * objects.c - what is asked about one object: address, class, size, where it lies in the dump, what keeps it alive.
+ * objects.c - what the index knows about one object: address, class, size, position in the dump, dominator.
  *
- * In:  the index files, opened when first asked for.
- * Out: numbers; the harmless value of <heapdex/graph.h> for ids out of range and for damage.
- * Knows how the dominator and nearest-root files leave out what follows from the inbound list (INDEX I10).
- * Cost: one page look-up each, some tens of nanoseconds (fewer where hdx_graph_ahead was called); dominator and nearest
- *       parent up to three.
+ * In:  the index files, opened on first use.
+ * Out: numbers; the neutral values of <heapdex/graph.h> for ids out of range and for damage.
+ * The dominator and nearest-root files omit what follows from the inbound list (INDEX I10).
+ * Cost: one page look-up each, some tens of nanoseconds (fewer after hdx_graph_ahead); dominator and nearest parent up
+ *       to three.
  */
 #include "graph/inside.h"
 
@@ -57,7 +57,7 @@ hdx_object_kind hdx_graph_kind(const hdx_graph *g, hdx_id id)
     const hdx_class       *c = class_at(g, id, &t);
     if (c == NULL)
         return HDX_INSTANCE;
-    /* int.class and its like are instances of java.lang.Class that are no class objects (MAT 1.4). */
+    /* int.class and other primitive types are instances of java.lang.Class, but not class objects (MAT 1.4). */
     if (t->mirror[c->number] && hdx_class_of_object(t, id) != NULL)
         return HDX_CLASS_OBJECT;
     return c->kind;
@@ -99,16 +99,19 @@ int hdx_graph_heap(const hdx_graph *g, hdx_id id)
 
 bool hdx_graph_position(const hdx_graph *g, hdx_id id, hdx_pos *pos)
 {
-    uint64_t behind = number_of(g, HDX_KIND_POSITION, id);
-    if (behind == 0)
+    uint64_t next = number_of(g, HDX_KIND_POSITION, id);
+    if (next == 0)
         return false;
-    *pos = behind - 1;
+    *pos = next - 1;
     return true;
 }
 
 uint64_t hdx_graph_retained(const hdx_graph *g, hdx_id id) { return number_of(g, HDX_KIND_RETAINED, id); }
 
-/* Is it in `special`? *value then is what the file of `kind` says about it: 0 unreachable, 1 the root, id + 2. */
+/*
+ * Returns whether the object is in `special`. Then *value is its value in the file of `kind`: 0 unreachable, 1 the
+ * root, id + 2.
+ */
 static bool special(const hdx_graph *g, hdx_kind kind, hdx_id id, uint64_t *value)
 {
     const hdx_ranks *ranks = id < g->objects ? hdx_graph_use(g, HDX_KIND_SPECIAL) : NULL;
@@ -141,7 +144,7 @@ hdx_id hdx_graph_only_referrer(const hdx_graph *g, hdx_id id)
         hdx_graph_damage(g, "special", "the only referrer of an object is missing", id);
         return HDX_NO_ID;
     }
-    return hdx_one_to_n_get(inbound, id, first); /* an object: the file has no others */
+    return hdx_one_to_n_get(inbound, id, first); /* always an object: the file has no other values */
 }
 
 hdx_id hdx_graph_dominator(const hdx_graph *g, hdx_id id)

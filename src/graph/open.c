@@ -1,11 +1,10 @@
 /*
- * open.c - opens an index: the manifest now, everything else when it is first used.
+ * open.c - opens an index: the manifest immediately, everything else on first use.
  *
  * In:  the folder of an index; the path of its dump, or none.
- * Out: an hdx_graph; handles of index files, of the dump, of the tables the catalog holds.
- * Knows the bounds that the manifest sets to each file. Does not read a value of any.
- * Cost: opening reads the catalog's manifest and nothing that grows with the dump; a file costs its head when first
- *       used.
+ * Out: an hdx_graph; handles of index files, of the dump, of the catalog's tables.
+ * The manifest bounds each file. No value of any file is read here.
+ * Cost: opening reads the manifest and nothing that grows with the dump; opening a file reads its head.
  */
 #include "graph/inside.h"
 
@@ -21,8 +20,8 @@ static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err);
 static void     fill_summary(hdx_graph *g);
 
 /*
- * Whoever goes over all objects asks the index address, one of whose bytes tells of eight at the most: of more the
- * first question would never end.
+ * A damaged manifest must not make a scan of all objects endless: each byte of the index address stands for at most
+ * eight objects.
  */
 static hdx_code check_objects(hdx_io *io, const char *folder, const hdx_manifest *m, hdx_error *err)
 {
@@ -31,7 +30,7 @@ static hdx_code check_objects(hdx_io *io, const char *folder, const hdx_manifest
     const int   n = snprintf(path, sizeof path, "%s/%s.hdx", folder, hdx_kind_name(HDX_KIND_ADDRESS));
     if (m->objects >> 32 == 0 ||
         (n > 0 && (size_t)n < sizeof path && io->stat(io, path, &st) >= 0 && m->objects / 8 <= (uint64_t)st.st_size))
-        return HDX_OK; /* so many end in any case, and where an index is damaged is told by whoever reads it */
+        return HDX_OK; /* a smaller number ends in any case, and damage is reported when files are read */
     return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "the index address is too small for %llu objects",
                     (unsigned long long)m->objects);
 }
@@ -52,8 +51,8 @@ static void free_text(char *text)
 }
 
 /*
- * Of a view: all that does not depend on what it leaves out is as the index has it, for it is read from the files of
- * the index.
+ * Checks that everything in a view's manifest that does not depend on its exclusions equals the index's: those values
+ * are read from the files of the index.
  */
 static hdx_code check_view(const hdx_manifest *m, const hdx_manifest *index, const char *name, hdx_error *err)
 {
@@ -77,7 +76,7 @@ static hdx_code check_view(const hdx_manifest *m, const hdx_manifest *index, con
                     "delete it with heapdex remove --view NAME and create it with heapdex index --view NAME=SPEC");
 }
 
-/* The catalog of a view stands in for that of the index, which says what view files there may be. */
+/* The catalog of a view replaces that of the index, which lists the files that a view may have. */
 static hdx_code open_view(hdx_graph *g, const char *name, hdx_error *err)
 {
     hdx_catalog *view = NULL;
@@ -107,8 +106,8 @@ static hdx_code open_view(hdx_graph *g, const char *name, hdx_error *err)
 }
 
 /*
- * Is the index another one by now, or gone? A build puts a new one in its place, `remove` takes it away: files that
- * were not opened until then are not damaged.
+ * Returns whether the index was replaced (by a build) or removed since it was opened: files that cannot be opened for
+ * that reason are not damaged.
  */
 static bool has_moved(const hdx_graph *g)
 {
@@ -117,7 +116,7 @@ static bool has_moved(const hdx_graph *g)
     return g->inode != 0 && (rc < 0 ? rc == -ENOENT : now.st_dev != g->device || now.st_ino != g->inode);
 }
 
-static hdx_code tell_moved(const hdx_graph *g, hdx_error *err)
+static hdx_code report_moved(const hdx_graph *g, hdx_error *err)
 {
     return hdx_hint(
         err, hdx_fail(err, HDX_BUSY, g->base, HDX_NOWHERE, "the index was replaced or removed while it was being read"),
@@ -181,7 +180,7 @@ hdx_code hdx_graph_open_view(const char *index, const char *view, const char *du
     return HDX_OK;
 out:
     if ((code == HDX_DAMAGED || code == HDX_NOT_FOUND) && g->place.io != NULL && has_moved(g))
-        code = tell_moved(g, err);
+        code = report_moved(g, err);
     hdx_graph_close(g);
     return code;
 }
@@ -200,7 +199,7 @@ void hdx_graph_close(hdx_graph *g)
     hdx_map_free(&g->labelled);
     hdx_arena_free(&g->labels);
     hdx_mem_put(NULL, g->local_roots.at, g->local_roots.count * sizeof *g->local_roots.at);
-    hdx_source_close(atomic_load(&g->source)); /* it reads windows out of an index file */
+    hdx_source_close(atomic_load(&g->source)); /* reads windows from an index file, so it is closed first */
     for (unsigned k = 0; k < HDX_KINDS; k++) {
         void *file = atomic_load(&g->files[k]);
         if (file != NULL && file != HDX_FILE_SHUT)
@@ -225,7 +224,7 @@ static hdx_code check_manifest(const hdx_manifest *m, hdx_error *err)
     if (m->alignment == 0 || m->alignment > 256)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "object alignment %u; expected 1 to 256",
                         m->alignment);
-    /* Ids and the two markers beside them must stay apart, also as id + 2 in the dominator file. */
+    /* Ids and the two marker values next to them must stay distinct, also as id + 2 in the dominator file. */
     if (m->objects > UINT64_MAX / 4 || m->classes >= HDX_NO_CLASS || m->classes > m->objects)
         return hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%llu objects of %llu classes",
                         (unsigned long long)m->objects, (unsigned long long)m->classes);
@@ -301,7 +300,7 @@ bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t 
     }
     if (i > 0)
         return hdx_graph_kept(g, i - 1, name, bytes);
-    /* The catalog is a file of the index too; the manifest lies in it and cannot know its size. */
+    /* The catalog is also a file of the index; the manifest is part of it and cannot contain its size. */
     struct stat st;
     char        path[4096];
     int         n = snprintf(path, sizeof path, "%s/catalog.mdb", g->folder);
@@ -375,16 +374,16 @@ static hdx_code open_kind(hdx_graph *g, hdx_kind kind, void **out, hdx_error *er
     return hdx_index_open(hdx_graph_place(g, kind), kind, &file, &amounts, &g->note, out, err);
 }
 
-/* With the lock held. */
+/* REQUIRES: the lock is held. */
 static void *file_locked(hdx_graph *g, hdx_kind kind)
 {
     void *file = atomic_load(&g->files[kind]);
     if (file == NULL) {
         hdx_error e = { .code = HDX_OK };
         hdx_code  code = HDX_OK;
-        /* A file that was never written (--until, no Android heaps) is no damage: there is nothing to say. */
+        /* A file that was never written (--until, no Android heaps) is not damage: nothing is reported. */
         if (g->m->files[kind].name[0] != '\0' && (code = open_kind(g, kind, &file, &e)) != HDX_OK) {
-            e.code = has_moved(g) ? tell_moved(g, &e) : code;
+            e.code = has_moved(g) ? report_moved(g, &e) : code;
             hdx_graph_note(g, &e);
             file = NULL;
         }
@@ -407,7 +406,7 @@ void *hdx_graph_open_file(hdx_graph *g, hdx_kind kind)
 
 void hdx_graph_note(hdx_graph *g, const hdx_error *error)
 {
-    /* A file that the manifest names and that is not there is damage as well. */
+    /* A missing file that the manifest names is damage as well. */
     bool             damage = error->code == HDX_DAMAGED || error->code == HDX_NOT_FOUND;
     hdx_damage_note *note = damage ? &g->note : &g->trouble;
     int              none = 0;
@@ -489,8 +488,8 @@ static hdx_code get_window(void *context, uint64_t at, uint8_t *to, uint32_t len
 }
 
 /*
- * The seek points of the index; without them (an index of the plain dump, or of an older heapdex) they are found anew
- * while reading.
+ * Loads the seek points of the index. Without them (an index of the plain dump, or of an older heapdex) they are found
+ * again while reading.
  */
 static hdx_code load_points(hdx_graph *g, hdx_source *source, hdx_error *err)
 {
@@ -509,8 +508,8 @@ static hdx_code open_source(hdx_graph *g, hdx_source **out, hdx_error *err)
     if (code != HDX_OK)
         return hdx_hint(err, code, "only values of fields and arrays need the dump; the index has everything else");
     /*
-     * Another packing of the same dump is fine, positions are those of the uncompressed bytes; the same packing of
-     * another size is not.
+     * Another compression of the same dump is accepted, because positions are those of the uncompressed bytes. The same
+     * compression with another size is not.
      */
     if ((uint32_t)hdx_source_compression(*out) == g->m->compression && hdx_source_file_size(*out) != g->m->file_size) {
         code = hdx_fail(err, HDX_BAD_DUMP, g->dump, HDX_NOWHERE,

@@ -2,10 +2,10 @@
  * refs.c - cursors over lists of objects: outbound, inbound, dominated, instances.
  *
  * In:  an object, or a class.
- * Out: ids, some tens at a time from the file, one at a time to the caller.
- * Knows which lists together make an answer: the class object stands in no outbound list (the class file implies it),
- *       the instances of a class in no inbound list (the instances file has them), and an object with one referrer in
- *       no list of dominated ones.
+ * Out: ids, read from the file in batches, returned one at a time.
+ * An answer combines several lists: no outbound list contains the class object (the class file implies it), no inbound
+ * list the instances of a class (the instances file has them), and no list of dominated objects an object with one
+ * referrer.
  * Cost: a list costs its look-up (0.2 us read ahead, else some waits for memory: 0.6 us on a large index), an id a few
  *       nanoseconds, and with a scope the look-up whether it is live.
  *
@@ -19,14 +19,14 @@
 
 #include <assert.h>
 
-enum { ALL_OF_IT, NOT_SPECIAL, HOLDING }; /* HOLDING: some references of the lists do not hold in this view */
+enum { ALL_OF_IT, NOT_SPECIAL, WITHOUT_CUT }; /* WITHOUT_CUT: the view excludes some references of the lists */
 #define BATCH UINT64_C(64)
 
-/* What is in a hdx_refs. The caller's variable has another type, so the compiler must not tell the two apart. */
+/* The content of a hdx_refs. may_alias, because the caller's variable has another type. */
 typedef struct __attribute__((may_alias)) cursor {
     hdx_graph     *graph;
     hdx_id         of;
-    hdx_id         extra; /* the class object (outbound), or pending */
+    hdx_id         extra; /* the class object (outbound), or none pending */
     int            kind, state;
     uint64_t       key, at, end, base;
     uint64_t       key2, at2, end2;
@@ -45,7 +45,7 @@ static void begin(hdx_graph *g, hdx_id of, hdx_refs_scope scope, cursor *c)
     c->state = 0;
     c->key = c->at = c->end = c->base = c->key2 = c->at2 = c->end2 = 0;
     c->filled = c->next = 0;
-    /* Where nothing is garbage the scopes need not look at each object: live is all, and garbage is nothing. */
+    /* If nothing is garbage, no object needs to be checked: HDX_LIVE equals HDX_ALL, and HDX_GARBAGE is empty. */
     c->scope = scope == HDX_LIVE && hdx_graph_all_live(g) ? HDX_ALL : scope;
 }
 
@@ -77,7 +77,7 @@ static void second_run(cursor *c, hdx_kind kind, uint64_t key)
     (void)list_of(c->graph, kind, key, &c->at2, &c->end2);
 }
 
-/* How many references of the object, or to it, the view leaves out. */
+/* Returns the number of references of the object, or to it, that the view excludes. */
 static uint64_t cuts(const hdx_graph *g, hdx_id id, bool to)
 {
     if (g->m->cut_from == 0)
@@ -92,7 +92,7 @@ void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs 
     begin(g, id, scope, c);
     if (id >= g->objects)
         return;
-    /* What a live object refers to is live (MAT 5.1, INDEX I8): one look at it instead of one at each target. */
+    /* What a live object refers to is live (MAT 5.1, INDEX I8): one check instead of one for each target. */
     if (c->scope != HDX_ALL && hdx_graph_live(g, id)) {
         if (c->scope == HDX_GARBAGE)
             return;
@@ -101,10 +101,12 @@ void hdx_graph_outbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs 
     const hdx_class *class = hdx_graph_class(g, hdx_graph_class_of(g, id));
     c->extra = class != NULL ? class->id : HDX_NO_ID;
     first_run(c, HDX_KIND_OUTBOUND, id);
-    c->kind = cuts(g, id, false) > 0 ? HOLDING : ALL_OF_IT;
+    c->kind = cuts(g, id, false) > 0 ? WITHOUT_CUT : ALL_OF_IT;
 }
 
-/* The number of the class whose object this is; only objects of java.lang.Class are looked up. */
+/*
+ * Returns the number of the class of which this is the class object; only instances of java.lang.Class are looked up.
+ */
 static uint32_t class_object_number(hdx_graph *g, hdx_id id)
 {
     const hdx_class_table *t = hdx_graph_class_table(g);
@@ -119,7 +121,7 @@ void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *
     begin(g, id, scope, c);
     if (id >= g->objects)
         return;
-    if (c->scope != HDX_ALL && !hdx_graph_live(g, id)) { /* and nothing live refers to garbage */
+    if (c->scope != HDX_ALL && !hdx_graph_live(g, id)) { /* nothing live refers to garbage */
         if (c->scope == HDX_LIVE)
             return;
         c->scope = HDX_ALL;
@@ -128,7 +130,7 @@ void hdx_graph_inbound(hdx_graph *g, hdx_id id, hdx_refs_scope scope, hdx_refs *
     if (number != HDX_NO_CLASS)
         first_run(c, HDX_KIND_INSTANCES, number);
     second_run(c, HDX_KIND_INBOUND, id);
-    c->kind = cuts(g, id, true) > 0 ? HOLDING : ALL_OF_IT;
+    c->kind = cuts(g, id, true) > 0 ? WITHOUT_CUT : ALL_OF_IT;
 }
 
 void hdx_graph_instances(hdx_graph *g, uint32_t number, hdx_refs_scope scope, hdx_refs *refs)
@@ -155,19 +157,16 @@ void hdx_graph_dominated(hdx_graph *g, hdx_id id, hdx_refs *refs)
         return;
     if (hdx_ranks_find(dominators, id, &rank) && rank < g->m->dominators)
         first_run(c, HDX_KIND_DOMINATED, rank + 1);
-    /* An object that is not special has one referrer, and that is its dominator: here, this one. */
+    /* An object that is not special has one referrer, which is its dominator: here, this object. */
     c->kind = NOT_SPECIAL;
     second_run(c, HDX_KIND_OUTBOUND, id);
 }
 
-/*
- * Keeps those of batch[0 .. n) that belong to the answer; how many there are then. All are objects: the file says no
- * others.
- */
+/* Filters batch[0 .. n) and returns how many ids remain. All ids are objects: the file has no other values. */
 static unsigned keep(cursor *c, unsigned n, bool second)
 {
     const hdx_ranks *special = second && c->kind == NOT_SPECIAL ? hdx_graph_use(c->graph, HDX_KIND_SPECIAL) : NULL;
-    const bool       some = c->kind == HOLDING && (second || c->state == (int)HDX_KIND_OUTBOUND);
+    const bool       some = c->kind == WITHOUT_CUT && (second || c->state == (int)HDX_KIND_OUTBOUND);
     unsigned         kept = 0;
     uint64_t         rank;
     if (special == NULL && !some && c->scope == HDX_ALL)
@@ -198,7 +197,7 @@ static unsigned read_run(cursor *c, hdx_kind kind, uint64_t key, uint64_t *at, u
     return n;
 }
 
-/* What the batch has next; false: it has none, and there is no other. */
+/* Fills the batch if it is used up; false at the end. */
 static bool refill(cursor *c)
 {
     while (c->next == c->filled) {
@@ -272,7 +271,7 @@ uint64_t hdx_graph_inbound_count(hdx_graph *g, hdx_id id, hdx_refs_scope scope)
         return (c->end - c->at) + (c->end2 - c->at2);
     if (c->at == c->end)
         return count_all(&refs);
-    /* Millions of strings are instances of one class: the catalog has counted them, live ones apart. */
+    /* Millions of strings are instances of one class: use the counts of the catalog, which separates live ones. */
     const hdx_class *class = hdx_graph_class(g, (uint32_t)c->key);
     if (class == NULL || class->instances != c->end - c->at)
         return count_all(&refs);

@@ -1,10 +1,10 @@
 /*
- * remember.c - answers kept in the folder of an index.
+ * remember.c - answers that are saved in the folder of an index.
  *
- * In:  a key (what the answer depends on, as a hash), bytes.
- * Out: the same bytes for the same key; nothing where the file is not whole, of another key, or of another index. The
- *      key says which of HDX_NOTES files holds them, so a folder never has more.
- * Cost: the file read and summed.
+ * In:  a key (a hash of all that the answer depends on), bytes.
+ * Out: the same bytes for the same key; nothing if the file is damaged, of another key, or of another index. The key
+ *      selects one of HDX_NOTES files, so a folder never has more.
+ * Cost: one read of the file, with checksum.
  *
  *     offset size   little-endian
  *          0    8   magic "heapdexA"
@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 #define HEAD      48u
-#define NOTE_MOST (1ull << 30) /* no larger file is written or read */
+#define NOTE_MOST (1ull << 30) /* larger files are neither written nor read */
 
 static const char magic[8] = { 'h', 'e', 'a', 'p', 'd', 'e', 'x', 'A' };
 
@@ -64,7 +64,7 @@ bool hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t 
     return false;
 }
 
-/* What is wrong with the head; NULL: nothing so far. */
+/* Returns the problem of a header; NULL: none. */
 static const char *head_fault(const hdx_graph *g, const uint8_t head[HEAD], uint64_t size)
 {
     return memcmp(head, magic, sizeof magic) != 0           ? "does not begin like a stored answer"
@@ -85,7 +85,7 @@ hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key
     *out = (hdx_remembered){ NULL, 0 };
     if (!note_path(g, name, path) || io->stat(io, path, &st) < 0)
         return hdx_fail(err, HDX_NOT_FOUND, name, HDX_NOWHERE, "no stored answer with this name");
-    if (!S_ISREG(st.st_mode) || st.st_size > (off_t)NOTE_MOST) /* a pipe would be waited for */
+    if (!S_ISREG(st.st_mode) || st.st_size > (off_t)NOTE_MOST) /* opening a pipe would block */
         return hdx_fail(err, HDX_DAMAGED, name, HDX_NOWHERE, "is not a stored answer: %s",
                         S_ISREG(st.st_mode) ? "the file is too large" : "not a regular file");
     int fd = io->open(io, path);
@@ -118,8 +118,8 @@ hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key)
 {
     hdx_remembered out;
     hdx_error      unseen;
-    uint64_t       kept;
-    if (hdx_graph_kept_read(g, hdx_graph_kept_name(key), &kept, &out, &unseen) == HDX_OK && kept != key) {
+    uint64_t       stored_key;
+    if (hdx_graph_kept_read(g, hdx_graph_kept_name(key), &stored_key, &out, &unseen) == HDX_OK && stored_key != key) {
         hdx_mem_put(NULL, out.at, out.size);
         out = (hdx_remembered){ NULL, 0 };
     }
@@ -131,8 +131,8 @@ bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uin
     uint8_t        head[HEAD];
     char           path[4096];
     hdx_io        *io = g->place.io;
-    hdx_access     like; /* as the index, and so as its dump */
-    hdx_whole_file note; /* two processes may write one answer at once: the last rename stays */
+    hdx_access     like; /* same access rights as the index, and therefore as its dump */
+    hdx_whole_file note; /* two processes may write one answer at the same time: the last rename wins */
     if (len > NOTE_MOST - HEAD || !note_path(g, hdx_graph_kept_name(key), path))
         return false;
     put_head(g, key, bytes, len, head);

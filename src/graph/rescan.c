@@ -1,11 +1,10 @@
 /*
- * rescan.c - the whole dump once more, in the order of the file, with ids.
+ * rescan.c - reads the whole dump once more, in the order of the file, with ids.
  *
  * In:  the dump; addresses and positions of the index.
  * Out: roots, instances, object arrays and class objects, each on the thread that read it.
- * Knows that an object may have two records in a damaged dump and that the index took one of them. Does not know what
- * is done with them.
- * Cost: the survey and the walk of the hprof room (a compressed dump is inflated twice), and an address looked up per
+ * In a damaged dump an object may have two records; only the one that the index uses is passed on.
+ * Cost: the survey and the walk of the hprof room (a compressed dump is inflated twice), and one address look-up per
  *       object.
  */
 #include "graph/inside.h"
@@ -16,7 +15,7 @@
 typedef struct rescan {
     hdx_graph             *g;
     const hdx_dump_reader *reader;
-    bool                   doubles; /* some object may have two records */
+    bool                   doubles; /* some objects may have two records */
     uint32_t               id_size;
     struct {
         hdx_value *at;
@@ -60,7 +59,7 @@ static hdx_code class_object(rescan *r, unsigned worker, const hdx_event *e, hdx
 {
     hdx_class_dump dump;
     if (!hdx_class_dump_cut((hdx_view){ e->body, e->body_len }, r->id_size, &dump))
-        return HDX_OK; /* the survey said what is wrong with it */
+        return HDX_OK; /* the survey reported the damage */
     uint32_t count = 0;
     uint64_t name;
     uint8_t  type;

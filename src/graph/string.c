@@ -3,8 +3,7 @@
  *
  * In:  fields value, offset, count and coder of an instance; elements of a char[] or byte[].
  * Out: UTF-16 units, or UTF-8.
- * Knows how a String finds its characters. Does not know labels.
- * Cost: one instance and one array; text is fetched in pieces, so a String is as big in memory as its text in the dump.
+ * Cost: one instance and one array; text is read in pieces, so a String takes as much memory as its text in the dump.
  *
  *     value char[], offset, count       JDK 5, 6, Dalvik: a part of an array that several share
  *     value char[]                      JDK 7u6, 8
@@ -23,8 +22,8 @@
 /* ---- finding the characters ---- */
 
 /*
- * Two bytes of UTF-16 in a byte[] lie in the byte order of the JVM's machine; StringUTF16.HI_BYTE_SHIFT tells it: 8
- * when the high byte is first (MAT 10.5). Without that class: little-endian, as nearly all machines are. Asked once.
+ * UTF-16 in a byte[] is in the byte order of the JVM's machine. StringUTF16.HI_BYTE_SHIFT is 8 if the high byte is
+ * first (MAT 10.5). Without that class: little-endian, as on nearly all machines. Computed once.
  */
 hdx_code hdx_graph_utf16(hdx_graph *g, hdx_coding *out, hdx_error *err)
 {
@@ -45,7 +44,10 @@ hdx_code hdx_graph_utf16(hdx_graph *g, hdx_coding *out, hdx_error *err)
     return code;
 }
 
-/* An int or byte field; *found false, and 0: none of this name and type, or not in the dump. */
+/*
+ * Reads an int or byte field. *found is false and the value 0 if there is no field of this name and type, or if the
+ * dump lacks it.
+ */
 static hdx_code number_field(const hdx_instance *i, const char *name, uint8_t type, int64_t *out, bool *found,
                              hdx_error *err)
 {
@@ -73,7 +75,7 @@ static hdx_code value_array(const hdx_instance *i, hdx_chars *out, uint8_t *elem
     out->units = hdx_graph_length(i->g, array);
     code = hdx_graph_record(i->g, array, &out->array, there, err);
     if (code == HDX_OK && *there && out->units > 0 && out->array.event.tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA)
-        *there = false; /* what it said is not in the dump: that is no text, not an empty one */
+        *there = false; /* the dump lacks the value: this is no text rather than an empty text */
     return code;
 }
 
@@ -100,7 +102,7 @@ hdx_code hdx_chars_of(const hdx_instance *text, hdx_chars *out, bool *there, hdx
     if ((code = number_field(text, "count", 10, &count, &has_count, err)) != HDX_OK ||
         (code = number_field(text, "offset", 10, &offset, &has_offset, err)) != HDX_OK)
         return code;
-    /* Never past the array, whatever the fields say; what ART's count says beyond the length is its flag. */
+    /* Never past the array, whatever the fields contain; the bits of ART's count above the length are its flag. */
     if (has_count && offset > 0) {
         out->first = hdx_least((uint64_t)offset, out->units);
         out->units -= out->first;
@@ -156,7 +158,7 @@ static void put_character(hdx_buffer *out, uint32_t c)
     hdx_buffer_put(out, b, n);
 }
 
-/* Most text is ASCII: how many units are, from the first on; they are put. */
+/* Most text is ASCII: appends the ASCII units at the start and returns their number. */
 static size_t put_ascii(hdx_buffer *out, const uint16_t *units, size_t n)
 {
     size_t len = 0;
@@ -293,7 +295,7 @@ hdx_code hdx_graph_string(hdx_graph *g, hdx_id id, uint64_t max, char **text, si
     hdx_code code = hdx_graph_put_string(g, id, max, &out, whole, is_string, err);
     if (code != HDX_OK || !*is_string)
         goto out;
-    /* A buffer's memory may be a mapping of its own; what the caller frees is a plain block. */
+    /* A buffer's memory may be a mapping; the caller must get a block for free(). */
     if ((*text = malloc((size_t)out.len + 1)) == NULL) {
         code = hdx_no_memory(err, "the text of a String", out.len + 1);
         goto out;

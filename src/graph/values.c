@@ -1,12 +1,11 @@
 /*
- * values.c - what fields, statics and array elements hold, read out of the dump.
+ * values.c - the values of fields, statics and array elements, read from the dump.
  *
  * In:  the position of an object's record, the class's layout from the catalog, bytes of the dump.
- * Out: values; those whose bytes are not in the dump are marked absent (HPROF R17, stripped arrays).
- * Knows that the dump may have changed since it was indexed: the record must name the object's address. Knows nothing
- * of String.
- * Cost: one record header and one body an object; in a compressed dump what lies between the positions asked for.
- *       Memory for a caller's list of values grows with what the dump really holds, never with what a record claims.
+ * Out: values; those whose bytes the dump lacks are marked absent (HPROF R17, stripped arrays).
+ * The dump may have changed since it was indexed: the record must have the object's address.
+ * Cost: one record header and one body an object; in a compressed dump also inflating what is between the positions.
+ *       Memory for a caller's list of values grows with what the dump contains, never with what a record claims.
  */
 #include "graph/inside.h"
 
@@ -71,7 +70,7 @@ hdx_value hdx_value_of(uint8_t type, const uint8_t *p, unsigned id_size)
 
 /* ---- records ---- */
 
-/* A damaged page of positions or addresses points at a wrong record too: then it is not the dump that changed. */
+/* A damaged page of positions or addresses also leads to a wrong record: then the dump has not changed. */
 static hdx_code changed(hdx_graph *g, hdx_id id, hdx_pos pos, hdx_error *err)
 {
     hdx_code code = hdx_graph_check(g, err);
@@ -112,7 +111,7 @@ hdx_code hdx_graph_check_record(hdx_graph *g, hdx_id id, hdx_error *err)
     return hdx_graph_record(g, id, &r, &there, err);
 }
 
-/* Bytes from..from + want of the record's body; *got < want where it, or the dump, ends. */
+/* Reads bytes from .. from + want of the record's body; *got < want if it, or the dump, ends first. */
 static hdx_code body(const hdx_record *r, uint64_t from, void *to, uint64_t want, uint64_t *got, hdx_error *err)
 {
     size_t read = 0;
@@ -219,7 +218,7 @@ bool hdx_instance_as(hdx_instance *i, const char *class_name)
     const hdx_class_table *t = hdx_graph_class_table(i->g);
     while (!hdx_text_is(i->class->name, class_name)) {
         if ((i->class->flags & HDX_CLASS_OPAQUE) != 0 || i->class->super == HDX_NO_CLASS)
-            return false; /* where the fields of an opaque class end nobody knows, nor where those above begin */
+            return false; /* unknown where the fields of an opaque class end and those of its superclass begin */
         for (uint32_t f = 0; f < i->class->field_count; f++)
             i->fields += hdx_type_size(i->class->fields[f].type, i->g->m->id_size);
         assert(i->class->super < t->count); /* G3 */
@@ -264,7 +263,7 @@ hdx_code hdx_graph_field(hdx_graph *g, hdx_id id, const char *class_name, const 
 
 /* ---- all fields ---- */
 
-/* there: only those that begin inside the bytes; a chain of super classes may be far longer than a record. */
+/* there: only those that start inside of the bytes; a chain of superclasses may be far longer than a record. */
 static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t number, bool there, const uint8_t *bytes,
                            uint64_t len, hdx_values *v, hdx_error *err)
 {
@@ -278,7 +277,7 @@ static hdx_code all_fields(hdx_graph *g, const hdx_class_table *t, uint32_t numb
         for (uint32_t f = 0; f < c->field_count && !(there && from >= len); f++) {
             unsigned  size = hdx_type_size(c->fields[f].type, g->m->id_size);
             hdx_value value = { .type = c->fields[f].type, .absent = true };
-            /* Fields that lie wholly inside the bytes are read, the others are absent (HPROF R17). */
+            /* Fields that are completely inside of the bytes are read, others are absent (HPROF R17). */
             if (size > 0 && from <= len && size <= len - from)
                 value = hdx_value_of(c->fields[f].type, bytes + from, g->m->id_size);
             value.absent = value.absent || hdx_graph_blank_value(g, c, &value);
@@ -363,7 +362,7 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     n = first >= length ? 0 : hdx_least(n, length - first);
     if (n == 0)
         return HDX_OK;
-    if ((c->flags & HDX_CLASS_FLAT) != 0) { /* value objects, none of the values that there are types for */
+    if ((c->flags & HDX_CLASS_FLAT) != 0) { /* elements are value objects, for which no value type exists */
         for (; n > 0 && code == HDX_OK; n--)
             code =
                 add(v, (hdx_text){ "", 0 }, HDX_NO_CLASS, (hdx_value){ .type = c->element_type, .absent = true }, err);
@@ -371,7 +370,7 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     }
     if ((code = hdx_graph_record(g, id, &r, &there, err)) != HDX_OK || !there)
         return code;
-    if (r.event.count != length) /* whoever goes over all elements would go on for as long as the index says */
+    if (r.event.count != length) /* callers that loop over all elements would trust the length of the index */
         return hdx_fail(err, HDX_DAMAGED, "size", HDX_NOWHERE, "object %llu has %llu elements; its record has %u",
                         (unsigned long long)id, (unsigned long long)length, r.event.count);
     uint8_t  type = c->kind == HDX_OBJECT_ARRAY ? 2 : c->element_type;
@@ -384,8 +383,8 @@ hdx_code hdx_graph_elements(hdx_graph *g, hdx_id id, uint64_t first, uint64_t n,
     while (n > 0) {
         uint64_t now = hdx_least(n, piece), got = 0;
         /*
-         * Arrays without data (Dalvik, strippers) and arrays cut short in the file: the elements are known to be there,
-         * not what they hold.
+         * Arrays without data (Dalvik, strippers) and arrays that are cut short in the file: the number of elements is
+         * known, their values are not.
          */
         if (r.event.tag != HDX_SUB_PRIMITIVE_ARRAY_NODATA &&
             (code = hdx_record_elements(&r, size, first, now, v->scratch, &got, err)) != HDX_OK)

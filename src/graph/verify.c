@@ -1,15 +1,14 @@
 /*
- * verify.c - is an index what it says? Every file is read whole, and with `full` what its files say of each other is
- * compared.
+ * verify.c - checks an index: reads every file completely, and with `full` compares the files with each other.
  *
  * In:  an open graph.
- * Out: HDX_OK, or the first thing that does not hold.
- * Knows what each kind means (indexes/indexes.h) and what follows from it (INDEX 4).
- * Cost: one pass over each file, some hundred nanoseconds an object; `full` adds passes over all references and, at its
- *       peak, 24 bytes an object (verify_tree.c); of the dump a sample of records is read, in the order of the file.
+ * Out: HDX_OK, or the first violation.
+ * The meaning of each kind is in indexes/indexes.h; the invariants that follow are in INDEX 4.
+ * Cost: one pass over each file, some hundred nanoseconds an object. `full` adds passes over all references and, at its
+ *       peak, 24 bytes an object (verify_tree.c). A sample of the dump's records is read, in the order of the file.
  *
- * References in both directions are compared without transposing the lists: the sum, over all pairs, of a number made
- * of the pair.
+ * References in both directions are compared without transposing the lists: the sum, over all pairs, of a number that
+ * is computed from the pair.
  */
 #include "graph/verify.h"
 
@@ -17,7 +16,7 @@
 #include <stdlib.h>
 
 #define RUN    1024u
-#define SAMPLE (1u << 18) /* records looked up in the dump; all of them in a dump of no more */
+#define SAMPLE (1u << 18) /* records to look up in the dump; smaller dumps are read completely */
 
 /* ---- whole files ---- */
 
@@ -73,7 +72,7 @@ static hdx_code ranks(hdx_verifier *v, hdx_kind kind)
                : HDX_WRONG(v, hdx_kind_name(kind), "%llu members found", (unsigned long long)members);
 }
 
-/* Every point and every window; whether the dump still gives what they say shows when its records are looked up. */
+/* Reads every point and window; whether the dump matches them is checked when its records are looked up. */
 static hdx_code seek(hdx_verifier *v)
 {
     const hdx_seek *file = hdx_graph_use(v->g, HDX_KIND_SEEK);
@@ -125,10 +124,10 @@ static hdx_code lists(hdx_verifier *v, hdx_kind kind, visit_list *visit)
     return at == hdx_one_to_n_values(file) ? HDX_OK : HDX_WRONG(v, hdx_kind_name(kind), "values after the last list");
 }
 
-/* The files of an index are read when it is verified, and not again for each of its views. */
+/* Verifying the index reads its files; verifying one of its views does not read them again. */
 static bool is_read(const hdx_graph *g, hdx_kind kind) { return !hdx_graph_is_view(g) || hdx_kind_of_view(kind); }
 
-/* Which files are there follows from the last step the index holds. */
+/* The last completed step determines which files exist. */
 static hdx_code all_there(hdx_verifier *v)
 {
     const hdx_manifest *m = v->g->m;
@@ -143,13 +142,13 @@ static hdx_code all_there(hdx_verifier *v)
         const void *file = named ? hdx_graph_use(v->g, (hdx_kind)k) : NULL;
         if (named && file == NULL)
             return hdx_graph_check(v->g, v->err);
-        if (named && is_read(v->g, (hdx_kind)k)) /* also what no key leads to: padding, gaps between sections */
+        if (named && is_read(v->g, (hdx_kind)k)) /* also bytes that no key leads to: padding, gaps between sections */
             hdx_index_whole(file, (hdx_kind)k);
     }
     return hdx_graph_check(v->g, v->err);
 }
 
-/* Lists are read once for this and for what `compare` wants of them. */
+/* Lists are not read here but together with their comparison in `compare`. */
 static hdx_code read_kind(hdx_verifier *v, hdx_kind kind)
 {
     switch (hdx_kind_of(kind)->encoding) {
@@ -173,7 +172,7 @@ static hdx_code read_all(hdx_verifier *v)
     v->t = hdx_graph_class_table(g);
     if ((code = hdx_graph_check(v->g, v->err)) != HDX_OK)
         return code;
-    assert(v->t != NULL); /* why it is not was noted */
+    assert(v->t != NULL); /* otherwise hdx_graph_check has failed */
     code = all_there(v);
     for (unsigned k = 0; k < HDX_KINDS && code == HDX_OK; k++)
         if (is_read(g, (hdx_kind)k))
@@ -181,7 +180,7 @@ static hdx_code read_all(hdx_verifier *v)
     return code != HDX_OK ? code : hdx_graph_check(v->g, v->err);
 }
 
-/* ---- what files say of each other ---- */
+/* ---- files compared with each other ---- */
 
 static uint64_t pair(uint64_t from, uint64_t to)
 {
@@ -235,7 +234,7 @@ static bool refers_to(const hdx_verifier *v, uint64_t from, uint64_t to)
     return hdx_cut_has(&list, to);
 }
 
-/* INDEX I19: what a view leaves out is there, and the same in both directions. */
+/* INDEX I19: references that a view excludes exist, and both directions agree. */
 static hdx_code cut(hdx_verifier *v, const uint64_t *to, uint32_t n, bool begins)
 {
     const uint64_t from = hdx_ranks_at(hdx_graph_use(v->g, HDX_KIND_CUT_FROM), v->key);
@@ -409,7 +408,7 @@ static hdx_code check_record(hdx_verifier *v, hdx_id id)
     if ((stored >= HDX_LENGTH_ODD) != (r.event.tag == HDX_SUB_OBJECT_ARRAY && c->kind != HDX_OBJECT_ARRAY))
         return HDX_WRONG(v, "size", "object %llu and its class have different kinds", (unsigned long long)id);
     if ((r.event.tag == HDX_SUB_INSTANCE || r.event.tag == HDX_SUB_OBJECT_ARRAY) && r.event.class_addr != c->address &&
-        (c->flags & HDX_CLASS_INVENTED) == 0) /* an invented class stands where the id it is asked by is taken (R14) */
+        (c->flags & HDX_CLASS_INVENTED) == 0) /* an invented class is used if its id belongs to another object (R14) */
         return HDX_WRONG(v, "class", "object %llu has class 0x%llx; its record has 0x%llx", (unsigned long long)id,
                          (unsigned long long)c->address, (unsigned long long)r.event.class_addr);
     return HDX_OK;
@@ -474,7 +473,7 @@ static hdx_code compare(hdx_verifier *v, bool full)
     return records(v);
 }
 
-/* Their content is for the room that keeps them. */
+/* The room that saves them checks their content. */
 static hdx_code notes(const hdx_graph *g, hdx_error *err)
 {
     hdx_remembered note;
@@ -494,7 +493,7 @@ hdx_code hdx_graph_verify(hdx_graph *g, bool full, hdx_error *err)
     hdx_code     code = read_all(&v);
     if (code == HDX_OK)
         code = compare(&v, full);
-    /* Damage of a page is the better word for what it led to. */
+    /* A damaged page is the cause of other violations, so it is reported first. */
     if (code != HDX_OK) {
         hdx_error e;
         hdx_code  noted = hdx_graph_check(g, &e);

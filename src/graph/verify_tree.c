@@ -1,20 +1,20 @@
 /*
- * verify_tree.c - are dominators and nearest parents trees, and the right ones (INDEX I11 to I13)?
+ * verify_tree.c - checks that dominators and nearest parents are trees, and the right ones (INDEX I11 to I13).
  *
  * In:  parents of live objects, references between them.
- * Out: HDX_OK, or the first object that stands wrong.
- * Knows two facts. A tree in which every reference u -> v lies in the subtree of the parent of v has only dominators as
- *       parents (the parent property of Georgiadis and Tarjan); that these are the immediate ones follows from retained
- *       sizes no more than from it, so siblings are not compared. And a tree of references is one of shortest paths
- *       when no reference leads further down than one level.
- * Cost: 12 to 24 bytes an object and two passes over all references. No recursion: leaves are peeled off, and what
- *       remains is a circle.
+ * Out: HDX_OK, or the first object that violates an invariant.
+ * A tree in which every reference u -> v is inside of the subtree of the parent of v has only dominators as parents
+ * (the parent property of Georgiadis and Tarjan). Neither this nor retained sizes show that they are the immediate
+ * ones, so siblings are not compared. A tree of references is one of shortest paths if no reference leads down by more
+ * than one level.
+ * Cost: 12 to 24 bytes an object and two passes over all references. No recursion: leaves are removed until none is
+ *       left; remaining nodes form cycles.
  */
 #include "graph/verify.h"
 
 #include <assert.h>
 
-/* n numbers up to a limit known before: 4 bytes each while it allows. */
+/* n numbers up to a limit known in advance: 4 bytes each if the limit allows. */
 typedef struct numbers {
     void    *at;
     uint64_t n;
@@ -40,14 +40,14 @@ static inline uint64_t get(const numbers *a, uint64_t i)
 }
 static inline void put(numbers *a, uint64_t i, uint64_t value)
 {
-    assert(i < a->n && (a->wide || value <= UINT32_MAX)); /* below the limit it was made for */
+    assert(i < a->n && (a->wide || value <= UINT32_MAX)); /* at most the limit given to numbers_get */
     if (a->wide)
         ((uint64_t *)a->at)[i] = value;
     else
         ((uint32_t *)a->at)[i] = (uint32_t)value;
 }
 
-/* Node `objects` is the virtual root; `parent` of a garbage object is itself and means nothing. */
+/* Node `objects` is the virtual root; `parent` of a garbage object is itself and has no meaning. */
 typedef struct tree {
     numbers  parent;
     numbers  order; /* live objects, every one after all its descendants */
@@ -60,7 +60,7 @@ static void tree_free(tree *t)
     numbers_free(&t->order);
 }
 
-/* Leaves first: a node comes when its last child has come. */
+/* Leaves first: a node follows its last child. */
 static hdx_code peel(hdx_verifier *v, tree *t, const char *where)
 {
     numbers  children;
@@ -106,7 +106,7 @@ static hdx_code tree_make(hdx_verifier *v, tree *t, bool nearest, const char *wh
 
 typedef hdx_code visit_edge(hdx_verifier *v, void *context, uint64_t from, uint64_t to);
 
-/* Every reference between live objects, that to the class included. */
+/* Visits every reference between live objects, including those to classes. */
 static hdx_code each_edge(hdx_verifier *v, visit_edge *visit, void *context)
 {
     hdx_refs refs;
@@ -126,7 +126,7 @@ static hdx_code each_edge(hdx_verifier *v, visit_edge *visit, void *context)
 
 /* ---- dominators ---- */
 
-/* Bottom up: what an object retains is its own size and what its children retain (MAT 6.3). */
+/* Bottom up: an object retains its own size and what its children retain (MAT 6.3). */
 static hdx_code check_retained(hdx_verifier *v, const tree *t)
 {
     hdx_graph *g = v->g;
@@ -153,7 +153,7 @@ static hdx_code check_retained(hdx_verifier *v, const tree *t)
     return code;
 }
 
-typedef struct spans { /* the subtree of a node is the numbers pre .. pre + size - 1 */
+typedef struct spans { /* the subtree of a node has the numbers pre .. pre + size - 1 */
     const tree *t;
     numbers     pre, size;
 } spans;
@@ -218,14 +218,14 @@ hdx_code hdx_verify_dominators(hdx_verifier *v)
 typedef struct levels {
     const tree *t;
     numbers     depth;
-    uint64_t   *held; /* bit set: objects whose parent was seen to refer to them */
+    uint64_t   *referred; /* bit set: objects to which their parent refers */
 } levels;
 
 static hdx_code one_level(hdx_verifier *v, void *context, uint64_t from, uint64_t to)
 {
     levels *l = context;
     if (get(&l->t->parent, to) == from)
-        hdx_bits_put(l->held, to);
+        hdx_bits_put(l->referred, to);
     if (get(&l->depth, to) <= get(&l->depth, from) + 1)
         return HDX_OK;
     return HDX_WRONG(v, "nearest", "object %llu has a shorter path through %llu", (unsigned long long)to,
@@ -239,11 +239,11 @@ static hdx_code check_levels(hdx_verifier *v, levels *l)
         uint64_t id = get(&t->order, i), up = get(&t->parent, id);
         put(&l->depth, id, up == t->root ? 0 : get(&l->depth, up) + 1);
         if (up == t->root)
-            hdx_bits_put(l->held, id);
+            hdx_bits_put(l->referred, id);
     }
     hdx_code code = each_edge(v, one_level, l);
     for (uint64_t id = 0; id < v->g->objects && code == HDX_OK; id++)
-        if (hdx_bits_test(v->live, id) && !hdx_bits_test(l->held, id))
+        if (hdx_bits_test(v->live, id) && !hdx_bits_test(l->referred, id))
             code = HDX_WRONG(v, "nearest", "the parent of object %llu does not refer to it", (unsigned long long)id);
     return code;
 }
@@ -261,12 +261,12 @@ hdx_code hdx_verify_nearest(hdx_verifier *v)
                          (unsigned long long)v->g->m->gc_roots);
     l.t = &t;
     if (code == HDX_OK &&
-        (!numbers_get(&l.depth, objects + 1, objects + 1) || (l.held = hdx_mem_get(NULL, bytes)) == NULL))
+        (!numbers_get(&l.depth, objects + 1, objects + 1) || (l.referred = hdx_mem_get(NULL, bytes)) == NULL))
         code = hdx_no_memory(v->err, "levels", objects * 4);
     if (code == HDX_OK)
         code = check_levels(v, &l);
     numbers_free(&l.depth);
-    hdx_mem_put(NULL, l.held, bytes);
+    hdx_mem_put(NULL, l.referred, bytes);
     tree_free(&t);
     return code;
 }

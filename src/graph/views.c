@@ -1,11 +1,10 @@
 /*
- * views.c - the views of an index: which there are, and what one leaves out.
+ * views.c - the views of an index: which exist, and what each excludes.
  *
- * In:  the folder `views` of an index; of the view that is open, the files cut_from, cut, cut_to, cut_by.
- * Out: names and what they leave out, in the order of the names; of an object, the references that do not hold.
- * Knows that a reference that is left out stands in the lists outbound and inbound all the same, which are those of the
- *       index.
- * Cost: a set is asked for each list that is read; a list of what is left out is searched for each of its ids.
+ * In:  the folder `views` of an index; files cut_from, cut, cut_to, cut_by of the open view.
+ * Out: names and exclusions, in the order of the names; the excluded references of an object.
+ * The lists outbound and inbound are those of the index and still contain excluded references.
+ * Cost: one look-up in a set for each list that is read; a search in the list of exclusions for each of its ids.
  */
 #include "graph/inside.h"
 
@@ -50,7 +49,7 @@ bool hdx_cut_has(const hdx_cut_list *c, hdx_id id)
 void hdx_graph_identity(const hdx_graph *g, uint8_t out[16]) { memcpy(out, g->m->identity, 16); }
 bool hdx_graph_view_name(const char *name) { return hdx_view_name_is_one(name); }
 
-/* ---- which there are ---- */
+/* ---- existing views ---- */
 typedef struct names {
     char     at[VIEWS_MAX][HDX_VIEW_NAME_SIZE];
     unsigned count;
@@ -68,7 +67,7 @@ static void find_names(const hdx_graph *g, names *n)
         (folder = opendir(path)) == NULL)
         return;
     while (n->count < VIEWS_MAX && (entry = readdir(folder)) != NULL)
-        if (hdx_view_name_is_one(entry->d_name)) /* one that is being built has a dot in its name */
+        if (hdx_view_name_is_one(entry->d_name)) /* names of views that are being built contain a dot */
             (void)snprintf(n->at[n->count++], HDX_VIEW_NAME_SIZE, "%.63s", entry->d_name);
     (void)closedir(folder);
     qsort(n->at, n->count, HDX_VIEW_NAME_SIZE, by_name);
