@@ -1,6 +1,6 @@
 /*
- * build.c - one build before its first pass and after its last one: memory, dump and tables, made and given back. The
- * conductor, views, counts and forecasts each have one.
+ * build.c - what every build needs before its first pass and after its last one: creates and frees memory, dump and
+ * tables. Used by the conductor, by views, counts and forecasts.
  */
 #include "making/checkpoint.h"
 #include <heapdex/heapdex.h>
@@ -10,11 +10,14 @@
 
 #define STEPS  7u
 #define WANTED (16ull << 20)
-/* Inflated pieces of a compressed dump: workers go forward, and what they share is small (forecast.c counts on it). */
+/*
+ * Inflated pieces of a compressed dump. Workers read forward and share little, so a small cache suffices (forecast.c
+ * relies on it).
+ */
 #define SLICES (16ull << 20)
 
 /*
- * With a reader of its own: seek points of a compressed dump are kept from the first byte that the build's reader
+ * Uses a reader of its own: the build's reader stores the seek points of a compressed dump from the first byte that it
  * reads.
  */
 static hdx_code recognise(hdx_build *b, hdx_error *err)
@@ -30,8 +33,8 @@ static hdx_code recognise(hdx_build *b, hdx_error *err)
 }
 
 /*
- * Names and tables are read by one thread, and what was found in the first pass is put together by one: until the
- * others (order.c) another makes memory ready, which all builds of such dumps soon need.
+ * One thread reads names and tables, and one combines the results of the first pass. Meanwhile, until the other threads
+ * have work (order.c), another one prepares memory, which all builds of such dumps need soon.
  */
 static void prepare(hdx_build *b)
 {
@@ -128,7 +131,7 @@ void hdx_build_close(hdx_build *b)
     hdx_mem_put(mem, b->tables.threads, b->tables.thread_count * sizeof *b->tables.threads);
     hdx_mem_put(mem, b->tables.heaps, b->tables.heap_count * sizeof *b->tables.heaps);
     hdx_mem_put(mem, b->work.damage.list, b->work.damage.capacity * sizeof *b->work.damage.list);
-    if (b->resumed == NULL && b->index == NULL) /* else it is the catalog's */
+    if (b->resumed == NULL && b->index == NULL) /* otherwise it belongs to the catalog */
         hdx_build_damage_free(b);
     hdx_catalog_close(b->resumed);
     hdx_catalog_close(b->index);

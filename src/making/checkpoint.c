@@ -1,18 +1,18 @@
 /*
- * checkpoint.c - what a killed or interrupted build has done, kept for the next one.
+ * checkpoint.c - saves what a killed or interrupted build has completed, and resumes it.
  *
- * After a step (where there are three seconds of work to keep: order.c) the folder of the partial build holds the
- * files of all steps so far, and in its folder `checkpoint` a catalog as a finished index has it (what is not known yet
- * is zero, no roots) and the file `state`: a head of numbers, then the roots in the order of the file, the units of the
- * spill file and the chunks of referrers while those are needed; a CRC32C of all that at its end. The folder is written
- * under another name and renamed: it is always that of a whole step. Temporary files have sums in the state, index
- * files their own.
+ * After a step (if it took at least three seconds: order.c) the folder of the partial build contains the files of all
+ * steps so far. Its folder `checkpoint` has a catalog like that of a finished index (unknown numbers are zero, no
+ * roots) and the file `state`: a head of numbers, then the roots in the order of the file, the units of the spill file
+ * and the chunks of referrers while those are needed, and a CRC32C of all of it. The folder is written under another
+ * name and renamed, so it always belongs to a complete step. Checksums of temporary files are in the state; index files
+ * contain their own.
  *
- * A later build with the same dump, parameters and version goes on after that step. It believes nothing: every file is
- * read through and checked first (checkpoint_check.c), unless it is known to be the one that was written (seal.c), and
- * what does not hold makes it begin anew. Files that no finished step has are removed before it writes, and links are
- * not followed: files are made by their names, and a name that somebody left there may lead anywhere. State is of one
- * machine and one version: structs as they lie in memory.
+ * A later build with the same dump, parameters and version continues after that step. It trusts nothing: every file is
+ * read completely and checked first (checkpoint_check.c), unless it is known to be the one that was written (seal.c);
+ * if a check fails the build starts again. Files that no completed step has are removed before anything is written, and
+ * links are not followed: files are created by name, and a planted name could lead anywhere. A state is valid for one
+ * machine and one version, because structs are stored as they are in memory.
  */
 #include "making/checkpoint.h"
 
@@ -44,7 +44,7 @@ static void path_of(const hdx_work *w, const char *folder, const char *name, cha
     (void)snprintf(path, size, "%s/%s%s%s", w->folder, folder, name[0] == '\0' ? "" : "/", name);
 }
 
-/* Of the catalog of a checkpoint: its sum file says what the catalog is. 0: it cannot be read. */
+/* Identifies the catalog of a checkpoint by its checksum file. 0: it cannot be read. */
 static uint64_t catalog_of(const hdx_work *w, const char *folder)
 {
     char    path[4300];
@@ -117,7 +117,7 @@ static void head_of(const hdx_pass *p, uint64_t done, uint64_t tasks, hdx_checkp
                h->chunks * sizeof(hdx_referrer_chunk) + 4;
 }
 
-/* Members of a struct, one by one: what lies between them was never set, and is zero in the file. */
+/* Members are copied one by one: padding of a struct was never set, and is zero in the file. */
 typedef struct member {
     size_t at, size;
 } member;
@@ -197,7 +197,7 @@ static hdx_code save_state(hdx_pass *p, uint64_t done, uint64_t tasks, const cha
     return rc < 0 ? hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot write: %s", strerror(-rc)) : HDX_OK;
 }
 
-/* So that a build that goes on need not read the search for them; they stay as they are from the searches on. */
+/* Saves the bits, so that a resumed build need not read the search again; they no longer change after the searches. */
 static hdx_code save_bits(hdx_pass *p, bool special, hdx_error *err)
 {
     const uint64_t bytes = hdx_bits_words(p->b->tables.objects) * 8;
@@ -208,8 +208,8 @@ static hdx_code save_bits(hdx_pass *p, bool special, hdx_error *err)
     if (code == HDX_OK && (code = hdx_kept_put(file, p->search.live, bytes, err)) == HDX_OK && special)
         code = hdx_kept_put(file, p->search.special, bytes, err);
     code = hdx_kept_end(file, code, &sum, err);
-    p->kept.live = code == HDX_OK;
-    p->kept.special = code == HDX_OK && special;
+    p->progress.live = code == HDX_OK;
+    p->progress.special = code == HDX_OK && special;
     return code;
 }
 
@@ -225,7 +225,7 @@ hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referenced, hdx_error *err)
     if (code == HDX_OK)
         code = hdx_packed_keep(&p->objects.outbound, hdx_kept_put, file, err);
     code = hdx_kept_end(file, code, &sum, err);
-    p->kept.lists = code == HDX_OK;
+    p->progress.lists = code == HDX_OK;
     return code;
 }
 
@@ -246,7 +246,7 @@ hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err)
             code = hdx_kept_get(file, p->referenced.many, words * 8, err);
     }
     if (has == 0)
-        (void)atomic_fetch_and(&p->kept.tasks, ~(uint64_t)HDX_TASK_REFERENCED);
+        (void)atomic_fetch_and(&p->progress.tasks, ~(uint64_t)HDX_TASK_REFERENCED);
     if (code == HDX_OK &&
         (code = hdx_packed_new(&p->objects.outbound, b->tables.objects, &b->work.mem, err)) == HDX_OK &&
         (code = hdx_packed_restore(&p->objects.outbound, &b->work.mem, hdx_kept_get, file, err)) == HDX_OK &&
@@ -269,7 +269,7 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     if ((rc = hdx_folder_clear(b->work.io, fresh)) < 0 || (rc = b->work.io->mkdir(b->work.io, fresh)) < 0)
         return hdx_fail(err, HDX_IO, fresh, HDX_NOWHERE, "cannot write a checkpoint: %s", strerror(-rc));
     const bool searched = hdx_checkpoint_search(p->until, done), special = searched || (tasks & HDX_TASK_NEAREST) != 0;
-    if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->kept.live && (p->kept.special || !special)) &&
+    if ((searched || (tasks & HDX_TASK_SEARCH) != 0) && !(p->progress.live && (p->progress.special || !special)) &&
         (code = save_bits(p, special, err)) != HDX_OK)
         return code;
     if ((code = hdx_temp_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK ||
@@ -338,7 +338,10 @@ static bool sum_holds(hdx_build *b, int fd, uint64_t bytes)
     return read_all(b, fd, sum, 4, &at) && hdx_le32(sum) == crc;
 }
 
-/* Sizes of the file and of what it says agree, so that no array is got by a number that the bytes cannot hold. */
+/*
+ * Sizes in the head must agree with the size of the file, so that no array is allocated for more than the file
+ * contains.
+ */
 static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_t bytes)
 {
     uint64_t roots, units, chunks, sum = sizeof *h + 4;
@@ -353,10 +356,13 @@ static bool head_holds(const hdx_build *b, const hdx_checkpoint_head *h, uint64_
            h->until == (uint64_t)(b->work.options->until == 0 ? HDX_STEP_DOMINATORS : b->work.options->until);
 }
 
-/* Those of files that the steps done have, which are checked against them; a later step counts its own from nothing. */
+/*
+ * Takes the numbers of files that belong to completed steps; files are checked against them. Later steps count from
+ * zero.
+ */
 static void take_numbers(hdx_pass *p, const hdx_checkpoint_head *h)
 {
-    const uint64_t tasks = atomic_load(&p->kept.tasks);
+    const uint64_t tasks = atomic_load(&p->progress.tasks);
     p->columns.spill.edges = h->spill_edges;
     if (hdx_checkpoint_spill(h->done)) {
         p->columns.spill.longest = h->spill_longest;
@@ -388,18 +394,18 @@ static void take_numbers(hdx_pass *p, const hdx_checkpoint_head *h)
     }
 }
 
-/* Tasks of a step that is not whole are done again unless nobody can have touched what they made. */
+/* Tasks of an incomplete step are repeated unless a seal shows that nobody has touched their files. */
 static void take_tasks(hdx_pass *p, const hdx_checkpoint_head *h)
 {
     hdx_build *b = p->b;
     b->keeping.sealed = hdx_checkpoint_is_sealed(p, h->done, 0);
-    p->kept.lists = b->keeping.sealed && hdx_checkpoint_has(h->done, HDX_PASS_OBJECTS) &&
-                    !hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) &&
-                    hdx_seal_has(&b->work, &b->keeping, HDX_KEPT_LISTS);
+    p->progress.lists = b->keeping.sealed && hdx_checkpoint_has(h->done, HDX_PASS_OBJECTS) &&
+                        !hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) &&
+                        hdx_seal_has(&b->work, &b->keeping, HDX_KEPT_LISTS);
     if (h->tasks != 0 && (h->tasks & ~hdx_checkpoint_tasks(h->done)) == 0 && b->keeping.sealed &&
         hdx_checkpoint_is_sealed(p, h->done, h->tasks)) {
-        atomic_store(&p->kept.tasks, h->tasks);
-        p->kept.lists = p->kept.lists || ((h->tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND);
+        atomic_store(&p->progress.tasks, h->tasks);
+        p->progress.lists = p->progress.lists || ((h->tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND);
         return;
     }
     for (unsigned kind = 0; kind < HDX_KINDS; kind++)
@@ -425,7 +431,7 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
     p->inbound.referrers.chunks = hdx_mem_array(&b->work.mem, h.chunks, sizeof *p->inbound.referrers.chunks);
     b->tables.root_count = b->tables.root_capacity = b->tables.roots == NULL ? 0 : h.roots;
     p->columns.spill.count = p->columns.spill.capacity = p->columns.spill.units == NULL ? 0 : h.units;
-    p->columns.spill.open = true; /* whatever is found: closing gives the units back */
+    p->columns.spill.open = true; /* set even on failure: closing frees the units */
     (void)pthread_mutex_init(&p->columns.spill.lock, NULL);
     p->inbound.referrers.count = p->inbound.referrers.capacity = p->inbound.referrers.chunks == NULL ? 0 : h.chunks;
     if (b->tables.roots == NULL || p->columns.spill.units == NULL || p->inbound.referrers.chunks == NULL)
@@ -434,8 +440,8 @@ static hdx_code read_state(hdx_pass *p, int fd, uint64_t bytes, uint64_t *done, 
         !read_all(b, fd, p->columns.spill.units, h.units * sizeof(hdx_spilled), &at) ||
         !read_all(b, fd, p->inbound.referrers.chunks, h.chunks * sizeof(hdx_referrer_chunk), &at))
         return unusable(err);
-    if (!has_chunks(p->until, h.done, atomic_load(&p->kept.tasks)))
-        p->inbound.referrers.count = 0; /* of a task that is done again */
+    if (!has_chunks(p->until, h.done, atomic_load(&p->progress.tasks)))
+        p->inbound.referrers.count = 0; /* of a task that will be repeated */
     take_numbers(p, &h);
     *done = h.done;
     return HDX_OK;
@@ -493,7 +499,7 @@ static hdx_code read_catalog(hdx_build *b, hdx_error *err)
     return code;
 }
 
-/* All was read through: a build that is stopped before it does anything else need not do that again. */
+/* All files were read: seals them, so that a build that is stopped now need not read them again. */
 static void seal_checked(hdx_pass *p, uint64_t done)
 {
     if (hdx_checkpoint_search(p->until, done))
@@ -520,7 +526,7 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
     (void)b->work.io->close(b->work.io, fd);
     if (code == HDX_OK && (code = hdx_checkpoint_check(p, *done, err)) == HDX_OK && !b->keeping.sealed)
         seal_checked(p, *done);
-    /* a budget too small for looking says nothing against what is there, nor does who does not want to wait */
+    /* a budget too small for the check, or a cancellation, does not make the checkpoint invalid */
     b->keeping.checkpointed = code == HDX_OK || code == HDX_LIMIT || code == HDX_CANCELLED;
     return code;
 }

@@ -1,20 +1,21 @@
 /*
- * checkpoint_check.c - is what a build left what it wrote, and can nothing in it lead outside?
+ * checkpoint_check.c - checks that a saved build is what was written, and that nothing in it leads outside of its
+ * folder.
  *
  * In:  the state of a checkpoint, read.
- * Out: temporary files open, bits of what lives and is special; or HDX_NOT_FOUND.
- * A build trusts what it spilled; what lies in a folder from earlier does not have that trust. So every record is taken
- * apart once with all bounds looked at: sums tell rot, this tells anything else. Files that are as a seal of ours says
- * (seal.c) are what this machine spilled a moment ago: of those only what the state says is looked at, and they are not
- * read.
+ * Out: open temporary files, bits of live and special objects; or HDX_NOT_FOUND.
+ * A build trusts what it spilled itself, but not files that were in the folder before. So every record is parsed once
+ * and all bounds are checked: checksums detect corruption, this detects everything else. Files that agree with our seal
+ * (seal.c) were written by this machine and not touched since; they are not read, and only the state's claims about
+ * them are checked.
  */
 #include "making/checkpoint.h"
 
 #include <dirent.h>
 #include <stdio.h>
 
-#define ADDRESSES 8u     /* objects that a byte of the index address can tell of, at the most */
-#define PIECE     65536u /* bytes of a temporary file read at once; whole visits of either width */
+#define ADDRESSES 8u     /* objects that a byte of the index address can represent at most */
+#define PIECE     65536u /* bytes of a temporary file read at a time; whole visits of either width */
 
 static hdx_code unusable(hdx_error *err)
 {
@@ -35,8 +36,8 @@ static hdx_code open_temp(hdx_build *b, const char *name, hdx_temp *t, hdx_error
 }
 
 /* ---- the spill file ---- */
-/* Do the units lie in the file? */
-static bool units_lie(const hdx_spill *s, uint64_t objects)
+/* Returns whether the units are inside of the file. */
+static bool units_inside(const hdx_spill *s, uint64_t objects)
 {
     uint64_t end, met = 0, edges = 0;
     for (uint64_t i = 0; i < s->count; i++) {
@@ -55,15 +56,15 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
                               ? unusable(err)
                               : open_temp(p->b, "references.tmp", &p->columns.spill.file, err);
     if (code == HDX_OK && p->b->keeping.sealed)
-        return units_lie(&p->columns.spill, p->b->tables.objects) ? HDX_OK : unusable(err);
+        return units_inside(&p->columns.spill, p->b->tables.objects) ? HDX_OK : unusable(err);
     return code != HDX_OK ? code
                           : hdx_spill_check(&p->b->work, &p->b->tables, &p->columns.spill, false,
-                                            err); /* a catalog may say anything: instances are counted again */
+                                            err); /* the catalog is not trusted: instances are counted again */
 }
 
 /* ---- temporary files ---- */
 typedef bool look(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count,
-                  uint64_t *before); /* before: 0 at first, then its own */
+                  uint64_t *before); /* before: 0 at first, then state of the callback */
 
 static hdx_code check_temp(hdx_pass *p, hdx_temp *t, uint64_t count, uint64_t each, look *at_it, hdx_error *err)
 {
@@ -91,7 +92,7 @@ static uint64_t id_at(const hdx_pass *p, const uint8_t *bytes, uint64_t i)
     return p->width == 32 ? hdx_le32(bytes + 4 * i) : hdx_le64(bytes + 8 * i);
 }
 
-/* Each node once, each parent before its children, roots have none; what is visited lives. */
+/* Each node once, each parent before its children, roots have no parent; visited objects are live. */
 static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before)
 {
     (void)before;
@@ -104,7 +105,7 @@ static bool look_at_visits(hdx_pass *p, uint64_t first, const uint8_t *bytes, ui
     return true;
 }
 
-/* Numbers rise, and each dominator is smaller. */
+/* Numbers ascend, and each dominator is smaller. */
 static bool look_at_idoms(hdx_pass *p, uint64_t first, const uint8_t *bytes, uint64_t count, uint64_t *before)
 {
     (void)first;
@@ -134,7 +135,7 @@ static hdx_code read_special(hdx_pass *p, hdx_error *err)
                                                                                                         : unusable(err);
 }
 
-/* What lives and what is special, as it was kept: the search and the index say the same, in more time. */
+/* Reads the saved bits of live and special objects; deriving them from the search and the index would take longer. */
 static hdx_code read_bits(hdx_pass *p, bool special, hdx_error *err)
 {
     hdx_build     *b = p->b;
@@ -153,11 +154,11 @@ static hdx_code read_bits(hdx_pass *p, bool special, hdx_error *err)
         (special && hdx_bits_count(p->search.special, words) != b->manifest.specials) ||
         p->search.file.end != p->search.reached * (p->width / 4))
         return unusable(err);
-    p->kept.live = true;
-    p->kept.special = special;
+    p->progress.live = true;
+    p->progress.special = special;
     if (special)
         return HDX_OK;
-    hdx_mem_put(&b->work.mem, p->search.special, words * 8); /* it is found yet */
+    hdx_mem_put(&b->work.mem, p->search.special, words * 8); /* the caller still has to find it */
     p->search.special = NULL;
     return HDX_OK;
 }
@@ -184,7 +185,7 @@ static hdx_code check_search(hdx_pass *p, bool special, hdx_error *err)
 }
 
 /* ---- referrers ---- */
-/* Each node once: room for the lists is reckoned by that. */
+/* Each node once: the room for the lists is computed from that. */
 static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes, uint64_t *seen, uint64_t *entries)
 {
     const uint64_t objects = p->b->tables.objects;
@@ -213,7 +214,7 @@ static bool chunk_holds(hdx_pass *p, const hdx_referrer_chunk *c, uint8_t *bytes
     return true;
 }
 
-static bool chunks_lie(const hdx_pass *p)
+static bool chunks_inside(const hdx_pass *p)
 {
     uint64_t end;
     for (uint64_t i = 0; i < p->inbound.referrers.count; i++) {
@@ -236,7 +237,7 @@ static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
     if (code != HDX_OK || p->inbound.referrers.longest > p->inbound.referrers.file.end)
         return unusable(err);
     if (b->keeping.sealed)
-        return chunks_lie(p) ? HDX_OK : unusable(err);
+        return chunks_inside(p) ? HDX_OK : unusable(err);
     bytes = hdx_mem_get(&b->work.mem, room);
     seen = hdx_mem_array(&b->work.mem, hdx_bits_words(b->tables.objects), 8);
     if (bytes == NULL || seen == NULL)
@@ -263,7 +264,7 @@ static bool is_folder_of(const char *name)
     return strcmp(name, HDX_FOLDER_CHECKPOINT) == 0 || strcmp(name, HDX_FOLDER_CHECKPOINT_NEW) == 0;
 }
 
-/* Opening a pipe waits for ever, and a link leads anywhere: lstat, and nothing is opened. */
+/* Uses lstat and opens nothing: opening a pipe blocks forever, and a link leads anywhere. */
 static bool is_plain(const char *path, bool folders)
 {
     DIR           *folder = opendir(path);
@@ -290,7 +291,7 @@ bool hdx_checkpoint_is_plain(const hdx_work *w)
     return lstat(w->folder, &st) == 0 && S_ISDIR(st.st_mode) && is_plain(w->folder, true);
 }
 
-/* Temporary files that these steps and tasks have handed on. */
+/* Temporary files that these steps and tasks pass on. */
 typedef struct temp_files {
     struct {
         const char *name;
@@ -323,7 +324,7 @@ static bool is_temp_file_of(const hdx_pass *p, uint64_t done, uint64_t tasks, co
     return false;
 }
 
-/* Is it a file of the steps done, and of tasks of the next? */
+/* Returns whether a file belongs to the completed steps, or to completed tasks of the next one. */
 static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
 {
     char file[32];
@@ -333,8 +334,8 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
             return p->b->manifest.files[kind].name[0] != '\0';
     }
     return strcmp(name, "checkpoint") == 0 || strcmp(name, "seal") == 0 ||
-           (strcmp(name, HDX_KEPT_LISTS) == 0 && p->kept.lists) ||
-           is_temp_file_of(p, done, atomic_load(&p->kept.tasks), name);
+           (strcmp(name, HDX_KEPT_LISTS) == 0 && p->progress.lists) ||
+           is_temp_file_of(p, done, atomic_load(&p->progress.tasks), name);
 }
 
 static bool belongs_to_kept(const hdx_keeping *keeping, const char *name)
@@ -344,8 +345,8 @@ static bool belongs_to_kept(const hdx_keeping *keeping, const char *name)
 }
 
 /*
- * The rest is of a step that was not finished, or of one that needed it no more, and would be in the index. p NULL:
- * before the first step.
+ * Other files belong to an unfinished step, or are no longer needed, and would end up in the index. p NULL: before the
+ * first step.
  */
 static hdx_code remove_others(const hdx_work *w, const hdx_keeping *keeping, const hdx_pass *p, uint64_t done,
                               hdx_error *err)
@@ -367,7 +368,7 @@ static hdx_code remove_others(const hdx_work *w, const hdx_keeping *keeping, con
 }
 
 /* ---- everything ---- */
-/* Steps are done in their order, those that `until` asks for, and the last one leaves no checkpoint. */
+/* Steps are done in their order, only those that `until` requires; after the last one there is no checkpoint. */
 static bool steps_hold(const hdx_pass *p, uint64_t done)
 {
     static const struct {
@@ -390,8 +391,8 @@ static bool steps_hold(const hdx_pass *p, uint64_t done)
 }
 
 /*
- * Nothing is asked of memory by a number alone: objects take bytes in a file, whose size is looked at next; references
- * are in lists of theirs.
+ * No memory is allocated for a bare number: objects need bytes in a file, whose size is checked next; references are in
+ * lists of their own.
  */
 static bool objects_hold(const hdx_pass *p, uint64_t done)
 {
@@ -401,17 +402,17 @@ static bool objects_hold(const hdx_pass *p, uint64_t done)
            (p->width == 64 || (b->tables.objects < UINT32_MAX - 2 && p->columns.spill.edges < UINT32_MAX - 2));
 }
 
-/* A finished index finds java.lang.Class by its name. Its instances are class objects, so it is no class of arrays. */
+/* A finished index finds java.lang.Class by name. Its instances are class objects, so it is not an array class. */
 static bool class_holds(const hdx_build *b, const hdx_class *c)
 {
     const bool of_classes = c->number == b->tables.class_class;
     return hdx_text_is(c->name, "java.lang.Class") == of_classes && (!of_classes || c->kind == HDX_INSTANCE) &&
            c->id < b->tables.objects && c->kind <= HDX_PRIMITIVE_ARRAY &&
-           (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)) && /* a catalog may say "none" */
+           (c->kind != HDX_PRIMITIVE_ARRAY || hdx_type_is_primitive(c->element_type)) && /* the type may be invalid */
            hdx_class_flat_holds(c);
 }
 
-/* Of a compressed dump the index seek knows how long it is. */
+/* The index seek of a compressed dump has its uncompressed size. */
 static bool size_holds(const hdx_build *b)
 {
     uint64_t size;
@@ -429,7 +430,7 @@ static bool numbers_hold(const hdx_pass *p, uint64_t done)
         (m->reference_size != 4 && m->reference_size != 8) || m->alignment < 8 || m->alignment > 256 ||
         p->search.reached > b->tables.objects)
         return false;
-    if (b->tables.class_objects.count != b->tables.class_count) /* two with one object */
+    if (b->tables.class_objects.count != b->tables.class_count) /* two classes with one class object */
         return false;
     for (uint32_t i = 0; i < b->tables.class_count; i++)
         if (!class_holds(b, &b->tables.classes[i]))
@@ -469,7 +470,7 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
         const hdx_manifest_file *f = &b->manifest.files[kind];
         const hdx_index_file     file = { f->bytes, f->sum };
         const bool               there =
-            kind < HDX_KINDS && hdx_checkpoint_has_kind(p, done, atomic_load(&p->kept.tasks), (hdx_kind)kind);
+            kind < HDX_KINDS && hdx_checkpoint_has_kind(p, done, atomic_load(&p->progress.tasks), (hdx_kind)kind);
         hdx_code code = HDX_OK;
         if (strcmp(f->name, there ? hdx_kind_name((hdx_kind)kind) : "") != 0)
             return unusable(err);
@@ -480,8 +481,8 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
     return HDX_OK;
 }
 
-/* What follows from the rest is made of the rest, whatever a checkpoint says of it. */
-static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
+/* Recomputes what follows from other values; a checkpoint is not trusted for it. */
+static hdx_code recompute(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build    *b = p->b;
     hdx_manifest *m = &b->manifest;
@@ -493,15 +494,15 @@ static hdx_code reckon_again(hdx_pass *p, uint64_t done, hdx_error *err)
     m->threads = b->tables.thread_count;
     m->live_objects = m->live_bytes = m->unreachable_objects = m->unreachable_bytes =
         0; /* counted with the dominators, or after them (order.c) */
-    if (!hdx_task_whole(&p->kept.tasks, HDX_TASK_TREE))
+    if (!hdx_task_whole(&p->progress.tasks, HDX_TASK_TREE))
         m->dominators = 0;
     m->gc_roots = 0;
     const bool searched = hdx_checkpoint_search(p->until, done);
     if (p->search.is_root != NULL)
         m->gc_roots = hdx_bits_count(p->search.is_root, hdx_bits_words(b->tables.objects));
-    if (!searched && !hdx_task_whole(&p->kept.tasks, HDX_TASK_SEARCH))
+    if (!searched && !hdx_task_whole(&p->progress.tasks, HDX_TASK_SEARCH))
         m->references = 0;
-    if (!searched && !hdx_task_whole(&p->kept.tasks, HDX_TASK_NEAREST))
+    if (!searched && !hdx_task_whole(&p->progress.tasks, HDX_TASK_NEAREST))
         m->specials = 0;
     return HDX_OK;
 }
@@ -511,7 +512,7 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     hdx_code code = numbers_hold(p, done) ? HDX_OK : unusable(err);
     if (code != HDX_OK)
         return code;
-    const uint64_t tasks = atomic_load(&p->kept.tasks);
+    const uint64_t tasks = atomic_load(&p->progress.tasks);
     const bool     searched = hdx_checkpoint_search(p->until, done);
     code = check_files(p, done, err);
     if (code == HDX_OK && hdx_checkpoint_spill(done))
@@ -526,7 +527,7 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
         code = open_temp(p->b, "class_instances.tmp", &p->instances.file, err);
     if (code == HDX_OK && is_temp_file_of(p, done, tasks, "idoms.tmp"))
         code = check_idoms(p, err);
-    if (code == HDX_OK && (code = reckon_again(p, done, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = recompute(p, done, err)) == HDX_OK &&
         (p->b->keeping.sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
         code = remove_others(&p->b->work, &p->b->keeping, p, done, err);
     return code;

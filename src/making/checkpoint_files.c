@@ -2,7 +2,7 @@
 #include "making/checkpoint.h"
 
 /*
- * Which pass leaves an index file of the kind, and which task of it writes it. Address and seek come before all
+ * The pass that leaves an index file of a kind, and the task of it that writes the file. Address and seek precede all
  * passes.
  */
 static const struct maker {
@@ -33,7 +33,7 @@ bool hdx_checkpoint_has_kind(const hdx_pass *p, uint64_t done, uint64_t tasks, h
     const struct maker *m = &makers[kind];
     const hdx_amounts   amounts = hdx_build_amounts(b);
     const bool          compressed =
-        b->manifest.files[kind].name[0] != '\0'; /* a compressed dump has the index seek, and not each does */
+        b->manifest.files[kind].name[0] != '\0'; /* the index seek exists for some compressed dumps only */
     return (m->before || hdx_checkpoint_has(done, m->pass) || (tasks & m->task) != 0) &&
            hdx_kind_there(kind, p->until, &amounts, compressed);
 }

@@ -1,36 +1,36 @@
 /*
- * checkpoint_values.c - do the index files of a checkpoint say what a build writes?
+ * checkpoint_values.c - checks that the index files of a checkpoint contain what a build writes.
  *
- * In:  what checkpoint_check.c has read: classes, roots, bits of what lives and is special; index files whose sums
- *      hold.
+ * In:  what checkpoint_check.c has read: classes, roots, bits of live and special objects; index files with valid
+ *      checksums.
  * Out: HDX_OK, or HDX_NOT_FOUND.
- * Sums tell rot. Here every value is read once, with the bounds that a finished index is opened with, and compared with
- * what other files say of it: lists rise and lead to objects, inbound lists are the outbound ones transposed, classes
- * have the instances that say so, special is who must be. That a search was a depth-first one and a path the shortest
- * is not looked at: that would be the search again.
+ * Checksums detect corruption. Here every value is read once, with the bounds with which a finished index is opened,
+ * and compared with other files: lists ascend and contain objects, inbound lists are the outbound ones transposed,
+ * instance lists match the class column, and exactly the objects that must be special are. Whether a search was
+ * depth-first and a path is the shortest is not checked: that would repeat the search.
  *
- * Two files that hold the same pairs are compared by the sum over all pairs of a number made of the pair, as verify
- * does, but with a key drawn by lot: whoever makes a file does not know what the sum will be.
+ * Two files with the same pairs are compared by the sum, over all pairs, of a number that is computed from the pair, as
+ * in verify, but with a random key: whoever forges a file cannot predict the sum.
  * Cost: one reading of each file, by all threads.
  */
 #include "making/checkpoint.h"
 
 #include <sys/random.h>
 
-#define PIECE 65536u /* ids that a worker takes at once */
+#define PIECE 65536u /* ids that a worker takes at a time */
 #define RUN   1024u
 
 typedef struct sums {             /* of a worker, then of all */
-    uint64_t of_column, of_lists; /* (object, class): by the index class, by instances */
-    uint64_t out, in;             /* (from, to): by outbound, by inbound */
-    uint64_t values, live_values; /* of outbound; of what lives */
+    uint64_t of_column, of_lists; /* (object, class): from the index class, from instances */
+    uint64_t out, in;             /* (from, to): from outbound, from inbound */
+    uint64_t values, live_values; /* values of outbound: all, and of live objects */
 } sums;
 
 typedef struct reading {
     hdx_pass        *p;
     hdx_damage_note  note;
     uint64_t         key;
-    void            *files[HDX_KINDS]; /* NULL: the steps done have none; the same by name: */
+    void            *files[HDX_KINDS]; /* NULL: the completed steps have none; the same by name: */
     hdx_addresses   *addresses;
     hdx_ints        *position, *class, *size, *heap, *nearest;
     hdx_one_to_n    *outbound, *inbound, *instances;
@@ -75,7 +75,8 @@ static bool addresses_hold(run *k)
 }
 
 /*
- * What no array is has no length, and odd ones are of classes that say so. Bounds are those the files were opened with.
+ * Objects that are not arrays have no length, and odd lengths belong to classes with that flag. Bounds are those with
+ * which the files were opened.
  */
 static bool columns_hold(run *k)
 {
@@ -102,8 +103,8 @@ typedef bool take_some(run *k, uint32_t i, const uint64_t *values,
                        uint32_t n); /* some of the list of object first + i */
 
 /*
- * Lists of the run: each rises, for what comes after trusts that. Most have one value or none, which cost no
- * look-up of their own.
+ * Visits the lists of a run; each must ascend, because later passes rely on it. Most lists have at most one value and
+ * need no look-up of their own.
  */
 static bool each_list(run *k, const hdx_one_to_n *lists, take_some *take)
 {
@@ -132,7 +133,7 @@ static bool each_list(run *k, const hdx_one_to_n *lists, take_some *take)
     return true;
 }
 
-/* What lives leads to what lives, and no list holds the class of its object, which is a reference of everyone. */
+/* Live objects refer to live objects, and no list contains the class of its object, which is an implicit reference. */
 static bool take_outbound(run *k, uint32_t i, const uint64_t *to, uint32_t n)
 {
     const hdx_pass *p = k->r->p;
@@ -156,8 +157,8 @@ static bool take_inbound(run *k, uint32_t i, const uint64_t *from, uint32_t n)
 }
 
 /*
- * Special are roots, class objects, garbage, and who has not exactly one referrer (search_wide.c); a root is its own
- * nearest one, garbage has none.
+ * Special objects are roots, class objects, garbage, and objects without exactly one referrer (search_wide.c). A root
+ * is its own nearest root; garbage has none.
  */
 static bool special_holds(run *k)
 {
@@ -174,7 +175,7 @@ static bool special_holds(run *k)
             return false;
         if (!must)
             continue;
-        if (!hdx_ranks_find(r->special, id, &rank) || hdx_ranks_at(r->special, rank) != id) /* both ways round */
+        if (!hdx_ranks_find(r->special, id, &rank) || hdx_ranks_at(r->special, rank) != id) /* in both directions */
             return false;
         above = hdx_ints_get(r->nearest, rank);
         if ((above != 0) != live || (above == 1) != root || (above > 1 && !hdx_bits_test(p->search.live, above - 2)))
@@ -206,14 +207,14 @@ static void add(reading *r, const sums *s)
     (void)pthread_mutex_unlock(&r->lock);
 }
 
-static bool goes_on(reading *r)
+static bool may_continue(reading *r)
 {
     if (hdx_tick(&r->p->b->work.tick, 0))
         atomic_store(&r->stopped, true);
     return !atomic_load(&r->wrong) && !atomic_load(&r->stopped);
 }
 
-/* Pages of files count for the budget. */
+/* Pages of files count against the budget. */
 static void forget(const reading *r)
 {
     const hdx_ints *const     columns[] = { r->position, r->class, r->size, r->heap };
@@ -234,7 +235,7 @@ static void read_ids(void *context, unsigned worker)
     run            k = { .r = r, .sum = &sum };
     uint64_t       piece;
     (void)worker;
-    while (goes_on(r) && (piece = atomic_fetch_add(&r->next, 1)) * PIECE < objects) {
+    while (may_continue(r) && (piece = atomic_fetch_add(&r->next, 1)) * PIECE < objects) {
         const uint64_t end = objects - piece * PIECE < PIECE ? objects : (piece + 1) * PIECE;
         if (piece % (HDX_FORGET / PIECE) == 0)
             forget(r);
@@ -272,7 +273,7 @@ static void read_classes(void *context, unsigned worker)
     sums     sum = { 0 };
     uint64_t number;
     (void)worker;
-    while (goes_on(r) && (number = atomic_fetch_add(&r->next, 1)) < r->p->b->tables.class_count)
+    while (may_continue(r) && (number = atomic_fetch_add(&r->next, 1)) < r->p->b->tables.class_count)
         if (!instances_hold(r, number, &sum) || r->note.state != 0)
             atomic_store(&r->wrong, true);
     add(r, &sum);
@@ -287,7 +288,7 @@ static hdx_code open_all(reading *r, uint64_t done, hdx_error *err)
         if (hdx_checkpoint_has_kind(r->p, done, 0, (hdx_kind)k) &&
             (k != HDX_KIND_OUTBOUND || hdx_checkpoint_has(done, HDX_PASS_REFERENCES)))
             code = hdx_build_file_open(b, (hdx_kind)k, &r->note, &r->files[k],
-                                       err); /* outbound with what it is compared with, inbound */
+                                       err); /* outbound together with inbound, with which it is compared */
     r->addresses = r->files[HDX_KIND_ADDRESS];
     r->position = r->files[HDX_KIND_POSITION];
     r->class = r->files[HDX_KIND_CLASS];
@@ -316,7 +317,7 @@ static void close_all(reading *r)
     hdx_mem_put(&b->work.mem, r->is_class, hdx_bits_words(b->tables.objects) * 8);
 }
 
-/* A class has the address of its object, but for one that stands where another has it. */
+/* A class has the address of its class object, except for an invented one whose address belongs to another object. */
 static bool classes_hold(const reading *r)
 {
     const hdx_build *b = r->p->b;
@@ -342,7 +343,7 @@ static bool sums_hold(const reading *r)
          hdx_one_to_n_values(r->inbound) != m->outbound_values || s->out != s->in))
         return false;
     return r->nearest == NULL ||
-           r->p->search.reached + s->live_values == m->references; /* each has its class besides */
+           r->p->search.reached + s->live_values == m->references; /* plus one for the class of each object */
 }
 
 hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err)

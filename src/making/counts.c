@@ -1,12 +1,12 @@
 /*
- * counts.c - objects and bytes by class after the first pass: an answer without an index, or ahead of the one that is
- * being built.
+ * counts.c - objects and bytes by class after the first pass: an answer without an index, or before the index is
+ * complete.
  *
- * In:  the table of classes, what instances and arrays said of it (hdx_class_use), the divisor of all addresses.
+ * In:  the table of classes, what instances and arrays showed about it (hdx_class_use), the divisor of all addresses.
  * Out: hdx_counts: a copy of the table with instances and bytes filled in.
- * Bytes of arrays were summed up for references of 4 and of 8 bytes and an alignment of 8, since neither is known
- * before the pass is over. A greater alignment needs another pass with the right one.
- * Does not see objects. Cost: proportional to classes.
+ * Bytes of arrays are summed for references of 4 and of 8 bytes and an alignment of 8, since neither is known before
+ * the pass is complete. A greater alignment needs another pass with the right one.
+ * Cost: proportional to the number of classes; no object is read.
  */
 #include "making/making.h"
 #include <heapdex/counts.h>
@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 struct hdx_counts {
-    hdx_build        *build;   /* names and fields of classes live there */
-    bool              owned;   /* it goes with the counts */
+    hdx_build        *build;   /* owns names and fields of the classes */
+    bool              owned;   /* it is freed with the counts */
     hdx_class        *classes; /* a copy, with instances and bytes */
     uint32_t          count;
     hdx_graph_summary summary;
@@ -38,7 +38,7 @@ static void find_sizing(hdx_build *b, uint32_t *alignment)
     b->tables.sizing.alignment = *alignment;
 }
 
-/* Bytes of all objects, those without a record (object 0, invented classes) included. */
+/* Adds the bytes of all objects, including those without a record (object 0, invented classes). */
 static void fill_bytes(hdx_counts *c)
 {
     const hdx_build       *b = c->build;
@@ -53,11 +53,10 @@ static void fill_bytes(hdx_counts *c)
         if (number == HDX_NO_CLASS)
             continue;
         hdx_class     *k = &c->classes[number];
-        const uint64_t each = k->kind == HDX_INSTANCE
-                                  ? k->instance_size /* of an instance; one whose class is of arrays has no elements */
-                              : k->kind == HDX_OBJECT_ARRAY
-                                  ? hdx_object_array_size(&b->tables.sizing, 0)
-                                  : hdx_primitive_array_size(&b->tables.sizing, k->element_type, 0);
+        const uint64_t each =
+            k->kind == HDX_INSTANCE ? k->instance_size /* of an instance; objects of an array class have no elements */
+            : k->kind == HDX_OBJECT_ARRAY ? hdx_object_array_size(&b->tables.sizing, 0)
+                                          : hdx_primitive_array_size(&b->tables.sizing, k->element_type, 0);
         k->bytes += u->array_bytes[wide] + u->instances * each;
     }
     for (unsigned t = 0; t < 16; t++)
@@ -93,7 +92,7 @@ static void summarize(hdx_counts *c)
                                       .sub_records = s->sub_records };
 }
 
-/* The first pass of b is over and its sizing is known. */
+/* REQUIRES: the first pass of b is complete and its sizing is known. */
 static hdx_code make(hdx_build *b, hdx_counts **out, hdx_error *err)
 {
     hdx_counts *c = hdx_mem_get(&b->work.mem, sizeof *c);
@@ -121,7 +120,7 @@ static void unmake(hdx_counts *c)
     hdx_mem_put(mem, c, sizeof *c);
 }
 
-/* ---- ahead of an index ---- */
+/* ---- before an index is complete ---- */
 
 static bool is_sound(const hdx_build *b)
 {
@@ -152,8 +151,8 @@ hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err)
 
 /* ---- without an index ---- */
 
-/* R17, as the second pass of a build says it. */
-static hdx_code tell_misfits(hdx_build *b, hdx_error *err)
+/* R17, as the second pass of a build reports it. */
+static hdx_code report_misfits(hdx_build *b, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (uint64_t i = 0; i < b->dump.scan.uses.count && code == HDX_OK; i++) {
@@ -187,7 +186,7 @@ static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx
     if (code == HDX_OK && (code = hdx_tell_stripping(&in, err)) == HDX_OK &&
         (code = hdx_classes_resolve(&in, err)) == HDX_OK) {
         find_sizing(b, alignment);
-        if ((code = hdx_classes_size(&b->work, &b->tables, err)) == HDX_OK && (code = tell_misfits(b, err)) == HDX_OK)
+        if ((code = hdx_classes_size(&b->work, &b->tables, err)) == HDX_OK && (code = report_misfits(b, err)) == HDX_OK)
             code = hdx_build_damage_gather(b, err);
     }
     hdx_manifest_step_end(b);

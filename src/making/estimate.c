@@ -1,13 +1,15 @@
 /*
- * estimate.c - what an index would cost, from a short sample of the dump and before anything is built.
+ * estimate.c - estimates the cost of an index from a short sample of the dump, before anything is built.
  *
  * In:  a sample (hprof/sample.h): the first pass over it, then a walk that counts the references that are not null.
- * Out: hdx_index_forecast: objects and references scaled to the file, for each step memory, disk and time. Neighbours
- *      in an array that are the same count once, as a list has each object once.
- * Neighbours that are alike take little of an index; how many are is counted in that walk, too.
- * Memory comes from forecast.c, the same promise that --memory is held against; where the sample is not the whole heap,
- * counts are raised for it, so that the promise stands. Disk and time come from figures per object and per reference
- * (bench/, Mix and Shop); the sample's own pace says how fast this machine is beside the one they were measured on.
+ * Out: hdx_index_forecast: objects and references scaled to the file; memory, disk and time of each step. Equal
+ *      neighbours
+ *      in an array count once, as a list contains each object once.
+ * Neighbours that are alike take little space in an index; their number is counted in that walk, too.
+ * Memory is that of forecast.c, the same limit that --memory is checked against; if the sample is not the whole heap,
+ * counts are raised so that the limit is not exceeded. Disk and time follow from figures per object and per reference
+ * (bench/, Mix and Shop); the speed of the sample gives the speed of this machine relative to the one of the
+ * measurements.
  * Writes nothing. Cost: the record headers of the file, and about HDX_SAMPLE_BYTES of it twice.
  */
 #include "making/making.h"
@@ -17,18 +19,18 @@
 #include <stdio.h>
 
 /*
- * CPU time and bytes of a step by object and by reference (class references left out): the best fit to the rows `steps`
+ * CPU time and bytes of a step by object and by reference (without class references): the best fit to the rows `steps`
  * of bench/run for Mix (45.0 M objects, 62.9 M references), Shop (17.6 M, 35.4 M) and a database (5.8 M, 7.2 M) on two
- * threads. The times are an eighth less than measured: what `wait` adds below is partly in them. `shared`: the part of
- * the time that more workers make shorter.
+ * threads. Times are one eighth less than measured, because `wait` below adds a part of them. `shared`: the fraction of
+ * the time that more workers reduce.
  */
 static const struct cost {
     const char       *name;
     hdx_forecast_pass pass;
     double            object_ns, reference_ns, shared;
-    unsigned          workers; /* that a step can use; 0: any number */
+    unsigned          workers; /* most that a step can use; 0: any number */
     double            object_bytes, reference_bytes;
-    hdx_step          from, to; /* which `until` wants it */
+    hdx_step          from, to; /* for which `until` the step runs */
 } costs[] = {
     { "scan", HDX_FORECAST_SCAN, 0, 0, 1, 0, 0, 0, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS }, /* measured on the sample */
     { "columns", HDX_FORECAST_COLUMNS, 12, 60, 0.95, 0, 0.75, 0, HDX_STEP_OBJECTS, HDX_STEP_DOMINATORS },
@@ -41,72 +43,74 @@ static const struct cost {
 };
 #define STEPS (sizeof costs / sizeof *costs)
 
-#define SCAN_NS     0.45        /* CPU time a byte of Shop takes in the first pass on that machine, */
-#define ROOT_NS     1500.0      /* a root, its thread's frames with it, until it stands in the catalog */
-#define WALK_NS     0.36        /* and a byte of a sample in the walk here: Mix 0.39, Shop 0.34, the database 0.32 */
-#define PACE_BYTES  (1u << 20)  /* a shorter sample says nothing of the pace */
+#define SCAN_NS     0.45        /* CPU time for a byte of Shop in the first pass on that machine */
+#define ROOT_NS     1500.0      /* a root and the frames of its thread, until the catalog has it */
+#define WALK_NS     0.36        /* a byte of a sample in the walk there: Mix 0.39, Shop 0.34, the database 0.32 */
+#define PACE_BYTES  (1u << 20)  /* a shorter sample does not show the speed */
 #define FILES_BYTES (96u << 10) /* heads, sections and sums of the files; an empty catalog */
-/* Bytes at the worst moment: Shop, Mix, the database, within a tenth; a tenth more, for the refusal rests on it. */
+/*
+ * Bytes at the worst moment: within a tenth of Shop, Mix, the database, plus a tenth, because a refusal depends on it.
+ */
 #define TEMPORARY_OBJECT    7.2
 #define TEMPORARY_REFERENCE 2.0
-/* Of the bytes an object takes, where it is like the one before it in class, length and first references. */
-#define LIKE_SAVES 0.68
-#define LIKELY_SAVES                                                                                                   \
-    0.62 /* of those of a reference: lists, trees of arrays and leaves (Deep) beside Mix, Shop, Leaky */
-#define LIKE_TEMPORARY 0.1 /* temporary files are packed less */
-/* Bytes of the spill file: Mix of 45 M, a database; of smaller heaps it is up to a third shorter. */
+/*
+ * Fraction of an object's bytes that is saved if class, length and first references are like those of the one before.
+ */
+#define LIKE_SAVES     0.68
+#define LIKELY_SAVES   0.62 /* same for a reference: lists, trees, arrays and leaves (Deep); Mix, Shop, Leaky */
+#define LIKE_TEMPORARY 0.1  /* temporary files save less */
+/* Bytes of the spill file: Mix of 45 M, a database; up to a third less for smaller heaps. */
 #define SPILL_OBJECT    2.5
 #define SPILL_REFERENCE 3.8
-#define BASE_MEMORY     (8ull << 20) /* of a build of next to nothing: code, stacks, small tables, */
+#define BASE_MEMORY     (8ull << 20) /* of a build of a tiny dump: code, stacks, small tables */
 #define BASE_WORKER     (1ull << 20)
-#define READY_AGAIN     (2ull << 20) /* for each thread, where memory is made ready */
+#define READY_AGAIN     (2ull << 20) /* for each thread, if memory is prepared */
 #define BASE_OBJECT     64u          /* until buffers and pages are full */
 #define CLASS_BYTES     160u         /* of the catalog: names, fields, statics of a class */
 #define ROOT_BYTES      16u
 /*
- * Locals a frame, times two, where the sample does not reach the roots of threads: the most that is allowed for.
- * Threads has 0.67 of them a frame.
+ * Locals per frame, times two, if the sample does not reach the roots of threads: the most that is assumed. Threads has
+ * 0.67.
  */
 #define FRAME_LOCALS_HALVES 3u
-/* Bytes that an element of the longest array may need with a budget, which counts all that is asked for. */
+/* Bytes that an element of the longest array may need under a budget, which counts all requested memory. */
 #define ELEMENT_HELD    24u
-#define ELEMENT_TOUCHED 14u /* what is touched of that: Deep with 40 M slots took 10 */
+#define ELEMENT_TOUCHED 14u /* bytes of it that are touched: Deep with 40 M slots needed 10 */
 /*
- * What is read before the step objects ends in a checkpoint where it takes 3 s (order.c), and the spill file then stays
- * until the next checkpoint: after that step where it takes 3 s, too. A quarter less and a half more here, for seconds
- * are forecast no better.
+ * If reading before the step objects takes 3 s, it ends in a checkpoint (order.c), and the spill file then stays until
+ * the next checkpoint, after that step if that takes 3 s, too. Here it is a quarter less and a half more, because
+ * forecasts of seconds are no more precise.
  */
 #define READ_LONG_NS    2250000000u
 #define OBJECTS_LONG_NS 4500000000u
-/* A root while it is resolved, what stays of it, and the catalog of them while it is written. */
+/* Bytes of a root while it is resolved, afterwards, and in the catalog while that is written. */
 #define ROOT_MEMORY    272u
-#define ROOT_SPARE     176u         /* of that, what is hardly ever in use at once */
+#define ROOT_SPARE     176u         /* of that, what is rarely in use at the same time */
 #define SLICES_MEMORY  (24u << 20)  /* inflated slices that the workers share, decoders */
-#define POINT_EVERY    (768u << 10) /* a seek point, and what it takes in memory */
-#define POINT_MEMORY   192u         /* the list doubles */
+#define POINT_EVERY    (768u << 10) /* dump bytes per seek point; bytes of memory that it needs: */
+#define POINT_MEMORY   192u         /* the list doubles when it grows */
 #define STRETCH_MEMORY 128u
 
 typedef struct counter {
     hdx_build       *b;
     _Atomic uint64_t references;
-    _Atomic uint64_t like,
-        likely; /* objects that are like the one before, references that lead as far as the same one of it */
-    _Atomic uint64_t longest; /* object array, in elements that are not null */
-    struct held {             /* of the array that a worker is in */
+    _Atomic uint64_t like, likely; /* objects like the one before, references with the same distance as in it */
+    _Atomic uint64_t longest;      /* longest object array, in elements that are not null */
+    struct held {                  /* state of the array that a worker reads */
         uint8_t  apart[HDX_APART];
         uint64_t used;
         hdx_addr last;
     } held[HDX_WORKERS_MAX];
-    struct before { /* the object that a worker was at last */
+    struct before { /* the last object of a worker */
         uint8_t  apart[HDX_APART];
         hdx_addr class_addr;
         uint64_t count;
-        uint64_t from[2]; /* where its first references lead, as distances from it, nulls left out; 0: none */
+        uint64_t from[2]; /* distances to its first references, without nulls; 0: none */
         uint8_t  tag;
     } before[HDX_WORKERS_MAX];
 } counter;
 
-/* Not null, and other than the one before. */
+/* Counts elements that are not null and differ from the one before. */
 static uint64_t of_array(struct held *h, const hdx_event *e, uint32_t id_size)
 {
     const uint64_t n = e->body_len / id_size;
@@ -133,7 +137,7 @@ static uint64_t of_instance(const hdx_build *b, const hdx_event *e, const hdx_cl
     return count;
 }
 
-/* What an index file says of neighbours that are alike it says in few bits. */
+/* Neighbours that are alike take few bits in an index file. */
 static void compare(struct before *p, const hdx_event *e, const uint64_t from[2], uint64_t *like, uint64_t *likely)
 {
     const bool alike = e->tag == p->tag && e->class_addr == p->class_addr && e->count == p->count;
@@ -148,7 +152,7 @@ static void compare(struct before *p, const hdx_event *e, const uint64_t from[2]
 }
 
 /* The first two references of an object, as distances from it. */
-static void lead(const hdx_build *b, const hdx_event *e, const hdx_class_layout *l, uint64_t from[2])
+static void first_references(const hdx_build *b, const hdx_event *e, const hdx_class_layout *l, uint64_t from[2])
 {
     const uint32_t id_size = b->dump.survey.head.id_size;
     const uint64_t n = l != NULL ? l->references : e->tag == HDX_SUB_OBJECT_ARRAY ? e->body_len / id_size : 0;
@@ -161,7 +165,7 @@ static void lead(const hdx_build *b, const hdx_event *e, const hdx_class_layout 
     }
 }
 
-/* An instance whose class is not in the sample, or whose fields are not known: as many as its bytes can hold. */
+/* An instance whose class or fields are unknown counts as many references as its bytes can hold. */
 static hdx_code count_references(void *context, unsigned worker, const hdx_event *events, size_t n, hdx_error *err)
 {
     counter         *c = context;
@@ -180,7 +184,7 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
         if (e->tag != HDX_SUB_INSTANCE) {
             uint64_t from[2] = { 0, 0 };
             if ((e->tag == HDX_SUB_OBJECT_ARRAY || e->tag == HDX_SUB_PRIMITIVE_ARRAY) && e->body_from == 0) {
-                lead(b, e, NULL, from);
+                first_references(b, e, NULL, from);
                 compare(&c->before[worker], e, from, &like, &likely);
             }
             continue;
@@ -194,7 +198,7 @@ static hdx_code count_references(void *context, unsigned worker, const hdx_event
         count += known ? of_instance(b, e, &b->tables.lookup.layouts[number]) : e->count / id_size;
         uint64_t from[2] = { 0, 0 };
         if (known)
-            lead(b, e, &b->tables.lookup.layouts[number], from);
+            first_references(b, e, &b->tables.lookup.layouts[number], from);
         compare(&c->before[worker], e, from, &like, &likely);
     }
     atomic_fetch_add_explicit(&c->like, like, memory_order_relaxed);
@@ -214,25 +218,25 @@ static hdx_code nothing(void *context, unsigned worker, uint64_t stretch, hdx_er
     return HDX_OK;
 }
 
-/* What was learnt, and how to scale it. */
+/* Results of the sample, and how to scale them. */
 typedef struct findings {
     const hdx_index_options *options;
     const hdx_sample        *sample;
-    uint64_t                 source_memory; /* of a compressed dump, for all of it */
+    uint64_t                 source_memory; /* for all of a compressed dump */
     uint64_t                 seek_bytes;    /* of its seek points: first in a temporary file, then in the index */
-    double                   inflate_ns;    /* all of it once; 0: it is plain */
-    double                   scale;         /* of instances and arrays in the sample to those of the file */
-    double                   raise;         /* of counts, for the promise */
+    double                   inflate_ns;    /* time to inflate all of it once; 0: not compressed */
+    double                   scale;         /* ratio of instances and arrays in the file to those in the sample */
+    double                   raise;         /* factor for counts, so that the limit holds */
     uint64_t                 references, classes, roots, locals;
-    uint64_t        frames; /* of stacks: where the sample ends before the roots of threads, they foretell them */
-    uint64_t        like, likely, walked; /* of the sample: see counter; objects */
-    uint64_t        longest;              /* object array, nulls left out */
-    hdx_sample_pace pace;
+    uint64_t                 frames; /* of stacks: used to predict roots of threads if the sample does not reach them */
+    uint64_t                 like, likely, walked; /* of the sample: see counter; objects */
+    uint64_t                 longest;              /* longest object array, without nulls */
+    hdx_sample_pace          pace;
 } findings;
 
 static uint64_t scaled(uint64_t n, double by) { return (uint64_t)((double)n * by + 0.5); }
 
-/* Class records and roots are in the sample in full; the rest of its bytes stand for the rest of the heap. */
+/* Class records and roots are completely in the sample; its other bytes represent the other records of the heap. */
 static double find_scale(const hdx_build *b, const hdx_sample *s)
 {
     uint64_t about = b->dump.scan.roots.count * (5u + b->dump.survey.head.id_size) + b->dump.scan.class_bytes;
@@ -243,28 +247,31 @@ static double find_scale(const hdx_build *b, const hdx_sample *s)
     return (double)(s->heap_bytes - about) / (double)(s->taken_bytes - about);
 }
 
-/* The walk says how fast the machine is, since its bytes have been read before; the first pass, what reading costs. */
+/*
+ * The walk reads bytes that are already cached, so it shows the speed of the machine; the first pass shows the cost of
+ * reading.
+ */
 hdx_sample_pace hdx_forecast_pace(const hdx_sample_times *t)
 {
     const double    bytes = (double)t->bytes, cpu = (double)t->walk_cpu;
-    const bool      tells = t->bytes >= PACE_BYTES;
+    const bool      measured = t->bytes >= PACE_BYTES;
     hdx_sample_pace p = { .pace = 1, .wait = 1 };
-    if (tells && t->walk_inflate_ns > 0)
+    if (measured && t->walk_inflate_ns > 0)
         p.pace = (cpu > 2 * t->walk_inflate_ns ? cpu - t->walk_inflate_ns : cpu / 2) / (WALK_NS * bytes);
-    else if (tells) {
+    else if (measured) {
         p.pace = cpu / (WALK_NS * bytes);
         p.wait = (double)t->walk_wall * t->walkers / (cpu > 0 ? cpu : 1);
     }
     p.pace = p.pace < 0.4 ? 0.4 : p.pace > 8 ? 8 : p.pace;
     p.wait = p.wait < 1 ? 1 : p.wait > 1.3 ? 1.3 : p.wait;
     p.scan_ns = SCAN_NS * p.pace * p.wait * t->read / t->threads;
-    /* as slow as it was for the sample, where a disk is slower */
-    if (tells && !t->inflated && (double)t->scan_wall / bytes * t->read > 2 * p.scan_ns)
+    /* on a slow disk, the speed of the sample */
+    if (measured && !t->inflated && (double)t->scan_wall / bytes * t->read > 2 * p.scan_ns)
         p.scan_ns = (double)t->scan_wall / bytes * t->read;
     return p;
 }
 
-/* b becomes a build of the whole dump as far as hdx_forecast looks at it. */
+/* Changes b to a build of the whole dump, as far as hdx_forecast reads it. */
 static void scale_build(hdx_build *b, const findings *f)
 {
     const hdx_sample *s = f->sample;
@@ -294,8 +301,8 @@ static double wall_of(const hdx_build *b, const findings *f, const struct cost *
 }
 
 /*
- * Of 1: what is left of the bytes of a step where a part of objects, or of references, is like its neighbour. Few of
- * them save nothing: pages are as wide as what is not alike.
+ * Returns the fraction of a step's bytes that is left if some objects or references are like their neighbours. A few of
+ * them save nothing: a page is as wide as its widest value.
  */
 static double left_of(uint64_t alike, uint64_t all, double saved)
 {
@@ -314,8 +321,8 @@ static uint64_t bytes_of(const struct cost *c, const findings *f, uint64_t objec
 static uint64_t base_memory(const hdx_build *b) { return BASE_MEMORY + b->work.threads * BASE_WORKER; }
 
 /*
- * What is taken before it is known whether it is needed (index.c), and what the first pass takes of it meanwhile, which
- * is made again.
+ * Memory that is prepared before it is known whether it is needed (index.c), and that the first pass uses of it, which
+ * is prepared again.
  */
 static uint64_t ready(const hdx_build *b, const findings *f)
 {
@@ -326,18 +333,17 @@ static uint64_t ready(const hdx_build *b, const findings *f)
 }
 
 /*
- * A promise has room for what may be: without a budget less is taken. Highest of the outcome: 0.93 of this (Shop,
+ * A limit allows for the worst case; without a budget less is used. Highest result measured: 0.93 of this (Shop,
  * threads, classes).
  */
 static uint64_t usual(const hdx_build *b, const findings *f, uint64_t promised)
 {
-    const uint64_t beside = HDX_BUILD_BESIDE + b->work.threads * HDX_BUILD_WORKER,
+    const uint64_t fixed = HDX_BUILD_BESIDE + b->work.threads * HDX_BUILD_WORKER,
                    roots = scaled(f->roots, f->raise) * ROOT_SPARE;
-    const uint64_t full = beside * 11 / 20, few = base_memory(b) + BASE_OBJECT * b->tables.objects;
-    const uint64_t base =
-        f->inflate_ns == 0 && few < full ? few : full; /* inflated slices are there whatever is in them */
-    promised -= promised > beside + roots ? roots : 0;
-    const uint64_t most = promised <= beside ? base : base + (promised - beside) * 17 / 20;
+    const uint64_t full = fixed * 11 / 20, few = base_memory(b) + BASE_OBJECT * b->tables.objects;
+    const uint64_t base = f->inflate_ns == 0 && few < full ? few : full; /* inflated slices are always used */
+    promised -= promised > fixed + roots ? roots : 0;
+    const uint64_t most = promised <= fixed ? base : base + (promised - fixed) * 17 / 20;
     return most > ready(b, f) ? most : ready(b, f);
 }
 
@@ -375,7 +381,7 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         (void)snprintf(step->name, sizeof step->name, "%s", c->name);
         step->memory = usual(b, f, hdx_forecast(&b->work, &b->tables, c->pass, width, most, false));
         step->least = hdx_forecast(&b->work, &b->tables, c->pass, width, most, true);
-        if (c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS) { /* after these nothing reads the dump */
+        if (c->pass == HDX_FORECAST_SCAN || c->pass == HDX_FORECAST_COLUMNS) { /* later steps do not read the dump */
             step->memory += f->source_memory;
             step->least += f->source_memory;
         }
@@ -383,13 +389,12 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
             step->memory += scan_peak;
             step->least += scan_peak;
         }
-        if (c->pass ==
-            HDX_FORECAST_COLUMNS) { /* a worker holds the elements of an array until it has them all, and packed */
+        if (c->pass == HDX_FORECAST_COLUMNS) { /* a worker stores all elements of an array, and packs them */
             step->memory += ELEMENT_TOUCHED * f->longest;
             step->least += ELEMENT_HELD * f->longest;
         }
         step->disk = bytes_of(c, f, objects, references);
-        /* an array is read as it stands, whichever of its objects it holds more than once */
+        /* all elements of an array are read, even repeated ones */
         step->wall_ns = (uint64_t)wall_of(
             b, f, c, objects, (uint64_t)references + (c->pass == HDX_FORECAST_COLUMNS ? s->references - tables : 0));
         read_ns += c->pass <= HDX_FORECAST_COLUMNS ? step->wall_ns : 0;
@@ -401,13 +406,13 @@ static void fill(hdx_build *b, const findings *f, uint64_t scan_peak, hdx_index_
         out->step_count++;
     }
     const uint64_t locals = f->frames * FRAME_LOCALS_HALVES / 2;
-    out->disk += out->disk / 50; /* above most outcomes, not in the middle of them */
+    out->disk += out->disk / 50; /* above most results rather than in the middle of them */
     out->disk += FILES_BYTES + (uint64_t)CLASS_BYTES * f->classes +
                  (uint64_t)ROOT_BYTES * (f->roots > locals ? f->roots : locals);
     out->disk += f->seek_bytes;
     /*
-     * the search, referrers, what feeds the dominators, bits of a checkpoint: all of them go at the end of a step. The
-     * spill file went before, unless a checkpoint needs it.
+     * The search, referrers, input of the dominators, bits of a checkpoint: all of them are removed at the end of a
+     * step. The spill file was removed before, unless a checkpoint needs it.
      */
     const double object_left = f->walked > 0 ? left_of(f->like, f->walked, LIKE_TEMPORARY) : 1;
     const double reference_left = f->references > 0 ? left_of(f->likely, f->references, LIKE_TEMPORARY) : 1;
@@ -441,7 +446,7 @@ static hdx_code learn_with(hdx_build *b, counter *counted, findings *f, uint64_t
     f->walked = b->dump.survey.objects;
     f->longest = atomic_load(&counted->longest);
     f->longest = f->longest > f->sample->longest ? f->longest : f->sample->longest;
-    f->classes = b->tables.class_count; /* those that no class record of the sample is about were loaded all the same */
+    f->classes = b->tables.class_count; /* classes without a class record in the sample are loaded nevertheless */
     if (!f->sample->all && b->dump.survey.top_records[HDX_TOP_LOAD_CLASS] > f->classes)
         f->classes = b->dump.survey.top_records[HDX_TOP_LOAD_CLASS];
     f->roots = b->dump.scan.roots.count;
@@ -469,7 +474,7 @@ static hdx_code learn_with(hdx_build *b, counter *counted, findings *f, uint64_t
 
 static hdx_code learn(hdx_build *b, findings *f, uint64_t *scan_peak, hdx_error *err)
 {
-    counter *counted = calloc(1, sizeof *counted); /* of all workers: much for a small stack */
+    counter *counted = calloc(1, sizeof *counted); /* of all workers: too large for a small stack */
     if (counted == NULL)
         return hdx_no_memory(err, "counting references", sizeof *counted);
     counted->b = b;
@@ -541,7 +546,7 @@ hdx_code hdx_index_estimate_from(const hdx_index_options *options, uint64_t samp
         const double part = (double)sample.dump_size / (double)sample.prefix_size;
         f.inflate_ns = (double)(hdx_now_ns() - begun) * part;
         f.source_memory = sample.whole ? 0 : before + SLICES_MEMORY + sample.dump_size / POINT_EVERY * POINT_MEMORY;
-        f.seek_bytes = scaled(atomic_load(&source_mem.used) - before, part); /* here the windows stay in memory */
+        f.seek_bytes = scaled(atomic_load(&source_mem.used) - before, part); /* windows stay in memory here */
     }
     out->dump_size = sample.dump_size;
     out->sampled_bytes = sample.taken_bytes;

@@ -1,21 +1,21 @@
 /*
- * forecast.c - what each pass will hold, before it begins: the promise of --memory.
+ * forecast.c - computes the memory of each pass before it starts: the limit that --memory guarantees.
  *
- * Counts are known by then (objects from the first pass, references from the second), and every array of a pass follows
- * from them; what does not is named below. The passes are those of objects.c, inbound_wide.c, search_wide.c and what
- * follows it: where a pass can work in ranges, its least form is one that takes some sixteen of them.
+ * Counts are known by then (objects from the first pass, references from the second), and the size of every array of a
+ * pass follows from them; exceptions are named below. The passes are those of objects.c, inbound_wide.c, search_wide.c
+ * and later ones. For a pass that can work in ranges, the smallest form has sixteen of them.
  */
 #include "making/making.h"
 
-#define CATALOG_ROOT  64u /* a root or a class in the catalog while it is written */
+#define CATALOG_ROOT  64u /* bytes of a root or a class in the catalog while it is written */
 #define CATALOG_CLASS 256u
 #define RANGES        16u
 
 static uint64_t highest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* Bits; a stack and a queue as long as a tenth of the objects, parents of a third of them. */
+/* Bits; a stack and a queue for a tenth of the objects, parents of a third of them. */
 static uint64_t searching(uint64_t n, uint64_t id) { return 6 * n / 8 + n * 3 * id / 10 + n * id / 3 + n / 16 * id; }
-/* The same when it is known how many parents there are. */
+/* Same when the number of parents is known. */
 static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id)
 {
     return 6 * n / 8 + n / 16 * id + parents * id + n / 20 * id;
@@ -29,8 +29,8 @@ bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes)
 }
 
 /*
- * CERTAIN: what a pass cannot do without, whatever the references are like. LEAST: enough for any real heap, in as many
- *          ranges as there may be.
+ * CERTAIN: what a pass needs in any case, whatever the references are. LEAST: enough for any real heap, with the
+ * largest number of ranges. WHOLE: in one range.
  */
 typedef enum form { CERTAIN, LEAST, WHOLE } form;
 
@@ -45,18 +45,18 @@ static uint64_t resident(const hdx_work *w, const hdx_dump_tables *t, hdx_foreca
     const uint64_t packed = hdx_packed_forecast(t, m) + n / 64 +
                             (n > HDX_PACKED_PIECE ? n / 2 : 0); /* the last huge page of a piece is half empty */
     switch (pass) {
-    case HDX_FORECAST_SCAN: return base; /* tables grow; what they need beside is measured on a sample (estimate.c) */
+    case HDX_FORECAST_SCAN: return base; /* tables grow; their growth is measured on a sample (estimate.c) */
     case HDX_FORECAST_COLUMNS: return base + w->threads * (2ull << 20) + n;
     case HDX_FORECAST_OBJECTS:
         return base + packed + highest(batch * (13u + (t->heap_count > 0)), n / parts * id) +
                n / 8;             /* some pages of class */
-    case HDX_FORECAST_REFERENCES: /* one after the other, or both at once */
+    case HDX_FORECAST_REFERENCES: /* one after the other, or both at the same time */
         return base + packed +
                (in == WHOLE ? searching(n, id) + transposing(n, m, id)
                             : highest(in == LEAST ? searching(n, id) : searched(n, 0, id),
                                       transposing(n, m, id) / parts + 3 * words));
     case HDX_FORECAST_DOMINATORS:
-        /* temporary files and numbers stay beside the links where there is room, with sums of 4 bytes */
+        /* Temporary files and numbers stay in memory next to the links if there is room, with sums of 4 bytes. */
         return base + 3 * words +
                (in == WHOLE
                     ? n * id + (n + m * 3 / 2) * id + highest((n + m * 4 / 3) * id, n * 2 * id + n * 4 + n / 2 * id)
@@ -85,13 +85,13 @@ hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_
     const hdx_forecast_pass last = until <= HDX_STEP_OUTBOUND  ? HDX_FORECAST_OBJECTS
                                    : until == HDX_STEP_INBOUND ? HDX_FORECAST_REFERENCES
                                                                : HDX_FORECAST_RETAINED;
-    uint64_t                least = 0, need = 0; /* with what is certain; with the most there can be */
+    uint64_t                least = 0, need = 0; /* with certain references; with the most possible */
     int                     worst = (int)first;
     if (w->options->memory == 0)
         return HDX_OK;
     const uint64_t most = references != 0 || t->lookup.layouts == NULL
                               ? references
-                              : hdx_classes_reference_bound(t); /* after the second pass it is known how many */
+                              : hdx_classes_reference_bound(t); /* known after the second pass */
     for (int pass = (int)first; pass <= (int)last; pass++) {
         const uint64_t bytes = hdx_forecast(w, t, (hdx_forecast_pass)pass, width, most, true);
         least = highest(least, resident(w, t, (hdx_forecast_pass)pass, width, references, CERTAIN));

@@ -73,7 +73,7 @@ static bool is_wide(const hdx_build *b)
     if (b->work.options->width != 0)
         return b->work.options->width == 64;
     const uint64_t most = b->manifest.dump_size / b->dump.survey.head.id_size +
-                          b->tables.lookup.local_count; /* each takes the bytes of an id */
+                          b->tables.lookup.local_count; /* each needs the bytes of an id */
     return b->tables.objects >= UINT32_MAX - 2 ||
            (most >= UINT32_MAX - 2 && hdx_classes_reference_bound(&b->tables) >= UINT32_MAX - 2);
 }
@@ -91,19 +91,21 @@ static void work_in(hdx_build *b, const hdx_index_home *home)
 
 static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
 {
-    const bool goes_on = b->keeping.kept_scan;
+    const bool resumes = b->keeping.kept_scan;
     hdx_code   code;
-    if (goes_on)
+    if (resumes)
         notice(b->work.options, b->keeping.kept_columns ? "resuming an earlier build in its second pass over the dump"
                                                         : "resuming an earlier build in its first pass over the dump");
     if ((code = hdx_forecast_begin(&b->work, &b->tables, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
-        (!goes_on && (code = hdx_counts_tell(b, err)) != HDX_OK))
+        (!resumes && (code = hdx_counts_tell(b, err)) != HDX_OK))
         return code;
     return hdx_passes(b, is_wide(b) ? 64 : 32, err);
 }
 
-/* After the last step done, or where a reading of the dump was stopped. HDX_NOT_FOUND: neither can be. */
-static hdx_code go_on(hdx_build *b, hdx_error *err)
+/*
+ * Resumes after the last completed step, or where reading of the dump was stopped. HDX_NOT_FOUND: neither is possible.
+ */
+static hdx_code resume(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
     if (hdx_checkpoint_is_there(&b->work))
@@ -111,21 +113,18 @@ static hdx_code go_on(hdx_build *b, hdx_error *err)
     if (!hdx_checkpoint_find_kept(&b->work, &b->keeping))
         return HDX_NOT_FOUND;
     code = from_the_dump(b, err);
-    return code == HDX_BAD_DUMP ? HDX_NOT_FOUND : code; /* what was kept may say so, and not the dump */
+    return code == HDX_BAD_DUMP ? HDX_NOT_FOUND : code; /* the saved files may be at fault rather than the dump */
 }
 
-/*
- * What is done so far is worth keeping where another call may go on from it: not after an error of the dump or the
- * disk.
- */
-static bool is_kept(const hdx_build *b, hdx_code code)
+/* Completed work is saved if another call may resume it: not after an error of the dump or the disk. */
+static bool is_saved(const hdx_build *b, hdx_code code)
 {
     return (b->keeping.checkpointed || b->keeping.kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT);
 }
 
 /*
- * Before the dump is read: a disk that cannot hold the index and what it takes beside while it is built. What a build
- * can need at most is soon said; where less is free, a sample says it better.
+ * Before the dump is read: checks that the disk has room for the index and for its temporary files. A simple upper
+ * bound is tried first; if less is free, a sample gives a better estimate.
  */
 static hdx_code check_space(hdx_build *b, const hdx_index_home *home, hdx_error *err)
 {
@@ -161,13 +160,12 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     if ((code = hdx_place_sample(io, options->dump, &b->manifest, err)) != HDX_OK ||
         (code = hdx_place_begin(io, options, home, !options->force, &found, err)) != HDX_OK)
         goto out;
-    if (!found && (code = check_space(b, home, err)) != HDX_OK) /* one that is gone on from has most of it already */
+    if (!found && (code = check_space(b, home, err)) != HDX_OK) /* a resumed build already has most of its files */
         goto out;
     work_in(b, home);
-    code = found ? go_on(b, err) : from_the_dump(b, err);
+    code = found ? resume(b, err) : from_the_dump(b, err);
     if (found &&
-        (code == HDX_NOT_FOUND ||
-         code == HDX_DAMAGED)) { /* nothing to go on from, or what was there is not what it seemed: begin anew */
+        (code == HDX_NOT_FOUND || code == HDX_DAMAGED)) { /* nothing to resume, or it failed its checks: start again */
         hdx_build_close(b);
         if ((b = hdx_build_open(doors, options, HDX_FOR_INDEX, err)) == NULL) {
             hdx_place_abandon(io, home);
@@ -188,11 +186,11 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     hdx_report_from(&b->manifest, report);
 out:
     if (code == HDX_IO && home->lock_fd >= 0 &&
-        hdx_place_still_held(home, &taken) == HDX_BUSY) { /* files went away under it */
+        hdx_place_still_held(home, &taken) == HDX_BUSY) { /* files were removed during the build */
         *err = taken;
         code = HDX_BUSY;
     }
-    if (!is_kept(b, code) && code != HDX_OK)
+    if (!is_saved(b, code) && code != HDX_OK)
         hdx_place_abandon(io, home);
     else if (code == HDX_CANCELLED)
         (void)hdx_hint(err, code,
@@ -203,7 +201,7 @@ out:
     return code;
 }
 
-/* An index folder was named instead of a dump: what belongs to it may lie beside it. */
+/* Finds the dump if an index folder was named instead: it may be next to it. */
 static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_index_report *report, hdx_error *err)
 {
     hdx_catalog *catalog = NULL;
@@ -218,7 +216,7 @@ static hdx_code open_folder(const hdx_index_options *options, hdx_io *io, hdx_in
         return code;
     const hdx_manifest *m = hdx_catalog_manifest(catalog);
     const char         *slash;
-    if (options->dump_number > 1 && options->dump_number != m->dump_number) { /* 1 is what nobody asked for */
+    if (options->dump_number > 1 && options->dump_number != m->dump_number) { /* 1 is the default */
         code = hdx_fail(err, HDX_USAGE, options->dump, HDX_NOWHERE, "is the index of dump number %u, not %u",
                         m->dump_number, options->dump_number);
         hdx_catalog_close(catalog);
@@ -282,7 +280,7 @@ hdx_code hdx_index_build_through(const hdx_build_doors *doors, const hdx_index_o
         if ((code = hdx_place_lock(io, options, &home, err)) != HDX_OK)
             return code;
         if (!options->force && (code = hdx_place_state(io, &home, options, &state, &catalog, err)) !=
-                                   HDX_OK) /* someone else may have built it meanwhile */
+                                   HDX_OK) /* another process may have built it meanwhile */
             goto out;
         if (state == HDX_INDEX_STALE)
             notice(options, "the dump changed since it was indexed: rebuilding");

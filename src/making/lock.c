@@ -1,14 +1,15 @@
 /*
- * lock.c - one builder at a time: the file .heapdex-lock-NAME next to the folder NAME, and in it who holds it.
+ * lock.c - one builder at a time: the file .heapdex-lock-NAME next to the folder NAME contains the owner of the lock.
  *
  * In:  the path of the lock.
  * Out: home.lock_fd, which holds it until hdx_place_unlock; HDX_BUSY naming the other builder.
  *
- * Two things lock. flock, which the kernel gives back however its owner dies; and a record of the owner: host, boot,
- * process namespace, process, its start, the job it belongs to. Where flock works, the record is for people. Where
- * there is none (ENOSYS on Lustre without -o flock), the file is a claim: made with O_EXCL, and the process that finds
- * it believes its record. Where flock does not exclude other hosts, or nobody at all, the record still does. The
- * claim of a process of this host ends with it; that of another host stands until it is removed (base/owner.h).
+ * Two mechanisms lock: flock, which the kernel releases however its owner ends, and a record of the owner: host, boot,
+ * process namespace, process, its start time, its job. Where flock works, the record is only for people. Without flock
+ * (ENOSYS on Lustre without -o flock), the file is a claim: it is created with O_EXCL, and a process that finds it
+ * trusts its record. If flock does not exclude other hosts, or excludes no process at all, the record still does. The
+ * claim of a process of this host ends with the process; that of another host is valid until it is removed
+ * (base/owner.h).
  */
 #include "making/making.h"
 
@@ -20,12 +21,12 @@
 #include <unistd.h>
 
 #define RECORD     HDX_OWNER_RECORD
-#define EMPTY_WAIT 20u /* looks at a file that its maker has not written yet */
-#define LOOK_US    50000u
+#define EMPTY_WAIT 20u /* attempts to read a file that its creator has not written yet */
+#define ATTEMPT_US 50000u
 
 /* ---- the file ---- */
 /*
- * A file that another user made, and one that holds something else, is no lock of ours. It is neither waited for nor
+ * A file that another user created, or that contains something else, is not our lock. It is neither waited for nor
  * written. After a loss of power a lock may be empty or full of zeros.
  */
 static bool is_lock(int fd)
@@ -38,7 +39,7 @@ static bool is_lock(int fd)
     return text[0] == '\0' || strncmp(text, "heapdex ", 8) == 0;
 }
 
-/* What is found may be anything: a link or a pipe is no lock. -EPERM: it is no lock of ours. */
+/* The name may belong to anything: a link or a pipe is not a lock. -EPERM: not our lock. */
 static int open_lock(const char *path, bool *fresh)
 {
     for (unsigned again = 0; again < 3; again++) {
@@ -67,7 +68,10 @@ static int write_record(int fd, hdx_index_home *home)
     return 0;
 }
 
-/* Of those who find a dead owner's file one takes it away: a name moves once. What was another's by then goes back. */
+/*
+ * Several processes may find a dead owner's file, but a name can be moved only once. If it was another's by then, it is
+ * moved back.
+ */
 static void take_away(int fd, const char *path)
 {
     char moved[4200];
@@ -75,15 +79,15 @@ static void take_away(int fd, const char *path)
         return;
     if (hdx_owner_is_at(fd, moved) || link(moved, path) == 0)
         (void)unlink(moved);
-    else /* a file system without links; where a newer lock has the name by now, the other's stays as it is called */
+    else /* a file system without links; if a newer lock has the name now, the other keeps its temporary name */
         (void)!renameat2(AT_FDCWD, moved, AT_FDCWD, path, RENAME_NOREPLACE);
 }
 
-/* What a look at the lock has told. */
+/* Result of an attempt to lock. */
 typedef enum look { GOT, HELD, AGAIN, NO_PLACE } look;
 
-/* `locked`: what flock said, as in hdx_io. */
-static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home *home, const char **why)
+/* `locked`: the result of flock, as in hdx_io. */
+static look judge(int fd, bool fresh, int locked, unsigned attempts, hdx_index_home *home, const char **why)
 {
     char      text[RECORD];
     hdx_owner o;
@@ -96,9 +100,9 @@ static look judge(int fd, bool fresh, int locked, unsigned looks, hdx_index_home
     if (fresh)
         return write_record(fd, home) == 0 ? GOT : NO_PLACE;
     (void)hdx_owner_load(fd, text);
-    const bool         told = hdx_owner_read(text, &o);
-    const hdx_owner_is how = !told ? HDX_OWNER_UNTOLD : hdx_owner_fate(&o);
-    if (how == HDX_OWNER_UNTOLD && locked != 0 && looks < EMPTY_WAIT) /* its maker may be about to write it */
+    const bool         known = hdx_owner_read(text, &o);
+    const hdx_owner_is how = !known ? HDX_OWNER_UNTOLD : hdx_owner_fate(&o);
+    if (how == HDX_OWNER_UNTOLD && locked != 0 && attempts < EMPTY_WAIT) /* its creator may be about to write it */
         return HELD;
     if (how == HDX_OWNER_ALIVE) {
         *why = locked >= 0 ? "; file locks have no effect here" : "";
@@ -118,13 +122,13 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
 {
     char        line[RECORD + 160], words[240];
     const char *why;
-    bool        told = false;
-    for (unsigned looks = 0;; looks++) {
+    bool        reported = false;
+    for (unsigned attempts = 0;; attempts++) {
         bool      fresh = false;
         const int fd = open_lock(home->lock, &fresh);
         if (fd == -EACCES || fd == -EROFS || fd == -ENOENT || fd == -EPERM || fd == -ELOOP || fd == -EEXIST) {
             home->why_not = fd == -ELOOP || fd == -EEXIST ? EPERM : -fd;
-            return HDX_OK; /* nothing can be locked there: hdx_place_begin finds another place, and locks that */
+            return HDX_OK; /* locking is impossible there: hdx_place_begin finds another place and locks that */
         }
         if (fd < 0)
             return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(-fd));
@@ -134,9 +138,9 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
             (void)close(fd);
             return hdx_fail(err, HDX_IO, home->lock, HDX_NOWHERE, "cannot lock: %s", strerror(-locked));
         }
-        const look told_by = judge(fd, fresh, locked, looks, home, &why);
-        if (told_by == GOT) {
-            hdx_access readers = home->access; /* they may ask who builds */
+        const look result = judge(fd, fresh, locked, attempts, home, &why);
+        if (result == GOT) {
+            hdx_access readers = home->access; /* readers may query the builder */
             readers.mode &= ~0022u;
             if (readers.acl_size == 0)
                 io->share(io, home->lock, &readers);
@@ -146,30 +150,30 @@ hdx_code hdx_place_lock(hdx_io *io, const hdx_index_options *options, hdx_index_
         char text[RECORD];
         (void)hdx_owner_load(fd, text);
         (void)close(fd);
-        if (told_by == NO_PLACE) {
+        if (result == NO_PLACE) {
             home->why_not = EACCES;
             return HDX_OK;
         }
-        if (told_by == AGAIN)
+        if (result == AGAIN)
             continue;
         hdx_owner_words(text, words, sizeof words);
-        if (options->no_wait && (text[0] != '\0' || looks >= EMPTY_WAIT)) {
+        if (options->no_wait && (text[0] != '\0' || attempts >= EMPTY_WAIT)) {
             (void)hdx_fail(err, HDX_BUSY, home->path, HDX_NOWHERE, "another builder is running: %s%s", words, why);
             return why[0] == '\0' ? HDX_BUSY
                                   : hdx_hint(err, HDX_BUSY, "if it is no longer running, remove %s", home->lock);
         }
-        if (!told && (text[0] != '\0' || looks >= EMPTY_WAIT) && options->notice != NULL) {
+        if (!reported && (text[0] != '\0' || attempts >= EMPTY_WAIT) && options->notice != NULL) {
             (void)snprintf(line, sizeof line, "waiting for another builder of this index: %s%s", words, why);
             options->notice(options->notice_context, line);
-            told = true;
+            reported = true;
         }
         if (options->progress.cancelled != NULL && options->progress.cancelled(options->progress.context))
             return hdx_tick_stop(err);
-        (void)usleep(LOOK_US);
+        (void)usleep(ATTEMPT_US);
     }
 }
 
-/* 1: it is held, 0: it is not, or a negative errno where its record cannot be read. */
+/* Returns 1 if it is held, 0 if not, or a negative errno if its record cannot be read. */
 static int is_held(const hdx_index_home *home)
 {
     char text[RECORD];
@@ -205,7 +209,7 @@ void hdx_place_unlock(hdx_index_home *home)
         return;
     assert(home->lock[0] != '\0'); /* M2 */
     if (hdx_place_held(home)) {
-        (void)!ftruncate(home->lock_fd, 0); /* where the name cannot go, its owner has */
+        (void)!ftruncate(home->lock_fd, 0); /* if the name cannot be removed, at least its owner is */
         (void)unlink(home->lock);
     }
     (void)close(home->lock_fd);

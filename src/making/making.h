@@ -56,7 +56,7 @@ static inline hdx_reading hdx_reading_of(hdx_build *b)
 /* ---- state of the conductor, from which checkpoints are made ---- */
 
 /* State of the current step. */
-typedef struct hdx_step_kept {
+typedef struct hdx_step_progress {
     hdx_manifest     begun;             /* the manifest before it */
     uint64_t         saved;             /* steps that a checkpoint already contains */
     _Atomic uint64_t tasks;             /* completed tasks (HDX_TASK_) */
@@ -64,7 +64,7 @@ typedef struct hdx_step_kept {
     bool             live, special;     /* in bits.tmp */
     bool             lists;             /* outbound is in lists.tmp */
     bool             predecessor_files; /* predecessors and instances are in their files */
-} hdx_step_kept;
+} hdx_step_progress;
 
 typedef struct hdx_pass {
     hdx_build      *b;
@@ -88,7 +88,7 @@ typedef struct hdx_pass {
     hdx_numbered         numbered;
     hdx_index_file       retained;
     hdx_tree             tree;
-    hdx_step_kept        kept;
+    hdx_step_progress    progress;
 } hdx_pass;
 
 /* ---- forecast.c ---- */

@@ -1,6 +1,4 @@
-/*
- * manifest.c - what an index says of itself: files, steps, damage, counts; and the catalog that holds it all.
- */
+/* manifest.c - facts about the whole index: files, steps, damage, counts; and the catalog that contains everything. */
 #include "making/making.h"
 
 #include <stdarg.h>
@@ -11,7 +9,7 @@
 
 void hdx_manifest_file_written(hdx_build *b, hdx_kind kind, const hdx_index_file *file)
 {
-    hdx_manifest_file *f = &b->manifest.files[kind]; /* one pass writes a kind: no two threads come here for the same */
+    hdx_manifest_file *f = &b->manifest.files[kind]; /* one pass writes a kind: two threads never share an entry */
     (void)snprintf(f->name, sizeof f->name, "%s", hdx_kind_name(kind));
     assert(file->bytes > 0 && kind < HDX_KINDS); /* M4 */
     f->bytes = file->bytes;
@@ -67,7 +65,7 @@ void hdx_manifest_step_end(hdx_build *b)
     hdx_manifest_step *s = &b->manifest.steps[b->manifest.step_count];
     if (b->manifest.step_count >= HDX_STEPS_MAX)
         return;
-    assert(s->name[0] != '\0'); /* M1: it was begun */
+    assert(s->name[0] != '\0'); /* M1: a step has begun */
     s->wall_ns = hdx_now_ns() - s->wall_ns;
     s->cpu_ns = hdx_cpu_ns() - s->cpu_ns;
     s->written_bytes = written(b) - s->written_bytes;
@@ -79,7 +77,8 @@ _Static_assert(HDX_CATALOG_FORMAT >= HDX_INDEX_FORMAT,
                "an index of the previous format would pass for one of this format");
 
 /*
- * Of what the dump says, not of how it lies on disk: the index of a gzip'd dump has the same bytes as the plain one's.
+ * Depends on the contents of the dump, not on its compression: the index of a gzip'd dump has the same bytes as the
+ * plain one's.
  */
 void hdx_build_identity(hdx_build *b)
 {
@@ -189,7 +188,7 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
     b->tables.lookup.offsets = NULL;
     b->tables.lookup.locals = NULL;
     b->tables.lookup.offset_count = b->tables.lookup.local_count = b->tables.lookup.local_capacity = 0;
-    hdx_addresses_close(b->tables.lookup.ids); /* every reference is an id now */
+    hdx_addresses_close(b->tables.lookup.ids); /* all references are ids now */
     b->tables.lookup.ids = NULL;
     hdx_source_close(b->dump.source);
     b->dump.source = NULL;
@@ -198,7 +197,7 @@ hdx_code hdx_build_dump_read(hdx_build *b, hdx_error *err)
     return HDX_OK;
 }
 
-/* Earlier builds that this one went on from count too. */
+/* Includes the cost of earlier builds that this one resumed. */
 static void fill_costs(hdx_build *b)
 {
     hdx_manifest   *m = &b->manifest;
@@ -223,7 +222,7 @@ void hdx_build_sort_roots(hdx_work *w, hdx_dump_tables *t)
 hdx_code hdx_build_catalog_begin(hdx_build *b, hdx_error *err)
 {
     hdx_code code;
-    hdx_build_sort_roots(&b->work, &b->tables); /* a build that goes on from a checkpoint has not, others have */
+    hdx_build_sort_roots(&b->work, &b->tables); /* a build resumed from a checkpoint has not sorted them */
     assert(b->catalog == NULL);                 /* M2: once */
     if ((code = hdx_catalog_create(b->work.io, b->work.folder, &b->work.mem, &b->catalog, err)) != HDX_OK)
         return code;

@@ -1,8 +1,8 @@
 /*
- * order.c - the order of the passes after the first one: each gets what it reads as const, and what it leaves goes into
+ * order.c - the order of the passes after the first one. Each pass gets its input as const; its results are stored in
  * hdx_pass, the manifest and the tables here.
  *
- * This is where steps are begun, measured and kept, and where tasks of a step run beside each other.
+ * Steps are started, measured and saved here, and tasks of a step run in parallel.
  */
 #include "making/checkpoint.h"
 
@@ -11,8 +11,8 @@
 
 #define TRANSPOSING (4ull << 20)  /* sums by block, values carried from range to range */
 #define LINKS_READY (16ull << 20) /* bytes kept ready for semidominators */
-#define AGAIN       3000000000ull /* ns; less work than this, or than twice what keeping took, is done again; */
-#define AGAIN_LAST  8u /* so many times that in front of the last step, which takes about a twentieth of the time */
+#define AGAIN       3000000000ull /* ns: shorter work, or below twice its saving, is not saved; */
+#define AGAIN_LAST  8u            /* times as much before the last step, which takes about a twentieth of the time */
 
 /* Bits of a hdx_referenced. */
 static void free_referenced(hdx_pass *p, hdx_referenced *r)
@@ -55,7 +55,7 @@ static void free_passes(hdx_pass *p)
     hdx_mem_put(mem, p->search.special, words * 8);
     hdx_temp_close(&referrers->file);
     hdx_mem_put(mem, referrers->chunks, referrers->capacity * sizeof *referrers->chunks);
-    if (!p->kept.predecessor_files) {
+    if (!p->progress.predecessor_files) {
         hdx_temp_remove(&p->predecessors.file);
         hdx_temp_remove(&p->instances.file);
     }
@@ -65,7 +65,7 @@ static void free_passes(hdx_pass *p)
     free_sums(p);
 }
 
-/* What a pass wrote, if it did. */
+/* Enters the file of a pass, if it wrote one. */
 static void note_file(hdx_pass *p, hdx_kind kind, const hdx_index_file *file)
 {
     assert(kind < HDX_KINDS); /* M4 */
@@ -108,13 +108,13 @@ static hdx_code columns(hdx_pass *p, hdx_error *err)
 }
 
 /* ---- objects ---- */
-/* A task that an earlier build may have done, or one of these tasks makes of no use. */
+/* Runs a task unless an earlier build has done it, or one of these tasks makes it unnecessary. */
 static hdx_code once_only(hdx_pass *p, uint64_t task, hdx_code (*run)(hdx_pass *p, hdx_error *err), hdx_error *err)
 {
     assert(task != 0 && (task & (task - 1)) == 0); /* M1: one */
-    const hdx_code code = hdx_task_whole(&p->kept.tasks, task) ? HDX_OK : run(p, err);
+    const hdx_code code = hdx_task_whole(&p->progress.tasks, task) ? HDX_OK : run(p, err);
     if (code == HDX_OK)
-        hdx_task_done(&p->kept.tasks, task);
+        hdx_task_done(&p->progress.tasks, task);
     return code;
 }
 
@@ -196,7 +196,7 @@ static hdx_code open_columns(hdx_pass *p, hdx_error *err)
     return code;
 }
 
-/* What comes from the lists as they were read: the index outbound, too. */
+/* Makes what follows from the lists as they were read, and the index outbound. */
 static hdx_code objects(hdx_pass *p, hdx_error *err)
 {
     const bool     lists = p->until >= HDX_STEP_OUTBOUND;
@@ -225,18 +225,18 @@ static hdx_code do_inbound(void *context, hdx_error *err)
     return once_only(context, HDX_TASK_INBOUND, find_inbound, err);
 }
 
-static hdx_code search(hdx_pass *p, bool beside, hdx_error *err)
+static hdx_code search(hdx_pass *p, bool parallel, hdx_error *err)
 {
     hdx_manifest       *m = &p->b->manifest;
     const hdx_task      inbound = { do_inbound, p, 0 };
     const hdx_search_in in = { .outbound = &p->objects.outbound,
                                .referenced = p->b->index != NULL ? &p->listed : &p->referenced,
-                               .beside = beside ? &inbound : NULL };
-    const hdx_code      code = p->wide->search(&p->b->work, &p->b->tables, &in, &p->kept.tasks, &p->search, err);
+                               .parallel = parallel ? &inbound : NULL };
+    const hdx_code      code = p->wide->search(&p->b->work, &p->b->tables, &in, &p->progress.tasks, &p->search, err);
     m->gc_roots = p->search.gc_roots;
-    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_SEARCH))
+    if (hdx_task_whole(&p->progress.tasks, HDX_TASK_SEARCH))
         m->references = p->search.references;
-    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_NEAREST)) {
+    if (hdx_task_whole(&p->progress.tasks, HDX_TASK_NEAREST)) {
         m->specials = p->search.specials;
         note_file(p, HDX_KIND_SPECIAL, &p->search.special_file);
         note_file(p, HDX_KIND_NEAREST, &p->search.nearest_file);
@@ -244,7 +244,7 @@ static hdx_code search(hdx_pass *p, bool beside, hdx_error *err)
     return code;
 }
 
-/* The same of a view: nothing is turned round, for the index has been (find_predecessors). */
+/* Same for a view: lists are not transposed, because the index has that already (find_predecessors). */
 static hdx_code search_view(hdx_pass *p, hdx_error *err)
 {
     hdx_work      *w = &p->b->work;
@@ -261,9 +261,7 @@ static hdx_code search_view(hdx_pass *p, hdx_error *err)
     return code;
 }
 
-/*
- * The searches are on one thread each, transposing the lists on those that are left: side by side where memory allows.
- */
+/* The searches use one thread each, the transposition of the lists all others: in parallel if memory allows. */
 static hdx_code references(hdx_pass *p, hdx_error *err)
 {
     hdx_work              *w = &p->b->work;
@@ -271,36 +269,36 @@ static hdx_code references(hdx_pass *p, hdx_error *err)
     if (p->b->index != NULL)
         return search_view(p, err);
     const bool searches = p->until >= HDX_STEP_DOMINATORS;
-    /* what all of it takes in one range (inbound_wide.c) */
+    /* memory of the transposition in one range (inbound_wide.c) */
     assert(p->referenced.once != NULL && p->referenced.many != NULL); /* P5 */
     const uint64_t words = hdx_bits_words(t->objects), many = hdx_bits_count(p->referenced.many, words),
                    single = hdx_bits_count(p->referenced.once, words) - many;
     const uint64_t counts = hdx_transpose_parts(w->threads, single, many) * many;
     const uint64_t transposing = (t->objects + counts + p->objects.outbound.edges - single) * (p->width / 8) +
                                  words * p->width / 8 + TRANSPOSING;
-    const bool beside = searches && hdx_forecast_beside(w, p->width, transposing);
+    const bool parallel = searches && hdx_forecast_beside(w, p->width, transposing);
     hdx_code   code = HDX_OK;
-    p->room = beside ? transposing : 0;
-    if (searches && !beside)
+    p->room = parallel ? transposing : 0;
+    if (searches && !parallel)
         code = hdx_forecast_search(w, p->width, t->objects - single + t->root_count + t->class_count, err);
     if (searches && code == HDX_OK && p->search.is_root == NULL &&
         (p->search.is_root = hdx_mem_array(&w->mem, words, 8)) == NULL)
         code = hdx_no_memory(err, "GC roots", words * 8);
     if (searches && code == HDX_OK)
-        code = search(p, beside, err);
-    if (code == HDX_OK && !beside) {
+        code = search(p, parallel, err);
+    if (code == HDX_OK && !parallel) {
         const uint64_t room = hdx_work_room(w), more = words * (8 + p->width / 8) + 2 * TRANSPOSING +
                                                        room / 16; /* bits, ranks, records being written */
         p->room = room > 2 * more ? room - more : room / 2;
         code = do_inbound(p, err);
     }
-    if (code != HDX_CANCELLED) /* else they are kept */
+    if (code != HDX_CANCELLED) /* otherwise they are saved */
         free_lists(p);
     return code;
 }
 
 /* ---- dominators ---- */
-/* At the most: what the records of referrers hold; what classes whose object is no root do. */
+/* At most: the records of referrers; the instances of classes whose object is not a root. */
 static uint64_t predecessors_bytes(const hdx_pass *p)
 {
     const uint64_t entries = p->inbound.referrers.entries;
@@ -314,36 +312,39 @@ static uint64_t instances_bytes(const hdx_pass *p)
     for (uint32_t i = 0; i < t->class_count; i++)
         if (!hdx_bits_test(p->search.is_root, t->classes[i].id) && !hdx_add(ids, t->classes[i].instances, &ids))
             ids = t->objects;
-    ids = ids < t->objects ? ids : t->objects; /* each is of one class, whatever a checkpoint's classes say */
+    ids = ids < t->objects ? ids : t->objects; /* each belongs to one class, whatever a checkpoint's classes contain */
     return (ids + 3 * (uint64_t)t->class_count) * (p->width / 8);
 }
 
-/* In memory where there is room; what was stopped before may be again: then files stay, memory is cut as it is read. */
+/*
+ * In memory if there is room. A resumed build may be stopped again: it uses files, because memory is released while it
+ * is read.
+ */
 static hdx_code open_predecessors(hdx_pass *p, hdx_error *err)
 {
     hdx_work      *w = &p->b->work;
     const uint64_t id = p->width / 8, entries = p->inbound.referrers.entries, reached = p->search.reached;
     assert(p->search.is_root != NULL); /* P5 */
     const uint64_t predecessors = predecessors_bytes(p), instances = instances_bytes(p);
-    /* beside them: lists of one range, then links (predecessors_wide.c, dominators_wide.c) */
+    /* At the same time there are lists of one range, then links (predecessors_wide.c, dominators_wide.c). */
     const uint64_t lists = (reached + entries + entries / 3) * id, links = 2 * reached * id;
-    const uint64_t beside = lists > links ? lists : links;
+    const uint64_t others = lists > links ? lists : links;
     const bool     stays = p->b->resumed != NULL;
     hdx_code       code = HDX_OK;
-    if (!hdx_task_whole(&p->kept.tasks, HDX_TASK_PREDECESSORS))
+    if (!hdx_task_whole(&p->progress.tasks, HDX_TASK_PREDECESSORS))
         code =
             stays ? hdx_temp_create(w, "predecessors.tmp", &p->predecessors.file, err)
-                  : hdx_temp_begin(w, "predecessors.tmp", predecessors, beside + instances, &p->predecessors.file, err);
-    if (code == HDX_OK && !hdx_task_whole(&p->kept.tasks, HDX_TASK_CLASS_INSTANCES))
+                  : hdx_temp_begin(w, "predecessors.tmp", predecessors, others + instances, &p->predecessors.file, err);
+    if (code == HDX_OK && !hdx_task_whole(&p->progress.tasks, HDX_TASK_CLASS_INSTANCES))
         code = stays ? hdx_temp_create(w, "class_instances.tmp", &p->instances.file, err)
-                     : hdx_temp_begin(w, "class_instances.tmp", instances, beside, &p->instances.file, err);
+                     : hdx_temp_begin(w, "class_instances.tmp", instances, others, &p->instances.file, err);
     return code;
 }
 
 static hdx_code do_numbers(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS)) /* nobody asks for what leads there */
+    if (hdx_task_whole(&p->progress.tasks, HDX_TASK_IDOMS)) /* the results of these tasks are no longer needed */
         return HDX_OK;
     const hdx_code code = p->wide->numbers(&p->b->work, &p->search, &p->numbered, err);
     return code == HDX_OK ? open_predecessors(p, err) : code;
@@ -376,32 +377,33 @@ static hdx_code find_class_instances(hdx_pass *p, hdx_error *err)
 static hdx_code do_predecessors(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS) ? HDX_OK
-                                                          : once_only(p, HDX_TASK_PREDECESSORS, find_predecessors, err);
+    return hdx_task_whole(&p->progress.tasks, HDX_TASK_IDOMS)
+               ? HDX_OK
+               : once_only(p, HDX_TASK_PREDECESSORS, find_predecessors, err);
 }
 
 static hdx_code do_class_instances(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    return hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS)
+    return hdx_task_whole(&p->progress.tasks, HDX_TASK_IDOMS)
                ? HDX_OK
                : once_only(p, HDX_TASK_CLASS_INSTANCES, find_class_instances, err);
 }
 
-/* What the next step begins with is made beside semidominators, which are found on one thread, where memory allows. */
-static hdx_code do_keep(void *context, hdx_error *err)
+/* Prepares the next step while one thread finds semidominators, if memory allows. */
+static hdx_code do_prepare(void *context, hdx_error *err)
 {
     hdx_pass     *p = context;
     hdx_build    *b = p->b;
     hdx_numbered *n = &p->numbered;
     n->unit = hdx_pass_size_unit(&b->tables);
-    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_IDOMS))
+    if (hdx_task_whole(&p->progress.tasks, HDX_TASK_IDOMS))
         return HDX_OK;
     if (!hdx_temp_trim(&p->predecessors.file) || !hdx_temp_trim(&p->instances.file))
         return hdx_no_memory(err, "predecessors", p->predecessors.file.end);
     /*
-     * sizes by class are known; by object, and how many live, they are not: nearly always sums of 4 bytes do, and else
-     * they are made again
+     * Sizes are known by class, but not by object, nor how many objects are live. Sums of 4 bytes nearly always
+     * suffice; otherwise they are computed again.
      */
     assert(n->unit > 0 && (n->unit & (n->unit - 1)) == 0); /* P7 */
     n->narrow = b->tables.dump_size / n->unit < UINT32_MAX / 2;
@@ -413,7 +415,7 @@ static hdx_code do_keep(void *context, hdx_error *err)
 }
 
 /*
- * What the next step holds at most, beside sums and numbers that are there: those, nodes, and dominators of special
+ * Most memory of the next step in addition to existing sums and numbers: those, nodes, and dominators of special
  * objects.
  */
 static uint64_t retained_bytes(const hdx_pass *p)
@@ -422,7 +424,7 @@ static uint64_t retained_bytes(const hdx_pass *p)
     return sums + p->search.reached * id + 4 * p->search.specials * id;
 }
 
-/* Semidominators take page after page, on one thread: the others make them ready when they have nothing else to do. */
+/* One thread finds semidominators and touches page after page: idle threads prepare these pages. */
 static hdx_code find_idoms(hdx_pass *p, hdx_error *err)
 {
     const hdx_dominators_in in = { &p->search, &p->predecessors, &p->instances, retained_bytes(p) };
@@ -439,7 +441,7 @@ static hdx_code do_dominators(void *context, hdx_error *err)
     return once_only(context, HDX_TASK_IDOMS, find_idoms, err);
 }
 
-/* The idle work of the pool while dominators are found: memory, as long as it is wanted. */
+/* The idle work of the pool while dominators are found: prepares memory while it is wanted. */
 static hdx_code do_help(void *context, hdx_error *err)
 {
     (void)err;
@@ -447,7 +449,7 @@ static hdx_code do_help(void *context, hdx_error *err)
     return HDX_OK;
 }
 
-/* What lives, into the tables and the manifest. */
+/* Enters counts of live objects into the tables and the manifest. */
 static void take_live(hdx_build *b, const hdx_search *search, const hdx_live *live)
 {
     hdx_dump_tables *t = &b->tables;
@@ -499,7 +501,7 @@ static hdx_code count_live(hdx_pass *p, hdx_error *err)
 
 static hdx_code do_count(void *context, hdx_error *err) { return count_live(context, err); }
 
-/* The order of the file was for the searches; the catalog, which the next step begins, has them by object. */
+/* Sorts roots by object, as in the catalog, which the next step begins; the searches needed the order of the file. */
 static hdx_code do_roots(void *context, hdx_error *err)
 {
     hdx_build *b = ((hdx_pass *)context)->b;
@@ -508,7 +510,7 @@ static hdx_code do_roots(void *context, hdx_error *err)
     return HDX_OK;
 }
 
-/* Of a view: its index inbound, without what is left out. */
+/* For a view: opens the inbound lists of its index, without excluded references. */
 static hdx_code open_listed(hdx_pass *p, hdx_error *err)
 {
     hdx_listed *l = &p->referrers;
@@ -541,16 +543,16 @@ static void close_listed(hdx_pass *p)
 
 static hdx_code dominators(hdx_pass *p, hdx_error *err)
 {
-    enum { NUMBERS, ROOTS, PREDECESSORS, INSTANCES, KEEP, DOMINATORS, COUNT, HELP, TASKS };
+    enum { NUMBERS, ROOTS, PREDECESSORS, INSTANCES, PREPARE, DOMINATORS, COUNT, HELP, TASKS };
     const hdx_task all[TASKS] = {
         [NUMBERS] = { do_numbers, p, 0 },
         [ROOTS] = { do_roots, p, 0 },
         [PREDECESSORS] = { do_predecessors, p, 1u << NUMBERS },
         [INSTANCES] = { do_class_instances, p, 1u << NUMBERS },
-        [KEEP] = { do_keep, p, 1u << PREDECESSORS | 1u << INSTANCES },
-        [DOMINATORS] = { do_dominators, p, 1u << KEEP },
-        [COUNT] = { do_count, p, 1u << KEEP },
-        [HELP] = { do_help, p, 1u << KEEP },
+        [PREPARE] = { do_prepare, p, 1u << PREDECESSORS | 1u << INSTANCES },
+        [DOMINATORS] = { do_dominators, p, 1u << PREPARE },
+        [COUNT] = { do_count, p, 1u << PREPARE },
+        [HELP] = { do_help, p, 1u << PREPARE },
     };
     hdx_code code = p->b->index != NULL ? open_listed(p, err) : HDX_OK;
     if (code == HDX_OK)
@@ -567,7 +569,7 @@ static hdx_code do_sums(void *context, hdx_error *err)
     hdx_build    *b = p->b;
     hdx_numbered *n = &p->numbered;
     hdx_code      code = HDX_OK;
-    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_RETAINED))
+    if (hdx_task_whole(&p->progress.tasks, HDX_TASK_RETAINED))
         return HDX_OK;
     if (n->sums == NULL) {
         n->unit = hdx_pass_size_unit(&b->tables);
@@ -580,13 +582,13 @@ static hdx_code do_sums(void *context, hdx_error *err)
 static hdx_code do_write_retained(void *context, hdx_error *err)
 {
     hdx_pass *p = context;
-    if (hdx_task_whole(&p->kept.tasks, HDX_TASK_RETAINED))
+    if (hdx_task_whole(&p->progress.tasks, HDX_TASK_RETAINED))
         return HDX_OK;
     assert(p->numbered.sums != NULL); /* P6 */
     const hdx_code code = p->wide->write_retained(&p->b->work, &p->numbered, &p->retained, err);
     if (code == HDX_OK) {
         hdx_manifest_file_written(p->b, HDX_KIND_RETAINED, &p->retained);
-        hdx_task_done(&p->kept.tasks, HDX_TASK_RETAINED);
+        hdx_task_done(&p->progress.tasks, HDX_TASK_RETAINED);
     }
     free_sums(p);
     return code;
@@ -611,7 +613,7 @@ static hdx_code do_catalog(void *context, hdx_error *err)
     return hdx_build_catalog_begin(((hdx_pass *)context)->b, err);
 }
 
-/* On one thread one by one: sums are gone before dominators take their room. */
+/* On one thread, one task at a time: sums are freed before dominators need their room. */
 static hdx_code retained(hdx_pass *p, hdx_error *err)
 {
     enum { CATALOG, SUMS, WRITE_RETAINED, TREE, TASKS };
@@ -625,7 +627,7 @@ static hdx_code retained(hdx_pass *p, hdx_error *err)
     return hdx_run_tasks(hdx_work_room(w) > retained_bytes(p) ? w->threads : 1, all, TASKS, err);
 }
 
-/* What each step is called, what it counts, and which `until` wants it; by hdx_pass_name. */
+/* For each step: its name, its unit, and for which `until` it runs; by hdx_pass_name. */
 static const struct pass {
     const char *name, *unit;
     hdx_code (*run)(hdx_pass *p, hdx_error *err);
@@ -645,8 +647,8 @@ static const struct pass {
 
 static bool is_done(uint64_t done, hdx_pass_name pass) { return (done >> pass & 1) != 0; }
 
-/* What the readings of the dump have kept: with a checkpoint nobody goes on from there. */
-static void remove_kept(hdx_build *b)
+/* Removes what the readings of the dump have saved: a checkpoint replaces it. */
+static void remove_saved(hdx_build *b)
 {
     if (b->keeping.kept_columns)
         hdx_kept_remove(&b->work, HDX_KEPT_COLUMNS);
@@ -656,18 +658,18 @@ static void remove_kept(hdx_build *b)
 }
 
 /*
- * What only earlier steps needed: its memory in the page cache is soon used again. With a checkpoint it goes when the
- * next one stands, which does not need it any more.
+ * Removes what only earlier steps needed: its memory in the page cache is soon needed again. If it belongs to a
+ * checkpoint, it is removed once the next one, which does not need it any more, is complete.
  */
-static void drop_served(hdx_pass *p, uint64_t done)
+static void remove_unneeded(hdx_pass *p, uint64_t done)
 {
     if (p->b->keeping.checkpointed)
-        remove_kept(p->b);
+        remove_saved(p->b);
     if (is_done(done, HDX_PASS_OBJECTS))
         hdx_spill_remove(&p->b->work, &p->columns.spill);
-    if (is_done(done, HDX_PASS_REFERENCES) && p->kept.lists) {
+    if (is_done(done, HDX_PASS_REFERENCES) && p->progress.lists) {
         hdx_kept_remove(&p->b->work, HDX_KEPT_LISTS);
-        p->kept.lists = false;
+        p->progress.lists = false;
     }
     if (is_done(done, HDX_PASS_DOMINATORS)) {
         hdx_temp_remove(&p->inbound.referrers.file);
@@ -691,8 +693,8 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
 }
 
 /*
- * Keeps what is done, but for what is soon done again: keeping the dominators, say, takes a third of the time of the
- * step after them.
+ * Saves completed work unless repeating it is faster: saving the dominators, for example, takes a third of the time of
+ * the next step.
  */
 static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
 {
@@ -701,25 +703,25 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
                    again = is_done(done, HDX_PASS_DOMINATORS) ? AGAIN_LAST * AGAIN : AGAIN;
     if (!b->keeping.every_step && (worked < again || worked < 2 * b->keeping.saving_ns)) {
         if (!b->keeping.checkpointed)
-            drop_served(p, done);
+            remove_unneeded(p, done);
         return HDX_OK;
     }
     hdx_code code = b->index != NULL ? hdx_view_checkpoint_save(p, done, err) : hdx_checkpoint_save(p, done, 0, err);
     assert(p->wide != NULL && p->wide->width == p->width); /* M5 */
-    p->kept.saved = done;
-    p->kept.saved_tasks = 0;
+    p->progress.saved = done;
+    p->progress.saved_tasks = 0;
     b->keeping.saved_at = hdx_now_ns();
     b->keeping.saving_ns = b->keeping.saved_at - begun;
     if (code == HDX_OK)
-        drop_served(p, done);
+        remove_unneeded(p, done);
     return code;
 }
 
-/* As it was before the step at hand, with what its whole tasks have made. */
+/* The manifest as before the current step, plus the results of its completed tasks. */
 static hdx_manifest manifest_of(const hdx_pass *p, uint64_t tasks)
 {
     const hdx_manifest *now = &p->b->manifest;
-    hdx_manifest        m = p->kept.begun;
+    hdx_manifest        m = p->progress.begun;
     for (unsigned kind = 0; kind < HDX_KINDS; kind++)
         if (hdx_checkpoint_makes(tasks, (hdx_kind)kind))
             m.files[kind] = now->files[kind];
@@ -735,44 +737,44 @@ static hdx_manifest manifest_of(const hdx_pass *p, uint64_t tasks)
 }
 
 /*
- * What whole tasks hold in memory goes to files. Those that are worth something without are left; what cannot be kept
- * is done again.
+ * Writes to files what completed tasks have in memory. Tasks that are useful without are left as they are; tasks that
+ * cannot be saved are repeated.
  */
-static uint64_t keep_tasks(hdx_pass *p, uint64_t done)
+static uint64_t save_tasks(hdx_pass *p, uint64_t done)
 {
-    uint64_t   tasks = atomic_load(&p->kept.tasks);
+    uint64_t   tasks = atomic_load(&p->progress.tasks);
     const bool objects = is_done(done, HDX_PASS_OBJECTS),
                lists = objects ? !is_done(done, HDX_PASS_REFERENCES) : (tasks & HDX_TASK_COLUMNS) != 0;
-    if (lists && p->objects.outbound.nodes > 0 && !p->kept.lists &&
+    if (lists && p->objects.outbound.nodes > 0 && !p->progress.lists &&
         hdx_checkpoint_keep_lists(p, objects || (tasks & HDX_TASK_REFERENCED) != 0, NULL) != HDX_OK && !objects)
         tasks = 0;
-    const bool served = (tasks & HDX_TASK_IDOMS) != 0; /* else one that is shorter by now was cut while it was read */
+    const bool served = (tasks & HDX_TASK_IDOMS) != 0; /* otherwise a shorter file was cut while it was read */
     if ((tasks & HDX_TASK_PREDECESSORS) != 0 && (served || p->predecessors.file.end != p->predecessors.end ||
                                                  hdx_temp_keep(&p->predecessors.file, NULL) != HDX_OK))
         tasks &= ~(uint64_t)HDX_TASK_PREDECESSORS;
     if ((tasks & HDX_TASK_CLASS_INSTANCES) != 0 &&
         (served || p->instances.file.end != p->instances.end || hdx_temp_keep(&p->instances.file, NULL) != HDX_OK))
         tasks &= ~(uint64_t)HDX_TASK_CLASS_INSTANCES;
-    p->kept.predecessor_files = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_CLASS_INSTANCES)) != 0;
+    p->progress.predecessor_files = (tasks & (HDX_TASK_PREDECESSORS | HDX_TASK_CLASS_INSTANCES)) != 0;
     return tasks;
 }
 
-/* Told to stop inside a step: what was done before it and is not kept yet, and its tasks that are whole. */
+/* After a cancellation inside of a step: saves earlier steps that are not saved yet, and completed tasks. */
 static void save_begun(hdx_pass *p, uint64_t done)
 {
     hdx_build *b = p->b;
     if (done == 0 || !hdx_kept_is_worth(&b->work, &b->keeping, HDX_CANCELLED))
         return;
-    if (b->index != NULL) { /* of a view whole steps alone; the first one is reading the index */
-        if (done != p->kept.saved && is_done(done, HDX_PASS_REFERENCES))
+    if (b->index != NULL) { /* a view saves complete steps only; the first one is reading the index */
+        if (done != p->progress.saved && is_done(done, HDX_PASS_REFERENCES))
             (void)hdx_view_checkpoint_save(p, done, NULL);
         return;
     }
-    const bool     had_lists = p->kept.lists;
-    const uint64_t tasks = keep_tasks(p, done);
-    if (done == p->kept.saved && tasks == p->kept.saved_tasks && p->kept.lists == had_lists)
+    const bool     had_lists = p->progress.lists;
+    const uint64_t tasks = save_tasks(p, done);
+    if (done == p->progress.saved && tasks == p->progress.saved_tasks && p->progress.lists == had_lists)
         return;
-    hdx_manifest *now = malloc(sizeof *now); /* much for a small stack; without it the build begins further back */
+    hdx_manifest *now = malloc(sizeof *now); /* not on a small stack; without it the build resumes earlier */
     if (now == NULL)
         return;
     *now = b->manifest;
@@ -782,28 +784,28 @@ static void save_begun(hdx_pass *p, uint64_t done)
     free(now);
 }
 
-/* After the steps done. */
+/* Runs the steps after those that are done. */
 static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build *b = p->b;
     hdx_code   code = HDX_OK;
-    p->kept.saved = done;
-    p->kept.saved_tasks = atomic_load(&p->kept.tasks);
+    p->progress.saved = done;
+    p->progress.saved_tasks = atomic_load(&p->progress.tasks);
     hdx_mem_want(&b->work.mem, 0); /* all threads have work */
     for (unsigned i = 0; i < PASSES && code == HDX_OK; i++) {
         const struct pass *pass = &passes[i];
         if (p->until < pass->from || p->until > pass->to || is_done(done, (hdx_pass_name)i))
             continue;
         /*
-         * what follows from objects alone is known at first; references are counted by the second pass, and then asked
-         * again
+         * Passes that depend on objects only are checked first; references are counted by the second pass, and the
+         * others are checked again then.
          */
         if ((pass->forecast <= HDX_FORECAST_OBJECTS || b->resumed != NULL || b->index != NULL) &&
             (code = hdx_forecast_check(&b->work, &b->tables, p->columns.spill.edges, pass->forecast, p->until, p->width,
                                        err)) != HDX_OK)
             break;
-        assert(done >> i == 0 && (atomic_load(&p->kept.tasks) & ~hdx_checkpoint_tasks(done)) == 0); /* M1 */
-        p->kept.begun = b->manifest;
+        assert(done >> i == 0 && (atomic_load(&p->progress.tasks) & ~hdx_checkpoint_tasks(done)) == 0); /* M1 */
+        p->progress.begun = b->manifest;
         hdx_manifest_step_begin(b, pass->name, total_of(p, pass), pass->unit);
         if ((code = pass->run(p, err)) != HDX_OK) {
             if (code == HDX_CANCELLED)
@@ -812,8 +814,8 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         }
         hdx_manifest_step_end(b);
         done |= 1ull << i;
-        atomic_store(&p->kept.tasks, 0);
-        if (i != HDX_PASS_RETAINED) /* after the last one the index is whole in a moment */
+        atomic_store(&p->progress.tasks, 0);
+        if (i != HDX_PASS_RETAINED) /* after the last one the index is almost complete */
             code = save(p, done, err);
     }
     if (code == HDX_OK) {
@@ -822,12 +824,12 @@ static hdx_code run(hdx_pass *p, uint64_t done, hdx_error *err)
         hdx_temp_remove(&p->search.file);
         hdx_temp_remove(&p->inbound.referrers.file);
         hdx_temp_remove(&p->idoms);
-        remove_kept(b);
+        remove_saved(b);
     }
     return code;
 }
 
-/* Its workers take more than the stack of some callers has. NULL: no memory. */
+/* Not on the stack: workers need more than some callers have. NULL: no memory. */
 static hdx_pass *new_pass(hdx_build *b, hdx_error *err)
 {
     hdx_pass *p = malloc(sizeof *p);
@@ -868,7 +870,7 @@ static hdx_code read_outbound(hdx_pass *p, const hdx_cuts *cuts, hdx_error *err)
     return code;
 }
 
-/* What the steps done hold in memory, as it was when they were. */
+/* Restores in memory what the completed steps had there. */
 static hdx_code restore(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     const bool objects = is_done(done, HDX_PASS_OBJECTS), references = is_done(done, HDX_PASS_REFERENCES);
@@ -876,7 +878,7 @@ static hdx_code restore(hdx_pass *p, uint64_t done, hdx_error *err)
     p->search.references = p->b->manifest.references;
     p->search.specials = p->b->manifest.specials;
     p->search.gc_roots = p->b->manifest.gc_roots;
-    if (code == HDX_OK && p->kept.lists && !references)
+    if (code == HDX_OK && p->progress.lists && !references)
         code = hdx_checkpoint_take_lists(p, err);
     else if (code == HDX_OK && objects && !references && p->until >= HDX_STEP_INBOUND)
         code = read_outbound(p, &(hdx_cuts){ 0 }, err);
@@ -933,7 +935,7 @@ static hdx_code read_without_cuts(hdx_pass *p, hdx_error *err)
         code = hdx_build_file_open(p->b, HDX_KIND_CUT, &p->note, &of, err);
     cuts.from = from;
     cuts.of = of;
-    if (code == HDX_OK && (code = read_outbound(p, &cuts, err)) == HDX_NOT_FOUND) /* what no build writes */
+    if (code == HDX_OK && (code = read_outbound(p, &cuts, err)) == HDX_NOT_FOUND) /* no build writes this */
         code = hdx_note_check(&p->note, err) != HDX_OK
                    ? HDX_DAMAGED
                    : hdx_fail(err, HDX_DAMAGED, "outbound", HDX_NOWHERE, "list contents differ from what was written");
@@ -953,7 +955,7 @@ static hdx_code find_listed(hdx_pass *p, hdx_error *err)
     return hdx_note_check(&p->note, err);
 }
 
-/* The same without what is left out, which has been turned round by now: target, source. */
+/* Same without the excluded references, which are transposed by now: target, source. */
 static hdx_code find_holding(hdx_pass *p, const hdx_pair *cuts, uint64_t count, hdx_error *err)
 {
     hdx_referenced *r = &p->referenced;
@@ -978,7 +980,10 @@ static hdx_code find_holding(hdx_pass *p, const hdx_pair *cuts, uint64_t count, 
     return hdx_note_check(&p->note, err);
 }
 
-/* What the steps before `references` leave to a build of an index; of those after that they have left it themselves. */
+/*
+ * Provides what the steps before `references` leave in a build of an index. Later steps of a view have saved their own
+ * results.
+ */
 static hdx_code begin_view(hdx_pass *p, uint64_t done, hdx_pair *cuts, uint64_t cut_count, hdx_error *err)
 {
     hdx_dump_tables *t = &p->b->tables;
@@ -1006,7 +1011,7 @@ static hdx_code clear_folder(const hdx_work *w, hdx_error *err)
     return rc >= 0 ? HDX_OK : hdx_fail(err, HDX_IO, w->folder, HDX_NOWHERE, "cannot delete it: %s", strerror(-rc));
 }
 
-/* Behind the last step that an earlier build of the view has done; *done: which are. */
+/* Continues after the last step that an earlier build of the view completed. *done: the completed steps. */
 static hdx_code find_begun(hdx_pass *p, uint64_t *done, hdx_error *err)
 {
     hdx_build               *b = p->b;

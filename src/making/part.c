@@ -1,9 +1,10 @@
 /*
- * part.c - the folder of a partial build: made, resumed or cleared, put in place of the index, thrown away.
+ * part.c - the folder of a partial build: creates, resumes or clears it, puts it in place of the index, removes it.
  *
- * In:  where the index is to be (place.c), its lock (lock.c).
+ * In:  the place of the index (place.c), its lock (lock.c).
  * Out: an empty folder .heapdex-part-NAME, or one with a checkpoint; the index under its name.
- * Nothing is cleared or replaced that heapdex did not write: that is looked at before a build and again at its end.
+ * Files that heapdex did not write are never removed or replaced: folders are checked before a build and again at its
+ * end.
  */
 #include "making/making.h"
 
@@ -21,7 +22,7 @@ static void notice(const hdx_index_options *options, const char *line)
         options->notice(options->notice_context, line);
 }
 
-/* `like`: for those that are made; NULL: the owner's alone, as a cache is. */
+/* `like`: access rights for new folders; NULL: only the owner's, as for a cache. */
 static int make_parents(hdx_io *io, const char *path, const hdx_access *like)
 {
     char part[4096];
@@ -49,7 +50,7 @@ static bool is_empty(const char *path)
     return d != NULL && entries == 0;
 }
 
-/* A link is not followed: nobody makes one there, and what it leads to is not ours to empty. */
+/* A link is not followed: heapdex never creates one there, and its target must not be emptied. */
 static bool is_real_folder(const char *path)
 {
     struct stat st;
@@ -65,7 +66,7 @@ int hdx_place_clear(hdx_io *io, const char *path)
 }
 
 /* ---- leftovers ---- */
-typedef enum trust { NOTHING, OURS, OPEN, FOREIGN } trust; /* OPEN: ours, but others can write to it, or could */
+typedef enum trust { NOTHING, OURS, OPEN, FOREIGN } trust; /* OPEN: ours, but others can write to it, or could have */
 
 static trust worst(trust a, trust b) { return a > b ? a : b; }
 
@@ -100,8 +101,8 @@ static trust look_into(const char *folder, unsigned depth)
 }
 
 /*
- * What heapdex writes is not used, but cleared, where another user put it into a folder of ours. What another user
- * owns, and a folder with other things in it, is neither used nor cleared.
+ * Files of heapdex that another user put into a folder of ours are cleared, not used. A folder that another user owns,
+ * or that contains other files, is neither used nor cleared.
  */
 static trust leftover(const char *part)
 {
@@ -147,7 +148,7 @@ static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
                : HDX_OK;
 }
 
-/* Or what a reading of the dump has kept (kept.h). */
+/* True also for files that a reading of the dump has saved (kept.h). */
 static bool has_checkpoint(const char *part)
 {
     char        path[4200];
@@ -159,7 +160,9 @@ static bool has_checkpoint(const char *part)
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* An empty folder for a partial build, or one with a checkpoint. The lock is held. A negative errno: none can be made.
+/*
+ * Creates an empty folder for a partial build, or resumes one with a checkpoint. REQUIRES: the lock is held. Returns a
+ * negative errno on failure.
  */
 static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hdx_index_home *home, bool resume,
                           bool *found, int *rc, hdx_error *err)
@@ -173,7 +176,7 @@ static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hd
         return HDX_OK;
     if (left == OPEN) {
         if (is_real_folder(home->part))
-            (void)chmod(home->part, 0700); /* before it is cleared: nobody else moves names in it */
+            (void)chmod(home->part, 0700); /* before it is cleared: other users can no longer rename files in it */
         (void)snprintf(line, sizeof line, "%s is writable by other users; it is not used", home->part);
         notice(options, line);
     }
@@ -184,7 +187,7 @@ static hdx_code take_part(hdx_io *io, const hdx_index_options *options, const hd
     return HDX_OK;
 }
 
-/* Nothing may be there but an index or an empty folder, and not inside another index. */
+/* The place must be empty, or an index or an empty folder, and not inside of another index. */
 static hdx_code is_free(hdx_io *io, const hdx_index_home *home, hdx_error *err)
 {
     struct stat st;
@@ -205,7 +208,7 @@ static hdx_code is_free(hdx_io *io, const hdx_index_home *home, hdx_error *err)
     return HDX_OK;
 }
 
-/* Where nothing can be written beside the dump. */
+/* Used if nothing can be written next to the dump. */
 static hdx_code begin_in_cache(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, const char *path,
                                const char *why, bool resume, bool *found, hdx_error *err)
 {
@@ -249,7 +252,7 @@ hdx_code hdx_place_in_the_way(const hdx_index_home *home, hdx_error *err)
         return hdx_hint(err, hdx_fail(err, HDX_USAGE, home->lock, HDX_NOWHERE, "is not a lock file of heapdex"),
                         "move it elsewhere, or use --index-dir DIR");
     if (err != NULL)
-        err->code = HDX_BUSY; /* somebody else may be building */
+        err->code = HDX_BUSY; /* another process may be building */
     return HDX_BUSY;
 }
 
@@ -266,7 +269,7 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
     hdx_error foreign;
     hdx_code  code;
     int       rc = 0;
-    assert(home->path[0] != '\0'); /* M2: hdx_place_find was asked */
+    assert(home->path[0] != '\0'); /* M2: hdx_place_find was called */
     *found = false;
     if ((code = is_free(io, home, err)) != HDX_OK)
         return code;
@@ -292,8 +295,10 @@ hdx_code hdx_place_begin(hdx_io *io, const hdx_index_options *options, hdx_index
                     "store the index elsewhere with --index-dir DIR");
 }
 
-/* Another builder that took the place over writes the same names: a file that is not as long as it was made is not
- * ours. */
+/*
+ * Another builder that took over the place writes the same names: a file whose length differs from what was written is
+ * not ours.
+ */
 static hdx_code still_ours(hdx_io *io, const hdx_index_home *home, const hdx_manifest *m, hdx_error *err)
 {
     hdx_code code = hdx_place_still_held(home, err);
@@ -314,8 +319,8 @@ static hdx_code still_ours(hdx_io *io, const hdx_index_home *home, const hdx_man
 }
 
 /*
- * A file system that cannot swap two names: the old folder goes aside under a temporary name first. Readers may find
- * nothing for a moment.
+ * For a file system that cannot swap two names: the old folder is renamed to a temporary name first. For a moment
+ * readers may find no index.
  */
 static int replace_by_steps(hdx_io *io, const char *part, const char *path)
 {
@@ -339,8 +344,8 @@ hdx_code hdx_place_put(hdx_io *io, const char *part, const char *path, bool in_i
     int         rc;
     if (old && (code = hdx_place_holds_other(path, err)) != HDX_OK)
         return code;
-    rc = old ? io->exchange(io, part, path) : io->rename(io, part, path);        /* over an empty folder at most */
-    if (old && rc >= 0 && (code = hdx_place_holds_other(part, err)) != HDX_OK) { /* it came since */
+    rc = old ? io->exchange(io, part, path) : io->rename(io, part, path);        /* at most over an empty folder */
+    if (old && rc >= 0 && (code = hdx_place_holds_other(part, err)) != HDX_OK) { /* it appeared since */
         if (io->exchange(io, part, path) >= 0 && err != NULL)
             (void)snprintf(err->where, sizeof err->where, "%.*s", (int)sizeof err->where - 1, path);
         return code;
@@ -394,6 +399,6 @@ void hdx_place_narrow(hdx_io *io, const hdx_index_home *home)
 
 void hdx_place_abandon(hdx_io *io, hdx_index_home *home)
 {
-    if (hdx_place_held(home) && leftover(home->part) != FOREIGN) /* else it is another's by now, or was all the time */
+    if (hdx_place_held(home) && leftover(home->part) != FOREIGN) /* otherwise it is another builder's */
         (void)hdx_place_clear(io, home->part);
 }

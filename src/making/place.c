@@ -1,11 +1,11 @@
 /*
- * place.c - where an index lives, and whether what is there is the index of the dump as it is now.
+ * place.c - the location of an index, and whether an existing index matches the dump.
  *
- *     absent -> building (lock held, folder .heapdex-part-NAME) -> whole (renamed into place)
+ *     absent -> building (lock held, folder .heapdex-part-NAME) -> complete (renamed into place)
  *         -> stale (the dump changed) | removed                                                       INDEX 1
  *
- * lock.c decides who may build; part.c has the folder of a partial build, leftovers and the rename. Neither is called
- * from here.
+ * lock.c decides who may build; part.c has the folder of a partial build, leftovers and the rename. This file calls
+ * neither.
  */
 #include "making/making.h"
 
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define EDGE (64u << 10) /* bytes sampled at the head and the tail of a dump ... */
-#define SPOT (4u << 10)  /* ... and at 16 places between */
+#define EDGE (64u << 10) /* bytes sampled at the start and at the end of a dump ... */
+#define SPOT (4u << 10)  /* ... and at each of 16 places between */
 
 static hdx_code too_long(const char *path, hdx_error *err)
 {
@@ -150,7 +150,7 @@ bool hdx_place_untouched(hdx_io *io, const char *path, const hdx_manifest *m)
 }
 
 /*
- * Does the dump still say what it said when it was indexed? Size, time and inode alike are taken for yes; else content
+ * Returns whether the dump is unchanged since it was indexed: equal size, time and inode suffice; otherwise its content
  * is sampled.
  */
 static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, bool *same, hdx_error *err)
@@ -173,7 +173,7 @@ static hdx_code same_dump(hdx_io *io, const char *path, const hdx_manifest *m, b
     return code;
 }
 
-/* Is it an index, and of the dump as it is now? */
+/* Returns whether it is an index that matches the current dump. */
 static bool is_current(hdx_io *io, const char *path, const hdx_index_options *options)
 {
     hdx_catalog *catalog = NULL;
@@ -186,15 +186,16 @@ static bool is_current(hdx_io *io, const char *path, const hdx_index_options *op
 }
 
 /*
- * The index in the cache is used where there is none beside the dump, and where the one beside the dump is stale and
- * the one in the cache is not: the folder of the dump could not be written when it became stale.
+ * The index in the cache is used if there is none next to the dump, or if that one is stale and the one in the cache is
+ * not: the folder of the dump could not be written when it became stale.
  */
-static bool is_cached(hdx_io *io, const hdx_index_options *options, const char *beside, char cached[4096])
+static bool is_cached(hdx_io *io, const hdx_index_options *options, const char *next_to_dump, char cached[4096])
 {
     if (!hdx_place_cache_path(options, cached, 4096) || !hdx_place_is_own_cache(cached) ||
         !hdx_folder_is_index(io, cached))
         return false;
-    return !hdx_folder_is_index(io, beside) || (is_current(io, cached, options) && !is_current(io, beside, options));
+    return !hdx_folder_is_index(io, next_to_dump) ||
+           (is_current(io, cached, options) && !is_current(io, next_to_dump, options));
 }
 
 hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_home *home, hdx_error *err)
@@ -207,7 +208,7 @@ hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_
     hdx_access_of(dump, &home->access);
     if (options->index_dir != NULL)
         return hdx_place_set(home, options->index_dir, err);
-    if (options->dump_number > 1) { /* app.hprof -> app.2.hprof.hdx would hide whose it is: app.hprof.2.hdx */
+    if (options->dump_number > 1) { /* app.hprof.2.hdx, because app.2.hprof.hdx would hide the name of the dump */
         n = snprintf(path, sizeof path, "%.*s.%u.hdx", (int)len, dump, options->dump_number);
     } else
         n = snprintf(path, sizeof path, "%s.hdx", dump);
@@ -216,10 +217,10 @@ hdx_code hdx_place_find(hdx_io *io, const hdx_index_options *options, hdx_index_
     return hdx_place_set(home, is_cached(io, options, path, cached) ? cached : path, err);
 }
 
-/* ---- whose index is it? ---- */
+/* ---- the dump of an index ---- */
 /*
- * Only a dump that has the name and the path of the one that was indexed is that dump, changed. Without --index-dir the
- * place follows from the path, so the name is enough. An index of an older heapdex knows no path.
+ * A changed dump is recognized by the name and path of the indexed one. Without --index-dir the place follows from the
+ * path, so the name is enough. An index of an older heapdex has no path.
  */
 static bool is_of_path(const hdx_manifest *m, const hdx_index_options *options)
 {
@@ -309,7 +310,7 @@ hdx_code hdx_place_state(hdx_io *io, const hdx_index_home *home, const hdx_index
         }
         if (same ? m->dump_number != number : !is_of_path(m, options))
             code = of_another(home, m, options, same, err);
-        *state = same ? HDX_INDEX_ABSENT /* up to an earlier step */ : HDX_INDEX_STALE;
+        *state = same ? HDX_INDEX_ABSENT /* complete only up to an earlier step */ : HDX_INDEX_STALE;
     }
     hdx_catalog_close(*catalog);
     *catalog = NULL;

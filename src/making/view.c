@@ -1,14 +1,14 @@
 /*
- * view.c - a view of an index: the heap where some roots do not count, some references do not hold, or objects have
- * other sizes. What depends on that (special, dominator, nearest, dominators, dominated, retained) is found again and
- * kept in a folder views/NAME beside the files of the index; all else is read from those.
+ * view.c - a view of an index: the heap with some roots or references excluded, or with other object sizes. What
+ * depends on that (special, dominator, nearest, dominators, dominated, retained) is computed again and stored in a
+ * folder views/NAME in the index; everything else is read from the files of the index.
  *
- * In:  a whole index; types of roots, pairs of objects.
- * Out: the folder, which exists from its rename on. A view that is stopped leaves what it has done in
- * .heapdex-part-NAME, where the next build of it goes on (view_checkpoint.c). Views that are there stay as they are.
- * Knows that a catalog of its own makes a view an index: roots that count, what lives by class and heap.
+ * In:  a complete index; types of roots, pairs of objects.
+ * Out: the folder, which exists once it is renamed. An interrupted view leaves its work in .heapdex-part-NAME, where
+ *      its next build resumes (view_checkpoint.c). Other views are not changed.
+ * A view is opened like an index because it has its own catalog: roots that count, live objects by class and heap.
  * Cost: reading outbound, then the steps references, dominators and retained of a build without transposing: about half
- *       of the CPU time of a build of a plain dump, a third of one that is compressed.
+ *       of the CPU time of a build of a plain dump, a third for a compressed one.
  */
 #include "making/checkpoint.h"
 
@@ -20,14 +20,14 @@
 
 typedef struct view_home {
     hdx_index_home index;
-    char           views[4200]; /* the folder of all views; of this one, and while it is made: */
+    char           views[4200]; /* folders of all views; of this one, and while it is being built: */
     char           path[4300], part[4300];
 } view_home;
 
 static hdx_code find_home(hdx_io *io, const hdx_index_options *options, const char *name, view_home *out,
                           hdx_error *err)
 {
-    assert(hdx_view_name_is_one(name)); /* else it could lead anywhere */
+    assert(hdx_view_name_is_one(name)); /* otherwise it could lead anywhere */
     const hdx_code code = hdx_place_find_made(io, options, &out->index, err);
     (void)snprintf(out->views, sizeof out->views, "%s/" HDX_FOLDER_VIEWS, out->index.path);
     (void)snprintf(out->path, sizeof out->path, "%s/%s", out->views, name);
@@ -40,8 +40,8 @@ static hdx_code find_home(hdx_io *io, const hdx_index_options *options, const ch
 }
 
 /*
- * Links are not followed: what they lead to is not ours. What an earlier build of the view has left stays; where
- * nothing has, hdx_passes_view makes the folder of it.
+ * Links are not followed, because their targets are not ours. What an earlier build of the view saved is left as it is;
+ * if there is nothing, hdx_passes_view creates the folder.
  */
 static hdx_code make_folders(hdx_io *io, const view_home *home, hdx_error *err)
 {
@@ -81,7 +81,7 @@ static hdx_code check_index(const hdx_manifest *m, const hdx_view_wanted *want, 
     return HDX_OK;
 }
 
-/* Roots that count. Those of the catalog are sorted by object, and so are these. */
+/* Takes the roots that count, sorted by object as in the catalog. */
 static hdx_code take_roots(hdx_build *b, uint32_t without, hdx_error *err)
 {
     hdx_dump_tables *t = &b->tables;
@@ -99,7 +99,7 @@ static hdx_code take_roots(hdx_build *b, uint32_t without, hdx_error *err)
     return HDX_OK;
 }
 
-/* The manifest as that of the index, without what is found anew. */
+/* The manifest of the index, without what is computed again. */
 static void begin_manifest(hdx_build *b, const hdx_view_wanted *want)
 {
     hdx_manifest *m = &b->manifest;
@@ -119,7 +119,7 @@ static void begin_manifest(hdx_build *b, const hdx_view_wanted *want)
     memcpy(m->identity, identity, sizeof identity);
 }
 
-/* Of all that must be alike to go on: an earlier build may have left out other references under the same words. */
+/* Hashes all that must be equal to resume: an earlier build with the same words may have excluded other references. */
 static uint64_t version_of(const hdx_build *b, const hdx_view_wanted *want)
 {
     const uint64_t numbers[] = { hdx_checkpoint_version(b->work.options), want->roots, want->cut_count };
@@ -153,7 +153,7 @@ static hdx_code prepare(hdx_build *b, const view_home *home, const hdx_view_want
     return HDX_OK;
 }
 
-/* ---- into its place ---- */
+/* ---- putting it in place ---- */
 static hdx_code commit(hdx_io *io, const view_home *home, hdx_error *err)
 {
     hdx_code code = hdx_place_still_held(&home->index, err);
@@ -195,7 +195,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     if (code == HDX_OK) {
         (void)snprintf(report->path, sizeof report->path, "%.*s", (int)sizeof report->path - 1, home->path);
         hdx_report_from(&b->manifest, report);
-        for (unsigned k = 0; k < HDX_KINDS; k++) /* its own alone */
+        for (unsigned k = 0; k < HDX_KINDS; k++) /* only its own files */
             if (!hdx_kind_of_view((hdx_kind)k))
                 report->bytes -= b->manifest.files[k].bytes;
         hdx_report_add_catalog(b->work.io, report);
@@ -204,7 +204,7 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
     return code;
 }
 
-/* An index is there, and nobody else writes in it. */
+/* Requires an index there, and that no other process writes to it. */
 static hdx_code lock(hdx_io *io, const hdx_index_options *options, view_home *home, hdx_error *err)
 {
     const hdx_code code = hdx_place_lock(io, options, &home->index, err);
@@ -259,7 +259,7 @@ hdx_code hdx_view_remove(const hdx_index_options *options, const char *name, cha
     else if (!there && !left)
         code = hdx_fail(err, HDX_NOT_FOUND, home.index.path, HDX_NOWHERE, "the index has no view %s", name);
     if (code == HDX_OK)
-        (void)io->remove(io, home.views); /* where it was the last one */
+        (void)io->remove(io, home.views); /* removed if this was the last view */
     hdx_place_unlock(&home.index);
     return code;
 }

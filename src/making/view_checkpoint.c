@@ -1,15 +1,14 @@
 /*
- * view_checkpoint.c - what a view that is killed or interrupted has done, kept for the next build of it.
+ * view_checkpoint.c - saves what a killed or interrupted view has completed, for its next build.
  *
- * In:  what the steps references and dominators of a view have left.
- * Out: beside their files (special, nearest, search.tmp, idoms.tmp) the file view.tmp: numbers, and bits of what lives
- *      and is special. A seal (seal.c) of all of them.
+ * In:  the results of the steps references and dominators of a view.
+ * Out: in addition to their files (special, nearest, search.tmp, idoms.tmp) the file view.tmp: numbers, and bits of
+ *      live and special objects. A seal (seal.c) of all of them.
  *
- * Everything else a view is made of lies in the index, so there is no catalog as in a checkpoint of a build, and roots
- * and references that do not count are found by whoever asks: they go into the version that the seal and view.tmp bear.
- * A view takes a minute where a build takes three, and is gone on from under a seal alone: on the same machine, before
- * it is started again, with files that nobody has touched. Without one it begins anew. Bounds are looked at all the
- * same.
+ * Everything else that a view needs is in the index, so it has no catalog as in a checkpoint of a build. The caller
+ * supplies excluded roots and references again; the version in the seal and in view.tmp depends on them. A view takes a
+ * minute where a build takes three, so it is only resumed with a seal: on the same machine, before a reboot, with
+ * untouched files. Without a seal it starts again. Bounds are checked nevertheless.
  */
 #include "making/checkpoint.h"
 
@@ -18,7 +17,7 @@
 
 #define NAME HDX_KEPT_VIEW
 
-/* Of view.tmp, before the bits; as it lies in memory, without padding. */
+/* The beginning of view.tmp, before the bits; as it is in memory, without padding. */
 typedef struct numbers {
     uint64_t          done, width;
     uint64_t          reached, references, gc_roots, specials;
@@ -83,7 +82,7 @@ void hdx_view_checkpoint_remove(hdx_work *w)
     hdx_seal_remove(w);
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 static hdx_code unusable(hdx_error *err)
 {
     return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
@@ -93,7 +92,7 @@ typedef struct file_names {
     const char *at[6];
 } file_names;
 
-/* What the steps done have in the folder. */
+/* The files of the completed steps. */
 static file_names files_of(uint64_t done)
 {
     return (file_names){ { NAME, "search.tmp", "special.hdx", "nearest.hdx", "seal",
@@ -109,7 +108,7 @@ static bool is_sealed(const hdx_build *b, uint64_t done)
     return true;
 }
 
-/* Of a step that was not finished: it would be in the view. */
+/* Removes files of an unfinished step, which would otherwise become part of the view. */
 static bool remove_others(const hdx_work *w, uint64_t done)
 {
     const file_names files = files_of(done);
@@ -224,7 +223,7 @@ hdx_code hdx_view_checkpoint_take(hdx_pass *p, uint64_t *done, hdx_error *err)
     hdx_build     *b = p->b;
     const uint64_t bytes = words_of(p) * 8;
     const hdx_code code = take(p, done, err);
-    b->keeping.checkpointed = code == HDX_OK || code == HDX_LIMIT; /* a small budget says nothing against it */
+    b->keeping.checkpointed = code == HDX_OK || code == HDX_LIMIT; /* too small a budget does not make it invalid */
     if (code != HDX_NOT_FOUND)
         return code;
     hdx_mem_put(&b->work.mem, p->search.live, bytes);

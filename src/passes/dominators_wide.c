@@ -99,7 +99,7 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx
     hdx_code code;
     if ((code = hdx_temp_begin(w, "semis.tmp", most, links, &semis_file, err)) == HDX_OK &&
         (code = WIDE(hdx_semidominators)(&visits, &preds, &with, &semis, err)) == HDX_OK &&
-        (code = hdx_temp_begin(w, "idoms.tmp", semis.count * one, in->beside, idoms, err)) == HDX_OK)
+        (code = hdx_temp_begin(w, "idoms.tmp", semis.count * one, in->next_step, idoms, err)) == HDX_OK)
         code = WIDE(hdx_dominators)(&visits, &semis, &with, &idoms->tape, err);
     assert(code != HDX_OK || semis.count <= visits.count); /* P6 */
     hdx_temp_remove(&semis_file);

@@ -274,7 +274,7 @@ void     hdx_live_free(hdx_work *w, const hdx_dump_tables *t, hdx_live *live);
 typedef struct hdx_search_in {
     const hdx_packed     *outbound;
     const hdx_referenced *referenced;
-    const hdx_task       *beside; /* runs at the same time as the searches; NULL: none */
+    const hdx_task       *parallel; /* runs at the same time as the searches; NULL: none */
 } hdx_search_in;
 typedef struct hdx_inbound_in {
     const hdx_packed     *outbound;
@@ -285,7 +285,7 @@ typedef struct hdx_inbound_in {
 typedef struct hdx_dominators_in {
     const hdx_search     *search;
     hdx_predecessor_file *predecessors, *instances; /* the part that was read is cut off */
-    uint64_t              beside;                   /* most bytes of the next step */
+    uint64_t              next_step;                /* most bytes of the next step */
 } hdx_dominators_in;
 typedef struct hdx_instances_in {
     const hdx_search   *search;

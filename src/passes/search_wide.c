@@ -190,19 +190,19 @@ hdx_code WIDE(hdx_pass_search)(hdx_work *w, const hdx_dump_tables *t, const hdx_
      * what is beside is last: at its end all threads are at work, while the others have one each; and it takes the
      * memory that nearest roots give back
      */
-    enum { SEARCH, NEAREST, WRITE, BESIDE, TASKS };
+    enum { SEARCH, NEAREST, WRITE, PARALLEL, TASKS };
     hdx_task all[TASKS] = {
         [SEARCH] = { do_search, &r, 0 },
         [NEAREST] = { do_nearest, &r, 0 },
         [WRITE] = { do_write_nearest, &r, 1u << SEARCH | 1u << NEAREST },
     };
     hdx_code code;
-    if (in->beside != NULL)
-        all[BESIDE] = *in->beside;
+    if (in->parallel != NULL)
+        all[PARALLEL] = *in->parallel;
     if ((code = make_graph(&r, err)) == HDX_OK && (code = find_roots(&r, err)) == HDX_OK &&
         (hdx_task_whole(whole, HDX_TASK_SEARCH) ||
          (code = hdx_temp_create(w, "search.tmp", &out->file, err)) == HDX_OK))
-        code = hdx_run_tasks(w->threads, all, in->beside != NULL ? TASKS : BESIDE, err);
+        code = hdx_run_tasks(w->threads, all, in->parallel != NULL ? TASKS : PARALLEL, err);
     free_ids(&r, &r.special.before, words(&r));
     free_ids(&r, &r.nearest, r.wanted.count);
     hdx_mem_put(&w->mem, r.wanted.words, words(&r) * 8);

@@ -133,10 +133,10 @@ static void cut_memory(void *context, uint64_t end)
         (void)resize(t, t->end);
 }
 
-hdx_code hdx_temp_begin(hdx_work *w, const char *name, uint64_t most, uint64_t beside, hdx_temp *t, hdx_error *err)
+hdx_code hdx_temp_begin(hdx_work *w, const char *name, uint64_t most, uint64_t others, hdx_temp *t, hdx_error *err)
 {
     const uint64_t room = hdx_work_room(w);
-    if (most > room || beside > room - most)
+    if (most > room || others > room - most)
         return hdx_temp_create(w, name, t, err);
     *t = (hdx_temp){ .io = w->io, .fd = -1, .mem = &w->mem, .most = most, .memory_bytes = most / STEPS };
     t->memory = hdx_mem_raw(&w->mem, t->memory_bytes, 1);
