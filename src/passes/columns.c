@@ -4,10 +4,11 @@
  * In:  the stretches of the first pass, the set of addresses (id = rank), class layouts, locals of threads.
  * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids,
  *      sorted, each once, without the class (MAT 3.1).
- * Told to stop, it keeps which stretches are read (kept.h); a build that goes on from there looks at all of the file
- * when it is whole, as it does at that of a checkpoint. Every reference is resolved once, here. Dangling ones are
- * dropped and counted (R19). Cost: a byte per object (entries.c) stays in memory beside the set of addresses; 4 bytes
- * an object and 2 to 3 a reference go to the file.
+ * An interrupted pass saves which stretches it has read (kept.h); a build that resumes it checks the complete file, as
+ * with a checkpoint.
+ * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
+ * Cost: memory for one byte per object (entries.c) and the set of addresses; 4 bytes per object and 2 to 3 per
+ *       reference in the file.
  */
 #include "passes/passes.h"
 
@@ -16,35 +17,35 @@
 #include <stdlib.h>
 
 #define UNIT   (512u << 10) /* bytes of records written at once */
-#define RUN    24u          /* references sorted by insertion; */
-#define MERGED 2048u        /* by merging, on the stack; more of them by the C library */
+#define RUN    24u          /* up to this many references are sorted by insertion; */
+#define MERGED 2048u        /* up to this many by merging, on the stack; more by qsort */
 
 typedef struct worker {
     uint8_t     apart[HDX_APART];
-    uint64_t   *values; /* references of the object at hand */
+    uint64_t   *values; /* references of the current object */
     uint64_t    value_count, value_capacity;
     uint8_t    *bytes; /* records not yet written */
     uint64_t    used, capacity;
-    hdx_spilled unit; /* what `bytes` hold */
+    hdx_spilled unit; /* describes the contents of `bytes` */
     hdx_pos     last_pos;
     uint64_t    next_id;
     uint64_t    stretch;
     hdx_addr    last_class_addr;
     uint32_t    last_class;
-    uint64_t    dangling; /* of finished objects, and of the one at hand */
+    uint64_t    dangling; /* of finished objects and of the current one */
     uint64_t    dangling_at_hand;
-    bool        in_heap; /* last_heap is one */
+    bool        in_heap; /* last_heap is valid */
     uint32_t    last_heap, last_heap_place;
 } worker;
 
 /* Object arrays of one stretch, for the reference size (MAT 2.1). */
 typedef struct arrays {
     hdx_addr first, last;
-    uint64_t last_end; /* where the last one would end with 8-byte references */
-    bool     overlap;  /* two neighbours lie closer than that */
+    uint64_t last_end; /* end of the last one with 8-byte references */
+    bool     overlap;  /* two neighbours are closer than that */
 } arrays;
 
-/* What is asked of a class for every one of its objects, side by side. */
+/* Properties of a class that are needed for each of its objects, packed together. */
 typedef struct shape {
     hdx_id          own;   /* its class object */
     uint64_t        bytes; /* hdx_class_layout */
@@ -60,7 +61,7 @@ typedef struct walk {
     const hdx_dump        *dump;
     hdx_keeping           *keeping;
     hdx_columns           *out;
-    uint64_t              *holds_locals; /* bit set: objects that are threads with locals; NULL: there are none */
+    uint64_t              *holds_locals; /* bit set: objects that are threads with locals; NULL: none */
     _Atomic hdx_pos
             *misfits;   /* by class number: + 1, the first record in the file that does not fit (R17); 0: all fit */
     shape   *shapes;    /* by class number */
@@ -120,7 +121,7 @@ static void insert(uint64_t *v, uint64_t n)
     }
 }
 
-/* Runs of RUN, merged by twos, here and there in turn. */
+/* Merges runs of RUN pairwise, back and forth between two arrays. */
 static void merge_runs(uint64_t *v, uint64_t n)
 {
     uint64_t other[MERGED], *from = v, *to = other;
@@ -130,7 +131,7 @@ static void merge_runs(uint64_t *v, uint64_t n)
         for (uint64_t i = 0; i < n; i += 2 * run) {
             const uint64_t middle = n - i < run ? n : i + run, end = n - i < 2 * run ? n : i + 2 * run;
             uint64_t       a = i, b = middle;
-            for (uint64_t k = i; k < end; k++) { /* chosen, not branched on: which comes first is a coin toss */
+            for (uint64_t k = i; k < end; k++) { /* without branches, because the order is unpredictable */
                 const bool first = b == end || (a < middle && from[a] <= from[b]);
                 to[k] = from[first ? a : b];
                 a += first;
@@ -161,8 +162,8 @@ static uint64_t sort_unique(uint64_t *v, uint64_t n)
 }
 
 /*
- * Ascending, each once and not `own`, which stands first and only once (MAT 3.1; INDEX I4, I5); nearly every list is
- * tiny or sorted already.
+ * Sorts and removes duplicates and `own`, which is put first, once (MAT 3.1; INDEX I4, I5); nearly every list is tiny
+ * or already sorted.
  */
 static inline uint64_t tidy(uint64_t *v, uint64_t n, uint64_t own)
 {
@@ -206,7 +207,7 @@ static hdx_code write_unit(walk *k, worker *w, hdx_error *err)
     return code;
 }
 
-/* All references of the object are in `values`: its record. */
+/* Writes the record of the object, whose references are all in `values`. */
 static hdx_code finish(walk *k, worker *w, const hdx_spill_record *r, hdx_error *err)
 {
     const uint64_t id = r->id;
@@ -221,7 +222,7 @@ static hdx_code finish(walk *k, worker *w, const hdx_spill_record *r, hdx_error 
     const uint64_t n = tidy(w->values, w->value_count, c->own), want = 5 * n + HDX_SPILL_HEAD;
     w->value_count = 0;
     if (w->used > 0 && pos != HDX_SPILL_BARE &&
-        pos - w->last_pos >= HDX_PACKED_NODES) { /* nothing packed is that far apart */
+        pos - w->last_pos >= HDX_PACKED_NODES) { /* packed distances cannot be that long */
         hdx_code code = write_unit(k, w, err);
         if (code != HDX_OK)
             return code;
@@ -275,8 +276,8 @@ static hdx_code changed(hdx_pos pos, hdx_error *err)
 }
 
 /*
- * R17: fields that lie wholly inside the bytes are read; the first such record of a class is told, whichever thread met
- * it.
+ * R17: fields that are completely inside of the bytes are read; the first such record of a class in the file is
+ * reported, whichever thread found it.
  */
 static void misfit(_Atomic hdx_pos *first, hdx_pos pos)
 {
@@ -285,7 +286,7 @@ static void misfit(_Atomic hdx_pos *first, hdx_pos pos)
         ;
 }
 
-static hdx_code tell_misfits(const walk *k, hdx_error *err)
+static hdx_code report_misfits(const walk *k, hdx_error *err)
 {
     const hdx_dump_tables *t = k->t;
     hdx_code               code = HDX_OK;
@@ -301,7 +302,7 @@ static hdx_code tell_misfits(const walk *k, hdx_error *err)
     return code;
 }
 
-/* Place of the object's heap in t->heaps, + 1; 0: none. Objects of a heap come together. */
+/* Index of the object's heap in t->heaps, + 1; 0: none. Objects of a heap follow each other. */
 static uint32_t heap_of(const hdx_dump_tables *t, worker *w, const hdx_event *e)
 {
     if (t->heap_count == 0)
@@ -317,7 +318,7 @@ static uint32_t heap_of(const hdx_dump_tables *t, worker *w, const hdx_event *e)
     return w->last_heap_place;
 }
 
-/* The same of an object that a record describes; length: of an array. */
+/* Same for an object that a record describes; length: of an array. */
 static hdx_code finish_event(walk *k, worker *w, const hdx_event *e, uint64_t id, uint32_t class_number,
                              uint64_t length, hdx_error *err)
 {
@@ -421,7 +422,7 @@ static hdx_code primitive_array(walk *k, worker *w, const hdx_event *e, uint64_t
 }
 
 #define AHEAD 8u
-/* Where classes are many: what will be looked up for events to come. */
+/* Prefetches what later events will look up, if there are many classes. */
 static void fetch(const walk *k, const hdx_event *events, size_t i, size_t n)
 {
     const hdx_dump_tables *t = k->t;
@@ -484,7 +485,7 @@ static hdx_code on_end(void *context, unsigned number, uint64_t stretch, hdx_err
     return w->used >= UNIT ? write_unit(k, w, err) : HDX_OK;
 }
 
-/* What the workers still hold; then object 0 and invented classes, which have no record: a unit of their own. */
+/* Writes what workers have not yet written; then a unit for object 0 and invented classes, which have no record. */
 static hdx_code finish_units(walk *k, hdx_error *err)
 {
     const hdx_dump_tables *t = k->t;
@@ -504,8 +505,7 @@ static hdx_code finish_units(walk *k, hdx_error *err)
 }
 
 /*
- * MAT 2.1: compressed as soon as an object array lies inside the room its predecessor in the file would need with
- * 8-byte references.
+ * MAT 2.1: compressed as soon as an object array is inside of the room that its predecessor in the file would need with
  */
 static void find_reference_size(const walk *k)
 {
@@ -543,11 +543,11 @@ static uint32_t find_alignment(const hdx_dump_tables *t)
     return hdx_alignment_of(divisor);
 }
 
-/* ---- what is kept ---- */
-typedef struct kept_numbers {
+/* ---- saving an interrupted pass ---- */
+typedef struct saved_numbers {
     uint64_t scan_sum, stretches, dangling;
     uint64_t spill_bytes, longest, edges;
-} kept_numbers;
+} saved_numbers;
 
 typedef struct kept_misfit {
     uint64_t class_number;
@@ -568,12 +568,12 @@ static hdx_code put_misfits(const walk *k, hdx_kept *file, hdx_error *err)
     return code;
 }
 
-/* Told to stop: whole objects that workers hold go to the file, and which stretches they were in is written down. */
-static hdx_code keep(walk *k, hdx_error *err)
+/* After a cancellation: writes the complete objects that workers have, and saves how far the stretches were read. */
+static hdx_code save_progress(walk *k, hdx_error *err)
 {
     const hdx_spill *spill = &k->out->spill;
     hdx_kept        *file = NULL;
-    kept_numbers     numbers = { .scan_sum = k->keeping->kept_scan_sum,
+    saved_numbers    numbers = { .scan_sum = k->keeping->kept_scan_sum,
                                  .stretches = k->arrays == NULL ? 0 : k->dump->survey.stretch_count,
                                  .dangling = k->out->dangling };
     uint32_t         sum;
@@ -613,10 +613,10 @@ static hdx_code get_misfits(walk *k, hdx_kept *file, hdx_error *err)
 }
 
 /*
- * Runs lie before `next`, and begin inside their first stretch. What of them and of the units is not as it should be
- * shows when all is read.
+ * Checks that runs precede `next` and start inside of their first stretch. Other errors in them and in the units show
+ * when everything is read.
  */
-static bool halt_holds(const hdx_survey *survey, const hdx_halt *at)
+static bool halt_valid(const hdx_survey *survey, const hdx_halt *at)
 {
     if (at->next > survey->stretch_count || at->count > HDX_WORKERS_MAX)
         return false;
@@ -632,17 +632,17 @@ static bool halt_holds(const hdx_survey *survey, const hdx_halt *at)
 
 static hdx_code get_numbers(walk *k, hdx_kept *file, hdx_error *err)
 {
-    hdx_spill   *spill = &k->out->spill;
-    hdx_work    *w = k->w;
-    kept_numbers numbers;
-    struct stat  st;
-    hdx_code     code;
+    hdx_spill    *spill = &k->out->spill;
+    hdx_work     *w = k->w;
+    saved_numbers numbers;
+    struct stat   st;
+    hdx_code      code;
     if ((code = hdx_kept_get(file, &numbers, sizeof numbers, err)) != HDX_OK ||
         (code = hdx_kept_get(file, &k->at, sizeof k->at, err)) != HDX_OK)
         return code;
     if (numbers.scan_sum != k->keeping->kept_scan_sum ||
         numbers.stretches != (k->arrays == NULL ? 0 : k->dump->survey.stretch_count) ||
-        !halt_holds(&k->dump->survey, &k->at) || w->io->stat(w->io, spill->file.path, &st) < 0 ||
+        !halt_valid(&k->dump->survey, &k->at) || w->io->stat(w->io, spill->file.path, &st) < 0 ||
         numbers.spill_bytes > (uint64_t)st.st_size || numbers.longest > numbers.spill_bytes)
         return hdx_kept_refuse(err);
     k->out->dangling = numbers.dangling;
@@ -655,14 +655,14 @@ static hdx_code get_numbers(walk *k, hdx_kept *file, hdx_error *err)
     spill->capacity = spill->count;
     for (uint64_t i = 0; i < numbers.stretches && code == HDX_OK; i++) {
         uint8_t overlap;
-        memcpy(&overlap, &k->arrays[i].overlap, sizeof overlap); /* a bool that is neither must not be read as one */
+        memcpy(&overlap, &k->arrays[i].overlap, sizeof overlap); /* an invalid bool must not be read as one */
         if (overlap > 1)
             code = hdx_kept_refuse(err);
     }
     return code;
 }
 
-static hdx_code go_on(walk *k, hdx_error *err)
+static hdx_code resume(walk *k, hdx_error *err)
 {
     hdx_kept *file = NULL;
     uint32_t  sum;
@@ -706,7 +706,7 @@ static hdx_code prepare(walk *k, hdx_error *err)
         k->workers[i].last_class = HDX_NO_CLASS;
         k->workers[i].unit.first = HDX_NO_ID;
     }
-    return k->keeping->kept_columns ? go_on(k, err) : hdx_spill_open(w, "references.tmp", &k->out->spill, err);
+    return k->keeping->kept_columns ? resume(k, err) : hdx_spill_open(w, "references.tmp", &k->out->spill, err);
 }
 
 static void finish_walk(walk *k)
@@ -745,10 +745,10 @@ hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump 
         (!lists || went_on || (code = hdx_entries_begin(w, &out->entries, err)) == HDX_OK))
         code = hdx_hprof_walk(dump->source, &dump->survey, w->threads, &visitor, &k->at, &w->mem, &w->tick, err);
     if (code == HDX_CANCELLED && keeping->kept_scan && hdx_kept_is_worth(w, keeping, code))
-        (void)keep(k, NULL);
+        (void)save_progress(k, NULL);
     if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK &&
         (!went_on || keeping->sealed || (code = hdx_spill_check(w, t, &out->spill, true, err)) == HDX_OK) &&
-        (code = tell_misfits(k, err)) == HDX_OK) {
+        (code = report_misfits(k, err)) == HDX_OK) {
         find_reference_size(k);
         out->sizing.alignment = find_alignment(t);
         keeping->unproven = false;

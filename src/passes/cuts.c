@@ -1,6 +1,6 @@
 /*
- * cuts.c - references that a view leaves out: the index files cut_from, cut, cut_to, cut_by. And who has a referrer by
- * the index inbound, where outbound lists are read without those that are left out.
+ * cuts.c - references that a view excludes: the index files cut_from, cut, cut_to, cut_by. Also finds which objects
+ * have a referrer, from the index inbound, if outbound lists are read without excluded references.
  *
  * In:  pairs of source and target, sorted, each once; the index inbound.
  * Out: the same by source and by target; bits.
@@ -13,7 +13,7 @@
 /* Pairs by rank of their first number. */
 typedef struct grouped {
     const hdx_pair *pairs;
-    uint64_t       *begin; /* by rank, and behind the last: the first pair of it */
+    uint64_t       *begin; /* by rank, plus one entry at the end: the first pair of it */
     uint64_t        keys;
 } grouped;
 
@@ -40,7 +40,7 @@ static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *
     return HDX_OK;
 }
 
-/* The set of all first numbers, and the second ones of each. */
+/* Writes the set of all first numbers, and the second numbers for each. */
 static hdx_code write_side(hdx_work *w, const hdx_pair *pairs, uint64_t count, hdx_kind set, hdx_index_file out[2],
                            uint64_t *members, hdx_error *err)
 {
@@ -82,18 +82,18 @@ hdx_code hdx_pass_write_cuts(hdx_work *w, hdx_pair *pairs, uint64_t count, hdx_i
     return code != HDX_OK ? code : write_side(w, pairs, count, HDX_KIND_CUT_TO, out + 2, to, err);
 }
 
-/* ---- who has a referrer ---- */
-typedef struct looking {
+/* ---- objects with a referrer ---- */
+typedef struct referred_scan {
     const hdx_one_to_n   *inbound;
     const hdx_referenced *out;
     uint64_t              objects;
     _Atomic uint64_t      next;
-} looking;
+} referred_scan;
 
 static void look(void *context, unsigned worker)
 {
-    looking *l = context;
-    uint64_t degrees[1024], piece;
+    referred_scan *l = context;
+    uint64_t       degrees[1024], piece;
     (void)worker;
     while ((piece = atomic_fetch_add(&l->next, 1)) * PIECE < l->objects)
         for (uint64_t first = piece * PIECE, end = l->objects - first < PIECE ? l->objects : first + PIECE; first < end;
@@ -110,6 +110,6 @@ static void look(void *context, unsigned worker)
 
 void hdx_pass_referenced(hdx_work *w, const hdx_one_to_n *inbound, const hdx_referenced *out)
 {
-    looking l = { .inbound = inbound, .out = out, .objects = w->objects };
+    referred_scan l = { .inbound = inbound, .out = out, .objects = w->objects };
     hdx_workers_run(w->threads, look, &l);
 }

@@ -1,14 +1,14 @@
 /*
- * dominators_wide.c - immediate dominators of what lives, from the search, the file of referrers and the index
+ * dominators_wide.c - immediate dominators of live objects, from the search, the file of referrers and the index
  * instances.
  *
- * Held (N objects, R of them reached; ids have 4 bytes): numbers 4 N, predecessors of a range of numbers; then 8 R
- * (links); then 4 R (dominators). Where there is room the files of predecessors besides, in memory, and the numbers on,
- * with the sizes of the next step. Semidominators cannot be split: each step depends on the one before.
+ * Memory (N objects, R of them reached; for ids of 4 bytes): numbers 4 N, predecessors of a range of numbers; then 8 R
+ * (links); then 4 R (dominators). If there is room, also the files of predecessors, and from the numbers on the sizes
+ * for the next step. Semidominators cannot be split: each step depends on the one before.
  */
 #include "passes/wide.h"
 
-#define FORGET (16u << 20) /* values read before the pages they came from are given back */
+#define FORGET (16u << 20) /* values read before the pages they came from are released */
 
 typedef struct class_instances {
     const hdx_instances_in *in;
@@ -95,7 +95,7 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx
                                   .of_classes = { &in->instances->file.tape, in->instances->count } };
     hdx_taped           semis = { .tape = &semis_file.tape };
     const uint64_t      links = 2 * visits.count * sizeof(NID), one = sizeof(WIDE(hdx_semi)),
-                   most = visits.count / 4 * one; /* mostly a tenth have one */
+                   most = visits.count / 4 * one; /* usually a tenth have one */
     hdx_code code;
     if ((code = hdx_temp_begin(w, "semis.tmp", most, links, &semis_file, err)) == HDX_OK &&
         (code = WIDE(hdx_semidominators)(&visits, &preds, &with, &semis, err)) == HDX_OK &&
@@ -103,7 +103,7 @@ hdx_code WIDE(hdx_pass_dominators)(hdx_work *w, const hdx_dominators_in *in, hdx
         code = WIDE(hdx_dominators)(&visits, &semis, &with, &idoms->tape, err);
     assert(code != HDX_OK || semis.count <= visits.count); /* P6 */
     hdx_temp_remove(&semis_file);
-    if (code != HDX_CANCELLED) { /* else they are kept (order.c) */
+    if (code != HDX_CANCELLED) { /* otherwise they are saved (order.c) */
         hdx_temp_remove(&in->predecessors->file);
         hdx_temp_remove(&in->instances->file);
     }

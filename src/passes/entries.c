@@ -1,10 +1,10 @@
 /*
- * entries.c - how many entries the list of each object has (packed.h), a byte an object: what must be known before
+ * entries.c - the number of entries in the list of each object (packed.h), one byte per object: it must be known before
  * lists can be laid out.
  *
  * In:  every object once, in any order, from any thread.
- * Out: the entries of a piece, once; then its bytes go.
- * Lists too long for a byte are told apart by the value HDX_ENTRIES_LONG, and stand in a map.
+ * Out: the entries of a piece, once; then its bytes are freed.
+ * Numbers that do not fit in a byte are marked with HDX_ENTRIES_LONG and stored in a map.
  */
 #include "passes/passes.h"
 

@@ -2,24 +2,25 @@
  * inbound_wide.c - the index inbound: the outbound lists transposed; and a file of referrers, for the dominators.
  *
  * In:  packed outbound lists; bits of objects that have a referrer, and more than one.
- * Cost: two sweeps over the lists for every range of targets, as many as the budget allows. Resident for a range are a
- *       number for each target, one more for each target with many referrers and each worker, and those referrers. A
- *       list is never split between ranges.
+ * Cost: two sweeps over the lists for every range of targets; the budget determines the number of ranges. A range needs
+ *       memory for one number per target, one more per target with many referrers and per worker, and those referrers.
+ *       A list is never split between ranges.
  *
- * Workers share the sources of a sweep: each has a part of them, counts what they refer to, and places it after what
- * the parts before it have.
+ * Workers divide the sources of a sweep: each counts what its part refers to, and places it after the shares of the
+ * parts before it.
  *
- * A range's last values rarely fill a part of the file (HDX_PART): what is left over goes in front of the next range's.
+ * A range's last values rarely fill a part of the file (HDX_PART): the remainder is written before the next range's
+ * values.
  *
- * The file of referrers (hdx_referrers in algo.h) has the lists again of objects that have more than one referrer and
- * of class objects, since reading them in the order of ids, packed, is what the step dominators does most.
+ * The file of referrers (hdx_referrers in algo.h) contains again the lists of objects with more than one referrer and
+ * of class objects, because the step dominators mostly reads those, packed and in the order of ids.
  */
 #include "passes/wide.h"
 
-#define BLOCK       HDX_PART   /* targets whose references are summed up together, and that a range has multiples of */
+#define BLOCK       HDX_PART   /* targets whose references are counted together; ranges have multiples of it */
 #define CHUNK       4096u      /* targets whose referrers are written together; whole words of bits, */
-#define CHUNK_BYTES 65536u     /* as long as they take no more than this */
-#define LONG_LIST   (1u << 20) /* bytes; no room is made in advance */
+#define CHUNK_BYTES 65536u     /* if they need no more bytes than this */
+#define LONG_LIST   (1u << 20) /* bytes; longer lists get no room in advance */
 
 typedef struct transposing {
     hdx_work              *w;
@@ -28,36 +29,37 @@ typedef struct transposing {
     hdx_inbound           *out;
     const uint64_t        *once;        /* bit sets over ids: has a referrer, */
     WIDE(hdx_ranked)       many;        /* has several */
-    uint64_t              *before;      /* references to the targets before each block, and to all; */
-    uint64_t              *many_before; /* those of them that are to targets with several */
+    uint64_t              *before;      /* references to the targets before each block, and in total; */
+    uint64_t              *many_before; /* those to targets with several */
     uint64_t               blocks;
-    uint64_t              *is_class; /* bit set over ids; where referrers are wanted */
-    /* the range at hand */
+    uint64_t              *is_class; /* bit set over ids; only if referrers are wanted */
+    /* the current range */
     uint64_t from, end; /* targets */
     uint64_t rank;      /* of the first of them in many */
-    NID     *only;      /* per target: its one referrer */
+    NID     *only;      /* per target: its only referrer */
     uint64_t only_room;
     /*
-     * of each part of the sources, per target with several, by rank: how many; then where the part's share ends in `to`
+     * For each part of the sources, per target with several referrers, by rank: their number; then where the part's
+     * share ends in `to`.
      */
     NID      *counts;
-    NID      *count; /* the last of them, which stands for all parts: how many; then where the list ends */
+    NID      *count; /* the last of them, used for all parts together: the number; then where the list ends */
     uint64_t  count_room;
     unsigned  parts;
     NID      *to;
     uint64_t  to_room;
     uint64_t  first, last; /* values */
-    uint64_t *carry;       /* values not yet written, and their keys: at most HDX_PART - 1 */
+    uint64_t *carry;       /* values not yet written and their keys: at most HDX_PART - 1 */
     uint64_t *carry_keys;
     uint64_t  carried;
-    bool      placing; /* else counting */
+    bool      placing; /* placing, otherwise counting */
     /* writing referrers */
     _Atomic uint64_t next;
     hdx_first_error  fault;
     pthread_mutex_t  lock; /* guards the file's end and chunks */
 } transposing;
 
-/* A target and its list; the next one has no more to look up than this. */
+/* A target and its list; the next target needs no other look-up. */
 typedef struct list {
     uint64_t   target, rank; /* rank: that of the next target with several */
     const NID *at;
@@ -115,7 +117,7 @@ static hdx_code fill_values(void *context, uint64_t first, uint32_t n, uint64_t 
     }
     if (i == n)
         return HDX_OK;
-    /* the last block of the range that begins at or before the value */
+    /* The last block of the range that starts at or before the value. */
     const uint64_t begin = t->from / BLOCK, blocks = (t->end - 1) / BLOCK - begin + 1;
     const uint64_t block = begin + hdx_upper_bound(HDX_NUMBERS(t->before + begin, blocks), first + i) - 1;
     uint64_t       skip = first + i - t->before[block];
@@ -143,7 +145,7 @@ static hdx_code write_values(transposing *t, hdx_one_to_n_writer *w, hdx_error *
     hdx_code code = n == 0 ? HDX_OK : hdx_one_to_n_append_values(w, n, fill_values, t, err);
     if (code != HDX_OK)
         return code;
-    while (moved < have - n) { /* through a piece of its own: what is carried may be carried again */
+    while (moved < have - n) { /* in pieces, because what is carried may be carried again */
         const uint32_t part = have - n - moved < 256 ? (uint32_t)(have - n - moved) : 256;
         (void)fill_values(t, start + n + moved, part, values, keys, err);
         memcpy(t->carry + moved, values, part * sizeof *values);
@@ -183,7 +185,7 @@ static bool grow(transposing *t, uint8_t **bytes, uint64_t *capacity, uint64_t u
 {
     hdx_mem       *mem = &t->w->mem;
     const uint64_t want = used + more,
-                   next = want < LONG_LIST ? 2 * want : want; /* some object may have millions of referrers */
+                   next = want < LONG_LIST ? 2 * want : want; /* some objects may have millions of referrers */
     if (want <= *capacity)
         return true;
     uint8_t *p = hdx_mem_resize(mem, *bytes, *capacity, next);
@@ -195,8 +197,8 @@ static bool grow(transposing *t, uint8_t **bytes, uint64_t *capacity, uint64_t u
 }
 
 /*
- * Objects with several referrers, and class objects with one: their instances come besides. Not roots, whose dominator
- * is known.
+ * Writes objects with several referrers, and class objects with one: their instances are added later. Roots are
+ * omitted: their dominator is known.
  */
 static hdx_code write_chunk(transposing *t, uint64_t from, uint8_t **bytes, uint64_t *capacity, hdx_error *err)
 {
@@ -259,7 +261,7 @@ static uint64_t many_in(const transposing *t, uint64_t from, uint64_t end)
     return (end < t->t->objects ? HDX_RANK(&t->many, end) : t->many.count) - HDX_RANK(&t->many, from);
 }
 
-/* The first source of a part: whole groups of lists. */
+/* The first source of a part, at a whole group of lists. */
 static uint64_t part_begin(const transposing *t, unsigned part)
 {
     return part == t->parts ? t->t->objects : t->t->objects / t->parts * part & ~7ull;
@@ -299,7 +301,7 @@ static hdx_code count_range(transposing *t, hdx_error *err)
     return code;
 }
 
-/* References to the targets of each block of the range, into the sums. */
+/* Adds the references to the targets of each block of the range to the sums. */
 static void sum_blocks(transposing *t)
 {
     uint64_t rank = 0;
@@ -331,7 +333,7 @@ static hdx_code write_degrees(transposing *t, hdx_one_to_n_writer *w, hdx_error 
     return code;
 }
 
-/* As many blocks as fit; one at least. */
+/* As many blocks as fit; at least one. */
 static hdx_code next_range(transposing *t, hdx_error *err)
 {
     hdx_work      *w = t->w;
@@ -348,7 +350,7 @@ static hdx_code next_range(transposing *t, hdx_error *err)
     const uint64_t several = t->many_before[block] - t->many_before[begin];
     if (several <= t->to_room)
         return HDX_OK;
-    hdx_mem_put(&w->mem, t->to, t->to_room * sizeof(NID)); /* some object has so many referrers */
+    hdx_mem_put(&w->mem, t->to, t->to_room * sizeof(NID)); /* some objects have so many referrers */
     t->to_room = several;
     if ((t->to = hdx_mem_raw(&w->mem, t->to_room, sizeof(NID))) != NULL)
         return HDX_OK;
@@ -369,7 +371,7 @@ static hdx_code transpose_range(transposing *t, bool counted, hdx_error *err)
             *share = sum;
             sum = (NID)(sum + n);
         }
-        t->count[i] = sum; /* the last part's share */
+        t->count[i] = sum; /* the share of the last part */
         sum = end;
     }
     return code != HDX_OK ? code : sweep(t, true, err);
@@ -391,7 +393,7 @@ static hdx_code write_all(transposing *t, hdx_one_to_n_writer *w, hdx_error *err
     return code;
 }
 
-/* Room for a range: everything where it fits, else what is left, shared between the arrays as they would be. */
+/* Allocates memory for a range: as much as it needs if that fits, otherwise what is left, divided in proportion. */
 static hdx_code get_range(transposing *t, hdx_error *err)
 {
     hdx_work      *w = t->w;
@@ -408,7 +410,7 @@ static hdx_code get_range(transposing *t, hdx_error *err)
         t->only_room = t->only_room < BLOCK ? BLOCK : t->only_room;
     }
     t->blocks = (n + BLOCK - 1) / BLOCK;
-    for (uint64_t from = 0; from < n; from += BLOCK) { /* wherever a range begins */
+    for (uint64_t from = 0; from < n; from += BLOCK) { /* for any start of a range */
         const uint64_t many = many_in(t, from, n - from < t->only_room ? n : from + t->only_room);
         t->count_room = many > t->count_room ? many : t->count_room;
     }

@@ -2,8 +2,8 @@
  * instances_wide.c - the index instances: the objects of each class.
  *
  * In:  the index class, read in the order of ids.
- * Cost: a counting sort over class numbers, as many values at a time as fit the budget; a range more is one more
- *       reading of the column.
+ * Cost: a counting sort over class numbers, as many values at a time as fit the budget; each further range reads the
+ *       column again.
  */
 #include "passes/wide.h"
 
@@ -14,7 +14,7 @@ typedef struct group {
     uint64_t               *begins; /* of each class's list; classes + 1 entries */
     uint64_t               *cursor;
     NID                    *to;
-    uint64_t                first, last; /* values at hand */
+    uint64_t                first, last; /* current range of values */
 } group;
 
 static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t *degrees, hdx_error *err)
@@ -29,7 +29,7 @@ static hdx_code fill_degrees(void *context, uint64_t first, uint32_t n, uint64_t
 static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
 {
     const group *k = context;
-    /* the last class whose list begins at or before `first` */
+    /* The last class whose list starts at or before `first`. */
     uint64_t number = hdx_upper_bound(HDX_NUMBERS(k->begins, k->t->class_count), first) - 1;
     (void)err;
     for (uint32_t i = 0; i < n; i++) {
@@ -87,7 +87,7 @@ hdx_code WIDE(hdx_pass_instances)(hdx_work *w, const hdx_dump_tables *t, const h
     group                k = { .w = w, .t = t, .files = files };
     hdx_one_to_n_writer *writer = NULL;
     const uint64_t       n = t->objects,
-                   left = hdx_work_room(w) / 4 / sizeof(NID) / HDX_PART * HDX_PART; /* others run beside it */
+                   left = hdx_work_room(w) / 4 / sizeof(NID) / HDX_PART * HDX_PART; /* tasks run in parallel */
     const uint64_t part = left >= n ? n : left < 16 * HDX_PART ? 16 * HDX_PART : left;
     hdx_code       code;
     k.begins = hdx_mem_array(&w->mem, t->class_count + 1u, sizeof *k.begins);

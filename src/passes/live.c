@@ -1,13 +1,13 @@
 /*
- * live.c - counts and bytes by class and heap, live and all, from the columns in the order of ids; shallow sizes by
- * number on the way.
+ * live.c - counts and bytes by class and heap, of live and of all objects, from the columns in the order of ids; on the
+ * way also shallow sizes by number.
  *
- * All threads count, each for itself: one begins beside semidominators and dominators, which are found on one thread,
- * and the others help with what is left when those are done.
+ * All threads count, each separately: one starts while another finds semidominators and dominators, and the others help
+ * when those are done.
  */
 #include "passes/passes.h"
 
-#define PIECE (256u * HDX_SHALLOWS) /* ids that a worker takes at once */
+#define PIECE (256u * HDX_SHALLOWS) /* ids that a worker takes at a time */
 
 typedef struct counting {
     hdx_work              *w;
@@ -15,7 +15,7 @@ typedef struct counting {
     const hdx_live_in     *in;
     hdx_live              *out;
     _Atomic uint64_t       next; /* piece */
-    pthread_mutex_t        lock; /* guards what the tallies of workers are added to */
+    pthread_mutex_t        lock; /* guards the totals to which workers add their tallies */
 } counting;
 
 static inline void tell(hdx_tally *t, uint64_t shallow, bool live)
@@ -75,7 +75,7 @@ static void count_pieces(void *context, unsigned worker)
     const uint64_t n = c->t->objects;
     hdx_tally     *classes = hdx_mem_array(mem, c->t->class_count, sizeof *classes),
               *heaps = hdx_mem_array(mem, c->t->heap_count, sizeof *heaps);
-    if (classes != NULL && heaps != NULL) { /* else the others do it */
+    if (classes != NULL && heaps != NULL) { /* otherwise the other workers do it */
         for (uint64_t piece; (piece = atomic_fetch_add(&c->next, 1)) * PIECE < n;) {
             if (piece % (HDX_FORGET / PIECE) == 0)
                 hdx_pass_forget_columns(c->in->files);
@@ -97,7 +97,7 @@ uint64_t hdx_pass_size_unit(const hdx_dump_tables *t)
     return sizes & (0 - sizes);
 }
 
-/* Live instances of java.lang.ClassLoader and of classes below it; each chain of super classes is climbed once. */
+/* Counts live instances of java.lang.ClassLoader and its subclasses; each chain of superclasses is walked once. */
 static bool count_loaders(hdx_work *w, const hdx_dump_tables *t, hdx_live *out)
 {
     enum { UNKNOWN, BELOW, ELSEWHERE };

@@ -1,21 +1,21 @@
 /*
- * objects.c - what the second pass said of each object, from the order of the dump into the order of ids: the index
- * files position, class, size and heap, and the packed lists of references.
+ * objects.c - sorts the objects of the second pass from the order of the dump into the order of ids: the index files
+ * position, class, size and heap, and the packed lists of references.
  *
- * Ids are taken in batches, all columns at once, so that the batch is resident and not the whole; the files are written
- * in as many parts. The second pass has counted what each list holds (entries.c), so lists are laid out before the
- * batch is read, and filled with it.
- * Cost: one reading of the spill file, where the dump lies about in the order of addresses.
+ * Ids are processed in batches, with all columns at once, so that only a batch is resident; the files are written in as
+ * many parts. The second pass has counted the entries of each list (entries.c), so lists are laid out before the batch
+ * is read.
+ * Cost: one reading of the spill file, if the dump is roughly in the order of addresses.
  */
 #include "passes/passes.h"
 
-/* From this on lengths stand in a map: such arrays take 64 KB of the heap each, so they are few. */
+/* Greater lengths are stored in a map: such arrays need 64 KB of the heap each, so there are few. */
 #define LONG_LENGTH UINT16_MAX
 
-/* Numbers by id, in as many bytes each as the greatest needs: what is resident beside the lists. */
+/* Numbers by id, each in as many bytes as the greatest needs: resident in addition to the lists. */
 typedef struct column {
     uint8_t *at;
-    unsigned width; /* 0: there is none */
+    unsigned width; /* 0: no such column */
 } column;
 
 enum {
@@ -35,18 +35,18 @@ typedef struct batch {
     uint64_t               lo, hi, ids;
     column                 columns[COLUMNS];
     hdx_map                long_lengths;
-    bool                   lists; /* are wanted */
-    _Atomic uint64_t       piece; /* to be laid out next */
+    bool                   lists; /* whether lists are wanted */
+    _Atomic uint64_t       piece; /* next piece to lay out */
     hdx_first_error        fault;
     pthread_mutex_t        lock; /* guards long_lengths */
 } batch;
 
-typedef struct fill { /* of one file */
+typedef struct fill { /* for one file */
     batch   *k;
     unsigned column;
 } fill;
 
-/* Exactly so many bytes are written: workers have neighbours. */
+/* Writes exactly this many bytes: other workers write the neighbours. */
 static inline void put(const column *c, uint64_t i, uint64_t value)
 {
     uint8_t *to = c->at + i * c->width;
@@ -74,13 +74,13 @@ static void get(const column *c, uint64_t first, uint32_t n, uint64_t *values)
         return;
     default:
         for (uint32_t i = 0; i < n; i++)
-            values[i] = hdx_le64(at + (size_t)i * c->width) & mask; /* a column has room for eight bytes more */
+            values[i] = hdx_le64(at + (size_t)i * c->width) & mask; /* a column has eight spare bytes at its end */
     }
 }
 
 /*
- * False: another length than the one it was laid out for, as where a dump changes between two readings and has an
- *        object twice.
+ * False: the length differs from the one for which it was laid out. That happens if a dump changes between two readings
+ * and then has an object twice.
  */
 static bool take_list(hdx_packed *lists, const hdx_spill_record *record)
 {
@@ -138,7 +138,7 @@ static hdx_code fill_column(void *context, uint64_t first, uint32_t n, uint64_t 
     get(&k->columns[f->column], first - k->lo, n, values);
     for (uint32_t i = 0; f->column == SIZE && i < n; i++) {
         const uint64_t *length = values[i] == LONG_LENGTH ? hdx_map_get(&k->long_lengths, first + i) : NULL;
-        if (length != NULL) /* but where a dump changes meanwhile and has an object twice, for two threads */
+        if (length != NULL) /* NULL if a dump changes meanwhile and has an object twice, for two threads */
             values[i] = *length;
     }
     return HDX_OK;
@@ -155,7 +155,7 @@ static void take_entries(void *context, unsigned worker, const hdx_spill_record 
     hdx_first_error_put(&k->fault, hdx_no_memory(&err, "lengths of lists", k->t->objects), &err);
 }
 
-/* Where a build goes on after the second pass, which is who knew them. */
+/* Counts entries again if a build resumes after the second pass, whose counts are lost. */
 static hdx_code find_entries(batch *k, hdx_error *err)
 {
     const hdx_spill_range all = { 0, k->t->objects, take_entries, k };
@@ -203,7 +203,7 @@ static hdx_code get_batch(batch *k, hdx_error *err)
     hdx_work              *w = k->w;
     const hdx_dump_tables *t = k->t;
     const uint64_t         packed = k->lists ? 4 + hdx_packed_forecast(t, k->in->spill.edges) / t->objects + 1
-                                             : 0; /* the lists of the batch come besides */
+                                             : 0; /* plus the lists of the batch */
     const unsigned         widths[COLUMNS] = { bytes_of(t->dump_size), bytes_of(t->class_count), bytes_of(LONG_LENGTH),
                                                t->heap_count > 0 };
     uint64_t               all = 0;
@@ -287,7 +287,7 @@ hdx_code hdx_pass_objects(hdx_work *w, const hdx_dump_tables *t, hdx_columns *co
     return code;
 }
 
-/* ---- read again ---- */
+/* ---- reading the columns again ---- */
 void hdx_pass_forget_columns(const hdx_column_files *files)
 {
     hdx_ints_forget(files->class);
@@ -319,7 +319,10 @@ void hdx_pass_shallows(const hdx_dump_tables *t, const hdx_column_files *files, 
         if ((c->flags & HDX_CLASS_OF_ARRAYS) != 0 && lengths[i] >= HDX_LENGTH_ODD)
             shallow[i] = hdx_object_array_size(&t->sizing, lengths[i] - HDX_LENGTH_ODD);
         if (numbers[i] == t->class_class) {
-            /* class objects weigh their statics (MAT 2.6); int.class and the like are plain instances (MAT 1.4) */
+            /*
+             * class objects weigh their statics (MAT 2.6); int.class and other primitive types are plain instances (MAT
+             * 1.4)
+             */
             const uint64_t *of = hdx_map_get(&t->class_objects, first + i);
             if (of != NULL)
                 shallow[i] = t->classes[*of].class_shallow;

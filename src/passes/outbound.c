@@ -1,5 +1,5 @@
 /*
- * outbound.c - the index outbound from the packed lists; and the other way, for a build that goes on after them.
+ * outbound.c - the index outbound from the packed lists; and back, for a build that resumes after they were written.
  *
  * Cost: two readings of the lists, and encoding.
  */
@@ -20,7 +20,7 @@ static hdx_code fill_lists(void *context, uint64_t first, uint32_t n, uint64_t *
     for (uint32_t done = 0; done < n;) {
         const uint32_t count = hdx_packed_pairs(lists, &walk, 256, sources, targets),
                        take = count < n - done ? count : n - done;
-        if (take == 0) /* an object was there twice, as where a dump changes between two readings */
+        if (take == 0) /* an object occurred twice, because a dump changed between two readings */
             return hdx_fail(err, HDX_BAD_DUMP, "", HDX_NOWHERE, "the dump changed while it was read");
         memcpy(values + done, targets, take * sizeof *values);
         memcpy(keys + done, sources, take * sizeof *keys);
@@ -46,30 +46,29 @@ hdx_code hdx_pass_write_outbound(hdx_work *w, hdx_packed *lists, hdx_index_file 
     return code;
 }
 
-/* ---- back ---- */
-#define PART 1024u /* nodes whose lengths are asked for at once */
+#define PART 1024u /* nodes whose lengths are read at a time */
 
-typedef struct again {
+typedef struct rereader {
     hdx_work               *w;
     const hdx_dump_tables  *t;
     const hdx_column_files *columns;
     const hdx_one_to_n     *file;
     const hdx_cuts         *cuts;
     hdx_packed             *lists;
-    _Atomic uint64_t        piece; /* to be laid out next */
+    _Atomic uint64_t        piece; /* next piece to lay out */
     _Atomic uint64_t        edges; /* so far */
     hdx_first_error         fault;
-} again;
+} rereader;
 
-/* What of a node's list is left out: targets in their order, one at hand. */
-typedef struct left_out {
+/* Excluded targets of a node, in their order; `at` is the current one. */
+typedef struct excluded {
     const hdx_one_to_n *lists;
     uint64_t            key, at, end;
-} left_out;
+} excluded;
 
-static left_out cuts_of(const hdx_cuts *cuts, uint64_t node)
+static excluded cuts_of(const hdx_cuts *cuts, uint64_t node)
 {
-    left_out c = { .lists = cuts->of };
+    excluded c = { .lists = cuts->of };
     uint64_t length;
     if (cuts->from == NULL || !hdx_ranks_find(cuts->from, node, &c.key))
         return c;
@@ -78,14 +77,14 @@ static left_out cuts_of(const hdx_cuts *cuts, uint64_t node)
     return c;
 }
 
-static bool is_cut(left_out *c, uint64_t target)
+static bool is_cut(excluded *c, uint64_t target)
 {
     const bool cut = c->at < c->end && hdx_one_to_n_get(c->lists, c->key, c->at) == target;
     c->at += cut;
     return cut;
 }
 
-/* Has one of these nodes something? In most parts of a heap none has. */
+/* Returns whether any of these nodes has exclusions. In most parts of a heap none has. */
 static bool have_cuts(const hdx_cuts *cuts, uint64_t first, uint32_t n)
 {
     uint64_t       from = 0, end = cuts->from == NULL ? 0 : hdx_ranks_count(cuts->from);
@@ -101,10 +100,10 @@ static bool have_cuts(const hdx_cuts *cuts, uint64_t first, uint32_t n)
 }
 
 /*
- * How many entries the lists of the nodes first .. first + n - 1 (at most PART) have. False: they are not as a build
- * writes them; what comes after trusts their order.
+ * Counts the entries of the lists of the nodes first .. first + n - 1 (at most PART). False: no build writes such
+ * lists; later passes rely on their order.
  */
-static bool read_entries(again *a, uint64_t first, uint32_t n, uint32_t *entries)
+static bool read_entries(rereader *a, uint64_t first, uint32_t n, uint32_t *entries)
 {
     const uint64_t most = a->lists->nodes < UINT32_MAX ? a->lists->nodes : UINT32_MAX;
     const bool     some = have_cuts(a->cuts, first, n);
@@ -112,7 +111,7 @@ static bool read_entries(again *a, uint64_t first, uint32_t n, uint32_t *entries
     hdx_one_to_n_degrees(a->file, first, n, degrees);
     hdx_ints_read(a->columns->class, first, n, classes);
     for (uint32_t i = 0; i < n; i++) {
-        const left_out c = some ? cuts_of(a->cuts, first + i) : (left_out){ 0 };
+        const excluded c = some ? cuts_of(a->cuts, first + i) : (excluded){ 0 };
         if (degrees[i] >= most || c.end - c.at > degrees[i])
             return false;
         degrees[i] -= c.end - c.at;
@@ -123,18 +122,19 @@ static bool read_entries(again *a, uint64_t first, uint32_t n, uint32_t *entries
     return true;
 }
 
-/* A list on its way into the packed ones. */
-typedef struct putting {
+/* A list that is being written to the packed ones. */
+typedef struct list_writer {
     uint8_t *to;
     unsigned width;
-    uint64_t last, left; /* left: of the entries that were laid out */
+    uint64_t last, left; /* left: number of laid out entries that remain */
     uint64_t class_object;
     bool     begun;
-    left_out cut;
-} putting;
+    excluded cut;
+} list_writer;
 
-/* Member by member: a struct that is put together elsewhere and copied costs as much as the rest of a short list. */
-static inline void begin_list(again *a, putting *p, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
+/* Sets members one by one: copying a complete struct costs as much as everything else for a short list. */
+static inline void begin_list(rereader *a, list_writer *p, uint64_t node, uint64_t degree, uint32_t class_number,
+                              bool some)
 {
     p->cut.at = p->cut.end = 0;
     if (some)
@@ -143,11 +143,11 @@ static inline void begin_list(again *a, putting *p, uint64_t node, uint64_t degr
     p->to = hdx_packed_begin(a->lists, node, class_number);
     p->width = a->lists->width;
     p->left = out > degree ? 0 : degree - out;
-    p->class_object = a->t->classes[class_number].id; /* a reference of everyone, which no list has */
+    p->class_object = a->t->classes[class_number].id; /* an implicit reference that no list contains */
     p->begun = false;
 }
 
-static bool put_targets(putting *p, const uint64_t *targets, uint64_t n)
+static bool put_targets(list_writer *p, const uint64_t *targets, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         if ((p->begun && targets[i] <= p->last) || targets[i] == p->class_object)
@@ -156,18 +156,18 @@ static bool put_targets(putting *p, const uint64_t *targets, uint64_t n)
         p->last = targets[i];
         if (is_cut(&p->cut, p->last))
             continue;
-        if (p->left-- == 0) /* one that is left out is not there */
+        if (p->left-- == 0) /* excluded entries do not count */
             return false;
         p->to = hdx_packed_put(p->to, p->last, p->width);
     }
     return true;
 }
 
-/* One that is longer than what is read at once. */
-static bool read_long(again *a, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
+/* A list that is longer than what is read at once. */
+static bool read_long(rereader *a, uint64_t node, uint64_t degree, uint32_t class_number, bool some)
 {
-    putting  p;
-    uint64_t targets[256], begin, length;
+    list_writer p;
+    uint64_t    targets[256], begin, length;
     begin_list(a, &p, node, degree, class_number, some);
     hdx_one_to_n_list(a->file, node, &begin, &length);
     for (uint64_t done = 0; done < degree; done += 256) {
@@ -181,8 +181,8 @@ static bool read_long(again *a, uint64_t node, uint64_t degree, uint32_t class_n
     return p.left == 0;
 }
 
-/* The lists, for which there is room. */
-static bool read_lists(again *a, uint64_t first, uint32_t n)
+/* Reads the lists; there is room for all. */
+static bool read_lists(rereader *a, uint64_t first, uint32_t n)
 {
     const bool some = have_cuts(a->cuts, first, n);
     uint64_t   degrees[PART], classes[PART], targets[PART];
@@ -200,7 +200,7 @@ static bool read_lists(again *a, uint64_t first, uint32_t n)
         }
         hdx_one_to_n_run(a->file, first + i, end - i, degrees + i, targets);
         for (uint64_t at = 0; i < end; at += degrees[i++]) {
-            putting p;
+            list_writer p;
             begin_list(a, &p, first + i, degrees[i], (uint32_t)classes[i], some);
             if (!put_targets(&p, targets + at, degrees[i]) || p.left != 0)
                 return false;
@@ -214,7 +214,7 @@ static hdx_code unusable(hdx_error *err)
     return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no usable checkpoint");
 }
 
-static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_error *err)
+static hdx_code read_piece(rereader *a, uint64_t piece, uint32_t *entries, hdx_error *err)
 {
     hdx_packed    *lists = a->lists;
     const uint64_t first = piece << HDX_PACKED_PIECE_BITS, end = first + hdx_packed_piece_nodes(lists, piece);
@@ -237,7 +237,7 @@ static hdx_code read_piece(again *a, uint64_t piece, uint32_t *entries, hdx_erro
 
 static void read_pieces(void *context, unsigned worker)
 {
-    again         *a = context;
+    rereader      *a = context;
     hdx_mem       *mem = &a->w->mem;
     const uint64_t room = a->t->objects < HDX_PACKED_PIECE ? a->t->objects : HDX_PACKED_PIECE;
     uint32_t      *entries = hdx_mem_array(mem, room, sizeof *entries);
@@ -255,7 +255,7 @@ static void read_pieces(void *context, unsigned worker)
 hdx_code hdx_pass_read_outbound(hdx_work *w, const hdx_dump_tables *t, const hdx_column_files *files,
                                 const hdx_one_to_n *outbound, const hdx_cuts *cuts, hdx_packed *out, hdx_error *err)
 {
-    again    a = { .w = w, .t = t, .columns = files, .file = outbound, .cuts = cuts, .lists = out };
+    rereader a = { .w = w, .t = t, .columns = files, .file = outbound, .cuts = cuts, .lists = out };
     hdx_code code = hdx_packed_new(out, t->objects, &w->mem, err);
     if (code != HDX_OK)
         return code;

@@ -1,10 +1,10 @@
 /*
- * referrers.c - records of referrers (hdx_referrers in algo.h): those that inbound_wide.c has written into a file; and
- * the same out of the index inbound, for a view, which has that index and need not turn the lists round again.
+ * referrers.c - records of referrers (hdx_referrers in algo.h): those that inbound_wide.c wrote to a file; and the same
+ * from the index inbound, for a view, which need not transpose the lists again.
  *
- * In:  the index inbound, what a view leaves out of it; bits of who has a referrer left, and several; GC roots.
- * Out: records of the nodes of a chunk, given when they are asked for, to any thread.
- * Cost: lists are read in the order of nodes, wanted or not; nothing is held but the records of a chunk.
+ * In:  the index inbound, exclusions of a view; bits of objects that still have a referrer, and several; GC roots.
+ * Out: records of the nodes of a chunk, on request, for any thread.
+ * Cost: all lists are read in the order of nodes, even unneeded ones; only the records of a chunk are in memory.
  */
 #include "passes/passes.h"
 
@@ -22,7 +22,7 @@ static uint32_t nodes_of(const hdx_listed *l, uint64_t chunk)
     return left < CHUNK ? (uint32_t)left : CHUNK;
 }
 
-/* ---- how many there can be ---- */
+/* ---- upper bound of their number ---- */
 static void measure(void *context, unsigned worker)
 {
     hdx_listed *l = context;
@@ -58,7 +58,7 @@ void hdx_listed_free(hdx_work *w, hdx_listed *l)
 }
 
 /* ---- records ---- */
-/* Those of a run of lists, side by side: what is not wanted, and what is left out, is passed over. */
+/* Makes the records of a run of lists; unneeded lists and excluded references are skipped. */
 typedef struct records {
     const hdx_listed         *l;
     const hdx_referrer_taker *to;
@@ -66,16 +66,16 @@ typedef struct records {
     uint64_t                  nodes[CHUNK], counts[CHUNK];
 } records;
 
-/* What is left out of a list, in the order of sources. */
-typedef struct left_out {
+/* Excluded references of a list, in the order of sources. */
+typedef struct excluded {
     uint64_t key, at, end;
-} left_out;
+} excluded;
 
-/* False: then it would not be wanted. */
-static bool cuts_of(const hdx_listed *l, uint64_t node, uint64_t degree, left_out *c)
+/* False: the list would not be needed. */
+static bool cuts_of(const hdx_listed *l, uint64_t node, uint64_t degree, excluded *c)
 {
     uint64_t length = 0;
-    *c = (left_out){ 0 };
+    *c = (excluded){ 0 };
     if (l->cuts.from != NULL && hdx_ranks_find(l->cuts.from, node, &c->key)) {
         hdx_one_to_n_list(l->cuts.of, c->key, &c->at, &length);
         c->end = c->at + length;
@@ -83,12 +83,15 @@ static bool cuts_of(const hdx_listed *l, uint64_t node, uint64_t degree, left_ou
     return length < degree;
 }
 
-/* Those that hold, from `sources` to `to`, which may be the same; UINT64_MAX: they are not as they are written. */
-static uint64_t copy_holding(const hdx_listed *l, left_out *c, const uint64_t *sources, uint64_t n, uint64_t last,
-                             uint64_t *to)
+/*
+ * Copies the references that are not excluded from `sources` to `to`, which may be equal. UINT64_MAX: list contents
+ * differ from what was written.
+ */
+static uint64_t copy_remaining(const hdx_listed *l, excluded *c, const uint64_t *sources, uint64_t n, uint64_t last,
+                               uint64_t *to)
 {
     uint64_t kept = 0;
-    for (uint64_t i = 0; i < n; last = sources[i++] + 1) { /* last: the least that may come */
+    for (uint64_t i = 0; i < n; last = sources[i++] + 1) { /* last: the smallest allowed next value */
         if (sources[i] < last || sources[i] >= l->objects)
             return UINT64_MAX;
         if (c->at < c->end && hdx_one_to_n_get(l->cuts.of, c->key, c->at) == sources[i])
@@ -101,12 +104,12 @@ static uint64_t copy_holding(const hdx_listed *l, left_out *c, const uint64_t *s
 
 static bool is_wanted(const hdx_listed *l, uint64_t node) { return (wanted_of(l, node / 64) >> node % 64 & 1) != 0; }
 
-/* One that is longer than what is read at once. *more: false when nobody wants it. */
-static bool give_long(const records *r, uint64_t node, uint64_t degree, bool *more)
+/* A list that is longer than what is read at once. *more: false if the receiver needs no more. */
+static bool pass_long(const records *r, uint64_t node, uint64_t degree, bool *more)
 {
     const hdx_listed *l = r->l;
     uint64_t          sources[256], first, length, last = 0, given = 0;
-    left_out          c;
+    excluded          c;
     hdx_one_to_n_list(l->inbound, node, &first, &length);
     if (length != degree || !cuts_of(l, node, degree, &c))
         return false;
@@ -117,7 +120,7 @@ static bool give_long(const records *r, uint64_t node, uint64_t degree, bool *mo
         const uint32_t part = degree - done < 256 ? (uint32_t)(degree - done) : 256;
         uint64_t       holds[256];
         hdx_one_to_n_read(l->inbound, node, first + done, part, sources);
-        const uint64_t n = copy_holding(l, &c, sources, part, last, holds);
+        const uint64_t n = copy_remaining(l, &c, sources, part, last, holds);
         if (n == UINT64_MAX || n > holding - given)
             return false;
         r->to->more(r->to->context, holds, (uint32_t)n);
@@ -127,12 +130,12 @@ static bool give_long(const records *r, uint64_t node, uint64_t degree, bool *mo
     return given == holding;
 }
 
-/* The lists of n nodes, read into `sources`. */
-static bool give_run(records *r, uint64_t first, uint32_t n, const uint64_t *degrees, uint64_t *sources, bool *more)
+/* Passes on the lists of n nodes, read into `sources`. */
+static bool pass_run(records *r, uint64_t first, uint32_t n, const uint64_t *degrees, uint64_t *sources, bool *more)
 {
     const hdx_listed *l = r->l;
     uint64_t          at = 0, kept = 0;
-    left_out          c;
+    excluded          c;
     r->n = 0;
     for (uint32_t i = 0; i < n; at += degrees[i++]) {
         if (!is_wanted(l, first + i))
@@ -140,7 +143,7 @@ static bool give_run(records *r, uint64_t first, uint32_t n, const uint64_t *deg
         if (!cuts_of(l, first + i, degrees[i], &c))
             return false;
         const uint64_t holding = degrees[i] - (c.end - c.at);
-        if (copy_holding(l, &c, sources + at, degrees[i], 0, sources + kept) != holding)
+        if (copy_remaining(l, &c, sources + at, degrees[i], 0, sources + kept) != holding)
             return false;
         r->nodes[r->n] = first + i;
         r->counts[r->n++] = holding;
@@ -150,7 +153,7 @@ static bool give_run(records *r, uint64_t first, uint32_t n, const uint64_t *deg
     return true;
 }
 
-static bool give_chunk(records *r, uint64_t first, uint32_t n)
+static bool pass_chunk(records *r, uint64_t first, uint32_t n)
 {
     const hdx_listed *l = r->l;
     uint64_t          degrees[CHUNK], sources[ROOM];
@@ -161,13 +164,13 @@ static bool give_chunk(records *r, uint64_t first, uint32_t n)
         for (end = i; end < n && degrees[end] <= ROOM - sum; end++)
             sum += degrees[end];
         if (end == i) {
-            if (is_wanted(l, first + i) && !give_long(r, first + i, degrees[i], &more))
+            if (is_wanted(l, first + i) && !pass_long(r, first + i, degrees[i], &more))
                 return false;
             end++;
             continue;
         }
         hdx_one_to_n_run(l->inbound, first + i, end - i, degrees + i, sources);
-        if (!give_run(r, first + i, end - i, degrees + i, sources, &more))
+        if (!pass_run(r, first + i, end - i, degrees + i, sources, &more))
             return false;
     }
     return true;
@@ -178,7 +181,7 @@ static hdx_code give(void *context, uint64_t chunk, const hdx_referrer_taker *to
     const hdx_listed *l = context;
     records           r = { .l = l, .to = to };
     assert(chunk < l->chunks);
-    const bool     fine = give_chunk(&r, chunk * CHUNK, nodes_of(l, chunk));
+    const bool     fine = pass_chunk(&r, chunk * CHUNK, nodes_of(l, chunk));
     const hdx_code code = hdx_note_check(l->note, err);
     if (chunk % 1024 == 1023)
         hdx_one_to_n_forget(l->inbound); /* pages of files count for the budget */
@@ -195,8 +198,8 @@ hdx_referrers hdx_referrers_listed(const hdx_listed *l)
                             .give = give };
 }
 
-/* ---- those in a file ---- */
-static hdx_code read_kept(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
+/* ---- records in a file ---- */
+static hdx_code read_stored(void *context, uint64_t chunk, uint8_t *to, uint64_t *len, uint64_t *node, hdx_error *err)
 {
     const hdx_referrer_file *f = context;
     assert(chunk < f->count);
@@ -213,5 +216,5 @@ static hdx_code read_kept(void *context, uint64_t chunk, uint8_t *to, uint64_t *
 
 hdx_referrers hdx_referrers_kept(const hdx_referrer_file *f)
 {
-    return (hdx_referrers){ (void *)(uintptr_t)f, f->count, f->longest, f->entries, read_kept, NULL };
+    return (hdx_referrers){ (void *)(uintptr_t)f, f->count, f->longest, f->entries, read_stored, NULL };
 }

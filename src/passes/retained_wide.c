@@ -1,8 +1,8 @@
 /*
- * retained_wide.c - shallow sizes by preorder number, and retained ones from them and the immediate dominators; the
- * index retained.
+ * retained_wide.c - shallow sizes by preorder number; retained sizes from those and the immediate dominators; the index
+ * retained.
  *
- * Held (N objects, R of them reached; ids have 4 bytes): numbers 4 N, sums 4 R or 8 R.
+ * Memory (N objects, R of them reached; for ids of 4 bytes): numbers 4 N, sums 4 R or 8 R.
  */
 #include "passes/wide.h"
 

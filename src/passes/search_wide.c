@@ -1,10 +1,9 @@
 /*
- * search_wide.c - from the GC roots: who lives, nearest roots, which objects are special; the index files special and
- * nearest.
+ * search_wide.c - from the GC roots: live objects, nearest roots, special objects; the index files special and nearest.
  *
- * Held (N objects): the packed lists, some 8 N bytes; bits; a stack for depth first, a queue for breadth first; parents
- * of the N/10 to N/3 objects that need one. The two searches run beside each other; neither can be split, for each step
- * of them depends on the one before.
+ * Memory (N objects): the packed lists, some 8 N bytes; bits; a stack for the depth-first search, a queue for the
+ * breadth-first search; parents of the N/10 to N/3 objects that need one. The two searches run in parallel; neither can
+ * be split, because each of its steps depends on the one before.
  */
 #include "passes/wide.h"
 
@@ -18,9 +17,9 @@ typedef struct reach {
     NID                   *class_object;
     NID                   *roots;
     uint64_t               root_capacity;
-    WIDE(hdx_ranked)       wanted;  /* nodes that may have another parent than their only referrer, live or not */
+    WIDE(hdx_ranked)       wanted;  /* nodes whose parent may differ from their only referrer, live or not */
     NID                   *nearest; /* by rank in wanted */
-    WIDE(hdx_ranked)       special; /* wanted, and garbage; words are the output's */
+    WIDE(hdx_ranked)       special; /* wanted, and garbage; words belong to the output */
 } reach;
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "reachability", 0); }
@@ -58,7 +57,7 @@ static hdx_code find_roots(reach *r, hdx_error *err)
         out->is_root = hdx_mem_array(&r->w->mem, words(r), 8);
     if (out->is_root == NULL || r->roots == NULL)
         return no_memory(err);
-    memset(out->is_root, 0, words(r) * 8); /* a checkpoint has had it filled */
+    memset(out->is_root, 0, words(r) * 8); /* a checkpoint has filled it */
     for (uint64_t i = 0; i < t->root_count; i++)
         if (t->roots[i].thread == HDX_NO_ID && hdx_bits_set(out->is_root, t->roots[i].object))
             r->roots[count++] = (NID)t->roots[i].object;
@@ -79,7 +78,7 @@ static hdx_code do_search(void *context, hdx_error *err)
     hdx_reached         found;
     const hdx_code      code = WIDE(hdx_depth_first)(&r->graph, &with, &out->file.tape, &found, err);
     out->reached = found.nodes;
-    out->references = found.nodes + found.edges; /* each has its class besides */
+    out->references = found.nodes + found.edges; /* plus one for the class of each object */
     out->live = found.live;
     assert(code != HDX_OK || (out->reached <= r->t->objects && out->gc_roots <= out->reached)); /* P6 */
     if (code == HDX_OK)
@@ -87,7 +86,7 @@ static hdx_code do_search(void *context, hdx_error *err)
     return code;
 }
 
-/* Bits of the last word that are no object. */
+/* Clears bits of the last word that are not objects. */
 static void clear_rest(const reach *r, uint64_t *bits)
 {
     if (r->t->objects % 64 != 0)
@@ -95,8 +94,8 @@ static void clear_rest(const reach *r, uint64_t *bits)
 }
 
 /*
- * Whichever has exactly one reference to it, is no root and no class object, has that referrer for dominator and for
- * nearest parent (INDEX I10).
+ * An object with exactly one reference to it that is neither a root nor a class object has that referrer as its
+ * dominator and nearest parent (INDEX I10).
  */
 static hdx_code find_wanted(reach *r, hdx_error *err)
 {
@@ -108,7 +107,7 @@ static hdx_code find_wanted(reach *r, hdx_error *err)
         r->wanted.words[i] = referenced->many[i] | ~referenced->once[i] | r->out->is_root[i];
     }
     clear_rest(r, r->wanted.words);
-    for (uint32_t i = 0; i < r->t->class_count; i++) /* instances refer to it too, and stand in no inbound list */
+    for (uint32_t i = 0; i < r->t->class_count; i++) /* their instances refer to them, but are in no inbound list */
         hdx_bits_put(r->wanted.words, r->t->classes[i].id);
     return WIDE(hdx_rank)(&r->wanted, r->t->objects, &r->w->mem, err);
 }
@@ -127,14 +126,14 @@ static hdx_code do_nearest(void *context, hdx_error *err)
     return WIDE(hdx_nearest)(&r->graph, &r->wanted, &with, r->nearest, err);
 }
 
-/* Garbage joins the wanted: the special objects. */
+/* Adds garbage to the wanted objects: the result is the special objects. */
 static hdx_code find_special(reach *r, hdx_error *err)
 {
     uint64_t *special = hdx_mem_array(&r->w->mem, words(r), 8);
     if (special == NULL)
         return no_memory(err);
     r->out->special = special;
-    assert(r->out->live != NULL); /* P5: the search is over */
+    assert(r->out->live != NULL); /* P5: the search is complete */
     for (uint64_t i = 0; i < words(r); i++)
         special[i] = r->wanted.words[i] | ~r->out->live[i];
     clear_rest(r, special);
@@ -187,8 +186,8 @@ hdx_code WIDE(hdx_pass_search)(hdx_work *w, const hdx_dump_tables *t, const hdx_
 {
     reach r = { .w = w, .t = t, .in = in, .out = out, .whole = whole };
     /*
-     * what is beside is last: at its end all threads are at work, while the others have one each; and it takes the
-     * memory that nearest roots give back
+     * The parallel task is last: towards its end all threads work on it, while the others use one each; and it uses the
+     * memory that nearest roots free.
      */
     enum { SEARCH, NEAREST, WRITE, PARALLEL, TASKS };
     hdx_task all[TASKS] = {

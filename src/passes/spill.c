@@ -25,8 +25,7 @@ void hdx_spill_close(hdx_work *w, hdx_spill *s)
         hdx_temp_close(&s->file);
         (void)pthread_mutex_destroy(&s->lock);
     }
-    hdx_mem_put(&w->mem, s->units,
-                s->capacity * sizeof *s->units); /* a checkpoint may have a table and no file any more */
+    hdx_mem_put(&w->mem, s->units, s->capacity * sizeof *s->units); /* a checkpoint may have a table and no file */
     *s = (hdx_spill){ .edges = s->edges };
 }
 
@@ -132,7 +131,7 @@ hdx_code hdx_spill_each(hdx_work *w, const hdx_dump_tables *t, const hdx_spill *
     return hdx_first_error_take(&e.fault, err);
 }
 
-/* Bytes read when so many ids are taken at a time. */
+/* Returns the bytes read if `batch` ids are processed at a time. */
 static uint64_t reading(const hdx_spill *s, uint64_t batch)
 {
     uint64_t bytes = 0;

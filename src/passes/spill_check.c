@@ -1,13 +1,13 @@
 /*
- * spill_check.c - is a spill file what a build writes?
+ * spill_check.c - checks that a spill file is what a build writes.
  *
- * In:  a file that lay in the folder, and the units that go with it.
- * Out: HDX_OK, or HDX_NOT_FOUND. Every record is taken apart once with all bounds looked at: sums tell rot, this tells
- *      anything else.
+ * In:  a file that was in the folder, and its units.
+ * Out: HDX_OK, or HDX_NOT_FOUND.
+ * Every record is parsed once and all bounds are checked: checksums detect corruption, this detects everything else.
  */
 #include "passes/spill.h"
 
-#define RECORD_LEAST 2u /* bytes of a record: how long it is, and a class */
+#define RECORD_LEAST 2u /* least bytes of a record: its size and a class */
 
 static hdx_code unusable(hdx_error *err)
 {
@@ -24,7 +24,7 @@ typedef struct spilled {
     uint8_t                widths[4];
 } spilled;
 
-/* No list holds the class of its object. */
+/* No list contains the class of its object. */
 static bool list_holds(spilled *s, uint64_t id, uint64_t class_object, unsigned width, const uint8_t *at,
                        const uint8_t *end)
 {
@@ -77,7 +77,7 @@ static bool unit_holds(spilled *s, uint64_t i, uint8_t *bytes)
     uint64_t           end, next_id = 0;
     hdx_pos            pos = u->pos;
     uint8_t            bare;
-    memcpy(&bare, &u->bare, sizeof bare); /* a bool that is neither must not be read as one */
+    memcpy(&bare, &u->bare, sizeof bare); /* an invalid bool must not be read as one */
     if (bare > 1 || u->last >= s->t->objects || !hdx_add(u->at, u->bytes, &end) || end > s->spill->file.end ||
         u->bytes > s->spill->longest || hdx_spill_get(s->t, s->spill, i, bytes, &reader, &err) != HDX_OK)
         return false;

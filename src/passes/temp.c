@@ -1,16 +1,17 @@
 /*
- * temp.c - a temporary file of the build folder that is written front to back and read in pieces: what a pass leaves
- * for a later one without holding memory. It has no name in an index: a killed build leaves it in its folder,
- * where the next one finds it (checkpoint.c) or clears it. It may be a block of memory where there is room: pages just
- * given back cost less than pages of the cache that nobody has touched. When it becomes longer than was thought, or a
- * checkpoint needs it, it goes on in a file.
+ * temp.c - a temporary file of the build folder that is written sequentially and read in pieces: it passes results of a
+ * pass to a later one without using memory. A killed build leaves it in its folder, where the next one finds it
+ * (checkpoint.c) or removes it.
+ *
+ * If there is room, the file is a block of memory instead: pages that were just freed cost less than untouched pages of
+ * the page cache. It moves to a file when it becomes longer than expected, or when a checkpoint needs it.
  */
 #include "passes/temp.h"
 
 #include <stdio.h>
 
-#define STEPS 8u           /* that a temporary file in memory grows by */
-#define CUT   (4ull << 20) /* bytes that are given back at once */
+#define STEPS 8u           /* steps in which a temporary file in memory grows */
+#define CUT   (4ull << 20) /* bytes that are released at a time */
 
 static hdx_code put(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
@@ -93,8 +94,8 @@ hdx_code hdx_temp_keep(hdx_temp *t, hdx_error *err)
 }
 
 /*
- * By steps: what is got at once takes pages that are in use elsewhere, and most temporary files do not become as long
- * as they may.
+ * Grows in steps: memory that is allocated at once takes pages that are needed elsewhere, and most temporary files do
+ * not reach their limit.
  */
 static bool grow(hdx_temp *t, uint64_t len)
 {
@@ -105,7 +106,7 @@ static bool grow(hdx_temp *t, uint64_t len)
 static hdx_code put_memory(void *context, const void *bytes, uint64_t len, hdx_error *err)
 {
     hdx_temp *t = context;
-    if (len > t->memory_bytes - t->end && !grow(t, len)) { /* more than was thought */
+    if (len > t->memory_bytes - t->end && !grow(t, len)) { /* more than expected */
         hdx_code code = hdx_temp_keep(t, err);
         return code != HDX_OK ? code : put(t, bytes, len, err);
     }

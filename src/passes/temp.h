@@ -17,7 +17,7 @@ typedef struct hdx_temp {
     char     path[4200];
 } hdx_temp; /* REQUIRES: it is not moved after it was opened, because the tape points into it */
 hdx_code hdx_temp_create(hdx_work *w, const char *name, hdx_temp *t, hdx_error *err);
-/* Opens a temporary file in memory, up to `most` bytes, if that leaves room for `beside` other bytes. */
+/* Opens a temporary file in memory, up to `most` bytes, if that leaves room for `others` bytes besides. */
 hdx_code hdx_temp_begin(hdx_work *w, const char *name, uint64_t most, uint64_t others, hdx_temp *t, hdx_error *err);
 bool     hdx_temp_trim(hdx_temp *t); /* after the last write: frees memory after its end */
 /* Writes it to its file, unless it is there already, for a checkpoint. */

@@ -1,8 +1,8 @@
 /*
- * tree_wide.c - what does not follow from the only referrer: dominators of special objects, and whom each dominates;
- * the index files dominator, dominators, dominated.
+ * tree_wide.c - dominators of special objects, which do not follow from an only referrer, and the objects that each
+ * dominates; the index files dominator, dominators, dominated.
  *
- * Held (R objects reached; ids have 4 bytes): nodes 4 R, then what special objects need.
+ * Memory (R objects reached; for ids of 4 bytes): nodes 4 R, then what special objects need.
  */
 #include "passes/wide.h"
 
@@ -10,8 +10,8 @@ typedef struct tree {
     hdx_work         *w;
     const hdx_search *search;
     hdx_tree         *out;
-    NID              *node;       /* in preorder */
-    WIDE(hdx_ranked)  special;    /* words are the search's */
+    NID              *node;       /* by preorder number */
+    WIDE(hdx_ranked)  special;    /* words belong to the search */
     NID              *dominator;  /* by rank in special: as in the index dominator */
     WIDE(hdx_ranked)  dominators; /* nodes that dominate a special object */
 } tree;
@@ -37,7 +37,7 @@ static hdx_code take_dominators(void *context, uint64_t first, uint64_t n, const
     return HDX_OK;
 }
 
-/* Dominators of special objects, from the search and the dominators in preorder. */
+/* Finds dominators of special objects, from the search and the dominators in preorder. */
 static hdx_code find_dominators(tree *k, const hdx_temp *idoms, hdx_error *err)
 {
     const hdx_idoms all = WIDE(hdx_search_idoms)(k->search, idoms);
@@ -63,7 +63,7 @@ static hdx_code fill_dominator(void *context, uint64_t first, uint32_t n, uint64
     return HDX_OK;
 }
 
-/* Key of a special object's dominator in `dominated`: 0 the virtual root, else its rank + 1. */
+/* Key of a special object's dominator in `dominated`: 0 is the virtual root, otherwise its rank + 1. */
 static uint64_t key_of(const tree *k, NID dominator)
 {
     return dominator == 1 ? 0 : 1 + HDX_RANK(&k->dominators, (uint64_t)dominator - 2);
@@ -86,7 +86,7 @@ static hdx_code fill_group_degrees(void *context, uint64_t first, uint32_t n, ui
 static hdx_code fill_group(void *context, uint64_t first, uint32_t n, uint64_t *values, uint64_t *keys, hdx_error *err)
 {
     const grouped *g = context;
-    uint64_t       key = hdx_upper_bound(HDX_NUMBERS(g->at, g->keys), first) - 1; /* the last that begins by `first` */
+    uint64_t       key = hdx_upper_bound(HDX_NUMBERS(g->at, g->keys), first) - 1; /* the last that starts by `first` */
     (void)err;
     for (uint32_t i = 0; i < n; i++) {
         while (g->at[key + 1] <= first + i)
@@ -97,7 +97,7 @@ static hdx_code fill_group(void *context, uint64_t first, uint32_t n, uint64_t *
     return HDX_OK;
 }
 
-/* Special objects by their dominator: a counting sort. */
+/* Sorts special objects by their dominator: a counting sort. */
 static hdx_code write_dominated(tree *k, hdx_error *err)
 {
     hdx_work *w = k->w;
