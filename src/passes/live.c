@@ -18,7 +18,7 @@ typedef struct counting {
     pthread_mutex_t        lock; /* guards the totals to which workers add their tallies */
 } counting;
 
-static inline void tell(hdx_tally *t, uint64_t shallow, bool live)
+static inline void count_object(hdx_tally *t, uint64_t shallow, bool live)
 {
     t->objects++;
     t->bytes += shallow;
@@ -38,13 +38,13 @@ static void count_piece(const counting *c, uint64_t from, uint64_t end, hdx_tall
         if (in->numbered->sums != NULL)
             in->wide->put_sums(in->numbered, first, n, shallow);
         for (uint32_t i = 0; i < n; i++)
-            tell(&classes[numbers[i]], shallow[i], hdx_bits_test(live, first + i));
+            count_object(&classes[numbers[i]], shallow[i], hdx_bits_test(live, first + i));
         if (in->heaps == NULL)
             continue;
         hdx_ints_read(in->heaps, first, n, heap);
         for (uint32_t i = 0; i < n; i++)
             if (heap[i] != 0)
-                tell(&heaps[heap[i] - 1], shallow[i], hdx_bits_test(live, first + i));
+                count_object(&heaps[heap[i] - 1], shallow[i], hdx_bits_test(live, first + i));
     }
 }
 

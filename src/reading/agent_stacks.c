@@ -1,32 +1,33 @@
 /*
- * agent_stacks.c - whose stacks are those of a dump that the serviceability agent wrote (jhsdb jmap, from a core or a
- * process that hangs).
+ * agent_stacks.c - assigns stacks to threads in a dump that the serviceability agent wrote (jhsdb jmap, from a core or
+ * a process that hangs).
  *
  * In:  traces, the threads that roots name, in the order of the file; the dump once more.
- * Out: which trace each thread has.
+ * Out: the trace of each thread.
  *
  * The agent numbers its ROOT_THREAD_OBJECT records over all threads, but its STACK_TRACE records over those that are
  * not hidden from tools: compiler threads, "Service Thread", "Monitor Deflation Thread" and "Sweeper thread" are hidden
  * (JavaThread.isHiddenFromExternalView, seen with JDK 17.0.15 and 25.0.3). So the n-th trace belongs to the n-th thread
- * that is not hidden. Which are hidden only their names tell. Where the numbers do not come out so nothing is known.
+ * that is not hidden. Only the names of threads show which are hidden. If the numbers do not match, no thread gets a
+ * stack.
  *
  * Cost: three walks through the dump, for names of threads, their Strings and the arrays of these.
  */
 #include "reading/reading.h"
 
-#define NAME_BYTES 96u /* hidden threads have shorter names, in UTF-16 too */
+#define NAME_BYTES 96u /* hidden threads have shorter names, even in UTF-16 */
 
 typedef struct name {
-    hdx_addr at;    /* of the thread, then of its name, then of the array of that */
+    hdx_addr at;    /* of the thread, then of its name, then of the name's array */
     hdx_pos  where; /* of the record that was found; 0: none */
-    uint64_t next;  /* place + 1 of another one at the same address */
+    uint64_t next;  /* index + 1 of another one at the same address */
 } name;
 
 typedef struct finder {
     const hdx_reading *in;
     name              *names;
     uint64_t           count;
-    hdx_map            places; /* address that is looked for -> place + 1 of a name that has it */
+    hdx_map            places; /* address to find -> index + 1 of a name that has it */
     const char        *owner, *field;
     pthread_mutex_t    lock; /* guards names */
 } finder;
@@ -41,9 +42,12 @@ bool hdx_is_of_agent(const hdx_scan_stacks *stacks, const hdx_agent_thread *thre
     return count > 1 && named == count && dummies == 2;
 }
 
-/* ---- names, by three walks ---- */
+/* ---- names, found in three walks ---- */
 
-/* Where a field of an instance of a class lies in its record; false: its class has none, or it is no reference. */
+/*
+ * Finds the offset of a field in the record of an instance; false: its class has no such field, or it is not a
+ * reference.
+ */
 static bool find_field(const finder *f, hdx_addr class_addr, uint64_t *at)
 {
     const hdx_dump_tables *t = f->in->t;
@@ -110,7 +114,7 @@ static hdx_code on_end(void *context, unsigned worker, uint64_t stretch, hdx_err
     return HDX_OK;
 }
 
-/* owner NULL: what is looked for are arrays. */
+/* owner NULL: arrays are searched. */
 static hdx_code walk(finder *f, const char *owner, const char *field, hdx_error *err)
 {
     const hdx_walk_visitor visitor = { f, on_begin, on_events, on_end };
@@ -137,7 +141,7 @@ static hdx_code walk(finder *f, const char *owner, const char *field, hdx_error 
     return code;
 }
 
-/* ASCII, without the zero bytes of UTF-16; "" for a name that is not in the dump. */
+/* Reads ASCII text, skipping the zero bytes of UTF-16; "" if the dump lacks the name. */
 static hdx_code read_name(const finder *f, const name *n, char text[NAME_BYTES + 1], hdx_error *err)
 {
     hdx_source *source = f->in->dump->source;
@@ -157,7 +161,7 @@ static hdx_code read_name(const finder *f, const name *n, char text[NAME_BYTES +
     return code;
 }
 
-/* ---- who is hidden ---- */
+/* ---- hidden threads ---- */
 
 static bool is_hidden(const char *text)
 {
@@ -169,7 +173,7 @@ static bool is_hidden(const char *text)
     return compiler != NULL && compiler[14] != '\0' && compiler[14 + strspn(compiler + 14, "0123456789")] == '\0';
 }
 
-/* Traces but for the two dummies, in the order of the file. */
+/* Assigns the traces in the order of the file, except for the two dummies. */
 static hdx_code assign(const finder *f, hdx_agent_thread *threads, bool *fits, hdx_error *err)
 {
     const hdx_scan_stacks *stacks = &f->in->dump->scan.stacks;

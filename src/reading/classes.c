@@ -2,10 +2,11 @@
  * classes.c - the table of classes.
  *
  * In:  raw CLASS_DUMPs in file order, LOAD_CLASS names, the class ids that objects use.
- * Out: hdx_class by number (falling instance count, then address), class objects among the ids, layouts of instances.
- * Classes that nobody described are invented as MAT does (MAT 1.6); every such case that no sound dump has is damage
- * (R13 to R15).
- * Cost: proportional to classes; one hash lookup each.
+ * Out: hdx_class by number (descending instance count, then address), class objects among the ids, layouts of
+ *      instances.
+ * Classes without a CLASS_DUMP are invented as in MAT (MAT 1.6); every such case that no intact dump has is damage (R13
+ * to R15).
+ * Cost: proportional to the number of classes; one hash look-up each.
  */
 #include "reading/reading.h"
 #include "reading/tasks.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Classes that are asked for by name; by `named_class`, the primitive arrays by element type after it. */
+/* Classes that are looked up by name; indices of `named`. The primitive arrays follow, by element type. */
 enum named_class { NAMED_OBJECT, NAMED_CLASS, NAMED_LOADER, NAMED_OTHERS };
 #define NAMED_ARRAY(type) (NAMED_OTHERS + (unsigned)(type)-4)
 #define NAMED             11u
@@ -29,23 +30,23 @@ static const char *const named[NAMED] = { "java.lang.Object",
                                           "int[]",
                                           "long[]" };
 
-#define SUPER_BYTES (1u << 20)         /* fields invented for super classes may always fill so much */
-#define PART        1024u              /* classes a thread reads at a time */
-#define UNKNOWN     (HDX_NO_CLASS - 1) /* no number of a class */
-#define AHEAD       8u                 /* look-ups in maps larger than a cache are asked for so many before */
+#define SUPER_BYTES (1u << 20)         /* fields invented for superclasses may use at least this many bytes */
+#define PART        1024u              /* classes that a thread reads at a time */
+#define UNKNOWN     (HDX_NO_CLASS - 1) /* not the number of a class */
+#define AHEAD       8u                 /* distance for prefetching look-ups in maps that are larger than a cache */
 
 typedef struct maker {
     const hdx_reading *in;
-    hdx_class         *at; /* in order of making, numbers come later; super is a place in scan.uses.at until then */
+    hdx_class         *at; /* in order of creation, numbered later; until then `super` is an index into scan.uses.at */
     uint64_t           count, capacity;
-    _Atomic uint64_t   next_part; /* of the classes being read */
-    bool              *missing;   /* of each class read: a name of it is nowhere */
-    uint32_t          *places;    /* of each address in scan.uses.at: its class in `at`, HDX_NO_CLASS: none */
+    _Atomic uint64_t   next_part; /* next part of the classes to read */
+    bool              *missing;   /* for each class read: one of its names is missing */
+    uint32_t          *places;    /* for each address in scan.uses.at: index of its class in `at`; HDX_NO_CLASS: none */
     uint64_t           place_capacity;
-    uint32_t          *longest;      /* bytes of the longest record of an instance: by place, then by number */
-    _Atomic uint64_t   unlisted;     /* classes read whose address is not in there */
-    uint64_t           named[NAMED]; /* places of the first class of each name */
-    uint64_t           unknown;      /* numbers of invented names */
+    uint32_t          *longest;      /* bytes of the longest record of an instance: by index, later by number */
+    _Atomic uint64_t   unlisted;     /* number of classes read whose address is not in scan.uses.at */
+    uint64_t           named[NAMED]; /* index of the first class of each name */
+    uint64_t           unknown;      /* number of invented names */
     hdx_addr           next_free;    /* candidate for classes without an address of their own */
 } maker;
 
@@ -65,7 +66,7 @@ static hdx_code too_many(hdx_error *err)
     return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than %u classes", HDX_NO_CLASS - 1);
 }
 
-/* The place of an address in scan.uses.at, made where there is none. */
+/* Returns the index of an address in scan.uses.at; adds it if necessary. */
 static hdx_code use_of(maker *m, hdx_addr addr, uint32_t *use, hdx_error *err)
 {
     hdx_scan_result *r = &m->in->dump->scan;
@@ -86,7 +87,7 @@ static hdx_code use_of(maker *m, hdx_addr addr, uint32_t *use, hdx_error *err)
     return HDX_OK;
 }
 
-/* The first place of each name. */
+/* Records the first class of each name. */
 static void note_name(uint64_t *places, const hdx_class *c, uint64_t place)
 {
     for (unsigned i = 0; i < NAMED; i++)
@@ -105,7 +106,7 @@ static hdx_code add(maker *m, hdx_class c, hdx_error *err)
     return HDX_OK;
 }
 
-/* Classes without an address of their own get 1x, 2x ... the object alignment, the next free one (MAT 1.6). */
+/* Classes without an address of their own get the next free multiple of the object alignment (MAT 1.6). */
 static hdx_code free_address(maker *m, hdx_addr *out, hdx_error *err)
 {
     bool fresh = false;
@@ -126,8 +127,8 @@ static void kind_from_name(hdx_class *c)
 }
 
 /*
- * The string of the first LOAD_CLASS of an address, in place `use` of scan.uses.at; false: there is none, or it is
- * nowhere.
+ * Returns the string of the first LOAD_CLASS of the address with index `use` in scan.uses.at; false: none, or the
+ * string is missing.
  */
 static bool loaded_string(const hdx_reading *in, uint64_t use, hdx_view *out)
 {
@@ -135,8 +136,8 @@ static bool loaded_string(const hdx_reading *in, uint64_t use, hdx_view *out)
 }
 
 /*
- * The name LOAD_CLASS gives to a class; false: there is none, its string is nowhere, or (memory false) memory was
- * refused.
+ * Returns the name that LOAD_CLASS gives to a class; false: none, its string is missing, or (memory is false) out of
+ * memory.
  */
 static bool loaded_name(const hdx_reading *in, uint64_t use, hdx_arena *arena, hdx_text *out, bool *memory)
 {
@@ -147,7 +148,10 @@ static bool loaded_name(const hdx_reading *in, uint64_t use, hdx_arena *arena, h
     return *memory && out->at != NULL;
 }
 
-/* Do two LOAD_CLASSes say the same name? Where it is long by a sum, since a record names a text in a few bytes. */
+/*
+ * Returns whether two LOAD_CLASSes have the same name. Long names are compared by a sum, because a record of a few
+ * bytes can refer to a long text.
+ */
 static bool same_name(const hdx_reading *in, uint64_t use, uint64_t other)
 {
     hdx_view x, y;
@@ -160,7 +164,7 @@ static bool same_name(const hdx_reading *in, uint64_t use, uint64_t other)
                                         hdx_scan_string_sum(in, in->dump->scan.loads.at[other].name);
 }
 
-/* R13: the first name stands. */
+/* R13: the first name counts. */
 static hdx_code check_loads(maker *m, hdx_error *err)
 {
     const hdx_reading     *in = m->in;
@@ -206,7 +210,7 @@ static hdx_code read_members(reader *r, members m, hdx_pos pos, const hdx_field 
     uint64_t           name;
     if (fields == NULL)
         return no_memory(err);
-    members ahead = m; /* names of a few, so that they are not waited for one by one */
+    members ahead = m; /* prefetches the names of a few members */
     for (uint32_t i = 0; i < m.count && i < AHEAD; i++)
         if (next_member(&ahead, &name, &fields[i].type))
             hdx_map_ahead(&in->dump->scan.strings.places, name);
@@ -244,7 +248,7 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
     hdx_map_ahead(&in->dump->scan.by_class, d.super);
     c.loader = d.loader != 0 && (in->dump->counting || hdx_addresses_has(in->t->lookup.ids, d.loader))
                    ? d.loader
-                   : 0; /* MAT 1.5; unknown where only classes have ids */
+                   : 0; /* MAT 1.5; unknown if only classes have ids */
     c.signers = d.signers;
     c.domain = d.domain;
     c.stated_size = d.instance_size;
@@ -270,10 +274,7 @@ static hdx_code read_class(reader *r, uint64_t i, hdx_error *err)
     return HDX_OK;
 }
 
-/*
- * What the class after the next few is read from: its record and its place in the map; the name's place in its map for
- * one that is nearer.
- */
+/* Prefetches the record and the map slot of a later class, and the slot of the name of a nearer one. */
 static void fetch_class(const hdx_scan_result *scan, uint64_t i, uint64_t end)
 {
     if (i + 2 * AHEAD < end) {
@@ -287,7 +288,7 @@ static void fetch_class(const hdx_scan_result *scan, uint64_t i, uint64_t end)
     }
 }
 
-/* Parts that nobody has taken, one after the other. */
+/* Reads parts that no other thread has taken. */
 static hdx_code read_parts(void *context, hdx_error *err)
 {
     reader                *r = context;
@@ -361,10 +362,10 @@ static hdx_code read_classes(maker *m, hdx_error *err)
     return code;
 }
 
-/* Fields that fill `bytes` of payload (MAT 1.6). */
+/* Invents fields that fill `bytes` of payload (MAT 1.6). */
 static hdx_code invent_fields(maker *m, hdx_class *c, uint64_t bytes, hdx_error *err)
 {
-    uint64_t   ints = bytes / 4 > 65530 ? 65530 : bytes / 4; /* no class has more fields than a u2 counts */
+    uint64_t   ints = bytes / 4 > 65530 ? 65530 : bytes / 4; /* a class has at most as many fields as a u2 can count */
     uint32_t   count = (uint32_t)ints + (uint32_t)(bytes >> 1 & 1) + (uint32_t)(bytes & 1);
     hdx_field *fields = hdx_arena_get(&m->in->t->texts, (uint64_t)count * sizeof *fields);
     if (fields == NULL)
@@ -380,8 +381,8 @@ static hdx_code invent_fields(maker *m, hdx_class *c, uint64_t bytes, hdx_error 
 }
 
 /*
- * A class nobody described, with java.lang.Object as super and loader 0. addr: what objects call it, or NULL. Its own
- * address is that, unless an ordinary object has it.
+ * Invents a class with java.lang.Object as its superclass and loader 0. addr: the address by which objects refer to it,
+ * or NULL. The class gets that address, unless an ordinary object has it.
  */
 static hdx_code invent(maker *m, const hdx_addr *addr, const char *format, uint64_t number, uint64_t payload,
                        uint64_t *place, hdx_error *err)
@@ -434,7 +435,10 @@ static int by_first(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Addresses that objects have as their class and that are none, rising: pairs of address and place in scan.uses.at. */
+/*
+ * Finds addresses that objects use as their class but that are not classes, ascending: pairs of address and index in
+ * scan.uses.at.
+ */
 static hdx_code unknown_uses(maker *m, hdx_pair **out, uint64_t *count, uint64_t *capacity, hdx_error *err)
 {
     const hdx_scan_result *r = &m->in->dump->scan;
@@ -483,9 +487,9 @@ static hdx_code invent_instances(maker *m, const hdx_pair *unknown, uint64_t cou
 }
 
 /*
- * The loop sees the classes it adds, which have java.lang.Object above them. Sized by the subclass: its instance size
- * less its own fields (MAT 1.6). A size is a number that costs nothing to write down: all invented fields together fill
- * some bytes for each byte of class records, and no more.
+ * The loop also visits the classes that it adds, whose superclass is java.lang.Object. Their size follows from the
+ * subclass: its instance size minus its own fields (MAT 1.6). A dump can state any size, so all invented fields
+ * together are limited to a few bytes for each byte of class records.
  */
 static hdx_code invent_supers(maker *m, hdx_error *err)
 {
@@ -514,14 +518,14 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
 }
 
 /* ---- flat arrays ---- */
-/* A class of flat elements may have so many classes above one another, and fields of so many bytes together. */
+/* Limits for the class of flat elements: length of its superclass chain, and bytes of all fields together. */
 #define CHAIN_MOST   64u
 #define ELEMENT_MOST 1024u
 
 /*
- * Bytes of a flat element: those of the fields of its class and of the classes above it, as in a record of an instance;
- * fields that are flat themselves are among them, one by one (INLINED_FIELDS). 0: a class has no record, or they are
- * too many: a dump may name a million classes that have the same ones above them.
+ * Returns the bytes of a flat element: all fields of its class and its superclasses, as in a record of an instance,
+ * with the fields of flat fields in place of those (INLINED_FIELDS). 0: a class has no record, or there are too many: a
+ * dump may name a million classes with the same superclasses.
  */
 static uint32_t flat_element_bytes(const maker *m, uint32_t place)
 {
@@ -538,7 +542,10 @@ static uint32_t flat_element_bytes(const maker *m, uint32_t place)
     return 0;
 }
 
-/* "app.Point[]" of app.Point, up to HDX_NAME_LONG; of "int", as Android calls a class too, it would be another's. */
+/*
+ * "app.Point[]" for app.Point, up to HDX_NAME_LONG. Not for "int", which is also a class name on Android: "int[]" would
+ * be another class.
+ */
 static bool flat_name(const hdx_class *element, char name[HDX_NAME_LONG + 2], hdx_text *out)
 {
     if (element->kind != HDX_INSTANCE || element->name.len > HDX_NAME_LONG)
@@ -561,14 +568,14 @@ static uint64_t name_key(hdx_text name, hdx_addr loader)
 }
 
 /*
- * Classes of the dump for flat arrays: that of the same name and loader, or one whose loader the dump does not tell,
- * as older JVMs write array classes. One that has objects of its own stays what it is: a JVM has a class for flat
- * arrays and another for arrays of references, of one name.
+ * Finds the classes of the dump for flat arrays: those with the same name and loader, or with an unknown loader, as
+ * older JVMs write array classes. A class with objects of its own is not changed: a JVM has one class for flat arrays
+ * and another for arrays of references, with the same name.
  */
 static bool find_flat_classes(maker *m)
 {
     hdx_scan_result *r = &m->in->dump->scan;
-    hdx_map          wanted = hdx_map_of(&m->in->w->mem); /* name_key -> place in flats.classes */
+    hdx_map          wanted = hdx_map_of(&m->in->w->mem); /* name_key -> index in flats.classes */
     char             name[HDX_NAME_LONG + 2];
     hdx_text         text;
     bool             fresh, memory = true;
@@ -602,7 +609,7 @@ static bool find_flat_classes(maker *m)
     return memory;
 }
 
-/* Before classes are made that nobody described: if all byte[] are flat arrays, none is needed for them. */
+/* Runs before other classes are invented: if all byte[] are flat arrays, no class is needed for byte[]. */
 static hdx_code make_flat_classes(maker *m, hdx_error *err)
 {
     hdx_scan_result *r = &m->in->dump->scan;
@@ -679,8 +686,8 @@ static hdx_code invent_missing(maker *m, hdx_error *err)
 }
 
 /*
- * The first of a name that is wanted for an element type wins in `primitive_class`; instances are counted so that
- * numbers can follow them.
+ * The first class with the name of a primitive array becomes its `primitive_class`; instances are counted, because
+ * numbers follow their order.
  */
 static void count_instances(maker *m)
 {
@@ -708,7 +715,7 @@ static void count_instances(maker *m)
     m->at[m->named[NAMED_LOADER]].instances += 1; /* object 0 */
 }
 
-/* Places by falling count of instances, then address. NULL: no memory. */
+/* Indices by descending instance count, then address. NULL: no memory. */
 static uint32_t *order_of(const maker *m)
 {
     hdx_mem  *mem = &m->in->w->mem;
@@ -737,7 +744,7 @@ static uint32_t *order_of(const maker *m)
     return order;
 }
 
-/* Class i becomes the one that was at order[i]; each is moved once. */
+/* Moves the class at order[i] to index i; each is moved once. */
 static void put_in_order(hdx_class *at, uint32_t *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -756,8 +763,8 @@ static void put_in_order(hdx_class *at, uint32_t *order, uint32_t count)
     }
 }
 
-/* What said a place says a number from here on: super classes, the map of addresses, classes asked for by name. */
-static void tell_numbers(maker *m, const uint32_t *number)
+/* Replaces indices by numbers: superclasses, the map of addresses, classes looked up by name. */
+static void set_numbers(maker *m, const uint32_t *number)
 {
     const hdx_reading *in = m->in;
     hdx_map           *map = &in->dump->scan.by_class;
@@ -792,12 +799,12 @@ static hdx_code number_classes(maker *m, hdx_error *err)
 {
     const hdx_reading *in = m->in;
     hdx_mem           *mem = &in->w->mem;
-    uint32_t          *order = order_of(m), *number = hdx_mem_array(mem, m->count, sizeof *number); /* by place */
+    uint32_t          *order = order_of(m), *number = hdx_mem_array(mem, m->count, sizeof *number); /* by index */
     uint32_t          *ranked = hdx_mem_array(mem, m->count, sizeof *ranked);
     if (order != NULL && number != NULL && ranked != NULL) {
         for (uint64_t i = 0; i < m->count; i++)
             number[order[i]] = (uint32_t)i;
-        tell_numbers(m, number);
+        set_numbers(m, number);
         for (uint64_t i = 0; i < m->count; i++)
             ranked[i] = m->longest[order[i]];
         memcpy(m->longest, ranked, m->count * sizeof *ranked);
@@ -815,7 +822,7 @@ static hdx_code number_classes(maker *m, hdx_error *err)
     return in->t->classes == NULL ? no_memory(err) : HDX_OK;
 }
 
-/* Chains of super classes end; where one closed on itself, it is cut and told (R15). */
+/* Makes all chains of superclasses end: cycles are cut and reported (R15). */
 static hdx_code cut_cycles(const hdx_reading *in, hdx_error *err)
 {
     uint32_t  cuts = 0;
@@ -835,14 +842,14 @@ static hdx_code cut_cycles(const hdx_reading *in, hdx_error *err)
     return code;
 }
 
-/* Bytes of all fields of every class, and for each the nearest class above it that has any. Chains end. */
+/* Sums the bytes of all fields of every class, and finds the nearest superclass that has fields. Chains end. */
 static void sum_chains(const hdx_reading *in, uint32_t *path, uint32_t *above)
 {
     const uint32_t id_size = in->dump->survey.head.id_size;
     for (uint32_t i = 0; i < in->t->class_count; i++) {
         if (i + AHEAD < in->t->class_count)
             hdx_lines_ahead(in->t->classes[i + AHEAD].fields, 128);
-        in->t->lookup.layouts[i].bytes = own_bytes(&in->t->classes[i], id_size); /* so far */
+        in->t->lookup.layouts[i].bytes = own_bytes(&in->t->classes[i], id_size); /* its own, so far */
         above[i] = UNKNOWN;
     }
     for (uint32_t i = 0; i < in->t->class_count; i++) {
@@ -864,9 +871,9 @@ static void sum_chains(const hdx_reading *in, uint32_t *path, uint32_t *above)
 }
 
 /*
- * Where the references of an instance of class i are: own fields first, then those of the super classes (HPROF 3.2). As
- * far as records of instances go: a field costs a byte of the dump then, and thousands of classes above each other,
- * whose instances have no bytes, cost nothing.
+ * Finds the references of an instance of class i: own fields first, then those of the superclasses (HPROF 3.2). Stops
+ * at the length of the longest record: so each field costs a byte of the dump, and long chains of classes whose
+ * instances have no bytes cost nothing.
  */
 static bool lay_out_one(const hdx_reading *in, uint32_t i, uint64_t longest, const uint32_t *above, uint64_t *capacity,
                         uint64_t *count)
@@ -902,7 +909,7 @@ static hdx_code lay_out(const hdx_reading *in, const uint32_t *longest, hdx_erro
     in->t->lookup.layouts = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *in->t->lookup.layouts);
     bool memory = path != NULL && above != NULL && in->t->lookup.layouts != NULL;
     if (memory && (memory = hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.offsets, &capacity, 0,
-                                         sizeof *in->t->lookup.offsets))) { /* never NULL: places in it are formed */
+                                         sizeof *in->t->lookup.offsets))) { /* not NULL: pointers into it are formed */
         in->t->lookup.offset_count = capacity;
         sum_chains(in, path, above);
         for (uint32_t i = 0; i < in->t->class_count && memory; i++) {
@@ -928,7 +935,7 @@ hdx_code hdx_classes_find_objects(hdx_dump_tables *t, hdx_error *err)
             return no_memory(err);
         *slot = i;
     }
-    return t->class_objects.count == t->class_count /* T5; a catalog may say anything */
+    return t->class_objects.count == t->class_count /* T5; a catalog is not trusted */
                ? HDX_OK
                : hdx_fail(err, HDX_DAMAGED, "catalog", HDX_NOWHERE, "%u classes of %llu objects", t->class_count,
                           (unsigned long long)t->class_objects.count);
@@ -942,7 +949,7 @@ static hdx_code do_numbers(void *context, hdx_error *err)
         return no_memory(err);
     count_instances(m);
     const hdx_code code = number_classes(m, err);
-    if (!in->dump->counting && in->w->options->first_pass == NULL) /* else counts.c wants to know more of them */
+    if (!in->dump->counting && in->w->options->first_pass == NULL) /* otherwise counts.c needs them */
         hdx_scan_classes_free(&in->w->mem, &in->dump->scan);
     return code;
 }

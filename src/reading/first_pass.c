@@ -1,14 +1,14 @@
 /*
- * first_pass.c - the dump, read once: all tables of it (hdx_dump_tables).
+ * first_pass.c - reads the dump once and fills its tables (hdx_dump_tables).
  *
  * In:  the dump, open.
- * Out: the dump's survey and what was scanned; the tables, but for sizes of classes, which the second pass tells.
+ * Out: the dump's survey and scan results; the tables, except for sizes of classes, which the second pass determines.
  */
 #include "reading/reading.h"
 
 #include <stdio.h>
 
-/* Heaps of Android, in order of first use; a name that is nowhere is said as a number. */
+/* Names Android heaps, in order of first use; a heap whose name is missing gets its number as name. */
 static hdx_code name_heaps(const hdx_reading *in, hdx_error *err)
 {
     hdx_dump_tables       *t = in->t;

@@ -1,11 +1,11 @@
 /*
  * flat_arrays.c - arrays of value objects, which the JVM of Valhalla writes as byte[] (HPROF 3.11).
  *
- * In:  the sub-records of FLAT_ARRAYS: address of an array, class of its elements. They come after the heap, so when
- * the heap was read nobody knew which byte[] would be asked for. Out: scan.flats: the bytes that each of those arrays
- * has; then how many there are of each class. Ids that are no byte[] of the chosen dump, or that two classes claim,
- * change nothing: the first class stands. Cost: dumps with such records are read once more; 16 to 32 bytes a flat
- * array.
+ * In:  the sub-records of FLAT_ARRAYS: address of an array, class of its elements. They follow the heap, so while the
+ *      heap was read it was unknown which byte[] they refer to.
+ * Out: scan.flats: the bytes of each of those arrays; then the number of arrays for each class. Ids that are not a
+ *      byte[] of the chosen dump are ignored; if two classes claim an array, the first one counts.
+ * Cost: dumps with such records are read once more; 16 to 32 bytes a flat array.
  */
 #include "reading/reading.h"
 
@@ -17,7 +17,7 @@ static hdx_code group(const hdx_reading *in, hdx_error *err)
 {
     hdx_scan_flats *f = &in->dump->scan.flats;
     hdx_mem        *mem = &in->w->mem;
-    hdx_map         places = hdx_map_of(mem); /* of the classes of elements */
+    hdx_map         places = hdx_map_of(mem); /* of the element classes */
     hdx_code        code = HDX_OK;
     for (uint64_t i = 0; i < f->raw.count && code == HDX_OK; i++) {
         const hdx_raw_flat raw = f->raw.at[i];
@@ -60,7 +60,7 @@ static hdx_code on_events(void *context, unsigned worker, const hdx_event *event
         const hdx_event *e = &events[i];
         if (e->tag != HDX_SUB_PRIMITIVE_ARRAY || e->type != 8 || hdx_scan_skips(r, e->pos))
             continue;
-        /* No two records are of one array, so no two threads come to one value. */
+        /* An array has one record, so two threads never set the same value. */
         uint64_t *array = (uint64_t *)hdx_map_get(&r->flats.arrays, e->addr);
         if (array != NULL && (uint32_t)*array == HDX_FLAT_NONE)
             *array = (*array >> 32) << 32 | e->count;
@@ -71,8 +71,8 @@ static hdx_code on_events(void *context, unsigned worker, const hdx_event *event
 hdx_code hdx_flat_arrays_find(const hdx_reading *in, hdx_error *err)
 {
     const hdx_walk_visitor visitor = { &in->dump->scan, on_stretch, on_events, on_stretch };
-    hdx_ticker             tick; /* asks whether to stop; the step's own has counted the bytes of the file already */
-    /* without ids a second record of an array is not known, and the first one in the file stands */
+    hdx_ticker             tick; /* for cancellation only; the step's own ticker has counted the bytes */
+    /* Without ids, a second record of an array is not recognized, and the first one in the file must win. */
     const unsigned threads = in->dump->counting ? 1 : in->w->threads;
     hdx_code       code;
     if (in->dump->scan.flats.raw.count == 0)

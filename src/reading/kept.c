@@ -1,19 +1,17 @@
 /*
- * kept.c - files of what a reading of the dump has done so far (kept.h).
+ * kept.c - files with the progress of reading the dump (kept.h).
  *
- * Written when a build is told to stop, and scan.tmp after a long first pass too: so no stop costs more than the
- * moment since the last batch of events, and a kill costs the step at hand. They are written beside their name and
- * renamed, and read through once before anything in them is used. Structs as they lie in memory: of one machine and one
- * version, as checkpoints are.
+ * They are written when a build is cancelled; scan.tmp also after a long first pass. So a cancellation loses at most
+ * the last batch of events, and a kill loses the current step. Files are written under another name and renamed, and
+ * read completely before anything in them is used. Structs are stored as in memory: a file is valid for one machine and
+ * one version, like a checkpoint.
  */
 #include "reading/kept.h"
 
 #include <stdio.h>
 
 #define MAGIC 0x7470656b78646868ull
-/*
- * Ns of work that are kept: where a build is told to stop, and after the first pass, which a stop in the second needs.
- */
+/* Least work in ns that is saved: at a cancellation, and after the first pass, which is needed to resume the second. */
 #define WORTH 1000000000ull
 
 typedef struct head {
@@ -29,7 +27,7 @@ hdx_code hdx_kept_refuse(hdx_error *err)
 bool hdx_kept_is_worth(const hdx_work *w, const hdx_keeping *keeping, hdx_code code)
 {
     const uint64_t wall = hdx_now_ns() - keeping->saved_at,
-                   cpu = hdx_cpu_ns() - keeping->begun_cpu; /* by several threads much is done in a moment */
+                   cpu = hdx_cpu_ns() - keeping->begun_cpu; /* several threads do much in little time */
     const uint64_t worked = wall > cpu ? wall : cpu;
     return w->folder[0] != '\0' &&
            (keeping->every_step || ((code == HDX_OK || code == HDX_CANCELLED) && worked >= WORTH));
@@ -164,7 +162,7 @@ static hdx_code fill(hdx_kept *k, hdx_error *err)
     return HDX_OK;
 }
 
-/* As it was written. */
+/* Reads and compares the checksum. */
 static hdx_code read_sum(hdx_kept *k, hdx_error *err)
 {
     uint8_t sum[4];

@@ -2,14 +2,14 @@
  * roots.c - GC roots, threads, locals (MAT 4).
  *
  * In:  raw roots in file order, frames and traces.
- * Out: roots with ids; what frames of known threads hold becomes a reference of the thread, not a root (MAT 4.2).
+ * Out: roots with ids; locals of known threads become references of the thread instead of roots (MAT 4.2).
  */
 #include "reading/reading.h"
 #include "reading/tasks.h"
 
 #include <stddef.h>
 
-#define FRAMES_FREE (1u << 16) /* frames of all threads together, however few the traces have */
+#define FRAMES_FREE (1u << 16) /* frames of all threads together that are allowed, however few the traces have */
 
 static hdx_code no_memory(hdx_error *err) { return hdx_no_memory(err, "roots and threads", 0); }
 
@@ -29,8 +29,8 @@ static hdx_code add_root(const hdx_reading *in, hdx_root root, hdx_error *err)
 }
 
 /*
- * MAT 4.6: a dump without a single sticky class has every class of the boot loader as a root, but for arrays and what
- * is one already.
+ * MAT 4.6: in a dump without any sticky class, every class of the boot loader is a root, except for arrays and existing
+ * roots.
  */
 static hdx_code system_classes(const hdx_reading *in, hdx_error *err)
 {
@@ -55,8 +55,8 @@ out:
 typedef struct thread_found {
     hdx_id   object;
     uint32_t serial;
-    int32_t  trace; /* serial of the trace the root names */
-    uint64_t place; /* of its trace in a dump by the serviceability agent; HDX_NO_TRACE: it has none */
+    int32_t  trace; /* serial of the trace that its root names */
+    uint64_t place; /* of its trace in a dump by the serviceability agent; HDX_NO_TRACE: none */
 } thread_found;
 
 static int by_object(const void *a, const void *b)
@@ -66,8 +66,8 @@ static int by_object(const void *a, const void *b)
 }
 
 /*
- * Frames of a thread: the trace that names its serial; where none does (agent dumps), the one its root names, if that
- * belongs to nobody.
+ * Returns the frames of a thread: the trace that names its serial; otherwise (agent dumps) the one that its root names,
+ * if that belongs to no thread.
  */
 static const hdx_raw_trace *trace_of(const hdx_reading *in, const thread_found *t, const hdx_map *by_thread,
                                      const hdx_map *by_serial)
@@ -80,13 +80,13 @@ static const hdx_raw_trace *trace_of(const hdx_reading *in, const thread_found *
 }
 
 /*
- * Where the element of a key is, the last one where several have it. HotSpot counts frames and classes up in the order
- * of the file: then the key itself says it.
+ * Finds the element of a key, the last one if several have it. HotSpot numbers frames and classes in the order of the
+ * file: then the index follows from the key.
  */
 typedef struct places {
     bool     counted;
     uint64_t first, count;
-    hdx_map  map; /* when not counted */
+    hdx_map  map; /* if keys are not consecutive */
 } places;
 
 static bool places_of(hdx_mem *mem, const void *array, uint64_t count, size_t size, uint64_t (*key)(const void *),
@@ -131,16 +131,16 @@ typedef struct made_stack {
     const hdx_frame     *frames;
 } made_stack;
 
-/* What frames are made with. */
+/* State for creating frames. */
 typedef struct framer {
     const hdx_reading *in;
     places             frames, loads;
-    hdx_map            stacks; /* hash of a trace's frames -> place in `made` */
-    made_stack        *made;   /* room for one a thread */
+    hdx_map            stacks; /* hash of a trace's frames -> index in `made` */
+    made_stack        *made;   /* room for one per thread */
     uint64_t           made_count, made_capacity;
-    hdx_text          *class_names; /* by place in scan.loads.at; at NULL: not decoded yet */
-    uint64_t           left;        /* frames that threads may still be given */
-    uint64_t           without;     /* threads that got none of theirs */
+    hdx_text          *class_names; /* by index in scan.loads.at; at NULL: not yet decoded */
+    uint64_t           left;        /* number of frames that threads may still get */
+    uint64_t           without;     /* number of threads that got no frames for that reason */
 } framer;
 
 static void framer_end(framer *f)
@@ -161,7 +161,7 @@ static bool framer_begin(const hdx_reading *in, uint64_t threads, framer *f)
                    .loads.map = hdx_map_of(&in->w->mem),
                    .stacks = hdx_map_of(&in->w->mem),
                    .made_capacity = threads };
-    /* a sound dump names a trace once; agents name one for all threads that were begun at a place */
+    /* An intact dump names a trace once; agents name one for all threads that were started at the same place. */
     f->left = FRAMES_FREE + 4 * r->stacks.frame_ids.count;
     f->class_names = hdx_mem_array(&in->w->mem, r->loads.count, sizeof *f->class_names);
     f->made = hdx_mem_array(&in->w->mem, threads, sizeof *f->made);
@@ -195,7 +195,7 @@ static bool class_name_of(framer *f, uint32_t serial, hdx_text *out)
     return true;
 }
 
-/* `before` was made from `last` (NULL: there is none): recursion names the same texts in a row. */
+/* `before` was made from `last` (NULL: none). In a recursion, consecutive frames have the same texts. */
 static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *last, const hdx_frame *before,
                      hdx_frame *out)
 {
@@ -209,7 +209,7 @@ static bool frame_of(framer *f, const hdx_raw_frame *raw, const hdx_raw_frame *l
     return true;
 }
 
-/* What a frame of a trace says; NULL: no record does. */
+/* Returns the record of a frame of a trace; NULL: none. */
 static const hdx_raw_frame *raw_frame(const framer *f, const hdx_raw_trace *trace, uint32_t i)
 {
     const hdx_scan_result *r = &f->in->dump->scan;
@@ -223,7 +223,7 @@ static bool same_frames(const framer *f, const hdx_raw_trace *a, const hdx_raw_t
 {
     bool same = a->count == b->count;
     for (uint32_t i = 0; i < a->count && same; i++)
-        same = raw_frame(f, a, i) == raw_frame(f, b, i); /* equal ones are the same, but for a few */
+        same = raw_frame(f, a, i) == raw_frame(f, b, i); /* equal frames are nearly always the same record */
     return same;
 }
 
@@ -257,8 +257,8 @@ static hdx_code make_frames(framer *f, const hdx_raw_trace *trace, hdx_thread *t
 }
 
 /*
- * The idle threads of a pool stand at one place: frames that another thread has are made once. Each thread of the index
- * has its own list all the same, so that a trace which any number of threads name is given to some of them only.
+ * Idle threads of a pool have the same frames: texts of frames are created once. But each thread in the index has its
+ * own list, so a trace that very many threads name is given to some of them only.
  */
 static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, hdx_error *err)
 {
@@ -282,7 +282,7 @@ static hdx_code frames_of(framer *f, const hdx_raw_trace *trace, hdx_thread *t, 
     return trace->count > 0 && place == NULL ? no_memory(err) : code;
 }
 
-/* What is left to do when all roots are known: two pieces that do not depend on each other. */
+/* Work that is left when all roots are known: two independent pieces. */
 typedef struct finder {
     const hdx_reading  *in;
     const thread_found *found;
@@ -291,8 +291,8 @@ typedef struct finder {
 } finder;
 
 /*
- * The serviceability agent gives traces numbers that are not those of their threads (agent_stacks.c). Where it cannot
- * be said whose they are, no thread has one.
+ * The serviceability agent numbers traces differently from their threads (agent_stacks.c). If they cannot be assigned,
+ * no thread gets a trace.
  */
 static hdx_code find_agent(const hdx_reading *in, thread_found *found, uint64_t count, bool *of_agent, hdx_error *err)
 {
@@ -348,7 +348,7 @@ static hdx_code make_threads(void *context, hdx_error *err)
         trace = !((finder *)context)->of_agent   ? trace_of(in, &found[i], &by_thread, &by_serial)
                 : found[i].place != HDX_NO_TRACE ? &r->stacks.traces.at[found[i].place]
                                                  : NULL;
-        /* stacks only where there are at least two traces: a single one is the dummy (MAT 4.8) */
+        /* Stacks exist only if there are at least two traces: a single one is the dummy (MAT 4.8). */
         if (r->stacks.traces.count >= 2 && trace != NULL)
             code = frames_of(&f, trace, t, err);
     }
@@ -382,7 +382,7 @@ static hdx_code sort_locals(void *context, hdx_error *err)
     return HDX_OK;
 }
 
-/* Roots as they are gone through, in the order of the file. */
+/* State while roots are resolved, in the order of the file. */
 typedef struct resolving {
     const hdx_reading *in;
     hdx_map            threads, objects; /* thread serial -> address; thread objects seen */
@@ -392,13 +392,13 @@ typedef struct resolving {
     hdx_id             last_id; /* of its object */
 } resolving;
 
-/* Which thread holds it, if a thread that was read before does (MAT 4.2). */
+/* Finds the thread that holds a local, if that thread was read before (MAT 4.2). */
 static void find_holder(resolving *k, const hdx_raw_root *raw, hdx_root *root, bool *held)
 {
     const uint64_t *thread = held_by_thread(root->type) ? hdx_map_get(&k->threads, raw->serial) : NULL;
     if (thread == NULL)
         return;
-    if (*thread != k->last_thread) { /* locals of a thread come together */
+    if (*thread != k->last_thread) { /* locals of a thread follow each other */
         k->last_thread = *thread;
         k->last_id = hdx_addresses_find(k->in->t->lookup.ids, k->last_thread);
     }
@@ -416,7 +416,7 @@ static hdx_code add_local(const resolving *k, const hdx_root *root, hdx_error *e
     return HDX_OK;
 }
 
-/* A thread, once, however many roots name its object. */
+/* Adds a thread once, however many roots name its object. */
 static hdx_code add_thread(resolving *k, const hdx_raw_root *raw, hdx_id object, hdx_error *err)
 {
     bool fresh;
@@ -429,7 +429,7 @@ static hdx_code add_thread(resolving *k, const hdx_raw_root *raw, hdx_id object,
     return HDX_OK;
 }
 
-/* False in *is_one: a record that makes no root. */
+/* *is_one is false for a record that makes no root. */
 static hdx_code resolve_one(resolving *k, const hdx_raw_root *raw, hdx_root *root, bool *is_one, hdx_error *err)
 {
     hdx_dump_tables *t = k->in->t;
@@ -441,8 +441,8 @@ static hdx_code resolve_one(resolving *k, const hdx_raw_root *raw, hdx_root *roo
     (void)hdx_root_type_of_tag(raw->tag, &root->type);
     if (raw->addr == 0) {
         /*
-         * ignored (R19), but for the agent's threads without an object: address 0 is an object, so MAT has it as a
-         * root. It holds no locals.
+         * Ignored (R19), except for the agent's threads without an object: address 0 is an object, so MAT has it as a
+         * root. It has no locals.
          */
         *root = (hdx_root){ 0, HDX_ROOT_THREAD_OBJ, HDX_NO_ID, -1 };
         *is_one = is_thread;
@@ -456,7 +456,7 @@ static hdx_code resolve_one(resolving *k, const hdx_raw_root *raw, hdx_root *roo
         *slot = raw->addr;
     }
     find_holder(k, raw, root, &held);
-    if (held && root->thread == HDX_NO_ID) /* its object is not in the heap: the locals are lost (MAT 4.3) */
+    if (held && root->thread == HDX_NO_ID) /* its thread object is not in the heap: the local is lost (MAT 4.3) */
         return HDX_OK;
     if (root->object == HDX_NO_ID) {
         t->dangling_roots++;
@@ -477,7 +477,7 @@ hdx_code hdx_roots_resolve(const hdx_reading *in, hdx_error *err)
     hdx_mem         *mem = &in->w->mem;
     resolving        k = { .in = in, .threads = hdx_map_of(mem), .objects = hdx_map_of(mem), .last_id = HDX_NO_ID };
     hdx_code         code = HDX_OK;
-    /* each root goes where its record was, or before it */
+    /* Each root is written in place of its record, or before it. */
     hdx_scan_root *all = scan->roots.at;
     const uint64_t count = scan->roots.count;
     t->roots = (hdx_root *)all;

@@ -1,15 +1,15 @@
 /*
  * scan.c - the first pass.
  *
- * In:  the dump, once, through the survey of the hprof room (several threads where the dump allows it).
+ * In:  the dump, once, through the survey of the hprof room (on several threads if the dump allows it).
  * Out: the set of addresses; raw classes, roots, strings, loads, frames and traces in file order; which class ids are
  *      in use and how often.
- * When only counts are wanted (hdx_dump.counting) no address is kept, roots and frames are left out.
- * An id that two records claim belongs to the first of them (R13). Threads cannot tell which is first, so a scan that
- * met a repeated address is made again on one thread, an address at a time; such dumps are rare.
- * Told to stop, it keeps what it has of the heap (scan_kept.c), and a later build goes on from there; top-level records
- * are read again.
- * Cost: a batch of events touches the address set once per object; nothing is kept per object but its bit.
+ * If only counts are needed (hdx_dump.counting), no addresses are stored, and roots and frames are omitted.
+ * An id that two records claim belongs to the first of them (R13). Threads cannot know which is first, so after a
+ * repeated address the scan is repeated on one thread, one address at a time; such dumps are rare.
+ * An interrupted pass saves its results for the heap (scan_kept.c), and a later build resumes from there; top-level
+ * records are read again.
+ * Cost: a batch of events accesses the address set once per object; the only memory per object is its bit.
  */
 #include "reading/scan.h"
 #include "reading/tasks.h"
@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define AHEAD     8u         /* look-ups in a large map are asked for so many before */
-#define USES_MOST (1u << 18) /* classes a worker has room for before it meets them */
+#define AHEAD     8u         /* distance for prefetching look-ups in a large map */
+#define USES_MOST (1u << 18) /* classes for which a worker reserves memory in advance */
 
 typedef hdx_scan_worker worker;
 typedef hdx_scanner     scanner;
@@ -63,7 +63,7 @@ static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *e
 {
     bool fresh;
     if (w->heaps.count > 0 &&
-        w->heaps.at[w->heaps.count - 1].number == e->count) /* most tell of the heap that it was before */
+        w->heaps.at[w->heaps.count - 1].number == e->count) /* most name the heap that is already current */
         return HDX_OK;
     if (hdx_map_put(&w->heaps_met, e->count, &fresh) == NULL ||
         (fresh && !hdx_list_room(&s->in->w->mem, HDX_LIST_REF(&w->heaps))))
@@ -74,8 +74,8 @@ static hdx_code add_heap(scanner *s, worker *w, const hdx_event *e, hdx_error *e
 }
 
 /*
- * MAT 2.1, between neighbours in the file. A worker that jumps ahead compares arrays with others between them: the rule
- * holds for those too.
+ * MAT 2.1, between neighbours in the file. A worker that jumps ahead compares arrays that have others between them: the
+ * rule holds for those, too.
  */
 static void take_array(scanner *s, worker *w, hdx_class_use *use, const hdx_event *e)
 {
@@ -101,8 +101,7 @@ static void take_primitive(scanner *s, worker *w, const hdx_event *e)
 }
 
 /*
- * MAT 2.2 asks for the differences between neighbours; all of them have the divisor that all distances from one address
- * have.
+ * MAT 2.2 uses the differences between neighbours; they have the same common divisor as all distances from one address.
  */
 static void divide(worker *w, const hdx_event *e)
 {
@@ -113,7 +112,7 @@ static void divide(worker *w, const hdx_event *e)
                                          e->addr > w->first_addr ? e->addr - w->first_addr : w->first_addr - e->addr);
 }
 
-/* Everything but the address itself. */
+/* Takes everything except the address itself. */
 static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
 {
     hdx_class_use *use;
@@ -128,7 +127,7 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
             use->other_pos = use->other_pos == 0 ? e->pos : use->other_pos;
             use->most_bytes = e->count > use->most_bytes ? e->count : use->most_bytes;
         }
-        use->last_pos = e->pos; /* a worker goes forward, so this is its last one */
+        use->last_pos = e->pos; /* a worker reads forward, so this is its last one */
         use->last_bytes = e->count;
         return HDX_OK;
     case HDX_SUB_OBJECT_ARRAY:
@@ -150,7 +149,7 @@ static hdx_code take(scanner *s, worker *w, const hdx_event *e, hdx_error *err)
     }
 }
 
-/* A second record for an id. A class described twice in the same words is what some writers do (R13): no damage. */
+/* A second record for an id. Some writers repeat identical class records (R13): that is not damage. */
 static hdx_code skip_repeated(scanner *s, const hdx_event *e, hdx_error *err)
 {
     hdx_scan_result *r = &s->in->dump->scan;
@@ -194,7 +193,7 @@ static hdx_code heap_carefully(scanner *s, const hdx_event *events, size_t n, hd
     return code;
 }
 
-/* The classes told of so far. */
+/* Enters the classes named by LOAD_CLASS so far. */
 static bool map_loads(hdx_scan_result *r)
 {
     bool fresh;
@@ -213,7 +212,7 @@ static bool map_loads(hdx_scan_result *r)
     return true;
 }
 
-/* Before a worker's first object. Where several work, all classes have been told of by then. */
+/* Runs before a worker's first object. If there are several workers, all LOAD_CLASSes were read before. */
 static bool make_room(scanner *s, worker *w)
 {
     hdx_scan_result *r = &s->in->dump->scan;
@@ -229,7 +228,7 @@ static bool make_room(scanner *s, worker *w)
     return w->uses.at != NULL;
 }
 
-/* Where classes are many: what will be looked up for events to come. */
+/* Prefetches what later events will look up, if there are many classes. */
 static void uses_ahead(const scanner *s, const worker *w, const hdx_event *events, size_t i, size_t end)
 {
     const hdx_map *by_class = &s->in->dump->scan.by_class;
@@ -300,7 +299,7 @@ static hdx_code add_frame(const hdx_reading *in, uint64_t id, hdx_raw_frame fram
     if (place == NULL)
         return no_memory(err);
     if (fresh || memcmp(&k->frames.at[*place], &frame, sizeof frame) !=
-                     0) { /* others with the same hash: the last one is looked for */
+                     0) { /* others with the same hash: the last one is the one to find */
         *place = k->frames.count;
         PUT(&k->frames, frame);
     }
@@ -328,7 +327,7 @@ static hdx_code on_top(void *context, const hdx_top *t, hdx_error *err)
     hdx_scan_result   *r = &in->dump->scan;
     hdx_scan_stacks   *k = &r->stacks;
     const uint32_t     width =
-        t->count == 0 ? 8 : (uint32_t)(t->body.len / t->count); /* of a frame id: the survey has cut count of them */
+        t->count == 0 ? 8 : (uint32_t)(t->body.len / t->count); /* of a frame id: the survey cut count of them */
     hdx_raw_trace *last;
     char          *copy;
     if (in->dump->counting && (t->tag == HDX_TOP_FRAME || t->tag == HDX_TOP_TRACE))
@@ -387,7 +386,7 @@ void hdx_scan_classes_free(hdx_mem *mem, hdx_scan_result *r)
 {
     const uint64_t count = r->classes.count;
     hdx_list_free(mem, HDX_LIST_REF(&r->classes));
-    r->classes.count = count; /* is still asked for */
+    r->classes.count = count; /* the count is still needed */
     hdx_list_free(mem, HDX_LIST_REF(&r->uses));
 }
 
@@ -432,7 +431,7 @@ static hdx_code on_restart(void *context, hdx_error *err)
     return fresh_ids(s->in, err);
 }
 
-/* Of two shares of one class: the first instance, and the first that differs from it. */
+/* Merges two shares of one class: the first instance, and the first that differs from it. */
 static void merge_first(hdx_class_use *to, const hdx_class_use *from)
 {
     hdx_class_use a = *to, b = *from;
@@ -469,7 +468,7 @@ void hdx_scan_merge_use(hdx_class_use *to, const hdx_class_use *u)
         to->last_pos = u->last_pos;
 }
 
-/* A worker's share of what is said of classes without LOAD_CLASS, or with one that came later. */
+/* Merges a worker's facts about classes without a LOAD_CLASS, or with a later one. */
 static hdx_code merge_others(hdx_scan_result *r, const worker *w, hdx_mem *mem, hdx_error *err)
 {
     bool fresh;
@@ -486,7 +485,7 @@ static hdx_code merge_others(hdx_scan_result *r, const worker *w, hdx_mem *mem, 
     return HDX_OK;
 }
 
-/* Into those of the first worker, where its places are already those of all loads. */
+/* Merges into the share of the first worker, whose indices are already those of all loads. */
 static hdx_code merge_uses(scanner *s, hdx_error *err)
 {
     hdx_scan_result *r = &s->in->dump->scan;
@@ -526,7 +525,7 @@ static void merge_divisor(hdx_scan_result *r, const worker *w, hdx_addr *first)
     (void)hdx_alignment_feed(&r->sizes.divisor, w->divisor);
 }
 
-/* Without a set of addresses, a class described twice is found here (R13); other ids are not looked at. */
+/* Without a set of addresses, classes with two records are found here (R13); other ids are not checked. */
 static hdx_code add_class_ids(const hdx_reading *in, hdx_error *err)
 {
     hdx_scan_result *r = &in->dump->scan;
@@ -567,10 +566,7 @@ static hdx_pos head_of(const uint8_t *element)
     return pos;
 }
 
-/*
- * Both by rising position, as each worker goes over the file: from the end, so that the longer share needs no second
- * place.
- */
+/* Merges two lists with ascending positions, from the end, so that no extra memory is needed. */
 static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, uint64_t more, size_t size)
 {
     for (uint64_t end = count + more; more > 0; end--) {
@@ -582,7 +578,7 @@ static void merge_backwards(uint8_t *to, uint64_t count, const uint8_t *from, ui
     }
 }
 
-/* A worker's share among what is there, the first one as it is. False: no memory, and nothing has changed. */
+/* Merges a worker's list into the result; the first one is moved. False: no memory, and nothing was changed. */
 static bool join(hdx_mem *mem, hdx_list_ref to, hdx_list_ref from)
 {
     const uint64_t count = *to.count + *from.count, size = to.size;
@@ -625,7 +621,7 @@ static hdx_code index_strings(void *context, hdx_error *err)
     return HDX_OK;
 }
 
-/* Of heaps that several workers met, the first record in the file stands. */
+/* If several workers found a heap, the first record in the file counts. */
 static hdx_code first_heaps(const hdx_reading *in, hdx_error *err)
 {
     hdx_scan_result *r = &in->dump->scan;
@@ -642,7 +638,7 @@ static hdx_code first_heaps(const hdx_reading *in, hdx_error *err)
     return memory ? HDX_OK : no_memory(err);
 }
 
-/* The workers' shares become one result in file order. */
+/* Merges the workers' shares into one result in file order. */
 static hdx_code merge(void *context, hdx_error *err)
 {
     scanner           *s = context;
@@ -689,7 +685,7 @@ bool hdx_scan_text(const hdx_reading *in, uint64_t id, hdx_arena *arena, hdx_tex
     if (at == NULL) {
         if (!hdx_java_text(arena, s->bytes, out))
             return false;
-        __atomic_store_n(&s->text.len, out->len, __ATOMIC_RELAXED); /* another thread that is at it says the same */
+        __atomic_store_n(&s->text.len, out->len, __ATOMIC_RELAXED); /* another thread would set the same value */
         if (__atomic_compare_exchange_n(&s->text.at, &nobody, out->at, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return true;
         at = nobody;
@@ -775,7 +771,7 @@ hdx_code hdx_scan(const hdx_reading *in, hdx_error *err)
     code = survey(s, err);
     for (unsigned i = 0; i < s->worker_count; i++)
         repeated += s->workers[i].repeated;
-    /* what was whole before stays as it is: what the second pass has done is of that */
+    /* What was complete before is not changed: the second pass depends on it. */
     if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) &&
         hdx_kept_is_worth(in->w, in->keeping, code)) {
         const hdx_code kept = hdx_scan_keep(s, code == HDX_OK ? err : NULL);

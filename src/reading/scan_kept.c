@@ -1,9 +1,10 @@
 /*
- * scan_kept.c - what the first pass holds of the heap when it is told to stop, in the file scan.tmp (kept.h), and back.
+ * scan_kept.c - saves the results of the first pass for the heap when the build is interrupted, in the file scan.tmp
+ * (kept.h), and restores them.
  *
  * In:  the workers' shares, and how far the survey has come.
- * Out: the same as one share more, for a build that goes on there. Positions, classes and roots are believed as little
- *      as those of a dump.
+ * Out: the same as one more share, for a build that resumes. Positions, classes and roots are trusted as little as
+ *      those of a dump.
  */
 #include "reading/scan.h"
 
@@ -81,7 +82,7 @@ static hdx_code put_heaps(const scanner *s, hdx_kept *k, hdx_error *err)
     return code;
 }
 
-/* But for what only counts that are told early need: a build that goes on tells none. */
+/* Omits what only early counts need: a resumed build does not report any. */
 hdx_code hdx_scan_keep(scanner *s, hdx_error *err)
 {
     const hdx_reading *in = s->in;
@@ -106,7 +107,7 @@ hdx_code hdx_scan_keep(scanner *s, hdx_error *err)
     return code;
 }
 
-/* Records of the file, each in the set, none twice. */
+/* Reads records of the file; each must be in the set, none twice. */
 static hdx_code get_classes(scanner *s, worker *w, uint32_t id_size, hdx_kept *k, hdx_error *err)
 {
     const hdx_reading *in = s->in;
@@ -186,7 +187,7 @@ static hdx_code get_heaps(hdx_mem *mem, worker *w, hdx_kept *k, hdx_error *err)
     return code;
 }
 
-/* What an earlier build has read is one more worker's share. */
+/* Results of an earlier build become the share of one more worker. */
 hdx_code hdx_scan_go_on(scanner *s, hdx_error *err)
 {
     const hdx_reading *in = s->in;

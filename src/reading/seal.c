@@ -1,20 +1,20 @@
 /*
- * seal.c - are the files of a partial build the very ones that a build of ours left there?
+ * seal.c - proves that the files of a partial build are those that our build left there.
  *
- * In:  the folder, when a checkpoint or a reading of the dump was kept in it, and when a build goes on from there.
- * Out: the file `seal`: of each file name, device, inode, size and times, the boot of the machine; a CRC32C of that.
+ * In:  the folder, when a checkpoint or the progress of a reading was saved in it, and when a build resumes from it.
+ * Out: the file `seal`: name, device, inode, size and times of each file, the boot of the machine; a CRC32C of that.
  *
- * A file that is as the seal says holds the bytes that we wrote. Reading it through to make sure is time that a build
- * which is stopped again and again does not have. Why nobody who hands over a folder can make a seal that holds:
+ * A file that agrees with the seal contains the bytes that we wrote. Reading it completely to make sure would take time
+ * that a build which is interrupted again and again does not have. Why a foreign folder cannot contain a valid seal:
  *
- *     Inode numbers and the time of the last change (ctime, in nanoseconds) are given by the kernel, and nobody, not
- *     even the owner, can set them: whoever packs a folder would have to know what its files get when they are unpacked
- *     here. The seal names this boot of this machine, which nobody elsewhere knows, and within one boot no write is
- *     lost. Files of other users, and files that others can write to, are refused before (place.c); whoever can write
- *     as us needs no leftovers to do harm.
+ *     Inode numbers and the time of the last change (ctime, in nanoseconds) are set by the kernel, and nobody, not even
+ *     the owner, can choose them: the author of a folder would have to know what its files get when they are unpacked
+ *     here. The seal names this boot of this machine, which is unknown elsewhere, and within one boot no write is
+ *     lost. Files of other users, and files that others can write to, are refused before (place.c); a program that
+ *     can write as this user needs no leftovers to do harm.
  *
- * What the state of a checkpoint says is looked at with a seal, too. Without one (another boot, a copy, a changed file,
- * a clock that is too coarse to tell) every file is read through (checkpoint_check.c).
+ * The numbers in the state of a checkpoint are checked even with a seal. Without one (another boot, a copy, a changed
+ * file, too coarse a clock) every file is read completely (checkpoint_check.c).
  */
 #include "reading/kept.h"
 
@@ -24,7 +24,7 @@
 
 #define MAGIC   0x6c61657378646800ull
 #define NAME    "seal"
-#define TICK_NS 1000000u /* a clock of such steps or longer ones may give two changes one time */
+#define TICK_NS 1000000u /* a clock with steps of this size or more may give two changes the same time */
 #define WAITS   50u      /* of a millisecond each */
 
 static const char *const others[] = {
@@ -56,7 +56,7 @@ static void name_of(size_t i, char *name, size_t size)
 
 static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec; }
 
-/* As the file system has it now: opening makes a client of another host's disk ask. */
+/* Reads the current state of the file; opening it makes a network file system update its cache. */
 static bool look_at(const hdx_work *w, const char *name, hdx_sealed *out)
 {
     char        path[4200];
@@ -88,14 +88,14 @@ static bool seal_of(const hdx_keeping *keeping, hdx_seal *s)
 static uint32_t sum_of(const hdx_seal *s) { return hdx_crc32c(0, s, offsetof(hdx_seal, sum)); }
 
 /*
- * What changes from now on gets another time than the files have. False: the clock is too coarse to tell, or is not
- * ours.
+ * Waits until later changes get another time than the files have. False: the clock is too coarse, or it is not the one
+ * of the file system.
  */
 static bool wait_for_clock(uint64_t last)
 {
     struct timespec now = { 0 }, nap = { .tv_nsec = 1000000 };
     for (unsigned i = 0; i < WAITS; i++) {
-        (void)clock_gettime(CLOCK_REALTIME_COARSE, &now); /* at 0 where there is none: too coarse */
+        (void)clock_gettime(CLOCK_REALTIME_COARSE, &now); /* stays 0 if there is no such clock: too coarse */
         if (ns_of(now) > last)
             return true;
         (void)nanosleep(&nap, NULL);

@@ -1,11 +1,11 @@
 /*
- * seek.c - seek points of a compressed dump, on their way from the first pass into the index.
+ * seek.c - stores the seek points of a compressed dump from the first pass until they are written to the index.
  *
  * In:  points and windows as the source finds them, in any order of the windows.
- * Out: the index file `seek`, in the order of the dump; windows to begin with for the second pass.
- * Windows (10 KB each, 12 MB for a GB of ordinary gzip) lie in a temporary file meanwhile: memory holds 96 bytes a
+ * Out: the index file `seek`, in the order of the dump; windows for the second pass.
+ * Meanwhile windows (10 KB each, 12 MB for a GB of ordinary gzip) are in a temporary file; memory contains 96 bytes a
  * point.
- * Cost: the windows are written twice and read once, about 1.2 % of the dump; nothing of the dump is read for it.
+ * Cost: the windows are written twice and read once, about 1.2 % of the dump; the dump itself is not read again.
  */
 #include "reading/reading.h"
 
@@ -43,7 +43,7 @@ hdx_code hdx_seek_begin(const hdx_work *w, hdx_dump *dump, hdx_error *err)
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot create: %s", strerror(-rc));
     windows->io = w->io;
     windows->fd = rc;
-    if ((rc = w->io->remove(w->io, path)) < 0) /* it needs no name: whatever happens, it is gone in the end */
+    if ((rc = w->io->remove(w->io, path)) < 0) /* it is used without a name, so it is always deleted in the end */
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot remove the name: %s", strerror(-rc));
     hdx_source_keep_windows(dump->source, &(hdx_source_windows){ windows, put, get });
     return HDX_OK;

@@ -1,13 +1,13 @@
 /*
- * stripping.c - what is said of a dump that went through a stripping tool: one warning, whatever is missing, and damage
- * that its reading met.
+ * stripping.c - warnings about a dump that a stripping tool processed: one for all that is missing, and the damage that
+ * its reading found.
  *
- * The norm of such a dump is no damage (STRIP 6.1: hundreds of roots and references to absent objects): one line says
- * it for all of them.
+ * What is normal for such a dump is not damage (STRIP 6.1: hundreds of roots and references to absent objects): one
+ * line reports all of it.
  */
 #include "reading/reading.h"
 
-#define SURE 80u /* per cent: below, info tells and no warning does */
+#define SURE 80u /* per cent: below that only `info` reports it, without a warning */
 
 void hdx_warn(hdx_survey *s, const char *text)
 {
@@ -51,7 +51,7 @@ hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
         return code;
     if (in->dump->stripping.policy == HDX_STRIP_UNKNOWN)
         in->dump->stripping =
-            (hdx_stripping){ .policy = HDX_STRIP_NONE }; /* the damage list says what could not be read */
+            (hdx_stripping){ .policy = HDX_STRIP_NONE }; /* the damage list contains what could not be read */
     if (in->dump->stripping.confidence >= SURE && warning_of(&in->dump->stripping) != NULL)
         hdx_warn(&in->dump->survey, warning_of(&in->dump->stripping));
     if (stats.cut_names > 0)

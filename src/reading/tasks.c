@@ -1,6 +1,6 @@
 /*
- * tasks.c - pieces of work side by side: idle workers take them from the front of a list, those that wait for others
- * when these are done.
+ * tasks.c - runs tasks in parallel: idle workers take them from the front of a list; tasks that depend on others wait
+ * until those are done.
  */
 #include "reading/tasks.h"
 
@@ -9,11 +9,11 @@ typedef struct tasks {
     unsigned        count;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t  changed;
-    uint64_t        taken, done; /* a bit a task */
+    uint64_t        taken, done; /* one bit per task */
     hdx_first_error fault;
 } tasks;
 
-/* The first that waits for nothing; `count`: all of those left wait. */
+/* Returns the first task that waits for nothing; `count`: all remaining tasks wait. */
 static unsigned next_of(const tasks *t)
 {
     unsigned i = 0;
@@ -34,7 +34,7 @@ static void take_tasks(void *context, unsigned worker)
             (void)pthread_cond_wait(&t->changed, &t->lock);
             continue;
         }
-        assert((t->at[i].after >> i) == 0); /* a task waits for tasks further up alone */
+        assert((t->at[i].after >> i) == 0); /* a task depends on earlier tasks only */
         t->taken |= 1ull << i;
         (void)pthread_mutex_unlock(&t->lock);
         const hdx_code code = t->at[i].run(t->at[i].context, &err);

@@ -5,11 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define COMFORT 23u /* bytes an object at ids of 32 bits */
+#define COMFORT 23u /* bytes per object for ids of 32 bits */
 
 /*
- * What all arrays of a pass may take where nobody set a budget: memory that the kernel hands out for the first time
- * costs more than a range more.
+ * The memory that all arrays of a pass may use if there is no budget: memory that the kernel provides for the first
+ * time costs more than another range.
  */
 uint64_t hdx_work_comfort(uint64_t objects, unsigned width) { return COMFORT * objects * (width / 32); }
 
