@@ -1,22 +1,21 @@
 /*
- * cache.c - random access to a compressed dump: inflates the slice around a position and keeps it for its neighbours.
+ * cache.c - random access to a compressed dump: inflates the slice around a position and caches it for nearby reads.
  *
  * In:  positions, from any thread.
- * Out: bytes; at most source->pieces pieces of 1 MiB stay inflated, the one used longest ago goes first.
- * Knows slices and idle decoders. Does not know deflate.
- * Cost: a hit is a copy; a miss inflates one slice whole (so that its checksum can be compared), at most 1 MiB unless
- *       the points were thinned. After the last point known the decoder goes on from there, noting points as it goes.
+ * Out: bytes; at most source->pieces pieces of 1 MiB stay inflated, and the least recently used one is replaced first.
+ * Cost: a hit is a copy; a miss inflates a complete slice (so that its checksum can be compared), at most 1 MiB unless
+ *       the points were thinned. After the last known point the decoder continues and records further points.
  */
 #include "source/inner.h"
 
-#define IDLE 4u /* decoders kept where they stopped: ascending reads go on without a seek point */
+#define IDLE 4u /* decoders that stay where they stopped: ascending reads continue without a seek point */
 #define BUSY 32u
 
 typedef struct piece {
     hdx_pos  from;
     size_t   len;
     uint8_t *block; /* HDX_HISTORY bytes of room for the decoder, then the bytes */
-    uint64_t used;  /* when, in reads */
+    uint64_t used;  /* time of the last use, in reads */
 } piece;
 
 struct hdx_cache {
@@ -28,8 +27,8 @@ struct hdx_cache {
     uint64_t        clock;
     hdx_decoder    *idle[IDLE];
     unsigned        idle_count;
-    hdx_pos busy[BUSY]; /* points whose slices are being inflated: who wants the same waits instead of doing it again */
-    unsigned busy_count;
+    hdx_pos         busy[BUSY]; /* points whose slices are being inflated; other threads wait for the result */
+    unsigned        busy_count;
 };
 
 #define BLOCK_SIZE ((uint64_t)HDX_HISTORY + HDX_SLICE)
@@ -63,7 +62,7 @@ void hdx_cache_free(hdx_cache *cache)
     hdx_mem_put(cache->source->mem, cache, sizeof *cache);
 }
 
-/* ------------------------------------------------------------------------------------------ under the lock */
+/* ---- under the lock ---- */
 
 static piece *find(hdx_cache *cache, hdx_pos at)
 {
@@ -73,7 +72,7 @@ static piece *find(hdx_cache *cache, hdx_pos at)
     return NULL;
 }
 
-/* Takes the piece used longest ago out; there is one. */
+/* Removes the least recently used piece. REQUIRES: there is one. */
 static uint8_t *evict(hdx_cache *cache)
 {
     piece *old = &cache->pieces[0];
@@ -85,22 +84,28 @@ static uint8_t *evict(hdx_cache *cache)
     return block;
 }
 
-/* A block to fill: a new one while there is room, else that of the piece used longest ago. NULL: no memory. */
+/*
+ * Returns a block to fill: a new one while there is room, otherwise that of the least recently used piece. NULL: no
+ * memory.
+ */
 static uint8_t *block_get(hdx_cache *cache)
 {
     uint8_t *block = NULL;
     if (cache->count + cache->loading < cache->source->pieces)
         block = hdx_mem_get(cache->source->mem, BLOCK_SIZE);
-    if (block == NULL && cache->count > 0) /* also where memory is short: a smaller cache still serves */
+    if (block == NULL && cache->count > 0) /* also if memory is short: a smaller cache is still useful */
         block = evict(cache);
-    if (block == NULL) /* all of them are being filled by other threads */
+    if (block == NULL) /* other threads are filling all of them */
         block = hdx_mem_get(cache->source->mem, BLOCK_SIZE);
     if (block != NULL)
         cache->loading++;
     return block;
 }
 
-/* Gives a filled block (len > 0) to the cache, or an unused one back. `at` is what it was filled for. */
+/*
+ * Adds a filled block (len > 0) to the cache, or takes back an unused one. `at` is the position for which it was
+ * filled.
+ */
 static void block_put(hdx_cache *cache, uint8_t *block, hdx_pos at, hdx_pos from, size_t len)
 {
     cache->loading--;
@@ -116,8 +121,8 @@ static void block_put(hdx_cache *cache, uint8_t *block, hdx_pos at, hdx_pos from
 }
 
 /*
- * The idle decoder that is nearest before `at` without being before the point, else any, else NULL; *placed: no seek is
- * needed.
+ * Returns the nearest idle decoder before `at` that is not before the point, otherwise any other, or NULL. *placed: no
+ * seek is needed.
  */
 static hdx_decoder *idle_get(hdx_cache *cache, hdx_pos point, hdx_pos at, bool *placed)
 {
@@ -156,9 +161,12 @@ static void busy_end(hdx_cache *cache, hdx_pos point)
     (void)pthread_cond_broadcast(&cache->loaded);
 }
 
-/* ------------------------------------------------------------------------------------------ loading */
+/* ---- loading ---- */
 
-/* Inflates on from the decoder's place until the piece with `at` is in the block; *len 0: the data end before. */
+/*
+ * Inflates from the decoder's position until the piece that contains `at` is in the block; *len 0: the data end before
+ * it.
+ */
 static hdx_code inflate_to(hdx_decoder *d, hdx_pos at, uint8_t *block, hdx_pos *from, size_t *len, hdx_error *err)
 {
     hdx_code code;
@@ -172,7 +180,7 @@ static hdx_code inflate_to(hdx_decoder *d, hdx_pos at, uint8_t *block, hdx_pos *
     return code;
 }
 
-/* Called and left with the lock held. After it `at` is cached, or *end is true, or it failed. */
+/* Called and left with the lock held. Afterwards `at` is cached, or *end is true, or it failed. */
 static hdx_code load(hdx_cache *cache, hdx_pos at, hdx_pos point, bool *end, hdx_error *err)
 {
     bool         placed, listed = cache->busy_count < BUSY;

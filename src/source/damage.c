@@ -1,5 +1,6 @@
 /*
- * damage.c - the damage of a container, in the order of the file, noted once however many decoders pass it.
+ * damage.c - the damage of a container, in the order of the file; each place is recorded once, however many decoders
+ * find it.
  */
 #include "source/inner.h"
 

@@ -1,19 +1,18 @@
 /*
- * decoder.c - goes over a gzip file or zlib container and produces the bytes of the dump.
+ * decoder.c - reads a gzip file or zlib container and produces the bytes of the dump.
  *
  * In:  bytes of the file, from its start or from a seek point on.
  * Out: bytes of the dump; seek points, damage and checksums of slices for the source.
- * Knows members, trailers, blocks. Does not know HPROF, threads or caches.
- * Cost: zlib's inflate, or ISA-L's where that is sure to say the same (isal.c), plus one CRC-32 of the output; memory
- *       is fixed whatever the file holds: no limit by ratio, since real dumps reach 559 : 1 (GZIP 5.6).
+ * Cost: zlib's inflate, or ISA-L's if the result is certain to be the same (isal.c), plus one CRC-32 of the output.
+ *       Memory is fixed for any file; the ratio is not limited, because real dumps reach 559 : 1 (GZIP 5.6).
  *
  *     BETWEEN ── header found ──> HEAD ──> BODY ──> TRAILER ──┐
  *        ^ ├── zeros ──> PADDING ──> END   (damage) └──> END  │
  *        │ └── inflated ahead (members.c) ──> READY ──────────┤
  *        └────────────────────────────────────────────────────┘
  *
- * After an error inside deflate the data end, also where further members follow: how many bytes are lost is unknown, so
- * all positions after would be wrong, and records cut by the gap would be read as if they were whole.
+ * After an error inside of deflate the data end, even if more members follow: the number of lost bytes is unknown, so
+ * all later positions would be wrong, and records cut by the gap would be read as if they were complete.
  */
 #include "source/inner.h"
 
@@ -21,14 +20,16 @@
 #include <stdlib.h>
 #include <stdio.h>
 
-#define TINY     (16u << 10) /* bytes of members on the average, below which they are not inflated ahead */
+#define TINY     (16u << 10) /* average bytes of members below which they are not inflated in advance */
 #define IN_BYTES (sizeof((hdx_decoder *)0)->in - HDX_BEFORE)
-/* After a block that gives less, ISA-L is not asked for SMALL_SKIP bytes: to begin a block costs it 3 us. */
+/* After a block with fewer bytes, ISA-L is not used for SMALL_SKIP bytes: starting a block costs it 3 us. */
 #define BLOCK_SMALL (8u << 10)
 #define SMALL_SKIP  (128u << 10)
-/* Zlib has come to a place inside a block by itself, where a point may be: more than the longest match. */
+/*
+ * Zlib must have reached a place inside a block itself before a point is possible there: more than the longest match.
+ */
 #define INSIDE_AHEAD 1024u
-#define STORED_MAX   65536u /* a stored block ends within so many bytes; a point waits for its end */
+#define STORED_MAX   65536u /* a stored block ends within this many bytes; a point waits for its end */
 
 hdx_decoder *hdx_decoder_new(hdx_source *source, const _Atomic bool *stop)
 {
@@ -58,9 +59,9 @@ void hdx_decoder_free(hdx_decoder *d)
     hdx_mem_put(d->source->mem, d, sizeof *d);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- input */
+/* ---- input ---- */
 
-/* Makes bytes of the file be at hand, or sees its end. */
+/* Reads more bytes of the file, or reaches its end. */
 static hdx_code refill(hdx_decoder *d, hdx_error *err)
 {
     size_t   got;
@@ -72,8 +73,8 @@ static hdx_code refill(hdx_decoder *d, hdx_error *err)
     memmove(d->in, d->z.next_in - HDX_BEFORE, HDX_BEFORE);
     d->z.next_in = d->in + HDX_BEFORE;
     /*
-     * pieces end at the same bytes wherever reading began: where zlib pauses has a part in where points inside blocks
-     * are (P5)
+     * Pieces end at the same bytes wherever reading began, because the places where zlib pauses influence the points
+     * inside of blocks (P5).
      */
     if ((code = hdx_source_file_read(d->source, d->in_end, d->in + HDX_BEFORE, IN_BYTES - d->in_end % IN_BYTES, &got,
                                      err)) != HDX_OK)
@@ -97,7 +98,7 @@ static void take(hdx_decoder *d, size_t n)
     d->z.avail_in -= (uInt)n;
 }
 
-/* Gathers `want` bytes in d->few; false while they are not all here. */
+/* Collects `want` bytes in d->few; false until all are there. */
 static bool gather(hdx_decoder *d, unsigned want)
 {
     while (d->few_have < want && d->z.avail_in > 0) {
@@ -107,9 +108,9 @@ static bool gather(hdx_decoder *d, unsigned want)
     return d->few_have == want;
 }
 
-/* ------------------------------------------------------------------------------------------- sums, points, damage */
+/* ---- sums, points, damage ---- */
 
-/* The two running sums take in the newest bytes. */
+/* Adds the newest bytes to both running sums. */
 static void settle(hdx_decoder *d)
 {
     if (d->source->kind == HDX_GZIP)
@@ -128,7 +129,7 @@ static void sum(hdx_decoder *d, const uint8_t *bytes, size_t n)
     d->out += n;
 }
 
-/* A point, or the end, was reached: the sum of the slice before it is noted or compared. */
+/* At a point, or the end: records or compares the sum of the slice before it. */
 static hdx_code pass(hdx_decoder *d, hdx_error *err)
 {
     settle(d);
@@ -142,7 +143,7 @@ static hdx_code pass(hdx_decoder *d, hdx_error *err)
     return HDX_OK;
 }
 
-/* Offers a seek point at the newest byte; `bytes` ends there and `have` of them are at hand. */
+/* Offers a seek point at the newest byte; `bytes` ends there, and `have` of them are in memory. */
 static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const uint8_t *end, size_t have, hdx_error *err)
 {
     bool      added;
@@ -158,7 +159,7 @@ static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const ui
         point.header_bit = d->header_bit;
     len = len < HDX_WINDOW ? len : HDX_WINDOW;
     if (len > have)
-        return HDX_OK; /* cannot be so far after the last point; without its window a point is none */
+        return HDX_OK; /* a point cannot be so far after the last one, and needs its window */
     settle(d);
     point.check = d->check;
     point.window_len = (uint32_t)len;
@@ -166,7 +167,7 @@ static hdx_code mark(hdx_decoder *d, hdx_point_kind kind, uint64_t bit, const ui
     return code == HDX_OK && added ? pass(d, err) : code;
 }
 
-/* The data end here, for good or because of damage. */
+/* The data end here, at the end of the file or because of damage. */
 static hdx_code finish(hdx_decoder *d, hdx_error *err)
 {
     d->step = HDX_DECODE_END;
@@ -181,7 +182,7 @@ static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damag
     hdx_damage entry = { .kind = kind, .offset = offset, .lost_bytes = lost };
     va_list    args;
     if (d->source->points
-            .loaded) /* it was noted when the points were made; what is new shows in the sum of the slice */
+            .loaded) /* it was recorded when the points were made; new damage shows in the sum of the slice */
         return;
     (void)snprintf(entry.record, sizeof entry.record, "%s",
                    d->source->kind == HDX_GZIP ? "gzip member" : "zlib stream");
@@ -191,7 +192,7 @@ static __attribute__((format(printf, 6, 7))) void note(hdx_decoder *d, hdx_damag
     hdx_damage_note(&d->source->damage, d->damage++, last, &entry);
 }
 
-/* Damage with nothing readable after it, from byte `at` of the file on. */
+/* Damage from byte `at` of the file on, after which nothing can be read. */
 static hdx_code truncated(hdx_decoder *d, const char *what, uint64_t lost, hdx_error *err)
 {
     note(d, HDX_DAMAGE_TRUNCATED, d->out, lost, true,
@@ -216,11 +217,11 @@ static hdx_code garbage(hdx_decoder *d, uint64_t at, hdx_error *err)
     return finish(d, err);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- steps */
+/* ---- steps ---- */
 
 /*
- * A member begins at this byte of the file. Its start costs no window, so a point is taken early: JDK files get exactly
- * their members.
+ * A member begins at this byte of the file. A point at its start needs no window, so it is taken early: for files of a
+ * JDK points are exactly the members.
  */
 static hdx_code begin_member(hdx_decoder *d, uint64_t at, hdx_error *err)
 {
@@ -237,8 +238,9 @@ static hdx_code begin_member(hdx_decoder *d, uint64_t at, hdx_error *err)
 }
 
 /*
- * Between two members: is the next one there already? Only where this decoder is the first, and where no point would
- * stay inside the member: so the points are those that it would find alone (P5). Tiny members are not worth the asking.
+ * Between two members: checks whether the next one was inflated in advance. Only if this decoder is the first at this
+ * place, and if no point would be taken inside of the member, so that points do not depend on it (P5). Tiny members are
+ * not worth it.
  */
 static bool is_ready(hdx_decoder *d)
 {
@@ -304,8 +306,8 @@ static hdx_code between(hdx_decoder *d, hdx_error *err)
 }
 
 /*
- * Zeros after the last member are padding of tapes and block devices (gzip ignores them silently); anything after
- * them is not.
+ * Zeros after the last member are padding of tapes and block devices (gzip ignores them silently); other bytes after
+ * them are damage.
  */
 static hdx_code padding(hdx_decoder *d, hdx_error *err)
 {
@@ -354,8 +356,8 @@ static hdx_code head(hdx_decoder *d, hdx_error *err)
 }
 
 /*
- * A point inside the member that ends here is taken back where the member fits in one slice: the next one's start needs
- * no window.
+ * Removes a point inside of the member that ends here if the member fits in one slice: a point at the start of the next
+ * one needs no window.
  */
 static void join_slices(hdx_decoder *d)
 {
@@ -369,8 +371,8 @@ static void join_slices(hdx_decoder *d)
 }
 
 /*
- * The member's sum and length against what was produced. Data after a wrong sum are used: often it is the sum that is
- * wrong.
+ * Compares the member's sum and length with what was produced. Data with a wrong sum are used, because often the sum
+ * itself is wrong.
  */
 static hdx_code trailer(hdx_decoder *d, hdx_error *err)
 {
@@ -398,8 +400,8 @@ static hdx_code trailer(hdx_decoder *d, hdx_error *err)
 }
 
 /*
- * Where inflate stands inside a block, as a seek point (GZIP 4.2): `*back` bits back to the start of the code it works
- * on, of which `*given` bytes are already out. False in a stored block or a header.
+ * The position of inflate inside of a block, as a seek point (GZIP 4.2): `*back` bits back is the start of the current
+ * code, of which `*given` bytes were already produced. False in a stored block or a header.
  */
 static bool inside(z_stream *z, size_t n, uint64_t *back, size_t *given)
 {
@@ -412,19 +414,19 @@ static bool inside(z_stream *z, size_t n, uint64_t *back, size_t *given)
     return true;
 }
 
-/* How far one call of inflate may go. */
+/* Limits of one call of inflate. */
 typedef struct plan {
-    hdx_pos next;  /* the seek point ahead; HDX_NOWHERE: this decoder is the first here and looks for points */
-    hdx_pos due;   /* first: a point is taken at a block boundary from here on */
-    hdx_pos giant; /* first: and inside a block from here on */
-    size_t  piece; /* bytes to produce at most */
-    hdx_pos isal;  /* from here on zlib does the work */
+    hdx_pos next;  /* the next seek point; HDX_NOWHERE: this decoder is the first here and looks for points */
+    hdx_pos due;   /* then: a point is taken at a block boundary from this position on */
+    hdx_pos giant; /* then: and inside of a block from this position on */
+    size_t  piece; /* most bytes to produce */
+    hdx_pos isal;  /* zlib does the work from this position on */
 } plan;
 
 /*
- * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside blocks) after the last one;
- * where inflate stands in a stored block or a header then, every 64 KiB from there, so that the places do not depend on
- * the pieces that are asked for (P5). A slice has at most 1 MiB: a stored block ends within 64 KiB.
+ * With a spacing of 768 KiB, points are due 768 KiB (at boundaries) and 896 KiB (inside of blocks) after the last one.
+ * If inflate is in a stored block or a header then, it tries again every 64 KiB, so that the places do not depend on
+ * the size of reads (P5). A slice has at most 1 MiB, because a stored block ends within 64 KiB.
  */
 static plan plan_ahead(const hdx_decoder *d, size_t room)
 {
@@ -439,7 +441,7 @@ static plan plan_ahead(const hdx_decoder *d, size_t room)
                                            : STORED_MAX - (d->out - p.giant) % STORED_MAX;
     piece = piece < limit ? piece : limit;
     if (max != 0 && piece > max - d->out)
-        piece = max - d->out + 1; /* one too many shows that there is more; it is not handed on */
+        piece = max - d->out + 1; /* one byte too many shows that there is more; it is not returned */
     p.piece = (size_t)piece;
     p.isal = p.next != HDX_NOWHERE ? HDX_NOWHERE : p.giant - INSIDE_AHEAD;
     max--; /* without a limit: HDX_NOWHERE */
@@ -456,8 +458,8 @@ static hdx_code over_limit(const hdx_decoder *d, hdx_error *err)
 }
 
 /*
- * Brings z to the begin of a block, which d->odd bits before next_in belong to already; `have` bytes of the member end
- * at `end`.
+ * Moves z to the beginning of a block whose first d->odd bits are before next_in; `have` bytes of the member end at
+ * `end`.
  */
 static hdx_code catch_up(hdx_decoder *d, const uint8_t *end, size_t have, hdx_error *err)
 {
@@ -473,8 +475,8 @@ static hdx_code catch_up(hdx_decoder *d, const uint8_t *end, size_t have, hdx_er
 static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err);
 
 /*
- * ISA-L's block becomes zlib's: it is inflated once more up to where it has come to, so at most one spacing where
- * points are looked for.
+ * Hands ISA-L's block over to zlib: it is inflated again up to the current position, which is at most one spacing if
+ * points are being looked for.
  */
 static hdx_code hand_over(hdx_decoder *d, hdx_error *err)
 {
@@ -506,7 +508,7 @@ static hdx_code hand_over(hdx_decoder *d, hdx_error *err)
     return HDX_OK;
 }
 
-/* The same as body() in a block that ISA-L inflates. */
+/* Same as body() in a block that ISA-L inflates. */
 static hdx_code isal_body(hdx_decoder *d, const plan *p, uint8_t *to, size_t *got, hdx_error *err)
 {
     const bool first = p->next == HDX_NOWHERE, dry = d->z.avail_in == 0;
@@ -545,7 +547,7 @@ static hdx_code isal_body(hdx_decoder *d, const plan *p, uint8_t *to, size_t *go
     return code;
 }
 
-/* Who inflates the block that begins here. */
+/* Chooses what inflates the block that begins here. */
 static hdx_code choose(hdx_decoder *d, const plan *p, const uint8_t *end, size_t have, hdx_error *err)
 {
     const uint64_t len = d->out - d->member_out;
@@ -591,7 +593,7 @@ static hdx_code body(hdx_decoder *d, uint8_t *to, size_t room, size_t *got, hdx_
     if (boundary) {
         d->header_bit = bit;
         d->odd = (unsigned)d->z.data_type & 63;
-        d->at_block = d->odd < 8 && (d->z.data_type & 64) == 0; /* after the last one zlib stops as well */
+        d->at_block = d->odd < 8 && (d->z.data_type & 64) == 0; /* zlib also stops after the last one */
         if (code == HDX_OK && first && (d->z.data_type & 64) == 0 && d->out >= p.due)
             code = mark(d, HDX_POINT_BLOCK, bit, to + *got, d->tail_len + *got, err);
     }
@@ -651,12 +653,9 @@ hdx_code hdx_decoder_run(hdx_decoder *d, uint8_t *to, size_t room, bool to_point
     return code;
 }
 
-/*
- * ----------------------------------------------------------------------------------------------------- going to a
- * point
- */
+/* ---- moving to a point ---- */
 
-/* Hands inflate the file from a bit on: the odd bits first. */
+/* Feeds the file to inflate from a bit on: the odd bits first. */
 static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err)
 {
     hdx_code code;
@@ -675,7 +674,7 @@ static hdx_code feed_from(hdx_decoder *d, uint64_t bit, hdx_error *err)
     return HDX_OK;
 }
 
-/* Builds the tables of the block whose header begins at d->header_bit, then forgets the input (GZIP 4.2). */
+/* Builds the tables of the block whose header begins at d->header_bit, then discards the input (GZIP 4.2). */
 static hdx_code read_block_head(hdx_decoder *d, hdx_error *err)
 {
     uint8_t  none;
@@ -688,7 +687,7 @@ static hdx_code read_block_head(hdx_decoder *d, hdx_error *err)
         if ((rc == Z_OK || rc == Z_BUF_ERROR) && (d->z.data_type & 256) != 0)
             return inflatePrime(&d->z, -1, 0) == Z_OK ? HDX_OK : hdx_source_changed(d->source, d->out, err);
         if ((rc != Z_OK && rc != Z_BUF_ERROR) || d->z.avail_in > 0 || before == 0)
-            break;             /* no header where there was one */
+            break;             /* there is no header where one was */
         code = refill(d, err); /* it is cut by the end of the buffer */
     }
     return code != HDX_OK ? code : hdx_source_changed(d->source, d->out, err);

@@ -1,6 +1,4 @@
-/*
- * head.c - takes the header of a gzip member apart, byte by byte where it is short and in runs where it may be long.
- */
+/* head.c - parses the header of a gzip member, byte by byte in short fields and in runs in fields that may be long. */
 #include "source/head.h"
 
 #include <string.h>
@@ -11,14 +9,14 @@ enum { FIXED, EXTRA_LENGTH, EXTRA, NAME, COMMENT, SUM, DONE };
 
 void hdx_head_begin(hdx_head *head) { *head = (hdx_head){ .step = FIXED }; }
 
-/* Of the ten fixed bytes only these four are looked at; time, XFL and OS say nothing that matters. */
+/* Only these four of the ten fixed bytes are checked; time, XFL and OS do not matter. */
 static bool fits(unsigned place, uint8_t byte)
 {
     static const uint8_t magic[3] = { 0x1f, 0x8b, 8 };
     return place < 3 ? byte == magic[place] : place != 3 || (byte & RESERVED) == 0;
 }
 
-/* The step after this one, given the flags. */
+/* Returns the step after this one, for these flags. */
 static uint8_t follow(uint8_t step, uint8_t flags)
 {
     switch (step) {

@@ -1,16 +1,16 @@
 /*
- * isal.c - deflate blocks by ISA-L, which takes a third to a half of zlib's time. Built without ISA-L it takes none.
+ * isal.c - inflates deflate blocks with ISA-L, which needs a third to a half of zlib's time. Without ISA-L no block is
+ * inflated here.
  *
- * In:  a block whose header is at hand, and the 32 KiB of output before it.
- * Out: the block's bytes, and the bit where the next one begins: places that zlib's Z_BLOCK gives, so that seek points
- *      are the same.
- * Knows what zlib takes for a header. Does not know members, points or files. It decides nothing: a header that it is
- * not sure of, stored blocks and data that ISA-L refuses are left to zlib, whose words stand in damage lists.
- * Cost: 120 KiB; a block costs 3 us beside its bytes.
+ * In:  a block whose header is in memory, and the 32 KiB of output before it.
+ * Out: the block's bytes, and the bit where the next one begins: the same places as with zlib's Z_BLOCK, so that seek
+ *      points are the same.
+ * The header rules are those of zlib. Headers for which the two may differ, stored blocks, and data that ISA-L refuses
+ * are left to zlib, whose messages are in damage lists.
+ * Cost: 120 KiB; a block costs 3 us in addition to its bytes.
  *
- * ISA-L does not stop between blocks, only after the last one of a stream. So each block is shown to it as the last
- * one: the first bit of a header says so, and it is handed over in the bit buffer, where it is set whatever the file
- * has.
+ * ISA-L does not stop between blocks, only after the last one of a stream. So each block is presented as the last one:
+ * that is the first bit of its header, which is passed in the bit buffer and set there, whatever the file has.
  */
 #include "source/inner.h"
 
@@ -20,7 +20,7 @@
 
 struct hdx_isal {
     struct inflate_state state;
-    bool                 last; /* what the file says of this block */
+    bool                 last; /* the bit in the file */
     uint32_t             window_len;
     uint8_t              window[HDX_WINDOW];
 };
@@ -37,7 +37,7 @@ void hdx_isal_free(hdx_isal *isal, const hdx_source *source) { hdx_mem_put(sourc
 
 uint32_t hdx_crc32(uint32_t crc, const uint8_t *bytes, size_t len) { return crc32_gzip_refl(crc, bytes, len); }
 
-/* ----------------------------------------------------------------------------------------------------- headers */
+/* ---- headers ---- */
 
 typedef struct bit_reader {
     const uint8_t *next, *end;
@@ -45,7 +45,7 @@ typedef struct bit_reader {
     unsigned       have;
 } bit_reader;
 
-/* The next `n` bits, at most 8, without taking them; zeros after the end. */
+/* Returns the next `n` bits, at most 8, without consuming them; zeros after the end. */
 static unsigned peek(bit_reader *r, unsigned n)
 {
     while (r->have < n && r->next < r->end) {
@@ -55,7 +55,7 @@ static unsigned peek(bit_reader *r, unsigned n)
     return (unsigned)(r->bits & ((1u << n) - 1));
 }
 
-/* False: they are not there. */
+/* False: there are not that many. */
 static bool skip(bit_reader *r, unsigned n)
 {
     if (r->have < n)
@@ -71,7 +71,7 @@ static bool take_bits(bit_reader *r, unsigned n, unsigned *out)
     return skip(r, n);
 }
 
-/* Do codes of these lengths use up all bit patterns, and none twice? */
+/* Returns whether codes of these lengths use each bit pattern exactly once. */
 static bool complete(const uint8_t *lengths, size_t n)
 {
     uint32_t used = 0;
@@ -80,7 +80,7 @@ static bool complete(const uint8_t *lengths, size_t n)
     return used == 1u << 15;
 }
 
-/* A table from the next seven bits to length << 5 | symbol, of codes of at most seven bits that are complete. */
+/* Fills a table from the next seven bits to length << 5 | symbol, for complete codes of at most seven bits. */
 static void code_table(const uint8_t *lengths, uint8_t *table)
 {
     unsigned code = 0;
@@ -97,7 +97,7 @@ static void code_table(const uint8_t *lengths, uint8_t *table)
         }
 }
 
-/* The lengths of `count` codes, run-length encoded (RFC 1951 3.2.7). */
+/* Reads the lengths of `count` codes, run-length encoded (RFC 1951 3.2.7). */
 static bool read_lengths(bit_reader *r, const uint8_t *table, uint8_t *lengths, unsigned count)
 {
     static const uint8_t bits[] = { 2, 3, 7 }, least[] = { 3, 3, 11 };
@@ -124,8 +124,8 @@ static bool read_lengths(bit_reader *r, const uint8_t *table, uint8_t *lengths, 
 }
 
 /*
- * Is a whole header of a compressed block there, of which zlib and ISA-L say the same? Codes that leave bit patterns
- * unused are in doubt: zlib refuses most of them, ISA-L takes them.
+ * Returns whether there is a complete header of a compressed block that zlib and ISA-L treat equally. Codes with unused
+ * bit patterns do not count: zlib refuses most of them, ISA-L accepts them.
  */
 static bool certain(bit_reader *r, bool *last)
 {
@@ -152,7 +152,7 @@ static bool certain(bit_reader *r, bool *last)
            complete(lengths, literals + 257) && complete(lengths + literals + 257, distances + 1);
 }
 
-/* -------------------------------------------------------------------------------------------------------- blocks */
+/* ---- blocks ---- */
 
 bool hdx_isal_begin(hdx_isal *isal, z_stream *z, unsigned odd, const uint8_t *end, size_t len)
 {
@@ -177,7 +177,7 @@ bool hdx_isal_begin(hdx_isal *isal, z_stream *z, unsigned odd, const uint8_t *en
         isal->state.read_in_length = 8;
         z->avail_in--;
     }
-    isal->state.read_in |= 1; /* the last block */
+    isal->state.read_in |= 1; /* presents it as the last block */
     return true;
 }
 

@@ -4,10 +4,11 @@
  * In:  the path of FILE.
  * Out: the bytes of all of them as one dump, in the order in which the JVM would have merged them.
  * Such a JVM writes FILE with the header and the names, and each of its threads a piece with records. Afterwards it
- * appends piece after piece to FILE, removes it, and appends the end record at last. A JVM that is killed before leaves
- * FILE without an end record, and pieces; FILE may already have the first piece that is left, or its beginning.
- * Knows of HPROF that records have a tag, a time (HotSpot writes 0) and a length, and which record is the last one.
- * Cost: a file that ends with that record is not looked at any further.
+ * appends piece after piece to FILE, removes it, and finally appends the end record. A JVM that is killed before leaves
+ * FILE without an end record, and pieces; FILE may already contain the first remaining piece, or its beginning.
+ * Only the frame of HPROF records is used: a tag, a time (HotSpot writes 0) and a length, and which record is the last
+ * one.
+ * Cost: for a file that ends with that record nothing else is read.
  */
 #include "source/joined.h"
 
@@ -21,13 +22,13 @@
 #define HEAP_RECORD 0x1c /* the tag of a part of the heap */
 #define FILE_HEAD   31u  /* bytes of a file header of HotSpot */
 #define RECORD_HEAD 9u
-#define NEEDLE      64u /* bytes at the beginning of a piece that are looked for in the file ... */
-#define NEEDLE_MIN  16u /* ... and so many at least at the end of it, where records do not show the place */
-#define MEMBER_MIN  4u  /* of a gzip member so many: few members end with the first bytes of another */
+#define NEEDLE      64u /* bytes at the beginning of a piece that are searched in the file ... */
+#define NEEDLE_MIN  16u /* ... and least number of them at the end of the file, if records do not show the place */
+#define MEMBER_MIN  4u  /* least number for gzip members: few members end with the first bytes of another */
 #define CHUNK       (64u << 10)
-#define SPOTS       16u /* places at which long runs of bytes are compared, and at both ends */
+#define SPOTS       16u /* places at which long runs of bytes are compared, in addition to both ends */
 
-#define TRIES 256u /* places that are compared: a hostile file may repeat the beginning of its piece everywhere */
+#define TRIES 256u /* most places to compare: a hostile file may repeat the beginning of its piece everywhere */
 
 static const uint8_t end_record[RECORD_HEAD] = { 0x2c };
 
@@ -36,7 +37,7 @@ typedef struct joining {
     uint64_t    size; /* of the file */
     uint64_t    last; /* size of the part before the next piece */
     bool        packed;
-    unsigned    tries;                   /* places of the file that were compared with the piece */
+    unsigned    tries;                   /* number of places of the file that were compared with the piece */
     int         fault;                   /* errno of a read */
     uint8_t    *walked, *bytes, *others; /* room for CHUNK + NEEDLE bytes each */
 } joining;
@@ -49,9 +50,9 @@ static bool read_all(joining *g, int fd, void *to, uint64_t len, uint64_t at)
     return got == (int64_t)len;
 }
 
-/* ---- is the file one whose pieces were not merged? ---- */
+/* ---- files whose pieces were not merged ---- */
 
-/* By its first bytes, and by its last ones, which are an end record or a gzip member of its own with it. */
+/* Checks the first bytes, and the last ones: they must not be an end record, or a separate gzip member with one. */
 static bool is_unmerged(joining *g)
 {
     uint8_t head[FILE_HEAD], tail[RECORD_HEAD];
@@ -64,7 +65,9 @@ static bool is_unmerged(joining *g)
     return memcmp(head, "JAVA PROFILE 1.0.", 17) == 0 && memcmp(tail, end_record, sizeof tail) != 0;
 }
 
-/* Has it the first bytes of a piece: a heap record, or names, frames and traces of virtual threads? */
+/*
+ * Returns whether these are the first bytes of a piece: a heap record, or names, frames and traces of virtual threads.
+ */
 static bool is_piece(const joining *g, const uint8_t *head, uint64_t size)
 {
     if (g->packed)
@@ -73,7 +76,7 @@ static bool is_piece(const joining *g, const uint8_t *head, uint64_t size)
            hdx_be32(head + 1) == 0 && hdx_be32(head + 5) > 0;
 }
 
-/* ---- what the file has of its first piece ---- */
+/* ---- what the file contains of its first piece ---- */
 
 static bool is_equal(joining *g, uint64_t at, int fd, uint64_t from, uint64_t len)
 {
@@ -81,8 +84,11 @@ static bool is_equal(joining *g, uint64_t at, int fd, uint64_t from, uint64_t le
            memcmp(g->bytes, g->others, len) == 0;
 }
 
-/* Is what the file has from `at` on the beginning of the piece? Long ones are compared at many places. */
-static bool is_beginning(joining *g, uint64_t at, int fd)
+/*
+ * Returns whether the bytes of the file from `at` on are the beginning of the piece. Long ones are compared at many
+ * places.
+ */
+static bool is_start_of_piece(joining *g, uint64_t at, int fd)
 {
     const uint64_t len = g->size - at, step = len / (SPOTS + 1);
     if (++g->tries > TRIES)
@@ -95,13 +101,13 @@ static bool is_beginning(joining *g, uint64_t at, int fd)
     return is_equal(g, at, fd, len - CHUNK, CHUNK);
 }
 
-/* Goes over the heads of records; the bytes at hand are in `walked`. */
+/* Steps through the heads of records; the bytes in memory are in `walked`. */
 typedef struct walk {
     int      fd;
     uint64_t size, from, have;
 } walk;
 
-/* NEEDLE bytes at the position, fewer at the end of the file. After a long record no more than these are read. */
+/* Returns NEEDLE bytes at the position, fewer at the end of the file. After a long record only these are read. */
 static const uint8_t *look(joining *g, walk *w, uint64_t pos)
 {
     const uint64_t left = w->size - pos, want = left < NEEDLE ? left : NEEDLE;
@@ -118,8 +124,8 @@ static const uint8_t *look(joining *g, walk *w, uint64_t pos)
 static uint64_t record_size(const uint8_t *head) { return RECORD_HEAD + (uint64_t)hdx_be32(head + 5); }
 
 /*
- * Goes from record to record of the file to the one that the piece begins with. *sure: the records end where the file
- * ends, so that there is no other place to look at.
+ * Steps from record to record of the file to the one with which the piece begins. *sure: the records end where the file
+ * ends, so no other place is possible.
  */
 static uint64_t overlap_of_records(joining *g, const uint8_t *needle, size_t n, const hdx_joined_part *piece,
                                    uint64_t piece_size, bool *sure)
@@ -131,7 +137,7 @@ static uint64_t overlap_of_records(joining *g, const uint8_t *needle, size_t n, 
         const uint8_t *p = look(g, &w, pos);
         if (p == NULL)
             return 0;
-        if (left <= piece_size && memcmp(p, needle, left < n ? left : n) == 0 && is_beginning(g, pos, piece->fd)) {
+        if (left <= piece_size && memcmp(p, needle, left < n ? left : n) == 0 && is_start_of_piece(g, pos, piece->fd)) {
             *sure = true;
             return left;
         }
@@ -143,7 +149,7 @@ static uint64_t overlap_of_records(joining *g, const uint8_t *needle, size_t n, 
     return 0;
 }
 
-/* The same by all bytes that may be the piece's: for packed files, and where records do not follow each other. */
+/* Same by comparing bytes: for compressed files, and if records do not follow each other. */
 static uint64_t overlap_of_bytes(joining *g, const uint8_t *needle, size_t n, const hdx_joined_part *piece,
                                  uint64_t piece_size)
 {
@@ -158,7 +164,7 @@ static uint64_t overlap_of_bytes(joining *g, const uint8_t *needle, size_t n, co
             const uint64_t room = (uint64_t)(end - p), pos = at + (uint64_t)(p - g->walked);
             if (room < least)
                 break;
-            if (memcmp(p, needle, room < n ? room : n) == 0 && is_beginning(g, pos, piece->fd))
+            if (memcmp(p, needle, room < n ? room : n) == 0 && is_start_of_piece(g, pos, piece->fd))
                 return g->size - pos;
         }
         at += len == left ? left : CHUNK;
@@ -179,11 +185,11 @@ static uint64_t overlap(joining *g, const hdx_joined_part *piece, uint64_t piece
     return sure || n < NEEDLE_MIN ? bytes : overlap_of_bytes(g, needle, n, piece, piece_size);
 }
 
-/* ---- parts whose last record is cut ---- */
+/* ---- parts with an incomplete last record ---- */
 
 /*
- * The JVM was killed before it had written a whole record. A heap record then ends where its part ends, or else its
- * length would take the beginning of the next part for its own; other records are left out.
+ * The JVM was killed before it had written a complete record. If that is a heap record, its length is changed to end
+ * with its part; otherwise it would include the beginning of the next part. Other records are omitted.
  */
 static void end_part(joining *g, hdx_joined_part *part, uint64_t from, uint64_t size)
 {
@@ -191,7 +197,7 @@ static void end_part(joining *g, hdx_joined_part *part, uint64_t from, uint64_t 
     for (uint64_t pos = from; pos < size;) {
         const uint64_t left = size - pos;
         const uint8_t *p = look(g, &w, pos);
-        if (p == NULL || p[0] == 0 || p[0] > 0x2c) /* no record: the reader of the dump says what is wrong */
+        if (p == NULL || p[0] == 0 || p[0] > 0x2c) /* not a record: the reader of the dump reports the problem */
             return;
         if (left < RECORD_HEAD || (record_size(p) > left && p[0] != HEAP_RECORD)) {
             g->j->size -= left;
@@ -236,7 +242,7 @@ static hdx_code open_piece(joining *g, const char *path, uint32_t number, hdx_er
     }
     const uint64_t size = (uint64_t)st.st_size;
     if (size < sizeof head || !read_all(g, fd, head, sizeof head, 0) || !is_piece(g, head, size)) {
-        (void)j->io->close(j->io, fd); /* another file with such a name, or one without anything in it */
+        (void)j->io->close(j->io, fd); /* another file with such a name, or an empty one */
         return HDX_OK;
     }
     *part = (hdx_joined_part){ .number = number, .fd = fd };
@@ -253,7 +259,7 @@ static hdx_code open_piece(joining *g, const char *path, uint32_t number, hdx_er
     return HDX_OK;
 }
 
-/* A read that failed may have hidden a piece, or what the file has of it. */
+/* After a failed read, a piece or the overlap with it may be missing. */
 static hdx_code end_of(const joining *g, const char *path, hdx_code code, hdx_error *err)
 {
     return code != HDX_OK || g->fault == 0
@@ -316,7 +322,7 @@ int64_t hdx_joined_read(const hdx_joined *j, void *to, uint64_t len, uint64_t of
     uint64_t done = 0;
     if (j->count == 0)
         return j->io->read_at(j->io, j->file.fd, to, len, offset);
-    unsigned next = 0; /* the piece after the part that has the offset */
+    unsigned next = 0; /* the piece after the part with this offset */
     while (next < j->count && j->pieces[next].at <= offset)
         next++;
     for (; done < len; next++) {

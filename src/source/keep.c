@@ -1,11 +1,11 @@
 /*
- * keep.c - seek points that outlive their reader: out of a source that was read to its end, and into one that was just
- * opened.
+ * keep.c - seek points that outlive their reader: takes them from a source that was read to its end, and loads them
+ * into one that was just opened.
  *
- * In:  the points of a source; points from outside, whose numbers somebody has checked (indexes/seek/seek.h).
- * Out: the same the other way round.
- * Knows which fields of a point matter later: numbers of members and their running sums do not, since trailers were
- * checked when the points were made and every slice has a sum of its own (P6).
+ * In:  the points of a source; stored points, whose numbers the caller has checked (indexes/seek/seek.h).
+ * Out: the same in the other direction.
+ * Numbers of members and their running sums are not needed later: trailers were checked when the points were made, and
+ * every slice has a sum of its own (P6).
  */
 #include "source/inner.h"
 
@@ -14,7 +14,7 @@ void hdx_source_keep_windows(hdx_source *source, const hdx_source_windows *windo
     source->points.windows = *windows;
 }
 
-/* Points that begin a slice with bytes in it: an empty member at the end may begin one without. */
+/* Counts points whose slice has bytes: that of an empty member at the end has none. */
 static uint64_t used(const hdx_points *p)
 {
     uint64_t n = p->count;
@@ -78,7 +78,7 @@ hdx_code hdx_source_load_points(hdx_source *source, uint64_t size, bool (*next)(
                                   .kind = (uint8_t)in.kind,
                                   .member_at = in.bit / 8,
                                   .member = in.kind == HDX_POINT_MEMBER &&
-                                            in.out > 0 }; /* the first one or not is all that matters */
+                                            in.out > 0 }; /* only whether it is the first one matters */
         room = hdx_points_load(p, &point);
     }
     p->end = size;

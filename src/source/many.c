@@ -3,19 +3,19 @@
  *
  * In:  positions in any order.
  * Out: their bytes.
- * Workers take runs of neighbouring reads, so each piece of a compressed dump is inflated once, and pieces side by
- * side.
- * Cost: a sort, and one pass over the part of the dump in which the reads lie.
+ * Workers take runs of neighbouring reads, so each piece of a compressed dump is inflated once, and pieces are inflated
+ * in parallel.
+ * Cost: a sort, and one pass over the part of the dump that contains the reads.
  */
 #include "source/inner.h"
 
-#define RUN (4u << 20) /* bytes of the dump a worker goes over at a time */
-#define FEW 16u        /* reads that are not worth a thread */
+#define RUN (4u << 20) /* bytes of the dump that a worker reads at a time */
+#define FEW 16u        /* fewer reads are not worth a thread */
 
 typedef struct many {
     hdx_source     *source;
     hdx_read       *reads;
-    hdx_pair       *order; /* position, number of the read */
+    hdx_pair       *order; /* position, index of the read */
     size_t          count;
     pthread_mutex_t lock; /* guards what follows */
     size_t          next;

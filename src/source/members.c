@@ -1,19 +1,19 @@
 /*
- * members.c - gzip members inflated side by side, ahead of a decoder that goes over the file in order.
+ * members.c - inflates gzip members in parallel, ahead of a decoder that reads the file in order.
  *
- * In:  the file; the byte that the decoder has come to.
- * Out: the bytes of a member whose header is there, when it is whole and right in every respect; else nothing.
- * Knows what a member looks like. Does not know points, damage or positions in the dump: the decoder alone decides what
- * the file says, and takes every member itself that is not offered.
+ * In:  the file; the position of the decoder.
+ * Out: the bytes of the member whose header is there, if it is complete and correct; otherwise nothing.
+ * The decoder alone decides about points, damage and positions in the dump, and inflates every member itself that is
+ * not available here.
  * Cost: workers threads, 2 workers + 2 members of at most 1 MiB.
  *
  *     file   ....|member|member| 1f 8b in data |member| ...
- *                 ^ decoder      ^ candidate    ^ candidate        what looks like a header is a candidate; it is a
- *                                member only
- *                                                                  when the decoder's own member ends right there
+ *                 ^ decoder      ^ candidate    ^ candidate        bytes that look like a header are a candidate; it
+ *                                                                  is a member only if the decoder's own member ends
+ *                                                                  right there
  *
- * Nothing says where the next member begins (GZIP 1.2, 3.8): a wrong candidate costs one wasted inflate, mostly a short
- * one.
+ * Nothing marks the beginning of the next member (GZIP 1.2, 3.8): a wrong candidate costs one wasted inflate, usually a
+ * short one.
  */
 #include "source/inner.h"
 #include "base/workers.h"
@@ -28,8 +28,8 @@
 typedef enum entry_state { BUSY, GOOD, BAD } entry_state;
 
 typedef struct entry {
-    uint64_t    at, end; /* bytes of the file */
-    uint8_t    *bytes;   /* MEMBER_MAX of them, kept for the next candidate; NULL: not yet */
+    uint64_t    at, end; /* positions in the file */
+    uint8_t    *bytes;   /* MEMBER_MAX bytes, reused for the next candidate; NULL: not yet allocated */
     size_t      len;
     uint32_t    crc;
     entry_state state;
@@ -42,18 +42,18 @@ struct hdx_gz_members {
     pthread_mutex_t
         lock; /* guards what follows; an entry's bytes belong to its worker while BUSY, then to the decoder */
     pthread_cond_t moved;
-    entry          entries[2 * WORKERS_MAX + 2]; /* a ring, by place in the file */
+    entry          entries[2 * WORKERS_MAX + 2]; /* a ring, in the order of the file */
     unsigned       room;
-    uint64_t       head, tail; /* ever growing */
-    uint64_t       from;       /* candidates before are of no use */
-    uint64_t       scanned;    /* up to here the file was searched */
-    bool           scanning;   /* one worker does */
+    uint64_t       head, tail; /* only incremented */
+    uint64_t       from;       /* earlier candidates are useless */
+    uint64_t       scanned;    /* the file was searched up to here */
+    bool           scanning;   /* a worker is searching */
     bool           stop;
 };
 
-/* ------------------------------------------------------------------------------------------------- one candidate */
+/* ---- one candidate ---- */
 
-/* What a worker needs to take a member apart. */
+/* What a worker needs to inflate a member. */
 typedef struct tool {
     z_stream  z;
     hdx_isal *isal; /* may be NULL */
@@ -89,7 +89,7 @@ static bool header(const hdx_gz_members *m, tool *t, uint64_t *next)
     return state == HDX_HEAD_DONE && !head.bad_sum;
 }
 
-/* Goes to the data of the member at e->at. */
+/* Moves to the data of the member at e->at. */
 static bool begin(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next)
 {
     *next = e->at;
@@ -111,7 +111,7 @@ static bool by_zlib(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next)
     return rc == Z_STREAM_END;
 }
 
-/* Block by block; *unsure: zlib is to say. */
+/* Inflates block by block; *unsure: zlib must decide. */
 static bool by_isal(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next, bool *unsure)
 {
     unsigned      odd = 0;
@@ -126,7 +126,7 @@ static bool by_isal(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next, 
         step = hdx_isal_run(t->isal, &t->z, &odd);
         if (step == HDX_ISAL_UNSURE)
             return false;
-        *unsure = !(full && step == HDX_ISAL_MORE && t->z.avail_in > 0); /* too large, whichever thread inflates it */
+        *unsure = !(full && step == HDX_ISAL_MORE && t->z.avail_in > 0); /* too large for any thread */
         if (!*unsure)
             return false;
         e->crc = hdx_crc32(e->crc, before, (size_t)(t->z.next_out - before));
@@ -134,7 +134,7 @@ static bool by_isal(const hdx_gz_members *m, tool *t, entry *e, uint64_t *next, 
     return true;
 }
 
-/* Is there a whole member at e->at, of no more than MEMBER_MAX bytes, with the right sum and length? */
+/* Returns whether there is a complete member at e->at, of at most MEMBER_MAX bytes, with the right sum and length. */
 static bool inflate_member(const hdx_gz_members *m, tool *t, entry *e)
 {
     uint64_t next;
@@ -155,11 +155,11 @@ static bool inflate_member(const hdx_gz_members *m, tool *t, entry *e)
     return hdx_le32(trailer) == e->crc && hdx_le32(trailer + 4) == (uint32_t)e->len;
 }
 
-/* ----------------------------------------------------------------------------------------------------- the search */
+/* ---- the search ---- */
 
 /*
- * The first byte from `at` on, before `limit`, where a header could be; UINT64_MAX: none, and *at is how far the search
- * came.
+ * Returns the first position from `at` on, before `limit`, where a header could be; UINT64_MAX: none, and *at is how
+ * far it searched.
  */
 static uint64_t search(const hdx_gz_members *m, tool *t, uint64_t *at, uint64_t limit)
 {
@@ -180,7 +180,7 @@ static uint64_t search(const hdx_gz_members *m, tool *t, uint64_t *at, uint64_t 
 }
 
 /*
- * With the lock held, which it gives up meanwhile. True: there is a candidate in the ring that is this worker's; its
+ * REQUIRES: the lock is held; it is released meanwhile. True: there is a candidate in the ring for this worker; its
  * number is *which.
  */
 static bool next_candidate(hdx_gz_members *m, tool *t, uint64_t *which)
@@ -195,7 +195,7 @@ static bool next_candidate(hdx_gz_members *m, tool *t, uint64_t *which)
     m->scanning = false;
     if (found == UINT64_MAX) {
         m->scanned =
-            at < limit ? m->source->file_size : at; /* the file ends, or cannot be read: the decoder will see */
+            at < limit ? m->source->file_size : at; /* the file ends or cannot be read: the decoder reports it */
         return false;
     }
     m->scanned = found + 1;
@@ -214,7 +214,7 @@ static void *work(void *context)
     uint64_t        which;
     if (t == NULL || inflateInit2(&t->z, -15) != Z_OK) {
         hdx_mem_put(m->source->mem, t, sizeof *t);
-        return NULL; /* the others, or the decoder, do it all */
+        return NULL; /* other workers, or the decoder, do everything */
     }
     t->z.next_in = t->in + HDX_BEFORE;
     t->isal = hdx_isal_new(m->source);
@@ -247,9 +247,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/*
- * ---------------------------------------------------------------------------------------------------- for the decoder
- */
+/* ---- for the decoder ---- */
 
 hdx_gz_members *hdx_gz_members_new(hdx_source *source, unsigned workers, uint64_t from)
 {
@@ -263,7 +261,7 @@ hdx_gz_members *hdx_gz_members_new(hdx_source *source, unsigned workers, uint64_
     m->from = m->scanned = from;
     (void)pthread_mutex_init(&m->lock, NULL);
     (void)pthread_cond_init(&m->moved, NULL);
-    (void)sigfillset(&all); /* signals go to threads of the program, not to ours */
+    (void)sigfillset(&all); /* signals are for threads of the program */
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     while (m->started < m->workers && hdx_workers_start(&m->threads[m->started], work, m) == 0)
         m->started++;
@@ -292,7 +290,7 @@ bool hdx_gz_members_take(hdx_gz_members *m, uint64_t at, hdx_inflated *out)
 {
     bool good = false;
     (void)pthread_mutex_lock(&m->lock);
-    m->from = at + 1; /* what is at `at` and not in the ring yet the decoder begins at once */
+    m->from = at + 1; /* the decoder itself now inflates the member at `at`, which is not in the ring */
     (void)pthread_cond_broadcast(&m->moved);
     while (m->tail < m->head) {
         entry *e = &m->entries[m->tail % m->room];
@@ -304,7 +302,7 @@ bool hdx_gz_members_take(hdx_gz_members *m, uint64_t at, hdx_inflated *out)
         }
         if (e->at == at && e->state == GOOD) {
             *out = (hdx_inflated){ e->bytes, e->len, e->crc, e->end };
-            good = true; /* it stays in the ring, and so untouched, until a later member is asked for */
+            good = true; /* it stays in the ring, unchanged, until a later member is requested */
             break;
         }
         m->tail++;

@@ -1,10 +1,10 @@
 /*
- * near.c - small reads that lie near each other, answered from blocks that one thread keeps.
+ * near.c - answers small reads that are near each other from blocks that a thread caches.
  *
- * In:  reads of a source at positions that mostly rise.
+ * In:  reads of a source, mostly at ascending positions.
  * Out: the same bytes as without it.
- * A block is fetched when a second read falls into it, so that reads at random cost no more than before.
- * Cost: 1 MB while it is used; a read of a block already there is a copy instead of a call of the system.
+ * A block is read when a second read falls into it, so that random reads cost no more than before.
+ * Cost: 1 MB while it is in use; a read of a cached block is a copy instead of a system call.
  */
 #include "source/inner.h"
 
@@ -13,13 +13,13 @@
 #define BLOCK  (64u << 10)
 #define BLOCKS 16u
 #define MISSES 64u
-#define LARGE  4096u /* bytes of a read that goes straight to the file */
+#define LARGE  4096u /* larger reads go directly to the file */
 
 struct hdx_near {
     hdx_source *source;
-    uint64_t    number[BLOCKS]; /* of the block at that place, from 1; 0: none */
+    uint64_t    number[BLOCKS]; /* number of the block at this place, from 1; 0: none */
     size_t      len[BLOCKS];
-    uint64_t    missed[MISSES]; /* numbers of blocks that one read fell into */
+    uint64_t    missed[MISSES]; /* numbers of blocks into which one read fell */
     uint8_t    *bytes;
 };
 
@@ -47,7 +47,7 @@ void hdx_near_end(hdx_near *n)
     free(n);
 }
 
-/* The block's bytes, NULL where it is not worth while to fetch it or it cannot be read. */
+/* Returns the block's bytes; NULL if reading it is not worthwhile, or fails. */
 static const uint8_t *block_of(hdx_near *n, uint64_t number, size_t *len)
 {
     const unsigned place = (unsigned)(number % BLOCKS);
@@ -60,7 +60,7 @@ static const uint8_t *block_of(hdx_near *n, uint64_t number, size_t *len)
         }
         n->number[place] = 0;
         if (hdx_source_read_straight(n->source, number * BLOCK, bytes, BLOCK, &n->len[place], NULL) != HDX_OK)
-            return NULL; /* whoever reads straight is told what is wrong, if it concerns its bytes */
+            return NULL; /* a direct read reports the problem if it concerns its bytes */
         n->number[place] = number + 1;
     }
     *len = n->len[place];

@@ -1,7 +1,8 @@
 /*
- * pack.c - compresses a dump that is written: one gzip member or one zlib stream.
+ * pack.c - compresses a dump that is being written: one gzip member or one zlib stream.
  *
- * In:  bytes in order. Out: packed bytes, handed on a buffer at a time. Memory is fixed.
+ * In:  bytes in order.
+ * Out: packed bytes, a buffer at a time. Memory is fixed.
  */
 #include "source/source.h"
 
@@ -51,7 +52,7 @@ hdx_code hdx_packer_put(hdx_packer *p, const void *bytes, size_t len, bool last,
         do {
             p->z.next_out = p->out;
             p->z.avail_out = ROOM;
-            (void)deflate(&p->z, flush); /* with room and a sound state it cannot fail */
+            (void)deflate(&p->z, flush); /* it cannot fail with room and a valid state */
             const size_t   got = ROOM - p->z.avail_out;
             const hdx_code code = got > 0 ? p->put(p->context, p->out, got, err) : HDX_OK;
             if (code != HDX_OK)
@@ -75,7 +76,7 @@ void hdx_packer_close(hdx_packer *p)
 hdx_code hdx_pack_piece(const void *bytes, uint64_t len, hdx_buffer *out, hdx_error *err)
 {
     z_stream       z = { 0 };
-    const uint64_t most = len + len / 1000 + 256; /* more than deflateBound ever says */
+    const uint64_t most = len + len / 1000 + 256; /* more than deflateBound ever returns */
     if (len > UINT32_MAX / 2 || deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return hdx_no_memory(err, "packing", 256u << 10);
     char *to = hdx_buffer_room(out, most);
@@ -84,7 +85,7 @@ hdx_code hdx_pack_piece(const void *bytes, uint64_t len, hdx_buffer *out, hdx_er
         z.avail_in = (uInt)len;
         z.next_out = (Bytef *)to;
         z.avail_out = (uInt)most;
-        (void)deflate(&z, Z_FINISH); /* with so much room it ends */
+        (void)deflate(&z, Z_FINISH); /* it ends, because there is enough room */
         out->len += most - z.avail_out;
     }
     (void)deflateEnd(&z);

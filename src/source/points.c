@@ -1,10 +1,10 @@
 /*
  * points.c - the list of seek points.
  *
- * In:  points and windows from decoders that go over a compressed dump for the first time.
- * Out: the nearest point before a position; CRCs of slices, noted once and compared ever after.
- * Knows how a window is packed. Does not know how a point is found or used: that is decoder.c.
- * Cost: some 10 KiB for a point inside a member, 100 bytes for one at its start.
+ * In:  points and windows from decoders that read a compressed dump for the first time.
+ * Out: the nearest point before a position; CRCs of slices, recorded once and always compared afterwards.
+ * Windows are packed here; decoder.c finds and uses points.
+ * Cost: some 10 KiB for a point inside of a member, 100 bytes for one at its start.
  */
 #include "source/points.h"
 #include "base/bytes.h"
@@ -16,7 +16,7 @@
 
 /* 12 % smaller than at level 1 for a quarter more time; level 6 takes three times as long for 7 % more. */
 #define PACK_LEVEL 4
-#define RAW_MAX    64u /* windows that may wait to be packed: 2 MiB */
+#define RAW_MAX    64u /* most windows that wait to be packed: 2 MiB */
 
 bool hdx_points_init(hdx_points *points, hdx_mem *mem, uint32_t first_check)
 {
@@ -40,13 +40,13 @@ void hdx_points_free(hdx_points *points)
         points->bytes -= p->window == NULL ? 0 : p->window_size;
         hdx_mem_put(points->mem, p->window, p->window_size);
     }
-    assert(points->bytes == 0); /* P3: what they hold was counted */
+    assert(points->bytes == 0); /* P3: what they contain was counted */
     hdx_mem_put(points->mem, points->list, points->capacity * sizeof *points->list);
     (void)pthread_mutex_destroy(&points->lock);
     points->list = NULL;
 }
 
-/* Index of the last point that is not after `at`; point 0 never is (P1). */
+/* Returns the index of the last point that is not after `at`; point 0 never is (P1). */
 static uint64_t floor_index(const hdx_points *points, hdx_pos at)
 {
     return hdx_upper_bound(HDX_KEYS(points->list, points->count, out), at) - 1;
@@ -97,7 +97,7 @@ hdx_code hdx_points_get(hdx_points *points, hdx_pos at, hdx_point *point, uint8_
     if (point->window_size > 0 && !point->spilled)
         memcpy(point->packed ? stored : window, point->window, point->window_size);
     (void)pthread_mutex_unlock(&points->lock);
-    point->window = NULL; /* may go away at any time: nobody borrows it */
+    point->window = NULL; /* it may be freed at any time: nothing borrows it */
     if (point->spilled)
         code = points->windows.get(points->windows.context, point->window_at, point->packed ? stored : window,
                                    point->window_size, err);
@@ -134,8 +134,8 @@ bool hdx_points_load(hdx_points *points, const hdx_point *point)
 }
 
 /*
- * Packs len bytes into `packed` (len bytes of room); 0 where they do not get smaller or memory is short: raw is fine
- * then.
+ * Packs len bytes into `packed` (len bytes of room); 0 if they do not become smaller or memory is short: then the raw
+ * window is used.
  */
 static uint32_t pack(const uint8_t *window, uint32_t len, uint8_t *packed)
 {
@@ -157,7 +157,7 @@ static uint32_t pack(const uint8_t *window, uint32_t len, uint8_t *packed)
 static bool pack_one(hdx_points *points, uint8_t *window, uint8_t *packed)
 {
     (void)pthread_mutex_lock(&points->lock);
-    /* the newest one may be dropped again (hdx_points_drop): in dumps of JDKs nearly all are */
+    /* The newest one may be dropped again (hdx_points_drop): in dumps of JDKs nearly all are. */
     const uint64_t ready = points->end_known ? points->count : points->count - 1;
     while (points->packed_to < ready && points->list[points->packed_to].window == NULL)
         points->packed_to++;
@@ -165,7 +165,7 @@ static bool pack_one(hdx_points *points, uint8_t *window, uint8_t *packed)
         (void)pthread_mutex_unlock(&points->lock);
         return false;
     }
-    hdx_point *point = &points->list[points->packed_to++]; /* taken: nobody else packs it */
+    hdx_point *point = &points->list[points->packed_to++]; /* no other thread packs it */
     hdx_pos    out = point->out;
     uint32_t   len = point->window_len;
     memcpy(window, point->window, len);
@@ -178,8 +178,8 @@ static bool pack_one(hdx_points *points, uint8_t *window, uint8_t *packed)
     uint64_t at = 0;
     uint8_t *kept = NULL;
     /*
-     * a file that cannot be written is no matter here: the window stays in memory, and whoever owns the file will meet
-     * the same trouble
+     * A file that cannot be written is not an error here: the window stays in memory, and the owner of the file will
+     * find the same problem.
      */
     bool spilled = points->windows.put != NULL &&
                    points->windows.put(points->windows.context, small ? packed : window, size, &at, NULL) == HDX_OK;
@@ -209,13 +209,13 @@ static bool pack_one(hdx_points *points, uint8_t *window, uint8_t *packed)
 
 bool hdx_points_pack_one(hdx_points *points)
 {
-    uint8_t   *room = malloc(2 * HDX_WINDOW); /* much for the stack of a thread */
+    uint8_t   *room = malloc(2 * HDX_WINDOW); /* too large for the stack of a thread */
     const bool more = room != NULL && pack_one(points, room, room + HDX_WINDOW);
     free(room);
     return more;
 }
 
-/* P3. The slices of a dropped point and of the one before become one, and so do their CRCs. */
+/* P3. The slice of a dropped point is merged with the one before, and so are their CRCs. */
 static void thin(hdx_points *points)
 {
     uint64_t kept = 0, packed_to = 0;

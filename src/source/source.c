@@ -1,10 +1,10 @@
 /*
- * source.c - opens a dump, tells what kind of container it is, and reads plain ones.
+ * source.c - opens a dump, determines its kind of container, and reads plain ones.
  *
  * In:  a path.
- * Out: an hdx_source; bytes at positions of plain dumps; compressed ones go to cache.c.
+ * Out: an hdx_source; bytes at positions of plain dumps; compressed ones are read by cache.c.
  * A file that a JVM did not merge with its pieces is read together with them (joined.c).
- * Knows the first bytes of gzip and zlib. Does not map files: a mapped file that shrinks kills the reader with SIGBUS.
+ * Files are not mapped: a mapped file that is truncated kills the reader with SIGBUS.
  */
 #include "base/nearest.h"
 #include "source/inner.h"
@@ -13,14 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PIECES_MAX 4096u /* they are searched one by one, which costs nothing beside inflating */
+#define PIECES_MAX 4096u /* they are searched linearly, which costs little compared with inflating */
 
 hdx_code hdx_source_file_read(const hdx_source *source, uint64_t at, void *to, size_t want, size_t *got, hdx_error *err)
 {
     *got = 0;
     if (source->lower != NULL)
         return hdx_source_read_at(source->lower, at, to, want, got, err);
-    if (at >= source->file_size) /* what was appended since is no part of the dump that was opened */
+    if (at >= source->file_size) /* bytes that were appended later do not belong to the dump that was opened */
         return HDX_OK;
     if (want > source->file_size - at)
         want = (size_t)(source->file_size - at);
@@ -40,7 +40,7 @@ hdx_code hdx_source_changed(const hdx_source *source, uint64_t offset, hdx_error
                     "run the command again; an index of this dump must be rebuilt");
 }
 
-/* What keeps a path from being opened: a missing or forbidden file is the caller's matter, a failing disk is not. */
+/* A missing or forbidden file is a mistake of the caller, a failing disk is not. */
 static hdx_code cannot_open(const char *path, int error, hdx_error *err)
 {
     char     near[4096];
@@ -65,7 +65,7 @@ static hdx_code open_file(hdx_source *source, hdx_error *err)
 {
     struct stat info;
     int         rc = source->io->stat(source->io, source->path,
-                                      &info); /* before opening: to open a pipe would wait for its writer */
+                                      &info); /* before opening: opening a pipe would wait for its writer */
     if (rc < 0)
         return cannot_open(source->path, -rc, err);
     if (S_ISDIR(info.st_mode))
@@ -94,7 +94,7 @@ static hdx_code refuse(const hdx_source *source, uint64_t at, hdx_error *err, co
                     "the file is not a gzip file, or its first bytes are damaged");
 }
 
-/* The container by its first bytes (GZIP 7.1); all else is plain. */
+/* Recognizes the container by its first bytes (GZIP 7.1); everything else is plain. */
 static hdx_code sniff(hdx_source *source, hdx_error *err)
 {
     uint8_t  b[4];
@@ -117,7 +117,7 @@ static hdx_code sniff(hdx_source *source, hdx_error *err)
     return HDX_OK;
 }
 
-/* What unpacking needs. */
+/* Creates what inflating needs. */
 static hdx_code make_container(hdx_source *source, hdx_error *err)
 {
     if (source->kind != HDX_PLAIN &&
@@ -221,7 +221,7 @@ bool     hdx_source_pieces(const hdx_source *source, char *text, size_t size)
     return hdx_joined_text(source->joined, text, size);
 }
 
-/* A const source is still one that other threads learn about; only the locks and what they guard are not const. */
+/* Other threads still change a const source; only locks and what they guard are not const. */
 static hdx_source *shared(const hdx_source *source) { return (hdx_source *)(uintptr_t)source; }
 
 bool hdx_source_size(const hdx_source *source, uint64_t *size)

@@ -1,19 +1,19 @@
 /*
- * stream.c - reading a dump in order.
+ * stream.c - reads a dump in order.
  *
  * In:  a source and a position.
  * Out: bytes, in reads of any size.
- * Knows slots of 128 KiB and the thread that fills them ahead of the reader. Does not know deflate.
- * Cost: plain: small reads through one buffer, large ones straight into the caller's memory. Compressed: one copy; 1
+ * A thread fills slots of 128 KiB ahead of the reader.
+ * Cost: plain: small reads through one buffer, large ones directly into the caller's memory. Compressed: one copy; 1
  *       MiB.
  *
  *     inflater thread ──fills──> [slot][slot][slot][slot] ──drains──> reader        lock guards head, tail and stop;
  *                                 ^ tail          ^ head                            a slot belongs to one side at a
- *                                                 time
+ *                                                                                   time
  *
- * The thread begins after the first MiB: whoever wants less pays for no more. Where it cannot begin the reader inflates
- * itself. Members of a gzip file are inflated by more threads ahead of that one (members.c). An error waits in its slot
- * after the bytes before it, so that both come in order.
+ * The thread starts after the first MiB, so that short reads do not pay for more. If it cannot start, the reader
+ * inflates itself. Members of a gzip file are inflated by more threads ahead of that one (members.c). An error is
+ * stored in its slot after the bytes before it, so that both are returned in order.
  */
 #include "source/inner.h"
 #include "base/workers.h"
@@ -22,41 +22,41 @@
 
 #define SLOTS        8u
 #define SLOT_BYTES   (128u << 10) /* 1 MiB in all: it stays in a core's own cache; slots of 1 MiB cost 15 % more time */
-#define FIRST_FILL   (64u << 10)  /* a short look at the header inflates this much */
+#define FIRST_FILL   (64u << 10)  /* a short read of the header inflates this much */
 #define THREAD_FROM  (1u << 20)
 #define PLAIN_BUFFER (256u << 10)
 #define SLOT_SIZE    ((uint64_t)HDX_HISTORY + SLOT_BYTES)
 
 typedef struct slot {
     uint8_t  *block;    /* HDX_HISTORY bytes of room for the decoder, then the bytes */
-    size_t    at, len;  /* of the bytes: read, there */
-    uint64_t  consumed; /* bytes of the file when it was full */
-    hdx_code  code;     /* what came after the bytes; not HDX_OK: `error` */
+    size_t    at, len;  /* bytes read; bytes there */
+    uint64_t  consumed; /* position in the file when it was full */
+    hdx_code  code;     /* result after the bytes; not HDX_OK: `error` */
     bool      end;      /* no bytes after these */
     hdx_error error;
 } slot;
 
 struct hdx_stream {
-    hdx_source  *source;
-    hdx_pos      at; /* of the next byte for the reader */
-    uint64_t     consumed;
-    hdx_decoder *decoder; /* compressed only, as all below */
-    hdx_pos      skip_to; /* bytes before are inflated and dropped */
-    bool         placed;
-    uint64_t     filled; /* bytes, by the reader itself */
-    slot         slots[SLOTS];
-    slot        *current;    /* the reader's; NULL: none yet */
-    uint64_t     head, tail; /* slots filled, slots given back; ever growing; guarded by lock once there is a thread */
+    hdx_source     *source;
+    hdx_pos         at; /* of the next byte for the reader */
+    uint64_t        consumed;
+    hdx_decoder    *decoder; /* compressed only, like everything below */
+    hdx_pos         skip_to; /* bytes before it are inflated and dropped */
+    bool            placed;
+    uint64_t        filled; /* bytes filled by the reader itself */
+    slot            slots[SLOTS];
+    slot           *current;    /* the reader's; NULL: none yet */
+    uint64_t        head, tail; /* slots filled, returned; only incremented; guarded by lock once there is a thread */
     pthread_mutex_t lock;
     pthread_cond_t  moved;
     pthread_t       thread;
-    bool            threaded, alone; /* a thread runs; none could be had */
+    bool            threaded, alone; /* a thread runs; none could be started */
     _Atomic bool    stop;
     uint8_t        *buffer; /* plain */
     size_t          buffer_at, buffer_len;
 };
 
-/* Read by positions, without a decoder: plain files, and whatever lies behind an overlay. */
+/* Read by position, without a decoder: plain files, and everything with an overlay. */
 static bool direct(const hdx_source *source) { return source->kind == HDX_PLAIN || source->overlay.context != NULL; }
 
 hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx_error *err)
@@ -77,7 +77,7 @@ hdx_code hdx_stream_open(hdx_source *source, hdx_pos from, hdx_stream **out, hdx
         s->decoder = hdx_decoder_new(source, &s->stop);
         if (s->decoder != NULL && !s->alone)
             s->decoder->helpers = source->threads;
-        s->slots[0].block = hdx_mem_get(source->mem, SLOT_SIZE); /* the others when there is a thread to fill them */
+        s->slots[0].block = hdx_mem_get(source->mem, SLOT_SIZE); /* the others follow with the thread */
     }
     if (direct(source) ? s->buffer == NULL : s->decoder == NULL || s->slots[0].block == NULL) {
         hdx_stream_close(s);
@@ -109,7 +109,7 @@ void hdx_stream_close(hdx_stream *s)
 
 uint64_t hdx_stream_consumed(const hdx_stream *s) { return s->consumed; }
 
-/* ---------------------------------------------------------------------------------------------------------- plain */
+/* ---- plain ---- */
 
 static hdx_code read_plain(hdx_stream *s, uint8_t *to, size_t want, size_t *got, hdx_error *err)
 {
@@ -142,9 +142,9 @@ static hdx_code read_plain(hdx_stream *s, uint8_t *to, size_t want, size_t *got,
     return HDX_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- compressed */
+/* ---- compressed ---- */
 
-/* Fills a slot with up to `room` bytes that the reader wants; those before skip_to are dropped. */
+/* Fills a slot with up to `room` bytes for the reader; those before skip_to are dropped. */
 static void fill(hdx_stream *s, slot *into, size_t room)
 {
     hdx_decoder *d = s->decoder;
@@ -174,7 +174,7 @@ static void *inflate_ahead(void *p)
     while (!s->stop && !done) {
         if (s->head - s->tail == SLOTS) {
             (void)pthread_mutex_unlock(&s->lock);
-            bool packed = hdx_points_pack_one(&s->source->points); /* idle anyway */
+            bool packed = hdx_points_pack_one(&s->source->points); /* it would be idle otherwise */
             (void)pthread_mutex_lock(&s->lock);
             if (!packed && s->head - s->tail == SLOTS && !s->stop)
                 (void)pthread_cond_wait(&s->moved, &s->lock);
@@ -194,7 +194,7 @@ static void *inflate_ahead(void *p)
     return NULL;
 }
 
-/* Starts the thread, if there is to be one. The reader has drained all slots. */
+/* Starts the thread if one is wanted. REQUIRES: the reader has drained all slots. */
 static void start(hdx_stream *s)
 {
     sigset_t all, before;
@@ -203,24 +203,24 @@ static void start(hdx_stream *s)
             s->alone = true;
     if (s->alone)
         return;
-    (void)sigfillset(&all); /* signals go to threads of the program, not to ours */
+    (void)sigfillset(&all); /* signals are for threads of the program */
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     s->threaded = hdx_workers_start(&s->thread, inflate_ahead, s) == 0;
     s->alone = !s->threaded;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The next slot that the thread has filled. */
+/* Returns the next slot that the thread has filled. */
 static slot *wait_for_slot(hdx_stream *s)
 {
     (void)pthread_mutex_lock(&s->lock);
-    if (s->current != NULL) { /* drained: it goes back */
+    if (s->current != NULL) { /* drained: it is returned */
         s->tail++;
         (void)pthread_cond_broadcast(&s->moved);
     }
     while (s->head == s->tail) {
         (void)pthread_mutex_unlock(&s->lock);
-        bool packed = hdx_points_pack_one(&s->source->points); /* better than to wait */
+        bool packed = hdx_points_pack_one(&s->source->points); /* better than waiting */
         (void)pthread_mutex_lock(&s->lock);
         if (!packed && s->head == s->tail)
             (void)pthread_cond_wait(&s->moved, &s->lock);
@@ -230,7 +230,7 @@ static slot *wait_for_slot(hdx_stream *s)
     return next;
 }
 
-/* The slot to read from: the one at hand, or the next when that is drained. */
+/* Returns the slot to read from: the current one, or the next if that is drained. */
 static slot *front(hdx_stream *s)
 {
     slot *now = s->current;
@@ -261,7 +261,7 @@ static hdx_code read_inflated(hdx_stream *s, uint8_t *to, size_t want, size_t *g
                 *err = from->error;
             return from->code;
         }
-        if (n == 0) /* front() gives an empty slot at the end alone */
+        if (n == 0) /* front() returns an empty slot only at the end */
             break;
         memcpy(to + *got, from->block + HDX_HISTORY + from->at, n);
         from->at += n;
