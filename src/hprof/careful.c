@@ -1,11 +1,11 @@
 /*
  * careful.c - the survey on one thread, in file order, with every rule of damage (HPROF 9: R3 to R12, R16, R18).
  *
- * Reads any source. Where the grammar breaks, the question is always whether a top-level record could begin at some
- * place q; `plausible` answers it by looking at the next record heads without moving on. A look more than NEAR bytes
- * ahead costs a seek, in a compressed dump some MiB of inflating; a file may cause FAR_LOOKS of them, later ones say
- * no, so that a file made for it cannot cost more than it has bytes. The limits are the same for all sources: so is the
- * outcome.
+ * Reads any source. Where the grammar is violated, the question is always whether a top-level record could begin at
+ * some position q; `plausible` decides it from the next record heads, without moving the window. Looking more than NEAR
+ * bytes ahead costs a seek, and in a compressed dump some MiB of inflating. A file may cause FAR_LOOKS of them; later
+ * ones fail, so that a crafted file cannot cost more than it has bytes. The limits are the same for all sources, and so
+ * is the result.
  */
 #include "hprof/inside.h"
 
@@ -17,7 +17,7 @@
 #define FAR_LOOKS    256u
 #define HOPS         16u
 #define KINDS_END    0x40u
-#define INFLATE_MOST 1032u /* deflate makes at most so many bytes of one */
+#define INFLATE_MOST 1032u /* deflate produces at most this many bytes from one */
 #define EVERYTHING   (UINT64_MAX >> 1)
 
 typedef struct careful {
@@ -29,24 +29,24 @@ typedef struct careful {
     hdx_entry_scan            scan;
     hdx_event                 events[HDX_BATCH];
     uint64_t                  counts[256], ignored[256]; /* of the chosen dump, of others */
-    hdx_pos                   size;                      /* of the uncompressed dump, once known */
+    hdx_pos                   size;                      /* of the uncompressed dump, if known */
     bool                      size_known;
     bool                      dump_open; /* segments without an end record so far */
     bool                      ended;     /* the last dump is complete */
     unsigned                  far_looks;
-    bool                      chosen;   /* the dump being read is wanted */
-    hdx_pos                   run_from; /* where the present stretch begins */
+    bool                      chosen;   /* the current dump is wanted */
+    hdx_pos                   run_from; /* beginning of the current stretch */
     uint32_t                  run_heap;
     hdx_error                *err;
 } careful;
 
-/* A heap record being read. */
+/* The current heap record. */
 typedef struct heap_record {
-    hdx_pos  at, body, end; /* end: EVERYTHING once its length is not believed */
+    hdx_pos  at, body, end; /* end: EVERYTHING if its length is not trusted */
     uint32_t length;
     uint8_t  tag;
-    bool     open;  /* its length is not believed: it runs to the first plausible record */
-    bool     asked; /* R9 was looked at */
+    bool     open;  /* its length is not trusted: it ends at the first plausible record */
+    bool     asked; /* R9 was checked */
 } heap_record;
 
 /* ---- damage ---- */
@@ -85,8 +85,8 @@ static const char *sub_word(uint8_t tag, char word[8])
 /* ---- looking ahead ---- */
 
 /*
- * Copies up to n (<= 16) bytes at pos without losing those from `keep` on; *have less than n at the end of the data, or
- * out of looks.
+ * Copies up to n (<= 16) bytes at pos without losing those from `keep` on. *have is less than n at the end of the data,
+ * or after too many far looks.
  */
 static hdx_code look(careful *c, hdx_pos keep, hdx_pos pos, size_t n, uint8_t *to, size_t *have)
 {
@@ -116,7 +116,10 @@ static hdx_code look(careful *c, hdx_pos keep, hdx_pos pos, size_t n, uint8_t *t
     return hdx_source_read_at(c->source, pos, to, n, have, c->err);
 }
 
-/* Could a top-level record begin at q, or the file end there? `more` further heads must look right as well. */
+/*
+ * Returns in *yes whether a top-level record could begin at q, or the file ends there. `more` further heads must be
+ * valid, too.
+ */
 static hdx_code plausible(careful *c, hdx_pos keep, hdx_pos q, unsigned more, bool *yes)
 {
     const uint32_t i = c->out->head.id_size;
@@ -125,12 +128,12 @@ static hdx_code plausible(careful *c, hdx_pos keep, hdx_pos q, unsigned more, bo
     hdx_code       code;
     *yes = false;
     for (;;) {
-        /* the byte before q must be there, else q lies after the end */
+        /* The byte before q must exist; otherwise q is after the end. */
         const hdx_pos from = q > keep ? q - 1 : q;
         const size_t  before = (size_t)(q - from);
         if ((code = look(c, keep, from, before + HDX_TOP_HEAD, bytes, &have)) != HDX_OK)
             return code;
-        if (have == before) { /* nothing at q, which no caller asks about after the end: the file ends there */
+        if (have == before) { /* nothing at q, so the file ends there: no caller asks for a position after the end */
             *yes = true;
             return HDX_OK;
         }
@@ -148,7 +151,7 @@ static hdx_code plausible(careful *c, hdx_pos keep, hdx_pos q, unsigned more, bo
     }
 }
 
-/* Is there a byte before `end`, that is, does the file reach it? */
+/* Returns whether the file contains all bytes before `end`. */
 static hdx_code reaches(careful *c, hdx_pos keep, hdx_pos end, bool *yes)
 {
     uint8_t byte;
@@ -162,7 +165,9 @@ static hdx_code reaches(careful *c, hdx_pos keep, hdx_pos end, bool *yes)
     return code;
 }
 
-/* The size of the uncompressed dump; a compressed one whose end is not known is read through by a stream of its own. */
+/*
+ * Finds the size of the uncompressed dump; a compressed one of unknown size is read completely by a stream of its own.
+ */
 static hdx_code learn_size(careful *c)
 {
     hdx_stream *stream = NULL;
@@ -206,7 +211,7 @@ static hdx_code flush(careful *c)
     return n == 0 || !c->chosen ? HDX_OK : c->sink->heap(c->sink->context, 0, c->events, n, c->err);
 }
 
-/* Ends the present stretch at pos; the next one begins at `next`. */
+/* Ends the current stretch at pos; the next one begins at `next`. */
 static hdx_code cut_stretch(careful *c, hdx_pos pos, hdx_pos next)
 {
     if (c->chosen && !hdx_survey_stretch(c->out, c->run_from, pos, c->run_heap))
@@ -223,7 +228,7 @@ static hdx_code drop_without_id(careful *c, hdx_pos pos, uint64_t size)
     return code != HDX_OK ? code : cut_stretch(c, pos, pos + size);
 }
 
-/* Hands out the event that the scanner held back. */
+/* Passes on the event that the scanner held back. */
 static hdx_code take_held(careful *c, hdx_pos pos, uint64_t size)
 {
     hdx_event     *e = &c->scan.held;
@@ -232,7 +237,7 @@ static hdx_code take_held(careful *c, hdx_pos pos, uint64_t size)
     hdx_code       code;
     if (hdx_sub_is_object(e->tag) && e->addr == 0)
         return drop_without_id(c, pos, size);
-    if (e->tag == HDX_SUB_CLASS) { /* small enough to be at hand whole */
+    if (e->tag == HDX_SUB_CLASS) { /* short enough to be in memory completely */
         if ((code = hdx_window_at(&c->w, pos, size, &at, &have, c->err)) != HDX_OK)
             return code;
         if (have < size)
@@ -251,8 +256,8 @@ static hdx_code take_held(careful *c, hdx_pos pos, uint64_t size)
 /* ---- heap records ---- */
 
 /*
- * R9: a HEAP_DUMP over 4 GiB carries its length modulo 2^32; then the bytes left are more by a multiple of it (9 are
- * allowed for an end record). Asked once a record, when it ends or breaks.
+ * R9: a HEAP_DUMP over 4 GiB has its length modulo 2^32; then the number of remaining bytes is greater by a multiple of
+ * it (9 more are allowed for an end record). Checked once per record, when it ends or breaks.
  */
 static hdx_code wrapped(careful *c, heap_record *r, hdx_pos keep, bool *yes)
 {
@@ -260,7 +265,7 @@ static hdx_code wrapped(careful *c, heap_record *r, hdx_pos keep, bool *yes)
     bool           ok;
     hdx_code       code;
     *yes = false;
-    if (r->tag != HDX_TOP_HEAP_DUMP || r->asked) /* an open one has no end that a file reaches */
+    if (r->tag != HDX_TOP_HEAP_DUMP || r->asked) /* an open record has no end */
         return HDX_OK;
     r->asked = true;
     uint64_t most = c->size;
@@ -282,7 +287,7 @@ static hdx_code wrapped(careful *c, heap_record *r, hdx_pos keep, bool *yes)
     return HDX_OK;
 }
 
-/* A sub-record of `size` bytes at pos is whole in the file but reaches past the end of its record (R10, R11). */
+/* A sub-record of `size` bytes at pos is complete in the file but extends beyond the end of its record (R10, R11). */
 static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size, bool *done)
 {
     bool          yes;
@@ -321,7 +326,7 @@ static hdx_code crosses(careful *c, heap_record *r, hdx_pos *pos, uint64_t size,
                   r->length);
 }
 
-/* No sub-record can be read at *pos (R7, R10, R12); *pos moves to where reading goes on. */
+/* No sub-record can be read at *pos (R7, R10, R12); *pos moves to where reading continues. */
 static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop why, uint64_t wants, bool *done)
 {
     const hdx_pos   q = *pos;
@@ -375,7 +380,7 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
         if ((code = reaches(c, q, r->end, &yes)) != HDX_OK)
             return code;
         if (yes) {
-            if (kind == HDX_DAMAGE_TRUNCATED) /* the file is whole here: it is the number that is wrong */
+            if (kind == HDX_DAMAGE_TRUNCATED) /* the file is complete here, so the number is wrong */
                 kind = HDX_DAMAGE_COUNT;
             *pos = r->end;
             c->run_from = r->end;
@@ -389,8 +394,9 @@ static hdx_code broken(careful *c, heap_record *r, hdx_pos *pos, hdx_scan_stop w
 }
 
 /*
- * BEYOND in a stream may only mean that the bytes were not seen yet. Gets them; *there says whether they exist. Where a
- * long one would cross the end of its record the count may be wrong, and what follows the record must not be passed.
+ * BEYOND in a stream may only mean that the bytes were not read yet. Reads them; *there: they exist. If a long
+ * sub-record would extend beyond the end of its record, the count may be wrong, and the window must not move beyond the
+ * record.
  */
 static hdx_code reach(careful *c, const heap_record *r, hdx_pos pos, uint64_t size, bool *there)
 {
@@ -449,7 +455,7 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
                 break;
         }
         if (!hdx_window_holds(&c->w, pos, want) &&
-            (code = flush(c)) != HDX_OK) /* class dumps of the batch point into it */
+            (code = flush(c)) != HDX_OK) /* class dumps of the batch point into the window */
             return code;
         if ((code = hdx_window_at(&c->w, pos, want, &at, &have, c->err)) != HDX_OK)
             return code;
@@ -468,7 +474,7 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
         case HDX_SCAN_FULL: break;
         case HDX_SCAN_WANT: want = scan->want; break;
         case HDX_SCAN_BEYOND:
-            if (c->w.ended) { /* then all of the data was seen */
+            if (c->w.ended) { /* all of the data was read */
                 code = broken(c, r, &pos, stop, size, &done);
                 break;
             }
@@ -477,7 +483,7 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
             if (!yes)
                 code = broken(c, r, &pos, stop, size, &done);
             else if (size <= NEAR)
-                want = size; /* once more, with all of it at hand */
+                want = size; /* again, with all of it in memory */
             else if (pos + size > r->end)
                 code = crosses(c, r, &pos, size, &done);
             else {
@@ -506,8 +512,8 @@ static hdx_code heap(careful *c, heap_record *r, hdx_pos *next)
 /* ---- top level ---- */
 
 /*
- * Reads what is left from pos on; a stream's size is known then, and the container's damage. *zero: is it all zero
- * bytes?
+ * Reads everything from pos on; the size of a stream and the damage of the container are then known. *zero: all bytes
+ * are zero.
  */
 static hdx_code drain(careful *c, hdx_pos pos, bool *zero)
 {
@@ -532,12 +538,15 @@ static hdx_code drain(careful *c, hdx_pos pos, bool *zero)
     return code;
 }
 
-/* Could a newer JVM call a record so? HotSpot numbers its kinds from 0x01 to 0x2C, near each other. */
+/*
+ * Returns whether a newer JVM could use this tag for a new kind. HotSpot numbers its kinds from 0x01 to 0x2C, close
+ * together.
+ */
 static bool is_new_kind(const careful *c, uint8_t tag) { return tag != 0 && tag < KINDS_END && !c->out->head.android; }
 
 /*
- * Does a record of a known kind follow at q, after HOPS others of new kinds at most, each as long as it says? Then a
- * newer writer made them.
+ * Returns in *yes whether a record of a known kind follows at q, after at most HOPS records of new kinds with valid
+ * lengths. Then a newer writer made them.
  */
 static hdx_code known_follows(careful *c, hdx_pos keep, hdx_pos q, bool *yes)
 {
@@ -557,7 +566,7 @@ static hdx_code known_follows(careful *c, hdx_pos keep, hdx_pos q, bool *yes)
     return HDX_OK;
 }
 
-/* No known record at p (R5, R16). *next unchanged where reading ends here. */
+/* No known record at p (R5, R16). *next is unchanged if reading ends here. */
 static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD], hdx_pos *next)
 {
     char           word[8];
@@ -579,7 +588,7 @@ static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD],
         code = known_follows(c, p, p + HDX_TOP_HEAD + n, &sound);
     if (code != HDX_OK)
         return code;
-    if (sound) { /* counted, and a notice says it (survey.c) */
+    if (sound) { /* counted, and reported by a notice (survey.c) */
         *next = p + HDX_TOP_HEAD + n;
         c->out->top_records[tag]++;
         return HDX_OK;
@@ -603,7 +612,7 @@ static hdx_code unknown(careful *c, hdx_pos p, const uint8_t head[HDX_TOP_HEAD],
                   "no record begins here (tag 0x%02x); the remaining bytes are not read", tag);
 }
 
-/* A record other than a heap one; *next unchanged where reading ends here. */
+/* A record that is not part of a heap; *next is unchanged if reading ends here. */
 static hdx_code table(careful *c, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *next)
 {
     const uint32_t i = c->out->head.id_size;
@@ -701,7 +710,7 @@ static hdx_code records(careful *c)
     }
 }
 
-/* R4: after segments without an end record. A file that is known to be cut says enough already. */
+/* R4: after segments without an end record. Not reported for a file that is known to be cut. */
 static hdx_code missing_end(careful *c)
 {
     const hdx_damage *entries;

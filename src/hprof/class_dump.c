@@ -1,8 +1,8 @@
 /*
- * class_dump.c - CLASS_DUMP taken apart (HPROF 3.1).
+ * class_dump.c - splits a CLASS_DUMP into its parts (HPROF 3.1).
  *
  * The record has no total length: constant pool, statics and fields must be stepped through, and one wrong type byte
- * loses the rest.
+ * makes everything after it unreadable.
  */
 #include "hprof/inside.h"
 

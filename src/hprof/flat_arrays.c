@@ -1,13 +1,13 @@
 /*
  * flat_arrays.c - FLAT_ARRAYS of the JVM of Valhalla: which byte[] of the dump are arrays of value objects.
  *
- * It has a sub-record for each such array of the heap, so it may be longer than any other record that is handed out
- * whole: it is given in parts of whole sub-records. Layout and tag: openjdk/valhalla, pull request 686 (2022), and
- * heapDumper.cpp there.
+ * It has a sub-record for each such array of the heap, so it may be longer than any other record that is passed on
+ * completely: it is passed in parts of whole sub-records. Layout and tag: openjdk/valhalla, pull request 686 (2022),
+ * and heapDumper.cpp there.
  */
 #include "hprof/inside.h"
 
-#define PART 16384u /* sub-records handed out at once */
+#define PART 16384u /* sub-records passed at a time */
 
 hdx_code hdx_flat_arrays_give(hdx_window *w, hdx_pos pos, uint32_t length, uint32_t id_size,
                               const hdx_survey_sink *sink, bool *there, hdx_error *err)

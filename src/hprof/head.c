@@ -1,9 +1,7 @@
-/*
- * head.c - the file header (HPROF 1, R1 and R2). What a file without one is, kinds.c says.
- */
+/* head.c - the file header (HPROF 1, R1 and R2). kinds.c recognizes files without one. */
 #include "hprof/inside.h"
 
-#define LOOK 512u /* bytes that are looked at to tell what a file is */
+#define LOOK 512u /* bytes that are read to recognize a file */
 
 hdx_code hdx_head_read(hdx_source *source, hdx_hprof_head *out, hdx_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * kinds.c - what a file is that has no HPROF header, and what to do with it (HPROF 8.8).
+ * kinds.c - recognizes files without an HPROF header, and gives a hint for each kind (HPROF 8.8).
  *
- * In:  the first bytes of a file, unpacked; of protobuf files the heads of a few fields that come later.
+ * In:  the first bytes of a file, unpacked; for protobuf files the heads of a few later fields.
  * Out: an error of one line, and a hint.
- * A rule needs several fixed bytes or a structure that fits, so that a dump with damaged first bytes is not misnamed.
+ * A rule needs several fixed bytes or a matching structure, so that a dump with damaged first bytes is not misnamed.
  */
 #include "hprof/inside.h"
 
@@ -15,10 +15,10 @@
 
 #define BLOCK        512u       /* bytes of the head of a file in a tar archive */
 #define PACKETS      8u         /* packets of a trace of Perfetto that are compared */
-#define PACKETS_SURE 3u         /* whole packets that are enough where the trace is cut inside of one */
-#define PACKETS_FAR  (8u << 20) /* bytes in which they are looked for */
+#define PACKETS_SURE 3u         /* number of whole packets that suffices if the trace is cut inside of one */
+#define PACKETS_FAR  (8u << 20) /* bytes in which they are searched */
 
-#define TRACE_FIELDS 3000u /* numbers of fields of a packet are below it */
+#define TRACE_FIELDS 3000u /* field numbers of a packet are below this */
 
 #define GET_DUMP   "take a heap dump with jcmd PID GC.heap_dump FILE"
 #define GET_HPROF  "on Android, take a heap dump with am dumpheap PROCESS FILE"
@@ -28,7 +28,7 @@
 #define NAME_IT    " and name the dump in it"
 
 typedef struct known {
-    uint16_t    at; /* position of the bytes; ANYWHERE: they lie somewhere in what is read */
+    uint16_t    at; /* position of the bytes; ANYWHERE: somewhere in the bytes that are read */
     uint8_t     len;
     const char *bytes, *what, *hint;
 } known;
@@ -247,7 +247,8 @@ static bool is_pprof(const uint8_t *p, size_t len)
 }
 
 /*
- * The head of a packet of Perfetto (field 1), and of its first field: the packet's size with its head; 0: this is none.
+ * Returns the size of a packet of Perfetto (field 1) with its head, from its head and that of its first field; 0: not a
+ * packet.
  */
 static uint64_t packet_size(const uint8_t *p, size_t len)
 {
@@ -262,13 +263,16 @@ static uint64_t packet_size(const uint8_t *p, size_t len)
     return size;
 }
 
-/* Packets without a gap between them, from the beginning of the file; a large one is only compared at its head. */
+/*
+ * Returns whether packets follow each other without gaps from the beginning of the file; of a large one only the head
+ * is compared.
+ */
 static bool has_packets(hdx_source *source)
 {
     hdx_pos  pos = 0;
     unsigned whole = 0;
     while (whole < PACKETS && pos < PACKETS_FAR) {
-        const size_t before = pos > 0 ? 1 : 0; /* one byte more shows a packet that ends where the file ends */
+        const size_t before = pos > 0 ? 1 : 0; /* one more byte shows a packet that ends where the file ends */
         uint8_t      bytes[24];
         size_t       got = 0;
         hdx_error    unseen;
@@ -285,7 +289,7 @@ static bool has_packets(hdx_source *source)
     return whole >= PACKETS_SURE;
 }
 
-/* A trace that was damaged or edited: its first packet does not end where its length says, but others follow it. */
+/* A trace that was damaged or edited: its first packet does not end where its length says, but others follow. */
 static bool has_packets_later(const uint8_t *p, size_t len)
 {
     for (size_t from = packet_size(p, len) > 0 ? 1 : len; from < len; from++) {

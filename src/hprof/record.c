@@ -1,7 +1,7 @@
 /*
- * record.c - one object record at a position that the index remembers.
+ * record.c - one object record at a position that the index contains.
  *
- * The index may be older than the dump beside it, so nothing at the position is believed before it has been compared.
+ * The index may be older than the dump, so nothing at the position is trusted before it was compared.
  */
 #include "hprof/inside.h"
 
@@ -13,7 +13,7 @@ static hdx_code changed(hdx_source *source, hdx_pos pos, hdx_error *err)
                     "rebuild the index with heapdex index --force");
 }
 
-/* Reads until the class dump is whole, which has at most three times 65535 entries: 2.4 MiB with ids of 8 bytes. */
+/* Reads until the class dump is complete: it has at most three times 65535 entries, 2.4 MiB with ids of 8 bytes. */
 static hdx_code class_record(hdx_source *source, uint32_t id_size, hdx_pos pos, hdx_event *out, uint64_t *len,
                              hdx_error *err)
 {
@@ -71,7 +71,7 @@ hdx_code hdx_hprof_record_at(hdx_source *source, uint32_t id_size, hdx_pos pos, 
     hdx_entry_scan scan = { .id_size = id_size, .events = events, .counts = counts, .exist = UINT64_MAX };
     if (got < head)
         return changed(source, pos, err);
-    /* nothing but the head is at hand: one event, then the scanner wants more */
+    /* Only the head is in memory: the scanner returns one event, then needs more. */
     const hdx_scan_stop stop = hdx_scan_run(&scan, bytes, (size_t)head, &at, UINT64_MAX >> 1);
     if (scan.n != 1 || (stop != HDX_SCAN_WANT && stop != HDX_SCAN_END))
         return changed(source, pos, err);

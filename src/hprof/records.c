@@ -1,10 +1,10 @@
 /*
- * records.c - instances and primitive arrays at positions that the index remembers, at mostly rising ones: the bytes
- * between are passed over, and each is read once.
+ * records.c - instances and primitive arrays at positions that the index contains, mostly ascending ones: other bytes
+ * are skipped, and each byte is read once.
  *
- * As in record.c nothing at a position is believed before it has been compared. A record reaches as far as its length
- * says, or as the dump does: what is missing of it is not given.
- * Cost: a copy of what is read, in pieces of 256 KB, and of a record that lies across two of them what is there.
+ * As in record.c, nothing at a position is trusted before it was compared. A record ends where its length says, or
+ * where the dump ends; missing bytes are not returned.
+ * Cost: a copy of what is read, in pieces of 256 KB, plus the part in memory of a record that extends over two pieces.
  */
 #include "hprof/inside.h"
 

@@ -1,11 +1,10 @@
 /*
- * sample.c - chooses what belongs to a sample, and gives its bytes.
+ * sample.c - chooses the records of a sample, and returns its bytes.
  *
- * In:  the top-level record headers of a plain file (hopped over as swift.c does), or of the first bytes of a
- *      compressed one.
- * Out: pieces: stretches of the dump, one after the other, with the heads of shortened heap records written anew.
- * Every cut lies between two sub-records: the scanner finds it. What does not fit ends the hop, and the rest of the
- * file counts as heap. No rule of damage lives here: the sample is for forecasts.
+ * In:  the top-level record headers of a plain file (found as in swift.c), or of the first bytes of a compressed one.
+ * Out: pieces: stretches of the dump, one after the other, with new heads for shortened heap records.
+ * Every cut is between two sub-records, found by the scanner. An invalid record ends the search for headers, and the
+ * rest of the file counts as heap. No rule of damage is applied: the sample is for forecasts.
  */
 #include "hprof/sample.h"
 #include "hprof/inside.h"
@@ -16,20 +15,20 @@
 #define TABLE_CHUNK (256u << 10)
 #define HOP_CHUNK   512u
 #define PREFIX_MAX  ((uint64_t)1 << 30)
-#define AT_ONCE     ((uint64_t)1 << 20) /* bytes inflated before somebody may stop it */
-#define SINGLE_MIN  (1u << 20)          /* heap records from here on are asked whether they are one array */
-#define GLANCES     2048u               /* pieces of all arrays left out, and at least one of each, */
-#define GLANCE      1024u               /* of so many elements */
+#define AT_ONCE     ((uint64_t)1 << 20) /* bytes inflated between two checks for cancellation */
+#define SINGLE_MIN  (1u << 20)          /* heap records from this size on are tested for a single array */
+#define GLANCES     2048u               /* pieces read of all omitted arrays together, at least one of each, */
+#define GLANCE      1024u               /* with this many elements */
 
-typedef struct part {     /* of the file, in order */
-    hdx_pos  from, end;   /* with the head of a heap record, without for tables */
-    uint64_t take;        /* bytes of a heap record's body; the rest is left out */
+typedef struct part {     /* in the order of the file */
+    hdx_pos  from, end;   /* for a heap record with its head, for tables without */
+    uint64_t take;        /* bytes of a heap record's body to use; the others are omitted */
     bool     heap, about; /* about: begins with a class or a root */
     uint8_t  tag;
 } part;
 
-typedef struct long_array { /* of references, and left out */
-    hdx_pos  at;            /* its elements */
+typedef struct long_array { /* of references, and omitted */
+    hdx_pos  at;            /* of its elements */
     uint64_t slots;
 } long_array;
 
@@ -38,19 +37,19 @@ typedef struct sampler {
     hdx_ticker *tick;
     uint32_t    id_size, dump_number, dumps;
     hdx_window  window;
-    hdx_pos     end; /* of the bytes at hand */
-    bool        cut; /* the dump goes on after them */
+    hdx_pos     end; /* of the bytes in memory */
+    bool        cut; /* the dump continues after them */
     part       *parts;
     uint64_t    count, capacity;
     long_array *tables;
-    uint64_t    table_capacity; /* s->tables of them */
+    uint64_t    table_capacity; /* number of arrays: s->tables */
     uint64_t    heap_bytes, heap_records;
     uint64_t    bytes;  /* wanted */
-    uint64_t    beyond; /* of the array that the bytes at hand end in */
-    bool        ended;  /* the chosen dump */
+    uint64_t    beyond; /* of the array in which the bytes in memory end */
+    bool        ended;  /* the chosen dump has ended */
 } sampler;
 
-/* ---- the door ---- */
+/* ---- file access for readers of the sample ---- */
 
 static const hdx_sample *of(const hdx_io *io) { return (const hdx_sample *)(const void *)io; }
 
@@ -108,14 +107,14 @@ static int64_t read_sample(hdx_io *io, int fd, void *to, uint64_t len, uint64_t 
     return (int64_t)done;
 }
 
-/* ---- the hop ---- */
+/* ---- the search for record headers ---- */
 
 static hdx_code look(sampler *k, hdx_pos pos, uint64_t want, const uint8_t **at, size_t *have, hdx_error *err)
 {
     if (k->s->prefix == NULL)
         return hdx_window_at(&k->window, pos, want, at, have, err);
     const hdx_pos from = pos < k->end ? pos : k->end;
-    *at = k->s->prefix + from; /* HDX_WINDOW_PAD zero bytes stand after */
+    *at = k->s->prefix + from; /* HDX_WINDOW_PAD zero bytes follow */
     *have = (size_t)(k->end - from);
     return HDX_OK;
 }
@@ -133,8 +132,8 @@ static hdx_code add(sampler *k, part p, hdx_error *err)
     return HDX_OK;
 }
 
-/* Is the heap record one array? */
-static bool single(const sampler *k, const uint8_t *body, size_t have, uint64_t size, uint64_t *elements)
+/* Returns whether the heap record is a single array. */
+static bool is_single_array(const sampler *k, const uint8_t *body, size_t have, uint64_t size, uint64_t *elements)
 {
     const uint32_t i = k->id_size;
     *elements = 0;
@@ -148,8 +147,8 @@ static bool single(const sampler *k, const uint8_t *body, size_t have, uint64_t 
     return body[0] == HDX_SUB_PRIMITIVE_ARRAY && 10 + i + count * hdx_element_size(body[9 + i], i) == size;
 }
 
-/* at: of the first of its references, where it has any. */
-static hdx_code leave_out(sampler *k, hdx_pos at, uint64_t slots, uint64_t bytes, hdx_error *err)
+/* Omits an array. at: position of its first reference, if it has any. */
+static hdx_code omit_array(sampler *k, hdx_pos at, uint64_t slots, uint64_t bytes, hdx_error *err)
 {
     hdx_sample *s = k->s;
     s->arrays++;
@@ -163,7 +162,7 @@ static hdx_code leave_out(sampler *k, hdx_pos at, uint64_t slots, uint64_t bytes
     return HDX_OK;
 }
 
-/* A heap record of the chosen dump. */
+/* Adds a heap record of the chosen dump. */
 static hdx_code add_heap(sampler *k, hdx_pos from, uint64_t n, uint8_t tag, hdx_error *err)
 {
     const hdx_pos  body = from + HDX_TOP_HEAD, end = n < k->end - body ? body + n : k->end;
@@ -178,8 +177,8 @@ static hdx_code add_heap(sampler *k, hdx_pos from, uint64_t n, uint8_t tag, hdx_
     if (have <= HDX_TOP_HEAD)
         return HDX_OK;
     k->heap_records++;
-    if (single(k, at + HDX_TOP_HEAD, have - HDX_TOP_HEAD, n, &elements))
-        return leave_out(k, body + 9 + 2 * k->id_size, elements, n, err);
+    if (is_single_array(k, at + HDX_TOP_HEAD, have - HDX_TOP_HEAD, n, &elements))
+        return omit_array(k, body + 9 + 2 * k->id_size, elements, n, err);
     const uint8_t first = at[HDX_TOP_HEAD];
     k->heap_bytes += end - body;
     return add(k, (part){ from, end, 0, true, first == HDX_SUB_CLASS || !hdx_sub_is_object(first), tag }, err);
@@ -191,7 +190,7 @@ static bool sound(const uint8_t *head, uint32_t id_size, uint64_t left)
     return hdx_top_name(head[0]) != NULL && hdx_top_length_ok(head[0], n, id_size) && n <= left;
 }
 
-/* A length of 0, and no record after it: the writer could not go back to fill it in (HPROF 2.2, R8). */
+/* A length of 0, and no record after it: the writer could not set the length afterwards (HPROF 2.2, R8). */
 static hdx_code unstated(sampler *k, hdx_pos body, uint64_t *n, hdx_error *err)
 {
     const uint8_t *at;
@@ -219,7 +218,7 @@ static hdx_code hop(sampler *k, hdx_pos from, hdx_error *err)
         const hdx_pos body = from + HDX_TOP_HEAD;
         const bool    heap = tag == HDX_TOP_HEAP_DUMP || tag == HDX_TOP_HEAP_DUMP_SEGMENT;
         if (!sound(at, k->id_size, heap ? UINT64_MAX : k->end - body)) {
-            /* where it follows the chosen heap, that has a wrapped length, or is damaged: it goes on to the end */
+            /* If it follows the chosen heap, that has a wrapped length or is damaged: it extends to the end. */
             part *last = k->count > 0 ? &k->parts[k->count - 1] : NULL;
             if (last != NULL && last->heap && last->end == from)
                 last->end = k->end;
@@ -255,7 +254,7 @@ static hdx_code hop(sampler *k, hdx_pos from, hdx_error *err)
     return code;
 }
 
-/* ---- a compressed dump: its first bytes ---- */
+/* ---- the first bytes of a compressed dump ---- */
 
 static hdx_code inflate_to(sampler *k, hdx_stream *stream, uint64_t size, hdx_error *err)
 {
@@ -316,7 +315,7 @@ static hdx_code hop_compressed(sampler *k, hdx_pos from, hdx_error *err)
 
 /* ---- the choice ---- */
 
-/* The last place between two sub-records that is not far after `want` bytes of the body. */
+/* Finds the last place between two sub-records that is not far after `want` bytes of the body. */
 static hdx_code find_cut(sampler *k, part *p, uint64_t want, hdx_error *err)
 {
     const hdx_pos  body = p->from + HDX_TOP_HEAD;
@@ -339,9 +338,9 @@ static hdx_code find_cut(sampler *k, part *p, uint64_t want, hdx_error *err)
         stop = hdx_scan_run(&scan, at, have, &pos, p->end);
         need = stop == HDX_SCAN_WANT ? scan.want : 1;
     }
-    if (stop == HDX_SCAN_BEYOND && k->cut && scan.held.tag != HDX_SUB_INSTANCE) { /* its head says all of the array */
+    if (stop == HDX_SCAN_BEYOND && k->cut && scan.held.tag != HDX_SUB_INSTANCE) { /* the head has its size */
         const bool     table = scan.held.tag == HDX_SUB_OBJECT_ARRAY;
-        const hdx_code code = leave_out(k, pos + 9 + 2 * k->id_size, table ? scan.held.count : 0, scan.size, err);
+        const hdx_code code = omit_array(k, pos + 9 + 2 * k->id_size, table ? scan.held.count : 0, scan.size, err);
         if (code != HDX_OK)
             return code;
         k->beyond = scan.size;
@@ -360,7 +359,7 @@ static hdx_code take(sampler *k, part *p, uint64_t want, hdx_error *err)
     const uint64_t size = body_size(p);
     if (p->take > 0)
         return HDX_OK;
-    /* what the file ends in the middle of is cut as well */
+    /* The record in which the file ends is shortened, too. */
     if (size <= want + want / 8 && p->end < k->end) {
         p->take = size;
         k->s->taken_bytes += size;
@@ -393,7 +392,7 @@ static hdx_code choose_spread(sampler *k, hdx_error *err)
         if (about)
             code = take(k, p, size, err);
         for (seen += size; count < PROBES && count * step + step / 2 < seen; count++)
-            probes[count] = i; /* one that holds several probes is taken once, but longer */
+            probes[count] = i; /* a record with several probes is taken once, but longer */
         last = i;
     }
     for (uint64_t j = 0; j < count && code == HDX_OK; j++) {
@@ -456,7 +455,7 @@ static hdx_code make_pieces(sampler *k, hdx_pos head, hdx_error *err)
             continue;
         taken++;
         segments |= p->tag == HDX_TOP_HEAP_DUMP_SEGMENT;
-        if (p->take < body_size(p) || p->end == k->end) /* what it says of its length may be more than there is */
+        if (p->take < body_size(p) || p->end == k->end) /* its length may be greater than what exists */
             ok = put_head(s, p->tag, p->take) &&
                  put(s, (hdx_sample_piece){ .from = p->from + HDX_TOP_HEAD, .len = p->take });
         else
@@ -468,10 +467,13 @@ static hdx_code make_pieces(sampler *k, hdx_pos head, hdx_error *err)
     return ok ? HDX_OK : hdx_no_memory(err, "a sample of the dump", 0);
 }
 
-/* ---- arrays that are left out ---- */
+/* ---- omitted arrays ---- */
 
-/* What lies after the bytes at hand is like them where they are an eighth of it, and else full. */
-static hdx_code glance(sampler *k, const long_array *t, uint64_t step, hdx_error *err)
+/*
+ * Samples the elements of an omitted array. If at least an eighth of the sampled bytes is in memory, others are assumed
+ * to be alike; otherwise all elements are assumed to be in use.
+ */
+static hdx_code sample_array(sampler *k, const long_array *t, uint64_t step, hdx_error *err)
 {
     const uint64_t count = t->slots / step + 1, most = t->slots / count < GLANCE ? t->slots / count : GLANCE;
     uint64_t       seen = 0, used = 0, changes = 0;
@@ -509,7 +511,7 @@ static hdx_code glance_all(sampler *k, hdx_error *err)
     hdx_code code = HDX_OK;
     k->window.chunk = (size_t)GLANCE * k->id_size;
     for (uint64_t i = 0; i < k->s->tables && code == HDX_OK; i++)
-        code = glance(k, &k->tables[i], k->s->slots / GLANCES + GLANCE, err);
+        code = sample_array(k, &k->tables[i], k->s->slots / GLANCES + GLANCE, err);
     return code;
 }
 
@@ -518,7 +520,7 @@ static hdx_code choose(sampler *k, hdx_error *err)
     hdx_sample    *s = k->s;
     const bool     all = s->prefix != NULL || k->heap_bytes <= k->bytes;
     const uint64_t expected =
-        k->cut ? s->dump_size - s->prefix_size : 0; /* after the prefix; the chosen dump, as far as is known */
+        k->cut ? s->dump_size - s->prefix_size : 0; /* after the prefix; the chosen dump, as far as it is known */
     hdx_code code;
     k->window.chunk = TABLE_CHUNK;
     code = all ? choose_all(k, err) : choose_spread(k, err);
@@ -544,7 +546,7 @@ hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t byte
     out->io.close = close_sample;
     out->io.stat = stat_sample;
     out->io.read_at = read_sample;
-    out->io.pieces = NULL; /* the sample is of all of them */
+    out->io.pieces = NULL; /* the sample covers all pieces */
     if ((code = hdx_head_read(source, &head, err)) != HDX_OK)
         return code;
     k.id_size = head.id_size;
@@ -561,7 +563,7 @@ hdx_code hdx_sample_open(hdx_source *source, uint32_t dump_number, uint64_t byte
         if (code == HDX_OK && (code = choose(&k, err)) == HDX_OK)
             code = make_pieces(&k, head.size, err);
     }
-    if (code == HDX_OK && out->taken_bytes == 0) { /* short, or so odd that only the careful reader can tell */
+    if (code == HDX_OK && out->taken_bytes == 0) { /* a short dump, or one for the careful reader */
         out->arrays = out->tables = out->slots = out->references = out->longest = out->array_bytes = 0;
         out->whole = out->all = true;
         out->heap_bytes = out->taken_bytes = out->dump_size;

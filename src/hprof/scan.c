@@ -1,10 +1,10 @@
 /*
- * scan.c - bytes to events: the one scanner of heap sub-records (HPROF 3).
+ * scan.c - converts bytes to events: the only scanner of heap sub-records (HPROF 3).
  *
- * It knows the grammar and nothing of damage: where something does not fit it stops in front of it and says why; the
- * reader decides. The loop is compiled four times (ids of 4 and 8 bytes, with and without bodies) so that all head
- * offsets are constants. Heads are read before their length is compared: the window keeps HDX_WINDOW_PAD zero bytes
- * after its content.
+ * It only applies the grammar: at an invalid sub-record it stops and returns the reason; the reader applies the rules
+ * of damage. The loop is compiled four times (ids of 4 and 8 bytes, with and without bodies) so that all head offsets
+ * are constants. Heads are read before their length is compared: the window has HDX_WINDOW_PAD zero bytes after its
+ * content.
  */
 #include "hprof/inside.h"
 
@@ -13,7 +13,7 @@ static const uint8_t widths[16] = { [4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1,
 
 HDX_INLINE uint64_t id_at(const uint8_t *p, const uint32_t i) { return i == 4 ? hdx_be32(p) : hdx_be64(p); }
 
-/* What the head of a sub-record says. False: no such tag. */
+/* Reads the head of a root. False: no such tag. */
 HDX_INLINE bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint64_t *size)
 {
     e->addr = id_at(p + 1, i);
@@ -39,7 +39,7 @@ HDX_INLINE bool root_head(const uint8_t *p, const uint32_t i, hdx_event *e, uint
     return *size > 1;
 }
 
-/* Hands out the next part of a long object array: elements held.body_from .. of which the bytes begin at *pos. */
+/* Passes the next part of a long object array: elements held.body_from .. , whose bytes begin at *pos. */
 static hdx_scan_stop next_part(hdx_entry_scan *s, const uint8_t *at, size_t have, hdx_pos *pos)
 {
     while (s->parts > 0) {
@@ -61,12 +61,12 @@ static hdx_scan_stop next_part(hdx_entry_scan *s, const uint8_t *at, size_t have
     return HDX_SCAN_END;
 }
 
-/* Bytes of a sub-record: what comes before a body, all of it, and what of the body a walk hands out. */
+/* Sizes of a sub-record: before its body, in total, and of the part of the body that a walk passes on. */
 typedef struct extent {
     uint64_t head, size, body;
 } extent;
 
-/* A class, whose head is all of it: HDX_SCAN_END, or why it is not whole. */
+/* A class, which is all head: HDX_SCAN_END, or why it is not complete. */
 static hdx_scan_stop class_head(hdx_entry_scan *s, const uint8_t *p, size_t have, uint32_t i, hdx_event *e,
                                 uint64_t *size)
 {
@@ -83,7 +83,8 @@ static hdx_scan_stop class_head(hdx_entry_scan *s, const uint8_t *p, size_t have
     return HDX_SCAN_END;
 }
 
-/* What the sub-record at p says of itself, of which `have` bytes are at hand: HDX_SCAN_END, or what is wrong with it.
+/*
+ * Reads the head of the sub-record at p, of which `have` bytes are in memory: HDX_SCAN_END, or what is wrong with it.
  */
 HDX_INLINE hdx_scan_stop any_head(hdx_entry_scan *s, const uint8_t *p, size_t have, const uint32_t i, const bool bodies,
                                   hdx_event *e, extent *x)
@@ -128,7 +129,7 @@ HDX_INLINE hdx_scan_stop any_head(hdx_entry_scan *s, const uint8_t *p, size_t ha
     return HDX_SCAN_END;
 }
 
-/* Rarely: it goes over the end, of the record or of what exists, has no address or a count that may be none. */
+/* Rare cases: it extends beyond the record or the file, has no address, or an impossible count. */
 static hdx_scan_stop odd(hdx_entry_scan *s, const hdx_event *e, uint64_t size, hdx_pos end)
 {
     s->size = size;
@@ -143,7 +144,7 @@ static hdx_scan_stop odd(hdx_entry_scan *s, const hdx_event *e, uint64_t size, h
     return e->addr == 0 && hdx_sub_is_object(e->tag) ? HDX_SCAN_NO_ID : HDX_SCAN_END;
 }
 
-/* An object array whose parts come one by one, from the next call on. */
+/* Starts an object array whose parts are passed one by one, from the next call on. */
 static hdx_scan_stop begin_parts(hdx_entry_scan *s, const hdx_event *e)
 {
     s->held = *e;

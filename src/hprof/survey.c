@@ -1,9 +1,9 @@
 /*
- * survey.c - the first walk: chooses the reader, keeps the list of damage and warnings.
+ * survey.c - the first walk: chooses the reader, and collects damage and warnings.
  *
- * A plain file whose record headers form a sound chain is read on several threads (swift.c). Everything else, and every
- * file in which anything odd turns up, is read from the start on one thread with all rules (careful.c). Both give the
- * same on a file without oddities; that the second exists keeps every rule of damage out of the first.
+ * A plain file whose record headers form a valid chain is read on several threads (swift.c). Everything else, and every
+ * file with any anomaly, is read from the start on one thread with all rules (careful.c). For a file without anomalies
+ * the results are the same; because the second reader exists, the first needs no rule of damage.
  */
 #include "hprof/inside.h"
 
@@ -38,7 +38,7 @@ bool hdx_survey_damage(hdx_survey *s, const hdx_damage *entry)
 
 void hdx_survey_warn(hdx_survey *s, const char *text)
 {
-    assert(s->warning_count < sizeof s->warnings / sizeof *s->warnings); /* each ends the reading, or comes after it */
+    assert(s->warning_count < sizeof s->warnings / sizeof *s->warnings); /* each ends reading or follows it */
     s->warnings[s->warning_count++] = text;
 }
 
@@ -61,8 +61,10 @@ void hdx_survey_free(hdx_survey *s)
     *s = (hdx_survey){ 0 };
 }
 
-/* Records of unknown kinds that lie between sound ones: a newer writer made them. Those of damaged places count not. */
-static hdx_code tell_kinds(hdx_survey *out, hdx_error *err)
+/*
+ * Reports records of unknown kinds between valid ones, which a newer writer made; those in damaged places do not count.
+ */
+static hdx_code report_kinds(hdx_survey *out, hdx_error *err)
 {
     uint64_t count = 0;
     unsigned kinds = 0, first = 0;
@@ -84,7 +86,7 @@ static hdx_code tell_kinds(hdx_survey *out, hdx_error *err)
     return HDX_OK;
 }
 
-/* What holds for the whole file, once it has been read. */
+/* Adds what applies to the whole file, after it was read. */
 static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
 {
     const hdx_damage *entries;
@@ -94,7 +96,7 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
     for (size_t k = 0; k < n; k++) {
         hdx_damage entry = entries[k];
         if (entry.kept_objects == 0)
-            entry.kept_objects = out->objects; /* the container does not know of objects */
+            entry.kept_objects = out->objects; /* the container has no objects */
         if (!hdx_survey_damage(out, &entry))
             return hdx_no_memory(err, "list of damage", sizeof entry);
     }
@@ -121,7 +123,7 @@ static hdx_code finish(hdx_source *source, hdx_survey *out, hdx_error *err)
         memcpy(out->pieces_text, text, PIECES_TEXT);
         hdx_survey_warn(out, out->pieces_text);
     }
-    return tell_kinds(out, err);
+    return report_kinds(out, err);
 }
 
 static void begin(hdx_survey *out, const hdx_hprof_head *head, const hdx_survey_options *options)

@@ -1,25 +1,25 @@
 /*
- * swift.c - the survey of a file without any oddity, on several threads.
+ * swift.c - the survey of a file without anomalies, on several threads.
  *
- * First one thread hops over the top-level record headers and hands the tables (strings, classes, frames, traces) to
- * the sink on its way. If they form a sound chain that ends exactly at the end of the file, the heap records are known;
- * then workers take runs of them from a common counter, some MiB at a time, and turn them into events:
+ * First one thread steps through the top-level record headers and passes the tables (strings, classes, frames, traces)
+ * to the sink. If they form a valid chain that ends exactly at the end of the file, the heap records are known; then
+ * workers take runs of them from a common counter, some MiB at a time, and convert them to events:
  *
  *     header | strings ... | seg seg seg seg | strings | seg seg seg seg | end
  *                           '--slice-'--slice-'         '--slice--'
  *
- * Whatever is not as it should be makes all of them stop, and *odd says so. No rule of damage lives here.
- * Records of dumps that are not chosen are scanned too and thrown away: their damage must not depend on the reader.
+ * Any anomaly stops all of them and sets *odd. No rule of damage is applied here. Records of dumps that are not chosen
+ * are scanned too and discarded: their damage must not depend on the reader.
  */
 #include "hprof/inside.h"
 
 #include <stddef.h>
 
 #define SLICE       (4u << 20)
-#define TABLE_CHUNK (256u << 10) /* tables are read in full */
-#define HOP_CHUNK   512u         /* after a heap record: another header, mostly (ART writes one per 4 KB) */
+#define TABLE_CHUNK (256u << 10) /* tables are read completely */
+#define HOP_CHUNK   512u         /* after a heap record: usually another header (ART writes one per 4 KB) */
 #define SCAN_CHUNK  (256u << 10) /* stays in the second-level cache */
-#define OTHER_DUMP  UINT32_MAX   /* in the heap number of a record of a dump that was not chosen */
+#define OTHER_DUMP  UINT32_MAX   /* heap number of records of dumps that were not chosen */
 
 static int by_from(const void *a, const void *b)
 {
@@ -28,7 +28,7 @@ static int by_from(const void *a, const void *b)
 }
 
 typedef struct swift_worker {
-    hdx_stretch *pieces; /* of heap records longer than a stretch may be, in file order */
+    hdx_stretch *pieces; /* of heap records that are longer than a stretch may be, in file order */
     uint64_t     count, capacity;
     uint64_t     counts[256], ignored[256]; /* of the chosen dump, of others */
 } swift_worker;
@@ -40,16 +40,16 @@ typedef struct swift {
     hdx_survey               *out;
     hdx_stretch              *records; /* bodies of heap records, all dumps */
     uint64_t                  count, capacity;
-    uint64_t                  others; /* of them not of the chosen dump */
+    uint64_t                  others; /* number of them that are not of the chosen dump */
     swift_worker             *workers;
     unsigned                  threads;
     pthread_mutex_t           lock; /* guards what follows */
-    hdx_halt                  at;   /* records handed out */
-    atomic_bool               odd;  /* it, or a fault, stops all */
+    hdx_halt                  at;   /* records that workers have taken */
+    atomic_bool               odd;  /* it, or an error, stops all */
     hdx_first_error           fault;
 } swift;
 
-/* ---- the hop ---- */
+/* ---- the table of records ---- */
 
 static hdx_code add_record(swift *s, hdx_pos from, hdx_pos end, bool chosen, hdx_error *err)
 {
@@ -114,7 +114,7 @@ static hdx_code hop(swift *s, hdx_window *w, hdx_pos size, bool *odd, hdx_error 
             open = false;
         p = body + n;
     }
-    *odd = open || out->dumps_in_file == 0; /* no end record, or nothing at all: for the careful reader to say */
+    *odd = open || out->dumps_in_file == 0; /* no end record, or no dump: the careful reader reports it */
     return HDX_OK;
 }
 
@@ -148,8 +148,8 @@ static hdx_code add_piece(swift *s, swift_worker *worker, const hdx_stretch *pie
 }
 
 /*
- * The first record of a run; *odd where anything does not fit. After it run->pos is 0, unless it was stopped inside:
- * then what was read is a piece, and so will be the rest.
+ * Scans the first record of a run; *odd at any anomaly. Afterwards run->pos is 0, unless it was stopped inside: then
+ * the part that was read is a piece, and so is the remainder.
  */
 static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_entry_scan *scan, hdx_left *run, bool *odd,
                             hdx_error *err)
@@ -162,7 +162,7 @@ static hdx_code scan_record(swift *s, unsigned n, hdx_window *w, hdx_entry_scan 
     hdx_pos     pos = run->pos != 0 ? run->pos : record->from;
     hdx_stretch piece = { pos, pos, run->heap };
     hdx_code    code;
-    scan->heap = run->heap; /* HEAP_DUMP_INFO holds until the end of the segment (HPROF 3.10) */
+    scan->heap = run->heap; /* HEAP_DUMP_INFO applies until the end of the segment (HPROF 3.10) */
     scan->counts = chosen ? worker->counts : worker->ignored;
     for (;;) {
         const uint8_t *at;
@@ -245,7 +245,7 @@ static void work(void *context, unsigned n)
         (void)pthread_mutex_lock(&s->lock);
         hdx_halt_leave(&s->at, &run);
         (void)pthread_mutex_unlock(&s->lock);
-        if (code == HDX_CANCELLED && stopped(s)) /* because of another, who said why */
+        if (code == HDX_CANCELLED && stopped(s)) /* stopped by another worker, which has the reason */
             break;
         hdx_first_error_put(&s->fault, code, &err);
         if (code == HDX_OK && odd)
@@ -254,9 +254,9 @@ static void work(void *context, unsigned n)
     hdx_window_free(&w);
 }
 
-/* ---- both together ---- */
+/* ---- both parts together ---- */
 
-/* All pieces, those of an earlier survey too, in the order of the file. */
+/* Collects all pieces, including those of an earlier survey, in the order of the file. */
 static hdx_code gather_pieces(swift *s, hdx_survey_halt *all, hdx_error *err)
 {
     uint64_t count = all->piece_count;
@@ -279,12 +279,12 @@ static hdx_code gather_pieces(swift *s, hdx_survey_halt *all, hdx_error *err)
     return HDX_OK;
 }
 
-/* The heap records of the chosen dump become the stretches; those in pieces are replaced by them. */
+/* Makes stretches of the heap records of the chosen dump; records in pieces are replaced by these. */
 static hdx_code make_stretches(swift *s, const hdx_survey_halt *all, hdx_error *err)
 {
     hdx_survey *out = s->out;
     uint64_t    next = 0;
-    if (all->piece_count == 0 && s->others == 0) { /* the usual case: taken over as they are */
+    if (all->piece_count == 0 && s->others == 0) { /* the usual case: used unchanged */
         out->stretches = s->records;
         out->stretch_count = s->count;
         out->stretch_capacity = s->capacity;
@@ -308,10 +308,10 @@ static hdx_code make_stretches(swift *s, const hdx_survey_halt *all, hdx_error *
 static bool is_chosen(const swift *s, uint64_t record) { return s->records[record].heap != OTHER_DUMP; }
 
 /*
- * Can a survey go on from there? Whoever kept it may not be who made it. Pieces are whole where records are: they are
- * read as stretches.
+ * Checks that a survey can resume from there; a saved state is not trusted. Pieces count as stretches, so they must be
+ * inside of their records.
  */
-static bool halt_holds(const swift *s, const hdx_survey_halt *h)
+static bool halt_valid(const swift *s, const hdx_survey_halt *h)
 {
     uint64_t record = 0;
     hdx_pos  before = 0;
@@ -335,7 +335,7 @@ static bool halt_holds(const swift *s, const hdx_survey_halt *h)
     return true;
 }
 
-/* Bytes that are not read again, for whoever watches. */
+/* Returns the bytes that need not be read again, for progress reports. */
 static uint64_t bytes_done(const swift *s)
 {
     uint64_t bytes = 0;
@@ -349,8 +349,8 @@ static uint64_t bytes_done(const swift *s)
     return bytes;
 }
 
-/* Where a survey ended, or was stopped, into *halt, whose pieces and counts are those of all. */
-static void keep(swift *s, hdx_survey_halt *halt)
+/* Stores where a survey ended or was stopped in *halt, with all pieces and counts. */
+static void save_halt(swift *s, hdx_survey_halt *halt)
 {
     const hdx_code code = hdx_first_error_take(&s->fault, NULL);
     halt->holds = !atomic_load(&s->odd) && (code == HDX_OK || code == HDX_CANCELLED);
@@ -380,7 +380,7 @@ hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options,
     if (code != HDX_OK || *odd)
         goto out;
     if (goes_on) {
-        if (!halt_holds(&s, halt)) {
+        if (!halt_valid(&s, halt)) {
             code = hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no saved survey of this file to resume from");
             goto out;
         }
@@ -397,7 +397,7 @@ hdx_code hdx_survey_swift(hdx_source *source, const hdx_survey_options *options,
     hdx_workers_run(s.threads, work, &s);
     code = gather_pieces(&s, halt, err);
     if (code == HDX_OK)
-        keep(&s, halt);
+        save_halt(&s, halt);
     if (hdx_first_error_any(&s.fault))
         code = hdx_first_error_take(&s.fault, err);
     else if (atomic_load(&s.odd))

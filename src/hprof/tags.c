@@ -1,6 +1,4 @@
-/*
- * tags.c - the names and lengths that a tag alone decides (HPROF 2 and 3).
- */
+/* tags.c - names and lengths that follow from the tag alone (HPROF 2 and 3). */
 #include "hprof/inside.h"
 
 const char *hdx_top_name(uint8_t tag)
@@ -130,14 +128,14 @@ bool hdx_top_cut(hdx_pos pos, uint8_t tag, uint64_t length, hdx_view body, uint3
         out->serial = hdx_be32(p + 4 * i);
         out->line = (int32_t)hdx_be32(p + 4 * i + 4);
         return true;
-    default: /* STACK_TRACE; its count must make its length (R6) */
+    default: /* STACK_TRACE; its count must match its length (R6) */
         out->serial = hdx_be32(p);
         out->thread = hdx_be32(p + 4);
         out->count = hdx_be32(p + 8);
         if (length != 12 + (uint64_t)out->count * i)
             return false;
         out->body = (hdx_view){ p + 12, (body.len - 12) / i * i };
-        out->count = (uint32_t)(out->body.len / i); /* less than said only where the body was too long to keep */
+        out->count = (uint32_t)(out->body.len / i); /* fewer than stated only if the body was too long to store */
         return true;
     }
 }

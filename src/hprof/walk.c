@@ -1,10 +1,10 @@
 /*
- * walk.c - the second walk: the sub-records of the stretches again, now with bodies.
+ * walk.c - the second walk: reads the sub-records of the stretches again, now with bodies.
  *
- * The survey decided every rule, so anything that does not fit here means that the file changed underneath. Workers
- * take runs of neighbouring stretches, about a MiB together: an ART dump has a stretch per 4 KB, and a read of the file
- * serves many of them. In a compressed dump, whose seek points are known since the survey, runs are longer: the slice
- * at the border of two runs is inflated for the one and, if many workers came between, once more for the other.
+ * The survey applied every rule, so anything invalid here means that the file has changed. Workers take runs of
+ * neighbouring stretches, about a MiB together: an ART dump has a stretch per 4 KB, and one read of the file serves
+ * many of them. In a compressed dump, whose seek points are known since the survey, runs are longer: the slice at the
+ * border of two runs is inflated for the first and, if many workers were active in between, again for the second.
  */
 #include "hprof/inside.h"
 
@@ -14,7 +14,7 @@
 
 typedef struct walk {
     hdx_source             *source;
-    uint64_t                run; /* bytes a worker takes at a time */
+    uint64_t                run; /* bytes that a worker takes at a time */
     const hdx_survey       *survey;
     const hdx_walk_visitor *visitor;
     hdx_mem                *mem;
@@ -31,14 +31,14 @@ static hdx_code flush(walk *k, hdx_entry_scan *scan, unsigned n, hdx_error *err)
     return count == 0 ? HDX_OK : k->visitor->events(k->visitor->context, n, scan->events, count, err);
 }
 
-/* Before something that may take long: where another walk would go on. */
+/* Before something that may take long: records where another walk would resume. */
 static void mark(hdx_left *run, const hdx_entry_scan *scan, hdx_pos pos)
 {
     run->pos = scan->parts > 0 ? scan->held.pos : pos;
     run->heap = scan->heap;
 }
 
-/* The first stretch of a run; after it run->pos is 0, unless it was stopped inside. */
+/* Reads the first stretch of a run; afterwards run->pos is 0, unless it was stopped inside. */
 static hdx_code walk_stretch(walk *k, unsigned n, hdx_window *w, hdx_entry_scan *scan, hdx_left *run, hdx_error *err)
 {
     const uint64_t     number = run->from;

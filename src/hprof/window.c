@@ -1,9 +1,9 @@
 /*
  * window.c - a buffer that moves over a source: random access for plain files, forward only for streams.
  *
- * What is still wanted is moved to the front, the rest is read after it. The buffer grows only for a sub-record or
- * top-level body that is longer than a chunk, and at most doubles before bytes for the first half have been seen, so a
- * lying length costs no more memory than the file has bytes.
+ * Bytes that are still needed are moved to the front, and others are read after them. The buffer grows only for a
+ * sub-record or top-level body that is longer than a chunk, and at most doubles before bytes for the first half were
+ * read, so a wrong length costs no more memory than the file has bytes.
  */
 #include "hprof/inside.h"
 
@@ -91,7 +91,7 @@ hdx_code hdx_window_move(hdx_window *w, hdx_pos pos, uint64_t want, const uint8_
     }
     while (w->len < want && !w->ended) {
         const uint64_t wanted = want - w->len > w->chunk ? want - w->len : w->chunk;
-        const uint64_t step = wanted < w->capacity ? wanted : w->capacity; /* growing by what has been seen */
+        const uint64_t step = wanted < w->capacity ? wanted : w->capacity; /* grows by what was read */
         if ((code = grow(w, w->len + step, err)) != HDX_OK || (code = fill(w, (size_t)step, err)) != HDX_OK)
             return code;
     }
