@@ -1,13 +1,14 @@
 /*
- * access.c - modes, groups and POSIX ACLs, copied or left out (access.h).
+ * access.c - copies modes, groups and POSIX ACLs, or omits them (access.h).
  *
  * The ACL is the attribute system.posix_acl_access: a version (2) of 4 bytes, then entries { tag 2, permissions 2, id 4
- * }, little-endian. The group bits of the mode are its mask then. Three things would make the copy wider than what it
- * was made from, and are looked after:
- *   - a group that cannot be given: its bits go, and others get no more than it had, since its members are others now;
- *   - an ACL that the file system cannot hold: its mode alone says too much, so nobody but the owner is left;
- *   - an ACL that the copy has from the default ACL of its folder: it goes, before the mode would let its entries
- *     through.
+ * }, little-endian. The group bits of the mode are then its mask. Three cases would give the copy wider access than the
+ * original, and are prevented:
+ *   - a group that cannot be set: its bits are removed, and others get no more than it had, since its members are
+ * others now;
+ *   - an ACL that the file system cannot store: its mode alone allows too much, so only the owner gets access;
+ *   - an ACL that the copy inherits from the default ACL of its folder: it is removed before the mode would activate
+ * its entries.
  */
 #include "base/access.h"
 #include "base/base.h"
@@ -54,11 +55,11 @@ void hdx_access_narrow(hdx_access *a, const hdx_access *b)
         return;
     }
     a->mode &= b->mode;
-    if (!alike) /* members of either group are others to the other */
+    if (!alike) /* members of either group are "others" for the other */
         a->mode &= 0600u | (a->mode >> 3 & b->mode >> 3 & 6u);
 }
 
-/* The kernel tells it without changing it for a moment, as umask() would for all threads. */
+/* Reads the mask from the kernel, because umask() would change it for a moment for all threads. */
 static uint32_t umask_now(void)
 {
     char     line[128];
@@ -83,7 +84,7 @@ static uint32_t mode_of(const hdx_access *like, bool grouped, bool folder, uint3
     uint32_t mode = like->mode & ~mask;
     if (!grouped)
         mode &= 0600u | (like->mode >> 3 & 6u);
-    mode |= folder ? 0600u : 0400u; /* its owner must get at it */
+    mode |= folder ? 0600u : 0400u; /* its owner needs access */
     return searchable(mode & 0666u, folder);
 }
 
@@ -93,7 +94,7 @@ static void put16(uint8_t *to, uint32_t v)
     to[1] = (uint8_t)(v >> 8);
 }
 
-static bool give_acl(int fd, const hdx_access *like, bool grouped, bool folder, uint32_t mask)
+static bool set_acl(int fd, const hdx_access *like, bool grouped, bool folder, uint32_t mask)
 {
     uint8_t  acl[HDX_ACL_MAX];
     uint32_t group = 6;
@@ -103,7 +104,7 @@ static bool give_acl(int fd, const hdx_access *like, bool grouped, bool folder, 
             group = acl[at + 2] & 6u;
     for (uint32_t at = 4; at < like->acl_size; at += 8) {
         uint32_t bits =
-            acl[at + 2] & 6u; /* of the three classes no more than the mode says: it may have been narrowed since */
+            acl[at + 2] & 6u; /* the three classes get no more than the mode allows: it may have been narrowed since */
         switch (acl[at]) {
         case USER_OBJ: bits = (bits & like->mode >> 6 & ~(mask >> 6)) | (folder ? 6u : 4u); break;
         case GROUP_OBJ: bits = grouped ? bits : 0; break;
@@ -130,7 +131,7 @@ void hdx_access_give(const hdx_access *like, const char *path)
         const bool grouped = st.st_gid == like->gid || fchown(fd, (uid_t)-1, like->gid) == 0;
         if (like->acl_size == 0)
             (void)fchmod(fd, mode_of(like, grouped, folder, mask));
-        else if (!give_acl(fd, like, grouped, folder, mask))
+        else if (!set_acl(fd, like, grouped, folder, mask))
             (void)fchmod(fd, folder ? 0700 : 0600);
     }
     (void)close(fd);

@@ -1,4 +1,4 @@
-/* arena.c - blocks in a chain, filled from the front. */
+/* arena.c - a chain of blocks, each filled from the front. */
 #include "base/arena.h"
 #include "base/bytes.h"
 
@@ -6,9 +6,9 @@
 
 struct hdx_arena_block {
     hdx_arena_block *before;
-    uint64_t         size; /* of the block, this head included */
+    uint64_t         size; /* of the block, including this head */
     uint64_t         used;
-    uint64_t         unused_; /* keeps the first thing aligned to 16 */
+    uint64_t         unused_; /* aligns the first allocation to 16 */
 };
 
 void *hdx_arena_get(hdx_arena *arena, uint64_t bytes)
@@ -29,7 +29,10 @@ void *hdx_arena_get(hdx_arena *arena, uint64_t bytes)
         arena->size += size;
         fresh->size = size;
         fresh->used = sizeof *fresh;
-        /* a thing larger than a block goes after the open block, so that the open one is filled further */
+        /*
+         * An allocation larger than a block is inserted after the current block, so that the current one is filled
+         * further.
+         */
         if (b != NULL && size > BLOCK) {
             fresh->before = b->before;
             b->before = fresh;
@@ -69,20 +72,20 @@ void hdx_arena_join(hdx_arena *to, hdx_arena *from)
 
 void hdx_arena_empty(hdx_arena *arena)
 {
-    hdx_arena_block *kept = arena->last;
-    if (kept == NULL)
+    hdx_arena_block *reused = arena->last;
+    if (reused == NULL)
         return;
-    arena->last = kept->before;
+    arena->last = reused->before;
     hdx_arena_free(arena);
-    if (kept->size > BLOCK) { /* made for one large thing */
-        hdx_mem_put(arena->mem, kept, kept->size);
+    if (reused->size > BLOCK) { /* made for one large allocation */
+        hdx_mem_put(arena->mem, reused, reused->size);
         return;
     }
-    memset((uint8_t *)kept + sizeof *kept, 0, (size_t)(kept->used - sizeof *kept));
-    kept->used = sizeof *kept;
-    kept->before = NULL;
-    arena->last = kept;
-    arena->size = kept->size;
+    memset((uint8_t *)reused + sizeof *reused, 0, (size_t)(reused->used - sizeof *reused));
+    reused->used = sizeof *reused;
+    reused->before = NULL;
+    arena->last = reused;
+    arena->size = reused->size;
 }
 
 void hdx_arena_free(hdx_arena *arena)

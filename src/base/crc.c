@@ -1,6 +1,6 @@
 /*
- * crc.c - CRC32C. Three interleaved chains hide the latency of the crc32 instruction; they are joined by shifting over
- * zeros.
+ * crc.c - CRC32C. Three interleaved chains hide the latency of the crc32 instruction; they are combined by shifting
+ * over zeros.
  */
 #include "base/crc.h"
 #include "base/bytes.h"
@@ -32,7 +32,7 @@ static void make_tables(void)
     for (unsigned byte = 0; byte < 4; byte++)
         for (uint32_t i = 1; i < 256; i++) {
             uint32_t c = i << (8 * byte);
-            if ((i & (i - 1)) != 0) { /* the operator is linear: one bit and the rest */
+            if ((i & (i - 1)) != 0) { /* the operator is linear: one bit plus the others */
                 shift_table[byte][i] = shift_table[byte][i & (i - 1)] ^ shift_table[byte][i & -i];
                 continue;
             }

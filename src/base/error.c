@@ -1,10 +1,10 @@
-/* error.c - filling an hdx_error, names of codes and damage kinds. */
+/* error.c - fills an hdx_error; names of codes and damage kinds. */
 #include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Names and words that a message quotes may hold ends of lines; a message is one line. */
+/* Quoted names may contain line breaks; a message is one line. */
 static void make_one_line(char *text)
 {
     for (; *text != '\0'; text++)
@@ -42,7 +42,7 @@ hdx_code hdx_hint(hdx_error *err, hdx_code code, const char *format, ...)
 
 hdx_code hdx_no_memory(hdx_error *err, const char *what, uint64_t bytes)
 {
-    if (bytes == 0) /* how much it would have been is not known */
+    if (bytes == 0) /* the size is unknown */
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "no memory for %s", what);
     return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "no memory for %s (%llu bytes)", what, (unsigned long long)bytes);
 }

@@ -1,4 +1,4 @@
-/* first_error.c - the first of several workers' errors. */
+/* first_error.c - the first error of several workers. */
 #include "base/first_error.h"
 
 void hdx_first_error_put(hdx_first_error *f, hdx_code code, const hdx_error *err)

@@ -1,9 +1,9 @@
 /*
- * flat.c - reading objects of JSON one level deep (flat.h).
+ * flat.c - reads JSON objects one level deep (flat.h).
  *
- * In:  bytes that anybody may have written.
- * Out: pairs of keys and values; a list or an object among the values stays the text it is.
- * Nothing is recursive: brackets of what stays text are counted.
+ * In:  untrusted bytes.
+ * Out: pairs of keys and values; a list or an object among the values is returned as text.
+ * No recursion: brackets in such text are counted.
  */
 #include "base/flat.h"
 
@@ -48,7 +48,7 @@ static int hex4(const scanner *s)
     return value;
 }
 
-/* Behind "\u"; half of a pair that has no other half becomes U+FFFD. Bytes written; 0: none is there, or it is NUL. */
+/* After "\u". An unpaired surrogate becomes U+FFFD. Returns the bytes written; 0: invalid, or NUL. */
 static size_t put_point(scanner *s, char *to)
 {
     int point = hex4(s);
@@ -87,7 +87,7 @@ static size_t put_point(scanner *s, char *to)
     return 4;
 }
 
-/* A text, its opening quote read; NULL: it has no end, or something in it that no text has. */
+/* Reads a text after its opening quote; NULL: it does not end, or contains an invalid byte. */
 static const char *string(scanner *s)
 {
     const char *from = s->at, *end = from;
@@ -95,7 +95,7 @@ static const char *string(scanner *s)
         end += *end == '\\' && s->end - end > 1 ? 2 : 1;
     if (end >= s->end)
         return NULL;
-    char  *text = hdx_arena_get(s->arena, (uint64_t)(end - from) + 1); /* no escape is shorter than what it says */
+    char  *text = hdx_arena_get(s->arena, (uint64_t)(end - from) + 1); /* no escape is shorter than its character */
     size_t len = 0;
     if (text == NULL)
         return NULL;
@@ -119,14 +119,14 @@ static const char *string(scanner *s)
             len += n;
         }
     }
-    if (s->at != end) /* "\u" reached over the quote */
+    if (s->at != end) /* "\u" extended over the quote */
         return NULL;
     s->at++;
     text[len] = '\0';
     return text;
 }
 
-/* A list or an object as it stands; brackets are counted, and not matched. */
+/* Returns a list or an object as text; brackets are counted, not matched. */
 static const char *nested(scanner *s)
 {
     const char *from = s->at;
@@ -152,7 +152,7 @@ static const char *nested(scanner *s)
     return NULL;
 }
 
-/* A number, true, false, null. */
+/* Reads a number, true, false or null. */
 static const char *bare(scanner *s)
 {
     const char *from = s->at;
@@ -225,5 +225,5 @@ double hdx_flat_real(const hdx_flat *f, const char *key)
 {
     const char  *text = hdx_flat_text(f, key);
     const double v = text != NULL ? strtod(text, NULL) : 0;
-    return v >= 0 && v < 1e15 ? v : 0; /* neither NaN nor what no clock says */
+    return v >= 0 && v < 1e15 ? v : 0; /* neither NaN nor a time that no clock gives */
 }

@@ -1,4 +1,4 @@
-/* io.c - the real file system behind the door. */
+/* io.c - the real file system (io.h). */
 #include "base/io.h"
 #include "base/mount.h"
 #include "base/path.h"
@@ -15,12 +15,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define CHUNK        (1u << 30) /* Linux moves at most 2 GiB a call */
+#define CHUNK        (1u << 30) /* Linux transfers at most 2 GiB per call */
 #define PIECE_DIGITS 6u         /* of the number of a piece */
 
 static int result(int rc) { return rc < 0 ? -errno : rc; }
 
-/* To open a named pipe would wait for its writer, and a device may have effects. */
+/* Opening a named pipe would wait for its writer, and opening a device may have effects. */
 static int sys_open(hdx_io *io, const char *path)
 {
     struct stat st;
@@ -38,7 +38,7 @@ static int sys_create(hdx_io *io, const char *path)
 {
     (void)io;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 && errno == EEXIST && unlink(path) == 0) /* not written into: it may be a link, or open to others */
+    if (fd < 0 && errno == EEXIST && unlink(path) == 0) /* not overwritten: it may be a link, or open to others */
         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     return result(fd);
 }
@@ -106,7 +106,7 @@ static int sys_sync(hdx_io *io, int fd)
 static void sys_push(hdx_io *io, int fd)
 {
     (void)io;
-    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: whoever needs it on disk syncs */
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a hint: callers that need it on disk sync */
 }
 
 static int sys_close(hdx_io *io, int fd)
@@ -144,8 +144,7 @@ static int sys_mkdir(hdx_io *io, const char *path)
     (void)io;
     if (mkdir(path, 0700) < 0)
         return -errno;
-    (void)lremovexattr(
-        path, "system.posix_acl_access"); /* of the parent's default ACL; what is made in it shall have none either */
+    (void)lremovexattr(path, "system.posix_acl_access"); /* inherited from the parent; files in it must not have it */
     (void)lremovexattr(path, "system.posix_acl_default");
     return 0;
 }
@@ -204,10 +203,10 @@ static void sys_unmap(hdx_io *io, const uint8_t *at, uint64_t len)
 static void sys_forget(hdx_io *io, const uint8_t *at, uint64_t len)
 {
     (void)io;
-    (void)madvise((void *)(uintptr_t)at, (size_t)len, MADV_DONTNEED); /* of a shared map: the page cache keeps them */
+    (void)madvise((void *)(uintptr_t)at, (size_t)len, MADV_DONTNEED); /* a shared map: the page cache keeps them */
 }
 
-/* The number at the end of "NAME.p12", without leading zeros. False: the name is another one. */
+/* Parses the number at the end of "NAME.p12", without leading zeros. False: another name. */
 static bool piece_number(const char *entry, const char *name, uint32_t *number)
 {
     const size_t len = strlen(name);
@@ -225,7 +224,7 @@ static int sys_pieces(hdx_io *io, const char *path, uint32_t *numbers, unsigned 
     struct dirent *entry;
     struct stat    st;
     uint32_t       number;
-    unsigned       found = 0, kept = 0;
+    unsigned       found = 0, stored = 0;
     DIR           *d = hdx_path_folder(path, folder, sizeof folder) ? opendir(folder) : NULL;
     (void)io;
     if (d == NULL)
@@ -235,7 +234,7 @@ static int sys_pieces(hdx_io *io, const char *path, uint32_t *numbers, unsigned 
             fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
             continue;
         found++;
-        unsigned at = kept < room ? kept++ : room;
+        unsigned at = stored < room ? stored++ : room;
         for (; at > 0 && numbers[at - 1] > number; at--)
             if (at < room)
                 numbers[at] = numbers[at - 1];
@@ -255,7 +254,7 @@ hdx_io *hdx_io_system(void)
     return &io;
 }
 
-/* Does something with every entry of a folder, by its path; stops at the first error. */
+/* Calls `act` with the path of every entry of a folder; stops at the first error. */
 static int each_file(hdx_io *io, const char *path, int (*act)(hdx_io *io, const char *name, const void *context),
                      const void *context)
 {
@@ -280,7 +279,7 @@ static int sync_one(hdx_io *io, const char *name, const void *context)
     struct stat st;
     int         rc = io->stat(io, name, &st);
     (void)context;
-    if (rc < 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+    if (rc < 0 || !S_ISREG(st.st_mode)) /* opening a pipe would block */
         return rc < 0 ? rc : 0;
     const int fd = io->open(io, name);
     if (fd < 0)

@@ -5,12 +5,12 @@
 #include <sys/auxv.h>
 
 #define FIRST      64u
-#define STEPS_MOST 512u /* keys that fall anywhere fill some 150 neighbouring slots of millions at the most */
+#define STEPS_MOST 512u /* random keys fill at most some 150 adjacent slots in maps of millions */
 
-/* Five slots of eight at the most: a pair of neighbours more is looked at, and many a map takes half the memory. */
+/* At most five of eight slots are used: a look-up needs a few more steps, but many maps need only half the memory. */
 static bool is_full(uint64_t count, uint64_t capacity) { return count > capacity / 8 * 5; }
 
-/* steps: slots passed over. */
+/* steps: number of skipped slots. */
 static hdx_map_slot *slot_for(const hdx_map *map, uint64_t key, uint64_t *steps)
 {
     const uint64_t first = key * map->multiplier >> map->shift;
@@ -23,7 +23,7 @@ static hdx_map_slot *slot_for(const hdx_map *map, uint64_t key, uint64_t *steps)
     }
 }
 
-/* An odd number that the kernel gave this process and nobody else; another one for each `before`. */
+/* Returns an odd number that the kernel gave to this process only; another one for each `before`. */
 static uint64_t secret(uint64_t before)
 {
     const uint8_t *bytes = (const uint8_t *)getauxval(AT_RANDOM);
@@ -50,7 +50,7 @@ static bool move_to(hdx_map *map, uint64_t capacity, uint64_t multiplier)
     return true;
 }
 
-/* Once a map was aimed at, it keeps its secret. */
+/* After a map was attacked, it stays with its secret. */
 static bool grow_to(hdx_map *map, uint64_t capacity)
 {
     if (!move_to(map, capacity, map->multiplier == 0 ? 0x9e3779b97f4a7c15ull : map->multiplier))

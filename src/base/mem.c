@@ -1,4 +1,4 @@
-/* mem.c - the memory door. */
+/* mem.c - memory with accounting, huge pages and scopes. */
 #include "base/mem.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define MAPPED       (1u << 20) /* from here on a block is a mapping of its own */
+#define MAPPED       (1u << 20) /* blocks from this size on are separate mappings */
 #define HUGE_PAGE    (2u << 20)
 #define SMALL_PAGE   4096u
-#define SCOPE_BLOCKS 32u /* blocks that a scope has room for at first */
+#define SCOPE_BLOCKS 32u /* blocks for which a scope has room at first */
 
 hdx_mem *hdx_mem_counter(hdx_mem *mem)
 {
@@ -56,11 +56,11 @@ static uint64_t whole(uint64_t bytes) { return hdx_round_up(bytes, HUGE_PAGE); }
 
 static bool is_huge(uint64_t bytes) { return bytes >= HUGE_PAGE; }
 
-/* What a block counts for: huge pages are resident whole. */
+/* Returns the accounted size of a block: huge pages are resident completely. */
 static uint64_t charge(uint64_t bytes) { return is_huge(bytes) ? whole(bytes) : bytes; }
 
 /*
- * A mapping whose address is a multiple of the huge page, so that the kernel can use those, and single ones can be
+ * Creates a mapping at a multiple of the huge page size, so that the kernel can use huge pages, and single ones can be
  * moved.
  */
 static void *map_aligned(uint64_t size)
@@ -93,7 +93,7 @@ static bool move(void *page, void *to)
     return mremap(page, HUGE_PAGE, HUGE_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
-/* Puts pages of the pool into a fresh mapping from `from` on, as many as there are. */
+/* Moves pages of the pool into a new mapping from `from` on, as far as there are any. */
 static void fill_from_pool(hdx_mem *mem, uint8_t *at, uint64_t from, uint64_t size, bool clear)
 {
     for (uint64_t i = from; mem != NULL && mem->keep && i < size; i += HUGE_PAGE) {
@@ -121,7 +121,7 @@ static void *map(hdx_mem *mem, uint64_t bytes, bool clear)
     return at;
 }
 
-/* Huge pages from `at` on go into the pool; false: there is no room for their addresses, and none did. */
+/* Adds the huge pages from `at` on to the pool; false: its list is full, and none was added. */
 static bool pool_put(hdx_mem *mem, uint8_t *at, uint64_t size)
 {
     (void)pthread_mutex_lock(&mem->lock);
@@ -148,10 +148,10 @@ static void unmap(hdx_mem *mem, uint8_t *at, uint64_t bytes)
 }
 
 /*
- * A huge page of memory in the middle of address space that is nothing: no mapping that others make, move or take away
- * is joined with it, so nobody waits while the kernel clears it, 5 ms where memory is cold. The first page of a mapping
- * is touched with a lock that all share, so a small one stands in front of it. MADV_POPULATE_WRITE would hold that lock
- * throughout.
+ * Touches a huge page in the middle of reserved address space, so that no mapping of other threads is merged with it:
+ * they need not wait while the kernel clears it, which takes 5 ms if memory is cold. The first page of a mapping is
+ * touched under a lock that all threads share, so a small page precedes it. MADV_POPULATE_WRITE would hold that lock
+ * all the time.
  */
 static bool touch_apart(uint8_t *at)
 {
@@ -165,10 +165,10 @@ static bool touch_apart(uint8_t *at)
     return true;
 }
 
-/* False: there is no more memory to be had. */
+/* False: no more memory is available. */
 static bool make_ready(hdx_mem *mem, uint64_t pages)
 {
-    const uint64_t size = (2 * pages + 2) * HUGE_PAGE; /* every second one */
+    const uint64_t size = (2 * pages + 2) * HUGE_PAGE; /* every second one is used */
     uint8_t       *space = mmap(NULL, (size_t)size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED)
         return false;
@@ -179,7 +179,7 @@ static bool make_ready(hdx_mem *mem, uint64_t pages)
     while (made < pages && !atomic_load(&mem->stop) &&
            (more = touch_apart(page + 2 * made * HUGE_PAGE) && pool_put(mem, page + 2 * made * HUGE_PAGE, HUGE_PAGE)))
         made++;
-    for (uint64_t i = 0; i < made; i++) { /* who was given a page has moved it, or will */
+    for (uint64_t i = 0; i < made; i++) { /* a thread that got a page has moved it, or will */
         uint8_t *at = page + 2 * i * HUGE_PAGE;
         (void)munmap(gap, (size_t)(at - gap));
         gap = at + HUGE_PAGE;
@@ -269,7 +269,7 @@ static bool grow_blocks(hdx_mem *scope)
     return true;
 }
 
-/* False: there is no memory to know it in. */
+/* False: no memory for the list of blocks. */
 static bool remember(hdx_mem *mem, void *p, uint64_t bytes)
 {
     if (!is_scope(mem))
@@ -284,7 +284,7 @@ static bool remember(hdx_mem *mem, void *p, uint64_t bytes)
     return room;
 }
 
-/* Blocks behind the free slot move up to where they are looked for. */
+/* Moves blocks after the free slot to where look-ups expect them. */
 static void close_gap(hdx_mem *scope, uint64_t gap)
 {
     const uint64_t mask = scope->block_capacity - 1;
@@ -390,8 +390,8 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
         return NULL;
     if (is_huge(old_bytes) && is_huge(new_bytes) && whole(old_bytes) >= whole(new_bytes)) {
         /*
-         * in place: the pages after the new end go back, the rest of the last one is cleared for whoever grows into it
-         * again
+         * In place: the pages after the new end are released, and the remainder of the last one is cleared for a later
+         * growth.
          */
         forget(mem, p, old_bytes);
         (void)remember(mem, p, new_bytes); /* there is room */
@@ -403,7 +403,7 @@ void *hdx_mem_resize(hdx_mem *mem, void *p, uint64_t old_bytes, uint64_t new_byt
                    (size_t)((old_bytes < whole(new_bytes) ? old_bytes : whole(new_bytes)) - new_bytes));
         return p;
     }
-    if (is_huge(old_bytes) && is_huge(new_bytes)) { /* the pages move, nothing is copied, and never are both there */
+    if (is_huge(old_bytes) && is_huge(new_bytes)) { /* moves the pages: both blocks never exist together */
         if (!count(mem, whole(new_bytes) - whole(old_bytes)))
             return NULL;
         uint8_t *at = map_aligned(whole(new_bytes));
@@ -492,7 +492,7 @@ hdx_code hdx_mem_explain(hdx_mem *mem, hdx_code code, hdx_error *err)
     if (code != HDX_LIMIT || mem == NULL || mem->limit == 0 || err == NULL || err->hint[0] != '\0' ||
         atomic_load(&mem->refused) == 0 || strncmp(err->message, words, sizeof words - 1) != 0)
         return code;
-    char        *had = strrchr(err->message, '('); /* "(65536 bytes)" is what it had, or all of what it wanted */
+    char        *had = strrchr(err->message, '('); /* "(65536 bytes)" is the limit, or the whole request */
     const size_t len = had != NULL ? (size_t)(had - err->message) - 1 : strlen(err->message);
     (void)snprintf(err->message + len, sizeof err->message - len,
                    ": %llu more bytes exceed the limit of %llu for queries",

@@ -1,5 +1,5 @@
 /*
- * mount.c - which mounts keep flock to the host that asks.
+ * mount.c - mounts whose flock only works within the host.
  *
  *     36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - nfs4 server:/x rw,vers=4.2,local_lock=none
  *        the device ^                    the type ^   ^ and options
@@ -30,7 +30,7 @@ bool hdx_mount_locks_reach(const char *line)
         return true;
     type += 3;
     if (strncmp(type, "fuse.", 5) == 0 || strncmp(type, "9p ", 3) == 0 ||
-        strncmp(type, "virtiofs ", 9) == 0) /* the kernel locks by itself */
+        strncmp(type, "virtiofs ", 9) == 0) /* the kernel locks locally */
         return false;
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         if (has_option(type, local[i]))

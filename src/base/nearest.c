@@ -1,4 +1,4 @@
-/* nearest.c - the name that a misspelt one was probably meant to be. */
+/* nearest.c - the name that a misspelt one probably stands for. */
 #include "base/nearest.h"
 #include "base/path.h"
 
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FAR     200u    /* bytes of a name: a longer one is not compared */
-#define ENTRIES 100000u /* of a folder: more are not looked at */
+#define FAR     200u    /* bytes of a name: longer ones are not compared */
+#define ENTRIES 100000u /* of a folder: further ones are not compared */
 
 unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
 {
@@ -48,13 +48,13 @@ unsigned hdx_edit_distance(hdx_text a, hdx_text b, unsigned limit)
 void hdx_nearest_offer(hdx_nearest *n, const char *candidate)
 {
     const size_t   len = strlen(n->wanted), other = strlen(candidate);
-    const unsigned near = len < 9 ? (unsigned)len / 3 : 3; /* a third of the word: more is another word */
-    if (other > FAR)                                       /* and where `wanted` is, no candidate is near enough */
+    const unsigned near = len < 9 ? (unsigned)len / 3 : 3; /* a third of the word: more changes make another word */
+    if (other > FAR)                                       /* for a long `wanted` no candidate is near enough */
         return;
     unsigned d =
         hdx_edit_distance((hdx_text){ n->wanted, (uint32_t)len }, (hdx_text){ candidate, (uint32_t)other }, near);
     if (d > 1 && len >= 3 && len < other && strncmp(n->wanted, candidate, len) == 0)
-        d = 1; /* a word cut short is as good as one wrong letter */
+        d = 1; /* a truncated word counts as one wrong letter */
     if (d <= near && (n->best == NULL || d < n->distance)) {
         n->best = candidate;
         n->distance = d;
@@ -73,7 +73,7 @@ bool hdx_nearest_file(const char *path, char *out, size_t size)
     for (unsigned i = 0; i < ENTRIES && (entry = readdir(d)) != NULL; i++) {
         const char *before = near.best;
         hdx_nearest_offer(&near, entry->d_name);
-        if (near.best != before) { /* the entry lives until the next one is read */
+        if (near.best != before) { /* the entry is valid until the next one is read */
             (void)snprintf(best, sizeof best, "%s", entry->d_name);
             near.best = best;
         }

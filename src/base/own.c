@@ -1,4 +1,4 @@
-/* own.c - names that no user gives a file (own.h). */
+/* own.c - names that users do not give to files (own.h). */
 #include "base/own.h"
 #include "base/bytes.h"
 #include "base/map.h"
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define TRIES     16u
-#define NAME_MOST 200u            /* of a name that is repeated whole; file systems allow 255 bytes in all */
-#define LINKS     "/proc/self/fd" /* through which a file without a name gets one */
-#define NAME_HEAD 120u            /* of one that is cut */
+#define NAME_MOST 200u            /* longest name that is included completely; file systems allow 255 bytes in all */
+#define LINKS     "/proc/self/fd" /* gives a name to a file without one */
+#define NAME_HEAD 120u            /* bytes of a longer name that are included */
 
 bool hdx_own_is_name(const char *path)
 {
@@ -30,7 +30,7 @@ bool hdx_own_is_temporary(const char *path)
     return hdx_own_is_name(path) && strspn(rest, "0123456789abcdef") == 16 && rest[16] == '\0';
 }
 
-/* Names need not be secret, because nothing is opened that exists: a clock does where the kernel has no entropy. */
+/* Names need not be secret, because existing files are never opened: a clock is enough if the kernel has no entropy. */
 static uint64_t any_number(void)
 {
     uint64_t        n;

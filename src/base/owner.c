@@ -1,9 +1,9 @@
 /*
- * owner.c - who holds something, as a line of text: written by a process of itself, read by others.
+ * owner.c - the owner of something, as a line of text: a process writes its own, other processes read it.
  *
  * In:  /proc of this host, the environment.
- * A process is looked up with the time it began, so that its number used again does not bring it back to life; of
- * another host, and of another boot, nothing is guessed.
+ * A process is identified by its number and its start time, so that a reused number does not count as alive. Nothing is
+ * concluded about processes of another host or another boot.
  */
 #include "base/owner.h"
 
@@ -28,7 +28,7 @@ static size_t read_small(const char *path, char *to, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* A word of a record, whoever wrote it: nothing that a terminal or the next field could take for something else. */
+/* Makes a word of untrusted text, without characters that a terminal or a reader of fields would interpret. */
 static void as_word(char *text)
 {
     for (; *text != '\0'; text++)
@@ -36,7 +36,7 @@ static void as_word(char *text)
             *text = *text == '\n' ? '\0' : '_';
 }
 
-/* When the process began, in ticks since the boot; 0: there is none (a zombie has ended). */
+/* Returns the start time of a process in ticks since boot; 0: it does not exist (a zombie has ended). */
 static unsigned long long start_of(long pid)
 {
     char               path[48], text[1024];
@@ -45,7 +45,7 @@ static unsigned long long start_of(long pid)
     (void)snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     if (read_small(path, text, sizeof text) == 0)
         return 0;
-    const char *at = strrchr(text, ')'); /* its name may hold anything */
+    const char *at = strrchr(text, ')'); /* its name may contain anything */
     if (at == NULL ||
         sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
                &start) != 2 ||
@@ -54,7 +54,7 @@ static unsigned long long start_of(long pid)
     return start;
 }
 
-static void tell_job(char *out, size_t size)
+static void describe_job(char *out, size_t size)
 {
     static const char *const names[][2] = {
         { "SLURM_JOB_ID", "slurm" }, { "PBS_JOBID", "pbs" }, { "LSB_JOBID", "lsf" }, { "JOB_ID", "job" }
@@ -106,7 +106,7 @@ void hdx_owner_host_in_names(char host[65])
     hdx_owner_in_names(host);
 }
 
-static void tell_self(hdx_owner *o)
+static void describe_self(hdx_owner *o)
 {
     char link[64] = "";
     *o = (hdx_owner){ .pid = (long)getpid(), .since = (unsigned long long)time(NULL) };
@@ -117,7 +117,7 @@ static void tell_self(hdx_owner *o)
     if (readlink("/proc/self/ns/pid", link, sizeof link - 1) > 0)
         (void)sscanf(link, "pid:[%llu]", &o->space);
     o->start = start_of(o->pid);
-    tell_job(o->job, sizeof o->job);
+    describe_job(o->job, sizeof o->job);
     as_word(o->host);
 }
 
@@ -134,13 +134,13 @@ bool hdx_owner_read(const char *text, hdx_owner *o)
 }
 
 /*
- * Another boot may be another machine of the same name, as containers and copies of machines have it; in another
- * process namespace numbers are those of other processes. Either way nothing is known of it here, as of another host.
+ * Another boot may be another machine of the same name (containers, copied machines); in another process namespace the
+ * numbers belong to other processes. In both cases nothing is known, as for another host.
  */
 hdx_owner_is hdx_owner_fate(const hdx_owner *o)
 {
     hdx_owner self;
-    tell_self(&self);
+    describe_self(&self);
     if (strcmp(o->host, self.host) != 0 || strcmp(o->boot, self.boot) != 0 || o->space != self.space)
         return HDX_OWNER_ELSEWHERE;
     const unsigned long long start = start_of(o->pid);
@@ -148,13 +148,13 @@ hdx_owner_is hdx_owner_fate(const hdx_owner *o)
         return start == o->start ? HDX_OWNER_ALIVE : HDX_OWNER_DEAD;
     return kill((pid_t)o->pid, 0) != 0 ? errno == EPERM ? HDX_OWNER_ALIVE : HDX_OWNER_DEAD
            : self.start == 0           ? HDX_OWNER_ALIVE
-                                       : HDX_OWNER_DEAD; /* hidden from us; /proc is missing */
+                                       : HDX_OWNER_DEAD; /* hidden from us, or /proc is missing */
 }
 
 int hdx_owner_record(char *out, size_t size)
 {
     hdx_owner self;
-    tell_self(&self);
+    describe_self(&self);
     return snprintf(out, size, "heapdex 1 host=%s boot=%s space=%llu pid=%ld start=%llu since=%llu job=%s\n", self.host,
                     self.boot, self.space, self.pid, self.start, self.since, self.job);
 }

@@ -1,7 +1,7 @@
 /*
- * pattern.c - globs and regular expressions over names.
+ * pattern.c - globs and regular expressions for names.
  *
- * Class names come out of a dump and may be 64 KiB of anything: the glob is linear in practice and never worse than
+ * Class names of a dump may be 64 KiB of arbitrary bytes: matching a glob is linear in practice and never worse than
  * pattern * text.
  */
 #include "base/pattern.h"
@@ -37,7 +37,7 @@ bool hdx_glob_match(hdx_text pattern, hdx_text text)
         } else if (p < pattern.len && pattern.at[p] == text.at[t]) {
             p++;
             t++;
-        } else if (star != SIZE_MAX) { /* only the last star need take more: earlier ones took the least that works */
+        } else if (star != SIZE_MAX) { /* only the last star must grow: earlier ones have the shortest match */
             p = star + 1;
             t = ++resume;
         } else {

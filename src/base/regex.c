@@ -1,11 +1,10 @@
 /*
- * regex.c - regular expressions with a bill. Alone in seeing pcre2.h.
+ * regex.c - regular expressions with limited cost. The only file that includes pcre2.h.
  *
- * PCRE2's own match limit begins anew at every place of a text, so that a text of n bytes may cost n times as much.
- * Automatic callouts instead come before each item of the pattern that is tried, compiled to machine code or not: there
- * steps are counted and the caller is asked whether to stop. PCRE2's limits stay behind as a second fence, for memory
- * above all. With callouts a compiled pattern is as fast as an interpreted one without: 20 to 300 ns for the name of a
- * class.
+ * PCRE2's own match limit restarts at every position of a text, so a text of n bytes may cost n times as much.
+ * Therefore automatic callouts run before each item of the pattern, with or without machine code: they count steps and
+ * check for cancellation. PCRE2's limits remain as a second limit, mainly for memory. With callouts a compiled pattern
+ * is as fast as an interpreted one without: 20 to 300 ns for the name of a class.
  */
 #include "base/regex.h"
 #include "base/error.h"
@@ -17,8 +16,8 @@
 #include <string.h>
 
 #define ASK_STEPS       4096u
-#define RUN_BYTES       16u  /* that count as a step */
-#define NEST_LIMIT      100u /* groups in groups: some 600 bytes of the stack each */
+#define RUN_BYTES       16u  /* bytes that count as a step */
+#define NEST_LIMIT      100u /* nested groups: each needs some 600 bytes of the stack */
 #define MATCH_LIMIT     10000000u
 #define HEAP_KIB        (32u << 10)
 #define JIT_STACK_LEAST (32u << 10)
@@ -30,10 +29,10 @@ struct hdx_regex {
     pcre2_match_data    *data;
     pcre2_jit_stack     *stack;
     const hdx_progress  *progress;
-    size_t               at; /* in the text, at the last callout */
+    size_t               at; /* position in the text at the last callout */
     uint64_t             steps, allowed, ask_at;
     bool                 stopped, costly;
-    char                 pattern[81]; /* its beginning, for words */
+    char                 pattern[81]; /* its beginning, for messages */
 };
 
 static bool more_steps(hdx_regex *r, uint64_t steps)
@@ -64,10 +63,7 @@ static hdx_code too_costly(const hdx_regex *r, hdx_error *err)
                     "avoid nested repetitions such as (a+)+: use one repetition, an anchor ^ or a possessive a++");
 }
 
-/*
- * The fault in words. Offsets of PCRE2 are bytes, and so are ours: a terminal shows the pattern, not its characters'
- * numbers.
- */
+/* Reports the error with its offset in bytes: terminals show the pattern, not numbers of characters. */
 static hdx_code no_pattern(const hdx_regex *r, int number, size_t offset, hdx_error *err)
 {
     PCRE2_UCHAR why[128];
@@ -100,8 +96,8 @@ static hdx_code compile(hdx_regex *r, const char *pattern, size_t len, hdx_error
     (void)pcre2_set_depth_limit(r->context, MATCH_LIMIT);
     (void)pcre2_set_heap_limit(r->context, HEAP_KIB);
     /*
-     * Where machine code is not allowed or there is none for this processor, the pattern is interpreted: slower, with
-     * the same answers.
+     * If machine code is not allowed, or not available for this processor, the pattern is interpreted: slower, with the
+     * same results.
      */
     if (pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE) == 0 &&
         (r->stack = pcre2_jit_stack_create(JIT_STACK_LEAST, JIT_STACK_MOST, NULL)) != NULL)

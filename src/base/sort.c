@@ -1,4 +1,4 @@
-/* sort.c - a radix sort of numbers and places, then elements move piece by piece. */
+/* sort.c - a radix sort of keys and indices; afterwards the elements are moved. */
 #include "base/sort.h"
 #include "base/bytes.h"
 
@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define DIGIT 11u
-#define FEW   64u /* elements that qsort sorts sooner */
+#define FEW   64u /* fewer elements are sorted faster by qsort */
 
-typedef hdx_pair keyed; /* the key and its place */
+typedef hdx_pair keyed; /* the key and its index */
 #define PIECE sizeof(keyed)
 
 static bool is_sorted(const uint8_t *at, uint64_t count, size_t size, int (*compare)(const void *, const void *))
@@ -22,8 +22,8 @@ static bool is_sorted(const uint8_t *at, uint64_t count, size_t size, int (*comp
 static inline uint64_t number_of(const keyed *k, bool second) { return second ? k->second : k->first; }
 
 /*
- * By one of the two numbers, what is equal as it was: rising significance of nothing but the digits that differ. Gives
- * the array that holds the result.
+ * Stable sort by one of the two numbers, from the least significant digit on, skipping digits that do not differ.
+ * Returns the array with the result.
  */
 static keyed *sort_keys(keyed *from, keyed *to, uint64_t count, uint64_t differ, bool second)
 {
@@ -48,9 +48,9 @@ static keyed *sort_keys(keyed *from, keyed *to, uint64_t count, uint64_t differ,
 }
 
 /*
- * Element i comes from sorted[i].second. Sixteen bytes of each at a time are gathered into `spare`, which has so many
- * for each, and put back in order: reads at random do not wait for each other, as they would where one moves into the
- * place of the one before.
+ * Element i comes from sorted[i].second. Sixteen bytes of each element at a time are gathered in `spare`, which has
+ * room for that, and copied back in order: the random reads then do not wait for each other, as they would if elements
+ * were moved along cycles.
  */
 static void move_all(uint8_t *at, const keyed *sorted, uint8_t *spare, uint64_t count, size_t size)
 {
@@ -121,7 +121,7 @@ void hdx_sort_pairs(hdx_mem *mem, hdx_pair *pairs, uint64_t count)
         qsort(pairs, (size_t)count, sizeof *pairs, rising);
         return;
     }
-    bool rise = true; /* the second numbers do: places, mostly */
+    bool rise = true; /* whether the second numbers ascend: usually indices */
     for (uint64_t i = 1; i < count; i++) {
         differ[0] |= pairs[i].first ^ pairs[0].first;
         differ[1] |= pairs[i].second ^ pairs[0].second;

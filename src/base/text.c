@@ -1,4 +1,4 @@
-/* text.c - text that grows. */
+/* text.c - growing text. */
 #include "base/text.h"
 #include "base/bytes.h"
 
@@ -10,7 +10,7 @@
 bool hdx_buffer_grow(hdx_buffer *b, uint64_t more)
 {
     uint64_t need, next = b->capacity == 0 ? 256 : b->capacity;
-    if (b->failed || !hdx_add(b->len, more, &need) || need > UINT64_MAX / 4) { /* doubling passes no 2^63 */
+    if (b->failed || !hdx_add(b->len, more, &need) || need > UINT64_MAX / 4) { /* doubling stays below 2^63 */
         b->failed = true;
         return false;
     }
@@ -88,7 +88,7 @@ void hdx_human_size(uint64_t bytes, char out[16])
         unit++;
     for (;; unit++) {
         unsigned shift = 10 * (unit + 1);
-        uint64_t rest = bytes & ((1ull << shift) - 1); /* below 2^60, so ten times it still fits */
+        uint64_t rest = bytes & ((1ull << shift) - 1); /* below 2^60, so ten times that still fits */
         unsigned tenths = (unsigned)((bytes >> shift) * 10 + ((rest * 10 + (1ull << (shift - 1))) >> shift));
         if (tenths >= 10235 && unit < 5) /* rounds to 1024 of this unit */
             continue;

@@ -1,4 +1,4 @@
-/* textfile.c - a text that a user names (textfile.h). */
+/* textfile.c - a text file named by a user (textfile.h). */
 #include "base/textfile.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -12,7 +12,7 @@
 
 static bool cancelled(const hdx_progress *p) { return p != NULL && p->cancelled != NULL && p->cancelled(p->context); }
 
-/* Adds all that the file has, and one byte more than `most` if it is larger. 0, or a negative errno. */
+/* Appends the whole file, or one byte more than `most` if it is longer. Returns 0, or a negative errno. */
 static int read_all(int fd, uint64_t most, const hdx_progress *progress, hdx_buffer *out)
 {
     while (out->len <= most) {

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_LINKS 40u /* as the kernel follows */
+#define MOST_LINKS 40u /* same limit as in the kernel */
 
 _Static_assert(HDX_PATH_ROOM >= PATH_MAX, "realpath needs the room");
 
-/* Replaces a path by the target of the link with that name. 1: it was one, 0: it is none; a negative errno. */
+/*
+ * Replaces a path by the target of the link with that name. Returns 1 if it was a link, 0 if not, or a negative errno.
+ */
 static int follow(char path[HDX_PATH_ROOM])
 {
     char          link[HDX_PATH_ROOM];
@@ -36,7 +38,7 @@ int hdx_whole_target(const char *path, char out[HDX_PATH_ROOM])
     int         more = 1;
     if (realpath(path, out) != NULL)
         return 0;
-    if (errno != ENOENT || stat(path, &there) == 0) /* a file that was deleted and is still open has no path */
+    if (errno != ENOENT || stat(path, &there) == 0) /* a deleted file that is still open has no path */
         return -errno;
     if ((size_t)snprintf(out, HDX_PATH_ROOM, "%s", path) >= HDX_PATH_ROOM)
         return -ENAMETOOLONG;
@@ -87,7 +89,7 @@ int hdx_whole_commit(hdx_whole_file *w)
     char      folder[HDX_PATH_ROOM];
     const int synced = w->io->sync(w->io, w->fd), closed = w->io->close(w->io, w->fd);
     int       rc = synced < 0 ? synced : closed;
-    w->fd = -1; /* given up even when close fails */
+    w->fd = -1; /* invalid even if close fails */
     if (rc < 0)
         return rc;
     w->io->share(w->io, w->part, &w->access);
@@ -95,7 +97,7 @@ int hdx_whole_commit(hdx_whole_file *w)
         return rc;
     w->part[0] = '\0';
     if (hdx_path_folder(w->final, folder, sizeof folder))
-        (void)w->io->sync_folder(w->io, folder); /* the file is complete either way */
+        (void)w->io->sync_folder(w->io, folder); /* the file is complete in any case */
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * workers.c - threads for one job. A thread costs some 20 microseconds; jobs here take milliseconds and more, so no
- * pool is kept.
+ * workers.c - threads for one job. A thread costs some 20 microseconds; jobs take milliseconds and more, so there is no
+ * pool.
  */
 #include "base/workers.h"
 
@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #define GIVE_WAY    10
-#define STACK_BYTES (1u << 20) /* of a thread, at least: what `ulimit -s` says may be too little */
+#define STACK_BYTES (1u << 20) /* of a thread, at least: the limit of `ulimit -s` may be too small */
 
 typedef struct job {
     void (*work)(void *, unsigned);
@@ -19,22 +19,22 @@ typedef struct job {
     bool     helps; /* started by a worker of another job */
 } job;
 
-static _Thread_local unsigned depth; /* jobs this thread works at */
+static _Thread_local unsigned depth; /* number of jobs that this thread is working on */
 
 /*
- * One that helps a worker takes the time that workers leave: a search that nobody can help is not kept waiting by what
- * many can do later.
+ * A thread that helps a worker uses the time that workers leave: a search that no thread can help must not wait for
+ * work that many can do later.
  */
-static void give_way(void)
+static void lower_priority(void)
 {
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + GIVE_WAY); /* Linux: of this thread alone */
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + GIVE_WAY); /* Linux: for this thread only */
 }
 
 static void *run(void *p)
 {
     job *j = p;
     if (j->helps)
-        give_way();
+        lower_priority();
     depth = 1;
     j->work(j->context, j->n);
     return NULL;
@@ -61,7 +61,7 @@ void hdx_workers_run(unsigned count, void (*work)(void *context, unsigned n), vo
     sigset_t  all, before;
     if (count > HDX_WORKERS_MAX)
         count = HDX_WORKERS_MAX;
-    /* signals go to the thread that asked for the work: it knows what Ctrl-C means */
+    /* Signals go to the calling thread, which handles Ctrl-C. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     for (unsigned n = 1; n < count; n++) {

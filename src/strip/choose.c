@@ -2,13 +2,13 @@
  * choose.c - what a policy must know before it writes: classes by name, values of Strings, equal bitmaps (STRIP 1.1,
  * 7.4), names in use (STRIP 7.5).
  *
- * In:  a dump. Out: a choice.
- * Names: LOAD_CLASS records are hopped over first, then the STRINGs they name are looked at, so that no text is kept.
- * Matrix: the fields of String and Bitmap out of their CLASS_DUMPs, then their instances, then the contents of bitmaps
- *         that are as long and have the same hash: compared byte for byte, since equal hashes do not make equal pixels
- *         (M4).
- * Cost: nothing for KOOM and Tailor; the heads of top-level records twice for Shark; Matrix reads the dump three times
- *       more, redaction once. Memory: 16 bytes a class and 8 a String.
+ * In:  a dump.
+ * Out: a choice.
+ * Names: first the LOAD_CLASS records are read, then the STRINGs that they name, so that no text needs to be stored.
+ * Matrix: the fields of String and Bitmap from their CLASS_DUMPs, then their instances, then the contents of bitmaps
+ * with the same length and hash: these are compared byte for byte, because equal hashes do not prove equal pixels (M4).
+ * Cost: nothing for KOOM and Tailor; the heads of top-level records twice for Shark; Matrix reads the dump three more
+ *       times, redaction once. Memory: 16 bytes a class and 8 a String.
  */
 #include "strip/inside.h"
 
@@ -36,7 +36,7 @@ static bool begins(hdx_text t, const char *with)
     return t.len >= strlen(with) && memcmp(t.at, with, strlen(with)) == 0;
 }
 
-/* Names that every program of this kind has; they say nothing of this one. */
+/* Names that every program of this kind has, and that reveal nothing about this one. */
 static bool is_platform(hdx_text name)
 {
     static const char *const prefixes[] = { "java.",
@@ -106,12 +106,12 @@ static uint64_t bits_of(const choice *c, hdx_text name)
     return bits;
 }
 
-/* A name id that a LOAD_CLASS gives, + its text: what a class of that name is. */
+/* A name id of a LOAD_CLASS and its text determine what a class of that name is. */
 static hdx_code class_names(choice *c, reader *r, hdx_error *err)
 {
     const uint32_t i = c->id_size;
     hdx_code       code = HDX_OK;
-    hdx_pos        tables = EVERYTHING; /* end of the last table: mostly the heap begins there */
+    hdx_pos        tables = EVERYTHING; /* end of the last table: usually the heap begins there */
     for (unsigned pass = 0; pass < 3 && code == HDX_OK; pass++) { /* name ids; their texts; classes */
         hdx_pos p = 31, last = 31;
         top     t;
@@ -141,7 +141,7 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
             hdx_arena arena = hdx_arena_of(c->mem);
             hdx_text  name;
             bool      good = hdx_java_class_name(&arena, (hdx_view){ at + i, t.stated - i }, &name);
-            char     *text = good ? hdx_arena_copy(&arena, name.at, name.len) : NULL; /* ends with a NUL */
+            char     *text = good ? hdx_arena_copy(&arena, name.at, name.len) : NULL; /* with a NUL at the end */
             good = text != NULL && add_bits(&c->names, hdx_be_id(at, i), bits_of(c, (hdx_text){ text, name.len }));
             hdx_arena_free(&arena);
             if (!good)
@@ -152,10 +152,10 @@ static hdx_code class_names(choice *c, reader *r, hdx_error *err)
     return code;
 }
 
-/* ---- Matrix: what Strings and Bitmaps hold ---- */
+/* ---- Matrix: contents of Strings and Bitmaps ---- */
 
 typedef struct field_place {
-    int64_t at;   /* in the instance's own fields; -1: none */
+    int64_t at;   /* offset in the instance's own fields; -1: none */
     uint8_t type; /* 0: none */
 } field_place;
 
@@ -179,7 +179,7 @@ static hdx_code field_names(choice *c, reader *r, hdx_map *fields, hdx_error *er
         const uint8_t           *at;
         size_t                   have;
         p = t.end;
-        const uint32_t len = t.stated - i; /* very many where there is not even an id */
+        const uint32_t len = t.stated - i; /* a large number if there is not even an id */
         if (t.tag != HDX_TOP_STRING || len > 9)
             continue;
         if ((code = hdx_strip_reader_at(r, t.pos, TOP_HEAD + (uint64_t)t.stated, &at, &have, err)) != HDX_OK)
@@ -228,11 +228,11 @@ typedef struct buffer { /* of a bitmap */
 
 typedef struct search {
     choice     *c;
-    hdx_map     fields; /* name id -> FIELD_ */
+    hdx_map     fields; /* name id -> FIELD_ constant */
     field_place value, pixels, recycled;
     hdx_map     buffers; /* ids of live bitmaps' buffers */
     buffer     *list;
-    hdx_pair   *order; /* hash of a buffer, its place in the list */
+    hdx_pair   *order; /* hash of a buffer, its index in the list */
     uint64_t    count, capacity, order_capacity;
 } search;
 
@@ -337,7 +337,7 @@ static hdx_code same_bytes(hdx_source *source, const buffer *a, const buffer *b,
     return code;
 }
 
-/* Groups of equal buffers: the first of the file stands for all. */
+/* Groups equal buffers: the first one in the file replaces the others. */
 static hdx_code merge(search *s, hdx_source *source, hdx_error *err)
 {
     choice *c = s->c;
@@ -411,7 +411,7 @@ bool hdx_strip_choice_is_text(const choice *c, uint64_t id)
 
 /* ---- redaction: names in use ---- */
 
-/* Of the names of a class, its fields and statics. */
+/* Marks the names of a class, its fields and statics as used. */
 static uint64_t use_by(const choice *c, uint64_t class_id)
 {
     return (choice_class(c, class_id) & CLASS_PLATFORM) != 0 ? NAME_USED | NAME_KEPT : NAME_USED;
@@ -436,7 +436,7 @@ static hdx_code use_names(void *context, reader *r, const entry *e, hdx_error *e
     while (hdx_class_field_next(&d.fields, c->id_size, &name, &type))
         if (!add_bits(&c->names, name, bits))
             return no_memory(err);
-    /* A box whose first field is no primitive value is none that is known: its bytes stay. */
+    /* A box whose first field is not a primitive value is unknown: its bytes are not changed. */
     const uint64_t width = choice_class(c, e->id) / CLASS_WRAPPER;
     if (width != 0 && d.field_count > 0) {
         const uint8_t first = e->at[e->head - (uint64_t)d.field_count * (c->id_size + 1) + c->id_size];
@@ -481,7 +481,7 @@ static hdx_code names_in_use(choice *c, reader *r, hdx_error *err)
     return code == HDX_OK ? each_entry(r, i, use_names, c, err) : code;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole choice ---- */
 
 hdx_code hdx_strip_choose(choice *c, hdx_source *source, hdx_ticker *tick, hdx_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * container.c - records and entries as tokens of Tailor's container (STRIP 2). What it has no room for is refused by
- * name, never bent.
+ * container.c - writes records and entries as tokens of Tailor's container (STRIP 2). Values that do not fit into it
+ * are refused by name, never changed.
  */
 #include "strip/inside.h"
 
@@ -18,7 +18,7 @@ hdx_code hdx_strip_container_record(sink *out, reader *r, const top *t, bool aft
     uint8_t        head[3] = { t->tag, (uint8_t)(t->stated >> 8), (uint8_t)t->stated };
     hdx_code       code;
     if (t->tag != HDX_TOP_STRING && t->tag != HDX_TOP_LOAD_CLASS && t->tag != HDX_TOP_HEAP_DUMP_END)
-        return HDX_OK; /* frames, traces and what else there is are not kept */
+        return HDX_OK; /* frames, traces and other records are dropped */
     if (t->tag == HDX_TOP_HEAP_DUMP_END)
         return hdx_strip_sink_put(out, head, 1, err);
     if (after_segment)

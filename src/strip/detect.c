@@ -1,12 +1,12 @@
 /*
- * detect.c - which stripping tool a dump went through, without being told (STRIP 5).
+ * detect.c - detects which stripping tool processed a dump (STRIP 5).
  *
  * In:  the first MiB of a dump: its header, names, and a window of heap entries.
  * Out: hdx_stripping with the evidence in words.
- * First the container (Tailor's mark), then the framing of heap records, which is certain, then what stands in them
- * (signs.c).
- * Cost: names, and the window; where fewer than ARRAYS arrays were seen in it a second look goes further, 60 MiB of
- *       reading in all.
+ * First the container is examined (Tailor's mark), then the framing of heap records, which is certain, then their
+ * contents (signs.c).
+ * Cost: names, and the window; if it has fewer than ARRAYS arrays, a second attempt reads further, 60 MiB of reading in
+ *       all.
  */
 #include "strip/inside.h"
 
@@ -14,9 +14,9 @@
 
 #define CHUNK     (256u << 10)
 #define ARRAYS    200u
-#define SECOND    (16u << 20) /* a second look is worth it where no more than so much was read */
-#define READ_MOST (60u << 20) /* STRIP 5.6: never more than 64 MiB of a large file unless asked */
-#define READINGS  3u          /* of one record, at the most: with contents, without, and once more for the signs */
+#define SECOND    (16u << 20) /* a second attempt is made if at most this much was read */
+#define READ_MOST (60u << 20) /* STRIP 5.6: at most 64 MiB of a large file unless requested */
+#define READINGS  3u          /* most readings of one record: with contents, without, and once more for the signs */
 #define RESUMES   16u
 
 static const char mark[] = "JAVA PROFILE 6.0.1";
@@ -26,19 +26,19 @@ typedef struct look {
     uint32_t id_size;
     uint64_t created_ms;
     bool     version_3; /* JAVA PROFILE 1.0.3 */
-    uint64_t window;    /* bytes of heap entries */
-    uint64_t most;      /* bytes to read at all */
-    uint64_t seen;      /* of heap entries */
+    uint64_t window;    /* bytes of heap entries to examine */
+    uint64_t most;      /* bytes to read at most */
+    uint64_t seen;      /* bytes of heap entries examined */
     uint64_t plain, cut, mixed,
-        odd;              /* records that come out even only with contents, only without, with both, not at all */
-    uint64_t names, lost; /* cut names, bytes gone with them */
+        odd;              /* number of records that fit only with contents, only without, with both, not at all */
+    uint64_t names, lost; /* number of cut names, bytes lost with them */
     uint64_t patience;
-    bool     careful; /* signs are taken when it is known how a record is read */
-    bool     spoilt;  /* signs hold those of a record that is not read so */
+    bool     careful;    /* signs are collected after it is known how a record is read */
+    bool     unreliable; /* signs include those of a record that is not read this way */
     signs   *signs;
 } look;
 
-/* One heap record; *next 0: nothing after it can be read. */
+/* Examines one heap record; *next 0: nothing after it can be read. */
 static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, hdx_error *err)
 {
     const hdx_pos  body = p + TOP_HEAD;
@@ -54,13 +54,13 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
                                     &plain, err)) != HDX_OK)
         return code;
     if (!l->careful && !plain.fits) {
-        l->spoilt = true;
+        l->unreliable = true;
         return HDX_OK;
     }
     if ((code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_CUT, limit, NULL, &cut, err)) != HDX_OK)
         return code;
     if (plain.fits) {
-        /* both come out even with contents between them: the plain reading it is; without any nobody knows */
+        /* Both readings fit. With contents present choose the plain one; otherwise the result is undecided. */
         l->plain += !cut.fits || plain.end != cut.end;
     } else if (cut.fits) {
         way = FRAME_CUT;
@@ -76,14 +76,14 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
                 (code = hdx_strip_frame_whole_part(&l->r, l->id_size, body, looked_at, FRAME_CUT, &without, err)) !=
                     HDX_OK)
                 return code;
-            if (without.at_end && !with.at_end) { /* the file ends in this record, and only one reading gets there */
+            if (without.at_end && !with.at_end) { /* the file ends here, and only one reading reaches its end */
                 l->cut++;
                 return HDX_OK;
             }
             l->odd++;
             if (l->odd > RESUMES)
                 return HDX_OK;
-            /* entries up to the break tell as much as whole records do */
+            /* Entries before the invalid one are evidence as good as complete records. */
             if (l->plain == 0 && (code = hdx_strip_frame_try(&l->r, l->id_size, body, stated, FRAME_PLAIN, limit,
                                                              l->signs, &plain, err)) != HDX_OK)
                 return code;
@@ -99,7 +99,7 @@ static hdx_code heap_record(look *l, hdx_pos p, uint64_t stated, hdx_pos *next, 
     *next = plain.end;
     l->seen += *next - body;
     if (!plain.whole)
-        l->seen = l->window; /* it ends inside this record */
+        l->seen = l->window; /* the file ends inside of this record */
     return code;
 }
 
@@ -117,14 +117,14 @@ static hdx_code table(look *l, hdx_pos p, uint8_t tag, uint32_t n, hdx_pos *next
             code =
                 hdx_strip_signs_load(l->signs, hdx_be32(at + 9), hdx_be_id(at + 13, i), hdx_be_id(at + 17 + i, i), err);
     } else if (tag == HDX_TOP_STRING && n - i <= 65535u) {
-        uint32_t kept;
+        uint32_t present;
         bool     cut;
-        if ((code = hdx_strip_frame_cut_name(&l->r, i, p, n, &kept, &cut, err)) != HDX_OK)
+        if ((code = hdx_strip_frame_cut_name(&l->r, i, p, n, &present, &cut, err)) != HDX_OK)
             return code;
         if (cut) {
             l->names++;
-            l->lost += n - i - kept;
-            *next = p + TOP_HEAD + i + kept;
+            l->lost += n - i - present;
+            *next = p + TOP_HEAD + i + present;
         } else if ((code = hdx_strip_reader_at(&l->r, p, TOP_HEAD + n, &at, &have, err)) == HDX_OK &&
                    have >= TOP_HEAD + n) {
             code = hdx_strip_signs_string(l->signs, hdx_be_id(at + 9, i), (hdx_view){ at + 9 + i, n - i }, err);
@@ -160,8 +160,8 @@ static hdx_code walk(look *l, hdx_pos p, hdx_error *err)
 }
 
 /*
- * Nearly all dumps are read as they say: one walk tells it and takes the signs along. Where a record does not come out
- * even so, all is looked at again.
+ * Nearly all dumps have contents as stated: one walk confirms that and collects the signs. If a record does not fit,
+ * everything is examined again.
  */
 static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head, uint64_t window, uint64_t most,
                           look *l, hdx_error *err)
@@ -181,7 +181,7 @@ static hdx_code look_once(hdx_source *source, hdx_mem *mem, const uint8_t *head,
         if ((code = hdx_strip_signs_new(l->id_size, &l->signs, err)) == HDX_OK)
             code = walk(l, 31, err);
         hdx_strip_reader_free(&l->r);
-        if (code != HDX_OK || !l->spoilt)
+        if (code != HDX_OK || !l->unreliable)
             return code;
         read = l->r.read;
         hdx_strip_signs_free(l->signs);
@@ -202,7 +202,7 @@ static void judge(look *l, hdx_stripping *out)
     }
     hdx_strip_signs_judge(l->signs, l->created_ms, l->version_3, out);
     if (out->policy == HDX_STRIP_KOOM && l->plain == 0)
-        out->overlay = HDX_OVERLAY_KOOM; /* no array with elements so far: what comes after the window may be cut */
+        out->overlay = HDX_OVERLAY_KOOM; /* no array with elements so far: later ones may be cut */
     if (l->names > 0) {
         if (out->policy != HDX_STRIP_MATRIX) {
             out->policy = HDX_STRIP_MATRIX;
@@ -210,7 +210,7 @@ static void judge(look *l, hdx_stripping *out)
         }
         out->overlay = HDX_OVERLAY_NAMES;
         out->confidence = 95;
-        (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence, /* signs say two things at most */
+        (void)snprintf(out->evidence[out->evidence_count++], sizeof *out->evidence, /* there are at most two signs */
                        "%llu non-ASCII names are truncated, %llu bytes less than their records state",
                        (unsigned long long)l->names, (unsigned long long)l->lost);
     }
@@ -224,7 +224,7 @@ static void judge(look *l, hdx_stripping *out)
     }
 }
 
-/* A zlib stream in a gzip file is Tailor's container, packed once more for the way. */
+/* A zlib stream in a gzip file is Tailor's container, compressed again for transport. */
 static hdx_code unpack_again(hdx_source *source, uint8_t *head, size_t *got, hdx_error *err)
 {
     if (hdx_source_compression(source) != HDX_GZIP || head[0] != 0x78 || (head[0] * 256u + head[1]) % 31 != 0)
@@ -263,7 +263,7 @@ hdx_code hdx_strip_recognise(hdx_source *source, hdx_mem *mem, uint64_t window, 
     }
     if (got < 31 || memcmp(head, "JAVA PROFILE 1.0.", 17) != 0 || head[18] != 0 ||
         (hdx_be32(head + 19) != 4 && hdx_be32(head + 19) != 8))
-        return HDX_OK; /* whether that is a heap dump at all others say */
+        return HDX_OK; /* other code decides whether that is a heap dump */
     code =
         look_once(source, mem, head, window == 0 ? EVERYTHING : window, window == 0 ? EVERYTHING : READ_MOST, &l, err);
     if (code == HDX_OK && window != 0 && l.cut + l.mixed == 0 && hdx_strip_signs_arrays(l.signs) < ARRAYS &&

@@ -1,6 +1,6 @@
 /*
- * entry.c - one heap entry taken by its head (HPROF 3): what it is, where its content begins, how long that is. No rule
- * of damage.
+ * entry.c - reads the head of one heap entry (HPROF 3): its kind, where its content begins, and the length of that. No
+ * rule of damage is applied.
  */
 #include "strip/inside.h"
 
@@ -10,7 +10,7 @@ entry_state hdx_strip_class_shape_of(const uint8_t *at, size_t have, uint32_t i,
 {
     uint64_t o = pool_at;
     for (unsigned part = 0; part < 3;
-         part++) { /* constant pool, statics, fields: each a count and entries whose type says their size */
+         part++) { /* constant pool, statics, fields: each a count and entries whose type implies their size */
         const uint32_t to_type = part == 0 ? 2 : i;
         if (have < o + 2)
             return out->size = o + 2, ENTRY_SHORT;

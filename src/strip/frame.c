@@ -1,15 +1,15 @@
 /*
- * frame.c - a heap record walked with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and
+ * frame.c - walks a heap record with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and finds
  * names that were cut (STRIP M1).
  *
- * KOOM drops the contents of arrays and leaves them in the stated length. So a record can be read in two ways, and
- * which of them ends where the record says and a record begins is certain. Nothing here believes a mark that a whole
- * record does not bear out.
+ * KOOM drops the contents of arrays but not their bytes from the stated length. So a record can be read in two ways,
+ * and it is certain which of them ends where the record ends and another record begins. A mark is only trusted if a
+ * complete record confirms it.
  */
 #include "strip/inside.h"
 
 #define RESUME_MOST (1u << 20)
-#define NAME_MOST   (3u * 65535u) /* bytes of a modified UTF-8 text that Java can write */
+#define NAME_MOST   (3u * 65535u) /* longest modified UTF-8 text that Java can write, in bytes */
 
 hdx_code hdx_strip_frame_next(frame *f, entry *e, frame_step *step, hdx_error *err)
 {
@@ -27,7 +27,7 @@ hdx_code hdx_strip_frame_next(frame *f, entry *e, frame_step *step, hdx_error *e
     f->pos += e->head + e->body - f->missing;
     if (f->way == FRAME_MIXED && (e->tag == HDX_SUB_ROOT_FINALIZING || e->tag == HDX_SUB_ROOT_REFERENCE_CLEANUP ||
                                   e->tag == HDX_SUB_UNREACHABLE || e->tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA))
-        f->cut = false; /* K2: here the tool's own walk died */
+        f->cut = false; /* K2: the tool's own walk failed here */
     return HDX_OK;
 }
 
@@ -101,7 +101,7 @@ hdx_code hdx_strip_frame_whole_part(reader *r, uint32_t id_size, hdx_pos body, u
         out->arrays += e.tag == HDX_SUB_PRIMITIVE_ARRAY && e.count > 0;
     }
     out->at_end = !there;
-    if (code == HDX_OK && step == FRAME_BROKEN) { /* is it the data that end, inside a head? */
+    if (code == HDX_OK && step == FRAME_BROKEN) { /* tests whether the data end inside of a head */
         entry_state state;
         code = hdx_strip_entry_at(r, id_size, f.pos, &e, &state, err);
         out->at_end = state == ENTRY_SHORT;
@@ -115,7 +115,7 @@ void hdx_strip_frame_spend(uint64_t *patience, uint64_t entries)
     *patience -= cost < left ? cost : left;
 }
 
-/* Is this the head of a heap record all of whose entries fit, or an end record? */
+/* Returns in *yes whether this is the head of a heap record whose entries all fit, or an end record. */
 static hdx_code begins(reader *r, uint32_t id_size, hdx_pos pos, const uint8_t head[TOP_HEAD], uint64_t *patience,
                        bool *yes, hdx_error *err)
 {
@@ -158,7 +158,7 @@ hdx_code hdx_strip_frame_resume(reader *r, uint32_t id_size, hdx_pos from, uint6
     return code;
 }
 
-/* A record head as it follows a STRING: of the same time, of a kind and length that can be. */
+/* Returns whether this is a record head that may follow a STRING: same time, valid kind and length. */
 static bool follows(const uint8_t *head, const uint8_t *time, uint32_t id_size)
 {
     const uint32_t n = hdx_be32(head + 5);
@@ -177,7 +177,8 @@ static bool follows(const uint8_t *head, const uint8_t *time, uint32_t id_size)
 }
 
 /*
- * Bytes, by eights and the last few, that are ASCII without NUL: most names are that alone. Seven more may be touched.
+ * Returns the number of bytes, by eights and the last few, that are ASCII without NUL: most names consist of those. May
+ * read seven bytes more.
  */
 static uint32_t plain_part(const uint8_t *text, size_t n)
 {
@@ -192,9 +193,9 @@ static uint32_t plain_part(const uint8_t *text, size_t n)
 }
 
 /*
- * A text of b bytes and c characters was cut to its first c bytes while its record states b. So there are bytes over
- * 0x7f in it, c is between b / 3 and b, and the next record's head, which no text holds (times are 0, and a text has no
- * NUL byte), stands inside the stated length.
+ * Detects a text of b bytes and c characters that was cut to its first c bytes while its record states b. It then
+ * contains bytes over 0x7f, c is between b / 3 and b, and the next record's head, which no text contains (times are 0,
+ * and a text has no NUL byte), is inside of the stated length.
  */
 hdx_code hdx_strip_frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint32_t stated, uint32_t *kept, bool *cut,
                                   hdx_error *err)
@@ -205,7 +206,7 @@ hdx_code hdx_strip_frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint
     hdx_code       code;
     *cut = false;
     const uint32_t bytes = stated - id_size;
-    if (bytes > NAME_MOST) /* or fewer than an id */
+    if (bytes > NAME_MOST) /* or less than an id */
         return HDX_OK;
     if ((code = hdx_strip_reader_at(r, pos, TOP_HEAD + (uint64_t)stated + TOP_HEAD, &at, &have, err)) != HDX_OK)
         return code;
@@ -216,7 +217,7 @@ hdx_code hdx_strip_frame_cut_name(reader *r, uint32_t id_size, hdx_pos pos, uint
     for (uint32_t k = plain_part(text, bytes < there ? bytes : there); k < bytes && k < there; k++) {
         wide = wide || text[k] >= 0x80;
         if (!wide && text[k] == 0)
-            return HDX_OK; /* neither a name nor one that was cut: nothing outside ASCII before the next head */
+            return HDX_OK; /* not a name, or not cut: only ASCII before the next head */
         if (wide && k >= (bytes + 2) / 3 && there - k >= TOP_HEAD && follows(text + k, at + 1, id_size)) {
             *kept = k;
             *cut = true;

@@ -1,18 +1,20 @@
 /*
- * overlay.c - a stripped file as whole HPROF, at any position and from any thread.
+ * overlay.c - a stripped file as complete HPROF, at any position and from any thread.
  *
- * In:  a source, and the step of a form (overlay_koom.c, overlay_tailor.c, overlay_names.c), which makes tokens of it.
+ * In:  a source, and the step of a form (overlay_koom.c, overlay_tailor.c, overlay_names.c), which converts it to
+ *      tokens.
  * Out: an overlay: positions are those of the restored dump.
  *
- *     file     | head | entry entry head | content head ...        points every POINT bytes of the file: spots to go on
- *              from
- *     overlay     | head | entry entry head 000000 | content head ...
- *                                       '- zeros: absent
+ *     file     | head | entry entry head | content head ...        every POINT bytes of the file: a point from which
+ *                                                                  reading can continue
+ *     overlay  | head | entry entry head 000000 | content head ...
+ *                                        '- zeros: absent
  *
- * The first read goes over the file once (hdx_strip_overlay_pass): it decides how each record is to be read, notes what
- * is odd, sets the points and learns the size. After it nothing of an overlay changes but the pool of cursors, so
- * reading needs no lock. Cost: a read goes on from a cursor near by, or from a point; what lies between is stepped over
- * by heads. Memory: 64 bytes per POINT bytes of the file, and notes for what is odd.
+ * The first read walks the file once (hdx_strip_overlay_pass): it decides how each record is read, notes anything
+ * unusual, sets the points and determines the size. Afterwards only the pool of cursors changes, so reading needs no
+ * lock.
+ * Cost: a read continues from a nearby cursor, or from a point; data in between are skipped by their heads. Memory: 64
+ *       bytes per POINT bytes of the file, and notes about unusual records.
  */
 #include "strip/inside.h"
 
@@ -24,7 +26,7 @@
 typedef struct cursor {
     spot    s; /* after the token */
     token   t;
-    hdx_pos from; /* of the token, in the overlay */
+    hdx_pos from; /* position of the token in the overlay */
     reader  r;
 } cursor;
 
@@ -183,10 +185,10 @@ hdx_code hdx_strip_overlay_pass(overlay *v, hdx_error *err)
 
 /* ---- cursors ---- */
 
-/* The last point whose output is not after `at`. */
+/* Returns the last point whose output is not after `at`. */
 static const spot *point_before(const overlay_more *m, hdx_pos at)
 {
-    return &m->points[hdx_upper_bound(HDX_KEYS(m->points, m->count, out), at) - 1]; /* there is one at 0 */
+    return &m->points[hdx_upper_bound(HDX_KEYS(m->points, m->count, out), at) - 1]; /* there is a point at 0 */
 }
 
 static void place(cursor *c, const spot *s)
@@ -197,8 +199,8 @@ static void place(cursor *c, const spot *s)
 }
 
 /*
- * The idle cursor nearest before `at`, if it is after the point; else any, or a new one, put at the point. NULL: no
- * memory.
+ * Returns the nearest idle cursor before `at`, if it is after the point; otherwise any other, or a new one, moved to
+ * the point. NULL: no memory.
  */
 static cursor *cursor_get(overlay *v, hdx_pos at)
 {
@@ -238,8 +240,8 @@ static void cursor_put(overlay *v, cursor *c)
     cursor_free(v, c);
 }
 
-/* Steps until the token at hand has the byte at `at`; *end: there is none. */
-static hdx_code go_to(overlay *v, cursor *c, hdx_pos at, bool *end, hdx_error *err)
+/* Steps until the current token contains the byte at `at`; *end: there is none. */
+static hdx_code advance_to(overlay *v, cursor *c, hdx_pos at, bool *end, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     *end = false;
@@ -256,7 +258,7 @@ static hdx_code go_to(overlay *v, cursor *c, hdx_pos at, bool *end, hdx_error *e
     return code;
 }
 
-/* Up to `want` bytes of the token at hand from its byte `skip` on. */
+/* Copies up to `want` bytes of the current token, starting at its byte `skip`. */
 static hdx_code take(overlay *v, cursor *c, uint64_t skip, uint8_t *to, size_t want, size_t *got, hdx_error *err)
 {
     const token *t = &c->t;
@@ -305,7 +307,7 @@ static hdx_code read_at(void *context, hdx_pos at, void *to, size_t want, size_t
     cursor *c = cursor_get(v, at);
     if (c == NULL)
         return hdx_no_memory(err, "reading a stripped dump", CHUNK);
-    while (code == HDX_OK && *got < want && (code = go_to(v, c, at + *got, &end, err)) == HDX_OK && !end) {
+    while (code == HDX_OK && *got < want && (code = advance_to(v, c, at + *got, &end, err)) == HDX_OK && !end) {
         size_t n;
         if ((code = take(v, c, at + *got - c->from, (uint8_t *)to + *got, want - *got, &n, err)) == HDX_OK)
             *got += n;
@@ -338,7 +340,7 @@ static bool absent(void *context, hdx_pos at)
     cursor *c = cursor_get(v, at);
     if (c == NULL)
         return false;
-    if (go_to(v, c, at, &end, NULL) == HDX_OK && !end)
+    if (advance_to(v, c, at, &end, NULL) == HDX_OK && !end)
         made_up = at - c->from >= c->t.head_len + c->t.copy_len;
     cursor_put(v, c);
     return made_up;

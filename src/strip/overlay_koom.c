@@ -1,17 +1,16 @@
 /*
- * overlay_koom.c - what KOOM wrote, as it was before the contents of arrays were cut (STRIP 1.2, 3.1).
+ * overlay_koom.c - restores the dump from which KOOM cut the contents of arrays (STRIP 1.2, 3.1).
  *
- *     file   1c time length | entries ... 23 id .. count type | entries ...          length counts contents that are
- *            not there
- *     overlay   1c time length | entries ... 23 id .. count type 000..0 | entries ...
+ *     file      1c time length | entries ... 23 id .. count type | entries ...          length includes missing
+ * contents overlay   1c time length | entries ... 23 id .. count type 000..0 | entries ...
  *
- * A record that comes out even only with its contents (a write that KOOM's walk died in, K2) is handed on as it is; one
- * that is half and half is read so. Where nothing comes out even the entries up to the break are given, under the
- * length they have, and what follows up to the next record that fits is left out and counted.
+ * A record that fits only with its contents (a write during which KOOM's walk failed, K2) is passed on unchanged; one
+ * in which only some contents are cut is read that way. If neither reading fits, the entries before the invalid one are
+ * returned, under the length that they have, and everything up to the next record that fits is skipped and counted.
  */
 #include "strip/inside.h"
 
-/* The file ends inside this record, or nothing fits: what it has up to there is kept. */
+/* The file ends inside of this record, or no reading fits: uses the valid entries. */
 static hdx_code odd_record(overlay *v, reader *r, hdx_pos p, uint64_t stated, overlay_note *note, hdx_error *err)
 {
     const hdx_pos body = p + TOP_HEAD;
@@ -21,7 +20,7 @@ static hdx_code odd_record(overlay *v, reader *r, hdx_pos p, uint64_t stated, ov
     for (frame_way way = FRAME_PLAIN; way <= FRAME_CUT; way++)
         if ((code = hdx_strip_frame_whole_part(r, v->id_size, body, stated, way, &part[way], err)) != HDX_OK)
             return code;
-    /* cut, unless only the plain reading gets to the end of the file */
+    /* Cut, unless only the plain reading reaches the end of the file. */
     const frame_way way = part[FRAME_PLAIN].at_end && !part[FRAME_CUT].at_end ? FRAME_PLAIN : FRAME_CUT;
     *note =
         (overlay_note){ .in = p, .mode = OVERLAY_RECORD, .way = way, .length = part[way].accounted, .end = EVERYTHING };
@@ -41,7 +40,7 @@ static hdx_code odd_record(overlay *v, reader *r, hdx_pos p, uint64_t stated, ov
     return code;
 }
 
-/* How is the heap record at p to be read? Noted, unless it is as nearly all are. */
+/* Decides how the heap record at p is read; the result is noted, unless it is the usual one. */
 static hdx_code decide(overlay *v, reader *r, hdx_pos p, uint64_t stated, overlay_note *note, hdx_error *err)
 {
     static const frame_way ways[] = { FRAME_CUT, FRAME_MIXED, FRAME_PLAIN };
@@ -57,9 +56,9 @@ static hdx_code decide(overlay *v, reader *r, hdx_pos p, uint64_t stated, overla
             v->patience += fit.entries;
             break;
         }
-        hdx_strip_frame_spend(&v->patience, fit.entries); /* T3: what fits pays for what does not */
+        hdx_strip_frame_spend(&v->patience, fit.entries); /* T3: records that fit pay for those that do not */
     }
-    if (v->patience == 0) { /* made to be slow: nothing after here is read */
+    if (v->patience == 0) { /* crafted to be slow: nothing after here is read */
         if (v->stats.broken++ == 0)
             v->stats.first_broken = p;
         *note = (overlay_note){ .in = p, .mode = OVERLAY_RECORD, .way = FRAME_CUT, .end = HDX_NOWHERE };
@@ -91,7 +90,7 @@ static hdx_code heap_record(overlay *v, reader *r, bool first, spot *s, token *t
     memcpy(t->head, head, sizeof head);
     t->head_len = TOP_HEAD;
     if (note.length < stated &&
-        (v->restoring || note.end != EVERYTHING)) /* a reader is shown the length of a record that the file ends in */
+        (v->restoring || note.end != EVERYTHING)) /* readers get the stated length of a record in which the file ends */
         for (unsigned k = 0; k < 4; k++)
             t->head[5 + k] = (uint8_t)(note.length >> (24 - 8 * k));
     s->mode = OVERLAY_RECORD;
@@ -103,19 +102,19 @@ static hdx_code heap_record(overlay *v, reader *r, bool first, spot *s, token *t
     return HDX_OK;
 }
 
-/* After the last entry of a record: the next one, or what is left of a damaged file. */
+/* After the last entry of a record: continues with the next one, or with the remainder of a damaged file. */
 static void leave_record(const overlay *v, spot *s)
 {
     s->mode = OVERLAY_TOP;
     if (s->end == HDX_NOWHERE)
         s->mode = OVERLAY_END;
-    else if (s->end == EVERYTHING) /* the file ends here: restoring leaves out the last piece, a reader is shown it */
+    else if (s->end == EVERYTHING) /* the file ends here: restoring omits the last piece, a reader gets it */
         s->mode = v->restoring ? OVERLAY_END : OVERLAY_RAW;
     else if (s->end != 0)
         s->in = s->end;
 }
 
-/* A run of entries, up to the next content that was cut. */
+/* Returns a run of entries, up to the next content that was cut. */
 static hdx_code entries(overlay *v, reader *r, spot *s, token *t, hdx_error *err)
 {
     frame      f = { .r = r, .id_size = v->id_size, .way = s->way, .cut = s->cut, .pos = s->in, .left = s->left };
@@ -156,7 +155,7 @@ hdx_code hdx_strip_overlay_koom(overlay *v, reader *r, bool first, spot *s, toke
     if (s->mode == OVERLAY_RAW)
         return hdx_strip_overlay_raw(r, s, t, err);
     t->copy_from = s->in;
-    while (t->copy_len < OVERLAY_RUN) { /* tables, as they are */
+    while (t->copy_len < OVERLAY_RUN) { /* tables, unchanged */
         if ((code = hdx_strip_reader_at(r, s->in, TOP_HEAD, &at, &have, err)) != HDX_OK)
             return code;
         const uint8_t  tag = at[0];
@@ -181,7 +180,7 @@ hdx_code hdx_strip_overlay_koom(overlay *v, reader *r, bool first, spot *s, toke
                 if (v->restoring && have >= TOP_HEAD && hdx_top_name(tag) == NULL && v->stats.broken++ == 0)
                     v->stats.first_broken = s->in;
             }
-            s->mode = v->restoring ? OVERLAY_END : OVERLAY_RAW; /* for the reader above to say */
+            s->mode = v->restoring ? OVERLAY_END : OVERLAY_RAW; /* the reader above reports it */
             s->end = EVERYTHING;
             return HDX_OK;
         }

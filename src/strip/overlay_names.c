@@ -1,11 +1,10 @@
 /*
- * overlay_names.c - what Matrix wrote, with the lengths of its cut names put right (STRIP M1).
+ * overlay_names.c - corrects the lengths of names that Matrix cut (STRIP M1).
  *
- *     file   01 time 0000000c id "r\303\251s"      the text had 6 bytes and 4 characters: 4 bytes of it are there, the
- *            record says 6
- *     overlay   01 time 00000008 id "r\303\251s"
+ *     file      01 time 0000000c id "r\303\251s"      the text had 6 bytes and 4 characters: 4 bytes of it exist, the
+ * record states 6 overlay   01 time 00000008 id "r\303\251s"
  *
- * Positions are those of the file: nothing but the four bytes of a length changes.
+ * Positions are those of the file: only the four bytes of a length change.
  */
 #include "strip/inside.h"
 
@@ -39,28 +38,28 @@ hdx_code hdx_strip_overlay_names(overlay *v, reader *r, bool first, spot *s, tok
             return HDX_OK;
         }
         bool     cut = false;
-        uint32_t kept = stated; /* of a name that is cut another number */
+        uint32_t present = stated; /* smaller for a name that was cut */
         if (head[0] == HDX_TOP_STRING && first) {
-            if ((code = hdx_strip_frame_cut_name(r, v->id_size, s->in, stated, &kept, &cut, err)) != HDX_OK)
+            if ((code = hdx_strip_frame_cut_name(r, v->id_size, s->in, stated, &present, &cut, err)) != HDX_OK)
                 return code;
         } else if (head[0] == HDX_TOP_STRING) {
             const overlay_note *note = hdx_strip_overlay_note_at(v, s->in);
             cut = note != NULL;
             if (cut)
-                kept = (uint32_t)note->length;
+                present = (uint32_t)note->length;
         }
         if (cut) {
             if (t->copy_len > 0)
-                return HDX_OK; /* a token of its own */
+                return HDX_OK; /* a separate token */
             if (first) {
                 if (v->stats.cut_names++ == 0)
                     v->stats.first_cut = s->out;
-                v->stats.lost_bytes += stated - v->id_size - kept;
-                if ((code = hdx_strip_overlay_note_add(v, &(overlay_note){ .in = s->in, .length = kept }, err)) !=
+                v->stats.lost_bytes += stated - v->id_size - present;
+                if ((code = hdx_strip_overlay_note_add(v, &(overlay_note){ .in = s->in, .length = present }, err)) !=
                     HDX_OK)
                     return code;
             }
-            const uint32_t length = v->id_size + kept;
+            const uint32_t length = v->id_size + present;
             memcpy(t->head, head, sizeof head);
             for (unsigned k = 0; k < 4; k++)
                 t->head[5 + k] = (uint8_t)(length >> (24 - 8 * k));

@@ -1,19 +1,19 @@
 /*
- * overlay_tailor.c - Tailor's container as the dump it was made from (STRIP 2, 3.2).
+ * overlay_tailor.c - Tailor's container as the dump from which it was made (STRIP 2, 3.2).
  *
- *     file   "JAVA PROFILE 6.0.1" | 01 u2 id text | 02 class name | 1c entries ... | 2c
+ *     file      "JAVA PROFILE 6.0.1" | 01 u2 id text | 02 class name | 1c entries ... | 2c
  *     overlay   "JAVA PROFILE 1.0.3" 0 ids time | 01 time u4 id text | 02 time 16 serial class trace name | 1c time u4
  *            entries ... | 2c time 0
  *
- * Numbers that the container has no room for are 0, contents of byte[] and char[] are zeros (absent). A segment has no
- * length of its own there: it is walked once before its head is given, and one that restores to more than 4 GiB is
- * ended before, its heap named again. Segments without entries are left out, as the tool's own decoder does.
+ * Numbers that the container lacks are 0, contents of byte[] and char[] are zeros (absent). Its segments have no
+ * length: each is walked once before its head is returned. A segment that restores to more than 4 GiB is split, and its
+ * heap is named again. Segments without entries are omitted, as in the tool's own decoder.
  */
 #include "strip/inside.h"
 
 #define TOKEN_HEAD 18u         /* the mark */
 #define CLASS_AT   23u         /* count of the constant pool in a class entry */
-#define NOTED      (16u << 10) /* a longer segment is not walked again by later passes */
+#define NOTED      (16u << 10) /* later passes do not walk a longer segment again */
 
 static void be16(token *t, uint32_t v)
 {
@@ -31,9 +31,9 @@ static void bytes(token *t, const uint8_t *at, uint32_t n)
     t->head_len += n;
 }
 
-typedef enum found { FOUND_ENTRY, FOUND_OTHER, FOUND_SHORT } found; /* OTHER: the segment ends; SHORT: the file does */
+typedef enum found { FOUND_ENTRY, FOUND_OTHER, FOUND_SHORT } found; /* OTHER: the segment ends; SHORT: the file ends */
 
-/* A class entry is all head but for its tables: they are copied. */
+/* A class entry is all head, except for its tables, which are copied. */
 static hdx_code class_entry(reader *r, hdx_pos p, token *t, uint64_t *used, found *what, hdx_error *err)
 {
     uint64_t want = 256;
@@ -64,7 +64,7 @@ static hdx_code class_entry(reader *r, hdx_pos p, token *t, uint64_t *used, foun
     }
 }
 
-/* One entry of a segment; its token, and how many bytes of the file it takes. */
+/* Returns one entry of a segment as a token, and its number of bytes in the file. */
 static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, found *what, hdx_error *err)
 {
     const uint8_t *at;
@@ -111,7 +111,7 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
         bytes(t, at, (uint32_t)head);
         memset(t->head + t->head_len, 0, (size_t)zeros); /* thread serial and frame number */
         t->head_len += (uint32_t)zeros;
-    } else { /* the stack serial goes in after the id */
+    } else { /* the stack serial is inserted after the id */
         bytes(t, at, 5);
         be32(t, 0);
         bytes(t, at + 5, (uint32_t)head - 5);
@@ -131,7 +131,9 @@ static hdx_code entry_token(reader *r, hdx_pos p, token *t, uint64_t *used, foun
     return HDX_OK;
 }
 
-/* How long the segment whose entries begin at p is when restored; `again`: a heap entry is put before them. */
+/*
+ * Returns the restored length of the segment whose entries begin at p; `again`: a heap entry is inserted before them.
+ */
 static hdx_code measure(overlay *v, reader *r, bool first, hdx_pos p, bool again, overlay_note *note, hdx_error *err)
 {
     hdx_pos  q = p;
@@ -154,10 +156,10 @@ static hdx_code measure(overlay *v, reader *r, bool first, hdx_pos p, bool again
         q += used;
         entries++;
     }
-    /* contents are stepped over: behind those that the file does not have there is nothing */
+    /* Contents are skipped without reading, so it must be checked that they exist. */
     if (what == FOUND_SHORT && (code = hdx_strip_reader_reaches(r, q, &there, err)) != HDX_OK)
         return code;
-    if (!there) { /* the file ends in an entry: once more, up to it */
+    if (!there) { /* the file ends in an entry: repeat, up to that entry */
         length = again ? 9 : 0;
         entries = 0;
         for (q = p, there = true;;) {
@@ -189,7 +191,7 @@ static hdx_code measure(overlay *v, reader *r, bool first, hdx_pos p, bool again
     return HDX_OK;
 }
 
-/* Nothing of the container can be read after here. */
+/* Nothing of the container after here can be read. */
 static hdx_code broken(overlay *v, bool first, spot *s, bool ends)
 {
     s->mode = OVERLAY_END;
@@ -202,7 +204,7 @@ static hdx_code broken(overlay *v, bool first, spot *s, bool ends)
     return HDX_OK;
 }
 
-/* The head of a segment whose entries begin at p. */
+/* Returns the head of a segment whose entries begin at p. */
 static hdx_code begin_segment(overlay *v, reader *r, bool first, hdx_pos p, bool again, spot *s, token *t,
                               hdx_error *err)
 {
@@ -218,10 +220,10 @@ static hdx_code begin_segment(overlay *v, reader *r, bool first, hdx_pos p, bool
         return code;
     s->in = p;
     if (note.mode == OVERLAY_GOES_ON && note.length == 0)
-        return broken(v, first, s, false); /* one entry of more than 4 GiB: no record holds it */
+        return broken(v, first, s, false); /* one entry of more than 4 GiB: no record can contain it */
     s->left = note.length;
     s->mode = note.length > 0 ? OVERLAY_RECORD : note.mode == OVERLAY_END ? OVERLAY_END : OVERLAY_TOP;
-    s->cut = note.mode == OVERLAY_GOES_ON; /* what comes after this segment */
+    s->cut = note.mode == OVERLAY_GOES_ON; /* what follows this segment */
     s->way = note.mode == OVERLAY_END ? FRAME_MIXED : FRAME_PLAIN;
     if (note.length == 0)
         return HDX_OK;
@@ -279,7 +281,7 @@ hdx_code hdx_strip_overlay_tailor(overlay *v, reader *r, bool first, spot *s, to
         return begin_segment(v, r, first, s->in, true, s, t, err);
     if ((code = hdx_strip_reader_at(r, s->in, 12, &at, &have, err)) != HDX_OK)
         return code;
-    if (have == 0) { /* a dump of one heap record has no end record; its segment, as it is shown, would miss one */
+    if (have == 0) { /* A dump of one heap record has no end record; its segment, as it is presented, needs one. */
         if (!v->restoring && !s->ended) {
             t->head[t->head_len++] = HDX_TOP_HEAP_DUMP_END;
             be32(t, 0);

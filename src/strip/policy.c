@@ -1,6 +1,6 @@
 /*
- * policy.c - the stripping tools as tables: what each keeps, drops, cuts or overwrites (STRIP 1, 7.1), what is missing
- * afterwards (STRIP 6.6).
+ * policy.c - the stripping tools as tables: what each keeps, drops, cuts or overwrites (STRIP 1, 7.1), and what is
+ * missing afterwards (STRIP 6.6).
  */
 #include "strip/inside.h"
 
@@ -71,7 +71,7 @@ static const rule shark_rules[] = {
     { .entries = RULE_INSTANCE, .role = ROLE_WRAPPER, .action = RULE_BLANK },
 };
 static const rule redact_rules[] = {
-    /* another constant than Shark's, so that the two can be told apart */
+    /* Differs from Shark's constant, so that the two can be distinguished. */
     { .entries = RULE_ARRAY, .types = BYTES, .action = RULE_BLANK, .fill = '*' },
     { .entries = RULE_ARRAY, .types = CHARS, .action = RULE_BLANK, .fill = '*' },
     { .entries = RULE_ARRAY, .action = RULE_BLANK },

@@ -1,16 +1,16 @@
 /*
- * proof.c - that redaction left everything as it was but contents (STRIP 7.5).
+ * proof.c - proves that redaction changed only contents (STRIP 7.5).
  *
- * The hash takes in every byte of a dump except those redaction may change: contents of primitive arrays, values of
- * boxes, texts of STRING records that are no names (with mapped names: of names too). Equal hashes before and after
- * therefore mean equal ids, classes, references, counts, sizes, roots, heaps and framing. It is made of the file as
- * written, not of what was meant to be written.
+ * The hash includes every byte of a dump except those that redaction may change: contents of primitive arrays, values
+ * of boxes, texts of STRING records that are not names (with mapped names: of names, too). Equal hashes before and
+ * after therefore mean equal ids, classes, references, counts, sizes, roots, heaps and framing. It is computed from the
+ * file as written, not from what was meant to be written.
  */
 #include "strip/inside.h"
 
 static uint64_t mix(uint64_t h, const void *bytes, size_t n) { return hdx_hash_bytes(h, bytes, n); }
 
-/* The first bytes of [from, end), as many as are taken at once. */
+/* Returns the first bytes of [from, end), at most one block. */
 static hdx_code block(reader *r, hdx_pos from, hdx_pos end, const uint8_t **at, uint64_t *n, hdx_error *err)
 {
     size_t         have;
@@ -22,7 +22,7 @@ static hdx_code block(reader *r, hdx_pos from, hdx_pos end, const uint8_t **at, 
     return code;
 }
 
-/* Everything in [from, end) into the hash, a block at a time: the same blocks whatever the reader has at hand. */
+/* Adds everything in [from, end) to the hash in blocks that do not depend on the reader's buffer. */
 static hdx_code take(reader *r, hdx_pos from, hdx_pos end, uint64_t *h, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -117,7 +117,10 @@ hdx_code hdx_strip_proof_of(hdx_source *source, const choice *c, hdx_ticker *tic
 static bool is_letter(uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80; }
 static bool is_part(uint8_t c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
-/* One word: short ones by a shift, so that two of them never become one (R8 has a, b, c ...); others by their hash. */
+/*
+ * Renames one word: a short one by a shift, so that two different ones stay different (R8 has a, b, c ...); others by
+ * their hash.
+ */
 static void rename_word(uint8_t *word, size_t len)
 {
     uint64_t h = hdx_hash_bytes(0x6e616d6573ull, word, len);
@@ -136,7 +139,7 @@ static void rename_word(uint8_t *word, size_t len)
 
 void hdx_strip_proof_rename(uint8_t *text, size_t len)
 {
-    bool descriptor = false; /* "(ILcom/acme/A;)V", "[Lcom.acme.A;": only what stands between L and ; is a name */
+    bool descriptor = false; /* "(ILcom/acme/A;)V", "[Lcom.acme.A;": only the text between L and ; is a name */
     for (size_t k = 0; k < len; k++)
         descriptor = descriptor || text[k] == '(' || text[k] == ';';
     for (size_t k = 0; k < len;) {

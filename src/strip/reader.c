@@ -1,8 +1,8 @@
 /*
- * reader.c - bytes around a position: one buffer that moves over a source, forwards mostly.
+ * reader.c - bytes around a position: one buffer that moves over a source, mostly forward.
  *
- * A jump (over the content of a large array) reads nothing of what lies between. The buffer grows for a CLASS_DUMP
- * only, by what the file has: it at most doubles before bytes for the first half were seen.
+ * A jump (over the content of a large array) does not read the bytes in between. The buffer grows only for a
+ * CLASS_DUMP, and at most doubles before bytes for the first half were read.
  */
 #include "strip/inside.h"
 
@@ -35,7 +35,7 @@ hdx_code hdx_strip_reader_move(reader *r, hdx_pos pos, uint64_t want, const uint
     hdx_code code = r->at == NULL ? grow(r, r->chunk, err) : HDX_OK;
     if (code != HDX_OK)
         return code;
-    size_t drop = (size_t)(pos - r->from); /* very many where pos is before what there is */
+    size_t drop = (size_t)(pos - r->from); /* a large number if pos is before the buffer */
     drop = drop < r->len ? drop : r->len;
     memmove(r->at, r->at + drop, r->len - drop);
     r->len -= drop;
@@ -71,7 +71,7 @@ hdx_code hdx_strip_reader_reaches(reader *r, hdx_pos end, bool *yes, hdx_error *
         *yes = true;
         return HDX_OK;
     }
-    /* a plain file knows its size; elsewhere the byte itself is asked for, which leaves the buffer as it is */
+    /* A plain file knows its size; for other sources the byte itself is read, which does not change the buffer. */
     if (r->below ? hdx_source_size_below(r->source, &size) : hdx_source_size(r->source, &size)) {
         *yes = end <= size;
         return HDX_OK;

@@ -1,9 +1,10 @@
 /*
- * restore.c - an overlay, written to a file: what KOOM or Tailor made becomes a dump that other tools read (STRIP 3).
+ * restore.c - writes an overlay to a file: a dump by KOOM or Tailor becomes a dump that other tools read (STRIP 3).
  *
- * In:  a stripped dump. Out: the restored one, and a report.
- * Cost: the heads of the input twice, its bytes once; memory is a few buffers, whatever the sizes. The result is blank
- *       where contents were cut; hdx_strip_detect says so of it, too.
+ * In:  a stripped dump.
+ * Out: the restored one, and a report.
+ * Cost: the heads of the input twice, its bytes once; memory is a few buffers, for any size. The result is blank where
+ *       contents were cut; hdx_strip_detect reports that for it, too.
  */
 #include "strip/inside.h"
 
@@ -96,7 +97,7 @@ hdx_code hdx_strip_restore(const hdx_strip_options *options, hdx_strip_report *r
     report->policy = what.policy;
     report->plain_in = report->bytes_in = hdx_source_file_size(source);
     hdx_ticker_step(&tick, "restore", report->bytes_in, "bytes");
-    const bool packs = hdx_strip_packs(options->output); /* zeros take next to nothing then */
+    const bool packs = hdx_strip_packs(options->output); /* zeros take almost no space then */
     if ((code = hdx_strip_overlay_new(source, what.overlay, true, &v, err)) != HDX_OK ||
         (code = hdx_strip_overlay_pass(v, err)) != HDX_OK ||
         (!packs && (code = hdx_strip_sink_room(io, options->output, hdx_strip_overlay_size(v), err)) != HDX_OK) ||

@@ -1,45 +1,45 @@
 /*
- * signs.c - what a stripping tool leaves in a dump whose framing is in order (STRIP 5.4, with the traps of 5.5).
+ * signs.c - detects stripping tools from the content of a dump with valid framing (STRIP 5.4, with the traps of 5.5).
  *
- * In:  names, classes and entries, as far as a window shows them.
+ * In:  names, classes and entries, as far as a window contains them.
  * Out: a policy and the evidence for it.
- * A window is enough because no sign asks for objects that may come later: roots are looked at by place (the entry
- * after them), overhead arrays stand before the class that names them.
+ * A window is enough because no sign depends on later objects: roots are examined together with the next entry, and
+ * overhead arrays precede the class that names them.
  */
 #include "strip/inside.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define FILLED_LEAST 3u /* arrays of two elements or more: fewer equal ones are chance */
+#define FILLED_LEAST 3u /* least arrays with two or more elements: fewer equal ones may be chance */
 
 enum { NAME_OVERHEAD, NAME_STRING, NAME_MAP };
 
-typedef struct fill { /* of the arrays of one element type */
-    uint64_t arrays;  /* with content */
-    uint64_t telling; /* of them with two elements or more */
-    bool     mixed;   /* two elements differ somewhere */
-    bool     zero;    /* all of them 0 so far */
-    uint64_t value;   /* of the first element of all */
+typedef struct fill {     /* about the arrays of one element type */
+    uint64_t arrays;      /* with content */
+    uint64_t significant; /* number of them with two or more elements */
+    bool     mixed;       /* some have two different elements */
+    bool     zero;        /* all elements are 0 so far */
+    uint64_t value;       /* of the first element of the first array */
 } fill;
 
 struct signs {
     uint32_t id_size;
-    hdx_map  names;                  /* name id -> NAME_...; of the others the keys alone matter */
+    hdx_map  names;                  /* name id -> NAME_ constant; for others only the keys matter */
     hdx_map  classes_known;          /* class id -> NAME_STRING, NAME_MAP */
     uint64_t value_name, table_name; /* ids of the names `value` and `table`; 0: none yet */
     wiped    wiped;
-    hdx_map  odd; /* ids with the low bit set of byte[]: overhead arrays are class | 1 (STRIP 0.7) */
+    hdx_map  odd; /* ids of byte[] with the low bit set: overhead arrays have class | 1 (STRIP 0.7) */
     uint64_t classes, serials;
     bool     traced;
     uint64_t instances, texts; /* texts: instances of String */
     uint64_t arrays;
     fill     of[12];
-    fill     overhead; /* byte[] with the low bit set: zero in ordinary dumps too (STRIP 5.5) */
+    fill     overhead; /* byte[] with the low bit set: zero in ordinary dumps, too (STRIP 5.5) */
     uint64_t overhead_named, overhead_absent;
-    bool     dalvik;                    /* a class of Android's runtime is named */
-    uint64_t homeless;                  /* classes in no heap */
-    bool     heap_named, heaps, shared; /* in this segment; anywhere; zygote or image anywhere */
+    bool     dalvik;                    /* there is a class of Android's runtime */
+    uint64_t without_heap;              /* number of classes in no heap */
+    bool     heap_named, heaps, shared; /* a heap was named in this segment; anywhere; zygote or image anywhere */
     bool     begun, waiting;
     uint64_t wanted, vm_roots, vm_lost;
 };
@@ -113,7 +113,7 @@ static uint64_t element(const uint8_t *p, uint32_t width)
     return width == 1 ? *p : width == 2 ? hdx_be16(p) : width == 4 ? hdx_be32(p) : hdx_be64(p);
 }
 
-/* Elements up to the last that is not 0. */
+/* Returns the number of elements up to the last that is not 0. */
 static uint64_t used_of(const uint8_t *at, uint64_t n, uint32_t width)
 {
     while (n > 0 && at[n - 1] == 0)
@@ -122,8 +122,8 @@ static uint64_t used_of(const uint8_t *at, uint64_t n, uint32_t width)
 }
 
 /*
- * Are all elements the same, and which? Of a type of which that is known not to be so the beginning alone is read:
- * wiped.c asks it of each array for itself.
+ * Finds out whether all elements are the same, and their value. For a type for which that is known to be false only the
+ * beginning is read, because wiped.c needs it for each array.
  */
 static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
 {
@@ -149,7 +149,7 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
         uint64_t n = have < left ? have : left;
         n -= n % width;
         if (n == 0)
-            return HDX_OK; /* the data end here: whoever walks the record will see it */
+            return HDX_OK; /* the data end here: the walk over the record reports it */
         if (p == from)
             own.first = element(at, width);
         if (p == from && f->arrays == 0) {
@@ -167,8 +167,8 @@ static hdx_code look_inside(signs *s, reader *r, const entry *e, hdx_error *err)
         p += n;
     }
     f->arrays++;
-    f->telling += array.count > 1;
-    if (far < end && own.used == (far - from) / width) /* what comes after that is not looked at */
+    f->significant += array.count > 1;
+    if (far < end && own.used == (far - from) / width) /* bytes after that are not examined */
         own.used = array.count;
     return overhead || p < far ? HDX_OK : hdx_strip_wiped_array(&s->wiped, &array, &own, err);
 }
@@ -179,7 +179,7 @@ static void class_entry(signs *s, const entry *e)
     uint64_t       name;
     uint8_t        type;
     hdx_view       value;
-    s->homeless += !s->heap_named;
+    s->without_heap += !s->heap_named;
     if (!hdx_class_dump_cut((hdx_view){ e->at, (size_t)e->head }, s->id_size, &c))
         return;
     const uint64_t *known = hdx_map_get(&s->classes_known, e->id);
@@ -218,7 +218,7 @@ hdx_code hdx_strip_signs_entry(signs *s, reader *r, const entry *e, bool content
         return HDX_OK;
     }
     if (e->tag == HDX_SUB_ROOT_VM_INTERNAL &&
-        s->begun) { /* STRIP 0.5: the object follows; those before the first object are of another kind */
+        s->begun) { /* STRIP 0.5: the object follows; roots before the first object are of another kind */
         s->vm_lost += s->waiting;
         s->vm_roots++;
         s->waiting = true;
@@ -259,22 +259,22 @@ static __attribute__((format(printf, 4, 5))) void say(hdx_stripping *out, hdx_st
 #define N(x) ((unsigned long long)(x))
 
 /*
- * S-b, S-c, S-d: every content of a type is one constant. KOOM runs on Android only: zeros in another dump are
- * redaction, and all its objects are there.
+ * S-b, S-c, S-d: all contents of a type are one constant. KOOM runs on Android only: zeros in other dumps are
+ * redaction, with all objects present.
  */
 static bool constants(const signs *s, bool android, hdx_stripping *out)
 {
-    uint64_t telling = 0, arrays = 0;
+    uint64_t significant = 0, arrays = 0;
     bool     zero = true;
     for (unsigned t = 4; t < 12; t++) {
         if (s->of[t].mixed)
             return false;
-        telling += s->of[t].telling;
+        significant += s->of[t].significant;
         arrays += s->of[t].arrays;
         zero = zero && (s->of[t].arrays == 0 || s->of[t].zero);
     }
     const fill *bytes = &s->of[8], *chars = &s->of[5];
-    if (telling < FILLED_LEAST || (bytes->arrays == 0 && chars->arrays == 0))
+    if (significant < FILLED_LEAST || (bytes->arrays == 0 && chars->arrays == 0))
         return false;
     if (bytes->value == '?' && (chars->arrays == 0 || chars->value == '?'))
         say(out, HDX_STRIP_SHARK, 95, "%llu byte[] and %llu char[] contain only '?'", N(bytes->arrays),
@@ -282,7 +282,7 @@ static bool constants(const signs *s, bool android, hdx_stripping *out)
     else if (chars->value == '?' && bytes->arrays == 0)
         say(out, HDX_STRIP_SHARK, 95, "%llu char[] contain only '?'", N(chars->arrays));
     else if (s->texts == 0)
-        return false; /* zeros or another constant in a few arrays, and no text that was overwritten */
+        return false; /* zeros or another constant in a few arrays, and no overwritten text */
     else if (zero && android)
         say(out, HDX_STRIP_KOOM, 80, "contents of all %llu arrays are 0: cut and then restored", N(arrays));
     else {
@@ -297,7 +297,7 @@ static bool constants(const signs *s, bool android, hdx_stripping *out)
     return true;
 }
 
-/* Contents or fields that were taken away while other contents stayed. */
+/* Detects contents or fields that were removed while other contents were not. */
 static bool in_part(const signs *s, hdx_stripping *out)
 {
     static const unsigned others = 1u << 4 | 1u << 6 | 1u << 7 | 1u << 9 | 1u << 10 | 1u << 11,
@@ -342,10 +342,10 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_st
         return;
     if (!android && in_part(s, out))
         return;
-    if (bare && s->homeless > 0 && !s->shared) {
+    if (bare && s->without_heap > 0 && !s->shared) {
         say(out, HDX_STRIP_KOOM, s->overhead_named >= 8 ? 95 : 80,
             "%llu overhead arrays are absent; %llu classes are in no heap, none in the zygote or image heap",
-            N(s->overhead_absent), N(s->homeless));
+            N(s->overhead_absent), N(s->without_heap));
         return;
     }
     if (s->vm_lost > 2 && !s->shared) {
@@ -360,7 +360,7 @@ void hdx_strip_signs_judge(signs *s, uint64_t created_ms, bool version_3, hdx_st
     if (s->arrays == 0 && s->instances > 10 && s->texts > 0)
         say(out, HDX_STRIP_MATRIX, 80, "no primitive arrays, but %llu instances, %llu of them Strings", N(s->instances),
             N(s->texts));
-    else if (others == 0 && s->heaps && s->instances >= 500 && texts >= 50) /* the first MB of a JVM's may be so */
+    else if (others == 0 && s->heaps && s->instances >= 500 && texts >= 50) /* as a JVM's first MB may be */
         say(out, HDX_STRIP_MATRIX, 60, "only byte and char arrays: %llu instances and %llu arrays seen",
             N(s->instances), N(texts));
 }

@@ -1,5 +1,5 @@
 /*
- * sink.c - the file that is written: under a temporary name first (base/whole.h). The old file stays until the new one
+ * sink.c - the output file, written under a temporary name first (base/whole.h). The old file stays until the new one
  * is complete.
  */
 #include "strip/inside.h"
@@ -21,7 +21,7 @@ static hdx_code packed(void *context, const void *bytes, size_t len, hdx_error *
     if (rc < 0)
         return failed(s, rc, err);
     if ((s->written + len) / PUSHED != s->written / PUSHED)
-        s->io->push(s->io, s->whole.fd); /* a sync cannot be interrupted: little is left for it */
+        s->io->push(s->io, s->whole.fd); /* a sync cannot be interrupted, so little should be left for it */
     s->written += len;
     return HDX_OK;
 }

@@ -1,17 +1,18 @@
 /*
- * strip.c - a dump, written anew by the rules of a policy (STRIP 1, 7).
+ * strip.c - writes a dump again by the rules of a policy (STRIP 1, 7).
  *
- * In:  any dump, plain or packed, stripped already or not. Out: the stripped dump and a report.
+ * In:  any dump, plain or compressed, already stripped or not.
+ * Out: the stripped dump and a report.
  *
  *     record head | entry entry entry ...          a record whose length changes is walked once by its heads, then
  *                                                  written
  *        |            |     |     '- drop
- *        |            |     '- keep: copied as it is (names are bytes, ids of either width)
+ *        |            |     '- keep: copied unchanged (names are bytes, ids of either width)
  *        '- length     '- cut: head alone; blank: head and a constant
  *
- * A dump that is damaged is refused with the place, and nothing is left behind: a stripped dump is shorter than it
- * should be already, and what is missing for another reason could not be told any more.
- * Cost: one read and one write, with what choose.c needs before; memory is a few buffers and the choice.
+ * A damaged dump is refused with the position of the damage, and no output is left: in the stripped dump, contents lost
+ * to damage could no longer be distinguished from stripped ones.
+ * Cost: one read and one write, plus what choose.c needs before; memory is a few buffers and the choice.
  */
 #include "strip/inside.h"
 
@@ -27,7 +28,7 @@ typedef struct writer {
     sink              out;
     hdx_strip_report *report;
     hdx_strip_kind   *kind_of[256];         /* of an entry's tag, in the report */
-    bool              shared_heap;          /* the entries that come are of zygote or image */
+    bool              shared_heap;          /* the next entries belong to zygote or image */
     bool              after_segment, ended; /* container */
 } writer;
 
@@ -53,8 +54,8 @@ hdx_code hdx_strip_entry_broken(reader *r, const frame *f, hdx_error *err)
 }
 
 /*
- * R9: a HEAP_DUMP over 4 GiB carries its length modulo 2^32; then the bytes left are more by a multiple of it (9 for an
- * end record).
+ * R9: a HEAP_DUMP over 4 GiB has its length modulo 2^32; then the number of remaining bytes is greater by a multiple of
+ * it (9 more for an end record).
  */
 static hdx_code unwrap(reader *r, uint32_t id_size, top *t, hdx_error *err)
 {
@@ -104,7 +105,7 @@ hdx_code hdx_strip_top_at(reader *r, uint32_t id_size, hdx_pos pos, top *out, bo
 
 /* ---- deciding ---- */
 
-/* *fill and *bytes: what to blank contents with, and how many bytes of them. */
+/* *fill and *bytes: the constant for blank contents, and the number of their bytes. */
 static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint64_t *bytes)
 {
     const choice *c = &w->choice;
@@ -121,7 +122,7 @@ static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint6
         what = e->tag == HDX_SUB_INSTANCE ? RULE_INSTANCE : RULE_OBJECTS;
         keep = (bits & CLASS_KEEP) != 0;
         drop = (bits & CLASS_DROP) != 0;
-        if (width != 0) { /* no rule asks for the role of an array */
+        if (width != 0) { /* no rule needs the role of an array */
             role = ROLE_WRAPPER;
             *bytes = width < e->body ? width : e->body;
         }
@@ -147,14 +148,14 @@ static rule_action decide(const writer *w, const entry *e, uint16_t *fill, uint6
         *fill = r->fill;
     if (drop)
         return RULE_DROP;
-    if (keep) /* where contents are cut all of them are: a file of both kinds cannot be told apart */
+    if (keep) /* if contents are cut, all of them are: a file with both kinds could not be read */
         return action == RULE_DROP && array && w->policy->resizes && !w->policy->texts ? RULE_CUT
                : action == RULE_CUT                                                    ? RULE_CUT
                                                                                        : RULE_KEEP;
     return action;
 }
 
-/* What the heap named by an entry is, before the entry itself is decided. */
+/* Takes the heap that an entry names, before the entry itself is decided. */
 static void enter_heap(writer *w, const entry *e)
 {
     if (e->tag == HDX_SUB_HEAP_DUMP_INFO)
@@ -179,7 +180,7 @@ static hdx_code blank(writer *w, uint64_t n, uint8_t type, uint16_t fill, hdx_er
     return code;
 }
 
-/* Bytes of a class entry that stay when its reserved ids, signers, domain and constant pool go. */
+/* Returns the bytes of a class entry that remain without its reserved ids, signers, domain and constant pool. */
 static uint64_t cleared_size(const writer *w, const entry *e, uint64_t *pool_end)
 {
     class_shape shape;
@@ -212,7 +213,7 @@ static hdx_code put_cleared_class(writer *w, const entry *e, hdx_error *err)
     return hdx_strip_sink_put(&w->out, e->at + pool_end, e->head - pool_end, err);
 }
 
-/* An instance of Bitmap whose pixels now are those of another one. */
+/* Writes an instance of Bitmap with the pixels of an equal one. */
 static hdx_code put_bitmap(writer *w, const entry *e, uint64_t at, hdx_error *err)
 {
     const uint8_t *bytes;
@@ -237,7 +238,7 @@ static hdx_code put_bitmap(writer *w, const entry *e, uint64_t at, hdx_error *er
 static hdx_code put_entry(writer *w, const entry *found, rule_action action, uint16_t fill, uint64_t bytes,
                           hdx_error *err)
 {
-    const entry e = *found; /* its head is borrowed, and goes when contents are read */
+    const entry e = *found; /* its head is borrowed, and invalid when contents are read */
     hdx_code    code;
     if (w->policy->container)
         return hdx_strip_container_entry(&w->out, &w->r, &e, err);
@@ -260,7 +261,7 @@ static hdx_code put_entry(writer *w, const entry *found, rule_action action, uin
     return hdx_strip_sink_copy(&w->out, &w->r, e.pos + e.head, e.body, err);
 }
 
-/* The length a record will state. */
+/* Computes the length that a record will state. */
 static hdx_code measure(writer *w, const top *t, uint64_t *length, hdx_error *err)
 {
     frame      f = hdx_strip_frame_of(&w->r, w->id_size, t->pos + TOP_HEAD, t->end - t->pos - TOP_HEAD, FRAME_PLAIN);
@@ -281,7 +282,7 @@ static hdx_code measure(writer *w, const top *t, uint64_t *length, hdx_error *er
 static hdx_strip_kind *kind_of(writer *w, uint8_t tag)
 {
     if (w->kind_of[tag] == NULL) {
-        /* "PRIMITIVE_ARRAY_NODATA": as the sample counts have it, without _DUMP */
+        /* "PRIMITIVE_ARRAY_NODATA": as in the sample counts, without _DUMP. */
         const char *name = hdx_strip_entry_is_root(tag)            ? "ROOTS"
                            : tag == HDX_SUB_PRIMITIVE_ARRAY_NODATA ? "PRIMITIVE_ARRAY_NODATA"
                                                                    : hdx_sub_name(tag);
@@ -307,7 +308,7 @@ static hdx_code heap_record(writer *w, const top *t, hdx_error *err)
         return code;
     for (unsigned k = 0; k < 4; k++) {
         head[1 + k] = (uint8_t)(t->time >> (24 - 8 * k));
-        head[5 + k] = (uint8_t)(length >> (24 - 8 * k)); /* over 4 GiB modulo 2^32, as the input has it */
+        head[5 + k] = (uint8_t)(length >> (24 - 8 * k)); /* over 4 GiB modulo 2^32, as in the input */
     }
     if (w->policy->container)
         head[0] = HDX_TOP_HEAP_DUMP_SEGMENT;
@@ -335,7 +336,7 @@ static hdx_code heap_record(writer *w, const top *t, hdx_error *err)
     return code == HDX_OK && step == FRAME_BROKEN ? hdx_strip_entry_broken(&w->r, &f, err) : code;
 }
 
-/* Redaction: texts that are no names are blanked, names may be mapped. */
+/* Redaction: texts that are not names are blanked, names may be mapped. */
 static hdx_code redacted_text(writer *w, const top *t, hdx_error *err)
 {
     const uint32_t i = w->id_size;
@@ -395,7 +396,7 @@ static hdx_code write_all(writer *w, hdx_error *err)
     hdx_code          code = w->policy->container ? hdx_strip_sink_put(&w->out, mark, sizeof mark - 1, err)
                                                   : hdx_strip_sink_copy(&w->out, &w->r, 0, p, err);
     while (code == HDX_OK && (code = hdx_strip_top_at(&w->r, w->id_size, p, &t, &more, err)) == HDX_OK && more) {
-        if (w->ended) { /* the container holds one dump: what follows is left out, and it is said (STRIP T6) */
+        if (w->ended) { /* the container can have one dump: later ones are omitted and reported (STRIP T6) */
             w->report->truncated = true;
             break;
         }
@@ -429,7 +430,7 @@ static hdx_code prove(writer *w, hdx_source *source, hdx_ticker *tick, hdx_error
     return HDX_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static hdx_code check_options(const hdx_strip_options *o, const policy *p, hdx_error *err)
 {
@@ -449,8 +450,8 @@ static int packing(const hdx_strip_options *o, const policy *p)
 }
 
 /*
- * What overwrites contents and drops nothing leaves as many bytes as there were. How much the others drop nobody knows
- * before.
+ * Checks the free space if contents are only overwritten: the output is then as long as the input. For policies that
+ * drop contents the size is unknown before.
  */
 static hdx_code check_room(const hdx_strip_options *o, const policy *p, const hdx_source *source, hdx_error *err)
 {
@@ -489,7 +490,7 @@ static hdx_code run(const hdx_strip_options *o, hdx_source *source, writer *w, h
         return code;
     const hdx_damage *damage;
     if (hdx_source_damage(source, &damage) >
-        0) /* the container of the input was damaged: known once it was read to its end */
+        0) /* the container of the input was damaged, which is known after it was read to its end */
         return hdx_fail(err, HDX_BAD_DUMP, o->dump, damage[0].offset, "%s: %s", damage[0].record, damage[0].expected);
     w->report->plain_in = w->r.from + w->r.len;
     (void)hdx_source_size(source, &w->report->plain_in);

@@ -1,24 +1,27 @@
 /*
- * wiped.c - what tools for dumps of JVMs take away while the rest stays (STRIP 5.7): contents of byte[] and char[]
- * alone, all that comes after the first elements of arrays, values of primitive fields.
+ * wiped.c - detects what tools for dumps of JVMs remove while other contents stay (STRIP 5.7): contents of byte[] and
+ * char[] only, everything after the first elements of arrays, values of primitive fields.
  *
  * In:  classes String and HashMap, their instances, the first WIPED_LOOK bytes of arrays.
- * Out: what is missing, as hdx_stripping says it, and the evidence.
- * Looks at texts of Strings, not at all arrays: a buffer that nobody wrote to holds zeros in every dump, but no text is
- * one character over and over again, and none ends with zeros; nor do arrays of four different lengths all end with
- * zeros from the same element on. A HashMap that has a table has a load factor above 0.
+ * Out: what is missing, as in hdx_stripping, and the evidence.
+ * Texts of Strings are examined rather than all arrays: unused buffers contain zeros in every dump, but no text repeats
+ * a single character, and none ends with zeros; nor do arrays of four different lengths all have zeros from the same
+ * element on. A HashMap with a table has a load factor above 0.
  */
 #include "strip/inside.h"
 
 #include <stdio.h>
 
-#define TEXTS_LEAST 8u         /* Strings of two elements or more: fewer are chance */
-#define CUT_LEAST   3u         /* texts that end with zeros, all at the same element */
-#define MAPS_LEAST  3u         /* HashMaps that have a table */
-#define PLACES_MOST (2u << 20) /* arrays that are remembered */
-#define LARGEST_MAP 256u       /* bytes of a HashMap that are looked at */
+#define TEXTS_LEAST 8u         /* least Strings of two or more elements: fewer may be chance */
+#define CUT_LEAST   3u         /* least texts that end with zeros, all at the same element */
+#define MAPS_LEAST  3u         /* least HashMaps with a table */
+#define PLACES_MOST (2u << 20) /* most arrays to record */
+#define LARGEST_MAP 256u       /* most bytes of a HashMap to examine */
 
-/* Of an array: bits, then its first element (16 bits), then elements up to the last that is not 0 (32 bits). */
+/*
+ * About an array: bits, then its first element (16 bits), then the number of elements up to the last that is not 0 (32
+ * bits).
+ */
 enum { NAMED = 1, SEEN = 2, SAME = 4, SLACK = 8, CHARS = 16 };
 #define FIRST_SHIFT 8u
 #define USED_SHIFT  32u
@@ -124,9 +127,9 @@ hdx_code hdx_strip_wiped_array(wiped *w, const entry *e, const wiped_array *a, h
 
 /* ---- judging ---- */
 
-typedef struct texts { /* of Strings, with two elements or more: in byte[] and in char[] */
+typedef struct texts { /* about Strings with two or more elements: in byte[] and in char[] */
     uint64_t all[2], same[2], cut;
-    uint16_t value[2]; /* that most of them consist of */
+    uint16_t value[2]; /* of which most of them consist */
 } texts;
 
 static bool is_text(const wiped *w, uint64_t i)
@@ -135,7 +138,9 @@ static bool is_text(const wiped *w, uint64_t i)
     return s->key != w->places.empty && (s->value & (NAMED | SEEN)) == (NAMED | SEEN);
 }
 
-/* The value that more than half of the texts consist of is what is left when pairs of different ones are crossed out.
+/*
+ * The only candidate for a value of which more than half of the texts consist is what remains when pairs of different
+ * ones are removed.
  */
 static texts count_texts(const wiped *w)
 {
@@ -163,7 +168,7 @@ static texts count_texts(const wiped *w)
     return t;
 }
 
-/* Names of threads may be kept: three quarters of the texts are one constant. */
+/* Names of threads may be kept: three quarters of the texts must be one constant. */
 static bool overwritten(const texts *t)
 {
     return t->all[0] + t->all[1] >= TEXTS_LEAST && 4 * t->same[0] >= 3 * t->all[0] && 4 * t->same[1] >= 3 * t->all[1];
