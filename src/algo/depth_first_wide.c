@@ -2,16 +2,15 @@
  * depth_first_wide.c - numbers the nodes in the order of a depth-first search from the virtual root.
  *
  * In:  outbound lists with their classes, roots.
- * Out: a tape of visits (node, number of its parent) in the order of their numbers; a bit set of what was reached.
- * Knows that an instance refers to its class object, last of all, and that a GC root is entered from the virtual root
- * alone.
- * Cost: one pass over the references of reached nodes; resident are a bit per node and a stack of two NIDs per entry,
- *       in the worst case one entry per reference (1 M entries in real dumps, 6.7 M in a list of 5 M nodes).
+ * Out: a tape of visits (node, number of its parent) in the order of their numbers; a bit set of reached nodes.
+ * An instance refers to its class object, last of all; a GC root is only entered from the virtual root.
+ * Cost: one pass over the references of reached nodes; memory for a bit per node and a stack of two NIDs per entry, in
+ *       the worst case one entry per reference (1 M entries in real dumps, 6.7 M in a list of 5 M nodes).
  *
- * All children not yet closed are pushed with the number of their parent, and a node is numbered when popped. Whatever
- * is popped first was pushed last, from the deepest node that refers to it: the order is a true depth-first one,
- * without a cursor per level and with loads that do not wait for each other. Semi-NCA depends on it: an edge to a
- * greater number always goes down the tree.
+ * All children that are not yet closed are pushed with the number of their parent, and a node is numbered when it is
+ * popped. The entry that is popped first was pushed last, by the deepest node that refers to it: the order is a true
+ * depth-first one, without a cursor per level and with loads that do not wait for each other. Semi-NCA depends on it:
+ * an edge to a greater number always goes down the tree.
  *
  * The order is always the same: roots in root order, a node's references from the last of its list to the first, its
  * class object after them.
@@ -23,10 +22,10 @@
 
 #define TICK_NODES  65536u
 #define STACK_FIRST 4096u
-#define LIST_AHEAD  3u    /* the entry popped two from now: its list is asked for, its base was when it was pushed */
-#define VISITS      8192u /* written to the tape at once */
+#define LIST_AHEAD  3u    /* distance for prefetching lists; their bases were prefetched when pushed */
+#define VISITS      8192u /* written to the tape at a time */
 
-typedef WIDE(hdx_visit) visit; /* on the stack: a node and the number of who pushed it */
+typedef WIDE(hdx_visit) visit; /* on the stack: a node and the number of the node that pushed it */
 typedef struct stack {
     visit   *at;
     uint64_t count, capacity;
@@ -37,13 +36,13 @@ typedef struct search {
     hdx_tape_writer          visits;
     stack                    open;
     uint64_t                *closed;     /* bit set over nodes: numbered, or roots */
-    NID                     *class_edge; /* by class number: its object, NONE once nobody needs to push it */
+    NID                     *class_edge; /* by class number: its object, NONE once it need not be pushed any more */
 } search;
 
 static hdx_code visit_all(search *s, hdx_reached *out, hdx_error *err);
 static bool     make_room(stack *open, uint64_t more, hdx_mem *mem);
 
-/* Everything the search holds, and the roots on the stack. */
+/* Allocates the search's memory, and pushes the roots. */
 static hdx_code begin(search *s, const hdx_tape *visits, hdx_error *err)
 {
     const WIDE(hdx_digraph) *g = s->g;
@@ -61,8 +60,7 @@ static hdx_code begin(search *s, const hdx_tape *visits, hdx_error *err)
     if (g->classes > 0)
         memcpy(s->class_edge, g->class_object, g->classes * sizeof(NID));
     /*
-     * A root is closed from the start: whichever node refers to it pushes nothing, it is popped from its own entry (MAT
-     * 6.1).
+     * Roots are closed from the start: other nodes do not push them, and each is popped from its own entry (MAT 6.1).
      */
     for (uint64_t i = g->root_count; i-- > 0;) {
         assert(g->roots[i] < nodes); /* A1 */
@@ -121,12 +119,12 @@ static hdx_code visit_all(search *s, hdx_reached *out, hdx_error *err)
             if (!hdx_bits_test(closed, class_edge[list.class_number]))
                 *top++ = (visit){ class_edge[list.class_number], number };
             else
-                class_edge[list.class_number] = NONE; /* numbered for good, or a root: never to be pushed again */
+                class_edge[list.class_number] = NONE; /* finally numbered, or a root: it need not be pushed any more */
         }
         edges += list.count;
         while (list.count > 0) {
             const uint64_t child = hdx_packed_next(lists, &list);
-            if (hdx_bits_test(closed, child)) /* a branch on purpose: without it the push waits for the load */
+            if (hdx_bits_test(closed, child)) /* a branch on purpose: without it the push would wait for the load */
                 continue;
             hdx_packed_base_ahead(lists, child);
             *top++ = (visit){ (NID)child, number };
@@ -141,7 +139,9 @@ static hdx_code visit_all(search *s, hdx_reached *out, hdx_error *err)
     return hdx_tick(tick, number % TICK_NODES) ? hdx_tick_stop(err) : HDX_OK;
 }
 
-/* At least doubles: the pages of a large block are moved by the kernel and not touched before they are used. */
+/*
+ * At least doubles the capacity: the kernel moves the pages of a large block, and new pages are not touched before use.
+ */
 static bool make_room(stack *open, uint64_t more, hdx_mem *mem)
 {
     uint64_t next = 2 * open->capacity;
@@ -156,12 +156,12 @@ static bool make_room(stack *open, uint64_t more, hdx_mem *mem)
     return true;
 }
 
-/* ---- the tape read back ---- */
+/* ---- reading the tape ---- */
 typedef struct play {
     const hdx_taped *visits;
     hdx_mem         *mem;
     NID             *number, *node; /* one of them */
-    _Atomic uint64_t next;          /* piece */
+    _Atomic uint64_t next;          /* next piece */
     hdx_first_error  fault;
 } play;
 
@@ -169,7 +169,7 @@ static hdx_code play_piece(const play *p, visit *piece, uint64_t done, hdx_error
 {
     const hdx_tape *tape = p->visits->tape;
     const uint64_t  left = p->visits->count - done, n = left < VISITS ? left : VISITS;
-    assert(done < p->visits->count && done % VISITS == 0); /* A6: pieces are whole but for the last */
+    assert(done < p->visits->count && done % VISITS == 0); /* A6: only the last piece may be incomplete */
     hdx_code code = tape->read(tape->context, done * sizeof(visit), piece, n * sizeof(visit), err);
     for (uint64_t i = 0; i < n && code == HDX_OK && p->number != NULL; i++)
         p->number[piece[i].node] = (NID)(done + i + 1);

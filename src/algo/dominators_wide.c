@@ -25,19 +25,19 @@
 
 #include <assert.h>
 
-#define AHEAD     16u    /* predecessors whose ancestors are asked for, */
-#define FAR_AHEAD 40u    /* and who are asked for themselves */
-#define VISITS    8192u  /* read from the tape at once */
-#define PULLED    32768u /* predecessors read from the tape at once */
+#define AHEAD     16u    /* predecessors whose ancestors are prefetched, */
+#define FAR_AHEAD 40u    /* and distance at which they are prefetched themselves */
+#define VISITS    8192u  /* read from the tape at a time */
+#define PULLED    32768u /* predecessors read from the tape at a time */
 #define PATH_NEAR 64u
 
 typedef WIDE(hdx_visit) visit;
 typedef WIDE(hdx_semi)  semi;
 typedef struct link {
     NID ancestor; /* in the linked forest, paths compressed */
-    NID label;    /* the least semidominator on the path from here to below ancestor */
+    NID label;    /* the least semidominator on the path from here to the node below ancestor */
 } link;
-typedef struct backwards { /* a tape of NIDs, from its end */
+typedef struct backwards { /* reads a tape of NIDs from its end */
     const hdx_tape *tape;
     uint64_t        left; /* on the tape, before the piece */
     NID            *piece;
@@ -76,8 +76,8 @@ static hdx_code refill(backwards *b, hdx_error *err)
     return code;
 }
 
-/* The next n are not looked at. */
-static void pass_over(backwards *b, uint64_t n)
+/* Skips the next n. */
+static void skip(backwards *b, uint64_t n)
 {
     const uint32_t part = n < b->at ? (uint32_t)n : b->at;
     assert(part <= PULLED); /* A6 */
@@ -97,8 +97,8 @@ static hdx_code pull(backwards *b, link *links, NID w, uint64_t n, NID *least, h
         for (; i<part && * least> 0; i++) {
             const NID u = b->piece[--b->at];
             if (b->at >= FAR_AHEAD)
-                __builtin_prefetch(links + b->piece[b->at - FAR_AHEAD]); /* a count or a number does no harm */
-            if (part - i > AHEAD) { /* one of this list, and linked where it is greater */
+                __builtin_prefetch(links + b->piece[b->at - FAR_AHEAD]); /* harmless for a count or a number */
+            if (part - i > AHEAD) { /* belongs to this list, and is linked if it is greater */
                 const NID next = b->piece[b->at - AHEAD];
                 if (next > w)
                     __builtin_prefetch(links + links[next].ancestor);
@@ -108,7 +108,7 @@ static hdx_code pull(backwards *b, link *links, NID w, uint64_t n, NID *least, h
         }
         n -= i;
     }
-    pass_over(b, n); /* nothing is less than the virtual root */
+    skip(b, n); /* no number is less than the virtual root */
     return HDX_OK;
 }
 
@@ -121,7 +121,7 @@ static hdx_code pop(backwards *b, NID *value, hdx_error *err)
     return code;
 }
 
-/* The list of w, which is next. */
+/* Reads the list of w, which is next. */
 static hdx_code pull_list(backwards *b, link *links, NID w, NID *least, hdx_error *err)
 {
     NID      count;
@@ -202,10 +202,10 @@ static inline NID eval(link *links, NID v, NID linked)
 }
 
 /*
- * Path compression. Nearly all paths fit path[], whose addresses the processor knows ahead (1.5 times faster on a list
- * with random references backwards). A path may be as long as the heap's longest list, though: beyond path[] it needs
- * no memory either, as each ancestor is reversed on the way up to point at where we came from, and set to the top
- * on the way down.
+ * Path compression. Nearly all paths fit in path[], whose addresses the processor knows in advance (1.5 times faster on
+ * a list with random backward references). A path may be as long as the heap's longest list: beyond path[] it needs no
+ * memory either, because each ancestor on the way up is reversed to point to the previous node, and set to the top on
+ * the way down.
  */
 static NID compress(link *links, NID v, NID linked)
 {
@@ -242,24 +242,24 @@ static inline NID settle(link *l, NID top, NID least)
 typedef struct settling {
     const hdx_taped *visits, *semis;
     hdx_ticker      *tick;
-    NID             *idom;  /* by number */
-    visit           *piece; /* of the visits */
-    semi            *kept;  /* of the semidominators; next: kept[at - 1] */
+    NID             *idom;   /* by number */
+    visit           *piece;  /* of the visits */
+    semi            *cached; /* cached semidominators; next: cached[at - 1] */
     uint64_t         at;
-    uint64_t         left; /* on the tape, before those kept */
+    uint64_t         left; /* on the tape, before the cached ones */
     hdx_tape_writer  out;
 } settling;
 
-/* Semidominators, from the end of their tape. */
-static hdx_code refill_kept(settling *s, hdx_error *err)
+/* Reads semidominators from the end of their tape. */
+static hdx_code refill_cache(settling *s, hdx_error *err)
 {
     const hdx_tape *tape = s->semis->tape;
     s->at = s->left < VISITS ? s->left : VISITS;
     s->left -= s->at;
-    return tape->read(tape->context, s->left * sizeof(semi), s->kept, s->at * sizeof(semi), err);
+    return tape->read(tape->context, s->left * sizeof(semi), s->cached, s->at * sizeof(semi), err);
 }
 
-/* Forwards, semidominators become dominators: everything at smaller numbers is one already. */
+/* Forward, semidominators become dominators: those of smaller numbers are final already. */
 static hdx_code nearest_common(settling *s, hdx_error *err)
 {
     const uint64_t reached = s->visits->count;
@@ -273,10 +273,10 @@ static hdx_code nearest_common(settling *s, hdx_error *err)
         for (uint64_t i = 0; i < n; i++) {
             const NID w = (NID)(first + i + 1);
             NID       d = piece[i].parent;
-            if (s->at == 0 && s->left > 0 && (code = refill_kept(s, err)) != HDX_OK)
+            if (s->at == 0 && s->left > 0 && (code = refill_cache(s, err)) != HDX_OK)
                 return code;
-            if (s->at > 0 && s->kept[s->at - 1].number == w) {
-                const NID value = s->kept[--s->at].value;
+            if (s->at > 0 && s->cached[s->at - 1].number == w) {
+                const NID value = s->cached[--s->at].value;
                 while (d > value)
                     d = idom[d];
                 const semi found = { w, d };
@@ -285,7 +285,7 @@ static hdx_code nearest_common(settling *s, hdx_error *err)
             }
             idom[w] = d;
         }
-        if (hdx_tick(s->tick, 0)) /* counted once, in the other direction */
+        if (hdx_tick(s->tick, 0)) /* ticks were counted in the other direction */
             return hdx_tick_stop(err);
     }
     return hdx_tape_writer_flush(&s->out, err);
@@ -301,49 +301,49 @@ hdx_code WIDE(hdx_dominators)(const hdx_taped *visits, const hdx_taped *semis, c
                          .tick = with->tick,
                          .idom = hdx_mem_raw(mem, entries, sizeof(NID)),
                          .piece = hdx_mem_array(mem, VISITS, sizeof(visit)),
-                         .kept = hdx_mem_array(mem, VISITS, sizeof(semi)),
+                         .cached = hdx_mem_array(mem, VISITS, sizeof(semi)),
                          .left = semis->count };
     const bool     got = hdx_tape_writer_open(&s.out, exceptions, VISITS * sizeof(semi), mem);
-    const hdx_code code = !got || s.idom == NULL || s.piece == NULL || s.kept == NULL
+    const hdx_code code = !got || s.idom == NULL || s.piece == NULL || s.cached == NULL
                               ? hdx_no_memory(err, "dominators", entries * sizeof(NID))
                               : nearest_common(&s, err);
     hdx_tape_writer_close(&s.out, mem);
-    hdx_mem_put(mem, s.kept, VISITS * sizeof(semi));
+    hdx_mem_put(mem, s.cached, VISITS * sizeof(semi));
     hdx_mem_put(mem, s.piece, VISITS * sizeof(visit));
     hdx_mem_put(mem, s.idom, entries * sizeof(NID));
     return code;
 }
 
-/* ---- read back ---- */
+/* ---- reading dominators ---- */
 typedef struct reader {
     const hdx_idoms *idoms;
     visit           *visits;
     NID             *idom;
-    semi            *kept; /* exceptions kept_first .. kept_first + kept_count - 1 */
-    uint64_t         kept_first, kept_count;
+    semi            *cached; /* exceptions cached_first .. cached_first + cached_count - 1 */
+    uint64_t         cached_first, cached_count;
     bool             down;
 } reader;
 
-/* Exception i; those around it are read with it, as they are asked for next. */
+/* Returns exception i; its neighbours are read with it, because they are needed next. */
 static hdx_code look_up(reader *r, uint64_t i, semi *out, hdx_error *err)
 {
     const hdx_taped *exceptions = &r->idoms->exceptions;
     hdx_code         code = HDX_OK;
-    if (i - r->kept_first >= r->kept_count) {
-        r->kept_first = !r->down ? i : i < VISITS ? 0 : i - (VISITS - 1);
-        r->kept_count = exceptions->count - r->kept_first;
-        r->kept_count = r->kept_count < VISITS ? r->kept_count : VISITS;
-        code = exceptions->tape->read(exceptions->tape->context, r->kept_first * sizeof(semi), r->kept,
-                                      r->kept_count * sizeof(semi), err);
+    if (i - r->cached_first >= r->cached_count) {
+        r->cached_first = !r->down ? i : i < VISITS ? 0 : i - (VISITS - 1);
+        r->cached_count = exceptions->count - r->cached_first;
+        r->cached_count = r->cached_count < VISITS ? r->cached_count : VISITS;
+        code = exceptions->tape->read(exceptions->tape->context, r->cached_first * sizeof(semi), r->cached,
+                                      r->cached_count * sizeof(semi), err);
     }
-    assert(i >= r->kept_first && i - r->kept_first < r->kept_count && r->kept_count <= VISITS); /* A6 */
-    *out = r->kept[i - r->kept_first];
+    assert(i >= r->cached_first && i - r->cached_first < r->cached_count && r->cached_count <= VISITS); /* A6 */
+    *out = r->cached[i - r->cached_first];
     return code;
 }
 
 /*
- * Dominators of first + 1 .. first + n; *next: the first exception that was not asked for yet, or, going down, the last
- * one + 1.
+ * Reads the dominators of first + 1 .. first + n. *next: the first exception that was not used yet or, going down, the
+ * last one + 1.
  */
 static hdx_code read_piece(reader *r, uint64_t first, uint64_t n, uint64_t *next, hdx_error *err)
 {
@@ -369,8 +369,8 @@ hdx_code WIDE(hdx_each_idom)(const hdx_idoms *idoms, bool down, hdx_mem *mem, WI
     hdx_code       code = HDX_OK;
     r.visits = hdx_mem_array(mem, VISITS, sizeof *r.visits);
     r.idom = hdx_mem_array(mem, VISITS, sizeof *r.idom);
-    r.kept = hdx_mem_array(mem, VISITS, sizeof *r.kept);
-    if (r.visits == NULL || r.idom == NULL || r.kept == NULL)
+    r.cached = hdx_mem_array(mem, VISITS, sizeof *r.cached);
+    if (r.visits == NULL || r.idom == NULL || r.cached == NULL)
         code = hdx_no_memory(err, "dominators", VISITS * sizeof *r.visits);
     for (uint64_t done = 0; done < reached && code == HDX_OK;) {
         const uint64_t n = reached - done < VISITS ? reached - done : VISITS, first = down ? reached - done - n : done;
@@ -378,7 +378,7 @@ hdx_code WIDE(hdx_each_idom)(const hdx_idoms *idoms, bool down, hdx_mem *mem, WI
             code = take(context, first, n, r.idom, err);
         done += n;
     }
-    hdx_mem_put(mem, r.kept, VISITS * sizeof *r.kept);
+    hdx_mem_put(mem, r.cached, VISITS * sizeof *r.cached);
     hdx_mem_put(mem, r.idom, VISITS * sizeof *r.idom);
     hdx_mem_put(mem, r.visits, VISITS * sizeof *r.visits);
     return code;
@@ -402,7 +402,7 @@ static hdx_code add_wide(void *context, uint64_t first, uint64_t n, const NID *i
     return HDX_OK;
 }
 
-/* Exact because a dominator has the smaller number: every sum is whole before it is passed on (MAT 6.3). */
+/* Exact because a dominator has the smaller number: every sum is complete before it is added to another (MAT 6.3). */
 hdx_code WIDE(hdx_retained)(const hdx_idoms *idoms, hdx_mem *mem, const hdx_sums *sums, hdx_error *err)
 {
     return WIDE(hdx_each_idom)(idoms, true, mem, sums->narrow ? add_narrow : add_wide, sums->at, err);

@@ -1,15 +1,15 @@
 /*
- * nearest_wide.c - a breadth-first tree from the GC roots: who lies before a node on a path of least length.
+ * nearest_wide.c - a breadth-first tree from the GC roots: the node before each node on a shortest path.
  *
  * In:  outbound lists, classes, roots; the nodes whose parent is wanted (that of a node with one referrer is the
  *      referrer).
- * Out: parent per wanted node; the node itself for a root, NONE for what cannot be reached.
- * Knows that an instance refers to its class object after everything else.
- * Cost: one pass over the references of reached nodes; resident are two bits per node and the queue, as long as the
- *       frontier is.
+ * Out: the parent of each wanted node; the node itself for a root, NONE if it cannot be reached.
+ * An instance refers to its class object after everything else.
+ * Cost: one pass over the references of reached nodes; memory for two bits per node and the queue, which is as long as
+ *       the frontier.
  *
- * A plain queue: the levels may be as many as the nodes (a list of 5 million), so nothing is done per level.
- * Ties are decided by the order of roots, then of references, and so by one thread alone.
+ * A plain queue: there may be as many levels as nodes (a list of 5 million), so there is no work per level.
+ * The order of roots, then of references, decides between equally short paths, so the search runs on one thread.
  */
 #include "algo/wide.h"
 
@@ -17,19 +17,17 @@
 #include <string.h>
 
 #define TICK_NODES 65536u
-/* Entries of the queue: far enough for a load from memory, near enough to stay in the first cache. */
+/* Entries of the queue: far enough for a load from memory, near enough to stay in the first-level cache. */
 #define AHEAD       16u
 #define QUEUE_FIRST (1u << 16)
 
-typedef struct queue { /* a ring; head and tail count up for ever */
+typedef struct queue { /* a ring; head and tail are only incremented */
     NID     *at;
     uint64_t capacity; /* a power of two */
     uint64_t head, tail;
 } queue;
 
-/*
- * Of 64 nodes: those reached, those whose parent is wanted; side by side, for who asks about one asks about the other.
- */
+/* For 64 nodes: those reached, and those whose parent is wanted; adjacent, because both are tested together. */
 typedef struct marks {
     uint64_t seen, keep;
 } marks;
@@ -37,11 +35,11 @@ typedef struct marks {
 typedef struct tree {
     marks     *marks;
     NID       *class_edge; /* by class number: its object, NONE once it is reached */
-    const NID *before;     /* of those whose parent is wanted */
+    const NID *before;     /* number of wanted nodes before each word */
     NID       *parent;
 } tree;
 
-/* Room for n more. A ring that grows is laid out anew: what had wrapped to its front goes after its old end. */
+/* Makes room for n more. When a ring grows, elements that had wrapped to its front are moved after its old end. */
 static bool grow(queue *q, uint64_t n, hdx_mem *mem)
 {
     uint64_t next = q->capacity == 0 ? QUEUE_FIRST : q->capacity;
@@ -89,7 +87,7 @@ static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const hdx_resources *wit
     uint64_t          done = 0;
     while (q->head < q->tail) {
         if (q->tail - q->head > AHEAD) {
-            /* dependent loads, each asked for when the one before it has had time to arrive */
+            /* Dependent loads, each prefetched when the one before it has had time to arrive. */
             const uint64_t mask = q->capacity - 1;
             hdx_packed_base_ahead(lists, q->at[(q->head + AHEAD) & mask]);
             hdx_packed_list_ahead(lists, q->at[(q->head + AHEAD / 2) & mask]);
@@ -102,7 +100,7 @@ static hdx_code visit_queue(const WIDE(hdx_digraph) *g, const hdx_resources *wit
             reach(t, q, (NID)hdx_packed_next(lists, &list), v);
         if (list.class_number < classes && class_edge[list.class_number] != NONE) {
             reach(t, q, class_edge[list.class_number], v);
-            class_edge[list.class_number] = NONE; /* reached: no other instance needs to ask */
+            class_edge[list.class_number] = NONE; /* reached: no other instance needs to test it */
         }
         if (++done % TICK_NODES == 0 && hdx_tick(tick, TICK_NODES))
             return hdx_tick_stop(err);
@@ -154,6 +152,6 @@ hdx_code WIDE(hdx_rank)(WIDE(hdx_ranked) *set, uint64_t n, hdx_mem *mem, hdx_err
         set->before[i] = (NID)set->count;
         set->count += (uint64_t)__builtin_popcountll(set->words[i]);
     }
-    assert(set->count <= n); /* nothing beyond the nodes is a member */
+    assert(set->count <= n); /* no bits after the last node are set */
     return HDX_OK;
 }

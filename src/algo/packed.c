@@ -1,14 +1,12 @@
-/*
- * packed.c - makes the pieces of packed lists (packed.h), sums up their lengths, and reads all of them.
- */
+/* packed.c - creates the pieces of packed lists (packed.h), sums their lengths, and reads all of them. */
 #include "algo/packed.h"
 
 #include <assert.h>
 
 #define ENDS         8u  /* bytes of a group's ends, */
-#define WIDE_ENDS    40u /* or so many where there are more than 255 entries */
+#define WIDE_ENDS    40u /* or this many for more than 255 entries */
 #define CLASSES      8u
-#define REFERRED     512u /* targets looked at at once */
+#define REFERRED     512u /* targets processed at a time */
 #define TICK_BATCHES 256u
 
 hdx_code hdx_packed_new(hdx_packed *p, uint64_t nodes, hdx_mem *mem, hdx_error *err)
@@ -132,15 +130,18 @@ hdx_code hdx_packed_restore(hdx_packed *p, hdx_mem *mem, hdx_packed_get_bytes *g
     return code;
 }
 
-#define AT_ONCE 4u /* read and written, there or not */
+#define AT_ONCE 4u /* read and written, whether they exist or not */
 
 static inline bool has_far(const uint8_t *classes)
 {
-    const uint64_t low = ~hdx_le64(classes); /* is one of its bytes 0? */
+    const uint64_t low = ~hdx_le64(classes); /* tests whether one of its bytes is 0 */
     return ((low - 0x0101010101010101u) & ~low & 0x8080808080808080u) != 0;
 }
 
-/* The lists of nodes v .. v + n - 1, from place `from` of a group with narrow ends and no class among its entries. */
+/*
+ * Reads the lists of nodes v .. v + n - 1, from place `from` of a group with narrow ends and no class among its
+ * entries.
+ */
 static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, uint64_t v, unsigned from, unsigned n,
                                       uint64_t *sources, uint64_t *targets)
 {
@@ -164,7 +165,7 @@ static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, 
     for (unsigned k = from; k < from + n; k++, v++) {
         const unsigned stop = (unsigned)(ends >> 8 * k & 255) - begin;
         unsigned       i = (unsigned)(begins >> 8 * k & 255) - begin;
-        do { /* four of any list: what is too many the next one writes over */
+        do { /* always four of a list: the next one overwrites excess ones */
             uint64_t *to = sources + i;
 #pragma GCC unroll 4
             for (unsigned j = 0; j < AT_ONCE; j++)
@@ -174,7 +175,7 @@ static inline uint32_t pairs_of_group(const hdx_packed *p, const uint8_t *head, 
     return count;
 }
 
-/* The same where some entries are classes. */
+/* Same if some entries are classes. */
 static inline uint32_t pairs_of_mixed(const hdx_packed *p, const hdx_packed_group *g, uint64_t v, unsigned from,
                                       unsigned n, uint64_t *sources, uint64_t *targets)
 {
@@ -192,7 +193,7 @@ static inline uint32_t pairs_of_mixed(const hdx_packed *p, const hdx_packed_grou
     return count;
 }
 
-/* One list, as much of it as there is room for. */
+/* Reads one list, as far as there is room. */
 static uint32_t pairs_of_list(const hdx_packed *p, hdx_packed_walk *w, uint64_t room, uint64_t *sources,
                               uint64_t *targets)
 {
@@ -266,7 +267,7 @@ void hdx_packed_sum(hdx_packed *p)
         p->before[i] = sum;
         sum += edges;
     }
-    if (p->edges != sum) /* whoever packed the lists knows; others may be reading it */
+    if (p->edges != sum) /* the code that packed the lists has set it; other threads may be reading it */
         p->edges = sum;
 }
 
@@ -274,7 +275,7 @@ hdx_packed_walk hdx_packed_walk_from(const hdx_packed *p, uint64_t value)
 {
     if (p->blocks == 0)
         return (hdx_packed_walk){ 0, p->nodes, 0 };
-    /* the last block that begins at or before it */
+    /* The last block that begins at or before it. */
     const uint64_t  block = hdx_upper_bound(HDX_NUMBERS(p->before, p->blocks), value) - 1;
     hdx_packed_walk walk = { block * HDX_PACKED_BLOCK, p->nodes, value - p->before[block] };
     while (walk.node < walk.end) {

@@ -1,33 +1,34 @@
 /*
- * predecessors_wide.c - who may lead to a node, in preorder numbers and in their order: what Semi-NCA pulls labels
- * from.
+ * predecessors_wide.c - the predecessors of each node in preorder numbers, ascending, from which Semi-NCA computes
+ * labels.
  *
- * In:  numbers of nodes; records of referrers in the order of nodes; the instances of classes whose object is no root.
- * Out: two tapes by rising number, read from their ends by dominators_wide.c: of the records, and of the instances,
- *      which have nothing in common but their form and may be made side by side.
- * Knows that a node with one referrer takes its parent and never looks: 73-95 % of a real dump. That holds only where
- * the list tells all: a class object has its instances besides, and a root is entered from the virtual root whatever
- * the lists say.
- * Cost: one random load per referrer (its number), asked for ahead; numbers in ranges, as many at a time as fit: a slot
- *       of one NID for each number of the range, and the predecessors themselves. A range more is one more reading of
- *       the records.
+ * In:  numbers of nodes; records of referrers in the order of nodes; the instances of classes whose object is not a
+ *      root.
+ * Out: two tapes by ascending number, read from their ends by dominators_wide.c: from the records, and from the
+ *      instances. They have the same form, and may be written in parallel.
+ * The dominator of a node with one referrer is its parent, so it has no list: 73-95 % of a real dump. That is only true
+ * if the list is complete: a class object also has its instances, and a root is entered from the virtual root whatever
+ * its list contains.
+ * Cost: one random load per referrer (its number), prefetched; numbers in ranges, as many at a time as fit: a slot of
+ *       one NID for each number of the range, and the predecessors themselves. Each further range reads the records
+ *       again.
  *
- * Of the predecessors below a node only the least can matter: each is its own candidate. So most lists shrink to one
- * number.
+ * Of the predecessors with smaller numbers only the least matters: each is its own candidate. So most lists shrink to
+ * one number.
  */
 #include "algo/wide.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#define AHEAD       64u        /* referrers whose numbers are asked for before the turn of their record */
-#define BATCH       256u       /* instances read at once; referrers of a record gathered at once */
+#define AHEAD       64u        /* distance in referrers for prefetching their numbers */
+#define BATCH       256u       /* instances read at a time; referrers of a record gathered at a time */
 #define GRAB        (1u << 14) /* NIDs a worker takes of the buffer at a time */
-#define TRIM        (4u << 20) /* bytes of a buffer that stays where it is */
-#define OWN         (GRAB / 4) /* a longer list gets a place of its own */
+#define TRIM        (4u << 20) /* bytes of a buffer that need not be moved */
+#define OWN         (GRAB / 4) /* a longer list gets separate space */
 #define SPAN_LEAST  (1u << 16)
-#define FLUSH       (1u << 16) /* NIDs written at once */
-#define PART        (1u << 15) /* numbers whose lists a worker puts in order at a time */
+#define FLUSH       (1u << 16) /* NIDs written at a time */
+#define PART        (1u << 15) /* numbers whose lists a worker sorts at a time */
 #define TICK_CHUNKS 16u
 
 typedef struct range {
@@ -35,14 +36,14 @@ typedef struct range {
     const hdx_referrers       *referrers;
     const hdx_resources       *with;
     uint64_t                   from, end; /* numbers */
-    uint64_t                   span;      /* as many of them as are tried next; at most `slots` */
+    uint64_t                   span;      /* how many of them to try next; at most `slots` */
     uint64_t                   slots;     /* room for numbers */
-    NID                       *slot;      /* number - from -> place of its list in buffer, + 1; 0: none */
+    NID                       *slot;      /* number - from -> index of its list in buffer, + 1; 0: none */
     NID                       *buffer;    /* lists: count, then as on the tape */
     uint64_t                   capacity;
     _Atomic uint64_t           taken;
-    _Atomic uint64_t           longest; /* list that found no room, with its count */
-    _Atomic uint64_t           next;    /* chunk */
+    _Atomic uint64_t           longest; /* longest list that found no room, including its count */
+    _Atomic uint64_t           next;    /* next chunk */
     atomic_bool                full;
     hdx_first_error            fault;
 } range;
@@ -51,7 +52,7 @@ typedef struct grab { /* a worker's part of the buffer */
     uint64_t at, end;
 } grab;
 
-/* Where n NIDs may go; a long list gets a place of its own, and the part at hand stays for the next ones. */
+/* Reserves space for n NIDs; a long list gets separate space, and the current part remains for later ones. */
 static bool reserve(range *r, grab *g, uint64_t n, uint64_t *place)
 {
     const bool own = n > OWN;
@@ -74,7 +75,7 @@ static bool reserve(range *r, grab *g, uint64_t n, uint64_t *place)
     return true;
 }
 
-/* The list of one number on its way into the buffer: referrers by ascending node; numbers of garbage are 0. */
+/* The list of one number that is being added to the buffer: referrers by ascending node; numbers of garbage are 0. */
 typedef struct taking {
     range   *r;
     grab    *g;
@@ -114,7 +115,7 @@ static void end_list(taking *t)
         t->g->at += t->kept + 1;
 }
 
-/* Their numbers are asked for already. */
+/* REQUIRES: their numbers were prefetched. */
 static inline void put_referrers(taking *t, const uint64_t *nodes, uint64_t n)
 {
     const NID *number = t->r->numbered->number, w = t->w;
@@ -144,7 +145,7 @@ static void ask_for(const taking *t, const uint64_t *nodes, uint64_t n)
         __builtin_prefetch(number + nodes[i]);
 }
 
-/* ---- records that are packed ---- */
+/* ---- packed records ---- */
 static bool take_packed(taking *t, uint64_t node, const uint8_t **at, uint64_t count)
 {
     uint64_t nodes[BATCH], source = node;
@@ -182,7 +183,7 @@ static hdx_code take_chunk(taking *t, uint64_t chunk, uint8_t *bytes, hdx_error 
     return HDX_OK;
 }
 
-/* ---- records that never were ---- */
+/* ---- records without packing ---- */
 static bool take_run(void *context, const uint64_t *nodes, const uint64_t *counts, uint32_t n,
                      const uint64_t *referrers)
 {
@@ -245,19 +246,19 @@ static void read_records(void *context, unsigned worker)
     hdx_mem_put(r->with->mem, bytes, room);
 }
 
-/* ---- out ---- */
-/* Parts of a range go out one after the other, whichever thread puts them in order. */
+/* ---- output ---- */
+/* Parts of a range are written one after the other, whichever thread sorts them. */
 typedef struct turns {
     range           *r;
     const hdx_tape  *tape;
-    _Atomic uint64_t next; /* part to be drawn */
+    _Atomic uint64_t next; /* next part to take */
     _Atomic uint64_t written;
     pthread_mutex_t  lock; /* guards `out` */
     pthread_cond_t   moved;
-    uint64_t         out; /* part whose turn it is */
+    uint64_t         out; /* part that may be written now */
 } turns;
 
-/* A worker's way to the tape: what it writes waits for the turn of its part. */
+/* The output of a worker: it waits until its part may be written. */
 typedef struct part_tape {
     turns   *t;
     uint64_t part;
@@ -270,7 +271,7 @@ static hdx_code wait_turn(part_tape *p, hdx_error *err)
     while (t->out != p->part && !hdx_first_error_any(&t->r->fault))
         (void)pthread_cond_wait(&t->moved, &t->lock);
     (void)pthread_mutex_unlock(&t->lock);
-    if (hdx_first_error_any(&t->r->fault)) /* which has said why */
+    if (hdx_first_error_any(&t->r->fault)) /* the error of another worker is already stored */
         return hdx_fail(err, HDX_CANCELLED, "", HDX_NOWHERE, "another thread stopped");
     return HDX_OK;
 }
@@ -307,7 +308,7 @@ static hdx_code put_list(hdx_tape_writer *out, const NID *list, uint64_t n, hdx_
     return code;
 }
 
-/* The lists of part `at->part`; its turn is over afterwards. */
+/* Writes the lists of part `at->part`, and ends its turn. */
 static hdx_code put_part(const range *r, part_tape *at, hdx_tape_writer *out, hdx_error *err)
 {
     assert(r->from + at->part * PART < r->end); /* A4 */
@@ -342,13 +343,13 @@ static void put_parts(void *context, unsigned worker)
         code = put_part(r, &at, &out, &err);
     if (code != HDX_OK) {
         hdx_first_error_put(&r->fault, code, &err);
-        end_turn(t); /* wakes who waits */
+        end_turn(t); /* wakes waiting workers */
     }
     atomic_fetch_add(&t->written, out.written / sizeof(NID));
     hdx_tape_writer_close(&out, r->with->mem);
 }
 
-/* All lists of the range, by rising number: one random load a list, so all threads ask. */
+/* Writes all lists of the range, by ascending number: one random load per list, so all threads do it. */
 static hdx_code put_range(range *r, hdx_taped *out, hdx_error *err)
 {
     turns t = { .r = r, .tape = out->tape };
@@ -362,7 +363,7 @@ static hdx_code put_range(range *r, hdx_taped *out, hdx_error *err)
 }
 
 /* ---- ranges ---- */
-/* A single list that is longer than the buffer: there is no narrower range. */
+/* Grows the buffer for a single list that is longer than it: a range cannot be narrower. */
 static hdx_code grow(range *r, hdx_error *err)
 {
     const uint64_t want = atomic_load(&r->longest);
@@ -372,7 +373,7 @@ static hdx_code grow(range *r, hdx_error *err)
     return r->buffer != NULL ? HDX_OK : hdx_no_memory(err, "the predecessors of one object", want * sizeof(NID));
 }
 
-/* One range, as wide as it comes out: narrower when its lists do not fit the buffer, and wider again after it. */
+/* Fills one range: narrower if its lists do not fit in the buffer, and wider again afterwards. */
 static hdx_code fill_range(range *r, hdx_error *err)
 {
     const uint64_t after = r->numbered->reached + 1;
@@ -398,7 +399,7 @@ static hdx_code fill_range(range *r, hdx_error *err)
     }
 }
 
-/* The last range is there: what of the buffer it does not take is for the tape. */
+/* For the last range: frees the unused part of the buffer, which the tape may then use. */
 static void trim(range *r)
 {
     const uint64_t taken = atomic_load(&r->taken), bytes = taken * sizeof(NID);
@@ -411,13 +412,16 @@ static void trim(range *r)
     r->capacity = taken;
 }
 
-/* Room for all lists where it suffices; else for some numbers and their lists, as if these were spread evenly. */
+/*
+ * Allocates memory for all lists if it suffices; otherwise for some numbers and their lists, as if those were evenly
+ * distributed.
+ */
 static void share_room(range *r, uint64_t room)
 {
     const hdx_referrers *referrers = r->referrers;
     const unsigned       threads = r->with->threads;
     const uint64_t       reached = r->numbered->reached, grabs = (uint64_t)(threads + 1) * GRAB;
-    /* short lists leave less than a quarter of a worker's part unused */
+    /* Short lists leave less than a quarter of a worker's part unused. */
     const uint64_t all = referrers->entries + referrers->entries / 3 + grabs;
     const uint64_t records = threads * (referrers->longest + HDX_PACKED_SLACK + FLUSH * sizeof(NID)),
                    places = (room > records ? room - records : 0) / sizeof(NID);
@@ -429,7 +433,7 @@ static void share_room(range *r, uint64_t room)
         r->capacity = places > r->slots + grabs ? places - r->slots : grabs;
         r->capacity = r->capacity > all ? all : r->capacity;
     }
-    r->capacity = r->capacity < NONE ? r->capacity : NONE - 1; /* a slot holds a place */
+    r->capacity = r->capacity < NONE ? r->capacity : NONE - 1; /* a slot contains an index */
     r->span = r->slots;
 }
 
@@ -467,13 +471,13 @@ typedef struct class_search {
     hdx_tape_writer            out;
 } class_search;
 
-/* Of a class object's instances: how many have a number above its own, the least of those below (0: none). */
+/* About the instances of a class object: how many have a number above its own, the least of those below (0: none). */
 typedef struct kept {
     uint64_t count;
     NID      least;
 } kept;
 
-/* The instances of a class whose object has number w. */
+/* Writes the instances of a class whose object has number w. */
 static hdx_code put_instances(class_search *s, uint32_t class_number, NID w, kept *k, hdx_error *err)
 {
     const hdx_class_instances *instances = s->instances;
@@ -504,7 +508,7 @@ static hdx_code put_instances(class_search *s, uint32_t class_number, NID w, kep
 }
 
 /*
- * Class objects that have their instances for predecessors, as pairs of their number and that of their class, by rising
+ * Finds class objects whose instances are predecessors, as pairs of their number and that of their class, by ascending
  * number.
  */
 static uint64_t find_classes(const class_search *s, const WIDE(hdx_digraph) *g, hdx_pair *out)
@@ -522,7 +526,7 @@ static uint64_t find_classes(const class_search *s, const WIDE(hdx_digraph) *g, 
     return count;
 }
 
-/* The predecessors of the object of the first of these classes; *taken: of so many, which have the same. */
+/* Writes the predecessors of the object of the first of these classes; *taken: how many have the same object. */
 static hdx_code put_class_object(class_search *s, const hdx_pair *classes, uint64_t n, uint64_t *taken, hdx_error *err)
 {
     const NID w = (NID)classes[0].first;
@@ -550,7 +554,7 @@ hdx_code WIDE(hdx_class_predecessors)(const WIDE(hdx_digraph) *g, const WIDE(hdx
     if (!hdx_tape_writer_open(&s.out, out->tape, FLUSH * sizeof(NID), with->mem) || classes == NULL)
         code = hdx_no_memory(err, "instances of classes", g->classes * sizeof *classes);
     const uint64_t n = code == HDX_OK ? find_classes(&s, g, classes) : 0;
-    for (uint64_t i = 0; i < n && code == HDX_OK; i += taken) /* two classes of a damaged dump may have one object */
+    for (uint64_t i = 0; i < n && code == HDX_OK; i += taken) /* in a damaged dump two classes may have one object */
         code = put_class_object(&s, classes + i, n - i, &taken, err);
     if (code == HDX_OK)
         code = hdx_tape_writer_flush(&s.out, err);

@@ -1,19 +1,19 @@
 /*
- * transpose_wide.c - outbound lists transposed: who refers to a node.
+ * transpose_wide.c - transposes outbound lists: finds the referrers of each node.
  *
- * Nearly every node has one referrer (73 to 95 % in dumps), and that needs no count and no cursor: it stands in an
- * array by node. A counting sort is left for those with many, which are found first, with two bits a node. Sources come
- * in ascending order by themselves, and several ranges of targets give what one gives, with a sweep each.
+ * Nearly every node has one referrer (73 to 95 % in dumps), which needs neither a count nor a cursor: it is stored in
+ * an array by node. A counting sort is used for nodes with several referrers, which are found first, with two bits a
+ * node. Sources are ascending anyway, and several ranges of targets give the same result as one, with a sweep each.
  * Cost: a sweep over the packed lists for the bits, one to count and one to place; a random write for each reference,
- *       and for those to a node with many referrers two more in arrays that are a tenth as long. Workers that share the
- *       sources count for themselves alone.
+ *       and for those to a node with several referrers two more, in arrays that are a tenth as long. Workers that
+ *       divide the sources have separate counts.
  */
 #include "algo/wide.h"
 
 #include <assert.h>
 
 #define TICK_BATCHES 256u
-#define BATCH        512u /* references unpacked at once */
+#define BATCH        512u /* references unpacked at a time */
 #define AHEAD        24u
 
 typedef struct sweeping {
@@ -22,14 +22,14 @@ typedef struct sweeping {
     uint64_t                      from, span; /* targets */
     uint64_t                      rank;       /* of the range's first node in many */
     NID                          *count;      /* by rank - `rank` */
-    NID                          *only;       /* by target of the range; NULL: not wanted */
+    NID                          *only;       /* by target of the range; NULL: not needed */
     NID                          *to;
     uint64_t                      target[BATCH + HDX_PACKED_MORE + AHEAD];
     uint64_t                      source[BATCH + HDX_PACKED_MORE];
 } sweeping;
 typedef void on_batch(sweeping *t, uint32_t n);
 
-/* Those of the range; in place. */
+/* Selects references to targets of the range, in place. */
 static uint32_t choose(sweeping *t, uint32_t n)
 {
     uint32_t kept = 0;
@@ -42,7 +42,10 @@ static uint32_t choose(sweeping *t, uint32_t n)
     return kept;
 }
 
-/* Of those, the ones to nodes with many referrers: their places in count instead of them; in place, for most go. */
+/*
+ * Of those, selects the ones to nodes with several referrers and replaces targets by their ranks; in place, because few
+ * remain.
+ */
 static uint32_t choose_many(sweeping *t, uint32_t n)
 {
     const uint64_t *words = t->many->words;
@@ -71,10 +74,13 @@ static void place_batch(sweeping *t, uint32_t n)
         NID           *only = t->only;
         const uint64_t from = t->from;
         for (uint32_t i = 0; i < n; i++) {
-            /* after the last target lies anything: an address is reckoned, no pointer made */
+            /*
+             * Beyond the last target the value is arbitrary, so the address is computed as an integer, without forming
+             * a pointer.
+             */
             __builtin_prefetch((const void *)((uintptr_t)only + (t->target[i + AHEAD] - from) * sizeof *only), 1);
             __atomic_store_n(&only[t->target[i] - from], (NID)t->source[i],
-                             __ATOMIC_RELAXED); /* of many: whatever it is, of whatever worker */
+                             __ATOMIC_RELAXED); /* for several referrers: any one, of any worker */
         }
     }
     n = choose_many(t, n);

@@ -1,8 +1,8 @@
 /*
- * manifest.c - everything said once about an index, as one value.
+ * manifest.c - all facts about an index that exist once, encoded as one value.
  *
- * The same list of members is walked for writing and for reading, so that the two cannot drift apart: `both` knows
- * which way it goes.
+ * The same list of members is processed for writing and for reading, so that the two cannot differ: `both` has the
+ * direction.
  */
 #include "catalog/values.h"
 
@@ -11,7 +11,7 @@
 #define DAMAGE_LEAST 6u /* bytes of the shortest entry */
 
 typedef struct both {
-    hdx_buffer *to;   /* writing, or */
+    hdx_buffer *to;   /* writing, otherwise */
     hdx_taker  *from; /* reading */
 } both;
 
@@ -52,7 +52,7 @@ static void bytes(both *b, uint8_t *at, uint64_t len)
         (void)hdx_take_fault(b->from, "bytes of an identity, left", b->from->left.len, len);
 }
 
-/* A text in an array of `room` bytes, its NUL included. */
+/* A text in an array of `room` bytes, including its NUL. */
 static void text(both *b, char *at, size_t room)
 {
     if (b->to != NULL) {
@@ -112,7 +112,7 @@ static void count_members(both *b, hdx_manifest *m)
     u32(b, &m->step);
 }
 
-/* Most of the 512 tags never occur: pairs of place + 1 and count, ended by 0. */
+/* Most of the 512 tags never occur: pairs of index + 1 and count, ended by 0. */
 static void record_counts(both *b, hdx_manifest *m)
 {
     uint64_t *counts = &m->record_counts[0][0];
@@ -222,7 +222,7 @@ static void source_and_build(both *b, hdx_manifest *m)
 
 static bool details(const hdx_stripping *s) { return s->detailed || s->limit[0] > 0; }
 
-/* What redaction left, or limits; where neither is known, and in older indexes, the manifest ends before this. */
+/* What redaction left, or limits. If neither is known, and in older indexes, the manifest ends before this. */
 static void stripped_contents(both *b, hdx_stripping *s)
 {
     uint32_t kept = s->kept, fill[2] = { s->fill[0], s->fill[1] };
@@ -239,7 +239,7 @@ static void stripped_contents(both *b, hdx_stripping *s)
     s->kept = (uint16_t)kept;
 }
 
-/* Older indexes end before this. An index has an empty name and the path of its dump, a view the rest. */
+/* Older indexes end before this. An index has an empty name and the path of its dump, a view the other members. */
 static void view(both *b, hdx_manifest *m)
 {
     if (b->to == NULL && (b->from->left.len == 0 || b->from->code != HDX_OK))
@@ -254,7 +254,7 @@ static void view(both *b, hdx_manifest *m)
     u64(b, &m->cut_from);
     u64(b, &m->cut_to);
     if (b->to != NULL ? m->view_layout != 0 || details(&m->stripping)
-                      : b->from->left.len != 0) /* MAT's rules: as it was before there were others */
+                      : b->from->left.len != 0) /* omitted for MAT's rules, as in older indexes */
         u32(b, &m->view_layout);
 }
 
@@ -291,7 +291,7 @@ static hdx_code all_members(both *b, hdx_manifest *m, uint64_t *capacity)
 void hdx_encode_manifest(hdx_buffer *to, const hdx_manifest *m)
 {
     both b = { .to = to };
-    (void)all_members(&b, (hdx_manifest *)(uintptr_t)m, NULL); /* writing changes nothing */
+    (void)all_members(&b, (hdx_manifest *)(uintptr_t)m, NULL); /* writing does not change it */
 }
 
 hdx_code hdx_decode_manifest(hdx_view value, hdx_manifest *out, uint64_t *capacity, hdx_error *err)

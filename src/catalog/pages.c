@@ -1,11 +1,11 @@
 /*
  * pages.c - the B-tree of an LMDB 0.9 file, walked once before LMDB maps it.
  *
- * In:  the file as bytes; its sum was right, so this meets only files that somebody made on purpose.
- * Out: yes, or HDX_DAMAGED with the page's place in the file.
- * Knows the layout of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_meta, MDB_db), data version 1, little-endian. LMDB
- * checks page numbers against the last page but trusts offsets inside of pages, sizes of values, and calls abort()
- * where a tree is no tree.
+ * In:  the file as bytes; its checksum was right, so only crafted files fail here.
+ * Out: HDX_OK, or HDX_DAMAGED with the position of the page in the file.
+ * The layout is that of LMDB 0.9 (mdb.c: MDB_page, MDB_node, MDB_meta, MDB_db), data version 1, little-endian. LMDB
+ * checks page numbers against the last page but trusts offsets inside of pages, sizes of values, and calls abort() if a
+ * tree is malformed.
  *
  *   page   0 pgno u64 | 8 pad u16 | 10 flags u16 | 12 lower u16, 14 upper u16 (overflow: 12 pages u32) | 16 offsets u16
  *          ... nodes
@@ -46,7 +46,7 @@ static hdx_code bad(const tree *t, uint64_t page, const char *problem)
 
 static const uint8_t *page_at(const tree *t, uint64_t page) { return t->file.at + page * t->page_size; }
 
-/* A meta page; *txn says which of the two LMDB will take. */
+/* Reads a meta page; *txn decides which of the two LMDB uses. */
 static hdx_code read_meta(tree *t, unsigned which, uint64_t *txn)
 {
     const uint8_t *p = page_at(t, which), *db = p + 88;
@@ -87,7 +87,7 @@ static hdx_code check_overflow(const tree *t, uint64_t from, uint64_t page, uint
     return mark(t, page, count);
 }
 
-/* One node; `child` is set for branches. */
+/* Checks one node; `child` is set for branches. */
 static hdx_code check_node(const tree *t, uint64_t page, unsigned index, bool leaf, uint64_t *child)
 {
     const uint8_t *p = page_at(t, page);
@@ -113,7 +113,7 @@ static hdx_code check_node(const tree *t, uint64_t page, unsigned index, bool le
     return check_overflow(t, page, hdx_le64(n + NODE_HEAD + key), size);
 }
 
-/* Nodes of a branch or leaf page; *leaf says which it must be. */
+/* Checks the nodes of a branch or leaf page; `leaf`: which of the two it must be. */
 static hdx_code check_page(const tree *t, uint64_t page, bool leaf, unsigned *nodes)
 {
     const uint8_t *p = page_at(t, page);
@@ -151,7 +151,7 @@ static hdx_code walk(const tree *t)
     while (depth > 0) {
         unsigned top = depth - 1;
         uint64_t child;
-        if (depth == t->depth || stack[top].next == stack[top].nodes) { /* a leaf was checked whole */
+        if (depth == t->depth || stack[top].next == stack[top].nodes) { /* a leaf was checked completely */
             depth--;
             continue;
         }

@@ -1,11 +1,11 @@
 /*
- * reader.c - a finished catalog, read-only.
+ * reader.c - reads a finished catalog.
  *
  * In:  catalog.sum and catalog.mdb of an index folder.
- * Out: the manifest at once; texts, classes, roots, threads and heaps when they are first asked for, then kept until
- *      close.
- * Cost: opening reads the file once (CRC32C and its pages' bounds, together some 5 GB/s) and decodes the manifest
- *       alone. Texts stay in LMDB's map. One lock stands before all decoding; what is decoded is read without it.
+ * Out: the manifest immediately; texts, classes, roots, threads and heaps on first use, cached until the catalog is
+ *      closed.
+ * Cost: opening reads the file once (CRC32C and its pages' bounds, together some 5 GB/s) and decodes only the manifest.
+ *       Texts stay in LMDB's map. One lock guards all decoding; decoded data is read without it.
  */
 #include "catalog/store.h"
 #include "model/model.h"
@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define OPEN_TRIES 16u /* of an index that is replaced meanwhile */
+#define OPEN_TRIES 16u /* for an index that is replaced meanwhile */
 
 struct hdx_catalog {
     MDB_env        *env;
@@ -56,7 +56,7 @@ static hdx_code read_sum(hdx_io *io, const char *path, uint8_t identity[16], uin
     return hdx_decode_sum((hdx_view){ bytes, (size_t)got }, identity, size, crc, err);
 }
 
-/* Everything about the file that LMDB will not look at. */
+/* Checks everything about the file that LMDB does not check. */
 static hdx_code check_file(hdx_io *io, const char *path, uint64_t size, uint32_t crc, hdx_error *err)
 {
     struct stat    stat;
@@ -96,7 +96,7 @@ static hdx_code open_table(hdx_catalog *c, const char *path, uint64_t size, hdx_
         c->env = NULL;
         return hdx_lmdb_fail(err, rc, "cannot prepare LMDB");
     }
-    /* the map is the file, whatever size its head asks for; no lock file, so a folder that cannot be written will do */
+    /* The map is as large as the file, whatever its head contains; no lock file, so a read-only folder is possible. */
     if ((rc = mdb_env_set_mapsize(c->env, (size_t)size)) != 0 ||
         (rc = mdb_env_open(c->env, path, MDB_RDONLY | MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS, 0)) != 0)
         return hdx_lmdb_fail(err, rc, "cannot open " HDX_CATALOG_FILE);
@@ -178,8 +178,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /*
- * A build puts a new index in the place of another, and `remove` takes one away, between two files that are read here:
- * then the files do not belong together, which is no damage. The folder is another one by then, or has changed.
+ * Between the two files that are read here, a build may replace the index, or `remove` may delete it: then the files do
+ * not match, which is not damage. In that case the folder is another one, or has changed.
  */
 hdx_code hdx_catalog_open(hdx_io *io, const char *folder, hdx_catalog **out, hdx_error *err)
 {
@@ -192,7 +192,7 @@ hdx_code hdx_catalog_open(hdx_io *io, const char *folder, hdx_catalog **out, hdx
         const int rc = io->stat(io, folder, &after);
         if (rc >= 0 ? is_same(&before, &after) : rc != -ENOENT)
             return code;
-        if (rc < 0) /* removed: as if it had not been there */
+        if (rc < 0) /* removed: as if it had not existed */
             left = 1;
     }
 }
@@ -233,7 +233,7 @@ static hdx_code scan_begin(hdx_catalog *c, uint8_t letter, scan *s, hdx_error *e
     return rc == 0 ? HDX_OK : hdx_lmdb_fail(err, rc, "cannot read " HDX_CATALOG_FILE);
 }
 
-/* *more false: no further key of the letter. */
+/* *more is false if the letter has no further key. */
 static hdx_code scan_next(scan *s, hdx_view *key, hdx_view *value, bool *more, hdx_error *err)
 {
     MDB_val k = { 1, &s->letter }, v;
@@ -255,7 +255,7 @@ static hdx_code missing(hdx_error *err, const char *what, uint64_t seen, uint64_
                     (unsigned long long)said);
 }
 
-/* Room for as many as key n says, once that is seen to be possible: each takes a key and a value of its own. */
+/* Allocates room for as many as key n implies, if that is possible: each needs a key and a value of its own. */
 static hdx_code room_for(hdx_catalog *c, const char *what, uint64_t count, uint64_t size, void **array, hdx_error *err)
 {
     MDB_stat stat;
@@ -269,7 +269,7 @@ static hdx_code room_for(hdx_catalog *c, const char *what, uint64_t count, uint6
     return HDX_OK;
 }
 
-/* Calls one(c, place of the array, number, value) for each key, which must be numbered 0 .. count - 1. */
+/* Calls one(c, address of the array, number, value) for each key, which must be numbered 0 .. count - 1. */
 static hdx_code decode_numbered(hdx_catalog *c, uint8_t letter, const char *what, uint64_t count,
                                 hdx_code (*one)(hdx_catalog *c, uint32_t number, hdx_view value, hdx_error *err),
                                 hdx_error *err)
@@ -317,7 +317,7 @@ static hdx_code need_texts(hdx_catalog *c, hdx_error *err)
     if (c->has_texts)
         return HDX_OK;
     (void)mdb_env_info(c->env, &info);
-    if (size > info.me_mapsize) /* a text takes a byte and more */
+    if (size > info.me_mapsize) /* a text needs at least a byte */
         return missing(err, "texts", info.me_mapsize, size);
     if ((c->texts = hdx_mem_array(NULL, size, sizeof *c->texts)) == NULL)
         return hdx_no_memory(err, "names of the catalog", size * sizeof *c->texts);
@@ -346,7 +346,7 @@ static hdx_texts texts_of(const hdx_catalog *c) { return (hdx_texts){ c->texts, 
 
 /* ---- classes ---- */
 
-/* Chains of super classes must end, or a walk over one would not. */
+/* Checks that chains of superclasses end; otherwise walks over them would not. */
 static hdx_code check_supers(const hdx_catalog *c, hdx_error *err)
 {
     uint32_t at;
@@ -379,7 +379,7 @@ static hdx_code decode_classes(hdx_catalog *c, hdx_error *err)
     return code;
 }
 
-/* Decodes once: whichever thread comes first does it, the others wait. */
+/* Decodes once: the first thread does it, others wait. */
 static hdx_code once(hdx_catalog *c, _Atomic bool *has, hdx_code (*decode)(hdx_catalog *c, hdx_error *err),
                      hdx_error *err)
 {
@@ -514,7 +514,7 @@ hdx_code hdx_catalog_roots(hdx_catalog *c, const hdx_root **roots, uint64_t *cou
     return code;
 }
 
-/* The roots of the object in a chunk; *passed when the chunk goes beyond it. */
+/* Copies the roots of the object in a chunk; *passed: the chunk extends beyond it. */
 static hdx_code roots_in_chunk(const hdx_catalog *c, hdx_view key, hdx_view value, hdx_id object, hdx_root *out,
                                uint64_t max, uint64_t *count, bool *passed, hdx_error *err)
 {
@@ -534,10 +534,7 @@ static hdx_code roots_in_chunk(const hdx_catalog *c, hdx_view key, hdx_view valu
     return chunk.taker.code;
 }
 
-/*
- * A chunk that begins before the object may end with it, and only the last such chunk; then come those that begin with
- * it.
- */
+/* The last chunk that begins before the object may contain it, no earlier one; then come those that begin with it. */
 static hdx_code search_roots(hdx_catalog *c, hdx_id object, hdx_root *out, uint64_t max, uint64_t *count,
                              hdx_error *err)
 {
@@ -555,7 +552,7 @@ static hdx_code search_roots(hdx_catalog *c, hdx_id object, hdx_root *out, uint6
     else if (rc == MDB_NOTFOUND)
         rc = mdb_cursor_get(cursor, &k, &v, MDB_LAST);
     if (rc == MDB_NOTFOUND)
-        rc = mdb_cursor_get(cursor, &k, &v, MDB_FIRST); /* nothing before it */
+        rc = mdb_cursor_get(cursor, &k, &v, MDB_FIRST); /* there is no key before it */
     for (; rc == 0 && code == HDX_OK && !passed; rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
         uint8_t letter = k.mv_size == 0 ? 0 : *(const uint8_t *)k.mv_data;
         if (letter > HDX_KEY_ROOT)

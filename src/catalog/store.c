@@ -1,4 +1,4 @@
-/* store.c - codes, paths and keys that writer and reader share. */
+/* store.c - error codes, paths and keys for both writer and reader. */
 #include "catalog/store.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * sum.c - the file catalog.sum: what LMDB's file must be, to the byte, before LMDB is shown it.
+ * sum.c - the file catalog.sum: what LMDB's file must be, byte for byte, before LMDB opens it.
  *
  *   offset size  field
  *        0    8  magic     "heapdexC"

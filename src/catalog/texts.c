@@ -1,6 +1,6 @@
 /*
- * texts.c - open addressing over numbers of texts, at most half full; the hash is seeded, so that a dump cannot aim at
- * it.
+ * texts.c - an open-addressing hash table of text numbers, at most half full; the hash is seeded, so that a dump cannot
+ * provoke collisions.
  */
 #include "catalog/texts.h"
 
@@ -42,7 +42,7 @@ static bool grow(hdx_text_table *t)
 {
     uint64_t       count = t->slot_count == 0 ? FIRST_SLOTS : t->slot_count * 2;
     hdx_text_slot *slots =
-        count > UINT32_MAX ? NULL : hdx_mem_array(t->mem, count, sizeof *slots); /* the hashes kept have 32 bits */
+        count > UINT32_MAX ? NULL : hdx_mem_array(t->mem, count, sizeof *slots); /* stored hashes have 32 bits */
     if (slots == NULL)
         return false;
     memset(slots, 0, count * sizeof *slots); /* written before it is read (mem.h) */
@@ -83,7 +83,7 @@ static hdx_code look_up(hdx_text_table *t, hdx_text text, uint32_t *number, hdx_
 
 void hdx_text_ahead(const hdx_text_table *t, hdx_text text)
 {
-    if (t->slot_count > 0 && text.len <= FETCHED) /* a long one is likely to be known by its address (`recent`) */
+    if (t->slot_count > 0 && text.len <= FETCHED) /* a long one is probably found by its address (`recent`) */
         __builtin_prefetch(&t->slots[(uint32_t)hash(t, text) & (t->slot_count - 1)]);
 }
 

@@ -1,9 +1,9 @@
 /*
- * values.c - classes, roots, threads and heaps as bytes.
+ * values.c - encodes classes, roots, threads and heaps.
  *
  * Everything is a number in groups of 7 bits: most numbers of a class are small or zero, and a layout of fixed width
- * would be four times as long. Texts are numbers too: a name stands in the catalog once, however many fields bear it,
- * so that no dump can make the catalog grow faster than itself by naming one long text again and again.
+ * would be four times as long. Texts are numbers, too: the catalog contains a name once, however many fields have it,
+ * so that no dump can make the catalog grow faster than itself by repeating one long text.
  */
 #include "catalog/values.h"
 
@@ -19,7 +19,7 @@ void hdx_put_number(hdx_buffer *to, uint64_t v)
     to->len += (uint64_t)(end - at);
 }
 
-/* ---- taking ---- */
+/* ---- decoding ---- */
 
 hdx_taker hdx_taker_of(hdx_view value, const char *what, uint64_t which, hdx_error *err)
 {
@@ -92,7 +92,7 @@ hdx_code hdx_take_end(hdx_taker *t)
     return t->code != HDX_OK || t->left.len == 0 ? t->code : hdx_take_fault(t, "excess bytes:", t->left.len, 0);
 }
 
-/* An id, or "none" as 0. */
+/* An id + 1; 0 for none. */
 static void put_id(hdx_buffer *to, hdx_id id) { hdx_put_number(to, id + 1); }
 
 static hdx_id take_id(hdx_taker *t, uint64_t objects) { return hdx_take_up_to(t, objects, "object id") - 1; }
@@ -170,7 +170,7 @@ hdx_code hdx_decode_class(hdx_view value, uint32_t number, const hdx_numbers *al
     out->bytes = hdx_take_number(&t);
     out->live_bytes = hdx_take_number(&t);
     uint64_t fields = hdx_take_up_to(&t, UINT32_MAX, "fields"), statics = hdx_take_up_to(&t, UINT32_MAX, "statics");
-    if (fields + statics > t.left.len / 2) /* a field takes two bytes and more */
+    if (fields + statics > t.left.len / 2) /* a field needs at least two bytes */
         (void)hdx_take_fault(&t, "fields and statics", fields + statics, t.left.len / 2);
     if (t.code != HDX_OK)
         return t.code;
@@ -217,7 +217,7 @@ hdx_code hdx_decode_thread(hdx_view value, uint64_t index, uint64_t objects, hdx
         frames[i].method = text_of(&t, texts);
         frames[i].signature = text_of(&t, texts);
         frames[i].source = text_of(&t, texts);
-        int64_t line = hdx_unzigzag(hdx_take_up_to(&t, UINT32_MAX, "line")); /* of 32 bits: folded it has no more */
+        int64_t line = hdx_unzigzag(hdx_take_up_to(&t, UINT32_MAX, "line")); /* zigzag of 32 bits has no more */
         frames[i].line = (int32_t)line;
     }
     out->frame_count = (uint32_t)count;
@@ -249,7 +249,7 @@ hdx_code hdx_decode_heap(hdx_view value, uint64_t index, hdx_texts texts, hdx_he
     return hdx_take_end(&t);
 }
 
-/* ---- how many there are ---- */
+/* ---- counts ---- */
 
 void hdx_encode_numbers(hdx_buffer *to, const hdx_numbers *n)
 {

@@ -1,12 +1,12 @@
 /*
- * writer.c - a catalog on its way into an index folder that nobody reads yet.
+ * writer.c - writes the catalog of an index that is being built.
  *
  * In:  classes, roots, threads, heaps and the manifest, as values.
- * Out: catalog.mdb, copied together compactly from catalog.tmp, and then catalog.sum, which makes it a catalog.
- * Knows LMDB and the bytes of values.c. Does not know who counted what.
- * Cost: LMDB holds what was not committed in memory of its own, so a transaction ends every 8 MiB: nobody sees the file
- *       before its sum is written, and one transaction would buy nothing. The map only reserves addresses; it grows
- *       between transactions.
+ * Out: catalog.mdb, a compact copy of catalog.tmp, and then catalog.sum, which makes it a catalog.
+ * Values are encoded by values.c.
+ * Cost: LMDB stores uncommitted data in its own memory, so a transaction ends every 8 MiB: no reader opens the file
+ *       before its sum is written, so a single transaction would have no advantage. The map only reserves addresses; it
+ *       grows between transactions.
  */
 #include "catalog/store.h"
 #include "catalog/texts.h"
@@ -17,9 +17,9 @@
 
 #define FIRST_MAP ((uint64_t)64 << 20)
 #define BATCH     ((uint64_t)8 << 20)
-#define NODE_COST 64u /* of a key: node, offset, and the branches above, generously */
+#define NODE_COST 64u /* of a key: node, offset, and the branches above, a generous estimate */
 
-typedef struct stack_end { /* of frames in `stacks` */
+typedef struct stack_end { /* end of frames in `stacks` */
     uint64_t end;
     uint32_t frames;
 } stack_end;
@@ -31,14 +31,14 @@ struct hdx_catalog_writer {
     MDB_env       *env;
     MDB_txn       *txn;
     MDB_dbi        table;
-    uint64_t       map, batch, bound;  /* bound: bytes the file can have by now at most */
+    uint64_t       map, batch, bound;  /* bound: largest possible size of the file so far */
     uint8_t        last[HDX_KEY_ROOM]; /* greatest key */
     size_t         last_len;
     hdx_buffer     value;
     hdx_text_table texts;
-    uint32_t      *numbers; /* of the texts of one value */
+    uint32_t      *numbers; /* of the texts of the current value */
     uint64_t       number_count, number_capacity;
-    hdx_buffer     stacks; /* frames of threads, encoded, one array of frames after the other */
+    hdx_buffer     stacks; /* encoded frames of threads, one array of frames after the other */
     stack_end     *stack_ends;
     uint64_t       stack_count, stack_capacity;
     hdx_map        stack_of; /* address of an array of frames -> its number */
@@ -68,20 +68,20 @@ static bool is_full(const char *folder)
 static hdx_code end(hdx_catalog_writer *w, hdx_error *err)
 {
     int rc = mdb_txn_commit(w->txn);
-    w->txn = NULL; /* given up even when it fails */
+    w->txn = NULL; /* invalid even if it fails */
     w->batch = 0;
     w->bound += 256u << 10;              /* pages that a later transaction copies, and the list of free ones */
-    if (rc == EIO && is_full(w->folder)) /* LMDB says so of every write that came out short */
+    if (rc == EIO && is_full(w->folder)) /* LMDB returns EIO for every incomplete write */
         rc = ENOSPC;
     return rc == 0 ? HDX_OK : hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_WORK);
 }
 
-/* Ends the transaction when it has grown, or when the map might not hold `cost` more. */
+/* Ends the transaction if it has become large, or if the map may be too small for `cost` more. */
 static hdx_code make_room(hdx_catalog_writer *w, uint64_t cost, hdx_error *err)
 {
     hdx_code code;
     int      rc;
-    if (w->txn == NULL) /* an earlier call failed: the caller goes on all the same */
+    if (w->txn == NULL) /* an earlier call failed, but the caller continues */
         return hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "writing continued after a failure");
     if (w->batch + cost <= BATCH && w->bound + cost <= w->map / 2)
         return HDX_OK;
@@ -104,7 +104,7 @@ static hdx_code put(hdx_catalog_writer *w, const uint8_t *key, size_t len, hdx_e
     if (w->value.len > UINT32_MAX - 65536u)
         return hdx_fail(err, HDX_LIMIT, "catalog", HDX_NOWHERE, "value of %llu bytes exceeds LMDB's limit of 4 GiB",
                         (unsigned long long)w->value.len);
-    /* pages may stay half empty; a long value takes whole pages of its own */
+    /* Pages may stay half empty; a long value needs whole pages of its own. */
     uint64_t cost = w->value.len < HDX_CHUNK * 2 ? 2 * (w->value.len + NODE_COST)
                                                  : hdx_round_up(w->value.len + 16, 65536) + NODE_COST;
     if ((code = make_room(w, cost, err)) != HDX_OK)
@@ -113,7 +113,7 @@ static hdx_code put(hdx_catalog_writer *w, const uint8_t *key, size_t len, hdx_e
     size_t  shorter = len < w->last_len ? len : w->last_len;
     int     order = memcmp(key, w->last, shorter), rc;
     bool    behind = order > 0 || (order == 0 && len > w->last_len);
-    /* keys that come in order fill their pages */
+    /* Keys in ascending order fill their pages. */
     if ((rc = mdb_put(w->txn, w->table, &k, &v, behind ? MDB_APPEND : MDB_NOOVERWRITE)) != 0)
         return rc == MDB_KEYEXIST ? hdx_fail(err, HDX_USAGE, "catalog", HDX_NOWHERE, "key %c is written twice", key[0])
                                   : hdx_lmdb_fail(err, rc, "cannot write " HDX_CATALOG_WORK);
@@ -150,7 +150,7 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
         (code = hdx_catalog_path(w->folder, folder, ".", err)) != HDX_OK)
         goto out;
     if (((rc = io->remove(io, w->work)) < 0 && rc != -ENOENT) ||
-        ((rc = io->remove(io, w->sum)) < 0 && rc != -ENOENT)) { /* of a build that was killed */
+        ((rc = io->remove(io, w->sum)) < 0 && rc != -ENOENT)) { /* left by a build that was killed */
         code = hdx_fail(err, HDX_IO, "catalog", HDX_NOWHERE, "cannot remove files of an earlier catalog: %s",
                         strerror(-rc));
         goto out;
@@ -161,7 +161,7 @@ hdx_code hdx_catalog_create(hdx_io *io, const char *folder, hdx_mem *mem, hdx_ca
         code = hdx_lmdb_fail(err, rc, "cannot prepare LMDB");
         goto out;
     }
-    /* not synced: only the compact copy lasts */
+    /* Not synced: only the compact copy is permanent. */
     if ((rc = mdb_env_set_mapsize(w->env, (size_t)w->map)) != 0 ||
         (rc = mdb_env_open(w->env, w->work, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0600)) != 0) {
         code = hdx_lmdb_fail(err, rc, "cannot create " HDX_CATALOG_WORK);
@@ -202,7 +202,7 @@ void hdx_catalog_abandon(hdx_catalog_writer *w)
     hdx_mem_put(w->mem, w, sizeof *w);
 }
 
-/* ---- putting ---- */
+/* ---- adding ---- */
 
 static void start_value(hdx_catalog_writer *w)
 {
@@ -225,7 +225,10 @@ static hdx_code add_fields(hdx_catalog_writer *w, const hdx_field *fields, uint3
     return code;
 }
 
-/* Of classes to come: what leads on is asked for at twice the distance, and the class itself at twice that. */
+/*
+ * For later classes: data behind pointers of the class is prefetched at twice this distance, and the class itself at
+ * twice that.
+ */
 #define NEAR 4u
 
 void hdx_catalog_ahead(const hdx_catalog_writer *w, const hdx_class *c, uint32_t left)
@@ -276,7 +279,7 @@ static int compare_roots(const hdx_root *a, const hdx_root *b)
 hdx_code hdx_catalog_put_roots(hdx_catalog_writer *w, const hdx_root *roots, uint64_t count, hdx_error *err)
 {
     uint8_t  key[HDX_KEY_ROOM];
-    hdx_id   start = HDX_NO_ID; /* object the chunk before began with */
+    hdx_id   start = HDX_NO_ID; /* first object of the previous chunk */
     uint32_t chunk = 0;
     for (uint64_t i = 0; i < count;) {
         hdx_id object = roots[i].object, last = object;
@@ -302,7 +305,7 @@ hdx_code hdx_catalog_put_roots(hdx_catalog_writer *w, const hdx_root *roots, uin
     return HDX_OK;
 }
 
-/* Frames of a thread as bytes. Threads that name the same array have the same frames: those are encoded once. */
+/* Encodes the frames of a thread. Threads with the same array have the same frames: those are encoded once. */
 static hdx_code encode_stack(hdx_catalog_writer *w, const hdx_thread *t, hdx_view *out, hdx_error *err)
 {
     const uint32_t n = t->frame_count;
@@ -425,7 +428,7 @@ static hdx_code io_fail(hdx_error *err, int rc, const char *name, const char *do
     return hdx_fail(err, HDX_IO, name, HDX_NOWHERE, "cannot %s: %s", doing, strerror(-rc));
 }
 
-/* The compact copy; its size and sum. */
+/* Makes the compact copy; returns its size and sum. */
 static hdx_code copy_file(hdx_catalog_writer *w, uint64_t *size, uint32_t *crc, hdx_error *err)
 {
     hdx_io        *io = w->io;

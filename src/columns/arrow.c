@@ -2,12 +2,13 @@
  * arrow.c - rows as an Arrow C stream: a schema, then batches of 60 Ki rows.
  *
  * In:  rows, which the stream owns.
- * Out: batches whose memory is theirs: each buffer is freed when its array is released, in whatever order and on
- *      whatever thread a consumer does that, also after the stream.
- * Numbers and booleans have a validity bitmap only where something is null. Texts have 64-bit offsets (large_utf8), for
- * a batch may hold more than 2 GiB of them. Texts of columns of few (HDX_COLUMN_FEW) are 32-bit places in a dictionary.
- * A dictionary only grows: that of a batch has all texts that batches before had, at the same places, and batches that
- * have the same one share its memory, counted by `uses`.
+ * Out: batches that own their memory: each buffer is freed when its array is released, in any order and on any thread,
+ *      even after the stream.
+ * Numbers and booleans have a validity bitmap only if something is null. Texts have 64-bit offsets (large_utf8),
+ * because a batch may contain more than 2 GiB of them. Texts of columns with few different ones (HDX_COLUMN_FEW) are
+ * 32-bit indices into a dictionary.
+ * A dictionary only grows: that of a batch has all texts of earlier batches, at the same indices, and batches with the
+ * same dictionary share its memory, counted by `uses`.
  */
 #include "columns/columns.h"
 #include "render/render.h"
@@ -16,12 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH_ROWS  (15u << 12) /* whole runs, and 8 bytes of each are less than 512 KiB: malloc has it ready again */
+#define BATCH_ROWS  (15u << 12) /* whole runs; 8 bytes of each are less than 512 KiB, which malloc can reuse */
 #define BATCH_BYTES (64u << 20) /* of texts, after which a batch ends early */
 
-/* ---- memory that leaves ---- */
+/* ---- memory that consumers own ---- */
 
-/* A buffer's memory, which counts no more; NULL: it has none. */
+/* Takes the memory of a buffer, which is no longer accounted; NULL: it has none. */
 static void *hand_over(hdx_buffer *b)
 {
     void *at = b->at;
@@ -31,7 +32,7 @@ static void *hand_over(hdx_buffer *b)
     return at;
 }
 
-typedef struct texts { /* a dictionary as batches share it */
+typedef struct texts { /* a dictionary shared by batches */
     atomic_uint uses;
     uint64_t    count;
     uint64_t    sizes[2];
@@ -93,29 +94,29 @@ static held *new_array(struct ArrowArray *out, uint64_t length, uint64_t nulls, 
 
 static void give_buffer(held *h, unsigned place, hdx_buffer *b)
 {
-    static const uint64_t nothing[8]; /* readers want an address even where there is nothing to read */
+    static const uint64_t nothing[8]; /* readers expect an address even if there is nothing to read */
     h->sizes[place] = b->capacity;
     h->owned[place] = hand_over(b);
     h->buffers[place] = h->owned[place] != NULL ? h->owned[place] : place == 0 ? NULL : (const void *)nothing;
 }
 
-/* ---- a column of the batch that is made ---- */
+/* ---- a column of the current batch ---- */
 
 typedef struct column {
     const hdx_column *declared;
     hdx_outside       outside;
     bool              few;
-    hdx_buffer        valid;  /* bits; empty as long as nothing is null */
-    hdx_buffer        values; /* numbers, bits of booleans, offsets of texts, places in the dictionary */
+    hdx_buffer        valid;  /* bits; empty while nothing is null */
+    hdx_buffer        values; /* numbers, bits of booleans, offsets of texts, indices into the dictionary */
     hdx_buffer        bytes;  /* of texts */
     uint64_t          nulls;
-    /* The dictionary, of the whole stream: */
-    hdx_map    places; /* hash of a text: the first place of such a one */
+    /* The dictionary of the whole stream: */
+    hdx_map    places; /* hash of a text -> first index with this hash */
     hdx_buffer offsets, entries;
     uint64_t   entry_count;
-    uint32_t  *known; /* place + 1 of a lasting text (rows.h); 0: not yet */
+    uint32_t  *known; /* index + 1 of a lasting text (rows.h); 0: none yet */
     uint32_t   known_count;
-    texts     *shared; /* of the batch before; NULL: there is none, or it has grown */
+    texts     *shared; /* of the previous batch; NULL: none, or it has grown */
 } column;
 
 typedef struct stream {
@@ -126,7 +127,7 @@ typedef struct stream {
     column    *columns;
     unsigned   column_count;
     uint64_t   batch_rows, batch_bytes;
-    hdx_buffer text; /* valid UTF-8 of one */
+    hdx_buffer text; /* a text as valid UTF-8 */
     bool       ended;
     hdx_code   code;
     hdx_error  error;
@@ -141,7 +142,7 @@ static void put_bit(hdx_buffer *b, uint64_t at, bool is)
         b->at[at / 8] = (char)((uint8_t)b->at[at / 8] | 1u << at % 8);
 }
 
-/* From the first null on there is a bit for each row. */
+/* After the first null there is a bit for each row. */
 static void put_valid(column *c, uint64_t row, bool has)
 {
     if (has && c->nulls == 0)
@@ -152,7 +153,7 @@ static void put_valid(column *c, uint64_t row, bool has)
     c->nulls += !has;
 }
 
-/* The same of n rows, a word of bits at a time. */
+/* Same for n rows, a word of bits at a time. */
 static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint32_t n)
 {
     uint64_t has = 0;
@@ -166,7 +167,7 @@ static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint3
     if (to == NULL)
         return;
     to = (uint8_t *)c->valid.at;
-    if (c->nulls == 0) /* as long as there is none no bit is written */
+    if (c->nulls == 0) /* no bits are written before the first null */
         memset(to, 0xff, row / 8 + 1);
     to[row / 8] &= (uint8_t)((1u << row % 8) - 1);
     for (uint32_t at = 0; at < n; at += 64) {
@@ -174,7 +175,7 @@ static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint3
         uint8_t       *word = to + (row + at) / 8;
         const unsigned shift = (unsigned)((row + at) % 8);
         const uint64_t low = bits << shift | (shift != 0 ? (uint64_t)*word : 0);
-        memcpy(word, &low, 8); /* little-endian, as all that heapdex runs on */
+        memcpy(word, &low, 8); /* little-endian, like all supported machines */
         word[8] = (uint8_t)(shift != 0 ? bits >> (64 - shift) : 0);
     }
     c->valid.len = (row + n + 7) / 8;
@@ -188,7 +189,7 @@ static bool is_entry(const column *c, uint64_t place, const hdx_buffer *text)
     return len == text->len && (len == 0 || memcmp(c->entries.at + from, text->at, len) == 0);
 }
 
-/* The place of a text in the dictionary; -1: no memory. */
+/* Returns the index of a text in the dictionary; -1: no memory. */
 static int64_t place_of(column *c, const hdx_buffer *text)
 {
     uint64_t key = hdx_hash_bytes(0, text->at, text->len);
@@ -261,7 +262,7 @@ static void add_texts(stream *s, column *c, const hdx_vector *v)
 static void add_numbers(stream *s, column *c, const hdx_vector *v)
 {
     const uint32_t n = s->runs.count;
-    const bool     many = s->batch_rows == 0 && n >= HDX_RUN_ROWS / 2; /* then there is more to come */
+    const bool     many = s->batch_rows == 0 && n >= HDX_RUN_ROWS / 2; /* more rows are likely to follow */
     char          *to = hdx_buffer_room(&c->values, many ? BATCH_ROWS * 8ull : n * 8ull);
     if (to == NULL)
         return;
@@ -306,9 +307,9 @@ static hdx_code add_run(stream *s, hdx_error *err)
     return sound ? HDX_OK : hdx_no_memory(err, "a batch of columns", s->batch_rows * 8);
 }
 
-/* ---- a batch goes out ---- */
+/* ---- passing on a batch ---- */
 
-/* The dictionary as it is now: a copy, for it may grow. */
+/* Returns a copy of the current dictionary, which may still grow. */
 static texts *share(column *c)
 {
     texts *t = c->shared;
@@ -440,7 +441,7 @@ static void put_word(hdx_buffer *b, const char *text)
     hdx_buffer_text(b, text);
 }
 
-/* Pairs of key and value, each with its length before it. */
+/* Pairs of key and value, each after its length. */
 static char *metadata_of(const hdx_column *c)
 {
     const char *unit = hdx_column_unit_name(c->unit);
@@ -524,7 +525,7 @@ static int get_next(struct ArrowArrayStream *of, struct ArrowArray *out)
 {
     stream *s = of->private_data;
     *out = (struct ArrowArray){ 0 };
-    if (s->code != HDX_OK) /* it stays as it failed */
+    if (s->code != HDX_OK) /* after a failure it stays failed */
         return number_of(s->code);
     if (s->keeper.enter != NULL)
         s->keeper.enter(s->keeper.context);

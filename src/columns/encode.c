@@ -1,8 +1,8 @@
 /*
- * encode.c - the values of a page as Parquet writes them: bit-packed or repeated small numbers (RLE), differences
+ * encode.c - the values of a page as Parquet stores them: bit-packed or repeated small numbers (RLE), differences
  * (DELTA_BINARY_PACKED), booleans.
  *
- * Cost: 1 to 3 ns a value. Room is asked for once for each piece, so that inner loops have no checks.
+ * Cost: 1 to 3 ns a value. Room is reserved once for each piece, so that inner loops have no checks.
  */
 #include "columns/columns.h"
 
@@ -33,7 +33,7 @@ static void pack(packer *p, uint64_t value, unsigned width)
         p->count += width;
         return;
     }
-    memcpy(p->at, &p->bits, 8); /* little-endian, as all that heapdex runs on */
+    memcpy(p->at, &p->bits, 8); /* little-endian, like all supported machines */
     p->at += 8;
     p->bits = value >> (64 - p->count);
     p->count = p->count + width - 64;
@@ -50,7 +50,7 @@ static uint8_t *finish(packer *p)
 
 /* ---- RLE ---- */
 
-/* Groups of eight, the last one filled up with zeros. */
+/* Groups of eight, the last one padded with zeros. */
 static void put_packed(hdx_buffer *out, const uint32_t *values, uint32_t count, unsigned width)
 {
     const uint32_t groups = (count + 7) / 8;
@@ -75,7 +75,7 @@ void hdx_encode_hybrid(hdx_buffer *out, const uint32_t *values, uint32_t count, 
         uint32_t same = 1;
         while (at + same < count && values[at + same] == values[at])
             same++;
-        if (same < 8) { /* runs begin where a group of eight does */
+        if (same < 8) { /* runs begin at groups of eight */
             at += count - at < 8 ? count - at : 8;
             continue;
         }
@@ -133,7 +133,7 @@ static void put_block(hdx_buffer *out, const uint64_t *values, uint32_t count)
     uint64_t deltas[BLOCK] = { 0 };
     uint8_t  widths[PARTS] = { 0 };
     int64_t  least = INT64_MAX;
-    for (uint32_t i = 0; i < count; i++) { /* differences wrap around, as the format has it */
+    for (uint32_t i = 0; i < count; i++) { /* differences wrap around, as the format requires */
         deltas[i] = values[i] - values[(int64_t)i - 1];
         least = (int64_t)deltas[i] < least ? (int64_t)deltas[i] : least;
     }

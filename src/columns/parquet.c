@@ -1,17 +1,17 @@
 /*
- * parquet.c - rows as a Parquet file (format 2, pages of version 1), with nothing but zlib.
+ * parquet.c - rows as a Parquet file (format 2, pages of version 1), using only zlib.
  *
  *   "PAR1" | row group: for each column [dictionary page] data page ... | ... | footer, its length, "PAR1"
  *
  * In:  rows, in runs.
- * Out: bytes to a sink, in order; nothing is looked at again.
- * A column gathers the values of one page; a full page is encoded, packed and kept until its row group ends, since a
- * dictionary stands before the pages that use it. So memory is that of a page for each column (1 MiB), of the packed
- * row group, and of dictionaries (1 MiB at most).
+ * Out: bytes to a sink, in order; nothing is read back.
+ * A column collects the values of one page; a full page is encoded, compressed and stored until its row group ends,
+ * because a dictionary precedes the pages that use it. So memory is needed for a page of each column (1 MiB), the
+ * compressed row group, and dictionaries (1 MiB at most).
  *
- * How numbers are written is chosen for each column of a row group from its first page: plain, by differences or by a
- * dictionary, whichever is shortest when packed; texts have a dictionary. A dictionary that grows past MOST_ENTRIES or
- * MOST_BYTES is left: later pages of the row group do without.
+ * The encoding of numbers is chosen for each column of a row group from its first page: plain, differences or a
+ * dictionary, whichever is shortest after compression; texts have a dictionary. A dictionary that exceeds MOST_ENTRIES
+ * or MOST_BYTES is not used by later pages of the row group.
  */
 #include "columns/columns.h"
 #include "render/render.h"
@@ -24,7 +24,7 @@
 #define GROUP_ROWS   (1u << 20)
 #define PAGE_VALUES  (1u << 17)
 #define PAGE_BYTES   (1u << 20)     /* of texts without a dictionary */
-#define GROUP_BYTES  (512ull << 20) /* of packed pages, after which a row group ends early */
+#define GROUP_BYTES  (512ull << 20) /* of compressed pages, after which a row group ends early */
 #define LONGEST_TEXT (1ull << 30)   /* lengths of pages are signed 32-bit numbers */
 #define MOST_ENTRIES 65536u
 #define MOST_BYTES   (1u << 20)
@@ -35,15 +35,15 @@ enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 enum { GZIP = 2, UTF8 = 0, REQUIRED = 0, OPTIONAL = 1 };
 
 typedef struct dictionary {
-    hdx_map    places; /* of a number its place; of a hash of a text the first place of such a one, + 1 */
+    hdx_map    places; /* number -> index; hash of a text -> first index with this hash, + 1 */
     uint32_t   count;
-    hdx_buffer page;    /* entries as they are written */
+    hdx_buffer page;    /* entries as stored */
     uint64_t  *offsets; /* of texts: where they begin in it */
     uint64_t   offset_capacity;
-    uint32_t  *known; /* of lasting texts (rows.h), place + 1; 0: not yet */
+    uint32_t  *known; /* of lasting texts (rows.h), index + 1; 0: none yet */
     uint32_t   known_count;
-    bool       left; /* no further page uses it */
-    uint64_t   last; /* number that was looked up before */
+    bool       left; /* later pages do not use it */
+    uint64_t   last; /* the number that was looked up last */
     uint32_t   last_place;
 } dictionary;
 
@@ -51,25 +51,25 @@ typedef struct column {
     const hdx_column *declared;
     hdx_outside       outside;
     bool              nullable;
-    bool              chosen, by_delta; /* how its numbers are written, in this row group */
-    uint64_t         *values;           /* of the page, without nulls: numbers, or places of texts */
-    uint64_t         *there;            /* of the page, a bit a row */
+    bool              chosen, by_delta; /* encoding of its numbers in this row group */
+    uint64_t         *values;           /* of the page, without nulls: numbers, or indices of texts */
+    uint64_t         *there;            /* of the page, one bit per row */
     uint32_t          rows, count;
-    hdx_buffer        texts; /* of the page, where there is no dictionary: as they are written */
+    hdx_buffer        texts; /* of the page if there is no dictionary: as stored */
     dictionary        dictionary;
     /* Of the row group: */
     hdx_buffer pages;
-    uint64_t   unpacked;          /* headers included */
-    unsigned   encodings;         /* a bit each */
-    uint64_t   nulls, with_value; /* values that count for least and greatest */
+    uint64_t   unpacked;          /* including headers */
+    unsigned   encodings;         /* one bit each */
+    uint64_t   nulls, with_value; /* values that count for minimum and maximum */
     int64_t    least, most;
     double     least_real, most_real;
 } column;
 
-typedef struct chunk { /* a column of a row group that is written */
+typedef struct chunk { /* a column of a row group that was written */
     uint64_t at, dictionary_bytes, bytes, unpacked, rows, nulls, with_value;
     unsigned encodings;
-    uint64_t least, most; /* as they are written */
+    uint64_t least, most; /* as stored */
 } chunk;
 
 typedef struct group {
@@ -84,8 +84,8 @@ typedef struct writer {
     uint64_t                   written, rows, group_rows;
     column                    *columns;
     unsigned                   column_count;
-    hdx_buffer                 plain, packed; /* a page, before and after packing */
-    hdx_buffer                 other;         /* the same page written the other way */
+    hdx_buffer                 plain, packed; /* a page, before and after compression */
+    hdx_buffer                 other;         /* the same page in another encoding */
     chunk                     *chunks;        /* column_count of each row group */
     uint64_t                   chunk_count, chunk_capacity;
     group                     *groups;
@@ -126,7 +126,7 @@ static void dictionary_free(dictionary *d)
     hdx_mem_put(mem, d->known, d->known_count * sizeof *d->known);
 }
 
-/* Place of a number; *full: it has none, and there is no room. */
+/* Returns the index of a number; *full: it has none, and there is no room. */
 static hdx_code number_place(dictionary *d, uint64_t v, uint32_t *place, bool *full, hdx_error *err)
 {
     bool            fresh;
@@ -153,7 +153,7 @@ static bool is_text(const dictionary *d, uint32_t place, const char *at, uint64_
     return hdx_le32(p) == len && memcmp(p + 4, at, len) == 0;
 }
 
-/* The same of a text, valid UTF-8. */
+/* Same for a text of valid UTF-8. */
 static hdx_code text_place(dictionary *d, const char *at, uint64_t len, uint32_t *place, bool *full, hdx_error *err)
 {
     uint64_t key = hdx_hash_bytes(0, at, len);
@@ -195,7 +195,7 @@ static void put_header(hdx_buffer *out, int type, uint64_t unpacked, uint64_t pa
     hdx_thrift_end(&t);
 }
 
-/* w->plain, packed, behind `out` with its header. */
+/* Compresses w->plain and appends it to `out` with its header. */
 static hdx_code put_page(writer *w, column *c, hdx_buffer *out, int type, uint32_t count, int encoding, hdx_error *err)
 {
     hdx_buffer_clear(&w->packed);
@@ -210,8 +210,7 @@ static hdx_code put_page(writer *w, column *c, hdx_buffer *out, int type, uint32
     return w->plain.failed || w->packed.failed || out->failed ? no_room(err) : HDX_OK;
 }
 
-/* Places in the dictionary of the numbers of the page; false: there is no room for all of them, or they are too many.
- */
+/* Finds the indices of the page's numbers in the dictionary; false: there is no room for all, or there are too many. */
 static hdx_code number_places(column *c, uint32_t *places, bool *full, hdx_error *err)
 {
     dictionary *d = &c->dictionary;
@@ -221,7 +220,7 @@ static hdx_code number_places(column *c, uint32_t *places, bool *full, hdx_error
         if (d->last_place == UINT32_MAX || d->last != c->values[i])
             code = number_place(d, d->last = c->values[i], &d->last_place, full, err);
         places[i] = d->last_place;
-        *full = *full || (!c->chosen && d->count > c->count / 2 + 256); /* of a first page that has no few */
+        *full = *full || (!c->chosen && d->count > c->count / 2 + 256); /* a first page with many different ones */
     }
     if (*full)
         d->last_place = UINT32_MAX;
@@ -237,10 +236,10 @@ static void put_places(const column *c, hdx_buffer *out, const uint32_t *places)
 
 static void put_plain(const column *c, hdx_buffer *out)
 {
-    hdx_buffer_put(out, c->values, c->count * 8ull); /* little-endian, as all that heapdex runs on */
+    hdx_buffer_put(out, c->values, c->count * 8ull); /* little-endian, like all supported machines */
 }
 
-/* The way that was chosen, of those without a dictionary. */
+/* Writes numbers in the chosen encoding without a dictionary. */
 static int put_numbers(const column *c, hdx_buffer *out)
 {
     if (!c->by_delta) {
@@ -256,7 +255,7 @@ static int dictionary_encoding(const writer *w)
     return w->options->encoding == HDX_PARQUET_PLAIN ? PLAIN_DICTIONARY : RLE_DICTIONARY;
 }
 
-/* Where the page in w->other, packed, takes less than *least, it is the one in w->plain from here on. */
+/* If the page in w->other is shorter than *least after compression, it replaces the one in w->plain. */
 static hdx_code try_other(writer *w, uint64_t more, uint64_t *least, bool *shorter, hdx_error *err)
 {
     *shorter = false;
@@ -274,7 +273,10 @@ static hdx_code try_other(writer *w, uint64_t more, uint64_t *least, bool *short
     return code;
 }
 
-/* The first page of a row group, each way and packed: the shortest is left in w->plain, and is how it goes on. */
+/*
+ * Encodes and compresses the first page of a row group in each way: the shortest remains in w->plain, and later pages
+ * use its encoding.
+ */
 static hdx_code choose(writer *w, column *c, const uint32_t *places, bool full, int *encoding, hdx_error *err)
 {
     const uint64_t levels = w->plain.len;
@@ -292,11 +294,11 @@ static hdx_code choose(writer *w, column *c, const uint32_t *places, bool full, 
             hdx_encode_delta(&w->other, c->values, c->count);
         else
             put_places(c, &w->other, places);
-        /* half of the dictionary: other pages use it, too */
+        /* Half of the dictionary counts, because other pages use it, too. */
         code = try_other(w, way == 2 ? c->dictionary.page.len / 2 : 0, &least, &shorter, err);
         if (shorter) {
             *encoding = way == 0 ? PLAIN : way == 1 ? DELTA_BINARY_PACKED : dictionary_encoding(w);
-            c->by_delta = way < 2 ? way == 1 : c->by_delta; /* how pages go on that leave the dictionary */
+            c->by_delta = way < 2 ? way == 1 : c->by_delta; /* the encoding of later pages without the dictionary */
             by_places = way == 2;
         }
     }
@@ -318,7 +320,7 @@ static hdx_code end_number_page(writer *w, column *c, int *encoding, hdx_error *
     if (code == HDX_OK && !c->chosen)
         code = choose(w, c, places, full, encoding, err);
     else if (code == HDX_OK && full) {
-        c->dictionary.left = true; /* what it has stays for the pages before */
+        c->dictionary.left = true; /* its entries remain for earlier pages */
         *encoding = put_numbers(c, &w->plain);
     } else if (code == HDX_OK) {
         *encoding = dictionary_encoding(w);
@@ -378,7 +380,7 @@ static hdx_code end_page(writer *w, column *c, hdx_error *err)
 
 /* ---- row groups ---- */
 
-/* Least and greatest, as they are written; zeros of reals have the sign that takes in both. */
+/* Minimum and maximum as stored; for reals, a zero has the sign that includes both zeros. */
 static void bounds_of(const column *c, chunk *out)
 {
     double least = c->least_real == 0 ? -0.0 : c->least_real, most = c->most_real == 0 ? 0.0 : c->most_real;
@@ -484,7 +486,7 @@ static void add_numbers(column *c, const hdx_vector *v, uint32_t from, uint32_t 
         }
 }
 
-/* A text of the page; *full: the dictionary has no room for it. */
+/* Adds a text to the page; *full: the dictionary has no room for it. */
 static hdx_code add_text(writer *w, column *c, const hdx_vector *v, uint32_t i, bool *full, hdx_error *err)
 {
     dictionary *d = &c->dictionary;
@@ -554,7 +556,7 @@ static void mark_there(column *c, const hdx_vector *v, uint32_t from, uint32_t n
             hdx_bits_put(c->there, c->rows + i);
 }
 
-/* n rows of the run from `from` on, all in one page. */
+/* Adds n rows of the run, starting at `from`, all in one page. */
 static hdx_code add_rows(writer *w, column *c, const hdx_vector *v, uint32_t from, uint32_t n, hdx_error *err)
 {
     const uint32_t before = c->count;
@@ -622,7 +624,7 @@ static void put_statistics(hdx_thrift *t, const column *c, const chunk *k)
     hdx_thrift_struct(t, 12);
     hdx_thrift_int(t, 3, true, (int64_t)k->nulls);
     if (c->outside != HDX_OUTSIDE_TEXT && k->with_value > 0 &&
-        (c->outside != HDX_OUTSIDE_REAL || k->with_value == k->rows - k->nulls)) { /* NaN has no place between them */
+        (c->outside != HDX_OUTSIDE_REAL || k->with_value == k->rows - k->nulls)) { /* NaN cannot be ordered */
         hdx_thrift_binary(t, 5, most, len);
         hdx_thrift_binary(t, 6, least, len);
     }
@@ -726,7 +728,7 @@ static hdx_code put_footer(writer *w, hdx_error *err)
         put_group(w, &t, i);
     put_notes(w, &t);
     hdx_thrift_binary(&t, 6, by, sizeof by - 1);
-    hdx_thrift_list(&t, 7, HDX_THRIFT_STRUCT, w->column_count); /* least and greatest go by the order of the type */
+    hdx_thrift_list(&t, 7, HDX_THRIFT_STRUCT, w->column_count); /* minimum and maximum are in the order of the type */
     for (unsigned i = 0; i < w->column_count; i++) {
         hdx_thrift_element(&t);
         hdx_thrift_struct(&t, 1);
@@ -742,7 +744,7 @@ static hdx_code put_footer(writer *w, hdx_error *err)
     return code == HDX_OK ? put(w, "PAR1", 4, err) : code;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static hdx_code open_columns(writer *w, hdx_error *err)
 {
@@ -784,7 +786,7 @@ static void close_columns(writer *w)
     hdx_buffer_free(&w->other);
 }
 
-/* Rows of a run up to where a page of some column, or the row group, is full. */
+/* Adds rows of a run up to the end of a page of some column, or of the row group. */
 static hdx_code add_run(writer *w, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -814,7 +816,7 @@ hdx_code hdx_rows_parquet(hdx_rows *rows, const hdx_parquet_options *options, co
         code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "no columns to write");
     if (code == HDX_OK)
         code = open_columns(&w, err);
-    if (code == HDX_OK) /* what fails at once fails with empty output */
+    if (code == HDX_OK) /* an immediate failure leaves the output empty */
         code = hdx_runs_next(&w.runs, HDX_RUN_ROWS, err);
     if (code == HDX_OK)
         code = put(&w, "PAR1", 4, err);

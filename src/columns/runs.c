@@ -1,6 +1,6 @@
 /*
- * runs.c - the rows of any answer in runs. A source that has its columns in runs (rows.h) gives them as they are; of
- * any other the cells of some hundred rows are put side by side, nested ones as JSON.
+ * runs.c - the rows of any answer in runs. A source that has its columns in runs (rows.h) passes them unchanged; for
+ * any other, the cells of some hundred rows are collected, nested ones as JSON.
  */
 #include "columns/columns.h"
 #include "render/render.h"
@@ -52,7 +52,7 @@ void hdx_runs_close(hdx_runs *r)
 
 /* ---- cells ---- */
 
-/* Where the text of a cell is in `bytes`; it may move until the run is whole. */
+/* Records where the text of a cell is in `bytes`; that may move until the run is complete. */
 static void put_text(hdx_runs *r, const hdx_column *column, const hdx_cell *cell, hdx_text *text, uint64_t *offset)
 {
     *offset = r->bytes.len;

@@ -1,6 +1,6 @@
 /*
  * thrift.c - structs in Thrift's compact protocol, as far as Parquet's headers and footer need it: integers as zigzag
- * varints, a field's number as the difference to the one before, lists with their length before them.
+ * varints, a field's number as the difference to the previous one, lists after their length.
  */
 #include "columns/columns.h"
 

@@ -1,28 +1,28 @@
 /*
- * jvm.c - shallow sizes as HotSpot itself lays objects out, which class histograms of the JVM (jcmd, jmap) show.
+ * jvm.c - shallow sizes in HotSpot's own object layouts, as in class histograms of the JVM (jcmd, jmap).
  *
- * A dump does not say how its JVM did that: neither its headers nor the order of fields are in it, only their types.
- * But the rules are few, and fields go by size, so that what they take together follows.
+ * A dump does not contain the layout: neither object headers nor the order of fields, only types of fields. But there
+ * are few rules, and fields are ordered by size, so that the total size follows.
  *
- * JDK 15 on (fieldLayoutBuilder.cpp): the largest first, references last; each goes into the smallest gap that is left
- * anywhere, also in what super classes left.
+ * JDK 15 and later (fieldLayoutBuilder.cpp): the largest first, references last; each goes into the smallest gap that
+ * is free anywhere, including those in superclasses.
  *
- * Before (classFileParser.cpp): 8 bytes, 4, 2, 1, references; a class begins where its super class ended, rounded up to
- * a reference, and only the gap in front of its first field of 8 bytes is filled. In a few classes that the JVM knows,
+ * Before (classFileParser.cpp): 8 bytes, 4, 2, 1, references; a class begins where its superclass ended, rounded up to
+ * a reference, and only the gap before its first field of 8 bytes is filled. In a few classes that the JVM knows,
  * references come first and nothing is filled.
  *
- * A gap is shorter than 8 bytes and its end is a multiple of 8, so it is at most one place each of 1, 2 and 4 bytes.
- * To some classes the JVM adds fields that are in no dump (javaClasses.hpp): a word to those named below, and about
- * INJECTED bytes to a class object, which holds its static fields besides. Padding by @Contended is not known here.
+ * A gap is shorter than 8 bytes and its end is a multiple of 8, so it consists of at most one place each of 1, 2 and 4
+ * bytes. To some classes the JVM adds fields that no dump contains (javaClasses.hpp): a word to those named below, and
+ * about INJECTED bytes to a class object, which also contains its static fields. Padding by @Contended is unknown here.
  */
 #include "model/model.h"
 
 #define INJECTED  24u /* two words, two numbers; and three references, which are counted by their size */
 #define REFERENCE 2u  /* type of a field (model.h) */
 
-typedef struct shape { /* of a class, its super classes included */
-    uint64_t end;      /* behind the last field */
-    uint8_t  gap[4];   /* free places of 1, 2 and 4 bytes; there is none of 8 */
+typedef struct shape { /* of a class including its superclasses */
+    uint64_t end;      /* after the last field */
+    uint8_t  gap[4];   /* free places of 1, 2 and 4 bytes; there are none of 8 */
     bool     done;
 } shape;
 
@@ -43,7 +43,7 @@ static fields count_fields(const hdx_field *at, uint32_t count)
     return f;
 }
 
-/* A word that the JVM keeps in each object of some classes, since JDK 8 or 9. */
+/* A word that the JVM stores in each object of some classes, since JDK 8 or 9. */
 static void add_injected(const hdx_jvm *jvm, const hdx_class *c, fields *f)
 {
     static const char *const have[] = { "java.lang.ClassLoader", "java.lang.Module", "java.lang.invoke.MemberName",
@@ -55,7 +55,7 @@ static void add_injected(const hdx_jvm *jvm, const hdx_class *c, fields *f)
 
 /* ---- JDK 15 on ---- */
 
-/* The smallest place that is large enough; what is left of it stays free. */
+/* Uses the smallest place that is large enough; its remainder stays free. */
 static bool fill_gap(shape *s, unsigned log)
 {
     unsigned k = log;
@@ -87,7 +87,7 @@ static void lay_out(const hdx_jvm *jvm, shape *s, const fields *f)
     place(s, jvm->reference_size == 4 ? 2 : 3, f->references);
 }
 
-/* ---- before ---- */
+/* ---- before JDK 15 ---- */
 
 static void take_some(uint64_t *count, uint64_t size, uint64_t *room)
 {
@@ -238,7 +238,7 @@ bool hdx_model_lay_out(hdx_jvm_layout layout, hdx_sizing *sizing, hdx_class *cla
     const hdx_jvm jvm = hdx_jvm_of(layout, sizing->reference_size, sizing->alignment, classes, count);
     uint64_t     *sizes = hdx_mem_array(mem, count, sizeof *sizes), bare = 0;
     const bool    ok = sizes != NULL && hdx_jvm_sizes(&jvm, classes, count, mem, sizes);
-    for (uint32_t c = count; ok && c-- > 0;) /* the first of that name */
+    for (uint32_t c = count; ok && c-- > 0;) /* the first one with that name remains */
         bare = hdx_text_is(classes[c].name, "java.lang.Class") ? sizes[c] : bare;
     for (uint32_t c = 0; ok && c < count; c++) {
         classes[c].class_shallow = hdx_jvm_class_object_size(&jvm, &classes[c], bare);

@@ -3,7 +3,7 @@
  */
 #include "model/model.h"
 
-/* HPROF 3; 0, 1, 3 and 12 up are no types (1 is "array object" in a HotSpot enum that is never written). */
+/* HPROF 3; 0, 1, 3 and 12 up are not types (1 is "array object" in a HotSpot enum that is never written). */
 static const struct {
     uint8_t     size; /* 0: as wide as a reference */
     const char *name;
@@ -32,10 +32,13 @@ const char *hdx_object_kind_name(hdx_object_kind kind)
     return "unknown";
 }
 
-/* The tag of the HPROF sub-record and the name on the command line (MAT 4.1, HPROF 5.1; Android's keep their names). */
+/*
+ * The tag of the HPROF sub-record and the name on the command line (MAT 4.1, HPROF 5.1; Android's have their own
+ * names).
+ */
 static const struct {
     uint8_t     tag;
-    const char *name, *leak_name, *words; /* leak_name: LeakCanary's, where it differs */
+    const char *name, *leak_name, *words; /* leak_name: LeakCanary's, if it differs */
 } roots[HDX_ROOT_TYPES] = {
     [HDX_ROOT_SYSTEM_CLASS] = { 0x05, "SYSTEM_CLASS", "STICKY_CLASS", "system class" },
     [HDX_ROOT_NATIVE_LOCAL] = { 0x02, "NATIVE_LOCAL", "JNI_LOCAL", "JNI local" },

@@ -1,9 +1,9 @@
 /*
- * names.c - names as writers put them, in the one form that everything above uses.
+ * names.c - converts names of all writers to the one form that all other code uses.
  *
  * HotSpot's dumper writes "java/lang/String", "[Ljava/lang/String;" and "[I", the agent and ART "java.lang.String[]"
- * and "int[]" (HPROF 2.1). All become the Java form once, here. Modified UTF-8 becomes UTF-8; bytes that are neither
- * occur in obfuscated apps and are kept as they are. MAT decodes such names with losses (MAT 10.2); that is not copied.
+ * and "int[]" (HPROF 2.1). All become the Java form here, once. Modified UTF-8 becomes UTF-8; bytes that are neither
+ * occur in obfuscated apps and are not changed. MAT decodes such names with losses (MAT 10.2); that is not reproduced.
  */
 #include "model/model.h"
 
@@ -17,7 +17,7 @@ static bool high_surrogate(const uint8_t *p, size_t len)
     return len >= 3 && p[0] == 0xED && p[1] >= 0xA0 && p[1] <= 0xAF && p[2] >= 0x80 && p[2] <= 0xBF;
 }
 
-/* Decodes n bytes into `to`, which has room for as many; gives the bytes written, never more than n. */
+/* Decodes n bytes into `to`, which has room for n; returns the number of bytes written, at most n. */
 static size_t decode(char *to, const uint8_t *p, size_t n)
 {
     size_t o = 0, k = 0;
@@ -55,7 +55,7 @@ bool hdx_java_text(hdx_arena *arena, hdx_view raw, hdx_text *out)
 
 static bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-/* Slashes become dots, but for the one before the address of a hidden class: "A$$Lambda/0x00007f1c04001200". */
+/* Slashes become dots, except for the one before the address of a hidden class: "A$$Lambda/0x00007f1c04001200". */
 static void dots(char *at, size_t len)
 {
     size_t last = len, digits = len;

@@ -1,11 +1,11 @@
 /*
  * sizes.c - shallow sizes by the rules of Eclipse MAT (MAT 2.1 to 2.7, in doc/mat.md).
  *
- * They are not always the JVM's (MAT 2.9), but they are the ones that all numbers of a dump can be compared by.
+ * They are not always those of the JVM (MAT 2.9), but with them the numbers of different dumps can be compared.
  */
 #include "model/model.h"
 
-/* HotSpot's: elements begin at a multiple of their size, and of 4. */
+/* In HotSpot elements begin at a multiple of their size, and of 4. */
 static uint64_t laid_out(const hdx_sizing *s, unsigned size, uint64_t elements)
 {
     return hdx_round_up(hdx_round_up(s->array_header, size < 4 ? 4 : size) + elements * size, s->alignment);
@@ -23,7 +23,7 @@ uint64_t hdx_primitive_array_size(const hdx_sizing *s, uint8_t type, uint64_t el
 {
     if (s->array_header != 0)
         return laid_out(s, hdx_type_size(type, s->reference_size), elements);
-    /* up(up(P + R + 4, R) + n * e, A): here the header is rounded by itself (MAT 2.4) */
+    /* up(up(P + R + 4, R) + n * e, A): here the header is rounded separately (MAT 2.4). */
     const uint64_t head = hdx_round_up(s->id_size + s->reference_size + 4, s->reference_size);
     return hdx_round_up(head + elements * hdx_type_size(type, s->reference_size), s->alignment);
 }
@@ -32,7 +32,7 @@ bool hdx_alignment_feed(uint64_t *divisor, uint64_t difference)
 {
     uint64_t a = *divisor, b = difference;
     if (b == 0)
-        return true; /* two records for one address: no difference at all, and no division by it */
+        return true; /* two records for one address: no difference, and no division by it */
     while (b != 0) {
         const uint64_t rest = a % b;
         a = b;
@@ -68,22 +68,24 @@ static uint64_t own_bytes(const hdx_field *fields, uint32_t count, unsigned refe
 }
 
 /*
- * S(C) before the rounding at the end (MAT 2.3); its own fields and that of the super class, if any, are in size[]
- * already.
+ * S(C) before the final rounding (MAT 2.3). REQUIRES: size[] of its own fields and of the superclass, if any, is set.
  */
 static uint64_t raw_size(const hdx_sizing *s, const hdx_class *c, uint64_t own, const uint64_t *size)
 {
     const uint64_t base = s->id_size + s->reference_size;
     if (c->super == HDX_NO_CLASS && c->super_address == 0)
         return base; /* java.lang.Object, and every class with super 0: its own fields do not count */
-    /* a class whose chain was cut stands as if it extended java.lang.Object */
+    /* A class whose chain was cut counts as if it extended java.lang.Object. */
     const uint64_t above = c->super == HDX_NO_CLASS ? base : size[c->super];
     return hdx_round_up(above + own, s->reference_size);
 }
 
 enum { UNSEEN, ON_PATH, DONE };
 
-/* Climbs from a class to the end, or to where another climb was: the class that closes a cycle, or HDX_NO_CLASS. */
+/*
+ * Walks up from a class to the end, or to a class that was visited before. Returns the class that closes a cycle, or
+ * HDX_NO_CLASS.
+ */
 static uint32_t climb(const hdx_class *classes, uint8_t *state, uint32_t first)
 {
     uint32_t last = first, c = first;
@@ -104,7 +106,7 @@ bool hdx_model_cut_cycles(hdx_class *classes, uint32_t count, hdx_mem *mem, uint
     *cuts = 0;
     for (uint32_t first = 0; state != NULL && first < count; first++) {
         const uint32_t last = climb(classes, state, first);
-        if (last != HDX_NO_CLASS) { /* R15: the chain repeats; it is cut where it does */
+        if (last != HDX_NO_CLASS) { /* R15: the chain is cut where it repeats */
             classes[last].super = HDX_NO_CLASS;
             cut[(*cuts)++] = last;
         }
@@ -148,9 +150,9 @@ static void sum_fields(const hdx_sizing *s, hdx_class *classes, uint32_t count, 
 
 bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hdx_mem *mem)
 {
-    uint64_t *size = hdx_mem_array(mem, count, sizeof *size); /* at first that of own fields */
+    uint64_t *size = hdx_mem_array(mem, count, sizeof *size); /* at first the bytes of own fields */
     uint32_t *path =
-        hdx_mem_array(mem, count, sizeof *path); /* the chain being climbed: chains of 3000 are in golden/malformed */
+        hdx_mem_array(mem, count, sizeof *path); /* the chain being walked: golden/malformed has chains of 3000 */
     uint8_t   *state = hdx_mem_array(mem, count, sizeof *state);
     const bool ok = size != NULL && path != NULL && state != NULL;
     if (ok)
@@ -173,7 +175,7 @@ bool hdx_model_sizes(const hdx_sizing *s, hdx_class *classes, uint32_t count, hd
         if (c->kind != HDX_INSTANCE)
             c->instance_size = s->reference_size; /* MAT 2.7 */
         else if (s->stated && (c->flags & HDX_CLASS_INVENTED) == 0)
-            c->instance_size = c->stated_size; /* Android's are real ones (HPROF 3.4) */
+            c->instance_size = c->stated_size; /* Android's are exact (HPROF 3.4) */
         else
             c->instance_size = hdx_round_up(size[k], s->alignment);
     }
