@@ -1,7 +1,7 @@
 /*
- * folder.c - what heapdex writes into the folder of an index, by place and name (folder.h).
+ * folder.c - the files that heapdex writes into the folder of an index, by place and name (folder.h).
  *
- *     app.hprof.hdx/                   KIND.hdx  catalog.mdb  catalog.sum  remembered answers  .heapdex-HEX
+ *     app.hprof.hdx/                   KIND.hdx  catalog.mdb  catalog.sum  saved answers  .heapdex-HEX
  *         views/NAME/                  the same
  *         views/.heapdex-part-NAME/    as a partial build
  *     .heapdex-part-app.hprof.hdx/     the same as app.hprof.hdx, *.tmp, seal
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #define DEPTH       3u  /* of folders in an index: views/.heapdex-part-NAME/checkpoint */
-#define CLEAR_TRIES 16u /* of a folder into which others write meanwhile */
+#define CLEAR_TRIES 16u /* for a folder into which others write meanwhile */
 
 const char *const hdx_note_names[HDX_NOTES] = {
     "retained-class", "retained-package", "retained-loader", "retained-superclass",
@@ -28,10 +28,10 @@ const char *const hdx_note_names[HDX_NOTES] = {
     "leaks-d",        "leaks-e",          "leaks-f",
 };
 
-/* Where a name is heapdex's own: a user's file of that name elsewhere in the folder is the user's. */
+/* Places where a name belongs to heapdex: a user's file of that name elsewhere in the folder is the user's. */
 enum { INDEX = 1, PART = 2, CHECKPOINT = 4, VIEWS = 8 };
 
-/* Besides KIND.hdx, remembered answers and temporary names. */
+/* In addition to KIND.hdx, saved answers and temporary names. */
 static const struct known {
     const char *name;
     unsigned    places;
@@ -72,7 +72,7 @@ static bool is_kind(const char *name)
     return false;
 }
 
-/* A remembered answer, or one that an older heapdex had begun to write: leaks-0.1f3c.part. */
+/* A saved answer, or one that an older heapdex had begun to write: leaks-0.1f3c.part. */
 static bool is_note(const char *name)
 {
     for (size_t i = 0; i < HDX_NOTES; i++) {
@@ -106,29 +106,29 @@ static bool is_checkpoint(const char *name)
     return strcmp(name, HDX_FOLDER_CHECKPOINT) == 0 || strcmp(name, HDX_FOLDER_CHECKPOINT_NEW) == 0;
 }
 
-/* What a folder of this name is, in one that is `places`: 0 where heapdex makes no such folder. */
+/* Returns the places of a folder with this name inside of one that is `places`: 0 if heapdex creates no such folder. */
 static unsigned folder_in(unsigned places, const char *name)
 {
-    if ((places & VIEWS) != 0) /* each is a view, or one that is being made (as NAME.part by older versions) */
+    if ((places & VIEWS) != 0) /* each is a view, or one that is being built (older versions: NAME.part) */
         return INDEX | PART;
     if ((places & PART) != 0 && is_checkpoint(name))
         return CHECKPOINT;
     return (places & INDEX) != 0 && strcmp(name, HDX_FOLDER_VIEWS) == 0 ? VIEWS : 0;
 }
 
-/* A partial build may be an index that is about to be removed. */
+/* A partial build may be an index that is being removed. */
 static unsigned places_of(const char *path)
 {
     const char *name = hdx_path_name(path);
     return is_part(name) ? INDEX | PART : is_checkpoint(name) ? INDEX | CHECKPOINT : INDEX;
 }
 
-/* A network file system keeps a removed file under such a name for as long as somebody has it open. */
+/* A network file system keeps a removed file under such a name while it is open. */
 static bool is_silly(const char *name) { return strncmp(name, ".nfs", 4) == 0; }
 
-/* ---- is it one? ---- */
+/* ---- recognizing an index ---- */
 
-/* Of a regular file: opening a pipe would wait. name NULL: `folder` is the file. */
+/* For a regular file only, because opening a pipe would wait. name NULL: `folder` is the file. */
 static bool has_bytes(hdx_io *io, const char *folder, const char *name, bool at_end, const char bytes[8])
 {
     char        path[4600], found[8];
@@ -177,21 +177,21 @@ bool hdx_folder_is_index(hdx_io *io, const char *path)
     return false;
 }
 
-/* A kind of file that this version does not know proves by its head that it is one. */
+/* The head of a file shows that it is of heapdex, even if this version does not know its kind. */
 static bool has_head(const char *path)
 {
     const size_t len = strlen(path);
     return len > 4 && strcmp(path + len - 4, ".hdx") == 0 && begins_with(hdx_io_system(), path, NULL, "hdxindex");
 }
 
-/* ---- going over a folder ---- */
+/* ---- walking a folder ---- */
 
-/* One level of a walk; levels are nested at most DEPTH deep, whatever a disk has. */
+/* One level of a walk; at most DEPTH levels are nested, whatever the disk contains. */
 typedef struct level {
     DIR     *folder;
-    size_t   path_len; /* of the walk's path, without this level's entries */
-    unsigned places;   /* what it is */
-    bool     stays;    /* something in it does */
+    size_t   path_len; /* length of the walk's path without this level's entries */
+    unsigned places;   /* the places of this folder */
+    bool     stays;    /* something in it stays */
 } level;
 
 typedef enum act { LOOK, SHARE, REMOVE } act;
@@ -201,12 +201,12 @@ typedef struct walk {
     act               act;
     const hdx_access *like; /* SHARE */
     char              path[4600];
-    size_t            begin; /* of the entries' paths in it */
+    size_t            begin; /* start of the entries' names in the path */
     level             levels[DEPTH + 1];
     unsigned          depth;
     int               failed;    /* the first error, negative */
     char             *name;      /* of the first entry that is not ours */
-    bool              has_other; /* there is one */
+    bool              has_other; /* there is such an entry */
 } walk;
 
 static void note_other(walk *w)
@@ -250,7 +250,7 @@ static void do_to_file(walk *w, const struct stat *st)
         w->io->share(w->io, w->path, w->like);
 }
 
-/* The path has the entry's name at its end. What the folder is that is to be gone into; 0: nothing is. */
+/* REQUIRES: the path ends in the entry's name. Returns the places of the folder that must be entered; 0: none. */
 static unsigned see(walk *w, const char *name)
 {
     level      *l = &w->levels[w->depth];
@@ -261,7 +261,7 @@ static unsigned see(walk *w, const char *name)
     if (S_ISDIR(st.st_mode) && folder != 0 && w->depth < DEPTH)
         return folder;
     if (is_silly(name) && S_ISREG(st.st_mode))
-        l->stays |= w->act == REMOVE; /* the folder cannot go yet */
+        l->stays |= w->act == REMOVE; /* the folder cannot be removed yet */
     else if (S_ISDIR(st.st_mode) || !(is_file_name(name, l->places) || (S_ISLNK(st.st_mode) && folder != 0) ||
                                       (S_ISREG(st.st_mode) && has_head(w->path))))
         note_other(w);
@@ -270,7 +270,7 @@ static unsigned see(walk *w, const char *name)
     return 0;
 }
 
-/* False: the folder itself cannot be read; errno says why. */
+/* False: the folder itself cannot be read; see errno. */
 static bool go_over(walk *w, const char *path)
 {
     struct dirent *entry;
@@ -318,7 +318,7 @@ bool hdx_folder_has_other(const char *path, char name[256])
     return errno != ENOENT;
 }
 
-/* One walk; what was in the folder by then is gone. */
+/* One walk, which removes what was in the folder at that time. */
 static int clear_once(hdx_io *io, const char *path)
 {
     walk        w = { .io = io, .act = REMOVE };
@@ -334,7 +334,7 @@ static int clear_once(hdx_io *io, const char *path)
     return w.has_other ? (w.failed < 0 ? w.failed : -ENOTEMPTY) : w.failed == -ENOTEMPTY ? -EAGAIN : w.failed;
 }
 
-/* A reader of the index may write an answer that it keeps while the folder is cleared: then there is more to remove. */
+/* A reader of the index may save an answer while the folder is being cleared: then another walk is needed. */
 int hdx_folder_clear(hdx_io *io, const char *path)
 {
     int rc = -EAGAIN;
@@ -354,7 +354,7 @@ bool hdx_folder_around(hdx_io *io, const char *path, char index[4096])
     char folder[4096];
     if (!hdx_path_folder(path, folder, sizeof folder))
         return false;
-    while (realpath(folder, index) == NULL) { /* nor need its folders */
+    while (realpath(folder, index) == NULL) { /* its parent folders need not exist either */
         char *slash = strrchr(folder, '/');
         if (slash == folder || strcmp(folder, ".") == 0)
             return false;

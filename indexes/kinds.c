@@ -1,10 +1,9 @@
 /*
- * kinds.c - the table of kinds: what each is called, how it is written, what its keys and values count, which step of a
- * build makes it.
+ * kinds.c - the table of kinds: name, encoding, what keys and values count, and the first step of a build that has it.
  *
- * Whichever code opens, checks or closes index files goes by this table; a new kind is a row here, a line in README.md
- * and a pass that writes it. The number of a kind stands in the head of its file and seeds its sums: rows are only ever
- * added at the end.
+ * All code that opens, checks or closes index files uses this table; a new kind is a row here, a line in README.md and
+ * a pass that writes it. The number of a kind is in the head of its file and seeds its sums: rows are only ever added
+ * at the end.
  */
 #include "indexes/addresses/set.h"
 #include "indexes/container/container.h"
@@ -12,8 +11,8 @@
 #include <heapdex/index.h>
 
 /*
- * kind, file; encoding; keys: so many and so many more; values below; members of a set; first step that has it; where
- * there is one
+ * kind, file; encoding; keys: a number plus a constant; bound of values; members of a set; first step that has it;
+ * condition
  */
 #define ROW(kind, name, encoding, keys, more, below, above, members, step, when)                                       \
     [HDX_KIND_##kind] = { name,                                                                                        \
@@ -131,7 +130,7 @@ void hdx_index_close(hdx_kind kind, void *file)
 static const hdx_container *container_of(const void *handle, hdx_kind kind)
 {
     return rows[kind].encoding == HDX_ENCODING_ADDRESSES ? &((const hdx_addresses *)handle)->file
-                                                         : handle; /* in the others it is the first member */
+                                                         : handle; /* for the others it is the first member */
 }
 
 void hdx_index_whole(const void *handle, hdx_kind kind) { hdx_container_whole(container_of(handle, kind)); }

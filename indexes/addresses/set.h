@@ -9,16 +9,13 @@
  *
  *     id -> samples[] -> the few blocks it may be in -> the bit
  *
- * Frozen sets and files have the same bytes. `order` holds, for each used chunk in order, its number and the id of its
- * first member. `find` leads from a chunk number to an index in `order`: as an array where the used chunks lie close
- * enough, else as a hash table. Where objects are few and far between, a sorted table of addresses takes the place of
- * it all.
+ * Frozen sets and files consist of the same bytes. `order` holds, for each used chunk in order, its number and the id
+ * of its first member. `find` leads from a chunk number to an index in `order`: as an array if the used chunks are
+ * close together, otherwise as a hash table. For sparse addresses, a sorted table of addresses replaces all of it.
  *
- * Invariants:
- *   D1  a hash table has a power of two of slots, and free ones among them: whichever thread searches one comes to an
- *       end.
- *   D2  each used chunk has one key and one place below `used`, and no chunk is empty once the set is frozen.
- *   D3  ids follow the addresses: the first id of a chunk is the number of members in all chunks before it.
+ * Invariants: D1  a hash table has a power of two of slots, some of them free, so that every search ends. D2  each used
+ *   chunk has one key and one place below `used`, and no chunk is empty once the set is frozen. D3  ids follow the
+ *   addresses: the first id of a chunk is the number of members in all chunks before it.
  */
 #ifndef HDX_INDEXES_ADDRESSES_SET_H
 #define HDX_INDEXES_ADDRESSES_SET_H
@@ -34,22 +31,22 @@
 #define HDX_NO_CHUNK     UINT32_MAX
 #define HDX_ID_SAMPLE    64u /* ids */
 #define HDX_SAMPLE_BYTES 5u
-/* Blocks between two samples, at most: no chunk is empty. */
+/* Most blocks between two samples: no chunk is empty. */
 #define HDX_SAMPLE_SPAN ((HDX_ID_SAMPLE + 1) * (uint64_t)HDX_CHUNK_BLOCKS)
 
 typedef enum hdx_addresses_form { HDX_ADDRESSES_MAP, HDX_ADDRESSES_TABLE } hdx_addresses_form;
 typedef enum hdx_addresses_way { HDX_ADDRESSES_FLAT, HDX_ADDRESSES_HASHED } hdx_addresses_way;
 
 /*
- * Chunks while building: bits alone, 512 words in the room of a chunk, in order of first touch; a hash table leads to
- * them.
+ * Chunks while building: only bits, 512 words in the space of a chunk, in the order of first use; found by a hash
+ * table.
  */
 typedef struct hdx_chunks {
     unsigned  shift; /* slot = address >> shift */
     uint8_t  *room;
     uint64_t  capacity;
-    uint64_t  used; /* under `grow` while threads insert */
-    uint64_t *keys; /* chunk number + 1; 0: free. Read without a lock: written last, with release */
+    uint64_t  used; /* guarded by `grow` while threads insert */
+    uint64_t *keys; /* chunk number + 1; 0: free. Read without the lock: written last, with release */
     uint32_t *places;
     uint64_t  slots; /* of the hash table: a power of two, at most half full */
 } hdx_chunks;
@@ -68,15 +65,15 @@ struct hdx_addresses {
     hdx_container      file;  /* mapped */
     hdx_mem           *mem;
     /* building */
-    pthread_rwlock_t change; /* held for reading while inserting, for writing while something moves */
-    pthread_mutex_t  grow;   /* a new chunk; everything in the form of a table */
+    pthread_rwlock_t change; /* read lock while inserting, write lock while something moves */
+    pthread_mutex_t  grow;   /* for a new chunk, and for everything in the form of a table */
     _Atomic uint64_t members;
     hdx_chunks       build;
     uint64_t        *set; /* building as a table: hash set, 0 is free */
     uint64_t         set_slots, set_used;
-    bool             set_zero; /* address 0 is in */
-    uint64_t         all_bits; /* or of all addresses in the hash set */
-    /* what the frozen pointers are made of, when not mapped */
+    bool             set_zero; /* contains address 0 */
+    uint64_t         all_bits; /* bitwise or of all addresses in the hash set */
+    /* memory of the frozen pointers, if not mapped */
     uint64_t find_bytes, order_bytes, chunks_bytes, samples_bytes, table_bytes;
 };
 
@@ -92,25 +89,25 @@ static inline uint64_t hdx_addresses_hash(uint64_t number) { return (number * 0x
 static inline uint64_t hdx_sample_at(const uint8_t *samples, uint64_t i)
 {
     return hdx_le64(samples + HDX_SAMPLE_BYTES * i) & 0xffffffffffu;
-} /* 3 bytes more */
+} /* 3 bytes more may be read */
 static inline uint64_t hdx_samples_of(uint64_t count) { return count / HDX_ID_SAMPLE + (count % HDX_ID_SAMPLE != 0); }
 
 /* set_build.c */
 hdx_code hdx_chunks_new(hdx_chunks *c, hdx_mem *mem, unsigned shift, uint64_t chunks, hdx_error *err);
 void     hdx_chunks_free(hdx_chunks *c, hdx_mem *mem);
-/* Adds by a single thread, with room made where needed. */
+/* Adds an address by a single thread, and makes room if necessary. */
 hdx_code hdx_chunks_add(hdx_chunks *c, hdx_mem *mem, hdx_addr address, bool *fresh, hdx_error *err);
-/* The words of a chunk, by a single thread, with room made where needed. */
+/* Returns the words of a chunk for a single thread, and makes room if necessary. */
 hdx_code hdx_chunks_take(hdx_chunks *c, hdx_mem *mem, uint64_t number, uint64_t **words, hdx_error *err);
-/* Where a chunk that is there lies in the room. */
+/* Returns the place of an existing chunk. */
 uint32_t hdx_chunks_place(const hdx_chunks *c, uint64_t number);
 /*
- * Changes of form while building. to_map: *done false where the map would take more than limit bytes, or memory is
+ * Changes of form while building. to_map: *done is false if the map would need more than limit bytes, or memory is
  * refused.
  */
 hdx_code hdx_addresses_to_set(hdx_addresses *s, hdx_error *err);
 hdx_code hdx_addresses_to_map(hdx_addresses *s, uint64_t limit, bool *done, hdx_error *err);
-/* set_find.c: frees what a freeze made (or began to make). */
+/* set_find.c: frees everything that a freeze has allocated, even an incomplete one. */
 void hdx_addresses_unfreeze(hdx_addresses *s);
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * set_build.c - the set of addresses while it grows.
+ * set_build.c - the set of addresses while it is being built.
  *
- * Inserting threads hold `change` for reading for the length of a call. In the form of a map they set bits with an
- * atomic or; a chunk touched for the first time is taken from the spare room under `grow`. Whatever moves memory or
- * changes the form waits for `change` as a writer: it happens a few dozen times in a build.
+ * Inserting threads hold `change` for reading during a call. In the form of a map they set bits with an atomic or; a
+ * chunk that is used for the first time is taken from the spare ones under `grow`. Code that moves memory or changes
+ * the form acquires `change` for writing, which happens a few dozen times in a build.
  *
- * The form while building only decides about memory: a map that has become larger than 64 MiB and much larger than a
- * hash set would be turns into one, and a hash set that is about to grow beyond the map of its chunks turns back. (A
- * collector that walks the object graph touches all chunks at once, long before they fill, as that of ZGC does.) The
- * final form is decided by hdx_addresses_freeze from the members alone.
+ * The form while building only affects memory: a map that exceeds 64 MiB and is much larger than a hash set would be
+ * becomes one, and a hash set that is about to exceed the size of the map becomes a map again. (A collector that walks
+ * the object graph touches all chunks at once, long before they fill; ZGC does so.) The final form is decided by
+ * hdx_addresses_freeze, from the members alone.
  */
 #include "indexes/addresses/set.h"
 
 #include <assert.h>
 
-#define PATIENCE  (64u << 20) /* bytes of map that no question is asked about */
+#define PATIENCE  (64u << 20) /* bytes of map below which the form is not reconsidered */
 #define SET_START 1024u
 
 /* ---- chunks ---- */
@@ -41,7 +41,7 @@ void hdx_chunks_free(hdx_chunks *c, hdx_mem *mem)
     *c = (hdx_chunks){ 0 };
 }
 
-/* The words of a chunk, or NULL. */
+/* Returns the words of a chunk, or NULL. */
 static uint64_t *words_of(const hdx_chunks *c, uint64_t number)
 {
     for (uint64_t i = hdx_addresses_hash(number);; i++) {
@@ -53,7 +53,7 @@ static uint64_t *words_of(const hdx_chunks *c, uint64_t number)
     }
 }
 
-/* The same, taking a spare chunk where there was none; NULL: no spare. One thread at a time. */
+/* Same, but takes a spare chunk if there is none; NULL: no spare one. REQUIRES: one thread at a time. */
 static uint64_t *words_taken(hdx_chunks *c, uint64_t number)
 {
     uint64_t *words = words_of(c, number), i = hdx_addresses_hash(number);
@@ -65,8 +65,8 @@ static uint64_t *words_taken(hdx_chunks *c, uint64_t number)
     c->places[i & (c->slots - 1)] = (uint32_t)c->used;
     words = (uint64_t *)(void *)(c->room + c->used * HDX_CHUNK_BYTES);
     /*
-     * it is zero, but a page that is read before it is written to comes twice, the second time with an interrupt for
-     * all cores
+     * It is zero already, but a page that is read before it is written faults twice, the second time with an interrupt
+     * for all cores.
      */
     memset(words, 0, HDX_CHUNK_BYTES);
     c->used++;
@@ -74,7 +74,7 @@ static uint64_t *words_taken(hdx_chunks *c, uint64_t number)
     return words;
 }
 
-/* Half as many chunks again. */
+/* Increases the number of chunks by a half. */
 static hdx_code more_chunks(hdx_chunks *c, hdx_mem *mem, hdx_error *err)
 {
     uint64_t capacity = c->capacity + c->capacity / 2 + 8, slots = c->slots;
@@ -82,7 +82,7 @@ static hdx_code more_chunks(hdx_chunks *c, hdx_mem *mem, hdx_error *err)
         slots *= 2;
     if (capacity >= HDX_NO_CHUNK)
         return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "more than 2^32 chunks of addresses");
-    uint64_t *keys = NULL; /* the table first: without it the room is of no use */
+    uint64_t *keys = NULL; /* the table first: without it the chunks are of no use */
     uint32_t *places = NULL;
     if (slots > c->slots) {
         keys = hdx_mem_array(mem, slots, sizeof *keys);
@@ -148,7 +148,7 @@ uint32_t hdx_chunks_place(const hdx_chunks *c, uint64_t number)
 /* ---- the hash set ---- */
 static uint64_t set_hash(hdx_addr a) { return (a * 0x9e3779b97f4a7c15u) >> 16; }
 
-/* True where it was new. The table has a free slot. */
+/* Returns true if the address was new. REQUIRES: the table has a free slot. */
 static bool set_put(uint64_t *set, uint64_t slots, hdx_addr address)
 {
     uint64_t i = set_hash(address);
@@ -192,7 +192,7 @@ static bool set_add(hdx_addresses *s, hdx_addr address)
 }
 
 /* ---- changes of form ---- */
-/* Calls for every address of the chunks, in no order. */
+/* Called for every address of the chunks, in any order. */
 typedef hdx_code chunk_visit(void *context, hdx_addr address, hdx_error *err);
 static hdx_code  visit_chunks(const hdx_chunks *c, chunk_visit *visit, void *context, hdx_error *err)
 {
@@ -248,7 +248,7 @@ static hdx_code into_chunks(void *context, hdx_addr address, hdx_error *err)
     return hdx_chunks_add(&f->chunks, f->mem, address, &fresh, err);
 }
 
-/* The map again with a smaller unit. */
+/* Rebuilds the map with a smaller unit. */
 static hdx_code to_finer(hdx_addresses *s, unsigned shift, hdx_error *err)
 {
     finer    f = { .mem = s->mem };
@@ -271,7 +271,7 @@ static unsigned unit_of(const hdx_addresses *s, uint64_t bits)
     return zeros < s->shift ? zeros : s->shift;
 }
 
-/* The map of the set's addresses, unless it would be larger than `limit` bytes. */
+/* Makes a map of the set's addresses, unless it would exceed `limit` bytes. */
 hdx_code hdx_addresses_to_map(hdx_addresses *s, uint64_t limit, bool *done, hdx_error *err)
 {
     finer    f = { .mem = s->mem };
@@ -283,7 +283,7 @@ hdx_code hdx_addresses_to_map(hdx_addresses *s, uint64_t limit, bool *done, hdx_
     for (uint64_t i = 0; i < s->set_slots && code == HDX_OK && f.chunks.used * HDX_CHUNK_BYTES <= limit; i++)
         if (s->set[i] != 0)
             code = into_chunks(&f, s->set[i], err);
-    if (code != HDX_OK || f.chunks.used * HDX_CHUNK_BYTES > limit) { /* too large, or refused: the set still serves */
+    if (code != HDX_OK || f.chunks.used * HDX_CHUNK_BYTES > limit) { /* too large, or refused: the set stays in use */
         hdx_chunks_free(&f.chunks, s->mem);
         return HDX_OK;
     }
@@ -300,7 +300,7 @@ hdx_code hdx_addresses_to_map(hdx_addresses *s, uint64_t limit, bool *done, hdx_
 static hdx_code more_set(hdx_addresses *s, hdx_error *err)
 {
     bool     done;
-    hdx_code code = hdx_addresses_to_map(s, s->set_slots * 8, &done, err); /* half of what the larger set would take */
+    hdx_code code = hdx_addresses_to_map(s, s->set_slots * 8, &done, err); /* half of the larger set's size */
     if (code != HDX_OK || done)
         return code;
     uint64_t  slots = 2 * s->set_slots;
@@ -316,7 +316,7 @@ static hdx_code more_set(hdx_addresses *s, hdx_error *err)
     return HDX_OK;
 }
 
-/* Makes it possible to insert this address; the caller holds `change` for writing. */
+/* Prepares the set for inserting this address. REQUIRES: the caller holds `change` for writing. */
 static hdx_code prepare(hdx_addresses *s, hdx_addr address, hdx_error *err)
 {
     hdx_error   inner;
@@ -332,7 +332,7 @@ static hdx_code prepare(hdx_addresses *s, hdx_addr address, hdx_error *err)
         return to_finer(s, shift, &inner) == HDX_OK ? HDX_OK : hdx_addresses_to_set(s, err);
     }
     if (c->used < c->capacity || words_of(c, number) != NULL)
-        return HDX_OK; /* another thread was here first */
+        return HDX_OK; /* another thread was faster */
     uint64_t bytes = (c->capacity + c->capacity / 2) * HDX_CHUNK_BYTES;
     if (bytes > PATIENCE && bytes > 64 * members)
         return hdx_addresses_to_set(s, err);
@@ -346,16 +346,16 @@ static hdx_code prepare(hdx_addresses *s, hdx_addr address, hdx_error *err)
 }
 
 /* ---- inserting ---- */
-/* Sets bits of one word at once; gives how many were set before. */
+/* Sets bits of one word atomically; returns how many were already set. */
 static uint64_t put_bits(uint64_t *word, uint64_t bits)
 {
     return (uint64_t)__builtin_popcountll(__atomic_fetch_or(word, bits, __ATOMIC_RELAXED) & bits);
 }
 
 /*
- * Inserts from a[*done] on; stops before the first address that needs something to change. Neighbours in the dump are
- * neighbours in the heap, mostly: chunk and word are kept from one address to the next, and an atomic or is paid per
- * word, not per object.
+ * Inserts from a[*done] on, up to the first address that needs a change. Neighbours in the dump are usually neighbours
+ * in the heap: chunk and word are reused for the next address, so an atomic or is needed per word rather than per
+ * object.
  */
 static void insert_map(hdx_addresses *s, const hdx_addr *a, size_t n, size_t *done, uint64_t *again)
 {
@@ -463,7 +463,7 @@ hdx_code hdx_addresses_new(hdx_mem *mem, unsigned granularity, hdx_addresses **o
         hdx_mem_put(mem, s, sizeof *s);
         return HDX_LIMIT;
     }
-    (void)pthread_rwlockattr_init(&fair); /* else a writer waits as long as any thread inserts */
+    (void)pthread_rwlockattr_init(&fair); /* otherwise a writer waits as long as any thread inserts */
     (void)pthread_rwlockattr_setkind_np(&fair, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     (void)pthread_rwlock_init(&s->change, &fair);
     (void)pthread_rwlockattr_destroy(&fair);

@@ -1,6 +1,4 @@
-/*
- * set_file.c - the set as an index file: the frozen bytes as they are, and the same bytes mapped.
- */
+/* set_file.c - the set as an index file: the frozen bytes are written unchanged, and mapped for reading. */
 #include "indexes/addresses/set.h"
 
 /* Counts of the head: objects; form | way << 8 | shift << 16; first chunk number of a flat directory. */
@@ -47,7 +45,7 @@ out:
     return code;
 }
 
-/* Do the sections have the sizes that head and count ask for? */
+/* Returns whether the sections have the sizes that head and count imply. */
 static bool shape_fits(hdx_addresses *s)
 {
     const hdx_section *x = s->file.section;

@@ -1,7 +1,7 @@
 /*
  * set_find.c - address -> id and back, in a frozen set or a mapped file.
  *
- * The same code serves both: `mapped` is a constant where it matters, so a set in memory pays for no check.
+ * The same code is used for both: `mapped` is a constant in inner loops, so a set in memory needs no checks.
  */
 #include "indexes/addresses/set.h"
 
@@ -28,14 +28,14 @@ HDX_INLINE bool find_hashed(const hdx_addresses *s, uint64_t number, bool mapped
     return false;
 }
 
-/* The chunk left out of a flat directory: see make_find in set_freeze.c. */
+/* Whether it is the chunk that a flat directory omits: see make_find in set_freeze.c. */
 static bool is_first_chunk(const hdx_addresses *s, uint64_t number)
 {
     return s->chunk_count > 0 && (!s->mapped || hdx_touch(&s->file, HDX_ADDR_ORDER, 0, 16)) &&
            hdx_le64(s->order) == number;
 }
 
-/* What a lookup needs, by value: a caller's array of results cannot alias it, so loops keep it in registers. */
+/* The values of a look-up, copied: a caller's array of results cannot alias them, so loops keep them in registers. */
 typedef struct finder {
     const uint8_t *find, *order, *chunks;
     uint64_t       first, count;
@@ -82,7 +82,7 @@ HDX_INLINE hdx_id find_map(const hdx_addresses *s, finder f, hdx_addr address, b
     return id;
 }
 
-/* Halving without a branch to guess. */
+/* Binary search without unpredictable branches. */
 HDX_INLINE hdx_id find_table(const hdx_addresses *s, hdx_addr address, bool mapped)
 {
     uint64_t from = 0, n = s->count;
@@ -113,7 +113,7 @@ hdx_id hdx_addresses_find(const hdx_addresses *s, hdx_addr address)
     return find_slowly(s, address);
 }
 
-/* Lookups do not wait for each other: the processor overlaps their misses by itself, and prefetching gains nothing. */
+/* Look-ups are independent: the processor overlaps their cache misses, and prefetching gains nothing. */
 void hdx_addresses_find_many(const hdx_addresses *s, const hdx_addr *addresses, size_t n, hdx_id *ids)
 {
     finder f = finder_of(s);
@@ -131,10 +131,13 @@ uint64_t hdx_addresses_count(const hdx_addresses *s) { return s->frozen ? s->cou
 typedef struct place {
     uint64_t chunk, first_slot; /* index; slot of its first bit */
     unsigned block;
-    uint64_t rest; /* bits of the block from the id's on */
+    uint64_t rest; /* bits of the block from that of the id on */
 } place;
 
-/* The blocks an id may be in, first and last, all of them checked: from the sample before it to the one after. */
+/*
+ * Returns the first and last block that may contain an id, all of them checked: from the sample before it to the one
+ * after.
+ */
 static bool blocks_of(const hdx_addresses *s, hdx_id id, uint64_t *low, uint64_t *high)
 {
     uint64_t sample = id / HDX_ID_SAMPLE, last = hdx_samples_of(s->count) - 1, two = sample < last;
@@ -151,15 +154,15 @@ static bool blocks_of(const hdx_addresses *s, hdx_id id, uint64_t *low, uint64_t
                           hdx_touch(&s->file, HDX_ADDR_ORDER, 16 * k, 16 * (*high / HDX_CHUNK_BLOCKS - k + 1)));
 }
 
-/* Id of the first member of a block, or of the next that has one. */
+/* Returns the id of the first member of a block, or of the next block with members. */
 static inline uint64_t first_of(const hdx_addresses *s, uint64_t block)
 {
     return hdx_le64(s->order + 16 * (block / HDX_CHUNK_BLOCKS) + 8) + hdx_le16(s->chunks + 10 * block + 8);
 }
 
 /*
- * The last of those blocks that begins at or before the id. Mostly there are a few: four steps without a branch to
- * guess find it among 16.
+ * Finds the last of those blocks that begins at or before the id. Usually there are few: four steps without
+ * unpredictable branches find it among 16.
  */
 static bool locate(const hdx_addresses *s, hdx_id id, place *p)
 {
@@ -174,8 +177,7 @@ static bool locate(const hdx_addresses *s, hdx_id id, place *p)
             to = middle - 1;
     }
     for (uint64_t step = 8; step > 0; step /= 2) {
-        uint64_t at = from + step <= to ? from + step
-                                        : to; /* `to` itself may be asked more than once: it gives the same answer */
+        uint64_t at = from + step <= to ? from + step : to; /* testing `to` again does no harm */
         from = first_of(s, at) <= id ? at : from;
     }
     uint64_t bits = hdx_le64(s->chunks + 10 * from), before = first_of(s, from);
@@ -200,7 +202,7 @@ static bool load_chunk(const hdx_addresses *s, uint64_t k, place *p)
     return true;
 }
 
-/* ---- ahead ---- */
+/* ---- prefetching ---- */
 void hdx_addresses_ahead(const hdx_addresses *s, const hdx_addr *addresses, size_t n, size_t i, hdx_pace pace)
 {
     if (s->form != HDX_ADDRESSES_MAP || s->way != HDX_ADDRESSES_FLAT || !s->mapped)
@@ -258,16 +260,15 @@ void hdx_addresses_read(const hdx_addresses *s, hdx_id first, uint32_t n, hdx_ad
             p.rest = hdx_le64(s->chunks + p.chunk * HDX_CHUNK_BYTES + 10 * (size_t)p.block);
         }
     }
-    if (done < n) /* damage is noted; what cannot be told is 0 */
+    if (done < n) /* damage is noted; unknown addresses are 0 */
         memset(out, 0, n * sizeof *out);
 }
 
-#define FEW_BLOCKS 8u /* that members of one sample are mostly in */
+#define FEW_BLOCKS 8u /* that usually contain the members of one sample */
 
 /*
- * What is plain to see, in few instructions and without a branch that could be guessed wrong (look-ups that do not wait
- * for each other overlap their waits): the id is in one of the next few blocks, all of one chunk, and everything was
- * checked before. Else false.
+ * Fast path without unpredictable branches, so that independent look-ups overlap: the id is in one of the next few
+ * blocks, all of one chunk, and everything was checked before. Otherwise returns false.
  */
 static inline bool at_once(const hdx_addresses *s, hdx_id id, hdx_addr *address)
 {
@@ -281,7 +282,7 @@ static inline bool at_once(const hdx_addresses *s, hdx_id id, hdx_addr *address)
     if ((k >= s->chunk_count) | (block > HDX_CHUNK_BLOCKS - FEW_BLOCKS))
         return false;
     const uint8_t *order = s->order + 16 * k, *at = s->chunks + 10 * first;
-    const uint64_t local = id - hdx_le64(order + 8); /* before the chunk: huge, and in none of the blocks */
+    const uint64_t local = id - hdx_le64(order + 8); /* before the chunk: a huge number, in none of the blocks */
     uint64_t       behind = 0;
     for (unsigned i = 1; i < FEW_BLOCKS; i++)
         behind += hdx_le16(at + 10 * i + 8) <= local;
@@ -309,7 +310,7 @@ void hdx_addresses_unfreeze(hdx_addresses *s)
     hdx_mem_put(s->mem, (void *)(uintptr_t)s->order, s->order_bytes);
     hdx_mem_put(s->mem, (void *)(uintptr_t)s->samples, s->samples_bytes);
     s->find = s->order = s->samples = NULL;
-    s->find_count = s->chunk_count = 0; /* nothing is found any more */
+    s->find_count = s->chunk_count = 0; /* nothing can be found any more */
 }
 
 void hdx_addresses_close(hdx_addresses *s)

@@ -1,19 +1,18 @@
 /*
- * set_freeze.c - ends building: chunks in order of address, ranks beside the bits, and what leads to them.
+ * set_freeze.c - ends building: sorts chunks by address, computes ranks, and builds the directories.
  *
- * The form depends on the members alone, not on the order or the threads they came by: the unit is the common alignment
- * (at most the expected one), and the map is taken unless its chunks would be more than 16 bytes an object.
- * Cost: one pass over the map (some 15 ms for 45 million objects); nothing is copied but chunks that lie in the wrong
- *       place.
+ * The form depends on the members only, not on their order or on threads: the unit is the common alignment (at most the
+ * expected one), and the map is used unless its chunks need more than 16 bytes an object.
+ * Cost: one pass over the map (some 15 ms for 45 million objects); only misplaced chunks are copied.
  */
 #include "indexes/addresses/set.h"
 
 #include <assert.h>
 
-#define FEW_CHUNKS     16u /* below this the map is taken whatever it holds */
-#define FLAT_PER_CHUNK 80u /* flat directory entries (4 bytes) that a used chunk (5 KiB) may cost */
+#define FEW_CHUNKS     16u /* with fewer chunks the map is always used */
+#define FLAT_PER_CHUNK 80u /* entries (4 bytes) of a flat directory that a used chunk (5 KiB) may cost */
 
-/* Radix exchange from bit 63 down, in place, with the upper halves waiting on a stack: one per bit at most. */
+/* Radix exchange from bit 63 down, in place; the upper halves wait on a stack, at most one per bit. */
 static void sort(uint64_t *x, uint64_t n)
 {
     struct {
@@ -39,7 +38,7 @@ static void sort(uint64_t *x, uint64_t n)
             stack[depth++] = (__typeof__(stack[0])){ low, from + many - low, bit };
             many = low - from;
         }
-        for (uint64_t i = from + 1; i < from + many && many <= 24; i++) { /* longer only where all are equal */
+        for (uint64_t i = from + 1; i < from + many && many <= 24; i++) { /* longer only if all are equal */
             uint64_t v = x[i], at = i;
             for (; at > from && x[at - 1] > v; at--)
                 x[at] = x[at - 1];
@@ -51,7 +50,7 @@ static void sort(uint64_t *x, uint64_t n)
 /* ---- the map ---- */
 static uint64_t order_number(const hdx_addresses *s, uint64_t k) { return hdx_le64(s->order + 16 * k); }
 
-/* Chunk k of the sorted numbers comes to place k: cycles of moves, one chunk in the hand. */
+/* Moves chunk k of the sorted numbers to place k, along cycles. */
 static hdx_code arrange(hdx_addresses *s, const uint64_t *numbers, hdx_error *err)
 {
     hdx_chunks *c = &s->build;
@@ -79,22 +78,22 @@ static hdx_code arrange(hdx_addresses *s, const uint64_t *numbers, hdx_error *er
     return HDX_OK;
 }
 
-/* Words become blocks of bits and rank; gives the members of the chunk. */
+/* Converts words to blocks of bits and rank; returns the members of the chunk. */
 static uint64_t rank_chunk(uint8_t *chunk)
 {
     uint64_t words[HDX_CHUNK_BLOCKS], rank = 0;
     memcpy(words, chunk, sizeof words);
     for (size_t b = 0; b < HDX_CHUNK_BLOCKS; b++) {
         hdx_put64(chunk + 10 * b, words[b]);
-        hdx_put16(chunk + 10 * b + 8, (uint16_t)rank); /* before the last block at most 511 * 64 */
+        hdx_put16(chunk + 10 * b + 8, (uint16_t)rank); /* at most 511 * 64 before the last block */
         rank += (uint64_t)__builtin_popcountll(words[b]);
     }
     return rank;
 }
 
 /*
- * Flat where that is small enough. Address 0 (the boot class loader) is in every set and far from all others: if it is
- * what makes the range too long, its chunk is left out, and looked for by itself.
+ * Flat if that is small enough. Address 0 (the boot class loader) is in every set and far from all others: if it makes
+ * the range too long, its chunk is omitted and handled separately.
  */
 static hdx_code make_find(hdx_addresses *s, hdx_error *err)
 {
@@ -128,11 +127,11 @@ static hdx_code make_find(hdx_addresses *s, hdx_error *err)
     return HDX_OK;
 }
 
-/* Which block holds each 64th id: one pass over the ranks. */
+/* Finds the block of each 64th id, in one pass over the ranks. */
 static hdx_code make_samples(hdx_addresses *s, hdx_error *err)
 {
     uint8_t *samples;
-    s->samples_bytes = HDX_SAMPLE_BYTES * hdx_samples_of(s->count) + 3; /* the last is loaded as eight bytes */
+    s->samples_bytes = HDX_SAMPLE_BYTES * hdx_samples_of(s->count) + 3; /* the last one is loaded as eight bytes */
     if ((samples = hdx_mem_get(s->mem, s->samples_bytes)) == NULL)
         return hdx_no_memory(err, "samples of ids", s->samples_bytes);
     s->samples = samples;
@@ -195,28 +194,28 @@ static hdx_code freeze_map(hdx_addresses *s, hdx_error *err)
     s->chunks = less != NULL ? less : c->room;
     s->chunks_bytes = less != NULL ? n * HDX_CHUNK_BYTES : s->chunks_bytes;
     *c = (hdx_chunks){ 0 };
-    s->frozen = true; /* from here on `build` is empty: a refusal below leaves a set that can only be closed */
+    s->frozen = true; /* from here on `build` is empty: after a failure the set can only be closed */
     return make_samples(s, err);
 }
 
 /* ---- the table ---- */
-/* The used slots of the hash set, sorted, are the table. */
+/* The sorted used slots of the hash set are the table. */
 static hdx_code freeze_table(hdx_addresses *s, hdx_error *err)
 {
     uint64_t n = 0, slots = s->set_slots, *table = s->set;
     for (uint64_t i = 0; i < slots; i++)
         if (table[i] != 0)
             table[n++] = table[i];
-    if (s->set_zero) /* it had no slot of its own; a quarter of the slots is free */
+    if (s->set_zero) /* it has no slot; a quarter of the slots is free */
         table[n++] = 0;
-    assert(n == s->count && n <= slots); /* D3: the place in the table is the id */
+    assert(n == s->count && n <= slots); /* D3: the index in the table is the id */
     sort(table, n);
     uint64_t *less = hdx_mem_resize(s->mem, table, slots * 8, n * 8);
     s->table_bytes = less != NULL ? n * 8 : slots * 8;
     table = less != NULL ? less : table;
     s->set = NULL;
     s->set_slots = 0;
-    for (uint64_t i = 0; i < n; i++) { /* the order of the file, whatever the processor's */
+    for (uint64_t i = 0; i < n; i++) { /* in the byte order of the file */
         uint64_t v = table[i];
         hdx_put64((uint8_t *)&table[i], v);
     }

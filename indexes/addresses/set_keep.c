@@ -1,11 +1,11 @@
 /*
- * set_keep.c - a set that is being built, as bytes and back: the form, the shift and how many there are (8 bytes each),
+ * set_keep.c - converts a set that is being built to bytes and back: the form, the shift and the count (8 bytes each),
  * then
  *
- *     map    for each chunk its number and its 512 words of bits, in no order; no chunk is empty, none comes twice
- *     table  addresses, in no order
+ *     map    for each chunk its number and its 512 words of bits, in any order; no chunk is empty or occurs twice
+ *     table  addresses, in any order
  *
- * Not a file format of indexes: a build that was stopped reads it, on the same machine (reading/kept.h).
+ * Not a file format of indexes: only a later build on the same machine reads it (reading/kept.h).
  */
 #include "indexes/addresses/set.h"
 
@@ -65,7 +65,7 @@ static hdx_code restore_map(hdx_addresses *s, uint64_t count, hdx_addresses_get 
         if ((code = hdx_chunks_take(&s->build, s->mem, number, &to, err)) != HDX_OK)
             return code;
         for (unsigned w = 0; w < HDX_CHUNK_BLOCKS; w++) {
-            if (to[w] != 0) /* it was there */
+            if (to[w] != 0) /* it already existed */
                 return none(err);
             to[w] = words[w];
         }
@@ -96,7 +96,7 @@ hdx_code hdx_addresses_restore(hdx_addresses *s, hdx_addresses_get *get, void *c
         return code;
     if (head[0] > HDX_ADDRESSES_TABLE || head[1] > s->shift || atomic_load(&s->members) > 0)
         return none(err);
-    s->shift = s->build.shift = (unsigned)head[1]; /* no chunk is there that has another */
+    s->shift = s->build.shift = (unsigned)head[1]; /* there are no chunks with another shift */
     return head[0] == HDX_ADDRESSES_MAP ? restore_map(s, head[2], get, context, err)
                                         : restore_table(s, head[2], get, context, err);
 }

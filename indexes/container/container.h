@@ -1,16 +1,15 @@
 /*
  * container.h - what every index file has: a head, sections of bytes cut into blocks of 64 KiB, a sum for each block,
- * and a foot. README.md beside this file has the layout byte for byte.
+ * and a foot. README.md in this folder has the layout byte for byte.
  *
- * Trust goes down from the manifest: it knows the size of the file and the sum of the foot; the foot holds the sums of
- * the pieces of the sum table; a piece holds the sums of blocks. Opening looks at head and foot only; a piece and a
- * block are checked when they are first touched. Every sum is seeded with the identity of the index, the kind and its
- * own number, so a block of another index, another file or another place is noticed.
+ * Trust starts at the manifest, which has the size of the file and the sum of the foot; the foot has the sums of the
+ * pieces of the sum table; a piece has the sums of blocks. Opening reads head and foot only; a piece and a block are
+ * checked when they are first used. Every sum is seeded with the identity of the index, the kind and its own number, so
+ * a block of another index, another file or another place is detected.
  *
- * Invariants readers rely on:
- * C1  a section lies whole inside the map, and at least 64 bytes of the map follow it: eight bytes may be loaded at any
- *     of its bytes.
- * C2  hdx_touch true: off + len <= section->bytes, and the blocks of the range have the right sums.
+ * Invariants readers rely on: C1  a section is completely inside the map, and at least 64 bytes of the map follow it:
+ * eight bytes may be loaded at any of its bytes. C2  hdx_touch true: off + len <= section->bytes, and the blocks of the
+ * range have the right sums.
  *
  * Invariants of a file that is being written:
  * C3  sections begin at multiples of 64 bytes, each after the one before, and get no more bytes than were announced.
@@ -26,15 +25,15 @@
 #define HDX_SECTIONS     6u
 #define HDX_HEAD_BYTES   64u
 #define HDX_FOOT_BYTES   152u       /* after the sums of the pieces */
-#define HDX_PIECES_MAX   (1u << 20) /* 2^20 GiB of data: a foot of 4 MiB at most */
+#define HDX_PIECES_MAX   (1u << 20) /* 2^20 GiB of data: a foot of at most 4 MiB */
 #define HDX_SECTION_OPEN UINT64_MAX
-#define HDX_OFFSET_BITS  40u /* of a page's place in its section */
+#define HDX_OFFSET_BITS  40u /* of the offset of a page in its section */
 
 typedef struct hdx_section {
     const uint8_t *at;
     uint64_t       bytes;
     uint64_t       first_block;
-    /* blocks not yet found right; relaxed atomics. 0: nothing of the section needs to be asked about any more */
+    /* number of blocks that are not yet verified; relaxed atomics. 0: the section needs no checks any more */
     uint64_t unproved;
 } hdx_section;
 
@@ -48,27 +47,27 @@ typedef struct hdx_container {
     uint64_t         map_bytes;
     const uint8_t   *sums; /* in the map */
     uint64_t         blocks, pieces;
-    uint8_t    *state; /* of each block: 0 not looked at, 1 right, 2 damaged; written and read as relaxed atomics */
-    uint8_t    *piece_state;
-    uint64_t    counts[3];
-    unsigned    sections;
-    hdx_section section[HDX_SECTIONS];
-    char        where[128];
+    uint8_t         *state; /* by block: 0 not checked, 1 valid, 2 damaged; relaxed atomics */
+    uint8_t         *piece_state;
+    uint64_t         counts[3];
+    unsigned         sections;
+    hdx_section      section[HDX_SECTIONS];
+    char             where[128];
 } hdx_container;
 
 /* ---- reading ---- */
-/* sections: how many there must be; 0: the caller looks at c->sections. */
+/* sections: their required number; 0: the caller checks c->sections. */
 hdx_code hdx_container_open(hdx_container *c, const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file,
                             unsigned sections, hdx_damage_note *note, hdx_error *err);
 void     hdx_container_close(hdx_container *c);
-/* Damage of a handle that is being opened: returned; found later: noted. offset is into the section. */
+/* Reports damage: returned while the handle is being opened, noted afterwards. offset is within the section. */
 hdx_code hdx_container_damaged(const hdx_container *c, hdx_error *err, const char *what);
 void     hdx_container_note(const hdx_container *c, unsigned section, uint64_t offset, const char *what);
 bool     hdx_touch_slowly(const hdx_container *c, unsigned section, uint64_t off, uint64_t len);
 
-/* Was every block of the section found right before? */
+/* Returns whether every block of the section is verified. */
 static inline bool hdx_proved(const hdx_section *s) { return __atomic_load_n(&s->unproved, __ATOMIC_RELAXED) == 0; }
-/* Were these bytes (1 .. 64 KiB of them: two blocks at most) found right before? False says nothing. */
+/* Returns whether these bytes (1 .. 64 KiB: at most two blocks) are verified. False: unknown. */
 static inline bool hdx_touched(const hdx_container *c, unsigned section, uint64_t off, uint64_t len)
 {
     const hdx_section *s = &c->section[section];
@@ -79,31 +78,28 @@ static inline bool hdx_touched(const hdx_container *c, unsigned section, uint64_
     uint64_t a = s->first_block + (off >> HDX_BLOCK_BITS), b = s->first_block + ((off + len - 1) >> HDX_BLOCK_BITS);
     return __atomic_load_n(&c->state[a], __ATOMIC_RELAXED) == 1 && __atomic_load_n(&c->state[b], __ATOMIC_RELAXED) == 1;
 }
-/* Looks at every byte after head and foot, gaps between sections included; what is wrong is noted. */
+/* Checks every byte after head and foot, including gaps between sections; damage is noted. */
 void hdx_container_whole(const hdx_container *c);
 /*
- * Puts a page of zeros where the map has lost its file (a file that became shorter while it is read: SIGBUS). False:
- * address is not in the map. Async-signal-safe.
+ * Maps a page of zeros where the map has lost its file (a file that was truncated while it was being read: SIGBUS).
+ * False: address is not in the map. Async-signal-safe.
  */
 bool hdx_container_mend(const hdx_container *c, const void *address);
 
-/* May these bytes be used? False: no, and it is noted. */
+/* Checks these bytes if necessary. False: they are damaged, which is noted. */
 static inline bool hdx_touch(const hdx_container *c, unsigned section, uint64_t off, uint64_t len)
 {
     return hdx_touched(c, section, off, len) || hdx_touch_slowly(c, section, off, len);
 }
-/*
- * Asks for the line of a byte that will be read soon; any offset may be given, and nothing is checked: the reader does
- * that.
- */
+/* Prefetches the line of a byte; any offset is allowed, and nothing is checked: the reader does that. */
 static inline void hdx_fetch(const hdx_container *c, unsigned section, uint64_t off)
 {
     const hdx_section *s = &c->section[section];
     __builtin_prefetch(s->at + (off < s->bytes ? off : 0));
 }
 /*
- * Numbers of the keys that a round of reading ahead is for, which is the `before`th before the look-up (1: the last);
- * at key 0 all up to there.
+ * The keys for which a round of prefetching runs: it is the `before`th round before the look-up (1: the last one); at
+ * key 0 it includes all keys up to there.
  */
 typedef struct hdx_round {
     size_t at, end;
@@ -115,10 +111,10 @@ static inline hdx_round hdx_round_of(size_t n, size_t i, hdx_pace pace, unsigned
 }
 
 /* ---- writing ---- */
-typedef struct hdx_pour { /* a section while it is written */
-    uint64_t start;       /* in the file */
+typedef struct hdx_pour { /* a section that is being written */
+    uint64_t start;       /* position in the file */
     uint64_t expected;    /* bytes announced, or HDX_SECTION_OPEN */
-    uint64_t bytes;       /* put so far */
+    uint64_t bytes;       /* so far */
     uint8_t *block;       /* the last, unfinished block */
     uint8_t *sums;        /* 4 bytes per finished block: 64 KiB of memory for each GiB of file */
     uint64_t sums_room;
@@ -136,10 +132,12 @@ typedef struct hdx_container_writer {
     char                   path[4096];
 } hdx_container_writer;
 
-/* On any error the caller calls hdx_container_drop, which closes and removes the file; after finish it does nothing. */
+/*
+ * On any error the caller calls hdx_container_drop, which closes and removes the file; after finish that does nothing.
+ */
 hdx_code hdx_container_create(hdx_container_writer *w, const hdx_index_place *place, hdx_kind kind,
                               const uint64_t counts[3], hdx_error *err);
-/* Begins the next section. Several may be written at a time if all but the last have announced their size. */
+/* Begins the next section. Several may be written at the same time if all but the last have announced their size. */
 hdx_code hdx_container_section(hdx_container_writer *w, uint64_t bytes, hdx_error *err);
 hdx_code hdx_container_put(hdx_container_writer *w, unsigned section, const void *bytes, uint64_t len, hdx_error *err);
 hdx_code hdx_container_finish(hdx_container_writer *w, hdx_index_file *out, hdx_error *err);

@@ -1,9 +1,9 @@
 /*
- * container_read.c - opens an index file, and checks its blocks when they are first touched.
+ * container_read.c - opens an index file, and checks its blocks when they are first used.
  *
- * Opening compares head and foot with what the manifest says and with each other, so that afterwards every section is
- * known to lie inside the map. The map is read-only; files are never changed in place; who shortens one all the same is
- * noticed as SIGBUS (hdx_container_mend).
+ * Opening compares head and foot with the manifest and with each other; afterwards every section is known to be inside
+ * the map. The map is read-only, and files are never changed in place; if a file is truncated nevertheless, that causes
+ * SIGBUS (hdx_container_mend).
  */
 #include "indexes/container/container.h"
 
@@ -23,7 +23,7 @@ hdx_code hdx_container_damaged(const hdx_container *c, hdx_error *err, const cha
     return hdx_hint(err, HDX_DAMAGED, DAMAGED_HINT);
 }
 
-/* The first note stands; a later one is dropped, for it often follows from the first. */
+/* Only the first note is stored, because later ones often follow from it. */
 void hdx_container_note(const hdx_container *c, unsigned section, uint64_t offset, const char *what)
 {
     int whole = 0;
@@ -43,7 +43,7 @@ hdx_code hdx_note_check(hdx_damage_note *note, hdx_error *err)
     int state = note == NULL ? 0 : atomic_load(&note->state);
     if (state == 0)
         return HDX_OK;
-    if (state == 1) { /* another thread is still putting the words together: the answer is worthless all the same */
+    if (state == 1) { /* another thread is still writing the message: the result is worthless anyway */
         (void)hdx_fail(err, HDX_DAMAGED, "", HDX_NOWHERE, "an index file is damaged");
         return hdx_hint(err, HDX_DAMAGED, DAMAGED_HINT);
     }
@@ -53,8 +53,8 @@ hdx_code hdx_note_check(hdx_damage_note *note, hdx_error *err)
 }
 
 /*
- * A block's sum is trusted only after the piece of the table it stands in. Two threads at one block do the same work
- * twice: harmless.
+ * A block's sum is trusted only after the piece of the table that contains it. Two threads at one block repeat the same
+ * work, which is harmless.
  */
 static bool check_block(const hdx_container *c, unsigned section, uint64_t block)
 {
@@ -124,7 +124,7 @@ static hdx_code check_head(const hdx_container *c, const uint8_t identity[16], h
     return HDX_OK;
 }
 
-/* Everything in the foot that can be computed is computed, and must be equal. */
+/* Everything in the foot that can be computed is computed and compared. */
 static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hdx_error *err)
 {
     const uint8_t *tail = c->map + c->map_bytes - HDX_FOOT_BYTES;
@@ -153,7 +153,7 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
     if (hdx_le64(tail + 96) != blocks || pieces != (4 * blocks + HDX_BLOCK - 1) / HDX_BLOCK ||
         at + 4 * blocks + 4 * pieces + HDX_FOOT_BYTES != c->map_bytes)
         return hdx_container_damaged(c, err, "sections, checksums and footer do not add up to the file");
-    for (unsigned i = 0; i < sections; i++) /* C1, by what was checked above */
+    for (unsigned i = 0; i < sections; i++) /* C1, by the checks above */
         assert(c->section[i].at + c->section[i].bytes + 64 <= c->map + c->map_bytes);
     for (unsigned i = 0; i < 3; i++)
         c->counts[i] = hdx_le64(c->map + 32 + 8 * i);
@@ -165,8 +165,8 @@ static hdx_code check_foot(hdx_container *c, uint32_t sum, unsigned sections, hd
 }
 
 /*
- * Maps exactly the bytes the manifest names, after a look that the file ends there: no stat, whose answer may be of
- * another file.
+ * Maps exactly the bytes that the manifest names, after checking that the file ends there: without stat, which might
+ * describe another file.
  */
 static hdx_code map_file(hdx_container *c, const hdx_index_place *place, const hdx_index_file *file, hdx_error *err)
 {
@@ -235,7 +235,7 @@ void hdx_container_close(hdx_container *c)
     c->map = NULL;
 }
 
-/* Between sections, where no sum looks, a writer leaves zeros. */
+/* Between sections, which no sum covers, a writer leaves zeros. */
 static bool gaps_are_zero(const hdx_container *c)
 {
     for (unsigned i = 0; i < c->sections; i++) {

@@ -1,13 +1,12 @@
 /*
- * container_write.c - writes an index file front to back: head, sections, sums, foot; on its way to disk then: whoever
- * commits the folder syncs it.
+ * container_write.c - writes an index file sequentially: head, sections, sums, foot. The file is then on its way to
+ * disk; the code that commits the folder syncs it.
  *
  * In:  bytes of sections, in order within each section.
  * Out: the file, its size and the sum of its foot for the manifest.
- * Cost: one copy and one CRC32C of every byte; a block of 64 KiB per open section and 4 bytes per finished block in
- *       memory.
- * A file is written under its own name: the folder it lies in exists for readers only after the rename of the whole
- * folder.
+ * Cost: one copy and one CRC32C of every byte; memory for a block of 64 KiB per open section and 4 bytes per finished
+ *       block.
+ * A file is written under its final name, because readers only see the folder after it was renamed.
  */
 #include "indexes/container/container.h"
 
@@ -70,13 +69,13 @@ hdx_code hdx_container_create(hdx_container_writer *w, const hdx_index_place *pl
 static hdx_code flush(hdx_container_writer *w, unsigned section, hdx_error *err)
 {
     hdx_pour *s = &w->section[section];
-    assert(s->bytes > 0 && !s->ended); /* C4: a block is put out when it is whole, or its section ends */
+    assert(s->bytes > 0 && !s->ended); /* C4: a block is written when it is full, or its section ends */
     uint64_t block = (s->bytes - 1) / HDX_BLOCK, len = s->bytes - block * HDX_BLOCK;
     if (!hdx_mem_room(w->place->mem, (void **)&s->sums, &s->sums_room, block, 4))
         return hdx_no_memory(err, "sums of an index file", s->sums_room * 8);
     hdx_put32(s->sums + 4 * block, hdx_container_sum(w->seed, hdx_block_number(section, block), s->block, len));
     hdx_code code = write_at(w, s->block, len, s->start + block * HDX_BLOCK, err);
-    if (code == HDX_OK && block % PUSH_BLOCKS == PUSH_BLOCKS - 1) /* while others encode what comes next */
+    if (code == HDX_OK && block % PUSH_BLOCKS == PUSH_BLOCKS - 1) /* while other threads encode the next values */
         w->place->io->push(w->place->io, w->fd);
     return code;
 }
@@ -138,7 +137,7 @@ hdx_code hdx_container_put(hdx_container_writer *w, unsigned section, const void
     return HDX_OK;
 }
 
-/* Sums of the blocks, sections one after the other, and the sums of the pieces of that table. */
+/* Writes the sums of the blocks, section after section, and the sums of the pieces of that table. */
 static hdx_code put_sums(hdx_container_writer *w, uint64_t at, uint64_t *blocks, uint8_t **foot, uint64_t *pieces,
                          uint64_t *foot_bytes, hdx_error *err)
 {
@@ -214,12 +213,12 @@ hdx_code hdx_container_finish(hdx_container_writer *w, hdx_index_file *out, hdx_
     out->sum = hdx_container_sum(w->seed, HDX_SUM_FOOT, foot, foot_bytes);
     io->push(io, w->fd);
     int rc = io->close(io, w->fd);
-    w->fd = -1; /* given up even when close fails: closing twice is worse */
+    w->fd = -1; /* invalid even if close fails: closing twice would be worse */
     if (rc < 0) {
         code = hdx_fail(err, HDX_IO, w->path, HDX_NOWHERE, "cannot close: %s", strerror(-rc));
         goto out;
     }
-    w->path[0] = '\0'; /* it stays */
+    w->path[0] = '\0'; /* the file stays */
 out:
     hdx_mem_put(w->place->mem, foot, foot_bytes);
     return code;

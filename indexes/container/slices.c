@@ -1,9 +1,9 @@
 /*
- * slices.c - encodes slices of pages on several threads, and puts them out in order.
+ * slices.c - encodes slices of pages on several threads, and writes them in order.
  *
- * Threads draw slices by number, SLICES_A_THREAD times as many at most as there are threads between the first that is
- * not out yet and the last drawn. Whichever thread finds the next slice to go out ready, and nobody at it, puts it out
- * while the others encode: writing costs no thread its time.
+ * Threads take slices by number; at most SLICES_A_THREAD times the number of threads may be between the first unwritten
+ * slice and the last one taken. A thread that finds the next slice encoded, with no other thread writing it, writes it
+ * while the others encode, so that no thread is reserved for writing.
  */
 #include "indexes/container/slices.h"
 
@@ -17,9 +17,9 @@ typedef struct line {
     hdx_slice_encode  *encode;
     void              *context;
     uint64_t           count, end; /* of all values so far; number after the last slice */
-    pthread_mutex_t    lock;       /* guards all below */
-    pthread_cond_t     moved;      /* a slice went out, or is ready, or there was an error */
-    uint64_t           next, out;  /* slices not yet drawn; not yet out */
+    pthread_mutex_t    lock;       /* guards everything below */
+    pthread_cond_t     moved;      /* a slice was written or is ready, or there was an error */
+    uint64_t           next, out;  /* slices not yet taken; not yet written */
     bool               writing;
     bool               ready[HDX_WORKERS_MAX * SLICES_A_THREAD];
     uint64_t           failed; /* number of the first slice that failed; end: none */
@@ -42,22 +42,22 @@ bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_
     p->first = hdx_le64(entry);
     p->second = hdx_le64(entry + 8);
     uint64_t off = p->second & low, end = hdx_le64(entry + 24) & low;
-    if (end - off > HDX_PAGE_BYTES) { /* also where end < off */
+    if (end - off > HDX_PAGE_BYTES) { /* also if end < off */
         hdx_container_note(c, directory, page * HDX_ENTRY, "a page has an impossible size");
         return false;
     }
     p->at = c->section[directory + 1].at + off;
     p->len = (uint32_t)(end - off);
     /*
-     * A page without bytes is as good as the byte before it. Its place must be in the section all the same: eight bytes
-     * may be read there.
+     * For a page without bytes the previous byte is checked instead. Its position must be in the section nevertheless,
+     * because eight bytes may be read there.
      */
     uint64_t empty = end == off;
     return hdx_touched(c, directory + 1, off - empty, end - off + empty) ||
            hdx_touch_slowly(c, directory + 1, off, end - off);
 }
 
-/* The least number is told, whatever thread was first. */
+/* The slice with the least number is reported, whichever thread was first. */
 static void fail(line *l, uint64_t slice, hdx_code code, const hdx_error *error)
 {
     if (slice >= l->failed)
@@ -97,7 +97,7 @@ static hdx_code put(hdx_slices_writer *to, hdx_slice *s, uint64_t pages, hdx_err
     return code == HDX_OK ? hdx_container_put(w, to->directory + 1, s->bytes, s->used, err) : code;
 }
 
-/* One slice out, or one encoded; false: nothing is left to draw or to wait for. Held: the lock. */
+/* Writes or encodes one slice; false: there is nothing left to take or to wait for. REQUIRES: the lock is held. */
 static bool step(line *l, uint64_t *scratch)
 {
     hdx_slices_writer *s = l->s;
@@ -123,8 +123,7 @@ static bool step(line *l, uint64_t *scratch)
         if (code != HDX_OK)
             fail(l, slice, code, &error);
         l->ready[slice % s->room] = true;
-    } else if (l->next < l->failed &&
-               l->out < l->failed) /* others are at work on what this one waits for, or it would not */
+    } else if (l->next < l->failed && l->out < l->failed) /* other threads are working on the slice to wait for */
         (void)pthread_cond_wait(&l->moved, &l->lock);
     else
         return false;

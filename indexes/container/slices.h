@@ -2,12 +2,11 @@
  * slices.h - pages written by several threads, in order.
  *
  * A file of pages is two sections: a directory with an entry per page and one entry more, and the pages. The pages are
- * cut into slices of a fixed number of values; threads encode slices into buffers, and one of them at a time puts the
- * buffers out in order. So the file depends on the values alone, and the memory on the number of threads alone.
+ * cut into slices of a fixed number of values; threads encode slices into buffers, and one of them at a time writes the
+ * buffers in order. So the file depends only on the values, and the memory only on the number of threads.
  *
- * Invariants:
- * S1  slices go out in the order of their numbers, and never more than `room` of them are drawn and not yet out.
- * S2  a page has 1 to 256 values and takes at most HDX_PAGE_BYTES.
+ * Invariants: S1  slices are written in the order of their numbers, and at most `room` of them are taken but not yet
+ * written. S2  a page has 1 to 256 values and needs at most HDX_PAGE_BYTES.
  */
 #ifndef HDX_INDEXES_SLICES_H
 #define HDX_INDEXES_SLICES_H
@@ -21,7 +20,7 @@
 #define HDX_PAGE_BYTES 2304u /* room for one encoded page: 256 raw values, and what packing may write after them */
 #define HDX_ENTRY      16u   /* of a directory whose pages have 256 values */
 
-/* Values a page and bytes an entry. */
+/* Values per page and bytes per entry. */
 typedef struct hdx_page_shape {
     uint32_t page, entry;
 } hdx_page_shape;
@@ -34,13 +33,13 @@ typedef struct hdx_slice {
     uint8_t  *bytes;   /* out: encoded pages, room for HDX_PAGE_BYTES for each 256 values */
     uint32_t  used;
     uint8_t   entries[HDX_SLICE / HDX_SHAPE_PAGE_MIN *
-                    HDX_SHAPE_ENTRY_MAX]; /* out: what is before the slice is added to each first word, ... */
+                    HDX_SHAPE_ENTRY_MAX]; /* out: the total before the slice is added to each first word, ... */
     bool      placed[HDX_SLICE /
-                HDX_SHAPE_PAGE_MIN]; /* ... and where its pages begin to the second, an offset, where this is set */
-    uint64_t  total; /* out: added to the first words of all later slices (0 where they count nothing) */
+                HDX_SHAPE_PAGE_MIN]; /* ... and, if this is set, the offset of its pages to each second word */
+    uint64_t  total; /* out: added to the first words of all later slices (0 if they count nothing) */
 } hdx_slice;
 
-/* A page of HDX_SHAPE was encoded after those before: its entry, second without the offset, and its bytes. */
+/* Adds a page of HDX_SHAPE after the previous ones: its entry, `second` without the offset, and its bytes. */
 static inline void hdx_slice_entry(hdx_slice *s, uint32_t page, uint64_t first, uint64_t second, uint32_t used)
 {
     assert(used <= HDX_PAGE_BYTES && second >> HDX_OFFSET_BITS << HDX_OFFSET_BITS == second); /* S2 */
@@ -50,24 +49,24 @@ static inline void hdx_slice_entry(hdx_slice *s, uint32_t page, uint64_t first, 
     s->used += used;
 }
 
-/* Encodes the n values from `from` on (n <= HDX_SLICE, from a multiple of it) into slice; any thread. */
+/* Encodes the n values from `from` on (n <= HDX_SLICE, from a multiple of it) into slice; called by any thread. */
 typedef hdx_code hdx_slice_encode(void *context, uint64_t from, uint32_t n, hdx_slice *slice, hdx_error *err);
 
-/* Two sections of a file while they are written, in as many parts as the caller likes. */
+/* Two sections of a file that are being written, in any number of parts. */
 typedef struct hdx_slices_writer {
     hdx_container_writer *w;
-    unsigned              directory, threads, room; /* room: slices at once */
+    unsigned              directory, threads, room; /* room: most slices at the same time */
     hdx_page_shape        shape;
-    uint64_t              count, done, running; /* values; those put so far; totals of their slices */
+    uint64_t              count, done, running; /* values; those written so far; totals of their slices */
     hdx_slice            *slices;
     uint64_t            **scratch; /* per thread */
 } hdx_slices_writer;
-/* Begins two sections of w for `count` values. Whatever happens, hdx_slices_drop ends it. */
+/* Begins two sections of w for `count` values. Always call hdx_slices_drop. */
 hdx_code hdx_slices_begin(hdx_slices_writer *s, hdx_container_writer *w, uint64_t count, hdx_page_shape shape,
                           hdx_error *err);
-/* The next n values: a multiple of HDX_SLICE, but for the last call. */
+/* Adds the next n values: a multiple of HDX_SLICE, except in the last call. */
 hdx_code hdx_slices_append(hdx_slices_writer *s, uint64_t n, hdx_slice_encode *encode, void *context, hdx_error *err);
-/* All values are there: the last entry. s->running is the sum of all slices' totals. */
+/* Ends the directory after all values. s->running is the sum of all slices' totals. */
 hdx_code hdx_slices_end(hdx_slices_writer *s, hdx_error *err);
 void     hdx_slices_drop(hdx_slices_writer *s);
 
@@ -75,14 +74,14 @@ static inline uint64_t hdx_pages(uint64_t count, hdx_page_shape shape)
 {
     return count / shape.page + (count % shape.page != 0);
 }
-/* Is section `directory` as such a file of `count` values has it? */
+/* Returns whether section `directory` has the size for `count` values. */
 static inline bool hdx_slices_fit(const hdx_container *c, unsigned directory, uint64_t count, hdx_page_shape shape)
 {
     return c->section[directory].bytes / shape.entry == hdx_pages(count, shape) + 1 &&
            c->section[directory].bytes % shape.entry == 0;
 }
 
-/* A page of HDX_SHAPE found: its entry and its bytes, which may be read (and eight more after each, C1). */
+/* A page of HDX_SHAPE: its entry and its bytes, which may be read (and eight more after each, C1). */
 typedef struct hdx_page {
     uint64_t       first, second; /* words of its entry */
     const uint8_t *at;
@@ -90,7 +89,8 @@ typedef struct hdx_page {
 } hdx_page;
 
 /*
- * The words of a page's entry, and where the page lies; no sum is looked at and nothing noted. False: not in the file.
+ * Finds the words of a page's entry, and the position of the page, without checking sums or noting damage. False: it is
+ * not in the file.
  */
 static inline bool hdx_page_peek(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
 {
@@ -108,9 +108,9 @@ static inline bool hdx_page_peek(const hdx_container *c, unsigned directory, uin
     p->len = (uint32_t)(end - off);
     return true;
 }
-/* With everything looked at, and noted where it is wrong. */
+/* Checks everything and notes damage. */
 bool hdx_page_find_carefully(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p);
-/* May this page be used? False: no, and it is noted. In few instructions where all blocks were found right before. */
+/* Finds a page. False: it cannot be used, which is noted. Takes few instructions if all blocks are verified. */
 static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uint64_t page, hdx_page *p)
 {
     const hdx_section *s = &c->section[directory];
@@ -118,7 +118,7 @@ static inline bool hdx_page_find(const hdx_container *c, unsigned directory, uin
     return __builtin_expect(plain, 1) || hdx_page_find_carefully(c, directory, page, p);
 }
 
-/* Reading ahead (indexes.h): nothing is checked or kept. */
+/* Prefetching (indexes.h): nothing is checked. */
 static inline void hdx_page_fetch_entry(const hdx_container *c, unsigned directory, uint64_t page)
 {
     hdx_fetch(c, directory, page * HDX_ENTRY);

@@ -1,6 +1,6 @@
 /*
- * ints.h - the page of ints/ by itself: used by ints_write.c, ints_read.c, and by one_to_n/ for windows. README.md has
- * its bytes.
+ * ints.h - the page of ints/ alone: used by ints_write.c, ints_read.c, and by one_to_n/ for windows. README.md
+ * documents its bytes.
  */
 #ifndef HDX_INDEXES_INTS_H
 #define HDX_INDEXES_INTS_H
@@ -16,16 +16,14 @@ static inline uint64_t hdx_ints_word(hdx_ints_form form, unsigned w, unsigned sh
 }
 
 /*
- * A linear page has no shift and no exceptions; its entry holds the slope in their place and in the upper bits of a
- * base that has 48.
+ * A linear page has no shift and no exceptions; its entry has the slope in their place and in the upper bits of a base
+ * of 48 bits.
  */
 #define HDX_INTS_SLOPE_BITS 30u
 typedef struct hdx_ints_line {
     uint64_t base, slope, shift;
 } hdx_ints_line;
-/*
- * For every form, without a branch (see hdx_ints_get): base and shift as the form has them, slope 0 where it has none.
- */
+/* Works for every form, without a branch (see hdx_ints_get): base and shift of the form, and slope 0 if it has none. */
 static inline hdx_ints_line hdx_ints_line_of(uint64_t first, uint64_t second)
 {
     const uint64_t linear = 0 - (uint64_t)(second >> 61 == HDX_INTS_LINEAR),
@@ -35,15 +33,16 @@ static inline hdx_ints_line hdx_ints_line_of(uint64_t first, uint64_t second)
 }
 
 /*
- * n values (1 .. 256) -> bytes at out (room for HDX_PAGE_BYTES), the entry's first word and its second without offset.
+ * Encodes n values (1 .. 256) at out (room for HDX_PAGE_BYTES), and returns the entry's first word and its second
+ * without offset.
  */
 uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out, uint64_t *first, uint64_t *second);
-/* Values k .. k + n - 1 of a page of `count`; false: the page contradicts itself. */
+/* Decodes values k .. k + n - 1 of a page of `count`; false: the page contradicts itself. */
 bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out);
 
 /*
- * A window: most of x lie in [low, low + 2^w - 1), exceptions elsewhere; `bits` is what the page would take, head and
- * all. Sorts a copy of x, after a look at the distribution. False where no window takes less than limit_bits.
+ * A window: most of x are in [low, low + 2^w - 1), exceptions elsewhere; `bits` is the size of the page including its
+ * head. Sorts a copy of x, after checking the distribution. False if no window needs less than limit_bits.
  */
 typedef struct hdx_page_window {
     uint64_t low, bits;
@@ -51,11 +50,11 @@ typedef struct hdx_page_window {
 } hdx_page_window;
 bool hdx_page_window_find(const uint64_t *x, unsigned n, uint64_t greatest, uint64_t limit_bits,
                           hdx_page_window *window);
-/* Fields, then a tail: width of exceptions, their places, `low`, their values. x is read, out gets it all. */
+/* Writes the fields, then a tail: width of exceptions, their places, `low`, their values. */
 uint32_t hdx_page_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest,
                              const hdx_page_window *window);
 
-/* The tail of a window, checked against the page's length. */
+/* The tail of a window, checked against the length of the page. */
 typedef struct hdx_page_window_tail {
     const uint8_t *places, *values;
     unsigned       w, exceptions;

@@ -1,14 +1,14 @@
 /*
- * ints_page.c - one page of up to 256 numbers: which form is smallest, and how each is packed and unpacked.
+ * ints_page.c - one page of up to 256 numbers: chooses the smallest form, packs and unpacks each.
  *
  * plain    base + (field << shift)                       frame of reference; width 0 is the constant page
- * linear   base + (slope * k >> 16) + (field << shift)   for what grows steadily: positions
- * window   as plain for most; a field of all ones says "an exception", kept with its place after the fields (PFOR with
- *          a free base)
+ * linear   base + (slope * k >> 16) + (field << shift)   for steadily growing numbers: positions
+ * window   as plain for most; a field of all ones means "an exception", which is stored with its place after the fields
+ *          (PFOR with a free base)
  *
- * Cost: two passes for the plain form and the histogram that prices windows from the least value; one more where the
- *       page looks linear; a sort by 16 bits only where a few of the values, counted by their high bits, lie close
- *       together and far from the least.
+ * Cost: two passes for the plain form and the histogram that gives the cost of windows from the least value on; one
+ *       more if the page looks linear; a sort by 16 bits only if some of the values, counted by their high bits, are
+ *       close together and far from the least.
  */
 #include "base/clones.h"
 #include "indexes/ints/ints.h"
@@ -16,9 +16,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define LINEAR_RANGE (1ull << 47) /* slope * 255 and every residual stay far from 64 bits */
+#define LINEAR_RANGE (1ull << 47) /* slope * 255 and every residual stay far below 64 bits */
 
-/* Sorts up to HDX_PAGE numbers by their lower byte, then by the other; both are counted at once. */
+/* Sorts up to HDX_PAGE numbers by their lower byte, then by the other; both are counted in one pass. */
 static void sort(uint16_t *x, unsigned n)
 {
     uint16_t other[HDX_PAGE], low[256] = { 0 }, high[256] = { 0 };
@@ -46,21 +46,21 @@ static uint64_t window_bits(unsigned n, unsigned w, unsigned exceptions, unsigne
 }
 
 #define BOXES  64u
-#define SAMPLE 32u /* values looked at for that: of the windows found among all, 1 in 100 is missed */
+#define SAMPLE 32u /* values examined for that: 1 in 100 of the windows found among all is missed */
 
 /*
- * The most of x, SAMPLE numbers at most, within two neighbouring boxes of 2^shift from `low` on; *low becomes where
- * those two begin.
+ * Returns the largest number of values of x (at most SAMPLE) within two adjacent boxes of 2^shift from `low` on; *low
+ * becomes the beginning of those two.
  */
 static unsigned crowd(const uint64_t *x, unsigned n, unsigned shift, uint64_t *low)
 {
-    uint8_t box[2][BOXES + 2] = { { 0 }, { 0 } }; /* neighbours often are in the same one: a table for either */
+    uint8_t box[2][BOXES + 2] = { { 0 }, { 0 } }; /* neighbours often have the same box: two tables avoid waiting */
     uint8_t two[BOXES], most = 0;
     for (unsigned i = 0; i < n; i++) {
         const uint64_t b = (x[i] - *low) >> shift;
         box[i & 1][b < BOXES ? b : BOXES + 1]++;
     }
-    for (unsigned b = 0; b < BOXES; b++) /* 16 at a time, as small as they are */
+    for (unsigned b = 0; b < BOXES; b++) /* 16 at a time, because counts are small */
         two[b] = (uint8_t)(box[0][b] + box[0][b + 1] + box[1][b] + box[1][b + 1]);
     for (unsigned b = 0; b < BOXES; b++)
         most = two[b] > most ? two[b] : most;
@@ -69,26 +69,26 @@ static unsigned crowd(const uint64_t *x, unsigned n, unsigned shift, uint64_t *l
     return most;
 }
 
-#define STEP 5u /* bits looked at anew each time; six are seen, for two boxes of the time before */
+#define STEP 5u /* bits examined per step; six are used, for two boxes of the previous step */
 
-/* Two boxes of 2^shift from `low` on that most values lie in. */
+/* The two adjacent boxes of 2^shift, from `low` on, with the most values. */
 typedef struct crowded {
     uint64_t low;
     unsigned shift;
 } crowded;
 
-/* Values, some of which are looked at for all. */
+/* Values, of which a sample is examined. */
 typedef struct sampled {
     const uint64_t *all;
     unsigned        all_n, n;
     uint64_t        x[SAMPLE];
-    uint64_t        all_limit, limit; /* bits that a window has to stay below */
-    unsigned        a_piece;          /* bits of an exception */
+    uint64_t        all_limit, limit; /* bits that a window must stay below */
+    unsigned        a_piece;          /* bits per exception */
 } sampled;
 
 /*
- * What the sample says, is it so for all? The fullest two boxes of all may be neighbours of those of the sample:
- * outside is what is outside of four.
+ * Checks for all values what the sample shows. The fullest two boxes of all may be adjacent to those of the sample, so
+ * values outside of four boxes count as outside.
  */
 static bool holds(const sampled *s, const crowded *c)
 {
@@ -99,21 +99,21 @@ static bool holds(const sampled *s, const crowded *c)
     return s->all_n * (c->shift + 1) + odd * s->a_piece < s->all_limit;
 }
 
-/* The same bit by bit, from c on, as far as the next step would go. */
+/* Same bit by bit, from c on, up to the next step. */
 static bool promising_closely(const sampled *s, crowded *c, unsigned odd)
 {
     const unsigned stop = c->shift > STEP ? c->shift - STEP : 0;
     for (; c->shift > stop; odd = s->n - crowd(s->x, s->n, --c->shift, &c->low))
         if (s->n * (c->shift + 1) + odd * s->a_piece < s->limit &&
-            holds(s, c)) /* fields of so many bits where a window is wider than a box; 1 of 10 is not */
+            holds(s, c)) /* fields of this width, if a window is wider than a box; 1 of 10 is not */
             return true;
     return c->shift == 0 && odd * s->a_piece < s->limit && holds(s, c);
 }
 
 /*
- * Could a window take less than limit_bits, and about where? Asked of some of the values at first. What is outside the
- * fullest two boxes is an exception to every window narrower than one of them, and every wider one has fields of that
- * width at least.
+ * Returns whether a window could need less than limit_bits, and about where; first from a sample. Values outside of the
+ * fullest two boxes are exceptions to every window that is narrower than a box, and every wider one has fields of at
+ * least that width.
  */
 static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint64_t limit_bits, crowded *c)
 {
@@ -139,13 +139,13 @@ static bool promising(const uint64_t *all, unsigned all_n, unsigned width, uint6
     return odd * s.a_piece < s.limit && holds(&s, c);
 }
 
-#define QUANTA 9u /* bits of a box that are kept */
-/* Boxes seen before the crowd; as many after it. Any wider window was found wanting with the wider boxes. */
+#define QUANTA 9u /* bits of a box that are used */
+/* Boxes before the densest place, and as many after it. Wider windows were rejected with the wider boxes. */
 #define BEFORE 63u
-/* A window of fewer quanta is looked at again with finer ones: else 1 in 64 becomes a bit too wide. */
+/* A window of fewer quanta is examined again with finer ones: otherwise 1 in 64 becomes a bit too wide. */
 #define COARSE 64u
 
-/* x in order, in quanta of 2^shift from `base` on; `under` of them lie below it, `over` too far above it. */
+/* x in order, in quanta of 2^shift from `base` on; `under` of them are below it, `over` too far above it. */
 typedef struct ordered {
     uint16_t at[HDX_PAGE];
     uint64_t base;
@@ -167,7 +167,7 @@ static void put_in_order(ordered *o, const uint64_t *x, unsigned n, const crowde
     sort(o->at, n);
 }
 
-/* The cheapest window over so many of them; its width in quanta, UINT64_MAX where there is none. */
+/* Returns the cheapest window over these values, with its width in quanta; UINT64_MAX: none. */
 static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_page_window *window)
 {
     static const uint8_t tries[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96 };
@@ -183,7 +183,7 @@ static uint64_t cheapest(const ordered *o, unsigned n, unsigned we, hdx_page_win
                 quanta = (uint64_t)o->at[i + n - e - 1] - o->at[low = i];
         if (quanta >= UINT64_MAX >> o->shift) /* none, or as wide as all numbers */
             continue;
-        const unsigned w = hdx_pack_width((quanta + 1) << o->shift); /* the field of all ones is taken */
+        const unsigned w = hdx_pack_width((quanta + 1) << o->shift); /* the field of all ones is reserved */
         const uint64_t bits = window_bits(n, w, e, we);
         if (bits < window->bits) {
             *window = (hdx_page_window){ o->base + ((uint64_t)o->at[low] << o->shift), bits, w, 0 };
@@ -210,46 +210,48 @@ HDX_CLONES bool hdx_page_window_find(const uint64_t *x, unsigned n, uint64_t gre
             break;
         c = (crowded){ window->low, o.shift + hdx_width(quanta) };
     }
-    for (unsigned i = 0; i < n; i++) /* rounding w up may have let some in again */
+    for (unsigned i = 0; i < n; i++) /* rounding w up may include some again */
         window->exceptions += x[i] - window->low >= hdx_pack_mask(window->w);
     window->bits = window_bits(n, window->w, window->exceptions, we);
     return window->exceptions > 0 && window->exceptions < HDX_PAGE && window->bits < limit_bits;
 }
 
-/* w 0: every value but the exceptions is `low`, and no field stands for anything. */
+/* w 0: every value except for exceptions is `low`, and fields have no meaning. */
 HDX_CLONES uint32_t hdx_page_window_put(uint8_t *out, const uint64_t *x, unsigned n, uint64_t greatest,
                                         const hdx_page_window *window)
 {
     uint64_t fields[HDX_PAGE], odd[HDX_PAGE + 1], limit = window->w == 0 ? 1 : hdx_pack_mask(window->w);
     unsigned e = 0, we = hdx_pack_width(greatest);
     odd[0] = window->low;
-    fields[0] = 0; /* n is 1 at least; compilers do not know */
+    fields[0] = 0; /* n is at least 1, which compilers do not know */
     for (unsigned i = 0; i < n; i++)
         fields[i] = x[i] - window->low < limit ? x[i] - window->low : limit;
     uint32_t used = hdx_pack_put(out, fields, n, window->w);
     assert(hdx_pack_known(window->w) && used == hdx_pack_bytes(n, window->w));
     out[used++] = (uint8_t)we;
-    for (unsigned i = 0; i < n; i++) { /* written each time, kept where it is one: nobody could guess which are */
+    for (unsigned i = 0; i < n; i++) { /* written even if not used: no unpredictable branch */
         out[used + e] = (uint8_t)i;
         odd[e + 1] = x[i];
         e += fields[i] == limit;
     }
-    assert(e == window->exceptions && e < HDX_PAGE); /* as was priced: the entry, or a byte, says how many */
+    assert(e == window->exceptions && e < HDX_PAGE); /* as computed: the entry, or a byte, has the number */
     used += e;
     return used + hdx_pack_put(out + used, odd, e + 1, we);
 }
 
-/* Bits that a look-up is worth which finds its value in the field, and not after all of them, in another line. */
+/*
+ * The advantage, in bits, of a look-up that finds its value in the field rather than after all of them, in another
+ * line.
+ */
 #define APART 16u
 
 /*
- * The best window from the least value on, priced from counts per width: fits[w] values lie below 2^w - 1 (w 0: are 0).
+ * Finds the best window from the least value on, from counts per width: fits[w] values are below 2^w - 1 (w 0: equal
+ * 0).
  */
 static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t limit_bits, hdx_page_window *window)
 {
-    uint16_t even[66] = { 0 }, odd[66] = {
-        0
-    }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
+    uint16_t even[66] = { 0 }, odd[66] = { 0 }; /* neighbours often have the same width: two tables avoid waiting */
     unsigned fits = 0, best = UINT32_MAX, i = 0;
     for (; i + 1 < n; i += 2) {
         even[hdx_width(x[i] + 1)]++; /* x + 1 < 2^w: a field below all ones. UINT64_MAX wraps to 0: see `fits` of w 0 */
@@ -259,7 +261,7 @@ static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t l
         even[hdx_width(x[i] + 1)]++;
     const unsigned zeros = (unsigned)even[1] + odd[1];
     if (width == 64)
-        return false; /* no narrower page of such values is worth the care about wrapping */
+        return false; /* narrower pages of such values are not worth handling the wrap */
     for (unsigned w = 0; w < width && w <= 56; w++) {
         fits += (unsigned)even[w] + odd[w];
         unsigned       e = n - (w == 0 ? zeros : fits);
@@ -274,8 +276,8 @@ static bool low_window(const uint64_t *x, unsigned n, unsigned width, uint64_t l
 }
 
 /*
- * Tries the straight line between first and last value; true: r holds the residuals above *base, which have `shift`
- * bits in common.
+ * Tries the straight line between first and last value; true: r contains the residuals above *base, which have `shift`
+ * common bits.
  */
 static bool line(const uint64_t *v, unsigned n, uint64_t range, uint64_t *slope, uint64_t *r, uint64_t *base,
                  uint64_t *greatest)
@@ -314,7 +316,7 @@ HDX_CLONES uint32_t hdx_ints_encode(const uint64_t *v, unsigned n, uint8_t *out,
     *second = hdx_ints_word(HDX_INTS_PLAIN, 0, 0, 0);
     if (differs == 0)
         return 0;
-    unsigned shift = (unsigned)__builtin_ctzll(differs); /* trailing zeros that all differences have */
+    unsigned shift = (unsigned)__builtin_ctzll(differs); /* number of trailing zeros of all differences */
     for (unsigned i = 0; i < n; i++)
         x[i] = (v[i] - low) >> shift;
     high = (high - low) >> shift;
@@ -354,7 +356,7 @@ bool hdx_ints_decode(const hdx_page *page, unsigned count, unsigned k, unsigned 
     uint64_t       mask = hdx_pack_mask(w <= 64 ? w : 64), bit = (uint64_t)k * w, base = page->first;
     const uint8_t *fields = page->at;
     hdx_page_window_tail tail;
-    assert(n >= 1 && k + n <= count && count <= HDX_PAGE); /* what the caller asks for; the page is not trusted */
+    assert(n >= 1 && k + n <= count && count <= HDX_PAGE); /* from the caller; the page is not trusted */
     if (!hdx_pack_known(w))
         return false;
     switch (page->second >> 61) {

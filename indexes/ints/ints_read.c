@@ -1,7 +1,7 @@
 /*
- * ints_read.c - numbers out of a mapped file: one by its key, or a run.
+ * ints_read.c - reads numbers from a mapped file: one by its key, or a run.
  *
- * A get is a look at the directory entry and one at the page: two cache misses where the blocks were checked before.
+ * A look-up reads the directory entry and the page: two cache misses if the blocks are verified.
  */
 #include "base/clones.h"
 #include "indexes/ints/ints.h"
@@ -11,7 +11,7 @@
 struct hdx_ints {
     hdx_container file;
     uint64_t      count;
-    uint64_t      greatest; /* allowed value */
+    uint64_t      greatest; /* largest allowed value */
 };
 
 hdx_code hdx_ints_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t count,
@@ -59,13 +59,12 @@ static uint64_t bad(const hdx_ints *ints, uint64_t page, const char *what)
 
 static unsigned page_count(const hdx_ints *ints, uint64_t page)
 {
-    assert(page * HDX_PAGE < ints->count); /* keys are compared with the count before */
+    assert(page * HDX_PAGE < ints->count); /* keys were compared with the count before */
     return ints->count - page * HDX_PAGE < HDX_PAGE ? (unsigned)(ints->count - page * HDX_PAGE) : HDX_PAGE;
 }
 
 /*
- * A field of all ones in a window: the exception that stands for it, or with fields of no bits perhaps the value
- * itself.
+ * A field of all ones in a window: returns the exception for it or, with fields of no bits, perhaps the value itself.
  */
 static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w, unsigned shift, uint64_t *value)
 {
@@ -83,7 +82,7 @@ static bool exception(const hdx_page *p, unsigned count, unsigned k, unsigned w,
     return true;
 }
 
-/* Masks of fields by width; 0 where no width is known, and for width 0. */
+/* Masks of fields by width; 0 for unknown widths, and for width 0. */
 static const uint64_t masks[128] = {
 #define M(w) [w] = UINT64_MAX >> (64 - (w))
     M(1),  M(2),  M(3),  M(4),  M(5),  M(6),  M(7),  M(8),  M(9),  M(10), M(11), M(12), M(13), M(14), M(15),
@@ -93,7 +92,7 @@ static const uint64_t masks[128] = {
 #undef M
 };
 
-/* With everything looked at, and said where it is wrong. */
+/* Checks everything and reports damage. */
 static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
 {
     uint64_t page = i / HDX_PAGE, value;
@@ -120,10 +119,10 @@ static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
 }
 
 /*
- * In few instructions, and with no branch that depends on what was read but such as nearly always go one way in a file:
- * a wrong guess would cost the whole wait for the page, while look-ups that do not wait for each other overlap theirs,
- * as many as the processor looks ahead over. A field of no bits is read from the entry, whose line is there. Whatever
- * is not plain (blocks not yet checked, exceptions, anything wrong) is asked for again, carefully.
+ * Takes few instructions, and branches only on conditions that nearly always have the same result in a file: a
+ * misprediction would cost the whole wait for the page, while independent look-ups overlap as far as the processor
+ * looks ahead. A field of no bits is read from the entry, whose line is in the cache. All other cases (unverified
+ * blocks, exceptions, damage) are read again with all checks.
  */
 uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)
 {

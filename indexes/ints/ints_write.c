@@ -2,7 +2,7 @@
  * ints_write.c - writes a file of numbers: a directory of pages, and the pages (slices.h has the threads and the
  * order).
  *
- * In:  hdx_ints_fill, called with up to 16 384 values for a slice, in any order from any thread.
+ * In:  hdx_ints_fill, called for up to 16 384 values of a slice, in any order and by any thread.
  * Cost: 5-10 ns a value and thread.
  */
 #include "indexes/ints/ints.h"

@@ -1,9 +1,9 @@
 /*
  * pack.h - fields of 0 to 64 bits, packed from the low bit of the first byte up.
  *
- * A field is read with one load of eight bytes at the byte it begins in. Fields of 57 bits and more may not fit in such
- * a load, so those widths are rounded up to 64, where every field begins at a byte. Callers have eight bytes more
- * after what they read (container.h, C1), and after what they write.
+ * A field is read with one load of eight bytes at its first byte. Fields of 57 bits and more may not fit in such a
+ * load, so those widths are rounded up to 64, with every field at a byte. Callers have eight more bytes after what they
+ * read (container.h, C1), and after what they write.
  */
 #ifndef HDX_INDEXES_PACK_H
 #define HDX_INDEXES_PACK_H
@@ -28,13 +28,14 @@ static inline uint64_t hdx_pack_get(const uint8_t *p, uint64_t i, unsigned w)
 }
 
 /*
- * Packs n values that fit in w bits; returns the bytes used, hdx_pack_bytes(n, w). What waits for the value before is
- * one step for as many values as fit 56 bits, and has no branch: up to seven bits are always carried over.
+ * Packs n values of w bits; returns the bytes used, hdx_pack_bytes(n, w). As many values as fit in 56 bits are combined
+ * in one step, which is the only dependency on earlier values and has no branch: up to seven bits are always carried
+ * over.
  */
 typedef struct hdx_pack_pen {
     uint8_t *at;
     uint64_t carried;
-    unsigned have; /* bits of it, below 8 */
+    unsigned have; /* number of its bits, below 8 */
 } hdx_pack_pen;
 static inline void hdx_pack_step(hdx_pack_pen *p, uint64_t bits, unsigned w)
 {
@@ -66,9 +67,9 @@ static inline uint32_t hdx_pack_put(uint8_t *out, const uint64_t *v, unsigned n,
 }
 
 /*
- * Number of the bit of rank r (0 the lowest) among those set in x; r < popcount(x). Without PDEP, which the baseline
- * has not, and without a branch, which could not be guessed: counts of the bytes up to each are compared with r eight
- * at a time, then the same for the bits of the byte (Vigna, Broadword implementation of rank/select queries, 2008).
+ * Returns the number of the bit with rank r (0 the lowest) among those set in x; r < popcount(x). Does not use PDEP,
+ * which the baseline lacks, nor an unpredictable branch: counts of the bytes up to each are compared with r eight at a
+ * time, then the same for the bits of the byte (Vigna, Broadword implementation of rank/select queries, 2008).
  */
 static inline unsigned hdx_select64(uint64_t x, unsigned r)
 {

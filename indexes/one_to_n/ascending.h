@@ -1,6 +1,6 @@
 /*
- * ascending.h - up to 256 numbers that never fall, in 2 + log2(range / n) bits each, and still found by their place:
- * Elias-Fano (Vigna, Quasi-succinct indices, 2013).
+ * ascending.h - up to 256 ascending numbers in 2 + log2(range / n) bits each, with access by index: Elias-Fano (Vigna,
+ * Quasi-succinct indices, 2013).
  *
  *     u16    bytes of the upper part
  *     lower  n fields of `low` bits, padded to a byte
@@ -11,7 +11,7 @@
 
 #include "indexes/ints/pack.h"
 
-#define HDX_ASCENDING_WORDS 16u /* of the upper part: 256 ones and at most 512 steps, with room to spare */
+#define HDX_ASCENDING_WORDS 16u /* of the upper part: 256 ones and at most 512 steps, with spare room */
 
 typedef struct hdx_ascending {
     const uint8_t *lower, *upper;
@@ -29,8 +29,8 @@ static inline uint64_t hdx_ascending_bytes(uint64_t range, unsigned n, unsigned 
 }
 
 /*
- * v ascending from 0 to range, low as above and at most 56; out: hdx_ascending_bytes, and eight more that are written
- * over.
+ * REQUIRES: v is ascending from 0 to range, low as above and at most 56; out has room for hdx_ascending_bytes, and
+ * eight more that are overwritten.
  */
 static inline uint32_t hdx_ascending_put(uint8_t *out, const uint64_t *v, unsigned n, uint64_t range, unsigned low)
 {
@@ -61,12 +61,12 @@ static inline bool hdx_ascending_of(const uint8_t *at, uint32_t len, unsigned n,
 }
 static inline uint64_t hdx_ascending_word(const hdx_ascending *a, unsigned word)
 {
-    unsigned left = a->bytes - 8 * word; /* 1 at least; bits after the last byte belong to nobody */
+    unsigned left = a->bytes - 8 * word; /* at least 1; bits after the last byte are undefined */
     return hdx_le64(a->upper + 8 * (size_t)word) & UINT64_MAX >> (left >= 8 ? 0 : 64 - 8 * left);
 }
 /*
- * Finds number k: *word and *rest (that word's bits from it on) let hdx_ascending_next go on. Looks at all words, of
- * which there are a dozen: to stop at the right one takes a branch that cannot be guessed, and costs more.
+ * Finds number k: hdx_ascending_next continues from *word and *rest (that word's bits from it on). Examines all words,
+ * about a dozen: stopping at the right one would need an unpredictable branch, which costs more.
  */
 static inline bool hdx_ascending_find(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest)
 {
@@ -86,7 +86,7 @@ static inline bool hdx_ascending_find(const hdx_ascending *a, unsigned k, unsign
     *rest = x & (UINT64_MAX << hdx_select64(x, k - before));
     return true;
 }
-/* Number k, whose bit is the next; false: there are fewer bits than numbers. */
+/* Returns number k, whose bit is the next; false: there are fewer bits than numbers. */
 static inline bool hdx_ascending_next(const hdx_ascending *a, unsigned k, unsigned *word, uint64_t *rest,
                                       uint64_t *value)
 {

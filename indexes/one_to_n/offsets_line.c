@@ -1,13 +1,13 @@
 /*
- * offsets_line.c - where the lists of 128 keys begin, in one line of the processor's cache.
+ * offsets_line.c - the beginnings of the lists of 128 keys, in one cache line.
  *
- * Lengths stand in three bit planes. What is before a key is counted, not searched: a popcount of each plane up to it.
- * The few long lists of a line have what is beyond seven as running sums, in a word before the planes or, if that is
- * too short, in section 1, which is so small that a cache holds it.
+ * Lengths are stored in three bit planes. The number of values before a key is counted rather than searched: a popcount
+ * of each plane up to it. For the few long lists of a line, the excess over seven is stored as running sums, in a word
+ * before the planes or, if that is too short, in section 1, which is so small that it stays in a cache.
  *
- * A look-up waits for one line, where a directory and pages of 256 keys (format 2) had an entry and two or three lines
- * of a page, elsewhere in the page tables: an outbound list took 220 ns, and takes 184. The price is half a byte a key;
- * pages had a third of one, and a tenth where most lists are alike.
+ * A look-up waits for one line, whereas a directory and pages of 256 keys (format 2) needed an entry and two or three
+ * lines of a page, with other page table entries: an outbound list took 220 ns, and takes 184. The price is half a byte
+ * a key; pages needed a third of one, and a tenth if most lists are alike.
  */
 #include "indexes/one_to_n/one_to_n.h"
 
@@ -33,7 +33,7 @@ hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first,
         if (d == LONG)
             beyond[many++] = all += degrees[k] - LONG;
     }
-    assert(all <= *sum && *sum <= HDX_LISTED_MAX); /* 48 bits: a width fits six, what is before a line its field */
+    assert(all <= *sum && *sum <= HDX_LISTED_MAX); /* 48 bits, so that widths and counts fit */
     const unsigned w = hdx_width(all);
     const bool     far = many * w > 64;
     if (far) {
@@ -54,7 +54,7 @@ hdx_code hdx_offsets_encode(const uint64_t *degrees, unsigned n, uint64_t first,
 
 static unsigned width_of(const hdx_offsets *o) { return o->head >> 48 & 63; }
 
-/* Values beyond seven of the first `many` long lists; false: there are no such sums. */
+/* Returns the excess over seven of the first `many` long lists; false: there are no such sums. */
 static bool beyond_of(const hdx_offsets *o, unsigned many, uint64_t *beyond)
 {
     const unsigned w = width_of(o);
@@ -87,7 +87,7 @@ static inline uint64_t plane_word(const hdx_offsets *o, unsigned plane, unsigned
     return hdx_le64(o->line + 16 + 16 * (size_t)plane + 8 * (size_t)word);
 }
 
-/* from and to are without the sums: adds them. */
+/* from and to are without the sums, and are added to. */
 static bool add_beyond(const hdx_offsets *o, unsigned k, uint64_t *from, uint64_t *to)
 {
     const unsigned word = k >> 6;
@@ -130,8 +130,7 @@ bool hdx_offsets_decode(const hdx_offsets *o, unsigned k, unsigned n, uint64_t *
     uint8_t  short_lengths[HDX_LINE_KEYS];
     unsigned longs = 0;
     assert(n >= 1 && k + n <= HDX_LINE_KEYS);
-    if (!hdx_offsets_find(o, k + n - 1, &at, &to) ||
-        !hdx_offsets_find(o, k, before, &to)) /* they have the sums checked */
+    if (!hdx_offsets_find(o, k + n - 1, &at, &to) || !hdx_offsets_find(o, k, before, &to)) /* it checks the sums */
         return false;
     for (unsigned i = k / 8; i < (k + n + 7) / 8; i++) /* eight keys at a time */
         hdx_put64(short_lengths + 8 * (size_t)i,

@@ -1,17 +1,17 @@
 /*
- * one_to_n_read.c - lists out of a mapped file: the range of a key, one value, a run of values of a key; lengths and
- * first values of runs of keys.
+ * one_to_n_read.c - reads lists from a mapped file: the range of a key, one value, a run of values of a key; lengths
+ * and first values of runs of keys.
  */
 #include "indexes/one_to_n/one_to_n.h"
 
 #include <assert.h>
 
-enum { OFFSETS = 0, FAR = 1, VALUES = 2 }; /* sections: lines, what they have no room for, directory of the values */
+enum { OFFSETS = 0, FAR = 1, VALUES = 2 }; /* sections: lines, what does not fit in them, directory of the values */
 
 struct hdx_one_to_n {
     hdx_container file;
     uint64_t      keys, values;
-    uint64_t      greatest; /* allowed value */
+    uint64_t      greatest; /* largest allowed value */
 };
 
 hdx_code hdx_one_to_n_open(const hdx_index_place *place, hdx_kind kind, const hdx_index_file *file, uint64_t keys,
@@ -68,11 +68,11 @@ static bool bad(const hdx_one_to_n *lists, uint64_t page, const char *what)
 
 static unsigned page_count(uint64_t all, uint64_t page)
 {
-    assert(page * HDX_PAGE < all); /* values are compared with their number before */
+    assert(page * HDX_PAGE < all); /* values were compared with their number before */
     return all - page * HDX_PAGE < HDX_PAGE ? (unsigned)(all - page * HDX_PAGE) : HDX_PAGE;
 }
 
-/* The line of a key there is, whatever it says; its sums elsewhere, if it has any, only where they are in the file. */
+/* Returns the line of an existing key unchecked, with its sums in section 1 only if those are in the file. */
 static inline hdx_offsets line_of(const hdx_one_to_n *lists, uint64_t key)
 {
     const hdx_section *s = &lists->file.section[OFFSETS];
@@ -89,7 +89,7 @@ static inline hdx_offsets line_of(const hdx_one_to_n *lists, uint64_t key)
     return o;
 }
 
-/* May the line of this key be used, and its sums? False: no, and it is noted. */
+/* Finds the line of this key, and its sums. False: it cannot be used, which is noted. */
 static inline bool find_line(const hdx_one_to_n *lists, uint64_t key, hdx_offsets *o)
 {
     const hdx_section *s = &lists->file.section[OFFSETS];
@@ -99,9 +99,7 @@ static inline bool find_line(const hdx_one_to_n *lists, uint64_t key, hdx_offset
     return o->page == NULL || hdx_touch(&lists->file, FAR, (uint64_t)(o->page - s[FAR].at), o->page_bytes);
 }
 
-/*
- * Rounds: the line; the entry of the values; their page. The sums of long lists are few bytes, which stay in a cache.
- */
+/* Rounds: the line; the entry of the values; their page. Sums of long lists are few bytes, which stay in a cache. */
 void hdx_one_to_n_ahead(const hdx_one_to_n *lists, const uint64_t *keys, size_t n, size_t i, hdx_pace pace)
 {
     for (hdx_round r = hdx_round_of(n, i, pace, 3); r.at < r.end; r.at++)
@@ -142,7 +140,7 @@ void hdx_one_to_n_list(const hdx_one_to_n *lists, uint64_t key, uint64_t *first,
     }
     *first = before + from;
     *length = to - from;
-    assert(*first <= lists->values && *length <= lists->values - *first); /* callers take it for granted */
+    assert(*first <= lists->values && *length <= lists->values - *first); /* callers rely on it */
 }
 
 static bool read_run(const hdx_one_to_n *lists, uint64_t page, uint64_t key, unsigned k, unsigned n, uint64_t *out)
@@ -180,9 +178,7 @@ void hdx_one_to_n_read(const hdx_one_to_n *lists, uint64_t key, uint64_t first, 
     }
 }
 
-/*
- * Lengths of the lists of keys that lie in one line; where the first of them begins. False: noted, and all are empty.
- */
+/* Returns lengths of the lists of keys of one line, and the beginning of the first. False: noted, and all are empty. */
 static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t *begin, uint64_t *degrees)
 {
     uint64_t    before, at, first;
@@ -205,12 +201,15 @@ static bool read_degrees(const hdx_one_to_n *lists, uint64_t key, unsigned n, ui
     return fine;
 }
 
-/* First values of those keys' lists. All values of short lists are decoded on the way: cheaper than to pick. */
+/*
+ * Returns the first values of those keys' lists. All values of short lists are decoded on the way, which is faster than
+ * selecting.
+ */
 static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uint64_t at, const uint64_t *degrees,
                         uint64_t *values)
 {
     uint64_t keys[HDX_PAGE], decoded[HDX_PAGE];
-    uint16_t place[HDX_PAGE]; /* of a key's first value among the decoded */
+    uint16_t place[HDX_PAGE]; /* of a key's first value among the decoded ones */
     for (unsigned i = 0, end; i < n; i = end) {
         const uint64_t page = at / HDX_PAGE;
         const unsigned k = at % HDX_PAGE;
@@ -219,7 +218,7 @@ static void read_firsts(const hdx_one_to_n *lists, uint64_t key, unsigned n, uin
         hdx_page       p;
         for (end = i; end < n && at / HDX_PAGE == page; at += degrees[end++]) {
             unsigned take = degrees[end] <= HDX_PAGE - k - m ? (unsigned)degrees[end]
-                                                             : 1; /* the last: of a longer one its first will do */
+                                                             : 1; /* of a longer list the first is enough */
             place[end] = (uint16_t)m;
             for (unsigned t = 0; t < take; t++)
                 keys[m++] = key + end;
@@ -265,7 +264,7 @@ void hdx_one_to_n_firsts(const hdx_one_to_n *lists, uint64_t first_key, uint32_t
     read_keys(lists, first_key, n, degrees, values);
 }
 
-/* The key of each value of a run, some at a time: which list the next belongs to, and how many it has left. */
+/* Returns the key of each value of a run, some at a time: the list of the next value, and how many it has left. */
 typedef struct owners {
     const uint64_t *degrees;
     uint64_t        key, left;
@@ -282,7 +281,7 @@ static void next_owners(owners *o, unsigned n, uint64_t *keys)
             keys[k + t] = o->key + o->i;
         o->left -= part;
         k += part;
-        assert(part > 0); /* there are as many values as the degrees say */
+        assert(part > 0); /* there are as many values as the sum of degrees */
     }
 }
 
@@ -295,7 +294,7 @@ void hdx_one_to_n_run(const hdx_one_to_n *lists, uint64_t first_key, uint32_t n,
         return;
     owners o = { .degrees = degrees, .key = first_key, .left = degrees[0], .n = n };
     hdx_one_to_n_list(lists, first_key, &at, &length);
-    if (length != degrees[0] || all > lists->values - at) { /* noted, or a line changed since the degrees were read */
+    if (length != degrees[0] || all > lists->values - at) { /* noted, or a line changed after the degrees were read */
         memset(out, 0, all * sizeof *out);
         (void)bad_line(lists, first_key, "a line of offsets contradicts itself");
         return;

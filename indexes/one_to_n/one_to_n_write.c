@@ -1,7 +1,7 @@
 /*
- * one_to_n_write.c - writes a file of lists: where each begins, then the values of all.
+ * one_to_n_write.c - writes a file of lists: the beginning of each, then the values of all.
  *
- * In:  hdx_degrees_fill and hdx_lists_fill, called with up to 16 384 keys or values for a slice, in any order from any
+ * In:  hdx_degrees_fill and hdx_lists_fill, called for up to 16 384 keys or values of a slice, in any order and by any
  *      thread.
  * Cost: 5-10 ns a key, 10-25 ns a value, for each thread.
  */
@@ -9,10 +9,10 @@
 
 struct hdx_one_to_n_writer {
     hdx_container_writer w;
-    hdx_slices_writer    slices; /* of the pair of sections at hand */
+    hdx_slices_writer    slices; /* of the current pair of sections */
     hdx_index_place      place;
     uint64_t             values;
-    bool                 offsets; /* still where lists begin */
+    bool                 offsets; /* the beginnings of lists are still being written */
     hdx_degrees_fill    *degrees;
     hdx_lists_fill      *fill;
     void                *context;
@@ -30,7 +30,7 @@ static hdx_code encode_offsets(void *context, uint64_t from, uint32_t n, hdx_sli
                                   s->used, &used, &sum, err);
         s->placed[line] = used > 0;
         s->used += used;
-        /* lists of more than were announced, which are no more than a line can count, are refused at the end */
+        /* More values than were announced, but at most what a line can count, are refused at the end. */
         s->total += sum;
     }
     return code;
@@ -82,7 +82,7 @@ hdx_code hdx_one_to_n_append_degrees(hdx_one_to_n_writer *w, uint64_t n, hdx_deg
     return hdx_slices_append(&w->slices, n, encode_offsets, w, err);
 }
 
-/* The last list's length is known: the values begin. */
+/* The last list's length is known: begins the values. */
 static hdx_code end_offsets(hdx_one_to_n_writer *w, hdx_error *err)
 {
     hdx_code code = hdx_slices_end(&w->slices, err);

@@ -1,12 +1,12 @@
 /*
- * values_page.c - up to 256 values of lists with the keys they belong to: which form is smallest, and how each is
- * packed.
+ * values_page.c - up to 256 values of lists with their keys: chooses the smallest form, packs and unpacks each.
  *
  * Two bands: most references are either close to their source or all in the same distant region, and in nearly every
- * page a few of the other sort set the width of all. One bit a value tells the band; the bits before it, counted, give
- * the place in the band, so access by number stays O(1). The best border between the bands is found exactly from one
- * histogram: for each width of the zigzag distance the count, the least and the greatest value; joined from the widest
- * down they give the far band's range for every border (trying each border by itself costs 26-45 ns a value).
+ * page a few of the other kind determine the width of all. One bit a value selects the band; the number of such bits
+ * before it gives the index in the band, so access by number stays O(1). The best border between the bands is found
+ * exactly from one histogram: for each width of the zigzag distance the count, the least and the greatest value;
+ * accumulated from the widest down they give the far band's range for every border (trying each border separately costs
+ * 26-45 ns a value).
  */
 #include "indexes/one_to_n/one_to_n.h"
 #include "indexes/one_to_n/ascending.h"
@@ -20,7 +20,7 @@ typedef struct bands {
     unsigned near, far, border; /* widths; a distance of more than `border` bits is far */
 } bands;
 
-/* Values whose distance has so many bits. */
+/* Values whose distance has this many bits. */
 typedef struct by_width {
     uint64_t low, high, count;
 } by_width;
@@ -39,13 +39,11 @@ static inline void join_width(by_width *b, const by_width *other)
     b->high = other->high > b->high ? other->high : b->high;
 }
 
-/* The border with the fewest bits; no distance has more than `most` bits. */
+/* Returns the border with the fewest bits; no distance has more than `most` bits. */
 static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned n, unsigned most)
 {
     by_width even[65], odd[65],
-        far = {
-            UINT64_MAX, 0, 0
-        }; /* neighbours often have the same width: a table for either, so that one does not wait for the other */
+        far = { UINT64_MAX, 0, 0 }; /* neighbours often have the same width: two tables avoid waiting */
     bands best = { .bits = UINT64_MAX };
     for (unsigned w = 0; w <= most; w++)
         even[w] = odd[w] = far;
@@ -55,7 +53,7 @@ static bands choose_bands(const uint64_t *v, const uint64_t *distance, unsigned 
     }
     if ((n & 1) != 0)
         note_width(&even[hdx_width(distance[n - 1])], v[n - 1]);
-    for (unsigned w = most + 1; w-- > 0;) { /* here: far is what is wider than w */
+    for (unsigned w = most + 1; w-- > 0;) { /* here distances wider than w are far */
         if (even[w].count + odd[w].count > 0) {
             unsigned near_w = w > 56 ? 64 : w, far_w = far.count == 0 ? 0 : hdx_pack_width(far.high - far.low);
             uint64_t bits =
@@ -74,7 +72,7 @@ static uint32_t put_bands(uint8_t *out, const uint64_t *v, const uint64_t *dista
     uint64_t near[HDX_PAGE], far[HDX_PAGE], limit = hdx_pack_mask(b->border);
     unsigned nears = 0, fars = 0, selector = 0;
     uint32_t used = (n + 7) / 8;
-    for (unsigned i = 0; i < n; i++) { /* both written, one kept: no branch to guess */
+    for (unsigned i = 0; i < n; i++) { /* both are written, one is used: no unpredictable branch */
         unsigned is_far = distance[i] > limit;
         near[nears] = distance[i];
         far[fars] = v[i] - b->base;
@@ -95,14 +93,14 @@ static uint64_t word(hdx_values_form form, unsigned w1, unsigned w2)
     return (uint64_t)w1 << 40 | (uint64_t)w2 << 47 | (uint64_t)form << 61;
 }
 
-/* What the forms are chosen by. */
+/* Facts for the choice of a form. */
 typedef struct spread {
     uint64_t low, high;           /* of the values */
     int64_t  near_low, near_high; /* of their distances from the keys */
     bool     rising;
 } spread;
 
-/* Of numbers below 2^31: four at a time, as nearly all there are. */
+/* For numbers below 2^31, as nearly all are: four at a time. */
 static spread look_narrow(const uint64_t *v, const uint64_t *keys, unsigned n)
 {
     int32_t low = INT32_MAX, high = 0, near_low = INT32_MAX, near_high = INT32_MIN, falls = 0;
@@ -159,10 +157,10 @@ HDX_CLONES uint32_t hdx_values_encode(const uint64_t *v, const uint64_t *keys, u
         form = HDX_VALUES_ASCENDING;
         bits = b;
     }
-    distance[0] = 0; /* n is 1 at least; compilers do not know */
+    distance[0] = 0; /* n is at least 1, which compilers do not know */
     bands two = { .bits = UINT64_MAX };
     if (bits > (form == HDX_VALUES_ASCENDING ? 6 : 2) *
-                   n) { /* rising closely: nothing else is smaller, in 9,997 pages of 10,000 */
+                   n) { /* ascending and close together: no other form is smaller, in 9,997 of 10,000 pages */
         uint64_t some = 0;
         for (unsigned i = 0; i < n; i++)
             some |= distance[i] = hdx_zigzag((int64_t)(v[i] - keys[i]));
@@ -210,14 +208,14 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
     if (bytes > page->len || !hdx_pack_known(w1) || !hdx_pack_known(w2))
         return false;
     for (unsigned i = 0; i < 4;
-         i++) { /* always four words, which may reach after the selector (C1): those bits count for nothing */
+         i++) { /* always four words, which may extend beyond the selector (C1): those bits are ignored */
         selector[i] = hdx_le64(page->at + 8 * (size_t)i);
         if (count < HDX_PAGE)
             selector[i] &= count <= 64 * i ? 0 : hdx_pack_mask(count - 64 * i < 64 ? count - 64 * i : 64);
         fars += (unsigned)__builtin_popcountll(selector[i]);
         before += (unsigned)__builtin_popcountll(selector[i] & (i < k >> 6    ? UINT64_MAX
                                                                 : i == k >> 6 ? (1ull << (k & 63)) - 1
-                                                                              : 0)); /* chosen, not branched on */
+                                                                              : 0)); /* without a branch */
     }
     uint64_t near_bytes = hdx_pack_bytes(count - fars, w1);
     if (bytes + near_bytes + hdx_pack_bytes(fars, w2) > page->len)
@@ -225,8 +223,7 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
     const uint8_t *near = page->at + bytes, *far = near + near_bytes;
     uint64_t       m1 = hdx_pack_mask(w1), m2 = hdx_pack_mask(w2), near_bit = (uint64_t)(k - before) * w1,
              far_bit = (uint64_t)before * w2;
-    for (unsigned i = 0; i < n;
-         i++) { /* both read, one taken: a far value is as good as a coin toss to the branch predictor */
+    for (unsigned i = 0; i < n; i++) { /* both are read, one is used: which one is unpredictable */
         uint64_t is_far = 0 - (selector[(k + i) >> 6] >> ((k + i) & 63) & 1);
         uint64_t a =
             keys[(size_t)i * stride] + (uint64_t)hdx_unzigzag(hdx_le64(near + (near_bit >> 3)) >> (near_bit & 7) & m1);
@@ -240,7 +237,7 @@ static inline bool decode_bands(const hdx_page *page, unsigned count, const uint
     return true;
 }
 
-/* base + field each. True: a field is all ones, which in a window stands for an exception. */
+/* base + field each. True: a field is all ones, which in a window means an exception. */
 static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, unsigned k, unsigned n, uint64_t *out,
                                  uint64_t *greatest)
 {
@@ -257,10 +254,7 @@ static inline bool decode_fields(const uint8_t *at, unsigned w, uint64_t base, u
     return full;
 }
 
-/*
- * The tail lies in other cache lines than the fields: it is looked at only where a field says that there is something
- * in it.
- */
+/* The tail is in other cache lines than the fields: it is read only if a field refers to it. */
 static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsigned n, uint64_t *out,
                           uint64_t *greatest)
 {
@@ -274,7 +268,7 @@ static bool decode_window(const hdx_page *page, unsigned count, unsigned k, unsi
         return false;
     const uint64_t base = page->first - hdx_pack_get(tail.values, 0, tail.w);
     for (unsigned e = 0; e < tail.exceptions;
-         e++) /* the places rise; no branch, so that the compiler compares 16 at a time */
+         e++) /* places ascend; no branch, so that the compiler compares 16 at a time */
         before += tail.places[e] < k;
     for (unsigned e = before; e < tail.exceptions && (unsigned)tail.places[e] - k < n; e++)
         out[tail.places[e] - k] = base + hdx_pack_get(tail.values, e + 1u, tail.w);
@@ -303,7 +297,7 @@ static bool decode_ascending(const hdx_page *page, unsigned count, unsigned k, u
     return true;
 }
 
-/* The line of a byte and, if that is near its border, the next: what is asked for is known to some bytes only. */
+/* Prefetches the line of a byte and, near its end, the next: the position is known only approximately. */
 static void lines_ahead(const hdx_page *page, uint32_t at)
 {
     uint32_t low = at > 8 ? at - 8 : 0, high = at + 16 < page->len ? at + 16 : low;
@@ -314,12 +308,12 @@ static void lines_ahead(const hdx_page *page, uint32_t at)
 void hdx_values_fetch(const hdx_page *page, unsigned k)
 {
     const uint32_t count = HDX_PAGE,
-                   selector = HDX_PAGE / 8; /* as if the page were full: of the last one other lines may be asked for */
+                   selector = HDX_PAGE / 8; /* as if the page were full: only prefetched lines may differ */
     uint32_t w1 = page->second >> 40 & 127, w2 = page->second >> 47 & 127, bits = 8 * page->len, fars = 0, near_at,
              far_at;
     switch (page->second >> 61) {
     case HDX_VALUES_BANDS:
-        /* how many are far follows from the page's length; which they are is guessed: spread evenly */
+        /* The length of the page gives the number of far values; their places are guessed as evenly spread. */
         if (w2 > w1 && bits > 8 * selector + count * w1)
             fars = (bits - 8 * selector - count * w1) / (w2 - w1);
         else if (w2 < w1 && bits > 8 * selector + count * w2 && bits < 8 * selector + count * w1)
@@ -331,11 +325,11 @@ void hdx_values_fetch(const hdx_page *page, unsigned k)
         lines_ahead(page, near_at);
         lines_ahead(page, far_at);
         break;
-    case HDX_VALUES_ASCENDING: /* as long as a few lines, and all words are counted */
+    case HDX_VALUES_ASCENDING: /* a few lines long, and all words are counted */
         for (uint32_t at = 0; at < page->len && at < 192; at += 64)
             __builtin_prefetch(page->at + at);
         break;
-    default: /* of a window mostly the field alone; near its border also the next line, for more values of the list */
+    default: /* of a window usually only the field; near the end of its line also the next, for more values */
         near_at = k * w1 / 8;
         __builtin_prefetch(page->at + (near_at < page->len ? near_at : 0));
         __builtin_prefetch(page->at + (near_at + 16 < page->len ? near_at + 16 : 0));

@@ -1,8 +1,8 @@
 /*
- * ranks.c - a set of ids with ranks: is it in, how many are before it, and which is the how-manieth.
+ * ranks.c - a set of ids with ranks: membership, number of members before an id, and the member with a given rank.
  *
- * Lines of 64 bytes: the number of members before the line, then 448 bits. A find touches one cache line. A sample of
- * the line of every 512th member bounds the search for the member of a rank. README.md has the bytes.
+ * Lines of 64 bytes: the number of members before the line, then 448 bits. A find needs one cache line. A sample of the
+ * line of every 512th member bounds the search for the member of a rank. README.md documents the bytes.
  */
 #include "indexes/container/container.h"
 #include "indexes/ints/pack.h"
@@ -23,12 +23,12 @@ struct hdx_ranks {
 static uint64_t lines_of(uint64_t size) { return size / LINE_BITS + (size % LINE_BITS != 0); }
 static uint64_t samples_of(uint64_t count) { return count / SAMPLE + (count % SAMPLE != 0); }
 
-/* 64 bits from bit `at` on; bits at `size` and beyond are 0 whatever the caller's last word holds. */
+/* Returns 64 bits from bit `at` on; bits at `size` and beyond are 0, whatever the caller's last word contains. */
 static uint64_t word_at(const uint64_t *words, uint64_t size, uint64_t at)
 {
     if (at >= size)
         return 0;
-    uint64_t x = words[at >> 6]; /* 448 is a multiple of 64: words stay whole */
+    uint64_t x = words[at >> 6]; /* 448 is a multiple of 64, so words are not split */
     return size - at >= 64 ? x : x & hdx_pack_mask((unsigned)(size - at));
 }
 
@@ -65,7 +65,7 @@ hdx_code hdx_ranks_write(const hdx_index_place *place, hdx_kind kind, uint64_t s
             goto out;
         }
     }
-    assert(rank == count && next_sample / SAMPLE == samples_of(count)); /* each member once, a sample for each 512th */
+    assert(rank == count && next_sample / SAMPLE == samples_of(count)); /* each member once, one sample for every 512 */
     code = hdx_container_finish(&w, out, err);
 out:
     hdx_container_drop(&w);
@@ -135,7 +135,7 @@ bool hdx_ranks_find(const hdx_ranks *r, uint64_t i, uint64_t *rank)
     return true;
 }
 
-/* Word w of the set; the caller has touched its line. */
+/* Returns word w of the set. REQUIRES: the caller has touched its line. */
 static uint64_t word_of(const hdx_ranks *r, uint64_t w)
 {
     return hdx_le64(r->file.section[LINES].at + w / 7 * LINE + 8 + 8 * (w % 7));
@@ -191,7 +191,7 @@ static bool line_rank(const hdx_ranks *r, uint64_t line, uint64_t *rank)
     return true;
 }
 
-/* Lines the member of that rank may be in, from the sample: [*from, *to]. */
+/* Returns the lines that may contain the member of that rank, from the samples: [*from, *to]. */
 static bool line_range(const hdx_ranks *r, uint64_t rank, uint64_t *from, uint64_t *to)
 {
     uint64_t sample = rank / SAMPLE, last = samples_of(r->count) - 1;
@@ -224,7 +224,7 @@ uint64_t hdx_ranks_at(const hdx_ranks *r, uint64_t rank)
         else
             to = middle - 1;
     }
-    assert(from == to && from < r->lines); /* whatever the samples and the lines say */
+    assert(from == to && from < r->lines); /* whatever the samples and the lines contain */
     if (!hdx_touch(&r->file, LINES, from * LINE, LINE))
         return 0;
     const uint8_t *p = r->file.section[LINES].at + from * LINE;

@@ -1,11 +1,11 @@
 /*
- * seek.c - writes and reads the seek points of a compressed dump. README.md has the bytes.
+ * seek.c - writes and reads the seek points of a compressed dump. README.md documents the bytes.
  *
  * In:  points and packed windows, in the order of the dump.
- * Out: the same again, every number checked against the rules of seek.h.
- * Knows nothing of deflate: a window is bytes.
- * Cost: 20 bytes a point and 20 and the window for one inside a member; reading goes over the points once, windows stay
- *       in the map.
+ * Out: the same, with every number checked against the rules of seek.h.
+ * Windows are opaque bytes here.
+ * Cost: 20 bytes a point, plus 20 and the window for one inside of a member; reading is one pass over the points,
+ *       windows stay in the map.
  */
 #include "indexes/container/container.h"
 
@@ -73,7 +73,7 @@ hdx_code hdx_seek_write(const hdx_index_place *place, uint64_t points, uint64_t 
             code = hdx_tick_stop(err);
     }
     if (code == HDX_OK)
-        code = hdx_container_finish(&w, out, err); /* sees that as many places came as were announced */
+        code = hdx_container_finish(&w, out, err); /* checks that as many points were written as announced */
 out:
     hdx_container_drop(&w);
     hdx_mem_put(place->mem, window, HDX_SEEK_WINDOW);
@@ -120,7 +120,7 @@ void hdx_seek_close(hdx_seek *s)
 
 uint64_t hdx_seek_count(const hdx_seek *s) { return s->count; }
 
-/* R1 and R2, against the point before. */
+/* R1 and R2, compared with the previous point. */
 static bool rises(const hdx_seek *s, const hdx_seek_cursor *c, const hdx_seek_point *p)
 {
     if (c->next == 0)
