@@ -3,10 +3,12 @@
  * bytes of an index file, and this folder does not depend on dumps, Java or LMDB.
  *
  *     kinds.c         one row per kind: name, file, encoding, what keys and values count, which step has it; opens any
- *     container/      head, sections, sums of 64 KiB blocks and foot of every file ints/           one number per key,
- *     in packed pages of 256 one_to_n/       a list of numbers per key ranks/          a set of ids with ranks:
- *     membership, and the number of members before addresses/      address <-> id in one structure; the same in memory
- *     while building and mapped from the file seek/           places in a compressed dump where inflating can begin
+ *     container/      head, sections, sums of 64 KiB blocks and foot of every file
+ *     ints/           one number per key, in packed pages of 256
+ *     one_to_n/       a list of numbers per key
+ *     ranks/          a set of ids with ranks: membership, and the number of members before
+ *     addresses/      address <-> id in one structure; the same in memory while building and mapped from the file
+ *     seek/           places in a compressed dump where inflating can begin
  *
  * Reading: a handle maps its file, checks head and foot, and nothing that grows with the dump. Blocks are compared with
  * their sums on first use. Getters never fail and never read outside of the map: on damage they return 0 (or an empty

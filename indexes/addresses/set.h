@@ -2,7 +2,7 @@
  * set.h - the inside of hdx_addresses.
  *
  * A slot is an address divided by the unit (8, or less where an address is not a multiple of it). A chunk is 32 768
- * slots: 512 blocks of 10 bytes, u64 bits and u16 "members of the chunk before these" (a word beside its rank; a rank
+ * slots: 512 blocks of 10 bytes, u64 bits and u16 "members of the chunk before these" (a word next to its rank; a rank
  * that counts within the chunk makes 10 bytes of 12).
  *
  *     address -> slot -> chunk number -> find[] -> index -> chunks[index] -> block: id = base[index] + rank + popcount
@@ -13,9 +13,10 @@
  * of its first member. `find` leads from a chunk number to an index in `order`: as an array if the used chunks are
  * close together, otherwise as a hash table. For sparse addresses, a sorted table of addresses replaces all of it.
  *
- * Invariants: D1  a hash table has a power of two of slots, some of them free, so that every search ends. D2  each used
- *   chunk has one key and one place below `used`, and no chunk is empty once the set is frozen. D3  ids follow the
- *   addresses: the first id of a chunk is the number of members in all chunks before it.
+ * Invariants:
+ *   D1  a hash table has a power of two of slots, some of them free, so that every search ends.
+ *   D2  each used chunk has one key and one place below `used`, and no chunk is empty once the set is frozen.
+ *   D3  ids follow the addresses: the first id of a chunk is the number of members in all chunks before it.
  */
 #ifndef HDX_INDEXES_ADDRESSES_SET_H
 #define HDX_INDEXES_ADDRESSES_SET_H

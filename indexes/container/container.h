@@ -7,9 +7,10 @@
  * checked when they are first used. Every sum is seeded with the identity of the index, the kind and its own number, so
  * a block of another index, another file or another place is detected.
  *
- * Invariants readers rely on: C1  a section is completely inside the map, and at least 64 bytes of the map follow it:
- * eight bytes may be loaded at any of its bytes. C2  hdx_touch true: off + len <= section->bytes, and the blocks of the
- * range have the right sums.
+ * Invariants on which readers rely:
+ * C1  a section is completely inside the map, and at least 64 bytes of the map follow it: eight bytes may be loaded at
+ *     any of its bytes.
+ * C2  hdx_touch true: off + len <= section->bytes, and the blocks of the range have the right sums.
  *
  * Invariants of a file that is being written:
  * C3  sections begin at multiples of 64 bytes, each after the one before, and get no more bytes than were announced.

@@ -5,8 +5,9 @@
  * cut into slices of a fixed number of values; threads encode slices into buffers, and one of them at a time writes the
  * buffers in order. So the file depends only on the values, and the memory only on the number of threads.
  *
- * Invariants: S1  slices are written in the order of their numbers, and at most `room` of them are taken but not yet
- * written. S2  a page has 1 to 256 values and needs at most HDX_PAGE_BYTES.
+ * Invariants:
+ * S1  slices are written in the order of their numbers, and at most `room` of them are taken but not yet written.
+ * S2  a page has 1 to 256 values and needs at most HDX_PAGE_BYTES.
  */
 #ifndef HDX_INDEXES_SLICES_H
 #define HDX_INDEXES_SLICES_H

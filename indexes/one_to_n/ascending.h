@@ -1,6 +1,6 @@
 /*
- * ascending.h - up to 256 ascending numbers in 2 + log2(range / n) bits each, with access by index: Elias-Fano (Vigna,
- * Quasi-succinct indices, 2013).
+ * ascending.h - up to 256 ascending numbers in 2 + log2(range / n) bits each, with access by index:
+ * Elias-Fano (Vigna, Quasi-succinct indices, 2013).
  *
  *     u16    bytes of the upper part
  *     lower  n fields of `low` bits, padded to a byte

@@ -6,11 +6,12 @@
  * needs nothing else and takes 20 bytes. A point inside a member needs the output before it (at most 32 KiB), packed,
  * and takes 20 more bytes plus the window. README.md documents the bytes. Inflating is done elsewhere.
  *
- * Rules that a reader checks (R1 to R4) and on which code that loads the points may rely: R1  point 0 is at position 0
- *   and at a member; positions rise strictly and are below the size of the dump (0 for an empty one) R2  bits rise
- *   strictly and lie inside the compressed file; a member begins at a whole byte R3  the block of a point inside it
- *   begins before it (and may begin before many points) R4  a window has 1 to 32 768 bytes, and its packed bytes are no
- *   more than those and inside the section
+ * Rules that a reader checks (R1 to R4) and on which code that loads the points may rely:
+ *   R1  point 0 is at position 0 and at a member; positions rise strictly and are below the size of the dump (0 for an
+ *       empty one)
+ *   R2  bits rise strictly and are inside the compressed file; a member begins at a whole byte
+ *   R3  the block of a point inside it begins before it (and may begin before many points)
+ *   R4  a window has 1 to 32 768 bytes, and its packed bytes are no more than those and inside the section
  */
 #ifndef HDX_INDEXES_SEEK_H
 #define HDX_INDEXES_SEEK_H
