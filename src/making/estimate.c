@@ -3,8 +3,7 @@
  *
  * In:  a sample (hprof/sample.h): the first pass over it, then a walk that counts the references that are not null.
  * Out: hdx_index_forecast: objects and references scaled to the file; memory, disk and time of each step. Equal
- *      neighbours
- *      in an array count once, as a list contains each object once.
+ *      neighbours in an array count once, as a list contains each object once.
  * Neighbours that are alike take little space in an index; their number is counted in that walk, too.
  * Memory is that of forecast.c, the same limit that --memory is checked against; if the sample is not the whole heap,
  * counts are raised so that the limit is not exceeded. Disk and time follow from figures per object and per reference
