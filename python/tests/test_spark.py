@@ -256,7 +256,7 @@ class Dumps(Case):
         self.assertEqual(got[0], "good.id-1")
 
     def test_that_are_not_there_are_said(self):
-        for path, words in ((self.folder + "/no*.hprof", "no dump"), ("hdfs://h/a.hprof", "file systems")):
+        for path, words in ((self.folder + "/no*.hprof", "no dump"), ("hdfs://h/a.hprof", "file system that every worker mounts")):
             with self.assertRaisesRegex(Error, words):
                 spark.find([path])
 
@@ -266,7 +266,7 @@ class Dumps(Case):
         with self.assertRaisesRegex(RuntimeError, "bad.hprof"):
             self.rows(bad, table="classes")
         self.assertIsNone(self.rows(bad, table="classes", mode="skip"))
-        with self.assertRaisesRegex(RuntimeError, "nowhere.hprof: there is no such file"):
+        with self.assertRaisesRegex(RuntimeError, "nowhere.hprof: no such file"):
             self.rows(self.folder + "/nowhere.hprof", table="classes")
 
 
