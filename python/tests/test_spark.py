@@ -256,7 +256,7 @@ class Dumps(Case):
         self.assertEqual(got[0], "good.id-1")
 
     def test_that_are_not_there_are_said(self):
-        for path, words in ((self.folder + "/no*.hprof", "no dump"), ("hdfs://h/a.hprof", "file system that every worker mounts")):
+        for path, words in ((self.folder + "/no*.hprof", "no dump"), ("hdfs://h/a.hprof", "that every worker mounts")):
             with self.assertRaisesRegex(Error, words):
                 spark.find([path])
 

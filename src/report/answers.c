@@ -3,7 +3,7 @@
 
 static const hdx_cell none = { .kind = HDX_CELL_NULL };
 
-const hdx_cell *page_member(const hdx_cell *object, const char *key)
+const hdx_cell *hdx_doc_member(const hdx_cell *object, const char *key)
 {
     for (uint64_t i = 0; object->kind == HDX_CELL_OBJECT && i < object->as.object.count; i++)
         if (strcmp(object->as.object.at[i].key, key) == 0)
@@ -11,7 +11,7 @@ const hdx_cell *page_member(const hdx_cell *object, const char *key)
     return &none;
 }
 
-const hdx_cell *page_extra(const hdx_rows *rows, const char *key)
+const hdx_cell *hdx_doc_extra(const hdx_rows *rows, const char *key)
 {
     const hdx_member *extra;
     for (unsigned n = 0; (extra = hdx_rows_extra(rows, n))->key != NULL; n++)
@@ -20,7 +20,7 @@ const hdx_cell *page_extra(const hdx_rows *rows, const char *key)
     return &none;
 }
 
-const hdx_cell *page_named(const hdx_column *columns, unsigned count, const hdx_cell *row, const char *name)
+const hdx_cell *hdx_doc_named(const hdx_column *columns, unsigned count, const hdx_cell *row, const char *name)
 {
     for (unsigned i = 0; i < count; i++)
         if (strcmp(columns[i].name, name) == 0)

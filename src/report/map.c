@@ -90,18 +90,19 @@ static hdx_text simple_name(hdx_text name)
 
 static hdx_code add(map *m, const hdx_column *columns, unsigned count, const hdx_cell *row, hdx_error *err)
 {
-    const hdx_cell *name = page_named(columns, count, row, "class"), *label = page_named(columns, count, row, "label"),
-                   *objects = page_named(columns, count, row, "objects"),
-                   *bytes = page_named(columns, count, row, "retained");
+    const hdx_cell *name = hdx_doc_named(columns, count, row, "class"),
+                   *label = hdx_doc_named(columns, count, row, "label"),
+                   *objects = hdx_doc_named(columns, count, row, "objects"),
+                   *bytes = hdx_doc_named(columns, count, row, "retained");
     const hdx_render_options human = { .human_sizes = true };
     hdx_buffer               b = hdx_buffer_of(NULL);
     if (!hdx_list_room(NULL, HDX_LIST_REF(&m->tiles)))
         return hdx_no_memory(err, "a treemap", m->tiles.count * sizeof *m->tiles.at);
     tile *t = &m->tiles.at[m->tiles.count++];
     *t = (tile){ .bytes = bytes->as.natural,
-                 .parent = (uint32_t)page_named(columns, count, row, "parent")->as.natural,
-                 .depth = (unsigned)page_named(columns, count, row, "depth")->as.natural,
-                 .kind = kind_of(page_named(columns, count, row, "origin"), name) };
+                 .parent = (uint32_t)hdx_doc_named(columns, count, row, "parent")->as.natural,
+                 .depth = (unsigned)hdx_doc_named(columns, count, row, "depth")->as.natural,
+                 .kind = kind_of(hdx_doc_named(columns, count, row, "origin"), name) };
     for (unsigned whole = 0; whole < 2; whole++) {
         if (name->kind == HDX_CELL_TEXT) {
             const hdx_text shown = whole ? name->as.text : simple_name(name->as.text);
@@ -175,7 +176,7 @@ static void put_tile(map *m, const tile *t, box b, bool has_inside)
     hdx_buffer    *out = &m->p->out;
     const unsigned letters = b.w > 10 ? (unsigned)((b.w - 8) / LETTER) : 0;
     hdx_buffer_text(out, "<g><title>");
-    page_string(m->p, t->text);
+    hdx_doc_string(m->p, t->text);
     hdx_buffer_format(out,
                       "</title><rect class=%c x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
                       "stroke=\"#fbfbf9\"/>",
@@ -185,7 +186,7 @@ static void put_tile(map *m, const tile *t, box b, bool has_inside)
         (void)hdx_render_cut(&cut, t->name, strlen(t->name), letters, false);
         hdx_buffer_format(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\"%s>", b.x + 4, b.y + 12.5,
                           has_inside ? " font-weight=\"600\"" : "");
-        page_text(m->p, cut.at != NULL ? cut.at : "", (size_t)cut.len);
+        hdx_doc_text(m->p, cut.at != NULL ? cut.at : "", (size_t)cut.len);
         hdx_buffer_text(out, "</text>");
         hdx_buffer_free(&cut);
     }
@@ -270,7 +271,7 @@ static hdx_code draw(map *m, double width, double height, bool small, hdx_error 
     return code;
 }
 
-hdx_code page_map(page *p, hdx_rows *rows, hdx_error *err)
+hdx_code hdx_doc_map(page *p, hdx_rows *rows, hdx_error *err)
 {
     map               m = { .p = p };
     unsigned          count;

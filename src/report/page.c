@@ -4,8 +4,8 @@
  * In:  headings, sentences, cells of answers.
  * Out: one file. HTML has no script and allows no style but its own; Markdown is what GitHub, GitLab and others read.
  *
- * Text of a heap may be anything. page_text makes it visible (hdx_render_text shows control and direction characters as
- * \u202e) and then escapes what the format would read as a mark; nothing else writes text of a heap.
+ * Text of a heap may be anything. hdx_doc_text makes it visible (hdx_render_text shows control and direction characters
+ * as \u202e) and then escapes what the format would read as a mark; nothing else writes text of a heap.
  */
 #include "report/page.h"
 
@@ -34,7 +34,7 @@ static void escape(page *p, const char *at, size_t len)
     }
 }
 
-void page_text(page *p, const char *at, size_t len)
+void hdx_doc_text(page *p, const char *at, size_t len)
 {
     hdx_buffer shown = hdx_buffer_of(NULL);
     (void)hdx_render_text(&shown, at, len, false);
@@ -44,9 +44,9 @@ void page_text(page *p, const char *at, size_t len)
     hdx_buffer_free(&shown);
 }
 
-void page_string(page *p, const char *text) { page_text(p, text, strlen(text)); }
+void hdx_doc_string(page *p, const char *text) { hdx_doc_text(p, text, strlen(text)); }
 
-void page_class(page *p, hdx_text name)
+void hdx_doc_class(page *p, hdx_text name)
 {
     const char *dollar = memchr(name.at, '$', name.len);
     uint32_t    simple = dollar != NULL ? (uint32_t)(dollar - name.at) : name.len;
@@ -54,15 +54,15 @@ void page_class(page *p, hdx_text name)
         simple--;
     if (simple > 0 && is_html(p)) {
         put(p, "<span class=pkg>");
-        page_text(p, name.at, simple);
+        hdx_doc_text(p, name.at, simple);
         put(p, "</span>");
-        page_text(p, name.at + simple, name.len - simple);
+        hdx_doc_text(p, name.at + simple, name.len - simple);
     } else {
-        page_text(p, name.at, name.len);
+        hdx_doc_text(p, name.at, name.len);
     }
 }
 
-void page_value(page *p, const hdx_cell *cell, hdx_unit unit)
+void hdx_doc_value(page *p, const hdx_cell *cell, hdx_unit unit)
 {
     const hdx_render_options options = { .human_sizes = true };
     hdx_buffer               shown = hdx_buffer_of(NULL);
@@ -78,11 +78,11 @@ void page_value(page *p, const hdx_cell *cell, hdx_unit unit)
 
 /* ---- the document ---- */
 
-void page_begin(page *p, const char *title, const char *const *sections, unsigned count)
+void hdx_doc_begin(page *p, const char *title, const char *const *sections, unsigned count)
 {
     if (!is_html(p)) {
         put(p, "# ");
-        page_string(p, title);
+        hdx_doc_string(p, title);
         put(p, "\n");
         return;
     }
@@ -90,25 +90,25 @@ void page_begin(page *p, const char *title, const char *const *sections, unsigne
            "<meta name=viewport content=\"width=device-width, initial-scale=1\">"
            "<meta name=color-scheme content=\"light dark\"><meta name=referrer content=no-referrer>"
            "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src '");
-    put(p, page_style_hash());
+    put(p, hdx_doc_style_hash());
     put(p, "'; base-uri 'none'; form-action 'none'\"><title>");
-    page_string(p, title);
+    hdx_doc_string(p, title);
     put(p, "</title><style>");
-    put(p, page_style());
+    put(p, hdx_doc_style());
     put(p, "</style></head><body><main><h1>");
-    page_string(p, title);
+    hdx_doc_string(p, title);
     put(p, "</h1>\n<nav aria-label=Sections><ul>");
     for (unsigned i = 0; i + 1 < count; i += 2) {
         put(p, "<li><a href=\"#");
         put(p, sections[i]);
         put(p, "\">");
-        page_string(p, sections[i + 1]);
+        hdx_doc_string(p, sections[i + 1]);
         put(p, "</a>");
     }
     put(p, "</ul></nav>\n");
 }
 
-void page_flush(page *p)
+void hdx_doc_flush(page *p)
 {
     if (p->out.failed || p->out.len == 0)
         return;
@@ -117,16 +117,16 @@ void page_flush(page *p)
     hdx_buffer_clear(&p->out);
 }
 
-bool page_is_full(const page *p)
+bool hdx_doc_is_full(const page *p)
 {
     return p->options->format == HDX_REPORT_MARKDOWN && p->written + p->out.len > MARKDOWN_MOST - MARKDOWN_ROOM;
 }
 
-hdx_code page_end(page *p, hdx_error *err)
+hdx_code hdx_doc_end(page *p, hdx_error *err)
 {
     if (is_html(p))
         put(p, "</main></body></html>\n");
-    page_flush(p);
+    hdx_doc_flush(p);
     const bool     failed = p->out.failed;
     const uint64_t len = p->out.len;
     hdx_buffer_free(&p->out);
@@ -137,84 +137,84 @@ hdx_code page_end(page *p, hdx_error *err)
 
 /* ---- blocks ---- */
 
-void page_section(page *p, const char *id, const char *title)
+void hdx_doc_section(page *p, const char *id, const char *title)
 {
     if (is_html(p))
         hdx_buffer_format(&p->out, "<section id=%s><h2>", id);
     put_for(p, "", "\n## ");
-    page_string(p, title);
+    hdx_doc_string(p, title);
     put_for(p, "</h2>\n", "\n\n");
 }
 
-void page_section_end(page *p)
+void hdx_doc_section_end(page *p)
 {
     put_for(p, "</section>\n", "");
-    page_flush(p);
+    hdx_doc_flush(p);
 }
 
-void page_heading(page *p, const char *title)
+void hdx_doc_heading(page *p, const char *title)
 {
     put_for(p, "<h3>", "\n### ");
-    page_string(p, title);
+    hdx_doc_string(p, title);
     put_for(p, "</h3>\n", "\n\n");
 }
 
-void page_say(page *p, const char *text)
+void hdx_doc_say(page *p, const char *text)
 {
     put_for(p, "<p>", "");
-    page_string(p, text);
+    hdx_doc_string(p, text);
     put_for(p, "</p>\n", "\n\n");
 }
 
-void page_say_cell(page *p, const hdx_cell *text)
+void hdx_doc_say_cell(page *p, const hdx_cell *text)
 {
     put_for(p, "<p>", "");
     if (text->kind == HDX_CELL_TEXT)
-        page_text(p, text->as.text.at, text->as.text.len);
+        hdx_doc_text(p, text->as.text.at, text->as.text.len);
     put_for(p, "</p>\n", "\n\n");
 }
 
-void page_facts(page *p) { put_for(p, "<dl>", "| | |\n| --- | --- |\n"); }
+void hdx_doc_facts(page *p) { put_for(p, "<dl>", "| | |\n| --- | --- |\n"); }
 
-void page_fact(page *p, const char *name, const hdx_cell *value, hdx_unit unit)
+void hdx_doc_fact(page *p, const char *name, const hdx_cell *value, hdx_unit unit)
 {
     put_for(p, "<div><dt>", "| ");
-    page_string(p, name);
+    hdx_doc_string(p, name);
     put_for(p, "</dt><dd>", " | ");
-    page_value(p, value, unit);
+    hdx_doc_value(p, value, unit);
     put_for(p, "</dd></div>", " |\n");
 }
 
-void page_facts_end(page *p) { put_for(p, "</dl>\n", "\n"); }
+void hdx_doc_facts_end(page *p) { put_for(p, "</dl>\n", "\n"); }
 
-void page_command(page *p, const char *command, const char *dump)
+void hdx_doc_command(page *p, const char *command, const char *dump)
 {
     put_for(p, "<pre>$ heapdex ", "<pre>$ heapdex ");
-    page_string(p, command);
+    hdx_doc_string(p, command);
     put(p, " ");
-    page_string(p, dump);
+    hdx_doc_string(p, dump);
     put(p, "</pre>\n");
     put_for(p, "", "\n");
 }
 
-void page_details(page *p, const char *summary)
+void hdx_doc_details(page *p, const char *summary)
 {
     put(p, "<details><summary>");
-    page_string(p, summary);
+    hdx_doc_string(p, summary);
     put_for(p, "</summary>", "</summary>\n\n");
 }
 
-void page_details_end(page *p) { put_for(p, "</details>\n", "\n</details>\n\n"); }
+void hdx_doc_details_end(page *p) { put_for(p, "</details>\n", "\n</details>\n\n"); }
 
 /* ---- tables ---- */
 
-void page_table(page *p, const page_column *columns, unsigned count)
+void hdx_doc_table(page *p, const page_column *columns, unsigned count)
 {
     p->columns = count;
     put_for(p, "<div class=scroll tabindex=0><table><thead><tr>", "|");
     for (unsigned i = 0; i < count; i++) {
         put_for(p, columns[i].number ? "<th scope=col class=n>" : "<th scope=col>", " ");
-        page_string(p, columns[i].title);
+        hdx_doc_string(p, columns[i].title);
         put_for(p, "</th>", " |");
     }
     put_for(p, "</tr></thead><tbody>\n", "\n|");
@@ -223,26 +223,26 @@ void page_table(page *p, const page_column *columns, unsigned count)
     put_for(p, "", "\n");
 }
 
-void page_row(page *p) { put_for(p, "<tr>", "|"); }
-void page_cell(page *p, bool number) { put_for(p, number ? "<td class=n>" : "<td class=t>", " "); }
-void page_cell_end(page *p) { put_for(p, "</td>", " |"); }
-void page_row_end(page *p) { put_for(p, "</tr>\n", "\n"); }
+void hdx_doc_row(page *p) { put_for(p, "<tr>", "|"); }
+void hdx_doc_cell(page *p, bool number) { put_for(p, number ? "<td class=n>" : "<td class=t>", " "); }
+void hdx_doc_cell_end(page *p) { put_for(p, "</td>", " |"); }
+void hdx_doc_row_end(page *p) { put_for(p, "</tr>\n", "\n"); }
 
-void page_table_end(page *p, const char *rest)
+void hdx_doc_table_end(page *p, const char *rest)
 {
     put_for(p, "</tbody></table></div>\n", "\n");
     if (rest != NULL)
-        page_say(p, rest);
+        hdx_doc_say(p, rest);
 }
 
 /* ---- paths ---- */
 
-void page_path(page *p) { put_for(p, "<ol class=path>", ""); }
+void hdx_doc_path(page *p) { put_for(p, "<ol class=path>", ""); }
 
-void page_step(page *p, bool root, bool goal)
+void hdx_doc_step(page *p, bool root, bool goal)
 {
     put_for(p, goal ? "<li class=goal>" : root ? "<li class=dim>" : "<li>", "- ");
 }
 
-void page_step_end(page *p) { put_for(p, "</li>\n", "\n"); }
-void page_path_end(page *p) { put_for(p, "</ol>\n", "\n"); }
+void hdx_doc_step_end(page *p) { put_for(p, "</li>\n", "\n"); }
+void hdx_doc_path_end(page *p) { put_for(p, "</ol>\n", "\n"); }

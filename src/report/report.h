@@ -4,7 +4,7 @@
  *   sections.c   which answers are in it, and what is said about each
  *   answers.c    one answer as a table of the document
  *   map.c        the dominator tree by class path as a picture (treemap)
- *   page.c       the document: headings, paragraphs, tables, paths; all text of a heap passes page_text
+ *   page.c       the document: headings, paragraphs, tables, paths; all text of a heap passes hdx_doc_text
  *   style.c      the style sheet of the HTML document
  *
  * Nothing is computed here that an answer does not give: each section ends in the command that gives the same rows.

@@ -200,34 +200,34 @@ static bool is_number(const hdx_column *c)
 /* A class with the text of the object, as tables have it; redacted: without the text. */
 static void put_cell(report *r, const hdx_column *columns, unsigned count, const hdx_cell *row, const hdx_column *c)
 {
-    const hdx_cell *cell = page_named(columns, count, row, c->name);
-    const hdx_cell *label = page_named(columns, count, row, "label");
+    const hdx_cell *cell = hdx_doc_named(columns, count, row, c->name);
+    const hdx_cell *label = hdx_doc_named(columns, count, row, "label");
     for (unsigned i = 0; i < count; i++)
         if ((columns[i].flags & HDX_COLUMN_PHRASE) != 0 && (c->flags & HDX_COLUMN_CLASS_NAME) != 0) {
             if (cell->kind == HDX_CELL_TEXT)
-                page_class(&r->p, cell->as.text);
+                hdx_doc_class(&r->p, cell->as.text);
             if (cell->kind == HDX_CELL_TEXT && row[i].kind == HDX_CELL_TEXT)
-                page_string(&r->p, " ");
+                hdx_doc_string(&r->p, " ");
             if (row[i].kind == HDX_CELL_TEXT)
-                page_text(&r->p, row[i].as.text.at, row[i].as.text.len);
+                hdx_doc_text(&r->p, row[i].as.text.at, row[i].as.text.len);
             return;
         }
     if ((c->flags & HDX_COLUMN_CLASS_NAME) != 0 && cell->kind == HDX_CELL_TEXT) {
         const bool own = strcmp(c->name, "class") == 0 && label->kind == HDX_CELL_TEXT;
         const bool class_object = own && label->as.text.len > 6 && memcmp(label->as.text.at, "class ", 6) == 0;
         if (class_object) { /* "class com.acme.Cache", no content of the heap */
-            page_string(&r->p, "class ");
-            page_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
+            hdx_doc_string(&r->p, "class ");
+            hdx_doc_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
             return;
         }
-        page_class(&r->p, cell->as.text);
+        hdx_doc_class(&r->p, cell->as.text);
         if (own && !r->options->redact) {
-            page_string(&r->p, " ");
-            page_value(&r->p, label, HDX_UNIT_NONE);
+            hdx_doc_string(&r->p, " ");
+            hdx_doc_value(&r->p, label, HDX_UNIT_NONE);
         }
         return;
     }
-    page_value(&r->p, cell, c->unit);
+    hdx_doc_value(&r->p, cell, c->unit);
 }
 
 /* Texts that are neither classes nor codes of heapdex are contents of the heap. */
@@ -251,19 +251,19 @@ static hdx_code put_rows(report *r, const section *s, hdx_rows *rows, const hdx_
                 at[shown_count] = &columns[k];
                 heads[shown_count++] = (page_column){ s->columns[i].title, is_number(&columns[k]) };
             }
-    page_table(&r->p, heads, shown_count);
-    for (uint64_t n = 0; n < s->rows && more && !page_is_full(&r->p); n++) {
-        page_row(&r->p);
+    hdx_doc_table(&r->p, heads, shown_count);
+    for (uint64_t n = 0; n < s->rows && more && !hdx_doc_is_full(&r->p); n++) {
+        hdx_doc_row(&r->p);
         for (unsigned i = 0; i < shown_count; i++) {
-            page_cell(&r->p, heads[i].number);
+            hdx_doc_cell(&r->p, heads[i].number);
             put_cell(r, columns, count, row, at[i]);
-            page_cell_end(&r->p);
+            hdx_doc_cell_end(&r->p);
         }
-        page_row_end(&r->p);
-        page_flush(&r->p);
+        hdx_doc_row_end(&r->p);
+        hdx_doc_flush(&r->p);
         more = hdx_rows_next(rows, &row);
     }
-    page_table_end(&r->p, more ? "There are more rows; this command shows all of them:" : NULL);
+    hdx_doc_table_end(&r->p, more ? "There are more rows; this command shows all of them:" : NULL);
     return more ? HDX_OK : hdx_rows_end(rows, err);
 }
 
@@ -273,7 +273,7 @@ static hdx_code put_section(report *r, const section *s, const section **named, 
     hdx_rows       *rows = NULL;
     const hdx_cell *row;
     if (((s->flags & SLOW) != 0 && r->options->quick) || ((s->flags & CONTENTS) != 0 && r->options->redact) ||
-        page_is_full(&r->p)) {
+        hdx_doc_is_full(&r->p)) {
         return HDX_OK;
     }
     hdx_code   code = run(r, s->answer, s->arguments, &rows, err);
@@ -282,15 +282,15 @@ static hdx_code put_section(report *r, const section *s, const section **named, 
         code = hdx_rows_end(rows, err);
     if (code == HDX_OK && (any || (s->flags & QUIET) == 0)) {
         if (*named != NULL)
-            page_section(&r->p, (*named)->id, (*named)->title);
+            hdx_doc_section(&r->p, (*named)->id, (*named)->title);
         *named = NULL;
         if (s->heading != NULL)
-            page_heading(&r->p, s->heading);
+            hdx_doc_heading(&r->p, s->heading);
         if (any)
             code = put_rows(r, s, rows, row, err);
         else
-            page_say(&r->p, hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
-        page_command(&r->p, s->command, r->dump);
+            hdx_doc_say(&r->p, hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
+        hdx_doc_command(&r->p, s->command, r->dump);
     }
     hdx_rows_close(rows);
     return code == HDX_OK ? HDX_OK : tolerate(r, s->command, code, err);
@@ -304,7 +304,7 @@ static hdx_code put_sections(report *r, hdx_error *err)
     for (unsigned i = 0; code == HDX_OK && i < HDX_COUNT(sections); i++) {
         if (sections[i].title != NULL) {
             if (open)
-                page_section_end(&r->p);
+                hdx_doc_section_end(&r->p);
             open = false;
             named = &sections[i];
         }
@@ -312,7 +312,7 @@ static hdx_code put_sections(report *r, hdx_error *err)
         open = named == NULL;
     }
     if (open)
-        page_section_end(&r->p);
+        hdx_doc_section_end(&r->p);
     return code;
 }
 
@@ -339,26 +339,26 @@ static hdx_code put_overview(report *r, hdx_error *err)
     while (hdx_rows_next(rows, &row))
         ;
     if ((code = hdx_rows_end(rows, err)) == HDX_OK) {
-        const hdx_cell *info = page_extra(rows, "info"), *triage = page_member(info, "triage");
-        page_facts(&r->p);
+        const hdx_cell *info = hdx_doc_extra(rows, "info"), *triage = hdx_doc_member(info, "triage");
+        hdx_doc_facts(&r->p);
         for (size_t i = 0; i < HDX_COUNT(facts); i++) {
-            const hdx_cell *value = page_member(info, facts[i].key);
+            const hdx_cell *value = hdx_doc_member(info, facts[i].key);
             if (value->kind != HDX_CELL_NULL && value->kind != HDX_CELL_OBJECT)
-                page_fact(&r->p, facts[i].name, value, facts[i].unit);
+                hdx_doc_fact(&r->p, facts[i].name, value, facts[i].unit);
         }
-        page_facts_end(&r->p);
+        hdx_doc_facts_end(&r->p);
         const hdx_member *damage;
         for (unsigned i = 0; (damage = hdx_rows_head(rows, i))->key != NULL; i++)
             if (strcmp(damage->key, "damage") == 0 && damage->value.kind == HDX_CELL_LIST &&
                 damage->value.as.list.count > 0)
-                page_say(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest.");
+                hdx_doc_say(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest.");
         for (uint64_t i = 0; triage->kind == HDX_CELL_LIST && i < triage->as.list.count && !r->options->redact; i++) {
-            const hdx_cell *one = &triage->as.list.at[i], *kind = page_member(one, "kind");
+            const hdx_cell *one = &triage->as.list.at[i], *kind = hdx_doc_member(one, "kind");
             if (kind->kind == HDX_CELL_TEXT && hdx_text_is(kind->as.text, "suspect"))
                 continue; /* the next section says it with its path */
-            page_say_cell(&r->p, page_member(one, "sentence"));
+            hdx_doc_say_cell(&r->p, hdx_doc_member(one, "sentence"));
         }
-        page_command(&r->p, "info", r->dump);
+        hdx_doc_command(&r->p, "info", r->dump);
     }
     hdx_rows_close(rows);
     return code;
@@ -368,59 +368,60 @@ static hdx_code put_overview(report *r, hdx_error *err)
 
 static void put_name(report *r, const hdx_cell *step)
 {
-    const hdx_cell *class_name = page_member(step, "class"), *label = page_member(step, "label");
+    const hdx_cell *class_name = hdx_doc_member(step, "class"), *label = hdx_doc_member(step, "label");
     const bool      text = label->kind == HDX_CELL_TEXT;
     if (text && label->as.text.len > 6 && memcmp(label->as.text.at, "class ", 6) == 0) {
-        page_string(&r->p, "class ");
-        page_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
+        hdx_doc_string(&r->p, "class ");
+        hdx_doc_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
         return;
     }
     if (class_name->kind == HDX_CELL_TEXT)
-        page_class(&r->p, class_name->as.text);
+        hdx_doc_class(&r->p, class_name->as.text);
     if (text && !r->options->redact) {
-        page_string(&r->p, " \"");
-        page_text(&r->p, label->as.text.at, label->as.text.len);
-        page_string(&r->p, "\"");
+        hdx_doc_string(&r->p, " \"");
+        hdx_doc_text(&r->p, label->as.text.at, label->as.text.len);
+        hdx_doc_string(&r->p, "\"");
     }
 }
 
 static void put_path(report *r, const hdx_cell *path)
 {
-    const hdx_cell *steps = page_member(path, "steps"), *types = page_member(page_member(path, "root"), "types");
+    const hdx_cell *steps = hdx_doc_member(path, "steps"),
+                   *types = hdx_doc_member(hdx_doc_member(path, "root"), "types");
     if (steps->kind != HDX_CELL_LIST || steps->as.list.count == 0)
         return;
-    page_path(&r->p);
-    page_step(&r->p, true, false);
-    page_string(&r->p, "GC root: ");
+    hdx_doc_path(&r->p);
+    hdx_doc_step(&r->p, true, false);
+    hdx_doc_string(&r->p, "GC root: ");
     for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
         const hdx_text type = types->as.list.at[i].as.text;
         const char    *words = hdx_root_type_words(type.at, type.len);
-        page_string(&r->p, i > 0 ? ", " : "");
+        hdx_doc_string(&r->p, i > 0 ? ", " : "");
         if (words != NULL)
-            page_string(&r->p, words);
+            hdx_doc_string(&r->p, words);
         else
-            page_text(&r->p, type.at, type.len);
+            hdx_doc_text(&r->p, type.at, type.len);
     }
-    page_step_end(&r->p);
+    hdx_doc_step_end(&r->p);
     for (uint64_t i = 0; i < steps->as.list.count; i++) {
-        const hdx_cell *step = &steps->as.list.at[i], *reference = page_member(step, "reference"),
-                       *name = page_member(reference, "name"), *frame = page_member(reference, "frame");
-        page_step(&r->p, false, i + 1 == steps->as.list.count);
+        const hdx_cell *step = &steps->as.list.at[i], *reference = hdx_doc_member(step, "reference"),
+                       *name = hdx_doc_member(reference, "name"), *frame = hdx_doc_member(reference, "frame");
+        hdx_doc_step(&r->p, false, i + 1 == steps->as.list.count);
         put_name(r, step);
         if (name->kind == HDX_CELL_TEXT) {
-            page_string(&r->p, name->as.text.len > 0 && strchr("[<", *name->as.text.at) != NULL ? " " : " .");
-            page_text(&r->p, name->as.text.at, name->as.text.len);
+            hdx_doc_string(&r->p, name->as.text.len > 0 && strchr("[<", *name->as.text.at) != NULL ? " " : " .");
+            hdx_doc_text(&r->p, name->as.text.at, name->as.text.len);
         }
-        page_string(&r->p, " (retains ");
-        page_value(&r->p, page_member(step, "retained"), HDX_UNIT_BYTES);
-        page_string(&r->p, ")");
+        hdx_doc_string(&r->p, " (retains ");
+        hdx_doc_value(&r->p, hdx_doc_member(step, "retained"), HDX_UNIT_BYTES);
+        hdx_doc_string(&r->p, ")");
         if (frame->kind == HDX_CELL_TEXT) {
-            page_string(&r->p, ", in ");
-            page_text(&r->p, frame->as.text.at, frame->as.text.len);
+            hdx_doc_string(&r->p, ", in ");
+            hdx_doc_text(&r->p, frame->as.text.at, frame->as.text.len);
         }
-        page_step_end(&r->p);
+        hdx_doc_step_end(&r->p);
     }
-    page_path_end(&r->p);
+    hdx_doc_path_end(&r->p);
 }
 
 /* A sentence may quote the heap, so a redacted report has class and size instead. */
@@ -429,19 +430,19 @@ static void put_suspect(report *r, const hdx_cell *suspect)
     const bool html = r->options->format == HDX_REPORT_HTML;
     hdx_buffer_text(&r->p.out, html ? "<div class=card>" : "");
     if (!r->options->redact) {
-        page_say_cell(&r->p, page_member(suspect, "sentence"));
+        hdx_doc_say_cell(&r->p, hdx_doc_member(suspect, "sentence"));
     } else {
-        const hdx_cell *class_name = page_member(suspect, "class");
+        const hdx_cell *class_name = hdx_doc_member(suspect, "class");
         hdx_buffer_text(&r->p.out, html ? "<p>" : "");
         if (class_name->kind == HDX_CELL_TEXT)
-            page_class(&r->p, class_name->as.text);
-        page_string(&r->p, ": ");
-        page_value(&r->p, page_member(suspect, "objects"), HDX_UNIT_COUNT);
-        page_string(&r->p, " objects retain ");
-        page_value(&r->p, page_member(suspect, "bytes"), HDX_UNIT_BYTES);
+            hdx_doc_class(&r->p, class_name->as.text);
+        hdx_doc_string(&r->p, ": ");
+        hdx_doc_value(&r->p, hdx_doc_member(suspect, "objects"), HDX_UNIT_COUNT);
+        hdx_doc_string(&r->p, " objects retain ");
+        hdx_doc_value(&r->p, hdx_doc_member(suspect, "bytes"), HDX_UNIT_BYTES);
         hdx_buffer_text(&r->p.out, html ? "</p>" : "\n\n");
     }
-    put_path(r, page_member(suspect, "path"));
+    put_path(r, hdx_doc_member(suspect, "path"));
     hdx_buffer_text(&r->p.out, html ? "</div>\n" : "\n");
 }
 
@@ -451,21 +452,21 @@ static hdx_code put_suspects(report *r, hdx_error *err)
     hdx_rows                 *rows = NULL;
     const hdx_cell           *row;
     hdx_code                  code = run(r, "suspects", no_arguments, &rows, err);
-    page_section(&r->p, "suspects", "Suspects");
+    hdx_doc_section(&r->p, "suspects", "Suspects");
     while (code == HDX_OK && hdx_rows_next(rows, &row))
         ;
     if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
-        const hdx_cell *all = page_extra(rows, "suspects");
+        const hdx_cell *all = hdx_doc_extra(rows, "suspects");
         const uint64_t  count = all->kind == HDX_CELL_LIST ? all->as.list.count : 0;
-        for (uint64_t i = 0; i < count && !page_is_full(&r->p); i++)
+        for (uint64_t i = 0; i < count && !hdx_doc_is_full(&r->p); i++)
             put_suspect(r, &all->as.list.at[i]);
         if (count == 0)
-            page_say(&r->p, "No object and no group of objects of one class retains more than a tenth of the heap.");
+            hdx_doc_say(&r->p, "No object and no group of objects of one class retains more than a tenth of the heap.");
     }
     hdx_rows_close(rows);
     code = code == HDX_OK ? HDX_OK : tolerate(r, "suspects", code, err);
-    page_command(&r->p, "suspects", r->dump);
-    page_section_end(&r->p);
+    hdx_doc_command(&r->p, "suspects", r->dump);
+    hdx_doc_section_end(&r->p);
     return code;
 }
 
@@ -489,16 +490,17 @@ static hdx_code put_map(report *r, hdx_error *err)
     hdx_rows       *rows = NULL;
     const hdx_cell *row;
     hdx_code        code = HDX_OK;
-    page_section(&r->p, "map", "Who holds the memory");
-    page_say(&r->p, "The dominator tree by class path: objects of one class that the same classes keep alive are one "
-                    "tile, with a size in proportion to what they retain. Classes that only lead to one other class "
-                    "share a tile. Colours say whose bytes they are.");
+    hdx_doc_section(&r->p, "map", "Who holds the memory");
+    hdx_doc_say(&r->p,
+                "The dominator tree by class path: objects of one class that the same classes keep alive are one "
+                "tile, with a size in proportion to what they retain. Classes that only lead to one other class "
+                "share a tile. Colours say whose bytes they are.");
     if (r->options->format == HDX_REPORT_HTML) {
         code = run(r, map_table.answer, map_table.arguments, &rows, err);
-        code = code == HDX_OK ? page_map(&r->p, rows, err) : code;
+        code = code == HDX_OK ? hdx_doc_map(&r->p, rows, err) : code;
         hdx_rows_close(rows);
         rows = NULL;
-        page_details(&r->p, "The same rows as a table");
+        hdx_doc_details(&r->p, "The same rows as a table");
     }
     if (code == HDX_OK)
         code = run(r, map_table.answer, map_table.arguments, &rows, err);
@@ -506,10 +508,10 @@ static hdx_code put_map(report *r, hdx_error *err)
         code = put_rows(r, &map_table, rows, row, err);
     hdx_rows_close(rows);
     if (r->options->format == HDX_REPORT_HTML)
-        page_details_end(&r->p);
+        hdx_doc_details_end(&r->p);
     code = code == HDX_OK ? HDX_OK : tolerate(r, map_table.command, code, err);
-    page_command(&r->p, map_table.command, r->dump);
-    page_section_end(&r->p);
+    hdx_doc_command(&r->p, map_table.command, r->dump);
+    hdx_doc_section_end(&r->p);
     return code;
 }
 
@@ -532,23 +534,23 @@ static void put_frames(report *r, const hdx_cell *frames)
 {
     const bool html = r->options->format == HDX_REPORT_HTML;
     for (uint64_t i = 0; i < frames->as.list.count && i < FRAMES; i++) {
-        const hdx_cell *f = &frames->as.list.at[i], *method = page_member(f, "method"),
-                       *source = page_member(f, "source"), *line = page_member(f, "line");
-        page_step(&r->p, !is_own_frame(method), false);
+        const hdx_cell *f = &frames->as.list.at[i], *method = hdx_doc_member(f, "method"),
+                       *source = hdx_doc_member(f, "source"), *line = hdx_doc_member(f, "line");
+        hdx_doc_step(&r->p, !is_own_frame(method), false);
         hdx_buffer_text(&r->p.out, html && is_own_frame(method) ? "<b>" : "");
         if (method->kind == HDX_CELL_TEXT)
-            page_text(&r->p, method->as.text.at, method->as.text.len);
+            hdx_doc_text(&r->p, method->as.text.at, method->as.text.len);
         hdx_buffer_text(&r->p.out, html && is_own_frame(method) ? "</b>" : "");
         if (source->kind == HDX_CELL_TEXT) {
-            page_string(&r->p, " (");
-            page_text(&r->p, source->as.text.at, source->as.text.len);
+            hdx_doc_string(&r->p, " (");
+            hdx_doc_text(&r->p, source->as.text.at, source->as.text.len);
             if (line->kind == HDX_CELL_UINT || line->kind == HDX_CELL_INT) {
-                page_string(&r->p, ":");
-                page_value(&r->p, line, HDX_UNIT_NONE);
+                hdx_doc_string(&r->p, ":");
+                hdx_doc_value(&r->p, line, HDX_UNIT_NONE);
             }
-            page_string(&r->p, ")");
+            hdx_doc_string(&r->p, ")");
         }
-        page_step_end(&r->p);
+        hdx_doc_step_end(&r->p);
     }
 }
 
@@ -562,47 +564,47 @@ static hdx_code put_threads(report *r, hdx_error *err)
     uint64_t                  n = 0;
     bool                      more = true;
     hdx_code                  code = run(r, "threads", arguments, &rows, err);
-    page_section(&r->p, "threads", "Threads");
+    hdx_doc_section(&r->p, "threads", "Threads");
     const hdx_column *columns = code == HDX_OK ? hdx_rows_columns(rows, &count) : NULL;
-    while (code == HDX_OK && n < THREADS && !page_is_full(&r->p) && (more = hdx_rows_next(rows, &row))) {
-        const hdx_cell *frames = page_named(columns, count, row, "frames"),
-                       *name = page_named(columns, count, row, "name"),
-                       *state = page_named(columns, count, row, "state"),
-                       *waits = page_named(columns, count, row, "waits_for");
+    while (code == HDX_OK && n < THREADS && !hdx_doc_is_full(&r->p) && (more = hdx_rows_next(rows, &row))) {
+        const hdx_cell *frames = hdx_doc_named(columns, count, row, "frames"),
+                       *name = hdx_doc_named(columns, count, row, "name"),
+                       *state = hdx_doc_named(columns, count, row, "state"),
+                       *waits = hdx_doc_named(columns, count, row, "waits_for");
         char title[64] = "";
         n++;
         (void)snprintf(title, sizeof title, "Thread %llu", (unsigned long long)n);
         hdx_buffer_text(&r->p.out, r->options->format == HDX_REPORT_HTML ? "<h3>" : "\n### ");
         if (name->kind == HDX_CELL_TEXT && !r->options->redact)
-            page_text(&r->p, name->as.text.at, name->as.text.len);
+            hdx_doc_text(&r->p, name->as.text.at, name->as.text.len);
         else
-            page_string(&r->p, title);
+            hdx_doc_string(&r->p, title);
         hdx_buffer_text(&r->p.out, r->options->format == HDX_REPORT_HTML ? "</h3>\n<p>" : "\n\n");
-        page_value(&r->p, state, HDX_UNIT_NONE);
+        hdx_doc_value(&r->p, state, HDX_UNIT_NONE);
         if (waits->kind == HDX_CELL_TEXT && !r->options->redact) {
-            page_string(&r->p, ", waits for ");
-            page_text(&r->p, waits->as.text.at, waits->as.text.len);
+            hdx_doc_string(&r->p, ", waits for ");
+            hdx_doc_text(&r->p, waits->as.text.at, waits->as.text.len);
         }
-        page_string(&r->p, ", retains ");
-        page_value(&r->p, page_named(columns, count, row, "retained"), HDX_UNIT_BYTES);
+        hdx_doc_string(&r->p, ", retains ");
+        hdx_doc_value(&r->p, hdx_doc_named(columns, count, row, "retained"), HDX_UNIT_BYTES);
         hdx_buffer_text(&r->p.out, r->options->format == HDX_REPORT_HTML ? "</p>\n" : "\n\n");
         if (frames->kind == HDX_CELL_LIST && frames->as.list.count > 0) {
-            page_path(&r->p);
+            hdx_doc_path(&r->p);
             put_frames(r, frames);
-            page_path_end(&r->p);
+            hdx_doc_path_end(&r->p);
         }
-        page_flush(&r->p);
+        hdx_doc_flush(&r->p);
     }
     if (code == HDX_OK && !more)
         code = hdx_rows_end(rows, err);
     if (code == HDX_OK && n == 0)
-        page_say(&r->p, hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
+        hdx_doc_say(&r->p, hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
     if (more && n > 0)
-        page_say(&r->p, "There may be more threads; this command shows all of them:");
+        hdx_doc_say(&r->p, "There may be more threads; this command shows all of them:");
     hdx_rows_close(rows);
     code = code == HDX_OK ? HDX_OK : tolerate(r, "threads --stacks", code, err);
-    page_command(&r->p, "threads --stacks --locals", r->dump);
-    page_section_end(&r->p);
+    hdx_doc_command(&r->p, "threads --stacks --locals", r->dump);
+    hdx_doc_section_end(&r->p);
     return code;
 }
 
@@ -638,16 +640,16 @@ static hdx_code put_growth(report *r, hdx_error *err)
     hdx_rows       *rows = NULL;
     const hdx_cell *row;
     hdx_code        code = run_in(r->options->growth, s->answer, s->arguments, &rows, err);
-    page_section(&r->p, "growth", "What grew");
+    hdx_doc_section(&r->p, "growth", "What grew");
     const bool any = code == HDX_OK && hdx_rows_next(rows, &row);
     if (any)
         code = put_rows(r, s, rows, row, err);
     else if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK)
-        page_say(&r->p, "Nothing grew.");
+        hdx_doc_say(&r->p, "Nothing grew.");
     hdx_rows_close(rows);
     code = code == HDX_OK ? HDX_OK : tolerate(r, s->command, code, err);
-    page_command(&r->p, s->command, "DUMP...");
-    page_section_end(&r->p);
+    hdx_doc_command(&r->p, s->command, "DUMP...");
+    hdx_doc_section_end(&r->p);
     return code;
 }
 
@@ -655,23 +657,24 @@ static hdx_code put_growth(report *r, hdx_error *err)
 
 static void put_missing(report *r)
 {
-    page_section(&r->p, "missing", "What this report does not contain");
-    page_say(&r->p, "A heap dump is one moment. It does not show when or where objects were allocated, how often, or "
-                    "which garbage collections took place.");
+    hdx_doc_section(&r->p, "missing", "What this report does not contain");
+    hdx_doc_say(&r->p,
+                "A heap dump is one moment. It does not show when or where objects were allocated, how often, or "
+                "which garbage collections took place.");
     if (r->options->quick)
-        page_say(&r->p, "Equal Strings, arrays and collections were left out (--quick).");
+        hdx_doc_say(&r->p, "Equal Strings, arrays and collections were left out (--quick).");
     if (r->options->redact)
-        page_say(&r->p,
-                 "Texts of the heap were left out: Strings, labels, properties and names of threads (--redact).");
-    if (r->options->format == HDX_REPORT_MARKDOWN && page_is_full(&r->p))
-        page_say(&r->p, "Sections that exceed the size of a comment were left out; the HTML report has them.");
+        hdx_doc_say(&r->p,
+                    "Texts of the heap were left out: Strings, labels, properties and names of threads (--redact).");
+    if (r->options->format == HDX_REPORT_MARKDOWN && hdx_doc_is_full(&r->p))
+        hdx_doc_say(&r->p, "Sections that exceed the size of a comment were left out; the HTML report has them.");
     for (unsigned i = 0; i < r->failures; i++) {
         hdx_buffer line = hdx_buffer_of(NULL);
         hdx_buffer_format(&line, "%s: %s", r->failed[i], r->why[i]);
-        page_say(&r->p, line.at != NULL ? line.at : r->failed[i]);
+        hdx_doc_say(&r->p, line.at != NULL ? line.at : r->failed[i]);
         hdx_buffer_free(&line);
     }
-    page_section_end(&r->p);
+    hdx_doc_section_end(&r->p);
 }
 
 /* ---- the report ---- */
@@ -731,7 +734,7 @@ hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, con
     if (options->format == HDX_REPORT_JSON)
         return write_json(&r, err);
     hdx_buffer_format(&title, "%s: heap report", r.dump);
-    page_begin(&r.p, title.at != NULL ? title.at : "Heap report", contents, HDX_COUNT(contents));
+    hdx_doc_begin(&r.p, title.at != NULL ? title.at : "Heap report", contents, HDX_COUNT(contents));
     hdx_buffer_free(&title);
     hdx_code code = put_overview(&r, err);
     code = code == HDX_OK ? put_suspects(&r, err) : code;
@@ -741,6 +744,6 @@ hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, con
     code = code == HDX_OK ? put_sections(&r, err) : code;
     if (code == HDX_OK)
         put_missing(&r);
-    const hdx_code ended = page_end(&r.p, err);
+    const hdx_code ended = hdx_doc_end(&r.p, err);
     return code != HDX_OK ? code : ended;
 }

@@ -45,6 +45,6 @@ static const char style[] =
     "@media print{body{max-width:none;background:#fff;color:#000}nav{display:none}h2,h3{break-after:avoid}"
     "tr,.card,.map{break-inside:avoid}details::details-content{content-visibility:visible;block-size:auto}}";
 
-const char *page_style(void) { return style; }
+const char *hdx_doc_style(void) { return style; }
 
-const char *page_style_hash(void) { return "sha256-n+22Q0fzbfifpxUi4dAYWQJcCy7n2jTAQQOP4qdajx4="; }
+const char *hdx_doc_style_hash(void) { return "sha256-n+22Q0fzbfifpxUi4dAYWQJcCy7n2jTAQQOP4qdajx4="; }

@@ -33,7 +33,7 @@ static bool recalled(const little *l, uint64_t key, const void *bytes, uint64_t 
     return same;
 }
 
-/* Keys 0 to 3 have files of their own; all others share sixteen. */
+/* Keys 0 to 6 have files of their own; all others share sixteen. */
 Test(remember, names_a_file_for_each_key)
 {
     static const struct {
@@ -43,8 +43,10 @@ Test(remember, names_a_file_for_each_key)
                   { 1, "retained-package" },
                   { 2, "retained-loader" },
                   { 3, "retained-superclass" },
-                  { 4, "leaks-4" },
-                  { 5, "leaks-5" },
+                  { 4, "paths-class" },
+                  { 5, "paths-package" },
+                  { 6, "paths-loader" },
+                  { 7, "leaks-7" },
                   { 15, "leaks-f" },
                   { 16, "leaks-0" },
                   { 17, "leaks-1" },

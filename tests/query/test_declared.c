@@ -317,6 +317,8 @@ static void make(heap *h, bool android) { make_with(h, android, false); }
 /* An object, a class pattern; entries are those of an array. */
 static const char *a_value(const hdx_answer *a, const hdx_parameter *p)
 {
+    if (p->kind == HDX_PARAMETER_FLAG)
+        return "true";
     return p->kind != HDX_PARAMETER_OBJECTS ? "app.*" : strcmp(a->name, "entries") == 0 ? "0x1100" : "0x1040";
 }
 
@@ -344,9 +346,12 @@ static bool arguments_for(const hdx_answer *a, const hdx_form *form, const hdx_p
     if (flag != NULL && flag->excludes != NULL && form->parameter != NULL &&
         hdx_word_place(flag->excludes, form->parameter, strlen(form->parameter)) >= 0)
         return false;
-    for (unsigned i = 0; flag != NULL && i < a->form_count; i++)
-        if (a->forms[i].parameter != NULL && strcmp(a->forms[i].parameter, flag->name) == 0)
+    for (unsigned i = 0; flag != NULL && i < a->form_count; i++) {
+        const char *of = a->forms[i].parameter;
+        if (of != NULL && (strcmp(of, flag->name) == 0 ||
+                           (&a->forms[i] != form && flag->needs != NULL && strcmp(of, flag->needs) == 0)))
             return false;
+    }
     return true;
 }
 

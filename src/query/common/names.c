@@ -93,8 +93,6 @@ static hdx_code no_class(const hdx_class *classes, uint32_t count, const char *p
     for (const char *p = pattern; *p != '\0' && n + 1 < sizeof bare; p++)
         if (*p != '*' && *p != '?' && *p != '^' && *p != '$')
             bare[n++] = *p == '/' ? '.' : *p;
-    while (n > 0 && bare[n - 1] == '.')
-        n--;
     bare[n] = '\0';
     hdx_text typed = { bare, n };
     unsigned best = n / 3 < 2 ? 2 : n / 3 > 8 ? 8 : n / 3;

@@ -683,8 +683,8 @@ const hdx_question hdx_question_dominators = {
         .flags = HDX_ANSWER_LONG | HDX_ANSWER_HEAP | HDX_ANSWER_VALUES,
         .sentence = "which objects hold the most memory: the top of the dominator tree",
         .more = "An object dominates another if every path from a GC root to the other leads through it. Without "
-                "OBJECT the top of the tree is shown, with OBJECT the objects that it immediately dominates. --merge shows "
-                "the tree by class path: objects of one class below the same keepers are one row.",
+                "OBJECT the top of the tree is shown, with OBJECT the objects that it immediately dominates. "
+                "--merge shows the tree by class path: objects of one class below the same keepers are one row.",
         .examples = { "heapdex dominators app.hprof --limit 5", "heapdex dominators app.hprof --merge --least 0.5%" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
