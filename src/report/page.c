@@ -5,7 +5,7 @@
  * Out: one file. HTML has no script and allows no style but its own; Markdown is what GitHub, GitLab and others read.
  *
  * Text of a heap may be anything. hdx_doc_text makes it visible (hdx_render_text shows control and direction characters
- * as \u202e) and then escapes what the format would read as a mark; nothing else writes text of a heap.
+ * as \xe2\x80\xae) and then escapes what the format would read as a mark; nothing else writes text of a heap.
  */
 #include "report/page.h"
 

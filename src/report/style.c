@@ -1,6 +1,6 @@
 /*
  * style.c - the style sheet of HTML reports. The document allows this one style by its hash and nothing else, so the
- * hash must be that of the text: report.test_report computes it again.
+ * hash must be that of the text: cli.test_report computes it again.
  *
  * Colours say whose bytes a tile stands for. The picture has its colours as attributes too, so that it is complete
  * where style sheets are forbidden; here they are changed for dark screens.
