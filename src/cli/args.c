@@ -369,6 +369,10 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         code = usage(err, "--index-dir names a single index, but there are %zu dumps", words + 1);
     else if (cli_reports_shown(call) > 1)
         code = usage(err, "only one report can be written to standard output");
+    else if (cli_is(call, "report") &&
+             (cli_given(call, "where") || cli_given(call, "sort") || cli_given(call, "columns") ||
+              cli_given(call, "limit") || cli_given(call, "reachable")))
+        code = usage(err, "'report' has no rows to select or sort");
     else if (call->raw && call->format != HDX_FORMAT_CSV && call->format != HDX_FORMAT_TSV)
         code = usage(err, "--raw requires --format csv or tsv");
     else if (call->encoding != NULL && !call->parquet)
