@@ -401,7 +401,7 @@ static const proof proofs[] = {
     { "sql", "limit", NULL, NULL, "1", false },
     { "sql", "max-rows", NULL, NULL, "1", false },
     { "sql", "max-seconds", NULL, NULL, "0", false },
-    { "dominators", "reverse", "--merge", "--merge", "", false },
+    { "dominators", "reverse", "--merge", "--merge --reverse", NULL, false },
     { "report", "redact", NULL, NULL, "", false },
     { "batch", "out", NULL, "--ask info --out made", NULL, true },
     { "batch", "ask", NULL, NULL, "path", false },
