@@ -3,7 +3,7 @@
     import heapdex
     heap = heapdex.open("app.hprof")
     heap.objects                              a table
-    heap.histogram(by="package")              an answer, with the options of the command of that name
+    heap.histogram(by="package")              an answer, with the options of the command of the same name
     heap.sql("SELECT class, sum(shallow) FROM objects GROUP BY 1")      a statement over these tables
     heap.lazy("objects")                      a polars.LazyFrame that reads only what is needed
 
@@ -41,14 +41,14 @@ __all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Error", "A
 
 
 def _places() -> Iterator[str]:
-    """Where the library may be, the likeliest first."""
+    """Possible locations of the library, the most likely first."""
     named = os.environ.get("HEAPDEX_LIBRARY")
     if named:
         yield named
         return
     here = Path(__file__).resolve().parent
     yield str(here / "libheapdex.so")
-    yield str(here.parent.parent / "libheapdex.so")  # beside the package as a zip, as Spark's workers have it
+    yield str(here.parent.parent / "libheapdex.so")  # next to the zip of the package, as on Spark's workers
     for kind in ("release", "debug"):
         yield str(here.parent.parent / "build" / kind / "libheapdex.so")
     found = ctypes.util.find_library("heapdex")
@@ -64,7 +64,7 @@ def _load() -> ctypes.CDLL:
             continue
         try:
             lib = ctypes.CDLL(place)
-            lib.hdx_sql_arrow  # what is older has no streams, or none of statements
+            lib.hdx_sql_arrow  # older libraries have no streams, or none for statements
             return lib
         except (OSError, AttributeError) as why:
             wrong.append(f"{place}: {why}")
@@ -79,15 +79,15 @@ _native.bind(_lib)
 
 
 def library_version() -> str:
-    """The version of the C library that was found."""
+    """Returns the version of the C library that was found."""
     return _text(_lib.hdx_version())
 
 
 class Error(Exception):
-    """What the library refused or could not do.
+    """A request that the library refused or that failed.
 
-    ``code`` is its name ("usage", "bad_dump", "not_found", "damaged", "limit", "io", "busy", "cancelled"), ``message``
-    what is wrong, ``where`` the file it is about, ``hint`` what would help ("" where nothing is known to).
+    ``code`` is the kind of error ("usage", "bad_dump", "not_found", "damaged", "limit", "io", "busy", "cancelled"),
+    ``message`` the problem, ``where`` the file concerned, ``hint`` a remedy ("" if none is known).
     """
 
     def __init__(self, code: str, message: str, where: str = "", hint: str = "") -> None:
@@ -113,14 +113,14 @@ def _list(call: Any) -> Dict[str, _Answer]:
 _answers = _list(_lib.hdx_answers)
 _tables = _list(_lib.hdx_tables)
 
-#: Names of all answers, as the commands are called.
+#: Names of all answers, which are those of the commands.
 ANSWERS: Tuple[str, ...] = tuple(_answers)
 #: Names of all tables.
 TABLES: Tuple[str, ...] = tuple(_tables)
 
 
 def address(value: int) -> str:
-    """An address as answers write it: ``address(-16)`` is ``"0xfffffffffffffff0"``."""
+    """Returns an address as answers write it: ``address(-16)`` is ``"0xfffffffffffffff0"``."""
     return hex(int(value) & 0xFFFFFFFFFFFFFFFF)
 
 
@@ -133,20 +133,20 @@ _STREAM = b"arrow_array_stream"
 
 
 class _Stream(_native.Stream):
-    """A stream that is released with its last reference, unless a consumer took it and cleared `release`."""
+    """A stream that is released with its last reference, unless a consumer has taken it over and cleared `release`."""
 
     def __del__(self, byref: Callable[[Any], Any] = ctypes.byref) -> None:
         if self.release:
             self.release(byref(self))
 
 
-_held: Dict[int, Tuple[_Stream, Any]] = {}  # streams and their capsules, by address of the stream: their memory
+_held: Dict[int, Tuple[_Stream, Any]] = {}  # address of a stream -> stream and capsule; keeps them alive
 
 
 def _sweep(phase: str = "stop", _: Any = None) -> None:
-    """Frees streams whose capsules are gone; called by the garbage collector too.
+    """Frees streams whose capsules no longer exist; the garbage collector calls it, too.
 
-    Capsules have no destructor: where a consumer fails, Python code in one loses the exception that says why.
+    Capsules have no destructor: if a consumer fails, a destructor in Python would lose the consumer's exception.
     """
     for at in list(_held) if phase == "stop" else ():
         held = _held.get(at)
@@ -172,7 +172,7 @@ Values = Union[Value, Sequence[Value]]
 
 
 def _argument(name: str) -> str:
-    """Options as Python can say them: ``class_`` is class, ``fail_on`` is fail-on."""
+    """Returns the option for a name in Python: ``class_`` is class, ``fail_on`` is fail-on."""
     return name.rstrip("_").replace("_", "-")
 
 
@@ -185,44 +185,44 @@ def _value(value: Value) -> Optional[bytes]:
 
 
 def _whole(text: bytes) -> bytes:
-    """C ends a text at a NUL: the rest of it would be lost without a word."""
+    """Refuses a NUL, at which C ends a text: the text would be cut without a message."""
     if b"\0" in text:
         raise Error("usage", f"an argument holds a NUL: {text[:60]!r}")
     return text
 
 
 class _Read:
-    """What gives an Arrow stream each time that one is asked for."""
+    """Base of objects that make a new Arrow stream for each consumer."""
 
     def _new_stream(self) -> _Stream:
         raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """A capsule with a struct ArrowArrayStream; freed where nobody takes it."""
+        """Returns a capsule with a struct ArrowArrayStream, which is freed if no consumer takes it over."""
         return _capsule(self._new_stream())
 
     def to_arrow(self) -> Any:
-        """A pyarrow.Table."""
+        """Returns the rows as a pyarrow.Table."""
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(self).read_all()
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame."""
+        """Returns the rows as a polars.DataFrame."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame."""
+        """Returns the rows as a pandas.DataFrame."""
         return self.to_arrow().to_pandas()
 
 
 class Rows(_Read):
-    """The rows of a table or an answer: an Arrow stream each time that one is asked for.
+    """The rows of a table or an answer: a new Arrow stream for each consumer.
 
-    ``rows["class", "shallow"]`` has these columns alone; ``rows.where("retained > 1M")``, ``rows.sort("retained")`` and
-    ``rows.limit(10)`` shape it as the options of the command do. pyarrow, polars, DuckDB and pandas take it as it is.
+    ``rows["class", "shallow"]`` selects these columns; ``rows.where("retained > 1M")``, ``rows.sort("retained")`` and
+    ``rows.limit(10)`` work as the options of the command. pyarrow, polars, DuckDB and pandas accept it directly.
     """
 
     def __init__(self, heap: "Heap", name: str, arguments: Sequence[Tuple[str, Optional[bytes]]]) -> None:
@@ -236,18 +236,18 @@ class Rows(_Read):
         return self._with("columns", columns if isinstance(columns, str) else ",".join(columns))
 
     def where(self, *conditions: str) -> "Rows":
-        """Rows that meet all of these: ``where("retained > 1M", "class ~ ^com\\.")``."""
+        """Selects rows that satisfy all conditions: ``where("retained > 1M", "class ~ ^com\\.")``."""
         rows = self
         for condition in conditions:
             rows = rows._with("where", condition, again=True)
         return rows
 
     def sort(self, column: str, descending: Optional[bool] = None) -> "Rows":
-        """In the order of a column; sizes and counts fall unless told."""
+        """Sorts rows by a column; by default, sizes and counts are in descending order."""
         return self._with("sort", column + ("" if descending is None else ":desc" if descending else ":asc"))
 
     def limit(self, count: int) -> "Rows":
-        """The first rows; 0 is all."""
+        """Selects the first ``count`` rows; 0 selects all rows."""
         return self._with("limit", count)
 
     def _new_stream(self) -> _Stream:
@@ -259,9 +259,10 @@ class Rows(_Read):
 
 
 class Statement(_Read):
-    """The rows of a statement of SQL, or of a query of OQL: an Arrow stream each time that one is asked for.
+    """The rows of an SQL statement or an OQL query: a new Arrow stream for each consumer.
 
-    Columns are int64, double or text: what the column of a table is, any other what its first thousand values are.
+    Columns are int64, double or text. A column of a table has the type of that column; the type of any other follows
+    from its first thousand values.
     """
 
     def __init__(self, heap: "Heap", text: str, oql: bool = False) -> None:
@@ -269,7 +270,7 @@ class Statement(_Read):
 
     @property
     def text(self) -> str:
-        """The statement; of OQL the SQL that it becomes."""
+        """The SQL statement; for OQL, its translation to SQL."""
         return self._heap._translated(self._said) if self._oql else self._said
 
     def _new_stream(self) -> _Stream:
@@ -280,7 +281,7 @@ class Statement(_Read):
 
 
 class Answer:
-    """An answer of a heap: called with the options of the command of that name, it gives its rows."""
+    """An answer of a heap; a call with the options of the command of the same name returns its rows."""
 
     def __init__(self, heap: "Heap", name: str) -> None:
         self._heap, self._name = heap, name
@@ -295,7 +296,7 @@ class Answer:
 
 
 class Table(Rows):
-    """A whole table; where an answer has the same name, calling it asks that (``heap.threads(stacks=True)``)."""
+    """A whole table; if an answer has the same name, a call returns that answer (``heap.threads(stacks=True)``)."""
 
     def __init__(self, heap: "Heap", name: str) -> None:
         super().__init__(heap, "export", [("table", name.encode())])
@@ -312,7 +313,7 @@ class Table(Rows):
 
 
 def _given(answer: _Answer, words: Sequence[Value], options: Dict[str, Values]) -> List[Tuple[str, Optional[bytes]]]:
-    """Options as arguments: a list is one that is given several times."""
+    """Converts options to arguments; a list gives its option several times."""
     parameters = answer.parameters[: answer.parameter_count]
     of_words = next((p for p in parameters if p.flags & _native.HDX_PARAMETER_WORD), None)
     if words and of_words is None:
@@ -320,7 +321,7 @@ def _given(answer: _Answer, words: Sequence[Value], options: Dict[str, Values]) 
     objects = {_text(p.name) for p in parameters if p.kind == _native.HDX_PARAMETER_OBJECTS}
 
     def given(name: str, value: Value) -> Tuple[str, Optional[bytes]]:
-        # A whole number that names an object is its address, as columns have it; the library reads digits as hex.
+        # An integer for an object is its address, as in columns; the library reads digits as hexadecimal.
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
         return name, _value(address(value) if name in objects and whole else value)  # type: ignore[arg-type]
 
@@ -340,7 +341,7 @@ def _said(text: str) -> bytes:
 
 
 def _describe(answer: _Answer) -> str:
-    """What is declared of an answer, as a docstring."""
+    """Returns the declaration of an answer as a docstring."""
     lines = [_text(answer.sentence) + ".", "", _text(answer.more), "", "Options:"]
     count = ctypes.c_size_t()
     common = _lib.hdx_answer_common(ctypes.byref(count))
@@ -364,16 +365,16 @@ def _describe(answer: _Answer) -> str:
 class _Session:
     """A session of the library, which is closed when it has ended and no call uses it.
 
-    The exception of a signal handler (Ctrl-C) can come at any moment, and leave a call behind on another thread.
+    A signal handler (Ctrl-C) can raise an exception at any moment, while a call still runs on another thread.
     """
 
     def __init__(self, at: Optional[int]) -> None:
         self.at, self.ended = at, False
-        self.connections: List[int] = []  # of SQL: none before it is asked for, then one
+        self.connections: List[int] = []  # of SQL: one after the first statement
         self.calls, self._change = 0, threading.RLock()
 
     def run(self, call: Callable[["_Session"], int]) -> int:
-        """The code of a call of the library; HDX_CANCELLED if the session has ended."""
+        """Runs a call of the library and returns its code; HDX_CANCELLED if the session has ended."""
         with self._change:
             if self.ended:
                 return _native.HDX_CANCELLED
@@ -393,10 +394,10 @@ class _Session:
                 _lib.hdx_session_cancel(self.at)
 
     def end(self) -> None:
-        """No call begins any more; those that run are cancelled, and the last of them closes the session."""
+        """Refuses new calls and cancels running ones, the last of which closes the session."""
         with self._change:
             unused = not self.ended and self.calls == 0
-            self.ended = True  # first: a session that was cancelled and has not ended would answer nothing any more
+            self.ended = True  # before cancelling: a cancelled session that has not ended would refuse all later calls
             if self.calls > 0:
                 _lib.hdx_session_cancel(self.at)
         if unused:
@@ -409,7 +410,7 @@ class _Session:
 
 
 class Heap:
-    """A heap dump that is open; made by ``heapdex.open``. Tables and answers are attributes."""
+    """An open heap dump, returned by ``heapdex.open``. Tables and answers are attributes."""
 
     def __init__(
         self, options: _Options, more: Sequence[bytes] = (), limit: int = 0, names: Sequence[bytes] = ()
@@ -430,10 +431,10 @@ class Heap:
         _lib.hdx_session_limit(at, self._limit)
 
     def _interruptible(self, call: Callable[[_Session], int]) -> int:
-        """The call, which may take minutes (it may build the index), so that Ctrl-C ends it and the heap goes on.
+        """Runs a call that may take minutes (it may build the index) so that Ctrl-C ends it and the heap stays usable.
 
-        Python tells of Ctrl-C between its own steps and on its main thread alone: the call goes to another one. The
-        exception may come before the thread runs or while it does, so the session knows its calls.
+        Python handles Ctrl-C only between its own instructions and only on its main thread, so another thread runs the
+        call. The exception may be raised before or while that thread runs, so the session counts its calls.
         """
         session = self._session
         if threading.current_thread() is not threading.main_thread():
@@ -449,17 +450,17 @@ class Heap:
 
         working.acquire()
         try:
-            _thread.start_new_thread(work, ())  # Thread.start() waits, and fails where it is interrupted twice
+            _thread.start_new_thread(work, ())  # Thread.start() waits, and fails if interrupted twice
             working.acquire()
         except BaseException:
-            session.end()  # the next question opens another one
+            session.end()  # the next query opens another session
             if session.calls > 0:
                 working.acquire()
             raise
         return codes[0]
 
     def close(self) -> None:
-        """Streams that were taken before go on; nothing new can be asked."""
+        """Closes the heap: existing streams remain readable, new queries are refused."""
         with self._asking:
             self._closed = True
             self._session.end()
@@ -469,7 +470,7 @@ class Heap:
             heap.close()
 
     def cancel(self) -> None:
-        """From another thread: what runs ends soon, and so does all that is asked after it."""
+        """Cancels running queries and refuses all later ones; may be called from any thread."""
         self._session.cancel()
         for heap in list(self._attached.values()):
             heap.cancel()
@@ -518,7 +519,7 @@ class Heap:
         return self._asked(call)
 
     def _graph(self) -> ctypes.c_void_p:
-        """The hdx_graph of the dump, which lives until the heap is closed; the index is built where there is none."""
+        """Returns the hdx_graph of the dump, valid until the heap is closed; builds the index if it is missing."""
         graph = ctypes.c_void_p()
         self._asked(
             lambda session, _, err: int(
@@ -543,23 +544,23 @@ class Heap:
     def sql(
         self, statement: str, attach: Optional[Mapping[str, Union[str, "os.PathLike[str]"]]] = None
     ) -> Statement:
-        """The rows of one statement of SQL: ``heap.sql("SELECT class, sum(shallow) FROM objects GROUP BY 1")``.
+        """Returns the rows of one SQL statement: ``heap.sql("SELECT class, sum(shallow) FROM objects GROUP BY 1")``.
 
-        Tables, functions and rules are those of the command sql (``man heapdex-sql``). More dumps are schemas, by
-        name: ``heap.sql("SELECT count(*) FROM old.objects", attach={"old": "before.hprof"})``. The statement runs when
-        its rows are read, each time anew.
+        Tables, functions and rules are those of the command sql (``man heapdex-sql``). Other dumps are schemas with
+        names: ``heap.sql("SELECT count(*) FROM old.objects", attach={"old": "before.hprof"})``. The statement runs
+        each time that its rows are read.
         """
         return Statement(self._with_dumps(attach or {}), statement)
 
     def oql(self, query: str) -> Statement:
-        """The rows of a query of Eclipse MAT: ``heap.oql("SELECT m.size FROM java.util.HashMap m")``.
+        """Returns the rows of an OQL query of Eclipse MAT: ``heap.oql("SELECT m.size FROM java.util.HashMap m")``.
 
-        It is put into SQL, which is its ``text``.
+        The query is translated to SQL, which is its ``text``.
         """
         return Statement(self, query, oql=True)
 
     def _with_dumps(self, attach: Mapping[str, Union[str, "os.PathLike[str]"]]) -> "Heap":
-        """This heap, or it with other dumps under names; open until it is closed."""
+        """Returns this heap, or one with the other dumps under their names that is open until this heap is closed."""
         if not attach:
             return self
         dumps = tuple((name, _whole(os.fsencode(dump))) for name, dump in attach.items())
@@ -575,13 +576,13 @@ class Heap:
             return self._attached[dumps]
 
     def table(self, name: str) -> Table:
-        """A whole table; ``heap.objects`` is ``heap.table("objects")``."""
+        """Returns a whole table; ``heap.objects`` is ``heap.table("objects")``."""
         if name not in _tables:
             raise AttributeError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
         return Table(self, name)
 
     def answer(self, name: str) -> Answer:
-        """An answer; ``heap.free_if`` is ``heap.answer("free-if")``."""
+        """Returns an answer; ``heap.free_if`` is ``heap.answer("free-if")``."""
         if name not in _answers:
             raise AttributeError(f"there is no answer {name!r}; there are {', '.join(ANSWERS)}")
         return Answer(self, name)
