@@ -18,7 +18,7 @@ def _schema(rows: Rows) -> Any:
 
 
 def _addresses(rows: Rows) -> Set[str]:
-    """Columns of addresses, in whichever form of the table or answer."""
+    """Returns the names of address columns in all forms of the table or answer."""
     table = dict(rows._arguments).get("table") if rows._name == "export" else None
     answer = _tables[_text(table)] if table is not None else _answers[rows._name]
     forms = answer.forms[: answer.form_count]
@@ -27,7 +27,7 @@ def _addresses(rows: Rows) -> Set[str]:
 
 
 def _literal(node: Any) -> Any:
-    """The number or text of a literal in an expression's JSON; None: it is something else."""
+    """Returns the number or text of a literal in the JSON of an expression; None for anything else."""
     if not isinstance(node, dict) or set(node) != {"Literal"}:
         return None
     value = node["Literal"]
@@ -37,7 +37,7 @@ def _literal(node: Any) -> Any:
 
 
 def _comparison(node: Any, types: Any, addresses: Collection[str]) -> Optional[str]:
-    """A condition of heapdex that says no less than a comparison of a column with a literal; None: there is none."""
+    """Returns a condition that holds wherever a comparison of a column with a literal does, and perhaps elsewhere."""
     import polars
 
     if not isinstance(node, dict) or set(node) != {"BinaryExpr"}:
@@ -59,13 +59,13 @@ def _comparison(node: Any, types: Any, addresses: Collection[str]) -> Optional[s
         return f"{name} {sign} {int(value)}"
     text = name in types and types[name] in (polars.String, polars.Categorical)
     plain = isinstance(value, str) and value.isascii() and value.isprintable() and value != "" and "'" not in value
-    if text and sign == "=" and plain:  # other texts may stand for bytes of the dump that are no UTF-8
+    if text and sign == "=" and plain:  # other texts may represent bytes that are not UTF-8
         return f"{name} = '{value}'"
     return None
 
 
 def _conditions(predicate: Any, types: Any, addresses: Collection[str] = ()) -> List[str]:
-    """What of a predicate heapdex can decide itself: comparisons that all hold together. polars decides the rest."""
+    """Returns the comparisons of a conjunction that heapdex can apply. polars applies the complete predicate."""
     found: List[str] = []
     try:
         todo = [json.loads(predicate.meta.serialize(format="json"))]
@@ -86,7 +86,7 @@ def _conditions(predicate: Any, types: Any, addresses: Collection[str] = ()) -> 
 
 
 def lazy(rows: Rows) -> Any:
-    """The rows as a polars.LazyFrame."""
+    """Returns the rows as a polars.LazyFrame."""
     import polars
     import pyarrow
     from polars.io.plugins import register_io_source
