@@ -17,7 +17,7 @@ FORMATS = {
 
 
 def writer() -> Any:
-    """hdx_fleet_write, which an older library lacks."""
+    """Returns hdx_fleet_write, which older libraries lack."""
     try:
         return heapdex._lib.hdx_fleet_write
     except AttributeError:
@@ -27,7 +27,7 @@ def writer() -> Any:
 def options(
     out: str, dump_id: str, path: str, known: Sequence[Tuple[str, str]] = (), tables: str = "", format: str = "parquet"
 ) -> _native.Fleet:
-    """Options for the tables of a dump: output folder, id and facts from a manifest."""
+    """Returns options for the tables of a dump: output folder, id and facts from a manifest."""
     whole = heapdex._whole
     pairs = [(whole(key.encode()), whole(text.encode())) for key, text in known]
     return _native.Fleet(
@@ -48,7 +48,7 @@ def write(heap: heapdex.Heap, to: _native.Fleet) -> None:
 
 
 def write_failure(to: _native.Fleet, why: Error) -> None:
-    """The tables of a dump that has none: a row of `dump` that says failed, and a row of `problems` with the reason."""
+    """Writes the tables of a failed dump: `dump` with a row that has state failed, `problems` with the reason."""
     codes = {heapdex._text(heapdex._lib.hdx_code_name(c)): c for c in range(_native.HDX_CANCELLED + 1)}
     failure = _native.Error(
         code=codes.get(why.code, _native.HDX_LIMIT),
