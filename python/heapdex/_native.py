@@ -1,7 +1,7 @@
-"""The C library as its headers (include/heapdex) declare it: constants, structures and functions.
+"""The declarations of the C library (include/heapdex): constants, structures and functions.
 
-The package declares C nowhere else. The test python.layout compares every name here with the C compiler: values of
-constants, size, offset and kind of every field, and the types of every parameter and result.
+No other module declares C. The test python.layout compares every name here with the C compiler: values of constants,
+size, offset and kind of every field, and the types of every parameter and result.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ HDX_FLEET_SQLITE = 2
 
 # ---- structures ----
 
-#: Names of fields that Python cannot have.
+#: Names in Python of fields whose C names are keywords of Python.
 RENAMED = {"is_": "is"}
 
 
@@ -197,7 +197,7 @@ Stream._fields_ = [
 
 # ---- functions ----
 
-_HANDLE = POINTER(c_void_p)  # where a call puts an object of the library
+_HANDLE = POINTER(c_void_p)  # receives an object of the library
 
 #: Result and parameters by name.
 FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
@@ -230,7 +230,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
 
 
 def bind(lib: ctypes.CDLL) -> None:
-    """Tells ctypes the types of the functions. One that an older library lacks fails where it is called."""
+    """Declares the types of the functions. A function that an older library lacks fails when it is called."""
     for name, (result, parameters) in FUNCTIONS.items():
         function = getattr(lib, name, None)
         if function is not None:
