@@ -6,8 +6,8 @@
     classes = spark.read.format("heapdex").option("answer", "histogram").option("by", "package").load(["a", "b"])
     counts = spark.read.format("heapdex").option("sql", "SELECT count(*) AS n FROM objects").load("dumps")
 
-A row has the id of its dump first. A dump that has no index is indexed by the task that first reads it. README.md of
-the package has the options, and what to know of clusters.
+The first column is the id of the dump. A dump without an index is indexed by the task that first reads it. README.md of
+the package describes the options and the requirements of clusters.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ __all__ = ["register", "ship", "index", "find", "Dump"]
 
 _lib = heapdex._lib
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-_BIG = {"objects": 1, "references": 3, "named_references": 4}  # rows of these tables for an object, about
-_BYTES = 50  # of a dump for an object, about; less leads to more partitions than needed
+_BIG = {"objects": 1, "references": 3, "named_references": 4}  # approximate rows of these tables per object
+_BYTES = 50  # approximate bytes of a dump per object; a smaller value gives more partitions than necessary
 _WORD = (1 << 64) - 1
-_PACKED = 4  # bytes of a dump for one that is compressed
+_PACKED = 4  # bytes of a dump per compressed byte
 
 
 # ---- dumps ----
@@ -59,7 +59,7 @@ _PACKED = 4  # bytes of a dump for one that is compressed
 
 @dataclass(frozen=True)
 class Dump:
-    """A dump to be read, what it is called in rows, and what a manifest says of it."""
+    """A dump to be read, its id in rows, and its facts from a manifest."""
 
     path: str
     id: str
@@ -74,7 +74,7 @@ def _mix(x: int) -> int:
 
 
 def _hash(text: bytes) -> int:
-    """hdx_hash_bytes, with the seed that ids of dumps have."""
+    """Returns hdx_hash_bytes with the seed of dump ids."""
     h = _mix(0x6261746368 ^ len(text))
     whole = len(text) // 8 * 8
     for at in range(0, whole, 8):
@@ -89,18 +89,18 @@ def _id_from(name: str, where: str) -> str:
 
 
 def id_of(path: str) -> str:
-    """What a dump is called: its name, and a hash of where it is. The command batch says the same."""
+    """Returns the id of a dump: its name and a hash of its path. The command batch uses the same ids."""
     folder, name = os.path.split(os.path.abspath(path).removesuffix(".hdx"))
     return _id_from(name.removesuffix(".gz").removesuffix(".hprof"), os.path.join(os.path.realpath(folder), name))
 
 
 def checked_id(name: str, dump: str) -> str:
-    """A dump_id of a manifest. It names files: what is no name for one becomes another, as the command batch has it."""
+    """Returns a dump_id of a manifest; one that is no valid file name is replaced, as by the command batch."""
     return name if re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,119}", name) else _id_from(name, dump)
 
 
 def _is_dump(path: str) -> bool:
-    """A file, or the folder of an index."""
+    """Returns whether the path is a file or the folder of an index."""
     return os.path.isfile(path) or path.endswith(".hdx")
 
 
@@ -109,7 +109,7 @@ def _of_folder(folder: str) -> List[str]:
 
 
 def find(paths: Iterable[str]) -> List[Dump]:
-    """The dumps named by paths, patterns and folders, in order and without duplicates."""
+    """Returns the dumps named by paths, patterns and folders, in order and without duplicates."""
     found: Dict[str, None] = {}
     for path in paths:
         path = path[len("file:") :].replace("///", "/", 1) if path.startswith("file:") else path
@@ -131,13 +131,13 @@ def find(paths: Iterable[str]) -> List[Dump]:
     return [Dump(path, id_of(path)) for path in found]
 
 
-# ---- what is asked ----
+# ---- options ----
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A declared column: its name, hdx_type, whether it is made from the dump for the rows that are left, and whether
-    some dumps have none."""
+    """A declared column: its name, its hdx_type, whether it is read from the dump after filtering, and whether some
+    dumps lack it."""
 
     name: str
     kind: int
@@ -147,13 +147,13 @@ class _Column:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The options of a load, checked."""
+    """The checked options of a load."""
 
     table: str = ""
     answer: str = ""
     sql: str = ""
     arguments: Tuple[Tuple[str, Optional[bytes]], ...] = ()
-    columns: Tuple[_Column, ...] = ()  # none of SQL
+    columns: Tuple[_Column, ...] = ()  # empty for SQL
     index_dir: str = ""
     memory: int = 0
     threads: int = 0
@@ -167,7 +167,7 @@ class _Asked:
         return heapdex.open(dump.path, index_dir=where, threads=self.threads, memory=self.memory, **options)
 
     def question(self) -> Tuple[str, List[Tuple[str, Optional[bytes]]]]:
-        """Name and arguments as the library takes them."""
+        """Returns name and arguments for the library."""
         if self.table:
             return "export", [("table", self.table.encode()), *self.arguments]
         return self.answer, list(self.arguments)
@@ -178,7 +178,7 @@ class _Asked:
 
     @property
     def decides(self) -> bool:
-        """May rows be left out here? Not of the first ones, and a statement stays what it is."""
+        """Whether heapdex may filter rows: not with a limit, which would apply afterwards, and not for a statement."""
         return not self.sql and "limit" not in {name for name, _ in self.arguments}
 
 
@@ -196,7 +196,7 @@ def _number(name: str, text: str) -> int:
 
 
 def _parameters(answer: heapdex._Answer) -> Dict[str, str]:
-    """Names of options as Spark has them (letters small, no hyphens), and as the library has them."""
+    """Returns a map from the names of options in Spark (lower case, no hyphens) to those in the library."""
     count = ctypes.c_size_t()
     common = _lib.hdx_answer_common(ctypes.byref(count))
     own = answer.parameters[: answer.parameter_count] if answer.parameter_count else []
@@ -213,7 +213,7 @@ def _near(kind: str, name: str, of: Iterable[str]) -> Error:
 
 
 def _declared(answer: heapdex._Answer, arguments: Sequence[Any]) -> Tuple[_Column, ...]:
-    """The columns that an answer or a table has under these arguments."""
+    """Returns the columns of an answer or a table with these arguments."""
     given = (heapdex._Argument * max(len(arguments), 1))(*arguments)  # type: ignore[misc]
     err = heapdex._Error()
     heapdex._raise(_lib.hdx_answer_check(ctypes.byref(answer), given, len(arguments), None, ctypes.byref(err)), err)
@@ -235,7 +235,7 @@ def _declared(answer: heapdex._Answer, arguments: Sequence[Any]) -> Tuple[_Colum
 
 
 def _options(options: Mapping[str, str]) -> _Asked:
-    """The options of a load without its paths. Names are in lower case."""
+    """Checks the options of a load, except its paths. Names are in lower case."""
     left = {name.lower().replace("_", "").replace("-", ""): value for name, value in options.items()}
     left = {name: value for name, value in left.items() if name not in ("path", "paths")}
     what = [name for name in ("table", "answer", "sql") if name in left]
@@ -318,7 +318,7 @@ _SIGNS = {
 
 
 def _plain(value: Any) -> bool:
-    """Other texts may stand for bytes of a dump that are no UTF-8."""
+    """Returns whether heapdex can compare a text. Other texts may represent bytes of a dump that are not UTF-8."""
     return isinstance(value, str) and value.isascii() and value.isprintable() and value != "" and "'" not in value
 
 
@@ -354,7 +354,7 @@ def _of_number(column: _Column, kind: str, value: Any) -> List[str]:
     value = int(value)
     if column.kind == HDX_TYPE_ADDRESS and kind in ("EqualTo", "EqualNullSafe"):
         return [f"{column.name} = {heapdex.address(value)}"]
-    # Here an address has no sign: what is negative in Spark is above all others, and no less than a positive one.
+    # heapdex compares addresses as unsigned: those that are negative in Spark are above all others.
     if not 0 <= value < 1 << 63 or (column.kind == HDX_TYPE_ADDRESS and kind in ("LessThan", "LessThanOrEqual")):
         return []
     sign = "!=" if kind == "Not" else _SIGNS.get(kind)
@@ -362,7 +362,7 @@ def _of_number(column: _Column, kind: str, value: Any) -> List[str]:
 
 
 def _conditions(filter: Any, columns: Mapping[str, _Column]) -> List[str]:
-    """Conditions of heapdex that hold where this filter of Spark does, and perhaps elsewhere; none: there is none."""
+    """Returns conditions of heapdex that hold for all rows that satisfy this Spark filter, and perhaps for others."""
     kind = type(filter).__name__
     if kind == "Not":
         filter = filter.child
@@ -380,7 +380,7 @@ def _conditions(filter: Any, columns: Mapping[str, _Column]) -> List[str]:
 
 
 def _is_for(filter: Any, dump: Dump, asked: _Asked) -> bool:
-    """Can rows of that dump meet a filter on the columns that are the same in all of them?"""
+    """Returns whether rows of the dump may satisfy a filter on the columns that are constant within a dump."""
     column = getattr(filter, "attribute", ())
     mine = dump.id if column == (asked.dump_column,) else dump.path if column == (asked.path_column,) else None
     value: Any = getattr(filter, "value", None)
@@ -399,7 +399,7 @@ def _is_for(filter: Any, dump: Dump, asked: _Asked) -> bool:
 
 
 class _Part(datasource.InputPartition):
-    """The part-th of so many ranges of ids of a dump."""
+    """One range of the ids of a dump, number ``part`` of ``parts``."""
 
     def __init__(self, dump: Dump, part: int = 0, parts: int = 1) -> None:
         self.dump, self.part, self.parts = dump, part, parts
@@ -409,7 +409,7 @@ class _Part(datasource.InputPartition):
 
 
 def _known_objects(dump: Dump, asked: _Asked) -> Optional[int]:
-    """How many there are, where an index tells; nothing is built."""
+    """Returns the number of objects if the dump has an index; does not build one."""
     try:
         with asked.open(dump, build=False) as heap:
             return int(_lib.hdx_graph_objects(heap._graph()))
@@ -421,7 +421,7 @@ def _parts(dump: Dump, asked: _Asked) -> int:
     if not asked.in_ranges or asked.rows == 0 or not os.path.exists(dump.path):
         return 1
     objects = _known_objects(dump, asked)
-    if objects is None:  # the ranges are parts of what the index will say: a guess is no error
+    if objects is None:  # an estimate is sufficient: ranges are fractions of the number of objects in the index
         packed = re.search(r"\.(gz|gzip|zst)$", dump.path) is not None
         objects = os.path.getsize(dump.path) * (_PACKED if packed else 1) // _BYTES
     return max(1, min(-(-objects * _BIG[asked.table] // asked.rows), 100_000))
@@ -432,7 +432,7 @@ def _address(graph: Any, at: int) -> str:
 
 
 def _range(heap: heapdex.Heap, asked: _Asked, part: _Part) -> List[Tuple[str, bytes]]:
-    """Conditions for the objects of that part; borders are the same for both who share one."""
+    """Returns conditions for the objects of a part; neighbouring parts compute the same border."""
     if part.parts == 1:
         return []
     graph = heap._graph()
@@ -447,7 +447,7 @@ def _range(heap: heapdex.Heap, asked: _Asked, part: _Part) -> List[Tuple[str, by
 
 
 def _plain_texts(column: Any, seen: List[Any]) -> Any:
-    """Texts as Spark takes them. A dictionary only grows: that of the batch before may do."""
+    """Returns texts in the form that Spark accepts. Dictionaries only grow: one of the same length is reused."""
     import pyarrow
 
     if not pyarrow.types.is_dictionary(column.type):
@@ -458,7 +458,7 @@ def _plain_texts(column: Any, seen: List[Any]) -> Any:
 
 
 def _batches(stream: Any, schema: Any, constants: Mapping[str, str]) -> Iterator[Any]:
-    """Batches of heapdex as batches of exactly this schema; a column that is not there is null."""
+    """Converts batches of heapdex to exactly this schema; a missing column is null."""
     import pyarrow
 
     seen: List[List[Any]] = [[] for _ in schema]
@@ -490,7 +490,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _cpus() -> int:
-    """Of this task."""
+    """Returns the number of processors of this task."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -509,7 +509,7 @@ class _Reader(datasource.DataSourceReader):
         self.constants = {name for name in (asked.dump_column, asked.path_column) if name}
 
     def partitions(self) -> List[datasource.InputPartition]:
-        """First ranges come first: so every dump is being indexed before a task waits for one that is not yet."""
+        """Lists the first range of every dump first: tasks then index all dumps before one waits for an index."""
         parts = [(dump, _parts(dump, self.asked)) for dump in self.dumps]
         most = max((count for _, count in parts), default=0)
         return [_Part(dump, part, count) for part in range(most) for dump, count in parts if part < count]
@@ -520,26 +520,26 @@ class _Reader(datasource.DataSourceReader):
         if self.asked.sql:
             return pyarrow.RecordBatchReader.from_stream(heap.sql(self.asked.sql))
         name, arguments = self.asked.question()
-        if any(column.optional for column in self.asked.columns):  # a dump may have none: then it is null
+        if any(column.optional for column in self.asked.columns):  # a dump may lack one, which is then null
             arguments = [one for one in arguments if one[0] != "columns"]
         arguments += self._columns()
         arguments += [("where", one.encode()) for one in self.conditions] + _range(heap, self.asked, part)
         return pyarrow.RecordBatchReader.from_stream(heapdex.Rows(heap, name, arguments))
 
     def _columns(self) -> List[Tuple[str, bytes]]:
-        """What a user's schema leaves of the columns, which the library is told. Some it makes only for who names them:
-        it is not told where all are left, nor names of what this dump may not have."""
+        """Returns the argument for the columns of the user's schema. The library computes some columns only if they are
+        named, so there is no argument if the schema has all columns, or one that this dump may lack."""
         names = set(self.schema.fieldNames())
         left = tuple(column for column in self.asked.columns if column.name in names - self.constants)
         if len(left) == len(self.asked.columns) or any(column.optional for column in left):
             return []
-        left = left or self.asked.columns[:1]  # to count rows: any column will do
+        left = left or self.asked.columns[:1]  # to count rows, any column is sufficient
         return [("columns", ",".join(column.name for column in left).encode())]
 
     def read(self, partition: Any) -> Iterator[Any]:
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        if not isinstance(partition, _Part):  # Spark's own, where there is not one dump
+        if not isinstance(partition, _Part):  # Spark's own partition, if there are no dumps
             return
         dump = partition.dump
         asked = self.asked if self.asked.threads else replace(self.asked, threads=_cpus())
@@ -561,10 +561,10 @@ class _Reader(datasource.DataSourceReader):
 
 
 class _FilteringReader(_Reader):
-    """Spark refuses it unless its configuration allows it."""
+    """A reader that accepts filters. Spark refuses it unless its configuration allows filters."""
 
     def pushFilters(self, filters: List[datasource.Filter]) -> Iterable[datasource.Filter]:
-        """Fewer rows are made; Spark still decides each, so that it is its own answer."""
+        """Reduces the rows that are read; Spark still applies all filters, so the result does not depend on heapdex."""
         columns = {column.name: column for column in self.asked.columns} if self.asked.decides else {}
         for one in filters:
             self.dumps = [dump for dump in self.dumps if _is_for(one, dump, self.asked)]
@@ -589,7 +589,7 @@ def _of_arrow(kind: Any) -> DataType:
 
 
 def _of_statement(asked: _Asked, dumps: Sequence[Dump]) -> List[StructField]:
-    """The columns of a statement: what it says of the first dump that has an index."""
+    """Returns the columns of a statement, from the first dump that has an index."""
     import pyarrow
 
     for dump in dumps:
@@ -642,14 +642,14 @@ class FilteringHeapDataSource(HeapDataSource):
 def register(spark: Any) -> None:
     """Makes ``spark.read.format("heapdex")`` work in this session.
 
-    Filters are handed down where the configuration ``spark.sql.python.filterPushdown.enabled`` is true by now.
+    Filters are passed to heapdex if the configuration ``spark.sql.python.filterPushdown.enabled`` is already true.
     """
     pushing = spark.conf.get(_PUSHDOWN, "false").lower() == "true"
     spark.dataSource.register(FilteringHeapDataSource if pushing else HeapDataSource)
 
 
 def _library() -> str:
-    """The file of the library, which may have been found by its name alone."""
+    """Returns the path of the library, which may have been loaded by its name alone."""
     if os.path.exists(heapdex._lib._name):
         return str(heapdex._lib._name)
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
@@ -657,9 +657,9 @@ def _library() -> str:
 
 
 def ship(spark: Any, library: Optional[str] = None) -> None:
-    """Sends this package and its library to the workers of the session, which then need pyarrow alone.
+    """Sends this package and its library to the workers of the session, which then need only pyarrow.
 
-    What the library needs must be there: zlib, LMDB, PCRE2 and, where it was built with them, SQLite and ISA-L.
+    Workers must have the library's dependencies: zlib, LMDB, PCRE2 and, if it was built with them, SQLite and ISA-L.
     """
     folder = tempfile.mkdtemp(prefix="heapdex-ship-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # workers may fetch it later
@@ -669,7 +669,7 @@ def ship(spark: Any, library: Optional[str] = None) -> None:
         for one in sorted(here.glob("*.py")):
             out.write(one, f"heapdex/{one.name}")
     beside = os.path.join(folder, "libheapdex.so")
-    shutil.copy(library or _library(), beside)  # Spark would take what a link leads to, under its own name
+    shutil.copy(library or _library(), beside)  # Spark would send the target of a link under the target's name
     spark.sparkContext.addFile(beside)
     spark.sparkContext.addPyFile(package)
 
@@ -704,7 +704,7 @@ def _indexed(dump: Dump, asked: _Asked) -> Dict[str, Any]:
 def for_each(
     spark: Any, items: Sequence[Any], make: Callable[[Any], Dict[str, Any]], schema: str, cpus: int = 0
 ) -> Any:
-    """A row for each item, made by a task of its own; a DataFrame of all, which are there when this returns."""
+    """Makes a row for each item in a separate task; returns a DataFrame of all rows, which are complete by then."""
 
     def rows(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -733,10 +733,10 @@ def _arrow_of(schema: str) -> Any:
 
 
 def index(spark: Any, paths: Any, cpus: int = 0, **options: Any) -> Any:
-    """Indexes dumps, a task for each, and gives a DataFrame of what became of them; one that fails stops no other.
+    """Indexes dumps, one task for each, and returns a DataFrame of the results; a failed dump does not stop others.
 
-    ``options`` are indexDir, memory and threads of the data source, ``cpus`` those of a task (spark.task.cpus unless
-    told).
+    ``options`` are indexDir, memory and threads of the data source, ``cpus`` is the number of processors of a task
+    (default: spark.task.cpus).
     """
     asked = _options({"sql": "", **{name: str(value) for name, value in options.items()}})
 
