@@ -1,4 +1,4 @@
-"""Fills the tables of a fleet on a cluster of Spark: one task a dump, the library writes the files.
+"""Fills the tables of a fleet on a Spark cluster: each dump is one task, in which the library writes the files.
 
     python -m heapdex.spark_fleet --dumps night/*.hprof --out fleet --master spark://host:7077
     spark-submit ... heapdex/spark_fleet.py --dumps night.csv --out fleet
@@ -8,7 +8,7 @@
     classes = heapdex.spark_fleet.table(spark, "fleet", "classes")
 
 The tables are those of the command batch (doc/fleet.md): FLEET/tables/dump_id=ID/TABLE.parquet. The folder of a dump is
-replaced whole or not at all, so a task that is tried again, and a second run, do no harm.
+replaced as a whole or not at all, so a task may be tried again and the command may be repeated.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def _rows(manifest: str) -> List[Dict[str, Any]]:
 
 
 def _of_manifest(manifest: str) -> List[source.Dump]:
-    """A column dump, from the manifest's folder on; dump_id, where it is there; all others are told to the tables."""
+    """Reads the column dump (relative to the folder of the manifest) and an optional dump_id; the tables get all
+    other columns."""
     dumps = []
     for number, row in enumerate(_rows(manifest), 1):
         if not isinstance(row, dict) or not row.get("dump"):
@@ -56,7 +57,7 @@ def _of_manifest(manifest: str) -> List[source.Dump]:
 
 
 def dumps_of(inputs: Sequence[str]) -> List[source.Dump]:
-    """Of manifests (*.csv, *.jsonl), dumps, patterns and folders."""
+    """Returns the dumps of manifests (*.csv, *.jsonl), files, patterns and folders."""
     dumps: Dict[str, source.Dump] = {}
     for one in inputs:
         for dump in _of_manifest(one) if one.endswith((".csv", ".jsonl")) else source.find([one]):
@@ -98,11 +99,11 @@ def _fill(dump: source.Dump, asked: source._Asked, options: _native.Fleet) -> Di
 def fill(
     spark: Any, inputs: Any, out: str, tables: str = "", format: str = "parquet", cpus: int = 0, **options: Any
 ) -> Any:
-    """Indexes dumps, writes their tables below ``out``, which all workers have, and gives a DataFrame of what became of
-    each; one that fails stops no other.
+    """Indexes dumps, writes their tables below ``out``, which all workers must share, and returns a DataFrame with the
+    result of each; a failed dump does not stop others.
 
-    ``inputs`` are manifests, dumps, patterns or folders; ``tables`` those that are made only on request, commas between
-    ("objects,references"); ``options`` indexDir, memory and threads of the data source, ``cpus`` those of a task.
+    ``inputs`` are manifests, dumps, patterns or folders; ``tables`` lists optional tables ("objects,references");
+    ``options`` are indexDir, memory and threads of the data source, ``cpus`` is the number of processors of a task.
     """
     if format not in _fleet.FORMATS:
         raise Error("usage", f"format must be one of {', '.join(_fleet.FORMATS)}, not {format!r}")
@@ -118,7 +119,7 @@ def fill(
 
 
 def table(spark: Any, out: str, name: str) -> Any:
-    """A table of all dumps. Ids are those of its column: Spark would make the number 17 of a folder dump_id=0017."""
+    """Returns a table of all dumps. Ids are read from its column: Spark would read folder dump_id=0017 as number 17."""
     return spark.read.parquet(os.path.join(os.path.abspath(out), "tables", "dump_id=*", name + ".parquet"))
 
 
@@ -143,7 +144,7 @@ def _arguments(words: Optional[Sequence[str]]) -> argparse.Namespace:
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
-    """Exit code 0: all done; 1: something failed; 2: the call is wrong."""
+    """Returns exit code 0: all done; 1: a dump failed; 2: the arguments are wrong."""
     given = _arguments(words)
     from pyspark.sql import SparkSession
 
