@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""families.py BENCH_FAMILIES FOLDER [N [FAMILY]] - does cost follow the bytes of a dump?
+"""families.py BENCH_FAMILIES FOLDER [N [FAMILY]] - checks that cost is proportional to the bytes of a dump.
 
-Runs bench_families (each build and question in a process of its own) and prints, for each family and question, CPU time
-and peak memory of n and 4n records and the ratios, the highest first. 5 is the bar for both; times below 20 ms are what
-a process takes, and are not judged. Exit 1: one is above.
+Runs bench_families (each build and query in a separate process) and prints, for each family and query, CPU time and
+peak memory of n and 4n records and their ratios, the highest first. The limit for both ratios is 5; times below 20 ms
+are mostly the start of a process and are not judged. Exit code 1: a ratio exceeds the limit.
 """
 import csv
 import subprocess

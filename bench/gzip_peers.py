@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What others take for what bench_gzip measures: `gzip -dc`, and random access by indexed_gzip (PyPI).
+"""Measures other tools as bench_gzip measures heapdex: `gzip -dc`, and random access by indexed_gzip (PyPI).
 
     gzip_peers.py DUMP.gz [READS [SPACING_KIB ...]]
 
-The same columns as bench_gzip, and the same meaning: first_pass finds all points, `points` is the size of the exported
-index, cold are reads of 4 KiB at random places (CPU time; indexed_gzip has no cache of its own, so there is no warm
-row), many are 25 times as many in the order of the dump.
+Columns have the same names and meanings as those of bench_gzip: first_pass finds all points, `points` is the size of
+the exported index, `cold` are reads of 4 KiB at random positions (CPU time; indexed_gzip has no cache, so there is no
+warm row), `many` are 25 times as many reads in the order of the dump.
 """
 import os
 import random

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""one_segment.py IN.hprof OUT.hprof: the same dump as a JDK before 15 writes it, with one heap segment for up to 2 GiB.
+"""one_segment.py IN.hprof OUT.hprof: writes a dump as a JDK before 15 does, with one heap segment for up to 2 GiB.
 
-A JDK of today ends a segment after 1 MiB, so that several threads can write and read; one giant segment has no places
-where a second reader could start. Only lengths of segments change (HPROF 1.0.2: HEAP_DUMP_SEGMENT is tag 0x1C, a
-record's length has 4 bytes at offset 5).
+Current JDKs end a segment after 1 MiB, so that several threads can write and read; in one giant segment there is no
+position at which a second reader could start. Only lengths of segments change (HPROF 1.0.2: HEAP_DUMP_SEGMENT is tag
+0x1C, the length of a record has 4 bytes at offset 5).
 """
 import struct
 import sys

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""shares.py TIMELINE [CORES ...] - what a build would take on more cores, from the output of bench_timeline.
+"""shares.py TIMELINE [CORES ...] - computes build times on more cores from the output of bench_timeline.
 
-Prints CSV: cores,wall_s,speedup,alone_share. A task is a list of stretches: what its own thread does alone, pieces that
-as many threads as there were workers can share, and calls that have tasks of their own. Cores go to tasks in the order
-in which they could begin, as the library gives them: first one to each, then those left over to pieces. alone_share is
-the part of all CPU time during which, with cores without end, no more than one could be used: the sequential share of
-the build.
+Prints CSV: cores,wall_s,speedup,alone_share. A task is a list of stretches: work of its own thread, pieces that can be
+shared by as many threads as there were workers, and calls with their own tasks. Cores are assigned to tasks in the
+order in which these could begin, as in the library: first one to each task, then the remaining ones to pieces.
+alone_share is the share of all CPU time during which only one core could be used even if there were unlimited cores:
+the sequential share of the build.
 """
 import collections
 import csv
@@ -15,7 +15,7 @@ END = 1e-12
 
 
 def read(path):
-    """The build as stretches: ("alone", s), ("pieces", s, workers) or ("tasks", [(after, stretches), ...])."""
+    """Returns the build as stretches: ("alone", s), ("pieces", s, workers) or ("tasks", [(after, stretches), ...])."""
     calls, functions = collections.defaultdict(list), collections.defaultdict(list)
     for row in csv.reader(open(path)):
         if row and row[0] == "call":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""summary.py RESULTS.csv [REVISION]: one page (Markdown) of what bench/run measured: ratios beside the targets, then
-the figures behind them.
+"""summary.py RESULTS.csv [REVISION]: prints the results of bench/run as one page (Markdown): ratios with their targets,
+then the figures from which they are computed.
 
-Of several rounds the median stands for wall and CPU time and the maximum for memory, of runs that ended well; ratios
-are medians of ratios of the same round, since the machine is the same machine only for a while. REVISION: rows of
-heapdex of that revision only; the last one in the file unless told.
+Over several rounds it uses the median of wall and CPU time and the maximum of memory, of successful runs only. A ratio
+is the median of the ratios within each round, because the speed of the machine changes over time. REVISION: uses only
+rows of this revision of heapdex; by default, of the last one in the file.
 """
 import csv
 import re
@@ -12,11 +12,11 @@ import statistics
 import sys
 from collections import defaultdict
 
-# The measured limit of each step on one idle thread, CPU ns an object of mix (bare prototypes, the arrays alone; "+":
-# and encoding)
+# The measured limit of each step on one idle thread, in CPU ns per object of mix (minimal prototypes that only make the
+# arrays; "+": plus the cost of encoding)
 LIMITS = {"scan": "19-21", "columns": "64-73", "objects": "70-75 with retained's", "references": "96-111 +",
           "dominators": "51-64", "retained": "11-18 +"}
-# Least million rows a second, and most seconds of a look-up or a question on classes
+# Minimum million rows per second, and maximum seconds of a look-up or a query about classes
 SQL_ROWS = {"count": 50, "sum": 17, "sum_retained": 17, "filter": 60, "filter_retained": 60, "top": 150,
             "group_by_class": 5, "shop.class_table": 2, "strings": 1.5}
 SQL_TIMES = {"by_id": 1e-3, "by_address": 1e-3, "who_refers": 1e-3, "path": 1e-3, "histogram": 1e-2,
