@@ -1,5 +1,5 @@
 #!/bin/sh
-# Dumps of bench_make_dump are as asked for, sound, equal for equal arguments, and hold every promise of an index.
+# Dumps of bench_make_dump match their arguments, are valid, are equal for equal arguments, and give valid indexes.
 #     make_dump.sh BENCH_MAKE_DUMP HEAPDEX
 set -eu
 make=$1 heapdex=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The page that bench/run prints: ratios of the same round, runs that failed left out, targets judged. And
-# one_segment.py changes lengths only.
+# Tests the page that bench/run prints: ratios are of the same round, failed runs are omitted, targets are judged; and
+# that one_segment.py changes only lengths.
 #     summary.sh BENCH_FOLDER BENCH_MAKE_DUMP HEAPDEX
 set -eu
 bench=$1 make=$2 heapdex=$3

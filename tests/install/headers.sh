@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# headers.sh BUILD TREE CC [FLAGS]: each public header alone, as C99 and as C++11, without a warning; and a C++ program
-# that names every function of them links with the library, so that each is declared extern "C".
+# headers.sh BUILD TREE CC [FLAGS]: each public header compiles alone, as C99 and as C++11, without a warning; and a C++
+# program that names all their functions links with the library, so each function is declared extern "C".
 set -uo pipefail
 build=$1 tree=$2 cc=$3 flags=${4:-}
 work=$(mktemp -d "$build/headers-test.XXXXXX")

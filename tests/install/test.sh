@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test.sh BUILD TREE: installs BUILD into a folder of its own and builds walk.c against it, by pkg-config (shared) and
-# by find_package (shared and static); all three must print the same tree. documents.cc, in C++, must say what the
-# program says.
+# test.sh BUILD TREE: installs BUILD into a separate folder and builds walk.c against it, by pkg-config (shared) and by
+# find_package (shared and static); all three must print the same tree. documents.cc, in C++, must print the same as the
+# program.
 set -euo pipefail
 build=$1 tree=$2
 flags=${3:-}
