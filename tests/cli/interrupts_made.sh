@@ -1,6 +1,6 @@
 #!/bin/sh
-# interrupts_made.sh BENCH_MAKE_DUMP INTERRUPTS HEAPDEX OBJECTS TRIES LIMIT_MS [COMMAND...]: tests/cli/interrupts on a
-# dump that is made for it.
+# interrupts_made.sh BENCH_MAKE_DUMP INTERRUPTS HEAPDEX OBJECTS TRIES LIMIT_MS [COMMAND...]: runs tests/cli/interrupts
+# on a generated dump.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

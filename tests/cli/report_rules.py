@@ -1,4 +1,4 @@
-"""What readers of reports demand, checked by the standard library alone.
+"""Checks what readers of reports require, using only the standard library.
 
 schema_problems(document, schema): JSON Schema, as far as sarif.schema.json uses it.
 sarif_problems(document): what no schema says of SARIF 2.1.0, and what GitHub's code scanning demands of an upload.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# examples.sh PROGRAMS TREE [write]: what public headers show as examples is what examples/*.c say, byte for byte; and
-# each of these programs, run as its head says, prints what its head says.
+# examples.sh PROGRAMS TREE [write]: the examples in public headers equal examples/*.c byte for byte; and each of these
+# programs, run as its head describes, prints the output in its head.
 #
 # In a program:   // answer.h          In that header:    * Example (examples/answer.c):
 #                 ...                                     *     ...
 #                 // end
 #
-# With `write` the headers and the heads are set to what the programs have and print.
+# With `write`, the headers are updated from the programs, and the heads from their output.
 set -uo pipefail
 export LC_ALL=C.UTF-8
 programs=$1 tree=$2 write=${3:-}

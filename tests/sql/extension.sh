@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# heapdex_sqlite.so in the sqlite3 shell and in Python: two dumps under two names, tables of classes, what is refused.
+# Tests heapdex_sqlite.so in the sqlite3 shell and in Python: two dumps with names, tables of classes, refused input.
 #
 #     extension.sh EXTENSION DUMP NM
 set -uo pipefail
