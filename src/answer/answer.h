@@ -66,7 +66,7 @@ struct hdx_session {
     hdx_check check;
     bool      checked;
     /* while an answer runs: the session of the dump with which this one is compared; NULL: none */
-    hdx_session    *beside;
+    hdx_session    *baseline;
     atomic_uint     uses;   /* its owner, and each Arrow stream */
     pthread_mutex_t asking; /* lets streams run one at a time */
 };

@@ -1,5 +1,5 @@
 /*
- * answers.c - the list of all answers, and asking one of them by its name. No answer knows this file.
+ * answers.c - the list of all answers, and how to run one by its name. The files of the answers do not use this file.
  */
 #include "answer/answer.h"
 #include "compare/compare.h"
@@ -7,7 +7,7 @@
 
 typedef struct entry {
     const hdx_answer   *declared;
-    const hdx_question *question; /* to the graph of the first dump; NULL: */
+    const hdx_question *question; /* question about the graph of the first dump; NULL: see run */
     answer_run         *run;
 } entry;
 
@@ -21,7 +21,7 @@ static const entry entries[] = {
     { &hdx_answer_check_rules, NULL, hdx_answer_run_check },
     { &hdx_compare_diff, NULL, hdx_answer_run_diff },
     { &hdx_compare_trend, NULL, hdx_answer_run_trend },
-    { &hdx_answer_export, NULL, NULL }, /* the question is that of the table */
+    { &hdx_answer_export, NULL, NULL }, /* the table that the arguments name is the question */
     { &hdx_answer_verify, NULL, hdx_answer_run_verify },
     { &hdx_answer_remove, NULL, hdx_answer_run_remove },
     { &hdx_answer_detect, NULL, hdx_answer_run_detect },
@@ -87,8 +87,8 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
 }
 
 /*
- * Conditions, order and columns, on rows that are none: what is wrong with them is known before an index is built or
- * removed, or a dump stripped.
+ * Checks conditions, order and columns on an empty table, so that mistakes are reported before an index is built or
+ * removed, or a dump is stripped.
  */
 static hdx_code check_shape(const hdx_arguments *a, hdx_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * arguments.c - the parameters that all answers take besides their own, and the checks of what was given for them.
+ * arguments.c - the parameters that all answers accept in addition to their own, and the checks of their values.
  */
 #include "answer/answer.h"
 
@@ -45,7 +45,9 @@ static hdx_code check_sort(const char *value, const char *before, hdx_error *err
     return HDX_OK;
 }
 
-/* No answer is of live objects alone and takes a word for others. */
+/*
+ * Refuses --reachable with a value that the answer does not support: most cover only live objects, garbage only others.
+ */
 static hdx_code check_scope(const hdx_arguments *a, const char *before, hdx_error *err)
 {
     const char         *scope = hdx_answer_last(a, "reachable");
@@ -71,7 +73,7 @@ static bool has_own(const hdx_answer *answer, const char *parameter)
     return false;
 }
 
-/* An answer that declares a parameter `view` of its own, as index, verify and remove do, gives it its own meaning. */
+/* An answer that declares its own parameter `view` (index, verify, remove) checks that itself. */
 static hdx_code check_view(const hdx_arguments *a, const char *before, hdx_error *err)
 {
     const hdx_answer *of = a->answer;

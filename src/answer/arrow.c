@@ -1,6 +1,6 @@
 /*
- * arrow.c - an answer as an Arrow C stream. A consumer may read it on any thread and when the session is closed: the
- * stream keeps the session, and asks it one at a time.
+ * arrow.c - an answer as an Arrow C stream. A consumer may read it on any thread, even after the session is closed:
+ * each stream keeps the session open, and a lock lets only one stream read at a time.
  */
 #include "answer/answer.h"
 #include "columns/columns.h"
@@ -28,7 +28,7 @@ hdx_code hdx_answer_arrow(hdx_session *s, const char *name, const hdx_argument *
     hdx_mem_put(NULL, all, (count + 2) * sizeof *all);
     if (code != HDX_OK)
         return code;
-    if (rows == NULL) /* a listener has had them (hdx_session_events) */
+    if (rows == NULL) /* a callback of the session has received them (hdx_session_events) */
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "the rows of %.60s are already being read", name);
     atomic_fetch_add(&s->uses, 1);
     return hdx_arrow_stream(rows, &keeper, out, err);

@@ -1,5 +1,5 @@
 /*
- * asking.c - what answers share: a question is put, and rows get the head of their document and are shaped.
+ * asking.c - shared by answers: runs a question, adds the head of the document to its rows and shapes them.
  */
 #include "answer/answer.h"
 
@@ -11,7 +11,7 @@ hdx_code hdx_answer_of_table(hdx_table *t, hdx_code code, hdx_rows **out, hdx_er
     return code;
 }
 
-/* The title says that this is another heap than the whole one, and which. */
+/* Names the view in the title, because its numbers differ from those of the whole heap. */
 static hdx_code name_view(const hdx_session *s, hdx_rows *rows, hdx_error *err)
 {
     const hdx_graph_summary *of = s->dumps[0].shown != NULL ? hdx_graph_summary_of(s->dumps[0].shown) : NULL;

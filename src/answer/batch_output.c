@@ -1,9 +1,9 @@
 /*
- * batch_output.c - the dumps of a batch: what `heapdex batch --out FOLDER` has left of each in FOLDER/status, a flat
- * object of JSON (doc/batch.md says what is in it).
+ * batch_output.c - the dumps of a batch: reads the status files that `heapdex batch --out FOLDER` writes to
+ * FOLDER/status, each a flat JSON object (doc/batch.md).
  *
- * In:  files that anybody may have written.
- * Out: the index of each dump that is done. What is left out is told with the reason, and so is what is no status.
+ * In:  status files, which are untrusted input.
+ * Out: the index of each completed dump. Skipped dumps and invalid status files are reported with the reason.
  */
 #include "answer/answer.h"
 #include "base/flat.h"
@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define STATUS_MOST (1u << 20) /* bytes of one */
+#define STATUS_MOST (1u << 20) /* bytes of one status file */
 
-/* "a.json" */
+/* Returns whether a name ends in ".json". */
 static bool is_status(const char *name)
 {
     const size_t len = strlen(name);
@@ -28,7 +28,8 @@ static bool read_status(const char *path, hdx_arena *arena, hdx_flat *out)
 {
     struct stat st;
     hdx_io     *io = hdx_io_system();
-    const int   fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe is not waited for */
+    const int   fd =
+        open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* O_NONBLOCK: do not wait for the writer of a named pipe */
     if (fd < 0)
         return false;
     const bool fits = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= STATUS_MOST;
@@ -40,7 +41,7 @@ static bool read_status(const char *path, hdx_arena *arena, hdx_flat *out)
 
 static const char *or_else(const char *text, const char *otherwise) { return text != NULL ? text : otherwise; }
 
-/* What the manifest of the batch said of the dump is an object in its status. */
+/* Returns the application from the manifest of the batch, which is a nested object of the status. */
 static const char *application_of(const hdx_flat *status, hdx_arena *arena)
 {
     const char *text = hdx_flat_text(status, "manifest");
@@ -50,7 +51,7 @@ static const char *application_of(const hdx_flat *status, hdx_arena *arena)
                : "";
 }
 
-/* The index of the dump, or NULL: it was told why not. */
+/* Returns the index of the dump. NULL: none; a notice has reported the reason. */
 static const char *index_of(hdx_session *s, const char *path, hdx_arena *arena, const char **application)
 {
     hdx_flat f;

@@ -1,15 +1,15 @@
 /*
- * check.c - the answer `check`: does the heap keep the rules that somebody wrote down? Arguments and files become rules
- * (check/check.h), each is measured, and what comes out is kept by the session for who writes reports.
+ * check.c - the answer `check`: does the heap satisfy the given rules? Arguments and files become rules
+ * (check/check.h), each rule is measured, and the session stores the results for reports.
  *
- * All rules are read before the dump is looked at: a slip in one costs nobody the build of an index.
+ * All rules are read before the dump is opened, so that a mistake in one is reported before an index is built.
  */
 #include "answer/checking.h"
 #include "base/textfile.h"
 
 #include <stdio.h>
 
-#define FILE_MOST (16u << 20) /* nobody writes so many rules */
+#define FILE_MOST (16u << 20) /* far more than a file of rules needs */
 
 enum {
     RULE,
@@ -152,7 +152,7 @@ static hdx_code read_one(const char *verb, const char *text, hdx_arena *arena, h
     return code == HDX_OK ? hdx_rules_add(rules, &rule, arena, err) : code;
 }
 
-/* An argument that is a rule, or a file of rules. */
+/* Adds the rule, or the rules of a file, that an argument names. */
 static hdx_code read_argument(const hdx_argument *a, const hdx_progress *progress, hdx_arena *arena, hdx_rules *rules,
                               hdx_error *err)
 {
@@ -306,9 +306,10 @@ hdx_code hdx_answer_run_check(hdx_session *s, const hdx_arguments *a, hdx_rows *
     if (code != HDX_OK)
         return code;
     c.q = hdx_answer_query(s, a, c.g);
-    c.q.notice = NULL; /* what is said of a rule goes into its note */
+    c.q.notice = NULL; /* notices about a rule go into its note */
     hdx_ask ask;
-    if ((code = hdx_ask_begin(&c.q, &ask, err)) != HDX_OK) /* of half an index, too, rules would hold that do not */
+    if ((code = hdx_ask_begin(&c.q, &ask, err)) !=
+        HDX_OK) /* refuse a partial index: rules would hold only because data is missing */
         return code;
     c.sum = hdx_graph_summary_of(c.g);
     for (uint64_t i = 0; code == HDX_OK && i < rules.count; i++)

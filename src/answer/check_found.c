@@ -1,10 +1,10 @@
 /*
- * check_found.c - rules that name what there must be none of: leaks, suspects, damage. Each of these is a finding of
- * its own, as many as HDX_FINDINGS_MOST.
+ * check_found.c - rules about what a heap must not contain: leaks, suspects, damage. Each leak or suspect is a finding,
+ * up to HDX_FINDINGS_MOST; further ones are only counted.
  */
 #include "answer/checking.h"
 
-/* A finding, or that there are more of them than are told one by one. */
+/* Adds a finding, unless HDX_FINDINGS_MOST of them are listed already; add_last reports the number of the others. */
 static hdx_code add(hdx_checking *c, const hdx_check_result *r, uint64_t nth, hdx_error *err)
 {
     return nth < HDX_FINDINGS_MOST ? hdx_checking_add(c, r, err) : HDX_OK;
@@ -53,7 +53,7 @@ hdx_code hdx_checking_leaks(hdx_checking *c, const hdx_rule *rule, hdx_error *er
         r.state = HDX_CHECK_BROKEN;
         r.measured = (double)k->trace_count;
         if (found < HDX_FINDINGS_MOST && k->trace_count > 0) {
-            code = hdx_checking_tell_trace(c, leaks, &k->traces[0], &r, err);
+            code = hdx_checking_describe_trace(c, leaks, &k->traces[0], &r, err);
             r.retained = k->sized ? k->retained_bytes : 0;
             if (k->signature[0] != '\0')
                 r.signature = hdx_checking_say(c, "%s:%s", r.kind, k->signature);
@@ -107,7 +107,7 @@ static hdx_code suspect(void *context, const hdx_cell *cells, const uint32_t pla
         r.message = sentence->kind == HDX_CELL_TEXT
                         ? hdx_checking_say(c, "%.*s", (int)sentence->as.text.len, sentence->as.text.at)
                         : hdx_checking_say(c, "keeps %s", hdx_checking_number(c, HDX_CHECK_PERCENT, r.measured));
-        code = hdx_checking_tell(c, id, &r, err);
+        code = hdx_checking_describe(c, id, &r, err);
         r.signature = r.class_name == NULL ? r.signature : hdx_checking_say(c, "%s:%s", r.kind, r.class_name);
     }
     return code != HDX_OK ? code : add(c, &r, s->found++, err);

@@ -1,9 +1,9 @@
 /*
- * check_growth.c - classes against those of another dump, by name: what all classes of a name have together. Names of
- * classes made at run time are those of hdx_class_key (query/histogram/hidden_names.c), or each run would have new
- * ones.
+ * check_growth.c - compares classes with those of another dump, by name: all classes of one name are added up. Classes
+ * that are generated at run time are compared by hdx_class_key (query/histogram/hidden_names.c), because their names
+ * differ in each run.
  *
- * A class that the other dump does not have grew from nothing. Findings stand by their growth, the greatest first.
+ * A class that the other dump lacks grew from zero. Findings are sorted by growth, the greatest first.
  */
 #include "query/histogram/histogram.h"
 #include "answer/checking.h"
@@ -20,7 +20,7 @@ typedef struct growing {
     hdx_arena names;
     grown    *at;
     uint64_t  count, capacity;
-    bool      old; /* rows are those of the other dump */
+    bool      old; /* true while the rows are from the other dump */
 } growing;
 
 static hdx_code take(void *context, const hdx_cell *cells, const uint32_t places[4], hdx_error *err)
@@ -40,7 +40,7 @@ static hdx_code take(void *context, const hdx_cell *cells, const uint32_t places
     return HDX_OK;
 }
 
-/* The classes of one dump; *note: there is none, and perhaps this was meant. */
+/* Collects the classes of one dump. *note: set if no class matches, which may be a typo. */
 static hdx_code collect(hdx_checking *c, const hdx_query *q, const hdx_rule *rule, growing *g, const char **note,
                         hdx_error *err)
 {
@@ -73,7 +73,7 @@ static hdx_code collect(hdx_checking *c, const hdx_query *q, const hdx_rule *rul
 
 static void notice(void *context, const char *line) { hdx_answer_notice(context, "the baseline: %s", line); }
 
-/* Its index is looked for, or built, as that of the dump; it is a session of its own, for this one has one dump. */
+/* Finds or builds the index of the baseline in a session of its own, because this session is about one dump. */
 static hdx_code collect_old(hdx_checking *c, const hdx_rule *rule, growing *g, hdx_error *err)
 {
     hdx_index_options options = c->s->options;
@@ -88,7 +88,7 @@ static hdx_code collect_old(hdx_checking *c, const hdx_rule *rule, growing *g, h
     hdx_session *own = NULL;
     hdx_code     code = hdx_session_open(&options, &own, err);
     if (code == HDX_OK) {
-        c->s->beside = own;
+        c->s->baseline = own;
         code = hdx_session_graph(own, 0, &graph, err);
     }
     if (code == HDX_OK) {
@@ -99,7 +99,7 @@ static hdx_code collect_old(hdx_checking *c, const hdx_rule *rule, growing *g, h
         code = collect(c, &q, rule, g, &note, err);
         g->old = false;
     }
-    c->s->beside = NULL;
+    c->s->baseline = NULL;
     hdx_session_close(own);
     return code;
 }
@@ -118,20 +118,20 @@ static int by_growth(const void *a, const void *b)
 
 static void merge(growing *g)
 {
-    uint64_t kept = 0;
+    uint64_t merged = 0;
     if (g->count > 0)
         qsort(g->at, g->count, sizeof *g->at, by_name);
     for (uint64_t i = 0; i < g->count; i++)
-        if (kept > 0 && by_name(&g->at[kept - 1], &g->at[i]) == 0) {
-            g->at[kept - 1].was += g->at[i].was;
-            g->at[kept - 1].is += g->at[i].is;
+        if (merged > 0 && by_name(&g->at[merged - 1], &g->at[i]) == 0) {
+            g->at[merged - 1].was += g->at[i].was;
+            g->at[merged - 1].is += g->at[i].is;
         } else {
-            g->at[kept++] = g->at[i];
+            g->at[merged++] = g->at[i];
         }
-    g->count = kept;
+    g->count = merged;
 }
 
-static double percent_of(const grown *g) /* 100 per cent of what was not there */
+static double percent_of(const grown *g) /* 100 percent if the class is new */
 {
     return g->was == 0 ? 100 : 100.0 * (double)growth_of(g) / (double)g->was;
 }
@@ -168,7 +168,7 @@ static hdx_code find(hdx_checking *c, const hdx_rule *rule, const grown *g, hdx_
         code = hdx_checking_heaviest(c, numbers, count, &id, err);
     hdx_numbers_free(numbers);
     if (code == HDX_OK)
-        code = hdx_checking_tell(c, id, &r, err);
+        code = hdx_checking_describe(c, id, &r, err);
     return code == HDX_OK ? hdx_checking_add(c, &r, err) : code;
 }
 

@@ -1,13 +1,13 @@
 /*
- * check_measure.c - max and min: the number that a rule is about, and the object that weighs most in it.
+ * check_measure.c - rules max and min: the number that a rule limits, and the object that contributes most to it.
  *
- * Numbers of classes come from their table; everything else is what another answer says, its rows summed up.
+ * Numbers about classes are computed from the class table; all others are sums over the rows of another answer.
  */
 #include "answer/checking.h"
 #include "base/pattern.h"
 #include "query/texts/copies.h"
 
-#define RUN 64u /* look-ups that wait together */
+#define RUN 64u /* objects whose retained sizes are prefetched together */
 
 /* ---- rows of another answer ---- */
 
@@ -22,7 +22,7 @@ static uint32_t place_of(const hdx_form *form, const char *name)
 
 static uint64_t natural_of(const hdx_cell *cell) { return cell->kind == HDX_CELL_UINT ? cell->as.natural : 0; }
 
-/* One row: into the sums, unless its name is another. */
+/* Adds one row to the sums, unless it does not match the pattern. */
 static hdx_code take_row(hdx_fold *f, const hdx_pattern *pattern, const uint32_t places[5], const hdx_cell *cells,
                          hdx_arena *arena, hdx_error *err)
 {
@@ -88,10 +88,10 @@ hdx_code hdx_fold_rows(hdx_fold *f, hdx_arena *arena, hdx_error *err)
 
 typedef struct measured {
     uint64_t    value;
-    uint32_t   *numbers; /* of the classes that it is about; hdx_numbers_free */
+    uint32_t   *numbers; /* of the measured classes; free with hdx_numbers_free */
     size_t      count;
-    hdx_addr    address;    /* of the object that tells most; 0: none is known yet */
-    const char *class_name; /* where there is no object */
+    hdx_addr    address;    /* of the object that contributes most; 0: not known yet */
+    const char *class_name; /* used if there is no object */
     const char *more;       /* for the message: "812 objects of 4 classes"; NULL */
     const char *note;
 } measured;
@@ -131,7 +131,7 @@ static void note(void *context, const char *line)
     m->note = hdx_arena_copy(c->arena, line, strlen(line));
 }
 
-/* Instances of the classes of a pattern. A class that is not there has none: that may be a slip of the pen. */
+/* Measures the instances of the classes of a pattern. An unknown class counts 0 and adds a note: it may be a typo. */
 static hdx_code of_classes(hdx_checking *c, const hdx_rule *rule, measured *out, hdx_error *err)
 {
     hdx_query q = c->q;
@@ -177,7 +177,7 @@ static hdx_code of_classes(hdx_checking *c, const hdx_rule *rule, measured *out,
     return code;
 }
 
-/* The object that the GC roots alone keep and that keeps most. */
+/* Finds the object with the largest retained size among those that only GC roots dominate. */
 static hdx_code top(hdx_checking *c, hdx_id *out, hdx_error *err)
 {
     hdx_refs refs;
@@ -197,7 +197,7 @@ static hdx_code top(hdx_checking *c, hdx_id *out, hdx_error *err)
     return code != HDX_OK ? code : hdx_graph_check(c->g, err);
 }
 
-/* What another answer's rows come to. */
+/* Measures the sum over the rows of another answer. */
 static hdx_code of_rows(hdx_checking *c, const hdx_rule *rule, measured *out, hdx_error *err)
 {
     static const hdx_argument by_value[] = { { "by", "value" } };
@@ -243,14 +243,17 @@ static hdx_code of_rows(hdx_checking *c, const hdx_rule *rule, measured *out, hd
     return HDX_OK;
 }
 
-/* Is it values of the dump that are looked at? */
+/* Returns whether the measure reads field values from the dump. */
 static bool needs_values(const hdx_rule *r)
 {
     return r->measure == HDX_MEASURE_WASTE || r->measure == HDX_MEASURE_OPEN_FILES ||
            r->measure == HDX_MEASURE_DIRECT_BUFFERS || (r->measure == HDX_MEASURE_THREADS && r->pattern != NULL);
 }
 
-/* What cannot be seen is not there for who counts: a rule must not hold for that reason. */
+/*
+ * Values that cannot be read would count 0 and the rule would hold: a missing dump is an error, a stripped one adds a
+ * note.
+ */
 static hdx_code check_values(hdx_checking *c, const hdx_rule *rule, measured *out, hdx_error *err)
 {
     hdx_source *dump;
@@ -281,7 +284,7 @@ static hdx_code measure(hdx_checking *c, const hdx_rule *rule, measured *out, hd
     }
 }
 
-/* What a percentage of it is of. */
+/* Returns the number that is 100 percent for a measure. */
 static uint64_t whole_of(const hdx_checking *c, hdx_measure m)
 {
     return m == HDX_MEASURE_OBJECTS       ? c->sum->live_objects
@@ -289,8 +292,9 @@ static uint64_t whole_of(const hdx_checking *c, hdx_measure m)
                                           : c->sum->live_bytes;
 }
 
-/* The object that tells most of a number that is too large. */
-static hdx_code tell(hdx_checking *c, const hdx_rule *rule, const measured *m, hdx_check_result *r, hdx_error *err)
+/* Adds the object that contributes most to a number that violates a limit. */
+static hdx_code add_object(hdx_checking *c, const hdx_rule *rule, const measured *m, hdx_check_result *r,
+                           hdx_error *err)
 {
     hdx_id   id = HDX_NO_ID;
     hdx_code code = HDX_OK;
@@ -302,8 +306,8 @@ static hdx_code tell(hdx_checking *c, const hdx_rule *rule, const measured *m, h
     else if (m->address != 0 && !hdx_graph_find(c->g, m->address, &id))
         id = HDX_NO_ID;
     else if (rule->measure == HDX_MEASURE_WASTE && rule->waste == HDX_WASTE_STRINGS && m->address != 0)
-        code = hdx_query_copy_of(&c->q, id, &id, err); /* the first may be a literal that all share */
-    return code != HDX_OK ? code : hdx_checking_tell(c, id, r, err);
+        code = hdx_query_copy_of(&c->q, id, &id, err); /* the first copy may be a literal that all classes share */
+    return code != HDX_OK ? code : hdx_checking_describe(c, id, r, err);
 }
 
 hdx_code hdx_checking_measure(hdx_checking *c, const hdx_rule *rule, hdx_error *err)
@@ -329,7 +333,7 @@ hdx_code hdx_checking_measure(hdx_checking *c, const hdx_rule *rule, hdx_error *
                                  broken ? (most ? "more than" : "less than") : (most ? "at most" : "at least"),
                                  hdx_checking_number(c, r.unit, r.limit));
     if (code == HDX_OK && broken && most)
-        code = tell(c, rule, &m, &r, err);
+        code = add_object(c, rule, &m, &r, err);
     hdx_numbers_free(m.numbers);
     return code != HDX_OK ? code : hdx_checking_add(c, &r, err);
 }

@@ -1,5 +1,6 @@
 /*
- * checking.c - what the files of the answer `check` share: the words and numbers of a result, and the list of results.
+ * checking.c - shared by the files of the answer `check`: formats texts and numbers of a result, and manages the list
+ * of results.
  */
 #include "answer/checking.h"
 #include "render/render.h"

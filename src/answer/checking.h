@@ -6,7 +6,7 @@
  *   check_measure.c  max and min: a number of the heap, the object that weighs most in it
  *   check_growth.c   classes against those of another dump
  *   check_found.c    leaks, suspects, damage
- *   check_told.c     one object and what holds it, in words
+ *   check_path.c     one object and what holds it, in words
  */
 #ifndef HDX_ANSWER_CHECKING_H
 #define HDX_ANSWER_CHECKING_H
@@ -36,14 +36,14 @@ hdx_check_result hdx_checking_result(hdx_checking *c, const hdx_rule *rule);
 /* Adds a result. Returns HDX_LIMIT if its message is NULL: memory was refused. */
 hdx_code hdx_checking_add(hdx_checking *c, const hdx_check_result *result, hdx_error *err);
 
-/* ---- check_told.c ---- */
+/* ---- check_path.c ---- */
 /*
  * Sets the members about an object: itself, its class, what it retains, the path that keeps it alive. HDX_NO_ID: no
  * effect.
  */
-hdx_code hdx_checking_tell(hdx_checking *c, hdx_id id, hdx_check_result *result, hdx_error *err);
-hdx_code hdx_checking_tell_trace(hdx_checking *c, const hdx_leaks *leaks, const hdx_leak_trace *trace,
-                                 hdx_check_result *result, hdx_error *err);
+hdx_code hdx_checking_describe(hdx_checking *c, hdx_id id, hdx_check_result *result, hdx_error *err);
+hdx_code hdx_checking_describe_trace(hdx_checking *c, const hdx_leaks *leaks, const hdx_leak_trace *trace,
+                                     hdx_check_result *result, hdx_error *err);
 
 /* ---- sums over the rows of a question (check_measure.c) ---- */
 typedef struct hdx_fold {

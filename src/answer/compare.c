@@ -1,11 +1,11 @@
 /*
- * compare.c - the answers about several dumps side by side: each is opened, measured into a column of the ledger, and
- * closed again.
+ * compare.c - the answers that compare several dumps: each dump is opened, measured into a column of the ledger, and
+ * closed.
  */
 #include "answer/answer.h"
 #include "compare/compare.h"
 
-/* What is one index, or one view, cannot be that of several dumps. */
+/* Refuses --index and --view where they would apply to several dumps. */
 static hdx_code check_session(hdx_session *s, const hdx_arguments *a, hdx_error *err)
 {
     static const char *const of_leaks[] = { "finder", "class" };
@@ -67,7 +67,8 @@ static hdx_code measure(hdx_session *s, const hdx_arguments *a, bool retained, h
     hdx_code             code = hdx_session_view(s, place, hdx_answer_last(a, "view"), &g, err);
     if (code != HDX_OK)
         return code;
-    if (place == 0 && hdx_answer_last(a, "view") != NULL) /* the head of the document says so */
+    if (place == 0 &&
+        hdx_answer_last(a, "view") != NULL) /* the head of the document names the view of the first dump */
         s->dumps[0].shown = g;
     const hdx_query q = hdx_answer_query(s, a, g);
     code = hdx_ledger_head(l, place, s->dumps[place].path, hdx_graph_summary_of(g), err);

@@ -1,11 +1,11 @@
 /*
- * content.c - what one object holds, as it is: no rows, but the bytes of a text, an array or a picture.
+ * content.c - the content of one object as bytes: a text, an array or a picture.
  */
 #include "answer/answer.h"
 
 #include "query/texts/content.h"
 
-/* The one object that the arguments name. */
+/* Finds the single object that the arguments name. */
 static hdx_code object_of(const hdx_query *q, const hdx_arguments *a, hdx_id *id, hdx_error *err)
 {
     size_t   count = 0;

@@ -1,5 +1,5 @@
 /*
- * export.c - the answer `export`: whole tables, each of which is a question of its own.
+ * export.c - the answer `export`: whole tables. Each table is a question.
  */
 #include "answer/answer.h"
 
@@ -12,12 +12,12 @@ static const hdx_form any_form = { NULL, NULL, NULL, 0 };
 
 const hdx_answer hdx_answer_export = {
     .name = "export",
-    .flags = HDX_ANSWER_PLAIN | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, /* what the table knows */
+    .flags = HDX_ANSWER_PLAIN | HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, /* every table supports these */
     .sentence = "export whole tables as csv, tsv, jsonl, parquet or an SQLite file",
     .more = "Rows cover live objects; --reachable all adds the others.",
     .examples = { "heapdex export app.hprof --table classes --format csv -o classes.csv",
                   "heapdex export app.hprof --table objects,classes --format parquet -o tables" },
-    .forms = &any_form, /* those of the table */
+    .forms = &any_form, /* the forms are those of the table */
     .form_count = 1,
     .parameters = export_parameters,
     .parameter_count = HDX_COUNT(export_parameters),

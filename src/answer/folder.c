@@ -1,7 +1,7 @@
 /*
- * folder.c - the dumps of a folder: files that begin as a heap dump does, plain or compressed, in the order in which
- * they were made. Where there is none, the index folders in it (heapdex batch --index-dir); other folders are not
- * looked into. Of a folder that a batch wrote to (--out) the dumps of that batch (batch_output.c).
+ * folder.c - finds the dumps of a folder: files that begin like a heap dump, plain or compressed, sorted by the time in
+ * their headers. A folder without dumps is searched for index folders (heapdex batch --index-dir); other subfolders are
+ * not searched. For an output folder of a batch (--out): the dumps of that batch (batch_output.c).
  */
 #include "answer/answer.h"
 #include "making/making.h"
@@ -14,7 +14,7 @@
 
 typedef struct found {
     const char *path;        /* in the arena of the session */
-    const char *application; /* answer_dump */
+    const char *application; /* see answer_dump */
     uint64_t    time_ms;
     bool        listed;
 } found;
@@ -24,7 +24,7 @@ typedef struct listing {
     uint64_t count, capacity;
 } listing;
 
-/* "JAVA PROFILE 1.0.2", NUL, size of ids, milliseconds since 1970: in the first 31 bytes. */
+/* The header is "JAVA PROFILE 1.0.2", NUL, size of ids, milliseconds since 1970, in the first 31 bytes. */
 bool hdx_answer_is_dump(const char *path, uint64_t *time_ms)
 {
     static const char magic[] = "JAVA PROFILE ";
@@ -41,7 +41,7 @@ bool hdx_answer_is_dump(const char *path, uint64_t *time_ms)
     return end != NULL;
 }
 
-/* Hidden, or on its way: "app.hprof.part". */
+/* Skips hidden files and files that are still being written: "app.hprof.part". */
 static bool is_left_out(const char *name)
 {
     static const char part[] = ".part";
@@ -66,7 +66,7 @@ static hdx_code add(hdx_session *s, listing *l, const char *path, uint64_t time_
     return HDX_OK;
 }
 
-/* An index that travels alone has the time of its dump. */
+/* *time_ms: when the dump of the index was made, which the index stores. */
 static bool is_index(hdx_io *io, const char *path, uint64_t *time_ms)
 {
     hdx_graph *g = NULL;
@@ -154,7 +154,7 @@ hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
         code = is_folder(s->dumps[i].path) ? list_folder(s, s->dumps[i].path, &l, err)
                                            : add(s, &l, s->dumps[i].path, 0, false, err);
     if (any && code == HDX_OK) {
-        /* nothing of the session is open yet: a folder never was, and dumps beside one are opened anew */
+        /* dumps that are open would be opened again: refuse them */
         for (size_t i = 0; i < s->dump_count; i++)
             if (s->dumps[i].opened)
                 code = hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "a session with open dumps cannot open a folder");
@@ -172,13 +172,13 @@ hdx_code hdx_answer_expand_folders(hdx_session *s, hdx_error *err)
 
 /* ---- applications ---- */
 
-#define MOST_SAID 120 /* bytes of names in a message */
+#define NAMES_MOST 120 /* bytes of application names in a message */
 
-/* Is it the first dump of its application? `seen`: hash of a name -> the name. */
+/* *first: whether this is the first dump of its application. `seen` maps the hash of a name to the name. */
 static hdx_code is_first(hdx_map *seen, const char *name, bool *first, hdx_error *err)
 {
     uint64_t key = hdx_hash_bytes(7, name, strlen(name));
-    for (bool fresh = false;; key++) { /* the next key, where another name has the same hash */
+    for (bool fresh = false;; key++) { /* if another name has this hash, try the next key */
         uint64_t *known = hdx_map_put(seen, key, &fresh);
         if (known == NULL)
             return hdx_no_memory(err, "names of applications", seen->count);
@@ -190,8 +190,8 @@ static hdx_code is_first(hdx_map *seen, const char *name, bool *first, hdx_error
     }
 }
 
-/* "shop, till and 2 more": the applications of a batch, each once, in the order of their dumps. */
-static hdx_code say_applications(const hdx_session *s, char *text, size_t size, size_t *applications, hdx_error *err)
+/* Writes the applications of a batch, each once, in the order of their dumps: "shop, till and 2 more". */
+static hdx_code list_applications(const hdx_session *s, char *text, size_t size, size_t *applications, hdx_error *err)
 {
     size_t   count = 0, len = 0, more = 0;
     hdx_map  seen = hdx_map_of(NULL);
@@ -204,7 +204,7 @@ static hdx_code say_applications(const hdx_session *s, char *text, size_t size, 
             continue;
         const char *shown = name[0] != '\0' ? name : "(none)", *before = count > 0 ? ", " : "";
         count++;
-        if (len + strlen(shown) < MOST_SAID && len + strlen(shown) + 24 < size && more == 0)
+        if (len + strlen(shown) < NAMES_MOST && len + strlen(shown) + 24 < size && more == 0)
             len += (size_t)snprintf(text + len, size - len, "%s%s", before, shown);
         else
             more++;
@@ -216,7 +216,7 @@ static hdx_code say_applications(const hdx_session *s, char *text, size_t size, 
     return code;
 }
 
-/* A dump that the caller named is always chosen, whatever application it is of. */
+/* A dump that the caller named is always chosen, whatever its application. */
 static bool is_chosen(const answer_dump *d, const char *application)
 {
     return !d->listed || (d->application != NULL && strcmp(d->application, application) == 0);
@@ -245,7 +245,7 @@ hdx_code hdx_answer_choose_application(hdx_session *s, const char *application, 
 {
     char     names[256];
     size_t   applications;
-    hdx_code code = say_applications(s, names, sizeof names, &applications, err);
+    hdx_code code = list_applications(s, names, sizeof names, &applications, err);
     *count = s->dump_count;
     if (code != HDX_OK)
         return code;

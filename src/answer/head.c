@@ -1,9 +1,9 @@
-/* head.c - what every document begins with: which heapdex, which answer, which dump, what is odd about it. */
+/* head.c - the head of every document: version of heapdex, command, dump, damage and warnings. */
 #include "answer/answer.h"
 
 #include <stdio.h>
 
-enum { HEAPDEX, COMMAND, DUMP, DAMAGE, WARNINGS, VIEW, MEMBERS }; /* VIEW: where one was asked */
+enum { HEAPDEX, COMMAND, DUMP, DAMAGE, WARNINGS, VIEW, MEMBERS }; /* VIEW: only if a view is used */
 
 static hdx_cell damage_list(hdx_arena *arena, const hdx_damage *damage, uint64_t count, bool *failed)
 {

@@ -1,6 +1,6 @@
 /*
- * histogram.c - a histogram that needs no index: --scan takes the counts of one pass, and a histogram of all objects is
- * known after the first pass of a build.
+ * histogram.c - a histogram without an index: --scan counts in a single pass, and a histogram of all objects is
+ * available after the first pass of a build.
  */
 #include "query/histogram/histogram.h"
 #include "answer/answer.h"
@@ -35,7 +35,7 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
         out, hdx_rows_set_title(*out, "Histogram of all objects (one pass, no index: reachability is unknown)", err));
 }
 
-/* Of all objects, without what only an index knows. */
+/* Returns whether counts suffice: all objects, and no value that needs an index. */
 static bool counts_do(const hdx_query *q, const hdx_arguments *a)
 {
     const hdx_by by = hdx_histogram_by(a);
@@ -43,14 +43,15 @@ static bool counts_do(const hdx_query *q, const hdx_arguments *a)
            (by == HDX_BY_CLASS || by == HDX_BY_PACKAGE || by == HDX_BY_SUPERCLASS);
 }
 
-/* Called when the first pass of a build is over, with its counts. */
+/* Answers the histogram early, from the counts of the first pass of a build. */
 static void first_pass(void *context, const hdx_counts *counts)
 {
     hdx_session *s = context;
     hdx_rows    *rows = NULL;
     hdx_error    err = { .offset = HDX_NOWHERE };
     s->counts = counts;
-    /* A question that cannot be answered here (no such column, no such class) is asked of the index, and fails there.
+    /*
+     * On failure (no such column, no such class) the question runs again on the finished index, and reports the error.
      */
     if (counted(s, s->early, &rows, &err) == HDX_OK && hdx_answer_finish(s, s->early, NULL, &rows, &err) == HDX_OK)
         s->answered = s->events.early(s->events.context, rows);

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define FORCE_AND_UNTIL_STEPS "objects outbound inbound dominators" /* hdx_step, from 1 */
+#define FORCE_AND_UNTIL_STEPS "objects outbound inbound dominators" /* values of hdx_step, from 1 */
 
 static double seconds(uint64_t ns) { return (double)(ns / 1000) / 1e6; }
 
@@ -83,7 +83,7 @@ const hdx_answer hdx_answer_index = {
 
 static const char *const likeness_words[] = { NULL, "size", "samples", "inode" };
 
-/* What the title says of an index that was there: what was looked at, and no more. */
+/* Writes the title for an existing index: only what was actually checked. */
 static void put_checked(char *to, size_t size, const hdx_index_report *r, unsigned files)
 {
     static const char *const words[] = {
@@ -95,7 +95,7 @@ static void put_checked(char *to, size_t size, const hdx_index_report *r, unsign
     (void)snprintf(to, size, "exists\n%s; %u files of expected length, not read", words[r->likeness], files);
 }
 
-/* files: of an index that was there. */
+/* files: number of files of an existing index. */
 static hdx_code index_of(const hdx_index_report *r, unsigned files, hdx_rows *rows, hdx_error *err)
 {
     hdx_arena  *arena = hdx_rows_arena(rows);
@@ -142,8 +142,8 @@ static hdx_code index_of(const hdx_index_report *r, unsigned files, hdx_rows *ro
     return hdx_rows_set_title(rows, title, err);
 }
 
-/* Retained sizes that histogram would compute the first time it is asked for them. */
-static hdx_code keep_class_retained(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_error *err)
+/* Computes and stores retained sizes that histogram would otherwise compute when they are first needed. */
+static hdx_code save_class_retained(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_error *err)
 {
     static const hdx_by keys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS };
     const hdx_query     q = hdx_answer_query(s, a, g);
@@ -157,7 +157,7 @@ static hdx_code keep_class_retained(hdx_session *s, const hdx_arguments *a, hdx_
 }
 
 /* ---- views ---- */
-/* NAME=SPEC */
+/* Parses NAME=SPEC. */
 static hdx_code read_view(const char *value, char name[HDX_VIEW_NAME_SIZE], hdx_view_spec *spec, hdx_error *err)
 {
     const size_t len = strcspn(value, "=");
@@ -173,8 +173,8 @@ static hdx_code read_view(const char *value, char name[HDX_VIEW_NAME_SIZE], hdx_
     return hdx_view_spec_read(value + len + 1, spec, err);
 }
 
-/* One of this name that leaves out the same. */
-static bool is_there(hdx_session *s, const char *name, const hdx_view_spec *spec, hdx_graph **out)
+/* Returns whether a view of this name and with the same specification exists. */
+static bool view_exists(hdx_session *s, const char *name, const hdx_view_spec *spec, hdx_graph **out)
 {
     hdx_error unseen;
     return hdx_session_view(s, 0, name, out, &unseen) == HDX_OK &&
@@ -197,7 +197,7 @@ static hdx_code make_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, 
                              .cut_count = cuts.count,
                              .layout = spec->layout };
     hdx_graph_identity(g, want.index);
-    if (options.memory != 0) { /* the pairs are there meanwhile */
+    if (options.memory != 0) { /* the pairs use memory during the build */
         const uint64_t held = cuts.capacity * sizeof *cuts.at;
         options.memory = options.memory > held ? options.memory - held : 1;
     }
@@ -206,7 +206,7 @@ static hdx_code make_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, 
     return code;
 }
 
-/* *out: the graph of the view, made where it was not there. */
+/* *out: the graph of the view, which is built if it does not exist. */
 static hdx_code add_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_graph **out,
                          hdx_index_report *report, hdx_error *err)
 {
@@ -218,7 +218,7 @@ static hdx_code add_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, h
     *report = *hdx_session_report(s, 0);
     if (code != HDX_OK)
         return code;
-    if (is_there(s, name, spec, out)) {
+    if (view_exists(s, name, spec, out)) {
         report->reused = true;
     } else {
         if ((code = make_view(s, a, g, name, spec, report, err)) != HDX_OK)
@@ -241,7 +241,7 @@ static hdx_code add_view(hdx_session *s, const hdx_arguments *a, hdx_graph *g, h
     return HDX_OK;
 }
 
-/* Rows are the steps of the build; a reused index tells of the build that made it. */
+/* Rows are the steps of the build; for a reused index, the steps of the build that made it. */
 hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_table        *table;
@@ -259,7 +259,7 @@ hdx_code hdx_answer_run_index(hdx_session *s, const hdx_arguments *a, hdx_rows *
     if (code == HDX_OK)
         code = hdx_graph_check_files(g, &files, err);
     if (code == HDX_OK && hdx_argument_text(a, "with") != NULL)
-        code = keep_class_retained(s, a, g, err);
+        code = save_class_retained(s, a, g, err);
     if (code != HDX_OK || (code = hdx_table_new(index_columns, HDX_COUNT(index_columns), &table, err)) != HDX_OK)
         return code;
     for (unsigned i = 0; code == HDX_OK && hdx_graph_step(g, i, &name, &wall, &cpu, &bytes); i++)
@@ -318,7 +318,7 @@ const hdx_answer hdx_answer_estimate = {
     .parameter_count = HDX_COUNT(estimate_parameters),
 };
 
-/* What the budget would do: the first step that needs more, or NULL. */
+/* Returns the first step that needs more memory than the budget; NULL: none. */
 static const char *too_much(const hdx_index_forecast *f, uint64_t memory)
 {
     for (unsigned i = 0; memory != 0 && i < f->step_count; i++)
@@ -376,7 +376,7 @@ static hdx_code estimate_of(const hdx_session *s, hdx_rows *rows, hdx_error *err
     return hdx_rows_set_title(rows, title, err);
 }
 
-/* Nothing is built, no index is looked at. */
+/* Does not build or use an index. */
 hdx_code hdx_answer_run_estimate(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     hdx_index_options options = hdx_answer_index_options(s, 0);
@@ -454,7 +454,7 @@ static hdx_code verify_kept(hdx_session *s, const hdx_arguments *a, hdx_graph *g
     return code != HDX_OK ? code : hdx_class_trees_verify(&q, err);
 }
 
-/* An index or a view: its files are checked, and go into the table. `view`: "", or in front of their names. */
+/* Verifies the files of an index or a view and adds them to the table. `view`: prefix of their names, may be empty. */
 static hdx_code verify_graph(hdx_session *s, const hdx_arguments *a, hdx_graph *g, const char *view, hdx_table *table,
                              unsigned *files, hdx_error *err)
 {
@@ -481,7 +481,7 @@ static hdx_code verify_view(hdx_session *s, const hdx_arguments *a, const char *
     hdx_code   code = hdx_session_view(s, 0, view, &g, err);
     if (code == HDX_OK)
         code = verify_graph(s, a, g, view, table, files, err);
-    if (code == HDX_DAMAGED && err != NULL) { /* whose file it is */
+    if (code == HDX_DAMAGED && err != NULL) { /* name the damaged file with its view */
         char where[sizeof err->where];
         (void)snprintf(where, sizeof where, "views/%.40s: %.40s", view, err->where);
         memcpy(err->where, where, sizeof where);
@@ -527,7 +527,7 @@ const hdx_answer hdx_answer_remove = {
     .parameter_count = HDX_COUNT(remove_parameters),
 };
 
-/* Needs no index to be opened: a damaged one can be removed too. */
+/* Does not open the index, so that a damaged one can be removed too. */
 hdx_code hdx_answer_run_remove(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     const hdx_index_options options = hdx_answer_index_options(s, 0);

@@ -1,12 +1,12 @@
 /*
- * leaks.c - leaks of the dumps of a session: files of rules are read, each dump is searched, leaks of one signature
- * become one row.
+ * leaks.c - leaks of the dumps of a session: reads files of rules, searches each dump, and merges leaks with the same
+ * signature into one row.
  */
 #include "answer/answer.h"
 #include "base/textfile.h"
 #include "leaks/leaks.h"
 
-#define FILE_MOST (1ull << 30) /* a mapping of R8 has some ten MB */
+#define FILE_MOST (1ull << 30) /* a mapping of R8 has about ten MB */
 
 static hdx_code read_file(hdx_session *s, const char *path, hdx_leak_file *out, hdx_error *err)
 {
@@ -54,7 +54,7 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_leaks_opt
     return read_file(s, hdx_argument_text(a, "mapping"), &o->mapping, err);
 }
 
-/* A class that is not there is told as every question tells it. Names of a mapping only the search knows. */
+/* Reports an unknown class as all questions do. Names in a mapping are known only to the search. */
 static hdx_code not_found(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, hdx_error *err)
 {
     hdx_query q = { .graph = g, .scope = HDX_LIVE, .progress = &s->progress, .mem = &s->mem };
@@ -73,8 +73,8 @@ static hdx_code not_found(hdx_session *s, hdx_graph *g, const hdx_leaks_options 
 }
 
 /*
- * A simple name stands for the one class of this dump that is called so, as in every question; the search knows whole
- * names alone. What is none, or several, the search and not_found tell.
+ * Replaces a simple name by the full name of the only class of this dump with that simple name, because the search
+ * needs full names. Unknown and ambiguous names are reported by the search and by not_found.
  */
 static hdx_code whole_names(hdx_session *s, hdx_graph *g, const hdx_leaks_options *o, const char *const **out,
                             hdx_error *err)
@@ -130,7 +130,7 @@ static hdx_code search(hdx_session *s, size_t place, const hdx_leaks_options *o,
         return code;
     hdx_leaks_free(d->leaks);
     code = hdx_answer_leaks_search(s, g, o, &d->leaks, err);
-    /* a class that one of several dumps lacks is told with the name of the dump */
+    /* with several dumps the search reports the class together with the name of the dump */
     if (code == HDX_NOT_FOUND && o->finder == HDX_LEAKS_CLASSES && s->dump_count == 1)
         code = not_found(s, g, o, err);
     hdx_answer_release(s, place);

@@ -1,9 +1,10 @@
 /*
- * output.c - which files an answer may be written to: none that the call reads, no heap dump, no file of an index.
+ * output.c - decides whether an answer may be written to a file: not to an input of the call, a heap dump or a file of
+ * an index.
  *
  * In:  the path of an output, the paths of all inputs of the call.
  * Out: HDX_OK, or why the file may not be written.
- * An output replaces the file that has its name: an older answer is meant to be replaced, these files are not.
+ * An output replaces an existing file of its name, such as an older answer; the files above must not be lost that way.
  */
 #include "answer/answer.h"
 
@@ -41,7 +42,7 @@ hdx_code hdx_output_check(const char *path, const char *const *inputs, size_t co
     if (exists && is_standard_input(&st))
         return hdx_fail(err, HDX_USAGE, path, HDX_NOWHERE,
                         "is the standard input of this call; the output would replace it");
-    if (exists && !S_ISREG(st.st_mode)) /* written to, not replaced */
+    if (exists && !S_ISREG(st.st_mode)) /* devices and pipes are written to, not replaced */
         return HDX_OK;
     if (hdx_folder_around(hdx_io_system(), path, index) ||
         (hdx_whole_target(path, target) == 0 && hdx_folder_around(hdx_io_system(), target, index)))

@@ -1,13 +1,13 @@
 /*
- * schema.c - the JSON Schema of an answer, out of what it declares.
+ * schema.c - the JSON Schema of an answer, from its declaration.
  *
- * Addresses are strings "0x...", reals may be "NaN" and "Infinity" (JSON has no such numbers), what a stripped dump
- * lacks is {"absent": true}. Columns nest as deep as they are declared; the walk keeps a stack of its own all the same.
+ * Addresses are strings "0x...", reals may be "NaN" and "Infinity" (JSON has no such numbers), values removed from a
+ * stripped dump are {"absent": true}. Nested columns are visited with an explicit stack instead of recursion.
  */
 #include "answer/answer.h"
 #include "render/render.h"
 
-#define DEEPEST 16u /* more than any answer nests */
+#define DEEPEST 16u /* answers nest less deeply */
 
 static void quoted(hdx_buffer *out, const char *text)
 {
@@ -17,7 +17,7 @@ static void quoted(hdx_buffer *out, const char *text)
 
 static void indented(hdx_buffer *out, unsigned depth) { hdx_buffer_format(out, "\n%*s", (int)(2 * depth), ""); }
 
-/* The schema of one value without its members: "type": ..., "description": ... */
+/* Writes the schema of one value without its members: "type": ..., "description": ... */
 static void put_type(hdx_buffer *out, const hdx_column *c)
 {
     static const char *const types[] = { "integer", "integer", "number", "boolean",
@@ -28,7 +28,7 @@ static void put_type(hdx_buffer *out, const hdx_column *c)
             out, "\"type\": [\"integer\", \"number\", \"boolean\", \"string\", \"object\", \"array\", \"null\"]");
     } else if (c->type == HDX_TYPE_REAL) {
         hdx_buffer_format(out, "\"type\": [\"number\", \"string\"%s]", nullable ? ", \"null\"" : "");
-    } else if (nullable) { /* an object may say that the content is absent */
+    } else if (nullable) { /* the object is {"absent": true} */
         hdx_buffer_format(out, "\"type\": [\"%s\", %s\"null\"]", types[c->type],
                           c->type == HDX_TYPE_OBJECT ? "" : "\"object\", ");
     } else {
@@ -49,7 +49,7 @@ static void put_type(hdx_buffer *out, const hdx_column *c)
 typedef struct level { /* columns of an object that are being written */
     const hdx_column *at;
     unsigned          count, next;
-    bool              list; /* they are the entries of a list: one more brace to close */
+    bool              list; /* the columns are those of the entries of a list: one more brace to close */
 } level;
 
 static void required(hdx_buffer *out, const hdx_column *columns, unsigned count)
@@ -64,7 +64,7 @@ static void required(hdx_buffer *out, const hdx_column *columns, unsigned count)
     hdx_buffer_text(out, any ? "], " : "");
 }
 
-/* "required": [...], "properties": { ... } of an object with these columns. */
+/* Begins "required": [...], "properties": { ... } of an object with these columns. */
 static void put_members(hdx_buffer *out, const hdx_column *columns, unsigned count, unsigned indent)
 {
     level    stack[DEEPEST];
@@ -92,7 +92,7 @@ static void put_members(hdx_buffer *out, const hdx_column *columns, unsigned cou
             continue;
         }
         hdx_buffer_text(out, c->type == HDX_TYPE_LIST ? ", \"items\": {" : ", ");
-        if (c->members[0].name == NULL) { /* values, no objects; or keys that are data */
+        if (c->members[0].name == NULL) { /* plain values, or an object whose keys are data */
             hdx_buffer_text(out, c->type == HDX_TYPE_LIST ? "" : "\"additionalProperties\": {");
             put_type(out, &c->members[0]);
             hdx_buffer_text(out, "}}");
@@ -106,7 +106,7 @@ static void put_members(hdx_buffer *out, const hdx_column *columns, unsigned cou
     }
 }
 
-/* What head.c writes. */
+/* The members that head.c writes. */
 static const hdx_column dump_keys[] = {
     HDX_COLUMN("path", TEXT, NONE, 0, "name of the dump, as given"),
     HDX_COLUMN("size", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, "uncompressed size"),

@@ -1,8 +1,8 @@
 /*
  * session.c - dumps, their indexes and graphs: opened when a question first needs them, closed with the session.
  *
- * An index folder given as a dump may travel alone: then values of fields cannot be read, and everything else is
- * answered.
+ * A dump may also be given as an index folder without its dump. Then field values cannot be read; all other questions
+ * can be answered.
  */
 #include "answer/answer.h"
 
@@ -49,7 +49,7 @@ hdx_code hdx_session_open(const hdx_index_options *options, hdx_session **out, h
     s->progress = (hdx_progress){ s, report, is_cancelled };
     atomic_init(&s->cancelled, false);
     atomic_init(&s->uses, 1);
-    (void)pthread_mutex_init(&s->asking, NULL); /* of this kind it cannot fail */
+    (void)pthread_mutex_init(&s->asking, NULL); /* never fails for a default mutex */
     hdx_code code = options->index_dir == NULL || copy(&s->arena, &s->options.index_dir)
                         ? hdx_session_add(s, options->dump, err)
                         : hdx_no_memory(err, "a session", 0);
@@ -69,7 +69,7 @@ hdx_code hdx_session_add(hdx_session *s, const char *dump, hdx_error *err)
     return HDX_OK;
 }
 
-/* A stream that goes on asks nobody any more. */
+/* Streams may continue after this, but must not call the caller's callbacks any more. */
 void hdx_session_close(hdx_session *s)
 {
     if (s == NULL)
@@ -86,12 +86,13 @@ void hdx_answer_leave(hdx_session *s)
         return;
     for (size_t i = 0; i < s->dump_count; i++) {
         hdx_leaks_free(s->dumps[i].leaks);
-        for (answer_view *v = s->dumps[i].views; v != NULL; v = v->next) /* they are in the arena */
+        for (answer_view *v = s->dumps[i].views; v != NULL; v = v->next) /* the structs are in the arena */
             hdx_graph_close(v->graph);
         hdx_graph_close(s->dumps[i].graph);
     }
     hdx_mem_put(NULL, s->dumps, s->dump_capacity * sizeof *s->dumps);
-    hdx_counts_free((hdx_counts *)(uintptr_t)s->counts); /* lent ones are gone by now */
+    hdx_counts_free(
+        (hdx_counts *)(uintptr_t)s->counts); /* owned ones only: borrowed counts are reset when the build ends */
     hdx_arena_free(&s->check_arena);
     hdx_arena_free(&s->arena);
     (void)pthread_mutex_destroy(&s->asking);
@@ -140,7 +141,7 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
         if (s->events.opening != NULL)
             s->events.opening(s->events.context, place);
         hdx_code code = HDX_BUSY;
-        /* the index may be replaced or removed after it was found, and before it is opened */
+        /* the index may be replaced or removed between being found and being opened */
         for (unsigned left = OPEN_TRIES; (code == HDX_BUSY || code == HDX_NOT_FOUND) && left > 0; left--) {
             if ((code = hdx_index_build(&options, &d->report, err)) != HDX_OK)
                 return code;
@@ -156,7 +157,7 @@ hdx_code hdx_session_graph(hdx_session *s, size_t place, hdx_graph **out, hdx_er
     return HDX_OK;
 }
 
-/* Which there are, after a name that is none. */
+/* Lists the existing views after an unknown name. */
 static void hint_views(const hdx_graph *g, hdx_error *err)
 {
     char           list[300] = "";
@@ -193,7 +194,7 @@ hdx_code hdx_session_view(hdx_session *s, size_t place, const char *view, hdx_gr
         return code;
     (void)snprintf(v->name, sizeof v->name, "%s", view);
     v->next = d->views;
-    d->views = v; /* whole: hdx_session_handle_fault may be called at any time */
+    d->views = v; /* linked only when complete: hdx_session_handle_fault may run at any time */
     *out = v->graph;
     return HDX_OK;
 }
@@ -235,15 +236,15 @@ void hdx_answer_release(hdx_session *s, size_t place)
 {
     if (place > 0) {
         hdx_graph *g = s->dumps[place].graph;
-        s->dumps[place].graph = NULL; /* first, for hdx_session_handle_fault may be called at any time */
+        s->dumps[place].graph = NULL; /* reset first: hdx_session_handle_fault may run at any time */
         hdx_graph_close(g);
     }
 }
 
 hdx_query hdx_answer_query(hdx_session *s, const hdx_arguments *a, hdx_graph *g)
 {
-    static const char words[] = "live all garbage"; /* hdx_refs_scope in its order */
-    static const char lengths[] = "cut whole all";  /* hdx_whole in its order */
+    static const char words[] = "live all garbage"; /* order of hdx_refs_scope */
+    static const char lengths[] = "cut whole all";  /* order of hdx_whole */
     const char       *scope = hdx_answer_last(a, "reachable"), *whole = hdx_answer_last(a, "texts");
     return (hdx_query){ .graph = g,
                         .scope = (hdx_refs_scope)(scope != NULL ? hdx_word_place(words, scope, strlen(scope)) : 0),
@@ -292,5 +293,5 @@ bool hdx_session_handle_fault(hdx_session *s, const void *address)
             if (hdx_graph_handle_fault(v->graph, address))
                 return true;
     }
-    return s->beside != NULL && hdx_session_handle_fault(s->beside, address);
+    return s->baseline != NULL && hdx_session_handle_fault(s->baseline, address);
 }

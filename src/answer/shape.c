@@ -1,11 +1,11 @@
 /*
- * shape.c - what all answers take besides their own parameters: conditions, order, limit and columns.
+ * shape.c - the parameters of all answers about rows: conditions, order, limit and columns.
  *
- * In:  the arguments, and the columns of the form they give.
- * Out: before the question is put, what is wanted of it (hdx_wanted); after it, its rows in shape.
+ * In:  the arguments, and the columns of the form that they choose.
+ * Out: before the question runs, what is wanted of it (hdx_wanted); afterwards its rows, shaped.
  *
- * A column that costs a read of the dump (HDX_COLUMN_LATE) is made for the rows that are left, unless a condition or
- * the order needs it of all of them. Conditions on other columns come first then.
+ * A column that needs reads of the dump (HDX_COLUMN_LATE) is computed only for the rows that remain, unless a condition
+ * or the order needs it for all rows. Then conditions on other columns are applied first.
  */
 #include "answer/answer.h"
 
@@ -19,7 +19,10 @@ const char *hdx_answer_last(const hdx_arguments *a, const char *name)
 
 /* ---- conditions on fields ---- */
 
-/* Is it on what is no column, or said to be a field: ".size > 100"? "object" may be one, and heads no column then. */
+/*
+ * Returns whether a condition is about a field: its name is not a column, or has a dot in front (".size > 100").
+ * "object" selects a column by its kind, but is a field if no column has exactly that name.
+ */
 static bool is_of_field(const hdx_arguments *a, const hdx_column *columns, unsigned count, const char *text)
 {
     hdx_text name;
@@ -42,7 +45,7 @@ hdx_code hdx_answer_fields(const hdx_arguments *a, const hdx_form *form, hdx_are
     return HDX_OK;
 }
 
-/* Words that are no condition are known before an index is built. */
+/* Reports a malformed condition before an index is built. */
 static hdx_code check_condition(const char *text, hdx_error *err)
 {
     hdx_condition *c;
@@ -54,7 +57,7 @@ static hdx_code check_condition(const char *text, hdx_error *err)
 /* ---- which columns ---- */
 
 typedef struct use {
-    uint64_t decide, show; /* bit i: the i-th column decides which rows there are and in which order; is shown */
+    uint64_t decide, show; /* bit i: column i is used by conditions or the order; is shown */
     uint64_t late;
 } use;
 
@@ -82,7 +85,7 @@ static use use_of(const hdx_arguments *a, const hdx_column *columns, unsigned co
     return u;
 }
 
-/* Of one column both ends of a range are one bound: sources look at the first. */
+/* Merges both ends of a range of a column into one bound: sources use only the first bound of a column. */
 static void add_bound(hdx_wanted *wanted, const hdx_bound *bound)
 {
     for (unsigned i = 0; i < wanted->bound_count; i++) {
@@ -125,14 +128,14 @@ hdx_whole hdx_answer_decides_by(const hdx_arguments *a, const hdx_form *form)
             continue;
         if ((c->flags & HDX_COLUMN_LABEL) != 0)
             return HDX_WHOLE_BYTES;
-        whole = HDX_WHOLE_TEXTS; /* names of threads and loaders */
+        whole = HDX_WHOLE_TEXTS; /* such as names of threads and loaders */
     }
     return whole;
 }
 
 /* ---- shaping ---- */
 
-/* Sizes and counts fall, names and addresses rise, unless the caller says it. */
+/* Default order: sizes and counts descend, names and addresses ascend. */
 static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
 {
     char              column[128];
@@ -152,7 +155,7 @@ static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
     return hdx_rows_sort(rows, column, descending, err);
 }
 
-/* Conditions on late columns, or those on others. */
+/* Applies the conditions on late columns, or those on all others. */
 static hdx_code where(const hdx_arguments *a, bool asked, bool of_late, hdx_rows **rows, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -161,7 +164,7 @@ static hdx_code where(const hdx_arguments *a, bool asked, bool of_late, hdx_rows
         const hdx_column *columns = hdx_rows_columns(*rows, &count);
         if (strcmp(a->at[i].name, "where") != 0)
             continue;
-        if (is_of_field(a, columns, count, a->at[i].value)) { /* the question heeds it */
+        if (is_of_field(a, columns, count, a->at[i].value)) { /* applied by the question */
             if (!asked && (code = check_condition(a->at[i].value, err)) != HDX_OK)
                 return hdx_answer_or_close(rows, code);
             continue;
@@ -174,7 +177,7 @@ static hdx_code where(const hdx_arguments *a, bool asked, bool of_late, hdx_rows
     return code;
 }
 
-/* Of the rows that are left, or before a condition or the order asks for them. */
+/* Computes late columns: for the rows that remain, or earlier if a condition or the order needs them. */
 static hdx_code make_late(const hdx_query *q, uint64_t which, bool all_at_once, hdx_rows **rows, hdx_error *err)
 {
     unsigned          count;
@@ -195,8 +198,9 @@ hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows *
     unsigned          count;
     const hdx_column *columns = hdx_rows_columns(*rows, &count);
     const use         u = use_of(a, columns, count);
-    const uint64_t    late = q != NULL && q->wanted.columns != 0 ? u.late : 0; /* otherwise the rows came whole */
-    hdx_code          code = where(a, q != NULL, false, rows, err);
+    const uint64_t    late =
+        q != NULL && q->wanted.columns != 0 ? u.late : 0; /* otherwise the rows are complete already */
+    hdx_code code = where(a, q != NULL, false, rows, err);
     if (code == HDX_OK)
         code = make_late(q, late & u.decide, true, rows, err);
     if (code == HDX_OK)

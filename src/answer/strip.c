@@ -1,6 +1,6 @@
 /*
- * strip.c - detect, strip and restore: answers that a dump gives without an index. Rows are for tables; the document
- * has the same at its top.
+ * strip.c - the answers detect, strip and restore, which do not use an index. Rows are for tables; the document has the
+ * same values as members.
  */
 #include "answer/answer.h"
 
@@ -49,7 +49,7 @@ static const char *compression_name(int compression)
     return compression == HDX_GZIP ? "gzip" : compression == HDX_ZLIB ? "zlib" : "none";
 }
 
-/* Texts of a function of (what, i) as a list. */
+/* Lists text(what, 0), text(what, 1), ... up to NULL. */
 static hdx_cell list_of(hdx_arena           *arena, const char *(*text)(const hdx_stripping *what, unsigned i),
                         const hdx_stripping *what)
 {
@@ -150,7 +150,7 @@ static const hdx_parameter strip_parameters[] = {
       "tailor: write the container without zlib compression" },
 };
 static const hdx_strip_policy policies[] = { HDX_STRIP_MATRIX, HDX_STRIP_KOOM, HDX_STRIP_TAILOR, HDX_STRIP_SHARK,
-                                             HDX_STRIP_REDACTED }; /* choices */
+                                             HDX_STRIP_REDACTED }; /* order of the choices */
 
 const hdx_answer hdx_answer_strip = {
     .name = "strip",
@@ -267,7 +267,7 @@ static hdx_code options_of(hdx_session *s, const hdx_arguments *a, hdx_strip_opt
     return hdx_argument_texts(a, "drop-class", &s->arena, &o->drop_classes, &o->drop_count, err);
 }
 
-/* What one policy alone does: with another, names that should have gone would stay and nobody would know. */
+/* Refuses options of another policy: ignoring --map-names, for example, would leave names in the dump unnoticed. */
 static hdx_code check_policy(const hdx_arguments *a, hdx_error *err)
 {
     static const struct {

@@ -1,19 +1,20 @@
 /*
- * check_told.c - one object of a finding: its class, what it keeps, and the path that holds it, as steps and as a line.
+ * check_path.c - one object of a finding: its class, what it retains, and the path that keeps it alive, as steps and as
+ * a line.
  *
  *     thread: java.lang.Thread "clerk" <Java Local> -> shop.Desk .visitors -> shop.SessionCache
  *
- * Paths do not use weak, soft, phantom and finalizer references, unless nothing else holds the object. A path may be as
- * long as a linked list: its first and last steps are kept, and how many are not.
+ * Paths avoid weak, soft, phantom and finalizer references, unless no other path exists. A path may be as long as a
+ * linked list: only its first and last steps are stored, and the number of steps between them.
  */
 #include "answer/checking.h"
 #include "render/render.h"
 
 #include <stdio.h>
 
-#define HEAD  12u /* steps that are kept */
+#define HEAD  12u /* first steps that are stored */
 #define TAIL  8u
-#define LABEL 60u /* characters of what an object says of itself, in the line */
+#define LABEL 60u /* characters of a label in the line */
 
 /* ---- the line ---- */
 
@@ -72,7 +73,7 @@ static int place_of(const hdx_rows *rows, const char *name)
     return 0;
 }
 
-/* Rows of one path to steps: the first ones, and the last ones in a ring that is turned at the end. */
+/* Stores the rows of one path as steps: the first ones, and the last ones, which pass through a ring buffer. */
 static hdx_code take_steps(hdx_checking *c, hdx_rows *rows, hdx_check_result *r, hdx_error *err)
 {
     const int address = place_of(rows, "address"), name = place_of(rows, "class"), label = place_of(rows, "label"),
@@ -91,12 +92,12 @@ static hdx_code take_steps(hdx_checking *c, hdx_rows *rows, hdx_check_result *r,
                                 .reference = text_of(c, &cells[reference]),
                                 .retained = cells[retained].kind == HDX_CELL_UINT ? cells[retained].as.natural : 0 };
     }
-    const uint64_t behind = n > HEAD ? n - HEAD : 0, kept = behind < TAIL ? behind : TAIL;
-    for (uint64_t i = 0; i < kept; i++)
-        steps[HEAD + i] = ring[(behind - kept + i) % TAIL];
+    const uint64_t others = n > HEAD ? n - HEAD : 0, stored = others < TAIL ? others : TAIL;
+    for (uint64_t i = 0; i < stored; i++)
+        steps[HEAD + i] = ring[(others - stored + i) % TAIL];
     r->steps = steps;
-    r->step_count = n - behind + kept;
-    r->left_out = behind - kept;
+    r->step_count = n - others + stored;
+    r->left_out = others - stored;
     r->left_at = HEAD;
     return hdx_rows_end(rows, err);
 }
@@ -127,7 +128,7 @@ static hdx_code root_of(hdx_checking *c, hdx_addr first, hdx_check_result *r, hd
     return HDX_OK;
 }
 
-hdx_code hdx_checking_tell(hdx_checking *c, hdx_id id, hdx_check_result *result, hdx_error *err)
+hdx_code hdx_checking_describe(hdx_checking *c, hdx_id id, hdx_check_result *result, hdx_error *err)
 {
     char             object[24];
     const hdx_class *class_of = id == HDX_NO_ID ? NULL : hdx_graph_class(c->g, hdx_graph_class_of(c->g, id));
@@ -152,13 +153,13 @@ hdx_code hdx_checking_tell(hdx_checking *c, hdx_id id, hdx_check_result *result,
 
 /* ---- of a leak ---- */
 
-static const char *copied(hdx_checking *c, const char *text) /* NULL of NULL */
+static const char *copied(hdx_checking *c, const char *text) /* NULL if text is NULL */
 {
     return text == NULL ? NULL : hdx_arena_copy(c->arena, text, strlen(text));
 }
 
-hdx_code hdx_checking_tell_trace(hdx_checking *c, const hdx_leaks *leaks, const hdx_leak_trace *trace,
-                                 hdx_check_result *result, hdx_error *err)
+hdx_code hdx_checking_describe_trace(hdx_checking *c, const hdx_leaks *leaks, const hdx_leak_trace *trace,
+                                     hdx_check_result *result, hdx_error *err)
 {
     hdx_leak_steps  read = { .at = NULL };
     hdx_check_step *steps = hdx_arena_get(c->arena, (HEAD + TAIL) * sizeof *steps);
