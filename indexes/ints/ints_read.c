@@ -120,8 +120,8 @@ static uint64_t get_carefully(const hdx_ints *ints, uint64_t i)
 
 /*
  * Takes few instructions, and branches only on conditions that nearly always have the same result in a file: a
- * misprediction would cost the whole wait for the page, while independent look-ups overlap as far as the processor
- * looks ahead. A field of no bits is read from the entry, whose line is in the cache. All other cases (unverified
+ * misprediction would cost the whole wait for the page, while the processor runs independent look-ups at the same
+ * time. A field of no bits is read from the entry, whose line is in the cache. All other cases (unverified
  * blocks, exceptions, damage) are read again with all checks.
  */
 uint64_t hdx_ints_get(const hdx_ints *ints, uint64_t i)

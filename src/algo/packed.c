@@ -193,7 +193,7 @@ static inline uint32_t pairs_of_mixed(const hdx_packed *p, const hdx_packed_grou
     return count;
 }
 
-/* Reads one list, as far as there is room. */
+/* Reads one list, or the part of it for which there is room. */
 static uint32_t pairs_of_list(const hdx_packed *p, hdx_packed_walk *w, uint64_t room, uint64_t *sources,
                               uint64_t *targets)
 {

@@ -93,7 +93,7 @@ static bool move(void *page, void *to)
     return mremap(page, HUGE_PAGE, HUGE_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
-/* Moves pages of the pool into a new mapping from `from` on, as far as there are any. */
+/* Moves pages of the pool into a new mapping, from `from` on, until the mapping is full or the pool is empty. */
 static void fill_from_pool(hdx_mem *mem, uint8_t *at, uint64_t from, uint64_t size, bool clear)
 {
     for (uint64_t i = from; mem != NULL && mem->keep && i < size; i += HUGE_PAGE) {

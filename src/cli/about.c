@@ -21,7 +21,7 @@
 
 static uint64_t number(const hdx_cell *of, const char *key)
 {
-    const hdx_cell *cell = cli_member(of, key);
+    const hdx_cell *cell = hdx_cell_member(of, key);
     return cell->kind == HDX_CELL_UINT ? cell->as.natural : 0;
 }
 
@@ -124,7 +124,7 @@ static void put_time(page *p, const hdx_cell *time)
 
 static bool is_packed(const hdx_cell *info)
 {
-    const hdx_cell *how = cli_member(info, "compression");
+    const hdx_cell *how = hdx_cell_member(info, "compression");
     return how->kind == HDX_CELL_TEXT && !hdx_text_is(how->as.text, "none");
 }
 
@@ -139,26 +139,26 @@ static bool is_tool(const hdx_cell *policy)
 
 static void put_dump(page *p, const char *dump)
 {
-    const hdx_cell *info = p->info, *jvm = cli_member(info, "jvm"), *created = cli_member(info, "created");
-    const hdx_cell *policy = cli_member(cli_member(info, "stripping"), "policy"),
-                   *version = cli_member(info, "version");
+    const hdx_cell *info = p->info, *jvm = hdx_cell_member(info, "jvm"), *created = hdx_cell_member(info, "created");
+    const hdx_cell *policy = hdx_cell_member(hdx_cell_member(info, "stripping"), "policy"),
+                   *version = hdx_cell_member(info, "version");
     p->indent = 2;
     put(p, dump);
     put_part(p, ":", "HPROF ");
     put_cell(p, version, HDX_UNIT_NONE);
-    put_size(p, ",", cli_member(info, "dump_size"));
+    put_size(p, ",", hdx_cell_member(info, "dump_size"));
     if (is_packed(info)) {
         put_part(p, "", "(");
-        put_cell(p, cli_member(info, "file_size"), HDX_UNIT_BYTES);
+        put_cell(p, hdx_cell_member(info, "file_size"), HDX_UNIT_BYTES);
         put(p, " with ");
-        put_cell(p, cli_member(info, "compression"), HDX_UNIT_NONE);
+        put_cell(p, hdx_cell_member(info, "compression"), HDX_UNIT_NONE);
         put(p, ")");
     }
     if (jvm->kind == HDX_CELL_TEXT) {
         part(p, ",", (uint32_t)jvm->as.text.len);
         put_cell(p, jvm, HDX_UNIT_NONE);
     }
-    if (is_true(cli_member(info, "compressed_oops")))
+    if (is_true(hdx_cell_member(info, "compressed_oops")))
         put_part(p, ",", "compressed oops");
     if (policy->kind == HDX_CELL_TEXT) {
         put_part(p, ",", is_tool(policy) ? "stripped by " : "contents ");
@@ -171,7 +171,7 @@ static void put_dump(page *p, const char *dump)
     if (number(info, "dumps_in_file") > 1) {
         part(p, ",", 16);
         put(p, "heap ");
-        put_cell(p, cli_member(info, "dump_number"), HDX_UNIT_NONE);
+        put_cell(p, hdx_cell_member(info, "dump_number"), HDX_UNIT_NONE);
         put_count(p, " of", number(info, "dumps_in_file"), "in the file", "in the file");
     }
     end_line(p);
@@ -180,10 +180,10 @@ static void put_dump(page *p, const char *dump)
 /* What stands out, each with the command that goes on. */
 static void put_triage(page *p, const cli_call *call)
 {
-    const hdx_cell *list = cli_member(p->info, "triage");
+    const hdx_cell *list = hdx_cell_member(p->info, "triage");
     for (uint64_t i = 0; list->kind == HDX_CELL_LIST && i < list->as.list.count; i++) {
-        const hdx_cell *sentence = cli_member(&list->as.list.at[i], "sentence"),
-                       *next = cli_member(&list->as.list.at[i], "next");
+        const hdx_cell *sentence = hdx_cell_member(&list->as.list.at[i], "sentence"),
+                       *next = hdx_cell_member(&list->as.list.at[i], "next");
         if (sentence->kind == HDX_CELL_TEXT && next->kind == HDX_CELL_TEXT)
             cli_put_next(&p->out, call, sentence->as.text, next->as.text, p->options->width);
     }
@@ -192,7 +192,7 @@ static void put_triage(page *p, const cli_call *call)
 /* How objects lie in memory, where that is proved, and how to count so. */
 static void put_layout(page *p)
 {
-    const hdx_cell *layout = cli_member(p->info, "layout"), *header = cli_member(p->info, "header_size");
+    const hdx_cell *layout = hdx_cell_member(p->info, "layout"), *header = hdx_cell_member(p->info, "header_size");
     if (layout->kind != HDX_CELL_TEXT)
         return;
     const bool stated = hdx_text_is(layout->as.text, "stated");
@@ -220,21 +220,21 @@ static void put_no_garbage(page *p)
         { "class field", "probably held by fields of class objects" },
         { "archive", "probably part of the JVM's class data archive (CDS)" },
     };
-    const hdx_cell *kinds = cli_member(p->info, "no_garbage");
+    const hdx_cell *kinds = hdx_cell_member(p->info, "no_garbage");
     for (uint64_t i = 0; kinds->kind == HDX_CELL_LIST && i < kinds->as.list.count; i++) {
-        const hdx_cell *of = &kinds->as.list.at[i], *kind = cli_member(of, "kind");
+        const hdx_cell *of = &kinds->as.list.at[i], *kind = hdx_cell_member(of, "kind");
         if (number(of, "bytes") == 0) /* classes of arrays, in every dump */
             continue;
         put_key(p, "", 0);
         put(p, "of these ");
-        put_cell(p, cli_member(of, "objects"), HDX_UNIT_COUNT);
-        put_size(p, ",", cli_member(of, "bytes"));
+        put_cell(p, hdx_cell_member(of, "objects"), HDX_UNIT_COUNT);
+        put_size(p, ",", hdx_cell_member(of, "bytes"));
         for (size_t k = 0; kind->kind == HDX_CELL_TEXT && k < sizeof told / sizeof *told; k++)
             if (hdx_text_is(kind->as.text, told[k].kind))
                 put_part(p, ":", told[k].what);
         end_line(p);
     }
-    if (is_true(cli_member(p->info, "lacks_locals"))) {
+    if (is_true(hdx_cell_member(p->info, "lacks_locals"))) {
         put_key(p, "", 0);
         put(p, "the dump has no locals and no JNI roots (jhsdb omits them):");
         put_part(p, "", "objects that only they reference count as");
@@ -250,13 +250,13 @@ static void put_head(page *p, const char *dump)
     put_key(p, "live", 4);
     put_count(p, NULL, number(info, "live_objects"), "object", "objects");
     put_count(p, " of", number(info, "classes"), "class", "classes");
-    put_size(p, ",", cli_member(info, "live_bytes"));
+    put_size(p, ",", hdx_cell_member(info, "live_bytes"));
     put_count(p, ";", number(info, "gc_roots"), "GC root", "GC roots");
     put_count(p, ",", number(info, "threads"), "thread", "threads");
     end_line(p);
     put_key(p, "unreachable", 11);
     put_count(p, NULL, number(info, "unreachable_objects"), "object", "objects");
-    put_size(p, ",", cli_member(info, "unreachable_bytes"));
+    put_size(p, ",", hdx_cell_member(info, "unreachable_bytes"));
     end_line(p);
     put_no_garbage(p);
     put_layout(p);
@@ -281,11 +281,11 @@ static void put_more(page *p)
     end_line(p);
     put_key(p, "layout", 6);
     put(p, "ids of ");
-    put_cell(p, cli_member(info, "id_size"), HDX_UNIT_NONE);
+    put_cell(p, hdx_cell_member(info, "id_size"), HDX_UNIT_NONE);
     put(p, " bytes in the dump, references of ");
-    put_cell(p, cli_member(info, "reference_size"), HDX_UNIT_NONE);
+    put_cell(p, hdx_cell_member(info, "reference_size"), HDX_UNIT_NONE);
     put_part(p, " in", "memory; objects aligned to ");
-    put_cell(p, cli_member(info, "object_alignment"), HDX_UNIT_NONE);
+    put_cell(p, hdx_cell_member(info, "object_alignment"), HDX_UNIT_NONE);
     end_line(p);
 }
 
@@ -295,7 +295,7 @@ static void put_heaps(page *p, const hdx_cell *heaps)
         return; /* one heap without a name, as every JVM has it */
     hdx_buffer_text(&p->out, "heaps\n");
     for (uint64_t i = 0; i < heaps->as.list.count; i++) {
-        const hdx_cell *heap = &heaps->as.list.at[i], *name = cli_member(heap, "name");
+        const hdx_cell *heap = &heaps->as.list.at[i], *name = hdx_cell_member(heap, "name");
         hdx_buffer      key = hdx_buffer_of(NULL);
         hdx_buffer_text(&key, "  ");
         if (name->kind == HDX_CELL_TEXT)
@@ -304,10 +304,10 @@ static void put_heaps(page *p, const hdx_cell *heaps)
         p->out.failed = p->out.failed || key.failed;
         hdx_buffer_free(&key);
         put_count(p, NULL, number(heap, "objects"), "object", "objects");
-        put_size(p, ",", cli_member(heap, "bytes"));
+        put_size(p, ",", hdx_cell_member(heap, "bytes"));
         put_part(p, ";", "live ");
-        put_cell(p, cli_member(heap, "live_objects"), HDX_UNIT_COUNT);
-        put_size(p, ",", cli_member(heap, "live_bytes"));
+        put_cell(p, hdx_cell_member(heap, "live_objects"), HDX_UNIT_COUNT);
+        put_size(p, ",", hdx_cell_member(heap, "live_bytes"));
         end_line(p);
     }
 }
@@ -349,13 +349,13 @@ static void put_stripping(page *p, const hdx_cell *stripping)
     static const char *const lists[][2] = { { "evidence", "since" }, { "affects", "affects" } };
     if (stripping->kind != HDX_CELL_OBJECT)
         return;
-    if (is_tool(cli_member(stripping, "policy")))
+    if (is_tool(hdx_cell_member(stripping, "policy")))
         put_key(p, "stripped by", 11);
     else
         put_key(p, "contents", 8);
-    put_cell(p, cli_member(stripping, "policy"), HDX_UNIT_NONE);
+    put_cell(p, hdx_cell_member(stripping, "policy"), HDX_UNIT_NONE);
     for (unsigned l = 0; l < 2; l++) {
-        const hdx_cell *list = cli_member(stripping, lists[l][0]);
+        const hdx_cell *list = hdx_cell_member(stripping, lists[l][0]);
         for (uint64_t i = 0; list->kind == HDX_CELL_LIST && i < list->as.list.count; i++) {
             const hdx_cell *item = &list->as.list.at[i];
             if (i == 0)
@@ -371,25 +371,25 @@ static double real(const hdx_cell *cell) { return cell->kind == HDX_CELL_REAL ? 
 
 static void put_index(page *p, const cli_run *run, const hdx_cell *index)
 {
-    const hdx_cell *files = cli_member(index, "files"), *complete = cli_member(index, "complete");
+    const hdx_cell *files = hdx_cell_member(index, "files"), *complete = hdx_cell_member(index, "complete");
     const char     *path = hdx_session_report(run->session, 0)->path;
     const uint64_t  count = files->kind == HDX_CELL_LIST ? files->as.list.count : 0;
     char            text[48];
     put_key(p, "index", 5);
     put(p, path);
     put_count(p, ":", count, "file", "files");
-    put_size(p, ",", cli_member(index, "bytes"));
-    (void)snprintf(text, sizeof text, "(%.1f bytes per object)", real(cli_member(index, "bytes_per_object")));
+    put_size(p, ",", hdx_cell_member(index, "bytes"));
+    (void)snprintf(text, sizeof text, "(%.1f bytes per object)", real(hdx_cell_member(index, "bytes_per_object")));
     put_part(p, "", text);
     end_line(p);
     for (uint64_t i = 0; run->call->verbose && i < count; i++) {
-        const hdx_cell *file = &files->as.list.at[i], *name = cli_member(file, "name");
-        put_named(p, name->as.text.at, name->as.text.len, cli_member(file, "bytes"), HDX_UNIT_BYTES,
-                  real(cli_member(file, "bytes_per_object")));
+        const hdx_cell *file = &files->as.list.at[i], *name = hdx_cell_member(file, "name");
+        put_named(p, name->as.text.at, name->as.text.len, hdx_cell_member(file, "bytes"), HDX_UNIT_BYTES,
+                  real(hdx_cell_member(file, "bytes_per_object")));
     }
     hdx_buffer_format(&p->out, "%*sbuilt ", KEY_WIDTH, "");
-    put_time(p, cli_member(index, "built_at"));
-    hdx_buffer_format(&p->out, " in %.2f s\n", real(cli_member(index, "seconds")));
+    put_time(p, hdx_cell_member(index, "built_at"));
+    hdx_buffer_format(&p->out, " in %.2f s\n", real(hdx_cell_member(index, "seconds")));
     if (complete->kind == HDX_CELL_BOOL && !complete->as.boolean)
         hdx_buffer_format(&p->out, "%*spartial index: no dominators\n", KEY_WIDTH, "");
 }
@@ -397,14 +397,14 @@ static void put_index(page *p, const cli_run *run, const hdx_cell *index)
 static void put_views(page *p, const hdx_cell *views)
 {
     for (uint64_t i = 0; views->kind == HDX_CELL_LIST && i < views->as.list.count; i++) {
-        const hdx_cell *view = &views->as.list.at[i], *name = cli_member(view, "name"),
-                       *spec = cli_member(view, "spec");
+        const hdx_cell *view = &views->as.list.at[i], *name = hdx_cell_member(view, "name"),
+                       *spec = hdx_cell_member(view, "spec");
         put_key(p, i == 0 ? "views" : "", i == 0 ? 5 : 0);
         put_cell(p, name, HDX_UNIT_NONE);
         if (spec->kind == HDX_CELL_TEXT) {
             put_part(p, ":", "");
             put_cell(p, spec, HDX_UNIT_NONE);
-            put_size(p, "; live", cli_member(view, "live_bytes"));
+            put_size(p, "; live", hdx_cell_member(view, "live_bytes"));
         } else
             put_part(p, ":", "damaged");
         end_line(p);
@@ -424,7 +424,7 @@ static hdx_code give_out(page *p, const hdx_sink *sink, hdx_error *err)
 hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options,
                         const hdx_sink *sink, hdx_error *err)
 {
-    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = cli_extra(rows, "info") };
+    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = hdx_rows_extra_cell(rows, "info") };
     put_head(&p, run->call->index.dump);
     hdx_buffer_text(&p.out, "\nask next:\n");
     put_triage(&p, run->call);
@@ -434,15 +434,16 @@ hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_rend
 hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
                    hdx_error *err)
 {
-    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = cli_extra(rows, "info") };
+    page p = { .out = hdx_buffer_of(NULL), .options = options, .info = hdx_rows_extra_cell(rows, "info") };
     put_head(&p, run->call->index.dump);
     put_more(&p);
-    put_heaps(&p, cli_member(p.info, "heaps"));
-    put_stripping(&p, cli_member(p.info, "stripping"));
-    put_records(&p, cli_member(p.info, "records"), run->call->verbose);
-    put_index(&p, run, cli_member(p.info, "index"));
-    put_views(&p, cli_member(p.info, "views"));
-    if (cli_member(p.info, "triage")->kind == HDX_CELL_LIST && cli_member(p.info, "triage")->as.list.count > 0)
+    put_heaps(&p, hdx_cell_member(p.info, "heaps"));
+    put_stripping(&p, hdx_cell_member(p.info, "stripping"));
+    put_records(&p, hdx_cell_member(p.info, "records"), run->call->verbose);
+    put_index(&p, run, hdx_cell_member(p.info, "index"));
+    put_views(&p, hdx_cell_member(p.info, "views"));
+    if (hdx_cell_member(p.info, "triage")->kind == HDX_CELL_LIST &&
+        hdx_cell_member(p.info, "triage")->as.list.count > 0)
         hdx_buffer_text(&p.out, "\nask next:\n");
     put_triage(&p, run->call);
     return give_out(&p, sink, err);

@@ -345,10 +345,6 @@ bool cli_name_in_line(cli_columns *columns, char *line, char **name);
 bool cli_row_goes_on(const cli_columns *columns, const char *line);
 
 /* ---- page.c ---- */
-/* Return the value of a key, a cell of a row, or an extra of rows; a null cell if there is none. */
-const hdx_cell *cli_member(const hdx_cell *object, const char *key);
-const hdx_cell *cli_cell_named(const hdx_column *columns, unsigned count, const hdx_cell *row, const char *name);
-const hdx_cell *cli_extra(const hdx_rows *rows, const char *key);
 /* Appends a cell as text for a page. */
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options);
 /* Appends text in lines of at most `width` columns (0: 80), each after `indent`. REQUIRES: text[len] is a NUL. */

@@ -35,7 +35,7 @@ typedef struct page {
 
 static const hdx_cell *cell(const page *p, const char *name)
 {
-    return cli_cell_named(p->columns, p->count, p->row, name);
+    return hdx_cell_named(p->columns, p->count, p->row, name);
 }
 
 static bool is_text(const hdx_cell *c, const char *text)
@@ -138,9 +138,10 @@ static void put_head(page *p)
 /* An address, and what it is where the dump has an object there: room for both and its size is the line's. */
 static void put_reference(page *p, const hdx_cell *target, const hdx_cell *address, uint32_t columns)
 {
-    const hdx_cell *class_name = cli_member(target, "class"), *retained = cli_member(target, "retained");
-    uint32_t        at =
-        class_name->kind == HDX_CELL_NULL ? 0 : put_object(p, class_name, cli_member(target, "label"), columns, true);
+    const hdx_cell *class_name = hdx_cell_member(target, "class"), *retained = hdx_cell_member(target, "retained");
+    uint32_t        at = class_name->kind == HDX_CELL_NULL
+                             ? 0
+                             : put_object(p, class_name, hdx_cell_member(target, "label"), columns, true);
     at = put_spaces(p, at, class_name->kind == HDX_CELL_NULL || columns == UINT32_MAX ? 0 : columns);
     hdx_buffer_text(&p->out, at > 0 ? "  " : "");
     hdx_buffer_text(&p->out, p->options->color ? "\x1b[2m" : "");
@@ -166,12 +167,12 @@ static uint32_t widest_object(page *p, const hdx_cell *list, uint32_t *before, u
     const uint32_t room = p->options->width;
     uint32_t       widest = 0, least = 0;
     for (uint64_t i = 0; i < list->as.list.count; i++) {
-        const hdx_cell *item = &list->as.list.at[i], *class_name = cli_member(item, "class");
+        const hdx_cell *item = &list->as.list.at[i], *class_name = hdx_cell_member(item, "class");
         if (class_name->kind == HDX_CELL_NULL)
             continue;
         hdx_buffer_clear(&p->object);
         const hdx_render_object o =
-            hdx_render_object_text(&p->object, class_name, cli_member(item, "label"), p->options);
+            hdx_render_object_text(&p->object, class_name, hdx_cell_member(item, "label"), p->options);
         if (p->object.failed)
             return 0;
         const uint32_t narrow = hdx_render_object_least(p->object.at, p->object.len, o);
@@ -195,7 +196,7 @@ static uint32_t widest_name(page *p, const hdx_cell *fields)
     uint32_t widest = 0;
     for (uint64_t i = 0; i < fields->as.list.count; i++) {
         hdx_buffer_clear(&p->object);
-        cli_put_value(&p->object, cli_member(&fields->as.list.at[i], "name"), HDX_UNIT_NONE, p->options);
+        cli_put_value(&p->object, hdx_cell_member(&fields->as.list.at[i], "name"), HDX_UNIT_NONE, p->options);
         const uint32_t width = p->object.len == 0 ? 0 : hdx_render_columns(p->object.at, p->object.len);
         widest = width > widest ? width : widest;
     }
@@ -209,7 +210,8 @@ static bool put_fields(page *p, const hdx_cell *fields, const char *what)
     const hdx_cell *owner = NULL;
     bool            good = true;
     for (uint64_t i = 0; good && i < fields->as.list.count; i++) {
-        const hdx_cell *f = &fields->as.list.at[i], *by = cli_member(f, "owner"), *value = cli_member(f, "value");
+        const hdx_cell *f = &fields->as.list.at[i], *by = hdx_cell_member(f, "owner"),
+                       *value = hdx_cell_member(f, "value");
         if (by->kind == HDX_CELL_TEXT && (owner == NULL || by->as.text.len != owner->as.text.len ||
                                           memcmp(by->as.text.at, owner->as.text.at, by->as.text.len) != 0)) {
             hdx_buffer_format(&p->out, "  %s ", what);
@@ -219,7 +221,7 @@ static bool put_fields(page *p, const hdx_cell *fields, const char *what)
         }
         const uint64_t start = p->out.len;
         hdx_buffer_text(&p->out, "    ");
-        put_value(p, cli_member(f, "name"), HDX_UNIT_NONE);
+        put_value(p, hdx_cell_member(f, "name"), HDX_UNIT_NONE);
         uint32_t at = p->out.failed ? 0 : hdx_render_columns(p->out.at + start, p->out.len - start) + 2;
         if (at > before && value->kind == HDX_CELL_ADDRESS && p->options->width != 0 &&
             at + object + BESIDE > p->options->width) {
@@ -263,7 +265,7 @@ static void put_place(page *p, uint64_t first, uint64_t last, uint32_t width)
 static uint64_t end_of_nulls(const hdx_cell *objects, uint64_t i)
 {
     const uint64_t n = objects->as.list.count;
-    while (i < n && cli_member(&objects->as.list.at[i], "address")->kind == HDX_CELL_NULL)
+    while (i < n && hdx_cell_member(&objects->as.list.at[i], "address")->kind == HDX_CELL_NULL)
         i++;
     return i;
 }
@@ -283,7 +285,7 @@ static bool put_references(page *p, const hdx_cell *objects)
     uint32_t       before = 4 + place + 2;
     const uint32_t object = widest_object(p, objects, &before, before);
     for (uint64_t i = 0, end; good && i < n; i = end) {
-        const hdx_cell *o = &objects->as.list.at[i], *address = cli_member(o, "address");
+        const hdx_cell *o = &objects->as.list.at[i], *address = hdx_cell_member(o, "address");
         end = address->kind == HDX_CELL_NULL ? end_of_nulls(objects, i) : i + 1;
         put_place(p, i, end - 1, place);
         if (address->kind == HDX_CELL_ADDRESS)

@@ -8,33 +8,6 @@
 #define WIDTH         80u  /* columns of text where none are given */
 #define WIDEST        100u /* longer lines are hard to read */
 
-static const hdx_cell none = { .kind = HDX_CELL_NULL };
-
-const hdx_cell *cli_member(const hdx_cell *object, const char *key)
-{
-    for (uint64_t i = 0; object->kind == HDX_CELL_OBJECT && i < object->as.object.count; i++)
-        if (strcmp(object->as.object.at[i].key, key) == 0)
-            return &object->as.object.at[i].value;
-    return &none;
-}
-
-const hdx_cell *cli_cell_named(const hdx_column *columns, unsigned count, const hdx_cell *row, const char *name)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(columns[i].name, name) == 0)
-            return &row[i];
-    return &none;
-}
-
-const hdx_cell *cli_extra(const hdx_rows *rows, const char *key)
-{
-    const hdx_member *extra;
-    for (unsigned n = 0; (extra = hdx_rows_extra(rows, n))->key != NULL; n++)
-        if (strcmp(extra->key, key) == 0)
-            return &extra->value;
-    return &none;
-}
-
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options)
 {
     if (cell->kind == HDX_CELL_ABSENT)
@@ -145,15 +118,15 @@ void cli_put_next(hdx_buffer *out, const cli_call *c, hdx_text says, hdx_text co
 void cli_tell_failures(cli_run *run, const hdx_rows *rows)
 {
     static const char whole[] = "the whole heap";
-    const hdx_cell   *count = cli_extra(rows, "failed"), *said = cli_extra(rows, "failures");
+    const hdx_cell   *count = hdx_rows_extra_cell(rows, "failed"), *said = hdx_rows_extra_cell(rows, "failures");
     if (count->kind != HDX_CELL_UINT || count->as.natural == 0)
         return;
     run->condition = true;
     const uint64_t shown =
         said->kind == HDX_CELL_LIST && said->as.list.count < FAILURES_TOLD ? said->as.list.count : FAILURES_TOLD;
     for (uint64_t i = 0; said->kind == HDX_CELL_LIST && i < shown; i++) {
-        const hdx_cell *condition = cli_member(&said->as.list.at[i], "condition"),
-                       *key = cli_member(&said->as.list.at[i], "key");
+        const hdx_cell *condition = hdx_cell_member(&said->as.list.at[i], "condition"),
+                       *key = hdx_cell_member(&said->as.list.at[i], "key");
         if (condition->kind == HDX_CELL_TEXT)
             cli_notice(run->console, "--fail-on '%.*s' is true for %.*s", (int)condition->as.text.len,
                        condition->as.text.at,

@@ -46,7 +46,7 @@ enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED };
 static const hdx_cell *next_path(page *p)
 {
     while (p->paths != NULL && p->looked_at < p->paths->as.list.count) {
-        const hdx_cell *path = &p->paths->as.list.at[p->looked_at++], *steps = cli_member(path, "steps");
+        const hdx_cell *path = &p->paths->as.list.at[p->looked_at++], *steps = hdx_cell_member(path, "steps");
         if (steps->kind == HDX_CELL_LIST && steps->as.list.count > 0)
             return path;
     }
@@ -58,10 +58,10 @@ static void put_root(page *p, const hdx_cell *path)
     p->frame = NULL;
     if (path == NULL)
         return;
-    const hdx_cell *root = cli_member(path, "root"), *types = cli_member(root, "types"),
-                   *steps = cli_member(path, "steps");
+    const hdx_cell *root = hdx_cell_member(path, "root"), *types = hdx_cell_member(root, "types"),
+                   *steps = hdx_cell_member(path, "steps");
     if (steps->kind == HDX_CELL_LIST && steps->as.list.count > 0)
-        p->frame = cli_member(cli_member(&steps->as.list.at[0], "reference"), "frame");
+        p->frame = hdx_cell_member(hdx_cell_member(&steps->as.list.at[0], "reference"), "frame");
     hdx_buffer_text(&p->line, p->options->color ? "\x1b[1mGC root:\x1b[0m " : "GC root: ");
     for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
         const hdx_text type = types->as.list.at[i].as.text;
@@ -261,8 +261,8 @@ hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const 
     const hdx_cell *row;
     hdx_code        code = HDX_OK;
     bool            good = true;
-    if (cli_extra(rows, "paths")->kind == HDX_CELL_LIST)
-        p.paths = cli_extra(rows, "paths");
+    if (hdx_rows_extra_cell(rows, "paths")->kind == HDX_CELL_LIST)
+        p.paths = hdx_rows_extra_cell(rows, "paths");
     if (hdx_rows_title(rows) != NULL)
         hdx_buffer_format(&p.line, "%s\n\n", hdx_rows_title(rows));
     while (good && code == HDX_OK && hdx_rows_next(rows, &row)) {
@@ -294,17 +294,19 @@ hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const 
 hdx_code cli_put_path(const hdx_cell *path, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
 {
     page            p = { .options = options, .sink = sink };
-    const hdx_cell *steps = cli_member(path, "steps"), *cut = cli_member(path, "steps_cut");
+    const hdx_cell *steps = hdx_cell_member(path, "steps"), *cut = hdx_cell_member(path, "steps_cut");
     const uint64_t  count = steps->kind == HDX_CELL_LIST ? steps->as.list.count : 0;
     hdx_code        code = HDX_OK;
     for (uint64_t i = 0; code == HDX_OK && i < count; i++) {
         const hdx_cell *at = &steps->as.list.at[i];
-        const hdx_cell  row[] = {
-             [PATH] = { .kind = HDX_CELL_NULL },     [STEP] = { .kind = HDX_CELL_UINT, .as.natural = i },
-             [ADDRESS] = *cli_member(at, "address"), [CLASS] = *cli_member(at, "class"),
-             [LABEL] = *cli_member(at, "label"),     [REFERENCE] = *cli_member(cli_member(at, "reference"), "name"),
-             [SHALLOW] = *cli_member(at, "shallow"), [RETAINED] = *cli_member(at, "retained")
-        };
+        const hdx_cell  row[] = { [PATH] = { .kind = HDX_CELL_NULL },
+                                  [STEP] = { .kind = HDX_CELL_UINT, .as.natural = i },
+                                  [ADDRESS] = *hdx_cell_member(at, "address"),
+                                  [CLASS] = *hdx_cell_member(at, "class"),
+                                  [LABEL] = *hdx_cell_member(at, "label"),
+                                  [REFERENCE] = *hdx_cell_member(hdx_cell_member(at, "reference"), "name"),
+                                  [SHALLOW] = *hdx_cell_member(at, "shallow"),
+                                  [RETAINED] = *hdx_cell_member(at, "retained") };
         if (cut->kind == HDX_CELL_UINT && i == count / 2) /* both ends are of one length */
             code = add_gap(&p, cut->as.natural, err);
         if (code == HDX_OK)

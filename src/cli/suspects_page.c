@@ -37,19 +37,19 @@ static void put_cell(page *p, hdx_buffer *to, const hdx_cell *cell, hdx_unit uni
 /* "accumulates: 1.9 MB in 270 java.util.HashMap$Node, 3.1 KB in 1 byte[]" */
 static void put_accumulated(page *p, const hdx_cell *suspect)
 {
-    const hdx_cell          *list = cli_member(suspect, "accumulated_classes");
+    const hdx_cell          *list = hdx_cell_member(suspect, "accumulated_classes");
     const hdx_render_options counts = { .human_sizes = true };
     if (list->kind != HDX_CELL_LIST || list->as.list.count == 0 ||
-        cli_member(&list->as.list.at[0], "bytes")->as.natural == 0)
+        hdx_cell_member(&list->as.list.at[0], "bytes")->as.natural == 0)
         return;
     for (uint64_t i = 0; i < list->as.list.count && i < SHOWN; i++) {
         const hdx_cell *one = &list->as.list.at[i];
         hdx_buffer_text(&p->text, i == 0 ? "accumulates: " : ", ");
-        put_cell(p, &p->text, cli_member(one, "bytes"), HDX_UNIT_BYTES);
+        put_cell(p, &p->text, hdx_cell_member(one, "bytes"), HDX_UNIT_BYTES);
         hdx_buffer_text(&p->text, " in ");
-        (void)hdx_render_cell(&p->text, cli_member(one, "objects"), HDX_UNIT_COUNT, &counts);
+        (void)hdx_render_cell(&p->text, hdx_cell_member(one, "objects"), HDX_UNIT_COUNT, &counts);
         hdx_buffer_text(&p->text, " ");
-        put_cell(p, &p->text, cli_member(one, "class"), HDX_UNIT_NONE);
+        put_cell(p, &p->text, hdx_cell_member(one, "class"), HDX_UNIT_NONE);
     }
     hdx_buffer_text(&p->text, list->as.list.count > SHOWN ? ", ..." : "");
     put_paragraph(p);
@@ -58,10 +58,10 @@ static void put_accumulated(page *p, const hdx_cell *suspect)
 /* Others of the same problem that stand above it. */
 static void put_problem(page *p, const hdx_cell *suspects, uint64_t number)
 {
-    const hdx_cell *problem = cli_member(&suspects->as.list.at[number], "problem");
+    const hdx_cell *problem = hdx_cell_member(&suspects->as.list.at[number], "problem");
     bool            any = false;
     for (uint64_t i = 0; i < number; i++) {
-        if (cli_member(&suspects->as.list.at[i], "problem")->as.natural != problem->as.natural)
+        if (hdx_cell_member(&suspects->as.list.at[i], "problem")->as.natural != problem->as.natural)
             continue;
         hdx_buffer_format(&p->text, "%s%llu", any ? ", " : "reached from the same root as suspect ",
                           (unsigned long long)i + 1);
@@ -73,12 +73,12 @@ static void put_problem(page *p, const hdx_cell *suspects, uint64_t number)
 
 static hdx_code put_suspect(page *p, const hdx_cell *suspects, uint64_t number, hdx_error *err)
 {
-    const hdx_cell *suspect = &suspects->as.list.at[number], *sentence = cli_member(suspect, "sentence"),
-                   *path = cli_member(suspect, "path");
+    const hdx_cell *suspect = &suspects->as.list.at[number], *sentence = hdx_cell_member(suspect, "sentence"),
+                   *path = hdx_cell_member(suspect, "path");
     hdx_buffer_format(&p->line, "%sSuspect %llu: ", p->options->color ? "\x1b[1m" : "", (unsigned long long)number + 1);
-    put_cell(p, &p->line, cli_member(suspect, "bytes"), HDX_UNIT_BYTES);
+    put_cell(p, &p->line, hdx_cell_member(suspect, "bytes"), HDX_UNIT_BYTES);
     hdx_buffer_text(&p->line, ", ");
-    put_cell(p, &p->line, cli_member(suspect, "percent"), HDX_UNIT_PERCENT);
+    put_cell(p, &p->line, hdx_cell_member(suspect, "percent"), HDX_UNIT_PERCENT);
     hdx_buffer_text(&p->line, p->options->color ? "\x1b[0m\n" : "\n");
     if (sentence->kind == HDX_CELL_TEXT)
         (void)hdx_render_text(&p->text, sentence->as.text.at, sentence->as.text.len, p->options->ascii);
@@ -95,7 +95,7 @@ static hdx_code put_suspect(page *p, const hdx_cell *suspects, uint64_t number, 
 hdx_code cli_suspects_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
 {
     page            p = { .options = options, .sink = sink };
-    const hdx_cell *row, *suspects = cli_extra(rows, "suspects");
+    const hdx_cell *row, *suspects = hdx_rows_extra_cell(rows, "suspects");
     uint64_t        shown = 0, more = 0;
     hdx_code        code = HDX_OK;
     bool            good = true;

@@ -19,7 +19,7 @@ typedef struct page {
 
 static const hdx_cell *cell(const page *p, const char *name)
 {
-    return cli_cell_named(p->columns, p->count, p->row, name);
+    return hdx_cell_named(p->columns, p->count, p->row, name);
 }
 
 static void put(page *p, const char *before, const hdx_cell *value, hdx_unit unit, const char *after)
@@ -59,8 +59,8 @@ static void put_thread(page *p)
 /* "(LockSupport.java:341)", as Java writes it. */
 static void put_source(hdx_buffer *to, const hdx_cell *frame, const hdx_render_options *options)
 {
-    const hdx_cell *source = cli_member(frame, "source"), *line = cli_member(frame, "line"),
-                   *native = cli_member(frame, "native");
+    const hdx_cell *source = hdx_cell_member(frame, "source"), *line = hdx_cell_member(frame, "line"),
+                   *native = hdx_cell_member(frame, "native");
     hdx_buffer_text(to, "(");
     if (native->kind == HDX_CELL_BOOL && native->as.boolean)
         hdx_buffer_text(to, "Native Method");
@@ -79,7 +79,7 @@ static void put_source(hdx_buffer *to, const hdx_cell *frame, const hdx_render_o
 static void put_frame(page *p, const hdx_cell *frame)
 {
     static const char at[] = "    at ";
-    const hdx_cell   *method = cli_member(frame, "method");
+    const hdx_cell   *method = hdx_cell_member(frame, "method");
     const hdx_text    text = method->kind == HDX_CELL_TEXT ? method->as.text : (hdx_text){ "?", 1 };
     uint32_t          name = 0, dot = 0;
     while (name < text.len && text.at[name] != '(')
@@ -113,16 +113,16 @@ static void put_locals(page *p, const hdx_cell *locals)
         const uint32_t  beside = sizeof before + 2 + 9 + 2 + 12;
         hdx_buffer_clear(&p->text);
         const hdx_render_object shown =
-            hdx_render_object_text(&p->text, cli_member(o, "class"), cli_member(o, "label"), p->options);
+            hdx_render_object_text(&p->text, hdx_cell_member(o, "class"), hdx_cell_member(o, "label"), p->options);
         hdx_buffer_text(&p->out, before);
         if (p->text.len > 0 && p->options->width > 0)
             (void)hdx_render_object_in(&p->out, p->text.at, p->text.len, shown,
                                        p->options->width > beside ? p->options->width - beside : 0, p->options->ascii);
         else if (p->text.len > 0)
             hdx_buffer_put(&p->out, p->text.at, p->text.len);
-        put(p, "  ", cli_member(o, "retained"), HDX_UNIT_BYTES, "");
+        put(p, "  ", hdx_cell_member(o, "retained"), HDX_UNIT_BYTES, "");
         hdx_buffer_text(&p->out, "  ");
-        put_address(p, cli_member(o, "address"));
+        put_address(p, hdx_cell_member(o, "address"));
         hdx_buffer_text(&p->out, "\n");
     }
 }
@@ -140,7 +140,7 @@ hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, con
         put_thread(&p);
         for (uint64_t i = 0; good && frames->kind == HDX_CELL_LIST && i < frames->as.list.count; i++) {
             put_frame(&p, &frames->as.list.at[i]);
-            put_locals(&p, cli_member(&frames->as.list.at[i], "local_objects"));
+            put_locals(&p, hdx_cell_member(&frames->as.list.at[i], "local_objects"));
             good = cli_flush(&p.out, sink);
         }
         if (frames->kind == HDX_CELL_LIST && frames->as.list.count == 0)

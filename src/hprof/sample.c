@@ -520,7 +520,7 @@ static hdx_code choose(sampler *k, hdx_error *err)
     hdx_sample    *s = k->s;
     const bool     all = s->prefix != NULL || k->heap_bytes <= k->bytes;
     const uint64_t expected =
-        k->cut ? s->dump_size - s->prefix_size : 0; /* after the prefix; the chosen dump, as far as it is known */
+        k->cut ? s->dump_size - s->prefix_size : 0; /* bytes of the chosen dump after the prefix; 0: unknown */
     hdx_code code;
     k->window.chunk = TABLE_CHUNK;
     code = all ? choose_all(k, err) : choose_spread(k, err);

@@ -394,7 +394,7 @@ static void take_numbers(hdx_pass *p, const hdx_checkpoint_head *h)
     }
 }
 
-/* Tasks of an incomplete step are repeated unless a seal shows that nobody has touched their files. */
+/* Tasks of an incomplete step are repeated unless a seal shows that their files are unchanged. */
 static void take_tasks(hdx_pass *p, const hdx_checkpoint_head *h)
 {
     hdx_build *b = p->b;

@@ -10,7 +10,7 @@
  * depth-first and a path is the shortest is not checked: that would repeat the search.
  *
  * Two files with the same pairs are compared by the sum, over all pairs, of a number that is computed from the pair, as
- * in verify, but with a random key: whoever forges a file cannot predict the sum.
+ * in verify, but with a random key: the author of a forged file cannot predict the sum.
  * Cost: one reading of each file, by all threads.
  */
 #include "making/checkpoint.h"

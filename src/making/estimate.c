@@ -270,7 +270,7 @@ hdx_sample_pace hdx_forecast_pace(const hdx_sample_times *t)
     return p;
 }
 
-/* Changes b to a build of the whole dump, as far as hdx_forecast reads it. */
+/* Changes the members of b that hdx_forecast reads to those of a build of the whole dump. */
 static void scale_build(hdx_build *b, const findings *f)
 {
     const hdx_sample *s = f->sample;

@@ -7,8 +7,8 @@
  * A file that agrees with the seal contains the bytes that we wrote. Reading it completely to make sure would take time
  * that a build which is interrupted again and again does not have. Why a foreign folder cannot contain a valid seal:
  *
- *     Inode numbers and the time of the last change (ctime, in nanoseconds) are set by the kernel, and nobody, not even
- *     the owner, can choose them: the author of a folder would have to know what its files get when they are unpacked
+ *     Inode numbers and the time of the last change (ctime, in nanoseconds) are set by the kernel. Not even the owner
+ *     can choose them: the author of a folder would have to know what its files get when they are unpacked
  *     here. The seal names this boot of this machine, which is unknown elsewhere, and within one boot no write is
  *     lost. Files of other users, and files that others can write to, are refused before (place.c); a program that
  *     can write as this user needs no leftovers to do harm.

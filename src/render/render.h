@@ -8,6 +8,11 @@
 #include "base/base.h"
 #include <heapdex/render.h>
 
+/* ---- cells.c: the value of a key, a cell of a row, an extra of rows; a null cell if there is none ---- */
+const hdx_cell *hdx_cell_member(const hdx_cell *object, const char *key);
+const hdx_cell *hdx_cell_named(const hdx_column *columns, unsigned count, const hdx_cell *row, const char *name);
+const hdx_cell *hdx_rows_extra_cell(const hdx_rows *rows, const char *key);
+
 /* Appends a cell as JSON text. */
 void hdx_render_json_cell(hdx_buffer *out, const hdx_cell *cell);
 

@@ -90,19 +90,19 @@ static hdx_text simple_name(hdx_text name)
 
 static hdx_code add(map *m, const hdx_column *columns, unsigned count, const hdx_cell *row, hdx_error *err)
 {
-    const hdx_cell *name = hdx_doc_named(columns, count, row, "class"),
-                   *label = hdx_doc_named(columns, count, row, "label"),
-                   *objects = hdx_doc_named(columns, count, row, "objects"),
-                   *bytes = hdx_doc_named(columns, count, row, "retained");
+    const hdx_cell *name = hdx_cell_named(columns, count, row, "class"),
+                   *label = hdx_cell_named(columns, count, row, "label"),
+                   *objects = hdx_cell_named(columns, count, row, "objects"),
+                   *bytes = hdx_cell_named(columns, count, row, "retained");
     const hdx_render_options human = { .human_sizes = true };
     hdx_buffer               b = hdx_buffer_of(NULL);
     if (!hdx_list_room(NULL, HDX_LIST_REF(&m->tiles)))
         return hdx_no_memory(err, "a treemap", m->tiles.count * sizeof *m->tiles.at);
     tile *t = &m->tiles.at[m->tiles.count++];
     *t = (tile){ .bytes = bytes->as.natural,
-                 .parent = (uint32_t)hdx_doc_named(columns, count, row, "parent")->as.natural,
-                 .depth = (unsigned)hdx_doc_named(columns, count, row, "depth")->as.natural,
-                 .kind = kind_of(hdx_doc_named(columns, count, row, "origin"), name) };
+                 .parent = (uint32_t)hdx_cell_named(columns, count, row, "parent")->as.natural,
+                 .depth = (unsigned)hdx_cell_named(columns, count, row, "depth")->as.natural,
+                 .kind = kind_of(hdx_cell_named(columns, count, row, "origin"), name) };
     for (unsigned whole = 0; whole < 2; whole++) {
         if (name->kind == HDX_CELL_TEXT) {
             const hdx_text shown = whole ? name->as.text : simple_name(name->as.text);

@@ -152,26 +152,35 @@ void hdx_doc_section_end(page *p)
     hdx_doc_flush(p);
 }
 
+void hdx_doc_heading_begin(page *p) { put_for(p, "<h3>", "\n### "); }
+void hdx_doc_heading_end(page *p) { put_for(p, "</h3>\n", "\n\n"); }
+void hdx_doc_paragraph_begin(page *p) { put_for(p, "<p>", ""); }
+void hdx_doc_paragraph_end(page *p) { put_for(p, "</p>\n", "\n\n"); }
+void hdx_doc_strong_begin(page *p) { put_for(p, "<b>", "**"); }
+void hdx_doc_strong_end(page *p) { put_for(p, "</b>", "**"); }
+void hdx_doc_card_begin(page *p) { put_for(p, "<div class=card>", ""); }
+void hdx_doc_card_end(page *p) { put_for(p, "</div>\n", "\n"); }
+
 void hdx_doc_heading(page *p, const char *title)
 {
-    put_for(p, "<h3>", "\n### ");
+    hdx_doc_heading_begin(p);
     hdx_doc_string(p, title);
-    put_for(p, "</h3>\n", "\n\n");
+    hdx_doc_heading_end(p);
 }
 
 void hdx_doc_say(page *p, const char *text)
 {
-    put_for(p, "<p>", "");
+    hdx_doc_paragraph_begin(p);
     hdx_doc_string(p, text);
-    put_for(p, "</p>\n", "\n\n");
+    hdx_doc_paragraph_end(p);
 }
 
 void hdx_doc_say_cell(page *p, const hdx_cell *text)
 {
-    put_for(p, "<p>", "");
+    hdx_doc_paragraph_begin(p);
     if (text->kind == HDX_CELL_TEXT)
         hdx_doc_text(p, text->as.text.at, text->as.text.len);
-    put_for(p, "</p>\n", "\n\n");
+    hdx_doc_paragraph_end(p);
 }
 
 void hdx_doc_facts(page *p) { put_for(p, "<dl>", "| | |\n| --- | --- |\n"); }

@@ -39,6 +39,15 @@ void hdx_doc_value(page *p, const hdx_cell *cell, hdx_unit unit);
 void hdx_doc_section(page *p, const char *id, const char *title);
 void hdx_doc_section_end(page *p);
 void hdx_doc_heading(page *p, const char *title);
+/* A heading, a paragraph, and important text within them, whose content the caller writes. */
+void hdx_doc_heading_begin(page *p);
+void hdx_doc_heading_end(page *p);
+void hdx_doc_paragraph_begin(page *p);
+void hdx_doc_paragraph_end(page *p);
+void hdx_doc_strong_begin(page *p);
+void hdx_doc_strong_end(page *p);
+void hdx_doc_card_begin(page *p); /* a box around blocks */
+void hdx_doc_card_end(page *p);
 void hdx_doc_say(page *p, const char *text);
 void hdx_doc_say_cell(page *p, const hdx_cell *text); /* a sentence that an answer gave */
 void hdx_doc_facts(page *p);
@@ -69,11 +78,6 @@ void hdx_doc_path_end(page *p);
 
 const char *hdx_doc_style(void);      /* of HTML documents */
 const char *hdx_doc_style_hash(void); /* "sha256-..." in base64 */
-
-/* ---- answers.c ---- */
-const hdx_cell *hdx_doc_member(const hdx_cell *object, const char *key); /* a null cell if there is none */
-const hdx_cell *hdx_doc_extra(const hdx_rows *rows, const char *key);
-const hdx_cell *hdx_doc_named(const hdx_column *columns, unsigned count, const hdx_cell *row, const char *name);
 
 /* ---- map.c ---- */
 /* Draws the rows of dominators --merge; HTML only. */

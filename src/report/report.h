@@ -2,7 +2,6 @@
  * report.h - the answers about a heap as one document that can be mailed: HTML without a script, Markdown, or JSON.
  *
  *   sections.c   which answers are in it, and what is said about each
- *   answers.c    one answer as a table of the document
  *   map.c        the dominator tree by class path as a picture (treemap)
  *   page.c       the document: headings, paragraphs, tables, paths; all text of a heap passes hdx_doc_text
  *   style.c      the style sheet of the HTML document

@@ -32,7 +32,7 @@ typedef struct section {
 static const section sections[] = {
     { .id = "classes",
       .title = "Classes",
-      .command = "histogram --retained",
+      .command = "histogram --retained --sort retained",
       .answer = "histogram",
       .arguments = { { "retained", "true" }, { "sort", "retained" } },
       .columns = { { "class", "class" },
@@ -62,7 +62,7 @@ static const section sections[] = {
                    { "address", "address" } },
       .rows = 50 },
     { .heading = "Held by static fields",
-      .command = "statics",
+      .command = "statics --sort retained",
       .answer = "statics",
       .arguments = { { "sort", "retained" } },
       .columns = { { "static", "static field" },
@@ -200,8 +200,8 @@ static bool is_number(const hdx_column *c)
 /* A class with the text of the object, as tables have it; redacted: without the text. */
 static void put_cell(report *r, const hdx_column *columns, unsigned count, const hdx_cell *row, const hdx_column *c)
 {
-    const hdx_cell *cell = hdx_doc_named(columns, count, row, c->name);
-    const hdx_cell *label = hdx_doc_named(columns, count, row, "label");
+    const hdx_cell *cell = hdx_cell_named(columns, count, row, c->name);
+    const hdx_cell *label = hdx_cell_named(columns, count, row, "label");
     for (unsigned i = 0; i < count; i++)
         if ((columns[i].flags & HDX_COLUMN_PHRASE) != 0 && (c->flags & HDX_COLUMN_CLASS_NAME) != 0) {
             if (cell->kind == HDX_CELL_TEXT)
@@ -339,10 +339,10 @@ static hdx_code put_overview(report *r, hdx_error *err)
     while (hdx_rows_next(rows, &row))
         ;
     if ((code = hdx_rows_end(rows, err)) == HDX_OK) {
-        const hdx_cell *info = hdx_doc_extra(rows, "info"), *triage = hdx_doc_member(info, "triage");
+        const hdx_cell *info = hdx_rows_extra_cell(rows, "info"), *triage = hdx_cell_member(info, "triage");
         hdx_doc_facts(&r->p);
         for (size_t i = 0; i < HDX_COUNT(facts); i++) {
-            const hdx_cell *value = hdx_doc_member(info, facts[i].key);
+            const hdx_cell *value = hdx_cell_member(info, facts[i].key);
             if (value->kind != HDX_CELL_NULL && value->kind != HDX_CELL_OBJECT)
                 hdx_doc_fact(&r->p, facts[i].name, value, facts[i].unit);
         }
@@ -353,10 +353,10 @@ static hdx_code put_overview(report *r, hdx_error *err)
                 damage->value.as.list.count > 0)
                 hdx_doc_say(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest.");
         for (uint64_t i = 0; triage->kind == HDX_CELL_LIST && i < triage->as.list.count && !r->options->redact; i++) {
-            const hdx_cell *one = &triage->as.list.at[i], *kind = hdx_doc_member(one, "kind");
+            const hdx_cell *one = &triage->as.list.at[i], *kind = hdx_cell_member(one, "kind");
             if (kind->kind == HDX_CELL_TEXT && hdx_text_is(kind->as.text, "suspect"))
                 continue; /* the next section says it with its path */
-            hdx_doc_say_cell(&r->p, hdx_doc_member(one, "sentence"));
+            hdx_doc_say_cell(&r->p, hdx_cell_member(one, "sentence"));
         }
         hdx_doc_command(&r->p, "info", r->dump);
     }
@@ -368,7 +368,7 @@ static hdx_code put_overview(report *r, hdx_error *err)
 
 static void put_name(report *r, const hdx_cell *step)
 {
-    const hdx_cell *class_name = hdx_doc_member(step, "class"), *label = hdx_doc_member(step, "label");
+    const hdx_cell *class_name = hdx_cell_member(step, "class"), *label = hdx_cell_member(step, "label");
     const bool      text = label->kind == HDX_CELL_TEXT;
     if (text && label->as.text.len > 6 && memcmp(label->as.text.at, "class ", 6) == 0) {
         hdx_doc_string(&r->p, "class ");
@@ -386,8 +386,8 @@ static void put_name(report *r, const hdx_cell *step)
 
 static void put_path(report *r, const hdx_cell *path)
 {
-    const hdx_cell *steps = hdx_doc_member(path, "steps"),
-                   *types = hdx_doc_member(hdx_doc_member(path, "root"), "types");
+    const hdx_cell *steps = hdx_cell_member(path, "steps"),
+                   *types = hdx_cell_member(hdx_cell_member(path, "root"), "types");
     if (steps->kind != HDX_CELL_LIST || steps->as.list.count == 0)
         return;
     hdx_doc_path(&r->p);
@@ -404,8 +404,8 @@ static void put_path(report *r, const hdx_cell *path)
     }
     hdx_doc_step_end(&r->p);
     for (uint64_t i = 0; i < steps->as.list.count; i++) {
-        const hdx_cell *step = &steps->as.list.at[i], *reference = hdx_doc_member(step, "reference"),
-                       *name = hdx_doc_member(reference, "name"), *frame = hdx_doc_member(reference, "frame");
+        const hdx_cell *step = &steps->as.list.at[i], *reference = hdx_cell_member(step, "reference"),
+                       *name = hdx_cell_member(reference, "name"), *frame = hdx_cell_member(reference, "frame");
         hdx_doc_step(&r->p, false, i + 1 == steps->as.list.count);
         put_name(r, step);
         if (name->kind == HDX_CELL_TEXT) {
@@ -413,7 +413,7 @@ static void put_path(report *r, const hdx_cell *path)
             hdx_doc_text(&r->p, name->as.text.at, name->as.text.len);
         }
         hdx_doc_string(&r->p, " (retains ");
-        hdx_doc_value(&r->p, hdx_doc_member(step, "retained"), HDX_UNIT_BYTES);
+        hdx_doc_value(&r->p, hdx_cell_member(step, "retained"), HDX_UNIT_BYTES);
         hdx_doc_string(&r->p, ")");
         if (frame->kind == HDX_CELL_TEXT) {
             hdx_doc_string(&r->p, ", in ");
@@ -427,23 +427,22 @@ static void put_path(report *r, const hdx_cell *path)
 /* A sentence may quote the heap, so a redacted report has class and size instead. */
 static void put_suspect(report *r, const hdx_cell *suspect)
 {
-    const bool html = r->options->format == HDX_REPORT_HTML;
-    hdx_buffer_text(&r->p.out, html ? "<div class=card>" : "");
+    hdx_doc_card_begin(&r->p);
     if (!r->options->redact) {
-        hdx_doc_say_cell(&r->p, hdx_doc_member(suspect, "sentence"));
+        hdx_doc_say_cell(&r->p, hdx_cell_member(suspect, "sentence"));
     } else {
-        const hdx_cell *class_name = hdx_doc_member(suspect, "class");
-        hdx_buffer_text(&r->p.out, html ? "<p>" : "");
+        const hdx_cell *class_name = hdx_cell_member(suspect, "class");
+        hdx_doc_paragraph_begin(&r->p);
         if (class_name->kind == HDX_CELL_TEXT)
             hdx_doc_class(&r->p, class_name->as.text);
         hdx_doc_string(&r->p, ": ");
-        hdx_doc_value(&r->p, hdx_doc_member(suspect, "objects"), HDX_UNIT_COUNT);
+        hdx_doc_value(&r->p, hdx_cell_member(suspect, "objects"), HDX_UNIT_COUNT);
         hdx_doc_string(&r->p, " objects retain ");
-        hdx_doc_value(&r->p, hdx_doc_member(suspect, "bytes"), HDX_UNIT_BYTES);
-        hdx_buffer_text(&r->p.out, html ? "</p>" : "\n\n");
+        hdx_doc_value(&r->p, hdx_cell_member(suspect, "bytes"), HDX_UNIT_BYTES);
+        hdx_doc_paragraph_end(&r->p);
     }
-    put_path(r, hdx_doc_member(suspect, "path"));
-    hdx_buffer_text(&r->p.out, html ? "</div>\n" : "\n");
+    put_path(r, hdx_cell_member(suspect, "path"));
+    hdx_doc_card_end(&r->p);
 }
 
 static hdx_code put_suspects(report *r, hdx_error *err)
@@ -456,7 +455,7 @@ static hdx_code put_suspects(report *r, hdx_error *err)
     while (code == HDX_OK && hdx_rows_next(rows, &row))
         ;
     if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
-        const hdx_cell *all = hdx_doc_extra(rows, "suspects");
+        const hdx_cell *all = hdx_rows_extra_cell(rows, "suspects");
         const uint64_t  count = all->kind == HDX_CELL_LIST ? all->as.list.count : 0;
         for (uint64_t i = 0; i < count && !hdx_doc_is_full(&r->p); i++)
             put_suspect(r, &all->as.list.at[i]);
@@ -473,7 +472,7 @@ static hdx_code put_suspects(report *r, hdx_error *err)
 /* ---- the map ---- */
 
 static const section map_table = {
-    .command = "dominators --merge",
+    .command = "dominators --merge --least 0.5% --depth 3",
     .answer = "dominators",
     .arguments = { { "merge", "true" }, { "least", "0.5%" }, { "depth", "3" } },
     .columns = { { "depth", "level" },
@@ -532,15 +531,17 @@ static bool is_own_frame(const hdx_cell *method)
 
 static void put_frames(report *r, const hdx_cell *frames)
 {
-    const bool html = r->options->format == HDX_REPORT_HTML;
     for (uint64_t i = 0; i < frames->as.list.count && i < FRAMES; i++) {
-        const hdx_cell *f = &frames->as.list.at[i], *method = hdx_doc_member(f, "method"),
-                       *source = hdx_doc_member(f, "source"), *line = hdx_doc_member(f, "line");
-        hdx_doc_step(&r->p, !is_own_frame(method), false);
-        hdx_buffer_text(&r->p.out, html && is_own_frame(method) ? "<b>" : "");
+        const hdx_cell *f = &frames->as.list.at[i], *method = hdx_cell_member(f, "method"),
+                       *source = hdx_cell_member(f, "source"), *line = hdx_cell_member(f, "line");
+        const bool own = is_own_frame(method);
+        hdx_doc_step(&r->p, !own, false);
+        if (own)
+            hdx_doc_strong_begin(&r->p);
         if (method->kind == HDX_CELL_TEXT)
             hdx_doc_text(&r->p, method->as.text.at, method->as.text.len);
-        hdx_buffer_text(&r->p.out, html && is_own_frame(method) ? "</b>" : "");
+        if (own)
+            hdx_doc_strong_end(&r->p);
         if (source->kind == HDX_CELL_TEXT) {
             hdx_doc_string(&r->p, " (");
             hdx_doc_text(&r->p, source->as.text.at, source->as.text.len);
@@ -552,9 +553,16 @@ static void put_frames(report *r, const hdx_cell *frames)
         }
         hdx_doc_step_end(&r->p);
     }
+    if (frames->as.list.count > FRAMES) {
+        char rest[48];
+        (void)snprintf(rest, sizeof rest, "(%llu more frames)", (unsigned long long)(frames->as.list.count - FRAMES));
+        hdx_doc_step(&r->p, true, false);
+        hdx_doc_string(&r->p, rest);
+        hdx_doc_step_end(&r->p);
+    }
 }
 
-/* Threads with frames of the application are written out, the others are a line. */
+/* A heading and the stack of each thread; frames of the application stand out. */
 static hdx_code put_threads(report *r, hdx_error *err)
 {
     static const hdx_argument arguments[5] = { { "stacks", "true" } };
@@ -567,27 +575,28 @@ static hdx_code put_threads(report *r, hdx_error *err)
     hdx_doc_section(&r->p, "threads", "Threads");
     const hdx_column *columns = code == HDX_OK ? hdx_rows_columns(rows, &count) : NULL;
     while (code == HDX_OK && n < THREADS && !hdx_doc_is_full(&r->p) && (more = hdx_rows_next(rows, &row))) {
-        const hdx_cell *frames = hdx_doc_named(columns, count, row, "frames"),
-                       *name = hdx_doc_named(columns, count, row, "name"),
-                       *state = hdx_doc_named(columns, count, row, "state"),
-                       *waits = hdx_doc_named(columns, count, row, "waits_for");
+        const hdx_cell *frames = hdx_cell_named(columns, count, row, "frames"),
+                       *name = hdx_cell_named(columns, count, row, "name"),
+                       *state = hdx_cell_named(columns, count, row, "state"),
+                       *waits = hdx_cell_named(columns, count, row, "waits_for");
         char title[64] = "";
         n++;
         (void)snprintf(title, sizeof title, "Thread %llu", (unsigned long long)n);
-        hdx_buffer_text(&r->p.out, r->options->format == HDX_REPORT_HTML ? "<h3>" : "\n### ");
+        hdx_doc_heading_begin(&r->p);
         if (name->kind == HDX_CELL_TEXT && !r->options->redact)
             hdx_doc_text(&r->p, name->as.text.at, name->as.text.len);
         else
             hdx_doc_string(&r->p, title);
-        hdx_buffer_text(&r->p.out, r->options->format == HDX_REPORT_HTML ? "</h3>\n<p>" : "\n\n");
+        hdx_doc_heading_end(&r->p);
+        hdx_doc_paragraph_begin(&r->p);
         hdx_doc_value(&r->p, state, HDX_UNIT_NONE);
         if (waits->kind == HDX_CELL_TEXT && !r->options->redact) {
             hdx_doc_string(&r->p, ", waits for ");
             hdx_doc_text(&r->p, waits->as.text.at, waits->as.text.len);
         }
         hdx_doc_string(&r->p, ", retains ");
-        hdx_doc_value(&r->p, hdx_doc_named(columns, count, row, "retained"), HDX_UNIT_BYTES);
-        hdx_buffer_text(&r->p.out, r->options->format == HDX_REPORT_HTML ? "</p>\n" : "\n\n");
+        hdx_doc_value(&r->p, hdx_cell_named(columns, count, row, "retained"), HDX_UNIT_BYTES);
+        hdx_doc_paragraph_end(&r->p);
         if (frames->kind == HDX_CELL_LIST && frames->as.list.count > 0) {
             hdx_doc_path(&r->p);
             put_frames(r, frames);
@@ -657,10 +666,13 @@ static hdx_code put_growth(report *r, hdx_error *err)
 
 static void put_missing(report *r)
 {
+    const char *lacks = hdx_session_lacks(r->s, 0, hdx_answer_named("dominators"));
     hdx_doc_section(&r->p, "missing", "What this report does not contain");
     hdx_doc_say(&r->p,
                 "A heap dump is one moment. It does not show when or where objects were allocated, how often, or "
                 "which garbage collections took place.");
+    if (lacks != NULL)
+        hdx_doc_say(&r->p, lacks);
     if (r->options->quick)
         hdx_doc_say(&r->p, "Equal Strings, arrays and collections were left out (--quick).");
     if (r->options->redact)

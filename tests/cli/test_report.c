@@ -84,6 +84,26 @@ Test(report, shows_hostile_names_as_text)
     ran_free(&r);
 }
 
+Test(report, says_what_is_missing)
+{
+    ran r = tool_sh("\"$H\" index shop.hprof.gz --index-dir only.hdx --quiet && rm shop.hprof.gz && "
+                    "\"$H\" report only.hdx --format md --quiet");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    expect_in(&r, "| bookshop.Bookshop&#36;SessionCache ");
+    const char *missing = strstr(r.out, "## What this report does not contain");
+    cr_assert(missing != NULL);
+    cr_expect(strstr(missing, "the dump is not available") != NULL, "%s", missing);
+    ran_free(&r);
+}
+
+Test(report, of_a_cut_dump_says_so)
+{
+    ran r = tool_sh("gzip -dc shop.hprof.gz | head -c 3000000 >cut.hprof; \"$H\" report cut.hprof --format md --quiet");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    expect_in(&r, "The dump is damaged");
+    ran_free(&r);
+}
+
 Test(report, of_several_dumps_says_what_grew)
 {
     ran r = tool_sh("\"$H\" report shop.hprof.gz shop.hprof.gz --format md --quiet");

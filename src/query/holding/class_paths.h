@@ -15,7 +15,7 @@
 #include "query/query.h"
 
 /*
- * Levels of the tree that are told apart. Objects further down, as in a long linked list, are nodes by class on the
+ * Number of levels with nodes of their own. Objects further down, as in a long linked list, are nodes by class on the
  * level below, so that all sums stay exact.
  */
 #define HDX_CLASS_PATH_LEVELS 1000u

@@ -174,7 +174,7 @@ static void restore_units(finder *f, uint32_t left)
         remove_unit(f, f->chosen[--f->used], false);
 }
 
-/* Searches again with groups, as far as possible, and uses the first `most` of them. */
+/* Searches again with groups: removes up to MOST of them, and uses the first `most`. */
 static hdx_code choose_groups(finder *f, hdx_error *err)
 {
     hdx_code code;
