@@ -248,22 +248,35 @@ static unsigned place(const char *words, const char *value)
     return n;
 }
 
+static void take_format(const char *value, cli_call *call)
+{
+    static const struct {
+        const char *name;
+        hdx_format  format;
+    } of_rows[] = { { "table", HDX_FORMAT_TABLE },
+                    { "json", HDX_FORMAT_JSON },
+                    { "jsonl", HDX_FORMAT_JSONL },
+                    { "csv", HDX_FORMAT_CSV },
+                    { "tsv", HDX_FORMAT_TSV } };
+    call->format = HDX_FORMAT_JSONL; /* for the others: the values of rows are not made for people */
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++)
+        if (strcmp(of_rows[i].name, value) == 0)
+            call->format = of_rows[i].format;
+    call->parquet = strcmp(value, "parquet") == 0;
+    call->sqlite = strcmp(value, "sqlite") == 0;
+    call->draws = cli_draw_named(value, &call->picture);
+}
+
 /* The library has looked at the value. */
 static void take(const cli_option *o, const char *value, cli_call *call)
 {
-    static const hdx_format formats[] = { HDX_FORMAT_TABLE, HDX_FORMAT_JSON,  HDX_FORMAT_JSONL, HDX_FORMAT_CSV,
-                                          HDX_FORMAT_TSV,   HDX_FORMAT_JSONL, HDX_FORMAT_JSONL };
-    static const cli_when   colors[] = { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
+    static const cli_when colors[] = { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
     switch (o->id) {
     case CLI_OPT_ANSWER: call->arguments[call->argument_count++] = (hdx_argument){ o->is->name, value }; break;
     case CLI_OPT_HELP: call->wants = CLI_WANTS_HELP; break;
     case CLI_OPT_VERSION: call->wants = CLI_WANTS_VERSION; break;
     case CLI_OPT_SCHEMA: call->wants = CLI_WANTS_SCHEMA; break;
-    case CLI_OPT_FORMAT:
-        call->format = formats[place("table json jsonl csv tsv parquet sqlite", value)];
-        call->parquet = strcmp(value, "parquet") == 0;
-        call->sqlite = strcmp(value, "sqlite") == 0;
-        break;
+    case CLI_OPT_FORMAT: take_format(value, call); break;
     case CLI_OPT_ENCODING: call->encoding = value; break;
     case CLI_OPT_OUTPUT: call->output = value; break;
     case CLI_OPT_RAW: call->raw = true; break;
@@ -385,6 +398,8 @@ static hdx_code finish(cli_call *call, hdx_error *err)
     else if (call->parquet && call->output == NULL && isatty(STDOUT_FILENO) == 1)
         code = hdx_hint(err, usage(err, "--format parquet cannot be written to a terminal"),
                         "-o FILE writes it to a file");
+    else
+        code = cli_draw_check(call, err);
     hdx_buffer_free(&how);
     if (code != HDX_OK && cli_is(call, "check") && words > most && err->hint[0] == '\0')
         return hdx_hint(err, code, "quote a rule as one argument: --max 'retained com.acme.* 50M'");

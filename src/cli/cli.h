@@ -37,6 +37,7 @@
 #include "base/base.h"
 #include "base/whole.h"
 #include "render/render.h"
+#include "report/report.h"
 #include <heapdex/heapdex.h>
 #include <heapdex/sql.h>
 
@@ -111,34 +112,46 @@ typedef enum cli_wants {
     CLI_WANTS_LOOK
 } cli_wants;
 typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena given to cli_parse */
-    cli_wants         wants;
-    const hdx_answer *answer;    /* NULL: none named (general help) */
-    const char       *topic;     /* of `heapdex help`, if it is not a command; NULL: none */
-    hdx_argument     *arguments; /* with room for those that words and formats add */
-    size_t            argument_count, argument_room;
-    const char      **words; /* after DUMP */
-    size_t            word_count;
-    hdx_index_options index; /* also has the dump */
-    hdx_format        format;
-    const char       *output;   /* NULL: standard output */
-    bool              bytes;    /* --units bytes */
-    bool              raw;      /* --raw */
-    bool              parquet;  /* --format parquet: rows without text; `format` is that of rows alone */
-    bool              sqlite;   /* --format sqlite: likewise */
-    const char       *encoding; /* of parquet; NULL: not given */
-    bool              full_text;
-    bool              text; /* --text of object: its content and no rows */
-    bool              no_pager;
-    bool              quiet, verbose;
-    cli_when          progress, color;
-    const char       *junit, *sarif, *markdown;
-    cli_fail          fail_on;
+    cli_wants          wants;
+    const hdx_answer  *answer;    /* NULL: none named (general help) */
+    const char        *topic;     /* of `heapdex help`, if it is not a command; NULL: none */
+    hdx_argument      *arguments; /* with room for those that words and formats add */
+    size_t             argument_count, argument_room;
+    const char       **words; /* after DUMP */
+    size_t             word_count;
+    hdx_index_options  index; /* also has the dump */
+    hdx_format         format;
+    const char        *output;   /* NULL: standard output */
+    bool               bytes;    /* --units bytes */
+    bool               raw;      /* --raw */
+    bool               parquet;  /* --format parquet: rows without text; `format` is that of rows alone */
+    bool               sqlite;   /* --format sqlite: likewise */
+    const char        *encoding; /* of parquet; NULL: not given */
+    bool               draws;    /* --format names a picture: likewise */
+    hdx_picture_format picture;
+    bool               full_text;
+    bool               text; /* --text of object: its content and no rows */
+    bool               no_pager;
+    bool               quiet, verbose;
+    cli_when           progress, color;
+    const char        *junit, *sarif, *markdown;
+    cli_fail           fail_on;
 } cli_call;
 hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call *call, hdx_error *err);
 /*
  * Returns whether --format json is among the arguments: errors are then documents, even if the arguments are invalid.
  */
 bool cli_asks_json(int argc, const char *const *argv);
+
+/* ---- draw.c ---- */
+/* Returns whether --format names a picture, and which. */
+bool cli_draw_named(const char *format, hdx_picture_format *out);
+/* Checks that the options of a call suit its picture. HDX_OK if the format is none. */
+hdx_code cli_draw_check(const cli_call *c, hdx_error *err);
+/* Adds the arguments that a picture needs. */
+void cli_draw_arguments(cli_call *c);
+struct cli_run;
+hdx_code cli_draw(struct cli_run *run, const cli_call *c, hdx_rows *rows, hdx_error *err);
 
 /* ---- call.c ---- */
 /* Returns the value of a parameter; NULL: not given. */
@@ -356,7 +369,6 @@ void cli_put_command(hdx_buffer *out, const cli_call *c, hdx_text command);
 /* Appends a command to run next, after its purpose as a comment of the shell. */
 void cli_put_next(hdx_buffer *out, const cli_call *c, hdx_text says, hdx_text command, unsigned width);
 void cli_put_nothing(hdx_buffer *out, hdx_rows *rows); /* why there are no rows, as in tables */
-struct cli_run;
 /* --fail-on of answers that evaluate it themselves */
 void cli_tell_failures(struct cli_run *run, const hdx_rows *rows);
 bool cli_flush(hdx_buffer *out, const hdx_sink *sink); /* empties it; false: the sink failed */

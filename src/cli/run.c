@@ -258,6 +258,7 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
         c->arguments[c->argument_count++] = (hdx_argument){ "texts", c->full_text ? "all" : "whole" };
     if (c->format == HDX_FORMAT_TABLE)
         c->arguments[c->argument_count++] = (hdx_argument){ "sizes", "true" };
+    cli_draw_arguments(c);
     if (folds(c, run->output))
         c->arguments[c->argument_count++] = (hdx_argument){ "fold", "similar" };
     return HDX_OK;
@@ -304,7 +305,9 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
         code = cli_leaks_after(run, err);
     if (cli_is(c, "check"))
         code = cli_check_after(run, err);
-    if (code == HDX_OK && (cli_reports_shown(c) == 0 || c->output != NULL))
+    if (code == HDX_OK && c->draws)
+        code = cli_draw(run, c, rows, err);
+    else if (code == HDX_OK && (cli_reports_shown(c) == 0 || c->output != NULL))
         code = render(run, rows, err);
     if (code == HDX_OK)
         cli_tell_failures(run, rows);

@@ -26,6 +26,8 @@
 #define NO_INDEX "detect strip restore" /* what needs no index */
 #define NO_BUILD NO_INDEX " remove"
 
+#define ROW_FORMATS "table json jsonl csv tsv parquet"
+
 static const struct own {
     cli_option_id id;
     char          letter;
@@ -44,8 +46,13 @@ static const struct own {
                    "to a file") },
     { CLI_OPT_FORMAT, 0, "export", NULL,
       CHOICE("format", "FORMAT", "csv tsv jsonl parquet sqlite", "output format; default: csv") },
-    { CLI_OPT_FORMAT, 0, NULL, NULL,
-      CHOICE("format", "FORMAT", "table json jsonl csv tsv parquet", "output format; default: table") },
+    { CLI_OPT_FORMAT, 0, "dominators", NULL,
+      CHOICE("format", "FORMAT", ROW_FORMATS " folded speedscope pprof svg",
+             "output format; default: table. With --merge also a profile for flamegraph.pl, speedscope or pprof, and a "
+             "treemap") },
+    { CLI_OPT_FORMAT, 0, "path refs", NULL,
+      CHOICE("format", "FORMAT", ROW_FORMATS " dot", "output format; default: table. dot: a graph for Graphviz") },
+    { CLI_OPT_FORMAT, 0, NULL, NULL, CHOICE("format", "FORMAT", ROW_FORMATS, "output format; default: table") },
     { CLI_OPT_OUTPUT, 'o', NULL, NULL,
       TEXT("output", FILE, "FILE", "write to FILE, completely or not at all; - is standard output") },
     { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */

@@ -2,9 +2,9 @@
  * map.c - the dominator tree by class path as a treemap: a tile for each row, as large as what it retains, inside it
  * those below. Rests are tiles, so that tiles fill the picture.
  *
- * In:  the rows of dominators --merge (three levels or fewer).
- * Out: SVG, twice: one for wide screens, one for narrow ones. Places and colours are attributes, so that the picture
- *      needs no style sheet.
+ * In:  the rows of dominators --merge.
+ * Out: SVG of three levels. In a document twice: one for wide screens, one for narrow ones; or as a file of its own.
+ *      Places and colours are attributes, so that the picture needs no style sheet.
  * Cost: rows that are kept and laid out; bounded by the least size that was asked for.
  *
  * Tiles are laid out as in "Squarified Treemaps" (Bruls, Huizing, van Wijk 2000): a row of tiles takes more of them as
@@ -16,13 +16,15 @@
 
 #include <stdlib.h>
 
-#define GAP    3.0  /* between a tile and those inside */
-#define HEAD   17.0 /* for the name of a tile with others inside */
-#define LETTER 6.4  /* width of a letter at 11 px */
-#define DEEP   3u   /* levels that are drawn */
+#define GAP         3.0  /* between a tile and those inside */
+#define HEAD        17.0 /* for the name of a tile with others inside */
+#define LETTER      6.4  /* width of a letter at 11 px */
+#define DEEP        3u   /* levels that are drawn */
+#define WIDE        1000.0
+#define WIDE_HEIGHT 560.0
 
 typedef struct tile {
-    char    *name, *text; /* text: the whole description */
+    char    *name, *size, *text; /* text: the whole description */
     uint64_t bytes;
     uint32_t parent; /* 0: none; otherwise index + 1 */
     unsigned depth;
@@ -124,8 +126,10 @@ static hdx_code add(map *m, const hdx_column *columns, unsigned count, const hdx
             t->name = copy(&b);
         }
     }
+    (void)hdx_render_cell(&b, bytes, HDX_UNIT_BYTES, &human);
+    t->size = copy(&b);
     hdx_buffer_free(&b);
-    return t->name == NULL || t->text == NULL ? hdx_no_memory(err, "a treemap", 0) : HDX_OK;
+    return t->name == NULL || t->size == NULL || t->text == NULL ? hdx_no_memory(err, "a treemap", 0) : HDX_OK;
 }
 
 /* ---- layout ---- */
@@ -171,6 +175,27 @@ static uint64_t lay_row(const double *areas, uint64_t count, box *left, box *out
 
 /* ---- drawing ---- */
 
+static void put_words(map *m, double x, double y, const char *more, const char *at, size_t len)
+{
+    hdx_buffer_format(&m->p->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\"%s>", x, y, more);
+    hdx_doc_text(m->p, at, len);
+    hdx_buffer_text(&m->p->out, "</text>");
+}
+
+/* The name, and behind it the size where there are tiles inside and it fits. */
+static void put_name(map *m, const tile *t, box b, unsigned letters, bool has_inside)
+{
+    hdx_buffer line = hdx_buffer_of(NULL);
+    const bool fits = has_inside && strlen(t->name) + strlen(t->size) + 2 <= letters;
+    (void)hdx_render_cut(&line, t->name, strlen(t->name), letters, false);
+    if (fits)
+        hdx_buffer_format(&line, "  %s", t->size);
+    m->p->out.failed = m->p->out.failed || line.failed;
+    put_words(m, b.x + 4, b.y + 12.5, has_inside ? " font-weight=\"600\"" : "", line.at != NULL ? line.at : "",
+              (size_t)line.len);
+    hdx_buffer_free(&line);
+}
+
 static void put_tile(map *m, const tile *t, box b, bool has_inside)
 {
     hdx_buffer    *out = &m->p->out;
@@ -178,18 +203,13 @@ static void put_tile(map *m, const tile *t, box b, bool has_inside)
     hdx_buffer_text(out, "<g><title>");
     hdx_doc_string(m->p, t->text);
     hdx_buffer_format(out,
-                      "</title><rect class=%c x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
+                      "</title><rect class=\"%c\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
                       "stroke=\"#fbfbf9\"/>",
                       t->kind, b.x, b.y, b.w, b.h, fill_of(t->kind));
-    if (letters >= 4 && b.h >= HEAD) {
-        hdx_buffer cut = hdx_buffer_of(NULL);
-        (void)hdx_render_cut(&cut, t->name, strlen(t->name), letters, false);
-        hdx_buffer_format(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\"%s>", b.x + 4, b.y + 12.5,
-                          has_inside ? " font-weight=\"600\"" : "");
-        hdx_doc_text(m->p, cut.at != NULL ? cut.at : "", (size_t)cut.len);
-        hdx_buffer_text(out, "</text>");
-        hdx_buffer_free(&cut);
-    }
+    if (letters >= 4 && b.h >= HEAD)
+        put_name(m, t, b, letters, has_inside);
+    if (!has_inside && letters >= strlen(t->size) && b.h >= 2 * HEAD)
+        put_words(m, b.x + 4, b.y + 27, "", t->size, strlen(t->size));
     hdx_buffer_text(out, "</g>");
 }
 
@@ -251,44 +271,67 @@ static hdx_code draw_level(map *m, const waiting *w, waiting_list *list, hdx_err
     return code;
 }
 
-static hdx_code draw(map *m, double width, double height, bool small, hdx_error *err)
+/* The tiles of all levels, in a rectangle at 0, 0. */
+static hdx_code draw(map *m, double width, double height, hdx_error *err)
 {
     waiting_list  list = { 0 };
     hdx_code      code = HDX_OK;
     const waiting whole = { 0, 0, { 0, 0, width, height } };
-    hdx_buffer_format(
-        &m->p->out,
-        "<svg class=\"map%s\"%s viewBox=\"0 0 %.0f %.0f\" role=img aria-label=\"Map of the heap: the "
-        "table below has the same rows\" font-family=\"sans-serif\" xmlns=\"http://www.w3.org/2000/svg\">",
-        small ? " small" : "", small ? " display=none" : "", width, height);
     code = draw_level(m, &whole, &list, err);
     for (uint64_t i = 0; code == HDX_OK && i < list.count; i++) {
         const waiting w = list.at[i];
         code = draw_level(m, &w, &list, err);
     }
-    hdx_buffer_text(&m->p->out, "</svg>\n");
     hdx_list_free(NULL, HDX_LIST_REF(&list));
     return code;
 }
 
-hdx_code hdx_doc_map(page *p, hdx_rows *rows, hdx_error *err)
+static hdx_code map_open(map *m, hdx_rows *rows, hdx_error *err)
 {
-    map               m = { .p = p };
     unsigned          count;
     const hdx_column *columns = hdx_rows_columns(rows, &count);
     const hdx_cell   *row;
     hdx_code          code = HDX_OK;
     while (code == HDX_OK && hdx_rows_next(rows, &row))
-        code = add(&m, columns, count, row, err);
+        code = add(m, columns, count, row, err);
     if (code == HDX_OK)
         code = hdx_rows_end(rows, err);
-    for (uint64_t i = 0; i < m.tiles.count; i++)
-        if (m.tiles.at[i].parent > 0 && m.tiles.at[i].parent <= m.tiles.count)
-            m.tiles.at[m.tiles.at[i].parent - 1].open = true;
+    for (uint64_t i = 0; i < m->tiles.count; i++)
+        if (m->tiles.at[i].parent > 0 && m->tiles.at[i].parent <= m->tiles.count)
+            m->tiles.at[m->tiles.at[i].parent - 1].open = true;
+    return code;
+}
+
+static void map_close(map *m)
+{
+    for (uint64_t i = 0; i < m->tiles.count; i++) {
+        free(m->tiles.at[i].name);
+        free(m->tiles.at[i].size);
+        free(m->tiles.at[i].text);
+    }
+    hdx_list_free(NULL, HDX_LIST_REF(&m->tiles));
+}
+
+static hdx_code draw_inline(map *m, double width, double height, bool small, hdx_error *err)
+{
+    hdx_buffer_format(
+        &m->p->out,
+        "<svg class=\"map%s\"%s viewBox=\"0 0 %.0f %.0f\" role=img aria-label=\"Map of the heap: the "
+        "table below has the same rows\" font-family=\"sans-serif\" xmlns=\"http://www.w3.org/2000/svg\">",
+        small ? " small" : "", small ? " display=none" : "", width, height);
+    const hdx_code code = draw(m, width, height, err);
+    hdx_buffer_text(&m->p->out, "</svg>\n");
+    return code;
+}
+
+hdx_code hdx_doc_map(page *p, hdx_rows *rows, hdx_error *err)
+{
+    map      m = { .p = p };
+    hdx_code code = map_open(&m, rows, err);
     if (code == HDX_OK)
-        code = draw(&m, 1000, 560, false, err);
+        code = draw_inline(&m, WIDE, WIDE_HEIGHT, false, err);
     if (code == HDX_OK)
-        code = draw(&m, 400, 520, true, err);
+        code = draw_inline(&m, 400, 520, true, err);
     hdx_buffer_text(&p->out, "<ul class=key>");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         hdx_buffer_format(&p->out,
@@ -296,10 +339,44 @@ hdx_code hdx_doc_map(page *p, hdx_rows *rows, hdx_error *err)
                           "fill=\"%s\"/></svg> %s",
                           kinds[i].kind, kinds[i].fill, kinds[i].words);
     hdx_buffer_text(&p->out, "</ul>\n");
-    for (uint64_t i = 0; i < m.tiles.count; i++) {
-        free(m.tiles.at[i].name);
-        free(m.tiles.at[i].text);
-    }
-    hdx_list_free(NULL, HDX_LIST_REF(&m.tiles));
+    map_close(&m);
     return code;
+}
+
+/* The meaning of colours, below the tiles. */
+static void put_key(hdx_buffer *out)
+{
+    double x = 4;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        hdx_buffer_format(out,
+                          "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+                          "<text x=\"%.1f\" y=\"%.1f\" font-size=\"11\">%s</text>\n",
+                          x, WIDE_HEIGHT + 8, kinds[i].fill, x + 17, WIDE_HEIGHT + 18, kinds[i].words);
+        x += 40 + LETTER * (double)strlen(kinds[i].words);
+    }
+}
+
+hdx_code hdx_doc_map_file(hdx_rows *rows, const char *title, const hdx_sink *sink, hdx_error *err)
+{
+    static const hdx_report_options html = { .format = HDX_REPORT_HTML };
+    page                            p = { .options = &html, .sink = sink, .out = hdx_buffer_of(NULL) };
+    map                             m = { .p = &p };
+    hdx_code                        code = map_open(&m, rows, err);
+    hdx_buffer_format(&p.out,
+                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                      "viewBox=\"0 0 %.0f %.0f\" role=\"img\" font-family=\"sans-serif\"><title>",
+                      WIDE, WIDE_HEIGHT + 28, WIDE, WIDE_HEIGHT + 28);
+    hdx_doc_string(&p, title);
+    hdx_buffer_format(&p.out, "</title><rect width=\"%.0f\" height=\"%.0f\" fill=\"#fbfbf9\"/>\n", WIDE,
+                      WIDE_HEIGHT + 28);
+    if (code == HDX_OK)
+        code = draw(&m, WIDE, WIDE_HEIGHT, err);
+    put_key(&p.out);
+    hdx_buffer_text(&p.out, "</svg>\n");
+    map_close(&m);
+    if (code != HDX_OK) {
+        hdx_buffer_free(&p.out);
+        return code;
+    }
+    return hdx_doc_finish(&p, err);
 }

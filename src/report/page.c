@@ -126,6 +126,11 @@ hdx_code hdx_doc_end(page *p, hdx_error *err)
 {
     if (is_html(p))
         put(p, "</main></body></html>\n");
+    return hdx_doc_finish(p, err);
+}
+
+hdx_code hdx_doc_finish(page *p, hdx_error *err)
+{
     hdx_doc_flush(p);
     const bool     failed = p->out.failed;
     const uint64_t len = p->out.len;

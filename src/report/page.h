@@ -24,6 +24,7 @@ typedef struct page {
 void hdx_doc_begin(page *p, const char *title, const char *const *sections, unsigned count);
 /* Ends the document. Returns the first failure. */
 hdx_code hdx_doc_end(page *p, hdx_error *err);
+hdx_code hdx_doc_finish(page *p, hdx_error *err); /* the same for what is no whole document */
 void     hdx_doc_flush(page *p);
 /* True if a document of limited size (Markdown for a comment) has no room for another section. */
 bool hdx_doc_is_full(const page *p);
@@ -82,5 +83,7 @@ const char *hdx_doc_style_hash(void); /* "sha256-..." in base64 */
 /* ---- map.c ---- */
 /* Draws the rows of dominators --merge; HTML only. */
 hdx_code hdx_doc_map(page *p, hdx_rows *rows, hdx_error *err);
+/* Same as an SVG file of its own, which says what its colours mean. */
+hdx_code hdx_doc_map_file(hdx_rows *rows, const char *title, const hdx_sink *sink, hdx_error *err);
 
 #endif

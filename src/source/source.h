@@ -23,6 +23,9 @@ hdx_code hdx_source_open_mem(hdx_io *io, hdx_mem *mem, const char *path, const h
  */
 bool hdx_source_pieces(const hdx_source *source, char *text, size_t size);
 
+/* Appends the bytes as a gzip file of one member, which has no name and no time. False: no memory. */
+bool hdx_gzip(hdx_buffer *out, const void *bytes, uint64_t len);
+
 /* ---- seek points of a compressed dump that outlive its reader ---- */
 
 /*
